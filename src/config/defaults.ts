@@ -1,0 +1,9 @@
+/** The values that hold where nobody says otherwise. */
+export const DEFAULTS = {
+  dataDir: './.fleetq',
+  slots: 64,
+  retention: '7d',
+  resultBytesMax: 1024 * 1024,
+  activeRunsMax: 200_000,
+  drainBudget: '25s',
+} as const;

@@ -1,0 +1,1 @@
+export { DEFAULTS } from './defaults.ts';

@@ -1,0 +1,118 @@
+/**
+ * From what a handler did to the event that is journaled. Pure: the time and the jitter are given.
+ */
+import {
+  assertNever,
+  describeError,
+  encodeJson,
+  FleetqError,
+  type Json,
+  jittered,
+  show,
+} from '../ground/index.ts';
+import {
+  isAborted,
+  isHandoff,
+  isPostponed,
+  type Phase,
+  type PhasePolicy,
+  type RunEvent,
+} from '../machine/index.ts';
+import { PhaseAnswerError, PhaseTimeoutError } from './errors.ts';
+
+const BACKOFF_MS_MAX = 365 * 86_400_000;
+
+export interface Moment {
+  readonly now: number;
+  /** Uniform in [0, 1). */
+  readonly chance: number;
+}
+
+/** The event for a value that a handler returned. Throws what makes the answer unfit. */
+export function judgeAnswer(
+  phase: Phase | 'probe',
+  state: string,
+  value: unknown,
+  bytesMax: number,
+): RunEvent {
+  switch (phase) {
+    case 'check':
+    case 'probe':
+      if (value === undefined || value === null)
+        return phase === 'probe' ? { type: 'PROBED' } : { type: 'DONE' };
+      if (!isHandoff(value)) {
+        throw new PhaseAnswerError(
+          `${state} returned ${show(value)}; check returns handoff(…) or nothing`,
+        );
+      }
+      return {
+        type: 'HANDED_OFF',
+        output: settled(value.output, `the handoff of ${state}`, bytesMax),
+        ...(value.reason === undefined ? {} : { reason: String(value.reason) }),
+      };
+    case 'validate':
+      if (value === undefined) return { type: 'DONE' };
+      throw new PhaseAnswerError(
+        `${state} returned ${show(value)}; validate throws to reject, and returns nothing`,
+      );
+    case 'work':
+    case 'persist':
+      return { type: 'DONE', output: settled(value, `the result of ${state}`, bytesMax) };
+    default:
+      return assertNever(phase);
+  }
+}
+
+/** The value as it will be read back, so that this process sees what the next one would. */
+function settled(value: unknown, what: string, bytesMax: number): Json {
+  return JSON.parse(encodeJson(value, what, bytesMax)) as Json;
+}
+
+/** The event for whatever was thrown. */
+export function judgeThrown(
+  thrown: unknown,
+  attempt: number,
+  policy: PhasePolicy,
+  deadlineAt: number | undefined,
+  { now, chance }: Moment,
+): RunEvent {
+  if (isAborted(thrown)) {
+    return {
+      type: 'ABORTED',
+      reason: String(thrown.reason),
+      kind: thrown.kind === 'user' ? 'user' : 'system',
+    };
+  }
+  if (isPostponed(thrown)) {
+    const dueAt = Math.min(now + thrown.delayMs, deadlineAt ?? Number.POSITIVE_INFINITY);
+    return { type: 'POSTPONED', reason: String(thrown.reason), dueAt: Math.ceil(dueAt) };
+  }
+  if (thrown instanceof FleetqError && thrown.verdict === 'abort') {
+    return { type: 'ABORTED', reason: thrown.message, kind: 'system' };
+  }
+  const error = describeError(thrown);
+  if (attempt >= policy.attemptMax) return { type: 'EXHAUSTED', error };
+  const delayMs = backoffMs(policy, attempt);
+  if (delayMs === undefined) {
+    return { type: 'ABORTED', reason: 'retry.backoff gave no usable delay', kind: 'system' };
+  }
+  const dueAt = Math.min(now + jittered(delayMs, chance), deadlineAt ?? Number.POSITIVE_INFINITY);
+  return { type: 'FAILED', error, dueAt: Math.ceil(dueAt) };
+}
+
+/** Backoff is the author's code too: whatever it does, the run must not hang or spin. */
+function backoffMs(policy: PhasePolicy, attempt: number): number | undefined {
+  try {
+    const ms: unknown = policy.backoff(attempt);
+    return typeof ms === 'number' && ms >= 0 ? Math.min(ms, BACKOFF_MS_MAX) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function judgeDeadline(state: string, runTimeoutMs: number): RunEvent {
+  return {
+    type: 'TIMED_OUT',
+    error: describeError(new PhaseTimeoutError(`the run, in ${state},`, runTimeoutMs)),
+  };
+}

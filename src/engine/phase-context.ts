@@ -1,0 +1,87 @@
+/**
+ * What a handler gets. Most handlers use a few of these things, so those that cost something are
+ * made when they are first looked at.
+ */
+import { hash, type RunId } from '../ground/index.ts';
+import type { Awaitable, Log, Phase, StepContext, UseOptions } from '../machine/index.ts';
+import { type OfPhase, tell } from '../telemetry/events.ts';
+import type { Limits } from '../throttle/index.ts';
+import type { LiveRun, RunView } from './live-run.ts';
+
+export class PhaseContext implements StepContext<unknown, unknown> {
+  readonly input: unknown;
+  readonly state: Readonly<Record<string, unknown>>;
+  readonly work: unknown;
+  readonly runId: RunId;
+  readonly attempt: number;
+  readonly fencingToken: number;
+  readonly #run: LiveRun;
+  readonly #of: OfPhase;
+  readonly #limits: Limits;
+  #controller: AbortController | undefined;
+  #abortedBy: unknown;
+  #isAborted = false;
+
+  constructor(run: LiveRun, view: RunView, of: OfPhase, limits: Limits) {
+    this.input = view.input;
+    this.state = view.state;
+    this.work = run.state.work;
+    this.runId = run.id;
+    this.attempt = run.state.attempt;
+    this.fencingToken = run.epoch;
+    this.#run = run;
+    this.#of = of;
+    this.#limits = limits;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#isAborted) this.#controller.abort(this.#abortedBy);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    if (this.#isAborted) return;
+    this.#isAborted = true;
+    this.#abortedBy = reason;
+    this.#controller?.abort(reason);
+  }
+
+  get idempotencyKey(): string {
+    return idempotencyKey(
+      this.#run.id,
+      this.#of.step,
+      this.#of.phase === 'probe' ? 'check' : this.#of.phase,
+    );
+  }
+
+  get use(): StepContext<unknown, unknown>['use'] {
+    return <T>(api: string, call: () => Awaitable<T>, _options?: UseOptions): Promise<T> =>
+      this.#limits.use(api, call, this.signal);
+  }
+
+  get progress(): (fraction: number, note?: string) => void {
+    return (fraction, note) => {
+      const { run, machine, version } = this.#of;
+      const clamped = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0;
+      const text = note === undefined ? undefined : String(note).slice(0, 500);
+      this.#run.progress = { fraction: clamped, note: text };
+      tell('run.progressed', () => ({ run, machine, version, fraction: clamped, note: text }));
+    };
+  }
+
+  get log(): Log {
+    const say =
+      (level: keyof Log) =>
+      (message: string, fields?: object): void =>
+        tell('log.said', () => ({ ...this.#of, level, message: String(message), fields }));
+    return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
+  }
+}
+
+/** Stable over retries, crashes and take-overs: made of nothing that changes with them. */
+export function idempotencyKey(run: RunId, step: string, phase: Phase): string {
+  return hash(`${run}\n1\n${step}\n${phase}`);
+}

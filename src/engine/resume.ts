@@ -1,0 +1,89 @@
+/** From records back to runs that go on: each on its own, so that a bad one harms nobody else. */
+import type { RunId } from '../ground/index.ts';
+import {
+  DamagedRunError,
+  type Evidence,
+  type Journal,
+  type RunRow,
+  type StoredRecord,
+  type UnfinishedRun,
+} from '../journal/index.ts';
+import { canProbe, isFinal, type Registry, routeOf } from '../machine/index.ts';
+import { foldRun, type LiveRun } from './live-run.ts';
+
+export type Resumption =
+  | { readonly kind: 'run'; readonly run: LiveRun; readonly wasInterrupted: boolean }
+  | {
+      readonly kind: 'setAside';
+      readonly row: RunRow;
+      readonly status: 'blocked' | 'quarantined';
+      readonly state: string;
+      readonly reason: string;
+    };
+
+export function* resumeAll(
+  journal: Journal,
+  registry: Registry,
+  asleepUntil: number,
+): Iterable<Resumption> {
+  for (const found of journal.unfinished(asleepUntil)) {
+    yield resume(found, journal.boot, registry, journal.evidence);
+  }
+}
+
+/** One run from the journal, after a wait or to be cancelled: nothing of it was interrupted. */
+export function load(journal: Journal, registry: Registry, id: RunId): Resumption | undefined {
+  const row = journal.find(id);
+  if (!row || row.finishedAt !== undefined) return undefined;
+  const nothing: Evidence = { isComplete: true, occupied: new Map() };
+  try {
+    return resume({ row, records: journal.history(id) }, journal.boot, registry, nothing);
+  } catch (error) {
+    if (!(error instanceof DamagedRunError)) throw error;
+    return resume({ row, damage: error.message }, journal.boot, registry, nothing);
+  }
+}
+
+function resume(
+  found: UnfinishedRun,
+  epoch: number,
+  registry: Registry,
+  evidence: Evidence,
+): Resumption {
+  const { row } = found;
+  if (found.damage !== undefined) return setAside(row, 'quarantined', '', found.damage);
+  const last = found.records.at(-1)!;
+  const plan = registry.find(row.machine, row.version);
+  if (!plan) {
+    const route = routeOf({ name: row.machine, version: row.version });
+    return setAside(row, 'blocked', last.state, `no machine ${route} is registered here`);
+  }
+  const run = foldRun(plan, row.id, epoch, found.records);
+  if (typeof run === 'string') return setAside(row, 'quarantined', last.state, run);
+  if (isFinal(run.state.at)) {
+    return setAside(row, 'quarantined', last.state, 'its records have ended and its row has not');
+  }
+  const wasInterrupted = isInterrupted(run, last, evidence);
+  if (!wasInterrupted && !evidence.isComplete && canProbe(plan, run.state.at)) {
+    // Nobody knows whether the phase had begun, so the real resource is asked.
+    run.state = { ...run.state, mustProbe: true };
+  }
+  return { kind: 'run', run, wasInterrupted };
+}
+
+/** Whether its process died while the run was inside the phase that its last record entered. */
+function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): boolean {
+  const seqAtSlot = evidence.occupied.get(run.id);
+  if (seqAtSlot === undefined || run.state.at.endsWith('.sleep')) return false;
+  // After a record that waits the slot was left; only a slot given since then counts.
+  return run.state.dueAt === undefined || seqAtSlot === last.seq;
+}
+
+function setAside(
+  row: RunRow,
+  status: 'blocked' | 'quarantined',
+  state: string,
+  reason: string,
+): Resumption {
+  return { kind: 'setAside', row, status, state, reason };
+}

@@ -1,0 +1,108 @@
+/**
+ * A run as people and programs see it, told from its records alone: the same whether it is being
+ * executed, waits, has ended, or lies in a file that no machine definition belongs to.
+ */
+import type { ErrorInfo, Json, RunId } from '../ground/index.ts';
+import type { RunRow, StoredRecord } from '../journal/index.ts';
+import type { Outcome, RunEvent } from '../machine/index.ts';
+
+export type RunStatus =
+  | 'active'
+  | 'waiting'
+  | 'blocked'
+  | 'quarantined'
+  | 'completed'
+  | 'handedOff'
+  | 'failed'
+  | 'cancelled';
+
+export interface RunSummary {
+  readonly id: RunId;
+  readonly machine: string;
+  readonly version: number;
+  readonly key?: string | undefined;
+  readonly status: RunStatus;
+  readonly outcome?: Outcome | undefined;
+  /** Where it is, or where it ended. */
+  readonly state: string;
+  readonly attempt: number;
+  readonly seq: number;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  readonly finishedAt?: number | undefined;
+  readonly dueAt?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly error?: ErrorInfo | undefined;
+  readonly input?: Json | undefined;
+  readonly output?: Json | undefined;
+  readonly progress?: { readonly fraction: number; readonly note: string | undefined } | undefined;
+}
+
+const STATUS_OF_OUTCOME: Record<Outcome, RunStatus> = {
+  completed: 'completed',
+  handedOff: 'handedOff',
+  exhausted: 'failed',
+  aborted: 'failed',
+  timedOut: 'failed',
+  cancelled: 'cancelled',
+};
+
+/** `records` may be empty where retention has removed them from a run that has ended. */
+export function summarise(row: RunRow, records: readonly StoredRecord[], now: number): RunSummary {
+  const last = records.at(-1);
+  const { ending } = row;
+  const first = records[0]?.event;
+  const dueAt = ending ? undefined : dueAtOf(last?.event);
+  return {
+    id: row.id,
+    machine: row.machine,
+    version: row.version,
+    key: row.key,
+    status: ending
+      ? STATUS_OF_OUTCOME[ending.outcome]
+      : dueAt && dueAt > now
+        ? 'waiting'
+        : 'active',
+    outcome: ending?.outcome,
+    state: ending?.state ?? last?.state ?? '?',
+    attempt: attemptOf(records),
+    seq: last?.seq ?? -1,
+    startedAt: row.startedAt,
+    updatedAt: last?.at ?? row.finishedAt ?? row.startedAt,
+    finishedAt: row.finishedAt,
+    dueAt,
+    reason: ending?.reason ?? reasonOf(last?.event),
+    error: ending?.error ?? lastError(records),
+    input: first?.type === 'STARTED' ? first.input : undefined,
+    output: ending?.output,
+  };
+}
+
+function dueAtOf(event: RunEvent | undefined): number | undefined {
+  return event && 'dueAt' in event ? event.dueAt : undefined;
+}
+
+function reasonOf(event: RunEvent | undefined): string | undefined {
+  return event && 'reason' in event ? event.reason : undefined;
+}
+
+function lastError(records: readonly StoredRecord[]): ErrorInfo | undefined {
+  const found = records.findLast(({ event }) => 'error' in event && event.error !== undefined);
+  return found && 'error' in found.event ? found.event.error : undefined;
+}
+
+/** Failures and interruptions since the current step was entered, and one. */
+function attemptOf(records: readonly StoredRecord[]): number {
+  let attempt = 1;
+  let step = '';
+  for (const { state, event } of records) {
+    const stepNow = state.slice(0, state.lastIndexOf('.'));
+    if (state.includes('.') && stepNow !== step) {
+      step = stepNow;
+      attempt = 1;
+    } else if (event.type === 'FAILED' || (event.type === 'INTERRUPTED' && !event.isFree)) {
+      attempt++;
+    }
+  }
+  return attempt;
+}

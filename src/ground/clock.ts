@@ -1,0 +1,44 @@
+/**
+ * Time and scheduling as one port. Everything outside this room gets a Clock as an argument, so that
+ * a simulation can own time; this file is the only place that touches the real one.
+ */
+export type Cancel = () => void;
+
+export interface Clock {
+  /** Wall time in milliseconds: for due times and for people. May jump. */
+  now(): number;
+  /** Milliseconds that never go back: for elapsed time. */
+  monotonicMs(): number;
+  /** Calls `act` once after `delayMs`; the timer keeps the process alive unless `idle`. */
+  after(delayMs: number, act: () => void, options?: { readonly idle?: boolean }): Cancel;
+  /** Calls `act` once this turn of the loop has done its I/O: where appends gather. */
+  soon(act: () => void): void;
+}
+
+/** Longer timers fire at once in Node; whoever waits longer is woken early and waits again. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, act, options) {
+    const timer = setTimeout(act, Math.min(Math.max(0, Math.ceil(delayMs)), TIMER_MS_MAX));
+    if (options?.idle) timer.unref();
+    return () => clearTimeout(timer);
+  },
+  soon(act) {
+    setImmediate(act);
+  },
+};
+
+/** Resolves after `ms`; for callers that have nothing to cancel. */
+export function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(ms, resolve);
+  });
+}
+
+/** Milliseconds since the epoch as ISO 8601, for people and files. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

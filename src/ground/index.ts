@@ -1,0 +1,26 @@
+/** What everything stands on: time, randomness, ids, JSON, errors. Imports nothing of ours. */
+export { assert, assertNever } from './assert.ts';
+export { type Backoff, exponential, jittered } from './backoff.ts';
+export { type Cancel, type Clock, isoTime, pause, systemClock } from './clock.ts';
+export { DURATION_WANTED, type Duration, parseDuration, showDuration } from './duration.ts';
+export {
+  AssertionError,
+  describeError,
+  type ErrorInfo,
+  FleetqError,
+  type FleetqErrorOptions,
+  show,
+  type Verdict,
+} from './errors.ts';
+export { hash } from './hash.ts';
+export { isRunId, type MintRunId, type RunId, runIdMint } from './ids.ts';
+export {
+  decodeJson,
+  encodeJson,
+  freezeDeep,
+  type Json,
+  type JsonObject,
+  NotJsonError,
+  TooLargeError,
+} from './json.ts';
+export { type Random, systemRandom } from './random.ts';

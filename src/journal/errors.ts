@@ -1,0 +1,54 @@
+/** What can be wrong with a journal, each with what to do about it. */
+import { FleetqError } from '../ground/index.ts';
+
+/** Another process holds the data directory. */
+export class JournalHeldError extends FleetqError {
+  readonly code = 'FLEETQ_JOURNAL_HELD';
+  readonly verdict = 'retry';
+  constructor(directory: string, holder: string) {
+    super(`the data directory ${directory} is held by ${holder}`, {
+      hint: 'stop that process, or choose another directory with --data-dir or FLEETQ_DATA_DIR',
+    });
+  }
+}
+
+/** The file was written by a newer FleetQ. */
+export class JournalFormatError extends FleetqError {
+  readonly code = 'FLEETQ_JOURNAL_FORMAT';
+  readonly verdict = 'abort';
+}
+
+/** The directory or a file in it is not fit to hold a journal. */
+export class JournalPlaceError extends FleetqError {
+  readonly code = 'FLEETQ_JOURNAL_PLACE';
+  readonly verdict = 'abort';
+}
+
+/** Nothing can be written now: the disk is full or fails. Runs stand still at their last record. */
+export class JournalStalledError extends FleetqError {
+  readonly code = 'FLEETQ_JOURNAL_STALLED';
+  readonly verdict = 'retry';
+  constructor(cause: Error) {
+    super(`the journal cannot be written: ${cause.message}`, {
+      cause,
+      hint: 'free space in the data directory; FleetQ goes on by itself as soon as writing works',
+    });
+  }
+}
+
+/** The records of one run do not add up; the run is left alone. */
+export class DamagedRunError extends FleetqError {
+  readonly code = 'FLEETQ_RUN_DAMAGED';
+  readonly verdict = 'abort';
+  constructor(run: string, damage: string) {
+    super(`the records of run ${run} are damaged: ${damage}`, {
+      hint: 'look at it with: fleetq journal inspect',
+    });
+  }
+}
+
+/** The file is broken beyond what SQLite can read. */
+export class JournalDamagedError extends FleetqError {
+  readonly code = 'FLEETQ_JOURNAL_DAMAGED';
+  readonly verdict = 'abort';
+}

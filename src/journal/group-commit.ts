@@ -1,0 +1,116 @@
+/**
+ * Many writers, one transaction: what is pushed during one turn of the loop is written together, and
+ * every caller resumes when its own item is durable. While writing fails for want of space or by a
+ * failing disk, items wait and are tried again; nobody is told a lie and nothing is dropped.
+ */
+import type { Cancel, Clock } from '../ground/index.ts';
+
+const BATCH_COUNT_MAX = 4_096;
+const RETRY_MS_FIRST = 100;
+const RETRY_MS_MAX = 2_000;
+
+interface Waiting<T> {
+  readonly item: T;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface GroupCommitPorts<T> {
+  readonly clock: Clock;
+  /** Writes all of them durably in one transaction, or none and throws. */
+  readonly write: (batch: readonly T[]) => void;
+  /** Whether this failure may pass by itself (no space, failing disk) or is the item's own. */
+  readonly mayPass: (error: unknown) => boolean;
+  readonly onStall: (error: Error) => void;
+  readonly onRecover: () => void;
+}
+
+export class GroupCommit<T> {
+  readonly #ports: GroupCommitPorts<T>;
+  #waiting: Waiting<T>[] = [];
+  #isScheduled = false;
+  #retryMs = RETRY_MS_FIRST;
+  #cancelRetry: Cancel | undefined;
+  stalledBy: Error | undefined;
+
+  constructor(ports: GroupCommitPorts<T>) {
+    this.#ports = ports;
+  }
+
+  push(item: T): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Writes what waits, now; throws if it cannot be written. */
+  flushNow(): void {
+    while (this.#waiting.length > 0) {
+      this.#flush();
+      if (this.stalledBy) throw this.stalledBy;
+    }
+  }
+
+  stop(): void {
+    this.#cancelRetry?.();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.stalledBy) return;
+    this.#isScheduled = true;
+    this.#ports.clock.soon(() => {
+      this.#isScheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const batch = this.#waiting.slice(0, BATCH_COUNT_MAX);
+    if (batch.length === 0) return;
+    try {
+      this.#ports.write(batch.map((waiting) => waiting.item));
+    } catch (error) {
+      if (this.#ports.mayPass(error)) this.#stall(error as Error);
+      else this.#writeOneByOne(batch);
+      return;
+    }
+    this.#written(batch);
+    for (const waiting of batch) waiting.resolve();
+  }
+
+  /** One item is at fault and would take the others down with it: each on its own then. */
+  #writeOneByOne(batch: readonly Waiting<T>[]): void {
+    for (const waiting of batch) {
+      try {
+        this.#ports.write([waiting.item]);
+      } catch (error) {
+        if (this.#ports.mayPass(error)) return this.#stall(error as Error);
+        this.#written([waiting]);
+        waiting.reject(error);
+        continue;
+      }
+      this.#written([waiting]);
+      waiting.resolve();
+    }
+  }
+
+  #written(batch: readonly Waiting<T>[]): void {
+    this.#waiting = batch.length === this.#waiting.length ? [] : this.#waiting.slice(batch.length);
+    if (this.stalledBy) {
+      this.stalledBy = undefined;
+      this.#retryMs = RETRY_MS_FIRST;
+      this.#ports.onRecover();
+    }
+    if (this.#waiting.length > 0) this.#schedule();
+  }
+
+  #stall(error: Error): void {
+    const isNew = this.stalledBy === undefined;
+    this.stalledBy = error;
+    if (isNew) this.#ports.onStall(error);
+    this.#cancelRetry?.();
+    this.#cancelRetry = this.#ports.clock.after(this.#retryMs, () => this.#flush());
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS_MAX);
+  }
+}

@@ -1,0 +1,27 @@
+/** The local journal: append, group commit, timers, dead letters. */
+export { type Codec, identityCodec } from './codec.ts';
+export { sqliteVersion } from './connection.ts';
+export {
+  DamagedRunError,
+  JournalDamagedError,
+  JournalFormatError,
+  JournalHeldError,
+  JournalPlaceError,
+  JournalStalledError,
+} from './errors.ts';
+export type {
+  Alarm,
+  Closing,
+  DeadLetter,
+  Entry,
+  Evidence,
+  Journal,
+  Opening,
+  RunFilter,
+  RunRow,
+  StoredRecord,
+  UnfinishedRun,
+} from './journal.ts';
+export { type Place, placeOf } from './place.ts';
+export { CHAIN_START } from './record.ts';
+export { type JournalOptions, SqliteJournal } from './sqlite-journal.ts';

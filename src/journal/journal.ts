@@ -1,0 +1,131 @@
+/**
+ * The journal as the engine sees it: a port. `SqliteJournal` keeps it in a file; a simulation keeps
+ * it in memory with faults of its own.
+ */
+import type { RunId } from '../ground/index.ts';
+import type { Ending, Outcome, RunEvent } from '../machine/index.ts';
+
+/** One thing to write: a run's next record, and what it opens, arms or closes. */
+export interface Entry {
+  readonly run: RunId;
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly event: RunEvent;
+  /** The state the run is in once this is durable. */
+  readonly state: string;
+  readonly prevHash: string;
+  readonly opens?: Opening | undefined;
+  readonly closes?: Closing | undefined;
+  /** Wakes the run at this time, even if nothing of it is in memory; null disarms. */
+  readonly wakeAt?: number | null | undefined;
+}
+
+export interface Opening {
+  readonly machine: string;
+  readonly version: number;
+  readonly key?: string | undefined;
+}
+
+export interface Closing extends Opening {
+  readonly startedAt: number;
+  readonly attempt: number;
+  readonly ending: Ending;
+}
+
+/** A record as it was read back, its place in the chain verified. */
+export interface StoredRecord {
+  readonly seq: number;
+  readonly lsn: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly event: RunEvent;
+  readonly state: string;
+  readonly hash: string;
+}
+
+export interface RunRow {
+  readonly id: RunId;
+  readonly machine: string;
+  readonly version: number;
+  readonly key: string | undefined;
+  readonly startedAt: number;
+  readonly finishedAt: number | undefined;
+  readonly ending: Ending | undefined;
+  /** Why this row cannot be trusted; only lists show such a row at all. */
+  readonly damage?: string | undefined;
+}
+
+/** A run that was read at boot: its records, or why they cannot be trusted. */
+export type UnfinishedRun =
+  | { readonly row: RunRow; readonly records: readonly StoredRecord[]; readonly damage?: undefined }
+  | { readonly row: RunRow; readonly damage: string };
+
+export interface DeadLetter {
+  readonly run: RunId;
+  readonly at: number;
+  readonly machine: string;
+  readonly version: number;
+  readonly outcome: Outcome;
+  readonly state: string;
+  readonly attempt: number;
+  readonly reason: string;
+}
+
+export interface RunFilter {
+  readonly status?: 'unfinished' | 'finished' | Outcome | undefined;
+  readonly machine?: string | undefined;
+  /** Older than this run. */
+  readonly before?: string | undefined;
+  readonly countMax: number;
+}
+
+/** What a predecessor left in its slots; `isComplete` is false where that cannot be known. */
+export interface Evidence {
+  readonly isComplete: boolean;
+  /** Run → the seq it had reached when it was given its slot. */
+  readonly occupied: ReadonlyMap<RunId, number>;
+}
+
+/** Something about the file that a person has to know. */
+export interface Alarm {
+  readonly kind: 'recordsLost' | 'fileDamaged' | 'markDamaged' | 'otherJournal';
+  readonly message: string;
+}
+
+export interface Journal {
+  readonly id: string;
+  /** What was found wrong when it was opened. */
+  readonly alarms: readonly Alarm[];
+  /** How often this journal has been opened to write: the epoch of runs that have no store. */
+  readonly boot: number;
+  readonly evidence: Evidence;
+  /** Why nothing can be written now; undefined while all is well. */
+  readonly stalledBy: Error | undefined;
+
+  /** Resolves with the record's hash when it is durable. Never rejects for lack of space: it waits. */
+  append(entry: Entry): Promise<string>;
+  /** Writes what is pending, now, on this stack; for a process that is about to end. */
+  flushNow(): void;
+
+  /** Notes, without waiting for the disk, that a slot was given to a run that has reached `seq`. */
+  occupy(slot: number, run: RunId, seq: number): void;
+  /** Notes that nothing is being executed any more. */
+  vacate(): void;
+
+  find(run: RunId): RunRow | undefined;
+  /** The run of that machine and key whose key has not expired. */
+  findByKey(machine: string, key: string, finishedSince: number): RunRow | undefined;
+  list(filter: RunFilter): RunRow[];
+  /** The run's records after `afterSeq`; throws a DamagedRunError where they cannot be trusted. */
+  history(run: RunId, afterSeq?: number): StoredRecord[];
+  /** Runs to resume, in pages; those that sleep beyond `asleepUntil` are left to their timers. */
+  unfinished(asleepUntil: number): Iterable<UnfinishedRun>;
+  /** Runs whose time has come. Their timers are gone after this; a restart finds the runs anyway. */
+  takeDueTimers(until: number, countMax: number): RunId[];
+  nextTimerAt(): number | undefined;
+  deadLetters(countMax: number): DeadLetter[];
+  /** Deletes the events of runs that ended before `eventsBefore`, and the rows of older ones. */
+  prune(before: { readonly events: number; readonly rows: number }, countMax: number): number;
+  close(): void;
+}

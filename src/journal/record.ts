@@ -1,0 +1,125 @@
+/**
+ * A record as a row, and back. Each carries the hash of the one before it, so that a record that was
+ * changed, lost from the middle or put elsewhere does not fit any more.
+ */
+import { hash, type RunId } from '../ground/index.ts';
+import { EVENT_TYPES, type EventType, type RunEvent } from '../machine/index.ts';
+import type { Codec } from './codec.ts';
+import { DamagedRunError } from './errors.ts';
+import type { Entry, StoredRecord } from './journal.ts';
+
+export interface EventRow {
+  readonly lsn: number;
+  readonly run: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly event: string;
+  readonly state: string;
+  readonly data: string;
+  readonly hash: string;
+}
+
+/** The hash before a run's first record. */
+export const CHAIN_START = '';
+
+export interface Encoded {
+  readonly data: string;
+  readonly hash: string;
+}
+
+export function encodeEntry(entry: Entry, codec: Codec): Encoded {
+  const { type, ...rest } = entry.event;
+  const data = codec.encode(JSON.stringify(rest));
+  return {
+    data,
+    hash: chainHash(
+      entry.prevHash,
+      entry.run,
+      entry.seq,
+      entry.at,
+      entry.epoch,
+      type,
+      entry.state,
+      data,
+    ),
+  };
+}
+
+function chainHash(
+  prevHash: string,
+  run: string,
+  seq: number,
+  at: number,
+  epoch: number,
+  event: string,
+  state: string,
+  data: string,
+): string {
+  return hash(`${prevHash}\n${run}\n${seq}\n${at}\n${epoch}\n${event}\n${state}\n${data}`);
+}
+
+/** Reads a run's rows in order; throws a DamagedRunError at the first that does not fit. */
+export function decodeRows(run: RunId, rows: readonly EventRow[], codec: Codec): StoredRecord[] {
+  const records: StoredRecord[] = [];
+  let prevHash = CHAIN_START;
+  for (const row of rows) {
+    records.push(decodeRow(run, row, records.length, prevHash, codec));
+    prevHash = row.hash;
+  }
+  if (records.length === 0) throw new DamagedRunError(run, 'it has none');
+  return records;
+}
+
+function decodeRow(
+  run: RunId,
+  row: EventRow,
+  seq: number,
+  prevHash: string,
+  codec: Codec,
+): StoredRecord {
+  if (row.seq !== seq) throw new DamagedRunError(run, `record ${seq} is missing`);
+  const sum = chainHash(
+    prevHash,
+    row.run,
+    row.seq,
+    row.at,
+    row.epoch,
+    row.event,
+    row.state,
+    row.data,
+  );
+  if (sum !== row.hash) throw new DamagedRunError(run, `record ${seq} does not match its hash`);
+  // The hash fits, so what follows was written like this: by another version, or with another key.
+  if (!(EVENT_TYPES as readonly string[]).includes(row.event)) {
+    throw new DamagedRunError(run, `record ${seq} is of the unknown kind '${row.event}'`);
+  }
+  return {
+    seq,
+    lsn: row.lsn,
+    at: row.at,
+    epoch: row.epoch,
+    event: decodeEvent(run, row, codec),
+    state: row.state,
+    hash: row.hash,
+  };
+}
+
+function decodeEvent(run: RunId, row: EventRow, codec: Codec): RunEvent {
+  try {
+    const data = JSON.parse(codec.decode(row.data)) as object;
+    return { type: row.event as EventType, ...data } as RunEvent;
+  } catch (cause) {
+    throw Object.assign(new DamagedRunError(run, `record ${row.seq} cannot be decoded`), { cause });
+  }
+}
+
+export function groupByRun(rows: readonly EventRow[]): Map<string, EventRow[]> {
+  const byRun = new Map<string, EventRow[]>();
+  for (const row of rows) {
+    const ofRun = byRun.get(row.run);
+    if (ofRun) ofRun.push(row);
+    else byRun.set(row.run, [row]);
+  }
+  return byRun;
+}

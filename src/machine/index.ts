@@ -1,0 +1,39 @@
+/** Definitions, the transitions they allow, and what a run's records add up to. Pure, no I/O. */
+export { type Chart, FINAL_STATES, type FinalState, isFinal, PHASES, type Place } from './chart.ts';
+export { defineMachine } from './define-machine.ts';
+export { DefinitionError, RegistryError, SchemaError } from './errors.ts';
+export {
+  Aborted,
+  type AbortKind,
+  abort,
+  handoff,
+  isAborted,
+  isHandoff,
+  isPostponed,
+  Postponed,
+  proceed,
+  retryAfter,
+} from './outcomes.ts';
+export {
+  isMachine,
+  type PhaseFunction,
+  type PhasePolicy,
+  type Plan,
+  planOf,
+  routeOf,
+  type SleepPlan,
+  type StepPlan,
+} from './plan.ts';
+export { Registry } from './registry.ts';
+export { EVENT_TYPES, type EventType, type RunEvent } from './run-event.ts';
+export {
+  advance,
+  canProbe,
+  type Ending,
+  type Outcome,
+  type RunState,
+  type StartedEvent,
+  startState,
+} from './run-state.ts';
+export { type Parsed, parseWith } from './schema.ts';
+export type * from './types.ts';

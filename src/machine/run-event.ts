@@ -1,0 +1,46 @@
+/**
+ * What can happen to a run, as it is journaled. Each is an outcome, written after the fact; the state
+ * it leads to is entered only once the record is durable.
+ */
+import type { ErrorInfo, Json } from '../ground/index.ts';
+import type { AbortKind } from './outcomes.ts';
+
+export type RunEvent =
+  | {
+      readonly type: 'STARTED';
+      readonly machine: string;
+      readonly version: number;
+      readonly fingerprint: string;
+      readonly input: Json;
+      readonly key?: string | undefined;
+      readonly deadlineAt?: number | undefined;
+    }
+  | { readonly type: 'DONE'; readonly output?: Json | undefined }
+  | { readonly type: 'HANDED_OFF'; readonly output: Json; readonly reason?: string | undefined }
+  | { readonly type: 'FAILED'; readonly error: ErrorInfo; readonly dueAt: number }
+  | { readonly type: 'POSTPONED'; readonly reason: string; readonly dueAt: number }
+  | { readonly type: 'PROBED' }
+  /** `isFree` where the process let go on purpose: no attempt is counted then. */
+  | { readonly type: 'INTERRUPTED'; readonly error?: ErrorInfo; readonly isFree?: boolean }
+  | { readonly type: 'ASLEEP'; readonly dueAt: number }
+  | { readonly type: 'EXHAUSTED'; readonly error: ErrorInfo }
+  | { readonly type: 'ABORTED'; readonly reason: string; readonly kind: AbortKind }
+  | { readonly type: 'TIMED_OUT'; readonly error: ErrorInfo }
+  | { readonly type: 'CANCELLED'; readonly reason: string };
+
+export type EventType = RunEvent['type'];
+
+export const EVENT_TYPES: readonly EventType[] = [
+  'STARTED',
+  'DONE',
+  'HANDED_OFF',
+  'FAILED',
+  'POSTPONED',
+  'PROBED',
+  'INTERRUPTED',
+  'ASLEEP',
+  'EXHAUSTED',
+  'ABORTED',
+  'TIMED_OUT',
+  'CANCELLED',
+];

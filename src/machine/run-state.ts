@@ -1,0 +1,179 @@
+/**
+ * What a run is, as far as its records tell: a pure fold. The engine keeps the result of the fold
+ * while it runs, a restart folds the journal again, and both must come out equal.
+ */
+import { assert, assertNever, type ErrorInfo, type Json } from '../ground/index.ts';
+import { isFinal } from './chart.ts';
+import type { AbortKind } from './outcomes.ts';
+import type { Plan } from './plan.ts';
+import type { RunEvent } from './run-event.ts';
+
+export type Outcome =
+  | 'completed'
+  | 'handedOff'
+  | 'exhausted'
+  | 'aborted'
+  | 'timedOut'
+  | 'cancelled';
+
+export interface Ending {
+  readonly outcome: Outcome;
+  /** Where it ended: the phase that was the last one. */
+  readonly state: string;
+  readonly output?: Json | undefined;
+  readonly reason?: string | undefined;
+  readonly kind?: AbortKind | undefined;
+  readonly error?: ErrorInfo | undefined;
+}
+
+export interface RunState {
+  /** The chart's state: '<step>.<phase>' or a final one. */
+  readonly at: string;
+  readonly input: Json;
+  readonly startedAt: number;
+  readonly deadlineAt: number | undefined;
+  /** What finished steps have put out, in the order they finished. */
+  readonly outputs: Readonly<Record<string, Json>>;
+  /** What `work` of the current step returned. */
+  readonly work: Json | undefined;
+  /** Of the current step, from 1. */
+  readonly attempt: number;
+  /** Nothing happens before this wall time. */
+  readonly dueAt: number | undefined;
+  /** The next thing to do is to ask `check` whether the work or persist has already happened. */
+  readonly mustProbe: boolean;
+  readonly ending: Ending | undefined;
+}
+
+export type StartedEvent = Extract<RunEvent, { type: 'STARTED' }>;
+
+export function startState(plan: Plan, event: StartedEvent, at: number): RunState {
+  return {
+    at: plan.chart.initial,
+    input: event.input,
+    startedAt: at,
+    deadlineAt: event.deadlineAt,
+    outputs: {},
+    work: undefined,
+    attempt: 1,
+    dueAt: undefined,
+    mustProbe: false,
+    ending: undefined,
+  };
+}
+
+/** The state after `event`; undefined where the chart knows no way from here by that event. */
+export function advance(plan: Plan, state: RunState, event: RunEvent): RunState | undefined {
+  const at = plan.chart.next(state.at, event.type);
+  if (at === undefined) return undefined;
+  const from = plan.chart.placeOf(state.at);
+  assert(from !== undefined, `an event for ${state.at}, which is no phase`);
+  switch (event.type) {
+    case 'STARTED':
+      return undefined;
+    case 'DONE':
+      return from.phase === 'work' && plan.chart.placeOf(at)?.index === from.index
+        ? { ...state, at, work: event.output ?? null, dueAt: undefined, mustProbe: false }
+        : afterSuccess(plan, state, at, event.output);
+    case 'HANDED_OFF':
+      return enterStep(state, at, { [from.step]: event.output }, event);
+    case 'FAILED':
+      return {
+        ...state,
+        at,
+        attempt: state.attempt + 1,
+        dueAt: event.dueAt,
+        work: plan.chart.placeOf(at)?.phase === 'work' ? undefined : state.work,
+        mustProbe: canProbe(plan, at),
+      };
+    case 'POSTPONED':
+      return { ...state, at, dueAt: event.dueAt, mustProbe: canProbe(plan, at) };
+    case 'INTERRUPTED':
+      return {
+        ...state,
+        at,
+        attempt: state.attempt + (event.isFree ? 0 : 1),
+        dueAt: undefined,
+        mustProbe: canProbe(plan, at),
+      };
+    case 'PROBED':
+      return { ...state, at, dueAt: undefined, mustProbe: false };
+    case 'ASLEEP':
+      return { ...state, at, dueAt: event.dueAt };
+    case 'EXHAUSTED':
+    case 'TIMED_OUT':
+    case 'ABORTED':
+    case 'CANCELLED':
+      return {
+        ...state,
+        at,
+        dueAt: undefined,
+        mustProbe: false,
+        ending: endingOf(state.at, event),
+      };
+    default:
+      return assertNever(event);
+  }
+}
+
+/** Whether a run that may have been inside this state when its process died has to ask `check`. */
+export function canProbe(plan: Plan, at: string): boolean {
+  return plan.chart.next(at, 'PROBED') !== undefined;
+}
+
+/** A check that went on, a validation that passed, a sleep that is over, a step that is done. */
+function afterSuccess(plan: Plan, state: RunState, at: string, output: Json | undefined): RunState {
+  const from = plan.chart.placeOf(state.at);
+  assert(from !== undefined, `${state.at} is no phase`);
+  const isSameStep = plan.chart.placeOf(at)?.index === from.index;
+  if (isSameStep) return { ...state, at, dueAt: undefined, mustProbe: false };
+  if (from.phase === 'sleep') return enterStep(state, at, {}, { type: 'DONE' });
+  // Without persist the step's output is what work returned; validate may be the last phase.
+  const stepOutput = from.phase === 'validate' ? (state.work ?? null) : (output ?? null);
+  return enterStep(state, at, { [from.step]: stepOutput }, { type: 'DONE', output: stepOutput });
+}
+
+function enterStep(
+  state: RunState,
+  at: string,
+  output: Readonly<Record<string, Json>>,
+  event: RunEvent,
+): RunState {
+  const outputs = { ...state.outputs, ...output };
+  return {
+    ...state,
+    at,
+    outputs,
+    work: undefined,
+    attempt: 1,
+    dueAt: undefined,
+    mustProbe: false,
+    ending: isFinal(at) ? successOf(state.at, at, Object.values(outputs).at(-1), event) : undefined,
+  };
+}
+
+function successOf(from: string, at: string, output: Json | undefined, event: RunEvent): Ending {
+  return at === 'handedOff' && event.type === 'HANDED_OFF'
+    ? { outcome: 'handedOff', state: from, output: event.output, reason: event.reason }
+    : { outcome: 'completed', state: from, output: output ?? null };
+}
+
+type FailingEvent = Extract<
+  RunEvent,
+  { type: 'EXHAUSTED' | 'TIMED_OUT' | 'ABORTED' | 'CANCELLED' }
+>;
+
+function endingOf(state: string, event: FailingEvent): Ending {
+  switch (event.type) {
+    case 'EXHAUSTED':
+      return { outcome: 'exhausted', state, error: event.error };
+    case 'TIMED_OUT':
+      return { outcome: 'timedOut', state, error: event.error };
+    case 'ABORTED':
+      return { outcome: 'aborted', state, reason: event.reason, kind: event.kind };
+    case 'CANCELLED':
+      return { outcome: 'cancelled', state, reason: event.reason };
+    default:
+      return assertNever(event);
+  }
+}

@@ -1,0 +1,357 @@
+/**
+ * The composition root: the only file that knows every room. `createFleet` puts a journal, an engine
+ * and its listeners together and gives back the handle that programs use.
+ */
+
+import { DEFAULTS } from './config/index.ts';
+import {
+  type Around,
+  type DrainReport,
+  Engine,
+  parseOutput,
+  RunAbortedError,
+  RunCancelledError,
+  RunFailedError,
+  RunNotFoundError,
+  type RunSummary,
+  RunTimedOutError,
+  summarise,
+  WaitTimeoutError,
+} from './engine/index.ts';
+import {
+  type Clock,
+  type Duration,
+  isRunId,
+  parseDuration,
+  type Random,
+  type RunId,
+  show,
+  systemClock,
+  systemRandom,
+} from './ground/index.ts';
+import { type Codec, type RunFilter, SqliteJournal, type StoredRecord } from './journal/index.ts';
+import {
+  type Ending,
+  type Machine,
+  type Outcome,
+  type Plan,
+  planOf,
+  Registry,
+  RegistryError,
+  routeOf,
+} from './machine/index.ts';
+import { tell } from './telemetry/events.ts';
+
+export interface FleetOptions {
+  readonly machines: readonly Machine[];
+  /** Where the journal lives; './.fleetq' by default. One process holds it at a time. */
+  readonly dataDir?: string | undefined;
+  /** How many runs are executed at once; 64 by default. */
+  readonly slots?: number | undefined;
+  /** How long ended runs keep their events, and keys their meaning; '7d' by default. */
+  readonly retention?: Duration | undefined;
+  /** The largest JSON, in bytes, that a phase may return; 1 MiB by default. */
+  readonly resultBytesMax?: number | undefined;
+  /** How many unfinished runs may be in memory; 200,000 by default. */
+  readonly activeRunsMax?: number | undefined;
+  /** How many calls of each API `use` lets through at once; 32 where nothing is said. */
+  readonly apis?: Readonly<Record<string, number>> | undefined;
+  /** Wraps the call of every phase; for tracing. */
+  readonly around?: Around | undefined;
+  /** What payloads pass through before they touch the disk. */
+  readonly codec?: Codec | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+}
+
+export interface StartOptions {
+  /** Starts with the same key and input, of one machine, are one run. */
+  readonly key?: string | undefined;
+}
+export interface WaitOptions {
+  readonly timeout?: Duration | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+export interface CancelReport {
+  /** False where the run had ended before, or somebody else cancelled it first. */
+  readonly isCancelled: boolean;
+  readonly outcome: Outcome;
+}
+export interface Run<out O = unknown> {
+  readonly id: RunId;
+  /** The output once the run has ended well; throws a RunEndedError where it has not. */
+  result(options?: WaitOptions): Promise<O>;
+  cancel(reason?: string): Promise<CancelReport>;
+}
+
+export interface FleetStatus {
+  readonly journal: string;
+  readonly boot: number;
+  readonly dataDir: string;
+  readonly busy: number;
+  readonly slots: number;
+  readonly queued: number;
+  readonly inMemory: number;
+  readonly stalledBy: string | undefined;
+  readonly alarms: readonly string[];
+  readonly machines: readonly string[];
+}
+
+const PRUNE_EVERY_MS = 60_000;
+const PRUNE_COUNT_MAX = 500;
+/** The small row of an ended run outlives its events by this factor. */
+const ROW_RETENTION_FACTOR = 4;
+const DEATH_BUDGET_MS = 25_000;
+
+export class Fleet implements AsyncDisposable {
+  readonly dataDir: string;
+  readonly #engine: Engine;
+  readonly #journal: SqliteJournal;
+  readonly #registry: Registry;
+  readonly #clock: Clock;
+  readonly #retentionMs: number;
+  #cancelPrune: (() => void) | undefined;
+  #drained: Promise<DrainReport> | undefined;
+
+  constructor(options: FleetOptions) {
+    const clock = options.clock ?? systemClock;
+    const random = options.random ?? systemRandom;
+    this.#clock = clock;
+    this.#registry = new Registry(options.machines);
+    this.#retentionMs = durationOption('retention', options.retention ?? DEFAULTS.retention);
+    this.dataDir = options.dataDir ?? DEFAULTS.dataDir;
+    const slots = countOption('slots', options.slots ?? DEFAULTS.slots, 100_000);
+    const resultBytesMax = countOption(
+      'resultBytesMax',
+      options.resultBytesMax ?? DEFAULTS.resultBytesMax,
+      64 * 1024 * 1024,
+    );
+    const activeRunsMax = countOption(
+      'activeRunsMax',
+      options.activeRunsMax ?? DEFAULTS.activeRunsMax,
+      10_000_000,
+    );
+    for (const [api, count] of Object.entries(options.apis ?? {}))
+      countOption(`apis.${api}`, count, 1_000_000);
+    this.#journal = SqliteJournal.open(this.dataDir, {
+      clock,
+      random,
+      codec: options.codec,
+      onStall: (error) =>
+        tell('journal.stalled', () => ({ error: { name: error.name, message: error.message } })),
+      onRecover: () => tell('journal.recovered', () => ({})),
+      onCommit: (commit) => tell('journal.committed', () => commit),
+    });
+    this.#engine = new Engine({
+      journal: this.#journal,
+      registry: this.#registry,
+      clock,
+      random,
+      slots,
+      resultBytesMax,
+      activeRunsMax,
+      retentionMs: this.#retentionMs,
+      apis: options.apis,
+      around: options.around,
+    });
+    this.#engine.start();
+    this.#prune();
+  }
+
+  /** Starts a run here. Resolves once its start is on disk: from then on it survives anything. */
+  async startLocal<I, O>(
+    machine: Machine<I, O>,
+    input: NoInfer<I>,
+    options?: StartOptions,
+  ): Promise<Run<O>> {
+    const plan = this.#registered(machine);
+    const id = await this.#engine.startRun(plan, input, readStartOptions(options));
+    return this.#handle<O>(plan, id);
+  }
+
+  /** Starts a run of the newest version of a machine known by name only. */
+  async startByName(name: string, input: unknown, options?: StartOptions): Promise<Run> {
+    const plan = this.#registry.newest(name);
+    return this.#handle(plan, await this.#engine.startRun(plan, input, readStartOptions(options)));
+  }
+
+  /** A handle on a run known by id, typed by the machine it belongs to. */
+  run<O>(machine: Machine<never, O>, id: RunId): Run<O> {
+    return this.#handle<O>(this.#registered(machine), id);
+  }
+
+  /** A handle on a run of whatever machine; an unknown id is an error. */
+  runById(id: string): Run {
+    const row = isRunId(id) ? this.#journal.find(id) : undefined;
+    if (!row) throw new RunNotFoundError(id);
+    return this.#handle(this.#registry.find(row.machine, row.version), row.id);
+  }
+
+  /** Runs, newest first. */
+  runs(filter: RunFilter): RunSummary[] {
+    return this.#journal.list(filter).map((row) => {
+      const summary = this.#summary(row.id) ?? summarise(row, [], this.#clock.now());
+      return row.damage
+        ? { ...summary, status: 'quarantined' as const, reason: row.damage }
+        : summary;
+    });
+  }
+
+  describe(id: string): RunSummary {
+    const summary = isRunId(id) ? this.#summary(id) : undefined;
+    if (!summary) throw new RunNotFoundError(id);
+    return summary;
+  }
+
+  /** The run's records after `afterSeq`, each verified against the one before it. */
+  events(id: string, afterSeq = -1): StoredRecord[] {
+    if (!isRunId(id) || !this.#journal.find(id)) throw new RunNotFoundError(id);
+    return this.#journal.history(id, afterSeq);
+  }
+
+  get status(): FleetStatus {
+    const { id, boot, stalledBy, alarms } = this.#journal;
+    return {
+      journal: id,
+      boot,
+      dataDir: this.dataDir,
+      ...this.#engine.load,
+      stalledBy: stalledBy?.message,
+      alarms: alarms.map((alarm) => alarm.message),
+      machines: this.#registry.all().map(routeOf),
+    };
+  }
+
+  /** Stops at phase boundaries and closes the journal; unfinished runs go on in the next process. */
+  drain(options: { readonly budget?: Duration | undefined } = {}): Promise<DrainReport> {
+    const budgetMs = durationOption('budget', options.budget ?? DEATH_BUDGET_MS);
+    this.#cancelPrune?.();
+    this.#drained ??= this.#engine.drain(budgetMs);
+    return this.#drained;
+  }
+
+  /** Closes the journal at once; for a process that must end now. */
+  stopNow(): void {
+    this.#cancelPrune?.();
+    this.#engine.stopNow();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.drain();
+  }
+
+  #summary(id: RunId): RunSummary | undefined {
+    const row = this.#journal.find(id);
+    if (!row) return undefined;
+    const setAside = this.#engine.setAside(id);
+    if (setAside) return { ...summarise(row, [], this.#clock.now()), ...setAside };
+    const records =
+      row.finishedAt === undefined || this.#journal.hasEvents(id) ? this.#journal.history(id) : [];
+    return {
+      ...summarise(row, records, this.#clock.now()),
+      progress: this.#engine.liveRun(id)?.progress,
+    };
+  }
+
+  #registered(machine: Machine<never, unknown>): Plan {
+    const plan = planOf(machine);
+    if (!plan)
+      throw new RegistryError(`a machine must come from defineMachine, got ${show(machine)}`);
+    if (this.#registry.find(plan.name, plan.version) === plan) return plan;
+    throw new RegistryError(`the machine ${routeOf(plan)} is not registered here`, {
+      hint: 'name it in createFleet({ machines: […] })',
+    });
+  }
+
+  #handle<O>(plan: Plan | undefined, id: RunId): Run<O> {
+    return {
+      id,
+      result: (options) => this.#result(plan, id, options) as Promise<O>,
+      cancel: (reason = 'cancelled by request') =>
+        this.#engine.cancel(id, String(reason).slice(0, 1_000)),
+    };
+  }
+
+  async #result(plan: Plan | undefined, id: RunId, options: WaitOptions = {}): Promise<unknown> {
+    const ending = await this.#within(id, this.#engine.ending(id), options);
+    if (ending.outcome !== 'completed' && ending.outcome !== 'handedOff')
+      throw errorOfEnding(id, ending);
+    const lastStep = plan?.line.findLast((part) => part.kind === 'step');
+    if (!plan || !lastStep) return ending.output;
+    return (await parseOutput(plan, lastStep.name, ending.output ?? null)).value;
+  }
+
+  #within<T>(id: RunId, awaited: Promise<T>, { timeout, signal }: WaitOptions): Promise<T> {
+    if (timeout === undefined && !signal) return awaited;
+    return new Promise((resolve, reject) => {
+      const cancel =
+        timeout === undefined
+          ? undefined
+          : this.#clock.after(durationOption('timeout', timeout), () =>
+              reject(new WaitTimeoutError(id)),
+            );
+      const onAbort = () => reject(signal?.reason);
+      if (signal?.aborted) onAbort();
+      signal?.addEventListener('abort', onAbort, { once: true });
+      awaited.then(resolve, reject).finally(() => {
+        cancel?.();
+        signal?.removeEventListener('abort', onAbort);
+      });
+    });
+  }
+
+  #prune(): void {
+    const now = this.#clock.now();
+    const before = {
+      events: now - this.#retentionMs,
+      rows: now - this.#retentionMs * ROW_RETENTION_FACTOR,
+    };
+    if (!this.#journal.stalledBy) {
+      const runs = this.#journal.prune(before, PRUNE_COUNT_MAX);
+      if (runs > 0) tell('journal.pruned', () => ({ runs }));
+    }
+    this.#cancelPrune = this.#clock.after(PRUNE_EVERY_MS, () => this.#prune(), { idle: true });
+  }
+}
+
+function errorOfEnding(id: RunId, { outcome, state, error, reason, kind }: Ending): Error {
+  switch (outcome) {
+    case 'aborted':
+      return new RunAbortedError(id, state, reason ?? '', kind ?? 'system');
+    case 'timedOut':
+      return new RunTimedOutError(id, state, error);
+    case 'cancelled':
+      return new RunCancelledError(id, state, reason ?? '');
+    default:
+      return new RunFailedError(id, state, error);
+  }
+}
+
+const KEY_LENGTH_MAX = 512;
+
+function readStartOptions(options: StartOptions | undefined): StartOptions {
+  const key = options?.key;
+  if (
+    key !== undefined &&
+    (typeof key !== 'string' || key.length === 0 || key.length > KEY_LENGTH_MAX)
+  ) {
+    throw new TypeError(`key must be text of 1 to ${KEY_LENGTH_MAX} characters, got ${show(key)}`);
+  }
+  return { key };
+}
+
+function countOption(name: string, value: number, max: number): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return value;
+  throw new TypeError(`${name} must be a whole number from 1 to ${max}, got ${show(value)}`);
+}
+
+function durationOption(name: string, value: Duration): number {
+  const ms = parseDuration(value);
+  if (ms !== undefined) return ms;
+  throw new TypeError(`${name} must be a duration such as '30s' or '7d', got ${show(value)}`);
+}
+
+/** Opens the journal, takes up what was left unfinished, and is ready to start runs. */
+export async function createFleet(options: FleetOptions): Promise<Fleet> {
+  return new Fleet(options);
+}

@@ -1,0 +1,108 @@
+/**
+ * Everything that happens, by name, on Node's diagnostics channels ('fleetq:run.started' …). Whoever
+ * wants to know listens; whoever does not pays nothing: an event nobody hears is not even built.
+ */
+import { type Channel, channel } from 'node:diagnostics_channel';
+import type { ErrorInfo, RunId } from '../ground/index.ts';
+import type { Outcome, Phase } from '../machine/index.ts';
+
+interface OfRun {
+  readonly run: RunId;
+  readonly machine: string;
+  readonly version: number;
+}
+export interface OfPhase extends OfRun {
+  readonly step: string;
+  readonly phase: Phase | 'probe';
+  readonly attempt: number;
+}
+export type PhaseOutcome =
+  | 'done'
+  | 'handedOff'
+  | 'retried'
+  | 'postponed'
+  | 'exhausted'
+  | 'aborted'
+  | 'timedOut'
+  | 'discarded';
+
+export interface FleetqEvents {
+  'engine.started': { readonly journal: string; readonly boot: number; readonly slots: number };
+  'engine.draining': { readonly budgetMs: number };
+  'engine.drained': {
+    readonly unfinished: number;
+    readonly interrupted: number;
+    readonly elapsedMs: number;
+  };
+  'run.started': OfRun & { readonly key: string | undefined };
+  'run.resumed': OfRun & {
+    readonly state: string;
+    readonly attempt: number;
+    readonly wasInterrupted: boolean;
+  };
+  'run.blocked': OfRun & { readonly state: string; readonly reason: string };
+  'run.quarantined': OfRun & { readonly reason: string };
+  'run.waiting': OfRun & {
+    readonly state: string;
+    readonly dueAt: number;
+    readonly reason: string;
+  };
+  'run.progressed': OfRun & { readonly fraction: number; readonly note: string | undefined };
+  'run.finished': OfRun & {
+    readonly outcome: Outcome;
+    readonly state: string;
+    readonly reason: string | undefined;
+    readonly elapsedMs: number;
+  };
+  'phase.started': OfPhase;
+  'phase.ended': OfPhase & {
+    readonly outcome: PhaseOutcome;
+    readonly elapsedMs: number;
+    readonly error: ErrorInfo | undefined;
+    readonly dueAt: number | undefined;
+  };
+  /** A handler went on after its phase was given up: what it did then counts for nothing. */
+  'phase.leaked': OfPhase & { readonly why: string };
+  /** A handler held the loop: nothing else could happen meanwhile. */
+  'phase.blocked': OfPhase & { readonly elapsedMs: number };
+  'log.said': OfPhase & {
+    readonly level: 'debug' | 'info' | 'warn' | 'error';
+    readonly message: string;
+    readonly fields: object | undefined;
+  };
+  'journal.committed': { readonly records: number; readonly elapsedMs: number };
+  'journal.stalled': { readonly error: ErrorInfo };
+  'journal.recovered': Record<string, never>;
+  'journal.alarm': { readonly kind: string; readonly message: string };
+  'journal.pruned': { readonly runs: number };
+}
+
+export type EventName = keyof FleetqEvents;
+
+const channels = new Map<EventName, Channel>();
+
+function channelOf(name: EventName): Channel {
+  let found = channels.get(name);
+  if (!found) {
+    found = channel(`fleetq:${name}`);
+    channels.set(name, found);
+  }
+  return found;
+}
+
+/** Says that something happened; `build` is called only if somebody listens. */
+export function tell<N extends EventName>(name: N, build: () => FleetqEvents[N]): void {
+  const to = channelOf(name);
+  if (to.hasSubscribers) to.publish(build());
+}
+
+/** Listens to one event; answers how to stop. */
+export function listen<N extends EventName>(
+  name: N,
+  act: (event: FleetqEvents[N]) => void,
+): () => void {
+  const from = channelOf(name);
+  const onMessage = (message: unknown) => act(message as FleetqEvents[N]);
+  from.subscribe(onMessage);
+  return () => from.unsubscribe(onMessage);
+}
