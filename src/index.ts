@@ -1,5 +1,7 @@
 /** FleetQ's public API. */
-export type { Around, DrainReport, RunStatus, RunSummary } from './engine/index.ts';
+
+export { ConfigError, LoadError } from './config/index.ts';
+export type { Around, CancelReport, DrainReport, RunStatus, RunSummary } from './engine/index.ts';
 export {
   DrainingError,
   KeyConflictError,
@@ -63,7 +65,6 @@ export {
   type WorkedContext,
 } from './machine/index.ts';
 export {
-  type CancelReport,
   createFleet,
   type Fleet,
   type FleetOptions,
@@ -72,4 +73,6 @@ export {
   type StartOptions,
   type WaitOptions,
 } from './main.ts';
+export { type Governed, type GovernOptions, governProcess } from './process.ts';
 export { type EventName, type FleetqEvents, listen } from './telemetry/events.ts';
+export { type Logger, writeLogs } from './telemetry/logs.ts';

@@ -3,20 +3,18 @@
  * and its listeners together and gives back the handle that programs use.
  */
 
+import type { MachineInfo } from './admin/index.ts';
 import { DEFAULTS } from './config/index.ts';
 import {
   type Around,
+  type CancelReport,
   type DrainReport,
   Engine,
-  parseOutput,
-  RunAbortedError,
-  RunCancelledError,
-  RunFailedError,
+  Inspector,
   RunNotFoundError,
   type RunSummary,
-  RunTimedOutError,
-  summarise,
-  WaitTimeoutError,
+  resultOf,
+  untilOf,
 } from './engine/index.ts';
 import {
   type Clock,
@@ -31,9 +29,7 @@ import {
 } from './ground/index.ts';
 import { type Codec, type RunFilter, SqliteJournal, type StoredRecord } from './journal/index.ts';
 import {
-  type Ending,
   type Machine,
-  type Outcome,
   type Plan,
   planOf,
   Registry,
@@ -60,6 +56,8 @@ export interface FleetOptions {
   readonly around?: Around | undefined;
   /** What payloads pass through before they touch the disk. */
   readonly codec?: Codec | undefined;
+  /** Takes runs in and cancels them, and leaves executing them to the next process. */
+  readonly isIdle?: boolean | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
 }
@@ -71,11 +69,6 @@ export interface StartOptions {
 export interface WaitOptions {
   readonly timeout?: Duration | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-export interface CancelReport {
-  /** False where the run had ended before, or somebody else cancelled it first. */
-  readonly isCancelled: boolean;
-  readonly outcome: Outcome;
 }
 export interface Run<out O = unknown> {
   readonly id: RunId;
@@ -108,6 +101,7 @@ export class Fleet implements AsyncDisposable {
   readonly #engine: Engine;
   readonly #journal: SqliteJournal;
   readonly #registry: Registry;
+  readonly #inspector: Inspector;
   readonly #clock: Clock;
   readonly #retentionMs: number;
   #cancelPrune: (() => void) | undefined;
@@ -147,13 +141,15 @@ export class Fleet implements AsyncDisposable {
       registry: this.#registry,
       clock,
       random,
-      slots,
+      slots: options.isIdle ? 0 : slots,
       resultBytesMax,
       activeRunsMax,
       retentionMs: this.#retentionMs,
       apis: options.apis,
       around: options.around,
     });
+    this.#inspector = new Inspector(this.#journal, clock, this.#engine);
+    if (options.isIdle) return;
     this.#engine.start();
     this.#prune();
   }
@@ -165,14 +161,14 @@ export class Fleet implements AsyncDisposable {
     options?: StartOptions,
   ): Promise<Run<O>> {
     const plan = this.#registered(machine);
-    const id = await this.#engine.startRun(plan, input, readStartOptions(options));
+    const id = await this.#engine.startRun(plan, input, readKey(options));
     return this.#handle<O>(plan, id);
   }
 
   /** Starts a run of the newest version of a machine known by name only. */
   async startByName(name: string, input: unknown, options?: StartOptions): Promise<Run> {
     const plan = this.#registry.newest(name);
-    return this.#handle(plan, await this.#engine.startRun(plan, input, readStartOptions(options)));
+    return this.#handle(plan, await this.#engine.startRun(plan, input, readKey(options)));
   }
 
   /** A handle on a run known by id, typed by the machine it belongs to. */
@@ -189,24 +185,23 @@ export class Fleet implements AsyncDisposable {
 
   /** Runs, newest first. */
   runs(filter: RunFilter): RunSummary[] {
-    return this.#journal.list(filter).map((row) => {
-      const summary = this.#summary(row.id) ?? summarise(row, [], this.#clock.now());
-      return row.damage
-        ? { ...summary, status: 'quarantined' as const, reason: row.damage }
-        : summary;
-    });
+    return this.#inspector.list(filter);
   }
 
   describe(id: string): RunSummary {
-    const summary = isRunId(id) ? this.#summary(id) : undefined;
-    if (!summary) throw new RunNotFoundError(id);
-    return summary;
+    return this.#inspector.describe(id);
   }
 
   /** The run's records after `afterSeq`, each verified against the one before it. */
   events(id: string, afterSeq = -1): StoredRecord[] {
-    if (!isRunId(id) || !this.#journal.find(id)) throw new RunNotFoundError(id);
-    return this.#journal.history(id, afterSeq);
+    return this.#inspector.events(id, afterSeq);
+  }
+
+  /** What can be started here. */
+  get machines(): MachineInfo[] {
+    return this.#registry.all().map(({ name, version, fingerprint, chart }) => {
+      return { name, version, fingerprint, transitions: chart.transitions };
+    });
   }
 
   get status(): FleetStatus {
@@ -240,19 +235,6 @@ export class Fleet implements AsyncDisposable {
     await this.drain();
   }
 
-  #summary(id: RunId): RunSummary | undefined {
-    const row = this.#journal.find(id);
-    if (!row) return undefined;
-    const setAside = this.#engine.setAside(id);
-    if (setAside) return { ...summarise(row, [], this.#clock.now()), ...setAside };
-    const records =
-      row.finishedAt === undefined || this.#journal.hasEvents(id) ? this.#journal.history(id) : [];
-    return {
-      ...summarise(row, records, this.#clock.now()),
-      progress: this.#engine.liveRun(id)?.progress,
-    };
-  }
-
   #registered(machine: Machine<never, unknown>): Plan {
     const plan = planOf(machine);
     if (!plan)
@@ -272,32 +254,18 @@ export class Fleet implements AsyncDisposable {
     };
   }
 
-  async #result(plan: Plan | undefined, id: RunId, options: WaitOptions = {}): Promise<unknown> {
-    const ending = await this.#within(id, this.#engine.ending(id), options);
-    if (ending.outcome !== 'completed' && ending.outcome !== 'handedOff')
-      throw errorOfEnding(id, ending);
-    const lastStep = plan?.line.findLast((part) => part.kind === 'step');
-    if (!plan || !lastStep) return ending.output;
-    return (await parseOutput(plan, lastStep.name, ending.output ?? null)).value;
-  }
-
-  #within<T>(id: RunId, awaited: Promise<T>, { timeout, signal }: WaitOptions): Promise<T> {
-    if (timeout === undefined && !signal) return awaited;
-    return new Promise((resolve, reject) => {
-      const cancel =
-        timeout === undefined
-          ? undefined
-          : this.#clock.after(durationOption('timeout', timeout), () =>
-              reject(new WaitTimeoutError(id)),
-            );
-      const onAbort = () => reject(signal?.reason);
-      if (signal?.aborted) onAbort();
-      signal?.addEventListener('abort', onAbort, { once: true });
-      awaited.then(resolve, reject).finally(() => {
-        cancel?.();
-        signal?.removeEventListener('abort', onAbort);
-      });
-    });
+  async #result(
+    plan: Plan | undefined,
+    id: RunId,
+    { timeout, signal }: WaitOptions = {},
+  ): Promise<unknown> {
+    const timeoutMs = timeout === undefined ? undefined : durationOption('timeout', timeout);
+    const until = untilOf(this.#clock, id, { timeoutMs, signal });
+    try {
+      return await resultOf(plan, id, await this.#engine.ending(id, until.signal));
+    } finally {
+      until.forget();
+    }
   }
 
   #prune(): void {
@@ -314,30 +282,13 @@ export class Fleet implements AsyncDisposable {
   }
 }
 
-function errorOfEnding(id: RunId, { outcome, state, error, reason, kind }: Ending): Error {
-  switch (outcome) {
-    case 'aborted':
-      return new RunAbortedError(id, state, reason ?? '', kind ?? 'system');
-    case 'timedOut':
-      return new RunTimedOutError(id, state, error);
-    case 'cancelled':
-      return new RunCancelledError(id, state, reason ?? '');
-    default:
-      return new RunFailedError(id, state, error);
-  }
-}
-
 const KEY_LENGTH_MAX = 512;
 
-function readStartOptions(options: StartOptions | undefined): StartOptions {
+function readKey(options: StartOptions | undefined): string | undefined {
   const key = options?.key;
-  if (
-    key !== undefined &&
-    (typeof key !== 'string' || key.length === 0 || key.length > KEY_LENGTH_MAX)
-  ) {
-    throw new TypeError(`key must be text of 1 to ${KEY_LENGTH_MAX} characters, got ${show(key)}`);
-  }
-  return { key };
+  const isKey = typeof key === 'string' && key.length > 0 && key.length <= KEY_LENGTH_MAX;
+  if (key === undefined || isKey) return key;
+  throw new TypeError(`key must be text of 1 to ${KEY_LENGTH_MAX} characters, got ${show(key)}`);
 }
 
 function countOption(name: string, value: number, max: number): number {

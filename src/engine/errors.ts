@@ -114,15 +114,6 @@ export class PhaseTimeoutError extends FleetqError {
   }
 }
 
-/** The process died, or let go, inside a phase. */
-export class InterruptedError extends FleetqError {
-  readonly code = 'FLEETQ_INTERRUPTED';
-  readonly verdict = 'retry';
-  constructor(state: string) {
-    super(`the process ended while ${state} was running`);
-  }
-}
-
 /** What a handler gave back is not what its phase may give back. */
 export class PhaseAnswerError extends FleetqError {
   readonly code = 'FLEETQ_PHASE_ANSWER';

@@ -1,8 +1,8 @@
 /** The loop that executes runs: a phase, a transition, a record. */
+export type { CancelReport } from './canceller.ts';
 export { type DrainReport, Engine, type EngineOptions } from './engine.ts';
 export {
   DrainingError,
-  InterruptedError,
   KeyConflictError,
   PhaseAnswerError,
   PhaseTimeoutError,
@@ -16,7 +16,8 @@ export {
   TooManyRunsError,
   WaitTimeoutError,
 } from './errors.ts';
-export type { Around } from './perform.ts';
+export { type InHand, Inspector } from './inspector.ts';
+export type { Around } from './phase-call.ts';
 export { idempotencyKey } from './phase-context.ts';
+export { resultOf, untilOf } from './result.ts';
 export { type RunStatus, type RunSummary, summarise } from './summary.ts';
-export { parseOutput } from './view.ts';

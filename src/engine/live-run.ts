@@ -10,48 +10,42 @@ export type GiveUp = {
   readonly reason: Error;
 };
 
-export interface LiveRun {
+/** A class, and not a literal, so that all runs have one shape: they are what the hot path touches. */
+export class LiveRun {
   readonly id: RunId;
   readonly plan: Plan;
   readonly key: string | undefined;
   readonly epoch: number;
   state: RunState;
-  seq: number;
-  hash: string;
+  seq = -1;
+  hash = CHAIN_START;
   /** A row in the journal's timers stands for it. */
-  hasTimer: boolean;
-  slot: number | undefined;
+  hasTimer = false;
+  slot: number | undefined = undefined;
   /** A record of it is on its way to the disk; no other may be. */
-  isAppending: boolean;
+  isAppending = false;
   /** The last failure, for people. */
-  lastError: ErrorInfo | undefined;
-  cancelReason: string | undefined;
-  progress: { readonly fraction: number; readonly note: string | undefined } | undefined;
-  /** Gives up the phase that is being executed, if any. */
-  giveUp: ((why: GiveUp) => void) | undefined;
+  lastError: ErrorInfo | undefined = undefined;
+  cancelReason: string | undefined = undefined;
+  progress: { readonly fraction: number; readonly note: string | undefined } | undefined =
+    undefined;
+  /** The phase that is being executed, if any. */
+  call: { giveUp(why: GiveUp): void } | undefined = undefined;
   /** Parsed input and outputs, where phases may share them. */
-  view: RunView | undefined;
+  view: RunView | undefined = undefined;
+
+  constructor(id: RunId, plan: Plan, key: string | undefined, epoch: number, state: RunState) {
+    this.id = id;
+    this.plan = plan;
+    this.key = key;
+    this.epoch = epoch;
+    this.state = state;
+  }
 }
 
 export interface RunView {
   readonly input: unknown;
   readonly state: Readonly<Record<string, unknown>>;
-}
-
-export function newLiveRun(of: Pick<LiveRun, 'id' | 'plan' | 'key' | 'epoch' | 'state'>): LiveRun {
-  return {
-    ...of,
-    seq: -1,
-    hash: CHAIN_START,
-    hasTimer: false,
-    slot: undefined,
-    isAppending: false,
-    lastError: undefined,
-    cancelReason: undefined,
-    progress: undefined,
-    giveUp: undefined,
-    view: undefined,
-  };
 }
 
 /** Folds records into a run; answers in words why it cannot where the definition does not fit them. */
@@ -79,11 +73,16 @@ export function foldRun(
     lastError = errorOf(record.event) ?? lastError;
     state = next;
   }
-  const run = newLiveRun({ id, plan, key: first.event.key, epoch, state });
+  const run = new LiveRun(id, plan, first.event.key, epoch, state);
   const last = records.at(-1)!;
   return Object.assign(run, { seq: last.seq, hash: last.hash, lastError });
 }
 
 export function errorOf(event: RunEvent): ErrorInfo | undefined {
   return 'error' in event ? event.error : undefined;
+}
+
+/** How events name the run. */
+export function ofRun(run: LiveRun): { run: RunId; machine: string; version: number } {
+  return { run: run.id, machine: run.plan.name, version: run.plan.version };
 }

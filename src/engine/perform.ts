@@ -1,9 +1,8 @@
 /** Executes one phase of a run and says what came of it. Never throws. */
-import { type Clock, describeError, parseDuration, show } from '../ground/index.ts';
+import { type Clock, describeError, type ErrorInfo, parseDuration, show } from '../ground/index.ts';
 import {
   type AnySchema,
   type Phase,
-  type PhaseFunction,
   type Place,
   parseWith,
   type RunEvent,
@@ -12,13 +11,11 @@ import {
 } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
 import type { Limits } from '../throttle/index.ts';
-import { DrainingError, PhaseAnswerError, PhaseTimeoutError } from './errors.ts';
+import { PhaseAnswerError } from './errors.ts';
 import { judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
 import type { GiveUp, LiveRun, RunView } from './live-run.ts';
+import { type Around, type Limit, limitOf, PhaseCall } from './phase-call.ts';
 import { PhaseContext } from './phase-context.ts';
-
-/** Wraps the call of a phase's function; tracing hangs in here. */
-export type Around = <T>(phase: OfPhase, call: () => T) => T;
 
 export interface PerformPorts {
   readonly clock: Clock;
@@ -27,11 +24,6 @@ export interface PerformPorts {
   readonly resultBytesMax: number;
   readonly around: Around | undefined;
 }
-
-/** How long a handler that was told to stop is waited for before it is left to itself. */
-export const LEAK_GRACE_MS = 5_000;
-/** From here on a handler that holds the loop is worth a word. */
-const BLOCKED_MS = 1_000;
 
 /** The event for the run's current state; undefined where the phase was given up without one. */
 export function perform(
@@ -96,7 +88,9 @@ async function performPhase(
   try {
     const context = new PhaseContext(run, view, of, ports.limits);
     const limit = limitOf(ports.clock, run, step.policy[called].timeoutMs);
-    const answer = await call(ports, run, step.functions[called]!, context, of, limit);
+    const answer = await new PhaseCall(ports, run, context, of, limit).make(
+      step.functions[called]!,
+    );
     if (answer.kind === 'givenUp') return eventOfGiveUp(ports, run, of, answer.why, begunMs, limit);
     if (answer.kind === 'threw') throw answer.thrown;
     event = judgeAnswer(of.phase, run.state.at, answer.value, ports.resultBytesMax);
@@ -109,92 +103,6 @@ async function performPhase(
   }
   tellEnd(ports, of, event, begunMs);
   return event;
-}
-
-type Answer =
-  | { readonly kind: 'answered'; readonly value: unknown }
-  | { readonly kind: 'threw'; readonly thrown: unknown }
-  | { readonly kind: 'givenUp'; readonly why: GiveUp };
-
-interface Limit {
-  readonly ms: number;
-  readonly why: 'timeout' | 'deadline';
-}
-
-/** The nearer of the phase's timeout and the run's deadline. */
-function limitOf(clock: Clock, run: LiveRun, timeoutMs: number | undefined): Limit | undefined {
-  const { deadlineAt } = run.state;
-  const leftMs = deadlineAt === undefined ? undefined : deadlineAt - clock.now();
-  if (leftMs !== undefined && (timeoutMs === undefined || leftMs < timeoutMs)) {
-    return { ms: leftMs, why: 'deadline' };
-  }
-  return timeoutMs === undefined ? undefined : { ms: timeoutMs, why: 'timeout' };
-}
-
-/** Calls the handler and waits for its answer, or until it is given up and a grace has passed. */
-function call(
-  ports: PerformPorts,
-  run: LiveRun,
-  handler: PhaseFunction,
-  context: PhaseContext,
-  of: OfPhase,
-  limit: Limit | undefined,
-): Promise<Answer> {
-  const { clock, around } = ports;
-  return new Promise((resolve) => {
-    let givenUp: GiveUp | undefined;
-    let isSettled = false;
-    const settle = (answer: Answer) => {
-      if (isSettled) return;
-      isSettled = true;
-      run.giveUp = undefined;
-      cancelTimer?.();
-      // Once given up, whatever the handler says after all comes too late to count.
-      resolve(givenUp ? { kind: 'givenUp', why: givenUp } : answer);
-    };
-    const giveUp = (why: GiveUp) => {
-      if (givenUp || isSettled) return;
-      givenUp = why;
-      cancelTimer?.();
-      context.abort(why.reason);
-      cancelTimer = clock.after(LEAK_GRACE_MS, () => {
-        tell('phase.leaked', () => ({ ...of, why: why.why }));
-        settle({ kind: 'givenUp', why });
-      });
-    };
-    const outOfTime = (): GiveUp => ({
-      why: limit!.why,
-      reason: new PhaseTimeoutError(run.state.at, limit!.ms),
-    });
-    let cancelTimer = limit && clock.after(limit.ms, () => giveUp(outOfTime()));
-    run.giveUp = giveUp;
-
-    const begunMs = clock.monotonicMs();
-    const onAnswer = (answer: Answer) => {
-      // A handler that held the loop past its limit kept the timer from firing, not time from passing.
-      if (limit && !givenUp && clock.monotonicMs() - begunMs > limit.ms) giveUp(outOfTime());
-      settle(answer);
-    };
-    try {
-      const value = around ? around(of, () => handler(context)) : handler(context);
-      const heldMs = clock.monotonicMs() - begunMs;
-      if (heldMs > BLOCKED_MS) tell('phase.blocked', () => ({ ...of, elapsedMs: heldMs }));
-      if (isThenable(value)) {
-        value.then(
-          (late) => onAnswer({ kind: 'answered', value: late }),
-          (thrown) => onAnswer({ kind: 'threw', thrown }),
-        );
-      } else {
-        onAnswer({ kind: 'answered', value });
-      }
-    } catch (thrown) {
-      onAnswer({ kind: 'threw', thrown });
-    }
-  });
-}
-
-function isThenable(value: unknown): value is Promise<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 function eventOfGiveUp(
@@ -220,7 +128,7 @@ function eventOfGiveUp(
   return event;
 }
 
-export function policyOf(run: LiveRun): StepPlan['policy'][Phase] {
+function policyOf(run: LiveRun): StepPlan['policy'][Phase] {
   const place = run.plan.chart.placeOf(run.state.at)!;
   return (run.plan.line[place.index] as StepPlan).policy[place.phase as Phase];
 }
@@ -272,5 +180,16 @@ function tellEnd(
   }));
 }
 
-/** For a drain whose budget is spent. */
-export const drained: GiveUp = { why: 'drained', reason: new DrainingError() };
+/**
+ * What a phase that its process died in comes to. Told without a stack, which could only be that of
+ * the restart, and would be made for every run that was in hand.
+ */
+export function interruptionOf(run: LiveRun): RunEvent {
+  const error: ErrorInfo = {
+    name: 'InterruptedError',
+    code: 'FLEETQ_INTERRUPTED',
+    message: `the process ended while ${run.state.at} was running`,
+  };
+  const isLast = run.state.attempt >= policyOf(run).attemptMax;
+  return isLast ? { type: 'EXHAUSTED', error } : { type: 'INTERRUPTED', error };
+}

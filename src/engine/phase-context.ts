@@ -2,7 +2,7 @@
  * What a handler gets. Most handlers use a few of these things, so those that cost something are
  * made when they are first looked at.
  */
-import { hash, type RunId } from '../ground/index.ts';
+import { freezeDeep, hash, type RunId } from '../ground/index.ts';
 import type { Awaitable, Log, Phase, StepContext, UseOptions } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
 import type { Limits } from '../throttle/index.ts';
@@ -11,7 +11,6 @@ import type { LiveRun, RunView } from './live-run.ts';
 export class PhaseContext implements StepContext<unknown, unknown> {
   readonly input: unknown;
   readonly state: Readonly<Record<string, unknown>>;
-  readonly work: unknown;
   readonly runId: RunId;
   readonly attempt: number;
   readonly fencingToken: number;
@@ -25,13 +24,18 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   constructor(run: LiveRun, view: RunView, of: OfPhase, limits: Limits) {
     this.input = view.input;
     this.state = view.state;
-    this.work = run.state.work;
     this.runId = run.id;
     this.attempt = run.state.attempt;
     this.fencingToken = run.epoch;
     this.#run = run;
     this.#of = of;
     this.#limits = limits;
+  }
+
+  /** Frozen, so that what validate does to it is not seen by persist, as after a restart. */
+  get work(): unknown {
+    freezeDeep(this.#run.state.work);
+    return this.#run.state.work;
   }
 
   get signal(): AbortSignal {

@@ -1,5 +1,5 @@
 /** From records back to runs that go on: each on its own, so that a bad one harms nobody else. */
-import type { RunId } from '../ground/index.ts';
+import { describeError, type RunId } from '../ground/index.ts';
 import {
   DamagedRunError,
   type Evidence,
@@ -27,7 +27,21 @@ export function* resumeAll(
   asleepUntil: number,
 ): Iterable<Resumption> {
   for (const found of journal.unfinished(asleepUntil)) {
-    yield resume(found, journal.boot, registry, journal.evidence);
+    yield resumeOrSetAside(found, journal.boot, registry, journal.evidence);
+  }
+}
+
+/** Whatever is wrong with one run, the others must be resumed. */
+function resumeOrSetAside(
+  found: UnfinishedRun,
+  epoch: number,
+  registry: Registry,
+  evidence: Evidence,
+): Resumption {
+  try {
+    return resume(found, epoch, registry, evidence);
+  } catch (error) {
+    return setAside(found.row, 'quarantined', '', describeError(error).message);
   }
 }
 
@@ -64,7 +78,9 @@ function resume(
     return setAside(row, 'quarantined', last.state, 'its records have ended and its row has not');
   }
   const wasInterrupted = isInterrupted(run, last, evidence);
-  if (!wasInterrupted && !evidence.isComplete && canProbe(plan, run.state.at)) {
+  const isUnknown =
+    !evidence.isComplete && last.lsn <= (evidence.unknownUntil ?? Number.POSITIVE_INFINITY);
+  if (!wasInterrupted && isUnknown && canProbe(plan, run.state.at)) {
     // Nobody knows whether the phase had begun, so the real resource is asked.
     run.state = { ...run.state, mustProbe: true };
   }
@@ -75,8 +91,10 @@ function resume(
 function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): boolean {
   const seqAtSlot = evidence.occupied.get(run.id);
   if (seqAtSlot === undefined || run.state.at.endsWith('.sleep')) return false;
-  // After a record that waits the slot was left; only a slot given since then counts.
-  return run.state.dueAt === undefined || seqAtSlot === last.seq;
+  // After a record that waits, or says that the phase was let go, the slot was left; only one that
+  // was given since then counts.
+  const hasLeft = run.state.dueAt !== undefined || last.event.type === 'INTERRUPTED';
+  return !hasLeft || seqAtSlot === last.seq;
 }
 
 function setAside(

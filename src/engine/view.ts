@@ -41,6 +41,13 @@ function assemble(run: LiveRun, input: Parsed, outputs: Settled): RunView {
   return view;
 }
 
+/** The view of a run whose input was just parsed and which has no outputs yet. */
+export function inputView(parsed: Parsed): RunView {
+  return { input: parsed.value, state: NO_OUTPUTS };
+}
+
+const NO_OUTPUTS: RunView['state'] = Object.freeze({});
+
 /** What a step's output schema, if it has one, makes of the stored value. */
 export function parseOutput(plan: Plan, step: string, value: Json): Parsed | Promise<Parsed> {
   const schema = stepOf(plan, step)?.output;

@@ -8,6 +8,7 @@ import type { Journal } from '../journal/index.ts';
 
 const LOOK_MS_MAX = 60_000;
 const WAKE_COUNT_MAX = 500;
+const STALLED_LOOK_MS = 1_000;
 
 export class Waits {
   static readonly IN_PLACE_MS = 5_000;
@@ -63,7 +64,7 @@ export class Waits {
     this.#next = undefined;
     if (this.#isStopped) return;
     // While nothing can be written, the timers stay where they are.
-    if (this.#journal.stalledBy) return this.#arm(this.#clock.now() + 1_000);
+    if (this.#journal.stalledBy) return this.#arm(this.#clock.now() + STALLED_LOOK_MS);
     for (const run of this.#journal.takeDueTimers(this.#clock.now(), WAKE_COUNT_MAX))
       this.#wake(run);
     this.#lookAgain();

@@ -6,13 +6,15 @@ import {
   closeSync,
   constants,
   fsyncSync,
-  ftruncateSync,
+  lstatSync,
   openSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
 
 export const BALLAST_BYTES = 1024 * 1024;
+/** The unit in which a file system says how much it has given. */
+const BLOCK_BYTES = 512;
 
 export class Ballast {
   readonly #file: string;
@@ -24,27 +26,45 @@ export class Ballast {
 
   /** Takes the space; false where there is none. */
   hold(): boolean {
+    this.isHeld = this.#isThere() || this.#take();
+    return this.isHeld;
+  }
+
+  /** A predecessor's is as good as a new one, if it has really been given its blocks. */
+  #isThere(): boolean {
+    const found = lstatSync(this.#file, { throwIfNoEntry: false });
+    return (
+      found?.isFile() === true &&
+      found.size === BALLAST_BYTES &&
+      found.blocks * BLOCK_BYTES >= BALLAST_BYTES
+    );
+  }
+
+  #take(): boolean {
     let fd: number | undefined;
+    let isTaken = false;
     try {
       fd = openSync(this.#file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
       // Written, not just sized: a hole would take no space.
-      this.isHeld =
-        writeSync(fd, Buffer.alloc(BALLAST_BYTES), 0, BALLAST_BYTES, 0) === BALLAST_BYTES;
-      if (this.isHeld) fsyncSync(fd);
-      else ftruncateSync(fd, 0);
+      isTaken = writeSync(fd, Buffer.alloc(BALLAST_BYTES), 0, BALLAST_BYTES, 0) === BALLAST_BYTES;
+      if (isTaken) fsyncSync(fd);
     } catch {
-      this.isHeld = false;
-      if (fd !== undefined) ftruncateSync(fd, 0);
-    } finally {
-      if (fd !== undefined) closeSync(fd);
+      isTaken = false;
     }
-    return this.isHeld;
+    if (fd !== undefined) closeSync(fd);
+    // What was got of it is given back: others need it more.
+    if (!isTaken) this.#remove();
+    return isTaken;
   }
 
   /** Gives the space back; false where there was none. */
   release(): boolean {
     if (!this.isHeld) return false;
     this.isHeld = false;
+    return this.#remove();
+  }
+
+  #remove(): boolean {
     try {
       unlinkSync(this.#file);
       return true;

@@ -2,8 +2,6 @@
  * One connection to the journal's file, opened so that a commit means an fsync and nobody else can
  * open it: WAL, synchronous=FULL, locking_mode=EXCLUSIVE.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { assert } from '../ground/index.ts';
 import { JournalFormatError } from './errors.ts';
@@ -11,8 +9,6 @@ import { JournalFormatError } from './errors.ts';
 export type Connection = Database.Database;
 export type Statement = Database.Statement;
 
-/** Marks the file as ours: 'FLTQ'. */
-const APPLICATION_ID = 0x464c5451;
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 /** Below this, two connections could corrupt a WAL file; 3.52.0 was withdrawn. */
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
@@ -37,47 +33,10 @@ export function openConnection(file: string): Connection {
 
 /** The driver's own default is NORMAL, and comes back with the first write; so it is asked for after one. */
 export function assertFullSync(connection: Connection): void {
-  assert(connection.pragma('synchronous', { simple: true }) === 2, 'synchronous is not FULL');
-  assert(connection.pragma('journal_mode', { simple: true }) === 'wal', 'journal_mode is not WAL');
-}
-
-/** Brings the file to the newest format; refuses one that is newer than we know, or not ours. */
-export function migrate(connection: Connection): void {
-  const applicationId = connection.pragma('application_id', { simple: true });
-  const format = connection.pragma('user_version', { simple: true }) as number;
-  const isEmpty = format === 0 && tableCount(connection) === 0;
-  if (!isEmpty && applicationId !== APPLICATION_ID) {
-    throw new JournalFormatError('the file is a SQLite database, but not a FleetQ journal', {
-      hint: 'choose another data directory',
-    });
-  }
-  const migrations = readMigrations();
-  if (format > migrations.length) {
-    throw new JournalFormatError(
-      `the journal has format ${format}; this FleetQ knows formats up to ${migrations.length}`,
-      { hint: 'start the newer FleetQ that wrote it; an older one would misread it' },
-    );
-  }
-  migrations.slice(format).forEach((sql, index) => {
-    connection.transaction(() => {
-      connection.exec(sql);
-      connection.pragma(`application_id = ${APPLICATION_ID}`);
-      connection.pragma(`user_version = ${format + index + 1}`);
-    })();
-  });
-}
-
-function tableCount(connection: Connection): number {
-  const row = connection.prepare('select count(*) as count from sqlite_schema').get();
-  return (row as { count: number }).count;
-}
-
-function readMigrations(): string[] {
-  const directory = fileURLToPath(new URL('../../migrations/journal/', import.meta.url));
-  return readdirSync(directory)
-    .filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))
-    .sort()
-    .map((name) => readFileSync(`${directory}${name}`, 'utf8'));
+  const ask = (pragma: string) => connection.pragma(pragma, { simple: true });
+  assert(ask('synchronous') === 2, 'synchronous is not FULL');
+  assert(ask('journal_mode') === 'wal', 'journal_mode is not WAL');
+  assert(ask('locking_mode') === 'exclusive', 'locking_mode is not EXCLUSIVE');
 }
 
 export function sqliteVersion(): string {
@@ -102,6 +61,11 @@ function refuseOldSqlite(): void {
   isVersionKnownGood = true;
 }
 
+/** A file that SQLite can read and that still cannot be what was written. */
+export function corrupt(message: string): Error {
+  return Object.assign(new Error(message), { code: 'SQLITE_CORRUPT' });
+}
+
 /** What SQLite itself finds wrong with the file; empty when nothing. */
 export function integrityProblems(connection: Connection): string[] {
   const rows = connection.pragma('integrity_check(10)') as { integrity_check: string }[];
@@ -118,8 +82,8 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY') || codeOf(error).startsWith('SQLITE_LOCKED');
 }
 
-export function isCorrupt(error: unknown): boolean {
-  return codeOf(error).startsWith('SQLITE_CORRUPT') || codeOf(error).startsWith('SQLITE_NOTADB');
+export function isSqlite(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_');
 }
 
 /** Failures of the disk that may pass: no space, no quota, read-only for a while, an I/O error. */

@@ -11,7 +11,7 @@ const RETRY_MS_MAX = 2_000;
 
 interface Waiting<T> {
   readonly item: T;
-  readonly resolve: () => void;
+  readonly resolve: (item: T) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -37,7 +37,8 @@ export class GroupCommit<T> {
     this.#ports = ports;
   }
 
-  push(item: T): Promise<void> {
+  /** Resolves with the item once it is durable. */
+  push(item: T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       this.#schedule();
@@ -67,7 +68,8 @@ export class GroupCommit<T> {
 
   #flush(): void {
     const batch = this.#waiting.slice(0, BATCH_COUNT_MAX);
-    if (batch.length === 0) return;
+    // With nothing to write, an empty transaction tells whether writing works again.
+    if (batch.length === 0 && !this.stalledBy) return;
     try {
       this.#ports.write(batch.map((waiting) => waiting.item));
     } catch (error) {
@@ -76,7 +78,7 @@ export class GroupCommit<T> {
       return;
     }
     this.#written(batch);
-    for (const waiting of batch) waiting.resolve();
+    for (const waiting of batch) waiting.resolve(waiting.item);
   }
 
   /** One item is at fault and would take the others down with it: each on its own then. */
@@ -91,7 +93,7 @@ export class GroupCommit<T> {
         continue;
       }
       this.#written([waiting]);
-      waiting.resolve();
+      waiting.resolve(waiting.item);
     }
   }
 
@@ -103,6 +105,11 @@ export class GroupCommit<T> {
       this.#ports.onRecover();
     }
     if (this.#waiting.length > 0) this.#schedule();
+  }
+
+  /** Somebody else found that nothing can be written. */
+  stall(error: Error): void {
+    this.#stall(error);
   }
 
   #stall(error: Error): void {

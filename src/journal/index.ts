@@ -16,12 +16,14 @@ export type {
   Entry,
   Evidence,
   Journal,
+  Occupancy,
   Opening,
   RunFilter,
   RunRow,
   StoredRecord,
   UnfinishedRun,
 } from './journal.ts';
+export { type JournalFile, openJournalFile } from './journal-file.ts';
 export { type Place, placeOf } from './place.ts';
 export { CHAIN_START } from './record.ts';
 export { type JournalOptions, SqliteJournal } from './sqlite-journal.ts';

@@ -1,13 +1,12 @@
 /** Reads the journal back: runs, records, timers, dead letters. Trusts nothing it cannot verify. */
 import type { RunId } from '../ground/index.ts';
-import type { Outcome } from '../machine/index.ts';
 import type { Codec } from './codec.ts';
 import type { Connection, Statement } from './connection.ts';
 import { DamagedRunError } from './errors.ts';
 import * as sql from './journal.sql.ts';
 import type { DeadLetter, RunFilter, RunRow, StoredRecord, UnfinishedRun } from './journal.ts';
 import { decodeRows, type EventRow, groupByRun } from './record.ts';
-import { type RawRunRow, readRunRow } from './run-row.ts';
+import { deadLetterOf, type RawRunRow, readRunRow, refuseOtherStart } from './run-row.ts';
 
 const PAGE_COUNT = 1_000;
 /** Sorts after every ULID. */
@@ -24,37 +23,49 @@ export class JournalReader {
   }
 
   find(run: RunId): RunRow | undefined {
-    const row = this.#prepared(sql.selectRun).get(run) as RawRunRow | undefined;
-    return row && readRunRow(row, this.#codec);
+    const row = this.#rawRow(run);
+    if (!row) return undefined;
+    return row.finished_at === null ? this.#readOrMark(row) : readRunRow(row, this.#codec);
+  }
+
+  #rawRow(run: RunId): RawRunRow | undefined {
+    return this.#prepared(sql.selectRun).get(run) as RawRunRow | undefined;
+  }
+
+  /** An ended run answers by its seal, a live one by its first record. */
+  #trusted(row: RawRunRow): RunRow {
+    const read = readRunRow(row, this.#codec);
+    if (row.finished_at === null) {
+      const first = this.#prepared(sql.selectFirstEvent).all(row.id) as EventRow[];
+      refuseOtherStart(row, decodeRows(read.id, first, this.#codec)[0]!);
+    }
+    return read;
   }
 
   findByKey(machine: string, key: string, finishedSince: number): RunRow | undefined {
     const row = this.#prepared(sql.selectRunByKey).get(machine, key) as RawRunRow | undefined;
     if (!row || (row.finished_at !== null && row.finished_at < finishedSince)) return undefined;
-    return readRunRow(row, this.#codec);
+    return this.#trusted(row);
   }
 
   list({ status, machine, before, countMax }: RunFilter): RunRow[] {
-    const from = before ?? AFTER_ALL;
-    const ofMachine = machine ?? null;
+    const of = { before: before ?? AFTER_ALL, machine: machine ?? null, countMax };
     const rows =
       status === undefined
-        ? this.#prepared(sql.selectRuns).all(from, ofMachine, countMax)
+        ? this.#prepared(sql.selectRuns).all(of)
         : status === 'unfinished'
-          ? this.#prepared(sql.selectUnfinishedRuns).all(from, ofMachine, countMax)
-          : this.#prepared(sql.selectFinishedRuns).all(
-              from,
-              ofMachine,
-              countMax,
-              status === 'finished' ? null : status,
-            );
+          ? this.#prepared(sql.selectUnfinishedRuns).all(of)
+          : this.#prepared(sql.selectFinishedRuns).all({
+              ...of,
+              outcome: status === 'finished' ? null : status,
+            });
     return (rows as RawRunRow[]).map((row) => this.#readOrMark(row));
   }
 
   /** One damaged row must not hide the others. */
   #readOrMark(row: RawRunRow): RunRow {
     try {
-      return readRunRow(row, this.#codec);
+      return this.#trusted(row);
     } catch (error) {
       if (!(error instanceof DamagedRunError)) throw error;
       return {
@@ -65,9 +76,14 @@ export class JournalReader {
   }
 
   history(run: RunId, afterSeq = -1): StoredRecord[] {
-    const rows = this.#prepared(sql.selectEvents).all(run) as EventRow[];
+    const events = this.#prepared(sql.selectEvents).all(run) as EventRow[];
+    const row = this.#rawRow(run);
+    // Retention has taken the records of a run that ended long ago; its row still answers for it.
+    if (row && events.length === 0 && readRunRow(row, this.#codec).ending) return [];
     // The whole chain is verified even for its last record: only the first one needs no other.
-    return decodeRows(run, rows, this.#codec).filter((record) => record.seq > afterSeq);
+    const records = decodeRows(run, events, this.#codec);
+    if (row) refuseOtherEnd(row, records);
+    return records.filter((record) => record.seq > afterSeq);
   }
 
   /** Whether retention has left the run its records. */
@@ -85,7 +101,10 @@ export class JournalReader {
       ) as RawRunRow[];
       const [first, last] = [page[0], page.at(-1)];
       if (!first || !last) return;
-      const between = this.#prepared(sql.selectEventsBetween).all(first.id, last.id) as EventRow[];
+      const between = this.#prepared(sql.selectLiveEventsBetween).all(
+        first.id,
+        last.id,
+      ) as EventRow[];
       const events = groupByRun(between);
       for (const row of page) yield this.#resumable(row, events.get(row.id) ?? []);
       after = last.id;
@@ -96,7 +115,7 @@ export class JournalReader {
     const row = readRunRow(raw, this.#codec);
     try {
       const records = decodeRows(row.id, events, this.#codec);
-      refuseOtherStart(row, records);
+      refuseOtherStart(raw, records[0]!);
       return { row, records };
     } catch (error) {
       if (error instanceof DamagedRunError) return { row, damage: error.message };
@@ -110,10 +129,18 @@ export class JournalReader {
   }
 
   deadLetters(countMax: number): DeadLetter[] {
-    const rows = this.#prepared(sql.selectDeadLetters).all(countMax) as (DeadLetter & {
-      outcome: Outcome;
-    })[];
-    return rows.map((row) => ({ ...row, reason: this.#codec.decode(row.reason) }));
+    const rows = this.#prepared(sql.selectFailedRuns).all(countMax) as RawRunRow[];
+    return rows.flatMap((row) => {
+      const read = this.#readOrMark(row);
+      // A damaged one is shown among the runs, with its damage; there is no evidence to give here.
+      return read.damage === undefined ? [deadLetterOf(row, read)] : [];
+    });
+  }
+
+  /** The last seq of a run that has not ended. */
+  protected lastSeq(run: RunId): number | undefined {
+    const row = this.#prepared(sql.selectLastSeq).get(run) as { seq: number | null };
+    return row.seq ?? undefined;
   }
 
   #prepared(text: string): Statement {
@@ -126,13 +153,11 @@ export class JournalReader {
   }
 }
 
-/** The row has no seal yet; its first record, which has a hash, says what it must say. */
-function refuseOtherStart(row: RunRow, records: readonly StoredRecord[]): void {
-  const event = records[0]?.event;
-  const isSame =
-    event?.type === 'STARTED' &&
-    event.machine === row.machine &&
-    event.version === row.version &&
-    event.key === row.key;
-  if (!isSame) throw new DamagedRunError(row.id, 'its row and its first record differ');
+/** What an ended run's row has sealed is also how its records end, and a live run's have no end. */
+function refuseOtherEnd(row: RawRunRow, records: readonly StoredRecord[]): void {
+  if (row.finished_at === null) return refuseOtherStart(row, records[0]!);
+  const last = records.at(-1)!;
+  if (last.seq !== row.last_seq || last.hash !== row.last_hash) {
+    throw new DamagedRunError(row.id, `its records end at ${last.seq}, its row at ${row.last_seq}`);
+  }
 }

@@ -2,10 +2,11 @@
 import type { RunId } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import type { Connection, Statement } from './connection.ts';
+import { type Head, sealHead } from './head.ts';
 import * as sql from './journal.sql.ts';
 import type { Entry } from './journal.ts';
 import { encodeEntry } from './record.ts';
-import { deadLetterOf, sealedRow } from './run-row.ts';
+import { sealedRow } from './run-row.ts';
 
 /** An entry with everything computed that can be computed before the transaction. */
 export interface Prepared {
@@ -18,12 +19,14 @@ export class JournalWriter {
   readonly #connection: Connection;
   readonly #codec: Codec;
   readonly #statements;
+  readonly #head: Head;
   #lsn: number;
 
-  constructor(connection: Connection, codec: Codec, lsn: number) {
+  constructor(connection: Connection, codec: Codec, head: Head) {
     this.#connection = connection;
     this.#codec = codec;
-    this.#lsn = lsn;
+    this.#head = head;
+    this.#lsn = head.lsn;
     const prepare = (text: string): Statement => connection.prepare(text);
     this.#statements = {
       begin: prepare('begin immediate'),
@@ -35,7 +38,11 @@ export class JournalWriter {
       advanceHead: prepare(sql.advanceHead),
       armTimer: prepare(sql.armTimer),
       disarmTimer: prepare(sql.disarmTimer),
-      insertDeadLetter: prepare(sql.insertDeadLetter),
+      selectDueTimers: prepare(sql.selectDueTimers),
+      selectPrunable: prepare(sql.selectPrunable),
+      selectForgettable: prepare(sql.selectForgettable),
+      deleteEvents: prepare(sql.deleteEvents),
+      deleteRun: prepare(sql.deleteRun),
     };
   }
 
@@ -44,21 +51,33 @@ export class JournalWriter {
     return { entry, data, hash };
   }
 
-  /** All of them durable, or none and a throw. Answers how far the journal has come. */
-  write(batch: readonly Prepared[]): number {
+  /** How far the journal has come: every transaction counts, so that a lost one is missed. */
+  get lsn(): number {
+    return this.#lsn;
+  }
+
+  /** All of them durable, or none and a throw. */
+  write(batch: readonly Prepared[]): void {
+    this.#transact((lsn) => {
+      for (const prepared of batch) this.#put(prepared, ++lsn);
+      return batch.length > 0 ? lsn : lsn + 1;
+    });
+  }
+
+  /** `act` gets the last lsn that was used and answers the last one that it has used. */
+  #transact(act: (lsn: number) => number): void {
     const { begin, commit, rollback, advanceHead } = this.#statements;
-    let lsn = this.#lsn;
+    let lsn: number;
     begin.run();
     try {
-      for (const prepared of batch) this.#put(prepared, ++lsn);
-      advanceHead.run(lsn);
+      lsn = act(this.#lsn);
+      advanceHead.run(lsn, sealHead({ ...this.#head, lsn }));
       commit.run();
     } catch (error) {
       if (this.#connection.inTransaction) rollback.run();
       throw error;
     }
     this.#lsn = lsn;
-    return lsn;
   }
 
   #put({ entry, data, hash }: Prepared, lsn: number): void {
@@ -76,52 +95,37 @@ export class JournalWriter {
     this.#statements.finishRun.run(
       row.finished_at,
       row.outcome,
+      row.attempt,
       row.ending,
       row.last_seq,
       row.last_hash,
       row.seal,
       row.id,
     );
-    const letter = deadLetterOf(entry, closing);
-    if (!letter) return;
-    this.#statements.insertDeadLetter.run(
-      letter.run,
-      letter.at,
-      letter.machine,
-      letter.version,
-      letter.outcome,
-      letter.state,
-      letter.attempt,
-      this.#codec.encode(letter.reason),
-    );
   }
 
   takeDueTimers(until: number, countMax: number): RunId[] {
-    return this.#connection
-      .transaction(() => {
-        const due = this.#connection.prepare(sql.selectDueTimers).all(until, countMax);
-        for (const { run } of due as { run: RunId }[]) this.#statements.disarmTimer.run(run);
-        return (due as { run: RunId }[]).map(({ run }) => run);
-      })
-      .immediate();
+    const { selectDueTimers, disarmTimer } = this.#statements;
+    const due = (selectDueTimers.all(until, countMax) as { run: RunId }[]).map(({ run }) => run);
+    if (due.length === 0) return [];
+    this.#transact((lsn) => {
+      for (const run of due) disarmTimer.run(run);
+      return lsn + 1;
+    });
+    return due;
   }
 
   /** Only what has ended, and at most `countMax` runs at a time. Answers how many were touched. */
   prune(before: { readonly events: number; readonly rows: number }, countMax: number): number {
-    const idsOf = (text: string, time: number) =>
-      this.#connection.prepare(text).all(time, countMax) as { id: string }[];
-    return this.#connection
-      .transaction(() => {
-        const emptied = idsOf(sql.selectPrunable, before.events);
-        const deleteEvents = this.#connection.prepare(sql.deleteEvents);
-        for (const { id } of emptied) deleteEvents.run(id);
-        const forgotten = idsOf(sql.selectForgettable, before.rows);
-        for (const text of [sql.deleteEvents, sql.deleteDeadLetter, sql.deleteRun]) {
-          const statement = this.#connection.prepare(text);
-          for (const { id } of forgotten) statement.run(id);
-        }
-        return emptied.length + forgotten.length;
-      })
-      .immediate();
+    const { selectPrunable, selectForgettable, deleteEvents, deleteRun } = this.#statements;
+    const emptied = selectPrunable.all(before.events, countMax) as { id: string }[];
+    const forgotten = selectForgettable.all(before.rows, countMax) as { id: string }[];
+    if (emptied.length + forgotten.length === 0) return 0;
+    this.#transact((lsn) => {
+      for (const { id } of [...emptied, ...forgotten]) deleteEvents.run(id);
+      for (const { id } of forgotten) deleteRun.run(id);
+      return lsn + 1;
+    });
+    return new Set([...emptied, ...forgotten].map(({ id }) => id)).size;
   }
 }

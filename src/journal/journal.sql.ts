@@ -9,13 +9,25 @@ export const insertEvent = `
 export const insertRun = `
   insert into runs (id, machine, version, key, started_at) values (?, ?, ?, ?, ?)`;
 
-/** finished_at, outcome, ending, last_seq, last_hash, seal, id. Only once: an ended run stays ended. */
+/** finished_at, outcome, attempt, ending, last_seq, last_hash, seal, id. Only once: an ended run stays ended. */
 export const finishRun = `
-  update runs set finished_at = ?, outcome = ?, ending = ?, last_seq = ?, last_hash = ?, seal = ?
+  update runs set finished_at = ?, outcome = ?, attempt = ?, ending = ?, last_seq = ?, last_hash = ?, seal = ?
    where id = ? and finished_at is null`;
+/** A whole row, as it was salvaged. */
+export const putRun = `
+  insert into runs (id, machine, version, key, started_at, finished_at, outcome, attempt, ending,
+    last_seq, last_hash, seal)
+  values (@id, @machine, @version, @key, @started_at, @finished_at, @outcome, @attempt, @ending,
+    @last_seq, @last_hash, @seal)`;
 
-/** lsn. One row a commit: tells how far the journal had come. */
-export const advanceHead = `update journal set lsn = ? where one = 1`;
+export const selectHead = `select id, boot, lsn, created_at, seal from journal where one = 1`;
+/** id, boot, lsn, created_at, seal. */
+export const putHead = `
+  insert or replace into journal (one, id, boot, lsn, created_at, seal) values (1, ?, ?, ?, ?, ?)`;
+/** lsn, seal. One row a commit: tells how far the journal had come. */
+export const advanceHead = `update journal set lsn = ?, seal = ? where one = 1`;
+export const selectHasContent = `
+  select exists (select 1 from runs) or exists (select 1 from events) as has_content`;
 
 /** run, due_at. */
 export const armTimer = `
@@ -27,35 +39,31 @@ export const selectDueTimers = `
   select run from timers where due_at <= ? order by due_at, run limit ?`;
 export const selectNextTimer = `select min(due_at) as due_at from timers`;
 
-/** run, at, machine, version, outcome, state, attempt, reason. */
-export const insertDeadLetter = `
-  insert or replace into dead_letters (run, at, machine, version, outcome, state, attempt, reason)
-  values (?, ?, ?, ?, ?, ?, ?, ?)`;
-/** count. */
-export const selectDeadLetters = `
-  select run, at, machine, version, outcome, state, attempt, reason
-    from dead_letters order by run desc limit ?`;
-
-const RUN_COLUMNS = `id, machine, version, key, started_at, finished_at, outcome, ending,
-  last_seq, last_hash, seal`;
+const RUN_COLUMNS = `id, machine, version, key, started_at, finished_at, outcome, attempt,
+  ending, last_seq, last_hash, seal`;
 /** id. */
 export const selectRun = `select ${RUN_COLUMNS} from runs where id = ?`;
 /** machine, key. Newest first: an expired key may have been used again. */
 export const selectRunByKey = `
   select ${RUN_COLUMNS} from runs where machine = ? and key = ? order by id desc limit 1`;
-/** before id, machine or null, count. */
+/** @before id, @machine or null, @countMax. */
 export const selectRuns = `
   select ${RUN_COLUMNS} from runs
-   where id < ? and (?2 is null or machine = ?2) order by id desc limit ?3`;
-/** before id, machine or null, count. */
+   where id < @before and (@machine is null or machine = @machine) order by id desc limit @countMax`;
+/** @before id, @machine or null, @countMax. */
 export const selectUnfinishedRuns = `
   select ${RUN_COLUMNS} from runs
-   where finished_at is null and id < ? and (?2 is null or machine = ?2) order by id desc limit ?3`;
-/** before id, machine or null, count, outcome or null. */
+   where finished_at is null and id < @before and (@machine is null or machine = @machine)
+   order by id desc limit @countMax`;
+/** @before id, @machine or null, @outcome or null, @countMax. */
 export const selectFinishedRuns = `
   select ${RUN_COLUMNS} from runs
-   where finished_at is not null and id < ? and (?2 is null or machine = ?2)
-     and (?4 is null or outcome = ?4) order by id desc limit ?3`;
+   where finished_at is not null and id < @before and (@machine is null or machine = @machine)
+     and (@outcome is null or outcome = @outcome) order by id desc limit @countMax`;
+/** count. Written out as in the index `runs_failed`, or SQLite would not use it. */
+export const selectFailedRuns = `
+  select ${RUN_COLUMNS} from runs
+   where outcome in ('exhausted', 'aborted', 'timedOut') order by id desc limit ?`;
 
 /** after id, asleep until, count. A page of runs to resume. */
 export const selectResumable = `
@@ -68,10 +76,18 @@ const EVENT_COLUMNS = `lsn, run, seq, at, epoch, event, state, data, hash`;
 /** run. */
 export const selectEvents = `select ${EVENT_COLUMNS} from events where run = ? order by seq`;
 /** run. */
+export const selectFirstEvent = `select ${EVENT_COLUMNS} from events where run = ? and seq = 0`;
+/** run. */
 export const selectHasEvents = `select 1 from events where run = ? limit 1`;
-/** first run, last run. */
-export const selectEventsBetween = `
-  select ${EVENT_COLUMNS} from events where run between ? and ? order by run, seq`;
+/** run. Null where the run has ended or was never here. */
+export const selectLastSeq = `
+  select max(seq) as seq from events join runs on runs.id = events.run
+   where events.run = ? and runs.finished_at is null`;
+/** first run, last run. Of live runs only: the ended ones between them may be millions. */
+export const selectLiveEventsBetween = `
+  select lsn, run, seq, at, epoch, event, state, data, hash
+    from runs indexed by runs_unfinished cross join events on events.run = runs.id
+   where finished_at is null and id between ? and ? order by id, seq`;
 
 /** finished before, count. */
 export const selectPrunable = `
@@ -84,5 +100,3 @@ export const selectForgettable = `
   select id from runs where finished_at is not null and finished_at < ? order by finished_at limit ?`;
 /** id. */
 export const deleteRun = `delete from runs where id = ?`;
-/** run. */
-export const deleteDeadLetter = `delete from dead_letters where run = ?`;

@@ -52,7 +52,7 @@ export interface RunRow {
   readonly startedAt: number;
   readonly finishedAt: number | undefined;
   readonly ending: Ending | undefined;
-  /** Why this row cannot be trusted; only lists show such a row at all. */
+  /** Why this row cannot be trusted: it differs from the records, or, in lists only, from its seal. */
   readonly damage?: string | undefined;
 }
 
@@ -80,9 +80,18 @@ export interface RunFilter {
   readonly countMax: number;
 }
 
+/** A run that is given a slot, and the seq it has reached. */
+export interface Occupancy {
+  readonly slot: number;
+  readonly run: RunId;
+  readonly seq: number;
+}
+
 /** What a predecessor left in its slots; `isComplete` is false where that cannot be known. */
 export interface Evidence {
   readonly isComplete: boolean;
+  /** Where it is not complete: of runs that have moved on since this lsn all is known after all. */
+  readonly unknownUntil?: number | undefined;
   /** Run → the seq it had reached when it was given its slot. */
   readonly occupied: ReadonlyMap<RunId, number>;
 }
@@ -103,22 +112,25 @@ export interface Journal {
   /** Why nothing can be written now; undefined while all is well. */
   readonly stalledBy: Error | undefined;
 
-  /** Resolves with the record's hash when it is durable. Never rejects for lack of space: it waits. */
-  append(entry: Entry): Promise<string>;
+  /** Resolves when the record is durable, with its hash. Never rejects for lack of space: it waits. */
+  append(entry: Entry): Promise<{ readonly hash: string }>;
   /** Writes what is pending, now, on this stack; for a process that is about to end. */
   flushNow(): void;
 
-  /** Notes, without waiting for the disk, that a slot was given to a run that has reached `seq`. */
-  occupy(slot: number, run: RunId, seq: number): void;
-  /** Notes that nothing is being executed any more. */
-  vacate(): void;
+  /** Notes, without waiting for the disk, which runs were given which slots. */
+  occupy(occupancies: readonly Occupancy[]): void;
+  /** Notes that nothing is being executed any more, in these slots or in any. */
+  vacate(slots?: readonly number[]): void;
 
+  /** Throws a DamagedRunError for an ended run whose outcome cannot be trusted. */
   find(run: RunId): RunRow | undefined;
   /** The run of that machine and key whose key has not expired. */
   findByKey(machine: string, key: string, finishedSince: number): RunRow | undefined;
   list(filter: RunFilter): RunRow[];
   /** The run's records after `afterSeq`; throws a DamagedRunError where they cannot be trusted. */
   history(run: RunId, afterSeq?: number): StoredRecord[];
+  /** Whether retention has left the run its records. */
+  hasEvents(run: RunId): boolean;
   /** Runs to resume, in pages; those that sleep beyond `asleepUntil` are left to their timers. */
   unfinished(asleepUntil: number): Iterable<UnfinishedRun>;
   /** Runs whose time has come. Their timers are gone after this; a restart finds the runs anyway. */

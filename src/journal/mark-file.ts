@@ -6,70 +6,199 @@
  * After the death of the machine it may be older than the journal; then it proves nothing, says so by
  * the kernel's boot id, and the journal's own order of writes has to do.
  *
- *   header  magic 8 · journal id 32 · kernel boot 36 · lsn 8 · crc 4
- *   slot n  run id 26 · seq 4 · crc 4, each in 48 bytes
+ * Who takes the file over carries forward what it has not dealt with yet: it may die before it does.
+ *
+ *   header     magic 8 · journal id 32 · kernel boot 36 · lsn 8 · unknown until lsn 8 ·
+ *              count of inherited 4 · count of slots 4 · crc 4
+ *   inherited  run id 26 · seq 4 · crc 4 · last seq 4, each in 48 bytes
+ *   slot n     run id 26 · seq 4 · crc 4, each in 48 bytes
  */
 import {
   closeSync,
   constants,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   openSync,
   readFileSync,
   readSync,
+  renameSync,
+  unlinkSync,
   writeSync,
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { isRunId, type RunId } from '../ground/index.ts';
-import type { Evidence } from './journal.ts';
+import type { Occupancy } from './journal.ts';
 
 const MAGIC = 'FQMARK1\n';
 const HEADER_BYTES = 128;
-const HEADER_USED = 8 + 32 + 36 + 8;
+const BOOT_AT = 40;
+const LSN_AT = 76;
+const UNKNOWN_AT = 84;
+const INHERITED_AT = 92;
+const SLOTS_AT = 96;
+const CRC_AT = 100;
 const SLOT_BYTES = 48;
 const SLOT_USED = 26 + 4;
 const SLOT_COUNT_MAX = 1_000_000;
+const NO_BOOT = 'unknown'.padEnd(36);
+
+/** A run that was inside a phase when an earlier process died, and that nothing was recorded of since. */
+export interface Inherited {
+  readonly run: RunId;
+  /** The seq it had reached when it was given its slot. */
+  readonly seq: number;
+  /** The last one it had when this was written; with a later one it has been dealt with. */
+  readonly lastSeq: number;
+}
 
 export interface Mark {
   readonly journalId: string;
   readonly lsn: number;
-  readonly evidence: Evidence;
+  /** False where what was being executed cannot be told. */
+  readonly isComplete: boolean;
+  /** Of runs that have moved on since this lsn everything is known. */
+  readonly unknownUntil: number;
+  readonly inherited: readonly Inherited[];
+  readonly slots: ReadonlyMap<RunId, number>;
 }
 
-export class MarkFile {
-  readonly #fd: number;
-  readonly #header = Buffer.alloc(HEADER_BYTES);
-  readonly #slot = Buffer.alloc(SLOT_BYTES);
+export type NewMark = Pick<Mark, 'journalId' | 'lsn' | 'unknownUntil' | 'inherited'>;
 
-  /** Takes over the file for the journal `journalId`; what it said before is read beforehand. */
-  constructor(file: string, journalId: string) {
-    this.#fd = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-    ftruncateSync(this.#fd, HEADER_BYTES);
+export class MarkFile {
+  readonly #file: string;
+  readonly #header = Buffer.alloc(HEADER_BYTES);
+  readonly #slotsFrom: number;
+  #fd: number | undefined;
+  #slots: Buffer = Buffer.alloc(0);
+  #slotCount = 0;
+
+  /** Takes the file's place at once, so that no moment is without evidence. */
+  constructor(file: string, { journalId, lsn, unknownUntil, inherited }: NewMark) {
+    this.#file = file;
+    this.#slotsFrom = HEADER_BYTES + inherited.length * SLOT_BYTES;
     this.#header.write(MAGIC, 0, 'latin1');
     this.#header.write(journalId, 8, 32, 'latin1');
-    this.#header.write(kernelBoot(), 40, 36, 'latin1');
+    this.#header.write(kernelBoot(), BOOT_AT, 36, 'latin1');
+    this.#header.writeBigUInt64LE(BigInt(unknownUntil), UNKNOWN_AT);
+    this.#header.writeUInt32LE(inherited.length, INHERITED_AT);
+    this.#seal(lsn);
+    try {
+      this.#fd = this.#replace(Buffer.concat([this.#header, ...inherited.map(inheritedBytes)]));
+    } catch {
+      this.#giveUp();
+    }
+  }
+
+  #replace(bytes: Buffer): number {
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+    const fd = openSync(`${this.#file}.new`, flags, 0o600);
+    try {
+      if (writeSync(fd, bytes, 0, bytes.length, 0) < bytes.length) throw new Error('no space');
+      fsyncSync(fd);
+      renameSync(`${this.#file}.new`, this.#file);
+      return fd;
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+
+  #seal(lsn: number): void {
+    this.#header.writeBigUInt64LE(BigInt(lsn), LSN_AT);
+    this.#header.writeUInt32LE(this.#slotCount, SLOTS_AT);
+    this.#header.writeUInt32LE(crc32(this.#header.subarray(0, CRC_AT)), CRC_AT);
   }
 
   advance(lsn: number): void {
-    this.#header.writeBigUInt64LE(BigInt(lsn), 76);
-    this.#header.writeUInt32LE(crc32(this.#header.subarray(0, HEADER_USED)), HEADER_USED);
-    writeSync(this.#fd, this.#header, 0, HEADER_BYTES, 0);
+    this.#seal(lsn);
+    // A mark that cannot be written stays behind, which weakens what it proves and is no lie.
+    this.#write(this.#header, 0, HEADER_BYTES, 0);
   }
 
-  occupy(slot: number, run: RunId, seq: number): void {
-    this.#slot.write(run, 0, 26, 'latin1');
-    this.#slot.writeUInt32LE(seq, 26);
-    this.#slot.writeUInt32LE(crc32(this.#slot.subarray(0, SLOT_USED)), SLOT_USED);
-    writeSync(this.#fd, this.#slot, 0, SLOT_BYTES, HEADER_BYTES + slot * SLOT_BYTES);
+  /** Writes the stretch of slots that these lie in, all at once. */
+  occupy(occupancies: readonly Occupancy[]): void {
+    let first = Number.POSITIVE_INFINITY;
+    let last = -1;
+    for (const { slot, run, seq } of occupancies) {
+      this.#makeRoom(slot);
+      const at = slot * SLOT_BYTES;
+      this.#slots.write(run, at, 26, 'latin1');
+      this.#slots.writeUInt32LE(seq, at + 26);
+      this.#slots.writeUInt32LE(slotSum(run, seq), at + SLOT_USED);
+      first = Math.min(first, slot);
+      last = Math.max(last, slot);
+    }
+    if (last < 0) return;
+    const from = first * SLOT_BYTES;
+    const bytes = (last - first + 1) * SLOT_BYTES;
+    if (!this.#write(this.#slots, from, bytes, this.#slotsFrom + from)) return this.#giveUp();
+    if (last < this.#slotCount) return;
+    // Counted after they are there, so that a file which was cut short is told from a short one.
+    this.#slotCount = last + 1;
+    this.#seal(Number(this.#header.readBigUInt64LE(LSN_AT)));
+    if (!this.#write(this.#header, 0, HEADER_BYTES, 0)) this.#giveUp();
   }
 
-  vacate(): void {
-    ftruncateSync(this.#fd, HEADER_BYTES);
+  #makeRoom(slot: number): void {
+    if ((slot + 1) * SLOT_BYTES <= this.#slots.length) return;
+    const larger = Buffer.alloc(Math.max(64, (slot + 1) * 2) * SLOT_BYTES);
+    this.#slots.copy(larger);
+    this.#slots = larger;
+  }
+
+  /** Empties these slots, or all; what was inherited says by itself whether it still counts. */
+  vacate(slots?: readonly number[] | undefined): void {
+    if (this.#fd === undefined) return;
+    for (const slot of slots ?? []) {
+      const at = slot * SLOT_BYTES;
+      this.#slots.fill(0, at, at + SLOT_BYTES);
+      if (!this.#write(this.#slots, at, SLOT_BYTES, this.#slotsFrom + at)) return this.#giveUp();
+    }
+    if (slots) return;
+    this.#slots.fill(0);
+    this.#slotCount = 0;
+    this.advance(Number(this.#header.readBigUInt64LE(LSN_AT)));
+    try {
+      ftruncateSync(this.#fd, this.#slotsFrom);
+    } catch {
+      this.#giveUp();
+    }
+  }
+
+  #write(bytes: Buffer, from: number, count: number, at: number): boolean {
+    if (this.#fd === undefined) return true;
+    try {
+      return writeSync(this.#fd, bytes, from, count, at) === count;
+    } catch {
+      return false;
+    }
+  }
+
+  /** A slot could not be noted: no mark at all is better than one that is believed to be whole. */
+  #giveUp(): void {
+    this.close();
+    this.#fd = undefined;
+    try {
+      unlinkSync(this.#file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
   }
 
   close(): void {
-    closeSync(this.#fd);
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
   }
+}
+
+function inheritedBytes({ run, seq, lastSeq }: Inherited): Buffer {
+  const bytes = Buffer.alloc(SLOT_BYTES);
+  bytes.write(run, 0, 26, 'latin1');
+  bytes.writeUInt32LE(seq, 26);
+  bytes.writeUInt32LE(inheritedSum(run, seq, lastSeq), SLOT_USED);
+  bytes.writeUInt32LE(lastSeq, SLOT_USED + 4);
+  return bytes;
 }
 
 /** What the mark says; undefined where there is none, 'damaged' where it cannot be read. */
@@ -81,31 +210,57 @@ export function readMark(file: string): Mark | undefined | 'damaged' {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  // Made, but never written: the process died between the two.
-  if (bytes.length === 0 || bytes.subarray(0, HEADER_BYTES).every((byte) => byte === 0))
-    return undefined;
   if (bytes.length < HEADER_BYTES || bytes.toString('latin1', 0, 8) !== MAGIC) return 'damaged';
-  if (bytes.readUInt32LE(HEADER_USED) !== crc32(bytes.subarray(0, HEADER_USED))) return 'damaged';
+  if (bytes.readUInt32LE(CRC_AT) !== crc32(bytes.subarray(0, CRC_AT))) return 'damaged';
+  const unknownUntil = Number(bytes.readBigUInt64LE(UNKNOWN_AT));
+  const inherited = readInherited(bytes);
+  const slots = readSlots(bytes);
   return {
-    journalId: bytes.toString('latin1', 8, 40),
-    lsn: Number(bytes.readBigUInt64LE(76)),
-    evidence: readSlots(bytes, isThisBoot(bytes.toString('latin1', 40, 76))),
+    journalId: bytes.toString('latin1', 8, BOOT_AT),
+    lsn: Number(bytes.readBigUInt64LE(LSN_AT)),
+    isComplete: isThisBoot(bytes) && inherited !== undefined && slots !== undefined,
+    unknownUntil,
+    inherited: inherited ?? [],
+    slots: slots ?? new Map(),
   };
 }
 
-function readSlots(bytes: Buffer, isSameBoot: boolean): Evidence {
-  const occupied = new Map<RunId, number>();
-  let isComplete = isSameBoot;
-  const count = Math.min(SLOT_COUNT_MAX, Math.floor((bytes.length - HEADER_BYTES) / SLOT_BYTES));
-  for (let slot = 0; slot < count; slot++) {
-    const at = HEADER_BYTES + slot * SLOT_BYTES;
-    const used = bytes.subarray(at, at + SLOT_USED);
-    if (used.every((byte) => byte === 0)) continue;
-    const run = used.toString('latin1', 0, 26);
-    if (bytes.readUInt32LE(at + SLOT_USED) !== crc32(used) || !isRunId(run)) isComplete = false;
-    else occupied.set(run, Math.max(used.readUInt32LE(26), occupied.get(run) ?? 0));
+/** Undefined where one of them is damaged: then nobody knows which run it was about. */
+function readInherited(bytes: Buffer): Inherited[] | undefined {
+  const inherited: Inherited[] = [];
+  const count = bytes.readUInt32LE(INHERITED_AT);
+  if (bytes.length < HEADER_BYTES + count * SLOT_BYTES) return undefined;
+  for (let index = 0; index < count; index++) {
+    const at = HEADER_BYTES + index * SLOT_BYTES;
+    const run = bytes.toString('latin1', at, at + 26);
+    const [seq, lastSeq] = [bytes.readUInt32LE(at + 26), bytes.readUInt32LE(at + SLOT_USED + 4)];
+    if (bytes.readUInt32LE(at + SLOT_USED) !== inheritedSum(run, seq, lastSeq)) return undefined;
+    if (isRunId(run)) inherited.push({ run, seq, lastSeq });
   }
-  return { isComplete, occupied };
+  return inherited;
+}
+
+function readSlots(bytes: Buffer): Map<RunId, number> | undefined {
+  const slots = new Map<RunId, number>();
+  const from = HEADER_BYTES + bytes.readUInt32LE(INHERITED_AT) * SLOT_BYTES;
+  const count = Math.min(SLOT_COUNT_MAX, (bytes.length - from) / SLOT_BYTES);
+  if (count < bytes.readUInt32LE(SLOTS_AT) || !Number.isInteger(count)) return undefined;
+  for (let slot = 0; slot < count; slot++) {
+    const at = from + slot * SLOT_BYTES;
+    if (bytes.subarray(at, at + SLOT_USED + 4).every((byte) => byte === 0)) continue;
+    const run = bytes.toString('latin1', at, at + 26);
+    const seq = bytes.readUInt32LE(at + 26);
+    if (bytes.readUInt32LE(at + SLOT_USED) !== slotSum(run, seq) || !isRunId(run)) return undefined;
+    slots.set(run, Math.max(seq, slots.get(run) ?? 0));
+  }
+  return slots;
+}
+
+function slotSum(run: string, seq: number): number {
+  return crc32(`${run}${seq}`);
+}
+function inheritedSum(run: string, seq: number, lastSeq: number): number {
+  return crc32(`${run}${seq}:${lastSeq}`);
 }
 
 function readWhole(file: string): Buffer {
@@ -126,14 +281,15 @@ function kernelBoot(): string {
   return boot;
 }
 
-function isThisBoot(written: string): boolean {
-  return written === kernelBoot() && written.trim() !== 'unknown';
+function isThisBoot(bytes: Buffer): boolean {
+  const written = bytes.toString('latin1', BOOT_AT, LSN_AT);
+  return written === kernelBoot() && written !== NO_BOOT;
 }
 
 function readBootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim().padEnd(36).slice(0, 36);
   } catch {
-    return 'unknown'.padEnd(36);
+    return NO_BOOT;
   }
 }

@@ -7,6 +7,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -15,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isoTime } from '../ground/index.ts';
 import { JournalPlaceError } from './errors.ts';
 
@@ -42,54 +43,100 @@ export function placeOf(directory: string): Place {
   };
 }
 
+/** What may lie in a data directory before there is a journal in it. */
+const KNOWN_NAMES = /^(journal\..*|holder\.json|ballast|fleetq\.sock|quarantine|lost\+found)$/;
+
 /** Makes the directory fit to hold a journal, or says why it is not. */
 export function preparePlace(place: Place): void {
-  refuseLink(place.directory);
+  refuseUnless('isDirectory', place.directory);
+  let made: string | undefined;
   try {
-    mkdirSync(place.directory, { recursive: true, mode: 0o700 });
+    made = mkdirSync(place.directory, { recursive: true, mode: 0o700 });
+    if (made !== undefined) syncDirectories(place.directory, dirname(made));
+    refuseForeign(place);
+    for (const file of filesOf(place)) refuseUnless('isFile', file);
+    refuseUnless('isDirectory', place.quarantine);
+    keepPrivate(place);
   } catch (cause) {
-    throw new JournalPlaceError(`cannot make the data directory ${place.directory}`, {
+    if (cause instanceof JournalPlaceError) throw cause;
+    throw new JournalPlaceError(`the data directory ${place.directory} cannot hold a journal`, {
       cause,
       hint: 'choose a place that can be written, with --data-dir or FLEETQ_DATA_DIR',
     });
   }
-  keepPrivate(place);
-  for (const file of [place.journal, `${place.journal}-wal`, place.mark, place.holder]) {
-    refuseLink(file);
+}
+
+/** A directory is as durable as its name in the one above it. */
+function syncDirectories(from: string, upTo: string): void {
+  for (let path = from; path.length >= upTo.length; path = dirname(path)) {
+    syncDirectory(path);
+    if (path === dirname(path)) return;
   }
-  // SQLite would make it readable for everybody; its other files take over the mode of this one.
-  closeSync(
-    openSync(place.journal, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600),
+}
+
+export function syncDirectory(path: string): void {
+  const fd = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function filesOf(place: Place): string[] {
+  const { journal, mark, holder, ballast } = place;
+  const beside = ['', '-wal', '.new', '.building'].map((suffix) => journal + suffix);
+  return [...beside, mark, `${mark}.new`, holder, ballast];
+}
+
+/** A journal among other people's files would be deleted, or read, by whoever owns those. */
+function refuseForeign(place: Place): void {
+  const foreign = readdirSync(place.directory).find((name) => !KNOWN_NAMES.test(name));
+  if (foreign === undefined || existsSync(place.journal)) return;
+  throw new JournalPlaceError(
+    `the data directory ${place.directory} holds no journal, but other files, such as ${foreign}`,
+    { hint: 'give FleetQ a directory of its own' },
   );
-  chmodSync(place.journal, 0o600);
 }
 
 function keepPrivate(place: Place): void {
-  const mode = lstatSync(place.directory).mode & 0o777;
-  if ((mode & 0o077) === 0) return;
-  // A directory of ours, or an empty one, may be closed; anybody else's is not ours to change.
-  const isOurs = existsSync(place.journal) || readdirSync(place.directory).length === 0;
-  if (!isOurs) {
-    throw new JournalPlaceError(
-      `the data directory ${place.directory} is open to others (mode ${mode.toString(8)}) and holds other files`,
-      { hint: 'give FleetQ a directory of its own' },
-    );
+  closeToOthers(place.directory, 0o700);
+  closeToOthers(place.quarantine, 0o700);
+  // SQLite would make it readable for everybody; its other files take over the mode of this one.
+  // Only made here, never opened: closing a file would drop the lock that this process has on it.
+  if (!existsSync(place.journal)) {
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    closeSync(openSync(place.journal, flags, 0o600));
   }
-  chmodSync(place.directory, 0o700);
+  for (const file of filesOf(place)) closeToOthers(file, 0o600);
 }
 
-function refuseLink(path: string): void {
+function closeToOthers(path: string, mode: number): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found && (found.mode & 0o077) !== 0) chmodSync(path, mode);
+}
+
+function refuseUnless(kind: 'isDirectory' | 'isFile', path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found?.isSymbolicLink()) {
     throw new JournalPlaceError(`${path} is a symbolic link`, {
       hint: 'name the real place: whoever can change a link could make FleetQ write elsewhere',
     });
   }
+  if (found && !found[kind]()) {
+    throw new JournalPlaceError(`${path} is not a ${kind === 'isFile' ? 'file' : 'directory'}`, {
+      hint: 'give FleetQ a directory of its own',
+    });
+  }
 }
 
 export function writeHolder(place: Place, now: number): void {
   const holder = { pid: process.pid, host: hostname(), since: isoTime(now) };
-  writeFileSync(place.holder, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  try {
+    writeFileSync(place.holder, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  } catch {
+    // On a full disk the lock stands without a name beside it.
+  }
 }
 
 /** Who holds the directory, in words. */
@@ -100,4 +147,29 @@ export function describeHolder(place: Place): string {
   } catch {
     return 'another process';
   }
+}
+
+/** The journals that this thread holds: SQLite's locks do not keep a process from itself. */
+const HELD = Symbol.for('fleetq.journals.held');
+const held: Set<string> =
+  ((globalThis as Record<symbol, unknown>)[HELD] as Set<string>) ?? new Set();
+(globalThis as Record<symbol, unknown>)[HELD] = held;
+
+/** Must be asked before any file of the place is opened: closing one would drop our own lock on it. */
+export function isHeldHere(place: Place): boolean {
+  const key = placeKey(place);
+  return key !== undefined && held.has(key);
+}
+
+/** Answers how to let go. */
+export function holdHere(place: Place): () => void {
+  const key = placeKey(place);
+  if (key === undefined) return () => undefined;
+  held.add(key);
+  return () => held.delete(key);
+}
+
+function placeKey(place: Place): string | undefined {
+  const found = lstatSync(place.directory, { throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
 }

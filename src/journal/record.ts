@@ -3,7 +3,7 @@
  * changed, lost from the middle or put elsewhere does not fit any more.
  */
 import { hash, type RunId } from '../ground/index.ts';
-import { EVENT_TYPES, type EventType, type RunEvent } from '../machine/index.ts';
+import { EVENT_TYPES, type RunEvent } from '../machine/index.ts';
 import type { Codec } from './codec.ts';
 import { DamagedRunError } from './errors.ts';
 import type { Entry, StoredRecord } from './journal.ts';
@@ -29,8 +29,7 @@ export interface Encoded {
 }
 
 export function encodeEntry(entry: Entry, codec: Codec): Encoded {
-  const { type, ...rest } = entry.event;
-  const data = codec.encode(JSON.stringify(rest));
+  const data = codec.encode(JSON.stringify(entry.event));
   return {
     data,
     hash: chainHash(
@@ -39,7 +38,7 @@ export function encodeEntry(entry: Entry, codec: Codec): Encoded {
       entry.seq,
       entry.at,
       entry.epoch,
-      type,
+      entry.event.type,
       entry.state,
       data,
     ),
@@ -107,8 +106,7 @@ function decodeRow(
 
 function decodeEvent(run: RunId, row: EventRow, codec: Codec): RunEvent {
   try {
-    const data = JSON.parse(codec.decode(row.data)) as object;
-    return { type: row.event as EventType, ...data } as RunEvent;
+    return JSON.parse(codec.decode(row.data)) as RunEvent;
   } catch (cause) {
     throw Object.assign(new DamagedRunError(run, `record ${row.seq} cannot be decoded`), { cause });
   }

@@ -1,9 +1,9 @@
 /** The one row a run has: opened with its first record, sealed with its last. */
-import { hash, type RunId } from '../ground/index.ts';
+import { assert, hash, type RunId } from '../ground/index.ts';
 import type { Ending } from '../machine/index.ts';
 import type { Codec } from './codec.ts';
 import { DamagedRunError } from './errors.ts';
-import type { Closing, DeadLetter, Entry, RunRow } from './journal.ts';
+import type { Closing, DeadLetter, Entry, RunRow, StoredRecord } from './journal.ts';
 
 export interface RawRunRow {
   readonly id: string;
@@ -13,6 +13,7 @@ export interface RawRunRow {
   readonly started_at: number;
   readonly finished_at: number | null;
   readonly outcome: string | null;
+  readonly attempt: number | null;
   readonly ending: string | null;
   readonly last_seq: number | null;
   readonly last_hash: string | null;
@@ -34,6 +35,7 @@ export function sealedRow(
     started_at: closing.startedAt,
     finished_at: entry.at,
     outcome: closing.ending.outcome,
+    attempt: closing.attempt,
     ending: codec.encode(JSON.stringify(closing.ending)),
     last_seq: entry.seq,
     last_hash: lastHash,
@@ -43,7 +45,7 @@ export function sealedRow(
 }
 
 function sealOf(row: RawRunRow): string {
-  const { id, machine, version, key, started_at, finished_at, outcome, ending } = row;
+  const { id, machine, version, key, started_at, finished_at, outcome, attempt, ending } = row;
   return hash(
     [
       id,
@@ -53,6 +55,7 @@ function sealOf(row: RawRunRow): string {
       started_at,
       finished_at,
       outcome,
+      attempt,
       ending,
       row.last_seq,
       row.last_hash,
@@ -60,7 +63,10 @@ function sealOf(row: RawRunRow): string {
   );
 }
 
-/** Reads a row; an ended one answers only if its seal fits. */
+/**
+ * Reads a row. An ended one answers only if its seal fits; of a live one, whoever asks holds it
+ * against the first record.
+ */
 export function readRunRow(row: RawRunRow, codec: Codec): RunRow {
   if (row.finished_at !== null && sealOf(row) !== row.seal) {
     throw new DamagedRunError(row.id, 'its row does not match its seal');
@@ -72,15 +78,52 @@ export function readRunRow(row: RawRunRow, codec: Codec): RunRow {
     key: row.key ?? undefined,
     startedAt: row.started_at,
     finishedAt: row.finished_at ?? undefined,
-    ending: row.ending === null ? undefined : (JSON.parse(codec.decode(row.ending)) as Ending),
+    ending: row.finished_at === null ? undefined : readEnding(row, codec),
   };
 }
 
-/** The evidence kept beside a failed run; undefined for one that did not fail. */
-export function deadLetterOf(entry: Entry, closing: Closing): DeadLetter | undefined {
-  const { ending, machine, version, attempt } = closing;
+function readEnding(row: RawRunRow, codec: Codec): Ending {
+  try {
+    return JSON.parse(codec.decode(row.ending ?? '')) as Ending;
+  } catch (cause) {
+    // The seal fits, so it was written like this: with another key, most likely.
+    throw Object.assign(new DamagedRunError(row.id, 'its ending cannot be decoded'), { cause });
+  }
+}
+
+/** The row of a run that has not ended, as its first record wants it. */
+export function unfinishedRow(run: string, first: StoredRecord): RawRunRow | undefined {
+  if (first.event.type !== 'STARTED') return undefined;
+  return {
+    id: run,
+    machine: first.event.machine,
+    version: first.event.version,
+    key: first.event.key ?? null,
+    started_at: first.at,
+    finished_at: null,
+    outcome: null,
+    attempt: null,
+    ending: null,
+    last_seq: null,
+    last_hash: null,
+    seal: null,
+  };
+}
+
+/** A live row has no seal; its first record, which has a hash, says what it must say. */
+export function refuseOtherStart(row: RawRunRow, first: StoredRecord): void {
+  const wanted = unfinishedRow(row.id, first);
+  const names = ['machine', 'version', 'key', 'started_at'] as const;
+  if (!wanted || names.some((name) => wanted[name] !== row[name])) {
+    throw new DamagedRunError(row.id, 'its row and its first record differ');
+  }
+}
+
+/** The evidence that the row of a failed run is. */
+export function deadLetterOf(row: RawRunRow, { id, machine, version, ending }: RunRow): DeadLetter {
+  assert(ending !== undefined, `run ${id} has no ending and cannot be a dead letter`);
   const { outcome, state } = ending;
-  if (outcome !== 'exhausted' && outcome !== 'aborted' && outcome !== 'timedOut') return undefined;
   const reason = ending.reason ?? ending.error?.message ?? outcome;
-  return { run: entry.run, at: entry.at, machine, version, outcome, state, attempt, reason };
+  const [at, attempt] = [row.finished_at ?? 0, row.attempt ?? 0];
+  return { run: id, at, machine, version, outcome, state, attempt, reason };
 }

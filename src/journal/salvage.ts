@@ -1,66 +1,97 @@
 /**
- * What to do with a file that SQLite finds broken: put it aside, and carry over every run whose
- * records still prove themselves by their hashes. What cannot be proved stays in quarantine, and the
- * alarm says how much that is. Nothing is guessed.
+ * What can still be proved of a broken file: every run whose records fit their hashes, every ended
+ * run whose row fits its seal. It is read from a copy, since SQLite changes a file by opening it, and
+ * the broken one is evidence. What cannot be proved stays behind, and the alarm says how much that
+ * is. Nothing is guessed.
  */
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { RunId } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import type { Connection } from './connection.ts';
+import { mendHeader } from './file-header.ts';
 import * as sql from './journal.sql.ts';
 import type { StoredRecord } from './journal.ts';
 import type { Place } from './place.ts';
-import { CHAIN_START, decodeRows, type EventRow, groupByRun } from './record.ts';
-import { type RawRunRow, readRunRow } from './run-row.ts';
+import { decodeRows, type EventRow, groupByRun } from './record.ts';
+import { type RawRunRow, readRunRow, unfinishedRow } from './run-row.ts';
 
 export interface Salvage {
-  readonly movedTo: string;
   readonly rows: readonly RawRunRow[];
   readonly events: readonly EventRow[];
   readonly timers: readonly { readonly run: string; readonly dueAt: number }[];
   /** Runs of which something, or everything after some record, could not be proved. */
   readonly damagedRuns: readonly string[];
+  readonly lsn: number;
+  readonly boot: number;
 }
 
-/** Moves the broken file into quarantine and reads what can still be proved. */
-export function salvage(place: Place, codec: Codec, stamp: string): Salvage {
-  mkdirSync(place.quarantine, { recursive: true, mode: 0o700 });
-  const movedTo = join(place.quarantine, `${stamp}-${basename(place.journal)}`);
-  for (const suffix of ['', '-wal', '-shm']) {
-    if (existsSync(place.journal + suffix)) renameSync(place.journal + suffix, movedTo + suffix);
+const COPY_NAME = 'journal.reading-';
+const NOTHING: Salvage = { rows: [], events: [], timers: [], damagedRuns: [], lsn: 0, boot: 0 };
+
+/** Reads what can be proved of the place's journal, and leaves its files as they are. */
+export function salvage(place: Place, codec: Codec): Salvage {
+  for (const name of readdirSync(place.directory)) {
+    // Left by a process that died while it read.
+    if (name.startsWith(COPY_NAME)) rmSync(join(place.directory, name), { recursive: true });
   }
-  return { movedTo, ...readProvable(movedTo, codec) };
+  const directory = mkdtempSync(join(place.directory, COPY_NAME));
+  try {
+    const copy = join(directory, 'journal.db');
+    for (const suffix of ['', '-wal']) {
+      if (existsSync(place.journal + suffix)) copyFileSync(place.journal + suffix, copy + suffix);
+    }
+    mendHeader(copy);
+    return readProvable(copy, codec);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
-function readProvable(file: string, codec: Codec): Omit<Salvage, 'movedTo'> {
-  const nothing = { rows: [], events: [], timers: [], damagedRuns: [] };
+function readProvable(copy: string, codec: Codec): Salvage {
   let connection: Connection;
   try {
-    connection = new Database(file, { timeout: 0 });
+    connection = new Database(copy, { timeout: 0 });
   } catch {
-    return nothing;
+    return NOTHING;
   }
   try {
+    connection.pragma('locking_mode = EXCLUSIVE');
+    connection.pragma('synchronous = OFF');
     const raw = new Map<string, RawRunRow>();
-    for (const row of readable<RawRunRow>(connection, 'runs')) raw.set(row.id, row);
-    return proveRuns(raw, groupByRun(readable<EventRow>(connection, 'events')), codec);
+    for (const row of readable<RawRunRow>(connection, 'runs', 'id')) raw.set(row.id, row);
+    const events = readable<EventRow>(connection, 'events', 'lsn');
+    const heads = readable<{ boot: number; lsn: number }>(connection, 'journal', 'one');
+    const proved = proveRuns(raw, groupByRun(events), codec);
+    return {
+      ...proved,
+      lsn: Math.max(0, ...heads.map((head) => head.lsn), ...maxOf(events, 'lsn')),
+      boot: Math.max(0, ...heads.map((head) => head.boot), ...maxOf(events, 'epoch')),
+    };
+  } catch {
+    return NOTHING;
   } finally {
     connection.close();
   }
 }
 
+function maxOf(rows: readonly EventRow[], column: 'lsn' | 'epoch'): number[] {
+  return rows.length === 0 ? [] : [rows.reduce((max, row) => Math.max(max, row[column]), 0)];
+}
+
 /** Every row that can be read, from the front and, past a broken page, from the back. */
-function readable<Row>(connection: Connection, table: 'runs' | 'events'): Row[] {
+function readable<Row>(
+  connection: Connection,
+  table: 'runs' | 'events' | 'journal',
+  key: string,
+): Row[] {
   const rows = new Map<unknown, Row>();
-  const key = table === 'runs' ? 'id' : 'lsn';
   for (const direction of ['asc', 'desc']) {
     try {
       // `not indexed`: a broken index must not hide rows of the table.
-      const from = table === 'runs' ? 'runs' : 'events not indexed';
       const all = connection
-        .prepare(`select * from ${from} order by ${key} ${direction}`)
+        .prepare(`select * from ${table} not indexed order by ${key} ${direction}`)
         .iterate();
       for (const row of all) rows.set((row as Record<string, unknown>)[key], row as Row);
       break;
@@ -75,7 +106,7 @@ function proveRuns(
   raw: ReadonlyMap<string, RawRunRow>,
   byRun: ReadonlyMap<string, readonly EventRow[]>,
   codec: Codec,
-): Omit<Salvage, 'movedTo'> {
+): Pick<Salvage, 'rows' | 'events' | 'timers' | 'damagedRuns'> {
   const rows: RawRunRow[] = [];
   const events: EventRow[] = [];
   const timers: { run: string; dueAt: number }[] = [];
@@ -83,15 +114,24 @@ function proveRuns(
   for (const id of new Set([...raw.keys(), ...byRun.keys()])) {
     const ofRun = [...(byRun.get(id) ?? [])].sort((a, b) => a.seq - b.seq);
     const proved = provedPrefix(id as RunId, ofRun, codec);
-    const row = sealedRow(raw.get(id), codec) ?? unfinishedRow(id, proved.records);
-    const isWhole =
-      row !== undefined && proved.records.length === ofRun.length && isUsable(row, proved.records);
-    if (!isWhole) damagedRuns.push(id);
-    if (row === undefined || !isUsable(row, proved.records)) continue;
+    const ended = endedRow(raw.get(id), codec);
+    const [first, last] = [proved.records[0], proved.records.at(-1)];
+    if (ended) {
+      // It answers by its seal; its records only come along if they lead there.
+      const isWhole = ofRun.length === 0 || last?.hash === ended.last_hash;
+      if (!isWhole) damagedRuns.push(id);
+      rows.push(ended);
+      if (isWhole) events.push(...proved.rows);
+      continue;
+    }
+    // A live run is all in its records; one that has ended in them has lost its outcome.
+    const row = first && last?.state.includes('.') ? unfinishedRow(id, first) : undefined;
+    if (row === undefined || proved.rows.length < ofRun.length) damagedRuns.push(id);
+    if (row === undefined || first === undefined) continue;
     rows.push(row);
     events.push(...proved.rows);
-    const dueAt = dueAtOf(proved.records.at(-1));
-    if (row.finished_at === null && dueAt !== undefined) timers.push({ run: id, dueAt });
+    const dueAt = dueAtOf(first, last);
+    if (dueAt !== undefined) timers.push({ run: id, dueAt });
   }
   return { rows, events, timers, damagedRuns };
 }
@@ -100,7 +140,7 @@ function provedPrefix(
   run: RunId,
   rows: readonly EventRow[],
   codec: Codec,
-): { rows: EventRow[]; records: StoredRecord[] } {
+): { rows: readonly EventRow[]; records: StoredRecord[] } {
   for (let count = rows.length; count > 0; count--) {
     const prefix = rows.slice(0, count);
     try {
@@ -112,8 +152,7 @@ function provedPrefix(
   return { rows: [], records: [] };
 }
 
-/** An ended run answers by its seal, whether or not its events are still there. */
-function sealedRow(row: RawRunRow | undefined, codec: Codec): RawRunRow | undefined {
+function endedRow(row: RawRunRow | undefined, codec: Codec): RawRunRow | undefined {
   if (row === undefined || row.finished_at === null) return undefined;
   try {
     readRunRow(row, codec);
@@ -123,51 +162,21 @@ function sealedRow(row: RawRunRow | undefined, codec: Codec): RawRunRow | undefi
   }
 }
 
-/** The row of a run that has not ended is all in its first record. */
-function unfinishedRow(id: string, records: readonly StoredRecord[]): RawRunRow | undefined {
-  const first = records[0];
-  if (first?.event.type !== 'STARTED') return undefined;
-  return {
-    id,
-    machine: first.event.machine,
-    version: first.event.version,
-    key: first.event.key ?? null,
-    started_at: first.at,
-    finished_at: null,
-    outcome: null,
-    ending: null,
-    last_seq: null,
-    last_hash: null,
-    seal: null,
-  };
+function dueAtOf(first: StoredRecord, last: StoredRecord | undefined): number | undefined {
+  const deadlineAt = first.event.type === 'STARTED' ? first.event.deadlineAt : undefined;
+  const event = last?.event;
+  if (!event || !('dueAt' in event)) return undefined;
+  return Math.min(event.dueAt, deadlineAt ?? event.dueAt);
 }
 
-/** An ended run needs its row only; a live one must not look ended in its records. */
-function isUsable(row: RawRunRow, records: readonly StoredRecord[]): boolean {
-  if (row.finished_at === null) return records.length > 0 && records.at(-1)!.state.includes('.');
-  return records.length === 0 || (records.at(-1)?.hash ?? CHAIN_START) === row.last_hash;
-}
-
-function dueAtOf(record: StoredRecord | undefined): number | undefined {
-  const event = record?.event;
-  return event && 'dueAt' in event ? event.dueAt : undefined;
-}
-
-/** Writes what was salvaged into a fresh journal, in one transaction; answers the highest lsn. */
-export function restore(connection: Connection, found: Salvage): number {
-  const putRow = connection.prepare(`
-    insert into runs (id, machine, version, key, started_at, finished_at, outcome, ending, last_seq, last_hash, seal)
-    values (@id, @machine, @version, @key, @started_at, @finished_at, @outcome, @ending, @last_seq, @last_hash, @seal)`);
+/** Writes what was salvaged into a fresh journal. */
+export function restore(connection: Connection, found: Salvage): void {
+  const putRun = connection.prepare(sql.putRun);
   const putEvent = connection.prepare(sql.insertEvent);
   const putTimer = connection.prepare(sql.armTimer);
-  let lsnMax = 0;
-  connection.transaction(() => {
-    for (const row of found.rows) putRow.run(row);
-    for (const { lsn, run, seq, at, epoch, event, state, data, hash } of found.events) {
-      putEvent.run(lsn, run, seq, at, epoch, event, state, data, hash);
-      lsnMax = Math.max(lsnMax, lsn);
-    }
-    for (const { run, dueAt } of found.timers) putTimer.run(run, dueAt);
-  })();
-  return lsnMax;
+  for (const row of found.rows) putRun.run(row);
+  for (const { lsn, run, seq, at, epoch, event, state, data, hash } of found.events) {
+    putEvent.run(lsn, run, seq, at, epoch, event, state, data, hash);
+  }
+  for (const { run, dueAt } of found.timers) putTimer.run(run, dueAt);
 }

@@ -1,26 +1,18 @@
 /** The journal in a SQLite file of its own: the one place where a transition becomes a fact. */
-import { statSync } from 'node:fs';
-import { type Clock, isoTime, type Random, type RunId } from '../ground/index.ts';
+import type { Clock, Random, RunId } from '../ground/index.ts';
 import { Ballast } from './ballast.ts';
 import { type Codec, identityCodec } from './codec.ts';
-import {
-  assertFullSync,
-  type Connection,
-  integrityProblems,
-  isBusy,
-  isCorrupt,
-  isDiskFailure,
-  migrate,
-  openConnection,
-} from './connection.ts';
-import { JournalHeldError, JournalPlaceError } from './errors.ts';
+import { assertFullSync, type Connection, isDiskFailure } from './connection.ts';
+import { JournalStalledError } from './errors.ts';
+import { inheritedOf, judgeMark } from './evidence.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { Alarm, Entry, Evidence, Journal } from './journal.ts';
+import { type Head, writeHead } from './head.ts';
+import type { Alarm, Entry, Evidence, Journal, Occupancy } from './journal.ts';
 import { JournalReader } from './journal-reader.ts';
 import { JournalWriter, type Prepared } from './journal-writer.ts';
-import { type Mark, MarkFile, readMark } from './mark-file.ts';
-import { describeHolder, type Place, placeOf, preparePlace, writeHolder } from './place.ts';
-import { restore, salvage } from './salvage.ts';
+import { MarkFile } from './mark-file.ts';
+import { type Opened, openJournal } from './open-journal.ts';
+import { holdHere, type Place, placeOf, writeHolder } from './place.ts';
 
 export interface JournalOptions {
   readonly clock: Clock;
@@ -50,46 +42,43 @@ export class SqliteJournal extends JournalReader implements Journal {
   readonly #mark: MarkFile;
   readonly #ballast: Ballast;
   #lowBecause: Error | undefined;
+  readonly #letGo: () => void;
   #isClosed = false;
 
   /** Opens the journal in `directory` for this process alone. */
   static open(directory: string, options: JournalOptions): SqliteJournal {
     const place = placeOf(directory);
-    preparePlace(place);
-    const alarms: Alarm[] = [];
-    const mark = readMark(place.mark);
-    const connection = openOrSalvage(place, options, alarms);
+    const { clock, random, codec = identityCodec, checkBytesMax = CHECK_BYTES_MAX } = options;
+    const opened = openJournal(place, { clock, random, codec, checkBytesMax });
     try {
-      return new SqliteJournal(place, connection, mark, alarms, options);
+      return new SqliteJournal(place, opened, options, codec);
     } catch (error) {
-      connection.close();
+      opened.connection.close();
       throw error;
     }
   }
 
-  private constructor(
-    place: Place,
-    connection: Connection,
-    mark: Mark | undefined | 'damaged',
-    alarms: Alarm[],
-    options: JournalOptions,
-  ) {
-    const codec = options.codec ?? identityCodec;
+  private constructor(place: Place, opened: Opened, options: JournalOptions, codec: Codec) {
+    const { connection } = opened;
     super(connection, codec);
     this.#options = options;
     this.#connection = connection;
-    const head = nextBoot(connection, options);
+    this.#ballast = new Ballast(place.ballast);
+    const head = this.#countBoot(opened.head);
     assertFullSync(connection);
     writeHolder(place, options.clock.now());
     this.id = head.id;
     this.boot = head.boot;
-    this.alarms = alarms;
-    this.evidence = compareWithMark(mark, head, alarms);
-    this.#mark = new MarkFile(place.mark, head.id);
-    this.#mark.advance(head.lsn);
-    this.#writer = new JournalWriter(connection, codec, head.lsn);
-    this.#ballast = new Ballast(place.ballast);
-    this.#ballast.hold();
+    const { alarms, evidence } = judgeMark(opened, (run) => this.lastSeq(run));
+    this.alarms = [...opened.alarms, ...alarms];
+    this.evidence = evidence;
+    this.#mark = new MarkFile(place.mark, {
+      journalId: head.id,
+      lsn: head.lsn,
+      unknownUntil: evidence.unknownUntil ?? 0,
+      inherited: inheritedOf(evidence, (run) => this.lastSeq(run)),
+    });
+    this.#writer = new JournalWriter(connection, codec, head);
     this.#commit = new GroupCommit<Prepared>({
       clock: options.clock,
       write: (batch) => this.#write(batch),
@@ -97,36 +86,64 @@ export class SqliteJournal extends JournalReader implements Journal {
       onStall: (error) => this.#onStall(error),
       onRecover: () => this.#onRecover(),
     });
+    this.#letGo = holdHere(place);
+    if (!this.#ballast.hold()) this.#runLow(new Error('there is no room for the ballast'));
+  }
+
+  /** The first write: takes the file's lock for good, and counts this opening. */
+  #countBoot(found: Head): Head {
+    const head = { ...found, boot: found.boot + 1, lsn: found.lsn + 1 };
+    const write = this.#connection.transaction(() => writeHead(this.#connection, head));
+    try {
+      write.immediate();
+    } catch (error) {
+      if (!isDiskFailure(error)) throw error;
+      // The ballast of a predecessor is there for this.
+      if (this.#ballast.hold() && this.#ballast.release()) write.immediate();
+      else throw new JournalStalledError(error as Error);
+    }
+    return head;
   }
 
   get stalledBy(): Error | undefined {
     return this.#commit.stalledBy ?? this.#lowBecause;
   }
 
-  async append(entry: Entry): Promise<string> {
-    const prepared = this.#writer.prepare(entry);
-    await this.#commit.push(prepared);
-    return prepared.hash;
+  append(entry: Entry): Promise<Prepared> {
+    return this.#commit.push(this.#writer.prepare(entry));
   }
 
   flushNow(): void {
     this.#commit.flushNow();
   }
 
-  occupy(slot: number, run: RunId, seq: number): void {
-    this.#mark.occupy(slot, run, seq);
+  occupy(occupancies: readonly Occupancy[]): void {
+    this.#mark.occupy(occupancies);
   }
 
-  vacate(): void {
-    this.#mark.vacate();
+  vacate(slots?: readonly number[]): void {
+    this.#mark.vacate(slots);
   }
 
   takeDueTimers(until: number, countMax: number): RunId[] {
-    return this.#writer.takeDueTimers(until, countMax);
+    return this.#orStall(() => this.#writer.takeDueTimers(until, countMax)) ?? [];
   }
 
   prune(before: { readonly events: number; readonly rows: number }, countMax: number): number {
-    return this.#writer.prune(before, countMax);
+    return this.#orStall(() => this.#writer.prune(before, countMax)) ?? 0;
+  }
+
+  /** These have no caller who could wait for the disk: they are done another time. */
+  #orStall<T>(write: () => T): T | undefined {
+    try {
+      const written = write();
+      this.#mark.advance(this.#writer.lsn);
+      return written;
+    } catch (error) {
+      if (!isDiskFailure(error)) throw error;
+      this.#commit.stall(error as Error);
+      return undefined;
+    }
   }
 
   close(): void {
@@ -135,22 +152,26 @@ export class SqliteJournal extends JournalReader implements Journal {
     this.#commit.stop();
     this.#connection.close();
     this.#mark.close();
+    this.#letGo();
   }
 
   #write(batch: readonly Prepared[]): void {
     const { clock, onCommit } = this.#options;
     const begunMs = onCommit ? clock.monotonicMs() : 0;
-    const lsn = this.#writer.write(batch);
-    this.#mark.advance(lsn);
+    this.#writer.write(batch);
+    this.#mark.advance(this.#writer.lsn);
     onCommit?.({ records: batch.length, elapsedMs: clock.monotonicMs() - begunMs });
   }
 
   #onStall(error: Error): void {
-    if (this.#ballast.release()) {
-      this.#lowBecause = error;
-      this.#holdBallastAgain();
-    }
-    this.#options.onStall?.(error);
+    if (this.#ballast.release()) this.#runLow(error);
+    else this.#options.onStall?.(error);
+  }
+
+  #runLow(because: Error): void {
+    this.#lowBecause = because;
+    this.#options.onStall?.(because);
+    this.#holdBallastAgain();
   }
 
   #onRecover(): void {
@@ -170,113 +191,4 @@ export class SqliteJournal extends JournalReader implements Journal {
       { idle: true },
     );
   }
-}
-
-interface Head {
-  readonly id: string;
-  readonly boot: number;
-  readonly lsn: number;
-}
-
-/** The first write: takes the file's lock for good, and counts this opening. */
-function nextBoot(connection: Connection, { clock, random }: JournalOptions): Head {
-  return connection
-    .transaction((): Head => {
-      connection
-        .prepare(
-          'insert or ignore into journal (one, id, boot, lsn, created_at) values (1, ?, 0, 0, ?)',
-        )
-        .run(random.hex(16), clock.now());
-      connection.prepare('update journal set boot = boot + 1').run();
-      return connection.prepare('select id, boot, lsn from journal').get() as Head;
-    })
-    .immediate();
-}
-
-function openOrSalvage(place: Place, options: JournalOptions, alarms: Alarm[]): Connection {
-  try {
-    const connection = openConnection(place.journal);
-    try {
-      migrate(connection);
-      refuseBroken(place, connection, options.checkBytesMax ?? CHECK_BYTES_MAX);
-      return connection;
-    } catch (error) {
-      connection.close();
-      throw error;
-    }
-  } catch (error) {
-    if (isBusy(error)) throw new JournalHeldError(place.directory, describeHolder(place));
-    if (isCorrupt(error)) return reopenFresh(place, options, alarms, error as Error);
-    if (isDiskFailure(error)) {
-      throw new JournalPlaceError(`the journal ${place.journal} cannot be opened`, {
-        cause: error,
-        hint: 'look at free space and permissions of the data directory',
-      });
-    }
-    throw error;
-  }
-}
-
-function refuseBroken(place: Place, connection: Connection, bytesMax: number): void {
-  if (statSync(place.journal).size > bytesMax) return;
-  const problems = integrityProblems(connection);
-  if (problems.length === 0) return;
-  throw Object.assign(new Error(problems.join('; ')), { code: 'SQLITE_CORRUPT' });
-}
-
-function reopenFresh(
-  place: Place,
-  options: JournalOptions,
-  alarms: Alarm[],
-  cause: Error,
-): Connection {
-  const stamp = isoTime(options.clock.now()).replaceAll(/[:.]/g, '-');
-  const found = salvage(place, options.codec ?? identityCodec, stamp);
-  preparePlace(place);
-  const connection = openConnection(place.journal);
-  migrate(connection);
-  const lsn = restore(connection, found);
-  connection
-    .prepare('insert into journal (one, id, boot, lsn, created_at) values (1, ?, 0, ?, ?)')
-    .run(options.random.hex(16), lsn, options.clock.now());
-  alarms.push({
-    kind: 'fileDamaged',
-    message:
-      `the journal was damaged (${cause.message.slice(0, 200)}) and was moved to ${found.movedTo}; ` +
-      `${found.rows.length} runs were carried over, ${found.damagedRuns.length} were not, or not whole` +
-      (found.damagedRuns.length > 0 ? `: ${found.damagedRuns.slice(0, 10).join(', ')}` : ''),
-  });
-  return connection;
-}
-
-/** Holds what the file says against what its last holder knew to be durable. */
-function compareWithMark(
-  mark: Mark | undefined | 'damaged',
-  head: Head,
-  alarms: Alarm[],
-): Evidence {
-  const nothingKnown: Evidence = { isComplete: false, occupied: new Map() };
-  if (mark === undefined) return { isComplete: head.boot === 1, occupied: new Map() };
-  if (mark === 'damaged') {
-    alarms.push({
-      kind: 'markDamaged',
-      message: 'the mark beside the journal is damaged: whether records are missing cannot be told',
-    });
-    return nothingKnown;
-  }
-  if (mark.journalId !== head.id) {
-    alarms.push({
-      kind: 'otherJournal',
-      message: `the journal ${mark.journalId} was here before; this is ${head.id}, without its runs`,
-    });
-    return nothingKnown;
-  }
-  if (mark.lsn > head.lsn) {
-    alarms.push({
-      kind: 'recordsLost',
-      message: `the journal has lost its last ${mark.lsn - head.lsn} records: it ends at ${head.lsn}, and had ${mark.lsn}`,
-    });
-    return nothingKnown;
-  }
-  return mark.evidence;
 }

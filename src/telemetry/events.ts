@@ -45,13 +45,15 @@ export interface FleetqEvents {
   'run.waiting': OfRun & {
     readonly state: string;
     readonly dueAt: number;
-    readonly reason: string;
+    readonly reason: 'sleep' | 'retry';
   };
   'run.progressed': OfRun & { readonly fraction: number; readonly note: string | undefined };
   'run.finished': OfRun & {
     readonly outcome: Outcome;
     readonly state: string;
     readonly reason: string | undefined;
+    readonly error: ErrorInfo | undefined;
+    readonly attempt: number;
     readonly elapsedMs: number;
   };
   'phase.started': OfPhase;
@@ -75,6 +77,10 @@ export interface FleetqEvents {
   'journal.recovered': Record<string, never>;
   'journal.alarm': { readonly kind: string; readonly message: string };
   'journal.pruned': { readonly runs: number };
+  /** Somebody wants the process to end: `count` is 1 for "when it suits", more for "now". */
+  'process.signalled': { readonly signal: string; readonly count: number };
+  /** Something was thrown that nobody caught: the process ends, its runs go on in the next one. */
+  'process.crashed': { readonly origin: string; readonly error: ErrorInfo };
 }
 
 export type EventName = keyof FleetqEvents;
@@ -94,6 +100,11 @@ function channelOf(name: EventName): Channel {
 export function tell<N extends EventName>(name: N, build: () => FleetqEvents[N]): void {
   const to = channelOf(name);
   if (to.hasSubscribers) to.publish(build());
+}
+
+/** Whether anybody listens to this event. */
+export function isHeard(name: EventName): boolean {
+  return channelOf(name).hasSubscribers;
 }
 
 /** Listens to one event; answers how to stop. */

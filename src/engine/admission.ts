@@ -1,0 +1,92 @@
+/** Who is executed: runs that are ready wait for a slot, get one, and give it back. */
+import { assert, type Clock } from '../ground/index.ts';
+import type { Journal, Occupancy } from '../journal/index.ts';
+import { isFinal } from '../machine/index.ts';
+import type { LiveRun } from './live-run.ts';
+import { Slots } from './slots.ts';
+
+export class Admission {
+  readonly slots: Slots<LiveRun>;
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  readonly #drive: (run: LiveRun) => void;
+  #isScheduled = false;
+  #isStopped = false;
+  #onIdle: (() => void) | undefined;
+
+  constructor(size: number, journal: Journal, clock: Clock, drive: (run: LiveRun) => void) {
+    this.slots = new Slots(size);
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#drive = drive;
+  }
+
+  /** The run may be executed: it waits for its turn. */
+  ready(run: LiveRun): void {
+    this.slots.enqueue(run);
+    this.#schedule();
+  }
+
+  /** The run is not executed any more. */
+  leave(run: LiveRun): void {
+    assert(run.slot !== undefined, 'a run without a slot cannot leave it');
+    this.slots.release(run.slot);
+    run.slot = undefined;
+    if (this.slots.busy === 0) this.#onIdle?.();
+    this.#schedule();
+  }
+
+  /** Nobody is admitted from now on. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Resolves when no slot is in use, or when the time is up. */
+  idleWithin(ms: number): Promise<void> {
+    if (this.slots.busy === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(ms, resolve);
+      this.#onIdle = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** Whoever waits for idleness has waited long enough. */
+  stopWaiting(): void {
+    this.#onIdle?.();
+  }
+
+  /** Once for all that became ready together: their slots are noted in one write. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.#admit();
+    });
+  }
+
+  #admit(): void {
+    const admitted: LiveRun[] = [];
+    while (!this.#isStopped) {
+      const next = this.slots.next();
+      if (!next) break;
+      // It may have been cancelled while it waited.
+      if (isFinal(next.item.state.at) || next.item.cancelReason !== undefined) {
+        this.slots.release(next.slot);
+        continue;
+      }
+      next.item.slot = next.slot;
+      admitted.push(next.item);
+    }
+    if (admitted.length > 0) this.#journal.occupy(admitted.map(occupancyOf));
+    for (const run of admitted) this.#drive(run);
+  }
+}
+
+function occupancyOf(run: LiveRun): Occupancy {
+  assert(run.slot !== undefined, 'a run without a slot occupies none');
+  return { slot: run.slot, run: run.id, seq: run.seq };
+}

@@ -1,0 +1,61 @@
+/** Looks at runs without touching them: what the command line, the API and people see. */
+import { type Clock, isRunId, type RunId } from '../ground/index.ts';
+import type { Journal, RunFilter, RunRow, StoredRecord } from '../journal/index.ts';
+import { RunNotFoundError } from './errors.ts';
+import type { LiveRun } from './live-run.ts';
+import type { SetAside } from './run-table.ts';
+import { type RunSummary, summarise } from './summary.ts';
+
+/** What only the process that executes runs knows of them. */
+export interface InHand {
+  liveRun(id: RunId): LiveRun | undefined;
+  setAside(id: RunId): SetAside | undefined;
+}
+
+/** The part of a journal that only reads; a file that nobody holds has no other. */
+export type Readable = Pick<Journal, 'find' | 'list' | 'history' | 'hasEvents'>;
+
+export class Inspector {
+  readonly #journal: Readable;
+  readonly #clock: Clock;
+  readonly #inHand: InHand;
+
+  constructor(journal: Readable, clock: Clock, inHand: InHand) {
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#inHand = inHand;
+  }
+
+  /** Runs, newest first. One that is damaged is shown as such and hides no other. */
+  list(filter: RunFilter): RunSummary[] {
+    return this.#journal.list(filter).map((row) => this.#summary(row));
+  }
+
+  describe(id: string): RunSummary {
+    return this.#summary(this.#find(id));
+  }
+
+  /** The run's records after `afterSeq`, each verified against the one before it. */
+  events(id: string, afterSeq = -1): StoredRecord[] {
+    const row = this.#find(id);
+    return this.#journal.hasEvents(row.id) ? this.#journal.history(row.id, afterSeq) : [];
+  }
+
+  #find(id: string): RunRow {
+    const row = isRunId(id) ? this.#journal.find(id) : undefined;
+    if (!row) throw new RunNotFoundError(id);
+    return row;
+  }
+
+  #summary(row: RunRow): RunSummary {
+    const now = this.#clock.now();
+    const setAside = this.#inHand.setAside(row.id);
+    if (row.damage !== undefined || setAside?.status === 'quarantined') {
+      const reason = row.damage ?? setAside?.reason;
+      return { ...summarise(row, [], now), status: 'quarantined', reason };
+    }
+    const hasRecords = row.finishedAt === undefined || this.#journal.hasEvents(row.id);
+    const summary = summarise(row, hasRecords ? this.#journal.history(row.id) : [], now);
+    return { ...summary, ...setAside, progress: this.#inHand.liveRun(row.id)?.progress };
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * One call of one handler: made, waited for, and given up where it takes too long or nobody wants its
+ * answer any more. A handler that was given up is told by its signal, waited for a little while, and
+ * then left to itself; whatever it says after that counts for nothing.
+ */
+import type { Cancel, Clock } from '../ground/index.ts';
+import type { PhaseFunction } from '../machine/index.ts';
+import { type OfPhase, tell } from '../telemetry/events.ts';
+import { PhaseTimeoutError } from './errors.ts';
+import type { GiveUp, LiveRun } from './live-run.ts';
+import type { PhaseContext } from './phase-context.ts';
+
+/** Wraps the call of a phase's function; tracing hangs in here. */
+export type Around = <T>(phase: OfPhase, call: () => T) => T;
+
+/** How long a handler that was told to stop is waited for before it is left to itself. */
+const LEAK_GRACE_MS = 5_000;
+/** From here on a handler that holds the loop is worth a word. */
+const BLOCKED_MS = 1_000;
+
+export type Answer =
+  | { readonly kind: 'answered'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly thrown: unknown }
+  | { readonly kind: 'givenUp'; readonly why: GiveUp };
+
+export interface Limit {
+  readonly ms: number;
+  readonly why: 'timeout' | 'deadline';
+}
+
+/** The nearer of the phase's timeout and the run's deadline. */
+export function limitOf(
+  clock: Clock,
+  run: LiveRun,
+  timeoutMs: number | undefined,
+): Limit | undefined {
+  const { deadlineAt } = run.state;
+  const leftMs = deadlineAt === undefined ? undefined : deadlineAt - clock.now();
+  if (leftMs !== undefined && (timeoutMs === undefined || leftMs < timeoutMs)) {
+    return { ms: leftMs, why: 'deadline' };
+  }
+  return timeoutMs === undefined ? undefined : { ms: timeoutMs, why: 'timeout' };
+}
+
+export class PhaseCall {
+  readonly #clock: Clock;
+  readonly #around: Around | undefined;
+  readonly #run: LiveRun;
+  readonly #context: PhaseContext;
+  readonly #of: OfPhase;
+  readonly #limit: Limit | undefined;
+  #begunMs = 0;
+  #givenUp: GiveUp | undefined;
+  #cancelTimer: Cancel | undefined;
+  #resolve: ((answer: Answer) => void) | undefined;
+
+  constructor(
+    ports: { readonly clock: Clock; readonly around: Around | undefined },
+    run: LiveRun,
+    context: PhaseContext,
+    of: OfPhase,
+    limit: Limit | undefined,
+  ) {
+    this.#clock = ports.clock;
+    this.#around = ports.around;
+    this.#run = run;
+    this.#context = context;
+    this.#of = of;
+    this.#limit = limit;
+  }
+
+  /** Resolves with the handler's answer, or once it is given up and has answered or had its grace. */
+  make(handler: PhaseFunction): Promise<Answer> {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#run.call = this;
+      this.#begunMs = this.#clock.monotonicMs();
+      if (this.#limit) this.#arm(this.#limit.ms);
+      this.#invoke(handler);
+    });
+  }
+
+  /** Timers may fire a little early, and much too early where the time is longer than they can be. */
+  #arm(ms: number): void {
+    this.#cancelTimer = this.#clock.after(ms, () => {
+      const leftMs = this.#limit!.ms - (this.#clock.monotonicMs() - this.#begunMs);
+      if (leftMs > 0) this.#arm(leftMs);
+      else this.#outOfTime();
+    });
+  }
+
+  giveUp(why: GiveUp): void {
+    if (this.#givenUp || !this.#resolve) return;
+    this.#givenUp = why;
+    this.#cancelTimer?.();
+    this.#context.abort(why.reason);
+    this.#cancelTimer = this.#clock.after(LEAK_GRACE_MS, () => {
+      tell('phase.leaked', () => ({ ...this.#of, why: why.why }));
+      this.#settle({ kind: 'givenUp', why });
+    });
+  }
+
+  #invoke(handler: PhaseFunction): void {
+    const context = this.#context;
+    try {
+      const value = this.#around
+        ? this.#around(this.#of, () => handler(context))
+        : handler(context);
+      this.#tellIfBlocked();
+      if (!isThenable(value)) return this.#answer({ kind: 'answered', value });
+      value.then(
+        (late) => this.#answer({ kind: 'answered', value: late }),
+        (thrown) => this.#answer({ kind: 'threw', thrown }),
+      );
+    } catch (thrown) {
+      this.#answer({ kind: 'threw', thrown });
+    }
+  }
+
+  #answer(answer: Answer): void {
+    // A handler that held the loop past its limit kept the timer from firing, not time from passing.
+    if (this.#limit && this.#clock.monotonicMs() - this.#begunMs > this.#limit.ms) {
+      this.#outOfTime();
+    }
+    this.#settle(answer);
+  }
+
+  #settle(answer: Answer): void {
+    const resolve = this.#resolve;
+    if (!resolve) return;
+    this.#resolve = undefined;
+    this.#run.call = undefined;
+    this.#cancelTimer?.();
+    resolve(this.#isLate(answer) ? { kind: 'givenUp', why: this.#givenUp! } : answer);
+  }
+
+  /**
+   * Whether nobody wants the answer any more. A drain only hurries: what was done is done, and to drop
+   * it would have the next process do it again.
+   */
+  #isLate(answer: Answer): boolean {
+    if (!this.#givenUp) return false;
+    return !(this.#givenUp.why === 'drained' && answer.kind === 'answered');
+  }
+
+  #outOfTime(): void {
+    const { why, ms } = this.#limit!;
+    this.giveUp({ why, reason: new PhaseTimeoutError(this.#run.state.at, ms) });
+  }
+
+  #tellIfBlocked(): void {
+    const heldMs = this.#clock.monotonicMs() - this.#begunMs;
+    if (heldMs > BLOCKED_MS) tell('phase.blocked', () => ({ ...this.#of, elapsedMs: heldMs }));
+  }
+}
+
+function isThenable(value: unknown): value is Promise<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}

@@ -1,0 +1,104 @@
+/** The runs a process has in hand: those in memory, those set aside, and who waits for their end. */
+import type { RunId } from '../ground/index.ts';
+import type { Ending } from '../machine/index.ts';
+import { DrainingError, RunSetAsideError } from './errors.ts';
+import type { LiveRun } from './live-run.ts';
+
+export interface SetAside {
+  readonly status: 'blocked' | 'quarantined';
+  readonly reason: string;
+}
+
+interface Waiter {
+  readonly resolve: (ending: Ending) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class RunTable {
+  readonly live = new Map<RunId, LiveRun>();
+  readonly setAside = new Map<RunId, SetAside>();
+  readonly #waiters = new Map<RunId, Set<Waiter>>();
+  /** The process is on its way out: no run begins, and none begins another phase. */
+  isDraining = false;
+  /** The journal is, or is about to be, closed: nothing is recorded any more. */
+  isClosed = false;
+
+  /**
+   * Resolves when the run ends here. A process that lets go of it first says so by an error; a caller
+   * whose signal aborts is forgotten at once, however long the run goes on.
+   */
+  whenEnded(id: RunId, until?: AbortSignal | undefined): Promise<Ending> {
+    if (this.isClosed) return Promise.reject(new DrainingError());
+    if (until?.aborted) return Promise.reject(until.reason);
+    return new Promise((resolve, reject) => {
+      const waiter = { resolve, reject };
+      this.#wait(id, until ? this.#untilAborted(id, waiter, until) : waiter);
+    });
+  }
+
+  #wait(id: RunId, waiter: Waiter): void {
+    const waiters = this.#waiters.get(id);
+    if (waiters) waiters.add(waiter);
+    else this.#waiters.set(id, new Set([waiter]));
+  }
+
+  #untilAborted(id: RunId, { resolve, reject }: Waiter, until: AbortSignal): Waiter {
+    const onAbort = () => {
+      const waiters = this.#waiters.get(id);
+      waiters?.delete(waiter);
+      if (waiters?.size === 0) this.#waiters.delete(id);
+      reject(until.reason);
+    };
+    const waiter: Waiter = {
+      resolve: (ending) => {
+        until.removeEventListener('abort', onAbort);
+        resolve(ending);
+      },
+      reject: (error) => {
+        until.removeEventListener('abort', onAbort);
+        reject(error);
+      },
+    };
+    until.addEventListener('abort', onAbort, { once: true });
+    return waiter;
+  }
+
+  /** For whoever looks after memory. */
+  get waiterCount(): number {
+    let count = 0;
+    for (const waiters of this.#waiters.values()) count += waiters.size;
+    return count;
+  }
+
+  end(id: RunId, ending: Ending): void {
+    this.live.delete(id);
+    this.setAside.delete(id);
+    for (const waiter of this.#takeWaiters(id)) waiter.resolve(ending);
+  }
+
+  /** The run stands still here: nobody should wait for it any longer. */
+  putAside(id: RunId, aside: SetAside): void {
+    this.live.delete(id);
+    this.setAside.set(id, aside);
+    const waiters = this.#takeWaiters(id);
+    if (waiters.size === 0) return;
+    const error = new RunSetAsideError(id, aside.status, aside.reason);
+    for (const waiter of waiters) waiter.reject(error);
+  }
+
+  #takeWaiters(id: RunId): ReadonlySet<Waiter> {
+    const waiters = this.#waiters.get(id);
+    if (!waiters) return NOBODY;
+    this.#waiters.delete(id);
+    return waiters;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const id of [...this.#waiters.keys()]) {
+      for (const waiter of this.#takeWaiters(id)) waiter.reject(new DrainingError());
+    }
+  }
+}
+
+const NOBODY: ReadonlySet<Waiter> = new Set();

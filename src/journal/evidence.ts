@@ -1,0 +1,63 @@
+/** Holds what the journal says against what its last holder knew: what is missing, who was at work. */
+import type { RunId } from '../ground/index.ts';
+import type { Alarm, Evidence } from './journal.ts';
+import type { Inherited, Mark } from './mark-file.ts';
+import type { Opened } from './open-journal.ts';
+
+/** The last seq of a run that has not ended. */
+type LastSeq = (run: RunId) => number | undefined;
+
+export interface Judgement {
+  readonly alarms: readonly Alarm[];
+  readonly evidence: Evidence;
+}
+
+export function judgeMark({ mark, head, alarms }: Opened, lastSeq: LastSeq): Judgement {
+  const nothingKnown = { isComplete: false, unknownUntil: head.lsn, occupied: new Map() };
+  const unknown = (kind: Alarm['kind'], message: string): Judgement => ({
+    alarms: [{ kind, message }],
+    evidence: nothingKnown,
+  });
+  // Where the file had to be replaced, that has been said, and the mark was about the other one.
+  if (alarms.length > 0) return { alarms: [], evidence: nothingKnown };
+  if (mark === undefined && head.boot === 0) {
+    return { alarms: [], evidence: { isComplete: true, unknownUntil: 0, occupied: new Map() } };
+  }
+  if (mark === undefined || mark === 'damaged') {
+    return unknown(
+      'markDamaged',
+      `the mark beside the journal is ${mark ?? 'missing'}: whether records were lost cannot be told`,
+    );
+  }
+  if (mark.journalId !== head.id) {
+    return unknown(
+      'otherJournal',
+      `the journal ${mark.journalId} was here before; this is ${head.id}, without its runs`,
+    );
+  }
+  if (mark.lsn > head.lsn) {
+    return unknown(
+      'recordsLost',
+      `the journal has lost its last ${mark.lsn - head.lsn} records: it ends at ${head.lsn}, and had ${mark.lsn}`,
+    );
+  }
+  return { alarms: [], evidence: evidenceOf(mark, head.lsn, lastSeq) };
+}
+
+function evidenceOf(mark: Mark, lsn: number, lastSeq: LastSeq): Evidence {
+  const occupied = new Map<RunId, number>();
+  for (const { run, seq, lastSeq: seqThen } of mark.inherited) {
+    if (lastSeq(run) === seqThen) occupied.set(run, seq);
+  }
+  for (const [run, seq] of mark.slots) occupied.set(run, Math.max(seq, occupied.get(run) ?? 0));
+  const unknownUntil = mark.isComplete ? mark.unknownUntil : lsn;
+  return { isComplete: unknownUntil === 0, unknownUntil, occupied };
+}
+
+/** What the next process must still know if this one dies before it has recorded anything. */
+export function inheritedOf(evidence: Evidence, lastSeq: LastSeq): Inherited[] {
+  return [...evidence.occupied].flatMap(([run, seq]) => {
+    const seqNow = lastSeq(run);
+    return seqNow === undefined ? [] : [{ run, seq, lastSeq: seqNow }];
+  });
+}

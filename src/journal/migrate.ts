@@ -1,0 +1,90 @@
+/**
+ * Brings a file to the newest format, and refuses one that is not ours or newer than we know. What
+ * the tables look like is compared with what the migrations make of an empty file: a damaged schema
+ * would otherwise let SQLite read the right bytes in the wrong way.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { type Connection, corrupt } from './connection.ts';
+import { JournalFormatError } from './errors.ts';
+import { readHead } from './head.ts';
+
+/** Marks the file as ours: 'FLTQ'. */
+export const APPLICATION_ID = 0x464c5451;
+
+/** Answers the format; throws as for a corrupt file where the file cannot be what we wrote. */
+export function migrate(connection: Connection): number {
+  const applicationId = connection.pragma('application_id', { simple: true }) as number;
+  const format = connection.pragma('user_version', { simple: true }) as number;
+  const schema = schemaOf(connection);
+  const formats = knownFormats();
+  const newest = formats.length - 1;
+  if (applicationId !== APPLICATION_ID && !(applicationId === 0 && format === 0 && schema === '')) {
+    if (formats.includes(schema)) throw corrupt('the header has lost its application id');
+    throw new JournalFormatError('the file is a SQLite database, but not a FleetQ journal', {
+      hint: 'choose another data directory',
+    });
+  }
+  if (format > newest) refuseNewer(connection, format, newest);
+  if (schema !== formats[format]) throw corrupt(`the tables are not those of format ${format}`);
+  readMigrations()
+    .slice(format)
+    .forEach((sql, index) => {
+      connection.transaction(() => {
+        connection.exec(sql);
+        connection.pragma(`application_id = ${APPLICATION_ID}`);
+        connection.pragma(`user_version = ${format + index + 1}`);
+      })();
+    });
+  return newest;
+}
+
+/** The format number stands in a header that nothing protects; the head row has it in its seal. */
+function refuseNewer(connection: Connection, format: number, newest: number): never {
+  if (schemaOf(connection) === knownFormats()[newest]) {
+    const head = readHead(connection, newest);
+    if (head !== undefined && head !== 'damaged') {
+      throw corrupt(`the header says format ${format}, the journal is of format ${newest}`);
+    }
+  }
+  throw new JournalFormatError(
+    `the journal has format ${format}; this FleetQ knows formats up to ${newest}`,
+    { hint: 'start the newer FleetQ that wrote it; an older one would misread it' },
+  );
+}
+
+/** Every table, index and trigger as SQL; what SQLite made for itself has none. */
+function schemaOf(connection: Connection): string {
+  const rows = connection
+    .prepare('select type, name, tbl_name, sql from sqlite_schema order by type, name')
+    .raw()
+    .all() as string[][];
+  return rows.map((row) => row.join('\n')).join('\n');
+}
+
+let formatsRead: readonly string[] | undefined;
+/** The schema of each format, from 0 for an empty file. */
+function knownFormats(): readonly string[] {
+  if (formatsRead) return formatsRead;
+  const memory = new Database(':memory:');
+  const formats = [''];
+  for (const sql of readMigrations()) {
+    memory.exec(sql);
+    formats.push(schemaOf(memory));
+  }
+  memory.close();
+  formatsRead = formats;
+  return formats;
+}
+
+let migrationsRead: readonly string[] | undefined;
+function readMigrations(): readonly string[] {
+  if (migrationsRead) return migrationsRead;
+  const directory = fileURLToPath(new URL('../../migrations/journal/', import.meta.url));
+  migrationsRead = readdirSync(directory)
+    .filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))
+    .sort()
+    .map((name) => readFileSync(`${directory}${name}`, 'utf8'));
+  return migrationsRead;
+}

@@ -1,0 +1,233 @@
+/**
+ * From a directory to a journal that can be trusted: opened for this process alone, of a known
+ * format, sealed, whole, and held against the mark of the process before. A file that fails any of
+ * that is put aside, and a new one takes its place with every run that still proves itself:
+ *
+ *   a copy is read ──▶ .building ──complete──▶ .new ──▶ old file to quarantine/ ──▶ .new takes its place
+ *
+ * A death at any arrow leaves either the old file or a complete new one.
+ */
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { type Clock, FleetqError, isoTime, type Random } from '../ground/index.ts';
+import type { Codec } from './codec.ts';
+import {
+  type Connection,
+  corrupt,
+  integrityProblems,
+  isBusy,
+  isDiskFailure,
+  isSqlite,
+  openConnection,
+} from './connection.ts';
+import {
+  JournalDamagedError,
+  JournalFormatError,
+  JournalHeldError,
+  JournalPlaceError,
+} from './errors.ts';
+import { bytesOf, headerProblem, isNamedOurs } from './file-header.ts';
+import { type Head, readHead, writeHead } from './head.ts';
+import * as sql from './journal.sql.ts';
+import type { Alarm } from './journal.ts';
+import { type Mark, readMark } from './mark-file.ts';
+import { migrate } from './migrate.ts';
+import { describeHolder, isHeldHere, type Place, preparePlace, syncDirectory } from './place.ts';
+import { restore, salvage } from './salvage.ts';
+
+export interface OpenPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly codec: Codec;
+  /** Larger files are not read through unless something is known to be missing. */
+  readonly checkBytesMax: number;
+}
+
+export interface Opened {
+  readonly connection: Connection;
+  /** As it was found; a new journal's has boot 0. */
+  readonly head: Head;
+  /** What the process before has left; undefined where it left none, or is about another file. */
+  readonly mark: Mark | undefined | 'damaged';
+  readonly alarms: readonly Alarm[];
+}
+
+export function openJournal(place: Place, ports: OpenPorts): Opened {
+  if (isHeldHere(place)) throw new JournalHeldError(place.directory, describeHolder(place));
+  preparePlace(place);
+  const alarms: Alarm[] = finishReplacing(place);
+  try {
+    return { ...openWhole(place, ports), alarms };
+  } catch (error) {
+    if (isBusy(error)) throw new JournalHeldError(place.directory, describeHolder(place));
+    if (!isSqlite(error)) throw error;
+    if (isDiskFailure(error)) {
+      throw new JournalPlaceError(`the journal ${place.journal} cannot be opened`, {
+        cause: error,
+        hint: 'look at free space and permissions of the data directory',
+      });
+    }
+    refuseForeignFile(place, error as Error);
+    alarms.push(replaceOrSay(place, ports, error as Error));
+    return { ...openWhole(place, ports), mark: undefined, alarms };
+  }
+}
+
+function replaceOrSay(place: Place, ports: OpenPorts, damage: Error): Alarm {
+  try {
+    return replaceBroken(place, ports, damage);
+  } catch (cause) {
+    if (cause instanceof FleetqError) throw cause;
+    throw new JournalDamagedError(
+      `the journal ${place.journal} is damaged (${damage.message.slice(0, 200)}) and cannot be replaced`,
+      { cause, hint: 'free space in the data directory and start again; nothing was changed' },
+    );
+  }
+}
+
+function openWhole(place: Place, ports: OpenPorts): Omit<Opened, 'alarms'> {
+  const problem = headerProblem(place.journal);
+  if (problem !== undefined) {
+    refuseHeld(place);
+    throw corrupt(problem);
+  }
+  const connection = openConnection(place.journal);
+  try {
+    const format = migrate(connection);
+    const head = headOf(connection, format, ports);
+    // Read under the lock: until then the one who held the journal may still have written it.
+    const mark = readMark(place.mark);
+    const isBehind = typeof mark === 'object' && mark.journalId === head.id && mark.lsn > head.lsn;
+    if (isBehind || statSync(place.journal).size <= ports.checkBytesMax) refuseBroken(connection);
+    return { connection, head, mark };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function headOf(connection: Connection, format: number, { clock, random }: OpenPorts): Head {
+  const head = readHead(connection, format);
+  if (head === 'damaged') throw corrupt('the head does not match its seal');
+  if (head !== undefined) return head;
+  const { has_content } = connection.prepare(sql.selectHasContent).get() as { has_content: number };
+  if (has_content) throw corrupt('there are runs, and no head');
+  return { id: random.hex(16), boot: 0, lsn: 0, createdAt: clock.now(), format };
+}
+
+function refuseBroken(connection: Connection): void {
+  const problems = integrityProblems(connection);
+  if (problems.length > 0) throw corrupt(problems.join('; '));
+}
+
+/** SQLite asks for the lock before it looks at the file, so even a broken one tells who is there. */
+export function refuseHeld(place: Place): void {
+  const hadShm = existsSync(`${place.journal}-shm`);
+  let connection: Connection | undefined;
+  try {
+    connection = new Database(place.journal, { readonly: true, timeout: 0 });
+    connection.pragma('schema_version');
+  } catch (error) {
+    if (isBusy(error)) throw new JournalHeldError(place.directory, describeHolder(place));
+  } finally {
+    connection?.close();
+    if (!hadShm) rmSync(`${place.journal}-shm`, { force: true });
+  }
+}
+
+/** Somebody's file of the same name is not ours to move. */
+function refuseForeignFile(place: Place, cause: Error): void {
+  if (isNamedOurs(place.journal) || existsSync(place.mark)) return;
+  throw new JournalFormatError(`the file ${place.journal} is not a FleetQ journal`, {
+    cause,
+    hint: 'choose another data directory',
+  });
+}
+
+function replaceBroken(place: Place, ports: OpenPorts, cause: Error): Alarm {
+  const { ino } = statSync(place.journal);
+  const found = salvage(place, ports.codec);
+  const building = `${place.journal}.building`;
+  removeDatabase(building);
+  const connection = openConnection(building);
+  try {
+    const format = migrate(connection);
+    connection.transaction(() => {
+      restore(connection, found);
+      const { lsn, boot } = found;
+      const id = ports.random.hex(16);
+      writeHead(connection, { id, boot, lsn, createdAt: ports.clock.now(), format });
+    })();
+  } finally {
+    connection.close();
+  }
+  chmodSync(building, 0o600);
+  if (bytesOf(`${building}-wal`) > 0) throw new Error(`${building} could not be completed`);
+  // Another process may have come to the same conclusion and been faster.
+  if (statSync(place.journal).ino !== ino) {
+    throw new JournalHeldError(place.directory, describeHolder(place));
+  }
+  renameSync(building, `${place.journal}.new`);
+  const movedTo = quarantine(place, isoTime(ports.clock.now()));
+  finishReplacing(place);
+  const { rows, damagedRuns } = found;
+  return {
+    kind: 'fileDamaged',
+    message:
+      `the journal was damaged (${cause.message.slice(0, 200)}) and was moved to ${movedTo}; ` +
+      `${rows.length} runs were carried over, ${damagedRuns.length} were not, or not whole` +
+      (damagedRuns.length > 0 ? `: ${damagedRuns.slice(0, 10).join(', ')}` : ''),
+  };
+}
+
+const NAME_COUNT_MAX = 10_000;
+
+function quarantine(place: Place, time: string): string {
+  mkdirSync(place.quarantine, { recursive: true, mode: 0o700 });
+  const stamp = time.replaceAll(/[:.]/g, '-');
+  let movedTo = '';
+  for (let count = 1; count <= NAME_COUNT_MAX; count++) {
+    const name = `${stamp}${count > 1 ? `-${count}` : ''}-${basename(place.journal)}`;
+    movedTo = join(place.quarantine, name);
+    if (!existsSync(movedTo)) break;
+  }
+  if (existsSync(place.mark)) copyFileSync(place.mark, `${movedTo}.mark`);
+  // The file first: once it is gone, the new one takes its place whatever happens.
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(place.journal + suffix)) renameSync(place.journal + suffix, movedTo + suffix);
+  }
+  return movedTo;
+}
+
+/** Puts a complete new file where the old one is gone; where it is not, all is begun again. */
+function finishReplacing(place: Place): Alarm[] {
+  const fresh = `${place.journal}.new`;
+  if (!existsSync(fresh)) return [];
+  if (bytesOf(place.journal) > 0) {
+    removeDatabase(fresh);
+    return [];
+  }
+  // A WAL that stayed behind belongs to the old file; SQLite would apply it to the new one.
+  const wal = `${place.journal}-wal`;
+  if (existsSync(wal)) {
+    renameSync(wal, join(place.quarantine, `left-${statSync(wal).ino}-${basename(wal)}`));
+  }
+  renameSync(fresh, place.journal);
+  syncDirectory(place.directory);
+  const where = place.quarantine;
+  const message = `the journal was damaged and is in ${where}; what could be proved was carried over`;
+  return [{ kind: 'fileDamaged', message }];
+}
+
+function removeDatabase(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+}
