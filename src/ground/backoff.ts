@@ -1,5 +1,6 @@
 /** How long to wait before the next attempt. */
-import { type Duration, parseDuration } from './duration.ts';
+import { DURATION_WANTED, type Duration, parseDuration } from './duration.ts';
+import { show } from './errors.ts';
 
 /** Milliseconds before attempt `attempt + 1`, given that `attempt` (from 1) has failed. */
 export type Backoff = (attempt: number) => number;
@@ -28,9 +29,7 @@ export function jittered(delayMs: number, fraction: number): number {
 function required(duration: Duration, name: string): number {
   const ms = parseDuration(duration);
   if (ms === undefined) {
-    throw new TypeError(
-      `exponential: ${name} must be a duration such as '200ms' or '30s', got ${JSON.stringify(duration)}`,
-    );
+    throw new TypeError(`exponential: ${name} must be ${DURATION_WANTED}, got ${show(duration)}`);
   }
   return ms;
 }

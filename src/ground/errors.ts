@@ -2,6 +2,8 @@
  * What every error of FleetQ has in common: a stable code for programs, a verdict for the engine,
  * and a hint for the person who has to do something about it.
  */
+import { types } from 'node:util';
+
 export type Verdict = 'retry' | 'abort';
 
 export interface FleetqErrorOptions extends ErrorOptions {
@@ -42,7 +44,7 @@ const CAUSE_COUNT_MAX = 5;
 
 /** Reads anything that can be thrown, hostile getters included, and never throws itself. */
 export function describeError(thrown: unknown): ErrorInfo {
-  if (!(thrown instanceof Error)) {
+  if (!isError(thrown)) {
     return { name: 'NonError', message: clip(`threw ${show(thrown)}`, MESSAGE_LENGTH_MAX) };
   }
   const code = read(thrown, 'code');
@@ -61,25 +63,66 @@ function causesOf(thrown: Error): string[] {
   const causes: string[] = [];
   let cause = read(thrown, 'cause');
   while (cause !== undefined && causes.length < CAUSE_COUNT_MAX) {
-    causes.push(
-      clip(cause instanceof Error ? text(read(cause, 'message'), '') : show(cause), 1_024),
-    );
-    cause = cause instanceof Error ? read(cause, 'cause') : undefined;
+    causes.push(clip(isError(cause) ? summaryOf(cause) : show(cause), 1_024));
+    cause = isError(cause) ? read(cause, 'cause') : undefined;
   }
   return causes;
 }
 
-/** A value as a person would write it, for messages. */
+/** A refused connection comes as an error without a message: then its code or name has to do. */
+function summaryOf(error: Error): string {
+  const said = ['message', 'code', 'name'].map((property) => text(read(error, property), ''));
+  return said.find((words) => words !== '') ?? 'Error';
+}
+
+/** Also for errors of another realm, which are no instances of this one's Error. */
+function isError(thrown: unknown): thrown is Error {
+  try {
+    return types.isNativeError(thrown) || thrown instanceof Error;
+  } catch {
+    return false;
+  }
+}
+
+const SHOWN_LENGTH_MAX = 200;
+const SHOWN_COUNT_MAX = 20;
+const SHOWN_DEPTH_MAX = 3;
+
+/** A value as a person would write it, for messages. Bounded, whatever the size of the value. */
 export function show(value: unknown): string {
   try {
-    if (typeof value === 'string') return JSON.stringify(clip(value, 200));
-    if (typeof value === 'bigint') return `${value}n`;
-    if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
-    if (typeof value !== 'object' || value === null) return String(value);
-    return clip(JSON.stringify(value) ?? Object.prototype.toString.call(value), 200);
+    return clip(sketch(value, 0), SHOWN_LENGTH_MAX);
   } catch {
-    return Object.prototype.toString.call(value);
+    return `an unreadable ${typeof value}`;
   }
+}
+
+function sketch(value: unknown, depth: number): string {
+  if (typeof value === 'string') return JSON.stringify(clip(value, SHOWN_LENGTH_MAX));
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) {
+    if (depth >= SHOWN_DEPTH_MAX) return '[…]';
+    const items = value.slice(0, SHOWN_COUNT_MAX).map((item) => sketch(item, depth + 1));
+    return `[${[...items, ...(value.length > SHOWN_COUNT_MAX ? ['…'] : [])].join(',')}]`;
+  }
+  if (isError(value)) return `${text(read(value, 'name'), 'Error')}: ${summaryOf(value)}`;
+  const maker: unknown = Object.getPrototypeOf(value)?.constructor?.name;
+  if (typeof maker === 'string' && maker !== 'Object') return `an instance of ${maker}`;
+  if (depth >= SHOWN_DEPTH_MAX) return '{…}';
+  const properties: string[] = [];
+  for (const key of Object.keys(value)) {
+    if (properties.length === SHOWN_COUNT_MAX) {
+      properties.push('…');
+      break;
+    }
+    const property = (value as Record<string, unknown>)[key];
+    properties.push(
+      `${JSON.stringify(clip(key, SHOWN_LENGTH_MAX))}:${sketch(property, depth + 1)}`,
+    );
+  }
+  return `{${properties.join(',')}}`;
 }
 
 function read(from: object, property: string): unknown {

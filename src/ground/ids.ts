@@ -9,7 +9,7 @@ export type MintRunId = () => RunId;
 
 export function runIdMint(clock: Clock, random: Random): MintRunId {
   const ulid = monotonicFactory(() => random.fraction());
-  return () => ulid(Math.max(0, clock.now())) as RunId;
+  return () => ulid(Math.max(0, Math.floor(clock.now()))) as RunId;
 }
 
 export function isRunId(text: string): text is RunId {

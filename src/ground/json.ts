@@ -37,19 +37,20 @@ const DEPTH_MAX = 200;
 /** `value` as JSON text, undefined standing for null; refuses what would not come back the same. */
 export function encodeJson(value: unknown, what: string, bytesMax: number): string {
   if (value === undefined || value === null) return 'null';
-  const size = measure(value, what, bytesMax);
+  refuseUnfit(value, what, bytesMax);
   const text = JSON.stringify(value);
-  // A character takes at most six bytes of JSON, so most values need no second count.
-  if (size > bytesMax / 6 && Buffer.byteLength(text) > bytesMax) {
+  // A character takes at most three bytes of UTF-8, so most texts need no count.
+  if (text.length > bytesMax / 3 && Buffer.byteLength(text) > bytesMax) {
     throw new TooLargeError(what, bytesMax);
   }
   return text;
 }
 
 /** Walks `value` once, refuses what is not JSON, and stops early when it cannot fit. */
-function measure(value: unknown, what: string, bytesMax: number): number {
+function refuseUnfit(value: unknown, what: string, bytesMax: number): void {
   const ancestors: object[] = [];
   const keys: (string | number)[] = [];
+  // The fewest bytes that what was seen so far can take: never more than the text will have.
   let size = 0;
 
   const refuse = (reason: string) => new NotJsonError(what, pathOf(keys), reason);
@@ -60,14 +61,11 @@ function measure(value: unknown, what: string, bytesMax: number): number {
         size += node.length + 2;
         break;
       case 'number':
-        if (!Number.isFinite(node)) throw refuse(`${node} is not JSON`);
-        size += 4;
+        if (!Number.isFinite(node)) throw refuse(`${node} is not JSON: use null or a string`);
+        size += 1;
         break;
       case 'boolean':
         size += 4;
-        break;
-      case 'undefined':
-        // A property that is undefined is dropped, as if it had never been there.
         break;
       case 'object':
         if (node === null) size += 4;
@@ -82,6 +80,8 @@ function measure(value: unknown, what: string, bytesMax: number): number {
   function visitObject(node: object): void {
     if (ancestors.includes(node)) throw refuse('it contains itself');
     if (ancestors.length >= DEPTH_MAX) throw refuse(`it is nested deeper than ${DEPTH_MAX} levels`);
+    const reason = exoticReason(node);
+    if (reason) throw refuse(reason);
     ancestors.push(node);
     size += 2;
     if (Array.isArray(node)) {
@@ -94,12 +94,13 @@ function measure(value: unknown, what: string, bytesMax: number): number {
         keys.pop();
       }
     } else {
-      const reason = exoticReason(node);
-      if (reason) throw refuse(reason);
       for (const key of Object.keys(node)) {
+        const property = (node as Record<string, unknown>)[key];
+        // A property that is undefined is dropped, as if it had never been there.
+        if (property === undefined) continue;
         keys.push(key);
         size += key.length + 3;
-        visit((node as Record<string, unknown>)[key]);
+        visit(property);
         keys.pop();
       }
     }
@@ -107,7 +108,6 @@ function measure(value: unknown, what: string, bytesMax: number): number {
   }
 
   visit(value);
-  return size;
 }
 
 function pathOf(keys: readonly (string | number)[]): string {
@@ -124,32 +124,26 @@ const REASON = {
   function: 'a function is not JSON: use plain data',
 } as const;
 
-/** Why an object of a class of its own cannot be journaled; undefined where it is merely data. */
+/** Why an object cannot be journaled; undefined where it is merely data, be it of a class. */
 function exoticReason(node: object): string | undefined {
-  if (isPlain(node) && typeof (node as { toJSON?: unknown }).toJSON !== 'function')
-    return undefined;
-  if (node instanceof Date) return 'a Date is not JSON: use an ISO string';
-  if (
-    node instanceof Map ||
-    node instanceof Set ||
-    node instanceof WeakMap ||
-    node instanceof WeakSet
-  ) {
+  const { toJSON, then } = node as { toJSON?: unknown; then?: unknown };
+  const hasToJson = typeof toJSON === 'function';
+  if (isPlain(node) && !hasToJson) return undefined;
+  // The language's own kinds name themselves by a tag, in whichever realm they were made.
+  const kind = Object.prototype.toString.call(node).slice('[object '.length, -1);
+  if (kind === 'Date') return 'a Date is not JSON: use an ISO string';
+  if (/^(Weak)?(Map|Set)$/.test(kind)) {
     return 'a Map or Set is not JSON: use an array or an object';
   }
-  if (
-    ArrayBuffer.isView(node) ||
-    node instanceof ArrayBuffer ||
-    node instanceof SharedArrayBuffer
-  ) {
+  if (ArrayBuffer.isView(node) || kind.endsWith('ArrayBuffer')) {
     return 'binary data is not JSON: store it, and pass on where it is';
   }
-  if (node instanceof Promise) return 'a promise is not JSON: await it';
-  if (node instanceof Error) return 'an Error is not JSON: return its message';
-  if (typeof (node as { toJSON?: unknown }).toJSON === 'function') {
-    return `an object with toJSON (${show(node.constructor?.name)}) would come back as something else: convert it first`;
+  if (typeof then === 'function') return 'a promise is not JSON: await it';
+  if (kind === 'Error' || node instanceof Error) return 'an Error is not JSON: return its message';
+  if (hasToJson) {
+    return `an object with toJSON (${show(node)}) would come back as something else: convert it first`;
   }
-  return undefined;
+  return kind === 'Object' ? undefined : `a ${kind} is not JSON: use plain data`;
 }
 
 /** Parses JSON and freezes it, so that one phase cannot change what the next one sees. */
@@ -160,13 +154,22 @@ export function decodeJson(text: string): Json {
 }
 
 /** Freezes plain data through and through; answers false where something could not be frozen. */
-export function freezeDeep(value: unknown, depth = 0): boolean {
+export function freezeDeep(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function';
-  if (depth > DEPTH_MAX || !isPlain(value)) return false;
-  Object.freeze(value);
+  // What is known to be underway is not entered again, so that cycles and shared parts end.
+  const seen = new Set<object>([value]);
   let isAll = true;
-  for (const key of Object.keys(value)) {
-    isAll = freezeDeep((value as Record<string, unknown>)[key], depth + 1) && isAll;
+  for (const node of seen) {
+    if (!isPlain(node)) {
+      isAll = false;
+      continue;
+    }
+    Object.freeze(node);
+    for (const key of Object.keys(node)) {
+      const child = (node as Record<string, unknown>)[key];
+      if (typeof child === 'function') isAll = false;
+      else if (typeof child === 'object' && child !== null) seen.add(child);
+    }
   }
   return isAll;
 }

@@ -45,7 +45,10 @@ export function isFinal(state: string): state is FinalState {
 export function compileChart(name: string, line: Line): Chart {
   const places = placesOf(line);
   const states: Record<string, { on?: Arrows; type?: 'final' }> = {};
-  for (const [state, place] of places) states[state] = { on: arrowsOf(line, places, place) };
+  const all = [...places.values()];
+  all.forEach((place, at) => {
+    states[stateOf(place)] = { on: arrowsOf(line, all, at) };
+  });
   for (const state of FINAL_STATES) states[state] = { type: 'final' };
   const [initial] = places.keys();
   assert(initial !== undefined, 'a chart needs a first state');
@@ -54,9 +57,9 @@ export function compileChart(name: string, line: Line): Chart {
   return {
     machine,
     initial: initialTransition(machine)[0].value as string,
-    transitions: [...places.values()].map(({ step, phase }) => Object.freeze({ step, phase })),
+    transitions: Object.freeze(all.map(({ step, phase }) => Object.freeze({ step, phase }))),
     placeOf: (state) => places.get(state),
-    next: memoised(machine),
+    next: memoised(machine, new Set([...places.keys(), ...FINAL_STATES])),
   };
 }
 
@@ -68,22 +71,23 @@ function placesOf(line: Line): Map<string, Place> {
         ? (['sleep'] as const)
         : PHASES.filter((phase) => part.functions[phase]);
     for (const phase of phases) {
-      places.set(`${part.name}.${phase}`, { step: part.name, phase, index });
+      const place = { step: part.name, phase, index };
+      places.set(stateOf(place), place);
     }
   });
   return places;
 }
 
 /** Which event leads where from one phase. This table is the whole of the machine's behaviour. */
-function arrowsOf(line: Line, places: ReadonlyMap<string, Place>, place: Place): Arrows {
+function arrowsOf(line: Line, places: readonly Place[], at: number): Arrows {
+  const place = places[at]!;
   const { step, phase, index } = place;
-  const all = [...places.values()];
-  const self = target(step, phase);
-  const after = all[all.findIndex((other) => other.step === step && other.phase === phase) + 1];
-  const nextStep = all.find((other) => other.index === index + 1);
-  const nextStepState = nextStep && target(nextStep.step, nextStep.phase);
+  const self = target(place);
+  const after = places[at + 1];
+  // A step has at most four phases, so the next step begins close by.
+  const nextStep = places.slice(at + 1, at + 5).find((other) => other.index === index + 1);
   const ending = { EXHAUSTED: 'failed', TIMED_OUT: 'failed', CANCELLED: 'cancelled' } as const;
-  const done = after ? target(after.step, after.phase) : 'completed';
+  const done = after ? target(after) : 'completed';
   if (phase === 'sleep') return { ...ending, ASLEEP: self, FAILED: self, DONE: done };
 
   const part = line[index];
@@ -94,22 +98,31 @@ function arrowsOf(line: Line, places: ReadonlyMap<string, Place>, place: Place):
     ABORTED: 'failed',
     DONE: done,
     // A rejected validation blames the work, so it is done again.
-    FAILED: phase === 'validate' ? target(step, 'work') : self,
+    FAILED: phase === 'validate' ? target({ step, phase: 'work' }) : self,
     POSTPONED: self,
     INTERRUPTED: self,
     ...(mayProbe ? { PROBED: self } : {}),
-    ...(mayProbe || phase === 'check' ? { HANDED_OFF: nextStepState ?? 'handedOff' } : {}),
+    ...(mayProbe || phase === 'check'
+      ? { HANDED_OFF: nextStep ? target(nextStep) : 'handedOff' }
+      : {}),
   };
 }
 
+/** 'pull.work': how a phase of a line is called everywhere. */
+export function stateOf({ step, phase }: Transition): string {
+  return `${step}.${phase}`;
+}
+
 /** XState splits targets at dots; ours are part of the name. */
-function target(step: string, phase: string): string {
+function target({ step, phase }: Transition): string {
   return `${step}\\.${phase}`;
 }
 
-function memoised(machine: AnyStateMachine): Chart['next'] {
+function memoised(machine: AnyStateMachine, states: ReadonlySet<string>): Chart['next'] {
   const answers = new Map<string, Map<EventType, string | undefined>>();
   return (state, event) => {
+    // XState throws over a state it does not have, and takes '__proto__' for one it has.
+    if (!states.has(state)) return undefined;
     let ofState = answers.get(state);
     if (!ofState) {
       ofState = new Map();

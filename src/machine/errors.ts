@@ -1,13 +1,20 @@
 /** What can be wrong with a definition or with a value that a schema looks at. */
-import { FleetqError, show } from '../ground/index.ts';
+import { FleetqError, type FleetqErrorOptions, show } from '../ground/index.ts';
 
 /** A definition that cannot become a machine; `path` leads to the fault. */
 export class DefinitionError extends FleetqError {
   readonly code = 'FLEETQ_DEFINITION';
   readonly verdict = 'abort';
   readonly path: string;
-  constructor(machine: string, path: string, wanted: string, got: unknown, hint?: string) {
-    super(`machine ${show(machine)}: ${path} must be ${wanted}, got ${show(got)}`, { hint });
+  /** `got` in words, such as `show` finds for a value. */
+  constructor(
+    machine: string,
+    path: string,
+    wanted: string,
+    got: string,
+    options?: FleetqErrorOptions,
+  ) {
+    super(`machine ${show(machine)}: ${path} must be ${wanted}, got ${got}`, options);
     this.path = path;
   }
 }
@@ -17,8 +24,9 @@ export class SchemaError extends FleetqError {
   readonly code = 'FLEETQ_SCHEMA';
   readonly verdict = 'abort';
   readonly issues: readonly string[];
-  constructor(what: string, issues: readonly string[]) {
+  constructor(what: string, issues: readonly string[], options?: ErrorOptions) {
     super(`${what} does not fit its schema: ${issues.join('; ')}`, {
+      ...options,
       hint: 'compare the value with the schema in the machine definition',
     });
     this.issues = issues;

@@ -1,6 +1,10 @@
 /** Reads an author's object property by property, and says where it went wrong. */
-import { DURATION_WANTED, parseDuration } from '../ground/index.ts';
+import { DURATION_WANTED, type FleetqErrorOptions, parseDuration, show } from '../ground/index.ts';
 import { DefinitionError } from './errors.ts';
+import { isSchema } from './schema.ts';
+import type { AnySchema } from './types.ts';
+
+export const SCHEMA_WANTED = 'a Standard Schema (zod, valibot, arktype …)';
 
 export class Reader {
   readonly machine: string;
@@ -17,9 +21,7 @@ export class Reader {
     try {
       return (this.#from as Record<string, unknown>)[property];
     } catch (cause) {
-      const error = this.fault(property, 'readable', 'a getter that throws');
-      error.cause = cause;
-      throw error;
+      throw this.faultOf(property, 'readable', 'a property that throws', { cause });
     }
   }
 
@@ -33,29 +35,56 @@ export class Reader {
     return new Reader(this.machine, value, this.#at(property));
   }
 
-  duration(property: string): number | undefined {
+  /** A time limit: a duration, but not of nothing, for then nothing could ever be done in it. */
+  limit(property: string): number | undefined {
     const value = this.get(property);
     if (value === undefined) return undefined;
     const ms = parseDuration(value);
-    if (ms === undefined) throw this.fault(property, DURATION_WANTED, value);
+    if (!ms) throw this.fault(property, `${DURATION_WANTED}, and more than none`, value);
     return ms;
+  }
+
+  /** A schema, where the property is there at all. */
+  schema(property: string): AnySchema | undefined {
+    const value = this.get(property);
+    if (value === undefined) return undefined;
+    try {
+      if (isSchema(value)) return value;
+    } catch (cause) {
+      throw this.faultOf(property, SCHEMA_WANTED, 'something unreadable', { cause });
+    }
+    throw this.fault(property, SCHEMA_WANTED, value);
   }
 
   allowOnly(properties: readonly string[]): void {
     for (const property of Object.keys(this.#from)) {
       if (properties.includes(property)) continue;
+      const value = this.get(property);
+      // As the types have it: a property that is undefined is one that is not there.
+      if (value === undefined) continue;
       const near = properties.find((known) => isNear(known, property));
       throw this.fault(
         property,
         `left out: only ${properties.join(', ')} are known here`,
-        this.get(property),
-        near ? `did you mean '${near}'?` : undefined,
+        value,
+        near && `did you mean '${near}'?`,
       );
     }
   }
 
+  /** The error for a property that has a value it may not have. */
   fault(property: string, wanted: string, got: unknown, hint?: string): DefinitionError {
-    return new DefinitionError(this.machine, this.#at(property), wanted, got, hint);
+    return this.faultOf(property, wanted, show(got), { hint });
+  }
+
+  /** The same where what came is told in words. */
+  faultOf(
+    property: string,
+    wanted: string,
+    got: string,
+    options?: FleetqErrorOptions,
+  ): DefinitionError {
+    return new DefinitionError(this.machine, this.#at(property), wanted, got, options);
   }
 
   #at(property: string): string {

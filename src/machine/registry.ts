@@ -7,6 +7,9 @@ export class Registry {
   readonly #plans = new Map<string, Plan>();
 
   constructor(machines: readonly unknown[]) {
+    if (!Array.isArray(machines)) {
+      throw new RegistryError(`machines must be an array of machines, got ${show(machines)}`);
+    }
     machines.forEach((machine, index) => {
       const plan = planOf(machine);
       if (!plan) {

@@ -1,5 +1,5 @@
 /** Any Standard Schema, asked for a verdict. */
-import { freezeDeep } from '../ground/index.ts';
+import { freezeDeep, show } from '../ground/index.ts';
 import { SchemaError } from './errors.ts';
 import type { AnySchema } from './types.ts';
 
@@ -17,13 +17,29 @@ export function parseWith(
   value: unknown,
   what: string,
 ): Parsed | Promise<Parsed> {
-  const answer = schema['~standard'].validate(value);
-  return answer instanceof Promise
-    ? answer.then((late) => accept(late, what))
-    : accept(answer, what);
+  const refuse = (thrown: unknown): never => {
+    if (thrown instanceof SchemaError) throw thrown;
+    throw new SchemaError(what, [`the schema itself threw ${show(thrown)}`], { cause: thrown });
+  };
+  try {
+    const answer: Answer | PromiseLike<Answer> = schema['~standard'].validate(value);
+    if (!isThenable(answer)) return accept(answer, what);
+    const late = Promise.resolve(answer)
+      .then((settled) => accept(settled, what))
+      .catch(refuse);
+    // Its caller may have failed over another value and be gone: nobody then waits for this one.
+    late.catch(() => undefined);
+    return late;
+  } catch (thrown) {
+    return refuse(thrown);
+  }
 }
 
 type Answer = Awaited<ReturnType<AnySchema['~standard']['validate']>>;
+
+function isThenable(answer: Answer | PromiseLike<Answer>): answer is PromiseLike<Answer> {
+  return typeof (answer as { then?: unknown } | undefined)?.then === 'function';
+}
 
 function accept(answer: Answer, what: string): Parsed {
   if (!answer.issues) return { value: answer.value, isShareable: freezeDeep(answer.value) };

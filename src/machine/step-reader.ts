@@ -3,7 +3,6 @@ import { type Backoff, DURATION_WANTED, exponential, parseDuration } from '../gr
 import { PHASES } from './chart.ts';
 import type { PhaseFunction, PhasePolicy, SleepPlan, StepPlan } from './plan.ts';
 import type { Reader } from './reader.ts';
-import { isSchema } from './schema.ts';
 import type { Phase } from './types.ts';
 
 export const MACHINE_PROPERTIES = ['name', 'version', 'input', 'retry', 'timeout', 'steps'];
@@ -20,10 +19,7 @@ export interface Inherited {
 
 /** Reads one step; without `inherited`, the reader is a machine of one step, with its own rules. */
 export function readStep(reader: Reader, name: string, inherited?: Inherited): StepPlan {
-  const output = reader.get('output');
-  if (output !== undefined && !isSchema(output)) {
-    throw reader.fault('output', 'a Standard Schema (zod, valibot, arktype …)', output);
-  }
+  const output = reader.schema('output');
   readPersistIn(reader);
   const own = readRules(reader, inherited ? PHASES : [...PHASES, 'run']);
   return Object.freeze({
@@ -38,7 +34,7 @@ export function readStep(reader: Reader, name: string, inherited?: Inherited): S
           policyOf(
             phase,
             [own.retry, inherited?.retry],
-            own.timeout?.duration(phase) ?? inherited?.timeout?.duration(phase),
+            own.timeout?.limit(phase) ?? inherited?.timeout?.limit(phase),
           ),
         ]),
       ) as Record<Phase, PhasePolicy>,
@@ -51,7 +47,7 @@ export function readRules(reader: Reader, timeouts: readonly string[]): Inherite
   const timeout = reader.child('timeout');
   retry?.allowOnly(['attemptMax', 'backoff', ...PHASES]);
   timeout?.allowOnly(timeouts);
-  for (const name of timeouts) timeout?.duration(name);
+  for (const name of timeouts) timeout?.limit(name);
   for (const phase of PHASES) retry?.child(phase)?.allowOnly(['attemptMax', 'backoff']);
   return { retry, timeout };
 }
