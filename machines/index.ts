@@ -1,0 +1,19 @@
+/** The machines that FleetQ ships. */
+import type { Machine } from 'fleetq';
+import { hello } from './hello.ts';
+import { imageInstall } from './image/install.ts';
+import { charge } from './sample/charge.ts';
+import { flaky } from './sample/flaky.ts';
+import { lookup } from './sample/lookup.ts';
+import { resize } from './sample/resize.ts';
+
+export { charge, flaky, hello, imageInstall, lookup, resize };
+
+export const shippedMachines: readonly Machine[] = [
+  hello,
+  imageInstall,
+  resize,
+  lookup,
+  flaky,
+  charge,
+];
