@@ -6,4 +6,6 @@ export const DEFAULTS = {
   resultBytesMax: 1024 * 1024,
   activeRunsMax: 200_000,
   drainBudget: '25s',
+  logLevel: 'info',
+  logFormat: 'auto',
 } as const;

@@ -1,1 +1,17 @@
+/** Flags, environment, file and defaults → one frozen Config, parsed once. */
 export { DEFAULTS } from './defaults.ts';
+export { ConfigError, LoadError } from './errors.ts';
+export { loadModule, MODULE_EXTENSIONS } from './load-module.ts';
+export { nearest } from './nearest.ts';
+export { type Config, type Flags, readConfig } from './read-config.ts';
+export {
+  flagOf,
+  LOG_FORMATS,
+  LOG_LEVELS,
+  type LogFormat,
+  type LogLevel,
+  SETTING_NAMES,
+  type SettingName,
+  type Settings,
+  variableOf,
+} from './settings.ts';

@@ -21,6 +21,8 @@ import {
 import { PhaseAnswerError, PhaseTimeoutError } from './errors.ts';
 
 const BACKOFF_MS_MAX = 365 * 86_400_000;
+/** A reason is for people; whatever is longer belongs into a result. */
+const REASON_LENGTH_MAX = 4_096;
 
 export interface Moment {
   readonly now: number;
@@ -48,7 +50,7 @@ export function judgeAnswer(
       return {
         type: 'HANDED_OFF',
         output: settled(value.output, `the handoff of ${state}`, bytesMax),
-        ...(value.reason === undefined ? {} : { reason: String(value.reason) }),
+        ...(value.reason === undefined ? {} : { reason: clipped(value.reason) }),
       };
     case 'validate':
       if (value === undefined) return { type: 'DONE' };
@@ -79,15 +81,15 @@ export function judgeThrown(
   if (isAborted(thrown)) {
     return {
       type: 'ABORTED',
-      reason: String(thrown.reason),
+      reason: clipped(thrown.reason),
       kind: thrown.kind === 'user' ? 'user' : 'system',
     };
   }
   if (isPostponed(thrown)) {
     const dueAt = Math.min(now + thrown.delayMs, deadlineAt ?? Number.POSITIVE_INFINITY);
-    return { type: 'POSTPONED', reason: String(thrown.reason), dueAt: Math.ceil(dueAt) };
+    return { type: 'POSTPONED', reason: clipped(thrown.reason), dueAt: Math.ceil(dueAt) };
   }
-  if (thrown instanceof FleetqError && thrown.verdict === 'abort') {
+  if (isHopeless(thrown)) {
     return { type: 'ABORTED', reason: thrown.message, kind: 'system' };
   }
   const error = describeError(thrown);
@@ -98,6 +100,20 @@ export function judgeThrown(
   }
   const dueAt = Math.min(now + jittered(delayMs, chance), deadlineAt ?? Number.POSITIVE_INFINITY);
   return { type: 'FAILED', error, dueAt: Math.ceil(dueAt) };
+}
+
+/** One of our own errors that no further attempt would change. */
+function isHopeless(thrown: unknown): thrown is FleetqError {
+  try {
+    return thrown instanceof FleetqError && thrown.verdict === 'abort';
+  } catch {
+    // Even to ask may throw: a revoked proxy can be thrown too.
+    return false;
+  }
+}
+
+function clipped(reason: unknown): string {
+  return String(reason).slice(0, REASON_LENGTH_MAX);
 }
 
 /** Backoff is the author's code too: whatever it does, the run must not hang or spin. */

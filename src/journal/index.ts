@@ -9,6 +9,7 @@ export {
   JournalPlaceError,
   JournalStalledError,
 } from './errors.ts';
+export { type ExportedRun, exportRuns, type InspectReport, inspectJournal } from './inspect.ts';
 export type {
   Alarm,
   Closing,
@@ -27,3 +28,4 @@ export { type JournalFile, openJournalFile } from './journal-file.ts';
 export { type Place, placeOf } from './place.ts';
 export { CHAIN_START } from './record.ts';
 export { type JournalOptions, SqliteJournal } from './sqlite-journal.ts';
+export { type Problem, type VerifyReport, verifyJournal } from './verify.ts';

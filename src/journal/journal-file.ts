@@ -1,38 +1,136 @@
 /**
- * The file of a journal that nobody holds, opened to look at it: nothing is resumed, counted as a
- * boot, repaired or marked, so that the next process finds what the last one left.
+ * A journal that nobody holds, for reading only. It is read from a private copy: SQLite changes a
+ * file by opening it, and whoever looks at evidence must not touch it. The lock is taken while the
+ * copy is made, so that no process can begin to write meanwhile.
  */
+import { copyFileSync, existsSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { type Codec, identityCodec } from './codec.ts';
-import { type Connection, isBusy, isSqlite, openConnection } from './connection.ts';
-import { JournalDamagedError, JournalHeldError } from './errors.ts';
+import { type Connection, codeOf, isBusy } from './connection.ts';
+import {
+  JournalDamagedError,
+  JournalFormatError,
+  JournalHeldError,
+  JournalPlaceError,
+} from './errors.ts';
+import { bytesOf, headerProblem, mendHeader } from './file-header.ts';
 import { JournalReader } from './journal-reader.ts';
 import { migrate } from './migrate.ts';
 import { describeHolder, isHeldHere, type Place, placeOf } from './place.ts';
+
+export interface FileOptions {
+  readonly codec?: Codec | undefined;
+}
+
+/** The copy, open; whatever is wrong with it so far. */
+export interface JournalCopy {
+  readonly connection: Connection;
+  /** The mark, copied too; the file may not exist. */
+  readonly mark: string;
+  readonly format: number;
+  readonly problems: readonly string[];
+  readonly bytes: number;
+  readonly walBytes: number;
+  close(): void;
+}
 
 export interface JournalFile {
   readonly reader: JournalReader;
   close(): void;
 }
 
-export function openJournalFile(directory: string, codec: Codec = identityCodec): JournalFile {
-  const place = placeOf(directory);
-  if (isHeldHere(place)) throw heldBy(place);
-  let connection: Connection | undefined;
-  try {
-    connection = openConnection(place.journal);
-    migrate(connection);
-    return { reader: new JournalReader(connection, codec), close: () => connection?.close() };
-  } catch (error) {
-    connection?.close();
-    if (isBusy(error)) throw heldBy(place);
-    if (!isSqlite(error)) throw error;
-    throw new JournalDamagedError(`the journal ${place.journal} cannot be read`, {
-      cause: error,
-      hint: 'look at it with: fleetq journal verify; the next process that opens it salvages it',
+/** Opens the journal of `dataDir` to read it; a damaged one is an error that says so. */
+export function openJournalFile(dataDir: string, options: FileOptions = {}): JournalFile {
+  const copy = openCopy(dataDir);
+  if (copy.problems.length > 0) {
+    copy.close();
+    throw new JournalDamagedError(`the journal in ${dataDir} is damaged: ${copy.problems[0]}`, {
+      hint: 'see all of it with: fleetq journal verify',
     });
+  }
+  const reader = new JournalReader(copy.connection, options.codec ?? identityCodec);
+  return { reader, close: () => copy.close() };
+}
+
+export function openCopy(dataDir: string): JournalCopy {
+  const place = placeOf(dataDir);
+  const directory = mkdtempSync(join(tmpdir(), 'fleetq-journal-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  try {
+    copyUnheld(place, directory);
+    const file = join(directory, 'journal.db');
+    const sizes = { bytes: bytesOf(file), walBytes: bytesOf(`${file}-wal`) };
+    const opened = openDamagedOrNot(file);
+    const close = () => {
+      opened.connection.close();
+      remove();
+    };
+    return { ...opened, ...sizes, mark: join(directory, 'journal.mark'), close };
+  } catch (error) {
+    remove();
+    throw error;
   }
 }
 
-function heldBy(place: Place): JournalHeldError {
-  return new JournalHeldError(place.directory, describeHolder(place));
+function copyUnheld(place: Place, directory: string): void {
+  const held = () => new JournalHeldError(place.directory, describeHolder(place));
+  if (isHeldHere(place)) throw held();
+  const found = lstatSync(place.journal, { throwIfNoEntry: false });
+  if (!found?.isFile()) {
+    throw new JournalPlaceError(`there is no journal in ${place.directory}`, {
+      hint: 'name the directory with --data-dir or FLEETQ_DATA_DIR',
+    });
+  }
+  const hadShm = existsSync(`${place.journal}-shm`);
+  let lock: Connection | undefined;
+  try {
+    lock = new Database(place.journal, { readonly: true, timeout: 0 });
+    lock.exec('begin');
+    lock.prepare('select count(*) from sqlite_schema').get();
+  } catch (error) {
+    // Anything but this is damage, which does not keep the file from being copied.
+    if (isBusy(error)) {
+      lock?.close();
+      throw held();
+    }
+  }
+  try {
+    // The file itself last: closing it drops this process's lock on it.
+    for (const name of ['journal.db-wal', 'journal.mark', 'journal.db']) {
+      const from = join(place.directory, name);
+      if (existsSync(from)) copyFileSync(from, join(directory, name));
+    }
+  } finally {
+    lock?.close();
+    if (!hadShm) rmSync(`${place.journal}-shm`, { force: true });
+  }
+}
+
+function openDamagedOrNot(file: string): Pick<JournalCopy, 'connection' | 'format' | 'problems'> {
+  const problems: string[] = [];
+  if (bytesOf(file) > 0 || bytesOf(`${file}-wal`) > 0) {
+    const problem = headerProblem(file);
+    if (problem !== undefined) {
+      problems.push(problem);
+      mendHeader(file);
+    }
+  }
+  const connection = new Database(file, { timeout: 0 });
+  let format = 0;
+  try {
+    connection.pragma('locking_mode = EXCLUSIVE');
+    connection.pragma('trusted_schema = OFF');
+    connection.pragma('cell_size_check = ON');
+    // It is a copy: an older format may be brought up to date in it.
+    format = migrate(connection);
+  } catch (error) {
+    if (error instanceof JournalFormatError || !codeOf(error).startsWith('SQLITE_')) {
+      connection.close();
+      throw error;
+    }
+    problems.push((error as Error).message);
+  }
+  return { connection, format, problems };
 }

@@ -6,7 +6,13 @@ import { DamagedRunError } from './errors.ts';
 import * as sql from './journal.sql.ts';
 import type { DeadLetter, RunFilter, RunRow, StoredRecord, UnfinishedRun } from './journal.ts';
 import { decodeRows, type EventRow, groupByRun } from './record.ts';
-import { deadLetterOf, type RawRunRow, readRunRow, refuseOtherStart } from './run-row.ts';
+import {
+  deadLetterOf,
+  type RawRunRow,
+  readRunRow,
+  refuseOtherEnd,
+  refuseOtherStart,
+} from './run-row.ts';
 
 const PAGE_COUNT = 1_000;
 /** Sorts after every ULID. */
@@ -150,14 +156,5 @@ export class JournalReader {
       this.#statements.set(text, statement);
     }
     return statement;
-  }
-}
-
-/** What an ended run's row has sealed is also how its records end, and a live run's have no end. */
-function refuseOtherEnd(row: RawRunRow, records: readonly StoredRecord[]): void {
-  if (row.finished_at === null) return refuseOtherStart(row, records[0]!);
-  const last = records.at(-1)!;
-  if (last.seq !== row.last_seq || last.hash !== row.last_hash) {
-    throw new DamagedRunError(row.id, `its records end at ${last.seq}, its row at ${row.last_seq}`);
   }
 }

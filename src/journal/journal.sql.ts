@@ -100,3 +100,24 @@ export const selectForgettable = `
   select id from runs where finished_at is not null and finished_at < ? order by finished_at limit ?`;
 /** id. */
 export const deleteRun = `delete from runs where id = ?`;
+
+/** after id, count. */
+export const selectRunsAfter = `
+  select ${RUN_COLUMNS} from runs where id > ? order by id limit ?`;
+/** run. */
+export const selectTimer = `select due_at from timers where run = ?`;
+export const selectHighest = `select max(lsn) as lsn, max(epoch) as epoch from events`;
+/** count. */
+export const selectOrphanEvents = `
+  select distinct run from events where not exists (select 1 from runs where id = events.run) limit ?`;
+/** count. */
+export const selectOrphanTimers = `
+  select run from timers
+   where not exists (select 1 from runs where id = timers.run and finished_at is null) limit ?`;
+export const selectCounts = `
+  select (select count(*) from runs where finished_at is null) as unfinished,
+         (select count(*) from runs where finished_at is not null) as finished,
+         (select count(*) from events) as records,
+         (select count(*) from timers) as timers,
+         (select count(*) from runs where outcome in ('exhausted', 'aborted', 'timedOut'))
+           as dead_letters`;

@@ -119,6 +119,23 @@ export function refuseOtherStart(row: RawRunRow, first: StoredRecord): void {
   }
 }
 
+/** What an ended run's row has sealed is also how its records end, and a live run's have no end. */
+export function refuseOtherEnd(row: RawRunRow, records: readonly StoredRecord[]): void {
+  if (row.finished_at === null) return refuseOtherStart(row, records[0]!);
+  const last = records.at(-1)!;
+  if (last.seq !== row.last_seq || last.hash !== row.last_hash) {
+    throw new DamagedRunError(row.id, `its records end at ${last.seq}, its row at ${row.last_seq}`);
+  }
+}
+
+/** When a timer has to wake a run with these records; undefined where it does not wait. */
+export function dueAtOf(records: readonly StoredRecord[]): number | undefined {
+  const [first, last] = [records[0]?.event, records.at(-1)?.event];
+  if (!last || !('dueAt' in last)) return undefined;
+  const deadlineAt = first?.type === 'STARTED' ? first.deadlineAt : undefined;
+  return Math.min(last.dueAt, deadlineAt ?? last.dueAt);
+}
+
 /** The evidence that the row of a failed run is. */
 export function deadLetterOf(row: RawRunRow, { id, machine, version, ending }: RunRow): DeadLetter {
   assert(ending !== undefined, `run ${id} has no ending and cannot be a dead letter`);

@@ -15,7 +15,7 @@ import * as sql from './journal.sql.ts';
 import type { StoredRecord } from './journal.ts';
 import type { Place } from './place.ts';
 import { decodeRows, type EventRow, groupByRun } from './record.ts';
-import { type RawRunRow, readRunRow, unfinishedRow } from './run-row.ts';
+import { dueAtOf, type RawRunRow, readRunRow, unfinishedRow } from './run-row.ts';
 
 export interface Salvage {
   readonly rows: readonly RawRunRow[];
@@ -130,7 +130,7 @@ function proveRuns(
     if (row === undefined || first === undefined) continue;
     rows.push(row);
     events.push(...proved.rows);
-    const dueAt = dueAtOf(first, last);
+    const dueAt = dueAtOf(proved.records);
     if (dueAt !== undefined) timers.push({ run: id, dueAt });
   }
   return { rows, events, timers, damagedRuns };
@@ -160,13 +160,6 @@ function endedRow(row: RawRunRow | undefined, codec: Codec): RawRunRow | undefin
   } catch {
     return undefined;
   }
-}
-
-function dueAtOf(first: StoredRecord, last: StoredRecord | undefined): number | undefined {
-  const deadlineAt = first.event.type === 'STARTED' ? first.event.deadlineAt : undefined;
-  const event = last?.event;
-  if (!event || !('dueAt' in event)) return undefined;
-  return Math.min(event.dueAt, deadlineAt ?? event.dueAt);
 }
 
 /** Writes what was salvaged into a fresh journal. */

@@ -22,7 +22,7 @@ export function parseWith(
     throw new SchemaError(what, [`the schema itself threw ${show(thrown)}`], { cause: thrown });
   };
   try {
-    const answer: Answer | PromiseLike<Answer> = schema['~standard'].validate(value);
+    const answer: Answer | PromiseLike<Answer> = schema['~standard'].validate(thawed(value));
     if (!isThenable(answer)) return accept(answer, what);
     const late = Promise.resolve(answer)
       .then((settled) => accept(settled, what))
@@ -33,6 +33,11 @@ export function parseWith(
   } catch (thrown) {
     return refuse(thrown);
   }
+}
+
+/** Some libraries write into a copy that keeps a frozen value's locks: they get one without. */
+function thawed(value: unknown): unknown {
+  return typeof value === 'object' && Object.isFrozen(value) ? structuredClone(value) : value;
 }
 
 type Answer = Awaited<ReturnType<AnySchema['~standard']['validate']>>;

@@ -71,7 +71,10 @@ export const machine: fc.Arbitrary<Machine> = parts.map(machineOf);
 /** Mostly what keeps a run going, or most runs would end at their second record. */
 const WEIGHT: Partial<Record<EventType, number>> = {
   DONE: 12,
-  ...{ EXHAUSTED: 1, ABORTED: 1, TIMED_OUT: 1, CANCELLED: 1 },
+  EXHAUSTED: 1,
+  ABORTED: 1,
+  TIMED_OUT: 1,
+  CANCELLED: 1,
 };
 const weighted = <T>(arbitraryOf: (type: EventType) => fc.Arbitrary<T>) =>
   fc.oneof(

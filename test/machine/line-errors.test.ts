@@ -119,7 +119,9 @@ test('a line that is returned before its end is refused', () => {
 test('a line of 1,000 steps with all phases is accepted, and soon', () => {
   const begunMs = performance.now();
   const machine = defineMachine({
-    ...{ name: 'long', version: 1, input },
+    name: 'long',
+    version: 1,
+    input,
     steps: (line) => {
       const all = { check: () => {}, work, validate: () => {}, persist: () => 1 };
       let longer = line.step('s0', all) as unknown as typeof line;

@@ -14,7 +14,9 @@ import { machineOf, type PartShape, planFor } from './arbitrary.ts';
 const error = { name: 'Error', message: 'no' };
 const none = { check: false, validate: false, persist: false };
 const step = (name: string, phases: Partial<PartShape> = {}): PartShape => ({
-  ...{ name, kind: 'step', ...none },
+  name,
+  kind: 'step',
+  ...none,
   ...phases,
 });
 const sleep = (name: string): PartShape => ({ ...none, name, kind: 'sleep' });
@@ -38,7 +40,7 @@ function start(plan: Plan): RunState {
   );
 }
 
-function after(of: Machine, ...events: readonly RunEvent[]): RunState {
+function reach(of: Machine, ...events: readonly RunEvent[]): RunState {
   const plan = planFor(of);
   return events.reduce((state, event, index) => {
     const next = advance(plan, state, event);
@@ -76,7 +78,13 @@ describe('order', () => {
   test('steps and sleeps follow each other as they were written', () => {
     const of = machineOf([step('b', full), sleep('rest'), step('a'), sleep('end')]);
     expect(pathOf(of)).toEqual([
-      ...['b.check', 'b.work', 'b.validate', 'b.persist', 'rest.sleep', 'a.work', 'end.sleep'],
+      'b.check',
+      'b.work',
+      'b.validate',
+      'b.persist',
+      'rest.sleep',
+      'a.work',
+      'end.sleep',
     ]);
     expect(of.transitions).toEqual([
       { step: 'b', phase: 'check' },
@@ -99,37 +107,40 @@ describe('failure', () => {
   const of = machineOf([step('a', full), step('b', full)]);
 
   test('a rejected validation leads back to work, and forgets what work returned', () => {
-    const state = after(of, DONE(), DONE('made'), FAILED);
+    const state = reach(of, DONE(), DONE('made'), FAILED);
     expect(state).toMatchObject({ at: 'a.work', attempt: 2, dueAt: 5, mustProbe: true });
     expect(state.work).toBeUndefined();
   });
 
   test('a failed phase is tried again where it failed, and persist keeps what work returned', () => {
-    expect(after(of, FAILED)).toMatchObject({ at: 'a.check', attempt: 2, mustProbe: false });
-    expect(after(of, DONE(), FAILED)).toMatchObject({ at: 'a.work', attempt: 2, mustProbe: true });
-    expect(after(of, DONE(), DONE('made'), DONE(), FAILED)).toMatchObject({
-      ...{ at: 'a.persist', attempt: 2, work: 'made', mustProbe: true },
+    expect(reach(of, FAILED)).toMatchObject({ at: 'a.check', attempt: 2, mustProbe: false });
+    expect(reach(of, DONE(), FAILED)).toMatchObject({ at: 'a.work', attempt: 2, mustProbe: true });
+    expect(reach(of, DONE(), DONE('made'), DONE(), FAILED)).toMatchObject({
+      at: 'a.persist',
+      attempt: 2,
+      work: 'made',
+      mustProbe: true,
     });
   });
 
   test('attempts are counted over all phases of a step, and begin anew with the next one', () => {
     const events = [FAILED, DONE(), FAILED, PROBED, DONE(1), FAILED, PROBED, DONE(1), INTERRUPTED];
-    expect(after(of, ...events)).toMatchObject({ at: 'a.validate', attempt: 5 });
-    expect(after(of, ...events, DONE(), DONE(2))).toMatchObject({ at: 'b.check', attempt: 1 });
-    expect(after(of, FAILED, FAILED, handedOff(1))).toMatchObject({ at: 'b.check', attempt: 1 });
+    expect(reach(of, ...events)).toMatchObject({ at: 'a.validate', attempt: 5 });
+    expect(reach(of, ...events, DONE(), DONE(2))).toMatchObject({ at: 'b.check', attempt: 1 });
+    expect(reach(of, FAILED, FAILED, handedOff(1))).toMatchObject({ at: 'b.check', attempt: 1 });
   });
 
   test('neither a postponement nor a process that lets go costs an attempt; a crash does', () => {
-    expect(after(of, POSTPONED)).toMatchObject({ at: 'a.check', attempt: 1, dueAt: 7 });
-    expect(after(of, DONE(), LET_GO)).toMatchObject({ at: 'a.work', attempt: 1, mustProbe: true });
-    expect(after(of, DONE(), INTERRUPTED)).toMatchObject({ at: 'a.work', attempt: 2 });
+    expect(reach(of, POSTPONED)).toMatchObject({ at: 'a.check', attempt: 1, dueAt: 7 });
+    expect(reach(of, DONE(), LET_GO)).toMatchObject({ at: 'a.work', attempt: 1, mustProbe: true });
+    expect(reach(of, DONE(), INTERRUPTED)).toMatchObject({ at: 'a.work', attempt: 2 });
   });
 
   test('once a phase is done, nothing is waited for any more', () => {
-    expect(after(of, FAILED, DONE()).dueAt).toBeUndefined();
-    expect(after(of, DONE(), FAILED, PROBED).dueAt).toBeUndefined();
-    expect(after(of, DONE(), FAILED, INTERRUPTED).dueAt).toBeUndefined();
-    expect(after(of, FAILED, handedOff(1)).dueAt).toBeUndefined();
+    expect(reach(of, FAILED, DONE()).dueAt).toBeUndefined();
+    expect(reach(of, DONE(), FAILED, PROBED).dueAt).toBeUndefined();
+    expect(reach(of, DONE(), FAILED, INTERRUPTED).dueAt).toBeUndefined();
+    expect(reach(of, FAILED, handedOff(1)).dueAt).toBeUndefined();
   });
 });
 
@@ -141,40 +152,42 @@ describe('probe', () => {
       const inWork = [DONE()];
       const inPersist = [DONE(), DONE('made'), DONE()];
       for (const way of [inWork, inPersist]) {
-        expect(after(of, ...way).mustProbe).toBe(false);
-        expect(after(of, ...way, mishap).mustProbe).toBe(true);
-        expect(after(of, ...way, mishap, PROBED)).toMatchObject({
-          at: after(of, ...way).at,
+        expect(reach(of, ...way).mustProbe).toBe(false);
+        expect(reach(of, ...way, mishap).mustProbe).toBe(true);
+        expect(reach(of, ...way, mishap, PROBED)).toMatchObject({
+          at: reach(of, ...way).at,
           mustProbe: false,
         });
         // A probe that is itself interrupted is asked again.
-        expect(after(of, ...way, mishap, INTERRUPTED).mustProbe).toBe(true);
-        expect(after(of, ...way, mishap, PROBED, mishap).mustProbe).toBe(true);
+        expect(reach(of, ...way, mishap, INTERRUPTED).mustProbe).toBe(true);
+        expect(reach(of, ...way, mishap, PROBED, mishap).mustProbe).toBe(true);
       }
-      expect(after(of, ...inPersist, mishap, PROBED).work).toBe('made');
+      expect(reach(of, ...inPersist, mishap, PROBED).work).toBe('made');
     },
   );
 
   test('check and validate are simply done again', () => {
     const of = machineOf([step('a', full)]);
-    expect(after(of, INTERRUPTED)).toMatchObject({ at: 'a.check', mustProbe: false });
-    expect(after(of, DONE(), DONE(1), INTERRUPTED)).toMatchObject({
-      ...{ at: 'a.validate', mustProbe: false, work: 1 },
+    expect(reach(of, INTERRUPTED)).toMatchObject({ at: 'a.check', mustProbe: false });
+    expect(reach(of, DONE(), DONE(1), INTERRUPTED)).toMatchObject({
+      at: 'a.validate',
+      mustProbe: false,
+      work: 1,
     });
   });
 
   test('a step without check has nobody to ask', () => {
     const of = machineOf([step('a', { validate: true, persist: true })]);
     for (const way of [[], [DONE(1)], [DONE(1), DONE()]]) {
-      expect(after(of, ...way, INTERRUPTED).mustProbe).toBe(false);
-      expect(advance(planFor(of), after(of, ...way), PROBED)).toBeUndefined();
-      expect(advance(planFor(of), after(of, ...way), handedOff(1))).toBeUndefined();
+      expect(reach(of, ...way, INTERRUPTED).mustProbe).toBe(false);
+      expect(advance(planFor(of), reach(of, ...way), PROBED)).toBeUndefined();
+      expect(advance(planFor(of), reach(of, ...way), handedOff(1))).toBeUndefined();
     }
   });
 
   test('a sleep is neither failed for ever nor probed', () => {
     const of = machineOf([step('a', full), sleep('rest'), step('b')]);
-    const asleep = after(of, handedOff(1), ASLEEP);
+    const asleep = reach(of, handedOff(1), ASLEEP);
     expect(asleep).toMatchObject({ at: 'rest.sleep', dueAt: 9, mustProbe: false });
     for (const event of [PROBED, handedOff(1), POSTPONED, INTERRUPTED]) {
       expect(advance(planFor(of), asleep, event), event.type).toBeUndefined();
@@ -189,19 +202,22 @@ describe('handoff', () => {
   test('a handoff from check, or from a probe in work or persist, ends the step', () => {
     const ways = [[], [DONE(), FAILED], [DONE(), DONE(1), DONE(), FAILED]];
     for (const way of ways) {
-      expect(after(of, ...way, handedOff('x'))).toMatchObject({
-        ...{ at: 'rest.sleep', outputs: { a: 'x' }, attempt: 1, mustProbe: false },
+      expect(reach(of, ...way, handedOff('x'))).toMatchObject({
+        at: 'rest.sleep',
+        outputs: { a: 'x' },
+        attempt: 1,
+        mustProbe: false,
       });
     }
   });
 
   test('validate hands nothing off', () => {
-    const validating = after(of, DONE(), DONE(1));
+    const validating = reach(of, DONE(), DONE(1));
     expect(advance(planFor(of), validating, handedOff(1))).toBeUndefined();
   });
 
   test('the run is handed off only where its last part is', () => {
-    const last = after(of, handedOff('x'), DONE(), handedOff('y'));
+    const last = reach(of, handedOff('x'), DONE(), handedOff('y'));
     expect(last.at).toBe('handedOff');
     expect(last.ending).toEqual({
       outcome: 'handedOff',
@@ -209,11 +225,13 @@ describe('handoff', () => {
       output: 'y',
       reason: 'there',
     });
-    const first = after(of, handedOff('x'), DONE(), DONE(), DONE(1), DONE(), DONE('z'));
+    const first = reach(of, handedOff('x'), DONE(), DONE(), DONE(1), DONE(), DONE('z'));
     expect(first.ending).toEqual({ outcome: 'completed', state: 'b.persist', output: 'z' });
     const thenSleep = machineOf([step('a', full), sleep('rest')]);
-    expect(after(thenSleep, handedOff('x'), ASLEEP, DONE()).ending).toEqual({
-      ...{ outcome: 'completed', state: 'rest.sleep', output: 'x' },
+    expect(reach(thenSleep, handedOff('x'), ASLEEP, DONE()).ending).toEqual({
+      outcome: 'completed',
+      state: 'rest.sleep',
+      output: 'x',
     });
   });
 });
@@ -228,29 +246,27 @@ describe('output', () => {
     'of a step with %o is that of its last phase that gives one',
     (phases, events, output) => {
       const of = machineOf([step('main', phases)]);
-      expect(after(of, ...events)).toMatchObject({ at: 'completed', outputs: { main: output } });
-      expect(after(of, ...events).ending).toMatchObject({ outcome: 'completed', output });
+      expect(reach(of, ...events)).toMatchObject({ at: 'completed', outputs: { main: output } });
+      expect(reach(of, ...events).ending).toMatchObject({ outcome: 'completed', output });
       const thenSleep = machineOf([step('main', phases), sleep('rest'), sleep('more')]);
-      expect(after(thenSleep, ...events, ASLEEP, DONE(), ASLEEP, DONE()).ending).toMatchObject({
+      expect(reach(thenSleep, ...events, ASLEEP, DONE(), ASLEEP, DONE()).ending).toMatchObject({
         output,
       });
     },
   );
 
   test('what returns nothing puts out null', () => {
-    expect(after(machineOf([step('main')]), DONE()).ending).toMatchObject({ output: null });
+    expect(reach(machineOf([step('main')]), DONE()).ending).toMatchObject({ output: null });
     const checked = machineOf([step('main', { validate: true })]);
-    expect(after(checked, DONE(), DONE()).ending).toMatchObject({ output: null });
+    expect(reach(checked, DONE(), DONE()).ending).toMatchObject({ output: null });
     expect(
-      after(machineOf([step('main', { persist: true })]), DONE('w'), DONE()).ending,
-    ).toMatchObject({
-      ...{ output: null },
-    });
+      reach(machineOf([step('main', { persist: true })]), DONE('w'), DONE()).ending,
+    ).toMatchObject({ output: null });
   });
 
   test('each step puts out under its own name, and the last one for the run', () => {
     const of = machineOf([step('z'), step('a', { persist: true }), step('m')]);
-    const state = after(of, DONE(1), DONE('w'), DONE(2), DONE(3));
+    const state = reach(of, DONE(1), DONE('w'), DONE(2), DONE(3));
     expect(Object.entries(state.outputs)).toEqual([
       ['z', 1],
       ['a', 2],
@@ -275,26 +291,26 @@ describe('ending', () => {
   test.each(ends)('$type ends the run from every phase, and says where', (event, at, ending) => {
     const ways = [[], [DONE()], [DONE(), DONE(1)], [DONE(), DONE(1), DONE()], [DONE(), FAILED]];
     for (const way of ways) {
-      const before = after(of, ...way);
-      const state = after(of, ...way, event);
+      const before = reach(of, ...way);
+      const state = reach(of, ...way, event);
       expect(state).toMatchObject({ at, dueAt: undefined, mustProbe: false });
       expect(state.ending).toEqual({ ...ending, state: before.at });
     }
-    const asleep = after(of, handedOff(1), ASLEEP);
+    const asleep = reach(of, handedOff(1), ASLEEP);
     const ended = advance(planFor(of), asleep, event);
     if (event.type === 'ABORTED') expect(ended).toBeUndefined();
     else expect(ended?.ending).toEqual({ ...ending, state: 'rest.sleep' });
   });
 
   test('after its end nothing happens to a run any more', () => {
-    const ended = after(machineOf([step('main')]), DONE(1));
+    const ended = reach(machineOf([step('main')]), DONE(1));
     for (const event of [DONE(2), FAILED, PROBED, ...ends.map(([one]) => one)]) {
       expect(advance(planFor(of), ended, event)).toBeUndefined();
     }
   });
 
   test('a run starts once only', () => {
-    const state = after(of);
+    const state = reach(of);
     const again = { type: 'STARTED', machine: 'm', version: 1, fingerprint: '', input: 2 } as const;
     expect(advance(planFor(of), state, again)).toBeUndefined();
     expect(state).toMatchObject({

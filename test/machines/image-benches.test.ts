@@ -81,7 +81,7 @@ test('a run that failed in this process is dead too: the next run removes its be
 });
 
 test('a cancel stops the download at once, and the next run removes its bench', async () => {
-  const host = await startHost({ bytesPerSecondMax: 200_000, imageBytes: 2_000_000 });
+  const host = await startHost({ bytesPerSecondMax: 1_000_000, imageBytes: 4_000_000 });
   const run = await host.start(host.inputOf('tools'));
   await seen('run.progressed');
   expect(await run.cancel('enough')).toEqual({ isCancelled: true, outcome: 'cancelled' });

@@ -1,0 +1,116 @@
+/**
+ * One measurement. Plain JavaScript over the built files, so that what is timed is what users run.
+ * `raw` is the hand loop: the same records, hashes and rows in the same transactions, written by a
+ * loop that knows no machine, no transition and no handler. `bare` leaves out hashes and JSON too.
+ */
+import { createFleet, defineMachine, listen } from 'fleetq';
+import * as z from 'zod';
+import { rawLoop } from './raw-loop.mjs';
+import { threadLoop } from './thread-loop.mjs';
+
+const [task, json] = process.argv.slice(2);
+const args = JSON.parse(json);
+
+const four = defineMachine({
+  name: 'bench-four',
+  version: 1,
+  input: z.object({ n: z.number() }),
+  check: async () => undefined,
+  work: async ({ input }) => ({ url: 'https://example.invalid/image', n: input.n }),
+  validate: async () => undefined,
+  persist: async ({ work }) => ({ n: work.n }),
+});
+
+let wake;
+const never = new Promise((resolve) => {
+  wake = resolve;
+});
+const hanging = defineMachine({
+  name: 'bench-hanging',
+  version: 1,
+  input: z.object({ n: z.number() }),
+  check: async () => undefined,
+  work: async () => {
+    await never;
+  },
+});
+
+async function throughput({ kind, inFlight, seconds, dataDir }) {
+  const run = {
+    engine: () => engineRun(dataDir, inFlight),
+    thread: () => threadLoop(dataDir),
+    raw: () => rawLoop(dataDir, 'raw'),
+    bare: () => rawLoop(dataDir, 'bare'),
+  }[kind];
+  const one = await run();
+  await measure(one, inFlight, seconds / 4);
+  return { runsPerSecond: await measure(one, inFlight, seconds) };
+}
+
+async function engineRun(dataDir, inFlight) {
+  const fleet = await createFleet({ machines: [four], dataDir, slots: Math.max(64, inFlight) });
+  return async (n) => {
+    const run = await fleet.startLocal(four, { n });
+    await run.result();
+  };
+}
+
+/** Keeps `inFlight` runs going for `seconds`; answers how many ended a second. */
+async function measure(run, inFlight, seconds) {
+  const begun = performance.now();
+  let count = 0;
+  const worker = async () => {
+    while (performance.now() - begun < seconds * 1000) {
+      await run(count);
+      count++;
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  return (count / (performance.now() - begun)) * 1000;
+}
+
+/** Brings `count` runs into their work phase and leaves them there. */
+async function hang({ count, dataDir }) {
+  const fleet = await createFleet({ machines: [hanging], dataDir, slots: count });
+  globalThis.gc?.();
+  const before = process.memoryUsage();
+  let inWork = 0;
+  const all = new Promise((resolve) => {
+    listen('phase.started', ({ phase }) => {
+      if (phase === 'work' && ++inWork === count) resolve();
+    });
+  });
+  for (let n = 0; n < count; n += 1_000) {
+    const batch = Array.from({ length: Math.min(1_000, count - n) }, (_, i) => n + i);
+    await Promise.all(batch.map((i) => fleet.startLocal(hanging, { n: i })));
+  }
+  await all;
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  globalThis.gc?.();
+  const after = process.memoryUsage();
+  const used = (m) => m.heapUsed + m.external;
+  return {
+    bytesPerRun: Math.round((used(after) - used(before)) / count),
+    rssPerRun: Math.round((after.rss - before.rss) / count),
+  };
+}
+
+async function resume({ count, dataDir }) {
+  let firstAt;
+  const begun = new Set();
+  const all = new Promise((resolve) => {
+    listen('phase.started', ({ run }) => {
+      firstAt ??= Date.now();
+      begun.add(run);
+      if (begun.size === count) resolve(Date.now());
+    });
+  });
+  await createFleet({ machines: [hanging], dataDir, slots: count });
+  const allAt = await all;
+  return { firstAt, allAt };
+}
+
+const answer = await { throughput, hang, resume }[task](args);
+process.send(answer);
+// Stays, so that whoever wants to kill it in the middle of its runs can.
+setTimeout(() => wake(), 2 ** 30);

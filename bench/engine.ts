@@ -1,0 +1,117 @@
+/** The engine on one host: throughput against a hand loop, resumption, memory. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { shimEnv } from '../test/support/disk-shim.ts';
+import { type ChildAnswer, runChild, say } from './child.ts';
+
+const IN_FLIGHT = [1, 50, 200, 1_000] as const;
+const ROUNDS = 3;
+const SECONDS = 2;
+
+type Rates = Record<string, number>;
+
+export async function benchEngine(): Promise<object> {
+  const runsPerSecond: Rates = {};
+  const rawRunsPerSecond: Rates = {};
+  const bareRunsPerSecond: Rates = {};
+  const shares: Rates = {};
+  for (const inFlight of IN_FLIGHT) {
+    const rounds = await alternate(inFlight, {});
+    runsPerSecond[inFlight] = median(rounds.map((round) => round.engine));
+    rawRunsPerSecond[inFlight] = median(rounds.map((round) => round.raw));
+    bareRunsPerSecond[inFlight] = median(rounds.map((round) => round.bare));
+    shares[inFlight] = shareOf(rounds);
+    say(`  share of raw at ${inFlight}: ${shares[inFlight]}`);
+  }
+  const slow = await alternate(200, shimEnv({ fsyncDelayUs: 1_000 }));
+  const slowAlone = await alternate(1, shimEnv({ fsyncDelayUs: 1_000 }));
+  return {
+    bench: 'engine',
+    node: process.version,
+    runsPerSecond,
+    rawRunsPerSecond,
+    bareRunsPerSecond,
+    shareOfRaw: shares['200'],
+    shareOfRawBy: shares,
+    fsync1ms: {
+      runsPerSecond: median(slow.map((round) => round.engine)),
+      rawRunsPerSecond: median(slow.map((round) => round.raw)),
+      shareOfRaw: shareOf(slow),
+      shareOfRawAt1: shareOf(slowAlone),
+    },
+    ...(await resumption()),
+    ...(await memory()),
+  };
+}
+
+interface Round {
+  readonly engine: number;
+  readonly raw: number;
+  readonly bare: number;
+}
+
+/** Engine and hand loop in turns, so that whatever else the machine does hits both. */
+async function alternate(inFlight: number, env: NodeJS.ProcessEnv): Promise<Round[]> {
+  const rounds: Round[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const rates: Record<string, number> = {};
+    for (const kind of ['raw', 'engine', 'bare'] as const) {
+      const answer = await inTempDir((dataDir) =>
+        runChild('throughput', { kind, inFlight, seconds: SECONDS, dataDir }, { env }),
+      );
+      rates[kind] = answer['runsPerSecond'] as number;
+      say(`${kind} at ${inFlight} in flight: ${Math.round(rates[kind])} runs/s`);
+    }
+    rounds.push(rates as unknown as Round);
+  }
+  return rounds;
+}
+
+/** 10,000 runs inside a phase, their process killed, and the next one timed from its start. */
+async function resumption(): Promise<object> {
+  const count = 10_000;
+  const times = { first: [] as number[], all: [] as number[] };
+  for (let round = 0; round < ROUNDS; round++) {
+    await inTempDir(async (dataDir) => {
+      await runChild('hang', { count, dataDir }, { isKilled: true });
+      const spawnedAt = Date.now();
+      const answer = await runChild('resume', { count, dataDir }, {});
+      times.first.push((answer['firstAt'] as number) - spawnedAt);
+      times.all.push((answer['allAt'] as number) - spawnedAt);
+      return answer;
+    });
+    say(`resumed ${count}: first ${times.first.at(-1)} ms, all ${times.all.at(-1)} ms`);
+  }
+  return { resumeMs10k: median(times.all), resumeFirstMs10k: median(times.first) };
+}
+
+async function memory(): Promise<object> {
+  const count = 100_000;
+  const answer = await inTempDir((dataDir) =>
+    runChild('hang', { count, dataDir }, { execArgv: ['--expose-gc'] }),
+  );
+  say(`memory of ${count} active runs: ${JSON.stringify(answer)}`);
+  return {
+    activeRuns: count,
+    bytesPerActiveRun: answer['bytesPerRun'],
+    rssBytesPerActiveRun: answer['rssPerRun'],
+  };
+}
+
+async function inTempDir(act: (dataDir: string) => Promise<ChildAnswer>): Promise<ChildAnswer> {
+  const parent = mkdtempSync(join(tmpdir(), 'fleetq-bench-'));
+  try {
+    return await act(join(parent, 'data'));
+  } finally {
+    rmSync(parent, { recursive: true, force: true });
+  }
+}
+
+function shareOf(rounds: readonly Round[]): number {
+  return Number(median(rounds.map((round) => round.engine / round.raw)).toFixed(3));
+}
+
+function median(values: readonly number[]): number {
+  return Number([...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!.toFixed(3));
+}

@@ -1,0 +1,32 @@
+/** What the socket needs of a fleet. The Fleet of main.ts is one; so is a journal read offline. */
+import type { RunSummary } from '../engine/index.ts';
+import type { RunFilter, StoredRecord } from '../journal/index.ts';
+import type { Outcome, Transition } from '../machine/index.ts';
+
+export interface MachineInfo {
+  readonly name: string;
+  readonly version: number;
+  readonly fingerprint: string;
+  readonly transitions: readonly Transition[];
+}
+
+export interface RunReader {
+  /** Runs, newest first. */
+  runs(filter: RunFilter): RunSummary[];
+  describe(id: string): RunSummary;
+  events(id: string, afterSeq?: number): StoredRecord[];
+}
+
+export interface FleetPort extends RunReader {
+  readonly status: object;
+  readonly machines: readonly MachineInfo[];
+  startByName(
+    name: string,
+    input: unknown,
+    options?: { readonly key?: string | undefined },
+  ): Promise<{ readonly id: string }>;
+  runById(id: string): {
+    result(options: { readonly timeout: number }): Promise<unknown>;
+    cancel(reason?: string): Promise<{ readonly isCancelled: boolean; readonly outcome: Outcome }>;
+  };
+}

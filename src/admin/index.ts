@@ -1,0 +1,6 @@
+/** The process as others reach it: HTTP on a socket in the data directory. */
+export type { FleetPort, MachineInfo, RunReader } from './fleet-port.ts';
+export { isWanted, listRuns, WANTED } from './list-runs.ts';
+export { type Problem, RequestError } from './problem.ts';
+export { LIMIT_MAX, refuseUnknown } from './routes.ts';
+export { AdminServer, SOCKET_BYTES_MAX, SocketError } from './server.ts';

@@ -1,0 +1,73 @@
+/** Lists of runs by what people call their status, which the journal knows only in part. */
+import type { RunStatus, RunSummary } from '../engine/index.ts';
+import type { RunFilter } from '../journal/index.ts';
+import type { Outcome } from '../machine/index.ts';
+import type { RunReader } from './fleet-port.ts';
+
+type Wanted = RunStatus | Outcome | 'unfinished' | 'finished';
+
+/** What the journal is asked for, for each word a person may use. */
+const ASKED: Record<Wanted, readonly RunFilter['status'][]> = {
+  unfinished: ['unfinished'],
+  active: ['unfinished'],
+  waiting: ['unfinished'],
+  blocked: ['unfinished'],
+  quarantined: [undefined],
+  finished: ['finished'],
+  completed: ['completed'],
+  handedOff: ['handedOff'],
+  failed: ['exhausted', 'aborted', 'timedOut'],
+  exhausted: ['exhausted'],
+  aborted: ['aborted'],
+  timedOut: ['timedOut'],
+  cancelled: ['cancelled'],
+};
+/** Those of which the journal gives more than was wanted. */
+const SIFTED: readonly Wanted[] = ['active', 'waiting', 'blocked', 'quarantined'];
+
+export const WANTED = Object.keys(ASKED) as readonly Wanted[];
+
+export interface ListQuery {
+  readonly status?: string | undefined;
+  readonly machine?: string | undefined;
+  readonly before?: string | undefined;
+  readonly countMax: number;
+}
+
+const PAGE_COUNT = 200;
+/** A status that hardly any run has must not read the whole journal. */
+const PAGES_MAX = 50;
+
+export function isWanted(word: string): word is Wanted {
+  return Object.hasOwn(ASKED, word);
+}
+
+/** Newest first, without inputs and outputs: these may be large, and are one `run <id>` away. */
+export function listRuns(reader: RunReader, query: ListQuery): RunSummary[] {
+  const wanted = query.status as Wanted | undefined;
+  const asked = wanted === undefined ? [undefined] : ASKED[wanted];
+  return asked
+    .flatMap((status) => collect(reader, query, status, wanted))
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, query.countMax)
+    .map(({ input: _input, output: _output, ...rest }) => rest);
+}
+
+function collect(
+  reader: RunReader,
+  { machine, countMax, before: from }: ListQuery,
+  status: RunFilter['status'],
+  wanted: Wanted | undefined,
+): RunSummary[] {
+  const isSifted = wanted !== undefined && SIFTED.includes(wanted);
+  if (!isSifted) return reader.runs({ status, machine, before: from, countMax });
+  const found: RunSummary[] = [];
+  let before = from;
+  for (let page = 0; page < PAGES_MAX && found.length < countMax; page++) {
+    const runs = reader.runs({ status, machine, before, countMax: PAGE_COUNT });
+    found.push(...runs.filter((run) => run.status === wanted));
+    if (runs.length < PAGE_COUNT) break;
+    before = runs.at(-1)?.id;
+  }
+  return found;
+}

@@ -1,0 +1,70 @@
+/** Errors as HTTP answers: problem+json (RFC 9457) with FleetQ's own code and hint. */
+import { describeError, FleetqError } from '../ground/index.ts';
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly hint?: string | undefined;
+}
+
+/** A request that cannot be answered as it was asked. */
+export class RequestError extends FleetqError {
+  readonly code: `FLEETQ_${string}`;
+  readonly verdict = 'abort';
+  readonly status: number;
+  constructor(status: number, code: `FLEETQ_${string}`, message: string, hint?: string) {
+    super(message, { hint });
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export const badRequest = (message: string, hint?: string) =>
+  new RequestError(400, 'FLEETQ_BAD_REQUEST', message, hint);
+
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  FLEETQ_RUN_NOT_FOUND: 404,
+  FLEETQ_REGISTRY: 404,
+  FLEETQ_SCHEMA: 422,
+  FLEETQ_NOT_JSON: 422,
+  FLEETQ_TOO_LARGE: 413,
+  FLEETQ_KEY_CONFLICT: 409,
+  FLEETQ_RUN_SET_ASIDE: 409,
+  FLEETQ_RUN_DAMAGED: 409,
+  FLEETQ_DRAINING: 503,
+  FLEETQ_TOO_MANY_RUNS: 503,
+  FLEETQ_JOURNAL_STALLED: 503,
+};
+
+const TITLE_OF_STATUS: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  413: 'Too large',
+  415: 'Not JSON',
+  422: 'Does not fit',
+  429: 'Too many followers',
+  500: 'Internal error',
+  503: 'Not now',
+};
+
+export function problemOf(thrown: unknown): Problem {
+  // A TypeError of ours is how the public API refuses an argument, such as a key that is too long.
+  const known = thrown instanceof FleetqError ? thrown : undefined;
+  const { message } = describeError(thrown);
+  const status =
+    thrown instanceof RequestError ? thrown.status : ((known && STATUS_OF_CODE[known.code]) ?? 500);
+  const code = known?.code ?? 'FLEETQ_INTERNAL';
+  return {
+    type: `urn:fleetq:problem:${code}`,
+    title: TITLE_OF_STATUS[status] ?? 'Error',
+    status,
+    detail: message,
+    code,
+    hint: known?.hint,
+  };
+}

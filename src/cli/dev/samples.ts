@@ -1,0 +1,104 @@
+/** The small steady load of `fleetq dev`: sample runs, some handed off, one failing now and then. */
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+export interface Sample {
+  readonly machine: string;
+  readonly input: unknown;
+}
+interface Registry {
+  readonly images: readonly {
+    readonly name: string;
+    readonly url: string;
+    readonly sha256: string;
+  }[];
+  close(): Promise<void>;
+}
+interface RegistryModule {
+  startSampleRegistry(options: {
+    readonly port?: number;
+    readonly imageBytes?: number;
+    readonly bytesPerSecondMax?: number;
+  }): Promise<Registry>;
+}
+
+const REGISTRY = new URL('../../machines/image/sample-registry.js', import.meta.url).href;
+/** The same at every start, so that an install that was left unfinished finds its registry again. */
+const REGISTRY_PORT = 7434;
+const IMAGE_BYTES = 384 * 1024;
+/** Slow enough to be watched, and to be killed in the middle. */
+const BYTES_PER_SECOND = 192 * 1024;
+/** So many images are installed in turn; from the second round on some are there already. */
+const HOME_COUNT = 6;
+const FAIL_EVERY = 17;
+const NAMES = ['Ada', 'Grace', 'Edsger', 'Barbara', 'Leslie', 'Frances'];
+
+type Make = (turn: number) => Sample | Promise<Sample>;
+
+export class Samples {
+  readonly #root: string;
+  readonly #registry: Registry | undefined;
+  #turn = 0;
+
+  private constructor(dataDir: string, registry: Registry | undefined) {
+    this.#root = join(resolve(dataDir), 'dev-images');
+    this.#registry = registry;
+  }
+
+  /** Starts the registry that the sample images come from. */
+  static async open(dataDir: string): Promise<Samples> {
+    const { startSampleRegistry } = (await import(REGISTRY)) as RegistryModule;
+    const options = { imageBytes: IMAGE_BYTES, bytesPerSecondMax: BYTES_PER_SECOND };
+    const registry = await startSampleRegistry({ ...options, port: REGISTRY_PORT }).catch(() =>
+      startSampleRegistry(options),
+    );
+    return new Samples(dataDir, registry);
+  }
+
+  next(): Sample | Promise<Sample> {
+    const turn = this.#turn++;
+    if (turn % FAIL_EVERY === FAIL_EVERY - 1) {
+      return { machine: 'sample/charge', input: { account: `a-${turn}`, cents: 250_000 } };
+    }
+    const makers: readonly Make[] = [resize, image(this), lookup, hello, flaky, resize, charge];
+    return makers[turn % makers.length]!(turn);
+  }
+
+  close(): Promise<void> {
+    return this.#registry?.close() ?? Promise.resolve();
+  }
+
+  async image(turn: number): Promise<Sample> {
+    const images = this.#registry?.images ?? [];
+    const { name, url, sha256 } = images[turn % images.length]!;
+    const count = Math.floor(turn / 7);
+    const home = `${name}-${count % HOME_COUNT}`;
+    // Two rounds of three begin with nothing there; the third finds everything done, and hands off.
+    if (Math.floor(count / HOME_COUNT) % 3 !== 2) {
+      await rm(join(this.#root, home), { recursive: true, force: true });
+    }
+    return { machine: 'image/install', input: { url, sha256, name: home, root: this.#root } };
+  }
+}
+
+const image =
+  (samples: Samples): Make =>
+  (turn) =>
+    samples.image(turn);
+const resize: Make = (turn) => ({
+  machine: 'sample/resize',
+  input: { id: turn, width: 320 + (turn % 8) * 160 },
+});
+const lookup: Make = (turn) => ({ machine: 'sample/lookup', input: { customer: turn } });
+const hello: Make = (turn) => ({
+  machine: 'hello',
+  input: { name: NAMES[turn % NAMES.length] },
+});
+const flaky: Make = (turn) => ({
+  machine: 'sample/flaky',
+  input: { id: turn, failures: 1 + (turn % 3) },
+});
+const charge: Make = (turn) => ({
+  machine: 'sample/charge',
+  input: { account: `a-${turn}`, cents: 100 + turn },
+});

@@ -1,0 +1,78 @@
+/** fleetq doctor: what has to be right before a run can be trusted to this host, and how to mend it. */
+import type { Config } from '../config/index.ts';
+import { SETTING_NAMES } from '../config/index.ts';
+import { type Check, directoryChecks, runtimeChecks } from './doctor-checks.ts';
+import { Exit } from './exit.ts';
+import { loadMachines } from './machines.ts';
+import type { Output, Style } from './output.ts';
+import type { Execute } from './program.ts';
+import { plain } from './table.ts';
+
+export const doctor: Execute = async ({ config, output }) => {
+  const checks = [
+    ...(await runtimeChecks()),
+    ...(await directoryChecks(config)),
+    ...configChecks(config),
+    await machinesCheck(config),
+  ];
+  const values = SETTING_NAMES.map((name) => ({
+    name,
+    value: config[name] ?? null,
+    source: config.sources[name],
+  }));
+  const hasFailed = checks.some(({ verdict }) => verdict === 'fail');
+  if (output.isJson) output.json({ isHealthy: !hasFailed, checks, config: values });
+  else show(output, checks, values);
+  return hasFailed ? Exit.doctorFoundProblems : Exit.ok;
+};
+
+const STYLE: Record<Check['verdict'], Style> = { ok: 'green', warn: 'yellow', fail: 'red' };
+
+function show(
+  output: Output,
+  checks: readonly Check[],
+  values: readonly { name: string; value: unknown; source: string }[],
+): void {
+  for (const { verdict, name, fact, fix } of checks) {
+    const mark = output.paint(STYLE[verdict], verdict.padEnd(4));
+    output.line(`${mark}  ${name.padEnd(10)}  ${plain(fact)}`);
+    if (fix !== undefined)
+      output.line(`${' '.repeat(18)}${output.paint('gray', `→ ${plain(fix)}`)}`);
+  }
+  output.line('');
+  for (const { name, value, source } of values) {
+    const text = value === null ? '(not set)' : String(value);
+    output.line(`      ${name.padEnd(14)}  ${text.padEnd(14)}  ${output.paint('gray', source)}`);
+  }
+}
+
+function configChecks({ unknownVariables }: Config): Check[] {
+  return unknownVariables.length === 0
+    ? []
+    : [
+        {
+          name: 'environment',
+          verdict: 'warn',
+          fact: `nobody reads ${unknownVariables.join(', ')}`,
+          fix: 'correct the name, or remove the variable',
+        },
+      ];
+}
+
+async function machinesCheck(config: Config): Promise<Check> {
+  try {
+    const { machines, from, origin } = await loadMachines(config, process.cwd());
+    const names = machines.map(({ name, version }) => `${name}@${version}`).join(', ');
+    return machines.length > 0
+      ? { name: 'machines', verdict: 'ok', fact: `${names} (${origin}: ${from})` }
+      : {
+          name: 'machines',
+          verdict: 'warn',
+          fact: `no file under ${from} exports a machine`,
+          fix: 'export what defineMachine returns',
+        };
+  } catch (error) {
+    const { message, hint } = error as Error & { hint?: string };
+    return { name: 'machines', verdict: 'fail', fact: message, fix: hint };
+  }
+}

@@ -1,0 +1,76 @@
+/** fleetq events <run> [--follow] [--after n]: the records themselves, one line each. */
+import { isoTime, pause, show, systemClock } from '../ground/index.ts';
+import { placeOf, type StoredRecord } from '../journal/index.ts';
+import { isFinal } from '../machine/index.ts';
+import { UnreachableError, UsageError } from './errors.ts';
+import { Exit } from './exit.ts';
+import type { Output } from './output.ts';
+import type { Context, Execute } from './program.ts';
+import { reachToRead } from './reach.ts';
+import { idOf } from './runs.ts';
+import { isNobody, SocketClient } from './socket-client.ts';
+import { pad, plain } from './table.ts';
+
+/** A process that is being restarted is given so long to come back. */
+const RETURN_PATIENCE_MS = 30_000;
+const RETRY_MS = 250;
+
+export const events: Execute = async (context, options, id) => {
+  const { config, output } = context;
+  idOf(id, 'the argument');
+  const after = seqOf(options['after']);
+  const { found, by } = await reachToRead(config, async (reach) => ({
+    found: await reach.events(id!, after),
+    by: reach.by,
+  }));
+  for (const record of found) showRecord(record, output);
+  const last = found.at(-1);
+  if (options['follow'] !== true || (last && isFinal(last.state))) return Exit.ok;
+  if (by === 'file') output.note('no process holds the data directory: waiting for one');
+  await follow(context, id!, last?.seq ?? after);
+  return Exit.ok;
+};
+
+/** Goes on over restarts: the next process is asked for what came after the last record seen. */
+async function follow({ config, output }: Context, id: string, after: number): Promise<void> {
+  const client = new SocketClient(placeOf(config.dataDir).socket);
+  let seq = after;
+  let sinceMs = systemClock.monotonicMs();
+  while (systemClock.monotonicMs() - sinceMs < RETURN_PATIENCE_MS) {
+    try {
+      for await (const record of client.follow(id, seq)) {
+        showRecord(record, output);
+        seq = record.seq;
+        sinceMs = systemClock.monotonicMs();
+        if (isFinal(record.state)) return;
+      }
+    } catch (error) {
+      if (!isNobody(error) && !(error instanceof UnreachableError)) throw error;
+    }
+    await pause(systemClock, RETRY_MS);
+  }
+  throw new UnreachableError(`the process of run ${id} went away after record ${seq}`, {
+    hint: `go on later with: fleetq events ${id} --follow --after ${seq}`,
+  });
+}
+
+function showRecord(record: StoredRecord, output: Output): void {
+  if (output.isJson) return output.line(JSON.stringify(record));
+  const { type, ...rest } = record.event;
+  const details = Object.keys(rest).length > 0 ? plain(JSON.stringify(rest)) : '';
+  const head = [
+    pad(`${record.seq}`, 4, 'right'),
+    isoTime(record.at).slice(11, 23),
+    pad(type, 11),
+    pad(record.state, 18),
+  ];
+  if (!output.isTerminal)
+    return output.line([...head.map((text) => text.trim()), details].join('\t'));
+  const room = Math.max(10, (process.stdout.columns ?? 80) - head.join('  ').length - 2);
+  output.line(`${head.join('  ')}  ${output.paint('gray', pad(details, room).trimEnd())}`);
+}
+
+function seqOf(text: unknown): number {
+  if (typeof text === 'string' && /^-1$|^\d{1,15}$/.test(text)) return Number(text);
+  throw new UsageError(`--after must be the number of a record, got ${show(text)}`);
+}

@@ -1,0 +1,52 @@
+/** What the exit code of `fleetq` means: scripts may rely on these numbers. */
+export const Exit = {
+  ok: 0,
+  /** The command could not do what it was asked. */
+  failure: 1,
+  /** The command line, the configuration or the input is wrong. */
+  usage: 2,
+  /** There is no such run or machine, or the list is empty. */
+  nothingFound: 3,
+  /** The run that was waited for failed, was aborted, timed out or was cancelled. */
+  runFailed: 4,
+  /** The data directory is held by a process that does not answer, or the process went away. */
+  unreachable: 5,
+  /** The run has not ended within --timeout; it goes on. */
+  timedOut: 7,
+  doctorFoundProblems: 8,
+  /** A defect of FleetQ, or an error that nobody caught. */
+  internal: 70,
+  /** A second Ctrl-C or SIGTERM: ended at once. */
+  interrupted: 130,
+  terminated: 143,
+} as const;
+export type ExitCode = (typeof Exit)[keyof typeof Exit];
+
+const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
+  FLEETQ_USAGE: Exit.usage,
+  FLEETQ_CONFIG: Exit.usage,
+  FLEETQ_LOAD: Exit.usage,
+  FLEETQ_DEFINITION: Exit.usage,
+  FLEETQ_SCHEMA: Exit.usage,
+  FLEETQ_BAD_REQUEST: Exit.usage,
+  FLEETQ_NOT_JSON: Exit.usage,
+  FLEETQ_RUN_NOT_FOUND: Exit.nothingFound,
+  FLEETQ_REGISTRY: Exit.nothingFound,
+  FLEETQ_NO_JOURNAL: Exit.nothingFound,
+  FLEETQ_JOURNAL_HELD: Exit.unreachable,
+  FLEETQ_UNREACHABLE: Exit.unreachable,
+  FLEETQ_DRAINING: Exit.unreachable,
+  FLEETQ_WAIT_TIMEOUT: Exit.timedOut,
+  FLEETQ_ASSERTION: Exit.internal,
+  FLEETQ_INTERNAL: Exit.internal,
+};
+
+export function exitOf(code: string): ExitCode {
+  return EXIT_OF_ERROR[code] ?? Exit.failure;
+}
+
+export const EXIT_HELP = `
+Exit codes:
+  0 ok · 1 failed · 2 usage or input · 3 nothing found · 4 the run failed · 5 held or unreachable
+  7 timed out · 8 doctor found problems · 70 internal error · 130, 143 ended by a second signal
+`;

@@ -1,0 +1,117 @@
+/**
+ * Finds the machines of a project: `machines` in the config, else `machines/` here, else the ones
+ * FleetQ ships. Every exported machine of every file counts.
+ */
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { extname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Config, LoadError, loadModule, MODULE_EXTENSIONS } from '../config/index.ts';
+import { isMachine, type Machine, routeOf } from '../machine/index.ts';
+
+export interface FoundMachines {
+  readonly machines: readonly Machine[];
+  /** The file or directory they came from. */
+  readonly from: string;
+  readonly origin: 'config' | 'here' | 'shipped';
+  /** Route → the file that exports it. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+const FILES_MAX = 2_000;
+const DEPTH_MAX = 12;
+const SHIPPED = fileURLToPath(new URL('../machines', import.meta.url));
+const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
+const NOT_SOURCE = /\.d\.[cm]?ts$|\.(test|spec)\.[a-z]+$/;
+
+/** Where the machines are looked for, without loading any. */
+export function machinesPlace(
+  config: Pick<Config, 'machines'>,
+  cwd: string,
+): Pick<FoundMachines, 'from' | 'origin'> {
+  if (config.machines !== undefined)
+    return { from: resolve(cwd, config.machines), origin: 'config' };
+  const here = join(cwd, 'machines');
+  // In FleetQ's own repository `machines/` holds the sources of the shipped ones.
+  const isOwnPackage = realpathSync(cwd) === realpathSync(PACKAGE);
+  if (!isOwnPackage && existsSync(here)) return { from: here, origin: 'here' };
+  return { from: SHIPPED, origin: 'shipped' };
+}
+
+export async function loadMachines(
+  config: Pick<Config, 'machines'>,
+  cwd: string,
+): Promise<FoundMachines> {
+  const place = machinesPlace(config, cwd);
+  if (!existsSync(place.from)) {
+    throw new LoadError(`there is nothing at ${place.from}, where machines are configured to be`, {
+      hint: 'correct `machines` in the config, FLEETQ_MACHINES or --machines',
+    });
+  }
+  const root = realpathSync(place.from);
+  const found = new Map<string, { readonly machine: Machine; readonly file: string }>();
+  for (const file of statSync(root).isDirectory() ? filesUnder(root) : [root]) {
+    for (const machine of machinesOf(await loadModule(file))) {
+      const known = found.get(routeOf(machine));
+      if (known && known.machine !== machine) {
+        throw new LoadError(`${file} and ${known.file} both define ${routeOf(machine)}`, {
+          hint: 'give one of them another name, or raise its version',
+        });
+      }
+      if (!known) found.set(routeOf(machine), { machine, file });
+    }
+  }
+  return {
+    ...place,
+    machines: [...found.values()].map(({ machine }) => machine),
+    files: new Map([...found].map(([route, { file }]) => [route, file])),
+  };
+}
+
+/** A TypeScript file of a CommonJS project has its exports inside `default` as well. */
+function machinesOf(exported: Readonly<Record<string, unknown>>): Machine[] {
+  const inner = exported['default'];
+  const all = [
+    ...Object.values(exported),
+    ...(typeof inner === 'object' && inner !== null && !isMachine(inner)
+      ? Object.values(inner)
+      : []),
+  ];
+  return [...new Set(all.filter(isMachine))];
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (cause) {
+    throw new LoadError(`${path} leads nowhere`, { cause, hint: 'remove the link' });
+  }
+}
+
+function filesUnder(root: string): string[] {
+  const files: string[] = [];
+  const visit = (directory: string, depth: number): void => {
+    const names = depth > DEPTH_MAX ? [] : readdirSync(directory).sort();
+    for (const name of names) {
+      if (name.startsWith('.') || name === 'node_modules') continue;
+      const path = join(directory, name);
+      const real = realOf(path);
+      if (!real.startsWith(root + sep)) {
+        throw new LoadError(`${path} leads out of ${root}, to ${real}`, {
+          hint: 'put the file itself there, or name its real directory as `machines`',
+        });
+      }
+      // A link within the directory names something that is visited anyway.
+      if (lstatSync(path).isSymbolicLink()) continue;
+      if (statSync(path).isDirectory()) visit(path, depth + 1);
+      else if (MODULE_EXTENSIONS.includes(extname(name)) && !NOT_SOURCE.test(name))
+        files.push(path);
+    }
+    if (files.length > FILES_MAX) {
+      throw new LoadError(`there are more than ${FILES_MAX} files under ${root}`, {
+        hint: 'name a directory that holds only machines',
+      });
+    }
+  };
+  visit(root, 1);
+  return files;
+}

@@ -1,0 +1,180 @@
+/**
+ * One way to a fleet for every command: through the socket of the process that holds the data
+ * directory, and through the file itself where nobody does.
+ */
+import { listRuns, refuseUnknown } from '../admin/index.ts';
+import type { Config } from '../config/index.ts';
+import type { RunSummary } from '../engine/index.ts';
+import { type Clock, FleetqError, pause, systemClock } from '../ground/index.ts';
+import { JournalHeldError, placeOf, type StoredRecord } from '../journal/index.ts';
+import { governProcess } from '../process.ts';
+import { UnreachableError } from './errors.ts';
+import { Exit } from './exit.ts';
+import { openFleet, openHost } from './host.ts';
+import { loadMachines } from './machines.ts';
+import { OfflineReader } from './offline-reader.ts';
+import { type CancelAnswer, isNobody, type Query, SocketClient } from './socket-client.ts';
+
+/** What a command may ask, wherever the answer comes from. */
+export interface Reach {
+  readonly by: 'process' | 'file';
+  runs(query: Query): Promise<RunSummary[]>;
+  run(id: string): Promise<RunSummary>;
+  events(id: string, after?: number): Promise<StoredRecord[]>;
+}
+export interface Starting {
+  readonly machine: string;
+  readonly input: unknown;
+  readonly key?: string | undefined;
+}
+
+/** A process that is starting, or another short command, holds the file for a moment. */
+const HELD_PATIENCE_MS = 3_000;
+const HELD_RETRY_MS = 100;
+
+/** Acts on the process that holds the directory, or, where there is none, on the file. */
+export async function reachEither<T>(
+  config: Config,
+  online: (client: SocketClient) => Promise<T>,
+  offline: () => Promise<T>,
+  clock: Clock = systemClock,
+): Promise<T> {
+  const place = placeOf(config.dataDir);
+  const client = new SocketClient(place.socket);
+  const untilMs = clock.monotonicMs() + HELD_PATIENCE_MS;
+  try {
+    while (true) {
+      const isAnswering = await client.status().then(
+        () => true,
+        (error) => {
+          if (isNobody(error)) return false;
+          throw error;
+        },
+      );
+      if (isAnswering) return await online(client);
+      try {
+        return await offline();
+      } catch (error) {
+        if (!(error instanceof JournalHeldError)) throw error;
+        if (clock.monotonicMs() > untilMs) throw silent(error);
+        await pause(clock, HELD_RETRY_MS);
+      }
+    }
+  } finally {
+    client.close();
+  }
+}
+
+function silent(cause: JournalHeldError): UnreachableError {
+  return new UnreachableError(`${cause.message}, which does not answer on its socket`, {
+    cause,
+    hint: cause.hint,
+  });
+}
+
+/** For commands that only look. */
+export function reachToRead<T>(config: Config, act: (reach: Reach) => Promise<T>): Promise<T> {
+  return reachEither(
+    config,
+    (client) =>
+      act({
+        by: 'process',
+        runs: (query) => client.runs(query),
+        run: (id) => client.run(id),
+        events: (id, after) => client.events(id, after),
+      }),
+    async () => {
+      const reader = new OfflineReader(config.dataDir, systemClock);
+      try {
+        return await act({
+          by: 'file',
+          runs: async ({ limit, ...query }) => listRuns(reader, { ...query, countMax: limit }),
+          run: async (id) => reader.describe(id),
+          events: async (id, after) => reader.events(id, after),
+        });
+      } finally {
+        reader.close();
+      }
+    },
+  );
+}
+
+export function cancelRun(
+  config: Config,
+  id: string,
+  reason: string | undefined,
+): Promise<CancelAnswer> {
+  return reachEither(
+    config,
+    (client) => client.cancel(id, reason),
+    async () => {
+      // Looked up first: an unknown id must not open the journal to write.
+      await reachToRead(config, (reach) => reach.run(id));
+      const { machines } = await loadMachines(config, process.cwd());
+      await using fleet = await openFleet(config, machines, { isIdle: true });
+      return await fleet.runById(id).cancel(reason);
+    },
+  );
+}
+
+export type StartedBy = 'running-process' | 'next-process' | 'this-command';
+export interface Started {
+  readonly run: RunSummary;
+  /** Who executes it. */
+  readonly executedBy: StartedBy;
+}
+
+/** Starts a run and leaves it: to the process that is there, or to the next one. */
+export function startRun(config: Config, starting: Starting): Promise<Started> {
+  const { machine, input, key } = starting;
+  return reachEither<Started>(
+    config,
+    async (client) => ({
+      run: await client.start(machine, input, key),
+      executedBy: 'running-process',
+    }),
+    async () => {
+      const { machines } = await loadMachines(config, process.cwd());
+      refuseUnknown({ machines }, machine);
+      await using fleet = await openFleet(config, machines, { isIdle: true });
+      const { id } = await fleet.startByName(machine, input, { key });
+      return { run: fleet.describe(id), executedBy: 'next-process' };
+    },
+  );
+}
+
+/** The run as it is once it has ended, or after `waitMs`. */
+export type Ended = (id: string, waitMs: number) => Promise<RunSummary>;
+
+/** Executes a run here, to its end, with whatever else the journal has left to do meanwhile. */
+export async function executeHere(
+  config: Config,
+  { machine, input, key }: Starting,
+  wait: (id: string, ended: Ended) => Promise<RunSummary>,
+): Promise<Started> {
+  const { machines } = await loadMachines(config, process.cwd());
+  refuseUnknown({ machines }, machine);
+  const { fleet, server } = await openHost(config, machines);
+  const letGo = governProcess(fleet, {
+    drainBudget: config.drainBudget,
+    afterDrain: () => server.stop(),
+    exitCode: Exit.interrupted,
+  });
+  const ended: Ended = async (id, waitMs) => {
+    await fleet.runById(id).result({ timeout: waitMs }).catch(howItEnded);
+    return fleet.describe(id);
+  };
+  try {
+    const { id } = await fleet.startByName(machine, input, { key });
+    return { run: await wait(id, ended), executedBy: 'this-command' };
+  } finally {
+    await fleet.drain({ budget: config.drainBudget });
+    await server.stop();
+    letGo();
+  }
+}
+
+/** The summary tells how it ended; waiting for that has nothing to add. */
+function howItEnded(error: unknown): void {
+  if (!(error instanceof FleetqError)) throw error;
+}

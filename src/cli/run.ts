@@ -1,0 +1,52 @@
+/** fleetq run <id> [--json]: everything that is known of one run. */
+import type { RunSummary } from '../engine/index.ts';
+import { isoTime, showDuration, systemClock } from '../ground/index.ts';
+import { Exit } from './exit.ts';
+import type { Output } from './output.ts';
+import type { Execute } from './program.ts';
+import { reachToRead } from './reach.ts';
+import { idOf } from './runs.ts';
+import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from './shape.ts';
+import { plain } from './table.ts';
+
+export const run: Execute = async ({ config, output }, _, id) => {
+  idOf(id, 'the argument');
+  const found = await reachToRead(config, (reach) => reach.run(id!));
+  if (output.isJson) output.json(found);
+  else showRun(found, output);
+  return Exit.ok;
+};
+
+function showRun(found: RunSummary, output: Output): void {
+  const now = systemClock.now();
+  const { paint } = output;
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['run', found.id],
+    ['machine', `${found.machine}@${found.version}`],
+    ['key', found.key],
+    ['status', paint(STYLE_OF_STATUS[found.status], WORD_OF_STATUS[found.status])],
+    ['outcome', found.outcome],
+    ['state', found.state],
+    ['attempt', `${found.attempt}`],
+    ['started', `${isoTime(found.startedAt)}`],
+    ['took', found.finishedAt === undefined ? undefined : ageOf(found, now)],
+    ['due', found.dueAt === undefined ? undefined : `in ${showDuration(found.dueAt - now)}`],
+    ['progress', found.progress && progressText(found.progress)],
+    ['reason', found.reason && plain(found.reason)],
+    ['error', found.error && plain(`${found.error.name}: ${found.error.message}`)],
+    ['input', jsonText(found.input)],
+    ['output', jsonText(found.output)],
+  ];
+  for (const [name, text] of rows) {
+    if (text !== undefined) output.line(`${paint('gray', name.padEnd(9))} ${text}`);
+  }
+  output.note(`\nits records: fleetq events ${found.id}`);
+}
+
+function progressText({ fraction, note }: NonNullable<RunSummary['progress']>): string {
+  return `${Math.round(fraction * 100)} %${note ? ` ${plain(note)}` : ''}`;
+}
+
+function jsonText(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}

@@ -1,0 +1,71 @@
+/**
+ * Flags, environment, config file and defaults become one frozen Config, which remembers where each
+ * value came from: the first of these that says something wins.
+ */
+import { readConfigFile } from './config-file.ts';
+import {
+  defaultOf,
+  flagOf,
+  readSetting,
+  SETTING_NAMES,
+  type SettingName,
+  type Settings,
+  variableOf,
+} from './settings.ts';
+
+export type Flags = Readonly<Partial<Record<SettingName, string | undefined>>>;
+
+export interface Config extends Settings {
+  /** Where each value came from, in words: 'flag --slots', 'FLEETQ_SLOTS', a file, 'default'. */
+  readonly sources: Readonly<Record<SettingName, string>>;
+  /** Variables that look like ours and mean nothing. */
+  readonly unknownVariables: readonly string[];
+}
+
+export interface ConfigPlaces {
+  readonly flags: Flags;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+}
+
+export async function readConfig({ flags, env, cwd }: ConfigPlaces): Promise<Config> {
+  const file = await readConfigFile(cwd);
+  const values: Partial<Record<SettingName, unknown>> = {};
+  const sources: Partial<Record<SettingName, string>> = {};
+  for (const name of SETTING_NAMES) {
+    const candidates = [
+      { value: flags[name], source: `flag ${flagOf(name)}` },
+      // An empty variable is how shells and container specs say "not set".
+      { value: env[variableOf(name)] || undefined, source: variableOf(name) },
+      { value: file?.values[name], source: file?.path ?? '' },
+    ];
+    const found = candidates.find(({ value }) => value !== undefined);
+    values[name] = found
+      ? readSetting(name, found.value, whereOf(name, found.source))
+      : defaultOf(name);
+    sources[name] = found?.source ?? 'default';
+  }
+  return Object.freeze({
+    ...(values as unknown as Settings),
+    sources: Object.freeze(sources as Record<SettingName, string>),
+    unknownVariables: unknownVariables(env),
+  });
+}
+
+function whereOf(name: SettingName, source: string): string {
+  return source.startsWith('flag ')
+    ? source.slice(5)
+    : source.includes('/')
+      ? `${name} in ${source}`
+      : source;
+}
+
+/** Set by FleetQ for its own processes, or read by tests. */
+const OTHER_VARIABLES = /^FLEETQ_TEST_/;
+
+function unknownVariables(env: ConfigPlaces['env']): string[] {
+  const known = new Set(SETTING_NAMES.map(variableOf));
+  return Object.keys(env).filter(
+    (name) => name.startsWith('FLEETQ_') && !known.has(name) && !OTHER_VARIABLES.test(name),
+  );
+}

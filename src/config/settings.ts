@@ -1,0 +1,97 @@
+/** Every value that can be configured: its names, its default, and what may be written for it. */
+import { DURATION_WANTED, type Duration, parseDuration, show } from '../ground/index.ts';
+import { DEFAULTS } from './defaults.ts';
+import { ConfigError } from './errors.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+export interface Settings {
+  /** Where the journal and the socket live. */
+  readonly dataDir: string;
+  /** A file or a directory with machines; undefined: `machines/` here, else the shipped ones. */
+  readonly machines: string | undefined;
+  readonly slots: number;
+  readonly retention: Duration;
+  readonly drainBudget: Duration;
+  readonly resultBytesMax: number;
+  readonly activeRunsMax: number;
+  readonly logLevel: LogLevel;
+  /** `auto` is pretty on a terminal and JSON elsewhere. */
+  readonly logFormat: LogFormat;
+}
+export type SettingName = keyof Settings;
+
+/** Reads a value as a flag, a variable (text) or a config file (anything) gives it. */
+type Read<T> = (value: unknown, where: string) => T;
+
+const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read<Settings[K]> } } =
+  {
+    dataDir: { default: DEFAULTS.dataDir, read: path },
+    machines: { default: undefined, read: path },
+    slots: { default: DEFAULTS.slots, read: count(100_000) },
+    retention: { default: DEFAULTS.retention, read: duration },
+    drainBudget: { default: DEFAULTS.drainBudget, read: duration },
+    resultBytesMax: { default: DEFAULTS.resultBytesMax, read: count(64 * 1024 * 1024) },
+    activeRunsMax: { default: DEFAULTS.activeRunsMax, read: count(10_000_000) },
+    logLevel: { default: DEFAULTS.logLevel, read: oneOf(LOG_LEVELS) },
+    logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
+  };
+
+export const SETTING_NAMES = Object.keys(SETTING) as readonly SettingName[];
+
+export function defaultOf<K extends SettingName>(name: K): Settings[K] {
+  return SETTING[name].default;
+}
+
+export function readSetting<K extends SettingName>(
+  name: K,
+  value: unknown,
+  where: string,
+): Settings[K] {
+  return SETTING[name].read(value, where);
+}
+
+/** dataDir → FLEETQ_DATA_DIR */
+export function variableOf(name: SettingName): string {
+  return `FLEETQ_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+/** dataDir → --data-dir */
+export function flagOf(name: SettingName): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function unfit(where: string, wanted: string, got: unknown): ConfigError {
+  return new ConfigError(`${where} must be ${wanted}, got ${show(got)}`);
+}
+
+function path(value: unknown, where: string): string {
+  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value;
+  throw unfit(where, 'a path', value);
+}
+
+function count(max: number): Read<number> {
+  return (value, where) => {
+    const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+    if (Number.isSafeInteger(number) && (number as number) >= 1 && (number as number) <= max) {
+      return number as number;
+    }
+    throw unfit(where, `a whole number from 1 to ${max}`, value);
+  };
+}
+
+function duration(value: unknown, where: string): Duration {
+  const read = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  if (parseDuration(read) !== undefined) return read as Duration;
+  throw unfit(where, DURATION_WANTED, value);
+}
+
+function oneOf<T extends string>(words: readonly T[]): Read<T> {
+  return (value, where) => {
+    if (words.includes(value as T)) return value as T;
+    throw unfit(where, `one of ${words.join(', ')}`, value);
+  };
+}

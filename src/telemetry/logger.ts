@@ -1,0 +1,60 @@
+/**
+ * The logger of FleetQ's own processes: JSON lines on stderr, or short coloured ones for people. The
+ * pretty form is written here in full, since a formatter that is only a development dependency would
+ * be missing wherever FleetQ is installed.
+ */
+import { writeSync } from 'node:fs';
+import { styleText } from 'node:util';
+import { destination, type Logger, pino } from 'pino';
+
+export interface LoggerOptions {
+  readonly level: string;
+  readonly isPretty: boolean;
+  readonly hasColour?: boolean | undefined;
+  /** The file descriptor to write to; stderr by default. */
+  readonly fd?: number | undefined;
+}
+
+/** Writes without a buffer: the last line before a crash is the one that matters. */
+export function openLogger({ level, isPretty, hasColour, fd = 2 }: LoggerOptions): Logger {
+  const options = {
+    level,
+    base: { pid: process.pid },
+    formatters: { level: (label: string) => ({ level: label }) },
+    timestamp: pino.stdTimeFunctions.isoTime,
+  };
+  if (!isPretty) return pino(options, destination({ fd, sync: true }));
+  return pino(options, { write: (line: string) => writeAll(fd, pretty(line, hasColour ?? false)) });
+}
+
+function writeAll(fd: number, text: string): void {
+  try {
+    writeSync(fd, text);
+  } catch (error) {
+    // A full pipe or a closed terminal must not take the runs down with it.
+    if (!['EAGAIN', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+const COLOUR = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const;
+const HIDDEN = new Set(['level', 'time', 'pid', 'msg', 'event', 'err', 'step', 'phase']);
+
+/** '12:04:31.120 warn  phase retried  run_id=… err: message'. */
+export function pretty(line: string, hasColour: boolean): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const label = String(level);
+  const colour = COLOUR[label as keyof typeof COLOUR] ?? 'reset';
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    hasColour ? styleText(style, text) : text;
+  const rest = Object.entries(fields)
+    .filter(([name]) => !HIDDEN.has(name))
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const error = err as { type?: string; message?: string; stack?: string } | undefined;
+  return [
+    `${String(time).slice(11, 23)} ${paint(colour, label.padEnd(5))} ${msg}`,
+    ...(rest.length > 0 ? [paint('gray', rest.join(' '))] : []),
+    ...(error ? [`\n             ${error.stack ?? `${error.type}: ${error.message}`}`] : []),
+  ]
+    .join('  ')
+    .concat('\n');
+}

@@ -1,0 +1,211 @@
+/** The CLI with no process running: it reads the file, and writes to it, by itself. */
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { fileAppears, fleetq, makeDirectory, startWorker } from './support.ts';
+
+const UNKNOWN = '01JZZZZZZZZZZZZZZZZZZZZZZZ';
+
+describe('nobody has worked here yet', () => {
+  test('lists and shows nothing, says where it looked, and makes no directory', async () => {
+    const cwd = makeDirectory();
+    const ended = await fleetq(cwd, ['runs', '--json']);
+    expect(ended.code).toBe(3);
+    expect(ended.stdout).toBe('');
+    expect(JSON.parse(ended.stderr).error).toMatchObject({
+      code: 'FLEETQ_NO_JOURNAL',
+      message: expect.stringContaining(join(cwd, '.fleetq')),
+    });
+  });
+});
+
+describe('a file that nobody holds', () => {
+  let cwd: string;
+  let quickId: string;
+  let failedId: string;
+  let leftId: string;
+
+  beforeAll(async () => {
+    cwd = makeDirectory();
+    const quick = await fleetq(cwd, [
+      'start',
+      'test/quick',
+      '--input',
+      '{"n":21}',
+      '--wait',
+      '--json',
+    ]);
+    expect(quick.code).toBe(0);
+    quickId = JSON.parse(quick.stdout).id;
+    expect(JSON.parse(quick.stdout)).toMatchObject({
+      status: 'completed',
+      output: { doubled: 42 },
+      executedBy: 'this-command',
+    });
+    writeFileSync(join(cwd, 'secret.json'), '{"secret":"hush"}');
+    const failed = await fleetq(cwd, [
+      'start',
+      'test/failing',
+      '--input',
+      '@secret.json',
+      '--wait',
+    ]);
+    expect(failed.code).toBe(4);
+    expect(failed.stdout).toBe('');
+    expect(failed.stderr).toContain('no luck');
+    failedId = /run (\w{26}) started/.exec(failed.stderr)![1]!;
+    const left = await fleetq(cwd, ['start', 'test/quick', '--input', '-', '--key', 'k'], {
+      input: '{"n":1}',
+    });
+    expect(left.code).toBe(0);
+    expect(left.stderr).toContain('the next one');
+    leftId = left.stdout.trim();
+  });
+
+  test('runs lists them newest first, without inputs and outputs', async () => {
+    const ended = await fleetq(cwd, ['runs', '--json']);
+    expect(ended.code).toBe(0);
+    const { runs } = JSON.parse(ended.stdout);
+    expect(runs.map((run: { id: string }) => run.id)).toEqual([leftId, failedId, quickId]);
+    expect(runs[1]).toMatchObject({ status: 'failed', outcome: 'exhausted', attempt: 2 });
+    expect(ended.stdout).not.toContain('hush');
+  });
+
+  test('runs through a pipe is tab-separated data on stdout, and remarks are on stderr', async () => {
+    const ended = await fleetq(cwd, ['runs', '--status', 'failed']);
+    expect(ended.stdout.split('\t').slice(0, 4)).toEqual([
+      failedId,
+      'test/failing@1',
+      'main.work',
+      'failed',
+    ]);
+    expect(ended.stderr).toContain('read from the file');
+  });
+
+  test.each([
+    ['active', 1],
+    ['cancelled', 0],
+  ])('runs --status %s finds %i', async (status, count) => {
+    const ended = await fleetq(cwd, ['runs', '--json', '--status', status]);
+    expect(JSON.parse(ended.stdout).runs).toHaveLength(count);
+    expect(ended.code).toBe(count > 0 ? 0 : 3);
+  });
+
+  test('run shows one, and events its records in order', async () => {
+    const run = await fleetq(cwd, ['run', failedId, '--json']);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      id: failedId,
+      input: { secret: 'hush' },
+      error: { message: 'no luck', causes: ['the moon'] },
+    });
+    const events = await fleetq(cwd, ['events', failedId, '--json']);
+    const types = events.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).event.type);
+    expect(types).toEqual(['STARTED', 'FAILED', 'EXHAUSTED']);
+    const rest = await fleetq(cwd, ['events', failedId, '--after', '1']);
+    expect(rest.stdout.split('\t')[2]).toBe('EXHAUSTED');
+    const shown = await fleetq(cwd, ['run', quickId]);
+    expect(shown.stdout).toContain('completed');
+    expect(shown.stdout).toContain('{"doubled":42}');
+  });
+
+  test('a key that was used before gives the same run, and with another input a conflict', async () => {
+    const same = await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":1}', '--key', 'k']);
+    expect(same.stdout.trim()).toBe(leftId);
+    const other = await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":2}', '--key', 'k']);
+    expect(other.code).toBe(1);
+    expect(other.stderr).toContain('has another input');
+  });
+
+  test.each<[string, string[], number, RegExp]>([
+    ['no command', [], 2, /Usage: fleetq/],
+    ['an unknown command', ['rnus'], 2, /Did you mean (one of )?runs?/],
+    ['an unknown option', ['runs', '--statsu', 'x'], 2, /Did you mean --status/],
+    ['an unknown status', ['runs', '--status', 'faild'], 2, /did you mean failed/],
+    ['a limit that is none', ['runs', '--limit', '-1'], 2, /--limit must be a whole number/],
+    ['an id nobody knows', ['run', UNKNOWN], 3, /there is no run 01JZ/],
+    ['cancel of an unknown run', ['cancel', UNKNOWN], 3, /there is no run/],
+    ['a machine nobody knows', ['start', 'test/quik'], 3, /did you mean test\/quick/],
+    ['input that is not JSON', ['start', 'test/quick', '--input', '{n'], 2, /--input is not JSON/],
+    ['a file that is not there', ['start', 'test/quick', '--input', '@no'], 2, /cannot be read/],
+    ['input that does not fit', ['start', 'test/quick', '--input', '{}'], 2, /does not fit/],
+    ['a timeout that is none', ['start', 'test/quick', '--wait', '--timeout', 'x'], 2, /--timeout/],
+    ['an empty key', ['start', 'test/quick', '--input', '{"n":1}', '--key', ''], 2, /key must be/],
+  ])('%s is refused in words', async (_, args, code, words) => {
+    const ended = await fleetq(cwd, args);
+    expect(ended.stderr).toMatch(words);
+    expect(ended.code).toBe(code);
+    expect(ended.stdout).toBe('');
+    expect(ended.stderr).not.toMatch(/\n {4}at /);
+  });
+
+  test('cancel without a process is durable, and the first one wins', async () => {
+    const id = (await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":5}'])).stdout.trim();
+    const first = await fleetq(cwd, ['cancel', id, '--reason', 'changed my mind', '--json']);
+    expect(JSON.parse(first.stdout)).toEqual({ run: id, isCancelled: true, outcome: 'cancelled' });
+    expect(first.code).toBe(0);
+    const second = await fleetq(cwd, ['cancel', id, '--json']);
+    expect(JSON.parse(second.stdout)).toMatchObject({ isCancelled: false });
+    expect(second.code).toBe(1);
+    const { reason } = JSON.parse((await fleetq(cwd, ['run', id, '--json'])).stdout);
+    expect(reason).toBe('changed my mind');
+  });
+
+  test('a run that was left in the file is executed by the next process', async () => {
+    const worker = await startWorker(cwd);
+    const ended = await fleetq(cwd, ['events', leftId, '--follow', '--json']);
+    expect(JSON.parse(ended.stdout.trim().split('\n').at(-1)!).state).toBe('completed');
+    worker.signal('SIGTERM');
+    expect((await worker.ended).code).toBe(0);
+  });
+});
+
+describe('looking at a journal changes nothing for the next process', () => {
+  test('a phase that was interrupted is still known as such after runs, run and events', async () => {
+    const cwd = makeDirectory();
+    const gate = join(cwd, 'gate');
+    const worker = await startWorker(cwd);
+    const started = await fleetq(cwd, ['start', 'test/gated', '--input', JSON.stringify({ gate })]);
+    const id = started.stdout.trim();
+    await fileAppears(`${gate}.in`);
+    worker.signal('SIGKILL');
+    await worker.ended;
+
+    await fleetq(cwd, ['runs']);
+    await fleetq(cwd, ['run', id]);
+    await fleetq(cwd, ['events', id]);
+    await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":1}']);
+    writeFileSync(gate, '');
+
+    const next = await startWorker(cwd);
+    const followed = await fleetq(cwd, ['events', id, '--follow', '--json']);
+    expect(followed.stdout).toContain('"INTERRUPTED"');
+    const run = JSON.parse((await fleetq(cwd, ['run', id, '--json'])).stdout);
+    expect(run.output).toEqual({ worked: 2, persisted: 2 });
+    next.signal('SIGTERM');
+    await next.ended;
+  });
+});
+
+describe('a data directory that cannot be used', () => {
+  test('a link is refused with what to do', async () => {
+    const cwd = makeDirectory();
+    mkdirSync(join(cwd, 'real'));
+    symlinkSync(join(cwd, 'real'), join(cwd, '.fleetq'));
+    const ended = await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":1}']);
+    expect(ended.stderr).toMatch(/is a symbolic link[\s\S]*hint:/);
+    expect(ended.code).toBe(1);
+    rmSync(join(cwd, '.fleetq'));
+  });
+
+  test('a file that is no journal is refused, and left as it is', async () => {
+    const cwd = makeDirectory();
+    mkdirSync(join(cwd, '.fleetq'), { mode: 0o700 });
+    writeFileSync(join(cwd, '.fleetq', 'journal.db'), 'this is not a database, it is a letter');
+    const ended = await fleetq(cwd, ['runs']);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(/cannot be read/);
+  });
+});

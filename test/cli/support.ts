@@ -1,0 +1,169 @@
+/** Real processes for tests: the built `fleetq`, and the worker that answers it. */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+export const BIN = fileURLToPath(new URL('dist/bin.js', root));
+const WORKER = fileURLToPath(new URL('dist/cli/dev/worker.js', root));
+export const MACHINES = fileURLToPath(new URL('test/cli/machines', root));
+
+const TIMEOUT_MS = 30_000;
+const running = new Set<ChildProcess>();
+const directories: string[] = [];
+
+afterEach(async () => {
+  for (const child of [...running]) {
+    const gone = once(child, 'close');
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await gone;
+  }
+});
+afterAll(() => {
+  for (const directory of directories.splice(0))
+    rmSync(directory, { recursive: true, force: true });
+});
+
+export function makeDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'fq-'));
+  directories.push(directory);
+  return directory;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Environment without what the shell that runs the tests may have set. */
+function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const clean = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('FLEETQ_') && !name.includes('COLOR') && name !== 'NODE_OPTIONS',
+  );
+  return { ...Object.fromEntries(clean), ...env };
+}
+
+export interface Call {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves with the first match in what stdout has said so far. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+export function begin(
+  args: readonly string[],
+  options: {
+    readonly cwd: string;
+    readonly env?: Readonly<Record<string, string>>;
+    input?: string;
+  },
+): Call {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd: options.cwd,
+    env: environment(options.env ?? {}),
+    timeout: TIMEOUT_MS,
+  });
+  return watch(child, options.input);
+}
+
+function watch(child: ChildProcess, input?: string): Call {
+  running.add(child);
+  let [stdout, stderr] = ['', ''];
+  const heard = new Set<() => void>();
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    for (const look of heard) look();
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  child.stdin?.end(input ?? '');
+  const ended = once(child, 'close').then(([code, signal]) => {
+    running.delete(child);
+    return { code, signal, stdout, stderr } as Ended;
+  });
+  const said = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(stdout);
+        if (!match) return;
+        heard.delete(look);
+        resolve(match);
+      };
+      heard.add(look);
+      look();
+      ended.then(() => reject(new Error(`ended without ${pattern}:\n${stdout}\n${stderr}`)));
+    });
+  return { child, ended, said };
+}
+
+/** `fleetq …` in a directory, to its end. */
+export function fleetq(
+  cwd: string,
+  args: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
+): Promise<Ended> {
+  return begin(args, {
+    cwd,
+    env: { FLEETQ_MACHINES: MACHINES, ...options.env },
+    ...inputOf(options),
+  }).ended;
+}
+
+function inputOf(options: { readonly input?: string }): { input?: string } {
+  return options.input === undefined ? {} : { input: options.input };
+}
+
+export interface Worker {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  readonly messages: readonly { readonly kind: string; readonly [name: string]: unknown }[];
+  signal(signal: NodeJS.Signals): void;
+}
+
+/** A process that holds `<cwd>/.fleetq`, executes runs and answers on the socket. */
+export async function startWorker(
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Worker> {
+  const child = fork(WORKER, {
+    cwd,
+    env: environment({ FLEETQ_MACHINES: MACHINES, ...env }),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const { ended } = watch(child);
+  const messages: { kind: string }[] = [];
+  await new Promise<void>((resolve, reject) => {
+    child.on('message', (message: { kind: string }) => {
+      messages.push(message);
+      if (message.kind === 'ready') resolve();
+      if (message.kind === 'refused') reject(new Error(JSON.stringify(message)));
+    });
+    ended.then(({ stderr }) => reject(new Error(`the worker ended: ${stderr}`)));
+  });
+  return { pid: child.pid!, ended, messages, signal: (signal) => void child.kill(signal) };
+}
+
+/** Resolves once the file is there, with what it says. */
+export async function fileAppears(path: string): Promise<string> {
+  const until = Date.now() + TIMEOUT_MS;
+  while (!existsSync(path) || readFileSync(path, 'utf8') === '') {
+    if (Date.now() > until) throw new Error(`${path} did not appear`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return readFileSync(path, 'utf8');
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

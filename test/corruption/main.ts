@@ -1,0 +1,110 @@
+/**
+ * npm run corruption [-- --json] [--stride N]: damages a small journal at every byte of its files, in
+ * two ways, and opens each image. Ends with 1 if one of them was silent: a wrong answer without an
+ * alarm, a hang, a crash, or a file that cannot be opened a second time.
+ */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { imageAt, imageIndexes } from './images.ts';
+import { FILES, makeSample, type Sample } from './sample.ts';
+import type { WorkerReport, WorkerTask } from './worker.ts';
+
+const HANG_MS = 5_000;
+const WORKERS_MAX = 4;
+const CHUNK_COUNT = 2_000;
+
+const { values } = parseArgs({
+  options: { json: { type: 'boolean' }, stride: { type: 'string', default: '1' } },
+});
+const stride = Number(values.stride);
+if (!Number.isSafeInteger(stride) || stride < 1) {
+  throw new TypeError(`--stride wants a whole number from 1, got ${values.stride}`);
+}
+
+const begun = performance.now();
+const sample = await makeSample();
+const indexes = imageIndexes(sample.files, stride);
+const chunks: (readonly number[])[] = [];
+for (let at = 0; at < indexes.length; at += CHUNK_COUNT) {
+  chunks.push(indexes.slice(at, at + CHUNK_COUNT));
+}
+say(FILES.map((name) => `${name} ${sample.files[name].length} bytes`).join(', '));
+say(`${indexes.length} images`);
+
+const counts: Record<string, number> = {};
+const silent: string[] = [];
+let imagesDone = 0;
+const lanes = Math.min(WORKERS_MAX, availableParallelism(), chunks.length);
+await Promise.all(Array.from({ length: lanes }, drainChunks));
+
+for (const line of silent.slice(0, 50)) say(`silent: ${line}`);
+const report = {
+  images: imagesDone,
+  silent: silent.length,
+  identical: counts['identical'] ?? 0,
+  prefixWithAlarm: counts['prefixWithAlarm'] ?? 0,
+  quarantined: counts['quarantined'] ?? 0,
+  putAside: counts['putAside'] ?? 0,
+  seconds: Math.round((performance.now() - begun) / 100) / 10,
+};
+process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : `${show(report)}\n`);
+process.exitCode = silent.length > 0 || imagesDone !== indexes.length ? 1 : 0;
+
+async function drainChunks(): Promise<void> {
+  for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) {
+    const rest = await work(sample, chunk);
+    if (rest.length > 0) chunks.unshift(rest);
+    if (chunks.length % 10 === 0) {
+      const seconds = Math.round((performance.now() - begun) / 1_000);
+      say(`${imagesDone} of ${indexes.length}, ${silent.length} silent, ${seconds} s`);
+    }
+  }
+}
+
+/** Answers what is left to do where an image has hung. */
+function work(of: Sample, chunk: readonly number[]): Promise<readonly number[]> {
+  const progress = new Int32Array(new SharedArrayBuffer(4));
+  const task: WorkerTask = { sample: of, indexes: chunk, progress };
+  const worker = new Worker(new URL('./worker-entry.mjs', import.meta.url), { workerData: task });
+  return new Promise((resolve, reject) => {
+    let [last, lastMs] = [-1, performance.now()];
+    const watch = setInterval(() => {
+      const done = Atomics.load(progress, 0);
+      if (done !== last) [last, lastMs] = [done, performance.now()];
+      else if (performance.now() - lastMs > HANG_MS) end(hang(done));
+    }, 500);
+    const end = (rest: readonly number[]) => {
+      clearInterval(watch);
+      void worker.terminate();
+      resolve(rest);
+    };
+    const hang = (done: number) => {
+      silent.push(`${imageAt(of.files, chunk[done]!).name}: hung for ${HANG_MS} ms`);
+      imagesDone += done + 1;
+      return chunk.slice(done + 1);
+    };
+    worker.once('error', (error) => {
+      clearInterval(watch);
+      reject(error);
+    });
+    worker.once('message', (done: WorkerReport) => {
+      for (const [name, count] of Object.entries(done.counts)) {
+        counts[name] = (counts[name] ?? 0) + count;
+      }
+      silent.push(...done.silent);
+      imagesDone += chunk.length;
+      end([]);
+    });
+  });
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function show(of: object): string {
+  return Object.entries(of)
+    .map(([name, value]) => `${name.padEnd(16)} ${value}`)
+    .join('\n');
+}

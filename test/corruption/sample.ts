@@ -1,0 +1,144 @@
+/**
+ * A small journal with something of everything: ended runs of every outcome, some with their events
+ * pruned, live ones, waiting ones with timers, keys, dead letters; half of it in the database file,
+ * half only in the WAL, and a mark with slots; as a process leaves it that was killed.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RunId } from '../../src/ground/index.ts';
+import { placeOf, SqliteJournal } from '../../src/journal/index.ts';
+import type { Ending, Outcome } from '../../src/machine/index.ts';
+import { clockAt, RunWriter, runIdOf } from '../journal/entries.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { crashImage } from '../support/temp-dir.ts';
+import { type State, stateOf } from './state.ts';
+
+export const NOW = 2_000_000;
+export const FILES = ['journal.db', 'journal.db-wal', 'journal.mark'] as const;
+
+export interface Sample {
+  readonly files: Readonly<Record<(typeof FILES)[number], Buffer>>;
+  readonly truth: State;
+}
+
+const OUTCOMES: readonly Outcome[] = [
+  'completed',
+  'exhausted',
+  'handedOff',
+  'aborted',
+  'cancelled',
+  'timedOut',
+];
+
+export async function makeSample(): Promise<Sample> {
+  const directory = mkdtempSync(join(scratch(), 'fleetq-sample-'));
+  try {
+    const first = open(directory);
+    await Promise.all(range(0, 10).map((index) => endedRun(first, index)));
+    await Promise.all(range(10, 16).map((index) => liveRun(first, index)));
+    first.close();
+    const second = open(directory);
+    await Promise.all([
+      ...range(16, 20).map((index) => liveRun(second, index)),
+      ...range(20, 23).map((index) => endedRun(second, index)),
+    ]);
+    const all = everything(directory);
+    second.prune({ events: 1_003, rows: 0 }, 100);
+    second.takeDueTimers(NOW, 1);
+    second.occupy([
+      { slot: 0, run: runIdOf(10), seq: 1 },
+      { slot: 2, run: runIdOf(16), seq: 0 },
+    ]);
+    // Copied while it is held: this is what a SIGKILL leaves.
+    const files = readFiles(directory);
+    second.close();
+    return { files, truth: truthOf(directory, files, all) };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** What the untouched files say, read by the same eyes as every image, and what they ever said. */
+function truthOf(directory: string, files: Sample['files'], all: State): State {
+  rmSync(directory, { recursive: true });
+  mkdirSync(directory, { mode: 0o700 });
+  for (const name of FILES) writeFileSync(join(directory, name), files[name], { mode: 0o600 });
+  const journal = open(directory);
+  const truth = stateOf(journal, allIds());
+  journal.close();
+  const runs = new Map(
+    [...truth.runs].map(([id, facts]) => {
+      const row = JSON.parse(facts.row!) as Record<string, unknown>;
+      const { finishedAt: _at, ending: _ending, ...live } = row;
+      const everHashes = all.runs.get(id)!.hashes;
+      return [id, { ...facts, everHashes, liveRow: JSON.stringify(live) }];
+    }),
+  );
+  return { ...truth, runs, everTimers: all.timers };
+}
+
+/** Before anything is pruned or taken. */
+function everything(directory: string): State {
+  const image = mkdtempSync(join(scratch(), 'fleetq-sample-'));
+  try {
+    const journal = open(crashImage(directory, join(image, 'data')));
+    const all = stateOf(journal, allIds());
+    journal.close();
+    return all;
+  } finally {
+    rmSync(image, { recursive: true, force: true });
+  }
+}
+
+export function open(directory: string): SqliteJournal {
+  return SqliteJournal.open(directory, { clock: clockAt(NOW), random: seededRandom(7) });
+}
+
+export function allIds(): RunId[] {
+  return range(0, 23).map(runIdOf);
+}
+
+/** Memory, where there is a file system of it: the disk is not what is tested here. */
+export function scratch(): string {
+  return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+}
+
+async function endedRun(journal: SqliteJournal, index: number): Promise<void> {
+  const outcome = OUTCOMES[index % OUTCOMES.length]!;
+  const run = new RunWriter(journal, runIdOf(index), {
+    ...(index % 2 === 0 ? { key: `order-${index}` } : {}),
+    at: 1_000 + index,
+  });
+  const ending: Ending =
+    outcome === 'completed' || outcome === 'handedOff'
+      ? { outcome, state: 'main.persist', output: { index } }
+      : { outcome, state: 'main.work', reason: `because of ${index}` };
+  await run.start();
+  await run.done('main.work');
+  await run.end(ending);
+}
+
+async function liveRun(journal: SqliteJournal, index: number): Promise<void> {
+  const run = new RunWriter(journal, runIdOf(index), {
+    machine: index % 2 === 0 ? 'sample/one' : 'sample/two',
+    ...(index % 3 === 0 ? { key: `order-${index}` } : {}),
+    at: 1_500 + index,
+  });
+  await run.start();
+  await run.done('main.work');
+  if (index % 2 === 0) await run.fail(NOW - 5 + (index - 12) * 1_000, true);
+}
+
+function readFiles(directory: string): Sample['files'] {
+  const { journal, mark } = placeOf(directory);
+  return {
+    'journal.db': readFileSync(journal),
+    'journal.db-wal': readFileSync(`${journal}-wal`),
+    'journal.mark': readFileSync(mark),
+  };
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, index) => from + index);
+}

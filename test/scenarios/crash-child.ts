@@ -1,0 +1,89 @@
+/**
+ * Runs one machine of the crash matrix in a process of its own, and kills that process at the record
+ * it is told: before the record is given to the journal (its effect done and in the ledger), or
+ * right after it is durable (the next phase not begun). Production code knows nothing of this.
+ */
+import { writeSync } from 'node:fs';
+import { createFleet, type Fleet } from '../../src/index.ts';
+import { SqliteJournal } from '../../src/journal/index.ts';
+import { Ledger } from '../support/ledger.ts';
+import { fastClock } from './fast-clock.ts';
+import { Scribe, type Shape, shapes } from './shapes.ts';
+
+export interface CrashArgument {
+  readonly baseMs: number;
+  readonly killAt?: KillAt | undefined;
+  readonly cases: readonly CrashCase[];
+}
+export interface KillAt {
+  readonly when: 'before' | 'after';
+  /** Counts the records this process writes, from 1. */
+  readonly nth: number;
+}
+export interface CrashCase {
+  readonly dataDir: string;
+  readonly ledger: string;
+  readonly shape: Shape;
+}
+export interface CrashReport {
+  readonly dataDir: string;
+  /** Runs that were in the journal when it was opened. */
+  readonly found: readonly string[];
+  readonly run: string;
+  readonly outcome: string | undefined;
+  readonly output: unknown;
+  readonly reason: string | undefined;
+  readonly records: readonly unknown[];
+  /** How many records this process wrote for it. */
+  readonly appended: number;
+}
+
+let appended = 0;
+
+function killSelfAt({ when, nth }: KillAt): void {
+  const append = SqliteJournal.prototype.append;
+  SqliteJournal.prototype.append = function (entry) {
+    appended++;
+    if (appended !== nth) return append.call(this, entry);
+    const die = () => {
+      writeSync(1, `dying ${when} record ${entry.seq} ${entry.event.type} to ${entry.state}\n`);
+      process.kill(process.pid, 'SIGKILL');
+    };
+    if (when === 'before') die();
+    return append.call(this, entry).then((appendedEntry) => {
+      die();
+      return appendedEntry;
+    });
+  };
+}
+
+function countAppends(): void {
+  const append = SqliteJournal.prototype.append;
+  SqliteJournal.prototype.append = function (entry) {
+    appended++;
+    return append.call(this, entry);
+  };
+}
+
+async function finish({ dataDir, ledger, shape }: CrashCase, baseMs: number): Promise<void> {
+  const scribe = new Scribe(new Ledger(ledger));
+  const machines = Object.values(shapes(scribe));
+  const factor = shape === 'sleeping' ? 400 : 1;
+  const clock = fastClock(baseMs, factor);
+  appended = 0;
+  const fleet: Fleet = await createFleet({ machines, dataDir, clock, around: scribe.around });
+  const found = fleet.runs({ countMax: 10 }).map((run) => run.id);
+  const key = { key: 'the-only-one' };
+  const run = await fleet.startByName(shape, { subject: 'apple' }, key);
+  await run.result({ timeout: '10m' }).catch(() => undefined);
+  const { outcome, output, reason } = fleet.describe(run.id);
+  const records = fleet.events(run.id);
+  const report = { dataDir, found, run: run.id, outcome, output, reason, records, appended };
+  await fleet.drain();
+  writeSync(1, `${JSON.stringify(report)}\n`);
+}
+
+const argument = JSON.parse(process.argv[2] ?? '{}') as CrashArgument;
+if (argument.killAt) killSelfAt(argument.killAt);
+else countAppends();
+for (const one of argument.cases) await finish(one, argument.baseMs);

@@ -1,0 +1,36 @@
+/** npm run kills -- --runs 20000 --kills 300 [--slots 32] [--seed 1] [--json] */
+import { parseArgs } from 'node:util';
+import { type KillsReport, runKills } from './kills.ts';
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '20000' },
+    kills: { type: 'string', default: '300' },
+    slots: { type: 'string', default: '32' },
+    seed: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '1800' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+const report = await runKills({
+  runs: Number(values.runs),
+  kills: Number(values.kills),
+  slots: Number(values.slots),
+  seed: Number(values.seed),
+  secondsMax: Number(values.seconds),
+});
+console.log(values.json ? JSON.stringify(report) : asText(report));
+process.exitCode = isGood(report) ? 0 : 1;
+
+function isGood({ runs, acknowledged, lost, doubled, kills, slots, ...report }: KillsReport) {
+  const isBounded = report.repeatedPerProcessMax <= slots && report.repeated <= slots * kills;
+  const isAll = acknowledged === runs && kills === Number(values.kills);
+  return isAll && isBounded && lost === 0 && doubled === 0 && report.invented === 0;
+}
+
+function asText(report: KillsReport): string {
+  return Object.entries(report)
+    .map(([name, value]) => `${name.padEnd(24)}${value}`)
+    .join('\n');
+}

@@ -1,0 +1,89 @@
+/** Builds the shim that stands between a child process and its disk, and says how to start one with it. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface ShimOptions {
+  /** Added to every fsync and fdatasync. */
+  readonly fsyncDelayUs?: number;
+  /** Where to log writes and syncs, and of which files: those whose path contains `path`. */
+  readonly log?: { readonly file: string; readonly path?: string };
+  /** What fails while the file `control` exists. */
+  readonly fail?: {
+    readonly op: 'write' | 'fsync';
+    readonly errno: 'EIO' | 'ENOSPC';
+    readonly path: string;
+    readonly control: string;
+  };
+}
+
+export interface ShimLine {
+  readonly op: 'write' | 'sync' | 'truncate';
+  /** What the call answered: below 0 where it failed. */
+  readonly result: number;
+  readonly bytes: number;
+  /** -1 where the call has none. */
+  readonly offset: number;
+  readonly path: string;
+}
+
+const SOURCE = fileURLToPath(new URL('./disk-shim.c', import.meta.url));
+let built: string | undefined;
+
+/** The environment of a child whose disk behaves like this. */
+export function shimEnv({ fsyncDelayUs, log, fail }: ShimOptions): NodeJS.ProcessEnv {
+  built ??= build();
+  return {
+    LD_PRELOAD: built,
+    // Through a ring the kernel would write without asking the C library.
+    UV_USE_IO_URING: '0',
+    ...(fsyncDelayUs === undefined ? {} : { FLEETQ_SHIM_FSYNC_DELAY_US: String(fsyncDelayUs) }),
+    ...(log ? { FLEETQ_SHIM_LOG: log.file } : {}),
+    ...(log?.path ? { FLEETQ_SHIM_LOG_PATH: log.path } : {}),
+    ...(fail
+      ? {
+          FLEETQ_SHIM_FAIL_OP: fail.op,
+          FLEETQ_SHIM_FAIL_ERRNO: fail.errno,
+          FLEETQ_SHIM_FAIL_PATH: fail.path,
+          FLEETQ_SHIM_CONTROL: fail.control,
+        }
+      : {}),
+  };
+}
+
+function build(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'fleetq-shim-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const library = join(directory, 'disk-shim.so');
+  const compiler = process.env['CC'] ?? 'cc';
+  try {
+    execFileSync(compiler, ['-shared', '-fPIC', '-O2', '-Wall', '-o', library, SOURCE, '-ldl'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  } catch (cause) {
+    throw new Error(
+      `the disk shim could not be built with '${compiler}': install a C compiler, or name one in CC`,
+      { cause },
+    );
+  }
+  return library;
+}
+
+/** The log of a child, line by line, in the order of its calls. */
+export function readShimLog(file: string): ShimLine[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [op, result, bytes, offset, ...path] = line.split(' ');
+      return {
+        op: op as ShimLine['op'],
+        result: Number(result),
+        bytes: Number(bytes),
+        offset: Number(offset),
+        path: path.join(' '),
+      };
+    });
+}
