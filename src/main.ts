@@ -91,6 +91,8 @@ export interface FleetStatus {
 }
 
 const PRUNE_EVERY_MS = 60_000;
+/** While there is more to prune than one turn may take: a busy host must not fall behind for ever. */
+const PRUNE_AGAIN_MS = 100;
 const PRUNE_COUNT_MAX = 500;
 /** The small row of an ended run outlives its events by this factor. */
 const ROW_RETENTION_FACTOR = 4;
@@ -274,11 +276,10 @@ export class Fleet implements AsyncDisposable {
       events: now - this.#retentionMs,
       rows: now - this.#retentionMs * ROW_RETENTION_FACTOR,
     };
-    if (!this.#journal.stalledBy) {
-      const runs = this.#journal.prune(before, PRUNE_COUNT_MAX);
-      if (runs > 0) tell('journal.pruned', () => ({ runs }));
-    }
-    this.#cancelPrune = this.#clock.after(PRUNE_EVERY_MS, () => this.#prune(), { idle: true });
+    const runs = this.#journal.stalledBy ? 0 : this.#journal.prune(before, PRUNE_COUNT_MAX);
+    if (runs > 0) tell('journal.pruned', () => ({ runs }));
+    const nextMs = runs < PRUNE_COUNT_MAX ? PRUNE_EVERY_MS : PRUNE_AGAIN_MS;
+    this.#cancelPrune = this.#clock.after(nextMs, () => this.#prune(), { idle: true });
   }
 }
 

@@ -33,13 +33,7 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .addHelpText('after', EXIT_HELP)
     .helpCommand(false);
 
-  const add = (
-    usage: string,
-    about: string,
-    load: () => Promise<Execute>,
-    settings: readonly SettingName[] = ['dataDir'],
-    parent: Command = program,
-  ): Command => {
+  const add: Add = (usage, about, load, settings = ['dataDir'], parent = program) => {
     const command = parent.command(usage).description(about);
     for (const name of settings) {
       const [value, text] = SETTINGS[name]!;
@@ -96,6 +90,8 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     ['dataDir', 'machines'],
   ).option('--reason <text>', 'why, for whoever looks at it later');
 
+  addJournal(program, add);
+
   add(
     'doctor',
     'Check Node, SQLite, the data directory, the configuration and the machines.',
@@ -103,6 +99,37 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     ['dataDir', 'machines'],
   );
   return program;
+}
+
+type Add = (
+  usage: string,
+  about: string,
+  load: () => Promise<Execute>,
+  settings?: readonly SettingName[],
+  parent?: Command,
+) => Command;
+
+function addJournal(program: Command, add: Add): void {
+  const journal = program
+    .command('journal')
+    .description('Look at a journal that no process holds, without changing it.');
+  const load = () => import('./journal.ts');
+  const only: readonly SettingName[] = ['dataDir'];
+  add(
+    'verify',
+    'Read all of it: checksums, chains, seals, timers. Exit 1 where something is wrong.',
+    async () => (await load()).verify,
+    only,
+    journal,
+  );
+  add('inspect', 'Count what is in it.', async () => (await load()).inspect, only, journal);
+  add(
+    'export',
+    'Write its runs with their records, one JSON object a line, newest first.',
+    async () => (await load()).exportAll,
+    only,
+    journal,
+  ).option('--run <id>', 'only this run');
 }
 
 async function run(execute: Execute, options: Options, words: string[]): Promise<ExitCode> {

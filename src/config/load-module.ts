@@ -6,14 +6,13 @@ import { LoadError } from './errors.ts';
 
 export const MODULE_EXTENSIONS: readonly string[] = ['.js', '.mjs', '.ts', '.mts'];
 
-let typescript: Promise<unknown> | undefined;
+let typescript: Promise<void> | undefined;
 
 /** The module's exports. Whatever it throws while it loads becomes an error that names the file. */
 export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     if (extname(file).endsWith('ts')) {
-      // Registered once and for good: handlers may import further files while they run.
-      typescript ??= import('tsx/esm/api').then(({ register }) => register());
+      typescript ??= registerTypescript();
       await typescript;
     }
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
@@ -23,6 +22,14 @@ export async function loadModule(file: string): Promise<Readonly<Record<string, 
       hint: hintFor(cause),
     });
   }
+}
+
+/** Once and for good: handlers may import further files while they run. */
+async function registerTypescript(): Promise<void> {
+  const [esm, cjs] = await Promise.all([import('tsx/esm/api'), import('tsx/cjs/api')]);
+  esm.register();
+  // A project without `"type": "module"` has its TypeScript read as CommonJS.
+  cjs.register();
 }
 
 function hintFor(cause: unknown): string {

@@ -12,6 +12,7 @@ export class Admission {
   readonly #drive: (run: LiveRun) => void;
   #isScheduled = false;
   #isStopped = false;
+  #isWaitedFor = true;
   #onIdle: (() => void) | undefined;
 
   constructor(size: number, journal: Journal, clock: Clock, drive: (run: LiveRun) => void) {
@@ -43,7 +44,7 @@ export class Admission {
 
   /** Resolves when no slot is in use, or when the time is up. */
   idleWithin(ms: number): Promise<void> {
-    if (this.slots.busy === 0) return Promise.resolve();
+    if (this.slots.busy === 0 || !this.#isWaitedFor) return Promise.resolve();
     return new Promise((resolve) => {
       const cancel = this.#clock.after(ms, resolve);
       this.#onIdle = () => {
@@ -55,6 +56,7 @@ export class Admission {
 
   /** Whoever waits for idleness has waited long enough. */
   stopWaiting(): void {
+    this.#isWaitedFor = false;
     this.#onIdle?.();
   }
 

@@ -138,7 +138,7 @@ export class RunSetAsideError extends FleetqError {
       hint:
         status === 'blocked'
           ? 'start a process that has this machine and version'
-          : 'look at it with: fleetq journal inspect',
+          : `see why with: fleetq run ${run}; check the file with: fleetq journal verify`,
     });
   }
 }

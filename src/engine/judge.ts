@@ -59,6 +59,10 @@ export function judgeAnswer(
       );
     case 'work':
     case 'persist':
+      // It would be journaled as data, and the step would go on as if nothing had been said.
+      if (isHandoff(value)) {
+        throw new PhaseAnswerError(`${state} returned a handoff; only check hands off`);
+      }
       return { type: 'DONE', output: settled(value, `the result of ${state}`, bytesMax) };
     default:
       return assertNever(phase);

@@ -19,11 +19,12 @@ function parseText(duration: unknown): number | undefined {
 export const DURATION_WANTED =
   "a duration: milliseconds as a number, or text such as '200ms', '30s', '5m', '2h', '7d', at most ten years";
 
-/** '1.2 s', '340 ms', '3 min': short enough for a table. */
+/** '1.2 s', '340 ms', '3 min': short enough for a table. Never '60 s' for what rounds to a minute. */
 export function showDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
-  if (ms < 86_400_000 * 2) return `${(ms / 3_600_000).toFixed(1)} h`;
-  return `${Math.round(ms / 86_400_000)} d`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 59_500) return `${Math.round(ms / 1_000)} s`;
+  if (ms < 59.5 * UNIT_MS.m) return `${Math.round(ms / UNIT_MS.m)} min`;
+  if (ms < 2 * UNIT_MS.d) return `${(ms / UNIT_MS.h).toFixed(1)} h`;
+  return `${Math.round(ms / UNIT_MS.d)} d`;
 }

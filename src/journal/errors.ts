@@ -42,7 +42,7 @@ export class DamagedRunError extends FleetqError {
   readonly verdict = 'abort';
   constructor(run: string, damage: string) {
     super(`the records of run ${run} are damaged: ${damage}`, {
-      hint: 'look at it with: fleetq journal inspect',
+      hint: 'see what is wrong with: fleetq journal verify',
     });
   }
 }

@@ -38,11 +38,6 @@ export class JournalWriter {
       advanceHead: prepare(sql.advanceHead),
       armTimer: prepare(sql.armTimer),
       disarmTimer: prepare(sql.disarmTimer),
-      selectDueTimers: prepare(sql.selectDueTimers),
-      selectPrunable: prepare(sql.selectPrunable),
-      selectForgettable: prepare(sql.selectForgettable),
-      deleteEvents: prepare(sql.deleteEvents),
-      deleteRun: prepare(sql.deleteRun),
     };
   }
 
@@ -105,8 +100,9 @@ export class JournalWriter {
   }
 
   takeDueTimers(until: number, countMax: number): RunId[] {
-    const { selectDueTimers, disarmTimer } = this.#statements;
-    const due = (selectDueTimers.all(until, countMax) as { run: RunId }[]).map(({ run }) => run);
+    const { disarmTimer } = this.#statements;
+    const rows = this.#connection.prepare(sql.selectDueTimers).all(until, countMax);
+    const due = (rows as { run: RunId }[]).map(({ run }) => run);
     if (due.length === 0) return [];
     this.#transact((lsn) => {
       for (const run of due) disarmTimer.run(run);
@@ -117,10 +113,13 @@ export class JournalWriter {
 
   /** Only what has ended, and at most `countMax` runs at a time. Answers how many were touched. */
   prune(before: { readonly events: number; readonly rows: number }, countMax: number): number {
-    const { selectPrunable, selectForgettable, deleteEvents, deleteRun } = this.#statements;
-    const emptied = selectPrunable.all(before.events, countMax) as { id: string }[];
-    const forgotten = selectForgettable.all(before.rows, countMax) as { id: string }[];
+    const idsOf = (text: string, time: number) =>
+      this.#connection.prepare(text).all(time, countMax) as { id: string }[];
+    const emptied = idsOf(sql.selectPrunable, before.events);
+    const forgotten = idsOf(sql.selectForgettable, before.rows);
     if (emptied.length + forgotten.length === 0) return 0;
+    const deleteEvents = this.#connection.prepare(sql.deleteEvents);
+    const deleteRun = this.#connection.prepare(sql.deleteRun);
     this.#transact((lsn) => {
       for (const { id } of [...emptied, ...forgotten]) deleteEvents.run(id);
       for (const { id } of forgotten) deleteRun.run(id);

@@ -24,7 +24,7 @@ import type {
 } from './types.ts';
 
 /** The name a machine of one step gives it: its states are 'main.check', 'main.work' … */
-export const SINGLE_STEP = 'main';
+const SINGLE_STEP = 'main';
 const NAME = /^[a-z][a-z0-9_-]{0,63}(\/[a-z0-9][a-z0-9_-]{0,63}){0,7}$/i;
 
 export function defineMachine<

@@ -8,7 +8,7 @@ import type { Phase } from './types.ts';
 export const MACHINE_PROPERTIES = ['name', 'version', 'input', 'retry', 'timeout', 'steps'];
 export const STEP_PROPERTIES = ['check', 'work', 'validate', 'persist', 'output', 'persistIn'];
 
-export const ATTEMPT_MAX_DEFAULT = 5;
+const ATTEMPT_MAX_DEFAULT = 5;
 const BACKOFF_DEFAULT: Backoff = exponential('200ms', { max: '30s' });
 
 /** A machine's own rules, which its steps may narrow. */

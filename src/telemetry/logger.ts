@@ -45,7 +45,7 @@ export function pretty(line: string, hasColour: boolean): string {
   const label = String(level);
   const colour = COLOUR[label as keyof typeof COLOUR] ?? 'reset';
   const paint = (style: Parameters<typeof styleText>[0], text: string) =>
-    hasColour ? styleText(style, text) : text;
+    hasColour ? styleText(style, text, { validateStream: false }) : text;
   const rest = Object.entries(fields)
     .filter(([name]) => !HIDDEN.has(name))
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);

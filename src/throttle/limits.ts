@@ -34,7 +34,11 @@ export class Limits {
   #api(name: string): Api {
     let api = this.#apis.get(name);
     if (!api) {
-      api = new Api(name, this.#concurrencyMax[name] ?? CONCURRENCY_MAX_DEFAULT);
+      // An API may be called 'constructor', which every object seems to have.
+      const known = Object.hasOwn(this.#concurrencyMax, name)
+        ? this.#concurrencyMax[name]
+        : undefined;
+      api = new Api(name, known ?? CONCURRENCY_MAX_DEFAULT);
       this.#apis.set(name, api);
     }
     return api;

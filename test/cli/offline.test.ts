@@ -141,6 +141,21 @@ describe('a file that nobody holds', () => {
     expect(ended.stderr).not.toMatch(/\n {4}at /);
   });
 
+  test('journal verify, inspect and export look at the file', async () => {
+    const verified = await fleetq(cwd, ['journal', 'verify', '--json']);
+    expect(verified.code).toBe(0);
+    expect(JSON.parse(verified.stdout)).toEqual({ runs: 3, records: 6, problems: [] });
+    const inspected = await fleetq(cwd, ['journal', 'inspect', '--json']);
+    expect(JSON.parse(inspected.stdout)).toMatchObject({
+      runs: { unfinished: 1, finished: 2 },
+      deadLetters: 1,
+    });
+    const exported = await fleetq(cwd, ['journal', 'export', '--run', failedId]);
+    expect(JSON.parse(exported.stdout)).toMatchObject({ id: failedId, records: { length: 3 } });
+    const unknown = await fleetq(cwd, ['journal', 'export', '--run', UNKNOWN]);
+    expect(unknown).toMatchObject({ code: 3, stdout: '' });
+  });
+
   test('cancel without a process is durable, and the first one wins', async () => {
     const id = (await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":5}'])).stdout.trim();
     const first = await fleetq(cwd, ['cancel', id, '--reason', 'changed my mind', '--json']);
@@ -206,6 +221,6 @@ describe('a data directory that cannot be used', () => {
     writeFileSync(join(cwd, '.fleetq', 'journal.db'), 'this is not a database, it is a letter');
     const ended = await fleetq(cwd, ['runs']);
     expect(ended.code).toBe(1);
-    expect(ended.stderr).toMatch(/cannot be read/);
+    expect(ended.stderr).toMatch(/is damaged: the file ends after 38 bytes/);
   });
 });

@@ -98,6 +98,9 @@ test('a second process on the directory says who holds it', async () => {
   const dev = await begin(['dev'], { cwd, env: { FLEETQ_MACHINES: MACHINES } }).ended;
   expect(dev.code).toBe(5);
   expect(dev.stderr).toContain(`held by process ${worker.pid}`);
+  const verify = await fleetq(cwd, ['journal', 'verify']);
+  expect(verify.code).toBe(5);
+  expect(verify.stderr).toContain(`held by process ${worker.pid}`);
   worker.signal('SIGTERM');
   await worker.ended;
 });

@@ -1,46 +1,55 @@
-/** Every way to damage the sample in one place: cut at a byte, or one bit flipped in it. */
-import { FILES, type Sample } from './sample.ts';
+/** Every way to damage the samples in one place: cut at a byte, or one bit flipped in it. */
+import { FILES, type FileName, type Sample } from './sample.ts';
 
 export interface Image {
   readonly name: string;
-  readonly file: (typeof FILES)[number];
+  readonly sample: Sample;
+  readonly file: FileName;
   readonly bytes: Buffer;
+}
+
+/** Where an image is: cheap to list, and made only when its turn comes. */
+export interface Damage {
+  readonly sample: Sample['name'];
+  readonly file: FileName;
+  readonly at: number;
+  readonly how: 'cut' | 'flip';
 }
 
 /** Where every byte is taken even at a stride: headers, and the first of the WAL's frames. */
 const HEAD_BYTES = 128;
 
-export function imageCount(files: Sample['files']): number {
-  return 2 * FILES.reduce((sum, name) => sum + files[name].length, 0);
-}
-
-export function imageIndexes(files: Sample['files'], stride: number): number[] {
-  const indexes: number[] = [];
-  let first = 0;
-  for (const name of FILES) {
-    for (let at = 0; at < files[name].length; at++) {
-      if (at % stride === 0 || at < HEAD_BYTES)
-        indexes.push(2 * (first + at), 2 * (first + at) + 1);
+/** All three files of the killed one; of the closed one the database file, where nothing else hides it. */
+export function allDamages(samples: readonly Sample[], stride: number): Damage[] {
+  const damages: Damage[] = [];
+  for (const { name: sample, files } of samples) {
+    for (const file of sample === 'killed' ? FILES : (['journal.db'] as const)) {
+      for (let at = 0; at < (files[file]?.length ?? 0); at++) {
+        if (at % stride !== 0 && at >= HEAD_BYTES) continue;
+        damages.push({ sample, file, at, how: 'cut' }, { sample, file, at, how: 'flip' });
+      }
     }
-    first += files[name].length;
   }
-  return indexes;
+  return damages;
 }
 
-export function imageAt(files: Sample['files'], index: number): Image {
-  let at = index >> 1;
-  const file = FILES.find((name) => {
-    if (at < files[name].length) return true;
-    at -= files[name].length;
-    return false;
-  });
-  if (file === undefined) throw new RangeError(`there is no image ${index}`);
-  if (index % 2 === 0) {
-    return { name: `${file} cut at ${at}`, file, bytes: files[file].subarray(0, at) };
-  }
-  // Any bit, but the same one in every run.
-  const bit = (Math.imul(at, 0x9e3779b1) >>> 28) & 7;
-  const bytes = Buffer.from(files[file]);
-  bytes[at] = bytes[at]! ^ (1 << bit);
-  return { name: `${file} bit ${bit} of byte ${at} flipped`, file, bytes };
+export function nameOf({ sample, file, at, how }: Damage): string {
+  const what = how === 'cut' ? `cut at ${at}` : `bit ${bitOf(at)} of byte ${at} flipped`;
+  return `${file} of the ${sample} one, ${what}`;
+}
+
+export function imageOf(samples: readonly Sample[], damage: Damage): Image {
+  const { file, at, how } = damage;
+  const sample = samples.find(({ name }) => name === damage.sample)!;
+  const whole = sample.files[file]!;
+  const name = nameOf(damage);
+  if (how === 'cut') return { name, sample, file, bytes: whole.subarray(0, at) };
+  const bytes = Buffer.from(whole);
+  bytes[at] = bytes[at]! ^ (1 << bitOf(at));
+  return { name, sample, file, bytes };
+}
+
+/** Any bit, but the same one each time. */
+function bitOf(at: number): number {
+  return (Math.imul(at, 0x9e3779b1) >>> 28) & 7;
 }

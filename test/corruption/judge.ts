@@ -45,8 +45,13 @@ function differences(truth: State, seen: State): string[] {
     say(found !== id && !(found === 'damaged' && damaged.has(id)), `key ${key} finds ${found}`);
   }
   say(seen.timers.join() !== truth.timers.join(), `timers ${seen.timers}`);
-  const letters = truth.deadLetters.filter((letter) => !isOf(letter, damaged));
-  say(seen.deadLetters.join() !== letters.join(), 'dead letters differ');
+  for (const letter of seen.deadLetters) {
+    say(!truth.deadLetters.includes(letter), `dead letter ${letter}`);
+  }
+  for (const letter of truth.deadLetters) {
+    const isThere = seen.deadLetters.includes(letter) || isOf(letter, damaged);
+    say(!isThere, `no dead letter ${letter}`);
+  }
   return wrong;
 }
 

@@ -6,8 +6,8 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { imageAt, imageIndexes } from './images.ts';
-import { FILES, makeSample, type Sample } from './sample.ts';
+import { allDamages, type Damage, nameOf } from './images.ts';
+import { makeSamples } from './sample.ts';
 import type { WorkerReport, WorkerTask } from './worker.ts';
 
 const HANG_MS = 5_000;
@@ -23,14 +23,17 @@ if (!Number.isSafeInteger(stride) || stride < 1) {
 }
 
 const begun = performance.now();
-const sample = await makeSample();
-const indexes = imageIndexes(sample.files, stride);
-const chunks: (readonly number[])[] = [];
-for (let at = 0; at < indexes.length; at += CHUNK_COUNT) {
-  chunks.push(indexes.slice(at, at + CHUNK_COUNT));
+const samples = await makeSamples();
+const damages = allDamages(samples, stride);
+const chunks: (readonly Damage[])[] = [];
+for (let at = 0; at < damages.length; at += CHUNK_COUNT) {
+  chunks.push(damages.slice(at, at + CHUNK_COUNT));
 }
-say(FILES.map((name) => `${name} ${sample.files[name].length} bytes`).join(', '));
-say(`${indexes.length} images`);
+for (const { name, files } of samples) {
+  const sizes = Object.entries(files).map(([file, bytes]) => `${file} ${bytes.length} bytes`);
+  say(`${name}: ${sizes.join(', ')}`);
+}
+say(`${damages.length} images`);
 
 const counts: Record<string, number> = {};
 const silent: string[] = [];
@@ -49,23 +52,23 @@ const report = {
   seconds: Math.round((performance.now() - begun) / 100) / 10,
 };
 process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : `${show(report)}\n`);
-process.exitCode = silent.length > 0 || imagesDone !== indexes.length ? 1 : 0;
+process.exitCode = silent.length > 0 || imagesDone !== damages.length ? 1 : 0;
 
 async function drainChunks(): Promise<void> {
   for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) {
-    const rest = await work(sample, chunk);
+    const rest = await work(chunk);
     if (rest.length > 0) chunks.unshift(rest);
     if (chunks.length % 10 === 0) {
       const seconds = Math.round((performance.now() - begun) / 1_000);
-      say(`${imagesDone} of ${indexes.length}, ${silent.length} silent, ${seconds} s`);
+      say(`${imagesDone} of ${damages.length}, ${silent.length} silent, ${seconds} s`);
     }
   }
 }
 
 /** Answers what is left to do where an image has hung. */
-function work(of: Sample, chunk: readonly number[]): Promise<readonly number[]> {
+function work(chunk: readonly Damage[]): Promise<readonly Damage[]> {
   const progress = new Int32Array(new SharedArrayBuffer(4));
-  const task: WorkerTask = { sample: of, indexes: chunk, progress };
+  const task: WorkerTask = { samples, damages: chunk, progress };
   const worker = new Worker(new URL('./worker-entry.mjs', import.meta.url), { workerData: task });
   return new Promise((resolve, reject) => {
     let [last, lastMs] = [-1, performance.now()];
@@ -74,13 +77,13 @@ function work(of: Sample, chunk: readonly number[]): Promise<readonly number[]> 
       if (done !== last) [last, lastMs] = [done, performance.now()];
       else if (performance.now() - lastMs > HANG_MS) end(hang(done));
     }, 500);
-    const end = (rest: readonly number[]) => {
+    const end = (rest: readonly Damage[]) => {
       clearInterval(watch);
       void worker.terminate();
       resolve(rest);
     };
     const hang = (done: number) => {
-      silent.push(`${imageAt(of.files, chunk[done]!).name}: hung for ${HANG_MS} ms`);
+      silent.push(`${nameOf(chunk[done]!)}: hung for ${HANG_MS} ms`);
       imagesDone += done + 1;
       return chunk.slice(done + 1);
     };

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunId } from '../../src/ground/index.ts';
-import { placeOf, SqliteJournal } from '../../src/journal/index.ts';
+import { SqliteJournal } from '../../src/journal/index.ts';
 import type { Ending, Outcome } from '../../src/machine/index.ts';
 import { clockAt, RunWriter, runIdOf } from '../journal/entries.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -17,8 +17,11 @@ import { type State, stateOf } from './state.ts';
 export const NOW = 2_000_000;
 export const FILES = ['journal.db', 'journal.db-wal', 'journal.mark'] as const;
 
+export type FileName = (typeof FILES)[number];
+
 export interface Sample {
-  readonly files: Readonly<Record<(typeof FILES)[number], Buffer>>;
+  readonly name: 'killed' | 'closed';
+  readonly files: Readonly<Partial<Record<FileName, Buffer>>>;
   readonly truth: State;
 }
 
@@ -31,39 +34,45 @@ const OUTCOMES: readonly Outcome[] = [
   'timedOut',
 ];
 
-export async function makeSample(): Promise<Sample> {
+/** As a process leaves it that was killed, and as one that was closed: all in the database file. */
+export async function makeSamples(): Promise<readonly Sample[]> {
   const directory = mkdtempSync(join(scratch(), 'fleetq-sample-'));
   try {
     const first = open(directory);
     await Promise.all(range(0, 10).map((index) => endedRun(first, index)));
     await Promise.all(range(10, 16).map((index) => liveRun(first, index)));
+    const before = everything(directory);
+    first.prune({ events: 1_003, rows: 0 }, 100);
+    first.takeDueTimers(NOW, 1);
     first.close();
     const second = open(directory);
     await Promise.all([
       ...range(16, 20).map((index) => liveRun(second, index)),
       ...range(20, 23).map((index) => endedRun(second, index)),
     ]);
-    const all = everything(directory);
-    second.prune({ events: 1_003, rows: 0 }, 100);
-    second.takeDueTimers(NOW, 1);
     second.occupy([
       { slot: 0, run: runIdOf(10), seq: 1 },
       { slot: 2, run: runIdOf(16), seq: 0 },
     ]);
+    const ever = [before, everything(directory)];
     // Copied while it is held: this is what a SIGKILL leaves.
-    const files = readFiles(directory);
+    const killed = readFiles(directory);
     second.close();
-    return { files, truth: truthOf(directory, files, all) };
+    const closed = readFiles(directory);
+    return [
+      { name: 'killed', files: killed, truth: truthOf(directory, killed, ever) },
+      { name: 'closed', files: closed, truth: truthOf(directory, closed, ever) },
+    ];
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
 /** What the untouched files say, read by the same eyes as every image, and what they ever said. */
-function truthOf(directory: string, files: Sample['files'], all: State): State {
+function truthOf(directory: string, files: Sample['files'], ever: readonly State[]): State {
   rmSync(directory, { recursive: true });
   mkdirSync(directory, { mode: 0o700 });
-  for (const name of FILES) writeFileSync(join(directory, name), files[name], { mode: 0o600 });
+  layFiles(directory, files);
   const journal = open(directory);
   const truth = stateOf(journal, allIds());
   journal.close();
@@ -71,14 +80,22 @@ function truthOf(directory: string, files: Sample['files'], all: State): State {
     [...truth.runs].map(([id, facts]) => {
       const row = JSON.parse(facts.row!) as Record<string, unknown>;
       const { finishedAt: _at, ending: _ending, ...live } = row;
-      const everHashes = all.runs.get(id)!.hashes;
+      const everHashes = ever
+        .map((state) => state.runs.get(id)?.hashes ?? [])
+        .reduce((longest, hashes) => (hashes.length > longest.length ? hashes : longest));
       return [id, { ...facts, everHashes, liveRow: JSON.stringify(live) }];
     }),
   );
-  return { ...truth, runs, everTimers: all.timers };
+  return { ...truth, runs, everTimers: ever.flatMap((state) => state.timers) };
 }
 
-/** Before anything is pruned or taken. */
+export function layFiles(directory: string, files: Sample['files']): void {
+  for (const [name, bytes] of Object.entries(files)) {
+    writeFileSync(join(directory, name), bytes, { mode: 0o600 });
+  }
+}
+
+/** What there is now, before something of it is pruned or taken. */
 function everything(directory: string): State {
   const image = mkdtempSync(join(scratch(), 'fleetq-sample-'));
   try {
@@ -131,12 +148,8 @@ async function liveRun(journal: SqliteJournal, index: number): Promise<void> {
 }
 
 function readFiles(directory: string): Sample['files'] {
-  const { journal, mark } = placeOf(directory);
-  return {
-    'journal.db': readFileSync(journal),
-    'journal.db-wal': readFileSync(`${journal}-wal`),
-    'journal.mark': readFileSync(mark),
-  };
+  const there = FILES.filter((name) => existsSync(join(directory, name)));
+  return Object.fromEntries(there.map((name) => [name, readFileSync(join(directory, name))]));
 }
 
 function range(from: number, to: number): number[] {

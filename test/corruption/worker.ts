@@ -1,15 +1,16 @@
 /** Opens damaged images, one after another, and says of each what came of it. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Image, imageAt } from './images.ts';
+import { hash } from '../../src/ground/index.ts';
+import { type Damage, type Image, imageOf } from './images.ts';
 import { type Judgement, judge } from './judge.ts';
-import { allIds, FILES, open, type Sample, scratch } from './sample.ts';
+import { allIds, layFiles, open, type Sample, scratch } from './sample.ts';
 import { stateOf } from './state.ts';
 
 export interface WorkerTask {
-  readonly sample: Sample;
-  readonly indexes: readonly number[];
+  readonly samples: readonly Sample[];
+  readonly damages: readonly Damage[];
   /** How many of them are done, for whoever watches that this one does not hang. */
   readonly progress: Int32Array;
 }
@@ -21,15 +22,15 @@ export interface WorkerReport {
 /** An image that opens as it is, is opened a second time only now and then, for speed. */
 const SECOND_OPEN_EVERY = 16;
 
-function run({ sample, indexes, progress }: WorkerTask): WorkerReport {
+function run({ samples, damages, progress }: WorkerTask): WorkerReport {
   const directory = mkdtempSync(join(scratch(), 'fleetq-corruption-'));
   const counts: Record<string, number> = {};
   const silent: string[] = [];
   try {
-    indexes.forEach((index, done) => {
+    damages.forEach((damage, done) => {
       Atomics.store(progress, 0, done);
-      const image = imageAt(sample.files, index);
-      const { verdict, why } = judgeImage(sample, image, directory, index);
+      const image = imageOf(samples, damage);
+      const { verdict, why } = judgeImage(image, directory, done);
       counts[verdict] = (counts[verdict] ?? 0) + 1;
       if (verdict === 'silent') silent.push(`${image.name}: ${why}`);
     });
@@ -39,21 +40,32 @@ function run({ sample, indexes, progress }: WorkerTask): WorkerReport {
   return { counts, silent };
 }
 
-export function judgeImage(
-  sample: Sample,
-  image: Image,
-  directory: string,
-  index: number,
-): Judgement {
+/** Verdicts by what an image has become: the answers of a journal follow from the bytes it has. */
+const known = new Map<string, Judgement>();
+
+export function judgeImage(image: Image, directory: string, index: number): Judgement {
   const data = join(directory, 'data');
-  lay(sample, image, data);
   try {
+    lay(image, data);
     const journal = open(data);
-    const seen = stateOf(journal, allIds());
+    const { alarms, evidence, id, boot } = journal;
     journal.close();
-    const isReplaced = seen.alarms.includes('fileDamaged');
-    if (isReplaced || index % SECOND_OPEN_EVERY < 2) open(data).close();
-    return judge(sample.truth, seen);
+    const kinds = alarms.map((alarm) => alarm.kind);
+    const key = hash(
+      JSON.stringify([
+        image.sample.name,
+        kinds,
+        id,
+        boot,
+        evidence.isComplete,
+        [...evidence.occupied],
+      ]) + readFileSync(join(data, 'journal.db'), 'latin1'),
+    );
+    // What is new, and every now and then any other, is opened once more: it must not fail for ever.
+    if (!known.has(key) || index % SECOND_OPEN_EVERY < 2) open(data).close();
+    const judgement = known.get(key) ?? judgeAnew(image, data);
+    known.set(key, judgement);
+    return judgement;
   } catch (error) {
     // Whatever is thrown here would be thrown at every start: a crash loop.
     rmSync(data, { recursive: true, force: true });
@@ -61,25 +73,32 @@ export function judgeImage(
   }
 }
 
-function lay({ files }: Sample, image: Image, data: string): void {
+function judgeAnew(image: Image, data: string): Judgement {
+  lay(image, data);
+  const journal = open(data);
+  try {
+    return judge(image.sample.truth, stateOf(journal, allIds()));
+  } finally {
+    journal.close();
+  }
+}
+
+function lay({ sample, file, bytes }: Image, data: string): void {
   if (!existsSync(data)) mkdirSync(data, { mode: 0o700 });
   for (const name of readdirSync(data)) {
     // The ballast says nothing; writing it anew each time would take most of the time.
     if (name !== 'ballast') rmSync(join(data, name), { recursive: true });
   }
-  for (const name of FILES) {
-    const bytes = name === image.file ? image.bytes : files[name];
-    writeFileSync(join(data, name), bytes, { mode: 0o600 });
-  }
+  layFiles(data, { ...sample.files, [file]: bytes });
 }
 
 if (parentPort) {
   const task = workerData as WorkerTask;
-  // A Buffer arrives as the plain bytes it is made of.
-  const whole = Object.entries(task.sample.files).map(([name, bytes]) => [
-    name,
-    Buffer.from(bytes),
-  ]);
-  const sample = { ...task.sample, files: Object.fromEntries(whole) as Sample['files'] };
-  parentPort.postMessage(run({ ...task, sample }));
+  parentPort.postMessage(run({ ...task, samples: task.samples.map(withBuffers) }));
+}
+
+/** A Buffer arrives as the plain bytes it is made of. */
+function withBuffers(sample: Sample): Sample {
+  const whole = Object.entries(sample.files).map(([name, bytes]) => [name, Buffer.from(bytes)]);
+  return { ...sample, files: Object.fromEntries(whole) as Sample['files'] };
 }

@@ -7,7 +7,7 @@ import { type Block, blocksOf, pages, ROOT } from './markdown.ts';
 import { type Ended, makeWorkspace, removeWorkspace, run, write } from './workspace.ts';
 
 const UNRUN_COUNT_MAX = 8;
-const all = pages().map((page) => ({ page, blocks: blocksOf(page) }));
+const all = pages().map((page) => ({ page, blocks: blocksOf(page), slug: slugOf(page) }));
 let workspace: string;
 
 beforeAll(() => {
@@ -47,9 +47,9 @@ test('JSON in the pages is JSON', () => {
 test('every program and every fragment compiles, strictly', async () => {
   const root = 'checked';
   write(workspace, `${root}/context.d.ts`, fragmentContext());
-  for (const { page, blocks } of all) {
+  for (const { slug, blocks } of all) {
     for (const [index, files] of versionsOf(blocks).entries()) {
-      const directory = `${root}/${slug(page)}/version-${index + 1}`;
+      const directory = `${root}/${slug}/version-${index + 1}`;
       for (const [file, text] of files) write(workspace, `${directory}/${file}`, text);
     }
   }
@@ -79,9 +79,10 @@ test('every program and every fragment compiles, strictly', async () => {
   expect(code).toBe(0);
 });
 
-for (const { page, blocks } of all.filter(({ blocks }) => blocks.some(isRunnable))) {
-  test(`what ${page} shows happens as it says`, { timeout: 120_000 }, async () => {
-    const directory = join(workspace, 'run', slug(page));
+for (const { page, blocks, slug } of all.filter(({ blocks }) => blocks.some(isRunnable))) {
+  // At once: they mostly wait, each in a directory of its own.
+  test.concurrent(`what ${page} shows happens as it says`, { timeout: 120_000 }, async () => {
+    const directory = join(workspace, 'run', slug);
     write(directory, '.keep', '');
     for (const [index, block] of blocks.entries()) {
       const next = blocks[index + 1];
@@ -123,8 +124,12 @@ function isRunnable({ kind }: Block): boolean {
   return kind?.is === 'program' || kind?.is === 'shell';
 }
 
-function slug(page: string): string {
-  return page.replaceAll(/[^a-z0-9]+/gi, '-');
+/** Short, since a socket's path may not be long. */
+function slugOf(page: string): string {
+  return page
+    .replace(/^docs\//, '')
+    .replace(/\.md$/, '')
+    .replaceAll('/', '-');
 }
 
 /** The files of a page, which may import each other; one that is shown again begins a new version. */
@@ -140,9 +145,9 @@ function versionsOf(blocks: readonly Block[]): Map<string, string>[] {
 }
 
 function fileOf({ kind, line }: Block): string | undefined {
-  if (kind?.is === 'fragment') return `fragment-${line}.ts`;
+  if (kind?.is === 'fragment') return `fragment-${line}.mts`;
   if (kind?.is !== 'program') return undefined;
-  return kind.file ?? `line-${line}.${kind.language === 'ts' ? 'ts' : 'mjs'}`;
+  return kind.file ?? `line-${line}.${kind.language === 'ts' ? 'mts' : 'mjs'}`;
 }
 
 /** A file without imports would be a script, whose names all others would see. */

@@ -20,7 +20,7 @@ const BESIDE = ['zod', 'tsx', 'typescript', '@types/node', 'undici-types'];
 export function makeWorkspace(fleetq = ROOT): string {
   if (!existsSync(join(fleetq, 'dist/index.js'))) throw new Error('run `npm run build` first');
   const directory = mkdtempSync(join(tmpdir(), 'fleetq-docs-'));
-  write(directory, 'package.json', '{ "name": "docs", "private": true, "type": "module" }\n');
+  write(directory, 'package.json', '{ "name": "docs", "private": true }\n');
   link(fleetq, join(directory, 'node_modules/fleetq'));
   for (const name of BESIDE) {
     const installed = join(ROOT, 'node_modules', name);

@@ -109,6 +109,8 @@ test('what is no run id is told from one', () => {
 test('durations are shown short', () => {
   const shown = [0, 340, 1_234, 12_345, 180_000, 7_200_000, 86_400_000 * 3].map(showDuration);
   expect(shown).toEqual(['0 ms', '340 ms', '1.2 s', '12 s', '3 min', '2.0 h', '3 d']);
+  const atTheEdge = [999.9, 9_999, 59_999, 3_599_999].map(showDuration);
+  expect(atTheEdge).toEqual(['1.0 s', '10 s', '1 min', '1.0 h']);
 });
 
 test('a timer of the real clock fires once its time has come, and not once it was cancelled', async () => {

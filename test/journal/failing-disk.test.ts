@@ -60,6 +60,7 @@ test('a process killed while its disk fails has lost nothing that it acknowledge
   expect(next.said.filter((said) => said.event === 'alarm')).toEqual([]);
   next.stop();
   await next.hears('done');
+  expect(await next.ended).toEqual({ code: 0, signal: null });
   const { lost, doubled, problems } = accountOf(ledger, dataDir);
   expect({ lost, problems }).toEqual({ lost: [], problems: [] });
   // Only what was inside persist when it died may have happened twice: one a slot.

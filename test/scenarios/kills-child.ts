@@ -4,6 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { pause, systemClock } from '../../src/ground/index.ts';
 import { createFleet } from '../../src/index.ts';
 import { GroupLedger } from '../support/ledger.ts';
 import { fastClock } from './fast-clock.ts';
@@ -19,6 +20,7 @@ const argument = JSON.parse(process.argv[2] ?? '{}') as {
 
 /** Sleeps of 20 s then last 50 ms, and still go through the journal's timers. */
 const FASTER = 400;
+const IN_MEMORY_MAX = 4 * argument.slots;
 
 const scribe = new Scribe(new GroupLedger(argument.ledger));
 const fleet = await createFleet({
@@ -40,6 +42,8 @@ createInterface({ input: process.stdin }).on('line', async (text) => {
     const count = fleet.runs({ status: 'unfinished', countMax: 1 }).length;
     return reply({ say: 'unfinished', count });
   }
+  // Starts are not taken in faster than runs are executed, or most kills would find a mere queue.
+  while (fleet.status.inMemory > IN_MEMORY_MAX) await pause(systemClock, 5);
   const { subject, shape } = ask;
   await fleet.startByName(shape, { subject }, { key: subject });
   reply({ say: 'started', subject });

@@ -2,7 +2,16 @@
  * A ledger outside FleetQ: what handlers really did, one JSON line each, appended and fsynced before
  * the handler goes on. Lost and doubled effects are counted from here, never from our own tables.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 
 export interface LedgerLine {
   readonly run: string;
@@ -42,7 +51,11 @@ export class GroupLedger {
   #written: Promise<void> | undefined;
 
   constructor(file: string) {
-    this.#fd = openSync(file, 'a', 0o600);
+    this.#fd = openSync(file, 'a+', 0o600);
+    const last = Buffer.from('\n');
+    readSync(this.#fd, last, 0, 1, Math.max(0, fstatSync(this.#fd).size - 1));
+    // The process before was killed in the middle of a line: that one stays as it is, on its own.
+    if (last.toString() !== '\n') writeSync(this.#fd, '\n');
   }
 
   /** Durable when this resolves. */
@@ -62,13 +75,13 @@ export class GroupLedger {
   }
 }
 
-/** The whole lines of a ledger; a last line that a kill cut short was never acted on. */
+/** The whole lines of a ledger; one that a kill cut short was never durable and says nothing. */
 export function readLedger<T = LedgerLine>(file: string): T[] {
   if (!existsSync(file)) return [];
   const text = readFileSync(file, 'utf8');
   return text
     .slice(0, text.lastIndexOf('\n') + 1)
     .split('\n')
-    .filter((line) => line !== '')
+    .filter((line) => line.endsWith('}'))
     .map((line) => JSON.parse(line) as T);
 }

@@ -11,6 +11,7 @@ import { writeLogs } from '../../telemetry/logs.ts';
 import { exitOf } from '../exit.ts';
 import { openHost } from '../host.ts';
 import { loadMachines } from '../machines.ts';
+import { wantsColour } from '../output.ts';
 import type { WorkerMessage } from './messages.ts';
 
 function tellSupervisor(message: WorkerMessage): void {
@@ -37,7 +38,8 @@ async function work(): Promise<void> {
   const config = await readConfig({ flags: {}, env: process.env, cwd: process.cwd() });
   const isPretty =
     config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stderr.isTTY === true);
-  writeLogs(openLogger({ level: config.logLevel, isPretty }));
+  const hasColour = wantsColour(process.stderr);
+  writeLogs(openLogger({ level: config.logLevel, isPretty, hasColour }));
   forwardEvents();
   const { machines } = await loadMachines(config, process.cwd());
   const { fleet, server } = await openHost(config, machines);

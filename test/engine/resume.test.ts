@@ -1,0 +1,205 @@
+/** Every unfinished run goes on in the next process, and a bad one harms nobody else. */
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { defineMachine } from '../../src/index.ts';
+import { anyInput, kinds, never, useFleets } from '../support/fleets.ts';
+
+const { open, hear } = useFleets();
+
+/** Waits in `work` in its first process. */
+function waiting(name: string, input: z.ZodType<{ id?: string | undefined }> = anyInput) {
+  return defineMachine({
+    version: 1,
+    input,
+    name,
+    check: 'none',
+    work: ({ fencingToken }): Promise<string> | string => (fencingToken === 1 ? never() : name),
+  });
+}
+
+test('all unfinished runs are taken up, with the machine and version each was born with', async () => {
+  const versioned = (version: number) =>
+    defineMachine({
+      version,
+      input: anyInput,
+      name: 'grown',
+      check: 'none',
+      work: ({ fencingToken }): Promise<string> | string =>
+        fencingToken === 1 ? never() : `version ${version}`,
+    });
+  const machines = [versioned(1), versioned(2), waiting('other')];
+  const first = await open({ machines });
+  const runs = [];
+  for (const machine of machines) runs.push(await first.fleet.startLocal(machine, {}));
+  await first.clock.settle();
+  first.fleet.stopNow();
+  const second = await open({ machines, dataDir: first.dataDir, clock: first.clock });
+  await second.clock.settle();
+  expect(runs.map((run) => second.fleet.describe(run.id).output)).toEqual([
+    'version 1',
+    'version 2',
+    'other',
+  ]);
+});
+
+test('one damaged, one of an unknown machine and one whose schema refuses it now leave the others alone', async () => {
+  const quarantined = hear('run.quarantined');
+  const blocked = hear('run.blocked');
+  const [good, gone] = [waiting('good'), waiting('gone')];
+  const strict = waiting('strict');
+  const first = await open({ machines: [good, gone, strict] });
+  const ids: string[] = [];
+  for (const machine of [good, good, gone, strict, good])
+    ids.push((await first.fleet.startLocal(machine, { id: 'x' })).id);
+  const [damaged, ...rest] = ids as [string, string, string, string, string];
+  await first.clock.settle();
+  first.fleet.stopNow();
+  const file = new Database(join(first.dataDir, 'journal.db'));
+  const trigger = file
+    .prepare("select sql from sqlite_master where name = 'events_are_final'")
+    .pluck()
+    .get() as string;
+  file.exec('drop trigger events_are_final');
+  file.prepare("update events set data = replace(data, 'x', 'y') where run = ?").run(damaged);
+  file.exec(trigger);
+  file.close();
+
+  const stricter = waiting('strict', z.object({ id: z.literal('z') }) as never);
+  const second = await open({
+    machines: [good, stricter],
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  await second.clock.settle();
+  const { fleet } = second;
+  expect(fleet.describe(rest[0])).toMatchObject({ status: 'completed', output: 'good' });
+  expect(fleet.describe(rest[3])).toMatchObject({ status: 'completed', output: 'good' });
+  expect(fleet.describe(rest[1])).toMatchObject({
+    status: 'blocked',
+    reason: 'no machine gone@1 is registered here',
+  });
+  expect(fleet.describe(rest[2]).status).toBe('quarantined');
+  expect(quarantined.map((event) => event.run).sort()).toEqual([damaged, rest[2]].sort());
+  expect(blocked.map((event) => event.run)).toEqual([rest[1]]);
+  for (const id of [rest[1], rest[2]]) {
+    const waitingFor = fleet.runById(id).result();
+    await expect(waitingFor).rejects.toMatchObject({ code: 'FLEETQ_RUN_SET_ASIDE' });
+  }
+  // The blocked one loses nothing: a process that has its machine goes on with it.
+  fleet.stopNow();
+  const third = await open({
+    machines: [good, gone, strict],
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  await third.clock.settle();
+  expect(third.fleet.describe(rest[1])).toMatchObject({ status: 'completed', output: 'gone' });
+  expect(third.fleet.describe(rest[2])).toMatchObject({ status: 'completed', output: 'strict' });
+});
+
+test('a run that a schema refused is not punished for it when the schema is put right', async () => {
+  const machine = (input: z.ZodType<{ id?: string | undefined }>) =>
+    defineMachine({
+      version: 1,
+      input,
+      name: 'patient',
+      retry: { attemptMax: 1 },
+      steps: (line) => line.sleep('nap', '1m').step('work', { check: 'none', work: () => 'done' }),
+    });
+  const first = await open({ machines: [machine(anyInput)] });
+  const { id } = await first.fleet.startByName('patient', { id: 'x' });
+  await first.clock.settle();
+  first.fleet.stopNow();
+  const refusing = machine(z.object({ id: z.literal('z') }) as never);
+  const second = await open({ machines: [refusing], dataDir: first.dataDir, clock: first.clock });
+  await second.clock.advance(120_000);
+  expect(second.fleet.describe(id).status).toBe('quarantined');
+  second.fleet.stopNow();
+  const third = await open({
+    machines: [machine(anyInput)],
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  await third.clock.settle();
+  expect(third.fleet.describe(id)).toMatchObject({ status: 'completed', output: 'done' });
+});
+
+test('a run that stands still because of its schema can be cancelled', async () => {
+  const first = await open({ machines: [waiting('stuck')] });
+  const { id } = await first.fleet.startByName('stuck', { id: 'x' });
+  await first.clock.settle();
+  first.fleet.stopNow();
+  const refusing = waiting('stuck', z.object({ id: z.literal('z') }) as never);
+  const { fleet, clock } = await open({
+    machines: [refusing],
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  await clock.settle();
+  expect(await fleet.runById(id).cancel('give up')).toMatchObject({ outcome: 'cancelled' });
+  expect(fleet.describe(id)).toMatchObject({ status: 'cancelled', reason: 'give up' });
+});
+
+test('a definition that does not fit the records is refused, and nothing is guessed', async () => {
+  const before = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'changed',
+    steps: (line) =>
+      line
+        .step('a', { check: 'none', work: () => 1 })
+        .step('b', { check: 'none', work: () => never() as Promise<number> }),
+  });
+  const after = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'changed',
+    steps: (line) =>
+      line.step('a', { check: 'none', work: () => 1 }).step('c', { check: 'none', work: () => 3 }),
+  });
+  const first = await open({ machines: [before] });
+  const { id } = await first.fleet.startByName('changed', {});
+  await first.clock.settle();
+  first.fleet.stopNow();
+  const { fleet, clock } = await open({
+    machines: [after],
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  await clock.settle();
+  expect(fleet.describe(id)).toMatchObject({ status: 'quarantined' });
+  expect(fleet.describe(id).reason).toMatch(/leads to b.work/);
+  expect(kinds(fleet, id)).toEqual(['STARTED', 'DONE']);
+});
+
+test('runs that were queued when the process died still wait for the slots there are', async () => {
+  let now = 0;
+  let most = 0;
+  const machine = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'busy',
+    check: 'none',
+    work: async ({ fencingToken }) => {
+      if (fencingToken === 1) return never();
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now--;
+      return 1;
+    },
+  });
+  const first = await open({ machines: [machine], slots: 3 });
+  await Promise.all(Array.from({ length: 60 }, () => first.fleet.startLocal(machine, {})));
+  first.fleet.stopNow();
+  const second = await open({
+    machines: [machine],
+    slots: 3,
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  await second.clock.settle();
+  expect(second.fleet.runs({ status: 'completed', countMax: 100 })).toHaveLength(60);
+  expect(most).toBe(3);
+});
