@@ -4,13 +4,14 @@
  */
 
 import type { MachineInfo } from './admin/index.ts';
-import { DEFAULTS } from './config/index.ts';
+import { countOption, DEFAULTS, durationOption, keyOption } from './config/index.ts';
 import {
   type Around,
   type CancelReport,
   type DrainReport,
   Engine,
   Inspector,
+  Pruner,
   RunNotFoundError,
   type RunSummary,
   resultOf,
@@ -20,7 +21,6 @@ import {
   type Clock,
   type Duration,
   isRunId,
-  parseDuration,
   type Random,
   type RunId,
   show,
@@ -90,14 +90,6 @@ export interface FleetStatus {
   readonly machines: readonly string[];
 }
 
-const PRUNE_EVERY_MS = 60_000;
-/** While there is more to prune than one turn may take: a busy host must not fall behind for ever. */
-const PRUNE_AGAIN_MS = 100;
-const PRUNE_COUNT_MAX = 500;
-/** The small row of an ended run outlives its events by this factor. */
-const ROW_RETENTION_FACTOR = 4;
-const DEATH_BUDGET_MS = 25_000;
-
 export class Fleet implements AsyncDisposable {
   readonly dataDir: string;
   readonly #engine: Engine;
@@ -105,8 +97,7 @@ export class Fleet implements AsyncDisposable {
   readonly #registry: Registry;
   readonly #inspector: Inspector;
   readonly #clock: Clock;
-  readonly #retentionMs: number;
-  #cancelPrune: (() => void) | undefined;
+  readonly #pruner: Pruner;
   #drained: Promise<DrainReport> | undefined;
 
   constructor(options: FleetOptions) {
@@ -114,7 +105,7 @@ export class Fleet implements AsyncDisposable {
     const random = options.random ?? systemRandom;
     this.#clock = clock;
     this.#registry = new Registry(options.machines);
-    this.#retentionMs = durationOption('retention', options.retention ?? DEFAULTS.retention);
+    const retentionMs = durationOption('retention', options.retention ?? DEFAULTS.retention);
     this.dataDir = options.dataDir ?? DEFAULTS.dataDir;
     const slots = countOption('slots', options.slots ?? DEFAULTS.slots, 100_000);
     const resultBytesMax = countOption(
@@ -146,14 +137,15 @@ export class Fleet implements AsyncDisposable {
       slots: options.isIdle ? 0 : slots,
       resultBytesMax,
       activeRunsMax,
-      retentionMs: this.#retentionMs,
+      retentionMs,
       apis: options.apis,
       around: options.around,
     });
     this.#inspector = new Inspector(this.#journal, clock, this.#engine);
+    this.#pruner = new Pruner(this.#journal, clock, retentionMs);
     if (options.isIdle) return;
     this.#engine.start();
-    this.#prune();
+    this.#pruner.start();
   }
 
   /** Starts a run here. Resolves once its start is on disk: from then on it survives anything. */
@@ -163,14 +155,14 @@ export class Fleet implements AsyncDisposable {
     options?: StartOptions,
   ): Promise<Run<O>> {
     const plan = this.#registered(machine);
-    const id = await this.#engine.startRun(plan, input, readKey(options));
+    const id = await this.#engine.startRun(plan, input, keyOption(options?.key));
     return this.#handle<O>(plan, id);
   }
 
   /** Starts a run of the newest version of a machine known by name only. */
   async startByName(name: string, input: unknown, options?: StartOptions): Promise<Run> {
     const plan = this.#registry.newest(name);
-    return this.#handle(plan, await this.#engine.startRun(plan, input, readKey(options)));
+    return this.#handle(plan, await this.#engine.startRun(plan, input, keyOption(options?.key)));
   }
 
   /** A handle on a run known by id, typed by the machine it belongs to. */
@@ -221,15 +213,15 @@ export class Fleet implements AsyncDisposable {
 
   /** Stops at phase boundaries and closes the journal; unfinished runs go on in the next process. */
   drain(options: { readonly budget?: Duration | undefined } = {}): Promise<DrainReport> {
-    const budgetMs = durationOption('budget', options.budget ?? DEATH_BUDGET_MS);
-    this.#cancelPrune?.();
+    const budgetMs = durationOption('budget', options.budget ?? DEFAULTS.drainBudget);
+    this.#pruner.stop();
     this.#drained ??= this.#engine.drain(budgetMs);
     return this.#drained;
   }
 
   /** Closes the journal at once; for a process that must end now. */
   stopNow(): void {
-    this.#cancelPrune?.();
+    this.#pruner.stop();
     this.#engine.stopNow();
   }
 
@@ -269,38 +261,6 @@ export class Fleet implements AsyncDisposable {
       until.forget();
     }
   }
-
-  #prune(): void {
-    const now = this.#clock.now();
-    const before = {
-      events: now - this.#retentionMs,
-      rows: now - this.#retentionMs * ROW_RETENTION_FACTOR,
-    };
-    const runs = this.#journal.stalledBy ? 0 : this.#journal.prune(before, PRUNE_COUNT_MAX);
-    if (runs > 0) tell('journal.pruned', () => ({ runs }));
-    const nextMs = runs < PRUNE_COUNT_MAX ? PRUNE_EVERY_MS : PRUNE_AGAIN_MS;
-    this.#cancelPrune = this.#clock.after(nextMs, () => this.#prune(), { idle: true });
-  }
-}
-
-const KEY_LENGTH_MAX = 512;
-
-function readKey(options: StartOptions | undefined): string | undefined {
-  const key = options?.key;
-  const isKey = typeof key === 'string' && key.length > 0 && key.length <= KEY_LENGTH_MAX;
-  if (key === undefined || isKey) return key;
-  throw new TypeError(`key must be text of 1 to ${KEY_LENGTH_MAX} characters, got ${show(key)}`);
-}
-
-function countOption(name: string, value: number, max: number): number {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return value;
-  throw new TypeError(`${name} must be a whole number from 1 to ${max}, got ${show(value)}`);
-}
-
-function durationOption(name: string, value: Duration): number {
-  const ms = parseDuration(value);
-  if (ms !== undefined) return ms;
-  throw new TypeError(`${name} must be a duration such as '30s' or '7d', got ${show(value)}`);
 }
 
 /** Opens the journal, takes up what was left unfinished, and is ready to start runs. */

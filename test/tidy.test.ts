@@ -42,7 +42,7 @@ const RANKS: readonly (readonly [RegExp, number])[] = [
   [/^src\/fleet\//, 4],
   [/^src\/sessions\//, 5],
   [/^src\/(admin|telemetry)\//, 6],
-  [/^src\/(cli\/|index\.ts$|main\.ts$|bin\.ts$|process\.ts$)/, 7],
+  [/^src\/(cli\/|[a-z-]+\.ts$)/, 7],
 ];
 
 function rankOf(file: string): number {
@@ -61,7 +61,9 @@ interface Import {
 }
 
 function importsOf(file: string): Import[] {
-  const specifiers = [...read(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => match[1]!);
+  const specifiers = [...read(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(
+    (match) => match[1]!,
+  );
   return specifiers.map((specifier) => ({
     from: file,
     to: join(file, '..', specifier).split(sep).join('/'),
@@ -77,7 +79,9 @@ function climbs({ from, to }: Import): boolean {
 }
 
 test('no import climbs: a room imports only rooms of a lower rank', () => {
-  const climbing = sources.flatMap(importsOf).filter((found) => found.to.startsWith('src/') && climbs(found));
+  const climbing = sources
+    .flatMap(importsOf)
+    .filter((found) => found.to.startsWith('src/') && climbs(found));
   expect(climbing).toEqual([]);
 });
 
@@ -130,7 +134,11 @@ test('no default exports, enums, namespaces or open ends', () => {
   const found = [...sources, ...machines].flatMap((file) =>
     codeOf(file)
       .split('\n')
-      .filter((line) => /^export default|^\s*(export )?(const )?enum |^\s*(export )?namespace |\bas any\b|: any\b/.test(line))
+      .filter((line) =>
+        /^export default|^\s*(export )?(const )?enum |^\s*(export )?namespace |\bas any\b|: any\b/.test(
+          line,
+        ),
+      )
       .map((line) => `${file}: ${line.trim()}`),
   );
   const open = [...sources, ...machines, ...filesUnder('test', /\.ts$/)].filter((file) =>

@@ -53,7 +53,6 @@ const TITLE_OF_STATUS: Readonly<Record<number, string>> = {
 };
 
 export function problemOf(thrown: unknown): Problem {
-  // A TypeError of ours is how the public API refuses an argument, such as a key that is too long.
   const known = thrown instanceof FleetqError ? thrown : undefined;
   const { message } = describeError(thrown);
   const status =

@@ -3,14 +3,14 @@
  * own, which is imported only when that command is called.
  */
 import { Command, Option } from 'commander';
-import { flagOf, SETTING_NAMES, type SettingName } from '../config/index.ts';
+import { type Config, flagOf, SETTING_NAMES, type SettingName } from '../config/index.ts';
 import { EXIT_HELP, type ExitCode } from './exit.ts';
 import { Output } from './output.ts';
 import { version } from './version.ts';
 
 /** What every command is given besides its own arguments. */
 export interface Context {
-  readonly config: import('../config/index.ts').Config;
+  readonly config: Config;
   readonly output: Output;
 }
 type Options = Readonly<Record<string, string | boolean | undefined>>;

@@ -28,6 +28,7 @@ export interface Starting {
   readonly key?: string | undefined;
 }
 
+const INTERRUPTED_BUDGET = '4s';
 /** A process that is starting, or another short command, holds the file for a moment. */
 const HELD_PATIENCE_MS = 3_000;
 const HELD_RETRY_MS = 100;
@@ -156,7 +157,8 @@ export async function executeHere(
   refuseUnknown({ machines }, machine);
   const { fleet, server } = await openHost(config, machines);
   const letGo = governProcess(fleet, {
-    drainBudget: config.drainBudget,
+    // Whoever presses Ctrl-C here waits at the keyboard: what does not finish soon goes on later.
+    drainBudget: INTERRUPTED_BUDGET,
     afterDrain: () => server.stop(),
     exitCode: Exit.interrupted,
   });

@@ -1,5 +1,6 @@
 /** fleetq start <machine> --input json|@file|- [--key k] [--wait]: starts a run, and may see it through. */
 import { readFileSync, statSync } from 'node:fs';
+import { KEY_LENGTH_MAX } from '../config/index.ts';
 import type { RunSummary } from '../engine/index.ts';
 import {
   type Duration,
@@ -18,7 +19,6 @@ import { type Ended, executeHere, reachEither, type Started, startRun } from './
 import { SocketClient, WAIT_MS } from './socket-client.ts';
 import { plain } from './table.ts';
 
-const KEY_LENGTH_MAX = 512;
 const INPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** A process that is being restarted is given so long to come back. */
 const RETURN_PATIENCE_MS = 30_000;

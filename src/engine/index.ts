@@ -19,5 +19,6 @@ export {
 export { type InHand, Inspector } from './inspector.ts';
 export type { Around } from './phase-call.ts';
 export { idempotencyKey } from './phase-context.ts';
+export { Pruner } from './pruner.ts';
 export { resultOf, untilOf } from './result.ts';
 export { type RunStatus, type RunSummary, summarise } from './summary.ts';

@@ -49,3 +49,18 @@ test("machines of one's own that cannot be loaded are named, and dev ends", asyn
   expect(ended.code).toBe(2);
   expect(ended.stderr).toMatch(/machines\/bad\.mjs cannot be loaded/);
 });
+
+test('a worker that dies again and again is started later and later', async () => {
+  const cwd = makeDirectory();
+  mkdirSync(join(cwd, 'machines'));
+  const text = 'setTimeout(() => { throw new Error("poison"); }, 200);';
+  writeFileSync(join(cwd, 'machines', 'poison.mjs'), text);
+  const dev = begin(['dev'], { cwd });
+  await dev.said(/\(code 70\), starting again in 300 ms/);
+  await dev.said(/\(code 70\), starting again in 600 ms/);
+  await dev.said(/\(code 70\), starting again in 1\.2 s/);
+  dev.child.kill('SIGTERM');
+  const ended = await dev.ended;
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).toContain('poison');
+});

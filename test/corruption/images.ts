@@ -5,6 +5,7 @@ export interface Image {
   readonly name: string;
   readonly sample: Sample;
   readonly file: FileName;
+  readonly how: Damage['how'];
   readonly bytes: Buffer;
 }
 
@@ -43,10 +44,10 @@ export function imageOf(samples: readonly Sample[], damage: Damage): Image {
   const sample = samples.find(({ name }) => name === damage.sample)!;
   const whole = sample.files[file]!;
   const name = nameOf(damage);
-  if (how === 'cut') return { name, sample, file, bytes: whole.subarray(0, at) };
+  if (how === 'cut') return { name, sample, file, how, bytes: whole.subarray(0, at) };
   const bytes = Buffer.from(whole);
   bytes[at] = bytes[at]! ^ (1 << bitOf(at));
-  return { name, sample, file, bytes };
+  return { name, sample, file, how, bytes };
 }
 
 /** Any bit, but the same one each time. */

@@ -25,10 +25,11 @@ if (!Number.isSafeInteger(stride) || stride < 1) {
 const begun = performance.now();
 const samples = await makeSamples();
 const damages = allDamages(samples, stride);
-const chunks: (readonly Damage[])[] = [];
-for (let at = 0; at < damages.length; at += CHUNK_COUNT) {
-  chunks.push(damages.slice(at, at + CHUNK_COUNT));
-}
+// Dealt out like cards, so that what is done so far is a fair part of the whole.
+const chunkCount = Math.ceil(damages.length / CHUNK_COUNT);
+const chunks: (readonly Damage[])[] = Array.from({ length: chunkCount }, (_, chunk) =>
+  damages.filter((_damage, index) => Math.floor(index / 2) % chunkCount === chunk),
+);
 for (const { name, files } of samples) {
   const sizes = Object.entries(files).map(([file, bytes]) => `${file} ${bytes.length} bytes`);
   say(`${name}: ${sizes.join(', ')}`);

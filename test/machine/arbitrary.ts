@@ -87,7 +87,10 @@ export const eventTypes = fc.array(
   several,
 );
 
-const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
+/** As it is journaled, which makes a zero of minus zero. */
+const json = fc
+  .jsonValue({ maxDepth: 2 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as Json);
 const text = fc.string({ maxLength: 8 });
 const error = fc.record({ name: text, message: text });
 const dueAt = fc.nat();

@@ -64,7 +64,7 @@ export class FakeClock implements Clock {
       const next = this.#next(untilMs);
       if (!next) break;
       this.#timers.delete(next);
-      this.pass(next.dueMs - this.#monotonicMs);
+      this.pass(Math.max(0, next.dueMs - this.#monotonicMs));
       next.act();
       await this.settle();
     }

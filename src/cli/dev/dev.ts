@@ -4,7 +4,7 @@
  *   supervisor (this process) ──SIGKILL on k──▶ worker (journal, engine, socket)
  *        └── starts sample runs, reads runs ──▶ <dataDir>/fleetq.sock
  */
-import { type Config, type LogLevel, SETTING_NAMES, variableOf } from '../../config/index.ts';
+import { type Config, SETTING_NAMES, type Settings, variableOf } from '../../config/index.ts';
 import { parseDuration, systemClock } from '../../ground/index.ts';
 import { placeOf } from '../../journal/index.ts';
 import { RemoteError } from '../errors.ts';
@@ -62,7 +62,11 @@ class Dev {
       : new LinesView(output);
     this.#supervisor = new Supervisor({
       clock: systemClock,
-      env: workerEnvironment(config, samples ? 'error' : 'info'),
+      env: workerEnvironment(config, {
+        // Samples fail and are retried on purpose, which is no news.
+        logLevel: samples ? 'error' : 'info',
+        logFormat: isLive ? 'pretty' : 'auto',
+      }),
       // A line of log would tear the table; where stderr leads elsewhere, it may go there.
       onLog: isLive && process.stderr.isTTY ? (line) => this.#keepLog(line) : undefined,
       onEvent: (event) => this.#hear(event),
@@ -167,12 +171,11 @@ class Dev {
 /** The worker reads its configuration as any process does; what we were told comes first. */
 function workerEnvironment(
   config: Config,
-  usualLevel: LogLevel,
+  usual: Pick<Settings, 'logLevel' | 'logFormat'>,
 ): Record<string, string | undefined> {
   const settings = SETTING_NAMES.flatMap((name) => {
-    // Samples fail and are retried on purpose, which is no news.
-    const isUsual = name === 'logLevel' && config.sources.logLevel === 'default';
-    const value = isUsual ? usualLevel : config[name];
+    const isDefault = config.sources[name] === 'default';
+    const value = isDefault && name in usual ? usual[name as keyof typeof usual] : config[name];
     return value === undefined ? [] : [[variableOf(name), String(value)]];
   });
   return { ...process.env, ...Object.fromEntries(settings) };

@@ -5,7 +5,7 @@ import { showDuration } from '../../ground/index.ts';
 import type { Paint } from '../output.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from '../shape.ts';
 import { type Column, pad, plain, tableText } from '../table.ts';
-import { STRIP_STYLE, stripOf } from './strip.ts';
+import { stripOf } from './strip.ts';
 
 export interface Totals {
   readonly started: number;
@@ -78,7 +78,7 @@ function runColumns({ machines, now }: Picture, columns: number): Column<RunSumm
     {
       head: pad('PHASES', STRIP_WIDTH),
       text: (run) => stripOf(run, machines.get(`${run.machine}@${run.version}`), STRIP_WIDTH),
-      style: (run) => STRIP_STYLE[run.status],
+      style: (run) => STYLE_OF_STATUS[run.status],
     },
     ...(isWide
       ? [{ head: pad('STATE', 18), text: (run: RunSummary) => run.state, isElastic: true }]

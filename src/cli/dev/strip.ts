@@ -1,7 +1,6 @@
 /** A run's phases on one line: where it has been, where it is, where it fell. */
 import type { MachineInfo } from '../../admin/index.ts';
 import type { RunStatus, RunSummary } from '../../engine/index.ts';
-import type { Style } from '../output.ts';
 
 type PhaseMark = 'passed' | 'current' | 'failed' | 'ahead';
 const MARK: Record<PhaseMark, string> = { passed: '●', current: '◉', failed: '✕', ahead: '○' };
@@ -33,14 +32,3 @@ export function stripOf(run: RunSummary, machine: MachineInfo | undefined, width
     .join('');
   return text.length <= width ? text : `${MARK[marks[at]!]} ${at + 1} of ${phases.length}`;
 }
-
-export const STRIP_STYLE: Record<RunStatus, Style> = {
-  active: 'cyan',
-  waiting: 'yellow',
-  blocked: 'magenta',
-  quarantined: 'red',
-  completed: 'green',
-  handedOff: 'blue',
-  failed: 'red',
-  cancelled: 'gray',
-};

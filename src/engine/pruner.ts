@@ -1,0 +1,43 @@
+/** Forgets runs that ended long ago: first their events, much later the small row that is left. */
+import type { Cancel, Clock } from '../ground/index.ts';
+import type { Journal } from '../journal/index.ts';
+import { tell } from '../telemetry/events.ts';
+
+const LOOK_MS = 60_000;
+/** While there is more to prune than one turn may take: a busy host must not fall behind for ever. */
+const AGAIN_MS = 100;
+const COUNT_MAX = 500;
+/** The row of an ended run outlives its events by this factor. */
+const ROW_FACTOR = 4;
+
+export class Pruner {
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  readonly #retentionMs: number;
+  #cancel: Cancel | undefined;
+
+  constructor(journal: Journal, clock: Clock, retentionMs: number) {
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#retentionMs = retentionMs;
+  }
+
+  start(): void {
+    const waitMs = this.#prune();
+    this.#cancel = this.#clock.after(waitMs, () => this.start(), { idle: true });
+  }
+
+  stop(): void {
+    this.#cancel?.();
+  }
+
+  /** Answers how long to wait before the next turn. */
+  #prune(): number {
+    if (this.#journal.stalledBy) return LOOK_MS;
+    const now = this.#clock.now();
+    const before = { events: now - this.#retentionMs, rows: now - this.#retentionMs * ROW_FACTOR };
+    const runs = this.#journal.prune(before, COUNT_MAX);
+    if (runs > 0) tell('journal.pruned', () => ({ runs }));
+    return runs < COUNT_MAX ? LOOK_MS : AGAIN_MS;
+  }
+}
