@@ -28,7 +28,12 @@ export const WORD_OF_STATUS: Record<RunStatus, string> = {
 export function runColumns(now: number): Column<RunSummary>[] {
   return [
     { head: 'RUN', text: (run) => run.id },
-    { head: 'MACHINE', text: ({ machine, version }) => `${machine}@${version}`, isElastic: true },
+    {
+      head: 'MACHINE',
+      text: (run) => run.machine,
+      data: ({ machine, version }) => `${machine}@${version}`,
+      isElastic: true,
+    },
     { head: 'STATE', text: (run) => run.state, isElastic: true },
     {
       head: 'STATUS',

@@ -5,6 +5,8 @@ import type { Paint, Style } from './output.ts';
 export interface Column<T> {
   readonly head: string;
   readonly text: (row: T) => string;
+  /** For programs, where that is more than a person has room for. */
+  readonly data?: (row: T) => string;
   readonly align?: 'right';
   readonly style?: (row: T) => Style | undefined;
   /** May be cut where the terminal is too narrow. */
@@ -12,6 +14,7 @@ export interface Column<T> {
 }
 
 const GAP = '  ';
+const ELASTIC_MIN = 8;
 
 export function tableText<T>(
   rows: readonly T[],
@@ -36,10 +39,12 @@ export function tableText<T>(
 }
 
 export function tsvText<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
-  return rows.map((row) => columns.map((column) => plain(column.text(row))).join('\t')).join('\n');
+  return rows
+    .map((row) => columns.map(({ text, data }) => plain((data ?? text)(row))).join('\t'))
+    .join('\n');
 }
 
-/** The natural width of each column, less what does not fit, taken from the elastic ones. */
+/** The natural width of each column; what does not fit is taken from the widest elastic ones. */
 function widthsOf<T>(
   columns: readonly Column<T>[],
   cells: readonly string[][],
@@ -48,13 +53,15 @@ function widthsOf<T>(
   const widths = columns.map((column, i) =>
     Math.max(column.head.length, ...cells.map((row) => row[i]!.length)),
   );
-  let excess =
-    widths.reduce((sum, each) => sum + each, 0) + GAP.length * (columns.length - 1) - width;
-  for (const [i, column] of columns.entries()) {
-    if (excess <= 0 || !column.isElastic) continue;
-    const cut = Math.min(excess, Math.max(0, widths[i]! - Math.max(column.head.length, 8)));
-    widths[i]! -= cut;
-    excess -= cut;
+  const gaps = GAP.length * (columns.length - 1);
+  let excess = widths.reduce((sum, each) => sum + each, gaps) - width;
+  for (; excess > 0; excess--) {
+    const widest = columns
+      .map((column, i) => ({ i, isElastic: column.isElastic, width: widths[i]! }))
+      .filter((column) => column.isElastic && column.width > ELASTIC_MIN)
+      .sort((one, other) => other.width - one.width)[0];
+    if (!widest) break;
+    widths[widest.i]! -= 1;
   }
   return widths;
 }

@@ -84,14 +84,17 @@ export class Engine {
     this.#admission = new Admission(options.slots, journal, clock, (run) => {
       this.#drive(run).catch((error) => this.#stopDriving(run, error));
     });
-    this.#waits = new Waits(clock, journal, (id) => this.#wake(id));
+    this.#waits = new Waits(clock, journal, {
+      room: () => options.activeRunsMax - this.#runs.live.size,
+      wake: (id) => this.#wake(id),
+    });
     this.#recorder = new Recorder(journal, clock, this.#runs);
     this.#canceller = new Canceller(journal, registry, this.#runs, this.#recorder);
     this.#starter = new Starter({
       ...options,
       runs: this.#runs,
       mintRunId: runIdMint(clock, random),
-      onStarted: (run) => this.#goOn(run),
+      onStarted: (run) => this.#goOn(run).catch((error) => this.#stopDriving(run, error)),
     });
   }
 
@@ -100,10 +103,7 @@ export class Engine {
     const { id, boot, alarms } = this.#journal;
     tell('engine.started', () => ({ journal: id, boot, slots: this.#options.slots }));
     for (const alarm of alarms) tell('journal.alarm', () => alarm);
-    const asleepUntil = this.#clock.now() + Waits.IN_PLACE_MS;
-    for (const found of resumeAll(this.#journal, this.#options.registry, asleepUntil)) {
-      this.#takeUp(found);
-    }
+    for (const found of resumeAll(this.#journal, this.#options.registry)) this.#takeUp(found);
     this.#waits.start();
   }
 
@@ -294,10 +294,10 @@ export class Engine {
     }
   }
 
-  /** Only what is really inside a phase stays marked; the others were stopped between two. */
+  /** Only those whose phase is on record by now are surely outside one; the others stay marked. */
   #unmarkWhatIsOutside(): void {
     const inSlots = [...this.#runs.live.values()].filter((run) => run.slot !== undefined);
-    const outside = inSlots.filter((run) => run.call === undefined);
+    const outside = inSlots.filter((run) => run.isAppending);
     if (outside.length === inSlots.length) this.#journal.vacate();
     else this.#journal.vacate(outside.map((run) => run.slot!));
   }

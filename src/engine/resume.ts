@@ -21,12 +21,11 @@ export type Resumption =
       readonly reason: string;
     };
 
-export function* resumeAll(
-  journal: Journal,
-  registry: Registry,
-  asleepUntil: number,
-): Iterable<Resumption> {
-  for (const found of journal.unfinished(asleepUntil)) {
+/** Before every due time: whatever has a timer is left to it, even one that is overdue. */
+const ALL_ASLEEP = -1;
+
+export function* resumeAll(journal: Journal, registry: Registry): Iterable<Resumption> {
+  for (const found of journal.unfinished(ALL_ASLEEP)) {
     yield resumeOrSetAside(found, journal.boot, registry, journal.evidence);
   }
 }

@@ -9,20 +9,27 @@ import type { Journal } from '../journal/index.ts';
 const LOOK_MS_MAX = 60_000;
 const WAKE_COUNT_MAX = 500;
 const STALLED_LOOK_MS = 1_000;
+const CROWDED_LOOK_MS = 50;
+
+export interface WaitsPorts {
+  /** How many more runs may be in memory. */
+  readonly room: () => number;
+  readonly wake: (run: RunId) => void;
+}
 
 export class Waits {
   static readonly IN_PLACE_MS = 5_000;
   readonly #clock: Clock;
   readonly #journal: Journal;
-  readonly #wake: (run: RunId) => void;
+  readonly #ports: WaitsPorts;
   readonly #inPlace = new Set<Cancel>();
   #next: { readonly at: number; readonly cancel: Cancel } | undefined;
   #isStopped = false;
 
-  constructor(clock: Clock, journal: Journal, wake: (run: RunId) => void) {
+  constructor(clock: Clock, journal: Journal, ports: WaitsPorts) {
     this.#clock = clock;
     this.#journal = journal;
-    this.#wake = wake;
+    this.#ports = ports;
   }
 
   start(): void {
@@ -65,8 +72,12 @@ export class Waits {
     if (this.#isStopped) return;
     // While nothing can be written, the timers stay where they are.
     if (this.#journal.stalledBy) return this.#arm(this.#clock.now() + STALLED_LOOK_MS);
-    for (const run of this.#journal.takeDueTimers(this.#clock.now(), WAKE_COUNT_MAX))
-      this.#wake(run);
+    const countMax = Math.min(WAKE_COUNT_MAX, this.#ports.room());
+    // A million may be due at once; those there is no room for stay rows until there is.
+    if (countMax <= 0) return this.#arm(this.#clock.now() + CROWDED_LOOK_MS);
+    for (const run of this.#journal.takeDueTimers(this.#clock.now(), countMax)) {
+      this.#ports.wake(run);
+    }
     this.#lookAgain();
   }
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type Codec, identityCodec } from './codec.ts';
-import { type Connection, codeOf, isBusy } from './connection.ts';
+import { type Connection, codeOf } from './connection.ts';
 import {
   JournalDamagedError,
   JournalFormatError,
@@ -19,6 +19,7 @@ import { bytesOf, headerProblem, mendHeader } from './file-header.ts';
 import { JournalReader } from './journal-reader.ts';
 import { migrate } from './migrate.ts';
 import { describeHolder, isHeldHere, type Place, placeOf } from './place.ts';
+import { shareLock } from './share-lock.ts';
 
 export interface FileOptions {
   readonly codec?: Codec | undefined;
@@ -75,27 +76,14 @@ export function openCopy(dataDir: string): JournalCopy {
 }
 
 function copyUnheld(place: Place, directory: string): void {
-  const held = () => new JournalHeldError(place.directory, describeHolder(place));
-  if (isHeldHere(place)) throw held();
+  if (isHeldHere(place)) throw new JournalHeldError(place.directory, describeHolder(place));
   const found = lstatSync(place.journal, { throwIfNoEntry: false });
   if (!found?.isFile()) {
     throw new JournalPlaceError(`there is no journal in ${place.directory}`, {
       hint: 'name the directory with --data-dir or FLEETQ_DATA_DIR',
     });
   }
-  const hadShm = existsSync(`${place.journal}-shm`);
-  let lock: Connection | undefined;
-  try {
-    lock = new Database(place.journal, { readonly: true, timeout: 0 });
-    lock.exec('begin');
-    lock.prepare('select count(*) from sqlite_schema').get();
-  } catch (error) {
-    // Anything but this is damage, which does not keep the file from being copied.
-    if (isBusy(error)) {
-      lock?.close();
-      throw held();
-    }
-  }
+  const letGo = shareLock(place);
   try {
     // The file itself last: closing it drops this process's lock on it.
     for (const name of ['journal.db-wal', 'journal.mark', 'journal.db']) {
@@ -103,8 +91,7 @@ function copyUnheld(place: Place, directory: string): void {
       if (existsSync(from)) copyFileSync(from, join(directory, name));
     }
   } finally {
-    lock?.close();
-    if (!hadShm) rmSync(`${place.journal}-shm`, { force: true });
+    letGo();
   }
 }
 

@@ -17,7 +17,6 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { type Clock, FleetqError, isoTime, type Random } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import {
@@ -43,6 +42,7 @@ import { type Mark, readMark } from './mark-file.ts';
 import { migrate } from './migrate.ts';
 import { describeHolder, isHeldHere, type Place, preparePlace, syncDirectory } from './place.ts';
 import { restore, salvage } from './salvage.ts';
+import { removeLeftLocks, shareLock } from './share-lock.ts';
 
 export interface OpenPorts {
   readonly clock: Clock;
@@ -64,6 +64,7 @@ export interface Opened {
 export function openJournal(place: Place, ports: OpenPorts): Opened {
   if (isHeldHere(place)) throw new JournalHeldError(place.directory, describeHolder(place));
   preparePlace(place);
+  removeLeftLocks(place);
   const alarms: Alarm[] = finishReplacing(place);
   try {
     return { ...openWhole(place, ports), alarms };
@@ -97,7 +98,7 @@ function replaceOrSay(place: Place, ports: OpenPorts, damage: Error): Alarm {
 function openWhole(place: Place, ports: OpenPorts): Omit<Opened, 'alarms'> {
   const problem = headerProblem(place.journal);
   if (problem !== undefined) {
-    refuseHeld(place);
+    shareLock(place)();
     throw corrupt(problem);
   }
   const connection = openConnection(place.journal);
@@ -127,21 +128,6 @@ function headOf(connection: Connection, format: number, { clock, random }: OpenP
 function refuseBroken(connection: Connection): void {
   const problems = integrityProblems(connection);
   if (problems.length > 0) throw corrupt(problems.join('; '));
-}
-
-/** SQLite asks for the lock before it looks at the file, so even a broken one tells who is there. */
-export function refuseHeld(place: Place): void {
-  const hadShm = existsSync(`${place.journal}-shm`);
-  let connection: Connection | undefined;
-  try {
-    connection = new Database(place.journal, { readonly: true, timeout: 0 });
-    connection.pragma('schema_version');
-  } catch (error) {
-    if (isBusy(error)) throw new JournalHeldError(place.directory, describeHolder(place));
-  } finally {
-    connection?.close();
-    if (!hadShm) rmSync(`${place.journal}-shm`, { force: true });
-  }
 }
 
 /** Somebody's file of the same name is not ours to move. */

@@ -77,6 +77,7 @@ function decodeRow(
   prevHash: string,
   codec: Codec,
 ): StoredRecord {
+  if (!isEventRow(row)) throw new DamagedRunError(run, `record ${seq} has values of another kind`);
   if (row.seq !== seq) throw new DamagedRunError(run, `record ${seq} is missing`);
   const sum = chainHash(
     prevHash,
@@ -110,6 +111,15 @@ function decodeEvent(run: RunId, row: EventRow, codec: Codec): RunEvent {
   } catch (cause) {
     throw Object.assign(new DamagedRunError(run, `record ${row.seq} cannot be decoded`), { cause });
   }
+}
+
+/** A damaged value may have become bytes that read as the same text, and would pass for it. */
+function isEventRow(row: EventRow): boolean {
+  const { lsn, run, seq, at, epoch, event, state, data, hash: sum } = row;
+  return (
+    [lsn, seq, at, epoch].every((value) => Number.isSafeInteger(value)) &&
+    [run, event, state, data, sum].every((value) => typeof value === 'string')
+  );
 }
 
 export function groupByRun(rows: readonly EventRow[]): Map<string, EventRow[]> {

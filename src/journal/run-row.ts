@@ -68,6 +68,7 @@ function sealOf(row: RawRunRow): string {
  * against the first record.
  */
 export function readRunRow(row: RawRunRow, codec: Codec): RunRow {
+  if (!isRunRow(row)) throw new DamagedRunError(row.id, 'its row has values of another kind');
   if (row.finished_at !== null && sealOf(row) !== row.seal) {
     throw new DamagedRunError(row.id, 'its row does not match its seal');
   }
@@ -80,6 +81,20 @@ export function readRunRow(row: RawRunRow, codec: Codec): RunRow {
     finishedAt: row.finished_at ?? undefined,
     ending: row.finished_at === null ? undefined : readEnding(row, codec),
   };
+}
+
+/** A damaged value may have become bytes that read as the same text, and would pass for it. */
+function isRunRow(row: RawRunRow): boolean {
+  const isText = (value: unknown) => typeof value === 'string';
+  const { id, machine, version, key, started_at, finished_at, outcome, attempt, ending } = row;
+  if (![id, machine].every(isText) || !(key === null || isText(key))) return false;
+  if (![version, started_at].every(Number.isSafeInteger)) return false;
+  if (finished_at === null) return true;
+  const { last_seq, last_hash, seal } = row;
+  return (
+    [finished_at, attempt, last_seq].every(Number.isSafeInteger) &&
+    [outcome, ending, last_hash, seal].every(isText)
+  );
 }
 
 function readEnding(row: RawRunRow, codec: Codec): Ending {

@@ -60,14 +60,18 @@ function readProvable(copy: string, codec: Codec): Salvage {
     connection.pragma('locking_mode = EXCLUSIVE');
     connection.pragma('synchronous = OFF');
     const raw = new Map<string, RawRunRow>();
-    for (const row of readable<RawRunRow>(connection, 'runs', 'id')) raw.set(row.id, row);
+    for (const row of readable<RawRunRow>(connection, 'runs', 'id')) {
+      if (typeof row.id === 'string') raw.set(row.id, row);
+    }
     const events = readable<EventRow>(connection, 'events', 'lsn');
     const heads = readable<{ boot: number; lsn: number }>(connection, 'journal', 'one');
-    const proved = proveRuns(raw, groupByRun(events), codec);
+    const named = events.filter((row) => typeof row.run === 'string');
+    const proved = proveRuns(raw, groupByRun(named), codec);
     return {
       ...proved,
-      lsn: Math.max(0, ...heads.map((head) => head.lsn), ...maxOf(events, 'lsn')),
-      boot: Math.max(0, ...heads.map((head) => head.boot), ...maxOf(events, 'epoch')),
+      lsn: highest([...heads, ...proved.events].map((row) => row.lsn)),
+      // A fencing token must not fall, even where the head that counts it is damaged.
+      boot: highest([...heads.map((head) => head.boot), ...proved.events.map((row) => row.epoch)]),
     };
   } catch {
     return NOTHING;
@@ -76,8 +80,12 @@ function readProvable(copy: string, codec: Codec): Salvage {
   }
 }
 
-function maxOf(rows: readonly EventRow[], column: 'lsn' | 'epoch'): number[] {
-  return rows.length === 0 ? [] : [rows.reduce((max, row) => Math.max(max, row[column]), 0)];
+/** Far beyond what is ever reached; a damaged number may be larger. */
+const NUMBER_MAX = 2 ** 50;
+
+function highest(numbers: readonly number[]): number {
+  const isSane = (value: number) => Number.isSafeInteger(value) && value <= NUMBER_MAX;
+  return numbers.filter(isSane).reduce((max, value) => Math.max(max, value), 0);
 }
 
 /** Every row that can be read, from the front and, past a broken page, from the back. */

@@ -3,7 +3,7 @@ import type { Clock, Random, RunId } from '../ground/index.ts';
 import { Ballast } from './ballast.ts';
 import { type Codec, identityCodec } from './codec.ts';
 import { assertFullSync, type Connection, isDiskFailure } from './connection.ts';
-import { JournalStalledError } from './errors.ts';
+import { JournalPlaceError } from './errors.ts';
 import { inheritedOf, judgeMark } from './evidence.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Head, writeHead } from './head.ts';
@@ -99,8 +99,12 @@ export class SqliteJournal extends JournalReader implements Journal {
     } catch (error) {
       if (!isDiskFailure(error)) throw error;
       // The ballast of a predecessor is there for this.
-      if (this.#ballast.hold() && this.#ballast.release()) write.immediate();
-      else throw new JournalStalledError(error as Error);
+      if (!this.#ballast.hold() || !this.#ballast.release()) throw cannotBegin(error as Error);
+      try {
+        write.immediate();
+      } catch (again) {
+        throw isDiskFailure(again) ? cannotBegin(again as Error) : again;
+      }
     }
     return head;
   }
@@ -191,4 +195,11 @@ export class SqliteJournal extends JournalReader implements Journal {
       { idle: true },
     );
   }
+}
+
+function cannotBegin(cause: Error): JournalPlaceError {
+  return new JournalPlaceError(`the journal cannot be written: ${cause.message}`, {
+    cause,
+    hint: 'free space in the data directory and start again; nothing was lost',
+  });
 }

@@ -13,7 +13,8 @@ export interface Judgement {
 }
 
 export function judge(truth: State, seen: State): Judgement {
-  const isAlarmed = seen.alarms.some((kind) => kind === 'recordsLost' || kind === 'fileDamaged');
+  // A damaged mark alone is no excuse: it has nothing to do with the runs.
+  const isAlarmed = seen.alarms.some((kind) => kind !== 'markDamaged');
   const lies = isAlarmed ? liesUnderAlarm(truth, seen) : differences(truth, seen);
   if (lies.length > 0) return { verdict: 'silent', why: lies.slice(0, 3).join('; ') };
   const verdict = seen.alarms.includes('fileDamaged')

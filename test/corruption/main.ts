@@ -13,6 +13,7 @@ import type { WorkerReport, WorkerTask } from './worker.ts';
 const HANG_MS = 5_000;
 const WORKERS_MAX = 4;
 const CHUNK_COUNT = 2_000;
+const SHOWN_MAX = 100;
 
 const { values } = parseArgs({
   options: { json: { type: 'boolean' }, stride: { type: 'string', default: '1' } },
@@ -42,7 +43,6 @@ let imagesDone = 0;
 const lanes = Math.min(WORKERS_MAX, availableParallelism(), chunks.length);
 await Promise.all(Array.from({ length: lanes }, drainChunks));
 
-for (const line of silent.slice(0, 50)) say(`silent: ${line}`);
 const report = {
   images: imagesDone,
   silent: silent.length,
@@ -68,7 +68,8 @@ async function drainChunks(): Promise<void> {
 
 /** Answers what is left to do where an image has hung. */
 function work(chunk: readonly Damage[]): Promise<readonly Damage[]> {
-  const progress = new Int32Array(new SharedArrayBuffer(4));
+  // Below zero until it has begun: a worker that is slow to start does not hang.
+  const progress = new Int32Array(new SharedArrayBuffer(4)).fill(-1);
   const task: WorkerTask = { samples, damages: chunk, progress };
   const worker = new Worker(new URL('./worker-entry.mjs', import.meta.url), { workerData: task });
   return new Promise((resolve, reject) => {
@@ -76,7 +77,7 @@ function work(chunk: readonly Damage[]): Promise<readonly Damage[]> {
     const watch = setInterval(() => {
       const done = Atomics.load(progress, 0);
       if (done !== last) [last, lastMs] = [done, performance.now()];
-      else if (performance.now() - lastMs > HANG_MS) end(hang(done));
+      else if (done >= 0 && performance.now() - lastMs > HANG_MS) end(hang(done));
     }, 500);
     const end = (rest: readonly Damage[]) => {
       clearInterval(watch);
@@ -84,7 +85,7 @@ function work(chunk: readonly Damage[]): Promise<readonly Damage[]> {
       resolve(rest);
     };
     const hang = (done: number) => {
-      silent.push(`${nameOf(chunk[done]!)}: hung for ${HANG_MS} ms`);
+      sayOnce(`${nameOf(chunk[done]!)}: hung for ${HANG_MS} ms`);
       imagesDone += done + 1;
       return chunk.slice(done + 1);
     };
@@ -96,11 +97,16 @@ function work(chunk: readonly Damage[]): Promise<readonly Damage[]> {
       for (const [name, count] of Object.entries(done.counts)) {
         counts[name] = (counts[name] ?? 0) + count;
       }
-      silent.push(...done.silent);
+      for (const line of done.silent) sayOnce(line);
       imagesDone += chunk.length;
       end([]);
     });
   });
+}
+
+function sayOnce(line: string): void {
+  silent.push(line);
+  if (silent.length <= SHOWN_MAX) say(`silent: ${line}`);
 }
 
 function say(line: string): void {

@@ -1,6 +1,6 @@
 /** Some runs that do their work, and some whose work kills the process they are in. */
-import * as z from 'zod';
 import { createFleet, defineMachine } from '../../src/index.ts';
+import { takes } from '../support/any-schema.ts';
 
 const argument = JSON.parse(process.argv[2] ?? '{}') as {
   readonly dataDir: string;
@@ -11,7 +11,7 @@ const argument = JSON.parse(process.argv[2] ?? '{}') as {
 const machine = defineMachine({
   name: 'perhaps-poison',
   version: 1,
-  input: z.object({ isPoison: z.boolean() }),
+  input: takes<{ isPoison: boolean }>(),
   retry: { attemptMax: 3, backoff: () => 1 },
   check: 'none',
   work: ({ input }) => {

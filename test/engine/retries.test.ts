@@ -74,7 +74,7 @@ test('a time that passed while no process ran is acted on at once', async () => 
     dataDir: first.dataDir,
     clock: first.clock,
   });
-  await clock.settle();
+  await clock.advance(0);
   expect(fleet.describe(id)).toMatchObject({ status: 'completed', output: 2 });
 });
 

@@ -1,6 +1,6 @@
 /** Sleeps and long waits: rows in the journal, not objects in memory. */
 import { expect, test } from 'vitest';
-import { defineMachine } from '../../src/index.ts';
+import { type Around, defineMachine } from '../../src/index.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { anyInput, kinds, useFleets } from '../support/fleets.ts';
 
@@ -70,6 +70,36 @@ test('a sleep longer than a timer can be ends at its time', async () => {
   expect(woken).toHaveLength(1);
 });
 
+test('sleepers that wake at once, or were overdue at the start, never crowd memory', async () => {
+  const woken: string[] = [];
+  const machine = sleeper('8h', woken);
+  const seen: number[] = [];
+  const around: Around = (_of, call) => {
+    seen.push(rig.fleet.status.inMemory);
+    return call();
+  };
+  const options = { machines: [machine], activeRunsMax: 10, slots: 2, around };
+  let rig = await open(options);
+  for (let index = 0; index < 60; index++) {
+    await rig.fleet.startLocal(machine, {});
+    await rig.clock.settle();
+  }
+  rig.clock.pass(8 * HOUR_MS);
+  await rig.clock.advance(61_000);
+  expect(woken).toHaveLength(60);
+
+  for (let index = 0; index < 60; index++) {
+    await rig.fleet.startLocal(machine, {});
+    await rig.clock.settle();
+  }
+  rig.fleet.stopNow();
+  rig.clock.pass(24 * HOUR_MS);
+  rig = await open({ ...options, dataDir: rig.dataDir, clock: rig.clock });
+  await rig.clock.advance(61_000);
+  expect(woken).toHaveLength(120);
+  expect(Math.max(...seen)).toBeLessThanOrEqual(10);
+});
+
 test('a sleep survives crashes before, in and after the night', async () => {
   const woken: string[] = [];
   const machine = sleeper('8h', woken);
@@ -82,7 +112,7 @@ test('a sleep survives crashes before, in and after the night', async () => {
   second.fleet.stopNow();
   second.clock.pass(20 * HOUR_MS);
   const third = await afterCrash(second, { machines: [machine] });
-  await third.clock.settle();
+  await third.clock.advance(0);
   expect(woken).toEqual([id]);
   const fourth = await afterCrash(third, { machines: [machine] });
   await fourth.clock.advance(HOUR_MS);
@@ -117,6 +147,19 @@ test('a clock that is set back lets a sleeper sleep on until its time', async ()
   await clock.advance(8 * HOUR_MS);
   expect(woken).toEqual([]);
   await clock.advance(dueAt - clock.now() + 60_000);
+  expect(woken).toHaveLength(1);
+});
+
+test('a short sleep is not over before its time either when the clock is set back', async () => {
+  const woken: string[] = [];
+  const machine = sleeper('3s', woken);
+  const { fleet, clock } = await open({ machines: [machine] });
+  await fleet.startLocal(machine, {});
+  await clock.settle();
+  clock.setWall(clock.now() - 60_000);
+  await clock.advance(62_999);
+  expect(woken).toEqual([]);
+  await clock.advance(1);
   expect(woken).toHaveLength(1);
 });
 

@@ -2,9 +2,9 @@
  * Five machines, one for each way a run can go, whose every phase writes into the outside ledger
  * what it did. The effect comes first and the answer after it, as in real handlers.
  */
-import * as z from 'zod';
 import type { Around, Machine, StepContext } from '../../src/index.ts';
 import { defineMachine, handoff } from '../../src/index.ts';
+import { takes } from '../support/any-schema.ts';
 
 export const SHAPES = ['one', 'three', 'handoff', 'flaky', 'sleeping'] as const;
 export type Shape = (typeof SHAPES)[number];
@@ -14,7 +14,7 @@ export interface Subject {
 }
 
 type Context = StepContext<Subject, unknown>;
-const input = z.object({ subject: z.string() });
+const input = takes<Subject>();
 /** Enough for any number of kills: exhaustion has tests of its own. */
 const retry = { attemptMax: 10_000, backoff: () => 2 };
 

@@ -74,7 +74,10 @@ export class Supervisor {
       for (const line of text.split('\n')) if (line !== '') onLog?.(line);
     });
     child.on('message', (message) => this.#hear(message as WorkerMessage, pid));
-    child.on('error', () => undefined);
+    child.on('error', (error) => {
+      // Where there never was a process, nothing will close.
+      if (child.pid === undefined) this.#onDeath(pid, error.message);
+    });
     child.on('close', (code, signal) => this.#onDeath(pid, signal ?? `code ${code}`));
   }
 

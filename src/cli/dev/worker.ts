@@ -15,7 +15,8 @@ import { wantsColour } from '../output.ts';
 import type { WorkerMessage } from './messages.ts';
 
 function tellSupervisor(message: WorkerMessage): void {
-  if (process.connected) process.send?.(message);
+  // A supervisor that has just died hears nothing: what follows is told by 'disconnect'.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
 function forwardEvents(): void {
