@@ -17,6 +17,7 @@ import { Limits } from '../throttle/index.ts';
 import { Admission } from './admission.ts';
 import { Canceller, type CancelReport } from './canceller.ts';
 import { DrainingError, RunNotFoundError, RunSetAsideError } from './errors.ts';
+import { closeJournal } from './last-words.ts';
 import { type LiveRun, ofRun, type RunView } from './live-run.ts';
 import { interruptionOf, type PerformPorts, perform } from './perform.ts';
 import type { Around } from './phase-call.ts';
@@ -278,28 +279,7 @@ export class Engine {
   }
 
   #close(): void {
-    if (this.#runs.isClosed) return;
-    if (this.#hasFlushed()) this.#unmarkWhatIsOutside();
-    this.#runs.close();
-    this.#journal.close();
-  }
-
-  /** What a failing disk did not take was never acknowledged: its runs stay marked as they are. */
-  #hasFlushed(): boolean {
-    try {
-      this.#journal.flushNow();
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Only those whose phase is on record by now are surely outside one; the others stay marked. */
-  #unmarkWhatIsOutside(): void {
-    const inSlots = [...this.#runs.live.values()].filter((run) => run.slot !== undefined);
-    const outside = inSlots.filter((run) => run.isAppending);
-    if (outside.length === inSlots.length) this.#journal.vacate();
-    else this.#journal.vacate(outside.map((run) => run.slot!));
+    if (!this.#runs.isClosed) closeJournal(this.#journal, this.#runs);
   }
 }
 

@@ -12,7 +12,7 @@ export interface Judgement {
   readonly evidence: Evidence;
 }
 
-export function judgeMark({ mark, head, alarms }: Opened, lastSeq: LastSeq): Judgement {
+export function judgeMark({ mark, head, keptWal, alarms }: Opened, lastSeq: LastSeq): Judgement {
   const nothingKnown = { isComplete: false, unknownUntil: head.lsn, occupied: new Map() };
   const unknown = (kind: Alarm['kind'], message: string): Judgement => ({
     alarms: [{ kind, message }],
@@ -38,7 +38,8 @@ export function judgeMark({ mark, head, alarms }: Opened, lastSeq: LastSeq): Jud
   if (mark.lsn > head.lsn) {
     return unknown(
       'recordsLost',
-      `the journal has lost its last ${mark.lsn - head.lsn} records: it ends at ${head.lsn}, and had ${mark.lsn}`,
+      `the journal has lost its last ${mark.lsn - head.lsn} records: it ends at ${head.lsn}, and had ${mark.lsn}` +
+        (keptWal ? `; its WAL is kept as ${keptWal}` : ''),
     );
   }
   return { alarms: [], evidence: evidenceOf(mark, head.lsn, lastSeq) };

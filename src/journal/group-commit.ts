@@ -4,6 +4,7 @@
  * failing disk, items wait and are tried again; nobody is told a lie and nothing is dropped.
  */
 import type { Cancel, Clock } from '../ground/index.ts';
+import { JournalStalledError } from './errors.ts';
 
 const BATCH_COUNT_MAX = 4_096;
 const RETRY_MS_FIRST = 100;
@@ -53,8 +54,14 @@ export class GroupCommit<T> {
     }
   }
 
+  /** Whoever still waits learns that it will not be written. */
   stop(): void {
     this.#cancelRetry?.();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { reject } of waiting) {
+      reject(new JournalStalledError(this.stalledBy ?? new Error('the journal was closed')));
+    }
   }
 
   #schedule(): void {

@@ -58,6 +58,8 @@ export interface Opened {
   readonly head: Head;
   /** What the process before has left; undefined where it left none, or is about another file. */
   readonly mark: Mark | undefined | 'damaged';
+  /** Where the WAL is kept, as it was found, if something in it could not be reached. */
+  readonly keptWal: string | undefined;
   readonly alarms: readonly Alarm[];
 }
 
@@ -109,10 +111,27 @@ function openWhole(place: Place, ports: OpenPorts): Omit<Opened, 'alarms'> {
     const mark = readMark(place.mark);
     const isBehind = typeof mark === 'object' && mark.journalId === head.id && mark.lsn > head.lsn;
     if (isBehind || statSync(place.journal).size <= ports.checkBytesMax) refuseBroken(connection);
-    return { connection, head, mark };
+    return { connection, head, mark, keptWal: isBehind ? keepWal(place, ports) : undefined };
   } catch (error) {
+    if (isSqlite(error) && !isBusy(error) && !isDiskFailure(error)) keepWal(place, ports);
     connection.close();
     throw error;
+  }
+}
+
+/**
+ * What SQLite cannot reach in the WAL it overwrites, or deletes when it closes: a copy is kept. Only
+ * of the WAL: the lock is on the database file, and closing that would drop it.
+ */
+function keepWal(place: Place, { clock }: OpenPorts): string | undefined {
+  const wal = `${place.journal}-wal`;
+  if (bytesOf(wal) === 0) return undefined;
+  const to = `${freeName(place, isoTime(clock.now()))}-wal.found`;
+  try {
+    copyFileSync(wal, to);
+    return to;
+  } catch {
+    return undefined;
   }
 }
 
@@ -177,15 +196,21 @@ function replaceBroken(place: Place, ports: OpenPorts, cause: Error): Alarm {
 
 const NAME_COUNT_MAX = 10_000;
 
-function quarantine(place: Place, time: string): string {
+/** A name in quarantine that nothing has yet. */
+function freeName(place: Place, time: string): string {
   mkdirSync(place.quarantine, { recursive: true, mode: 0o700 });
   const stamp = time.replaceAll(/[:.]/g, '-');
-  let movedTo = '';
+  let free = '';
   for (let count = 1; count <= NAME_COUNT_MAX; count++) {
     const name = `${stamp}${count > 1 ? `-${count}` : ''}-${basename(place.journal)}`;
-    movedTo = join(place.quarantine, name);
-    if (!existsSync(movedTo)) break;
+    free = join(place.quarantine, name);
+    if (!['', '-wal.found'].some((suffix) => existsSync(free + suffix))) break;
   }
+  return free;
+}
+
+function quarantine(place: Place, time: string): string {
+  const movedTo = freeName(place, time);
   if (existsSync(place.mark)) copyFileSync(place.mark, `${movedTo}.mark`);
   // The file first: once it is gone, the new one takes its place whatever happens.
   for (const suffix of ['', '-wal', '-shm']) {

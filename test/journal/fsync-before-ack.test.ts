@@ -19,6 +19,8 @@ interface Findings {
   /** WAL resets while pages that were moved to the database file were not synced. */
   readonly earlyResets: number;
   readonly resets: number;
+  /** Whether the names of the files, and of their directory, were synced before the first ack. */
+  readonly areNamesSynced: boolean;
 }
 
 function watchCommits(isLazy: boolean): Findings {
@@ -43,11 +45,15 @@ function watchCommits(isLazy: boolean): Findings {
 function judgeLog(log: string, dataDir: string, ackFile: string): Omit<Findings, 'commits'> {
   const [db, wal] = [join(dataDir, 'journal.db'), join(dataDir, 'journal.db-wal')];
   const dirty = { [db]: false, [wal]: false };
+  const names = new Set([dataDir, dirname(dataDir)]);
+  let areNamesSynced = false;
   let [acks, early, resets, earlyResets] = [0, 0, 0, 0];
   for (const { op, path, offset, result } of readShimLog(log)) {
     if (result < 0) throw new Error(`${op} of ${path} failed`);
+    if (op === 'sync') names.delete(path);
     if (path === ackFile) {
       acks += 1;
+      if (acks === 1) areNamesSynced = names.size === 0;
       if (dirty[wal]) early += 1;
     } else if (path in dirty) {
       if (path === wal && op === 'write' && offset === 0) {
@@ -57,7 +63,7 @@ function judgeLog(log: string, dataDir: string, ackFile: string): Omit<Findings,
       dirty[path] = op !== 'sync';
     }
   }
-  return { acks, early, resets, earlyResets };
+  return { acks, early, resets, earlyResets, areNamesSynced };
 }
 
 test('every one of 1,000 group commits is synced before any of its records is acknowledged', () => {
@@ -66,6 +72,7 @@ test('every one of 1,000 group commits is synced before any of its records is ac
   // Many records a commit, or it would not be a group.
   expect(found.acks).toBeGreaterThan(5 * found.commits);
   expect(found.early).toBe(0);
+  expect(found.areNamesSynced).toBe(true);
   // The WAL was begun anew at least once, each time only after the database file was synced.
   expect(found.resets).toBeGreaterThan(1);
   expect(found.earlyResets).toBe(0);

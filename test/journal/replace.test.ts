@@ -2,6 +2,7 @@
 import {
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -93,6 +94,22 @@ test('a database file that was emptied does not take its WAL with it', async () 
   expect(next.alarms[0]!.message).toMatch(/the file is empty, its WAL is not.*3 runs were carried/);
   const kept = readdirSync(join(image, 'quarantine')).find((name) => name.endsWith('-wal'))!;
   expect(readFileSync(join(image, 'quarantine', kept)).equals(wal)).toBe(true);
+});
+
+test('a WAL of which the end cannot be reached is kept as it was found', async () => {
+  const directory = newDir();
+  const journal = open(directory);
+  for (const index of [1, 2, 3]) await new RunWriter(journal, runIdOf(index)).start();
+  const image = killed(directory);
+  const file = join(image, 'journal.db-wal');
+  const wal = readFileSync(file);
+  wal[wal.length - 20_000]! ^= 1;
+  writeFileSync(file, wal);
+  const { alarms } = open(image);
+  expect(alarms.map(({ kind }) => kind)).toEqual(['recordsLost']);
+  const kept = /its WAL is kept as (.*)$/.exec(alarms[0]!.message)![1]!;
+  expect(readFileSync(kept).equals(wal)).toBe(true);
+  expect(lstatSync(kept).mode & 0o777).toBe(0o600);
 });
 
 test('a death while a broken file is replaced leaves the old one or a complete new one', async () => {

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { defineMachine } from '../../src/index.ts';
-import { JournalWriter } from '../../src/journal/journal-writer.ts';
 import { anyInput, gate, kinds, never, useFleets } from '../support/fleets.ts';
+import { fullDisk } from '../support/full-disk.ts';
 
 const { open, afterCrash, hear } = useFleets();
 const head = { version: 1, input: anyInput, check: 'none' } as const;
@@ -52,20 +52,6 @@ test('a run that has had its last attempt in a crash ends, and stays to be seen'
   ]);
   expect(third.fleet.runs({ status: 'unfinished', countMax: 9 })).toEqual([]);
 });
-
-/** The disk is full for the next `times` transactions. */
-function fullDisk(times: number): () => void {
-  const write = JournalWriter.prototype.write;
-  let left = times;
-  JournalWriter.prototype.write = function (batch) {
-    if (left-- > 0)
-      throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
-    return write.call(this, batch);
-  };
-  return () => {
-    JournalWriter.prototype.write = write;
-  };
-}
 
 // 6, 10
 test('a disk that is full when work is done does not make it failed work: the record is tried again', async () => {

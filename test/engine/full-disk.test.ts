@@ -1,0 +1,80 @@
+/** A disk that takes nothing: runs stand still where they are on record, and nobody is told a lie. */
+import { expect, test } from 'vitest';
+import { defineMachine } from '../../src/index.ts';
+import { anyInput, gate, kinds, useFleets } from '../support/fleets.ts';
+import { fullDisk } from '../support/full-disk.ts';
+
+const { open, hear } = useFleets();
+
+function stepwise(calls: string[], answer: Promise<string>) {
+  return defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'stepwise',
+    check: ({ fencingToken }) => void calls.push(`check in ${fencingToken}`),
+    work: ({ fencingToken }): Promise<string> | string => {
+      calls.push(`work in ${fencingToken}`);
+      return fencingToken === 1 ? answer : 'made again';
+    },
+    persist: ({ work, fencingToken }) => {
+      calls.push(`persist in ${fencingToken}`);
+      return work;
+    },
+  });
+}
+
+test('while the disk is full a run goes no further than its last record, starts are refused, and all goes on when there is space', async () => {
+  const recovered = hear('journal.recovered');
+  const calls: string[] = [];
+  const answer = gate<string>();
+  const machine = stepwise(calls, answer.opened);
+  const { fleet, clock } = await open({ machines: [machine] });
+  const run = await fleet.startLocal(machine, {});
+  await clock.settle();
+  const mend = fullDisk(Number.POSITIVE_INFINITY);
+  answer.open('made');
+  await clock.advance(60_000);
+  expect(calls).toEqual(['check in 1', 'work in 1']);
+  expect(kinds(fleet, run.id)).toEqual(['STARTED', 'DONE']);
+  await expect(fleet.startLocal(machine, {})).rejects.toMatchObject({
+    code: 'FLEETQ_JOURNAL_STALLED',
+  });
+  mend();
+  await clock.advance(10_000);
+  expect(await run.result()).toBe('made');
+  expect(calls).toEqual(['check in 1', 'work in 1', 'persist in 1']);
+  expect(recovered).toHaveLength(1);
+  expect(await (await fleet.startLocal(machine, {})).result()).toBe('made');
+});
+
+test('a process that ends while the disk is full answers whoever waits, and the next one asks check', async () => {
+  const calls: string[] = [];
+  const answer = gate<string>();
+  const machine = stepwise(calls, answer.opened);
+  const first = await open({ machines: [machine] });
+  const run = await first.fleet.startLocal(machine, {});
+  await first.clock.settle();
+  const mend = fullDisk(Number.POSITIVE_INFINITY);
+  const starting = first.fleet.startLocal(machine, { id: 'never durable' });
+  answer.open('made');
+  const [refused, unheard] = [
+    expect(starting).rejects.toMatchObject({ code: 'FLEETQ_JOURNAL_STALLED' }),
+    expect(run.result()).rejects.toMatchObject({ code: 'FLEETQ_DRAINING' }),
+  ];
+  await first.clock.settle();
+  const draining = first.fleet.drain({ budget: '10s' });
+  await first.clock.advance(10_000);
+  await draining;
+  await refused;
+  await unheard;
+  mend();
+  const { fleet, clock } = await open({
+    machines: [machine],
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  await clock.settle();
+  // The work was done and is not on record: the one case in which it may be done again.
+  expect(calls.slice(2)).toEqual(['check in 2', 'work in 2', 'persist in 2']);
+  expect(fleet.runs({ countMax: 9 }).map(({ id }) => id)).toEqual([run.id]);
+});
