@@ -1,6 +1,12 @@
 /** Looks at runs without touching them: what the command line, the API and people see. */
 import { type Clock, isRunId, type RunId } from '../ground/index.ts';
-import type { Journal, RunFilter, RunRow, StoredRecord } from '../journal/index.ts';
+import {
+  DamagedRunError,
+  type Journal,
+  type RunFilter,
+  type RunRow,
+  type StoredRecord,
+} from '../journal/index.ts';
 import { RunNotFoundError } from './errors.ts';
 import type { LiveRun } from './live-run.ts';
 import type { SetAside } from './run-table.ts';
@@ -54,8 +60,21 @@ export class Inspector {
       const reason = row.damage ?? setAside?.reason;
       return { ...summarise(row, [], now), status: 'quarantined', reason };
     }
-    const hasRecords = row.finishedAt === undefined || this.#journal.hasEvents(row.id);
-    const summary = summarise(row, hasRecords ? this.#journal.history(row.id) : [], now);
-    return { ...summary, ...setAside, progress: this.#inHand.liveRun(row.id)?.progress };
+    const records = this.#records(row);
+    if (typeof records === 'string') {
+      return { ...summarise(row, [], now), status: 'quarantined', reason: records };
+    }
+    const progress = this.#inHand.liveRun(row.id)?.progress;
+    return { ...summarise(row, records, now), ...setAside, progress };
+  }
+
+  /** The records, or why they cannot be trusted. An ended run answers by its row even then. */
+  #records(row: RunRow): readonly StoredRecord[] | string {
+    try {
+      return this.#journal.history(row.id);
+    } catch (error) {
+      if (!(error instanceof DamagedRunError)) throw error;
+      return row.finishedAt === undefined ? error.message : [];
+    }
   }
 }

@@ -203,3 +203,34 @@ test('runs that were queued when the process died still wait for the slots there
   expect(second.fleet.runs({ status: 'completed', countMax: 100 })).toHaveLength(60);
   expect(most).toBe(3);
 });
+
+test('a record that reads as something nobody expects sets its run aside, and no other', async () => {
+  const machine = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'odd',
+    check: 'none',
+    work: ({ input }) => `made by ${input.id}`,
+    persist: ({ work, fencingToken }): Promise<string> | string =>
+      fencingToken === 1 ? never() : work,
+  });
+  const first = await open({ machines: [machine] });
+  const bad = await first.fleet.startLocal(machine, { id: 'bad' });
+  const good = await first.fleet.startLocal(machine, { id: 'good' });
+  await first.clock.settle();
+  first.fleet.stopNow();
+  // As by a key that decrypts to nonsense: the hash is over what is on disk, and fits.
+  const codec = {
+    encode: (text: string) => text,
+    decode: (text: string) => (text.includes('made by bad') ? 'null' : text),
+  };
+  const { fleet, clock } = await open({
+    machines: [machine],
+    dataDir: first.dataDir,
+    clock: first.clock,
+    codec,
+  });
+  await clock.settle();
+  expect(fleet.describe(good.id).output).toBe('made by good');
+  expect(fleet.describe(bad.id).status).toBe('quarantined');
+});

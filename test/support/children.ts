@@ -3,28 +3,73 @@
  * with `src/`, so that a child starts in a fifth of a second and runs what is in the tree now.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hash } from '../../src/ground/index.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CACHE = join(ROOT, 'node_modules', '.cache', 'fleetq-children');
+const KEPT_MS_MAX = 3_600_000;
 let compiled: string | undefined;
 
-/** The compiled form of `test/<program>`; compiles on first use, and cleans up when this process ends. */
+/** The compiled form of `test/<program>`; compiles where nobody has since the last change. */
 export function childProgram(program: string): string {
-  compiled ??= compile();
+  compiled ??= compileOnce();
   return join(compiled, 'test', program.replace(/\.ts$/, '.js'));
 }
 
-function compile(): string {
-  const cache = join(ROOT, 'node_modules', '.cache');
-  mkdirSync(cache, { recursive: true });
-  const out = mkdtempSync(join(cache, 'fleetq-children-'));
-  process.once('exit', () => rmSync(out, { recursive: true, force: true }));
+function compileOnce(): string {
+  mkdirSync(CACHE, { recursive: true });
+  forgetOld();
+  const place = join(CACHE, hash(describeSources()));
+  if (existsSync(place)) return place;
+  const fresh = mkdtempSync(join(CACHE, 'new-'));
+  compileInto(fresh);
+  try {
+    renameSync(fresh, place);
+  } catch {
+    // Somebody else was faster with the same.
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  return place;
+}
+
+/** Changes whenever one of the files does. */
+function describeSources(): string {
+  const files = ['src', 'test'].flatMap((directory) =>
+    readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(ROOT, directory, file)),
+  );
+  return files
+    .sort()
+    .map((file) => `${file} ${statSync(file).mtimeMs} ${statSync(file).size}`)
+    .join('\n');
+}
+
+function forgetOld(): void {
+  for (const name of readdirSync(CACHE)) {
+    const place = join(CACHE, name);
+    if (Date.now() - statSync(place).mtimeMs < KEPT_MS_MAX) continue;
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function compileInto(out: string): void {
   writeFileSync(join(out, 'package.json'), '{ "type": "module" }');
   symlinkSync(join(ROOT, 'migrations'), join(out, 'migrations'));
   const config = join(out, 'tsconfig.json');
-  const paths = { fleetq: [join(ROOT, 'src/index.ts')] };
   writeFileSync(
     config,
     JSON.stringify({
@@ -36,7 +81,7 @@ function compile(): string {
         rewriteRelativeImportExtensions: true,
         rootDir: ROOT,
         outDir: out,
-        paths,
+        paths: { fleetq: [join(ROOT, 'src/index.ts')] },
       },
       include: [join(ROOT, 'src'), join(ROOT, 'test/**/*-child.ts')],
     }),
@@ -45,7 +90,6 @@ function compile(): string {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   if (!existsSync(join(out, 'src/index.js'))) throw new Error(`nothing was compiled into ${out}`);
-  return out;
 }
 
 export interface ChildEnd {
