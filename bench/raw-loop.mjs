@@ -18,7 +18,9 @@ export function openRaw(dataDir) {
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
   for (const sql of migrations()) db.exec(sql);
-  db.exec("insert into journal (one, id, boot, lsn, created_at, seal) values (1, 'raw', 1, 0, 0, '')");
+  db.exec(
+    "insert into journal (one, id, boot, lsn, created_at, seal) values (1, 'raw', 1, 0, 0, '')",
+  );
   const insertEvent = db.prepare(
     'insert into events (lsn, run, seq, at, epoch, event, state, data, hash) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
@@ -82,7 +84,8 @@ export function rowsOf(kind, append) {
       const event = seq === 0 ? 'STARTED' : 'DONE';
       const data = isBare ? BARE_DATA : dataOf(seq, n);
       prev = digest(`${prev}\n${run}\n${seq}\n${at}\n1\n${event}\n${STATES[seq]}\n${data}`);
-      const seal = seq === 4 ? digest(`${run}\nbench-four\n1\n\n${at}\n${at}\n${ENDING}\n4\n${prev}`) : '';
+      const seal =
+        seq === 4 ? digest(`${run}\nbench-four\n1\n\n${at}\n${at}\n${ENDING}\n4\n${prev}`) : '';
       await append({ run, seq, at, event, state: STATES[seq], data, hash: prev, seal });
     }
   };
@@ -97,6 +100,7 @@ function dataOf(seq, n) {
       input: { n },
     });
   }
-  if (seq === 2) return JSON.stringify({ type: 'DONE', output: { url: 'https://example.invalid/image', n } });
+  if (seq === 2)
+    return JSON.stringify({ type: 'DONE', output: { url: 'https://example.invalid/image', n } });
   return JSON.stringify(seq === 4 ? { type: 'DONE', output: { n } } : { type: 'DONE' });
 }

@@ -6,7 +6,9 @@ import { Worker } from 'node:worker_threads';
 import { rowsOf } from './raw-loop.mjs';
 
 export function threadLoop(dataDir) {
-  const worker = new Worker(new URL('thread-worker.mjs', import.meta.url), { workerData: { dataDir } });
+  const worker = new Worker(new URL('thread-worker.mjs', import.meta.url), {
+    workerData: { dataDir },
+  });
   worker.unref();
   let waiting = [];
   let inFlight;

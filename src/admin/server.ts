@@ -80,7 +80,8 @@ export class AdminServer {
 function refuseLong(path: string): void {
   if (Buffer.byteLength(path) <= SOCKET_BYTES_MAX) return;
   throw new SocketError(
-    `the path of the socket is ${Buffer.byteLength(path)} bytes long, and the system allows ${SOCKET_BYTES_MAX}: ${path}`,
+    `the path of the socket is ${Buffer.byteLength(path)} bytes long, ` +
+      `and the system allows ${SOCKET_BYTES_MAX}: ${path}`,
     { hint: 'choose a data directory with a shorter path, with --data-dir or FLEETQ_DATA_DIR' },
   );
 }

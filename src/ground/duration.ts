@@ -4,7 +4,7 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION_MS_MAX = 10 * 365 * UNIT_MS.d;
 
-/** The milliseconds in `duration`, or undefined where it is none: negative, endless, over ten years, not a duration. */
+/** The milliseconds in `duration`; undefined where it is none, negative, or over ten years. */
 export function parseDuration(duration: unknown): number | undefined {
   const ms = typeof duration === 'number' ? duration : parseText(duration);
   return ms !== undefined && ms >= 0 && ms <= DURATION_MS_MAX ? ms : undefined;

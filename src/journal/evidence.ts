@@ -38,7 +38,8 @@ export function judgeMark({ mark, head, keptWal, alarms }: Opened, lastSeq: Last
   if (mark.lsn > head.lsn) {
     return unknown(
       'recordsLost',
-      `the journal has lost its last ${mark.lsn - head.lsn} records: it ends at ${head.lsn}, and had ${mark.lsn}` +
+      `the journal has lost its last ${mark.lsn - head.lsn} records: ` +
+        `it ends at ${head.lsn}, and had ${mark.lsn}` +
         (keptWal ? `; its WAL is kept as ${keptWal}` : ''),
     );
   }

@@ -9,7 +9,7 @@ export const insertEvent = `
 export const insertRun = `
   insert into runs (id, machine, version, key, started_at) values (?, ?, ?, ?, ?)`;
 
-/** finished_at, outcome, attempt, ending, last_seq, last_hash, seal, id. Only once: an ended run stays ended. */
+/** finished_at, outcome, attempt, ending, last_seq, last_hash, seal, id. Only once, by the guard. */
 export const finishRun = `
   update runs set finished_at = ?, outcome = ?, attempt = ?, ending = ?, last_seq = ?, last_hash = ?, seal = ?
    where id = ? and finished_at is null`;

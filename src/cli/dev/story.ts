@@ -30,7 +30,10 @@ export function tellEvent(event: SupervisorEvent, id: (run: string) => string): 
     case 'finished': {
       const why = event.reason ? `: ${plain(event.reason)}` : '';
       const took = showDuration(event.elapsedMs);
-      return `${id(event.run)} ${event.machine} ${OUTCOME[event.outcome]} at ${event.state} after ${took}${why}`;
+      return (
+        `${id(event.run)} ${event.machine} ${OUTCOME[event.outcome]} ` +
+        `at ${event.state} after ${took}${why}`
+      );
     }
     case 'refused':
       return `worker cannot begin: ${plain(event.error.message)}`;

@@ -85,7 +85,8 @@ export class TableView implements View {
     this.#terminal.close();
     const { started, completed, handedOff, failed, resumed } = this.#totals;
     process.stdout.write(
-      `started ${started}, completed ${completed}, handed off ${handedOff}, failed ${failed}, resumed ${resumed}\n`,
+      `started ${started}, completed ${completed}, handed off ${handedOff}, ` +
+        `failed ${failed}, resumed ${resumed}\n`,
     );
   }
 
