@@ -51,19 +51,28 @@ interface Round {
   readonly bare: number;
 }
 
-/** Engine and hand loop in turns, so that whatever else the machine does hits both. */
 async function alternate(inFlight: number, env: NodeJS.ProcessEnv): Promise<Round[]> {
-  const rounds: Round[] = [];
+  const rounds = await inTurns(['raw', 'engine', 'bare'], inFlight, env);
+  return rounds.map(({ raw, engine, bare }) => ({ raw: raw!, engine: engine!, bare: bare! }));
+}
+
+/** One kind after the other, again and again, so that whatever else the machine does hits all. */
+async function inTurns(
+  kinds: readonly string[],
+  inFlight: number,
+  env: NodeJS.ProcessEnv,
+): Promise<Rates[]> {
+  const rounds: Rates[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const rates: Record<string, number> = {};
-    for (const kind of ['raw', 'engine', 'bare'] as const) {
+    const rates: Rates = {};
+    for (const kind of kinds) {
       const answer = await inTempDir((dataDir) =>
         runChild('throughput', { kind, inFlight, seconds: SECONDS, dataDir }, { env }),
       );
       rates[kind] = answer['runsPerSecond'] as number;
-      say(`${kind} at ${inFlight} in flight: ${Math.round(rates[kind])} runs/s`);
+      say(`${kind} at ${inFlight} in flight: ${Math.round(rates[kind]!)} runs/s`);
     }
-    rounds.push(rates as unknown as Round);
+    rounds.push(rates);
   }
   return rounds;
 }
@@ -97,6 +106,27 @@ async function memory(): Promise<object> {
     bytesPerActiveRun: answer['bytesPerRun'],
     rssBytesPerActiveRun: answer['rssPerRun'],
   };
+}
+
+/** The hand loop with its journal here and in a worker thread: what decided where the journal lives. */
+export async function benchThreads(): Promise<object> {
+  const shares: Record<string, object> = {};
+  for (const [name, env] of [
+    ['fsyncAsIs', {}],
+    ['fsync1ms', shimEnv({ fsyncDelayUs: 1_000 })],
+  ] as const) {
+    const byInFlight: Record<string, object> = {};
+    for (const inFlight of IN_FLIGHT) {
+      const rates = await inTurns(['raw', 'thread'], inFlight, env);
+      byInFlight[inFlight] = {
+        mainRunsPerSecond: median(rates.map((round) => round['raw']!)),
+        threadRunsPerSecond: median(rates.map((round) => round['thread']!)),
+        threadOverMain: median(rates.map((round) => round['thread']! / round['raw']!)),
+      };
+    }
+    shares[name] = byInFlight;
+  }
+  return { bench: 'threads', node: process.version, ...shares };
 }
 
 async function inTempDir(act: (dataDir: string) => Promise<ChildAnswer>): Promise<ChildAnswer> {

@@ -3,9 +3,12 @@
  * line of stdout. Figures are ratios against a raw limit taken in the same run: absolute ones move
  * from machine to machine.
  */
-import { benchEngine } from './engine.ts';
+import { benchEngine, benchThreads } from './engine.ts';
 
-const BENCHES: Record<string, () => Promise<object>> = { engine: benchEngine };
+const BENCHES: Record<string, () => Promise<object>> = {
+  engine: benchEngine,
+  threads: benchThreads,
+};
 
 const [name] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const bench = name === undefined ? undefined : BENCHES[name];

@@ -28,10 +28,11 @@ export function openRaw(dataDir) {
     'insert into runs (id, machine, version, key, started_at) values (?, ?, ?, ?, ?)',
   );
   const finishRun = db.prepare(
-    `update runs set finished_at = ?, outcome = ?, ending = ?, last_seq = ?, last_hash = ?, seal = ?
+    `update runs set finished_at = ?, outcome = ?, attempt = ?, ending = ?, last_seq = ?,
+            last_hash = ?, seal = ?
       where id = ? and finished_at is null`,
   );
-  const head = db.prepare('update journal set lsn = ? where one = 1');
+  const head = db.prepare('update journal set lsn = ?, seal = ? where one = 1');
   const begin = db.prepare('begin immediate');
   const commit = db.prepare('commit');
   let lsn = 0;
@@ -40,9 +41,10 @@ export function openRaw(dataDir) {
     for (const row of rows) {
       insertEvent.run(++lsn, row.run, row.seq, row.at, 1, row.event, row.state, row.data, row.hash);
       if (row.seq === 0) insertRun.run(row.run, 'bench-four', 1, null, row.at);
-      if (row.seq === 4) finishRun.run(row.at, 'completed', ENDING, 4, row.hash, row.seal, row.run);
+      if (row.seq === 4)
+        finishRun.run(row.at, 'completed', 1, ENDING, 4, row.hash, row.seal, row.run);
     }
-    head.run(lsn);
+    head.run(lsn, CONSTANT);
     commit.run();
   };
 }
