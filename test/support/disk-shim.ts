@@ -1,7 +1,7 @@
 /** Builds the shim that stands between a child process and its disk, and says how to start one with it. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -53,13 +53,17 @@ export function shimEnv({ fsyncDelayUs, log, fail }: ShimOptions): NodeJS.Proces
   };
 }
 
+/** Built once for each version of the source, in a place that only whoever works here can write. */
 function build(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'fleetq-shim-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  const library = join(directory, 'disk-shim.so');
+  const name = createHash('sha256').update(readFileSync(SOURCE)).digest('hex').slice(0, 16);
+  const cache = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
+  const library = join(cache, `fleetq-disk-shim-${process.arch}-${name}.so`);
+  if (existsSync(library)) return library;
+  mkdirSync(cache, { recursive: true });
+  const unfinished = `${library}.${process.pid}`;
   const compiler = process.env['CC'] ?? 'cc';
   try {
-    execFileSync(compiler, ['-shared', '-fPIC', '-O2', '-Wall', '-o', library, SOURCE, '-ldl'], {
+    execFileSync(compiler, ['-shared', '-fPIC', '-O2', '-Wall', '-o', unfinished, SOURCE, '-ldl'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   } catch (cause) {
@@ -68,6 +72,7 @@ function build(): string {
       { cause },
     );
   }
+  renameSync(unfinished, library);
   return library;
 }
 
