@@ -3,7 +3,7 @@
  * and its listeners together and gives back the handle that programs use.
  */
 
-import type { MachineInfo } from './admin/index.ts';
+import { type AdminServer, type MachineInfo, serveFleet } from './admin/index.ts';
 import { countOption, DEFAULTS, durationOption, keyOption } from './config/index.ts';
 import {
   type Around,
@@ -58,6 +58,11 @@ export interface FleetOptions {
   readonly codec?: Codec | undefined;
   /** Takes runs in and cancels them, and leaves executing them to the next process. */
   readonly isIdle?: boolean | undefined;
+  /**
+   * Whether the command line can reach this process, on a socket in the data directory. Unless
+   * `isIdle` that is tried by default; with `true` it is an error where it cannot be.
+   */
+  readonly socket?: boolean | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
 }
@@ -98,6 +103,7 @@ export class Fleet implements AsyncDisposable {
   readonly #inspector: Inspector;
   readonly #clock: Clock;
   readonly #pruner: Pruner;
+  #server: AdminServer | undefined;
   #drained: Promise<DrainReport> | undefined;
 
   constructor(options: FleetOptions) {
@@ -140,12 +146,31 @@ export class Fleet implements AsyncDisposable {
       retentionMs,
       apis: options.apis,
       around: options.around,
+      beforeClose: () => void this.#server?.close(),
     });
     this.#inspector = new Inspector(this.#journal, clock, this.#engine);
     this.#pruner = new Pruner(this.#journal, clock, retentionMs);
     if (options.isIdle) return;
     this.#engine.start();
     this.#pruner.start();
+  }
+
+  static async open(options: FleetOptions): Promise<Fleet> {
+    const fleet = new Fleet(options);
+    if (!(options.socket ?? !options.isIdle)) return fleet;
+    try {
+      fleet.#server = await serveFleet({
+        fleet,
+        dataDir: fleet.dataDir,
+        clock: fleet.#clock,
+        resultBytesMax: options.resultBytesMax ?? DEFAULTS.resultBytesMax,
+        isRequired: options.socket === true,
+      });
+      return fleet;
+    } catch (error) {
+      fleet.stopNow();
+      throw error;
+    }
   }
 
   /** Starts a run here. Resolves once its start is on disk: from then on it survives anything. */
@@ -215,7 +240,10 @@ export class Fleet implements AsyncDisposable {
   drain(options: { readonly budget?: Duration | undefined } = {}): Promise<DrainReport> {
     const budgetMs = durationOption('budget', options.budget ?? DEFAULTS.drainBudget);
     this.#pruner.stop();
-    this.#drained ??= this.#engine.drain(budgetMs);
+    this.#drained ??= this.#engine.drain(budgetMs).then(async (report) => {
+      await this.#server?.stop();
+      return report;
+    });
     return this.#drained;
   }
 
@@ -264,6 +292,6 @@ export class Fleet implements AsyncDisposable {
 }
 
 /** Opens the journal, takes up what was left unfinished, and is ready to start runs. */
-export async function createFleet(options: FleetOptions): Promise<Fleet> {
-  return new Fleet(options);
+export function createFleet(options: FleetOptions): Promise<Fleet> {
+  return Fleet.open(options);
 }

@@ -3,4 +3,5 @@ export type { FleetPort, MachineInfo, RunReader } from './fleet-port.ts';
 export { isWanted, listRuns, WANTED } from './list-runs.ts';
 export { type Problem, RequestError } from './problem.ts';
 export { LIMIT_MAX, refuseUnknown } from './routes.ts';
+export { serveFleet } from './serve.ts';
 export { AdminServer, SOCKET_BYTES_MAX, SocketError } from './server.ts';

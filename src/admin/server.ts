@@ -4,7 +4,7 @@
  */
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type Clock, FleetqError, pause, show } from '../ground/index.ts';
+import { type Clock, FleetqError, show } from '../ground/index.ts';
 import type { FleetPort } from './fleet-port.ts';
 import { Followers } from './follow.ts';
 import { problemOf, RequestError } from './problem.ts';
@@ -32,7 +32,7 @@ export class AdminServer {
   readonly #server: Server;
   readonly #resources: Resources;
   readonly #clock: Clock;
-  #stopped: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor({ fleet, clock, bodyBytesMax, about }: AdminOptions) {
     this.#clock = clock;
@@ -42,12 +42,17 @@ export class AdminServer {
     this.#server.on('request', (request, response) => {
       answer(this.#resources, request, response).catch((error) => fail(response, error));
     });
+    // Who looks must not keep a program up that has nothing else to do.
+    this.#server.on('connection', (socket) => void socket.unref());
     this.#server.on('clientError', (_, socket) => {
       if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
     });
   }
 
-  /** Answers on `path` from now on. Only whoever holds the data directory may call this. */
+  /**
+   * Answers on `path` from now on, for as long as the process has other things to do. Only whoever
+   * holds the data directory may call this.
+   */
   async start(path: string): Promise<void> {
     refuseLong(path);
     removeStale(path);
@@ -57,23 +62,29 @@ export class AdminServer {
       );
       this.#server.listen(path, resolve);
     });
+    this.#server.unref();
     chmodSync(path, 0o600);
   }
 
-  /** Takes no more requests, ends streams, and gives those in hand a moment. */
-  stop(): Promise<void> {
-    this.#stopped ??= this.#stop();
-    return this.#stopped;
+  /**
+   * Removes the socket, ends streams, and takes no more requests. To be called while the directory is
+   * still held: later the socket in it may be that of the next process.
+   */
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#resources.followers.stop();
+      this.#server.close(() => resolve());
+      this.#server.closeIdleConnections();
+    });
+    return this.#closed;
   }
 
-  async #stop(): Promise<void> {
-    this.#resources.followers.stop();
-    const closed = new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-    });
-    this.#server.closeIdleConnections();
-    await Promise.race([closed, pause(this.#clock, STOP_GRACE_MS)]);
-    this.#server.closeAllConnections();
+  /** Closes, and gives requests in hand a moment. */
+  async stop(): Promise<void> {
+    const closed = this.close();
+    const cancel = this.#clock.after(STOP_GRACE_MS, () => this.#server.closeAllConnections());
+    await closed;
+    cancel();
   }
 }
 

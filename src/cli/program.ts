@@ -3,10 +3,9 @@
  * own, which is imported only when that command is called.
  */
 import { Command, Option } from 'commander';
-import { type Config, flagOf, SETTING_NAMES, type SettingName } from '../config/index.ts';
+import { type Config, flagOf, SETTING_NAMES, type SettingName, version } from '../config/index.ts';
 import { EXIT_HELP, type ExitCode } from './exit.ts';
 import { Output } from './output.ts';
-import { version } from './version.ts';
 
 /** What every command is given besides its own arguments. */
 export interface Context {
@@ -112,6 +111,7 @@ type Add = (
 function addJournal(program: Command, add: Add): void {
   const journal = program
     .command('journal')
+    .helpCommand(false)
     .description('Look at a journal that no process holds, without changing it.');
   const load = () => import('./journal.ts');
   const only: readonly SettingName[] = ['dataDir'];
@@ -145,7 +145,7 @@ async function run(execute: Execute, options: Options, words: string[]): Promise
 }
 
 const DEV_HELP = `
-On a terminal: k kills the worker process with SIGKILL, s starts more runs, q drains and quits.
+On a terminal: k kills the worker process with SIGKILL, s starts more sample runs, q drains and quits.
 Without one it prints a line for every run that ends, until SIGTERM or Ctrl-C.
 `;
 const START_HELP = `

@@ -5,12 +5,18 @@
 import { listRuns, refuseUnknown } from '../admin/index.ts';
 import type { Config } from '../config/index.ts';
 import type { RunSummary } from '../engine/index.ts';
-import { type Clock, FleetqError, pause, systemClock } from '../ground/index.ts';
-import { JournalHeldError, placeOf, type StoredRecord } from '../journal/index.ts';
+import { type Clock, describeError, FleetqError, pause, systemClock } from '../ground/index.ts';
+import {
+  describeHolder,
+  JournalHeldError,
+  type Place,
+  placeOf,
+  type StoredRecord,
+} from '../journal/index.ts';
 import { governProcess } from '../process.ts';
 import { UnreachableError } from './errors.ts';
 import { Exit } from './exit.ts';
-import { openFleet, openHost } from './host.ts';
+import { openFleet } from './host.ts';
 import { loadMachines } from './machines.ts';
 import { OfflineReader } from './offline-reader.ts';
 import { type CancelAnswer, isNobody, type Query, SocketClient } from './socket-client.ts';
@@ -49,7 +55,7 @@ export async function reachEither<T>(
         () => true,
         (error) => {
           if (isNobody(error)) return false;
-          throw error;
+          throw error instanceof UnreachableError ? stuck(place, error) : error;
         },
       );
       if (isAnswering) return await online(client);
@@ -64,6 +70,15 @@ export async function reachEither<T>(
   } finally {
     client.close();
   }
+}
+
+/** Somebody has the socket open, and says nothing: a process that is stopped, or hangs. */
+function stuck(place: Place, { cause, hint }: UnreachableError): UnreachableError {
+  return new UnreachableError(
+    `${place.directory} is held by ${describeHolder(place)}, which does not answer on its ` +
+      `socket: ${describeError(cause).message}`,
+    { cause, hint },
+  );
 }
 
 function silent(cause: JournalHeldError): UnreachableError {
@@ -155,11 +170,10 @@ export async function executeHere(
 ): Promise<Started> {
   const { machines } = await loadMachines(config, process.cwd());
   refuseUnknown({ machines }, machine);
-  const { fleet, server } = await openHost(config, machines);
+  const fleet = await openFleet(config, machines);
   const letGo = governProcess(fleet, {
     // Whoever presses Ctrl-C here waits at the keyboard: what does not finish soon goes on later.
     drainBudget: INTERRUPTED_BUDGET,
-    afterDrain: () => server.stop(),
     exitCode: Exit.interrupted,
   });
   const ended: Ended = async (id, waitMs) => {
@@ -171,7 +185,6 @@ export async function executeHere(
     return { run: await wait(id, ended), executedBy: 'this-command' };
   } finally {
     await fleet.drain({ budget: config.drainBudget });
-    await server.stop();
     letGo();
   }
 }

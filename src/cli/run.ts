@@ -33,14 +33,19 @@ function showRun(found: RunSummary, output: Output): void {
     ['due', found.dueAt === undefined ? undefined : `in ${showDuration(found.dueAt - now)}`],
     ['progress', found.progress && progressText(found.progress)],
     ['reason', found.reason && plain(found.reason)],
-    ['error', found.error && plain(`${found.error.name}: ${found.error.message}`)],
+    [errorLabel(found), found.error && plain(`${found.error.name}: ${found.error.message}`)],
     ['input', jsonText(found.input)],
     ['output', jsonText(found.output)],
   ];
   for (const [name, text] of rows) {
-    if (text !== undefined) output.line(`${paint('gray', name.padEnd(9))} ${text}`);
+    if (text !== undefined) output.line(`${paint('gray', name.padEnd(10))} ${text}`);
   }
   output.note(`\nits records: fleetq events ${found.id}`);
+}
+
+/** A run that ended well, or is being retried, has failed before and not for good. */
+function errorLabel({ status }: RunSummary): string {
+  return status === 'failed' ? 'error' : 'last error';
 }
 
 function progressText({ fraction, note }: NonNullable<RunSummary['progress']>): string {

@@ -3,6 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { MachineInfo, Problem } from '../admin/index.ts';
 import type { RunSummary } from '../engine/index.ts';
+import { showDuration } from '../ground/index.ts';
 import type { StoredRecord } from '../journal/index.ts';
 import { RemoteError, UnreachableError } from './errors.ts';
 
@@ -17,7 +18,9 @@ export interface CancelAnswer {
   readonly outcome: string;
 }
 
-const TIMEOUT_MS = 10_000;
+/** Looking takes no time; a process that does not answer within this is stopped, or hangs. */
+const READ_TIMEOUT_MS = 5_000;
+const WRITE_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
 export const WAIT_MS = 20_000;
 
@@ -60,7 +63,8 @@ export class SocketClient {
   }
   /** The run as it is once it has ended, or as it is after `waitMs`. */
   ended(id: string, waitMs: number): Promise<RunSummary> {
-    return this.#get(`/runs/${encodeURIComponent(id)}/result?waitMs=${Math.ceil(waitMs)}`);
+    const path = `/runs/${encodeURIComponent(id)}/result?waitMs=${Math.ceil(waitMs)}`;
+    return this.#ask('GET', path, undefined, waitMs + READ_TIMEOUT_MS);
   }
   async events(id: string, after = -1): Promise<StoredRecord[]> {
     const found: StoredRecord[] = [];
@@ -86,15 +90,20 @@ export class SocketClient {
   }
 
   #get<T>(path: string): Promise<T> {
-    return this.#ask('GET', path);
+    return this.#ask('GET', path, undefined, READ_TIMEOUT_MS);
   }
 
-  async #ask<T>(method: string, path: string, body?: object): Promise<T> {
+  async #ask<T>(
+    method: string,
+    path: string,
+    body: object | undefined,
+    timeoutMs = WRITE_TIMEOUT_MS,
+  ): Promise<T> {
     const text = body && JSON.stringify(body);
     const headers = text
       ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
       : {};
-    const answer = await this.#open(method, path, text, headers, TIMEOUT_MS + WAIT_MS);
+    const answer = await this.#open(method, path, text, headers, timeoutMs);
     if ((answer.statusCode ?? 500) >= 400) await refuse(answer);
     return (await readBody(answer)) as T;
   }
@@ -104,12 +113,14 @@ export class SocketClient {
     path: string,
     body: string | undefined,
     headers: Record<string, string | number>,
-    timeout: number,
+    timeoutMs: number,
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const options = { socketPath: this.#path, path: `/api/v1${path}`, method, headers };
-      const sent = request({ ...options, agent: this.#agent, timeout }, resolve);
-      sent.on('timeout', () => sent.destroy(new Error(`no answer within ${timeout} ms`)));
+      const sent = request({ ...options, agent: this.#agent, timeout: timeoutMs }, resolve);
+      sent.on('timeout', () =>
+        sent.destroy(new Error(`no answer within ${showDuration(timeoutMs)}`)),
+      );
       sent.on('error', (cause: NodeJS.ErrnoException) => reject(unreachable(this.#path, cause)));
       sent.end(body);
     });

@@ -5,6 +5,7 @@ import type { RunSummary } from '../engine/index.ts';
 import {
   type Duration,
   describeError,
+  encodeJson,
   parseDuration,
   pause,
   show,
@@ -135,10 +136,24 @@ function readTimeout(text: unknown): number {
 function readInput(text: string): unknown {
   const isFile = text.startsWith('@') || text === '-';
   const source = !isFile ? text : readSource(text === '-' ? 0 : text.slice(1));
+  const what = isFile ? `the input in ${text}` : '--input';
+  const input = parseInput(source, what);
+  try {
+    // What JSON.parse lets through is not always what comes back: 1e999, or ever deeper nesting.
+    encodeJson(input, what, INPUT_BYTES_MAX);
+    return input;
+  } catch (cause) {
+    throw new UsageError(describeError(cause).message, {
+      cause,
+      hint: 'keep numbers within 1.8e308 and nesting within 200 levels',
+    });
+  }
+}
+
+function parseInput(source: string, what: string): unknown {
   try {
     return JSON.parse(source);
   } catch (cause) {
-    const what = isFile ? `the input in ${text}` : '--input';
     throw new UsageError(`${what} is not JSON: ${describeError(cause).message}`, {
       cause,
       hint: `write it as '{"name":"Ada"}', or put it into a file and pass @file.json`,

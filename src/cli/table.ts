@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Paint, Style } from './output.ts';
 
 export interface Column<T> {
+  /** Blanks around it keep the column wide, as long as nothing else needs the room. */
   readonly head: string;
   readonly text: (row: T) => string;
   /** For programs, where that is more than a person has room for. */
@@ -24,7 +25,7 @@ export function tableText<T>(
 ): string {
   const cells = rows.map((row) => columns.map((column) => plain(column.text(row))));
   const widths = widthsOf(columns, cells, width);
-  const head = columns.map((column, i) => pad(column.head, widths[i]!, column.align));
+  const head = columns.map((column, i) => pad(column.head.trim(), widths[i]!, column.align));
   const lines = cells.map((texts, r) =>
     texts.map((text, i) => {
       const cell = pad(text, widths[i]!, columns[i]!.align);
@@ -44,26 +45,34 @@ export function tsvText<T>(rows: readonly T[], columns: readonly Column<T>[]): s
     .join('\n');
 }
 
-/** The natural width of each column; what does not fit is taken from the widest elastic ones. */
+/** What does not fit is taken from blanks first, and then from the widest elastic columns. */
 function widthsOf<T>(
   columns: readonly Column<T>[],
   cells: readonly string[][],
   width: number,
 ): number[] {
-  const widths = columns.map((column, i) =>
-    Math.max(column.head.length, ...cells.map((row) => row[i]!.length)),
+  const needed = columns.map((column, i) =>
+    Math.max(column.head.trim().length, ...cells.map((row) => row[i]!.length)),
   );
+  const widths = columns.map((column, i) => Math.max(column.head.length, needed[i]!));
   const gaps = GAP.length * (columns.length - 1);
   let excess = widths.reduce((sum, each) => sum + each, gaps) - width;
   for (; excess > 0; excess--) {
-    const widest = columns
-      .map((column, i) => ({ i, isElastic: column.isElastic, width: widths[i]! }))
-      .filter((column) => column.isElastic && column.width > ELASTIC_MIN)
-      .sort((one, other) => other.width - one.width)[0];
-    if (!widest) break;
-    widths[widest.i]! -= 1;
+    const blanks = widths.map((each, i) => each - needed[i]!);
+    const elastic = widths.map((each, i) =>
+      columns[i]!.isElastic && each > ELASTIC_MIN ? each : 0,
+    );
+    const i = largest(blanks) ?? largest(elastic);
+    if (i === undefined) break;
+    widths[i]! -= 1;
   }
   return widths;
+}
+
+/** Where the largest of them is; undefined where none is above zero. */
+function largest(counts: readonly number[]): number | undefined {
+  const most = Math.max(0, ...counts);
+  return most > 0 ? counts.indexOf(most) : undefined;
 }
 
 /** Exactly `width` wide: filled with blanks, or cut with an ellipsis. */

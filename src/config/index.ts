@@ -16,3 +16,4 @@ export {
   type Settings,
   variableOf,
 } from './settings.ts';
+export { version } from './version.ts';

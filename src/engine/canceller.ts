@@ -2,14 +2,16 @@
  * Ends runs by request, in whatever state they are. A cancel is a record like any other, so it is
  * durable, and since a run has one record at a time, the first to get there wins.
  */
-import { assert, describeError, type RunId } from '../ground/index.ts';
-import type { Journal } from '../journal/index.ts';
-import { isFinal, type Outcome, type Registry } from '../machine/index.ts';
+import { assert, type Clock, describeError, type RunId } from '../ground/index.ts';
+import type { Journal, RunRow, StoredRecord } from '../journal/index.ts';
+import { type Ending, isFinal, type Outcome, type Registry } from '../machine/index.ts';
+import { tell } from '../telemetry/events.ts';
 import { RunCancelledError, RunNotFoundError, RunSetAsideError } from './errors.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Recorder } from './recorder.ts';
 import { load } from './resume.ts';
 import type { RunTable } from './run-table.ts';
+import { attemptOf } from './summary.ts';
 
 export interface CancelReport {
   /** False where the run had ended before, or somebody else cancelled it first. */
@@ -17,26 +19,56 @@ export interface CancelReport {
   readonly outcome: Outcome;
 }
 
+export interface CancellerPorts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly runs: RunTable;
+  readonly recorder: Recorder;
+}
+
+/** A run that stands still here and whose records can be trusted. */
+interface Standing {
+  readonly row: RunRow;
+  readonly records: readonly StoredRecord[];
+}
+
 export class Canceller {
   readonly #journal: Journal;
+  readonly #clock: Clock;
   readonly #registry: Registry;
   readonly #runs: RunTable;
   readonly #recorder: Recorder;
+  /** Runs without a plan whose cancel is on its way to the disk. */
+  readonly #standing = new Map<RunId, Promise<void>>();
 
-  constructor(journal: Journal, registry: Registry, runs: RunTable, recorder: Recorder) {
+  constructor({ journal, clock, registry, runs, recorder }: CancellerPorts) {
     this.#journal = journal;
+    this.#clock = clock;
     this.#registry = registry;
     this.#runs = runs;
     this.#recorder = recorder;
   }
 
   async cancel(id: RunId, reason: string): Promise<CancelReport> {
+    const before = this.#standing.get(id);
+    if (before) return this.#afterAnother(id, before);
     const run = this.#runs.live.get(id) ?? this.#load(id);
     if (!run) {
       const outcome = this.#journal.find(id)?.ending?.outcome;
       assert(outcome !== undefined, `run ${id} has neither ended nor begun`);
       return { isCancelled: false, outcome };
     }
+    return 'records' in run ? this.#cancelStanding(run, reason) : this.#cancelLive(run, reason);
+  }
+
+  /** Whether the run is about to end though nothing of it is in memory. */
+  isEnding(id: RunId): boolean {
+    return this.#standing.has(id);
+  }
+
+  async #cancelLive(run: LiveRun, reason: string): Promise<CancelReport> {
+    const { id } = run;
     const ended = this.#runs.whenEnded(id);
     const isFirst = run.cancelReason === undefined;
     let recorded: Promise<void> | undefined;
@@ -49,6 +81,51 @@ export class Canceller {
     // Both at once: whichever fails first is the answer, and neither fails unheard.
     const [{ outcome }] = await Promise.all([ended, recorded]);
     return { isCancelled: isFirst && outcome === 'cancelled', outcome };
+  }
+
+  async #cancelStanding(run: Standing, reason: string): Promise<CancelReport> {
+    const { id } = run.row;
+    const ended = this.#runs.whenEnded(id);
+    const recorded = this.#close(run, reason).finally(() => this.#standing.delete(id));
+    this.#standing.set(id, recorded);
+    const [{ outcome }] = await Promise.all([ended, recorded]);
+    return { isCancelled: true, outcome };
+  }
+
+  async #afterAnother(id: RunId, recorded: Promise<void>): Promise<CancelReport> {
+    const [{ outcome }] = await Promise.all([this.#runs.whenEnded(id), recorded]);
+    return { isCancelled: false, outcome };
+  }
+
+  /** A cancel leads to the same end from every state, so no definition is needed to record it. */
+  async #close({ row, records }: Standing, reason: string): Promise<void> {
+    const { id, machine, version, key, startedAt } = row;
+    const last = records.at(-1)!;
+    const [attempt, at] = [attemptOf(records), this.#clock.now()];
+    const ending: Ending = { outcome: 'cancelled', state: last.state, reason };
+    await this.#journal.append({
+      run: id,
+      seq: last.seq + 1,
+      at,
+      epoch: this.#journal.boot,
+      event: { type: 'CANCELLED', reason },
+      state: 'cancelled',
+      prevHash: last.hash,
+      closes: { machine, version, key, startedAt, attempt, ending },
+      wakeAt: null,
+    });
+    this.#runs.end(id, ending);
+    tell('run.finished', () => ({
+      run: id,
+      machine,
+      version,
+      outcome: ending.outcome,
+      state: ending.state,
+      reason,
+      error: undefined,
+      attempt,
+      elapsedMs: at - startedAt,
+    }));
   }
 
   /**
@@ -69,14 +146,18 @@ export class Canceller {
     }
   }
 
-  /** A run that only a timer stands for has to be in memory to be ended. */
-  #load(id: RunId): LiveRun | undefined {
+  /** A run that only a timer stands for has to be in memory to be ended, if it has a plan here. */
+  #load(id: RunId): LiveRun | Standing | undefined {
     const row = this.#journal.find(id);
     if (!row) throw new RunNotFoundError(id);
     if (row.finishedAt !== undefined) return undefined;
     const found = load(this.#journal, this.#registry, id);
     assert(found !== undefined, `run ${id} has a row and no records`);
-    if (found.kind === 'setAside') throw new RunSetAsideError(id, found.status, found.reason);
+    if (found.kind === 'setAside') {
+      const { records, status, reason } = found;
+      if (!records) throw new RunSetAsideError(id, status, reason);
+      return { row, records };
+    }
     found.run.hasTimer = true;
     this.#runs.live.set(id, found.run);
     return found.run;

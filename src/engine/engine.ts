@@ -18,7 +18,7 @@ import { Admission } from './admission.ts';
 import { Canceller, type CancelReport } from './canceller.ts';
 import { DrainingError, RunNotFoundError, RunSetAsideError } from './errors.ts';
 import { closeJournal } from './last-words.ts';
-import { type LiveRun, ofRun, type RunView } from './live-run.ts';
+import { isOurs, type LiveRun, ofRun, type RunView, wakeAtOf } from './live-run.ts';
 import { interruptionOf, type PerformPorts, perform } from './perform.ts';
 import type { Around } from './phase-call.ts';
 import { Recorder } from './recorder.ts';
@@ -39,6 +39,8 @@ export interface EngineOptions {
   readonly retentionMs: number;
   readonly apis?: Readonly<Record<string, number>> | undefined;
   readonly around?: Around | undefined;
+  /** Called before the journal is let go: from then on the directory may be another's. */
+  readonly beforeClose?: (() => void) | undefined;
 }
 
 export interface DrainReport {
@@ -90,7 +92,8 @@ export class Engine {
       wake: (id) => this.#wake(id),
     });
     this.#recorder = new Recorder(journal, clock, this.#runs);
-    this.#canceller = new Canceller(journal, registry, this.#runs, this.#recorder);
+    const [runs, recorder] = [this.#runs, this.#recorder];
+    this.#canceller = new Canceller({ journal, clock, registry, runs, recorder });
     this.#starter = new Starter({
       ...options,
       runs: this.#runs,
@@ -170,13 +173,14 @@ export class Engine {
 
   #mustWait(run: LiveRun): boolean {
     const wakeAt = wakeAtOf(run);
-    return wakeAt !== undefined && wakeAt > this.#clock.now();
+    if (wakeAt === undefined || run.waitedSeq === run.seq) return false;
+    return wakeAt > this.#clock.now();
   }
 
   /** In place for a short wait; for a longer one the journal's timer stands for the run. */
-  #wait(run: LiveRun): void {
-    const wakeAt = wakeAtOf(run);
-    if (wakeAt === undefined || wakeAt <= this.#clock.now()) return this.#admission.ready(run);
+  #wait(run: LiveRun, msMax = Waits.IN_PLACE_MS): void {
+    if (!this.#mustWait(run)) return this.#ready(run);
+    const wakeAt = wakeAtOf(run)!;
     const { at } = run.state;
     const reason = at.endsWith('.sleep') ? 'sleep' : 'retry';
     tell('run.waiting', () => ({ ...ofRun(run), state: at, dueAt: wakeAt, reason }));
@@ -184,14 +188,20 @@ export class Engine {
       this.#runs.live.delete(run.id);
       this.#waits.armed(wakeAt);
     } else {
-      this.#waits.inPlace(wakeAt, () => {
-        if (isOurs(run)) this.#admission.ready(run);
+      this.#waits.inPlace(wakeAt, msMax, () => {
+        if (isOurs(run)) this.#ready(run);
       });
     }
   }
 
+  #ready(run: LiveRun): void {
+    run.waitedSeq = run.seq;
+    this.#admission.ready(run);
+  }
+
   #wake(id: RunId): void {
     if (this.#runs.isDraining || this.#runs.live.has(id)) return;
+    if (this.#canceller.isEnding(id)) return;
     try {
       const found = load(this.#journal, this.#options.registry, id);
       if (found) this.#takeUp(found);
@@ -211,12 +221,12 @@ export class Engine {
       else tell('run.blocked', () => ({ ...of, state }));
       return;
     }
-    const { run, wasInterrupted } = found;
+    const { run, wasInterrupted, waitMs } = found;
     const { at, attempt } = run.state;
     this.#runs.setAside.delete(run.id);
     this.#runs.live.set(run.id, run);
     tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
-    if (!wasInterrupted) return this.#wait(run);
+    if (!wasInterrupted) return this.#wait(run, waitMs);
     this.#countInterruption(run).catch((error) => this.#stopDriving(run, error));
   }
 
@@ -279,15 +289,8 @@ export class Engine {
   }
 
   #close(): void {
-    if (!this.#runs.isClosed) closeJournal(this.#journal, this.#runs);
+    if (this.#runs.isClosed) return;
+    this.#options.beforeClose?.();
+    closeJournal(this.#journal, this.#runs);
   }
-}
-
-/** Whether the run is still for its own loop to move: not ended, and no cancel has taken it over. */
-function isOurs(run: LiveRun): boolean {
-  return run.cancelReason === undefined && !isFinal(run.state.at);
-}
-
-function wakeAtOf({ state: { dueAt, deadlineAt } }: LiveRun): number | undefined {
-  return dueAt === undefined ? undefined : Math.min(dueAt, deadlineAt ?? dueAt);
 }

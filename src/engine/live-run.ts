@@ -2,7 +2,14 @@
 import type { ErrorInfo, RunId } from '../ground/index.ts';
 import type { StoredRecord } from '../journal/index.ts';
 import { CHAIN_START } from '../journal/index.ts';
-import { advance, type Plan, type RunEvent, type RunState, startState } from '../machine/index.ts';
+import {
+  advance,
+  isFinal,
+  type Plan,
+  type RunEvent,
+  type RunState,
+  startState,
+} from '../machine/index.ts';
 
 /** Why a phase is given up before its handler has answered. */
 export type GiveUp = {
@@ -22,6 +29,8 @@ export class LiveRun {
   /** A row in the journal's timers stands for it. */
   hasTimer = false;
   slot: number | undefined = undefined;
+  /** The wait that the record with this seq asked for is over, whatever the wall clock says since. */
+  waitedSeq = -1;
   /** A record of it is on its way to the disk; no other may be. */
   isAppending = false;
   /** The last failure, for people. */
@@ -85,4 +94,14 @@ export function errorOf(event: RunEvent): ErrorInfo | undefined {
 /** How events name the run. */
 export function ofRun(run: LiveRun): { run: RunId; machine: string; version: number } {
   return { run: run.id, machine: run.plan.name, version: run.plan.version };
+}
+
+/** Whether the run is still for its own loop to move: not ended, and no cancel has taken it over. */
+export function isOurs(run: LiveRun): boolean {
+  return run.cancelReason === undefined && !isFinal(run.state.at);
+}
+
+/** Until when the run waits, if it does: its time, or its deadline where that comes first. */
+export function wakeAtOf({ state: { dueAt, deadlineAt } }: LiveRun): number | undefined {
+  return dueAt === undefined ? undefined : Math.min(dueAt, deadlineAt ?? dueAt);
 }

@@ -2,6 +2,7 @@
 import { type Clock, describeError, type ErrorInfo, parseDuration, show } from '../ground/index.ts';
 import {
   type AnySchema,
+  canProbe,
   type Phase,
   type Place,
   parseWith,
@@ -34,7 +35,9 @@ export function perform(
   const { state, plan } = run;
   const place = plan.chart.placeOf(state.at)!;
   const now = ports.clock.now();
-  if (state.deadlineAt !== undefined && now >= state.deadlineAt) {
+  const { dueAt, deadlineAt } = state;
+  // A wait beyond the deadline was for the deadline, whatever the wall clock says by now.
+  if (deadlineAt !== undefined && (now >= deadlineAt || (dueAt ?? 0) > deadlineAt)) {
     return judgeDeadline(state.at, plan.runTimeoutMs ?? 0);
   }
   const part = plan.line[place.index]!;
@@ -94,6 +97,8 @@ async function performPhase(
     if (answer.kind === 'givenUp') return eventOfGiveUp(ports, run, of, answer.why, begunMs, limit);
     if (answer.kind === 'threw') throw answer.thrown;
     event = judgeAnswer(of.phase, run.state.at, answer.value, ports.resultBytesMax);
+    // The probe found nothing done, and there is no attempt left to do it in.
+    if (event.type === 'PROBED' && run.state.isSpent) event = exhaustedBy(run);
     if (step.output) await refuseUnfitOutput(run, step, step.output, event);
   } catch (thrown) {
     event = judgeThrown(thrown, run.state.attempt, policy, run.state.deadlineAt, {
@@ -181,15 +186,28 @@ function tellEnd(
 }
 
 /**
- * What a phase that its process died in comes to. Told without a stack, which could only be that of
- * the restart, and would be made for every run that was in hand.
+ * What a phase that its process died in comes to. After the last attempt the effect may be there all
+ * the same, so `check` is asked once more where there is one; dying in that too is the end.
  */
 export function interruptionOf(run: LiveRun): RunEvent {
-  const error: ErrorInfo = {
+  const { plan, state } = run;
+  if (state.isSpent) return exhaustedBy(run);
+  const error = interruptedError(run);
+  if (state.attempt < policyOf(run).attemptMax) return { type: 'INTERRUPTED', error };
+  return canProbe(plan, state.at)
+    ? { type: 'INTERRUPTED', error, isLast: true }
+    : { type: 'EXHAUSTED', error };
+}
+
+function exhaustedBy(run: LiveRun): RunEvent {
+  return { type: 'EXHAUSTED', error: interruptedError(run) };
+}
+
+/** Without a stack, which could only be that of the restart, and would be made for every run. */
+function interruptedError(run: LiveRun): ErrorInfo {
+  return {
     name: 'InterruptedError',
     code: 'FLEETQ_INTERRUPTED',
     message: `the process ended while ${run.state.at} was running`,
   };
-  const isLast = run.state.attempt >= policyOf(run).attemptMax;
-  return isLast ? { type: 'EXHAUSTED', error } : { type: 'INTERRUPTED', error };
 }

@@ -2,6 +2,7 @@
 import type { Cancel, Clock } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import { tell } from '../telemetry/events.ts';
+import { AlarmOnce } from './alarm-once.ts';
 
 const LOOK_MS = 60_000;
 /** While there is more to prune than one turn may take: a busy host must not fall behind for ever. */
@@ -14,6 +15,7 @@ export class Pruner {
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #retentionMs: number;
+  readonly #alarm = new AlarmOnce('pruningFailed');
   #cancel: Cancel | undefined;
 
   constructor(journal: Journal, clock: Clock, retentionMs: number) {
@@ -23,7 +25,7 @@ export class Pruner {
   }
 
   start(): void {
-    const waitMs = this.#prune();
+    const waitMs = this.#alarm.guard(() => this.#prune(), LOOK_MS);
     this.#cancel = this.#clock.after(waitMs, () => this.start(), { idle: true });
   }
 

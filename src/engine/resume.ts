@@ -12,13 +12,21 @@ import { canProbe, isFinal, type Registry, routeOf } from '../machine/index.ts';
 import { foldRun, type LiveRun } from './live-run.ts';
 
 export type Resumption =
-  | { readonly kind: 'run'; readonly run: LiveRun; readonly wasInterrupted: boolean }
+  | {
+      readonly kind: 'run';
+      readonly run: LiveRun;
+      readonly wasInterrupted: boolean;
+      /** How long the wait was to be when it was recorded, if it waits. */
+      readonly waitMs: number | undefined;
+    }
   | {
       readonly kind: 'setAside';
       readonly row: RunRow;
       readonly status: 'blocked' | 'quarantined';
       readonly state: string;
       readonly reason: string;
+      /** What it has been through, where that can be trusted: enough to end it by a cancel. */
+      readonly records?: readonly StoredRecord[] | undefined;
     };
 
 /** Before every due time: whatever has a timer is left to it, even one that is overdue. */
@@ -49,11 +57,15 @@ export function load(journal: Journal, registry: Registry, id: RunId): Resumptio
   const row = journal.find(id);
   if (!row || row.finishedAt !== undefined) return undefined;
   const nothing: Evidence = { isComplete: true, occupied: new Map() };
+  return resumeOrSetAside(foundIn(journal, row), journal.boot, registry, nothing);
+}
+
+function foundIn(journal: Journal, row: RunRow): UnfinishedRun {
   try {
-    return resume({ row, records: journal.history(id) }, journal.boot, registry, nothing);
+    return { row, records: journal.history(row.id) };
   } catch (error) {
     if (!(error instanceof DamagedRunError)) throw error;
-    return resume({ row, damage: error.message }, journal.boot, registry, nothing);
+    return { row, damage: error.message };
   }
 }
 
@@ -66,15 +78,18 @@ function resume(
   const { row } = found;
   if (found.damage !== undefined) return setAside(row, 'quarantined', '', found.damage);
   const last = found.records.at(-1)!;
+  if (isFinal(last.state)) {
+    return setAside(row, 'quarantined', last.state, 'its records have ended and its row has not');
+  }
   const plan = registry.find(row.machine, row.version);
   if (!plan) {
     const route = routeOf({ name: row.machine, version: row.version });
-    return setAside(row, 'blocked', last.state, `no machine ${route} is registered here`);
+    const reason = `no machine ${route} is registered here`;
+    return { ...setAside(row, 'blocked', last.state, reason), records: found.records };
   }
   const run = foldRun(plan, row.id, epoch, found.records);
-  if (typeof run === 'string') return setAside(row, 'quarantined', last.state, run);
-  if (isFinal(run.state.at)) {
-    return setAside(row, 'quarantined', last.state, 'its records have ended and its row has not');
+  if (typeof run === 'string') {
+    return { ...setAside(row, 'quarantined', last.state, run), records: found.records };
   }
   const wasInterrupted = isInterrupted(run, last, evidence);
   const isUnknown =
@@ -83,7 +98,9 @@ function resume(
     // Nobody knows whether the phase had begun, so the real resource is asked.
     run.state = { ...run.state, mustProbe: true };
   }
-  return { kind: 'run', run, wasInterrupted };
+  const { dueAt } = run.state;
+  const waitMs = dueAt === undefined ? undefined : dueAt - last.at;
+  return { kind: 'run', run, wasInterrupted, waitMs };
 }
 
 /** Whether its process died while the run was inside the phase that its last record entered. */
@@ -101,6 +118,6 @@ function setAside(
   status: 'blocked' | 'quarantined',
   state: string,
   reason: string,
-): Resumption {
+): Extract<Resumption, { kind: 'setAside' }> {
   return { kind: 'setAside', row, status, state, reason };
 }

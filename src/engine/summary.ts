@@ -92,7 +92,7 @@ function lastError(records: readonly StoredRecord[]): ErrorInfo | undefined {
 }
 
 /** Failures and interruptions since the current step was entered, and one. */
-function attemptOf(records: readonly StoredRecord[]): number {
+export function attemptOf(records: readonly StoredRecord[]): number {
   let attempt = 1;
   let step = '';
   for (const { state, event } of records) {

@@ -1,10 +1,12 @@
 /**
  * Waiting for a time. A short wait keeps the run in memory; for a long one only a row in the journal's
- * timers is left of it, so that a million sleeping runs cost no memory. Due times are wall times: a
- * clock that is set is followed within a minute, and nothing fires before its time.
+ * timers is left of it, so that a million sleeping runs cost no memory. For that one the wall clock
+ * decides: where it is set, it is followed within a minute. For a short one, which nobody sets a clock
+ * for, elapsed time decides: a clock that is set back must not freeze it.
  */
 import type { Cancel, Clock, RunId } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
+import { AlarmOnce } from './alarm-once.ts';
 
 const LOOK_MS_MAX = 60_000;
 const WAKE_COUNT_MAX = 500;
@@ -22,6 +24,7 @@ export class Waits {
   readonly #clock: Clock;
   readonly #journal: Journal;
   readonly #ports: WaitsPorts;
+  readonly #alarm = new AlarmOnce('timersFailed');
   readonly #inPlace = new Set<Cancel>();
   #next: { readonly at: number; readonly cancel: Cancel } | undefined;
   #isStopped = false;
@@ -43,12 +46,22 @@ export class Waits {
     this.#inPlace.clear();
   }
 
-  inPlace(dueAt: number, act: () => void): void {
+  /** Acts when the time has come, and after `msMax` in any case: longer it was never meant to be. */
+  inPlace(dueAt: number, msMax: number, act: () => void): void {
+    const leftMs = Math.min(dueAt - this.#clock.now(), msMax);
+    if (leftMs <= Waits.IN_PLACE_MS) return this.#elapse(leftMs, act);
+    const lookMs = Math.min(leftMs - Waits.IN_PLACE_MS, LOOK_MS_MAX);
+    this.#elapse(lookMs, () => this.inPlace(dueAt, msMax, act));
+  }
+
+  #elapse(ms: number, act: () => void): void {
     if (this.#isStopped) return;
-    const cancel = this.#clock.after(dueAt - this.#clock.now(), () => {
+    const begunMs = this.#clock.monotonicMs();
+    const cancel = this.#clock.after(ms, () => {
       this.#inPlace.delete(cancel);
-      // Timers may fire a little early, and clocks may be set back.
-      if (this.#clock.now() < dueAt) this.inPlace(dueAt, act);
+      // Timers may fire a little early.
+      const leftMs = ms - (this.#clock.monotonicMs() - begunMs);
+      if (leftMs > 0) this.#elapse(leftMs, act);
       else act();
     });
     this.#inPlace.add(cancel);
@@ -75,14 +88,16 @@ export class Waits {
     const countMax = Math.min(WAKE_COUNT_MAX, this.#ports.room());
     // A million may be due at once; those there is no room for stay rows until there is.
     if (countMax <= 0) return this.#arm(this.#clock.now() + CROWDED_LOOK_MS);
-    for (const run of this.#journal.takeDueTimers(this.#clock.now(), countMax)) {
-      this.#ports.wake(run);
-    }
+    const now = this.#clock.now();
+    const due = this.#alarm.guard(() => this.#journal.takeDueTimers(now, countMax), undefined);
+    if (!due) return this.#arm(now + LOOK_MS_MAX);
+    for (const run of due) this.#ports.wake(run);
     this.#lookAgain();
   }
 
   #lookAgain(): void {
-    const nextAt = this.#journal.nextTimerAt();
+    const laterAt = this.#clock.now() + LOOK_MS_MAX;
+    const nextAt = this.#alarm.guard(() => this.#journal.nextTimerAt(), laterAt);
     if (nextAt !== undefined) this.#arm(nextAt);
   }
 }

@@ -110,12 +110,15 @@ function refuseUnfit(value: unknown, what: string, bytesMax: number): void {
   visit(value);
 }
 
+const PATH_LENGTH_MAX = 80;
+
 function pathOf(keys: readonly (string | number)[]): string {
-  return keys.reduce<string>(
+  const path = keys.reduce<string>(
     (path, key) =>
       typeof key === 'number' ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`,
     '',
   );
+  return path.length <= PATH_LENGTH_MAX ? path : `${path.slice(0, PATH_LENGTH_MAX)}…`;
 }
 
 const REASON = {

@@ -66,11 +66,26 @@ export function corrupt(message: string): Error {
   return Object.assign(new Error(message), { code: 'SQLITE_CORRUPT' });
 }
 
+const PROBLEMS_MAX = 10;
+
 /** What SQLite itself finds wrong with the file; empty when nothing. */
 export function integrityProblems(connection: Connection): string[] {
-  const rows = connection.pragma('integrity_check(10)') as { integrity_check: string }[];
+  const rows = connection.pragma(`integrity_check(${PROBLEMS_MAX})`) as {
+    integrity_check: string;
+  }[];
   const problems = rows.map((row) => row.integrity_check);
   return problems[0] === 'ok' ? [] : problems;
+}
+
+/** Small beside the events, and what decides which runs there are, under which keys, and when. */
+const CRITICAL_TABLES = ['sqlite_schema', 'journal', 'runs', 'timers'] as const;
+
+/** The same of what a boot relies on, for a file that is too large to be read through. */
+export function criticalProblems(connection: Connection): string[] {
+  return CRITICAL_TABLES.flatMap((table) => {
+    const rows = connection.pragma(`integrity_check('${table}')`) as { integrity_check: string }[];
+    return rows.map((row) => row.integrity_check).filter((problem) => problem !== 'ok');
+  }).slice(0, PROBLEMS_MAX);
 }
 
 export function codeOf(error: unknown): string {
@@ -84,6 +99,10 @@ export function isBusy(error: unknown): boolean {
 
 export function isSqlite(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_');
+}
+
+export function isCorrupt(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_CORRUPT') || codeOf(error) === 'SQLITE_NOTADB';
 }
 
 /** Failures of the disk that may pass: no space, no quota, read-only for a while, an I/O error. */

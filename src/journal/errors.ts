@@ -31,7 +31,9 @@ export class JournalStalledError extends FleetqError {
   constructor(cause: Error) {
     super(`the journal cannot be written: ${cause.message}`, {
       cause,
-      hint: 'free space in the data directory; FleetQ goes on by itself as soon as writing works',
+      hint:
+        (cause as { hint?: string }).hint ??
+        'free space in the data directory; FleetQ goes on by itself as soon as writing works',
     });
   }
 }

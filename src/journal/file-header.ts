@@ -8,6 +8,9 @@ import { APPLICATION_ID } from './migrate.ts';
 
 export const PAGE_BYTES = 4096;
 const HEADER_BYTES = 100;
+const CHANGES_AT = 24;
+const PAGE_COUNT_AT = 28;
+const VALID_FOR_AT = 92;
 const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
 
 /** Where a constant stands, how many bytes it has, and what it may be; the last is the usual one. */
@@ -49,6 +52,10 @@ export function mendHeader(copy: string): void {
   const { bytes, size } = readHeader(copy);
   MAGIC.copy(bytes);
   for (const [at, count, allowed] of CONSTANTS) bytes.writeUIntBE(allowed.at(-1)!, at, count);
+  // SQLite refuses a file that is shorter than it says; what is left of it can be read.
+  bytes.writeUInt32BE(Math.max(1, Math.ceil(size / PAGE_BYTES)), PAGE_COUNT_AT);
+  // It believes the count only where these two agree.
+  bytes.copy(bytes, VALID_FOR_AT, CHANGES_AT, CHANGES_AT + 4);
   const fd = openSync(copy, constants.O_RDWR | constants.O_NOFOLLOW);
   try {
     writeSync(fd, bytes, 0, HEADER_BYTES, 0);
@@ -57,6 +64,27 @@ export function mendHeader(copy: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Where an empty journal keeps its tables, and the pages of its file that say so. */
+export interface FreshSchema {
+  readonly layout: string;
+  readonly pages: readonly number[];
+  readonly bytes: Buffer;
+}
+
+/** Puts the schema of an empty journal in place of the one in a copy. */
+export function renewSchema(copy: string, { pages, bytes }: FreshSchema): void {
+  const fd = openSync(copy, constants.O_RDWR | constants.O_NOFOLLOW);
+  try {
+    for (const page of pages) {
+      const at = (page - 1) * PAGE_BYTES;
+      writeSync(fd, bytes, at, PAGE_BYTES, at);
+    }
+  } finally {
+    closeSync(fd);
+  }
+  mendHeader(copy);
 }
 
 function readHeader(file: string): { bytes: Buffer; size: number } {

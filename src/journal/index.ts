@@ -25,7 +25,7 @@ export type {
   UnfinishedRun,
 } from './journal.ts';
 export { type JournalFile, openJournalFile } from './journal-file.ts';
-export { type Place, placeOf } from './place.ts';
+export { describeHolder, type Place, placeOf } from './place.ts';
 export { CHAIN_START } from './record.ts';
 export { type JournalOptions, SqliteJournal } from './sqlite-journal.ts';
 export { type Problem, type VerifyReport, verifyJournal } from './verify.ts';

@@ -1,7 +1,7 @@
 /** Reads the journal back: runs, records, timers, dead letters. Trusts nothing it cannot verify. */
 import type { RunId } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
-import type { Connection, Statement } from './connection.ts';
+import { type Connection, isCorrupt, type Statement } from './connection.ts';
 import { DamagedRunError } from './errors.ts';
 import * as sql from './journal.sql.ts';
 import type { DeadLetter, RunFilter, RunRow, StoredRecord, UnfinishedRun } from './journal.ts';
@@ -15,6 +15,8 @@ import {
 } from './run-row.ts';
 
 const PAGE_COUNT = 1_000;
+/** A page of heavy runs is shorter. */
+const PAGE_BYTES_MAX = 8 * 1024 * 1024;
 /** Sorts after every ULID. */
 const AFTER_ALL = '~';
 
@@ -42,7 +44,7 @@ export class JournalReader {
   #trusted(row: RawRunRow): RunRow {
     const read = readRunRow(row, this.#codec);
     if (row.finished_at === null) {
-      const first = this.#prepared(sql.selectFirstEvent).all(row.id) as EventRow[];
+      const first = this.#eventsOf(row.id, sql.selectFirstEvent);
       refuseOtherStart(row, decodeRows(read.id, first, this.#codec)[0]!);
     }
     return read;
@@ -82,7 +84,7 @@ export class JournalReader {
   }
 
   history(run: RunId, afterSeq = -1): StoredRecord[] {
-    const events = this.#prepared(sql.selectEvents).all(run) as EventRow[];
+    const events = this.#eventsOf(run);
     const row = this.#rawRow(run);
     // Retention has taken the records of a run that ended long ago; its row still answers for it.
     if (row && events.length === 0 && readRunRow(row, this.#codec).ending) return [];
@@ -107,20 +109,58 @@ export class JournalReader {
       ) as RawRunRow[];
       const [first, last] = [page[0], page.at(-1)];
       if (!first || !last) return;
-      const between = this.#prepared(sql.selectLiveEventsBetween).all(
-        first.id,
-        last.id,
-      ) as EventRow[];
-      const events = groupByRun(between);
-      for (const row of page) yield this.#resumable(row, events.get(row.id) ?? []);
-      after = last.id;
+      const events = this.#eventsUpTo(first.id, last.id, asleepUntil);
+      for (const row of page) {
+        if (events && row.id > events.lastRun) break;
+        const ofRun = () => (events ? (events.byRun.get(row.id) ?? []) : this.#eventsOf(row.id));
+        yield this.#resumable(row, ofRun);
+        after = row.id;
+      }
     }
   }
 
-  #resumable(raw: RawRunRow, events: readonly EventRow[]): UnfinishedRun {
+  /**
+   * The records of the runs to resume from `first` on: up to `last`, or to where there is too much.
+   * Undefined where a broken page is among them: then each run is read alone.
+   */
+  #eventsUpTo(
+    first: string,
+    last: string,
+    asleepUntil: number,
+  ): { byRun: Map<string, EventRow[]>; lastRun: string } | undefined {
+    const rows: EventRow[] = [];
+    let bytes = 0;
+    const statement = this.#prepared(sql.selectResumableEvents);
+    try {
+      for (const row of statement.iterate(first, last, asleepUntil) as Iterable<EventRow>) {
+        // Only ever between two runs: one alone has to be read whole, however heavy it is.
+        if (bytes > PAGE_BYTES_MAX && rows.at(-1)!.run !== row.run) {
+          return { byRun: groupByRun(rows), lastRun: rows.at(-1)!.run };
+        }
+        rows.push(row);
+        bytes += String(row.data).length;
+      }
+    } catch (error) {
+      if (!isCorrupt(error)) throw error;
+      return undefined;
+    }
+    return { byRun: groupByRun(rows), lastRun: last };
+  }
+
+  /** A broken page is the damage of the runs on it; the others know nothing of it. */
+  #eventsOf(run: string, text = sql.selectEvents): EventRow[] {
+    try {
+      return this.#prepared(text).all(run) as EventRow[];
+    } catch (error) {
+      if (!isCorrupt(error)) throw error;
+      throw new DamagedRunError(run, 'its records are on a broken page');
+    }
+  }
+
+  #resumable(raw: RawRunRow, events: () => readonly EventRow[]): UnfinishedRun {
     const row = readRunRow(raw, this.#codec);
     try {
-      const records = decodeRows(row.id, events, this.#codec);
+      const records = decodeRows(row.id, events(), this.#codec);
       refuseOtherStart(raw, records[0]!);
       return { row, records };
     } catch (error) {

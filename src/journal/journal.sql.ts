@@ -83,11 +83,13 @@ export const selectHasEvents = `select 1 from events where run = ? limit 1`;
 export const selectLastSeq = `
   select max(seq) as seq from events join runs on runs.id = events.run
    where events.run = ? and runs.finished_at is null`;
-/** first run, last run. Of live runs only: the ended ones between them may be millions. */
-export const selectLiveEventsBetween = `
+/** first run, last run, asleep until. Only of runs to resume: the others may be millions. */
+export const selectResumableEvents = `
   select lsn, run, seq, at, epoch, event, state, data, hash
     from runs indexed by runs_unfinished cross join events on events.run = runs.id
-   where finished_at is null and id between ? and ? order by id, seq`;
+   where finished_at is null and id between ? and ?
+     and not exists (select 1 from timers where timers.run = runs.id and timers.due_at > ?)
+   order by id, seq`;
 
 /** finished before, count. */
 export const selectPrunable = `
@@ -121,3 +123,13 @@ export const selectCounts = `
          (select count(*) from timers) as timers,
          (select count(*) from runs where outcome in ('exhausted', 'aborted', 'timedOut'))
            as dead_letters`;
+
+/** Every table, index and trigger, with the page it begins on. */
+export const selectLayout = `
+  select type, name, tbl_name, rootpage, sql from sqlite_schema order by rowid`;
+export const selectSchemaPages = `select pageno from dbstat where name = 'sqlite_schema'`;
+/** first lsn, last lsn. Without the index, which may be broken too. */
+export const salvageEventsFrom = `
+  select * from events not indexed where lsn between ? and ? order by lsn`;
+export const countEventsByIndex = `
+  select count(*) from events indexed by events_of_run where run >= ''`;

@@ -22,6 +22,7 @@ import type { Codec } from './codec.ts';
 import {
   type Connection,
   corrupt,
+  criticalProblems,
   integrityProblems,
   isBusy,
   isDiskFailure,
@@ -36,19 +37,27 @@ import {
 } from './errors.ts';
 import { bytesOf, headerProblem, isNamedOurs } from './file-header.ts';
 import { type Head, readHead, writeHead } from './head.ts';
+import { type Hold, takeHold } from './hold.ts';
 import * as sql from './journal.sql.ts';
 import type { Alarm } from './journal.ts';
 import { type Mark, readMark } from './mark-file.ts';
 import { migrate } from './migrate.ts';
-import { describeHolder, isHeldHere, type Place, preparePlace, syncDirectory } from './place.ts';
-import { restore, salvage } from './salvage.ts';
-import { removeLeftLocks, shareLock } from './share-lock.ts';
+import {
+  describeHolder,
+  isHeldHere,
+  makeJournal,
+  type Place,
+  preparePlace,
+  syncDirectory,
+} from './place.ts';
+import { describeSalvage, restore, salvage } from './salvage.ts';
+import { removeLeftLocks, shareFileLock } from './share-lock.ts';
 
 export interface OpenPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly codec: Codec;
-  /** Larger files are not read through unless something is known to be missing. */
+  /** Of larger files only the critical tables are read, unless something is known to be missing. */
   readonly checkBytesMax: number;
 }
 
@@ -61,11 +70,24 @@ export interface Opened {
   /** Where the WAL is kept, as it was found, if something in it could not be reached. */
   readonly keptWal: string | undefined;
   readonly alarms: readonly Alarm[];
+  /** On the directory; to be let go when the connection is closed. */
+  readonly hold: Hold;
 }
 
 export function openJournal(place: Place, ports: OpenPorts): Opened {
   if (isHeldHere(place)) throw new JournalHeldError(place.directory, describeHolder(place));
   preparePlace(place);
+  const hold = takeHold(place);
+  try {
+    makeJournal(place);
+    return { ...openHeld(place, ports), hold };
+  } catch (error) {
+    hold.letGo();
+    throw error;
+  }
+}
+
+function openHeld(place: Place, ports: OpenPorts): Omit<Opened, 'hold'> {
   removeLeftLocks(place);
   const alarms: Alarm[] = finishReplacing(place);
   try {
@@ -97,10 +119,10 @@ function replaceOrSay(place: Place, ports: OpenPorts, damage: Error): Alarm {
   }
 }
 
-function openWhole(place: Place, ports: OpenPorts): Omit<Opened, 'alarms'> {
+function openWhole(place: Place, ports: OpenPorts): Omit<Opened, 'alarms' | 'hold'> {
   const problem = headerProblem(place.journal);
   if (problem !== undefined) {
-    shareLock(place)();
+    shareFileLock(place)();
     throw corrupt(problem);
   }
   const connection = openConnection(place.journal);
@@ -110,7 +132,10 @@ function openWhole(place: Place, ports: OpenPorts): Omit<Opened, 'alarms'> {
     // Read under the lock: until then the one who held the journal may still have written it.
     const mark = readMark(place.mark);
     const isBehind = typeof mark === 'object' && mark.journalId === head.id && mark.lsn > head.lsn;
-    if (isBehind || statSync(place.journal).size <= ports.checkBytesMax) refuseBroken(connection);
+    const isSmall = statSync(place.journal).size <= ports.checkBytesMax;
+    refuseBroken(
+      isBehind || isSmall ? integrityProblems(connection) : criticalProblems(connection),
+    );
     return { connection, head, mark, keptWal: isBehind ? keepWal(place, ports) : undefined };
   } catch (error) {
     if (isSqlite(error) && !isBusy(error) && !isDiskFailure(error)) keepWal(place, ports);
@@ -144,8 +169,7 @@ function headOf(connection: Connection, format: number, { clock, random }: OpenP
   return { id: random.hex(16), boot: 0, lsn: 0, createdAt: clock.now(), format };
 }
 
-function refuseBroken(connection: Connection): void {
-  const problems = integrityProblems(connection);
+function refuseBroken(problems: readonly string[]): void {
   if (problems.length > 0) throw corrupt(problems.join('; '));
 }
 
@@ -184,13 +208,11 @@ function replaceBroken(place: Place, ports: OpenPorts, cause: Error): Alarm {
   renameSync(building, `${place.journal}.new`);
   const movedTo = quarantine(place, isoTime(ports.clock.now()));
   finishReplacing(place);
-  const { rows, damagedRuns } = found;
   return {
     kind: 'fileDamaged',
     message:
       `the journal was damaged (${cause.message.slice(0, 200)}) and was moved to ${movedTo}; ` +
-      `${rows.length} runs were carried over, ${damagedRuns.length} were not, or not whole` +
-      (damagedRuns.length > 0 ? `: ${damagedRuns.slice(0, 10).join(', ')}` : ''),
+      describeSalvage(found),
   };
 }
 

@@ -24,6 +24,7 @@ export interface Place {
   readonly directory: string;
   readonly journal: string;
   readonly mark: string;
+  readonly lock: string;
   readonly holder: string;
   readonly ballast: string;
   readonly socket: string;
@@ -36,6 +37,7 @@ export function placeOf(directory: string): Place {
     directory: root,
     journal: join(root, 'journal.db'),
     mark: join(root, 'journal.mark'),
+    lock: join(root, 'journal.lock'),
     holder: join(root, 'holder.json'),
     ballast: join(root, 'ballast'),
     socket: join(root, 'fleetq.sock'),
@@ -51,7 +53,7 @@ export function preparePlace(place: Place): void {
   refuseUnless('isDirectory', place.directory);
   let made: string | undefined;
   try {
-    made = mkdirSync(place.directory, { recursive: true, mode: 0o700 });
+    made = makeDirectory(place.directory);
     if (made !== undefined) syncDirectories(place.directory, dirname(made));
     refuseForeign(place);
     for (const file of filesOf(place)) refuseUnless('isFile', file);
@@ -59,11 +61,27 @@ export function preparePlace(place: Place): void {
     keepPrivate(place);
   } catch (cause) {
     if (cause instanceof JournalPlaceError) throw cause;
-    throw new JournalPlaceError(`the data directory ${place.directory} cannot hold a journal`, {
-      cause,
-      hint: 'choose a place that can be written, with --data-dir or FLEETQ_DATA_DIR',
-    });
+    throw cannotHold(place, cause);
   }
+}
+
+function cannotHold(place: Place, cause: unknown): JournalPlaceError {
+  return new JournalPlaceError(`the data directory ${place.directory} cannot hold a journal`, {
+    cause,
+    hint: 'choose a place that can be written, with --data-dir or FLEETQ_DATA_DIR',
+  });
+}
+
+/** Answers the topmost that was made. Node's own recursion never ends where /proc refuses a name. */
+function makeDirectory(path: string): string | undefined {
+  if (existsSync(path)) return undefined;
+  const made = makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, 0o700);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return made ?? path;
 }
 
 /** A directory is as durable as its name in the one above it. */
@@ -84,9 +102,9 @@ export function syncDirectory(path: string): void {
 }
 
 function filesOf(place: Place): string[] {
-  const { journal, mark, holder, ballast } = place;
+  const { journal, mark, lock, holder, ballast } = place;
   const beside = ['', '-wal', '.new', '.building'].map((suffix) => journal + suffix);
-  return [...beside, mark, `${mark}.new`, holder, ballast];
+  return [...beside, mark, `${mark}.new`, lock, holder, ballast];
 }
 
 /** A journal among other people's files would be deleted, or read, by whoever owns those. */
@@ -102,13 +120,22 @@ function refuseForeign(place: Place): void {
 function keepPrivate(place: Place): void {
   closeToOthers(place.directory, 0o700);
   closeToOthers(place.quarantine, 0o700);
-  // SQLite would make it readable for everybody; its other files take over the mode of this one.
-  // Only made here, never opened: closing a file would drop the lock that this process has on it.
-  if (!existsSync(place.journal)) {
-    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    closeSync(openSync(place.journal, flags, 0o600));
-  }
   for (const file of filesOf(place)) closeToOthers(file, 0o600);
+}
+
+/**
+ * Makes an empty journal where there is none; only by who holds the place. SQLite would make it
+ * readable for everybody, and its other files take over the mode of this one.
+ */
+export function makeJournal(place: Place): void {
+  // Never opened where it is there: closing a file drops the lock that this process has on it.
+  if (existsSync(place.journal)) return;
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  try {
+    closeSync(openSync(place.journal, flags, 0o600));
+  } catch (cause) {
+    throw cannotHold(place, cause);
+  }
 }
 
 function closeToOthers(path: string, mode: number): void {
@@ -139,17 +166,26 @@ export function writeHolder(place: Place, now: number): void {
   }
 }
 
+/** What the last one who came to hold the directory has left; undefined where that is gone. */
+export function readHolder(place: Place): string | undefined {
+  try {
+    return readFileSync(place.holder, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
 /** Who holds the directory, in words. */
 export function describeHolder(place: Place): string {
   try {
-    const holder = JSON.parse(readFileSync(place.holder, 'utf8')) as Record<string, unknown>;
+    const holder = JSON.parse(readHolder(place) ?? '') as Record<string, unknown>;
     return `process ${holder['pid']} on ${holder['host']}, since ${holder['since']}`;
   } catch {
     return 'another process';
   }
 }
 
-/** The journals that this thread holds: SQLite's locks do not keep a process from itself. */
+/** The journals that this thread holds: asked first, so that a refusal touches no file at all. */
 const HELD = Symbol.for('fleetq.journals.held');
 const held: Set<string> =
   ((globalThis as Record<symbol, unknown>)[HELD] as Set<string>) ?? new Set();

@@ -4,15 +4,16 @@
  * the broken one is evidence. What cannot be proved stays behind, and the alarm says how much that
  * is. Nothing is guessed.
  */
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { RunId } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
-import type { Connection } from './connection.ts';
-import { mendHeader } from './file-header.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { type FreshSchema, mendHeader, renewSchema } from './file-header.ts';
 import * as sql from './journal.sql.ts';
 import type { StoredRecord } from './journal.ts';
+import { migrate } from './migrate.ts';
 import type { Place } from './place.ts';
 import { decodeRows, type EventRow, groupByRun } from './record.ts';
 import { dueAtOf, type RawRunRow, readRunRow, unfinishedRow } from './run-row.ts';
@@ -23,12 +24,22 @@ export interface Salvage {
   readonly timers: readonly { readonly run: string; readonly dueAt: number }[];
   /** Runs of which something, or everything after some record, could not be proved. */
   readonly damagedRuns: readonly string[];
+  /** Whether every table was read to its end: only then are those all that is missing. */
+  readonly isCounted: boolean;
   readonly lsn: number;
   readonly boot: number;
 }
 
 const COPY_NAME = 'journal.reading-';
-const NOTHING: Salvage = { rows: [], events: [], timers: [], damagedRuns: [], lsn: 0, boot: 0 };
+const NOTHING: Salvage = {
+  rows: [],
+  events: [],
+  timers: [],
+  damagedRuns: [],
+  isCounted: false,
+  lsn: 0,
+  boot: 0,
+};
 
 /** Reads what can be proved of the place's journal, and leaves its files as they are. */
 export function salvage(place: Place, codec: Codec): Salvage {
@@ -38,46 +49,112 @@ export function salvage(place: Place, codec: Codec): Salvage {
   }
   const directory = mkdtempSync(join(place.directory, COPY_NAME));
   try {
-    const copy = join(directory, 'journal.db');
-    for (const suffix of ['', '-wal']) {
-      if (existsSync(place.journal + suffix)) copyFileSync(place.journal + suffix, copy + suffix);
-    }
-    mendHeader(copy);
-    return readProvable(copy, codec);
+    const fresh = freshSchema(join(directory, 'fresh.db'));
+    const found = readCopy(place, join(directory, 'found.db'), codec, mendHeader);
+    if (found.isCounted && found.layout === fresh.layout) return found;
+    // The first page says where everything is; with that of an empty journal more may be found.
+    const renew = (copy: string) => renewSchema(copy, fresh);
+    const renewed = readCopy(place, join(directory, 'renewed.db'), codec, renew);
+    // Every row of either is proved, so the one with more is the better one.
+    return sizeOf(found) > sizeOf(renewed) ? found : renewed;
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-function readProvable(copy: string, codec: Codec): Salvage {
-  let connection: Connection;
+/** What was found, in words for the alarm. */
+export function describeSalvage({ rows, damagedRuns, isCounted }: Salvage): string {
+  const named = damagedRuns.length > 0 ? `: ${damagedRuns.slice(0, 10).join(', ')}` : '';
+  const lost = isCounted
+    ? `${damagedRuns.length} were not, or not whole`
+    : 'how many were not, or not whole, is unknown, since parts of the file cannot be read; ' +
+      `${damagedRuns.length} are known`;
+  return `${rows.length} runs were carried over, ${lost}${named}`;
+}
+
+function sizeOf({ rows, events }: Salvage): number {
+  return rows.length + events.length;
+}
+
+/** The same migrations put the same tables on the same pages. */
+function freshSchema(file: string): FreshSchema {
+  const connection = openConnection(file);
   try {
-    connection = new Database(copy, { timeout: 0 });
-  } catch {
-    return NOTHING;
-  }
-  try {
-    connection.pragma('locking_mode = EXCLUSIVE');
-    connection.pragma('synchronous = OFF');
-    const raw = new Map<string, RawRunRow>();
-    for (const row of readable<RawRunRow>(connection, 'runs', 'id')) {
-      if (typeof row.id === 'string') raw.set(row.id, row);
-    }
-    const events = readable<EventRow>(connection, 'events', 'lsn');
-    const heads = readable<{ boot: number; lsn: number }>(connection, 'journal', 'one');
-    const named = events.filter((row) => typeof row.run === 'string');
-    const proved = proveRuns(raw, groupByRun(named), codec);
-    return {
-      ...proved,
-      lsn: highest([...heads, ...proved.events].map((row) => row.lsn)),
-      // A fencing token must not fall, even where the head that counts it is damaged.
-      boot: highest([...heads.map((head) => head.boot), ...proved.events.map((row) => row.epoch)]),
-    };
-  } catch {
-    return NOTHING;
+    migrate(connection);
+    const pages = connection.prepare(sql.selectSchemaPages).pluck().all() as number[];
+    const layout = layoutOf(connection);
+    connection.pragma('wal_checkpoint(TRUNCATE)');
+    return { layout, pages, bytes: readFileSync(file) };
   } finally {
     connection.close();
   }
+}
+
+function layoutOf(connection: Connection): string {
+  return JSON.stringify(connection.prepare(sql.selectLayout).raw().all());
+}
+
+type Reading = Salvage & { readonly layout: string };
+
+/** Each reading has a copy of its own: closing one writes its WAL into it. */
+function readCopy(place: Place, copy: string, codec: Codec, mend: (copy: string) => void): Reading {
+  for (const suffix of ['', '-wal']) {
+    if (existsSync(place.journal + suffix)) copyFileSync(place.journal + suffix, copy + suffix);
+  }
+  mend(copy);
+  try {
+    return readProvable(copy, codec);
+  } catch {
+    return { ...NOTHING, layout: '' };
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true });
+  }
+}
+
+function readProvable(copy: string, codec: Codec): Reading {
+  const connection = new Database(copy, { timeout: 0 });
+  try {
+    connection.pragma('locking_mode = EXCLUSIVE');
+    connection.pragma('synchronous = OFF');
+    const layout = layoutOf(connection);
+    const heads = readable<{ boot: number; lsn: number }>(connection, 'journal', 'one').rows;
+    const events = readable<EventRow>(connection, 'events', 'lsn');
+    if (!events.isWhole) readBetween(connection, events.rows, highest(lsnsOf(heads)));
+    const byRun = groupByRun(
+      [...events.rows.values()]
+        .filter((row) => typeof row.run === 'string')
+        .sort((a, b) => a.lsn - b.lsn),
+    );
+    const runs = readable<RawRunRow>(connection, 'runs', 'id');
+    if (!runs.isWhole) readNamed(connection, runs.rows, byRun.keys());
+    for (const id of runs.rows.keys()) if (typeof id !== 'string') runs.rows.delete(id);
+    const proved = proveRuns(runs.rows as Map<string, RawRunRow>, byRun, codec);
+    const [headRows, epochs] = [[...heads.values()], proved.events.map((row) => row.epoch)];
+    return {
+      ...proved,
+      layout,
+      isCounted: events.isWhole && runs.isWhole && countByIndex(connection) <= events.rows.size,
+      lsn: Math.max(highest(lsnsOf(heads)), highest(proved.events.map((row) => row.lsn))),
+      // A fencing token must not fall, even where the head that counts it is damaged.
+      boot: highest([...headRows.map((head) => head.boot), ...epochs]),
+    };
+  } finally {
+    connection.close();
+  }
+}
+
+/** A page may have lost rows without a trace in the table; the index still has them. */
+function countByIndex(connection: Connection): number {
+  try {
+    return connection.prepare(sql.countEventsByIndex).pluck().get() as number;
+  } catch {
+    // Broken itself, which says nothing about the table.
+    return 0;
+  }
+}
+
+function lsnsOf(heads: ReadonlyMap<unknown, { readonly lsn: number }>): number[] {
+  return [...heads.values()].map((head) => head.lsn);
 }
 
 /** Far beyond what is ever reached; a damaged number may be larger. */
@@ -93,7 +170,7 @@ function readable<Row>(
   connection: Connection,
   table: 'runs' | 'events' | 'journal',
   key: string,
-): Row[] {
+): { rows: Map<unknown, Row>; isWhole: boolean } {
   const rows = new Map<unknown, Row>();
   for (const direction of ['asc', 'desc']) {
     try {
@@ -102,12 +179,52 @@ function readable<Row>(
         .prepare(`select * from ${table} not indexed order by ${key} ${direction}`)
         .iterate();
       for (const row of all) rows.set((row as Record<string, unknown>)[key], row as Row);
-      break;
+      return { rows, isWhole: direction === 'asc' };
     } catch {
       // The rows read so far are kept; the other direction may find the rest.
     }
   }
-  return [...rows.values()];
+  return { rows, isWhole: false };
+}
+
+/** A broken page is stepped over number by number, a lost branch in ever longer steps. */
+const [SHORT_STEPS, STEPS_MAX] = [1_000, 50_000];
+
+/** Between the broken pages that both directions stopped at, others may be whole. */
+function readBetween(connection: Connection, rows: Map<unknown, EventRow>, lastLsn: number): void {
+  const statement = connection.prepare(sql.salvageEventsFrom);
+  let [next, failures] = [1, 0];
+  for (let steps = 0; steps < STEPS_MAX && next <= lastLsn; steps++) {
+    while (rows.has(next)) next++;
+    try {
+      for (const row of statement.iterate(next, lastLsn) as Iterable<EventRow>) {
+        rows.set(row.lsn, row);
+        // A broken page may give any number, even one that was passed.
+        if (row.lsn >= next) [next, failures] = [row.lsn + 1, 0];
+      }
+      return;
+    } catch {
+      next += 2 ** Math.floor(failures++ / SHORT_STEPS);
+    }
+  }
+}
+
+/** The records name runs whose rows a scan cannot reach. */
+function readNamed(
+  connection: Connection,
+  rows: Map<unknown, RawRunRow>,
+  names: Iterable<string>,
+): void {
+  const statement = connection.prepare(sql.selectRun);
+  for (const name of names) {
+    if (rows.has(name)) continue;
+    try {
+      const row = statement.get(name) as RawRunRow | undefined;
+      if (row) rows.set(name, row);
+    } catch {
+      // On a broken page too.
+    }
+  }
 }
 
 function proveRuns(

@@ -9,12 +9,28 @@ import Database from 'better-sqlite3';
 import { type Connection, isBusy } from './connection.ts';
 import { JournalHeldError } from './errors.ts';
 import { bytesOf } from './file-header.ts';
+import { shareHold } from './hold.ts';
 import { describeHolder, type Place } from './place.ts';
 
 const DIRECTORY_NAME = 'journal.lock-';
 
-/** Answers how to let go; throws where somebody holds the journal. */
+/** Answers how to let go; throws where somebody holds the journal, before its file is opened. */
 export function shareLock(place: Place): () => void {
+  const letGoOfPlace = shareHold(place);
+  try {
+    const letGoOfFile = shareFileLock(place);
+    return () => {
+      letGoOfFile();
+      letGoOfPlace();
+    };
+  } catch (error) {
+    letGoOfPlace();
+    throw error;
+  }
+}
+
+/** The lock on the journal's own file, for whoever has a hold on the place already. */
+export function shareFileLock(place: Place): () => void {
   const other = otherName(place);
   // Without another name an empty file cannot be asked: SQLite would delete the WAL beside it.
   if (other === undefined && bytesOf(place.journal) === 0) return () => undefined;

@@ -3,10 +3,11 @@ import type { Clock, Random, RunId } from '../ground/index.ts';
 import { Ballast } from './ballast.ts';
 import { type Codec, identityCodec } from './codec.ts';
 import { assertFullSync, type Connection, isDiskFailure } from './connection.ts';
-import { JournalPlaceError } from './errors.ts';
+import { JournalPlaceError, JournalStalledError } from './errors.ts';
 import { inheritedOf, judgeMark } from './evidence.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Head, writeHead } from './head.ts';
+import { isGone, watchHolder, watchPath } from './hold.ts';
 import type { Alarm, Entry, Evidence, Journal, Occupancy } from './journal.ts';
 import { JournalReader } from './journal-reader.ts';
 import { JournalWriter, type Prepared } from './journal-writer.ts';
@@ -29,6 +30,7 @@ export interface JournalOptions {
 
 const CHECK_BYTES_MAX = 64 * 1024 * 1024;
 const BALLAST_RETRY_MS = 2_000;
+const RENEW_MS = 1_000;
 
 export class SqliteJournal extends JournalReader implements Journal {
   readonly id: string;
@@ -42,6 +44,10 @@ export class SqliteJournal extends JournalReader implements Journal {
   readonly #mark: MarkFile;
   readonly #ballast: Ballast;
   #lowBecause: Error | undefined;
+  readonly #whyGone: () => Error | undefined;
+  readonly #whyLost: () => Error | undefined;
+  #lostBecause: Error | undefined;
+  #renewedMs: number;
   readonly #letGo: () => void;
   #isClosed = false;
 
@@ -54,6 +60,7 @@ export class SqliteJournal extends JournalReader implements Journal {
       return new SqliteJournal(place, opened, options, codec);
     } catch (error) {
       opened.connection.close();
+      opened.hold.letGo();
       throw error;
     }
   }
@@ -63,10 +70,13 @@ export class SqliteJournal extends JournalReader implements Journal {
     super(connection, codec);
     this.#options = options;
     this.#connection = connection;
+    this.#whyGone = watchPath(place.journal);
     this.#ballast = new Ballast(place.ballast);
     const head = this.#countBoot(opened.head);
     assertFullSync(connection);
     writeHolder(place, options.clock.now());
+    this.#whyLost = watchHolder(place, opened.hold);
+    this.#renewedMs = options.clock.monotonicMs();
     this.id = head.id;
     this.boot = head.boot;
     const { alarms, evidence } = judgeMark(opened, (run) => this.lastSeq(run));
@@ -86,7 +96,11 @@ export class SqliteJournal extends JournalReader implements Journal {
       onStall: (error) => this.#onStall(error),
       onRecover: () => this.#onRecover(),
     });
-    this.#letGo = holdHere(place);
+    const letGoHere = holdHere(place);
+    this.#letGo = () => {
+      opened.hold.letGo();
+      letGoHere();
+    };
     if (!this.#ballast.hold()) this.#runLow(new Error('there is no room for the ballast'));
   }
 
@@ -114,6 +128,12 @@ export class SqliteJournal extends JournalReader implements Journal {
   }
 
   append(entry: Entry): Promise<Prepared> {
+    // Nobody may ever put the file back: a new run is refused rather than left waiting.
+    const gone = entry.opens && this.#whyGone();
+    if (gone) {
+      this.#commit.stall(gone);
+      return Promise.reject(new JournalStalledError(gone));
+    }
     return this.#commit.push(this.#writer.prepare(entry));
   }
 
@@ -140,6 +160,7 @@ export class SqliteJournal extends JournalReader implements Journal {
   /** These have no caller who could wait for the disk: they are done another time. */
   #orStall<T>(write: () => T): T | undefined {
     try {
+      this.#refuseGone();
       const written = write();
       this.#mark.advance(this.#writer.lsn);
       return written;
@@ -162,13 +183,30 @@ export class SqliteJournal extends JournalReader implements Journal {
   #write(batch: readonly Prepared[]): void {
     const { clock, onCommit } = this.#options;
     const begunMs = onCommit ? clock.monotonicMs() : 0;
+    this.#refuseGone();
     this.#writer.write(batch);
     this.#mark.advance(this.#writer.lsn);
     onCommit?.({ records: batch.length, elapsedMs: clock.monotonicMs() - begunMs });
   }
 
+  /** Asked before every commit: it costs microseconds, and an fsync far more. */
+  #refuseGone(): void {
+    const gone = this.#whyGone() ?? this.#whyTaken();
+    if (gone) throw gone;
+  }
+
+  /** Dearer, and only wrong after a copy of the whole directory by this process: now and then. */
+  #whyTaken(): Error | undefined {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (!this.#lostBecause && nowMs - this.#renewedMs < RENEW_MS) return undefined;
+    this.#renewedMs = nowMs;
+    this.#lostBecause = this.#whyLost();
+    return this.#lostBecause;
+  }
+
   #onStall(error: Error): void {
-    if (this.#ballast.release()) this.#runLow(error);
+    // Where the file is gone, the ballast that lies there may be somebody else's.
+    if (!isGone(error) && this.#ballast.release()) this.#runLow(error);
     else this.#options.onStall?.(error);
   }
 

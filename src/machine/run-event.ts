@@ -20,8 +20,16 @@ export type RunEvent =
   | { readonly type: 'FAILED'; readonly error: ErrorInfo; readonly dueAt: number }
   | { readonly type: 'POSTPONED'; readonly reason: string; readonly dueAt: number }
   | { readonly type: 'PROBED' }
-  /** `isFree` where the process let go on purpose: no attempt is counted then. */
-  | { readonly type: 'INTERRUPTED'; readonly error?: ErrorInfo; readonly isFree?: boolean }
+  /**
+   * `isFree` where the process let go on purpose: no attempt is counted then. `isLast` where it was
+   * the last attempt: `check` is asked once more, and the phase is not called again.
+   */
+  | {
+      readonly type: 'INTERRUPTED';
+      readonly error?: ErrorInfo;
+      readonly isFree?: boolean;
+      readonly isLast?: boolean;
+    }
   | { readonly type: 'ASLEEP'; readonly dueAt: number }
   | { readonly type: 'EXHAUSTED'; readonly error: ErrorInfo }
   | { readonly type: 'ABORTED'; readonly reason: string; readonly kind: AbortKind }

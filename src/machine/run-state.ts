@@ -42,6 +42,8 @@ export interface RunState {
   readonly dueAt: number | undefined;
   /** The next thing to do is to ask `check` whether the work or persist has already happened. */
   readonly mustProbe: boolean;
+  /** The last attempt was interrupted: that probe decides, and the phase is not called again. */
+  readonly isSpent: boolean;
   readonly ending: Ending | undefined;
 }
 
@@ -58,6 +60,7 @@ export function startState(plan: Plan, event: StartedEvent, at: number): RunStat
     attempt: 1,
     dueAt: undefined,
     mustProbe: false,
+    isSpent: false,
     ending: undefined,
   };
 }
@@ -95,6 +98,7 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
         attempt: state.attempt + (event.isFree ? 0 : 1),
         dueAt: undefined,
         mustProbe: canProbe(plan, at),
+        isSpent: event.isLast ?? state.isSpent,
       };
     case 'PROBED':
       return { ...state, at, dueAt: undefined, mustProbe: false };
@@ -148,6 +152,7 @@ function enterStep(
     attempt: 1,
     dueAt: undefined,
     mustProbe: false,
+    isSpent: false,
     ending: isFinal(at) ? successOf(state.at, at, Object.values(outputs).at(-1), event) : undefined,
   };
 }

@@ -77,6 +77,8 @@ export interface FleetqEvents {
   'journal.recovered': Record<string, never>;
   'journal.alarm': { readonly kind: string; readonly message: string };
   'journal.pruned': { readonly runs: number };
+  /** Nobody can reach this process from outside; its runs go on all the same. */
+  'socket.failed': { readonly path: string; readonly error: ErrorInfo };
   /** Somebody wants the process to end: `count` is 1 for "when it suits", more for "now". */
   'process.signalled': { readonly signal: string; readonly count: number };
   /** Something was thrown that nobody caught: the process ends, its runs go on in the next one. */

@@ -139,6 +139,11 @@ const LINES: Lines = {
     message: 'journal pruned',
     fields: { runs: e.runs },
   }),
+  'socket.failed': (e) => ({
+    level: 'warn',
+    message: 'no socket: runs go on, but the command line cannot reach this process',
+    fields: { path: e.path, err: errOf(e.error) },
+  }),
   'process.signalled': (e) => ({
     level: e.count > 1 ? 'warn' : 'info',
     message: e.count > 1 ? `second ${e.signal}: ending at once` : `${e.signal}: ending`,

@@ -51,7 +51,7 @@ const machines = [
 beforeEach(async () => {
   opening = gate();
   const dataDir = newDir();
-  fleet = await createFleet({ machines, dataDir });
+  fleet = await createFleet({ machines, dataDir, socket: false });
   server = new AdminServer({
     fleet,
     clock: systemClock,

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { begin, isAlive, makeDirectory } from './support.ts';
+import { begin, fleetq, isAlive, MACHINES, makeDirectory } from './support.ts';
 
 test('dev starts sample runs, shows which resumes where when its worker is killed, and drains', async () => {
   const cwd = makeDirectory();
@@ -21,8 +21,21 @@ test('dev starts sample runs, shows which resumes where when its worker is kille
   dev.child.kill('SIGTERM');
   const ended = await dev.ended;
   expect(ended).toMatchObject({ code: 0, signal: null });
-  expect(ended.stderr).toMatch(/\d+ sample runs started, .*completed/);
+  expect(ended.stderr).toMatch(/runs: \d+ started, .*completed/);
   expect([first, second].filter(isAlive)).toEqual([]);
+  // In the order in which a person would tell it.
+  const upAt = ended.stdout.indexOf(`worker ${second} up after`);
+  expect(upAt).toBeLessThan(ended.stdout.indexOf(' resumed at '));
+});
+
+test("dev counts runs of one's own machines, whoever started them", async () => {
+  const cwd = makeDirectory();
+  const dev = begin(['dev'], { cwd, env: { FLEETQ_MACHINES: MACHINES } });
+  await dev.said(/worker \d+ up after/);
+  await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":1}']);
+  await dev.said(/test\/quick completed/);
+  dev.child.kill('SIGTERM');
+  expect((await dev.ended).stderr).toContain('runs: 1 started, 1 completed');
 });
 
 test('a worker whose supervisor is gone drains and ends by itself', async () => {

@@ -120,6 +120,8 @@ describe('a file that nobody holds', () => {
     const shown = await fleetq(cwd, ['run', quickId]);
     expect(shown.stdout).toContain('completed');
     expect(shown.stdout).toContain('{"doubled":42}');
+    const failed = await fleetq(cwd, ['run', failedId]);
+    expect(failed.stdout).toMatch(/^error {2,}\w+: /m);
   });
 
   test('a key that was used before gives the same run, and with another input a conflict', async () => {
@@ -136,6 +138,12 @@ describe('a file that nobody holds', () => {
     ['an id nobody knows', ['run', UNKNOWN], 3, /there is no run 01JZ/],
     ['cancel of an unknown run', ['cancel', UNKNOWN], 3, /there is no run/],
     ['a machine nobody knows', ['start', 'test/quik'], 3, /did you mean test\/quick/],
+    [
+      'a place where nothing can be made',
+      ['start', 'test/quick', '--input', '{"n":1}', '--data-dir', '/proc/x/y'],
+      1,
+      /the data directory \/proc\/x\/y cannot hold a journal/,
+    ],
     ['input that is not JSON', ['start', 'test/quick', '--input', '{n'], 2, /--input is not JSON/],
     ['input that does not fit', ['start', 'test/quick', '--input', '{}'], 2, /does not fit/],
   ])('%s is refused in words', async (_, args, code, words) => {
@@ -144,6 +152,12 @@ describe('a file that nobody holds', () => {
     expect(ended.code).toBe(code);
     expect(ended.stdout).toBe('');
     expect(ended.stderr).not.toMatch(/\n {4}at /);
+  });
+
+  test('journal lists its own commands and no other', async () => {
+    const help = await fleetq(cwd, ['journal', '--help']);
+    expect(help.stdout).toMatch(/verify[\s\S]*inspect[\s\S]*export/);
+    expect(help.stdout).not.toMatch(/^ {2}help/m);
   });
 
   test('journal verify, inspect and export look at the file', async () => {
@@ -180,6 +194,16 @@ describe('a file that nobody holds', () => {
     worker.signal('SIGTERM');
     expect((await worker.ended).code).toBe(0);
   });
+});
+
+test('what a run that completed had failed with before is its last error', async () => {
+  const cwd = makeDirectory();
+  const input = '{"id":1,"failures":1}';
+  const done = await begin(['start', 'sample/flaky', '--input', input, '--wait', '--json'], { cwd })
+    .ended;
+  const shown = await begin(['run', JSON.parse(done.stdout).id], { cwd }).ended;
+  expect(shown.stdout).toMatch(/^status +completed$/m);
+  expect(shown.stdout).toMatch(/^last error \w+: /m);
 });
 
 test('Ctrl-C while a run is executed here leaves it durable, and exits 130', async () => {

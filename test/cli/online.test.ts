@@ -105,6 +105,22 @@ test('a second process on the directory says who holds it', async () => {
   await worker.ended;
 });
 
+test('a process that is stopped is named within seconds, with exit 5', async () => {
+  const cwd = makeDirectory();
+  const worker = await startWorker(cwd);
+  worker.signal('SIGSTOP');
+  const begunMs = performance.now();
+  const ended = await fleetq(cwd, ['runs']);
+  expect(ended.code).toBe(5);
+  expect(ended.stderr).toMatch(
+    new RegExp(`held by process ${worker.pid} on .* does not answer .* no answer within 5\\.0 s`),
+  );
+  expect(performance.now() - begunMs).toBeLessThan(15_000);
+  worker.signal('SIGCONT');
+  worker.signal('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+}, 30_000);
+
 test('a process that holds the directory and is stuck is named, with exit 5', async () => {
   const cwd = makeDirectory();
   const input = JSON.stringify({ gate: join(cwd, 'gate') });

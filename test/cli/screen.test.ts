@@ -30,6 +30,7 @@ const machine = {
 };
 const picture: Picture = {
   dataDir: './.fleetq',
+  hasSamples: true,
   worker: 'worker 1, boot 1, up 3 s, 1 of 64 slots busy',
   isUp: true,
   runs: Array.from({ length: 20 }, (_, index) =>
@@ -81,6 +82,23 @@ describe('the screen', () => {
     expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
     expect(lines.length).toBeLessThanOrEqual(rows);
     expect(stripVTControlCharacters(lines.at(-1)!)).toContain('q drain and quit');
+  });
+
+  test.each([80, 100])('at %i columns no machine is cut while there are blanks', (columns) => {
+    const name = 'image/install';
+    const runs = picture.runs.map((each) => ({ ...each, machine: name, state: 'unpack.work' }));
+    const long = { ...picture.runs[0]!, machine: 'image/install-all' };
+    const draw = (shown: Picture) =>
+      drawScreen(shown, { columns, rows: 40 }, (_, text) => text).join('\n');
+    expect(draw({ ...picture, runs })).toContain(`${name} `);
+    expect(draw({ ...picture, runs: [long] })).toContain(`${long.machine} `);
+  });
+
+  test('offers to start runs only where there are samples', () => {
+    const keys = (hasSamples: boolean) =>
+      drawScreen({ ...picture, hasSamples }, { columns: 80, rows: 40 }, (_, text) => text).at(-1);
+    expect(keys(true)).toContain('s start more runs');
+    expect(keys(false)).toBe(' k kill the worker    q drain and quit');
   });
 
   test('shows whole ids where there is room, so that they can be pasted', () => {

@@ -37,6 +37,20 @@ describe('a wrong argument is a usage error', () => {
     ],
     ['a file that is not there', start, { input: '@/no/such' }, ['m'], /cannot be read: ENOENT/],
     ['a directory as a file', start, { input: '@/' }, ['m'], /cannot be read: EISDIR/],
+    [
+      'a number too large',
+      start,
+      { input: '{"n":1e999}' },
+      ['m'],
+      /--input .* at n, Infinity is not/,
+    ],
+    [
+      'nesting without end',
+      start,
+      { input: `${'['.repeat(200_000)}${']'.repeat(200_000)}` },
+      ['m'],
+      /--input .* nested deeper than 200 levels/,
+    ],
     ['half an object', start, { input: '{"n":' }, ['m'], /--input is not JSON/],
   ])('%s', async (_, execute, options, words, message) => {
     const config = await readConfig({ flags: { dataDir: newDir() }, env: {}, cwd: newDir() });

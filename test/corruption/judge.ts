@@ -12,10 +12,13 @@ export interface Judgement {
   readonly why: string;
 }
 
-export function judge(truth: State, seen: State): Judgement {
+/** With `isOneBit` one bit of the database file is damaged: that is no excuse for losing every run. */
+export function judge(truth: State, seen: State, isOneBit = false): Judgement {
   // A damaged mark alone is no excuse: it has nothing to do with the runs.
   const isAlarmed = seen.alarms.some((kind) => kind !== 'markDamaged');
   const lies = isAlarmed ? liesUnderAlarm(truth, seen) : differences(truth, seen);
+  const isEmpty = [...seen.runs.values()].every((run) => run.row === undefined);
+  if (isOneBit && isEmpty) lies.push('every run is gone');
   if (lies.length > 0) return { verdict: 'silent', why: lies.slice(0, 3).join('; ') };
   const verdict = seen.alarms.includes('fileDamaged')
     ? 'putAside'

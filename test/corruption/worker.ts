@@ -83,7 +83,8 @@ function judgeAnew(image: Image, data: string): Judgement {
 
 function judgeOpen(image: Image, journal: SqliteJournal): Judgement {
   try {
-    return judge(image.sample.truth, stateOf(journal, allIds()));
+    const isOneBit = image.how === 'flip' && image.file === 'journal.db';
+    return judge(image.sample.truth, stateOf(journal, allIds()), isOneBit);
   } finally {
     journal.close();
   }

@@ -1,14 +1,14 @@
 /** What a crash does to the runs that were being executed, and to those that were not. */
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { defineMachine, handoff } from '../../src/index.ts';
 import { SqliteJournal } from '../../src/journal/index.ts';
-import { runChild } from '../support/children.ts';
 import { anyInput, kinds, never, useFleets } from '../support/fleets.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
-const { open, afterCrash, newDir } = useFleets();
+const { open, afterCrash } = useFleets();
 const head = { version: 1, input: anyInput } as const;
 
 /** Hangs in `work` in its first process, and says what was called in which. */
@@ -87,6 +87,94 @@ test('a probe that throws is a failed attempt of its phase', async () => {
   });
   expect(calls.filter((call) => call.startsWith('work'))).toHaveLength(1);
 });
+
+/** Has one attempt, which never answers; `check` says what the test wants it to. */
+function onlyOnce(calls: string[], check: (signal: AbortSignal) => unknown) {
+  return defineMachine({
+    ...head,
+    name: 'only-once',
+    retry: { attemptMax: 1 },
+    check: ({ signal }) => {
+      calls.push('check');
+      return check(signal) as never;
+    },
+    work: (): Promise<string> => {
+      calls.push('work');
+      return never();
+    },
+  });
+}
+
+test('after the last attempt check is asked all the same, and hands off what was done', async () => {
+  const calls: string[] = [];
+  let isThere = false;
+  const machine = onlyOnce(calls, () => (isThere ? handoff('found') : undefined));
+  const first = await open({ machines: [machine] });
+  const { id } = await first.fleet.startLocal(machine, {});
+  await first.clock.settle();
+  isThere = true;
+  const second = await afterCrash(first, { machines: [machine] });
+  await second.clock.settle();
+  expect(second.fleet.describe(id)).toMatchObject({ outcome: 'handedOff', output: 'found' });
+  expect(kinds(second.fleet, id)).toEqual(['STARTED', 'DONE', 'INTERRUPTED', 'HANDED_OFF']);
+  expect(calls).toEqual(['check', 'work', 'check']);
+});
+
+test('after the last attempt a probe that finds nothing ends the run, and nothing is repeated', async () => {
+  const calls: string[] = [];
+  const machine = onlyOnce(calls, () => undefined);
+  const first = await open({ machines: [machine] });
+  const { id } = await first.fleet.startLocal(machine, {});
+  await first.clock.settle();
+  const second = await afterCrash(first, { machines: [machine] });
+  await second.clock.settle();
+  expect(second.fleet.describe(id)).toMatchObject({
+    outcome: 'exhausted',
+    state: 'main.work',
+    error: { code: 'FLEETQ_INTERRUPTED', message: 'the process ended while main.work was running' },
+  });
+  expect(kinds(second.fleet, id)).toEqual(['STARTED', 'DONE', 'INTERRUPTED', 'EXHAUSTED']);
+  expect(calls).toEqual(['check', 'work', 'check']);
+});
+
+test('a process that dies in the probe after the last attempt is not given another', async () => {
+  const calls: string[] = [];
+  let asked = 0;
+  const machine = onlyOnce(calls, () => (++asked === 2 ? never() : undefined));
+  const first = await open({ machines: [machine] });
+  const { id } = await first.fleet.startLocal(machine, {});
+  await first.clock.settle();
+  const second = await afterCrash(first, { machines: [machine] });
+  await second.clock.settle();
+  const third = await afterCrash(second, { machines: [machine] });
+  await third.clock.settle();
+  expect(kinds(third.fleet, id)).toEqual(['STARTED', 'DONE', 'INTERRUPTED', 'EXHAUSTED']);
+  expect(calls).toEqual(['check', 'work', 'check']);
+});
+
+test.each([true, false])(
+  'a probe after the last attempt that a drain cut short is asked again, and finds it: %s',
+  async (isThere) => {
+    const calls: string[] = [];
+    let asked = 0;
+    const machine = onlyOnce(calls, (signal) => {
+      if (++asked === 2) return once(signal, 'abort').then(() => Promise.reject(signal.reason));
+      return asked > 2 && isThere ? handoff('found') : undefined;
+    });
+    const first = await open({ machines: [machine] });
+    const { id } = await first.fleet.startLocal(machine, {});
+    await first.clock.settle();
+    const second = await afterCrash(first, { machines: [machine] });
+    await second.clock.settle();
+    const drained = second.fleet.drain({ budget: '1s' });
+    await second.clock.advance(20_000);
+    await drained;
+    const third = await afterCrash(second, { machines: [machine] });
+    await third.clock.settle();
+    expect(third.fleet.describe(id).outcome).toBe(isThere ? 'handedOff' : 'exhausted');
+    expect(calls).toEqual(['check', 'work', 'check', 'check']);
+  },
+);
 
 test('without a check there is nothing to ask, and the phase is repeated', async () => {
   const calls: string[] = [];
@@ -211,35 +299,4 @@ test('where nobody can tell who was inside a phase, check is asked, and no attem
   await third.clock.settle();
   expect(calls.slice(2)).toEqual(['check in 3', 'work in 3, attempt 1']);
   expect(third.fleet.describe(id).status).toBe('completed');
-});
-
-test('a run that kills its process ends after attemptMax deaths, and the others complete', async () => {
-  const dataDir = newDir();
-  const deaths = [];
-  for (let boot = 1; boot <= 10; boot++) {
-    const end = await runChild('engine/poison-child.ts', { dataDir, poison: 1, innocents: 20 });
-    if (end.signal !== 'SIGKILL') {
-      expect(end.code, end.stderr).toBe(0);
-      expect(JSON.parse(end.stdout)).toEqual({ completed: 20, exhausted: 1 });
-      break;
-    }
-    deaths.push(boot);
-  }
-  expect(deaths).toEqual([1, 2, 3]);
-});
-
-test('two runs that kill their process do not hide each other for ever', async () => {
-  const dataDir = newDir();
-  let deaths = 0;
-  for (let boot = 1; boot <= 12; boot++) {
-    const end = await runChild('engine/poison-child.ts', { dataDir, poison: 2, innocents: 5 });
-    if (end.signal === 'SIGKILL') {
-      deaths++;
-      continue;
-    }
-    expect(JSON.parse(end.stdout)).toEqual({ completed: 5, exhausted: 2 });
-    break;
-  }
-  expect(deaths).toBeGreaterThanOrEqual(3);
-  expect(deaths).toBeLessThanOrEqual(6);
 });

@@ -1,8 +1,10 @@
 /** Sleeps and long waits: rows in the journal, not objects in memory. */
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { type Around, defineMachine } from '../../src/index.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { anyInput, kinds, useFleets } from '../support/fleets.ts';
+import { anyInput, gate, kinds, useFleets } from '../support/fleets.ts';
 
 const { open, afterCrash } = useFleets();
 const HOUR_MS = 3_600_000;
@@ -150,17 +152,93 @@ test('a clock that is set back lets a sleeper sleep on until its time', async ()
   expect(woken).toHaveLength(1);
 });
 
-test('a short sleep is not over before its time either when the clock is set back', async () => {
+test.each([-HOUR_MS, HOUR_MS])(
+  'a short sleep lasts as long as it was to last when the clock is set by %i ms',
+  async (ms) => {
+    const woken: string[] = [];
+    const machine = sleeper('3s', woken);
+    const { fleet, clock } = await open({ machines: [machine] });
+    await fleet.startLocal(machine, {});
+    await clock.settle();
+    clock.setWall(clock.now() + ms);
+    await clock.advance(2_999);
+    expect(woken).toEqual([]);
+    await clock.advance(1);
+    expect(woken).toHaveLength(1);
+  },
+);
+
+test('a short sleep is not slept again when the clock is set back before its run has a slot', async () => {
   const woken: string[] = [];
   const machine = sleeper('3s', woken);
-  const { fleet, clock } = await open({ machines: [machine] });
+  const held = gate();
+  const holder = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'holder',
+    check: 'none',
+    work: () => held.opened,
+  });
+  const { fleet, clock } = await open({ machines: [machine, holder], slots: 1 });
   await fleet.startLocal(machine, {});
   await clock.settle();
-  clock.setWall(clock.now() - 60_000);
-  await clock.advance(62_999);
-  expect(woken).toEqual([]);
-  await clock.advance(1);
+  await fleet.startLocal(holder, {});
+  await clock.advance(3_000);
+  clock.setWall(clock.now() - HOUR_MS);
+  held.open();
+  await clock.settle();
   expect(woken).toHaveLength(1);
+});
+
+test('a short sleep whose process ends lasts no longer in the next where the clock is set back', async () => {
+  const woken: string[] = [];
+  const machine = sleeper('3s', woken);
+  const first = await open({ machines: [machine] });
+  await first.fleet.startLocal(machine, {});
+  await first.clock.settle();
+  first.fleet.stopNow();
+  first.clock.setWall(first.clock.now() - HOUR_MS);
+  const second = await afterCrash(first, { machines: [machine] });
+  await second.clock.advance(2_999);
+  expect(woken).toEqual([]);
+  await second.clock.advance(1);
+  expect(woken).toHaveLength(1);
+});
+
+test('a timer that was taken when the process died waits for its time where the clock is set back', async () => {
+  const woken: string[] = [];
+  const machine = sleeper('8h', woken);
+  const first = await open({ machines: [machine] });
+  await first.fleet.startLocal(machine, {});
+  await first.clock.settle();
+  first.fleet.stopNow();
+  const file = new Database(join(first.dataDir, 'journal.db'));
+  file.exec('delete from timers');
+  file.close();
+  const second = await afterCrash(first, { machines: [machine] });
+  await second.clock.advance(8 * HOUR_MS - 1);
+  expect(woken).toEqual([]);
+  await second.clock.advance(1);
+  expect(woken).toHaveLength(1);
+});
+
+test('a clock that is set back in a sleep beyond the deadline does not end the sleep early', async () => {
+  const woken: string[] = [];
+  const machine = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'hasty',
+    timeout: { run: '2s' },
+    steps: (line) =>
+      line.sleep('night', '8h').step('day', { check: 'none', work: () => woken.push('day') }),
+  });
+  const { fleet, clock } = await open({ machines: [machine] });
+  const run = await fleet.startLocal(machine, {});
+  await clock.settle();
+  clock.setWall(clock.now() - HOUR_MS);
+  await clock.advance(2_000);
+  expect(fleet.describe(run.id)).toMatchObject({ outcome: 'timedOut', state: 'night.sleep' });
+  expect(woken).toEqual([]);
 });
 
 test('a clock that is set forward wakes a sleeper within a minute', async () => {

@@ -36,6 +36,7 @@ test('the directory is closed to others, and so is every file in it', async () =
       'holder.json': '600',
       'journal.db': '600',
       'journal.db-wal': '600',
+      'journal.lock': '600',
       'journal.mark': '600',
     });
     journal.close();
@@ -63,19 +64,19 @@ test('files that somebody has opened to others are closed again', () => {
   expect(new Set(Object.values(modesIn(directory)))).toEqual(new Set(['600']));
 });
 
-test.each(['journal.db', 'journal.db-wal', 'journal.mark', 'holder.json', 'ballast', 'quarantine'])(
-  'a symbolic link in the place of %s is refused, and what it leads to is not touched',
-  (name) => {
-    const directory = newDir();
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const elsewhere = join(dirname(directory), 'elsewhere');
-    writeFileSync(elsewhere, 'untouched');
-    symlinkSync(elsewhere, join(directory, name));
-    expect(() => open(directory)).toThrow(JournalPlaceError);
-    expect(() => open(directory)).toThrow(/is a symbolic link/);
-    expect(readFileSync(elsewhere, 'utf8')).toBe('untouched');
-  },
-);
+test.each([
+  ...['journal.db', 'journal.db-wal', 'journal.mark', 'journal.lock'],
+  ...['holder.json', 'ballast', 'quarantine'],
+])('a symbolic link in the place of %s is refused, and what it leads to is not touched', (name) => {
+  const directory = newDir();
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const elsewhere = join(dirname(directory), 'elsewhere');
+  writeFileSync(elsewhere, 'untouched');
+  symlinkSync(elsewhere, join(directory, name));
+  expect(() => open(directory)).toThrow(JournalPlaceError);
+  expect(() => open(directory)).toThrow(/is a symbolic link/);
+  expect(readFileSync(elsewhere, 'utf8')).toBe('untouched');
+});
 
 test('a data directory that is a symbolic link is refused', () => {
   const directory = newDir();

@@ -71,7 +71,14 @@ async function finish({ dataDir, ledger, shape }: CrashCase, baseMs: number): Pr
   const factor = shape === 'sleeping' ? 400 : 1;
   const clock = fastClock(baseMs, factor);
   appended = 0;
-  const fleet: Fleet = await createFleet({ machines, dataDir, clock, around: scribe.around });
+  const fleet: Fleet = await createFleet({
+    machines,
+    dataDir,
+    clock,
+    around: scribe.around,
+    // The judge copies the directory of a killed process, and a socket cannot be copied.
+    socket: false,
+  });
   const found = fleet.runs({ countMax: 10 }).map((run) => run.id);
   const key = { key: 'the-only-one' };
   const run = await fleet.startByName(shape, { subject: 'apple' }, key);

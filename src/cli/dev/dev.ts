@@ -58,7 +58,12 @@ class Dev {
     this.#client = new SocketClient(placeOf(config.dataDir).socket, { keepAlive: true });
     const isLive = output.isTerminal && !output.isJson && process.stdin.isTTY === true;
     this.#view = isLive
-      ? new TableView(config.dataDir, this.#client, (key) => this.#press(key))
+      ? new TableView({
+          dataDir: config.dataDir,
+          client: this.#client,
+          hasSamples: samples !== undefined,
+          onKey: (key) => this.#press(key),
+        })
       : new LinesView(output);
     this.#supervisor = new Supervisor({
       clock: systemClock,
@@ -99,6 +104,8 @@ class Dev {
       this.#isUp = this.#hasBeenUp = true;
     } else if (event.kind === 'died') {
       this.#isUp = false;
+    } else if (event.kind === 'begun') {
+      this.#unfinished++;
     } else if (event.kind === 'finished') {
       this.#unfinished = Math.max(0, this.#unfinished - 1);
     } else if (event.kind === 'refused' && !this.#hasBeenUp) {
@@ -122,7 +129,7 @@ class Dev {
     else if (key === 's') this.#startMany(BURST_COUNT);
     else if (key === 'k' && this.#isUp) {
       const pid = this.#supervisor.kill();
-      this.#view.say(`worker ${pid} killed with SIGKILL, sample runs in hand: ${this.#unfinished}`);
+      this.#view.say(`worker ${pid} killed with SIGKILL, runs in hand: ${this.#unfinished}`);
     }
   }
 
@@ -133,9 +140,9 @@ class Dev {
   }
 
   #startMany(count: number): void {
-    if (!this.#samples) return this.#view.say('there are no samples for machines of your own');
-    for (let i = 0; i < count && this.#isUp; i++) {
-      this.#startOne(this.#samples).catch((error: Error) => {
+    const samples = this.#samples;
+    for (let i = 0; i < count && samples && this.#isUp; i++) {
+      this.#startOne(samples).catch((error: Error) => {
         // Between its death and its return the worker starts nothing; that is no news.
         if (this.#isUp && this.#stopCount === 0) this.#view.say(`no run started: ${error.message}`);
       });
@@ -145,8 +152,6 @@ class Dev {
   async #startOne(samples: Samples): Promise<void> {
     const { machine, input } = await samples.next();
     await this.#client.start(machine, input);
-    this.#unfinished++;
-    this.#view.countStart();
   }
 
   #stop(signal: 'SIGINT' | 'SIGTERM'): void {

@@ -8,6 +8,7 @@ interface OfRun {
 }
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly boot: number; readonly journal: string }
+  | (OfRun & { readonly kind: 'begun' })
   | (OfRun & { readonly kind: 'resumed'; readonly state: string; readonly attempt: number })
   | (OfRun & {
       readonly kind: 'finished';

@@ -17,6 +17,8 @@ export interface Totals {
 }
 export interface Picture {
   readonly dataDir: string;
+  /** Whether there are runs to start with a key. */
+  readonly hasSamples: boolean;
   /** One line on the worker: its pid, since when, how busy. */
   readonly worker: string;
   readonly isUp: boolean;
@@ -32,6 +34,8 @@ export interface Size {
 }
 
 const STRIP_WIDTH = 16;
+const NAME_WIDTH_MIN = 14;
+const NAME_WIDTH_MAX = 40;
 const MESSAGES_MAX = 7;
 /** Lines that are always there: head, worker, table head, totals, keys, and the blanks between. */
 const FRAME_ROWS = 9;
@@ -64,7 +68,7 @@ export function drawScreen(picture: Picture, size: Size, paint: Paint): string[]
     ...messages.map((text) => paint('gray', text)),
     ...Array.from({ length: MESSAGES_MAX - messages.length }, () => ''),
     '',
-    keysText(paint),
+    keysText(picture, paint),
   ].map((line) => (line === '' ? '' : ` ${line}`));
   // On a terminal that is too low the keys stay, and the messages give way.
   return lines.length <= size.rows ? lines : [...lines.slice(0, size.rows - 1), lines.at(-1) ?? ''];
@@ -72,9 +76,12 @@ export function drawScreen(picture: Picture, size: Size, paint: Paint): string[]
 
 function runColumns({ machines, now }: Picture, columns: number): Column<RunSummary>[] {
   const isWide = columns >= WIDE;
+  // Of all machines, not of those shown now: the table stands still while runs come and go.
+  const names = [...machines.values()].map(({ name }) => name.length);
+  const nameWidth = Math.min(NAME_WIDTH_MAX, Math.max(NAME_WIDTH_MIN, ...names));
   return [
     { head: pad('RUN', isWide ? 26 : 10), text: (run) => (isWide ? run.id : shortId(run.id)) },
-    { head: 'MACHINE', text: (run) => pad(run.machine, 14), isElastic: true },
+    { head: pad('MACHINE', nameWidth), text: (run) => run.machine, isElastic: true },
     {
       head: pad('PHASES', STRIP_WIDTH),
       text: (run) => stripOf(run, machines.get(`${run.machine}@${run.version}`), STRIP_WIDTH),
@@ -112,10 +119,10 @@ function totalsText(totals: Totals, paint: Paint): string {
     .trimEnd();
 }
 
-function keysText(paint: Paint): string {
+function keysText({ hasSamples }: Picture, paint: Paint): string {
   return [
     ['k', 'kill the worker'],
-    ['s', 'start more runs'],
+    ...(hasSamples ? [['s', 'start more runs']] : []),
     ['q', 'drain and quit'],
   ]
     .map(([key, about]) => `${paint('bold', key!)} ${paint('gray', about!)}`)

@@ -17,6 +17,7 @@ const OUTCOME: Record<Outcome, string> = {
 export function tellEvent(event: SupervisorEvent, id: (run: string) => string): string | undefined {
   switch (event.kind) {
     case 'started':
+    case 'begun':
       return undefined;
     case 'ready':
       return `worker ${event.pid} up after ${showDuration(event.elapsedMs)}, boot ${event.boot}`;

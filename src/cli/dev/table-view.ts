@@ -14,9 +14,16 @@ const LOOK_EVERY_MS = 250;
 const MESSAGES_KEPT = 50;
 const WIDE = 100;
 
+export interface TableOptions {
+  readonly dataDir: string;
+  readonly client: SocketClient;
+  /** Whether there are runs to start with a key. */
+  readonly hasSamples: boolean;
+  readonly onKey: (key: string) => void;
+}
+
 export class TableView implements View {
-  readonly #dataDir: string;
-  readonly #client: SocketClient;
+  readonly #options: TableOptions;
   readonly #terminal: Terminal;
   readonly #paint = painterFor(process.stdout);
   readonly #machines = new Map<string, MachineInfo>();
@@ -36,10 +43,9 @@ export class TableView implements View {
   #isOpen = false;
   #cancelLook: Cancel | undefined;
 
-  constructor(dataDir: string, client: SocketClient, onKey: (key: string) => void) {
-    this.#dataDir = dataDir;
-    this.#client = client;
-    this.#terminal = new Terminal({ key: onKey, resize: () => this.#draw() });
+  constructor(options: TableOptions) {
+    this.#options = options;
+    this.#terminal = new Terminal({ key: options.onKey, resize: () => this.#draw() });
   }
 
   open(): void {
@@ -58,6 +64,7 @@ export class TableView implements View {
     } else if (event.kind === 'started') {
       this.#worker = `worker ${event.pid} starting …`;
     }
+    if (event.kind === 'begun') this.#add({ started: 1 });
     if (event.kind === 'resumed') this.#add({ resumed: 1 });
     if (event.kind === 'finished') this.#count(event.outcome);
     // The table shows how runs end; only what failed is worth a line besides.
@@ -72,10 +79,6 @@ export class TableView implements View {
     this.#messages.push(`${isoTime(systemClock.now()).slice(11, 19)}  ${text}`);
     if (this.#messages.length > MESSAGES_KEPT) this.#messages.shift();
     this.#draw();
-  }
-
-  countStart(): void {
-    this.#add({ started: 1 });
   }
 
   close(): void {
@@ -112,16 +115,17 @@ export class TableView implements View {
   }
 
   async #ask(): Promise<void> {
+    const { client } = this.#options;
     if (this.#machines.size === 0) {
-      for (const machine of await this.#client.machines()) {
+      for (const machine of await client.machines()) {
         this.#machines.set(`${machine.name}@${machine.version}`, machine);
       }
     }
     const limit = runRows(this.#terminal.size);
     const [status, newest, unfinished] = await Promise.all([
-      this.#client.status(),
-      this.#client.runs({ limit: limit * 2 }),
-      this.#client.runs({ limit, status: 'unfinished' }),
+      client.status(),
+      client.runs({ limit: limit * 2 }),
+      client.runs({ limit, status: 'unfinished' }),
     ]);
     this.#lines = place(this.#lines, [...unfinished, ...newest], limit);
     this.#worker = workerText({
@@ -133,7 +137,8 @@ export class TableView implements View {
   #draw(): void {
     if (!this.#isOpen) return;
     const picture = {
-      dataDir: this.#dataDir,
+      dataDir: this.#options.dataDir,
+      hasSamples: this.#options.hasSamples,
       worker: this.#worker,
       isUp: this.#isUp,
       runs: this.#lines,

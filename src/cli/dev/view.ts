@@ -8,7 +8,6 @@ export interface View {
   open(): void;
   hear(event: SupervisorEvent): void;
   say(text: string): void;
-  countStart(): void;
   close(): void;
 }
 
@@ -24,6 +23,7 @@ export class LinesView implements View {
   open(): void {}
 
   hear(event: SupervisorEvent): void {
+    if (event.kind === 'begun') this.#startedCount++;
     if (event.kind === 'finished') {
       this.#endings.set(event.outcome, (this.#endings.get(event.outcome) ?? 0) + 1);
     }
@@ -39,14 +39,8 @@ export class LinesView implements View {
     this.#output.note(text);
   }
 
-  countStart(): void {
-    this.#startedCount++;
-  }
-
   close(): void {
     const endings = [...this.#endings].map(([outcome, count]) => `${count} ${outcome}`);
-    this.#output.note(
-      `${this.#startedCount} sample runs started, ${endings.join(', ') || '0 ended'}`,
-    );
+    this.#output.note(`runs: ${this.#startedCount} started, ${endings.join(', ') || '0 ended'}`);
   }
 }

@@ -9,7 +9,7 @@ import { listen } from '../../telemetry/events.ts';
 import { openLogger } from '../../telemetry/logger.ts';
 import { writeLogs } from '../../telemetry/logs.ts';
 import { exitOf } from '../exit.ts';
-import { openHost } from '../host.ts';
+import { openFleet } from '../host.ts';
 import { loadMachines } from '../machines.ts';
 import { wantsColour } from '../output.ts';
 import type { WorkerMessage } from './messages.ts';
@@ -19,10 +19,25 @@ function tellSupervisor(message: WorkerMessage): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
+/** What happens while the journal is opened is told once the process is up: first things first. */
+let untold: WorkerMessage[] | undefined = [];
+
+function tellOnceUp(message: WorkerMessage): void {
+  if (untold) untold.push(message);
+  else tellSupervisor(message);
+}
+
+function tellUp(ready: WorkerMessage): void {
+  const messages = untold ?? [];
+  untold = undefined;
+  for (const message of [ready, ...messages]) tellSupervisor(message);
+}
+
 function forwardEvents(): void {
+  listen('run.started', ({ run, machine }) => tellOnceUp({ kind: 'begun', run, machine }));
   listen('run.resumed', ({ run, machine, state, attempt, wasInterrupted }) =>
     // The interruption counts as an attempt, and is about to be recorded.
-    tellSupervisor({
+    tellOnceUp({
       kind: 'resumed',
       run,
       machine,
@@ -31,7 +46,7 @@ function forwardEvents(): void {
     }),
   );
   listen('run.finished', ({ run, machine, outcome, state, reason, elapsedMs }) =>
-    tellSupervisor({ kind: 'finished', run, machine, outcome, state, reason, elapsedMs }),
+    tellOnceUp({ kind: 'finished', run, machine, outcome, state, reason, elapsedMs }),
   );
 }
 
@@ -43,12 +58,12 @@ async function work(): Promise<void> {
   writeLogs(openLogger({ level: config.logLevel, isPretty, hasColour }));
   forwardEvents();
   const { machines } = await loadMachines(config, process.cwd());
-  const { fleet, server } = await openHost(config, machines);
-  governProcess(fleet, { drainBudget: config.drainBudget, afterDrain: () => server.stop() });
+  const fleet = await openFleet(config, machines);
+  governProcess(fleet, { drainBudget: config.drainBudget });
   // Without its supervisor nobody would ever end it.
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   const { boot, journal } = fleet.status;
-  tellSupervisor({ kind: 'ready', boot, journal });
+  tellUp({ kind: 'ready', boot, journal });
 }
 
 work().catch((thrown: unknown) => {

@@ -1,7 +1,0 @@
-/** FleetQ's own version, from its package.json. */
-import { readFileSync } from 'node:fs';
-
-export function version(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-}
