@@ -104,6 +104,7 @@ export class Fleet implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #pruner: Pruner;
   #server: AdminServer | undefined;
+  #resumed: Promise<void> | undefined;
   #drained: Promise<DrainReport> | undefined;
 
   constructor(options: FleetOptions) {
@@ -151,14 +152,15 @@ export class Fleet implements AsyncDisposable {
     this.#inspector = new Inspector(this.#journal, clock, this.#engine);
     this.#pruner = new Pruner(this.#journal, clock, retentionMs);
     if (options.isIdle) return;
-    this.#engine.start();
+    this.#resumed = this.#engine.start();
     this.#pruner.start();
   }
 
   static async open(options: FleetOptions): Promise<Fleet> {
     const fleet = new Fleet(options);
-    if (!(options.socket ?? !options.isIdle)) return fleet;
     try {
+      await fleet.#resumed;
+      if (!(options.socket ?? !options.isIdle)) return fleet;
       fleet.#server = await serveFleet({
         fleet,
         dataDir: fleet.dataDir,

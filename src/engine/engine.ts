@@ -9,9 +9,9 @@
  *
  * Around it: who gets a slot, who waits for a time, and what is still in hand at the end.
  */
-import { type Clock, describeError, type Random, type RunId, runIdMint } from '../ground/index.ts';
+import { type Clock, describeError, type RunId, runIdMint, turn } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
-import { type Ending, isFinal, type Plan, type Registry } from '../machine/index.ts';
+import { type Ending, isFinal, type Plan } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Limits } from '../throttle/index.ts';
 import { Admission } from './admission.ts';
@@ -19,8 +19,8 @@ import { Canceller, type CancelReport } from './canceller.ts';
 import { DrainingError, RunNotFoundError, RunSetAsideError } from './errors.ts';
 import { closeJournal } from './last-words.ts';
 import { isOurs, type LiveRun, ofRun, type RunView, wakeAtOf } from './live-run.ts';
+import type { DrainReport, EngineOptions, Load } from './options.ts';
 import { interruptionOf, type PerformPorts, perform } from './perform.ts';
-import type { Around } from './phase-call.ts';
 import { Recorder } from './recorder.ts';
 import { load, type Resumption, resumeAll } from './resume.ts';
 import { RunTable, type SetAside } from './run-table.ts';
@@ -28,35 +28,8 @@ import { Starter } from './starter.ts';
 import { viewOf } from './view.ts';
 import { Waits } from './waits.ts';
 
-export interface EngineOptions {
-  readonly journal: Journal;
-  readonly registry: Registry;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly slots: number;
-  readonly resultBytesMax: number;
-  readonly activeRunsMax: number;
-  readonly retentionMs: number;
-  readonly apis?: Readonly<Record<string, number>> | undefined;
-  readonly around?: Around | undefined;
-  /** Called before the journal is let go: from then on the directory may be another's. */
-  readonly beforeClose?: (() => void) | undefined;
-}
-
-export interface DrainReport {
-  /** Runs that go on in the next process. */
-  readonly unfinished: number;
-  /** Of these, the ones that were inside a phase when the budget was spent. */
-  readonly interrupted: number;
-}
-
-export interface Load {
-  readonly busy: number;
-  readonly slots: number;
-  readonly queued: number;
-  readonly inMemory: number;
-}
-
+/** How many runs are taken up before those in hand get a turn of the loop. */
+const TURN_COUNT = 500;
 /** The last part of a drain's budget, in which handlers are told to stop. */
 const DRAIN_HURRY_MS = 3_000;
 
@@ -103,11 +76,17 @@ export class Engine {
   }
 
   /** Takes up every unfinished run of the journal, each on its own. */
-  start(): void {
+  async start(): Promise<void> {
     const { id, boot, alarms } = this.#journal;
     tell('engine.started', () => ({ journal: id, boot, slots: this.#options.slots }));
     for (const alarm of alarms) tell('journal.alarm', () => alarm);
-    for (const found of resumeAll(this.#journal, this.#options.registry)) this.#takeUp(found);
+    let count = 0;
+    for (const found of resumeAll(this.#journal, this.#options.registry)) {
+      this.#takeUp(found);
+      // The first of many go on while the last of them are still being read.
+      if (++count % TURN_COUNT === 0) await turn(this.#clock);
+      if (this.#runs.isDraining) return;
+    }
     this.#waits.start();
   }
 

@@ -1,6 +1,6 @@
 /** The loop that executes runs: a phase, a transition, a record. */
 export type { CancelReport } from './canceller.ts';
-export { type DrainReport, Engine, type EngineOptions } from './engine.ts';
+export { Engine } from './engine.ts';
 export {
   DrainingError,
   KeyConflictError,
@@ -17,6 +17,7 @@ export {
   WaitTimeoutError,
 } from './errors.ts';
 export { type InHand, Inspector } from './inspector.ts';
+export type { DrainReport, EngineOptions } from './options.ts';
 export type { Around } from './phase-call.ts';
 export { idempotencyKey } from './phase-context.ts';
 export { Pruner } from './pruner.ts';

@@ -38,6 +38,11 @@ export function pause(clock: Clock, ms: number): Promise<void> {
   });
 }
 
+/** Resolves after a turn of the loop: whatever was waiting for one has had it. */
+export function turn(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.soon(resolve));
+}
+
 /** Milliseconds since the epoch as ISO 8601, for people and files. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();

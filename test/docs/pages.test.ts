@@ -117,7 +117,7 @@ const LISTED = [
   ['src/main.ts', 'WaitOptions'],
   ['src/main.ts', 'FleetStatus'],
   ['src/process.ts', 'GovernOptions'],
-  ['src/engine/engine.ts', 'DrainReport'],
+  ['src/engine/options.ts', 'DrainReport'],
   ['src/engine/canceller.ts', 'CancelReport'],
   ['src/engine/summary.ts', 'RunSummary'],
   ['src/machine/types.ts', 'StepContext<I, S>'],

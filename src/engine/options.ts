@@ -1,0 +1,34 @@
+/** What an engine is given, and what it tells of itself. */
+import type { Clock, Random } from '../ground/index.ts';
+import type { Journal } from '../journal/index.ts';
+import type { Registry } from '../machine/index.ts';
+import type { Around } from './phase-call.ts';
+
+export interface EngineOptions {
+  readonly journal: Journal;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly slots: number;
+  readonly resultBytesMax: number;
+  readonly activeRunsMax: number;
+  readonly retentionMs: number;
+  readonly apis?: Readonly<Record<string, number>> | undefined;
+  readonly around?: Around | undefined;
+  /** Called before the journal is let go: from then on the directory may be another's. */
+  readonly beforeClose?: (() => void) | undefined;
+}
+
+export interface DrainReport {
+  /** Runs that go on in the next process. */
+  readonly unfinished: number;
+  /** Of these, the ones that were inside a phase when the budget was spent. */
+  readonly interrupted: number;
+}
+
+export interface Load {
+  readonly busy: number;
+  readonly slots: number;
+  readonly queued: number;
+  readonly inMemory: number;
+}
