@@ -1,5 +1,6 @@
 /** FleetQ's public API. */
 
+export { SocketError } from './admin/index.ts';
 export { ConfigError, LoadError } from './config/index.ts';
 export type { Around, CancelReport, DrainReport, RunStatus, RunSummary } from './engine/index.ts';
 export {
@@ -15,6 +16,16 @@ export {
   TooManyRunsError,
   WaitTimeoutError,
 } from './engine/index.ts';
+export type { Recovery } from './fleet/index.ts';
+export {
+  BadTaskError,
+  BrokenHistoryError,
+  ClaimLostError,
+  NoStoreError,
+  PodTimesError,
+  TaskKeyConflictError,
+  TaskNotFoundError,
+} from './fleet/index.ts';
 export {
   type Backoff,
   type Duration,
@@ -30,6 +41,7 @@ export {
 export {
   type Codec,
   DamagedRunError,
+  JournalDamagedError,
   JournalFormatError,
   JournalHeldError,
   JournalPlaceError,
@@ -66,13 +78,27 @@ export {
 } from './machine/index.ts';
 export {
   createFleet,
+  type EnqueueOptions,
   type Fleet,
   type FleetOptions,
   type FleetStatus,
   type Run,
   type StartOptions,
+  type Task,
   type WaitOptions,
 } from './main.ts';
 export { type Governed, type GovernOptions, governProcess } from './process.ts';
+export {
+  openStore,
+  type PodRow,
+  type Store,
+  StoreBusyError,
+  type StoreOptions,
+  StoreOptionsError,
+  StoreRefusedError,
+  StoreSchemaError,
+  StoreUnreachableError,
+  type TaskRow,
+} from './store/index.ts';
 export { type EventName, type FleetqEvents, listen } from './telemetry/events.ts';
 export { type Logger, writeLogs } from './telemetry/logs.ts';

@@ -1,86 +1,36 @@
 /**
- * The composition root: the only file that knows every room. `createFleet` puts a journal, an engine
- * and its listeners together and gives back the handle that programs use.
+ * The handle that programs use: `createFleet` puts a journal, an engine, its listeners and, where there
+ * is a store, a pod together.
  */
 
-import { type AdminServer, type MachineInfo, serveFleet } from './admin/index.ts';
-import { countOption, DEFAULTS, durationOption, keyOption } from './config/index.ts';
+import type { AdminServer, MachineInfo } from './admin/index.ts';
+import { assemble, type FleetOptions, type Parts } from './assemble.ts';
+import { DEFAULTS, durationOption, keyOption } from './config/index.ts';
 import {
-  type Around,
-  type CancelReport,
   type DrainReport,
-  Engine,
-  Inspector,
-  Pruner,
   RunNotFoundError,
   type RunSummary,
   resultOf,
   untilOf,
 } from './engine/index.ts';
+import { NoStoreError } from './fleet/errors.ts';
+import type { Member, PodStatus } from './fleet/index.ts';
+import { type Duration, isRunId, type RunId, show } from './ground/index.ts';
 import {
-  type Clock,
-  type Duration,
-  isRunId,
-  type Random,
-  type RunId,
-  show,
-  systemClock,
-  systemRandom,
-} from './ground/index.ts';
-import { type Codec, type RunFilter, SqliteJournal, type StoredRecord } from './journal/index.ts';
-import {
-  type Machine,
-  type Plan,
-  planOf,
-  Registry,
-  RegistryError,
-  routeOf,
-} from './machine/index.ts';
-import { tell } from './telemetry/events.ts';
+  dueOf,
+  type EnqueueOptions,
+  type Run,
+  type StartOptions,
+  type Task,
+  taskOptions,
+  type WaitOptions,
+} from './handles.ts';
+import type { RunFilter, StoredRecord } from './journal/index.ts';
+import { type Machine, type Plan, planOf, RegistryError, routeOf } from './machine/index.ts';
+import type { Store } from './store/index.ts';
 
-export interface FleetOptions {
-  readonly machines: readonly Machine[];
-  /** Where the journal lives; './.fleetq' by default. One process holds it at a time. */
-  readonly dataDir?: string | undefined;
-  /** How many runs are executed at once; 64 by default. */
-  readonly slots?: number | undefined;
-  /** How long ended runs keep their events, and keys their meaning; '7d' by default. */
-  readonly retention?: Duration | undefined;
-  /** The largest JSON, in bytes, that a phase may return; 1 MiB by default. */
-  readonly resultBytesMax?: number | undefined;
-  /** How many unfinished runs may be in memory; 200,000 by default. */
-  readonly activeRunsMax?: number | undefined;
-  /** How many calls of each API `use` lets through at once; 32 where nothing is said. */
-  readonly apis?: Readonly<Record<string, number>> | undefined;
-  /** Wraps the call of every phase; for tracing. */
-  readonly around?: Around | undefined;
-  /** What payloads pass through before they touch the disk. */
-  readonly codec?: Codec | undefined;
-  /** Takes runs in and cancels them, and leaves executing them to the next process. */
-  readonly isIdle?: boolean | undefined;
-  /**
-   * Whether the command line can reach this process, on a socket in the data directory. Unless
-   * `isIdle` that is tried by default; with `true` it is an error where it cannot be.
-   */
-  readonly socket?: boolean | undefined;
-  readonly clock?: Clock | undefined;
-  readonly random?: Random | undefined;
-}
-
-export interface StartOptions {
-  /** Starts with the same key and input, of one machine, are one run. */
-  readonly key?: string | undefined;
-}
-export interface WaitOptions {
-  readonly timeout?: Duration | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-export interface Run<out O = unknown> {
-  readonly id: RunId;
-  /** The output once the run has ended well; throws a RunEndedError where it has not. */
-  result(options?: WaitOptions): Promise<O>;
-  cancel(reason?: string): Promise<CancelReport>;
-}
+export type { FleetOptions } from './assemble.ts';
+export type { EnqueueOptions, Run, StartOptions, Task, WaitOptions } from './handles.ts';
 
 export interface FleetStatus {
   readonly journal: string;
@@ -93,86 +43,93 @@ export interface FleetStatus {
   readonly stalledBy: string | undefined;
   readonly alarms: readonly string[];
   readonly machines: readonly string[];
+  readonly pod: PodStatus | undefined;
 }
 
 export class Fleet implements AsyncDisposable {
-  readonly dataDir: string;
-  readonly #engine: Engine;
-  readonly #journal: SqliteJournal;
-  readonly #registry: Registry;
-  readonly #inspector: Inspector;
-  readonly #clock: Clock;
-  readonly #pruner: Pruner;
+  readonly #parts: Parts;
+  readonly #options: FleetOptions;
   #server: AdminServer | undefined;
-  #resumed: Promise<void> | undefined;
   #drained: Promise<DrainReport> | undefined;
 
-  constructor(options: FleetOptions) {
-    const clock = options.clock ?? systemClock;
-    const random = options.random ?? systemRandom;
-    this.#clock = clock;
-    this.#registry = new Registry(options.machines);
-    const retentionMs = durationOption('retention', options.retention ?? DEFAULTS.retention);
-    this.dataDir = options.dataDir ?? DEFAULTS.dataDir;
-    const slots = countOption('slots', options.slots ?? DEFAULTS.slots, 100_000);
-    const resultBytesMax = countOption(
-      'resultBytesMax',
-      options.resultBytesMax ?? DEFAULTS.resultBytesMax,
-      64 * 1024 * 1024,
-    );
-    const activeRunsMax = countOption(
-      'activeRunsMax',
-      options.activeRunsMax ?? DEFAULTS.activeRunsMax,
-      10_000_000,
-    );
-    for (const [api, count] of Object.entries(options.apis ?? {}))
-      countOption(`apis.${api}`, count, 1_000_000);
-    this.#journal = SqliteJournal.open(this.dataDir, {
-      clock,
-      random,
-      codec: options.codec,
-      onStall: (error) =>
-        tell('journal.stalled', () => ({ error: { name: error.name, message: error.message } })),
-      onRecover: () => tell('journal.recovered', () => ({})),
-      onCommit: (commit) => tell('journal.committed', () => commit),
-    });
-    this.#engine = new Engine({
-      journal: this.#journal,
-      registry: this.#registry,
-      clock,
-      random,
-      slots: options.isIdle ? 0 : slots,
-      resultBytesMax,
-      activeRunsMax,
-      retentionMs,
-      apis: options.apis,
-      around: options.around,
-      beforeClose: () => void this.#server?.close(),
-    });
-    this.#inspector = new Inspector(this.#journal, clock, this.#engine);
-    this.#pruner = new Pruner(this.#journal, clock, retentionMs);
-    if (options.isIdle) return;
-    this.#resumed = this.#engine.start();
-    this.#pruner.start();
+  private constructor(options: FleetOptions, parts: Parts) {
+    this.#options = options;
+    this.#parts = parts;
   }
 
   static async open(options: FleetOptions): Promise<Fleet> {
-    const fleet = new Fleet(options);
+    let fleet: Fleet | undefined;
+    const parts = await assemble(options, {
+      beforeClose: () => fleet?.closeServer(),
+      onDrainWanted: () => (options.onDrainWanted ?? (() => void fleet?.drain()))(),
+    });
+    fleet = new Fleet(options, parts);
     try {
-      await fleet.#resumed;
-      if (!(options.socket ?? !options.isIdle)) return fleet;
-      fleet.#server = await serveFleet({
-        fleet,
-        dataDir: fleet.dataDir,
-        clock: fleet.#clock,
-        resultBytesMax: options.resultBytesMax ?? DEFAULTS.resultBytesMax,
-        isRequired: options.socket === true,
-      });
+      await fleet.#start();
       return fleet;
     } catch (error) {
       fleet.stopNow();
       throw error;
     }
+  }
+
+  async #start(): Promise<void> {
+    const { engine, caretaker, dataDir, clock, member, resultBytesMax } = this.#parts;
+    const { isIdle, isClient, socket } = this.#options;
+    if (!isIdle) {
+      await engine.start();
+      caretaker.start();
+      if (!isClient) await member?.start();
+    }
+    if (!(socket ?? !isIdle)) return;
+    const isRequired = socket === true;
+    // Loaded when runs are under way again: they do not need it, and HTTP takes its time.
+    const { serveFleet } = await import('./admin/index.ts');
+    this.#server = await serveFleet({ fleet: this, dataDir, clock, resultBytesMax, isRequired });
+  }
+
+  /** The directory may be another's in a moment. */
+  protected closeServer(): void {
+    this.#server?.close();
+  }
+
+  get dataDir(): string {
+    return this.#parts.dataDir;
+  }
+
+  /** The shared tables; there are none where no store was given. */
+  get store(): Store {
+    return this.#member('the store').store;
+  }
+
+  /** Gives a task to the fleet. Resolves once the store has it: from then on it is not lost. */
+  async enqueue<I, O>(
+    machine: Machine<I, O>,
+    input: NoInfer<I>,
+    options?: EnqueueOptions,
+  ): Promise<Task<O>> {
+    const plan = this.#registered(machine);
+    const { tasks } = this.#member('enqueue');
+    return this.#task<O>(
+      plan,
+      await tasks.enqueue(plan, input, taskOptions(options, this.#parts.retentionMs)),
+    );
+  }
+
+  /** A task of the newest version of a machine known by name only. */
+  async enqueueByName(name: string, input: unknown, options?: EnqueueOptions): Promise<Task> {
+    const plan = this.#parts.registry.newest(name);
+    const { tasks } = this.#member('enqueue');
+    return this.#task(
+      plan,
+      await tasks.enqueue(plan, input, taskOptions(options, this.#parts.retentionMs)),
+    );
+  }
+
+  /** A handle on a task of whatever machine; whether there is one is found out by what is asked. */
+  taskById(id: string, machine?: string): Task {
+    if (!isRunId(id)) throw new RunNotFoundError(id);
+    return this.#task(machine === undefined ? undefined : this.#parts.registry.newest(machine), id);
   }
 
   /** Starts a run here. Resolves once its start is on disk: from then on it survives anything. */
@@ -182,14 +139,15 @@ export class Fleet implements AsyncDisposable {
     options?: StartOptions,
   ): Promise<Run<O>> {
     const plan = this.#registered(machine);
-    const id = await this.#engine.startRun(plan, input, keyOption(options?.key));
+    const id = await this.#parts.engine.startRun(plan, input, keyOption(options?.key));
     return this.#handle<O>(plan, id);
   }
 
   /** Starts a run of the newest version of a machine known by name only. */
   async startByName(name: string, input: unknown, options?: StartOptions): Promise<Run> {
-    const plan = this.#registry.newest(name);
-    return this.#handle(plan, await this.#engine.startRun(plan, input, keyOption(options?.key)));
+    const plan = this.#parts.registry.newest(name);
+    const id = await this.#parts.engine.startRun(plan, input, keyOption(options?.key));
+    return this.#handle(plan, id);
   }
 
   /** A handle on a run known by id, typed by the machine it belongs to. */
@@ -199,101 +157,132 @@ export class Fleet implements AsyncDisposable {
 
   /** A handle on a run of whatever machine; an unknown id is an error. */
   runById(id: string): Run {
-    const row = isRunId(id) ? this.#journal.find(id) : undefined;
+    const row = isRunId(id) ? this.#parts.journal.find(id) : undefined;
     if (!row) throw new RunNotFoundError(id);
-    return this.#handle(this.#registry.find(row.machine, row.version), row.id);
+    return this.#handle(this.#parts.registry.find(row.machine, row.version), row.id);
   }
 
   /** Runs, newest first. */
   runs(filter: RunFilter): RunSummary[] {
-    return this.#inspector.list(filter);
+    return this.#parts.inspector.list(filter);
   }
 
   describe(id: string): RunSummary {
-    return this.#inspector.describe(id);
+    return this.#parts.inspector.describe(id);
   }
 
   /** The run's records after `afterSeq`, each verified against the one before it. */
   events(id: string, afterSeq = -1): StoredRecord[] {
-    return this.#inspector.events(id, afterSeq);
+    return this.#parts.inspector.events(id, afterSeq);
   }
 
   /** What can be started here. */
   get machines(): MachineInfo[] {
-    return this.#registry.all().map(({ name, version, fingerprint, chart }) => {
+    return this.#parts.registry.all().map(({ name, version, fingerprint, chart }) => {
       return { name, version, fingerprint, transitions: chart.transitions };
     });
   }
 
   get status(): FleetStatus {
-    const { id, boot, stalledBy, alarms } = this.#journal;
+    const { journal, engine, registry, member } = this.#parts;
+    const { id, boot, stalledBy, alarms } = journal;
     return {
       journal: id,
       boot,
       dataDir: this.dataDir,
-      ...this.#engine.load,
+      ...engine.load,
       stalledBy: stalledBy?.message,
       alarms: alarms.map((alarm) => alarm.message),
-      machines: this.#registry.all().map(routeOf),
+      machines: registry.all().map(routeOf),
+      pod: this.#options.isClient ? undefined : member?.pod.status,
     };
   }
 
-  /** Stops at phase boundaries and closes the journal; unfinished runs go on in the next process. */
+  /** Stops at phase boundaries and closes the journal; unfinished runs go on elsewhere, or here later. */
   drain(options: { readonly budget?: Duration | undefined } = {}): Promise<DrainReport> {
     const budgetMs = durationOption('budget', options.budget ?? DEFAULTS.drainBudget);
-    this.#pruner.stop();
-    this.#drained ??= this.#engine.drain(budgetMs).then(async (report) => {
-      await this.#server?.stop();
-      return report;
-    });
+    this.#parts.caretaker.stop();
+    this.#drained ??= this.#drain(budgetMs);
     return this.#drained;
+  }
+
+  async #drain(budgetMs: number): Promise<DrainReport> {
+    const { engine, member, clock } = this.#parts;
+    const begunMs = clock.monotonicMs();
+    await member?.drain(budgetMs, async (leftMs) => {
+      await engine.quiesce(leftMs);
+    });
+    const report = await engine.drain(Math.max(0, budgetMs - (clock.monotonicMs() - begunMs)));
+    await this.#server?.stop();
+    return report;
   }
 
   /** Closes the journal at once; for a process that must end now. */
   stopNow(): void {
-    this.#pruner.stop();
-    this.#engine.stopNow();
+    this.#parts.caretaker.stop();
+    this.#parts.member?.abandon();
+    this.#parts.engine.stopNow();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.drain();
   }
 
+  #member(what: string): Member {
+    const { member } = this.#parts;
+    if (!member) throw new NoStoreError(what);
+    return member;
+  }
+
   #registered(machine: Machine<never, unknown>): Plan {
     const plan = planOf(machine);
     if (!plan)
       throw new RegistryError(`a machine must come from defineMachine, got ${show(machine)}`);
-    if (this.#registry.find(plan.name, plan.version) === plan) return plan;
+    if (this.#parts.registry.find(plan.name, plan.version) === plan) return plan;
     throw new RegistryError(`the machine ${routeOf(plan)} is not registered here`, {
       hint: 'name it in createFleet({ machines: […] })',
     });
   }
 
-  #handle<O>(plan: Plan | undefined, id: RunId): Run<O> {
+  #task<O>(plan: Plan | undefined, id: RunId): Task<O> {
+    const { tasks } = this.#member('a task');
     return {
       id,
-      result: (options) => this.#result(plan, id, options) as Promise<O>,
+      result: (options) =>
+        this.#result(plan, id, (until) => tasks.ending(id, until), options) as Promise<O>,
+      cancel: (reason = 'cancelled by request') => tasks.cancel(id, String(reason).slice(0, 1_000)),
+      reschedule: (runAt) => tasks.reschedule(id, dueOf(runAt)),
+    };
+  }
+
+  #handle<O>(plan: Plan | undefined, id: RunId): Run<O> {
+    const { engine } = this.#parts;
+    return {
+      id,
+      result: (options) =>
+        this.#result(plan, id, (until) => engine.ending(id, until), options) as Promise<O>,
       cancel: (reason = 'cancelled by request') =>
-        this.#engine.cancel(id, String(reason).slice(0, 1_000)),
+        engine.cancel(id, String(reason).slice(0, 1_000)),
     };
   }
 
   async #result(
     plan: Plan | undefined,
     id: RunId,
+    ending: (until: AbortSignal | undefined) => ReturnType<Parts['engine']['ending']>,
     { timeout, signal }: WaitOptions = {},
   ): Promise<unknown> {
     const timeoutMs = timeout === undefined ? undefined : durationOption('timeout', timeout);
-    const until = untilOf(this.#clock, id, { timeoutMs, signal });
+    const until = untilOf(this.#parts.clock, id, { timeoutMs, signal });
     try {
-      return await resultOf(plan, id, await this.#engine.ending(id, until.signal));
+      return await resultOf(plan, id, await ending(until.signal));
     } finally {
       until.forget();
     }
   }
 }
 
-/** Opens the journal, takes up what was left unfinished, and is ready to start runs. */
+/** Opens the journal, takes up what was left unfinished, joins the fleet if there is one. */
 export function createFleet(options: FleetOptions): Promise<Fleet> {
   return Fleet.open(options);
 }

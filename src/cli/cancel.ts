@@ -1,6 +1,7 @@
 /** fleetq cancel <run> [--reason why]: the first cancel wins, an ended run keeps its outcome. */
+
+import type { Execute } from './command.ts';
 import { Exit } from './exit.ts';
-import type { Execute } from './program.ts';
 import { cancelRun } from './reach.ts';
 import { idOf } from './runs.ts';
 

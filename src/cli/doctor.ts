@@ -1,11 +1,12 @@
 /** fleetq doctor: what has to be right before a run can be trusted to this host, and how to mend it. */
 import type { Config } from '../config/index.ts';
 import { SETTING_NAMES } from '../config/index.ts';
+import type { Execute } from './command.ts';
 import { type Check, directoryChecks, runtimeChecks } from './doctor-checks.ts';
 import { Exit } from './exit.ts';
 import { loadMachines } from './machines.ts';
-import type { Output, Style } from './output.ts';
-import type { Execute } from './program.ts';
+import type { Output } from './output.ts';
+import type { Style } from './paint.ts';
 import { plain } from './table.ts';
 
 export const doctor: Execute = async ({ config, output }) => {

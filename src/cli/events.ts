@@ -2,10 +2,10 @@
 import { isoTime, pause, show, systemClock } from '../ground/index.ts';
 import { placeOf, type StoredRecord } from '../journal/index.ts';
 import { isFinal } from '../machine/index.ts';
+import type { Context, Execute } from './command.ts';
 import { UnreachableError, UsageError } from './errors.ts';
 import { Exit } from './exit.ts';
 import type { Output } from './output.ts';
-import type { Context, Execute } from './program.ts';
 import { reachToRead } from './reach.ts';
 import { idOf } from './runs.ts';
 import { isNobody, SocketClient } from './socket-client.ts';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { isoTime, type RunId } from '../ground/index.ts';
 import { exportRuns, inspectJournal, placeOf, verifyJournal } from '../journal/index.ts';
+import type { Execute } from './command.ts';
 import { NoJournalError } from './errors.ts';
 import { Exit } from './exit.ts';
-import type { Execute } from './program.ts';
 import { idOf } from './runs.ts';
 import { plain } from './table.ts';
 

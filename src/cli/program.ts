@@ -3,17 +3,10 @@
  * own, which is imported only when that command is called.
  */
 import { Command, Option } from 'commander';
-import { type Config, flagOf, SETTING_NAMES, type SettingName, version } from '../config/index.ts';
+import { flagOf, SETTING_NAMES, type SettingName, version } from '../config/index.ts';
+import type { Execute, Options } from './command.ts';
 import { EXIT_HELP, type ExitCode } from './exit.ts';
 import { Output } from './output.ts';
-
-/** What every command is given besides its own arguments. */
-export interface Context {
-  readonly config: Config;
-  readonly output: Output;
-}
-type Options = Readonly<Record<string, string | boolean | undefined>>;
-export type Execute = (context: Context, options: Options, ...words: string[]) => Promise<ExitCode>;
 
 const SETTINGS: Partial<Record<SettingName, readonly [value: string, about: string]>> = {
   dataDir: ['<path>', 'where the journal is (default ./.fleetq)'],

@@ -1,9 +1,9 @@
 /** fleetq run <id> [--json]: everything that is known of one run. */
 import type { RunSummary } from '../engine/index.ts';
 import { isoTime, showDuration, systemClock } from '../ground/index.ts';
+import type { Execute } from './command.ts';
 import { Exit } from './exit.ts';
 import type { Output } from './output.ts';
-import type { Execute } from './program.ts';
 import { reachToRead } from './reach.ts';
 import { idOf } from './runs.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from './shape.ts';

@@ -2,9 +2,9 @@
 import { isWanted, LIMIT_MAX, WANTED } from '../admin/index.ts';
 import { nearest } from '../config/index.ts';
 import { isRunId, show, systemClock } from '../ground/index.ts';
+import type { Execute } from './command.ts';
 import { UsageError } from './errors.ts';
 import { Exit } from './exit.ts';
-import type { Execute } from './program.ts';
 import { reachToRead } from './reach.ts';
 import { runColumns } from './shape.ts';
 

@@ -1,7 +1,7 @@
 /** How runs look in tables: their columns, colours and times. */
 import type { RunStatus, RunSummary } from '../engine/index.ts';
 import { showDuration } from '../ground/index.ts';
-import type { Style } from './output.ts';
+import type { Style } from './paint.ts';
 import type { Column } from './table.ts';
 
 export const STYLE_OF_STATUS: Record<RunStatus, Style> = {

@@ -12,10 +12,10 @@ import {
   systemClock,
 } from '../ground/index.ts';
 import { placeOf } from '../journal/index.ts';
+import type { Context, Execute } from './command.ts';
 import { UnreachableError, UsageError } from './errors.ts';
 import { Exit, type ExitCode } from './exit.ts';
 import type { Output } from './output.ts';
-import type { Context, Execute } from './program.ts';
 import { type Ended, executeHere, reachEither, type Started, startRun } from './reach.ts';
 import { SocketClient, WAIT_MS } from './socket-client.ts';
 import { plain } from './table.ts';

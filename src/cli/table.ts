@@ -1,6 +1,6 @@
 /** Rows of text in columns that line up, cut to the width of the terminal. */
 import { stripVTControlCharacters } from 'node:util';
-import type { Paint, Style } from './output.ts';
+import type { Paint, Style } from './paint.ts';
 
 export interface Column<T> {
   /** Blanks around it keep the column wide, as long as nothing else needs the room. */

@@ -6,6 +6,7 @@ export const DEFAULTS = {
   resultBytesMax: 1024 * 1024,
   activeRunsMax: 200_000,
   drainBudget: '25s',
+  archive: '5s',
   logLevel: 'info',
   logFormat: 'auto',
 } as const;

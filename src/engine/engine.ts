@@ -10,28 +10,30 @@
  * Around it: who gets a slot, who waits for a time, and what is still in hand at the end.
  */
 import { type Clock, describeError, type RunId, runIdMint, turn } from '../ground/index.ts';
-import type { Journal } from '../journal/index.ts';
+import type { Journal, RunRow } from '../journal/index.ts';
 import { type Ending, isFinal, type Plan } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Limits } from '../throttle/index.ts';
 import { Admission } from './admission.ts';
 import { Canceller, type CancelReport } from './canceller.ts';
-import { DrainingError, RunNotFoundError, RunSetAsideError } from './errors.ts';
+import { Drainer } from './drainer.ts';
+import { endingOf, putAside, quarantineAsleep } from './endings.ts';
+import { DrainingError } from './errors.ts';
+import { Holder } from './holder.ts';
 import { closeJournal } from './last-words.ts';
-import { isOurs, type LiveRun, ofRun, type RunView, wakeAtOf } from './live-run.ts';
+import { isOurs, type LiveRun, mustWait, ofRun, type RunView, wakeAtOf } from './live-run.ts';
 import type { DrainReport, EngineOptions, Load } from './options.ts';
 import { interruptionOf, type PerformPorts, perform } from './perform.ts';
 import { Recorder } from './recorder.ts';
-import { load, type Resumption, resumeAll } from './resume.ts';
+import { load, noMachine, type Resumption, resumeAll } from './resume.ts';
 import { RunTable, type SetAside } from './run-table.ts';
 import { Starter } from './starter.ts';
 import { viewOf } from './view.ts';
 import { Waits } from './waits.ts';
 
-/** How many runs are taken up before those in hand get a turn of the loop. */
+/** How many runs are taken up before those in hand get a turn of the loop; the first ones at once. */
 const TURN_COUNT = 500;
-/** The last part of a drain's budget, in which handlers are told to stop. */
-const DRAIN_HURRY_MS = 3_000;
+const TURN_COUNT_FIRST = 50;
 
 export class Engine {
   readonly #options: EngineOptions;
@@ -44,6 +46,9 @@ export class Engine {
   readonly #recorder: Recorder;
   readonly #canceller: Canceller;
   readonly #starter: Starter;
+  /** Runs that came from a store. */
+  readonly held: Holder;
+  readonly #drainer: Drainer;
 
   constructor(options: EngineOptions) {
     const { journal, registry, clock, random } = options;
@@ -71,7 +76,25 @@ export class Engine {
       ...options,
       runs: this.#runs,
       mintRunId: runIdMint(clock, random),
-      onStarted: (run) => this.#goOn(run).catch((error) => this.#stopDriving(run, error)),
+      onStarted: async (run) => {
+        try {
+          await this.#goOn(run);
+        } catch (error) {
+          this.#stopDriving(run, error);
+        }
+      },
+    });
+    const [admission, waits] = [this.#admission, this.#waits];
+    this.#drainer = new Drainer({ clock, runs, admission, waits });
+    this.held = new Holder({
+      journal,
+      clock,
+      registry,
+      runs,
+      recorder,
+      goOn: async (run, waitMs) => this.#goOn(run, waitMs),
+      countInterruption: (run) => this.#countInterruption(run),
+      onFailed: (run, error) => this.#stopDriving(run, error),
     });
   }
 
@@ -84,7 +107,7 @@ export class Engine {
     for (const found of resumeAll(this.#journal, this.#options.registry)) {
       this.#takeUp(found);
       // The first of many go on while the last of them are still being read.
-      if (++count % TURN_COUNT === 0) await turn(this.#clock);
+      if (++count % TURN_COUNT === 0 || count === TURN_COUNT_FIRST) await turn(this.#clock);
       if (this.#runs.isDraining) return;
     }
     this.#waits.start();
@@ -102,15 +125,8 @@ export class Engine {
   }
 
   /** How the run ended, once it has. A drain ends the waiting, not the run; so does `until`. */
-  async ending(id: RunId, until?: AbortSignal | undefined): Promise<Ending> {
-    if (this.#runs.isClosed) throw new DrainingError();
-    if (this.#runs.live.has(id)) return this.#runs.whenEnded(id, until);
-    const row = this.#journal.find(id);
-    if (!row) throw new RunNotFoundError(id);
-    if (row.ending) return row.ending;
-    const aside = this.#runs.setAside.get(id);
-    if (aside) throw new RunSetAsideError(id, aside.status, aside.reason);
-    return this.#runs.whenEnded(id, until);
+  ending(id: RunId, until?: AbortSignal | undefined): Promise<Ending> {
+    return endingOf(this.#runs, this.#journal, id, until);
   }
 
   /** The run in memory, for whoever shows it. */
@@ -120,13 +136,22 @@ export class Engine {
   setAside(id: RunId): SetAside | undefined {
     return this.#runs.setAside.get(id);
   }
+  /** Told also of a run that sleeps, and has not been looked at here. */
+  whyBlocked(row: RunRow): string | undefined {
+    return this.#options.registry.find(row.machine, row.version) ? undefined : noMachine(row);
+  }
   get load(): Load {
     const { busy, size, waiting } = this.#admission.slots;
     return { busy, slots: size, queued: waiting, inMemory: this.#runs.live.size };
   }
 
   async #drive(run: LiveRun): Promise<void> {
-    while (!this.#runs.isDraining && isOurs(run) && !this.#mustWait(run)) {
+    while (!this.#runs.isDraining && isOurs(run) && !mustWait(run, this.#clock.now())) {
+      if (run.tie && !run.tie.isCurrent()) {
+        // Nobody may count on this process any more: it begins nothing until they do.
+        if (!(await run.tie.whenCurrent())) break;
+        continue;
+      }
       const view = run.view ?? (await this.#viewOrQuarantine(run));
       if (!view || !isOurs(run)) break;
       const event = await perform(this.#ports, run, view);
@@ -145,29 +170,28 @@ export class Engine {
   }
 
   /** What comes next for a run that is not being executed: its end, its turn, or its time. */
-  async #goOn(run: LiveRun): Promise<void> {
-    if (run.cancelReason !== undefined) await this.#canceller.carryOut(run);
-    else if (!isFinal(run.state.at)) this.#wait(run);
-  }
-
-  #mustWait(run: LiveRun): boolean {
-    const wakeAt = wakeAtOf(run);
-    if (wakeAt === undefined || run.waitedSeq === run.seq) return false;
-    return wakeAt > this.#clock.now();
+  #goOn(run: LiveRun, waitMs?: number): void | Promise<void> {
+    if (run.isLost) return;
+    if (run.cancelReason !== undefined) return this.#canceller.carryOut(run);
+    if (!isFinal(run.state.at)) this.#wait(run, waitMs);
   }
 
   /** In place for a short wait; for a longer one the journal's timer stands for the run. */
-  #wait(run: LiveRun, msMax = Waits.IN_PLACE_MS): void {
-    if (!this.#mustWait(run)) return this.#ready(run);
+  #wait(run: LiveRun, msMax?: number): void {
+    if (!mustWait(run, this.#clock.now())) return this.#ready(run);
     const wakeAt = wakeAtOf(run)!;
     const { at } = run.state;
     const reason = at.endsWith('.sleep') ? 'sleep' : 'retry';
     tell('run.waiting', () => ({ ...ofRun(run), state: at, dueAt: wakeAt, reason }));
-    if (run.hasTimer) {
+    const afterMs = Math.min(wakeAt - this.#clock.now(), msMax ?? Number.POSITIVE_INFINITY);
+    if (run.tie && afterMs > Waits.IN_PLACE_MS) {
+      this.#runs.leave(run);
+      run.tie.parked(reason, afterMs);
+    } else if (run.hasTimer) {
       this.#runs.live.delete(run.id);
       this.#waits.armed(wakeAt);
     } else {
-      this.#waits.inPlace(wakeAt, msMax, () => {
+      this.#waits.inPlace(wakeAt, msMax ?? Waits.IN_PLACE_MS, () => {
         if (isOurs(run)) this.#ready(run);
       });
     }
@@ -193,12 +217,7 @@ export class Engine {
 
   #takeUp(found: Resumption): void {
     if (found.kind === 'setAside') {
-      const { row, state, status, reason } = found;
-      this.#runs.putAside(row.id, { status, reason });
-      const of = { run: row.id, machine: row.machine, version: row.version, reason };
-      if (status === 'quarantined') tell('run.quarantined', () => of);
-      else tell('run.blocked', () => ({ ...of, state }));
-      return;
+      return putAside(this.#runs, found);
     }
     const { run, wasInterrupted, waitMs } = found;
     const { at, attempt } = run.state;
@@ -207,6 +226,11 @@ export class Engine {
     tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
     if (!wasInterrupted) return this.#wait(run, waitMs);
     this.#countInterruption(run).catch((error) => this.#stopDriving(run, error));
+  }
+
+  /** The records of a run that waits were looked at, and cannot be trusted. */
+  quarantineAsleep(row: RunRow, reason: string): void {
+    quarantineAsleep(this.#runs, row, reason);
   }
 
   /** An interrupted phase is a failed attempt, or a run that kills its process would do so for ever. */
@@ -235,36 +259,35 @@ export class Engine {
   #quarantine(run: LiveRun, error: unknown): void {
     const reason = describeError(error).message;
     tell('run.quarantined', () => ({ ...ofRun(run), reason }));
+    if (run.tie) {
+      // Whoever gave it gets it back, with the reason; here nobody goes on with it.
+      run.isLost = true;
+      this.#runs.leave(run);
+      return run.tie.quarantined(reason);
+    }
     this.#runs.putAside(run.id, { status: 'quarantined', reason });
   }
 
   /** Stops at phase boundaries within the budget; what is unfinished then goes on in the next process. */
   async drain(budgetMs: number): Promise<DrainReport> {
     const begunMs = this.#clock.monotonicMs();
-    tell('engine.draining', () => ({ budgetMs }));
-    this.#stopAdmitting();
-    await this.#admission.idleWithin(Math.max(0, budgetMs - DRAIN_HURRY_MS));
-    const drained = { why: 'drained', reason: new DrainingError() } as const;
-    for (const run of this.#runs.live.values()) run.call?.giveUp(drained);
-    await this.#admission.idleWithin(Math.min(budgetMs, DRAIN_HURRY_MS));
-    const report = { unfinished: this.#runs.live.size, interrupted: this.#admission.slots.busy };
+    const report = await this.quiesce(budgetMs);
     this.#close();
     const elapsedMs = this.#clock.monotonicMs() - begunMs;
     tell('engine.drained', () => ({ ...report, elapsedMs }));
     return report;
   }
 
-  /** Ends at once, as by a crash that was seen coming: what is inside a phase stays marked as such. */
-  stopNow(): void {
-    this.#stopAdmitting();
-    this.#close();
-    this.#admission.stopWaiting();
+  /** Begins no phase any more, and gives back what is held for a store and stands between two. */
+  quiesce(budgetMs: number): Promise<DrainReport> {
+    return this.#drainer.quiesce(budgetMs);
   }
 
-  #stopAdmitting(): void {
-    this.#runs.isDraining = true;
-    this.#admission.stop();
-    this.#waits.stop();
+  /** Ends at once, as by a crash that was seen coming: what is inside a phase stays marked as such. */
+  stopNow(): void {
+    this.#drainer.stop();
+    this.#close();
+    this.#admission.stopWaiting();
   }
 
   #close(): void {

@@ -1,5 +1,6 @@
 /** The loop that executes runs: a phase, a transition, a record. */
 export type { CancelReport } from './canceller.ts';
+export { Caretaker } from './caretaker.ts';
 export { Engine } from './engine.ts';
 export {
   DrainingError,
@@ -16,10 +17,11 @@ export {
   TooManyRunsError,
   WaitTimeoutError,
 } from './errors.ts';
+export { Holder, type LocalHold, type Offer } from './holder.ts';
 export { type InHand, Inspector } from './inspector.ts';
 export type { DrainReport, EngineOptions } from './options.ts';
 export type { Around } from './phase-call.ts';
 export { idempotencyKey } from './phase-context.ts';
-export { Pruner } from './pruner.ts';
 export { resultOf, untilOf } from './result.ts';
 export { type RunStatus, type RunSummary, summarise } from './summary.ts';
+export type { Tie, WrittenRecord } from './tie.ts';

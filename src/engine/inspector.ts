@@ -16,6 +16,8 @@ import { type RunSummary, summarise } from './summary.ts';
 export interface InHand {
   liveRun(id: RunId): LiveRun | undefined;
   setAside(id: RunId): SetAside | undefined;
+  /** Why a run cannot go on here that nothing of is in memory, such as one that sleeps. */
+  whyBlocked?(row: RunRow): string | undefined;
 }
 
 /** The part of a journal that only reads; a file that nobody holds has no other. */
@@ -65,7 +67,12 @@ export class Inspector {
       return { ...summarise(row, [], now), status: 'quarantined', reason: records };
     }
     const progress = this.#inHand.liveRun(row.id)?.progress;
-    return { ...summarise(row, records, now), ...setAside, progress };
+    return { ...summarise(row, records, now), ...(setAside ?? this.#blocked(row)), progress };
+  }
+
+  #blocked(row: RunRow): SetAside | undefined {
+    const reason = row.ending ? undefined : this.#inHand.whyBlocked?.(row);
+    return reason === undefined ? undefined : { status: 'blocked', reason };
   }
 
   /** The records, or why they cannot be trusted. An ended run answers by its row even then. */

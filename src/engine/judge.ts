@@ -4,10 +4,9 @@
 import {
   assertNever,
   describeError,
-  encodeJson,
   FleetqError,
-  type Json,
   jittered,
+  settleJson,
   show,
 } from '../ground/index.ts';
 import {
@@ -49,7 +48,7 @@ export function judgeAnswer(
       }
       return {
         type: 'HANDED_OFF',
-        output: settled(value.output, `the handoff of ${state}`, bytesMax),
+        output: settleJson(value.output, `the handoff of ${state}`, bytesMax),
         ...(value.reason === undefined ? {} : { reason: clipped(value.reason) }),
       };
     case 'validate':
@@ -63,15 +62,10 @@ export function judgeAnswer(
       if (isHandoff(value)) {
         throw new PhaseAnswerError(`${state} returned a handoff; only check hands off`);
       }
-      return { type: 'DONE', output: settled(value, `the result of ${state}`, bytesMax) };
+      return { type: 'DONE', output: settleJson(value, `the result of ${state}`, bytesMax) };
     default:
       return assertNever(phase);
   }
-}
-
-/** The value as it will be read back, so that this process sees what the next one would. */
-function settled(value: unknown, what: string, bytesMax: number): Json {
-  return JSON.parse(encodeJson(value, what, bytesMax)) as Json;
 }
 
 /** The event for whatever was thrown. */

@@ -10,10 +10,11 @@ import {
   type RunState,
   startState,
 } from '../machine/index.ts';
+import type { Tie } from './tie.ts';
 
 /** Why a phase is given up before its handler has answered. */
 export type GiveUp = {
-  readonly why: 'timeout' | 'deadline' | 'cancelled' | 'drained';
+  readonly why: 'timeout' | 'deadline' | 'cancelled' | 'drained' | 'lost';
   readonly reason: Error;
 };
 
@@ -22,7 +23,11 @@ export class LiveRun {
   readonly id: RunId;
   readonly plan: Plan;
   readonly key: string | undefined;
-  readonly epoch: number;
+  epoch: number;
+  /** What binds it to whoever gave it; a run that was started here has none. */
+  tie: Tie | undefined;
+  /** It is another's by now: nothing it comes to counts. */
+  isLost = false;
   state: RunState;
   seq = -1;
   hash = CHAIN_START;
@@ -33,6 +38,8 @@ export class LiveRun {
   waitedSeq = -1;
   /** A record of it is on its way to the disk; no other may be. */
   isAppending = false;
+  /** That record, where somebody else may have to wait for it. */
+  appending: Promise<unknown> | undefined = undefined;
   /** The last failure, for people. */
   lastError: ErrorInfo | undefined = undefined;
   cancelReason: string | undefined = undefined;
@@ -43,12 +50,20 @@ export class LiveRun {
   /** Parsed input and outputs, where phases may share them. */
   view: RunView | undefined = undefined;
 
-  constructor(id: RunId, plan: Plan, key: string | undefined, epoch: number, state: RunState) {
+  constructor(
+    id: RunId,
+    plan: Plan,
+    key: string | undefined,
+    epoch: number,
+    state: RunState,
+    tie?: Tie | undefined,
+  ) {
     this.id = id;
     this.plan = plan;
     this.key = key;
     this.epoch = epoch;
     this.state = state;
+    this.tie = tie;
   }
 }
 
@@ -98,10 +113,16 @@ export function ofRun(run: LiveRun): { run: RunId; machine: string; version: num
 
 /** Whether the run is still for its own loop to move: not ended, and no cancel has taken it over. */
 export function isOurs(run: LiveRun): boolean {
-  return run.cancelReason === undefined && !isFinal(run.state.at);
+  return run.cancelReason === undefined && !run.isLost && !isFinal(run.state.at);
 }
 
 /** Until when the run waits, if it does: its time, or its deadline where that comes first. */
 export function wakeAtOf({ state: { dueAt, deadlineAt } }: LiveRun): number | undefined {
   return dueAt === undefined ? undefined : Math.min(dueAt, deadlineAt ?? dueAt);
+}
+
+/** Whether it is still too early to go on with the run. */
+export function mustWait(run: LiveRun, now: number): boolean {
+  const wakeAt = wakeAtOf(run);
+  return wakeAt !== undefined && run.waitedSeq !== run.seq && wakeAt > now;
 }

@@ -1,9 +1,18 @@
 /** Executes one phase of a run and says what came of it. Never throws. */
-import { type Clock, describeError, type ErrorInfo, parseDuration, show } from '../ground/index.ts';
+import {
+  assertNever,
+  type Clock,
+  describeError,
+  type ErrorInfo,
+  parseDuration,
+  show,
+} from '../ground/index.ts';
 import {
   type AnySchema,
   canProbe,
+  type Parsed,
   type Phase,
+  type PhasePolicy,
   type Place,
   parseWith,
   type RunEvent,
@@ -15,7 +24,7 @@ import type { Limits } from '../throttle/index.ts';
 import { PhaseAnswerError } from './errors.ts';
 import { judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
 import type { GiveUp, LiveRun, RunView } from './live-run.ts';
-import { type Around, type Limit, limitOf, PhaseCall } from './phase-call.ts';
+import { type Answer, type Around, type Limit, limitOf, PhaseCall } from './phase-call.ts';
 import { PhaseContext } from './phase-context.ts';
 
 export interface PerformPorts {
@@ -34,10 +43,9 @@ export function perform(
 ): RunEvent | Promise<RunEvent | undefined> {
   const { state, plan } = run;
   const place = plan.chart.placeOf(state.at)!;
-  const now = ports.clock.now();
   const { dueAt, deadlineAt } = state;
   // A wait beyond the deadline was for the deadline, whatever the wall clock says by now.
-  if (deadlineAt !== undefined && (now >= deadlineAt || (dueAt ?? 0) > deadlineAt)) {
+  if (deadlineAt !== undefined && (ports.clock.now() >= deadlineAt || (dueAt ?? 0) > deadlineAt)) {
     return judgeDeadline(state.at, plan.runTimeoutMs ?? 0);
   }
   const part = plan.line[place.index]!;
@@ -66,7 +74,7 @@ function performSleep(
   }
 }
 
-async function performPhase(
+function performPhase(
   ports: PerformPorts,
   run: LiveRun,
   view: RunView,
@@ -76,7 +84,6 @@ async function performPhase(
   const phase = place.phase as Phase;
   const isProbe = run.state.mustProbe;
   const called: Phase = isProbe ? 'check' : phase;
-  const policy = step.policy[phase];
   const of: OfPhase = {
     run: run.id,
     machine: run.plan.name,
@@ -85,74 +92,99 @@ async function performPhase(
     phase: isProbe ? 'probe' : phase,
     attempt: run.state.attempt,
   };
-  const begunMs = ports.clock.monotonicMs();
   tell('phase.started', () => of);
-  let event: RunEvent | undefined;
+  const context = new PhaseContext(run, view, of, ports.limits);
+  const limit = limitOf(ports.clock, run, step.policy[called].timeoutMs);
+  const call = new PhaseCall(ports, run, context, of, limit);
+  // Taken now: by the time of the answer a cancel may have led the run out of the phase.
+  const policy = step.policy[phase];
+  return call.make(step.functions[called]!, (answer) => {
+    const event = eventOf(ports, run, step, policy, call, answer);
+    if (event instanceof Promise) return event.then((late) => toldEnd(ports, call, late));
+    return toldEnd(ports, call, event);
+  });
+}
+
+/** A promise only where the step's output has to fit an asynchronous schema. */
+function eventOf(
+  ports: PerformPorts,
+  run: LiveRun,
+  step: StepPlan,
+  policy: PhasePolicy,
+  { of, limit }: PhaseCall,
+  answer: Answer,
+): RunEvent | undefined | Promise<RunEvent> {
+  if (answer.kind === 'threw') return eventOfThrown(ports, run, policy, answer.thrown);
+  if (answer.kind === 'givenUp') return eventOfGiveUp(ports, run, policy, answer.why, limit);
   try {
-    const context = new PhaseContext(run, view, of, ports.limits);
-    const limit = limitOf(ports.clock, run, step.policy[called].timeoutMs);
-    const answer = await new PhaseCall(ports, run, context, of, limit).make(
-      step.functions[called]!,
-    );
-    if (answer.kind === 'givenUp') return eventOfGiveUp(ports, run, of, answer.why, begunMs, limit);
-    if (answer.kind === 'threw') throw answer.thrown;
-    event = judgeAnswer(of.phase, run.state.at, answer.value, ports.resultBytesMax);
+    const event = judgeAnswer(of.phase, run.state.at, answer.value, ports.resultBytesMax);
     // The probe found nothing done, and there is no attempt left to do it in.
-    if (event.type === 'PROBED' && run.state.isSpent) event = exhaustedBy(run);
-    if (step.output) await refuseUnfitOutput(run, step, step.output, event);
+    if (event.type === 'PROBED' && run.state.isSpent) return exhaustedBy(run);
+    if (!step.output) return event;
+    const fit = refuseUnfitOutput(run, step, step.output, event);
+    if (!(fit instanceof Promise)) return event;
+    return fit.then(
+      () => event,
+      (thrown) => eventOfThrown(ports, run, policy, thrown),
+    );
   } catch (thrown) {
-    event = judgeThrown(thrown, run.state.attempt, policy, run.state.deadlineAt, {
-      now: ports.clock.now(),
-      chance: ports.chance(),
-    });
+    return eventOfThrown(ports, run, policy, thrown);
   }
-  tellEnd(ports, of, event, begunMs);
-  return event;
+}
+
+function eventOfThrown(
+  ports: PerformPorts,
+  { state }: LiveRun,
+  policy: PhasePolicy,
+  thrown: unknown,
+): RunEvent {
+  const moment = { now: ports.clock.now(), chance: ports.chance() };
+  return judgeThrown(thrown, state.attempt, policy, state.deadlineAt, moment);
 }
 
 function eventOfGiveUp(
   ports: PerformPorts,
   run: LiveRun,
-  of: OfPhase,
+  policy: PhasePolicy,
   { why, reason }: GiveUp,
-  begunMs: number,
   limit: Limit | undefined,
 ): RunEvent | undefined {
-  const policy = policyOf(run);
-  let event: RunEvent | undefined;
-  if (why === 'timeout') {
-    const moment = { now: ports.clock.now(), chance: ports.chance() };
-    event = judgeThrown(reason, run.state.attempt, policy, run.state.deadlineAt, moment);
-  } else if (why === 'deadline') {
-    event = judgeDeadline(run.state.at, run.plan.runTimeoutMs ?? limit?.ms ?? 0);
-  } else if (why === 'drained') {
-    // A deploy is nobody's failure: the next process asks `check`, and no attempt is counted.
-    event = { type: 'INTERRUPTED', isFree: true };
+  switch (why) {
+    case 'timeout':
+      return eventOfThrown(ports, run, policy, reason);
+    case 'deadline':
+      return judgeDeadline(run.state.at, run.plan.runTimeoutMs ?? limit?.ms ?? 0);
+    case 'drained':
+      // A deploy is nobody's failure: the next process asks `check`, and no attempt is counted.
+      return { type: 'INTERRUPTED', isFree: true };
+    case 'cancelled':
+    case 'lost':
+      return undefined;
+    default:
+      return assertNever(why);
   }
-  tellEnd(ports, of, event, begunMs);
-  return event;
 }
 
-function policyOf(run: LiveRun): StepPlan['policy'][Phase] {
+function policyOf(run: LiveRun): PhasePolicy {
   const place = run.plan.chart.placeOf(run.state.at)!;
   return (run.plan.line[place.index] as StepPlan).policy[place.phase as Phase];
 }
 
 /** The last phase of a step gives its output, which has to fit the output schema. */
-async function refuseUnfitOutput(
+function refuseUnfitOutput(
   run: LiveRun,
   step: StepPlan,
   schema: AnySchema,
   event: RunEvent,
-): Promise<void> {
+): Parsed | Promise<Parsed> | undefined {
   const { chart } = run.plan;
   const { at, work } = run.state;
   const next = chart.next(at, event.type) ?? '';
-  if (chart.placeOf(next)?.step === step.name) return;
-  if (event.type !== 'HANDED_OFF' && event.type !== 'DONE') return;
+  if (chart.placeOf(next)?.step === step.name) return undefined;
+  if (event.type !== 'HANDED_OFF' && event.type !== 'DONE') return undefined;
   // Without persist the output is what work returned, also when validate comes after it.
   const output = at.endsWith('.validate') ? work : event.output;
-  await parseWith(schema, output ?? null, `the output of ${at}`);
+  return parseWith(schema, output ?? null, `the output of ${at}`);
 }
 
 const OUTCOME = {
@@ -167,15 +199,15 @@ const OUTCOME = {
   CANCELLED: 'discarded',
   INTERRUPTED: 'discarded',
   STARTED: 'discarded',
+  TAKEN: 'discarded',
   ASLEEP: 'discarded',
 } as const;
 
-function tellEnd(
+function toldEnd(
   ports: PerformPorts,
-  of: OfPhase,
+  { of, begunMs }: PhaseCall,
   event: RunEvent | undefined,
-  begunMs: number,
-): void {
+): RunEvent | undefined {
   tell('phase.ended', () => ({
     ...of,
     outcome: event ? OUTCOME[event.type] : 'discarded',
@@ -183,6 +215,7 @@ function tellEnd(
     error: event && 'error' in event ? event.error : undefined,
     dueAt: event && 'dueAt' in event ? event.dueAt : undefined,
   }));
+  return event;
 }
 
 /**

@@ -47,12 +47,13 @@ export class PhaseCall {
   readonly #around: Around | undefined;
   readonly #run: LiveRun;
   readonly #context: PhaseContext;
-  readonly #of: OfPhase;
-  readonly #limit: Limit | undefined;
-  #begunMs = 0;
+  readonly of: OfPhase;
+  readonly limit: Limit | undefined;
+  begunMs = 0;
   #givenUp: GiveUp | undefined;
   #cancelTimer: Cancel | undefined;
-  #resolve: ((answer: Answer) => void) | undefined;
+  /** Undefined once the call is over. */
+  #conclude: ((answer: Answer) => void) | undefined;
 
   constructor(
     ports: { readonly clock: Clock; readonly around: Around | undefined },
@@ -65,17 +66,26 @@ export class PhaseCall {
     this.#around = ports.around;
     this.#run = run;
     this.#context = context;
-    this.#of = of;
-    this.#limit = limit;
+    this.of = of;
+    this.limit = limit;
   }
 
-  /** Resolves with the handler's answer, or once it is given up and has answered or had its grace. */
-  make(handler: PhaseFunction): Promise<Answer> {
-    return new Promise((resolve) => {
-      this.#resolve = resolve;
+  /**
+   * Resolves with what `judge` makes of the handler's answer, as soon as there is one, or once it is
+   * given up and has answered or had its grace.
+   */
+  make<T>(handler: PhaseFunction, judge: (answer: Answer) => T | Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#conclude = (answer) => {
+        try {
+          resolve(judge(answer));
+        } catch (defect) {
+          reject(defect);
+        }
+      };
       this.#run.call = this;
-      this.#begunMs = this.#clock.monotonicMs();
-      if (this.#limit) this.#arm(this.#limit.ms);
+      this.begunMs = this.#clock.monotonicMs();
+      if (this.limit) this.#arm(this.limit.ms);
       this.#invoke(handler);
     });
   }
@@ -83,19 +93,19 @@ export class PhaseCall {
   /** Timers may fire a little early, and much too early where the time is longer than they can be. */
   #arm(ms: number): void {
     this.#cancelTimer = this.#clock.after(ms, () => {
-      const leftMs = this.#limit!.ms - (this.#clock.monotonicMs() - this.#begunMs);
+      const leftMs = this.limit!.ms - (this.#clock.monotonicMs() - this.begunMs);
       if (leftMs > 0) this.#arm(leftMs);
       else this.#outOfTime();
     });
   }
 
   giveUp(why: GiveUp): void {
-    if (this.#givenUp || !this.#resolve) return;
+    if (this.#givenUp || !this.#conclude) return;
     this.#givenUp = why;
     this.#cancelTimer?.();
     this.#context.abort(why.reason);
     this.#cancelTimer = this.#clock.after(LEAK_GRACE_MS, () => {
-      tell('phase.leaked', () => ({ ...this.#of, why: why.why }));
+      tell('phase.leaked', () => ({ ...this.of, why: why.why }));
       this.#settle({ kind: 'givenUp', why });
     });
   }
@@ -103,9 +113,7 @@ export class PhaseCall {
   #invoke(handler: PhaseFunction): void {
     const context = this.#context;
     try {
-      const value = this.#around
-        ? this.#around(this.#of, () => handler(context))
-        : handler(context);
+      const value = this.#around ? this.#around(this.of, () => handler(context)) : handler(context);
       this.#tellIfBlocked();
       if (!isThenable(value)) return this.#answer({ kind: 'answered', value });
       value.then(
@@ -119,19 +127,19 @@ export class PhaseCall {
 
   #answer(answer: Answer): void {
     // A handler that held the loop past its limit kept the timer from firing, not time from passing.
-    if (this.#limit && this.#clock.monotonicMs() - this.#begunMs > this.#limit.ms) {
+    if (this.limit && this.#clock.monotonicMs() - this.begunMs > this.limit.ms) {
       this.#outOfTime();
     }
     this.#settle(answer);
   }
 
   #settle(answer: Answer): void {
-    const resolve = this.#resolve;
-    if (!resolve) return;
-    this.#resolve = undefined;
+    const conclude = this.#conclude;
+    if (!conclude) return;
+    this.#conclude = undefined;
     this.#run.call = undefined;
     this.#cancelTimer?.();
-    resolve(this.#isLate(answer) ? { kind: 'givenUp', why: this.#givenUp! } : answer);
+    conclude(this.#isLate(answer) ? { kind: 'givenUp', why: this.#givenUp! } : answer);
   }
 
   /**
@@ -144,13 +152,13 @@ export class PhaseCall {
   }
 
   #outOfTime(): void {
-    const { why, ms } = this.#limit!;
+    const { why, ms } = this.limit!;
     this.giveUp({ why, reason: new PhaseTimeoutError(this.#run.state.at, ms) });
   }
 
   #tellIfBlocked(): void {
-    const heldMs = this.#clock.monotonicMs() - this.#begunMs;
-    if (heldMs > BLOCKED_MS) tell('phase.blocked', () => ({ ...this.#of, elapsedMs: heldMs }));
+    const heldMs = this.#clock.monotonicMs() - this.begunMs;
+    if (heldMs > BLOCKED_MS) tell('phase.blocked', () => ({ ...this.of, elapsedMs: heldMs }));
   }
 }
 

@@ -58,6 +58,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
       this.#run.id,
       this.#of.step,
       this.#of.phase === 'probe' ? 'check' : this.#of.phase,
+      this.#run.tie?.keyGeneration,
     );
   }
 
@@ -86,6 +87,6 @@ export class PhaseContext implements StepContext<unknown, unknown> {
 }
 
 /** Stable over retries, crashes and take-overs: made of nothing that changes with them. */
-export function idempotencyKey(run: RunId, step: string, phase: Phase): string {
-  return hash(`${run}\n1\n${step}\n${phase}`);
+export function idempotencyKey(run: RunId, step: string, phase: Phase, keyGeneration = 1): string {
+  return hash(`${run}\n${keyGeneration}\n${step}\n${phase}`);
 }

@@ -5,7 +5,7 @@ import { tell } from '../telemetry/events.ts';
 import { AlarmOnce } from './alarm-once.ts';
 
 const LOOK_MS = 60_000;
-/** While there is more to prune than one turn may take: a busy host must not fall behind for ever. */
+/** While there is more to look at than one turn may: a busy host must not fall behind for ever. */
 const AGAIN_MS = 100;
 const COUNT_MAX = 500;
 /** The row of an ended run outlives its events by this factor. */
@@ -38,8 +38,8 @@ export class Pruner {
     if (this.#journal.stalledBy) return LOOK_MS;
     const now = this.#clock.now();
     const before = { events: now - this.#retentionMs, rows: now - this.#retentionMs * ROW_FACTOR };
-    const runs = this.#journal.prune(before, COUNT_MAX);
+    const { runs, isMore } = this.#journal.prune(before, COUNT_MAX);
     if (runs > 0) tell('journal.pruned', () => ({ runs }));
-    return runs < COUNT_MAX ? LOOK_MS : AGAIN_MS;
+    return isMore ? AGAIN_MS : LOOK_MS;
   }
 }

@@ -1,7 +1,7 @@
 /** The one place where a run moves: an event becomes durable, and then it becomes the state. */
 import { assert, type Clock } from '../ground/index.ts';
-import type { Entry, Journal } from '../journal/index.ts';
-import { advance, type Ending, type RunEvent } from '../machine/index.ts';
+import type { Entry, Journal, Opening } from '../journal/index.ts';
+import { advance, type Ending, type Plan, type RunEvent } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { errorOf, type LiveRun, ofRun } from './live-run.ts';
 import type { RunTable } from './run-table.ts';
@@ -25,8 +25,10 @@ export class Recorder {
     const next = advance(run.plan, run.state, event);
     assert(next !== undefined, `${event.type} leads nowhere from ${run.state.at}`);
     const now = this.#clock.now();
-    const wakeAt = wakeAtOf(next.dueAt, next.deadlineAt, now);
-    const entry: Entry = {
+    // A run that is held for a store is parked there when it has to wait for long.
+    const wakeAt = run.tie ? undefined : wakeAtOf(next.dueAt, next.deadlineAt, now);
+    const from = run.state.at;
+    const flushed = await this.#append(run, {
       run: run.id,
       seq: run.seq + 1,
       at: now,
@@ -37,23 +39,54 @@ export class Recorder {
       opens: undefined,
       closes: next.ending && closingOf(run, next.ending),
       wakeAt: wakeAt ?? (run.hasTimer ? null : undefined),
-    };
-    run.isAppending = true;
-    try {
-      run.hash = (await this.#journal.append(entry)).hash;
-    } finally {
-      run.isAppending = false;
-    }
-    run.seq = entry.seq;
+    });
     if (next.outputs !== run.state.outputs) run.view = undefined;
     run.state = next;
     run.hasTimer = wakeAt !== undefined;
     run.lastError = errorOf(event) ?? run.lastError;
     if (next.ending) this.#end(run, next.ending, now);
+    else if (flushed && isSync(run.plan, from)) await flushed();
+  }
+
+  /** The first record that this journal has of a run which came from elsewhere. */
+  async open(run: LiveRun, event: RunEvent, opens: Opening): Promise<void> {
+    await this.#append(run, {
+      run: run.id,
+      seq: run.seq + 1,
+      at: event.type === 'STARTED' ? run.state.startedAt : this.#clock.now(),
+      epoch: run.epoch,
+      event,
+      state: run.state.at,
+      prevHash: run.hash,
+      opens,
+    });
+  }
+
+  /** Where the run is held for a store, answers how to wait until the store has the record too. */
+  async #append(run: LiveRun, entry: Entry): Promise<(() => Promise<void>) | undefined> {
+    run.isAppending = true;
+    try {
+      const appending = this.#journal.append(entry);
+      if (run.tie) run.appending = appending;
+      const { hash, data } = await appending;
+      run.hash = hash;
+      run.seq = entry.seq;
+      const { tie } = run;
+      if (!tie) return undefined;
+      const { seq, at, epoch, event, state } = entry;
+      tie.recorded({ seq, at, epoch, event: event.type, state, data, hash });
+      return () => tie.flushed();
+    } finally {
+      run.isAppending = false;
+      run.appending = undefined;
+    }
   }
 
   #end(run: LiveRun, ending: Ending, now: number): void {
+    // Whoever holds it for a store tells the store; one that is lost has no end here.
+    if (run.isLost) return;
     this.#runs.end(run.id, ending);
+    run.tie?.ended(ending);
     tell('run.finished', () => ({
       ...ofRun(run),
       outcome: ending.outcome,
@@ -66,11 +99,19 @@ export class Recorder {
   }
 }
 
+/** Whether the phase that was left has to be in the store before the next one begins. */
+function isSync(plan: Plan, from: string): boolean {
+  const place = plan.chart.placeOf(from);
+  const part = place && plan.line[place.index];
+  return part?.kind === 'step' && place?.phase !== 'sleep' && part.policy[place!.phase].isSync;
+}
+
 function closingOf(run: LiveRun, ending: Ending): Entry['closes'] {
   return {
     machine: run.plan.name,
     version: run.plan.version,
     key: run.key,
+    generation: run.tie?.generation,
     startedAt: run.state.startedAt,
     attempt: run.state.attempt,
     ending,

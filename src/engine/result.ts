@@ -21,7 +21,8 @@ export async function resultOf(
   if (outcome !== 'completed' && outcome !== 'handedOff') throw errorOf(id, ending);
   const lastStep = plan?.line.findLast((part) => part.kind === 'step');
   if (!plan || !lastStep) return output;
-  return (await parseOutput(plan, lastStep.name, output ?? null)).value;
+  const parsed = parseOutput(plan, lastStep.name, output ?? null);
+  return parsed instanceof Promise ? (await parsed).value : parsed.value;
 }
 
 function errorOf(id: RunId, { outcome, state, error, reason, kind }: Ending): RunEndedError {

@@ -9,6 +9,7 @@ import {
   type UnfinishedRun,
 } from '../journal/index.ts';
 import { canProbe, isFinal, type Registry, routeOf } from '../machine/index.ts';
+import { tellIfChanged } from './changed-machines.ts';
 import { foldRun, type LiveRun } from './live-run.ts';
 
 export type Resumption =
@@ -28,6 +29,8 @@ export type Resumption =
       /** What it has been through, where that can be trusted: enough to end it by a cancel. */
       readonly records?: readonly StoredRecord[] | undefined;
     };
+
+const NOTHING_OPEN: Evidence = { isComplete: true, occupied: new Map() };
 
 /** Before every due time: whatever has a timer is left to it, even one that is overdue. */
 const ALL_ASLEEP = -1;
@@ -53,11 +56,15 @@ function resumeOrSetAside(
 }
 
 /** One run from the journal, after a wait or to be cancelled: nothing of it was interrupted. */
-export function load(journal: Journal, registry: Registry, id: RunId): Resumption | undefined {
+export function load(
+  journal: Journal,
+  registry: Registry,
+  id: RunId,
+  evidence: Evidence = NOTHING_OPEN,
+): Resumption | undefined {
   const row = journal.find(id);
   if (!row || row.finishedAt !== undefined) return undefined;
-  const nothing: Evidence = { isComplete: true, occupied: new Map() };
-  return resumeOrSetAside(foundIn(journal, row), journal.boot, registry, nothing);
+  return resumeOrSetAside(foundIn(journal, row), journal.boot, registry, evidence);
 }
 
 function foundIn(journal: Journal, row: RunRow): UnfinishedRun {
@@ -83,10 +90,9 @@ function resume(
   }
   const plan = registry.find(row.machine, row.version);
   if (!plan) {
-    const route = routeOf({ name: row.machine, version: row.version });
-    const reason = `no machine ${route} is registered here`;
-    return { ...setAside(row, 'blocked', last.state, reason), records: found.records };
+    return { ...setAside(row, 'blocked', last.state, noMachine(row)), records: found.records };
   }
+  tellIfChanged(registry, plan, found.records[0]!);
   const run = foldRun(plan, row.id, epoch, found.records);
   if (typeof run === 'string') {
     return { ...setAside(row, 'quarantined', last.state, run), records: found.records };
@@ -101,6 +107,11 @@ function resume(
   const { dueAt } = run.state;
   const waitMs = dueAt === undefined ? undefined : dueAt - last.at;
   return { kind: 'run', run, wasInterrupted, waitMs };
+}
+
+/** Why a run is blocked whose machine this process does not have. */
+export function noMachine({ machine, version }: RunRow): string {
+  return `no machine ${routeOf({ name: machine, version })} is registered here`;
 }
 
 /** Whether its process died while the run was inside the phase that its last record entered. */

@@ -17,6 +17,10 @@ interface Waiter {
 export class RunTable {
   readonly live = new Map<RunId, LiveRun>();
   readonly setAside = new Map<RunId, SetAside>();
+  /** Held runs that were inside a phase when they were let go of, and may come back. */
+  readonly wasOpen = new Set<RunId>();
+  /** Runs that were let go of while a record of them was on its way to the disk. */
+  readonly letGo = new Map<RunId, Promise<unknown>>();
   readonly #waiters = new Map<RunId, Set<Waiter>>();
   /** The process is on its way out: no run begins, and none begins another phase. */
   isDraining = false;
@@ -68,6 +72,23 @@ export class RunTable {
     let count = 0;
     for (const waiters of this.#waiters.values()) count += waiters.size;
     return count;
+  }
+
+  /** The run is no longer ours: whoever waits for it here has to ask elsewhere. */
+  lose(run: LiveRun, reason: Error): void {
+    if (this.live.get(run.id) === run) this.live.delete(run.id);
+    if (run.appending) {
+      const gone = run.appending.finally(() => {
+        if (this.letGo.get(run.id) === gone) this.letGo.delete(run.id);
+      });
+      this.letGo.set(run.id, gone);
+    }
+    for (const waiter of this.#takeWaiters(run.id)) waiter.reject(reason);
+  }
+
+  /** Parked, released or settled: the run leaves without an end of its own. */
+  leave(run: LiveRun): void {
+    if (this.live.get(run.id) === run) this.live.delete(run.id);
   }
 
   end(id: RunId, ending: Ending): void {

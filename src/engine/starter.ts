@@ -1,6 +1,6 @@
 /** Begins runs: reads the input, finds the run a key already has, makes the start durable. */
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, encodeJson, type Json, type MintRunId, type RunId } from '../ground/index.ts';
+import { type Clock, type Json, type MintRunId, type RunId, settleJson } from '../ground/index.ts';
 import { type Journal, JournalStalledError, type RunRow } from '../journal/index.ts';
 import { type Parsed, type Plan, parseWith, startState } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
@@ -32,11 +32,12 @@ export class Starter {
   async start(plan: Plan, input: unknown, key: string | undefined): Promise<RunId> {
     this.#refuse();
     const what = `the input of ${plan.name}`;
-    const stored = JSON.parse(encodeJson(input, what, this.#ports.resultBytesMax)) as Json;
+    const stored = settleJson(input, what, this.#ports.resultBytesMax);
     const answer = parseWith(plan.input, stored, what);
     const parsed = answer instanceof Promise ? await answer : answer;
-    if (key === undefined) return this.#startNew(plan, stored, parsed, key);
-    return this.#startByKey(plan, stored, parsed, key);
+    return key === undefined
+      ? await this.#startNew(plan, stored, parsed, key)
+      : await this.#startByKey(plan, stored, parsed, key);
   }
 
   #refuse(): void {

@@ -20,7 +20,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonicMs: () => performance.now(),
+  // By the process and not by the thread, so that threads can compare.
+  monotonicMs: () => Number(process.hrtime.bigint()) / 1_000_000,
   after(delayMs, act, options) {
     const timer = setTimeout(act, Math.min(Math.max(0, Math.ceil(delayMs)), TIMER_MS_MAX));
     if (options?.idle) timer.unref();

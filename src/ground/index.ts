@@ -21,6 +21,8 @@ export {
   type Json,
   type JsonObject,
   NotJsonError,
+  settleJson,
   TooLargeError,
 } from './json.ts';
+export { type Pressure, systemPressure } from './pressure.ts';
 export { type Random, systemRandom } from './random.ts';

@@ -36,78 +36,123 @@ const DEPTH_MAX = 200;
 
 /** `value` as JSON text, undefined standing for null; refuses what would not come back the same. */
 export function encodeJson(value: unknown, what: string, bytesMax: number): string {
-  if (value === undefined || value === null) return 'null';
-  refuseUnfit(value, what, bytesMax);
-  const text = JSON.stringify(value);
-  // A character takes at most three bytes of UTF-8, so most texts need no count.
-  if (text.length > bytesMax / 3 && Buffer.byteLength(text) > bytesMax) {
-    throw new TooLargeError(what, bytesMax);
-  }
-  return text;
+  return JSON.stringify(settleJson(value, what, bytesMax));
 }
 
-/** Walks `value` once, refuses what is not JSON, and stops early when it cannot fit. */
-function refuseUnfit(value: unknown, what: string, bytesMax: number): void {
-  const ancestors: object[] = [];
-  const keys: (string | number)[] = [];
-  // The fewest bytes that what was seen so far can take: never more than the text will have.
-  let size = 0;
+/**
+ * `value` as it will be read back: a copy of its own, undefined standing for null. Whoever goes on
+ * with this sees what the next process would see.
+ */
+export function settleJson(value: unknown, what: string, bytesMax: number): Json {
+  if (value === undefined || value === null) return null;
+  const copier = new Copier(what, bytesMax);
+  const copy = copier.copy(value);
+  // Most values are so small that their text need not be made to know that it fits.
+  const mayBeLarge = copier.size > bytesMax / BYTES_OF_ONE_MAX;
+  if (mayBeLarge && Buffer.byteLength(JSON.stringify(copy)) > bytesMax) {
+    throw new TooLargeError(what, bytesMax);
+  }
+  return copy;
+}
 
-  const refuse = (reason: string) => new NotJsonError(what, pathOf(keys), reason);
+/** The most bytes of text for what is counted as one: a number such as -1.2345678901234567e-123. */
+const BYTES_OF_ONE_MAX = 24;
 
-  function visit(node: unknown): void {
+/**
+ * Walks a value once, refuses what is not JSON, and stops early when it cannot fit. Makes a copy: a
+ * getter or a proxy that is asked a second time may answer with something that was not looked at.
+ */
+class Copier {
+  readonly #what: string;
+  readonly #bytesMax: number;
+  readonly #ancestors: object[] = [];
+  readonly #keys: (string | number)[] = [];
+  /** The fewest bytes that what was seen so far can take: never more than the text will have. */
+  size = 0;
+
+  constructor(what: string, bytesMax: number) {
+    this.#what = what;
+    this.#bytesMax = bytesMax;
+  }
+
+  copy(node: unknown): Json {
     switch (typeof node) {
       case 'string':
-        size += node.length + 2;
-        break;
+        this.#count(node.length + 2);
+        return node;
       case 'number':
-        if (!Number.isFinite(node)) throw refuse(`${node} is not JSON: use null or a string`);
-        size += 1;
-        break;
-      case 'boolean':
-        size += 4;
-        break;
-      case 'object':
-        if (node === null) size += 4;
-        else visitObject(node);
-        break;
-      default:
-        throw refuse(REASON[typeof node as keyof typeof REASON]);
-    }
-    if (size > bytesMax) throw new TooLargeError(what, bytesMax);
-  }
-
-  function visitObject(node: object): void {
-    if (ancestors.includes(node)) throw refuse('it contains itself');
-    if (ancestors.length >= DEPTH_MAX) throw refuse(`it is nested deeper than ${DEPTH_MAX} levels`);
-    const reason = exoticReason(node);
-    if (reason) throw refuse(reason);
-    ancestors.push(node);
-    size += 2;
-    if (Array.isArray(node)) {
-      for (let index = 0; index < node.length; index++) {
-        keys.push(index);
-        if (node[index] === undefined) {
-          throw refuse('undefined in an array is not JSON: use null');
+        if (!Number.isFinite(node)) {
+          throw this.#refusal(`${node} is not JSON: use null or a string`);
         }
-        visit(node[index]);
-        keys.pop();
-      }
-    } else {
-      for (const key of Object.keys(node)) {
-        const property = (node as Record<string, unknown>)[key];
-        // A property that is undefined is dropped, as if it had never been there.
-        if (property === undefined) continue;
-        keys.push(key);
-        size += key.length + 3;
-        visit(property);
-        keys.pop();
-      }
+        this.#count(1);
+        // Minus zero is the one number that JSON gives back as another.
+        return node === 0 ? 0 : node;
+      case 'boolean':
+        this.#count(4);
+        return node;
+      case 'object':
+        if (node !== null) return this.#copyObject(node);
+        this.#count(4);
+        return node;
+      default:
+        throw this.#refusal(REASON[typeof node as keyof typeof REASON]);
     }
-    ancestors.pop();
   }
 
-  visit(value);
+  #copyObject(node: object): Json {
+    if (this.#ancestors.includes(node)) throw this.#refusal('it contains itself');
+    if (this.#ancestors.length >= DEPTH_MAX) {
+      throw this.#refusal(`it is nested deeper than ${DEPTH_MAX} levels`);
+    }
+    const reason = exoticReason(node);
+    if (reason) throw this.#refusal(reason);
+    this.#count(2);
+    this.#ancestors.push(node);
+    const copy = Array.isArray(node) ? this.#copyItems(node) : this.#copyProperties(node);
+    this.#ancestors.pop();
+    return copy;
+  }
+
+  #copyItems(node: readonly unknown[]): Json[] {
+    const copy: Json[] = [];
+    for (let index = 0; index < node.length; index++) {
+      const item = node[index];
+      this.#keys.push(index);
+      if (item === undefined) throw this.#refusal('undefined in an array is not JSON: use null');
+      copy.push(this.copy(item));
+      this.#keys.pop();
+    }
+    return copy;
+  }
+
+  #copyProperties(node: object): JsonObject {
+    const copy: Record<string, Json> = {};
+    for (const key of Object.keys(node)) {
+      const property = (node as Record<string, unknown>)[key];
+      // A property that is undefined is dropped, as if it had never been there.
+      if (property === undefined) continue;
+      this.#keys.push(key);
+      this.#count(key.length + 3);
+      put(copy, key, this.copy(property));
+      this.#keys.pop();
+    }
+    return copy;
+  }
+
+  #count(bytes: number): void {
+    this.size += bytes;
+    if (this.size > this.#bytesMax) throw new TooLargeError(this.#what, this.#bytesMax);
+  }
+
+  #refusal(reason: string): NotJsonError {
+    return new NotJsonError(this.#what, pathOf(this.#keys), reason);
+  }
+}
+
+/** Assigned, this one name would set the prototype instead. */
+function put(copy: Record<string, Json>, key: string, value: Json): void {
+  if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true });
+  else copy[key] = value;
 }
 
 const PATH_LENGTH_MAX = 80;
@@ -159,6 +204,10 @@ export function decodeJson(text: string): Json {
 /** Freezes plain data through and through; answers false where something could not be frozen. */
 export function freezeDeep(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function';
+  if (isFlat(value)) {
+    Object.freeze(value);
+    return true;
+  }
   // What is known to be underway is not entered again, so that cycles and shared parts end.
   const seen = new Set<object>([value]);
   let isAll = true;
@@ -175,6 +224,16 @@ export function freezeDeep(value: unknown): boolean {
     }
   }
   return isAll;
+}
+
+/** Most of what phases pass on: an object of nothing but words and numbers. */
+function isFlat(value: object): boolean {
+  if (!isPlain(value)) return false;
+  for (const key of Object.keys(value)) {
+    const child = (value as Record<string, unknown>)[key];
+    if (typeof child === 'function' || (typeof child === 'object' && child !== null)) return false;
+  }
+  return true;
 }
 
 function isPlain(value: object): boolean {

@@ -4,15 +4,15 @@ import type { Alarm, Evidence } from './journal.ts';
 import type { Inherited, Mark } from './mark-file.ts';
 import type { Opened } from './open-journal.ts';
 
-/** The last seq of a run that has not ended. */
-type LastSeq = (run: RunId) => number | undefined;
+/** The last seq of each of these runs that has not ended. */
+type LastSeqs = (runs: Iterable<RunId>) => ReadonlyMap<RunId, number>;
 
 export interface Judgement {
   readonly alarms: readonly Alarm[];
   readonly evidence: Evidence;
 }
 
-export function judgeMark({ mark, head, keptWal, alarms }: Opened, lastSeq: LastSeq): Judgement {
+export function judgeMark({ mark, head, keptWal, alarms }: Opened, lastSeqs: LastSeqs): Judgement {
   const nothingKnown = { isComplete: false, unknownUntil: head.lsn, occupied: new Map() };
   const unknown = (kind: Alarm['kind'], message: string): Judgement => ({
     alarms: [{ kind, message }],
@@ -43,13 +43,14 @@ export function judgeMark({ mark, head, keptWal, alarms }: Opened, lastSeq: Last
         (keptWal ? `; its WAL is kept as ${keptWal}` : ''),
     );
   }
-  return { alarms: [], evidence: evidenceOf(mark, head.lsn, lastSeq) };
+  return { alarms: [], evidence: evidenceOf(mark, head.lsn, lastSeqs) };
 }
 
-function evidenceOf(mark: Mark, lsn: number, lastSeq: LastSeq): Evidence {
+function evidenceOf(mark: Mark, lsn: number, lastSeqs: LastSeqs): Evidence {
   const occupied = new Map<RunId, number>();
-  for (const { run, seq, lastSeq: seqThen } of mark.inherited) {
-    if (lastSeq(run) === seqThen) occupied.set(run, seq);
+  const seqsNow = lastSeqs(mark.inherited.map(({ run }) => run));
+  for (const { run, seq, lastSeq } of mark.inherited) {
+    if (seqsNow.get(run) === lastSeq) occupied.set(run, seq);
   }
   for (const [run, seq] of mark.slots) occupied.set(run, Math.max(seq, occupied.get(run) ?? 0));
   const unknownUntil = mark.isComplete ? mark.unknownUntil : lsn;
@@ -57,9 +58,10 @@ function evidenceOf(mark: Mark, lsn: number, lastSeq: LastSeq): Evidence {
 }
 
 /** What the next process must still know if this one dies before it has recorded anything. */
-export function inheritedOf(evidence: Evidence, lastSeq: LastSeq): Inherited[] {
-  return [...evidence.occupied].flatMap(([run, seq]) => {
-    const seqNow = lastSeq(run);
-    return seqNow === undefined ? [] : [{ run, seq, lastSeq: seqNow }];
-  });
+export function inheritedOf({ occupied }: Evidence, lastSeqs: LastSeqs): Inherited[] {
+  const inherited: Inherited[] = [];
+  for (const [run, lastSeq] of lastSeqs(occupied.keys())) {
+    inherited.push({ run, seq: occupied.get(run)!, lastSeq });
+  }
+  return inherited;
 }

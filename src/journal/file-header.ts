@@ -3,7 +3,16 @@
  * that nothing protects: with one bit changed SQLite would convert the file, refuse to write it, or
  * delete the WAL beside it.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { APPLICATION_ID } from './migrate.ts';
 
 export const PAGE_BYTES = 4096;
@@ -45,6 +54,17 @@ export function headerProblem(file: string): string | undefined {
 export function isNamedOurs(file: string): boolean {
   const { bytes } = readHeader(file);
   return bytes.readUInt32BE(68) === APPLICATION_ID;
+}
+
+/** What a page has before its first cell, where it is the first page. */
+const EMPTY_PAGE_BYTES = HEADER_BYTES + 8;
+
+/** Whether there is nothing in it that anybody could miss: what a first start leaves that lost power. */
+export function isBlank(file: string): boolean {
+  if (bytesOf(file) > PAGE_BYTES) return false;
+  const bytes = readFileSync(file);
+  const isNamed = bytes.subarray(0, MAGIC.length).equals(MAGIC);
+  return bytes.subarray(isNamed ? EMPTY_PAGE_BYTES : 0).every((byte) => byte === 0);
 }
 
 /** Puts the constants back, in a copy: what they describe may be all there. */

@@ -13,9 +13,12 @@ export { type ExportedRun, exportRuns, type InspectReport, inspectJournal } from
 export type {
   Alarm,
   Closing,
+  DamagedRun,
   DeadLetter,
   Entry,
+  EventRow,
   Evidence,
+  HeldRow,
   Journal,
   Occupancy,
   Opening,

@@ -4,17 +4,27 @@ import type { Codec } from './codec.ts';
 import { type Connection, isCorrupt, type Statement } from './connection.ts';
 import { DamagedRunError } from './errors.ts';
 import * as sql from './journal.sql.ts';
-import type { DeadLetter, RunFilter, RunRow, StoredRecord, UnfinishedRun } from './journal.ts';
-import { decodeRows, type EventRow, groupByRun } from './record.ts';
+import type {
+  DeadLetter,
+  EventRow,
+  HeldRow,
+  RunFilter,
+  RunRow,
+  StoredRecord,
+  UnfinishedRun,
+} from './journal.ts';
+import { decodeRows, type EventColumns, eventRowOf, groupByRun } from './record.ts';
 import {
   deadLetterOf,
+  type OpenColumns,
+  openRow,
   type RawRunRow,
   readRunRow,
   refuseOtherEnd,
   refuseOtherStart,
 } from './run-row.ts';
 
-const PAGE_COUNT = 1_000;
+const PAGE_COUNT = 500;
 /** A page of heavy runs is shorter. */
 const PAGE_BYTES_MAX = 8 * 1024 * 1024;
 /** Sorts after every ULID. */
@@ -99,14 +109,27 @@ export class JournalReader {
     return this.#prepared(sql.selectHasEvents).get(run) !== undefined;
   }
 
+  holds(): HeldRow[] {
+    return this.#prepared(sql.selectHeld).all() as HeldRow[];
+  }
+
+  hasRun(run: RunId): boolean {
+    return this.#prepared(sql.selectHasRun).get(run) !== undefined;
+  }
+
+  rows(run: RunId): EventRow[] {
+    return this.#eventsOf(run);
+  }
+
+  decode(run: RunId, rows: readonly EventRow[]): StoredRecord[] {
+    return decodeRows(run, rows, this.#codec);
+  }
+
   *unfinished(asleepUntil: number): Iterable<UnfinishedRun> {
     let after = '';
     while (true) {
-      const page = this.#prepared(sql.selectResumable).all(
-        after,
-        asleepUntil,
-        PAGE_COUNT,
-      ) as RawRunRow[];
+      const rows = this.#prepared(sql.selectResumable).raw().all(after, asleepUntil, PAGE_COUNT);
+      const page = (rows as OpenColumns[]).map(openRow);
       const [first, last] = [page[0], page.at(-1)];
       if (!first || !last) return;
       const events = this.#eventsUpTo(first.id, last.id, asleepUntil);
@@ -130,9 +153,10 @@ export class JournalReader {
   ): { byRun: Map<string, EventRow[]>; lastRun: string } | undefined {
     const rows: EventRow[] = [];
     let bytes = 0;
-    const statement = this.#prepared(sql.selectResumableEvents);
+    const statement = this.#prepared(sql.selectResumableEvents).raw();
     try {
-      for (const row of statement.iterate(first, last, asleepUntil) as Iterable<EventRow>) {
+      for (const columns of statement.iterate(first, last, asleepUntil)) {
+        const row = eventRowOf(columns as EventColumns);
         // Only ever between two runs: one alone has to be read whole, however heavy it is.
         if (bytes > PAGE_BYTES_MAX && rows.at(-1)!.run !== row.run) {
           return { byRun: groupByRun(rows), lastRun: rows.at(-1)!.run };
@@ -150,7 +174,7 @@ export class JournalReader {
   /** A broken page is the damage of the runs on it; the others know nothing of it. */
   #eventsOf(run: string, text = sql.selectEvents): EventRow[] {
     try {
-      return this.#prepared(text).all(run) as EventRow[];
+      return (this.#prepared(text).raw().all(run) as EventColumns[]).map(eventRowOf);
     } catch (error) {
       if (!isCorrupt(error)) throw error;
       throw new DamagedRunError(run, 'its records are on a broken page');
@@ -183,10 +207,12 @@ export class JournalReader {
     });
   }
 
-  /** The last seq of a run that has not ended. */
-  protected lastSeq(run: RunId): number | undefined {
-    const row = this.#prepared(sql.selectLastSeq).get(run) as { seq: number | null };
-    return row.seq ?? undefined;
+  /** The last seq of each of these runs that has not ended: in one question, since they may be many. */
+  protected lastSeqs(runs: Iterable<RunId>): Map<RunId, number> {
+    const rows = this.#prepared(sql.selectLastSeqs)
+      .raw()
+      .all(JSON.stringify([...runs]));
+    return new Map((rows as [RunId, number | null][]).filter(hasSeq));
   }
 
   #prepared(text: string): Statement {
@@ -197,4 +223,8 @@ export class JournalReader {
     }
     return statement;
   }
+}
+
+function hasSeq(row: readonly [RunId, number | null]): row is [RunId, number] {
+  return row[1] !== null;
 }

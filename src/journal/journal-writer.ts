@@ -1,24 +1,19 @@
-/** Writes batches of records, each in one transaction, and prunes what nobody needs any more. */
+/** Writes batches of records, each in one transaction; timers and retention go the same way. */
 import type { RunId } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import type { Connection, Statement } from './connection.ts';
 import { type Head, sealHead } from './head.ts';
 import * as sql from './journal.sql.ts';
-import type { Entry } from './journal.ts';
-import { encodeEntry } from './record.ts';
+import type { Entry, Opening, Pruned, RetentionLimits } from './journal.ts';
+import { encodeEntry, type Prepared } from './record.ts';
+import { Retention } from './retention.ts';
 import { sealedRow } from './run-row.ts';
-
-/** An entry with everything computed that can be computed before the transaction. */
-export interface Prepared {
-  readonly entry: Entry;
-  readonly data: string;
-  readonly hash: string;
-}
 
 export class JournalWriter {
   readonly #connection: Connection;
   readonly #codec: Codec;
   readonly #statements;
+  readonly #retention: Retention;
   readonly #head: Head;
   #lsn: number;
 
@@ -38,12 +33,14 @@ export class JournalWriter {
       advanceHead: prepare(sql.advanceHead),
       armTimer: prepare(sql.armTimer),
       disarmTimer: prepare(sql.disarmTimer),
+      deleteEvents: prepare(sql.deleteEvents),
+      deleteRun: prepare(sql.deleteRun),
     };
+    this.#retention = new Retention(connection, (act) => this.#transact(act));
   }
 
   prepare(entry: Entry): Prepared {
-    const { data, hash } = encodeEntry(entry, this.#codec);
-    return { entry, data, hash };
+    return encodeEntry(entry, this.#codec);
   }
 
   /** How far the journal has come: every transaction counts, so that a lost one is missed. */
@@ -51,10 +48,15 @@ export class JournalWriter {
     return this.#lsn;
   }
 
-  /** All of them durable, or none and a throw. */
-  write(batch: readonly Prepared[]): void {
+  /** All of them durable, and the ended holds gone; or none of it and a throw. */
+  write(batch: readonly Prepared[], ended: readonly RunId[] = []): void {
+    const { deleteEvents, deleteRun } = this.#statements;
     this.#transact((lsn) => {
-      for (const prepared of batch) this.#put(prepared, ++lsn);
+      for (const run of ended) {
+        deleteEvents.run(run);
+        deleteRun.run(run);
+      }
+      for (const prepared of batch) lsn = this.#put(prepared, lsn + 1);
       return batch.length > 0 ? lsn : lsn + 1;
     });
   }
@@ -75,14 +77,26 @@ export class JournalWriter {
     this.#lsn = lsn;
   }
 
-  #put({ entry, data, hash }: Prepared, lsn: number): void {
+  #put({ entry, data, hash }: Prepared, lsn: number): number {
     const { run, seq, at, epoch, event, state, opens, closes, wakeAt } = entry;
+    if (opens) lsn = this.#open(entry, opens, lsn);
     this.#statements.insertEvent.run(lsn, run, seq, at, epoch, event.type, state, data, hash);
-    if (opens)
-      this.#statements.insertRun.run(run, opens.machine, opens.version, opens.key ?? null, at);
     if (closes) this.#close(entry, closes, hash);
     if (typeof wakeAt === 'number') this.#statements.armTimer.run(run, wakeAt);
     if (wakeAt === null) this.#statements.disarmTimer.run(run);
+    return lsn;
+  }
+
+  /** The run's row, and what others have recorded of it. Answers the lsn for its own record. */
+  #open({ run, at }: Entry, { machine, version, key, generation, rows }: Opening, lsn: number) {
+    const startedAt = rows?.[0]?.at ?? at;
+    const { insertRun, insertEvent } = this.#statements;
+    insertRun.run(run, machine, version, key ?? null, startedAt, generation ?? null);
+    for (const row of rows ?? []) {
+      const { seq, at, epoch, event, state, data, hash } = row;
+      insertEvent.run(lsn++, run, seq, at, epoch, event, state, data, hash);
+    }
+    return lsn;
   }
 
   #close(entry: Entry, closing: NonNullable<Entry['closes']>, hash: string): void {
@@ -111,20 +125,7 @@ export class JournalWriter {
     return due;
   }
 
-  /** Only what has ended, and at most `countMax` runs at a time. Answers how many were touched. */
-  prune(before: { readonly events: number; readonly rows: number }, countMax: number): number {
-    const idsOf = (text: string, time: number) =>
-      this.#connection.prepare(text).all(time, countMax) as { id: string }[];
-    const emptied = idsOf(sql.selectPrunable, before.events);
-    const forgotten = idsOf(sql.selectForgettable, before.rows);
-    if (emptied.length + forgotten.length === 0) return 0;
-    const deleteEvents = this.#connection.prepare(sql.deleteEvents);
-    const deleteRun = this.#connection.prepare(sql.deleteRun);
-    this.#transact((lsn) => {
-      for (const { id } of [...emptied, ...forgotten]) deleteEvents.run(id);
-      for (const { id } of forgotten) deleteRun.run(id);
-      return lsn + 1;
-    });
-    return new Set([...emptied, ...forgotten].map(({ id }) => id)).size;
+  prune(before: RetentionLimits, countMax: number): Pruned {
+    return this.#retention.prune(before, countMax);
   }
 }

@@ -5,9 +5,9 @@ export const insertEvent = `
   insert into events (lsn, run, seq, at, epoch, event, state, data, hash)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** id, machine, version, key, started_at. */
+/** id, machine, version, key, started_at, generation. */
 export const insertRun = `
-  insert into runs (id, machine, version, key, started_at) values (?, ?, ?, ?, ?)`;
+  insert into runs (id, machine, version, key, started_at, generation) values (?, ?, ?, ?, ?, ?)`;
 
 /** finished_at, outcome, attempt, ending, last_seq, last_hash, seal, id. Only once, by the guard. */
 export const finishRun = `
@@ -16,9 +16,9 @@ export const finishRun = `
 /** A whole row, as it was salvaged. */
 export const putRun = `
   insert into runs (id, machine, version, key, started_at, finished_at, outcome, attempt, ending,
-    last_seq, last_hash, seal)
+    last_seq, last_hash, seal, generation)
   values (@id, @machine, @version, @key, @started_at, @finished_at, @outcome, @attempt, @ending,
-    @last_seq, @last_hash, @seal)`;
+    @last_seq, @last_hash, @seal, @generation)`;
 
 export const selectHead = `select id, boot, lsn, created_at, seal from journal where one = 1`;
 /** id, boot, lsn, created_at, seal. */
@@ -40,7 +40,7 @@ export const selectDueTimers = `
 export const selectNextTimer = `select min(due_at) as due_at from timers`;
 
 const RUN_COLUMNS = `id, machine, version, key, started_at, finished_at, outcome, attempt,
-  ending, last_seq, last_hash, seal`;
+  ending, last_seq, last_hash, seal, generation`;
 /** id. */
 export const selectRun = `select ${RUN_COLUMNS} from runs where id = ?`;
 /** machine, key. Newest first: an expired key may have been used again. */
@@ -65,10 +65,10 @@ export const selectFailedRuns = `
   select ${RUN_COLUMNS} from runs
    where outcome in ('exhausted', 'aborted', 'timedOut') order by id desc limit ?`;
 
-/** after id, asleep until, count. A page of runs to resume. */
+/** after id, asleep until, count. A page of runs to resume: what is not asked for is null in them. */
 export const selectResumable = `
-  select ${RUN_COLUMNS} from runs
-   where finished_at is null and id > ?
+  select id, machine, version, key, started_at from runs
+   where finished_at is null and generation is null and id > ?
      and not exists (select 1 from timers where timers.run = runs.id and timers.due_at > ?)
    order by id limit ?`;
 
@@ -79,22 +79,32 @@ export const selectEvents = `select ${EVENT_COLUMNS} from events where run = ? o
 export const selectFirstEvent = `select ${EVENT_COLUMNS} from events where run = ? and seq = 0`;
 /** run. */
 export const selectHasEvents = `select 1 from events where run = ? limit 1`;
-/** run. Null where the run has ended or was never here. */
-export const selectLastSeq = `
-  select max(seq) as seq from events join runs on runs.id = events.run
-   where events.run = ? and runs.finished_at is null`;
+/** JSON array of runs. Only of those that have not ended; null where one has no records. */
+export const selectLastSeqs = `
+  select runs.id, (select max(seq) from events where events.run = runs.id)
+    from json_each(?) as asked cross join runs on runs.id = asked.value
+   where runs.finished_at is null`;
 /** first run, last run, asleep until. Only of runs to resume: the others may be millions. */
 export const selectResumableEvents = `
   select lsn, run, seq, at, epoch, event, state, data, hash
     from runs indexed by runs_unfinished cross join events on events.run = runs.id
-   where finished_at is null and id between ? and ?
+   where finished_at is null and generation is null and id between ? and ?
      and not exists (select 1 from timers where timers.run = runs.id and timers.due_at > ?)
    order by id, seq`;
 
-/** finished before, count. */
-export const selectPrunable = `
-  select id from runs where finished_at is not null and finished_at < ?
-     and exists (select 1 from events where events.run = runs.id) order by finished_at limit ?`;
+/** finished before, after time, after id, count. By the index alone, from where the last page ended. */
+export const selectEndedAfter = `
+  select id, finished_at as at,
+         exists (select 1 from events where events.run = runs.id) as has_events
+    from runs where finished_at is not null and finished_at < ? and (finished_at, id) > (?, ?)
+   order by finished_at, id limit ?`;
+/** Runs held for a store, with the epoch of their last record. */
+export const selectHeld = `
+  select id as run, generation,
+         (select epoch from events where run = runs.id order by seq desc limit 1) as epoch
+    from runs where generation is not null order by id`;
+/** id. */
+export const selectHasRun = `select 1 from runs where id = ?`;
 /** run. */
 export const deleteEvents = `delete from events where run = ?`;
 /** finished before, count. */
@@ -106,6 +116,8 @@ export const deleteRun = `delete from runs where id = ?`;
 /** after id, count. */
 export const selectRunsAfter = `
   select ${RUN_COLUMNS} from runs where id > ? order by id limit ?`;
+/** after id, count. */
+export const selectRunIdsAfter = `select id from runs where id > ? order by id limit ?`;
 /** run. */
 export const selectTimer = `select due_at from timers where run = ?`;
 export const selectHighest = `select max(lsn) as lsn, max(epoch) as epoch from events`;

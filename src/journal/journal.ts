@@ -25,6 +25,10 @@ export interface Opening {
   readonly machine: string;
   readonly version: number;
   readonly key?: string | undefined;
+  /** Of a run that is held for a store; its copy here is forgotten when the store has it all. */
+  readonly generation?: number | undefined;
+  /** What earlier owners have recorded, copied so that the whole of it is here. */
+  readonly rows?: readonly EventRow[] | undefined;
 }
 
 export interface Closing extends Opening {
@@ -52,8 +56,29 @@ export interface RunRow {
   readonly startedAt: number;
   readonly finishedAt: number | undefined;
   readonly ending: Ending | undefined;
+  /** Of a run that is held for a store. */
+  readonly generation?: number | undefined;
   /** Why this row cannot be trusted: it differs from the records, or, in lists only, from its seal. */
   readonly damage?: string | undefined;
+}
+
+export interface HeldRow {
+  readonly run: RunId;
+  readonly generation: number;
+  readonly epoch: number;
+}
+
+/** A record as it is stored. */
+export interface EventRow {
+  readonly lsn: number;
+  readonly run: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly event: string;
+  readonly state: string;
+  readonly data: string;
+  readonly hash: string;
 }
 
 /** A run that was read at boot: its records, or why they cannot be trusted. */
@@ -102,18 +127,46 @@ export interface Alarm {
   readonly message: string;
 }
 
+/** Events of runs that ended before the one time, rows of those that ended before the other. */
+export interface RetentionLimits {
+  readonly events: number;
+  readonly rows: number;
+}
+export interface Pruned {
+  /** How many lost their events, their row, or both. */
+  readonly runs: number;
+  /** How many were looked at for that: what the pass has cost. */
+  readonly looked: number;
+  /** Whether there may be more to look at now. */
+  readonly isMore: boolean;
+}
+
+/** A run whose records cannot be trusted; its row only where it has not ended. */
+export interface DamagedRun {
+  readonly run: RunId;
+  readonly row: RunRow | undefined;
+  readonly reason: string;
+}
+export interface EventCheck {
+  /** How far it came; undefined where there was nothing left to look at. */
+  readonly last: RunId | undefined;
+  readonly damaged: readonly DamagedRun[];
+}
+
 export interface Journal {
   readonly id: string;
   /** What was found wrong when it was opened. */
   readonly alarms: readonly Alarm[];
   /** How often this journal has been opened to write: the epoch of runs that have no store. */
   readonly boot: number;
+  /** How far it has come; every transaction counts. */
+  readonly lsn: number;
   readonly evidence: Evidence;
   /** Why nothing can be written now; undefined while all is well. */
   readonly stalledBy: Error | undefined;
 
   /** Resolves when the record is durable, with its hash. Never rejects for lack of space: it waits. */
-  append(entry: Entry): Promise<{ readonly hash: string }>;
+  append(entry: Entry): Promise<{ readonly hash: string; readonly data: string }>;
   /** Writes what is pending, now, on this stack; for a process that is about to end. */
   flushNow(): void;
 
@@ -134,10 +187,23 @@ export interface Journal {
   /** Runs to resume, in pages; those that sleep beyond `asleepUntil` are left to their timers. */
   unfinished(asleepUntil: number): Iterable<UnfinishedRun>;
   /** Runs whose time has come. Their timers are gone after this; a restart finds the runs anyway. */
+  /** Runs held for a store, ended ones included, with the epoch of their last records. */
+  holds(): HeldRow[];
+  /** The store has these, or somebody else: they are deleted with the next records. */
+  endHolds(runs: readonly RunId[]): void;
+  hasRun(run: RunId): boolean;
+  /** The run's records as they were written. */
+  rows(run: RunId): EventRow[];
+  /** Records that came from elsewhere; throws a DamagedRunError where they cannot be trusted. */
+  decode(run: RunId, rows: readonly EventRow[]): StoredRecord[];
   takeDueTimers(until: number, countMax: number): RunId[];
   nextTimerAt(): number | undefined;
   deadLetters(countMax: number): DeadLetter[];
-  /** Deletes the events of runs that ended before `eventsBefore`, and the rows of older ones. */
-  prune(before: { readonly events: number; readonly rows: number }, countMax: number): number;
+  /** Deletes events of runs that ended long ago, and rows of older ones; so many at a time. */
+  prune(before: RetentionLimits, countMax: number): Pruned;
+  /** Whether the events were looked through when it was opened, as they are where it is small. */
+  readonly areEventsChecked: boolean;
+  /** Verifies the records of some of the runs after that one, in the order of their ids. */
+  checkEvents(after: string, countMax: number): EventCheck;
   close(): void;
 }

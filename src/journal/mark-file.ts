@@ -26,9 +26,11 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isRunId, type RunId } from '../ground/index.ts';
 import type { Occupancy } from './journal.ts';
+import { syncDirectory } from './place.ts';
 
 const MAGIC = 'FQMARK1\n';
 const HEADER_BYTES = 128;
@@ -41,6 +43,7 @@ const CRC_AT = 100;
 const SLOT_BYTES = 48;
 const SLOT_USED = 26 + 4;
 const SLOT_COUNT_MAX = 1_000_000;
+const NOBODY = Buffer.alloc(SLOT_USED + 4);
 const NO_BOOT = 'unknown'.padEnd(36);
 
 /** A run that was inside a phase when an earlier process died, and that nothing was recorded of since. */
@@ -97,6 +100,8 @@ export class MarkFile {
       if (writeSync(fd, bytes, 0, bytes.length, 0) < bytes.length) throw new Error('no space');
       fsyncSync(fd);
       renameSync(`${this.#file}.new`, this.#file);
+      // A mark whose name a power loss has taken would be missed, and cause an alarm.
+      syncDirectory(dirname(this.#file));
       return fd;
     } catch (error) {
       closeSync(fd);
@@ -247,7 +252,7 @@ function readSlots(bytes: Buffer): Map<RunId, number> | undefined {
   if (count < bytes.readUInt32LE(SLOTS_AT) || !Number.isInteger(count)) return undefined;
   for (let slot = 0; slot < count; slot++) {
     const at = from + slot * SLOT_BYTES;
-    if (bytes.subarray(at, at + SLOT_USED + 4).every((byte) => byte === 0)) continue;
+    if (bytes.compare(NOBODY, 0, NOBODY.length, at, at + NOBODY.length) === 0) continue;
     const run = bytes.toString('latin1', at, at + 26);
     const seq = bytes.readUInt32LE(at + 26);
     if (bytes.readUInt32LE(at + SLOT_USED) !== slotSum(run, seq) || !isRunId(run)) return undefined;

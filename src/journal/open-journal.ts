@@ -35,7 +35,7 @@ import {
   JournalHeldError,
   JournalPlaceError,
 } from './errors.ts';
-import { bytesOf, headerProblem, isNamedOurs } from './file-header.ts';
+import { bytesOf, headerProblem, isBlank, isNamedOurs } from './file-header.ts';
 import { type Head, readHead, writeHead } from './head.ts';
 import { type Hold, takeHold } from './hold.ts';
 import * as sql from './journal.sql.ts';
@@ -70,6 +70,8 @@ export interface Opened {
   /** Where the WAL is kept, as it was found, if something in it could not be reached. */
   readonly keptWal: string | undefined;
   readonly alarms: readonly Alarm[];
+  /** False where it is too large for that, and only what a start relies on was. */
+  readonly areEventsChecked: boolean;
   /** On the directory; to be let go when the connection is closed. */
   readonly hold: Hold;
 }
@@ -133,10 +135,10 @@ function openWhole(place: Place, ports: OpenPorts): Omit<Opened, 'alarms' | 'hol
     const mark = readMark(place.mark);
     const isBehind = typeof mark === 'object' && mark.journalId === head.id && mark.lsn > head.lsn;
     const isSmall = statSync(place.journal).size <= ports.checkBytesMax;
-    refuseBroken(
-      isBehind || isSmall ? integrityProblems(connection) : criticalProblems(connection),
-    );
-    return { connection, head, mark, keptWal: isBehind ? keepWal(place, ports) : undefined };
+    const areEventsChecked = isBehind || isSmall;
+    refuseBroken(areEventsChecked ? integrityProblems(connection) : criticalProblems(connection));
+    const keptWal = isBehind ? keepWal(place, ports) : undefined;
+    return { connection, head, mark, keptWal, areEventsChecked };
   } catch (error) {
     if (isSqlite(error) && !isBusy(error) && !isDiskFailure(error)) keepWal(place, ports);
     connection.close();
@@ -175,7 +177,7 @@ function refuseBroken(problems: readonly string[]): void {
 
 /** Somebody's file of the same name is not ours to move. */
 function refuseForeignFile(place: Place, cause: Error): void {
-  if (isNamedOurs(place.journal) || existsSync(place.mark)) return;
+  if (isNamedOurs(place.journal) || existsSync(place.mark) || isBlank(place.journal)) return;
   throw new JournalFormatError(`the file ${place.journal} is not a FleetQ journal`, {
     cause,
     hint: 'choose another data directory',

@@ -28,6 +28,8 @@ export interface Place {
   readonly holder: string;
   readonly ballast: string;
   readonly socket: string;
+  /** What dead letters of the fleet are kept in. */
+  readonly deadLetters: string;
   readonly quarantine: string;
 }
 
@@ -41,6 +43,7 @@ export function placeOf(directory: string): Place {
     holder: join(root, 'holder.json'),
     ballast: join(root, 'ballast'),
     socket: join(root, 'fleetq.sock'),
+    deadLetters: join(root, 'dead-letters.sqlite'),
     quarantine: join(root, 'quarantine'),
   };
 }

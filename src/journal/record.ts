@@ -6,31 +6,40 @@ import { hash, type RunId } from '../ground/index.ts';
 import { EVENT_TYPES, type RunEvent } from '../machine/index.ts';
 import type { Codec } from './codec.ts';
 import { DamagedRunError } from './errors.ts';
-import type { Entry, StoredRecord } from './journal.ts';
+import type { Entry, EventRow, StoredRecord } from './journal.ts';
 
-export interface EventRow {
-  readonly lsn: number;
-  readonly run: string;
-  readonly seq: number;
-  readonly at: number;
-  readonly epoch: number;
-  readonly event: string;
-  readonly state: string;
-  readonly data: string;
-  readonly hash: string;
+/** The columns of a row in their order, as SQLite hands them out fastest. */
+export type EventColumns = readonly [
+  lsn: number,
+  run: string,
+  seq: number,
+  at: number,
+  epoch: number,
+  event: string,
+  state: string,
+  data: string,
+  hash: string,
+];
+
+export function eventRowOf(columns: EventColumns): EventRow {
+  const [lsn, run, seq, at, epoch, event, state, data, hash] = columns;
+  return { lsn, run, seq, at, epoch, event, state, data, hash };
 }
 
 /** The hash before a run's first record. */
 export const CHAIN_START = '';
 
-export interface Encoded {
+/** An entry with everything computed that can be computed before the transaction. */
+export interface Prepared {
+  readonly entry: Entry;
   readonly data: string;
   readonly hash: string;
 }
 
-export function encodeEntry(entry: Entry, codec: Codec): Encoded {
+export function encodeEntry(entry: Entry, codec: Codec): Prepared {
   const data = codec.encode(JSON.stringify(entry.event));
   return {
+    entry,
     data,
     hash: chainHash(
       entry.prevHash,
@@ -115,10 +124,16 @@ function decodeEvent(run: RunId, row: EventRow, codec: Codec): RunEvent {
 
 /** A damaged value may have become bytes that read as the same text, and would pass for it. */
 function isEventRow(row: EventRow): boolean {
-  const { lsn, run, seq, at, epoch, event, state, data, hash: sum } = row;
   return (
-    [lsn, seq, at, epoch].every((value) => Number.isSafeInteger(value)) &&
-    [run, event, state, data, sum].every((value) => typeof value === 'string')
+    Number.isSafeInteger(row.lsn) &&
+    Number.isSafeInteger(row.seq) &&
+    Number.isSafeInteger(row.at) &&
+    Number.isSafeInteger(row.epoch) &&
+    typeof row.run === 'string' &&
+    typeof row.event === 'string' &&
+    typeof row.state === 'string' &&
+    typeof row.data === 'string' &&
+    typeof row.hash === 'string'
   );
 }
 

@@ -18,6 +18,7 @@ export interface RawRunRow {
   readonly last_seq: number | null;
   readonly last_hash: string | null;
   readonly seal: string | null;
+  readonly generation: number | null;
 }
 
 /** The row of a run that has ended, from what its last record closes with. */
@@ -27,6 +28,7 @@ export function sealedRow(
   lastHash: string,
   codec: Codec,
 ): RawRunRow {
+  const ending = codec.encode(JSON.stringify(closing.ending));
   const row = {
     id: entry.run,
     machine: closing.machine,
@@ -36,30 +38,22 @@ export function sealedRow(
     finished_at: entry.at,
     outcome: closing.ending.outcome,
     attempt: closing.attempt,
-    ending: codec.encode(JSON.stringify(closing.ending)),
+    ending,
     last_seq: entry.seq,
     last_hash: lastHash,
-    seal: null,
+    seal: '',
+    generation: closing.generation ?? null,
   };
-  return { ...row, seal: sealOf(row) };
+  row.seal = sealOf(row);
+  return row;
 }
 
 function sealOf(row: RawRunRow): string {
   const { id, machine, version, key, started_at, finished_at, outcome, attempt, ending } = row;
   return hash(
-    [
-      id,
-      machine,
-      version,
-      key ?? '',
-      started_at,
-      finished_at,
-      outcome,
-      attempt,
-      ending,
-      row.last_seq,
-      row.last_hash,
-    ].join('\n'),
+    `${id}\n${machine}\n${version}\n${key ?? ''}\n${started_at}\n${finished_at}\n${outcome}\n` +
+      `${attempt}\n${ending}\n${row.last_seq}\n${row.last_hash}` +
+      (row.generation === null ? '' : `\n${row.generation}`),
   );
 }
 
@@ -80,6 +74,7 @@ export function readRunRow(row: RawRunRow, codec: Codec): RunRow {
     startedAt: row.started_at,
     finishedAt: row.finished_at ?? undefined,
     ending: row.finished_at === null ? undefined : readEnding(row, codec),
+    generation: row.generation ?? undefined,
   };
 }
 
@@ -88,7 +83,7 @@ function isRunRow(row: RawRunRow): boolean {
   const isText = (value: unknown) => typeof value === 'string';
   const { id, machine, version, key, started_at, finished_at, outcome, attempt, ending } = row;
   if (![id, machine].every(isText) || !(key === null || isText(key))) return false;
-  if (![version, started_at].every(Number.isSafeInteger)) return false;
+  if (![version, started_at, row.generation ?? 0].every(Number.isSafeInteger)) return false;
   if (finished_at === null) return true;
   const { last_seq, last_hash, seal } = row;
   return (
@@ -109,12 +104,28 @@ function readEnding(row: RawRunRow, codec: Codec): Ending {
 /** The row of a run that has not ended, as its first record wants it. */
 export function unfinishedRow(run: string, first: StoredRecord): RawRunRow | undefined {
   if (first.event.type !== 'STARTED') return undefined;
+  const { machine, version, key, generation } = first.event;
+  return openRow([run, machine, version, key ?? null, first.at, generation ?? null]);
+}
+
+/** What there is to say of a run that has not ended, in the order of its columns. */
+export type OpenColumns = readonly [
+  id: string,
+  machine: string,
+  version: number,
+  key: string | null,
+  startedAt: number,
+  generation?: number | null,
+];
+
+export function openRow(columns: OpenColumns): RawRunRow {
+  const [id, machine, version, key, started_at, generation = null] = columns;
   return {
-    id: run,
-    machine: first.event.machine,
-    version: first.event.version,
-    key: first.event.key ?? null,
-    started_at: first.at,
+    id,
+    machine,
+    version,
+    key,
+    started_at,
     finished_at: null,
     outcome: null,
     attempt: null,
@@ -122,16 +133,21 @@ export function unfinishedRow(run: string, first: StoredRecord): RawRunRow | und
     last_seq: null,
     last_hash: null,
     seal: null,
+    generation,
   };
 }
 
 /** A live row has no seal; its first record, which has a hash, says what it must say. */
 export function refuseOtherStart(row: RawRunRow, first: StoredRecord): void {
-  const wanted = unfinishedRow(row.id, first);
-  const names = ['machine', 'version', 'key', 'started_at'] as const;
-  if (!wanted || names.some((name) => wanted[name] !== row[name])) {
-    throw new DamagedRunError(row.id, 'its row and its first record differ');
-  }
+  const { event, at } = first;
+  const isSame =
+    event.type === 'STARTED' &&
+    event.machine === row.machine &&
+    event.version === row.version &&
+    (event.key ?? null) === row.key &&
+    (event.generation ?? null) === row.generation &&
+    at === row.started_at;
+  if (!isSame) throw new DamagedRunError(row.id, 'its row and its first record differ');
 }
 
 /** What an ended run's row has sealed is also how its records end, and a live run's have no end. */

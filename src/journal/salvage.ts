@@ -12,10 +12,10 @@ import type { Codec } from './codec.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { type FreshSchema, mendHeader, renewSchema } from './file-header.ts';
 import * as sql from './journal.sql.ts';
-import type { StoredRecord } from './journal.ts';
+import type { EventRow, StoredRecord } from './journal.ts';
 import { migrate } from './migrate.ts';
 import type { Place } from './place.ts';
-import { decodeRows, type EventRow, groupByRun } from './record.ts';
+import { decodeRows, groupByRun } from './record.ts';
 import { dueAtOf, type RawRunRow, readRunRow, unfinishedRow } from './run-row.ts';
 
 export interface Salvage {

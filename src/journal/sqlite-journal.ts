@@ -1,6 +1,7 @@
 /** The journal in a SQLite file of its own: the one place where a transition becomes a fact. */
 import type { Clock, Random, RunId } from '../ground/index.ts';
 import { Ballast } from './ballast.ts';
+import { checkEvents } from './check-events.ts';
 import { type Codec, identityCodec } from './codec.ts';
 import { assertFullSync, type Connection, isDiskFailure } from './connection.ts';
 import { JournalPlaceError, JournalStalledError } from './errors.ts';
@@ -8,12 +9,22 @@ import { inheritedOf, judgeMark } from './evidence.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Head, writeHead } from './head.ts';
 import { isGone, watchHolder, watchPath } from './hold.ts';
-import type { Alarm, Entry, Evidence, Journal, Occupancy } from './journal.ts';
+import type {
+  Alarm,
+  Entry,
+  EventCheck,
+  Evidence,
+  Journal,
+  Occupancy,
+  Pruned,
+  RetentionLimits,
+} from './journal.ts';
 import { JournalReader } from './journal-reader.ts';
-import { JournalWriter, type Prepared } from './journal-writer.ts';
+import { JournalWriter } from './journal-writer.ts';
 import { MarkFile } from './mark-file.ts';
 import { type Opened, openJournal } from './open-journal.ts';
 import { holdHere, type Place, placeOf, writeHolder } from './place.ts';
+import type { Prepared } from './record.ts';
 
 export interface JournalOptions {
   readonly clock: Clock;
@@ -31,11 +42,15 @@ export interface JournalOptions {
 const CHECK_BYTES_MAX = 64 * 1024 * 1024;
 const BALLAST_RETRY_MS = 2_000;
 const RENEW_MS = 1_000;
+/** How long ended holds wait for a transaction to go with before they get one of their own. */
+const ENDED_MS_MAX = 500;
+const NOTHING_PRUNED: Pruned = { runs: 0, looked: 0, isMore: false };
 
 export class SqliteJournal extends JournalReader implements Journal {
   readonly id: string;
   readonly boot: number;
   readonly alarms: readonly Alarm[];
+  readonly areEventsChecked: boolean;
   readonly evidence: Evidence;
   readonly #options: JournalOptions;
   readonly #connection: Connection;
@@ -48,8 +63,11 @@ export class SqliteJournal extends JournalReader implements Journal {
   readonly #whyLost: () => Error | undefined;
   #lostBecause: Error | undefined;
   #renewedMs: number;
+  #isKnownThere = false;
   readonly #letGo: () => void;
   #isClosed = false;
+  /** Holds that are over, and go with the next transaction. */
+  #ended: RunId[] = [];
 
   /** Opens the journal in `directory` for this process alone. */
   static open(directory: string, options: JournalOptions): SqliteJournal {
@@ -79,14 +97,15 @@ export class SqliteJournal extends JournalReader implements Journal {
     this.#renewedMs = options.clock.monotonicMs();
     this.id = head.id;
     this.boot = head.boot;
-    const { alarms, evidence } = judgeMark(opened, (run) => this.lastSeq(run));
+    const { alarms, evidence } = judgeMark(opened, (runs) => this.lastSeqs(runs));
     this.alarms = [...opened.alarms, ...alarms];
+    this.areEventsChecked = opened.areEventsChecked;
     this.evidence = evidence;
     this.#mark = new MarkFile(place.mark, {
       journalId: head.id,
       lsn: head.lsn,
       unknownUntil: evidence.unknownUntil ?? 0,
-      inherited: inheritedOf(evidence, (run) => this.lastSeq(run)),
+      inherited: inheritedOf(evidence, (runs) => this.lastSeqs(runs)),
     });
     this.#writer = new JournalWriter(connection, codec, head);
     this.#commit = new GroupCommit<Prepared>({
@@ -129,12 +148,41 @@ export class SqliteJournal extends JournalReader implements Journal {
 
   append(entry: Entry): Promise<Prepared> {
     // Nobody may ever put the file back: a new run is refused rather than left waiting.
-    const gone = entry.opens && this.#whyGone();
+    const gone = entry.opens && this.#whyGoneByNow();
     if (gone) {
       this.#commit.stall(gone);
       return Promise.reject(new JournalStalledError(gone));
     }
     return this.#commit.push(this.#writer.prepare(entry));
+  }
+
+  /** Asked once for all the runs whose starts gather for one commit. */
+  #whyGoneByNow(): Error | undefined {
+    if (this.#isKnownThere) return undefined;
+    const gone = this.#whyGone();
+    this.#isKnownThere = gone === undefined;
+    return gone;
+  }
+
+  get lsn(): number {
+    return this.#writer.lsn;
+  }
+
+  endHolds(runs: readonly RunId[]): void {
+    if (runs.length === 0 || this.#isClosed) return;
+    if (this.#ended.length === 0) {
+      const { clock } = this.#options;
+      clock.after(ENDED_MS_MAX, () => this.#endHoldsNow(), { idle: true });
+    }
+    this.#ended.push(...runs);
+  }
+
+  #endHoldsNow(): void {
+    if (this.#ended.length === 0 || this.#isClosed) return;
+    this.#orStall(() => {
+      this.#writer.write([], this.#ended);
+      this.#ended = [];
+    });
   }
 
   flushNow(): void {
@@ -153,8 +201,12 @@ export class SqliteJournal extends JournalReader implements Journal {
     return this.#orStall(() => this.#writer.takeDueTimers(until, countMax)) ?? [];
   }
 
-  prune(before: { readonly events: number; readonly rows: number }, countMax: number): number {
-    return this.#orStall(() => this.#writer.prune(before, countMax)) ?? 0;
+  prune(before: RetentionLimits, countMax: number): Pruned {
+    return this.#orStall(() => this.#writer.prune(before, countMax)) ?? NOTHING_PRUNED;
+  }
+
+  checkEvents(after: string, countMax: number): EventCheck {
+    return checkEvents(this.#connection, this, after, countMax);
   }
 
   /** These have no caller who could wait for the disk: they are done another time. */
@@ -173,6 +225,7 @@ export class SqliteJournal extends JournalReader implements Journal {
 
   close(): void {
     if (this.#isClosed) return;
+    this.#endHoldsNow();
     this.#isClosed = true;
     this.#commit.stop();
     this.#connection.close();
@@ -183,8 +236,10 @@ export class SqliteJournal extends JournalReader implements Journal {
   #write(batch: readonly Prepared[]): void {
     const { clock, onCommit } = this.#options;
     const begunMs = onCommit ? clock.monotonicMs() : 0;
+    this.#isKnownThere = false;
     this.#refuseGone();
-    this.#writer.write(batch);
+    this.#writer.write(batch, this.#ended);
+    this.#ended = [];
     this.#mark.advance(this.#writer.lsn);
     onCommit?.({ records: batch.length, elapsedMs: clock.monotonicMs() - begunMs });
   }

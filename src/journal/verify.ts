@@ -8,9 +8,10 @@ import { type Connection, integrityProblems } from './connection.ts';
 import { DamagedRunError } from './errors.ts';
 import { type Head, readHead } from './head.ts';
 import * as sql from './journal.sql.ts';
+import type { EventRow } from './journal.ts';
 import { type FileOptions, openCopy } from './journal-file.ts';
 import { readMark } from './mark-file.ts';
-import { decodeRows, type EventRow } from './record.ts';
+import { decodeRows } from './record.ts';
 import { dueAtOf, type RawRunRow, readRunRow, refuseOtherEnd } from './run-row.ts';
 
 export interface Problem {

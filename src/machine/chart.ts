@@ -8,7 +8,7 @@
  *       ▼                    └─┘◀─────────────────┘                       ▼
  *   next step or handedOff                                            next step
  *
- *   every phase: EXHAUSTED, ABORTED, TIMED_OUT ▶ failed;  CANCELLED ▶ cancelled
+ *   every phase: EXHAUSTED, ABORTED, TIMED_OUT ▶ failed;  CANCELLED ▶ cancelled;  TAKEN ▶ itself
  */
 import { type AnyStateMachine, createMachine, initialTransition, transition } from 'xstate';
 import { assert } from '../ground/index.ts';
@@ -87,14 +87,15 @@ function arrowsOf(line: Line, places: readonly Place[], at: number): Arrows {
   // A step has at most four phases, so the next step begins close by.
   const nextStep = places.slice(at + 1, at + 5).find((other) => other.index === index + 1);
   const ending = { EXHAUSTED: 'failed', TIMED_OUT: 'failed', CANCELLED: 'cancelled' } as const;
+  const everywhere = { ...ending, TAKEN: self };
   const done = after ? target(after) : 'completed';
-  if (phase === 'sleep') return { ...ending, ASLEEP: self, FAILED: self, DONE: done };
+  if (phase === 'sleep') return { ...everywhere, ASLEEP: self, FAILED: self, DONE: done };
 
   const part = line[index];
   const hasCheck = part?.kind === 'step' && part.functions.check !== undefined;
   const mayProbe = hasCheck && (phase === 'work' || phase === 'persist');
   return {
-    ...ending,
+    ...everywhere,
     ABORTED: 'failed',
     DONE: done,
     // A rejected validation blames the work, so it is done again.
@@ -116,6 +117,12 @@ export function stateOf({ step, phase }: Transition): string {
 /** XState splits targets at dots; ours are part of the name. */
 function target({ step, phase }: Transition): string {
   return `${step}\\.${phase}`;
+}
+
+/** Where a step begins; undefined where the line has no such step. */
+export function firstStateOf(chart: Chart, step: string): string | undefined {
+  const first = chart.transitions.find((transition) => transition.step === step);
+  return first && stateOf(first);
 }
 
 function memoised(machine: AnyStateMachine, states: ReadonlySet<string>): Chart['next'] {

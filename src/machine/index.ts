@@ -1,5 +1,13 @@
 /** Definitions, the transitions they allow, and what a run's records add up to. Pure, no I/O. */
-export { type Chart, FINAL_STATES, type FinalState, isFinal, PHASES, type Place } from './chart.ts';
+export {
+  type Chart,
+  FINAL_STATES,
+  type FinalState,
+  firstStateOf,
+  isFinal,
+  PHASES,
+  type Place,
+} from './chart.ts';
 export { defineMachine } from './define-machine.ts';
 export { DefinitionError, RegistryError, SchemaError } from './errors.ts';
 export {

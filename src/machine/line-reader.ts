@@ -27,7 +27,7 @@ export function readLine(reader: Reader): (StepPlan | SleepPlan)[] {
             throw reader.fault(`steps.${stepName}`, 'an object with check and work', step);
           }
           const ofStep = new Reader(reader.machine, step, `steps.${stepName}`);
-          ofStep.allowOnly([...STEP_PROPERTIES, 'retry', 'timeout']);
+          ofStep.allowOnly([...STEP_PROPERTIES, 'retry', 'timeout', 'flush']);
           return readStep(ofStep, stepName, rules);
         }),
       sleep: (name: unknown, delay: unknown) =>

@@ -13,6 +13,8 @@ export interface PhasePolicy {
   readonly attemptMax: number;
   readonly backoff: Backoff;
   readonly timeoutMs: number | undefined;
+  /** Its record reaches the store before the next phase begins. */
+  readonly isSync: boolean;
 }
 
 export interface StepPlan {

@@ -14,7 +14,16 @@ export type RunEvent =
       readonly input: Json;
       readonly key?: string | undefined;
       readonly deadlineAt?: number | undefined;
+      /** Who began it, and which generation of it, where it came from a store. */
+      readonly pod?: string | undefined;
+      readonly generation?: number | undefined;
+      /** What an earlier generation of it had finished, and the step to go on with. */
+      readonly carried?:
+        | { readonly step: string; readonly outputs: Readonly<Record<string, Json>> }
+        | undefined;
     }
+  /** Another process, or another life of this one, goes on with the run. */
+  | { readonly type: 'TAKEN'; readonly pod: string }
   | { readonly type: 'DONE'; readonly output?: Json | undefined }
   | { readonly type: 'HANDED_OFF'; readonly output: Json; readonly reason?: string | undefined }
   | { readonly type: 'FAILED'; readonly error: ErrorInfo; readonly dueAt: number }
@@ -40,6 +49,7 @@ export type EventType = RunEvent['type'];
 
 export const EVENT_TYPES: readonly EventType[] = [
   'STARTED',
+  'TAKEN',
   'DONE',
   'HANDED_OFF',
   'FAILED',

@@ -3,7 +3,7 @@
  * while it runs, a restart folds the journal again, and both must come out equal.
  */
 import { assert, assertNever, type ErrorInfo, type Json } from '../ground/index.ts';
-import { isFinal } from './chart.ts';
+import { firstStateOf, isFinal } from './chart.ts';
 import type { AbortKind } from './outcomes.ts';
 import type { Plan } from './plan.ts';
 import type { RunEvent } from './run-event.ts';
@@ -51,11 +51,11 @@ export type StartedEvent = Extract<RunEvent, { type: 'STARTED' }>;
 
 export function startState(plan: Plan, event: StartedEvent, at: number): RunState {
   return {
-    at: plan.chart.initial,
+    at: (event.carried && firstStateOf(plan.chart, event.carried.step)) ?? plan.chart.initial,
     input: event.input,
     startedAt: at,
     deadlineAt: event.deadlineAt,
-    outputs: {},
+    outputs: event.carried?.outputs ?? {},
     work: undefined,
     attempt: 1,
     dueAt: undefined,
@@ -100,6 +100,8 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
         mustProbe: canProbe(plan, at),
         isSpent: event.isLast ?? state.isSpent,
       };
+    case 'TAKEN':
+      return state;
     case 'PROBED':
       return { ...state, at, dueAt: undefined, mustProbe: false };
     case 'ASLEEP':

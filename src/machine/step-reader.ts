@@ -5,7 +5,15 @@ import type { PhaseFunction, PhasePolicy, SleepPlan, StepPlan } from './plan.ts'
 import type { Reader } from './reader.ts';
 import type { Phase } from './types.ts';
 
-export const MACHINE_PROPERTIES = ['name', 'version', 'input', 'retry', 'timeout', 'steps'];
+export const MACHINE_PROPERTIES = [
+  'name',
+  'version',
+  'input',
+  'retry',
+  'timeout',
+  'flush',
+  'steps',
+];
 export const STEP_PROPERTIES = ['check', 'work', 'validate', 'persist', 'output', 'persistIn'];
 
 const ATTEMPT_MAX_DEFAULT = 5;
@@ -15,6 +23,7 @@ const BACKOFF_DEFAULT: Backoff = exponential('200ms', { max: '30s' });
 export interface Inherited {
   readonly retry: Reader | undefined;
   readonly timeout: Reader | undefined;
+  readonly flush: Reader | undefined;
 }
 
 /** Reads one step; without `inherited`, the reader is a machine of one step, with its own rules. */
@@ -35,6 +44,7 @@ export function readStep(reader: Reader, name: string, inherited?: Inherited): S
             phase,
             [own.retry, inherited?.retry],
             own.timeout?.limit(phase) ?? inherited?.timeout?.limit(phase),
+            firstOf([own.flush, inherited?.flush], (flush) => readFlush(flush, phase)) ?? false,
           ),
         ]),
       ) as Record<Phase, PhasePolicy>,
@@ -45,11 +55,13 @@ export function readStep(reader: Reader, name: string, inherited?: Inherited): S
 export function readRules(reader: Reader, timeouts: readonly string[]): Inherited {
   const retry = reader.child('retry');
   const timeout = reader.child('timeout');
+  const flush = reader.child('flush');
+  flush?.allowOnly(PHASES);
   retry?.allowOnly(['attemptMax', 'backoff', ...PHASES]);
   timeout?.allowOnly(timeouts);
   for (const name of timeouts) timeout?.limit(name);
   for (const phase of PHASES) retry?.child(phase)?.allowOnly(['attemptMax', 'backoff']);
-  return { retry, timeout };
+  return { retry, timeout, flush };
 }
 
 function readFunctions(reader: Reader): { [K in Phase]?: PhaseFunction } {
@@ -85,12 +97,14 @@ function policyOf(
   phase: Phase,
   rules: readonly (Reader | undefined)[],
   timeoutMs: number | undefined,
+  isSync: boolean,
 ): PhasePolicy {
   const nearest = rules.flatMap((rule) => [rule?.child(phase), rule]);
   return Object.freeze({
     attemptMax: firstOf(nearest, readAttemptMax) ?? ATTEMPT_MAX_DEFAULT,
     backoff: firstOf(nearest, readBackoff) ?? BACKOFF_DEFAULT,
     timeoutMs,
+    isSync,
   });
 }
 
@@ -109,6 +123,13 @@ function readAttemptMax(reader: Reader): number | undefined {
     throw reader.fault('attemptMax', 'a whole number of at least 1', value);
   }
   return value as number;
+}
+
+function readFlush(reader: Reader, phase: Phase): boolean | undefined {
+  const value = reader.get(phase);
+  if (value === undefined) return undefined;
+  if (value === 'sync' || value === 'behind') return value === 'sync';
+  throw reader.fault(phase, "'sync' or 'behind' (the default)", value);
 }
 
 function readBackoff(reader: Reader): Backoff | undefined {

@@ -123,12 +123,16 @@ export interface Retry extends RetryRule {
   readonly validate?: RetryRule | undefined;
   readonly persist?: RetryRule | undefined;
 }
+/** `sync`: the phase's record reaches the store before the next phase begins. */
+export type Flush = { readonly [K in Phase]?: 'sync' | 'behind' | undefined };
 export interface StepPolicy {
   readonly retry?: Retry | undefined;
+  readonly flush?: Flush | undefined;
   readonly timeout?: { readonly [K in Phase]?: Duration | undefined } | undefined;
 }
 export interface Policy {
   readonly retry?: Retry | undefined;
+  readonly flush?: Flush | undefined;
   readonly timeout?: { readonly [K in Phase | 'run']?: Duration | undefined } | undefined;
 }
 

@@ -34,6 +34,14 @@ export interface FleetqEvents {
     readonly interrupted: number;
     readonly elapsedMs: number;
   };
+  /** Under an unchanged version a machine is not what it was when runs of it were started. */
+  'machine.changed': {
+    readonly machine: string;
+    readonly version: number;
+    /** The fingerprint that such a run has in its first record, and the one that is registered. */
+    readonly recorded: string;
+    readonly registered: string;
+  };
   'run.started': OfRun & { readonly key: string | undefined };
   'run.resumed': OfRun & {
     readonly state: string;
@@ -77,6 +85,39 @@ export interface FleetqEvents {
   'journal.recovered': Record<string, never>;
   'journal.alarm': { readonly kind: string; readonly message: string };
   'journal.pruned': { readonly runs: number };
+  'task.claimed': OfRun & { readonly epoch: number; readonly records: number };
+  /** A row that made no sense: it is a dead letter now. */
+  'task.refused': { readonly run: RunId; readonly machine: string; readonly reason: string };
+  'task.settled': { readonly run: RunId; readonly to: string };
+  /** Somebody else has the task: what this process did with it since counts for nothing. */
+  'claim.lost': {
+    readonly run: RunId;
+    readonly generation: number;
+    readonly epoch: number;
+    readonly what: string;
+  };
+  'claim.answered': { readonly asked: number; readonly got: number };
+  'archive.flushed': { readonly runs: number };
+  'store.failed': { readonly what: string; readonly error: ErrorInfo };
+  /** Another server of the database has taken over. */
+  'store.failedOver': { readonly from: string; readonly to: string };
+  'pod.registered': {
+    readonly pod: string;
+    readonly name: string;
+    readonly journal: string;
+    readonly boot: number;
+  };
+  'pod.adopted': { readonly pod: string; readonly pods: number; readonly runs: number };
+  /** The deadline has passed without an answer: no phase of a claimed run begins. */
+  'pod.alone': { readonly pod: string; readonly run: RunId };
+  'pod.died': { readonly pod: string; readonly why: string };
+  'leader.changed': {
+    readonly pod: string;
+    readonly isLeader: boolean;
+    readonly leader: string | undefined;
+  };
+  'recovery.failed': { readonly chore: string; readonly error: ErrorInfo };
+  'pod.draining': { readonly pod: string; readonly budgetMs: number };
   /** Nobody can reach this process from outside; its runs go on all the same. */
   'socket.failed': { readonly path: string; readonly error: ErrorInfo };
   /** Somebody wants the process to end: `count` is 1 for "when it suits", more for "now". */

@@ -62,6 +62,16 @@ const LINES: Lines = {
     message: `drained: ${e.unfinished} runs go on in the next process`,
     fields: { unfinished: e.unfinished, interrupted: e.interrupted, duration_ms: ms(e.elapsedMs) },
   }),
+  'machine.changed': (e) => ({
+    level: 'warn',
+    message: 'machine was changed without a new version: its earlier runs go on under the new line',
+    fields: {
+      machine: e.machine,
+      machine_version: e.version,
+      recorded: e.recorded,
+      registered: e.registered,
+    },
+  }),
   'run.started': (e) => ({
     level: 'debug',
     message: 'run started',

@@ -1,11 +1,11 @@
 /** What a command refuses before it looks anywhere: in words that say what was wanted. */
 import { describe, expect, test } from 'vitest';
 import { cancel } from '../../src/cli/cancel.ts';
+import type { Execute } from '../../src/cli/command.ts';
 import { events } from '../../src/cli/events.ts';
 import { exitOf } from '../../src/cli/exit.ts';
 import { exportAll } from '../../src/cli/journal.ts';
 import { Output } from '../../src/cli/output.ts';
-import type { Execute } from '../../src/cli/program.ts';
 import { run } from '../../src/cli/run.ts';
 import { runs } from '../../src/cli/runs.ts';
 import { start } from '../../src/cli/start.ts';

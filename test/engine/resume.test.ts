@@ -234,3 +234,34 @@ test('a record that reads as something nobody expects sets its run aside, and no
   expect(fleet.describe(good.id).output).toBe('made by good');
   expect(fleet.describe(bad.id).status).toBe('quarantined');
 });
+
+test('a run that sleeps and whose machine this process does not have is shown as blocked', async () => {
+  const sleeper = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'sleeper',
+    steps: (line) => line.sleep('night', '8h').step('day', { check: 'none', work: () => 'up' }),
+  });
+  const first = await open({ machines: [sleeper] });
+  const { id } = await first.fleet.startLocal(sleeper, {});
+  await first.clock.settle();
+  expect(first.fleet.describe(id).status).toBe('waiting');
+  first.fleet.stopNow();
+  const without = await open({
+    machines: [waiting('other')],
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  const blocked = { status: 'blocked', reason: 'no machine sleeper@1 is registered here' };
+  expect(without.fleet.describe(id)).toMatchObject(blocked);
+  expect(without.fleet.runs({ countMax: 5 })).toMatchObject([blocked]);
+  without.fleet.stopNow();
+  const { fleet, clock } = await open({
+    machines: [sleeper],
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  expect(fleet.describe(id).status).toBe('waiting');
+  await clock.advance(9 * 3_600_000);
+  expect(fleet.describe(id).status).toBe('completed');
+});

@@ -51,6 +51,25 @@ test('a phase that never answers is left to itself, and its slot and its run go 
   expect(fleet.status.busy).toBe(0);
 });
 
+test('a run that is cancelled while its timed-out phase is still waited for ends as cancelled', async () => {
+  const [ended, quarantined] = [hear('phase.ended'), hear('run.quarantined')];
+  const machine = defineMachine({
+    ...head,
+    name: 'cancelled-late',
+    timeout: { work: '10s' },
+    work: () => never() as Promise<string>,
+  });
+  const { fleet, clock } = await open({ machines: [machine] });
+  const run = await fleet.startLocal(machine, {});
+  await clock.advance(10_000);
+  expect(await run.cancel('enough')).toEqual({ isCancelled: true, outcome: 'cancelled' });
+  expect([ended.length, fleet.status.busy]).toEqual([0, 1]);
+  await clock.advance(5_000);
+  expect([ended.length, fleet.status.busy]).toEqual([1, 0]);
+  expect(fleet.describe(run.id)).toMatchObject({ status: 'cancelled' });
+  expect(quarantined).toEqual([]);
+});
+
 test('an answer after the timeout counts for nothing', async () => {
   const machine = defineMachine({
     ...head,

@@ -8,6 +8,7 @@ import {
   FleetqError,
   freezeDeep,
   NotJsonError,
+  settleJson,
   TooLargeError,
 } from '../../src/ground/index.ts';
 import { SEED, seeded } from './seed.ts';
@@ -47,6 +48,21 @@ describe(`with seed ${SEED}`, () => {
       }),
       seeded(500),
     );
+  });
+
+  test('a settled value is what reading its text gives, and shares nothing with what was given', () => {
+    const given = fc.jsonValue({ maxDepth: 6 }).filter(isObject);
+    fc.assert(
+      fc.property(given, (value) => {
+        const settled = settleJson(value, 'the result', MIB);
+        expect(settled).toStrictEqual(JSON.parse(JSON.stringify(value)));
+        freezeDeep(settled);
+        expect(Object.isFrozen(value)).toBe(false);
+      }),
+      seeded(1_000),
+    );
+    const named = JSON.parse('{"__proto__":{"a":[-0,1]}}');
+    expect(JSON.stringify(settleJson(named, 'the result', MIB))).toBe('{"__proto__":{"a":[0,1]}}');
   });
 
   test('the limit is exact: it fits at its size in bytes, and does not at one byte less', () => {
@@ -94,6 +110,10 @@ describe(`with seed ${SEED}`, () => {
     expect(counts.refused).toBeGreaterThan(100);
   });
 });
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
 
 class Money {
   readonly amount = 5;
@@ -282,4 +302,26 @@ describe('freezeDeep', () => {
     for (let level = 0; level < 100_000; level++) deep = [deep];
     expect(freezeDeep(deep)).toBe(true);
   });
+});
+
+test('each property is asked once: a getter or a proxy cannot answer the check and the text differently', () => {
+  let asked = 0;
+  const fickle = {
+    get of() {
+      return asked++ === 0 ? 'plain' : new Map([['lost', 1]]);
+    },
+  };
+  expect(encode(fickle)).toBe('{"of":"plain"}');
+  expect(asked).toBe(1);
+  const answers = [[1], Number.NaN];
+  const proxy = new Proxy(
+    { of: 0 },
+    { get: (_, key) => (key === 'of' ? answers.shift() : undefined) },
+  );
+  expect(encode(proxy)).toBe('{"of":[1]}');
+  const items = Object.defineProperty([0], 0, {
+    get: () => answers.shift(),
+    enumerable: true,
+  });
+  expect(refusal(items)).toBeInstanceOf(NotJsonError);
 });

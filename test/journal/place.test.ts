@@ -129,3 +129,27 @@ test('a file that is no database at all is refused and stays as it is', () => {
   expect(() => open(directory)).toThrow(/not a FleetQ journal/);
   expect(readFileSync(join(directory, 'journal.db'), 'utf8')).toBe('dear diary');
 });
+
+test('what a first start leaves that lost power keeps nobody from starting', () => {
+  const whole = newDir();
+  open(whole).close();
+  const page = readFileSync(join(whole, 'journal.db')).subarray(0, 4096);
+  const header = Buffer.alloc(3_584);
+  page.copy(header, 0, 0, 24);
+  for (const bytes of [Buffer.alloc(4_096), header]) {
+    const directory = newDir();
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeFileSync(join(directory, 'journal.db'), bytes);
+    const journal = open(directory);
+    expect(journal.alarms.map(({ kind }) => kind)).toEqual(['fileDamaged']);
+    journal.close();
+    expect(open(directory).alarms).toEqual([]);
+  }
+  // Where there is anything in it, it may be somebody's.
+  const directory = newDir();
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const theirs = Buffer.alloc(4_096);
+  theirs[4_000] = 1;
+  writeFileSync(join(directory, 'journal.db'), theirs);
+  expect(() => open(directory)).toThrow(/not a FleetQ journal/);
+});

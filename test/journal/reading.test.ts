@@ -122,8 +122,8 @@ test('retention takes events first, rows later, and never anything of a live run
   await new RunWriter(journal, runIdOf(3), { at: 1 }).start();
   const before = [1, 2, 3].map((index) => JSON.stringify(journal.find(runIdOf(index))));
 
-  expect(journal.prune({ events: 500, rows: 50 }, 100)).toBe(1);
-  expect(journal.prune({ events: 500, rows: 50 }, 100)).toBe(0);
+  expect(journal.prune({ events: 500, rows: 50 }, 100).runs).toBe(1);
+  expect(journal.prune({ events: 500, rows: 50 }, 100).runs).toBe(0);
   expect(journal.hasEvents(runIdOf(1))).toBe(false);
   expect(journal.history(runIdOf(1))).toEqual([]);
   expect(journal.history(runIdOf(2))).toHaveLength(2);
@@ -131,7 +131,7 @@ test('retention takes events first, rows later, and never anything of a live run
   expect([1, 2, 3].map((index) => JSON.stringify(journal.find(runIdOf(index))))).toEqual(before);
   expect(journal.findByKey('sample/one', 'k', 0)?.id).toBe(runIdOf(1));
 
-  expect(journal.prune({ events: 5_000, rows: 5_000 }, 100)).toBe(2);
+  expect(journal.prune({ events: 5_000, rows: 5_000 }, 100).runs).toBe(2);
   expect(journal.list({ countMax: 10 }).map((row) => row.id)).toEqual([runIdOf(3)]);
   expect(journal.deadLetters(10)).toEqual([]);
   expect([...journal.unfinished(0)]).toMatchObject([{ records: [{ seq: 0 }] }]);
@@ -143,7 +143,7 @@ test('retention takes events first, rows later, and never anything of a live run
 test('at most as many runs as asked for are pruned at a time, the oldest first', async () => {
   const journal = open(newDir());
   for (let index = 0; index < 5; index++) await ended(journal, index, 'completed', { at: index });
-  expect(journal.prune({ events: 5_000, rows: 0 }, 2)).toBe(2);
+  expect(journal.prune({ events: 5_000, rows: 0 }, 2).runs).toBe(2);
   expect([0, 1, 2].map((index) => journal.hasEvents(runIdOf(index)))).toEqual([false, false, true]);
 });
 

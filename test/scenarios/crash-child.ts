@@ -1,7 +1,8 @@
 /**
- * Runs one machine of the crash matrix in a process of its own, and kills that process at the record
- * it is told: before the record is given to the journal (its effect done and in the ledger), or
- * right after it is durable (the next phase not begun). Production code knows nothing of this.
+ * Runs machines of the crash matrix in a process of its own, and kills that process at the record it
+ * is told: before the record is given to the journal (its effect done and in the ledger), when it
+ * waits in memory for its commit, or right after it is durable (the next phase not begun). Production
+ * code knows nothing of this.
  */
 import { writeSync } from 'node:fs';
 import { createFleet, type Fleet } from '../../src/index.ts';
@@ -16,17 +17,19 @@ export interface CrashArgument {
   readonly cases: readonly CrashCase[];
 }
 export interface KillAt {
-  readonly when: 'before' | 'after';
+  readonly when: 'before' | 'buffered' | 'after';
   /** Counts the records this process writes, from 1. */
   readonly nth: number;
 }
 export interface CrashCase {
   readonly dataDir: string;
   readonly ledger: string;
-  readonly shape: Shape;
+  /** Executed at the same time, so that their records share commits. */
+  readonly shapes: readonly Shape[];
 }
 export interface CrashReport {
   readonly dataDir: string;
+  readonly shape: Shape;
   /** Runs that were in the journal when it was opened. */
   readonly found: readonly string[];
   readonly run: string;
@@ -34,7 +37,7 @@ export interface CrashReport {
   readonly output: unknown;
   readonly reason: string | undefined;
   readonly records: readonly unknown[];
-  /** How many records this process wrote for it. */
+  /** How many records this process wrote in that journal. */
   readonly appended: number;
 }
 
@@ -50,7 +53,9 @@ function killSelfAt({ when, nth }: KillAt): void {
       process.kill(process.pid, 'SIGKILL');
     };
     if (when === 'before') die();
-    return append.call(this, entry).then((appendedEntry) => {
+    const appending = append.call(this, entry);
+    if (when === 'buffered') die();
+    return appending.then((appendedEntry) => {
       die();
       return appendedEntry;
     });
@@ -65,10 +70,10 @@ function countAppends(): void {
   };
 }
 
-async function finish({ dataDir, ledger, shape }: CrashCase, baseMs: number): Promise<void> {
+async function finish({ dataDir, ledger, shapes: wanted }: CrashCase, baseMs: number) {
   const scribe = new Scribe(new Ledger(ledger));
   const machines = Object.values(shapes(scribe));
-  const factor = shape === 'sleeping' ? 400 : 1;
+  const factor = wanted.includes('sleeping') ? 400 : 1;
   const clock = fastClock(baseMs, factor);
   appended = 0;
   const fleet: Fleet = await createFleet({
@@ -81,13 +86,17 @@ async function finish({ dataDir, ledger, shape }: CrashCase, baseMs: number): Pr
   });
   const found = fleet.runs({ countMax: 10 }).map((run) => run.id);
   const key = { key: 'the-only-one' };
-  const run = await fleet.startByName(shape, { subject: 'apple' }, key);
-  await run.result({ timeout: '10m' }).catch(() => undefined);
-  const { outcome, output, reason } = fleet.describe(run.id);
-  const records = fleet.events(run.id);
-  const report = { dataDir, found, run: run.id, outcome, output, reason, records, appended };
+  const reports = await Promise.all(
+    wanted.map(async (shape) => {
+      const run = await fleet.startByName(shape, { subject: 'apple' }, key);
+      await run.result({ timeout: '10m' }).catch(() => undefined);
+      const { outcome, output, reason } = fleet.describe(run.id);
+      const records = fleet.events(run.id);
+      return { dataDir, shape, found, run: run.id, outcome, output, reason, records };
+    }),
+  );
   await fleet.drain();
-  writeSync(1, `${JSON.stringify(report)}\n`);
+  for (const report of reports) writeSync(1, `${JSON.stringify({ ...report, appended })}\n`);
 }
 
 const argument = JSON.parse(process.argv[2] ?? '{}') as CrashArgument;

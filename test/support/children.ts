@@ -100,18 +100,27 @@ export interface ChildEnd {
 }
 
 /** Starts `test/<program>` with `argument` as JSON; the caller reads, writes and kills. */
-export function startChild(program: string, argument: object): ChildProcess {
+export function startChild(
+  program: string,
+  argument: object,
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess {
   return spawn(process.execPath, [childProgram(program), JSON.stringify(argument)], {
     stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
   });
 }
 
 const CHILD_MS_MAX = 60_000;
 
 /** Runs `test/<program>` to its end, however it ends; one that hangs is killed and is an error. */
-export function runChild(program: string, argument: object): Promise<ChildEnd> {
+export function runChild(
+  program: string,
+  argument: object,
+  env?: NodeJS.ProcessEnv,
+): Promise<ChildEnd> {
   return new Promise((resolve, reject) => {
-    const child = startChild(program, argument);
+    const child = startChild(program, argument, env);
     let stdout = '';
     let stderr = '';
     child.stdin?.end();

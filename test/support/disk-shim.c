@@ -6,6 +6,10 @@
  *   FLEETQ_SHIM_FAIL_OP          lets 'write' or 'fsync' fail with FLEETQ_SHIM_FAIL_ERRNO (EIO or
  *                                ENOSPC) on paths that contain FLEETQ_SHIM_FAIL_PATH, for as long as
  *                                the file FLEETQ_SHIM_CONTROL exists
+ *   FLEETQ_SHIM_DATA             appends the bytes of every logged write to this file, in that order;
+ *                                then the log has what happens to names too: create, rename, unlink
+ *   FLEETQ_SHIM_KILL             'write 7' or 'sync 7': ends the process by SIGKILL in place of its
+ *                                7th such call on a path that contains FLEETQ_SHIM_KILL_PATH
  * A line is written when the call has returned, by the thread that made it: in one thread the order
  * of the lines is the order of the calls.
  */
@@ -14,6 +18,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +30,15 @@
 #include <unistd.h>
 
 static long delay_us;
-static int log_fd = -1;
-static const char *log_path, *fail_op, *fail_path, *control;
+static int log_fd = -1, data_fd = -1;
+static const char *log_path, *fail_op, *fail_path, *control, *kill_path;
 static int fail_errno;
+static char kill_op[16];
+static long kill_left;
+
+static int open_own(const char *file) {
+  return syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+}
 
 __attribute__((constructor)) static void shim_start(void) {
   const char *delay = getenv("FLEETQ_SHIM_FSYNC_DELAY_US");
@@ -38,7 +50,12 @@ __attribute__((constructor)) static void shim_start(void) {
   fail_path = getenv("FLEETQ_SHIM_FAIL_PATH");
   control = getenv("FLEETQ_SHIM_CONTROL");
   fail_errno = name && strcmp(name, "ENOSPC") == 0 ? ENOSPC : EIO;
-  if (log) log_fd = syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  const char *data = getenv("FLEETQ_SHIM_DATA");
+  const char *killing = getenv("FLEETQ_SHIM_KILL");
+  kill_path = getenv("FLEETQ_SHIM_KILL_PATH");
+  if (killing && sscanf(killing, "%15s %ld", kill_op, &kill_left) != 2) abort();
+  if (log) log_fd = open_own(log);
+  if (data) data_fd = open_own(data);
 }
 
 #define REAL(name) ((__typeof__(&name))real(#name))
@@ -67,13 +84,38 @@ static int fails(const char *op, int fd) {
   return 1;
 }
 
-static void note(const char *op, int fd, long result, long bytes, long offset) {
-  char path[PATH_MAX], line[PATH_MAX + 128];
+/* Ends the process in place of the call it was told. */
+static void die_at(const char *op, int fd) {
+  char path[PATH_MAX], line[64];
+  if (kill_left <= 0 || strcmp(op, kill_op) != 0 || !path_of(fd, path)) return;
+  if (kill_path && !strstr(path, kill_path)) return;
+  if (--kill_left > 0) return;
+  int length = snprintf(line, sizeof line, "dying at %s\n", op);
+  syscall(SYS_write, 1, line, (size_t)length);
+  syscall(SYS_kill, getpid(), SIGKILL);
+}
+
+static void note_path(const char *op, const char *path, long result, long bytes, long offset) {
+  char line[2 * PATH_MAX + 128];
   int kept = errno;
-  if (log_fd < 0 || fd == log_fd || !path_of(fd, path)) return;
-  if (log_path && !strstr(path, log_path)) return;
+  if (log_fd < 0 || (log_path && !strstr(path, log_path))) return;
   int length = snprintf(line, sizeof line, "%s %ld %ld %ld %s\n", op, result, bytes, offset, path);
   syscall(SYS_write, log_fd, line, (size_t)length);
+  errno = kept;
+}
+
+static void note(const char *op, int fd, long result, long bytes, long offset) {
+  char path[PATH_MAX];
+  if (log_fd < 0 || fd == log_fd || !path_of(fd, path)) return;
+  note_path(op, path, result, bytes, offset);
+}
+
+/* The bytes of a write that is noted, before its line. */
+static void keep(int fd, const void *data, long result) {
+  char path[PATH_MAX];
+  int kept = errno;
+  if (data_fd < 0 || result <= 0 || !path_of(fd, path)) return;
+  if (!log_path || strstr(path, log_path)) syscall(SYS_write, data_fd, data, (size_t)result);
   errno = kept;
 }
 
@@ -86,7 +128,9 @@ static void slow_down(void) {
 ssize_t write(int fd, const void *data, size_t bytes) {
   static __typeof__(&write) next;
   if (!next) next = REAL(write);
+  die_at("write", fd);
   ssize_t result = fails("write", fd) ? -1 : next(fd, data, bytes);
+  keep(fd, data, result);
   note("write", fd, result, (long)bytes, -1);
   return result;
 }
@@ -94,7 +138,14 @@ ssize_t write(int fd, const void *data, size_t bytes) {
 ssize_t writev(int fd, const struct iovec *parts, int count) {
   static __typeof__(&writev) next;
   if (!next) next = REAL(writev);
+  die_at("write", fd);
   ssize_t result = fails("write", fd) ? -1 : next(fd, parts, count);
+  long left = result;
+  for (int part = 0; part < count && left > 0; part++) {
+    long bytes = left < (long)parts[part].iov_len ? left : (long)parts[part].iov_len;
+    keep(fd, parts[part].iov_base, bytes);
+    left -= bytes;
+  }
   note("write", fd, result, (long)result, -1);
   return result;
 }
@@ -102,7 +153,9 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
 ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset) {
   static __typeof__(&pwrite) next;
   if (!next) next = REAL(pwrite);
+  die_at("write", fd);
   ssize_t result = fails("write", fd) ? -1 : next(fd, data, bytes, offset);
+  keep(fd, data, result);
   note("write", fd, result, (long)bytes, (long)offset);
   return result;
 }
@@ -110,7 +163,9 @@ ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset) {
 ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t offset) {
   static __typeof__(&pwrite64) next;
   if (!next) next = REAL(pwrite64);
+  die_at("write", fd);
   ssize_t result = fails("write", fd) ? -1 : next(fd, data, bytes, offset);
+  keep(fd, data, result);
   note("write", fd, result, (long)bytes, (long)offset);
   return result;
 }
@@ -118,6 +173,7 @@ ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t offset) {
 int fsync(int fd) {
   static __typeof__(&fsync) next;
   if (!next) next = REAL(fsync);
+  die_at("sync", fd);
   slow_down();
   int result = fails("fsync", fd) ? -1 : next(fd);
   note("sync", fd, result, 0, -1);
@@ -127,6 +183,7 @@ int fsync(int fd) {
 int fdatasync(int fd) {
   static __typeof__(&fdatasync) next;
   if (!next) next = REAL(fdatasync);
+  die_at("sync", fd);
   slow_down();
   int result = fails("fsync", fd) ? -1 : next(fd);
   note("sync", fd, result, 0, -1);
@@ -146,5 +203,50 @@ int ftruncate64(int fd, off64_t bytes) {
   if (!next) next = REAL(ftruncate64);
   int result = next(fd, bytes);
   note("truncate", fd, result, (long)bytes, -1);
+  return result;
+}
+
+static int open_noted(int (*next)(const char *, int, ...), const char *path, int flags, mode_t mode) {
+  int is_new = data_fd >= 0 && (flags & O_CREAT) && access(path, F_OK) != 0;
+  int fd = next(path, flags, mode);
+  if (data_fd >= 0 && fd >= 0 && (is_new || (flags & O_TRUNC))) note("create", fd, 0, 0, -1);
+  return fd;
+}
+
+int open(const char *path, int flags, ...) {
+  static __typeof__(&open) next;
+  va_list more;
+  if (!next) next = REAL(open);
+  va_start(more, flags);
+  mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open_noted(next, path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+  static __typeof__(&open64) next;
+  va_list more;
+  if (!next) next = REAL(open64);
+  va_start(more, flags);
+  mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open_noted(next, path, flags, mode);
+}
+
+int rename(const char *from, const char *to) {
+  static __typeof__(&rename) next;
+  char both[2 * PATH_MAX];
+  if (!next) next = REAL(rename);
+  int result = next(from, to);
+  snprintf(both, sizeof both, "%s|%s", from, to);
+  if (data_fd >= 0) note_path("rename", both, result, 0, -1);
+  return result;
+}
+
+int unlink(const char *path) {
+  static __typeof__(&unlink) next;
+  if (!next) next = REAL(unlink);
+  int result = next(path);
+  if (data_fd >= 0) note_path("unlink", path, result, 0, -1);
   return result;
 }

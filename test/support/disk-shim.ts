@@ -10,6 +10,10 @@ export interface ShimOptions {
   readonly fsyncDelayUs?: number;
   /** Where to log writes and syncs, and of which files: those whose path contains `path`. */
   readonly log?: { readonly file: string; readonly path?: string };
+  /** Where to keep the bytes of what is logged; names are logged too then. */
+  readonly data?: string;
+  /** Ends the process by SIGKILL in place of its nth call of that kind on such a path. */
+  readonly kill?: { readonly op: 'write' | 'sync'; readonly nth: number; readonly path: string };
   /** What fails while the file `control` exists. */
   readonly fail?: {
     readonly op: 'write' | 'fsync';
@@ -20,12 +24,13 @@ export interface ShimOptions {
 }
 
 export interface ShimLine {
-  readonly op: 'write' | 'sync' | 'truncate';
+  readonly op: 'write' | 'sync' | 'truncate' | 'create' | 'rename' | 'unlink';
   /** What the call answered: below 0 where it failed. */
   readonly result: number;
   readonly bytes: number;
   /** -1 where the call has none. */
   readonly offset: number;
+  /** Of a rename 'from|to'. */
   readonly path: string;
 }
 
@@ -33,7 +38,7 @@ const SOURCE = fileURLToPath(new URL('./disk-shim.c', import.meta.url));
 let built: string | undefined;
 
 /** The environment of a child whose disk behaves like this. */
-export function shimEnv({ fsyncDelayUs, log, fail }: ShimOptions): NodeJS.ProcessEnv {
+export function shimEnv({ fsyncDelayUs, log, data, kill, fail }: ShimOptions): NodeJS.ProcessEnv {
   built ??= build();
   return {
     LD_PRELOAD: built,
@@ -42,6 +47,10 @@ export function shimEnv({ fsyncDelayUs, log, fail }: ShimOptions): NodeJS.Proces
     ...(fsyncDelayUs === undefined ? {} : { FLEETQ_SHIM_FSYNC_DELAY_US: String(fsyncDelayUs) }),
     ...(log ? { FLEETQ_SHIM_LOG: log.file } : {}),
     ...(log?.path ? { FLEETQ_SHIM_LOG_PATH: log.path } : {}),
+    ...(data ? { FLEETQ_SHIM_DATA: data } : {}),
+    ...(kill
+      ? { FLEETQ_SHIM_KILL: `${kill.op} ${kill.nth}`, FLEETQ_SHIM_KILL_PATH: kill.path }
+      : {}),
     ...(fail
       ? {
           FLEETQ_SHIM_FAIL_OP: fail.op,

@@ -7,11 +7,11 @@
 import { type Config, SETTING_NAMES, type Settings, variableOf } from '../../config/index.ts';
 import { parseDuration, systemClock } from '../../ground/index.ts';
 import { placeOf } from '../../journal/index.ts';
+import type { Execute } from '../command.ts';
 import { RemoteError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { machinesPlace } from '../machines.ts';
 import type { Output } from '../output.ts';
-import type { Execute } from '../program.ts';
 import { SocketClient } from '../socket-client.ts';
 import { Samples } from './samples.ts';
 import { Supervisor, type SupervisorEvent } from './supervisor.ts';

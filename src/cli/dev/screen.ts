@@ -2,7 +2,7 @@
 import type { MachineInfo } from '../../admin/index.ts';
 import type { RunSummary } from '../../engine/index.ts';
 import { showDuration } from '../../ground/index.ts';
-import type { Paint } from '../output.ts';
+import type { Paint } from '../paint.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from '../shape.ts';
 import { type Column, pad, plain, tableText } from '../table.ts';
 import { stripOf } from './strip.ts';

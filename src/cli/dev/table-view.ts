@@ -2,7 +2,7 @@
 import type { MachineInfo } from '../../admin/index.ts';
 import type { RunSummary } from '../../engine/index.ts';
 import { type Cancel, isoTime, systemClock } from '../../ground/index.ts';
-import { painterFor } from '../output.ts';
+import { painterFor } from '../paint.ts';
 import type { SocketClient } from '../socket-client.ts';
 import { drawScreen, runRows, shortId, type Totals, workerText } from './screen.ts';
 import { tellEvent } from './story.ts';

@@ -11,7 +11,7 @@ import { writeLogs } from '../../telemetry/logs.ts';
 import { exitOf } from '../exit.ts';
 import { openFleet } from '../host.ts';
 import { loadMachines } from '../machines.ts';
-import { wantsColour } from '../output.ts';
+import { wantsColour } from '../paint.ts';
 import type { WorkerMessage } from './messages.ts';
 
 function tellSupervisor(message: WorkerMessage): void {

@@ -1,0 +1,29 @@
+/** Removes what has been kept for long enough: ended tasks with their histories, and pods long down. */
+import { defineMachine, handoff, type Recovery } from 'fleetq';
+import * as z from 'zod';
+
+const BATCH_COUNT_MAX = 100;
+
+export const retention = (recovery: Recovery) =>
+  defineMachine({
+    name: 'recovery/retention',
+    version: 1,
+    input: z.object({ pod: z.string() }),
+    retry: { attemptMax: 3 },
+    timeout: { run: '10m' },
+    check: () => {
+      if (recovery.standing()?.isLeader) return undefined;
+      return handoff({ removed: 0 }, 'another pod leads');
+    },
+    work: async ({ signal, progress }) => {
+      let removed = 0;
+      for (let batch = 0; batch < BATCH_COUNT_MAX; batch++) {
+        signal.throwIfAborted();
+        const count = await recovery.prune();
+        removed += count;
+        if (count === 0) break;
+        progress(batch / BATCH_COUNT_MAX, `${removed} tasks were removed`);
+      }
+      return { removed };
+    },
+  });

@@ -1,0 +1,78 @@
+/**
+ * Gives back to the fleet what dead pods left behind. Every phase is safe to repeat, by this pod or by
+ * any other: the fence comes first and is never taken back, each task is released once per epoch, and
+ * the next sweep looks at whatever is left.
+ */
+import { defineMachine, handoff, type Recovery } from 'fleetq';
+import * as z from 'zod';
+
+/** How many of the rescued tasks a record names; the rest it counts. */
+const NAMED_COUNT_MAX = 1_000;
+
+type Swept = {
+  readonly pod: string;
+  readonly why: string;
+  readonly requeued: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly waitingForHost: number;
+  readonly tasks: readonly string[];
+};
+
+export const sweep = (recovery: Recovery) =>
+  defineMachine({
+    name: 'recovery/sweep',
+    version: 1,
+    input: z.object({ pod: z.string() }),
+    retry: { attemptMax: 3 },
+    timeout: { run: '10m' },
+    check: async () => {
+      const nothing = { pods: [] as Swept[], isOutage: false };
+      const standing = recovery.standing();
+      if (!standing?.isLeader) return handoff(nothing, 'another pod leads');
+      if (!standing.isSteady) return handoff(nothing, 'this pod was not heard for long enough');
+      const { pods } = await recovery.worklist();
+      return pods.length > 0 ? undefined : handoff(nothing, 'nobody is missing');
+    },
+    work: async ({ progress, signal }) => {
+      const { pods, isOutage } = await recovery.worklist();
+      const swept: Swept[] = [];
+      for (const { pod, why, wasWilling } of pods) {
+        signal.throwIfAborted();
+        if (why === 'silent' && !(await recovery.fence(pod))) continue;
+        swept.push(await takeAll(recovery, pod, why, !isOutage && !wasWilling));
+        progress(swept.length / pods.length, `${pod} was swept`);
+      }
+      return { pods: swept, isOutage };
+    },
+    validate: async ({ work }) => {
+      for (const { pod } of work.pods) {
+        if (await recovery.holdsAny(pod)) throw new Error(`${pod} still holds tasks`);
+      }
+    },
+    persist: async ({ work }) => {
+      for (const { pod } of work.pods) await recovery.retire(pod);
+      if (work.pods.some(({ failed }) => failed > 0)) await recovery.refreshDeadLetters();
+      return work;
+    },
+  });
+
+async function takeAll(
+  recovery: Recovery,
+  pod: string,
+  why: string,
+  countsCrash: boolean,
+): Promise<Swept> {
+  const counts = { pending: 0, failed: 0, cancelled: 0, waiting: 0 };
+  const tasks: string[] = [];
+  for (;;) {
+    const taken = await recovery.take(pod, countsCrash);
+    for (const { task, status } of taken) {
+      if (status in counts) counts[status as keyof typeof counts]++;
+      if (tasks.length < NAMED_COUNT_MAX) tasks.push(task);
+    }
+    if (taken.length > 0) continue;
+    const { pending: requeued, failed, cancelled, waiting: waitingForHost } = counts;
+    return { pod, why, requeued, failed, cancelled, waitingForHost, tasks };
+  }
+}

@@ -1,0 +1,12 @@
+-- What people changed: each change once, found again by its id however often it was asked for.
+create table audit_log (
+  id      text collate "C" primary key,
+  at      timestamptz not null default clock_timestamp(),
+  who     text not null,
+  what    text not null,
+  task_id text collate "C",
+  detail  text
+);
+
+create index audit_log_at on audit_log (at);
+create index audit_log_task on audit_log (task_id) where task_id is not null;

@@ -1,0 +1,172 @@
+/** What a fleet is opened with, and what it is made of. */
+import { countOption, DEFAULTS, durationOption } from './config/index.ts';
+import { type Around, Caretaker, Engine, Inspector } from './engine/index.ts';
+import type { Member } from './fleet/index.ts';
+import {
+  type Clock,
+  type Duration,
+  type Random,
+  systemClock,
+  systemRandom,
+} from './ground/index.ts';
+import { type Codec, SqliteJournal } from './journal/index.ts';
+import { type Machine, Registry } from './machine/index.ts';
+import type { Store } from './store/index.ts';
+import { tell } from './telemetry/events.ts';
+
+export interface FleetOptions {
+  readonly machines: readonly Machine[];
+  /** Where the journal lives; './.fleetq' by default. One process holds it at a time. */
+  readonly dataDir?: string | undefined;
+  /**
+   * What pods share: 'postgres://…', 'sqlite:./fleet.db', or a store that was opened. Without one
+   * there is no fleet, and runs are started here and stay here.
+   */
+  readonly store?: string | Store | undefined;
+  /** Makes the store's tables, or brings them up to date; else `fleetq migrate up` does. */
+  readonly migrates?: boolean | undefined;
+  /** The way to the store goes through a pooler in transaction mode. */
+  readonly isPooled?: boolean | undefined;
+  readonly claimMode?: 'skip-locked' | 'cas' | undefined;
+  /** For people; the host's name by default. */
+  readonly podName?: string | undefined;
+  readonly heartbeat?: Duration | undefined;
+  /** A pod that was silent for so long is taken for dead. */
+  readonly silence?: Duration | undefined;
+  /** How often records of runs in hand go to the store. */
+  readonly archive?: Duration | undefined;
+  /** Enqueues, asks and cancels, but claims nothing: for producers and tools. */
+  readonly isClient?: boolean | undefined;
+  /** Claims only tasks whose owners have died twice: for a process of their own. */
+  readonly isSuspectsOnly?: boolean | undefined;
+  /** How many runs are executed at once; 64 by default. */
+  readonly slots?: number | undefined;
+  /** How long ended runs keep their events, and keys their meaning; '7d' by default. */
+  readonly retention?: Duration | undefined;
+  /** The largest JSON, in bytes, that a phase may return; 1 MiB by default. */
+  readonly resultBytesMax?: number | undefined;
+  /** How many unfinished runs may be in memory; 200,000 by default. */
+  readonly activeRunsMax?: number | undefined;
+  /** How many calls of each API `use` lets through at once; 32 where nothing is said. */
+  readonly apis?: Readonly<Record<string, number>> | undefined;
+  /** Wraps the call of every phase; for tracing. */
+  readonly around?: Around | undefined;
+  /** What payloads pass through before they touch the disk. */
+  readonly codec?: Codec | undefined;
+  /** Takes runs in and cancels them, and leaves executing them to the next process. */
+  readonly isIdle?: boolean | undefined;
+  /**
+   * Whether the command line can reach this process, on a socket in the data directory. Unless
+   * `isIdle` that is tried by default; with `true` it is an error where it cannot be.
+   */
+  readonly socket?: boolean | undefined;
+  /** Called when somebody asks this pod, through the store, to drain. */
+  readonly onDrainWanted?: (() => void) | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+}
+
+/** What a fleet stands on, opened and not yet started. */
+export interface Parts {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly retentionMs: number;
+  readonly resultBytesMax: number;
+  readonly registry: Registry;
+  readonly journal: SqliteJournal;
+  readonly engine: Engine;
+  readonly inspector: Inspector;
+  readonly caretaker: Caretaker;
+  readonly member: Member | undefined;
+}
+
+/** What does not depend on whether there is a store. */
+export interface Base {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly dataDir: string;
+  readonly slots: number;
+  readonly resultBytesMax: number;
+  readonly activeRunsMax: number;
+  readonly retentionMs: number;
+}
+
+export async function assemble(
+  options: FleetOptions,
+  ports: { readonly beforeClose: () => void; readonly onDrainWanted: () => void },
+): Promise<Parts> {
+  const clock = options.clock ?? systemClock;
+  const random = options.random ?? systemRandom;
+  const sizes = sizesOf(options);
+  // Everything that can be wrong without looking at a disk or a database is found first.
+  new Registry(options.machines);
+  const dataDir = options.dataDir ?? DEFAULTS.dataDir;
+  const base = { clock, random, dataDir, ...sizes };
+  // A process without a store does not load what only a fleet needs.
+  const joining = options.store && (await (await import('./join.ts')).prepare(options, base));
+  try {
+    const registry = new Registry([...options.machines, ...(joining ? joining.machines : [])]);
+    const { journal, engine } = openEngine(options, base, registry, ports.beforeClose);
+    return {
+      ...base,
+      registry,
+      journal,
+      engine,
+      inspector: new Inspector(journal, clock, engine),
+      caretaker: new Caretaker(journal, clock, sizes.retentionMs, engine),
+      member: joining ? joining.join({ engine, journal, registry }, ports) : undefined,
+    };
+  } catch (error) {
+    if (joining) await joining.abandon();
+    throw error;
+  }
+}
+
+function sizesOf(options: FleetOptions): Omit<Base, 'clock' | 'random' | 'dataDir'> {
+  const {
+    slots = DEFAULTS.slots,
+    resultBytesMax = DEFAULTS.resultBytesMax,
+    activeRunsMax = DEFAULTS.activeRunsMax,
+    retention = DEFAULTS.retention,
+  } = options;
+  for (const [api, count] of Object.entries(options.apis ?? {}))
+    countOption(`apis.${api}`, count, 1_000_000);
+  return {
+    slots: countOption('slots', slots, 100_000),
+    resultBytesMax: countOption('resultBytesMax', resultBytesMax, 64 * 1024 * 1024),
+    activeRunsMax: countOption('activeRunsMax', activeRunsMax, 10_000_000),
+    retentionMs: durationOption('retention', retention),
+  };
+}
+
+function openEngine(
+  options: FleetOptions,
+  of: Base,
+  registry: Registry,
+  beforeClose: () => void,
+): { journal: SqliteJournal; engine: Engine } {
+  const { clock, random } = of;
+  const journal = SqliteJournal.open(of.dataDir, {
+    clock,
+    random,
+    codec: options.codec,
+    onStall: (error) =>
+      tell('journal.stalled', () => ({ error: { name: error.name, message: error.message } })),
+    onRecover: () => tell('journal.recovered', () => ({})),
+    onCommit: (commit) => tell('journal.committed', () => commit),
+  });
+  const engine = new Engine({
+    journal,
+    registry,
+    clock,
+    random,
+    slots: options.isIdle ? 0 : of.slots,
+    resultBytesMax: of.resultBytesMax,
+    activeRunsMax: of.activeRunsMax,
+    retentionMs: of.retentionMs,
+    apis: options.apis,
+    around: options.around,
+    beforeClose,
+  });
+  return { journal, engine };
+}

@@ -1,0 +1,65 @@
+/**
+ * Brings a process to rest: no phase begins any more, those in hand get the budget to finish, near its
+ * end they are told to, and runs that are held for a store and stand between two phases are given back.
+ */
+import type { Clock } from '../ground/index.ts';
+import { tell } from '../telemetry/events.ts';
+import type { Admission } from './admission.ts';
+import { DrainingError } from './errors.ts';
+import { isOurs, type LiveRun, mustWait, wakeAtOf } from './live-run.ts';
+import type { DrainReport } from './options.ts';
+import type { RunTable } from './run-table.ts';
+import type { Waits } from './waits.ts';
+
+/** The last part of a drain's budget, in which handlers are told to stop. */
+const HURRY_MS = 3_000;
+
+export interface DrainerPorts {
+  readonly clock: Clock;
+  readonly runs: RunTable;
+  readonly admission: Admission;
+  readonly waits: Waits;
+}
+
+export class Drainer {
+  readonly #ports: DrainerPorts;
+  #resting: Promise<DrainReport> | undefined;
+
+  constructor(ports: DrainerPorts) {
+    this.#ports = ports;
+  }
+
+  /** Nobody is admitted from now on, and nobody is woken. */
+  stop(): void {
+    const { runs, admission, waits } = this.#ports;
+    runs.isDraining = true;
+    admission.stop();
+    waits.stop();
+  }
+
+  quiesce(budgetMs: number): Promise<DrainReport> {
+    this.#resting ??= this.#quiesce(budgetMs);
+    return this.#resting;
+  }
+
+  async #quiesce(budgetMs: number): Promise<DrainReport> {
+    const { runs, admission } = this.#ports;
+    tell('engine.draining', () => ({ budgetMs }));
+    this.stop();
+    await admission.idleWithin(Math.max(0, budgetMs - HURRY_MS));
+    const drained = { why: 'drained', reason: new DrainingError() } as const;
+    for (const run of runs.live.values()) run.call?.giveUp(drained);
+    await admission.idleWithin(Math.min(budgetMs, HURRY_MS));
+    for (const run of [...runs.live.values()]) this.#giveBack(run);
+    return { unfinished: runs.live.size, interrupted: admission.slots.busy };
+  }
+
+  #giveBack(run: LiveRun): void {
+    const { clock, runs } = this.#ports;
+    if (!run.tie || run.slot !== undefined || run.isAppending || !isOurs(run)) return;
+    runs.leave(run);
+    const now = clock.now();
+    if (!mustWait(run, now)) return run.tie.released();
+    run.tie.parked(run.state.at.endsWith('.sleep') ? 'sleep' : 'retry', wakeAtOf(run)! - now);
+  }
+}

@@ -1,0 +1,42 @@
+/** Where runs come to rest: at their end, or set aside for a person to look at. */
+import type { RunId } from '../ground/index.ts';
+import type { Journal, RunRow } from '../journal/index.ts';
+import type { Ending } from '../machine/index.ts';
+import { tell } from '../telemetry/events.ts';
+import { RunNotFoundError, RunSetAsideError } from './errors.ts';
+import type { Resumption } from './resume.ts';
+import type { RunTable } from './run-table.ts';
+
+/** How the run ended, once it has: from memory where it is there, from the journal otherwise. */
+export async function endingOf(
+  runs: RunTable,
+  journal: Journal,
+  id: RunId,
+  until: AbortSignal | undefined,
+): Promise<Ending> {
+  if (runs.isClosed || runs.live.has(id)) return runs.whenEnded(id, until);
+  const row = journal.find(id);
+  if (!row) throw new RunNotFoundError(id);
+  if (row.ending) return row.ending;
+  const aside = runs.setAside.get(id);
+  if (aside) throw new RunSetAsideError(id, aside.status, aside.reason);
+  return runs.whenEnded(id, until);
+}
+
+/** The run stands still here, and whoever listens is told why. */
+export function putAside(
+  runs: RunTable,
+  found: Extract<Resumption, { readonly kind: 'setAside' }>,
+): void {
+  const { row, state, status, reason } = found;
+  runs.putAside(row.id, { status, reason });
+  const of = { run: row.id, machine: row.machine, version: row.version, reason };
+  if (status === 'quarantined') tell('run.quarantined', () => of);
+  else tell('run.blocked', () => ({ ...of, state }));
+}
+
+/** The records of a run that waits were looked at, and cannot be trusted. */
+export function quarantineAsleep(runs: RunTable, row: RunRow, reason: string): void {
+  if (runs.isDraining || runs.live.has(row.id) || runs.setAside.has(row.id)) return;
+  putAside(runs, { kind: 'setAside', row, status: 'quarantined', state: '', reason });
+}

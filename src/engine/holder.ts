@@ -1,0 +1,254 @@
+/**
+ * Runs that came from elsewhere and are held here for a while: how they are taken in, how they go on
+ * after a restart of this process, and how they are let go of when they are no longer ours.
+ */
+import { assert, type Clock, type Json, type RunId } from '../ground/index.ts';
+import {
+  DamagedRunError,
+  type EventRow,
+  type Evidence,
+  type Journal,
+  type Opening,
+} from '../journal/index.ts';
+import {
+  type Ending,
+  firstStateOf,
+  isFinal,
+  type Plan,
+  parseWith,
+  type Registry,
+  type RunEvent,
+  startState,
+} from '../machine/index.ts';
+import { tell } from '../telemetry/events.ts';
+import { foldRun, LiveRun, ofRun } from './live-run.ts';
+import type { Recorder } from './recorder.ts';
+import { load } from './resume.ts';
+import type { RunTable } from './run-table.ts';
+import type { Carried, Tie, WrittenRecord } from './tie.ts';
+import { inputView } from './view.ts';
+
+/** A run as another owner left it, or one that nobody has begun. */
+export interface Offer extends Carried {
+  readonly id: RunId;
+  readonly plan: Plan;
+  readonly tie: Tie;
+  /** Who takes it, for people. */
+  readonly pod: string;
+  /** What earlier owners have recorded; empty where nobody has begun. */
+  readonly rows: readonly EventRow[];
+  readonly wasInterrupted: boolean;
+  /** Whatever its last record waits for is over. */
+  readonly isDue: boolean;
+  /** The records of an earlier generation whose finished steps count. */
+  readonly carried: readonly EventRow[] | undefined;
+}
+
+/** A held run of an earlier process of this journal. */
+export interface LocalHold {
+  readonly run: RunId;
+  readonly generation: number;
+  readonly epoch: number;
+  /** A phase of it was being executed when that process ended. */
+  readonly isOpen: boolean;
+}
+
+export interface HolderPorts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly runs: RunTable;
+  readonly recorder: Recorder;
+  /** The run stands between two phases: its turn, its wait or its end comes next. */
+  readonly goOn: (run: LiveRun, waitMs?: number) => Promise<void>;
+  readonly countInterruption: (run: LiveRun) => Promise<void>;
+  readonly onFailed: (run: LiveRun, error: unknown) => void;
+}
+
+export class Holder {
+  readonly #ports: HolderPorts;
+  readonly #resumed = new Set<RunId>();
+
+  constructor(ports: HolderPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves when what was taken over is durable here; the run then goes on by itself. */
+  async accept(offer: Offer): Promise<void> {
+    const { runs } = this.#ports;
+    // A record of an earlier hold on it may still be on its way to the disk.
+    await runs.letGo.get(offer.id);
+    if (offer.rows.length > 0) await this.#takeOver(offer);
+    else await this.#begin(offer);
+  }
+
+  async #begin({ id, plan, tie, pod, input, key, deadlineMs, carried }: Offer): Promise<void> {
+    const { clock } = this.#ports;
+    const answer = parseWith(plan.input, input, `the input of ${plan.name}`);
+    const parsed = answer instanceof Promise ? await answer : answer;
+    const now = clock.now();
+    const event: Extract<RunEvent, { type: 'STARTED' }> = {
+      type: 'STARTED',
+      machine: plan.name,
+      version: plan.version,
+      fingerprint: plan.fingerprint,
+      input,
+      key,
+      pod,
+      generation: tie.generation,
+      carried: carried && this.#carriedOf(id, plan, carried),
+    };
+    const state = withDeadline(startState(plan, event, now), deadlineMs, now);
+    const run = new LiveRun(id, plan, key, tie.epoch, state, tie);
+    if (parsed.isShareable && !event.carried) run.view = inputView(parsed);
+    const { name: machine, version } = plan;
+    const { generation } = tie;
+    await this.#open(run, event, { machine, version, key, generation });
+    tell('run.started', () => ({ ...ofRun(run), key }));
+    this.#drive(run, false);
+  }
+
+  async #takeOver({ id, plan, tie, pod, rows, deadlineMs, ...offer }: Offer): Promise<void> {
+    const { journal, clock } = this.#ports;
+    const records = journal.decode(id, rows);
+    const run = foldRun(plan, id, tie.epoch, records);
+    if (typeof run === 'string') throw new DamagedRunError(id, run);
+    run.tie = tie;
+    run.state = withDeadline(run.state, deadlineMs, clock.now());
+    const first = records[0]!.event;
+    assert(first.type === 'STARTED', 'a history begins with STARTED');
+    const { machine, version, key } = first;
+    const opens = { machine, version, key, rows, generation: tie.generation };
+    await this.#open(run, { type: 'TAKEN', pod }, opens);
+    if (run.state.ending) return tie.ended(run.state.ending);
+    if (offer.isDue) run.waitedSeq = run.seq;
+    const { at, attempt } = run.state;
+    const { wasInterrupted } = offer;
+    tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
+    this.#drive(run, wasInterrupted && !isBetween(run, records.at(-1)!.event));
+  }
+
+  async #open(run: LiveRun, event: RunEvent, opens: Opening): Promise<void> {
+    const { journal, runs, recorder } = this.#ports;
+    // A copy from an earlier time it was held here; the store has since given it to others.
+    if (journal.hasRun(run.id)) journal.endHolds([run.id]);
+    runs.live.set(run.id, run);
+    try {
+      await recorder.open(run, event, opens);
+    } catch (error) {
+      runs.leave(run);
+      throw error;
+    }
+  }
+
+  /** What an earlier generation had finished, and the step it failed in; nothing where that is gone. */
+  #carriedOf(
+    id: RunId,
+    plan: Plan,
+    rows: readonly EventRow[],
+  ): { step: string; outputs: Readonly<Record<string, Json>> } | undefined {
+    const run = rows.length > 0 ? foldRun(plan, id, 0, this.#ports.journal.decode(id, rows)) : '';
+    if (typeof run === 'string') return undefined;
+    const from = run.state.ending?.state ?? run.state.at;
+    const step = from.slice(0, Math.max(0, from.lastIndexOf('.')));
+    if (firstStateOf(plan.chart, step) === undefined) return undefined;
+    const outputs = { ...run.state.outputs };
+    delete outputs[step];
+    return { step, outputs };
+  }
+
+  /** What this journal still has of runs that an earlier process held. */
+  localHolds(): LocalHold[] {
+    const { journal, runs } = this.#ports;
+    const { occupied } = journal.evidence;
+    return journal.holds().map(({ run, generation, epoch }) => {
+      const isOpen = runs.wasOpen.has(run) || (occupied.has(run) && !this.#resumed.has(run));
+      return { run, generation, epoch, isOpen };
+    });
+  }
+
+  /** Goes on with a run that this journal has, under a new epoch. */
+  async resume(
+    id: RunId,
+    tie: Tie,
+    { pod, deadlineMs }: { readonly pod: string; readonly deadlineMs: number | undefined },
+  ): Promise<void> {
+    const { journal, clock, registry, runs, recorder } = this.#ports;
+    await runs.letGo.get(id);
+    const ending = endingHere(journal, id);
+    if (ending) return tie.ended(ending);
+    const found = load(journal, registry, id, this.#evidenceOf(id));
+    assert(found !== undefined, `run ${id} is held and not there`);
+    if (found.kind === 'setAside') {
+      return found.status === 'blocked' ? tie.released() : tie.quarantined(found.reason);
+    }
+    const { run, waitMs } = found;
+    const wasInterrupted = found.wasInterrupted || runs.wasOpen.delete(id);
+    run.tie = tie;
+    run.epoch = tie.epoch;
+    run.state = withDeadline(run.state, deadlineMs, clock.now());
+    runs.live.set(id, run);
+    await recorder.record(run, { type: 'TAKEN', pod });
+    const { at, attempt } = run.state;
+    tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
+    this.#drive(run, wasInterrupted, waitMs);
+  }
+
+  /** What the process before this one left behind tells of its end, and of nothing that came later. */
+  #evidenceOf(id: RunId): Evidence | undefined {
+    if (this.#resumed.has(id)) return undefined;
+    this.#resumed.add(id);
+    return this.#ports.journal.evidence;
+  }
+
+  /** The run is no longer ours: its handler is told, and whatever it answers counts for nothing. */
+  drop(id: RunId, reason: Error): void {
+    const { runs } = this.#ports;
+    const run = runs.live.get(id);
+    if (!run?.tie) return;
+    run.isLost = true;
+    if (run.call) runs.wasOpen.add(id);
+    run.call?.giveUp({ why: 'lost', reason });
+    runs.lose(run, reason);
+  }
+
+  /** The store has them, or somebody else: nothing of them is needed here. */
+  forget(ids: readonly RunId[]): void {
+    const { journal, runs } = this.#ports;
+    for (const id of ids) {
+      runs.wasOpen.delete(id);
+      this.#resumed.delete(id);
+    }
+    journal.endHolds(ids.filter((id) => !runs.live.has(id)));
+  }
+
+  /** The run's records, as they were written. */
+  written(id: RunId): WrittenRecord[] {
+    return this.#ports.journal.rows(id);
+  }
+
+  #drive(run: LiveRun, wasInterrupted: boolean, waitMs?: number): void {
+    const { goOn, countInterruption, onFailed } = this.#ports;
+    const driven = wasInterrupted ? countInterruption(run) : goOn(run, waitMs);
+    driven.catch((error) => onFailed(run, error));
+  }
+}
+
+/** By the store's clock there is this much left; by ours it ends then. */
+function withDeadline<S extends { readonly deadlineAt: number | undefined }>(
+  state: S,
+  deadlineMs: number | undefined,
+  now: number,
+): S {
+  return { ...state, deadlineAt: deadlineMs === undefined ? undefined : now + deadlineMs };
+}
+
+/** Nothing can have been interrupted where the last record waits, or the run is asleep. */
+function isBetween(run: LiveRun, last: RunEvent): boolean {
+  const { at, dueAt } = run.state;
+  return isFinal(at) || at.endsWith('.sleep') || dueAt !== undefined || last.type === 'INTERRUPTED';
+}
+
+function endingHere(journal: Journal, id: RunId): Ending | undefined {
+  return journal.find(id)?.ending;
+}

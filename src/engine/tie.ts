@@ -1,0 +1,50 @@
+/**
+ * What binds a run to whoever gave it to this engine. A run that was started here has none. The engine
+ * asks before it begins a phase, and tells what became of the run; what lies behind it knows.
+ */
+import type { Json } from '../ground/index.ts';
+import type { Ending } from '../machine/index.ts';
+
+/** A record as the journal wrote it. */
+export interface WrittenRecord {
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly event: string;
+  readonly state: string;
+  /** What the codec made of the event. */
+  readonly data: string;
+  readonly hash: string;
+}
+
+export interface Tie {
+  readonly generation: number;
+  /** Rises whenever another owner takes the run: the fencing token of its handlers. */
+  readonly epoch: number;
+  /** Part of idempotency keys; rises when the run is to do everything anew. */
+  readonly keyGeneration: number;
+  /** Whether a phase may begin now. */
+  isCurrent(): boolean;
+  /** Resolves when that is so again, with false where the run is no longer ours. */
+  whenCurrent(): Promise<boolean>;
+  /** A record is durable here. */
+  recorded(record: WrittenRecord): void;
+  /** Resolves when what was recorded so far is durable elsewhere too, or the run is not ours. */
+  flushed(): Promise<void>;
+  /** The run has ended, and its last record is durable here. */
+  ended(ending: Ending): void;
+  /** The run waits for longer than it may keep its place. */
+  parked(reason: 'sleep' | 'retry', afterMs: number): void;
+  /** This process is on its way out, and the run stands between two phases. */
+  released(): void;
+  /** The run cannot be gone on with here. */
+  quarantined(reason: string): void;
+}
+
+/** What a run that comes from elsewhere brings along, besides its tie. */
+export interface Carried {
+  readonly input: Json;
+  readonly key: string | undefined;
+  /** What is left of its time; counted from now by this process's clock. */
+  readonly deadlineMs: number | undefined;
+}

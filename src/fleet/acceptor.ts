@@ -1,0 +1,162 @@
+/**
+ * Turns claimed tasks into runs of the engine: reads the payload, loads what earlier owners have
+ * recorded, and hands both over. Idempotent per claim, since an answer that was lost is found again by
+ * looking at what the store says this pod holds. A row that makes no sense becomes a dead letter.
+ */
+import type { Engine } from '../engine/index.ts';
+import { describeError, encodeJson, isRunId, type Json, type RunId } from '../ground/index.ts';
+import type { EventRow } from '../journal/index.ts';
+import type { Plan, Registry } from '../machine/index.ts';
+import type { ClaimedTask, Segment, Store } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+import { BadTaskError, ClaimLostError } from './errors.ts';
+import { HeldRun, type Keeper } from './held-run.ts';
+import { rowsOf } from './history.ts';
+import type { Holdings } from './holdings.ts';
+
+export interface AcceptorPorts {
+  readonly store: Pick<Store, 'histories'>;
+  readonly engine: Engine;
+  readonly registry: Registry;
+  readonly holdings: Holdings;
+  readonly keeper: Keeper;
+  readonly pod: string;
+  readonly payloadBytesMax: number;
+}
+
+export class Acceptor {
+  readonly #ports: AcceptorPorts;
+
+  constructor(ports: AcceptorPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves when each of them is on this disk, or on its way to being failed. */
+  async accept(tasks: readonly ClaimedTask[]): Promise<void> {
+    const { holdings } = this.#ports;
+    const unknown = tasks.filter(({ task, epoch }) => !holdings.has(task, epoch));
+    const segments = await this.#loadHistories(unknown);
+    await Promise.all(unknown.map((task) => this.#acceptOrFail(task, segments)));
+  }
+
+  async #loadHistories(tasks: readonly ClaimedTask[]): Promise<ReadonlyMap<string, Segment[]>> {
+    const runs = tasks.filter(hasHistory).map(({ task, generation, lastSeq, carriesFrom }) => {
+      const isNewGeneration = lastSeq < 0 && carriesFrom !== undefined;
+      return { task, generation: isNewGeneration ? carriesFrom : generation };
+    });
+    const found = new Map<string, Segment[]>();
+    if (runs.length === 0) return found;
+    // Of a generation that has begun, its own history counts; before that, the one it carries on.
+    const wanted = [...runs, ...tasks.filter(hasHistory)];
+    for (const segment of await this.#ports.store.histories(wanted)) {
+      const place = placeOf(segment.task, segment.generation);
+      const segments = found.get(place);
+      if (segments) segments.push(segment);
+      else found.set(place, [segment]);
+    }
+    return found;
+  }
+
+  async #acceptOrFail(task: ClaimedTask, segments: ReadonlyMap<string, Segment[]>): Promise<void> {
+    const { engine, holdings, keeper } = this.#ports;
+    // An older claim of ours on the same task cannot stand any more.
+    const before = holdings.get(task.task);
+    if (before) {
+      before.isOver = true;
+      engine.held.drop(task.task, new ClaimLostError(before.claim));
+      holdings.remove(before);
+    }
+    let rows: EventRow[] = [];
+    try {
+      rows = rowsOf(task.task, segments.get(placeOf(task.task, task.generation)) ?? []);
+      const last = rows.at(-1);
+      const from = { seq: last?.seq ?? -1, hash: last?.hash ?? '', state: last?.state };
+      const held = new HeldRun(task, from, keeper);
+      holdings.put(held);
+      await this.#begin(task, held, rows, segments);
+    } catch (error) {
+      const held = holdings.get(task.task) ?? new HeldRun(task, NOTHING, keeper);
+      holdings.put(held);
+      const { name, message, code } = describeError(error);
+      tell('task.refused', () => ({ run: task.task, machine: task.machine, reason: message }));
+      held.fail('aborted', { name, message, ...(code ? { code } : {}) });
+    }
+  }
+
+  async #begin(
+    task: ClaimedTask,
+    held: HeldRun,
+    rows: readonly EventRow[],
+    segments: ReadonlyMap<string, Segment[]>,
+  ): Promise<void> {
+    const { engine, pod } = this.#ports;
+    const plan = this.#planOf(task);
+    const last = rows.at(-1);
+    const carried = task.carriesFrom;
+    await engine.held.accept({
+      id: task.task,
+      plan,
+      tie: held,
+      pod,
+      input: this.#inputOf(task),
+      key: task.key,
+      deadlineMs: task.deadlineMs,
+      rows,
+      wasInterrupted: task.wasInterrupted,
+      // It left in order at its last record, so whatever that waited for is over.
+      isDue: !task.wasInterrupted && task.lastSeq === (last?.seq ?? -1),
+      carried:
+        rows.length === 0 && carried !== undefined
+          ? rowsOf(task.task, segments.get(placeOf(task.task, carried)) ?? [])
+          : undefined,
+    });
+    tell('task.claimed', () => ({
+      run: task.task,
+      machine: task.machine,
+      version: task.version,
+      epoch: task.epoch,
+      records: rows.length,
+    }));
+    if (task.control === 'cancel') {
+      engine.cancel(task.task, 'cancelled by request').catch(() => undefined);
+    }
+  }
+
+  #planOf(task: ClaimedTask): Plan {
+    if (!isRunId(task.task)) {
+      throw new BadTaskError(`the task's id is ${JSON.stringify(task.task)}`, {
+        hint: 'a task id is a ULID or a UUID in lower case; leave it out to get one',
+      });
+    }
+    const plan = this.#ports.registry.find(task.machine, task.version);
+    if (plan) return plan;
+    throw new BadTaskError(`no machine ${task.machine}@${task.version} is registered here`);
+  }
+
+  #inputOf(task: ClaimedTask): Json {
+    const { payload, machine } = task;
+    if (payload === undefined) {
+      throw new BadTaskError('the payload is missing', {
+        hint: 'write JSON into the column payload; null is JSON too',
+      });
+    }
+    let input: Json;
+    try {
+      input = JSON.parse(payload) as Json;
+    } catch (cause) {
+      throw new BadTaskError(`the payload is not JSON: ${describeError(cause).message}`, { cause });
+    }
+    encodeJson(input, `the input of ${machine}`, this.#ports.payloadBytesMax);
+    return input;
+  }
+}
+
+const NOTHING = { seq: -1, hash: '', state: undefined };
+
+function hasHistory({ lastSeq, wasInterrupted, carriesFrom }: ClaimedTask): boolean {
+  return lastSeq >= 0 || wasInterrupted || carriesFrom !== undefined;
+}
+
+function placeOf(task: RunId, generation: number): string {
+  return `${task}\n${generation}`;
+}

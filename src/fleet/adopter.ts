@@ -1,0 +1,123 @@
+/**
+ * Takes over from earlier processes of the same journal: a sweep of one's own predecessors with
+ * oneself as the new owner. The journal's lock proves that they are dead, so there is nothing to wait
+ * for. A run goes on from the local records where they continue what the store has, and from the
+ * store's otherwise; nothing that came from the store runs before the store has said whose it is.
+ */
+import type { Engine, LocalHold } from '../engine/index.ts';
+import type { RunId } from '../ground/index.ts';
+import type { Head, PodId, Segment, Store, TakenTask } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+import type { Acceptor } from './acceptor.ts';
+import { HeldRun, type Keeper } from './held-run.ts';
+import { segmentOf } from './history.ts';
+import type { Holdings } from './holdings.ts';
+
+const BATCH_COUNT_MAX = 500;
+
+export interface AdopterPorts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly acceptor: Acceptor;
+  readonly holdings: Holdings;
+  readonly keeper: Keeper;
+  readonly pod: PodId;
+}
+
+/** What is here of a run, and whether it goes on from what the store has. */
+interface Known {
+  readonly hold: LocalHold;
+  readonly isUsable: boolean;
+  readonly last: { readonly seq: number; readonly hash: string; readonly state: string };
+}
+
+export class Adopter {
+  readonly #ports: AdopterPorts;
+
+  constructor(ports: AdopterPorts) {
+    this.#ports = ports;
+  }
+
+  async adopt(predecessors: readonly PodId[]): Promise<void> {
+    const { store, engine, pod } = this.#ports;
+    const known = await this.#compare(engine.held.localHolds());
+    const crashed = [...known.values()].flatMap(({ hold }) => (hold.isOpen ? hold.run : []));
+    let count = 0;
+    for (const from of predecessors) {
+      await store.fence(from, pod, 'proved');
+      for (;;) {
+        const countMax = BATCH_COUNT_MAX;
+        const taking = { from, by: pod, to: 'taker', countMax, crashed, spreadMs: 0 } as const;
+        const taken = await store.take(taking);
+        if (taken.length === 0) break;
+        count += taken.length;
+        await this.#goOn(taken, known);
+      }
+      await store.retire(from);
+    }
+    // Whatever is left here was settled, or taken by others: the store has it.
+    engine.held.forget([...known.keys()]);
+    tell('pod.adopted', () => ({ pod, pods: predecessors.length, runs: count }));
+  }
+
+  /**
+   * Holds what is here against what the store has, and sends what it has not: whoever gets a run that
+   * is not adopted then has all there is of it.
+   */
+  async #compare(holds: readonly LocalHold[]): Promise<Map<RunId, Known>> {
+    const { store } = this.#ports;
+    const known = new Map<RunId, Known>();
+    for (let from = 0; from < holds.length; from += BATCH_COUNT_MAX) {
+      const page = holds.slice(from, from + BATCH_COUNT_MAX);
+      const runs = page.map(({ run, generation }) => ({ task: run, generation }));
+      const heads = new Map((await store.heads(runs)).map((head) => [head.task, head]));
+      const tails: Segment[] = [];
+      for (const hold of page) known.set(hold.run, this.#read(hold, heads.get(hold.run), tails));
+      await store.archive(tails);
+    }
+    return known;
+  }
+
+  #read(hold: LocalHold, head: Head | undefined, tails: Segment[]): Known {
+    const { run, generation, epoch } = hold;
+    const written = this.#ports.engine.held.written(run);
+    const last = written.at(-1)!;
+    const isUsable = !head || written[head.lastSeq]?.hash === head.lastHash;
+    if (isUsable) {
+      const fresh = written.slice(head ? head.lastSeq + 1 : 0);
+      const tail = segmentOf({ task: run, generation, epoch }, head?.lastHash ?? '', fresh);
+      if (tail) tails.push(tail);
+    } else {
+      const message = `the store has record ${head.lastSeq} of run ${run}, and the journal has not`;
+      tell('journal.alarm', () => ({ kind: 'behindStore', message }));
+    }
+    return { hold, isUsable, last };
+  }
+
+  async #goOn(taken: readonly TakenTask[], known: Map<RunId, Known>): Promise<void> {
+    const others: TakenTask[] = [];
+    const resumed: Promise<void>[] = [];
+    for (const task of taken) {
+      if (task.status !== 'claimed') continue;
+      const found = known.get(task.task);
+      known.delete(task.task);
+      if (found?.isUsable && found.hold.generation === task.generation) {
+        resumed.push(this.#resume(task, found));
+      } else {
+        others.push(task);
+      }
+    }
+    await Promise.all([...resumed, this.#ports.acceptor.accept(others)]);
+  }
+
+  /** All that is here was archived before, so nothing is left to send. */
+  async #resume(task: TakenTask, { last }: Known): Promise<void> {
+    const { engine, holdings, keeper, pod } = this.#ports;
+    const held = new HeldRun(task, last, keeper);
+    holdings.put(held);
+    await engine.held.resume(task.task, held, { pod, deadlineMs: task.deadlineMs });
+    if (task.control === 'cancel') {
+      engine.cancel(task.task, 'cancelled by request').catch(() => undefined);
+    }
+  }
+}

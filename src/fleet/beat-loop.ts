@@ -1,0 +1,107 @@
+/**
+ * One pod's heartbeat: a statement every few seconds that says "alive" and brings back what the pod
+ * has to know. The number in the row is compared and set, so that a cloned process is found out; the
+ * nonce tells a clone's beat from an own one whose answer was lost.
+ */
+import type { Cancel, Clock, Json } from '../ground/index.ts';
+import type { BeatAnswer, PodId, Store } from '../store/index.ts';
+
+/** An answer, and when its question was sent, by the monotonic clock. */
+export interface Heard {
+  readonly answer: BeatAnswer;
+  readonly sentMs: number;
+}
+
+export interface BeatPorts {
+  readonly store: Pick<Store, 'beat'>;
+  readonly clock: Clock;
+  readonly pod: PodId;
+  readonly heartbeatMs: number;
+  /** The nonce of the registration: the first beat follows it. */
+  readonly nonce: string;
+  readonly mintNonce: () => string;
+  readonly news: () => { readonly lsn: number; readonly report: Json };
+  /** Whether the process still makes progress; one that does not lets itself be taken for dead. */
+  readonly isAlive: () => boolean;
+  readonly onHeard: (heard: Heard) => void;
+  readonly onFailed: (error: unknown) => void;
+}
+
+/** Beats whose answers were lost and whose nonce may therefore stand in the row. */
+const UNHEARD_COUNT_MAX = 64;
+
+export class BeatLoop {
+  readonly #ports: BeatPorts;
+  readonly #unheard = new Set<string>();
+  #seq = 0;
+  #cancel: Cancel | undefined;
+  #beating: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(ports: BeatPorts) {
+    this.#ports = ports;
+    this.#unheard.add(ports.nonce);
+  }
+
+  start(): void {
+    this.#beatSoon(0);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel?.();
+    await this.#beating;
+  }
+
+  #beatSoon(ms: number): void {
+    if (this.#isStopped) return;
+    this.#cancel?.();
+    this.#cancel = this.#ports.clock.after(Math.max(0, ms), () => {
+      this.#beating = this.#beatOnce();
+    });
+  }
+
+  async #beatOnce(): Promise<void> {
+    const { clock, heartbeatMs, isAlive } = this.#ports;
+    const sentMs = clock.monotonicMs();
+    let waitMs = heartbeatMs;
+    if (isAlive()) waitMs = await this.#beat(sentMs);
+    this.#beatSoon(waitMs - (clock.monotonicMs() - sentMs));
+  }
+
+  /** Answers how long after `sentMs` the next one is to be sent. */
+  async #beat(sentMs: number): Promise<number> {
+    const { store, pod, heartbeatMs, mintNonce, news, onHeard, onFailed } = this.#ports;
+    const nonce = mintNonce();
+    if (this.#unheard.size >= UNHEARD_COUNT_MAX) this.#unheard.clear();
+    this.#unheard.add(nonce);
+    let answer: BeatAnswer;
+    try {
+      answer = await store.beat({ pod, seq: this.#seq, nonce, ...news() });
+    } catch (error) {
+      onFailed(error);
+      return heartbeatMs / 3;
+    }
+    if (this.#isStopped) return heartbeatMs;
+    if (answer.kind === 'refused' && this.#isOwn(answer)) {
+      // It was heard after all, some beats ago; when exactly is not known, so nothing is extended.
+      this.#seq = answer.seq!;
+      return 0;
+    }
+    if (answer.kind === 'taken') {
+      this.#seq = answer.seq;
+      this.#unheard.clear();
+      // A clone that copied this memory would beat with the same number, but not with this name.
+      this.#unheard.add(nonce);
+    } else {
+      this.#isStopped = true;
+    }
+    onHeard({ answer, sentMs });
+    return heartbeatMs;
+  }
+
+  #isOwn({ status, seq, nonce }: Extract<BeatAnswer, { kind: 'refused' }>): boolean {
+    const isLive = status === 'up' || status === 'draining';
+    return isLive && seq !== undefined && seq !== this.#seq && this.#unheard.has(nonce ?? '');
+  }
+}

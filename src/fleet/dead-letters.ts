@@ -1,0 +1,172 @@
+/**
+ * The dead letters of the fleet, kept on this host with their evidence: a projection of the store,
+ * which is the truth. It may be deleted at any time and is built again; so it is not synced to disk,
+ * and a file that cannot be read is replaced.
+ */
+import { rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import type { RunId } from '../ground/index.ts';
+import type { Segment, Store, TaskRow } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+
+export interface DeadLetterEntry {
+  readonly task: RunId;
+  readonly generation: number;
+  readonly machine: string;
+  readonly version: number;
+  readonly outcome: string;
+  /** JSON text. */
+  readonly error: string;
+  readonly payload: string | undefined;
+  /** The segments of its history, as they are stored: JSON text of an array. */
+  readonly evidence: string;
+  readonly finishedAt: number;
+}
+
+export interface DeadLetters {
+  /** Brings the projection up to date; answers how many there are. */
+  refresh(): Promise<number>;
+  list(countMax: number): DeadLetterEntry[];
+  find(task: string): DeadLetterEntry | undefined;
+  close(): void;
+}
+
+const PAGE_COUNT = 200;
+/** A flood of failures must not fill the disk: the newest are kept, the store has them all. */
+const KEPT_COUNT_MAX = 10_000;
+
+const CREATE = `
+  create table if not exists dead_letters (
+    task text not null, generation integer not null, machine text not null, version integer not null,
+    outcome text not null, error text not null, payload text, evidence text not null,
+    finished_at integer not null, primary key (task, generation)) strict`;
+
+export class SqliteDeadLetters implements DeadLetters {
+  readonly #path: string;
+  readonly #store: Pick<Store, 'list' | 'histories'>;
+  #database: Database.Database | undefined;
+
+  constructor(path: string, store: Pick<Store, 'list' | 'histories'>) {
+    this.#path = path;
+    this.#store = store;
+  }
+
+  async refresh(): Promise<number> {
+    const known = new Set(this.#keys());
+    const current = new Set<string>();
+    let before: string | undefined;
+    while (current.size < KEPT_COUNT_MAX) {
+      const page = await this.#store.list({ isDeadLetter: true, before, countMax: PAGE_COUNT });
+      const fresh = page.filter((row) => !known.has(keyOf(row)));
+      const segments = await this.#store.histories(
+        fresh.map(({ id, generation }) => ({ task: id, generation })),
+      );
+      this.#put(fresh, segments);
+      for (const row of page) current.add(keyOf(row));
+      if (page.length < PAGE_COUNT) break;
+      before = page.at(-1)!.id;
+    }
+    this.#remove([...known].filter((key) => !current.has(key)));
+    return current.size;
+  }
+
+  list(countMax: number): DeadLetterEntry[] {
+    const rows = this.#open()
+      .prepare('select * from dead_letters order by finished_at desc limit ?')
+      .all(countMax);
+    return (rows as StoredRow[]).map(entryOf);
+  }
+
+  find(task: string): DeadLetterEntry | undefined {
+    const row = this.#open()
+      .prepare('select * from dead_letters where task = ? order by generation desc limit 1')
+      .get(task);
+    return row === undefined ? undefined : entryOf(row as StoredRow);
+  }
+
+  close(): void {
+    this.#database?.close();
+    this.#database = undefined;
+  }
+
+  #keys(): string[] {
+    const rows = this.#open().prepare('select task, generation from dead_letters').all();
+    return (rows as { task: RunId; generation: number }[]).map(({ task, generation }) =>
+      keyOf({ id: task, generation }),
+    );
+  }
+
+  #put(rows: readonly TaskRow[], segments: readonly Segment[]): void {
+    const insert = this.#open().prepare(
+      'insert or replace into dead_letters values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    );
+    const evidenceOf = ({ id, generation }: TaskRow) =>
+      JSON.stringify(segments.filter((s) => s.task === id && s.generation === generation));
+    this.#open().transaction(() => {
+      for (const row of rows) {
+        insert.run(
+          row.id,
+          row.generation,
+          row.machine,
+          row.version,
+          row.outcome ?? 'aborted',
+          row.error ?? '{}',
+          row.payload ?? null,
+          evidenceOf(row),
+          row.finishedAt ?? row.updatedAt,
+        );
+      }
+    })();
+  }
+
+  #remove(keys: readonly string[]): void {
+    const remove = this.#open().prepare(
+      "delete from dead_letters where task || '\n' || generation = ?",
+    );
+    this.#open().transaction(() => {
+      for (const key of keys) remove.run(key);
+    })();
+  }
+
+  #open(): Database.Database {
+    if (this.#database) return this.#database;
+    try {
+      this.#database = openFile(this.#path);
+    } catch (error) {
+      tell('journal.alarm', () => ({
+        kind: 'deadLettersReplaced',
+        message: `the copy of the dead letters could not be read and is built again: ${error}`,
+      }));
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${this.#path}${suffix}`, { force: true });
+      this.#database = openFile(this.#path);
+    }
+    return this.#database;
+  }
+}
+
+function openFile(path: string): Database.Database {
+  const database = new Database(path);
+  try {
+    database.pragma('journal_mode = wal');
+    database.pragma('synchronous = off');
+    database.exec(CREATE);
+    database.prepare('select count(*) from dead_letters').get();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function keyOf({ id, generation }: Pick<TaskRow, 'id' | 'generation'>): string {
+  return `${id}\n${generation}`;
+}
+
+interface StoredRow extends Omit<DeadLetterEntry, 'finishedAt' | 'payload'> {
+  readonly payload: string | null;
+  readonly finished_at: number;
+}
+
+function entryOf({ finished_at: finishedAt, payload, ...rest }: StoredRow): DeadLetterEntry {
+  return { ...rest, payload: payload ?? undefined, finishedAt };
+}

@@ -1,0 +1,67 @@
+/** What can go wrong between a pod and its fleet. */
+import { FleetqError, type FleetqErrorOptions, type RunId } from '../ground/index.ts';
+import type { Claim } from '../store/index.ts';
+
+/** The sweep, or a later claim, has taken the task: this run stops here without writing. */
+export class ClaimLostError extends FleetqError {
+  readonly code = 'FLEETQ_CLAIM_LOST';
+  readonly verdict = 'abort';
+  constructor(claim: Claim, options?: FleetqErrorOptions) {
+    super(`claim ${claim.epoch} on task ${claim.task} no longer stands`, options);
+  }
+}
+
+/** What the store holds of a run does not fit together: nothing is guessed. */
+export class BrokenHistoryError extends FleetqError {
+  readonly code = 'FLEETQ_BROKEN_HISTORY';
+  readonly verdict = 'abort';
+  constructor(task: RunId, why: string, options?: FleetqErrorOptions) {
+    super(`the history of task ${task} cannot be trusted: ${why}`, {
+      hint: 'look at its rows in run_events; a redrive with a fresh start begins without them',
+      ...options,
+    });
+  }
+}
+
+/** A row that no machine here can make sense of: it becomes a dead letter with this reason. */
+export class BadTaskError extends FleetqError {
+  readonly code = 'FLEETQ_BAD_TASK';
+  readonly verdict = 'abort';
+}
+
+/** Another input stands under the same key. */
+export class TaskKeyConflictError extends FleetqError {
+  readonly code = 'FLEETQ_KEY_CONFLICT';
+  readonly verdict = 'abort';
+  constructor(machine: string, key: string, task: RunId) {
+    super(`the key '${key}' of ${machine} belongs to task ${task}, which has another input`, {
+      hint: 'use another key, or the same input',
+    });
+  }
+}
+
+/** This process has no shared store. */
+export class NoStoreError extends FleetqError {
+  readonly code = 'FLEETQ_NO_STORE';
+  readonly verdict = 'abort';
+  constructor(what: string) {
+    super(`${what} needs a store, and this process has none`, {
+      hint: "give createFleet a store, for example 'postgres://…', or use startLocal",
+    });
+  }
+}
+
+/** No task of that id is in the store. */
+export class TaskNotFoundError extends FleetqError {
+  readonly code = 'FLEETQ_TASK_NOT_FOUND';
+  readonly verdict = 'abort';
+  constructor(id: string) {
+    super(`there is no task ${id}`, { hint: 'retention may have removed it' });
+  }
+}
+
+/** The process could not take its place in the fleet. */
+export class PodStartError extends FleetqError {
+  readonly code = 'FLEETQ_POD_START';
+  readonly verdict = 'retry';
+}

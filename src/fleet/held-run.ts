@@ -1,0 +1,146 @@
+/** One run this pod holds for the fleet: its claim, and the records the store does not have yet. */
+import type { Tie, WrittenRecord } from '../engine/index.ts';
+import type { ErrorInfo } from '../ground/index.ts';
+import type { Ending } from '../machine/index.ts';
+import type { Claim, ClaimedTask, Segment, Settlement } from '../store/index.ts';
+import { segmentOf } from './history.ts';
+
+/** What a held run needs of the life it belongs to. */
+export interface Keeper {
+  isCurrent(): boolean;
+  whenCurrent(held: HeldRun): Promise<boolean>;
+  /** Records have been added that the store does not have. */
+  grew(held: HeldRun): void;
+  /** Resolves when the store has what is there now. */
+  flush(held: HeldRun): Promise<void>;
+  settle(held: HeldRun, settlement: Settlement): void;
+}
+
+export class HeldRun implements Tie {
+  readonly claim: Claim;
+  readonly keyGeneration: number;
+  readonly #keeper: Keeper;
+  #tail: WrittenRecord[] = [];
+  /** The hash of the last record that the store has. */
+  #prevHash: string;
+  #lastSeq: number;
+  #lastHash: string;
+  #retries = 0;
+  #hasCompletedStep = false;
+  #step: string | undefined;
+  /** The claim no longer stands, or its settlement is on its way: nothing is told any more. */
+  isOver = false;
+
+  constructor(
+    task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'>,
+    from: { readonly seq: number; readonly hash: string; readonly state: string | undefined },
+    keeper: Keeper,
+  ) {
+    this.claim = { task: task.task, generation: task.generation, epoch: task.epoch };
+    this.keyGeneration = task.keyGeneration;
+    this.#keeper = keeper;
+    this.#prevHash = from.hash;
+    this.#lastHash = from.hash;
+    this.#lastSeq = from.seq;
+    this.#step = from.state && stepOf(from.state);
+  }
+
+  get generation(): number {
+    return this.claim.generation;
+  }
+  get epoch(): number {
+    return this.claim.epoch;
+  }
+  get unflushed(): number {
+    return this.#tail.length;
+  }
+
+  isCurrent(): boolean {
+    return this.#keeper.isCurrent();
+  }
+
+  whenCurrent(): Promise<boolean> {
+    return this.#keeper.whenCurrent(this);
+  }
+
+  flushed(): Promise<void> {
+    return this.isOver ? Promise.resolve() : this.#keeper.flush(this);
+  }
+
+  recorded(record: WrittenRecord): void {
+    this.#tail.push(record);
+    this.#lastSeq = record.seq;
+    this.#lastHash = record.hash;
+    if (record.event === 'FAILED') this.#retries++;
+    const step = stepOf(record.state);
+    if (this.#step !== undefined && step !== this.#step) this.#hasCompletedStep = true;
+    this.#step = step;
+    this.#keeper.grew(this);
+  }
+
+  /** What the store does not have, as one segment. */
+  tail(): Segment | undefined {
+    return segmentOf(this.claim, this.#prevHash, this.#tail);
+  }
+
+  /** The store has everything up to this record. Answers how many that were. */
+  archived(seq: number): number {
+    const index = this.#tail.findLastIndex((record) => record.seq <= seq);
+    if (index < 0) return 0;
+    this.#prevHash = this.#tail[index]!.hash;
+    this.#tail = this.#tail.slice(index + 1);
+    return index + 1;
+  }
+
+  ended(ending: Ending): void {
+    const { outcome, output, error, reason } = ending;
+    const isGood = outcome === 'completed' || outcome === 'handedOff';
+    this.#settle({
+      ...this.#leaving(),
+      to: isGood ? 'completed' : outcome === 'cancelled' ? 'cancelled' : 'failed',
+      outcome,
+      result: output === undefined ? undefined : JSON.stringify(output),
+      error: isGood ? undefined : JSON.stringify(error ?? { name: outcome, message: reason ?? '' }),
+    });
+  }
+
+  parked(waitFor: 'sleep' | 'retry', afterMs: number): void {
+    this.#settle({ ...this.#leaving(), to: 'waiting', waitFor, afterMs: Math.max(0, afterMs) });
+  }
+
+  released(): void {
+    this.#settle({ ...this.#leaving(), to: 'pending' });
+  }
+
+  quarantined(reason: string): void {
+    this.fail('aborted', { name: 'Quarantined', code: 'FLEETQ_QUARANTINED', message: reason });
+  }
+
+  /** Ends the task without a record: nothing of it could be run. */
+  fail(outcome: string, info: ErrorInfo): void {
+    const [result, error] = [undefined, JSON.stringify(info)];
+    this.#settle({ ...this.#leaving(), to: 'failed', outcome, result, error });
+  }
+
+  #leaving() {
+    return {
+      ...this.claim,
+      tail: this.tail(),
+      lastSeq: this.#lastSeq,
+      lastHash: this.#lastHash,
+      retriesAdd: this.#retries,
+      hasCompletedStep: this.#hasCompletedStep,
+    };
+  }
+
+  #settle(settlement: Settlement): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#keeper.settle(this, settlement);
+  }
+}
+
+function stepOf(state: string): string {
+  const dot = state.lastIndexOf('.');
+  return dot < 0 ? state : state.slice(0, dot);
+}

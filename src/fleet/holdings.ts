@@ -1,0 +1,36 @@
+/** What a pod holds right now, by task: the local side of the store's claims. */
+import type { RunId } from '../ground/index.ts';
+import type { HeldRun } from './held-run.ts';
+
+export class Holdings {
+  readonly #held = new Map<RunId, HeldRun>();
+  /** Records that the store does not have, over all runs in hand. */
+  unflushed = 0;
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  get(task: RunId): HeldRun | undefined {
+    return this.#held.get(task);
+  }
+
+  /** Whether this very claim is in hand; another epoch of the same task is another matter. */
+  has(task: RunId, epoch: number): boolean {
+    return this.#held.get(task)?.epoch === epoch;
+  }
+
+  put(held: HeldRun): void {
+    this.#held.set(held.claim.task, held);
+  }
+
+  /** It is over; a later claim on the same task stays. */
+  remove(held: HeldRun): void {
+    this.unflushed -= held.archived(Number.MAX_SAFE_INTEGER);
+    if (this.#held.get(held.claim.task) === held) this.#held.delete(held.claim.task);
+  }
+
+  all(): IterableIterator<HeldRun> {
+    return this.#held.values();
+  }
+}

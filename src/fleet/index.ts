@@ -1,0 +1,26 @@
+/** Many pods that share only a database: claims, heartbeats, settlements, recovery. */
+export { type DeadLetterEntry, type DeadLetters, SqliteDeadLetters } from './dead-letters.ts';
+export {
+  BadTaskError,
+  BrokenHistoryError,
+  ClaimLostError,
+  NoStoreError,
+  PodStartError,
+  TaskKeyConflictError,
+  TaskNotFoundError,
+} from './errors.ts';
+export { inlineHeart, type MakeHeart } from './heart.ts';
+export { rowsOf, segmentOf } from './history.ts';
+export type { Life } from './life.ts';
+export { Member, type MemberPorts } from './member.ts';
+export {
+  checkTimes,
+  type PodLimits,
+  type PodPorts,
+  type PodTimes,
+  PodTimesError,
+} from './options.ts';
+export { Pod, type PodEvents, type PodStatus } from './pod.ts';
+export { type Recovery, recoveryOf } from './recovery.ts';
+export type { TaskOptions } from './tasks.ts';
+export { threadHeart } from './thread-heart.ts';

@@ -1,0 +1,75 @@
+/**
+ * What falls to the oldest healthy pod: it starts the recovery machines when there is something to
+ * recover. Nothing depends on there being exactly one leader; two of them find each other's work done.
+ */
+import { type Cancel, type Clock, describeError } from '../ground/index.ts';
+import { tell } from '../telemetry/events.ts';
+import type { Life } from './life.ts';
+
+export type Chore = 'recovery/sweep' | 'recovery/reconcile' | 'recovery/retention';
+
+export interface LeaderPorts {
+  readonly clock: Clock;
+  /** Starts the machine as a run of this journal; resolves when it has ended. */
+  readonly run: (chore: Chore, pod: string) => Promise<void>;
+  readonly reconcileMs: number;
+  readonly retentionMs: number;
+}
+
+export class Leader {
+  readonly #ports: LeaderPorts;
+  readonly #running = new Set<Chore>();
+  readonly #lastMs = new Map<Chore, number>();
+  #cancel: Cancel | undefined;
+  #leadsAs: string | undefined;
+
+  constructor(ports: LeaderPorts) {
+    this.#ports = ports;
+  }
+
+  /** After every heartbeat, and by its own timer the moment a silence is full. */
+  look(life: Life): void {
+    this.#cancel?.();
+    const nowMs = this.#ports.clock.monotonicMs();
+    const { watch } = life;
+    this.#tellChange(life, watch.leader === life.id);
+    if (watch.leader !== life.id || !watch.isSteady(nowMs) || life.isDraining || life.isDead)
+      return;
+    const isDead = watch.fleet.some(({ status }) => status === 'dead');
+    if (isDead || watch.silent(nowMs).length > 0) this.#start('recovery/sweep', life);
+    this.#startAfter('recovery/reconcile', this.#ports.reconcileMs, life);
+    this.#startAfter('recovery/retention', this.#ports.retentionMs, life);
+    const leftMs = watch.nextSilenceMs(nowMs);
+    if (leftMs === undefined) return;
+    const look = () => this.look(life);
+    this.#cancel = this.#ports.clock.after(leftMs + 1, look, { idle: true });
+  }
+
+  stop(): void {
+    this.#cancel?.();
+  }
+
+  #tellChange(life: Life, isLeader: boolean): void {
+    const leadsAs = isLeader ? life.id : undefined;
+    if (leadsAs === this.#leadsAs) return;
+    this.#leadsAs = leadsAs;
+    tell('leader.changed', () => ({ pod: life.id, isLeader, leader: life.watch.leader }));
+  }
+
+  #startAfter(chore: Chore, everyMs: number, life: Life): void {
+    const nowMs = this.#ports.clock.monotonicMs();
+    const lastMs = this.#lastMs.get(chore) ?? Number.NEGATIVE_INFINITY;
+    if (nowMs - lastMs < everyMs) return;
+    this.#lastMs.set(chore, nowMs);
+    this.#start(chore, life);
+  }
+
+  #start(chore: Chore, life: Life): void {
+    if (this.#running.has(chore)) return;
+    this.#running.add(chore);
+    this.#ports
+      .run(chore, life.id)
+      .catch((error) => tell('recovery.failed', () => ({ chore, error: describeError(error) })))
+      .finally(() => this.#running.delete(chore));
+  }
+}

@@ -1,0 +1,308 @@
+/**
+ * One incarnation of a pod: from its registration until it drains or is taken for dead. What it was
+ * when it died it never is again: the process goes on as another incarnation.
+ */
+import { describeError, type Json } from '../ground/index.ts';
+import type { JournalSeen, PodId, Settlement } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+import { Acceptor } from './acceptor.ts';
+import { Adopter } from './adopter.ts';
+import { Archiver } from './archiver.ts';
+import type { Heard } from './beat-loop.ts';
+import { Capacity } from './capacity.ts';
+import { Claimer } from './claimer.ts';
+import { ClaimLostError } from './errors.ts';
+import type { Heart } from './heart.ts';
+import type { HeldRun, Keeper } from './held-run.ts';
+import { Holdings } from './holdings.ts';
+import type { PodPorts } from './options.ts';
+import { reconcile } from './reconciler.ts';
+import { Settler } from './settler.ts';
+import { Watch } from './watch.ts';
+
+export interface LifePorts extends PodPorts {
+  readonly id: PodId;
+  /** The pod has been taken for dead, or found a clone of itself. */
+  readonly onDead: (why: string) => void;
+  readonly onDrainWanted: () => void;
+  /** Tasks have been settled. */
+  readonly onEnded: () => void;
+  /** After every heartbeat that was taken. */
+  readonly onBeat: (life: Life) => void;
+}
+
+/** Claims that are on their way make the counts differ; only a lasting difference is looked into. */
+const MISCOUNTS_MAX = 2;
+const CURRENT_LOOK_MS = 50;
+
+export class Life implements Keeper {
+  readonly id: PodId;
+  readonly watch: Watch;
+  readonly capacity: Capacity;
+  readonly holdings = new Holdings();
+  readonly #ports: LifePorts;
+  readonly #heart: Heart;
+  readonly #settler: Settler;
+  readonly #archiver: Archiver;
+  readonly #acceptor: Acceptor;
+  readonly #claimer: Claimer;
+  readonly #sleepers = new Set<() => void>();
+  #miscounts = 0;
+  #isReconciling = false;
+  #timeline: string | undefined;
+  isDead = false;
+  isReady = false;
+  isDraining = false;
+
+  constructor(ports: LifePorts, nonce: string) {
+    const { store, engine, registry, clock, random, times, limits, id } = ports;
+    this.#ports = ports;
+    this.id = id;
+    this.watch = new Watch(times);
+    this.capacity = new Capacity(limits.slots);
+    const holdings = this.holdings;
+    this.#heart = ports.makeHeart({
+      pod: id,
+      nonce,
+      clock,
+      heartbeatMs: times.heartbeatMs,
+      silentMs: times.silentMs,
+      mintNonce: () => random.hex(8),
+      news: () => ({ lsn: ports.journal.lsn, report: this.#report() }),
+      onHeard: (heard) => this.#heard(heard),
+      onFailed: (error) =>
+        tell('store.failed', () => ({ what: 'beat', error: describeError(error) })),
+    });
+    this.#settler = new Settler({
+      store,
+      clock,
+      random,
+      pod: id,
+      onOver: (over) => this.#over(over),
+    });
+    this.#archiver = new Archiver({
+      store,
+      clock,
+      holdings,
+      everyMs: times.archiveMs,
+      onForked: (held, reason) => {
+        tell('journal.alarm', () => ({ kind: 'forked', message: reason }));
+        this.#lose(held);
+      },
+    });
+    const { payloadBytesMax } = limits;
+    const keeper = this;
+    this.#acceptor = new Acceptor({
+      store,
+      engine,
+      registry,
+      holdings,
+      keeper,
+      pod: id,
+      payloadBytesMax,
+    });
+    this.#claimer = new Claimer({
+      store,
+      clock,
+      random,
+      idlePollMs: times.idlePollMs,
+      request: () => ({
+        pod: id,
+        routes: ports.routes,
+        journal: ports.journal.id,
+        head: ports.isSuspectsOnly ? 'suspect' : 'ready',
+      }),
+      room: () => this.#room(),
+      capacity: () => this.capacity.count,
+      accept: (tasks) => this.#acceptor.accept(tasks),
+    });
+  }
+
+  /** Beats, takes over from predecessors, and begins to claim. */
+  async start(seen: JournalSeen): Promise<void> {
+    const { store, engine } = this.#ports;
+    this.#heart.start();
+    await this.whenTrusted();
+    const { holdings, id: pod } = this;
+    const ports = { store, engine, acceptor: this.#acceptor, holdings, keeper: this, pod };
+    const predecessors = seen.pods.map((before) => before.pod).filter((before) => before !== pod);
+    await new Adopter(ports).adopt(predecessors);
+    if (this.isDead) return;
+    this.#archiver.start();
+    this.#claimer.start();
+    this.isReady = true;
+  }
+
+  /** Something may be ready to claim. */
+  hint(): void {
+    this.#claimer.hint();
+  }
+
+  isCurrent(): boolean {
+    return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs;
+  }
+
+  /** Resolves when the fleet is known to count on this pod; at once where it is dead. */
+  async whenTrusted(): Promise<void> {
+    while (!this.isDead && !this.isCurrent()) await this.#sleep(CURRENT_LOOK_MS);
+  }
+
+  async whenCurrent(held: HeldRun): Promise<boolean> {
+    tell('pod.alone', () => ({ pod: this.id, run: held.claim.task }));
+    while (!this.isDead && !held.isOver && !this.isDraining && !this.isCurrent())
+      await this.#sleep(CURRENT_LOOK_MS);
+    return this.isCurrent() && !held.isOver && !this.isDraining;
+  }
+
+  grew(): void {
+    this.holdings.unflushed++;
+    this.#archiver.grew();
+  }
+  flush(held: HeldRun): Promise<void> {
+    return this.#archiver.flush(held);
+  }
+  settle(held: HeldRun, settlement: Settlement): void {
+    this.#settler.push(held, settlement);
+  }
+
+  /** No claim commits after this has resolved. */
+  async stopClaiming(): Promise<void> {
+    this.isDraining = true;
+    await this.#ports.store.markDraining(this.id);
+    await this.#claimer.stop();
+  }
+
+  /** What has been handed in is settled; then the pod says itself that it is no more. */
+  async end(budgetMs: number): Promise<void> {
+    await Promise.race([this.#settler.idle(), this.#sleep(budgetMs)]);
+    this.#stop();
+    await this.#heart.stop();
+    await this.#ports.store.fence(this.id, this.id, 'proved');
+    if (this.holdings.size === 0) await this.#ports.store.retire(this.id);
+  }
+
+  /** Lets go of everything without a word to the store. */
+  abandon(): void {
+    this.#stop();
+    this.#heart.stop().catch(() => undefined);
+  }
+
+  #stop(): void {
+    this.isDead = true;
+    this.isReady = false;
+    this.#claimer.stop().catch(() => undefined);
+    this.#settler.stop();
+    this.#archiver.stop();
+    for (const wake of this.#sleepers) wake();
+    this.#sleepers.clear();
+  }
+
+  #room(): number {
+    const { journal, limits } = this.#ports;
+    if (!this.isReady || this.isDraining || journal.stalledBy || !this.isCurrent()) return 0;
+    if (this.holdings.unflushed >= limits.unflushedMax) return 0;
+    return this.capacity.count - this.holdings.size;
+  }
+
+  #heard({ answer }: Heard): void {
+    const { clock, onDead, onBeat, onDrainWanted } = this.#ports;
+    if (this.isDead) return;
+    if (answer.kind === 'refused') {
+      const why =
+        answer.status === 'dead' || answer.status === 'down'
+          ? 'the fleet took it for dead'
+          : 'another process beats in its name';
+      this.abandon();
+      for (const held of this.holdings.all()) this.#drop(held);
+      tell('pod.died', () => ({ pod: this.id, why }));
+      return onDead(why);
+    }
+    this.watch.see(answer.fleet, clock.monotonicMs());
+    this.capacity.feel(this.#ports.pressure());
+    if (this.#timeline !== undefined && this.#timeline !== answer.timeline) {
+      tell('store.failedOver', () => ({ from: this.#timeline!, to: answer.timeline }));
+      this.#miscounts = MISCOUNTS_MAX;
+    }
+    this.#timeline = answer.timeline;
+    for (const { task, epoch, control, reason } of answer.controls) {
+      if (control !== 'cancel' || !this.holdings.has(task, epoch)) continue;
+      this.#ports.engine.cancel(task, reason).catch(() => undefined);
+    }
+    if (answer.desired === 'drain') onDrainWanted();
+    this.#count(answer.claimCount);
+    onBeat(this);
+  }
+
+  #count(claimCount: number): void {
+    this.#miscounts = claimCount === this.holdings.size ? 0 : this.#miscounts + 1;
+    if (this.#miscounts <= MISCOUNTS_MAX || this.#isReconciling || !this.isReady) return;
+    this.#miscounts = 0;
+    this.#isReconciling = true;
+    this.#reconcile()
+      .catch((error) => tell('store.failed', () => ({ what: 'held', error: describeError(error) })))
+      .finally(() => {
+        this.#isReconciling = false;
+      });
+  }
+
+  #reconcile(): Promise<void> {
+    const { store } = this.#ports;
+    return this.#claimer.exclusively(() =>
+      reconcile({
+        store,
+        pod: this.id,
+        holdings: this.holdings,
+        accept: (tasks) => this.#acceptor.accept(tasks),
+        onLost: (held) => this.#lose(held),
+      }),
+    );
+  }
+
+  /** The store has answered: these are over, here too. */
+  #over(over: readonly HeldRun[]): void {
+    for (const held of over) this.holdings.remove(held);
+    this.#ports.engine.held.forget(over.map((held) => held.claim.task));
+    this.#ports.onEnded();
+  }
+
+  #lose(held: HeldRun): void {
+    const { task } = held.claim;
+    tell('claim.lost', () => ({ ...held.claim, run: task, what: 'run' }));
+    this.#drop(held);
+    this.#over([held]);
+  }
+
+  #drop(held: HeldRun): void {
+    held.isOver = true;
+    this.#ports.engine.held.drop(held.claim.task, new ClaimLostError(held.claim));
+  }
+
+  #report(): Json {
+    const { busy, slots, queued } = this.#ports.engine.load;
+    const { loop, memory } = this.capacity.pressure;
+    return {
+      version: this.#ports.version,
+      slots,
+      busy,
+      queued,
+      held: this.holdings.size,
+      capacity: this.capacity.count,
+      unflushed: this.holdings.unflushed,
+      loop: Math.round(loop * 100) / 100,
+      memory: Math.round(memory * 100) / 100,
+    };
+  }
+
+  /** Until then, or until this life is over. */
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#ports.clock.after(ms, () => wake());
+      const wake = () => {
+        cancel();
+        this.#sleepers.delete(wake);
+        resolve();
+      };
+      this.#sleepers.add(wake);
+    });
+  }
+}

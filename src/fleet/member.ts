@@ -1,0 +1,108 @@
+/** Everything of the fleet in one process, put together: a store, a pod, its leader's duties, tasks. */
+import { type Engine, RunNotFoundError } from '../engine/index.ts';
+import { type Clock, type Pressure, type Random, runIdMint } from '../ground/index.ts';
+import type { Journal } from '../journal/index.ts';
+import type { Registry } from '../machine/index.ts';
+import type { Store } from '../store/index.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import type { MakeHeart } from './heart.ts';
+import { type Chore, Leader } from './leader.ts';
+import type { PodLimits, PodTimes } from './options.ts';
+import { Pod } from './pod.ts';
+import { Results } from './results.ts';
+import { Tasks } from './tasks.ts';
+
+export interface MemberPorts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly journal: Journal;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly makeHeart: MakeHeart;
+  readonly pressure: () => Pressure;
+  readonly deadLetters: DeadLetters;
+  readonly name: string;
+  readonly version: string;
+  readonly times: PodTimes;
+  readonly limits: PodLimits;
+  /** A process of its own for suspects: it claims nothing else and leads nobody. */
+  readonly isSuspectsOnly: boolean;
+  readonly onDrainWanted: () => void;
+}
+
+const RECONCILE_MS = 30_000;
+const RETENTION_MS = 600_000;
+
+export class Member {
+  readonly store: Store;
+  readonly pod: Pod;
+  readonly tasks: Tasks;
+  readonly #leader: Leader;
+  readonly #results: Results;
+
+  constructor(ports: MemberPorts) {
+    const { store, registry, clock, random, limits } = ports;
+    this.store = store;
+    this.#results = new Results({ store, clock, random });
+    this.#leader = new Leader({
+      clock,
+      run: (chore, pod) => runChore(ports, chore, pod),
+      reconcileMs: RECONCILE_MS,
+      retentionMs: RETENTION_MS,
+    });
+    const routes = registry
+      .all()
+      .filter(({ name }) => !name.startsWith('recovery/'))
+      .map(({ name, version }) => `${name}@${version}`);
+    this.pod = new Pod(
+      { ...ports, routes },
+      {
+        onDrainWanted: ports.onDrainWanted,
+        onBeat: (life) => {
+          if (!ports.isSuspectsOnly) this.#leader.look(life);
+        },
+        onEnded: () => this.#results.hint(),
+      },
+    );
+    this.tasks = new Tasks({
+      store,
+      clock,
+      results: this.#results,
+      mint: runIdMint(clock, random),
+      payloadBytesMax: limits.payloadBytesMax,
+      onEnqueued: () => this.pod.hint(),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.pod.start();
+  }
+
+  async drain(budgetMs: number, quiesce: (budgetMs: number) => Promise<void>): Promise<void> {
+    this.#leader.stop();
+    await this.pod.drain(budgetMs, quiesce);
+    this.#results.stop(new Error('this process is draining'));
+    await this.store.close();
+  }
+
+  abandon(): void {
+    this.#leader.stop();
+    this.pod.abandon();
+    this.store.close().catch(() => undefined);
+  }
+}
+
+async function runChore(
+  { engine, registry }: MemberPorts,
+  chore: Chore,
+  pod: string,
+): Promise<void> {
+  const plan = registry.newest(chore);
+  const id = await engine.startRun(plan, { pod });
+  try {
+    await engine.ending(id);
+  } catch (error) {
+    if (!(error instanceof RunNotFoundError)) throw error;
+  }
+}

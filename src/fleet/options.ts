@@ -1,0 +1,68 @@
+/** What a pod is given, and the relations its times have to keep. */
+import type { Engine } from '../engine/index.ts';
+import { type Clock, FleetqError, type Pressure, type Random } from '../ground/index.ts';
+import type { Journal } from '../journal/index.ts';
+import type { Registry } from '../machine/index.ts';
+import type { Store } from '../store/index.ts';
+import type { MakeHeart } from './heart.ts';
+
+export interface PodTimes {
+  readonly heartbeatMs: number;
+  /** Silence after which a pod is taken for dead. */
+  readonly silentMs: number;
+  /** How often records that are not settled yet go to the store. */
+  readonly archiveMs: number;
+  /** The longest wait between two looks for tasks. */
+  readonly idlePollMs: number;
+}
+
+export interface PodLimits {
+  readonly slots: number;
+  /** Records that may be waiting for the archive; beyond it nothing is claimed. */
+  readonly unflushedMax: number;
+  /** The largest payload a task may bring. */
+  readonly payloadBytesMax: number;
+}
+
+export interface PodPorts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly journal: Journal;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly makeHeart: MakeHeart;
+  /** How hard the process has worked since it was last asked. */
+  readonly pressure: () => Pressure;
+  /** For people. */
+  readonly name: string;
+  /** Of FleetQ, for people. */
+  readonly version: string;
+  /** What it claims. */
+  readonly routes: readonly string[];
+  /** A process of its own for tasks whose owners have died: it claims nothing else. */
+  readonly isSuspectsOnly: boolean;
+  readonly times: PodTimes;
+  readonly limits: PodLimits;
+}
+
+/** Times that do not fit together would make live pods look dead. */
+export class PodTimesError extends FleetqError {
+  readonly code = 'FLEETQ_POD_TIMES';
+  readonly verdict = 'abort';
+}
+
+export function checkTimes({ heartbeatMs, silentMs, archiveMs }: PodTimes): void {
+  const refuse = (message: string, hint: string) => {
+    throw new PodTimesError(message, { hint });
+  };
+  if (heartbeatMs < 50)
+    refuse(`a heartbeat every ${heartbeatMs} ms is too often`, 'use 50 ms or more');
+  if (silentMs < 3 * heartbeatMs) {
+    refuse(
+      `silence (${silentMs} ms) must outlast three heartbeats (of ${heartbeatMs} ms), or the sweep takes live pods for dead`,
+      `set it to ${3 * heartbeatMs} ms or more`,
+    );
+  }
+  if (archiveMs < 10) refuse(`an archive every ${archiveMs} ms is too often`, 'use 10 ms or more');
+}

@@ -1,0 +1,181 @@
+/**
+ * This process as a member of the fleet. It lives as one incarnation after the other: one that was
+ * taken for dead is never revived, so the process registers anew and goes on.
+ *
+ *   start ─→ register ─→ beat ─→ adopt ─→ claim … ─→ drain ─→ dead by its own word
+ *               ↑                            │
+ *               └──────── taken for dead ────┘
+ */
+import { type Cancel, describeError, type Json, pause, runIdMint } from '../ground/index.ts';
+import type { PodGlimpse, PodId } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+import { Ladder } from './ladder.ts';
+import { Life } from './life.ts';
+import { checkTimes, type PodPorts } from './options.ts';
+
+export interface PodEvents {
+  readonly onDrainWanted: () => void;
+  /** After every heartbeat that was taken: for whoever leads. */
+  readonly onBeat?: ((life: Life) => void) | undefined;
+  /** A task has ended: by this pod, or by a hint from elsewhere. */
+  readonly onEnded?: (() => void) | undefined;
+}
+
+export interface PodStatus {
+  readonly pod: PodId | undefined;
+  readonly name: string;
+  readonly isReady: boolean;
+  readonly leader: PodId | undefined;
+  readonly held: number;
+  readonly capacity: number;
+  readonly unflushed: number;
+  readonly fleet: readonly PodGlimpse[];
+}
+
+/** Left for the last settlements of a drain, whatever was spent before. */
+const LAST_WORDS_MS = 3_000;
+
+export class Pod {
+  readonly #ports: PodPorts;
+  readonly #events: PodEvents;
+  readonly #mint: () => PodId;
+  #life: Life | undefined;
+  #isStopping = false;
+  #stopHints: (() => Promise<void>) | undefined;
+  #cancelRestart: Cancel | undefined;
+
+  constructor(ports: PodPorts, events: PodEvents) {
+    checkTimes(ports.times);
+    this.#ports = ports;
+    this.#events = events;
+    const mint = runIdMint(ports.clock, ports.random);
+    this.#mint = () => mint() as string as PodId;
+  }
+
+  /** Resolves when the pod has taken its place and claims. Throws where the tables do not fit. */
+  async start(): Promise<void> {
+    const { store, registry } = this.#ports;
+    await store.checkSchema();
+    await store.announce(
+      registry.all().map((plan) => ({
+        route: `${plan.name}@${plan.version}`,
+        fingerprint: plan.fingerprint,
+      })),
+    );
+    await this.#live();
+    this.#stopHints = await store.listen((hint) => {
+      if (hint === 'ready') this.#life?.hint();
+      else this.#events.onEnded?.();
+    });
+  }
+
+  get life(): Life | undefined {
+    return this.#life;
+  }
+
+  get status(): PodStatus {
+    const life = this.#life;
+    return {
+      pod: life?.id,
+      name: this.#ports.name,
+      isReady: life?.isReady ?? false,
+      leader: life?.watch.leader,
+      held: life?.holdings.size ?? 0,
+      capacity: life?.capacity.count ?? 0,
+      unflushed: life?.holdings.unflushed ?? 0,
+      fleet: life?.watch.fleet ?? [],
+    };
+  }
+
+  /** Something was enqueued here: this pod need not wait for a hint. */
+  hint(): void {
+    this.#life?.hint();
+  }
+
+  /** Claims nothing any more; runs at a boundary are released, those in hand finish. */
+  async drain(budgetMs: number, quiesce: (budgetMs: number) => Promise<void>): Promise<void> {
+    const { clock } = this.#ports;
+    this.#isStopping = true;
+    this.#cancelRestart?.();
+    const begunMs = clock.monotonicMs();
+    await this.#stopHints?.().catch(() => undefined);
+    const life = this.#life;
+    tell('pod.draining', () => ({ pod: life?.id ?? '', budgetMs }));
+    // The store may be away: then its rows say "up" until the sweep finds them.
+    const stopped = life
+      ?.stopClaiming()
+      .catch((error) =>
+        tell('store.failed', () => ({ what: 'markDraining', error: describeError(error) })),
+      );
+    await Promise.race([stopped, pause(clock, Math.min(budgetMs / 4, 5_000))]);
+    await quiesce(Math.max(0, budgetMs - (clock.monotonicMs() - begunMs) - LAST_WORDS_MS));
+    const leftMs = budgetMs - (clock.monotonicMs() - begunMs);
+    const ended = life
+      ?.end(Math.max(LAST_WORDS_MS / 2, leftMs - 500))
+      .catch((error) =>
+        tell('store.failed', () => ({ what: 'fence', error: describeError(error) })),
+      );
+    await Promise.race([ended, pause(clock, Math.max(LAST_WORDS_MS, leftMs))]);
+    life?.abandon();
+  }
+
+  /** Lets go at once; the rows are found by the sweep, or by the next process on this disk. */
+  abandon(): void {
+    this.#isStopping = true;
+    this.#cancelRestart?.();
+    this.#life?.abandon();
+    this.#stopHints?.().catch(() => undefined);
+  }
+
+  async #live(): Promise<void> {
+    const { store, journal, random, name, routes } = this.#ports;
+    const nonce = random.hex(8);
+    const life = new Life(
+      {
+        ...this.#ports,
+        id: this.#mint(),
+        onDead: () => this.#liveAgain(),
+        onDrainWanted: this.#events.onDrainWanted,
+        onEnded: () => this.#events.onEnded?.(),
+        onBeat: (beating) => this.#events.onBeat?.(beating),
+      },
+      nonce,
+    );
+    const seen = await store.register({
+      pod: life.id,
+      name,
+      journal: journal.id,
+      boot: journal.boot,
+      lsn: journal.lsn,
+      routes,
+      report: { version: this.#ports.version } satisfies Json,
+      nonce,
+    });
+    if (seen.boot > journal.boot || (seen.boot === journal.boot && seen.lsn > journal.lsn)) {
+      const message =
+        `the store has seen boot ${seen.boot} and record ${seen.lsn} of this journal, which is at ` +
+        `boot ${journal.boot} and record ${journal.lsn}: it was put back to an earlier state`;
+      tell('journal.alarm', () => ({ kind: 'behindStore', message }));
+    }
+    this.#life = life;
+    tell('pod.registered', () => ({ pod: life.id, name, journal: journal.id, boot: journal.boot }));
+    await life.start(seen);
+  }
+
+  /** Until it works: the store may be away for a while after it has been back for a moment. */
+  #liveAgain(): void {
+    const ladder = new Ladder();
+    const attempt = () => {
+      if (this.#isStopping) return;
+      this.#live().catch((error) => {
+        tell('store.failed', () => ({ what: 'register', error: describeError(error) }));
+        this.#life?.abandon();
+        this.#cancelRestart = this.#ports.clock.after(
+          ladder.next(() => this.#ports.random.fraction()),
+          attempt,
+        );
+      });
+    };
+    attempt();
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Compares what the store says this pod holds with what it does hold. A claim whose answer was lost is
+ * found here, and goes the way of every claim answer; one that the store no longer has is let go. It
+ * never releases on first sight: the answer may just be arriving.
+ */
+import type { ClaimedTask, PodId, Store } from '../store/index.ts';
+import type { HeldRun } from './held-run.ts';
+import type { Holdings } from './holdings.ts';
+
+const PAGE_COUNT = 500;
+
+export interface ReconcilerPorts {
+  readonly store: Pick<Store, 'held'>;
+  readonly pod: PodId;
+  readonly holdings: Holdings;
+  readonly accept: (tasks: readonly ClaimedTask[]) => Promise<void>;
+  readonly onLost: (held: HeldRun) => void;
+}
+
+/** To be called while no claim is on its way. */
+export async function reconcile(ports: ReconcilerPorts): Promise<void> {
+  const { store, pod, holdings, accept, onLost } = ports;
+  const before = [...holdings.all()].filter((held) => !held.isOver);
+  const listed = new Set<string>();
+  let after = '';
+  for (;;) {
+    const page = await store.held(pod, after, PAGE_COUNT);
+    for (const { task, epoch } of page) listed.add(`${task}\n${epoch}`);
+    await accept(page);
+    if (page.length < PAGE_COUNT) break;
+    after = page.at(-1)!.task;
+  }
+  for (const held of before) {
+    const { task, epoch } = held.claim;
+    if (!held.isOver && !listed.has(`${task}\n${epoch}`)) onLost(held);
+  }
+}

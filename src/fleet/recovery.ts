@@ -1,0 +1,132 @@
+/** What the recovery machines are given: the fleet as its leader sees it, and what may be done to it. */
+import type { Clock, RunId } from '../ground/index.ts';
+import type { PodId, Store } from '../store/index.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import type { Life } from './life.ts';
+
+/** How this pod stands to the fleet right now. */
+export interface Standing {
+  readonly isLeader: boolean;
+  /** It has been heard long enough to judge others. */
+  readonly isSteady: boolean;
+}
+
+/** A pod whose tasks have to be given back. */
+export interface MissingPod {
+  readonly pod: string;
+  /** `silent`: not heard of, and not fenced yet. `dead`: fenced. `gone`: its claims have outlived it. */
+  readonly why: 'silent' | 'dead' | 'gone';
+  /** It ended by its own word: whatever it left has crashed nothing. */
+  readonly wasWilling: boolean;
+}
+
+export interface Worklist {
+  readonly pods: readonly MissingPod[];
+  /** More than half of the fleet is silent: that is an outage, and nobody's crash. */
+  readonly isOutage: boolean;
+}
+
+/** A task that was given back, and what it is now. */
+export interface Rescued {
+  readonly task: string;
+  readonly status: string;
+}
+
+export interface Recovery {
+  /** Undefined where this process is no part of the fleet just now. */
+  standing(): Standing | undefined;
+  worklist(): Promise<Worklist>;
+  /** Whether the pod is dead now; false where it has been heard of after all. */
+  fence(pod: string): Promise<boolean>;
+  /** The next batch of what the dead pod held; empty when nothing is left. */
+  take(pod: string, countsCrash: boolean): Promise<readonly Rescued[]>;
+  holdsAny(pod: string): Promise<boolean>;
+  /** Says that nothing is left of it. */
+  retire(pod: string): Promise<boolean>;
+  /** Fails a batch of tasks that nobody will ever be able to run. */
+  failHopeless(): Promise<readonly Rescued[]>;
+  /** Removes a batch of what retention no longer keeps; answers how many. */
+  prune(): Promise<number>;
+  /** Brings this host's copy of the dead letters up to date; answers how many there are. */
+  refreshDeadLetters(): Promise<number>;
+  /** Gives an ended task a new generation; undefined where somebody else has done so. */
+  redrive(task: string, generation: number, isFresh: boolean): Promise<number | undefined>;
+}
+
+export interface RecoveryPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly silentMs: number;
+  readonly retentionMs: number;
+  readonly life: () => Life | undefined;
+  readonly deadLetters: DeadLetters;
+}
+
+const TAKE_COUNT_MAX = 500;
+const HOPELESS_COUNT_MAX = 500;
+const PRUNE_COUNT_MAX = 1_000;
+/** A task of a machine nobody has ever had may just be ahead of its deploy. */
+const HOPELESS_GRACE_MS = 60_000;
+/** Requeued tasks are spread, so that a dead pod's load does not come back as one blow. */
+const SPREAD_MS = 1_000;
+
+export function recoveryOf(ports: RecoveryPorts): Recovery {
+  const { store, clock, silentMs, retentionMs, deadLetters } = ports;
+  const self = (): PodId => ports.life()?.id ?? ('' as PodId);
+  return {
+    standing: () => {
+      const life = ports.life();
+      if (!life || life.isDead) return undefined;
+      const isSteady = life.watch.isSteady(clock.monotonicMs());
+      return { isLeader: life.watch.leader === life.id, isSteady };
+    },
+    worklist: () => worklistOf(ports),
+    fence: (pod) => store.fence(pod as PodId, self(), { silentMs }),
+    take: (pod, countsCrash) =>
+      store.take({
+        from: pod as PodId,
+        by: self(),
+        to: 'pool',
+        countMax: TAKE_COUNT_MAX,
+        crashed: countsCrash ? 'all' : 'none',
+        spreadMs: SPREAD_MS,
+      }),
+    holdsAny: async (pod) => {
+      const claimedBy = pod as PodId;
+      const [task] = await store.list({ status: 'claimed', claimedBy, countMax: 1 });
+      return task !== undefined;
+    },
+    retire: (pod) => store.retire(pod as PodId),
+    failHopeless: async () => {
+      const failed = await store.failHopeless(HOPELESS_GRACE_MS, HOPELESS_COUNT_MAX);
+      return failed.map(({ id, status }) => ({ task: id, status }));
+    },
+    prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX),
+    refreshDeadLetters: () => deadLetters.refresh(),
+    redrive: (task, generation, isFresh) =>
+      store.redrive(task as RunId, { generation }, { isFresh }),
+  };
+}
+
+async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts): Promise<Worklist> {
+  const found = await store.worklist(silentMs);
+  // By the store's clock, and by what this pod has seen for itself.
+  const seen = life()?.watch.silent(clock.monotonicMs()) ?? [];
+  const silent = found.silent.filter(({ pod, seq }) =>
+    seen.some((glimpse) => glimpse.pod === pod && glimpse.seq === seq),
+  );
+  const missing =
+    (why: MissingPod['why']) => (glimpse: { pod: PodId; deadBy?: string | undefined }) => ({
+      pod: glimpse.pod,
+      why,
+      wasWilling: glimpse.deadBy === glimpse.pod,
+    });
+  return {
+    pods: [
+      ...silent.map(missing('silent')),
+      ...found.dead.map(missing('dead')),
+      ...found.ownerless.map((pod) => ({ pod, why: 'gone' as const, wasWilling: false })),
+    ],
+    isOutage: silent.length * 2 > found.liveCount,
+  };
+}

@@ -1,0 +1,148 @@
+/** Tasks from the side of those who want something done: enqueue, wait, cancel, reschedule. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Clock,
+  type ErrorInfo,
+  encodeJson,
+  type Json,
+  type MintRunId,
+  type RunId,
+} from '../ground/index.ts';
+import { type Ending, type Outcome, type Plan, parseWith } from '../machine/index.ts';
+import type { ChangeAnswer, Due, NewTask, Store, TaskRow } from '../store/index.ts';
+import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
+import type { Results } from './results.ts';
+
+export interface TaskOptions {
+  readonly key?: string | undefined;
+  /** How long the key stands for the task after it has ended. */
+  readonly keyMs: number;
+  readonly priority?: number | undefined;
+  readonly due?: Due | undefined;
+  readonly queue?: string | undefined;
+  readonly retriesMax?: number | undefined;
+  readonly traceParent?: string | undefined;
+}
+
+export interface TasksPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly results: Results;
+  readonly mint: MintRunId;
+  readonly payloadBytesMax: number;
+  /** Something was enqueued by this process. */
+  readonly onEnqueued: () => void;
+}
+
+/** Without a time limit of its own, a task that only ever postpones itself ends after this. */
+const DEADLINE_MS_DEFAULT = 24 * 3_600_000;
+
+export class Tasks {
+  readonly #ports: TasksPorts;
+
+  constructor(ports: TasksPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves when the store has committed it. The same key and input give the same task. */
+  async enqueue(plan: Plan, input: unknown, options: TaskOptions): Promise<RunId> {
+    const [id] = await this.enqueueMany(plan, [{ input, options }]);
+    return id!;
+  }
+
+  /** All of them in one statement, or none. */
+  async enqueueMany(
+    plan: Plan,
+    wanted: readonly { readonly input: unknown; readonly options: TaskOptions }[],
+  ): Promise<RunId[]> {
+    const { store, onEnqueued } = this.#ports;
+    const tasks: NewTask[] = [];
+    for (const { input, options } of wanted) tasks.push(await this.#read(plan, input, options));
+    const answers = await store.enqueue(tasks);
+    answers.forEach((answer, index) => {
+      const { key, payload } = tasks[index]!;
+      const isSame = answer.isNew || isSameJson(answer.payload, payload);
+      if (!isSame) throw new TaskKeyConflictError(plan.name, key ?? '', answer.id);
+    });
+    onEnqueued();
+    return answers.map((answer) => answer.id);
+  }
+
+  async #read(plan: Plan, input: unknown, options: TaskOptions): Promise<NewTask> {
+    const { mint, payloadBytesMax } = this.#ports;
+    const what = `the input of ${plan.name}`;
+    const payload = encodeJson(input, what, payloadBytesMax);
+    await parseWith(plan.input, JSON.parse(payload) as Json, what);
+    return {
+      id: mint(),
+      machine: plan.name,
+      version: plan.version,
+      queue: options.queue ?? 'default',
+      priority: options.priority ?? 0,
+      due: options.due,
+      payload,
+      key: options.key,
+      keyMs: options.keyMs,
+      retriesMax: options.retriesMax,
+      deadlineMs: plan.runTimeoutMs ?? DEADLINE_MS_DEFAULT,
+      traceParent: options.traceParent,
+    };
+  }
+
+  async find(id: RunId): Promise<TaskRow> {
+    const [row] = await this.#ports.store.find([id]);
+    if (!row) throw new TaskNotFoundError(id);
+    return row;
+  }
+
+  async ending(id: RunId, until: AbortSignal | undefined): Promise<Ending> {
+    return endingOf(await this.#ports.results.ended(id, until));
+  }
+
+  async cancel(id: RunId, reason: string): Promise<Exclude<ChangeAnswer, 'unknown'>> {
+    const answer = await this.#ports.store.cancel(id, reason);
+    if (answer === 'unknown') throw new TaskNotFoundError(id);
+    this.#ports.results.hint();
+    return answer;
+  }
+
+  async reschedule(id: RunId, due: Due): Promise<Exclude<ChangeAnswer, 'unknown'>> {
+    const answer = await this.#ports.store.reschedule(id, due);
+    if (answer === 'unknown') throw new TaskNotFoundError(id);
+    this.#ports.onEnqueued();
+    return answer;
+  }
+}
+
+/** A task's row as the end of a run. What only the store knows ends as what it comes closest to. */
+export function endingOf(row: TaskRow): Ending {
+  const error = row.error === undefined ? undefined : errorOf(row.error);
+  const outcomes: Partial<Record<string, Outcome>> = { crashLoop: 'exhausted' };
+  const fallback: Outcome = row.status === 'cancelled' ? 'cancelled' : 'aborted';
+  const outcome = row.outcome === undefined ? fallback : (outcomes[row.outcome] ?? row.outcome);
+  return {
+    outcome: outcome as Outcome,
+    state: row.status,
+    output: row.result === undefined ? undefined : (JSON.parse(row.result) as Json),
+    reason: error?.message,
+    error,
+  };
+}
+
+function errorOf(text: string): ErrorInfo {
+  try {
+    const { name = 'Error', message = text, ...rest } = JSON.parse(text) as Partial<ErrorInfo>;
+    return { name, message, ...rest };
+  } catch {
+    return { name: 'Error', message: text };
+  }
+}
+
+function isSameJson(a: string, b: string): boolean {
+  if (a === b) return true;
+  try {
+    return isDeepStrictEqual(JSON.parse(a), JSON.parse(b));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What one pod makes of the fleet it sees in the answers to its heartbeats: who leads, and who has
+ * fallen silent. Pure: it is told what was seen and when, by this process's own monotonic clock.
+ *
+ * After an outage of the store every heartbeat looks old. So whoever sweeps must itself have been
+ * heard without a break for twice the silence, and must have seen the same beat of the other pod
+ * twice, almost a silence apart.
+ */
+import type { PodGlimpse, PodId } from '../store/index.ts';
+
+export interface WatchOptions {
+  readonly heartbeatMs: number;
+  readonly silentMs: number;
+}
+
+interface Sighting {
+  readonly seq: number;
+  readonly sinceMs: number;
+}
+
+export class Watch {
+  readonly #options: WatchOptions;
+  readonly #sightings = new Map<PodId, Sighting>();
+  #fleet: readonly PodGlimpse[] = [];
+  #steadySinceMs: number | undefined;
+  #lastMs: number | undefined;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  /** A heartbeat was acknowledged at `nowMs`, and this was the fleet. */
+  see(fleet: readonly PodGlimpse[], nowMs: number): void {
+    const isBroken =
+      this.#lastMs === undefined || nowMs - this.#lastMs > 2 * this.#options.heartbeatMs;
+    if (isBroken || this.#steadySinceMs === undefined) this.#steadySinceMs = nowMs;
+    this.#lastMs = nowMs;
+    this.#fleet = fleet;
+    const before = new Map(this.#sightings);
+    this.#sightings.clear();
+    for (const { pod, seq } of fleet) {
+      const known = before.get(pod);
+      const isSame = !isBroken && known?.seq === seq;
+      this.#sightings.set(pod, isSame ? known : { seq, sinceMs: nowMs });
+    }
+  }
+
+  /** The oldest pod that is up and has been heard of lately. */
+  get leader(): PodId | undefined {
+    return this.#fleet.find(
+      ({ status, silentMs }) => status === 'up' && silentMs < this.#options.silentMs,
+    )?.pod;
+  }
+
+  get fleet(): readonly PodGlimpse[] {
+    return this.#fleet;
+  }
+
+  /** Whether this pod has been heard without a break for long enough to judge others. */
+  isSteady(nowMs: number): boolean {
+    const { silentMs } = this.#options;
+    return this.#steadySinceMs !== undefined && nowMs - this.#steadySinceMs >= 2 * silentMs;
+  }
+
+  /** Pods that have been silent for too long, by the store's clock and by ours. */
+  silent(nowMs: number): PodGlimpse[] {
+    return this.#fleet.filter((glimpse) => this.#leftMs(glimpse, nowMs) <= 0);
+  }
+
+  /** When to look again for a pod that is about to have been silent for too long. */
+  nextSilenceMs(nowMs: number): number | undefined {
+    const { heartbeatMs } = this.#options;
+    // Whoever beat within the last two heartbeats is expected to go on.
+    const left = this.#fleet
+      .filter(({ silentMs }) => silentMs > 1.5 * heartbeatMs)
+      .map((glimpse) => this.#leftMs(glimpse, nowMs))
+      .filter((ms) => ms > 0);
+    return left.length > 0 ? Math.min(...left) : undefined;
+  }
+
+  #leftMs({ pod, status, silentMs }: PodGlimpse, nowMs: number): number {
+    const isLive = status === 'up' || status === 'draining';
+    const sighting = this.#sightings.get(pod);
+    if (!isLive || !sighting || this.#lastMs === undefined) return Number.POSITIVE_INFINITY;
+    const { silentMs: max, heartbeatMs } = this.#options;
+    const storeLeftMs = max - (silentMs + nowMs - this.#lastMs);
+    const ownLeftMs = sighting.sinceMs + max - heartbeatMs - nowMs;
+    return Math.max(storeLeftMs, ownLeftMs);
+  }
+}

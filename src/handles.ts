@@ -1,0 +1,70 @@
+/** What programs hold of runs and tasks, and what they may say when they begin one. */
+import { countOption, durationOption, keyOption } from './config/index.ts';
+import type { CancelReport } from './engine/index.ts';
+import type { TaskOptions } from './fleet/index.ts';
+import { type Duration, type RunId, show } from './ground/index.ts';
+import type { Due } from './store/index.ts';
+
+export interface StartOptions {
+  /** Starts with the same key and input, of one machine, are one run. */
+  readonly key?: string | undefined;
+}
+export interface EnqueueOptions extends StartOptions {
+  /** How long the key stands for the task after it has ended; the retention by default. */
+  readonly keyLifetime?: Duration | undefined;
+  /** Higher goes first; 0 by default. */
+  readonly priority?: number | undefined;
+  /** After a time by the store's clock, or at an instant. */
+  readonly runAt?: Duration | Date | undefined;
+  readonly queue?: string | undefined;
+  /** An extra cap on failures; the machine's own `attemptMax` holds in any case. */
+  readonly retriesMax?: number | undefined;
+}
+export interface WaitOptions {
+  readonly timeout?: Duration | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+export interface Run<out O = unknown> {
+  readonly id: RunId;
+  /** The output once the run has ended well; throws a RunEndedError where it has not. */
+  result(options?: WaitOptions): Promise<O>;
+  cancel(reason?: string): Promise<CancelReport>;
+}
+/** A run that the whole fleet may execute. */
+export interface Task<out O = unknown> {
+  readonly id: RunId;
+  result(options?: WaitOptions): Promise<O>;
+  /** `requested` where a pod holds it: that pod ends it between two phases. */
+  cancel(reason?: string): Promise<'done' | 'requested' | 'tooLate'>;
+  /** Changes when it is due, while nobody holds it. */
+  reschedule(runAt: Duration | Date): Promise<'done' | 'requested' | 'tooLate'>;
+}
+
+/** As the store wants them; a wrong one is a TypeError in words. */
+export function taskOptions(options: EnqueueOptions = {}, retentionMs: number): TaskOptions {
+  const { keyLifetime, priority, runAt, queue, retriesMax } = options;
+  if (priority !== undefined && !isPriority(priority)) {
+    throw new TypeError(`priority must be a whole number of 16 bits, got ${show(priority)}`);
+  }
+  return {
+    key: keyOption(options.key),
+    keyMs: keyLifetime === undefined ? retentionMs : durationOption('keyLifetime', keyLifetime),
+    priority,
+    due: runAt === undefined ? undefined : dueOf(runAt),
+    queue: keyOption(queue),
+    retriesMax: retriesMax === undefined ? undefined : countOption('retriesMax', retriesMax, 1e6),
+  };
+}
+
+function isPriority(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Math.abs(value as number) <= 32_767;
+}
+
+export function dueOf(runAt: Duration | Date): Due {
+  if (runAt instanceof Date) {
+    const at = runAt.getTime();
+    if (Number.isFinite(at)) return { at };
+    throw new TypeError('runAt must be a duration or a valid Date');
+  }
+  return { afterMs: durationOption('runAt', runAt) };
+}

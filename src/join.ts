@@ -1,0 +1,113 @@
+/** What makes a process a member of a fleet: a store, the recovery machines, a pod. */
+import { hostname } from 'node:os';
+import type { Base, FleetOptions, Parts } from './assemble.ts';
+import { DEFAULTS, durationOption, version } from './config/index.ts';
+import {
+  checkTimes,
+  inlineHeart,
+  Member,
+  type PodTimes,
+  type Recovery,
+  recoveryOf,
+  SqliteDeadLetters,
+  threadHeart,
+} from './fleet/index.ts';
+import { systemPressure } from './ground/index.ts';
+import { placeOf } from './journal/index.ts';
+import type { Machine } from './machine/index.ts';
+import { openStore, type Store } from './store/index.ts';
+
+/** Records that may wait for the archive; beyond it nothing is claimed. */
+const UNFLUSHED_MAX = 50_000;
+
+export interface Joining {
+  /** The machines by which a fleet recovers. */
+  readonly machines: readonly Machine[];
+  join(
+    parts: Pick<Parts, 'engine' | 'journal' | 'registry'>,
+    ports: { readonly onDrainWanted: () => void },
+  ): Member;
+  /** It came to nothing: the store is let go of. */
+  abandon(): Promise<void>;
+}
+
+export async function prepare(options: FleetOptions, base: Base): Promise<Joining> {
+  const { clock, random, slots, resultBytesMax } = base;
+  const store = await storeOf(options, base);
+  let member: Member | undefined;
+  try {
+    const times = timesOf(options, store);
+    const deadLetters = new SqliteDeadLetters(placeOf(base.dataDir).deadLetters, store);
+    const recovery = recoveryOf({
+      store,
+      clock,
+      silentMs: times.silentMs,
+      retentionMs: base.retentionMs,
+      life: () => member?.pod.life,
+      deadLetters,
+    });
+    return {
+      machines: await recoveryMachines(recovery),
+      abandon: () => store.close().catch(() => undefined),
+      join: (parts, { onDrainWanted }) => {
+        member = new Member({
+          ...parts,
+          store,
+          clock,
+          random,
+          deadLetters,
+          makeHeart: hasThread(options, store)
+            ? threadHeart(options.store, options.isPooled ?? false)
+            : inlineHeart(store),
+          pressure: systemPressure(),
+          name: options.podName ?? hostname(),
+          version: version(),
+          times,
+          limits: { slots, unflushedMax: UNFLUSHED_MAX, payloadBytesMax: resultBytesMax },
+          isSuspectsOnly: options.isSuspectsOnly ?? false,
+          onDrainWanted,
+        });
+        return member;
+      },
+    };
+  } catch (error) {
+    await store.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A thread opens the store by its address; tables in memory are in no other thread. */
+function hasThread(
+  options: FleetOptions,
+  store: Store,
+): options is FleetOptions & { readonly store: string } {
+  return typeof options.store === 'string' && store.capabilities.kind !== 'memory';
+}
+
+async function storeOf(options: FleetOptions, { clock, random }: Base): Promise<Store> {
+  const { store, migrates, isPooled, claimMode } = options;
+  if (typeof store === 'object') return store;
+  return openStore(store ?? '', { clock, random, migrates, isPooled, claimMode });
+}
+
+function timesOf(options: FleetOptions, store: Store): PodTimes {
+  const { heartbeatMs, silentMs, idlePollMs } = store.capabilities;
+  const times = {
+    heartbeatMs: durationOption('heartbeat', options.heartbeat ?? heartbeatMs),
+    silentMs: durationOption('silence', options.silence ?? silentMs),
+    archiveMs: durationOption('archive', options.archive ?? DEFAULTS.archive),
+    idlePollMs,
+  };
+  checkTimes(times);
+  return times;
+}
+
+/** They use the public API only, so they are loaded as any machine is. */
+async function recoveryMachines(recovery: Recovery): Promise<readonly Machine[]> {
+  const isSource = import.meta.url.endsWith('.ts');
+  const path = isSource ? '../machines/recovery/index.ts' : './machines/recovery/index.js';
+  const made = (await import(new URL(path, import.meta.url).href)) as {
+    readonly recoveryMachines: (recovery: Recovery) => readonly Machine[];
+  };
+  return made.recoveryMachines(recovery);
+}

@@ -1,0 +1,32 @@
+/** What can go wrong between a pod and the shared tables. */
+import { FleetqError } from '../ground/index.ts';
+
+/** The store did not answer, or not in time: whether the statement took effect is not known. */
+export class StoreUnreachableError extends FleetqError {
+  readonly code = 'FLEETQ_STORE_UNREACHABLE';
+  readonly verdict = 'retry';
+}
+
+/** The store gave way to a rival statement; the same statement may be sent again. */
+export class StoreBusyError extends FleetqError {
+  readonly code = 'FLEETQ_STORE_BUSY';
+  readonly verdict = 'retry';
+}
+
+/** The tables are missing, older or newer than this program knows. */
+export class StoreSchemaError extends FleetqError {
+  readonly code = 'FLEETQ_STORE_SCHEMA';
+  readonly verdict = 'abort';
+}
+
+/** The store's address or options make no sense. */
+export class StoreOptionsError extends FleetqError {
+  readonly code = 'FLEETQ_STORE_OPTIONS';
+  readonly verdict = 'abort';
+}
+
+/** The store refused a statement for what it says; sending it again will not help. */
+export class StoreRefusedError extends FleetqError {
+  readonly code = 'FLEETQ_STORE_REFUSED';
+  readonly verdict = 'abort';
+}

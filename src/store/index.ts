@@ -1,0 +1,54 @@
+/** The shared tables of the fleet: one interface, and the stores behind it. */
+export {
+  StoreBusyError,
+  StoreOptionsError,
+  StoreRefusedError,
+  StoreSchemaError,
+  StoreUnreachableError,
+} from './errors.ts';
+export { MemoryStore, type Way } from './memory/memory-store.ts';
+export { MemoryTables } from './memory/tables.ts';
+export { openStore } from './open-store.ts';
+export type { StoreOptions } from './options.ts';
+export type {
+  Beat,
+  BeatAnswer,
+  Control,
+  JournalSeen,
+  PodBirth,
+  PodGlimpse,
+  PodRow,
+  Worklist,
+} from './pods.ts';
+export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
+export type {
+  ArchiveAnswer,
+  ChangeAnswer,
+  ClaimedTask,
+  ClaimRequest,
+  Due,
+  EnqueueAnswer,
+  MirroredRun,
+  NewTask,
+  Segment,
+  SettleAnswer,
+  Settlement,
+  TakenTask,
+  Taking,
+  TaskFilter,
+  TaskRow,
+  Violation,
+} from './tasks.ts';
+export {
+  type Claim,
+  CRASHES_MAX,
+  END_STATUSES,
+  type EndStatus,
+  type PodId,
+  type PodStatus,
+  RECOVERY_PREFIX,
+  routeOf,
+  SUSPECT_CRASHES,
+  type TaskStatus,
+  type WaitFor,
+} from './words.ts';

@@ -1,0 +1,87 @@
+/** History in segments. No fence: the epoch in the key keeps late records apart from later owners'. */
+import type { RunId } from '../../ground/index.ts';
+import type { Head } from '../store.ts';
+import type { ArchiveAnswer, Segment } from '../tasks.ts';
+import { by, type MemoryTables, unstorable } from './tables.ts';
+
+/** Of the segment that keeps how a redriven generation had ended. */
+export const OUTCOME_STATE = 'outcome';
+
+function keyOf({ task, generation, epoch, firstSeq }: Segment): string {
+  return JSON.stringify([task, generation, epoch, firstSeq]);
+}
+
+export function archive(tables: MemoryTables, segments: readonly Segment[]): ArchiveAnswer[] {
+  return segments.map((segment) => {
+    const { task, state, events, prevHash, lastHash } = segment;
+    const refusal = unstorable(task, state, events, prevHash, lastHash);
+    if (refusal !== undefined) return { task, kind: 'refused', reason: refusal };
+    const fork = put(tables, segment);
+    return fork === undefined ? { task, kind: 'held' } : { task, kind: 'forked', reason: fork };
+  });
+}
+
+/** Writes a segment, or extends the one that is there. Answers why not where they have parted. */
+export function put(tables: MemoryTables, segment: Segment): string | undefined {
+  const key = keyOf(segment);
+  const there = tables.events.get(key);
+  const fork = there && forkOf(there, segment);
+  if (fork !== undefined) return fork;
+  if (!there || segment.lastSeq > there.lastSeq) tables.events.set(key, copyOf(segment));
+  return undefined;
+}
+
+function forkOf(there: Segment, segment: Segment): string | undefined {
+  if (there.prevHash !== segment.prevHash) return 'the records before them are others';
+  if (there.lastSeq === segment.lastSeq) {
+    return there.lastHash === segment.lastHash ? undefined : 'the last records differ';
+  }
+  const [short, long] =
+    there.lastSeq < segment.lastSeq
+      ? [there.events, segment.events]
+      : [segment.events, there.events];
+  // Both are JSON arrays: without its closing bracket the shorter begins the longer.
+  return long.startsWith(short.slice(0, -1)) ? undefined : 'neither begins with the other';
+}
+
+function copyOf(segment: Segment): Segment {
+  const { task, generation, epoch, firstSeq, lastSeq, prevHash, lastHash, state, events } = segment;
+  return { task, generation, epoch, firstSeq, lastSeq, prevHash, lastHash, state, events };
+}
+
+interface RunName {
+  readonly task: RunId;
+  readonly generation: number;
+}
+
+/** The furthest record of each run. How a redriven run had ended is no record of it. */
+export function heads(tables: MemoryTables, runs: readonly RunName[]): Head[] {
+  const furthest = new Map<string, Head>();
+  const segments = histories(tables, runs).filter(({ state }) => state !== OUTCOME_STATE);
+  for (const { task, generation, epoch, lastSeq, lastHash } of segments.sort(byReach)) {
+    furthest.set(`${generation} ${task}`, { task, generation, epoch, lastSeq, lastHash });
+  }
+  return [...furthest.values()];
+}
+
+const byReach = by<Segment>(
+  ({ task }) => task,
+  ({ generation }) => generation,
+  ({ epoch }) => epoch,
+  ({ lastSeq }) => lastSeq,
+);
+
+export function histories(tables: MemoryTables, runs: readonly RunName[]): Segment[] {
+  const wanted = new Set(runs.map(({ task, generation }) => `${generation} ${task}`));
+  return [...tables.events.values()]
+    .filter(({ task, generation }) => wanted.has(`${generation} ${task}`))
+    .sort(
+      by(
+        ({ task }) => task,
+        ({ generation }) => generation,
+        ({ epoch }) => epoch,
+        ({ firstSeq }) => firstSeq,
+      ),
+    )
+    .map(copyOf);
+}

@@ -1,0 +1,171 @@
+/** Tasks on their way in: enqueued, claimed from the heads of the queue, or shown by their host. */
+import type { MirrorAnswer } from '../store.ts';
+import type {
+  ClaimedTask,
+  ClaimRequest,
+  Due,
+  EnqueueAnswer,
+  MirroredRun,
+  NewTask,
+} from '../tasks.ts';
+import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
+import { claimedTaskOf } from './rows.ts';
+import { by, isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
+
+export function enqueue(tables: MemoryTables, tasks: readonly NewTask[]): EnqueueAnswer[] {
+  // All of them are looked at before the first is put in: all or nothing.
+  for (const { id, machine, queue, payload, key, traceParent } of tasks) {
+    refuseUnstorable(id, machine, queue, payload, key, traceParent);
+  }
+  return tasks.map((task) => {
+    const there = tables.tasks.get(task.id) ?? keeper(tables, task);
+    const row = there ?? insert(tables, task);
+    const { taskId, status, payload } = row;
+    return { id: taskId, isNew: row !== there, status, payload: payload ?? '' };
+  });
+}
+
+function insert(tables: MemoryTables, task: NewTask): TaskRecord {
+  const now = tables.now();
+  const runAt = dueAt(task.due, now);
+  const isLater = runAt > now;
+  return tables.insert({
+    taskId: task.id,
+    machine: task.machine,
+    version: task.version,
+    queue: task.queue,
+    priority: task.priority,
+    runAt,
+    // Apart from what is ready, so that no scan for ready tasks has to step over it.
+    status: isLater ? 'waiting' : 'pending',
+    waitFor: isLater ? 'time' : undefined,
+    payload: task.payload,
+    key: task.key,
+    keyMs: task.keyMs,
+    retriesMax: task.retriesMax,
+    deadlineAt: task.deadlineMs === undefined ? undefined : now + task.deadlineMs,
+    traceParent: task.traceParent,
+  });
+}
+
+export function dueAt(due: Due | undefined, now: number): number {
+  if (!due) return now;
+  return 'at' in due ? due.at : now + due.afterMs;
+}
+
+/** The task that the key stands for. A key that has outlived its task is free. */
+function keeper(tables: MemoryTables, { machine, key }: NewTask): TaskRecord | undefined {
+  if (key === undefined) return undefined;
+  const [found] = tables.tasksWhere((task) => task.machine === machine && task.key === key);
+  if (!found || !hasStaleKey(found, tables.now())) return found;
+  found.key = undefined;
+  return undefined;
+}
+
+export function hasStaleKey(task: TaskRecord, now: number): boolean {
+  return task.key !== undefined && isEnded(task) && (task.keyUntil ?? now) < now;
+}
+
+const byUrgency = by<TaskRecord>(
+  (task) => -task.priority,
+  (task) => task.runAt,
+  (task) => task.taskId,
+);
+const byDueTime = by<TaskRecord>(
+  (task) => task.runAt,
+  (task) => task.taskId,
+);
+
+export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[] {
+  const { pod, countMax, token } = request;
+  if (!tables.isPod(pod, 'up')) return [];
+  refuseUnstorable(token);
+  const now = tables.now();
+  const due = tables.tasksWhere((task) => isFor(request, task, now));
+  const ready = due.filter(({ status }) => status === 'pending').sort(byUrgency);
+  const woken = due.filter(({ status }) => status === 'waiting').sort(byDueTime);
+  const heads = [...ready.slice(0, countMax), ...woken.slice(0, countMax)];
+  return heads
+    .sort(byUrgency)
+    .slice(0, countMax)
+    .map((task) => {
+      task.status = 'claimed';
+      task.waitFor = undefined;
+      task.claimEpoch += 1;
+      task.claimedBy = pod;
+      task.claimToken = token;
+      task.claimedAt = now;
+      task.claims += 1;
+      task.lastUpdate = now;
+      return claimedTaskOf(task, now);
+    });
+}
+
+function isFor({ routes, journal, head }: ClaimRequest, task: TaskRecord, now: number): boolean {
+  const isOpen =
+    task.status === 'pending' || (task.status === 'waiting' && task.waitFor !== 'turn');
+  const isSuspect = task.crashes >= SUSPECT_CRASHES;
+  return (
+    isOpen &&
+    !task.paused &&
+    task.runAt <= now &&
+    isSuspect === (head === 'suspect') &&
+    (task.pinnedTo === undefined || task.pinnedTo === journal) &&
+    routes.includes(routeOf(task))
+  );
+}
+
+export function held(
+  tables: MemoryTables,
+  pod: PodId,
+  after: string,
+  countMax: number,
+): ClaimedTask[] {
+  const now = tables.now();
+  return tables
+    .tasksWhere(({ claimedBy, taskId }) => claimedBy === pod && taskId > after)
+    .slice(0, countMax)
+    .map((task) => claimedTaskOf(task, now));
+}
+
+export function mirror(
+  tables: MemoryTables,
+  pod: PodId,
+  runs: readonly MirroredRun[],
+): MirrorAnswer[] {
+  for (const { id, machine, payload, journal } of runs) {
+    refuseUnstorable(id, machine, payload, journal);
+  }
+  return runs.map((run) => {
+    const row = tables.tasks.get(run.id) ?? insertMirrored(tables, pod, run);
+    if (row?.claimedBy !== pod || row.pinnedTo !== run.journal) {
+      return { task: run.id, kind: 'foreign' };
+    }
+    const { taskId, generation, claimEpoch } = row;
+    return { kind: 'held', task: taskId, generation, epoch: claimEpoch };
+  });
+}
+
+function insertMirrored(
+  tables: MemoryTables,
+  pod: PodId,
+  run: MirroredRun,
+): TaskRecord | undefined {
+  if (!tables.isPod(pod, 'up')) return undefined;
+  const now = tables.now();
+  const createdAt = now - run.startedAgoMs;
+  return tables.insert({
+    taskId: run.id,
+    machine: run.machine,
+    version: run.version,
+    payload: run.payload,
+    status: 'claimed',
+    claimEpoch: 1,
+    claimedBy: pod,
+    claimedAt: now,
+    claims: 1,
+    pinnedTo: run.journal,
+    deadlineAt: run.deadlineMs === undefined ? undefined : createdAt + run.deadlineMs,
+    createdAt,
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * A handle on tables in memory. Every call is one synchronous step, so it is atomic and its answer
+ * depends on nothing but what came before: this is the store of the deterministic simulation.
+ * `way` is what lies between a pod and a server: it may hold a call back, lose it, or lose its answer.
+ */
+import type { RunId } from '../../ground/index.ts';
+import { StoreUnreachableError } from '../errors.ts';
+import type { Beat, PodBirth } from '../pods.ts';
+import type { Capabilities, Hint, Store } from '../store.ts';
+import type {
+  ClaimRequest,
+  Due,
+  MirroredRun,
+  NewTask,
+  Segment,
+  Settlement,
+  Taking,
+  TaskFilter,
+} from '../tasks.ts';
+import type { PodId } from '../words.ts';
+import { archive, heads, histories } from './archive.ts';
+import { cancel, discard, find, list, redrive, reschedule } from './changes.ts';
+import { claim, enqueue, held, mirror } from './claims.ts';
+import {
+  announce,
+  beat,
+  fence,
+  markDraining,
+  pods,
+  register,
+  requestDrain,
+  retire,
+  worklist,
+} from './pods.ts';
+import { failHopeless, prune } from './retention.ts';
+import { violations } from './rules.ts';
+import { settle } from './settle.ts';
+import type { MemoryTables } from './tables.ts';
+import { take } from './take.ts';
+
+/** Carries out `act`, the call of this name, once, more than once or never; answers or throws. */
+export type Way = <Answer>(verb: keyof Store, act: () => Answer) => Promise<Answer>;
+
+const straight: Way = async (_verb, act) => act();
+
+export class MemoryStore implements Store {
+  readonly capabilities: Capabilities = {
+    kind: 'memory',
+    heartbeatMs: 3_000,
+    silentMs: 15_000,
+    idlePollMs: 1_000,
+  };
+  readonly #tables: MemoryTables;
+  readonly #way: Way;
+  #isClosed = false;
+
+  constructor(tables: MemoryTables, options: { readonly way?: Way | undefined } = {}) {
+    this.#tables = tables;
+    this.#way = options.way ?? straight;
+  }
+
+  async #ask<Answer>(verb: keyof Store, act: (tables: MemoryTables) => Answer): Promise<Answer> {
+    if (this.#isClosed) throw new StoreUnreachableError('the store has been closed');
+    return this.#way(verb, () => act(this.#tables));
+  }
+
+  checkSchema = () => this.#ask('checkSchema', () => undefined);
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+
+  register = (birth: PodBirth) => this.#ask('register', (tables) => register(tables, birth));
+  beat = (given: Beat) => this.#ask('beat', (tables) => beat(tables, given));
+  markDraining = (pod: PodId) => this.#ask('markDraining', (tables) => markDraining(tables, pod));
+  requestDrain = (pod: PodId) => this.#ask('requestDrain', (tables) => requestDrain(tables, pod));
+  pods = () => this.#ask('pods', (tables) => pods(tables));
+  announce = (routes: readonly { readonly route: string; readonly fingerprint: string }[]) =>
+    this.#ask('announce', (tables) => announce(tables, routes));
+
+  enqueue = (tasks: readonly NewTask[]) => this.#ask('enqueue', (tables) => enqueue(tables, tasks));
+  claim = (request: ClaimRequest) => this.#ask('claim', (tables) => claim(tables, request));
+  held = (pod: PodId, after: string, countMax: number) =>
+    this.#ask('held', (tables) => held(tables, pod, after, countMax));
+
+  settle = (pod: PodId, settlements: readonly Settlement[]) =>
+    this.#ask('settle', (tables) => settle(tables, pod, settlements));
+  archive = (segments: readonly Segment[]) =>
+    this.#ask('archive', (tables) => archive(tables, segments));
+  histories = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
+    this.#ask('histories', (tables) => histories(tables, runs));
+  heads = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
+    this.#ask('heads', (tables) => heads(tables, runs));
+  mirror = (pod: PodId, runs: readonly MirroredRun[]) =>
+    this.#ask('mirror', (tables) => mirror(tables, pod, runs));
+
+  worklist = (silentMs: number) => this.#ask('worklist', (tables) => worklist(tables, silentMs));
+  fence = (pod: PodId, by: PodId, because: { readonly silentMs: number } | 'proved') =>
+    this.#ask('fence', (tables) => fence(tables, pod, by, because));
+  take = (taking: Taking) => this.#ask('take', (tables) => take(tables, taking));
+  retire = (pod: PodId) => this.#ask('retire', (tables) => retire(tables, pod));
+  failHopeless = (graceMs: number, countMax: number) =>
+    this.#ask('failHopeless', (tables) => failHopeless(tables, graceMs, countMax));
+  prune = (finishedBeforeMs: number, countMax: number) =>
+    this.#ask('prune', (tables) => prune(tables, finishedBeforeMs, countMax));
+
+  find = (ids: readonly RunId[]) => this.#ask('find', (tables) => find(tables, ids));
+  list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));
+  cancel = (task: RunId, reason: string) =>
+    this.#ask('cancel', (tables) => cancel(tables, task, reason));
+  reschedule = (task: RunId, due: Due) =>
+    this.#ask('reschedule', (tables) => reschedule(tables, task, due));
+  redrive = (
+    task: RunId,
+    seen: { readonly generation: number },
+    options: { readonly isFresh: boolean },
+  ) => this.#ask('redrive', (tables) => redrive(tables, task, seen, options));
+  discard = (task: RunId, seen: { readonly generation: number }) =>
+    this.#ask('discard', (tables) => discard(tables, task, seen));
+  violations = () => this.#ask('violations', (tables) => violations(tables));
+
+  listen = (onHint: (hint: Hint) => void) =>
+    this.#ask('listen', (tables) => {
+      const stop = tables.listen(onHint);
+      return async () => stop();
+    });
+}

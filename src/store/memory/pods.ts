@@ -1,0 +1,163 @@
+/** What pods write about themselves, and how they are declared dead and laid to rest. */
+import type {
+  Beat,
+  BeatAnswer,
+  Control,
+  JournalSeen,
+  PodBirth,
+  PodRow,
+  Worklist,
+} from '../pods.ts';
+import type { PodId } from '../words.ts';
+import { glimpseOf, podRowOf } from './rows.ts';
+import { type MemoryTables, type PodRecord, refuseUnstorable } from './tables.ts';
+
+/** There is no other server that could become the primary. */
+const TIMELINE = '1';
+
+export function register(tables: MemoryTables, birth: PodBirth): JournalSeen {
+  const report = JSON.stringify(birth.report);
+  refuseUnstorable(birth.pod, birth.name, birth.journal, birth.nonce, ...birth.routes);
+  const others = tables.podsWhere(
+    ({ podId, journalId }) => journalId === birth.journal && podId !== birth.pod,
+  );
+  // A pod that is there already is our own, whose answer was lost: its heart may beat already.
+  if (!tables.pods.has(birth.pod)) {
+    const now = tables.now();
+    tables.pods.set(birth.pod, {
+      podId: birth.pod,
+      name: birth.name,
+      journalId: birth.journal,
+      boot: birth.boot,
+      birthTimestamp: now,
+      routes: [...birth.routes],
+      lastHeartbeat: now,
+      beatSeq: 0,
+      beatNonce: birth.nonce,
+      status: 'up',
+      desired: undefined,
+      journalLsn: birth.lsn,
+      report,
+      deadAt: undefined,
+      deadBy: undefined,
+    });
+  }
+  return {
+    boot: Math.max(0, ...others.map(({ boot }) => boot)),
+    lsn: Math.max(0, ...others.map(({ journalLsn }) => journalLsn)),
+    pods: others
+      .filter(({ status }) => status !== 'down')
+      .map(({ podId, status }) => ({ pod: podId, status })),
+  };
+}
+
+export function beat(tables: MemoryTables, { pod, seq, nonce, lsn, report }: Beat): BeatAnswer {
+  const row = tables.pods.get(pod);
+  if (!row || row.beatSeq !== seq || !isLive(row)) {
+    const { status, beatSeq, beatNonce } = row ?? {};
+    return { kind: 'refused', status, seq: beatSeq, nonce: beatNonce };
+  }
+  refuseUnstorable(nonce);
+  const now = tables.now();
+  row.lastHeartbeat = now;
+  row.beatSeq += 1;
+  row.beatNonce = nonce;
+  row.journalLsn = lsn;
+  row.report = JSON.stringify(report);
+  const mine = tables.tasksWhere(({ claimedBy }) => claimedBy === pod);
+  return {
+    kind: 'taken',
+    seq: row.beatSeq,
+    status: row.status as 'up' | 'draining',
+    desired: row.desired,
+    claimCount: mine.length,
+    controls: mine.flatMap((task): Control[] => {
+      const { taskId, generation, claimEpoch, control, controlReason } = task;
+      if (control === undefined) return [];
+      const reason = controlReason ?? '';
+      return [{ task: taskId, generation, epoch: claimEpoch, control, reason }];
+    }),
+    fleet: tables
+      .podsWhere(({ status }) => status !== 'down')
+      .map((other) => glimpseOf(other, now)),
+    timeline: TIMELINE,
+  };
+}
+
+export function markDraining(tables: MemoryTables, pod: PodId): boolean {
+  const row = tables.pods.get(pod);
+  if (row?.status !== 'up') return false;
+  row.status = 'draining';
+  return true;
+}
+
+export function requestDrain(tables: MemoryTables, pod: PodId): boolean {
+  const row = tables.pods.get(pod);
+  if (row?.status !== 'up') return false;
+  row.desired = 'drain';
+  return true;
+}
+
+export function pods(tables: MemoryTables): PodRow[] {
+  return tables.podsWhere(() => true).map((pod) => podRowOf(tables, pod));
+}
+
+export function announce(
+  tables: MemoryTables,
+  routes: readonly { readonly route: string; readonly fingerprint: string }[],
+): void {
+  for (const { route, fingerprint } of routes) refuseUnstorable(route, fingerprint);
+  for (const { route, fingerprint } of routes) {
+    if (tables.registry.has(route)) continue;
+    const machine = route.slice(0, route.lastIndexOf('@'));
+    tables.registry.set(route, { route, machine, fingerprint, firstSeen: tables.now() });
+  }
+}
+
+export function worklist(tables: MemoryTables, silentMs: number): Worklist {
+  const now = tables.now();
+  const live = tables.podsWhere(isLive);
+  const owners = tables
+    .tasksWhere(({ status }) => status === 'claimed')
+    .map((task) => task.claimedBy!);
+  return {
+    silent: live.filter((pod) => isSilent(pod, now, silentMs)).map((pod) => glimpseOf(pod, now)),
+    dead: tables.podsWhere(({ status }) => status === 'dead').map((pod) => glimpseOf(pod, now)),
+    ownerless: [...new Set(owners)]
+      .filter((owner) => !tables.isPod(owner, 'up', 'draining', 'dead'))
+      .sort(),
+    liveCount: live.length,
+  };
+}
+
+export function fence(
+  tables: MemoryTables,
+  pod: PodId,
+  by: PodId,
+  because: { readonly silentMs: number } | 'proved',
+): boolean {
+  const row = tables.pods.get(pod);
+  if (!row || !isLive(row)) return false;
+  const now = tables.now();
+  if (because !== 'proved' && !isSilent(row, now, because.silentMs)) return false;
+  row.status = 'dead';
+  row.deadAt = now;
+  row.deadBy = by;
+  return true;
+}
+
+export function retire(tables: MemoryTables, pod: PodId): boolean {
+  const row = tables.pods.get(pod);
+  if (row?.status === 'dead' && tables.tasksWhere((task) => task.claimedBy === pod).length === 0) {
+    row.status = 'down';
+  }
+  return row?.status === 'down';
+}
+
+function isLive({ status }: PodRecord): boolean {
+  return status === 'up' || status === 'draining';
+}
+
+function isSilent({ lastHeartbeat }: PodRecord, now: number, silentMs: number): boolean {
+  return lastHeartbeat < now - silentMs;
+}

@@ -1,0 +1,65 @@
+/** The rules of the tables, as questions. SQL stores have most of them as constraints too. */
+import type { Violation } from '../tasks.ts';
+import { isEnded, type MemoryTables, type TaskRecord } from './tables.ts';
+
+const EXAMPLE_COUNT_MAX = 5;
+
+type Rule = readonly [rule: string, isBroken: (task: TaskRecord, tables: MemoryTables) => boolean];
+
+const RULES: readonly Rule[] = [
+  [
+    'claimed tasks have an owner, and no others do',
+    (task) => (task.status === 'claimed') !== (task.claimedBy !== undefined),
+  ],
+  ['claimed tasks have an epoch', (task) => task.status === 'claimed' && task.claimEpoch < 1],
+  [
+    'owners of claimed tasks are up, draining or dead',
+    (task, tables) =>
+      task.claimedBy !== undefined && !tables.isPod(task.claimedBy, 'up', 'draining', 'dead'),
+  ],
+  [
+    'ended tasks have a finish time, and no others do',
+    (task) => isEnded(task) !== (task.finishedAt !== undefined),
+  ],
+  [
+    'waiting tasks have a reason, and no others do',
+    (task) => (task.status === 'waiting') !== (task.waitFor !== undefined),
+  ],
+  ['due times are numbers', (task) => Number.isNaN(task.runAt)],
+  ['failed tasks have an error', (task) => task.status === 'failed' && task.error === undefined],
+  [
+    'only failed tasks are discarded',
+    (task) => task.discardedAt !== undefined && task.status !== 'failed',
+  ],
+  [
+    'ended and waiting tasks have their history',
+    (task, tables) =>
+      (isEnded(task) || task.status === 'waiting') &&
+      task.lastSeq >= 0 &&
+      !isRecorded(tables, task),
+  ],
+  [
+    'a key stands for one task of its machine',
+    (task, tables) =>
+      task.key !== undefined &&
+      tables.tasksWhere(({ machine, key }) => machine === task.machine && key === task.key).length >
+        1,
+  ],
+];
+
+function isRecorded(tables: MemoryTables, { taskId, generation, lastSeq }: TaskRecord): boolean {
+  for (const segment of tables.events.values()) {
+    const isOfRun = segment.task === taskId && segment.generation === generation;
+    if (isOfRun && segment.firstSeq <= lastSeq && segment.lastSeq >= lastSeq) return true;
+  }
+  return false;
+}
+
+export function violations(tables: MemoryTables): Violation[] {
+  return RULES.flatMap(([rule, isBroken]) => {
+    const broken = tables.tasksWhere((task) => isBroken(task, tables));
+    if (broken.length === 0) return [];
+    const examples = broken.slice(0, EXAMPLE_COUNT_MAX).map(({ taskId }) => taskId);
+    return [{ rule, count: broken.length, examples }];
+  });
+}

@@ -1,0 +1,228 @@
+/**
+ * The shared tables as plain objects, for simulation and for tests. They have one clock and one
+ * source of chance, as a server has, whatever those of the pods may show; and every row is reached
+ * in an order of its own, never in the order in which it happened to be put in.
+ */
+import type { Clock, Random, RunId } from '../../ground/index.ts';
+import { StoreRefusedError } from '../errors.ts';
+import type { Hint } from '../store.ts';
+import type { Segment } from '../tasks.ts';
+import {
+  END_STATUSES,
+  type PodId,
+  type PodStatus,
+  type TaskStatus,
+  type WaitFor,
+} from '../words.ts';
+
+export interface PodRecord {
+  readonly podId: PodId;
+  readonly name: string;
+  readonly journalId: string;
+  readonly boot: number;
+  readonly birthTimestamp: number;
+  readonly routes: readonly string[];
+  lastHeartbeat: number;
+  beatSeq: number;
+  beatNonce: string;
+  status: PodStatus;
+  desired: 'drain' | 'pause' | undefined;
+  journalLsn: number;
+  /** JSON text, so that nobody can change what was written. */
+  report: string;
+  deadAt: number | undefined;
+  deadBy: PodId | undefined;
+}
+
+export interface TaskRecord {
+  readonly taskId: RunId;
+  readonly machine: string;
+  readonly version: number;
+  readonly queue: string;
+  readonly priority: number;
+  readonly payload: string | undefined;
+  readonly retriesMax: number | undefined;
+  readonly keyMs: number;
+  readonly pinnedTo: string | undefined;
+  readonly parentId: string | undefined;
+  readonly traceParent: string | undefined;
+  readonly createdAt: number;
+  generation: number;
+  runAt: number;
+  status: TaskStatus;
+  waitFor: WaitFor | undefined;
+  claimEpoch: number;
+  claimedBy: PodId | undefined;
+  claimToken: string | undefined;
+  claimedAt: number | undefined;
+  retryCount: number;
+  crashes: number;
+  interrupted: boolean;
+  claims: number;
+  control: 'cancel' | 'pause' | undefined;
+  controlReason: string | undefined;
+  paused: boolean;
+  key: string | undefined;
+  keyUntil: number | undefined;
+  keyGeneration: number;
+  carryFrom: number | undefined;
+  deadlineAt: number | undefined;
+  outcome: string | undefined;
+  result: string | undefined;
+  error: string | undefined;
+  lastSeq: number;
+  lastHash: string | undefined;
+  lastUpdate: number;
+  finishedAt: number | undefined;
+  discardedAt: number | undefined;
+}
+
+export interface RegistryRecord {
+  readonly route: string;
+  readonly machine: string;
+  readonly fingerprint: string;
+  readonly firstSeen: number;
+}
+
+export class MemoryTables {
+  readonly pods = new Map<string, PodRecord>();
+  readonly tasks = new Map<string, TaskRecord>();
+  /** By `segmentKey`. */
+  readonly events = new Map<string, Segment>();
+  readonly registry = new Map<string, RegistryRecord>();
+  readonly random: Random;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #hinted = new Set<Hint>();
+
+  constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
+    this.#clock = clock;
+    this.random = random;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** Tasks that are so, in the order of their ids. */
+  tasksWhere(is: (task: TaskRecord) => boolean): TaskRecord[] {
+    return [...this.tasks.values()].filter(is).sort(by((task) => task.taskId));
+  }
+
+  /** Pods that are so, the oldest first. */
+  podsWhere(is: (pod: PodRecord) => boolean): PodRecord[] {
+    return [...this.pods.values()].filter(is).sort(
+      by(
+        (pod) => pod.birthTimestamp,
+        (pod) => pod.podId,
+      ),
+    );
+  }
+
+  isPod(pod: PodId, ...statuses: readonly PodStatus[]): boolean {
+    const status = this.pods.get(pod)?.status;
+    return status !== undefined && statuses.includes(status);
+  }
+
+  /** A row as a plain INSERT makes it: what is not given has its default. */
+  insert(given: Pick<TaskRecord, 'machine'> & Partial<TaskRecord>): TaskRecord {
+    const now = this.now();
+    const task: TaskRecord = { ...defaults(now), taskId: given.taskId ?? this.#uuid(), ...given };
+    this.tasks.set(task.taskId, task);
+    if (task.status === 'pending') this.hint('ready');
+    return task;
+  }
+
+  listen(onHint: (hint: Hint) => void): () => void {
+    // A wrapper of its own, so that two who listen with one function are two.
+    const listener = (hint: Hint) => onHint(hint);
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** Told after this turn, once for however many changes it saw: as over a network. */
+  hint(hint: Hint): void {
+    if (this.#listeners.size === 0 || this.#hinted.has(hint)) return;
+    this.#hinted.add(hint);
+    this.#clock.soon(() => {
+      this.#hinted.delete(hint);
+      for (const listener of [...this.#listeners]) listener(hint);
+    });
+  }
+
+  #uuid(): RunId {
+    const hex = this.random.hex(16);
+    const [a, b, c] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16)];
+    return `${a}-${b}-4${c}-a${hex.slice(17, 20)}-${hex.slice(20)}` as RunId;
+  }
+}
+
+function defaults(now: number): Omit<TaskRecord, 'taskId' | 'machine'> {
+  return {
+    version: 1,
+    queue: 'default',
+    priority: 0,
+    payload: undefined,
+    retriesMax: undefined,
+    keyMs: 0,
+    pinnedTo: undefined,
+    parentId: undefined,
+    traceParent: undefined,
+    createdAt: now,
+    generation: 1,
+    runAt: now,
+    status: 'pending',
+    waitFor: undefined,
+    claimEpoch: 0,
+    claimedBy: undefined,
+    claimToken: undefined,
+    claimedAt: undefined,
+    retryCount: 0,
+    crashes: 0,
+    interrupted: false,
+    claims: 0,
+    control: undefined,
+    controlReason: undefined,
+    paused: false,
+    key: undefined,
+    keyUntil: undefined,
+    keyGeneration: 1,
+    carryFrom: undefined,
+    deadlineAt: undefined,
+    outcome: undefined,
+    result: undefined,
+    error: undefined,
+    lastSeq: -1,
+    lastHash: undefined,
+    lastUpdate: now,
+    finishedAt: undefined,
+    discardedAt: undefined,
+  };
+}
+
+export function isEnded(task: TaskRecord): boolean {
+  return (END_STATUSES as readonly TaskStatus[]).includes(task.status);
+}
+
+/** Orders by the first property that differs; texts by their code units, on every host alike. */
+export function by<Row>(...keys: readonly ((row: Row) => string | number)[]) {
+  return (a: Row, b: Row): number => {
+    for (const key of keys) {
+      const [left, right] = [key(a), key(b)];
+      if (left !== right) return left < right ? -1 : 1;
+    }
+    return 0;
+  };
+}
+
+/** Why the tables cannot hold these texts; undefined where they can. As in Postgres, NUL is no text. */
+export function unstorable(...texts: readonly (string | undefined)[]): string | undefined {
+  return texts.some((text) => text?.includes('\u0000')) ? 'a text contains NUL' : undefined;
+}
+
+export function refuseUnstorable(...texts: readonly (string | undefined)[]): void {
+  const reason = unstorable(...texts);
+  if (reason !== undefined) throw new StoreRefusedError(`the store refused the values: ${reason}`);
+}

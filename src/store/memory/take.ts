@@ -1,0 +1,74 @@
+/** Moves the tasks of a pod that is no more: to the fleet, or to its successor on the same disk. */
+import { CRASH_LOOP, LEADER_DIED } from '../reasons.ts';
+import type { TakenTask, Taking } from '../tasks.ts';
+import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
+import { takenTaskOf } from './rows.ts';
+import { cancelledEnding, type Ending, end, letGo } from './settle.ts';
+import type { MemoryTables, TaskRecord } from './tables.ts';
+
+/** A host that does not come back for this long gives its tasks up. */
+const HOST_WAIT_MS = 24 * 60 * 60 * 1_000;
+
+export function take(tables: MemoryTables, taking: Taking): TakenTask[] {
+  const { from, by, to, countMax } = taking;
+  if (tables.isPod(from, 'up', 'draining')) return [];
+  if (to === 'taker' && !tables.isPod(by, 'up')) return [];
+  return tables
+    .tasksWhere(({ claimedBy }) => claimedBy === from)
+    .slice(0, countMax)
+    .map((task) => {
+      const previousEpoch = task.claimEpoch;
+      takeOne(tables, taking, task);
+      return takenTaskOf(task, previousEpoch, tables.now());
+    });
+}
+
+function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
+  const now = tables.now();
+  const isCrash = counts(taking, task);
+  task.claimEpoch += 1;
+  task.crashes += isCrash ? 1 : 0;
+  task.interrupted = isCrash || (taking.crashed === 'none' && !hasFencedItself(tables, taking));
+  const ending = endingOf(taking, task, isCrash);
+  if (ending) {
+    end(tables, task, ending);
+    return;
+  }
+  letGo(task, now);
+  if (taking.to === 'taker' && task.crashes < SUSPECT_CRASHES) {
+    task.claimedBy = taking.by;
+    task.claimedAt = now;
+    return;
+  }
+  if (taking.to === 'pool' && task.pinnedTo !== undefined) {
+    task.status = 'waiting';
+    task.waitFor = 'host';
+    task.runAt = now;
+    task.deadlineAt ??= now + HOST_WAIT_MS;
+    return;
+  }
+  task.status = 'pending';
+  task.runAt = now + Math.floor(tables.random.fraction() * taking.spreadMs);
+  tables.hint('ready');
+}
+
+function counts({ crashed }: Taking, task: TaskRecord): boolean {
+  if (crashed === 'all' || crashed === 'none') return crashed === 'all';
+  return crashed.includes(task.taskId);
+}
+
+/** It left on purpose, between two phases: nothing was interrupted. */
+function hasFencedItself(tables: MemoryTables, { from }: Taking): boolean {
+  return tables.pods.get(from)?.deadBy === from;
+}
+
+function endingOf(taking: Taking, task: TaskRecord, isCrash: boolean): Ending | undefined {
+  if (task.control === 'cancel') return cancelledEnding(task);
+  if (taking.to === 'pool' && task.machine.startsWith(RECOVERY_PREFIX)) {
+    return { to: 'cancelled', outcome: 'cancelled', result: undefined, error: LEADER_DIED };
+  }
+  if (isCrash && task.crashes >= CRASHES_MAX) {
+    return { to: 'failed', outcome: 'crashLoop', result: undefined, error: CRASH_LOOP };
+  }
+  return undefined;
+}

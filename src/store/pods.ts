@@ -1,0 +1,104 @@
+/** What pods write about themselves, and what they see of each other. Ages are by the store's clock. */
+import type { Json, RunId } from '../ground/index.ts';
+import type { PodId, PodStatus } from './words.ts';
+
+export interface PodBirth {
+  readonly pod: PodId;
+  /** For people; several pods may share it. */
+  readonly name: string;
+  readonly journal: string;
+  /** How often that journal has been opened. */
+  readonly boot: number;
+  readonly lsn: number;
+  readonly routes: readonly string[];
+  /** Capacity, versions, load: for people and for the leader. */
+  readonly report: Json;
+  /** Names this very life of the process; its heartbeats go on from here. */
+  readonly nonce: string;
+}
+
+/** What the store knew of the journal before: one that is behind it has lost records. */
+export interface JournalSeen {
+  readonly boot: number;
+  readonly lsn: number;
+  /** Lives of this journal that have not been swept to the end. */
+  readonly pods: readonly { readonly pod: PodId; readonly status: PodStatus }[];
+}
+
+export interface Beat {
+  readonly pod: PodId;
+  /** The number of the last beat that is known to have been taken. */
+  readonly seq: number;
+  /** Names this beat, so that an answer that was lost is told from a clone's beat. */
+  readonly nonce: string;
+  readonly lsn: number;
+  readonly report: Json;
+}
+
+export interface Control {
+  readonly task: RunId;
+  readonly generation: number;
+  readonly epoch: number;
+  readonly control: 'cancel' | 'pause';
+  readonly reason: string;
+}
+
+export interface PodGlimpse {
+  readonly pod: PodId;
+  readonly name: string;
+  readonly status: PodStatus;
+  readonly seq: number;
+  /** How long ago its last heartbeat was taken. */
+  readonly silentMs: number;
+  /** Who declared it dead; its own id where it left on purpose. */
+  readonly deadBy: string | undefined;
+}
+
+export type BeatAnswer =
+  | {
+      readonly kind: 'taken';
+      readonly seq: number;
+      readonly status: 'up' | 'draining';
+      readonly desired: 'drain' | 'pause' | undefined;
+      /** How many tasks the store believes this pod to hold. */
+      readonly claimCount: number;
+      /** Asked for again with every beat until the task is settled. */
+      readonly controls: readonly Control[];
+      /** Every pod that is not down, oldest first. */
+      readonly fleet: readonly PodGlimpse[];
+      /** Changes when another server has become the primary. */
+      readonly timeline: string;
+    }
+  | {
+      /** The row was not as expected: this pod is dead, or somebody else beats in its name. */
+      readonly kind: 'refused';
+      readonly status: PodStatus | undefined;
+      readonly seq: number | undefined;
+      readonly nonce: string | undefined;
+    };
+
+/** A pod as `fleetq pods` shows it. */
+export interface PodRow extends PodGlimpse {
+  readonly journal: string;
+  readonly boot: number;
+  readonly lsn: number;
+  readonly bornAt: number;
+  readonly beatAt: number;
+  readonly desired: 'drain' | 'pause' | undefined;
+  readonly routes: readonly string[];
+  readonly report: Json;
+  readonly deadAt: number | undefined;
+  readonly claimCount: number;
+}
+
+/** What a sweep has to look at. */
+export interface Worklist {
+  /** Up or draining, and silent for longer than allowed. */
+  readonly silent: readonly PodGlimpse[];
+  /** Dead, and not yet down. */
+  readonly dead: readonly PodGlimpse[];
+  /** Owners of claims that are neither up nor draining nor in `dead`: there should be none. */
+  readonly ownerless: readonly PodId[];
+  /** How many pods are up or draining, silent ones included. */
+  readonly liveCount: number;
+}

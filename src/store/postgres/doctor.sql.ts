@@ -1,0 +1,94 @@
+/**
+ * The rules of the tables as queries. What a constraint or a unique index keeps is looked for row by
+ * row only where that one is missing or was never made valid: the tables may be large.
+ */
+import { ended, sql } from './sql.ts';
+
+export interface Rule {
+  readonly rule: string;
+  /** The constraint, or unique index, that keeps it. */
+  readonly keptBy?: string;
+  /** Selects `example` of what breaks it. */
+  readonly select: string;
+}
+
+export const selectKeepers = sql`
+  select conname as name from pg_constraint
+   where convalidated and conrelid in (to_regclass('step_tracker'), to_regclass('pod_health'))
+     and coalesce((to_jsonb(pg_constraint) ->> 'conenforced')::boolean, true)
+  union all
+  select relname from pg_index join pg_class on pg_class.oid = indexrelid
+   where indrelid = to_regclass('step_tracker') and indisunique and indisvalid and indisready`;
+
+const tasks = (condition: string) =>
+  sql`select task_id as example from step_tracker task where ${condition}`;
+
+export const RULES: readonly Rule[] = [
+  {
+    rule: 'only claimed tasks have an owner',
+    keptBy: 'claimed_iff_held',
+    select: tasks(`(status = 'claimed') <> (claimed_by is not null)`),
+  },
+  {
+    rule: 'a claimed task has an epoch',
+    keptBy: 'claimed_has_epoch',
+    select: tasks(`status = 'claimed' and claim_epoch < 1`),
+  },
+  {
+    rule: 'ended tasks, and only they, have a finish time',
+    keptBy: 'ended_iff_finished',
+    select: tasks(`(status in ${ended}) <> (finished_at is not null)`),
+  },
+  {
+    rule: 'waiting tasks, and only they, say what they wait for',
+    keptBy: 'waiting_iff_reasoned',
+    select: tasks(`(status = 'waiting') <> (wait_for is not null)`),
+  },
+  {
+    rule: 'a failed task has an error',
+    keptBy: 'failed_has_error',
+    select: tasks(`status = 'failed' and error is null`),
+  },
+  {
+    rule: 'a serial key has one holder',
+    keptBy: 'step_tracker_serial',
+    select: sql`select queue || '/' || serial_key as example from step_tracker
+                 where serial_held group by queue, serial_key having count(*) > 1`,
+  },
+  {
+    rule: 'a key stands for one task of its machine',
+    keptBy: 'step_tracker_key',
+    select: sql`select machine || '/' || key as example from step_tracker
+                 where key is not null group by machine, key having count(*) > 1`,
+  },
+  {
+    rule: 'dead pods, and only they, have a time of death',
+    keptBy: 'dead_iff_fenced',
+    select: sql`select pod_id as example from pod_health
+                 where (status in ('dead', 'down')) <> (dead_at is not null)`,
+  },
+  {
+    rule: 'the owner of a claim is up, draining, or dead and not yet swept',
+    select: tasks(sql`claimed_by is not null and not exists (
+      select 1 from pod_health pod where pod.pod_id = claimed_by and pod.status <> 'down')`),
+  },
+  {
+    // The latest of them: those before were looked at when they were the latest.
+    rule: 'an ended task has its history',
+    select: sql`
+      select task_id as example from (
+        select task_id, generation, last_seq, last_hash from step_tracker
+         where finished_at is not null order by finished_at desc limit 100000) task
+       where last_seq >= 0 and not exists (
+         select 1 from run_events part
+          where part.task_id = task.task_id and part.generation = task.generation
+            and part.last_seq >= task.last_seq)`,
+  },
+];
+
+/** $1 how many are counted at most, $2 how many are shown. */
+export function countBreaches({ select }: Rule): string {
+  return sql`
+    with breach as (${select} limit $1)
+    select count(*) as count, (array_agg(example))[1:$2] as examples from breach`;
+}

@@ -1,0 +1,186 @@
+/** Tasks on their way in: enqueued, claimed, and found again by those who hold them. */
+import type { RunId } from '../../ground/index.ts';
+import { StoreBusyError } from '../errors.ts';
+import type { MirrorAnswer } from '../store.ts';
+import type { ClaimedTask, ClaimRequest, EnqueueAnswer, MirroredRun, NewTask } from '../tasks.ts';
+import type { PodId, TaskStatus } from '../words.ts';
+import { batchesOf, columnsOf } from './batches.ts';
+import type { Hinter } from './hinter.ts';
+import type { Pool, Row, Send } from './pool.ts';
+import { claimedTaskOf, claimOf } from './rows.ts';
+import * as statements from './step-tracker.sql.ts';
+import * as taking from './step-tracker-claim.sql.ts';
+
+const ENQUEUE_BATCH_MAX = 1_000;
+const MIRROR_BATCH_MAX = 500;
+const CLAIM_COUNT_MAX = 1_000;
+const HELD_COUNT_MAX = 10_000;
+/** In `cas`, out of so many times what is wanted each pod picks its own. */
+const OVER_FETCH = 4;
+/** How often a key may be freed by somebody between our looking for it and our taking it. */
+const KEY_ATTEMPTS = 5;
+
+const TASK_COLUMNS: readonly ((task: NewTask) => unknown)[] = [
+  (task) => task.id,
+  (task) => task.machine,
+  (task) => task.version,
+  (task) => task.queue,
+  (task) => task.priority,
+  ({ due }) => (due === undefined ? 0 : 'afterMs' in due ? due.afterMs : undefined),
+  ({ due }) => (due !== undefined && 'at' in due ? due.at : undefined),
+  (task) => task.payload,
+  (task) => task.key,
+  (task) => Math.ceil(task.keyMs),
+  (task) => task.retriesMax,
+  (task) => task.deadlineMs,
+  (task) => task.traceParent,
+];
+
+export class PostgresIntake {
+  readonly #pool: Pool;
+  readonly #hinter: Hinter;
+
+  constructor(pool: Pool, hinter: Hinter) {
+    this.#pool = pool;
+    this.#hinter = hinter;
+  }
+
+  async enqueue(tasks: readonly NewTask[]): Promise<EnqueueAnswer[]> {
+    if (tasks.length === 0) return [];
+    const answers =
+      tasks.length > ENQUEUE_BATCH_MAX || tasks.some(({ key }) => key !== undefined)
+        ? await this.#pool.transaction((send) => this.#insertAll(send, tasks))
+        : await this.#insertAll((text, values) => this.#pool.query(text, values), tasks);
+    const isReady = ({ isNew, status }: EnqueueAnswer) => isNew && status === 'pending';
+    if (answers.some(isReady)) this.#hinter.hint('ready');
+    return answers;
+  }
+
+  async #insertAll(send: Send, tasks: readonly NewTask[]): Promise<EnqueueAnswer[]> {
+    const answers = new Map<NewTask, EnqueueAnswer>();
+    // Keys in one order everywhere, so that two who give the same ones wait in one direction only.
+    const sorted = [...tasks].sort((one, other) => compare(orderOf(one), orderOf(other)));
+    for (let start = 0; start < sorted.length; start += ENQUEUE_BATCH_MAX) {
+      await this.#insert(send, sorted.slice(start, start + ENQUEUE_BATCH_MAX), answers);
+    }
+    return tasks.map((task) => answers.get(task)!);
+  }
+
+  /** What is not inserted is there already; unless it has gone since, which is tried again. */
+  async #insert(
+    send: Send,
+    batch: readonly NewTask[],
+    answers: Map<NewTask, EnqueueAnswer>,
+  ): Promise<void> {
+    let open = batch;
+    for (let attempts = 0; open.length > 0; attempts += 1) {
+      if (attempts >= KEY_ATTEMPTS) throw new StoreBusyError('keys come and go too fast');
+      const keyed = open.filter(({ key }) => key !== undefined);
+      const keys = columnsOf(keyed, [(task) => task.machine, (task) => task.key]);
+      if (keyed.length > 0) await send(statements.freeKeys, keys);
+      const inserted = await send(statements.enqueueTasks, columnsOf(open, TASK_COLUMNS));
+      const statusOf = new Map(
+        inserted.map((row) => [row['task_id'], row['status'] as TaskStatus]),
+      );
+      for (const task of open) {
+        const status = statusOf.get(task.id);
+        if (status === undefined || !statusOf.delete(task.id)) continue;
+        answers.set(task, { id: task.id, isNew: true, status, payload: task.payload });
+      }
+      open = open.filter((task) => !answers.has(task));
+      if (open.length === 0) return;
+      await this.#findStanding(send, open, answers);
+      open = open.filter((task) => !answers.has(task));
+    }
+  }
+
+  async #findStanding(
+    send: Send,
+    tasks: readonly NewTask[],
+    answers: Map<NewTask, EnqueueAnswer>,
+  ): Promise<void> {
+    const byId = new Map(
+      (await send(statements.selectStandingById, [tasks.map(({ id }) => id)])).map(
+        (row) => [row['task_id'], row] as const,
+      ),
+    );
+    const keyed = tasks.filter(({ key }) => key !== undefined);
+    const rows = keyed.length
+      ? await send(
+          statements.selectStandingByKey,
+          columnsOf(keyed, [(task) => task.machine, (task) => task.key]),
+        )
+      : [];
+    const byKey = new Map(rows.map((row) => [`${row['machine']}\n${row['key']}`, row] as const));
+    for (const task of tasks) {
+      const standing = byId.get(task.id) ?? byKey.get(`${task.machine}\n${task.key}`);
+      if (standing) answers.set(task, standingAnswer(standing));
+    }
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
+    const { pod, routes, journal, token, head } = request;
+    const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
+    if (count <= 0 || routes.length === 0) return [];
+    const { claimMode } = this.#pool.way;
+    const fetchCount = claimMode === 'cas' ? count * OVER_FETCH : count;
+    const rows = await this.#pool.query(taking.claimTasks[claimMode][head], [
+      pod,
+      routes,
+      journal,
+      fetchCount,
+      count,
+      token,
+    ]);
+    return rows.map(claimedTaskOf);
+  }
+
+  async held(pod: PodId, after: string, countMax: number): Promise<ClaimedTask[]> {
+    const count = Math.min(countMax, HELD_COUNT_MAX);
+    return (await this.#pool.query(taking.selectHeld, [pod, after, count])).map(claimedTaskOf);
+  }
+
+  async mirror(pod: PodId, runs: readonly MirroredRun[]): Promise<MirrorAnswer[]> {
+    const claims = new Map<string, Row>();
+    for (const batch of batchesOf(runs, MIRROR_BATCH_MAX, ({ id }) => id)) {
+      const columns = columnsOf<MirroredRun>(batch, [
+        (run) => run.id,
+        (run) => run.machine,
+        (run) => run.version,
+        (run) => run.payload,
+        (run) => run.journal,
+        (run) => run.deadlineMs,
+        (run) => run.startedAgoMs,
+      ]);
+      const held = await this.#pool.query(taking.mirrorRuns, [pod, ...columns]);
+      for (const row of held) claims.set(row['task_id'] as string, row);
+      const rest = batch.filter(({ id }) => !claims.has(id));
+      if (rest.length === 0) continue;
+      const asked = columnsOf(rest, [(run) => run.id, (run) => run.journal]);
+      const found = await this.#pool.query(taking.selectMirrored, [pod, ...asked]);
+      for (const row of found) claims.set(row['task_id'] as string, row);
+    }
+    return runs.map(({ id }) => mirrorAnswer(id, claims.get(id)));
+  }
+}
+
+function mirrorAnswer(task: RunId, row: Row | undefined): MirrorAnswer {
+  return row ? { ...claimOf(row), kind: 'held' } : { task, kind: 'foreign' };
+}
+
+function standingAnswer(row: Row): EnqueueAnswer {
+  return {
+    id: row['task_id'] as RunId,
+    isNew: false,
+    status: row['status'] as TaskStatus,
+    payload: (row['payload'] ?? 'null') as string,
+  };
+}
+
+function orderOf({ machine, key, id }: NewTask): string {
+  return key === undefined ? id : `${machine}\n${key}`;
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

@@ -1,0 +1,130 @@
+/**
+ * Hints over LISTEN, on a connection of its own. Before anybody relies on them one is sent from
+ * another connection: a pooler on the way takes the LISTEN, answers politely, and delivers nothing
+ * but what the same connection sends to itself. A connection that is lost is made again, and then
+ * everything may have happened.
+ *
+ *   connecting ──▶ testing ──▶ listening ──▶ lost ──(backoff)──▶ connecting
+ *                     └──▶ deaf: nothing arrived
+ */
+import pg from 'pg';
+import { type Cancel, type Clock, jittered, type Random } from '../../ground/index.ts';
+import type { Hint } from '../store.ts';
+import { meaningOf } from './driver-errors.ts';
+import { CHANNEL } from './hinter.ts';
+import type { PostgresWay } from './options.ts';
+import { connectionOf } from './pool.ts';
+import { sql } from './sql.ts';
+
+const SELF_TEST_MS = 3_000;
+const BACKOFF_MS = 100;
+const BACKOFF_MS_MAX = 10_000;
+const HINTS: readonly Hint[] = ['ready', 'ended'];
+
+const listenToChannel = sql`listen ${CHANNEL}`;
+const unlisten = sql`unlisten *`;
+interface Tools {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onHint: (hint: Hint) => void;
+  /** Sends a word to the channel, from another connection. */
+  readonly notify: (word: string) => Promise<unknown>;
+}
+
+export class Listener {
+  readonly #way: PostgresWay;
+  readonly #tools: Tools;
+  #client: pg.Client | undefined;
+  #cancelRetry: Cancel | undefined;
+  #failures = 0;
+  #isStopped = false;
+
+  constructor(way: PostgresWay, tools: Tools) {
+    this.#way = way;
+    this.#tools = tools;
+  }
+
+  /** False where hints do not arrive; throws where the server cannot be reached at all. */
+  async start(): Promise<boolean> {
+    return this.#connect().catch((error) => {
+      throw meaningOf(error);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelRetry?.();
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end();
+  }
+
+  async #connect(): Promise<boolean> {
+    const client = new pg.Client(connectionOf(this.#way, this.#way.url));
+    // Said again by 'end', which is where something is done about it.
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query(listenToChannel);
+      if (!(await this.#hearsOthers(client))) {
+        await client.query(unlisten);
+        await client.end();
+        return false;
+      }
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
+    if (this.#isStopped) return client.end().then(() => false);
+    this.#client = client;
+    this.#failures = 0;
+    client.on('notification', ({ payload }) => {
+      const hint = HINTS.find((known) => known === payload);
+      if (hint) this.#tools.onHint(hint);
+    });
+    client.once('end', () => this.#reconnectLater(client));
+    return true;
+  }
+
+  #hearsOthers(client: pg.Client): Promise<boolean> {
+    const word = `test ${this.#tools.random.hex(8)}`;
+    return new Promise((resolve, reject) => {
+      const finish = (isHeard: boolean) => {
+        cancel();
+        client.off('notification', onNotification);
+        resolve(isHeard);
+      };
+      const cancel = this.#tools.clock.after(SELF_TEST_MS, () => finish(false));
+      const onNotification = ({ payload }: pg.Notification) => {
+        if (payload === word) finish(true);
+      };
+      client.on('notification', onNotification);
+      this.#tools.notify(word).catch((error) => {
+        cancel();
+        reject(error);
+      });
+    });
+  }
+
+  #reconnectLater(lost: pg.Client | undefined): void {
+    if (this.#isStopped || this.#client !== lost) return;
+    this.#client = undefined;
+    const delayMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** Math.min(this.#failures, 10));
+    this.#failures += 1;
+    this.#cancelRetry = this.#tools.clock.after(
+      jittered(delayMs, this.#tools.random.fraction()),
+      () => this.#reconnect(),
+      { idle: true },
+    );
+  }
+
+  #reconnect(): void {
+    this.#connect().then(
+      (isHeard) => {
+        if (!isHeard) return this.#reconnectLater(undefined);
+        for (const hint of HINTS) this.#tools.onHint(hint);
+      },
+      () => this.#reconnectLater(undefined),
+    );
+  }
+}

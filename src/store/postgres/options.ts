@@ -1,0 +1,85 @@
+/**
+ * How to reach a Postgres. Everything may stand in the address:
+ * postgres://user@host/database?pooled=true&schema=fleet&claim=cas; what belongs to the driver
+ * (sslmode, host, …) is left in it.
+ */
+import { show } from '../../ground/index.ts';
+import { StoreOptionsError } from '../errors.ts';
+import type { StoreOptions } from '../options.ts';
+
+/** `cas` for servers whose SKIP LOCKED cannot be trusted: rivals pick different rows by a hash. */
+export type ClaimMode = NonNullable<StoreOptions['claimMode']>;
+
+export interface PostgresWay {
+  /** Without our own words. */
+  readonly url: string;
+  readonly isPooled: boolean;
+  readonly claimMode: ClaimMode;
+  readonly schema: string | undefined;
+  readonly connectionCountMax: number;
+  readonly deadlineMs: number;
+  /** What the server is told: shorter, so that it gives up before nobody listens any more. */
+  readonly serverMs: number;
+}
+
+const DEADLINE_MS = 10_000;
+const DEADLINE_MS_MIN = 100;
+const CONNECTION_COUNT = 8;
+
+export function readPostgresWay(address: string, options: StoreOptions): PostgresWay {
+  const { url, words } = readAddress(address);
+  const isPooled = options.isPooled ?? readFlag(words.get('pooled'), 'pooled');
+  const claimMode = options.claimMode ?? readClaimMode(words.get('claim'));
+  const schema = words.get('schema');
+  if (schema !== undefined && isPooled) {
+    throw new StoreOptionsError('a schema cannot be chosen through a pooler', {
+      hint: 'give the role a search_path: alter role … set search_path = …',
+    });
+  }
+  if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    throw new StoreOptionsError(`schema must be a lower-case name, got ${show(schema)}`);
+  }
+  const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+  if (!(deadlineMs >= DEADLINE_MS_MIN)) {
+    throw new StoreOptionsError(
+      `deadlineMs must be at least ${DEADLINE_MS_MIN}, got ${deadlineMs}`,
+    );
+  }
+  return {
+    url,
+    isPooled,
+    claimMode,
+    schema,
+    connectionCountMax: options.poolSize ?? CONNECTION_COUNT,
+    deadlineMs,
+    serverMs: Math.floor(deadlineMs * 0.8),
+  };
+}
+
+const OUR_WORDS = ['pooled', 'claim', 'schema'] as const;
+
+function readAddress(text: string): { url: string; words: Map<string, string> } {
+  if (!/^postgres(ql)?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new StoreOptionsError('the address of the store is not postgres://user@host/database');
+  }
+  const url = new URL(text);
+  const words = new Map<string, string>();
+  for (const word of OUR_WORDS) {
+    const value = url.searchParams.get(word);
+    if (value !== null) words.set(word, value);
+    url.searchParams.delete(word);
+  }
+  return { url: url.href, words };
+}
+
+function readFlag(value: string | undefined, name: string): boolean {
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true' || value === '') return true;
+  throw new StoreOptionsError(`${name} must be true or false, got ${show(value)}`);
+}
+
+function readClaimMode(value: string | undefined): ClaimMode {
+  if (value === undefined) return 'skip-locked';
+  if (value === 'skip-locked' || value === 'cas') return value;
+  throw new StoreOptionsError(`claim must be skip-locked or cas, got ${show(value)}`);
+}

@@ -1,0 +1,83 @@
+/** What people look at, and what they may change. */
+import type { RunId } from '../../ground/index.ts';
+import { cancelledBecause } from '../reasons.ts';
+import type { ChangeAnswer, Due, TaskFilter, TaskRow } from '../tasks.ts';
+import type { Hinter } from './hinter.ts';
+import type { Pool } from './pool.ts';
+import { taskRowOf } from './rows.ts';
+import * as statements from './step-tracker.sql.ts';
+
+const FIND_BATCH_MAX = 1_000;
+const LIST_COUNT_MAX = 1_000;
+
+export class PostgresPeople {
+  readonly #pool: Pool;
+  readonly #hinter: Hinter;
+
+  constructor(pool: Pool, hinter: Hinter) {
+    this.#pool = pool;
+    this.#hinter = hinter;
+  }
+
+  async find(ids: readonly RunId[]): Promise<TaskRow[]> {
+    const found: TaskRow[] = [];
+    for (let start = 0; start < ids.length; start += FIND_BATCH_MAX) {
+      const batch = ids.slice(start, start + FIND_BATCH_MAX);
+      found.push(...(await this.#pool.query(statements.selectTasks, [batch])).map(taskRowOf));
+    }
+    return found;
+  }
+
+  async list(filter: TaskFilter): Promise<TaskRow[]> {
+    const { status, machine, claimedBy, before, isDeadLetter } = filter;
+    const count = Math.min(filter.countMax, LIST_COUNT_MAX);
+    if (count <= 0) return [];
+    const text = isDeadLetter ? statements.listDeadLetters : statements.listTasks;
+    const values = [status ?? null, machine ?? null, claimedBy ?? null, before ?? null, count];
+    return (await this.#pool.query(text, values)).map(taskRowOf);
+  }
+
+  async cancel(task: RunId, reason: string): Promise<ChangeAnswer> {
+    const values = [task, reason, cancelledBecause(reason)];
+    const [row] = await this.#pool.query(statements.cancelTask, values);
+    if (row?.['status'] === 'claimed') return 'requested';
+    if (row) {
+      this.#hinter.hint('ended');
+      return 'done';
+    }
+    const status = await this.#statusOf(task);
+    if (status === undefined) return 'unknown';
+    return status === 'cancelled' ? 'done' : 'tooLate';
+  }
+
+  async reschedule(task: RunId, due: Due): Promise<ChangeAnswer> {
+    const values = 'afterMs' in due ? [task, due.afterMs, null] : [task, null, due.at];
+    const changed = await this.#pool.query(statements.rescheduleTask, values);
+    if (changed.length === 0) {
+      return (await this.#statusOf(task)) === undefined ? 'unknown' : 'tooLate';
+    }
+    this.#hinter.hint('ready');
+    return 'done';
+  }
+
+  async #statusOf(task: RunId): Promise<unknown> {
+    return (await this.#pool.query(statements.selectStatus, [task]))[0]?.['status'];
+  }
+
+  async redrive(
+    task: RunId,
+    seen: { readonly generation: number },
+    options: { readonly isFresh: boolean },
+  ): Promise<number | undefined> {
+    const values = [task, seen.generation, options.isFresh];
+    const [row] = await this.#pool.query(statements.redriveTask, values);
+    if (!row) return undefined;
+    this.#hinter.hint('ready');
+    return row['generation'] as number;
+  }
+
+  async discard(task: RunId, seen: { readonly generation: number }): Promise<boolean> {
+    const values = [task, seen.generation];
+    return (await this.#pool.query(statements.discardTask, values)).length > 0;
+  }
+}

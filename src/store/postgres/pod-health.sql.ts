@@ -1,0 +1,109 @@
+/** Statements on pod_health: births, heartbeats, fences. */
+import { agoOf, msOf, spanOf, sql, timeline } from './sql.ts';
+
+/**
+ * $1 pod, $2 name, $3 journal, $4 boot, $5 lsn, $6 routes, $7 report, $8 nonce. No row comes back
+ * where somebody else has the id; the same birth sent again is answered as at first.
+ */
+export const registerPod = sql`
+  insert into pod_health (pod_id, name, journal_id, boot, journal_lsn, routes, report, beat_nonce)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  on conflict (pod_id) do update set boot = excluded.boot
+   where pod_health.journal_id = excluded.journal_id and pod_health.boot = excluded.boot
+     and pod_health.status = 'up'
+  returning pod_id`;
+
+/** $1 journal, $2 the pod that asks. */
+export const selectJournalSeen = sql`
+  select pod_id, status, boot, journal_lsn from pod_health
+   where journal_id = $1 and pod_id <> $2 order by birth_timestamp, pod_id`;
+
+const glimpse = sql`
+  json_build_object('pod', pod_id, 'name', name, 'status', status, 'seq', beat_seq,
+                    'silentMs', ${agoOf('last_heartbeat')}, 'deadBy', dead_by)`;
+
+/**
+ * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report. What the subqueries see is the
+ * moment before: the own row is put right by the caller.
+ */
+export const beatPod = sql`
+  with beaten as (
+    update pod_health
+       set last_heartbeat = clock_timestamp(), beat_seq = beat_seq + 1, beat_nonce = $3,
+           journal_lsn = $4, report = $5
+     where pod_id = $1 and beat_seq = $2 and status in ('up', 'draining')
+    returning beat_seq, status, desired)
+  select beaten.*, ${timeline} as timeline,
+         (select count(*) from step_tracker where claimed_by = $1) as claim_count,
+         (select json_agg(json_build_object(
+                   'task', task_id, 'generation', generation, 'epoch', claim_epoch,
+                   'control', control, 'reason', coalesce(control_reason, '')) order by task_id)
+            from step_tracker where claimed_by = $1 and control is not null) as controls,
+         (select json_agg(${glimpse} order by birth_timestamp, pod_id)
+            from pod_health where status <> 'down') as fleet
+    from beaten`;
+
+/** $1 pod. */
+export const selectBeat = sql`
+  select status, beat_seq, beat_nonce from pod_health where pod_id = $1`;
+
+/** $1 pod. The explicit lock waits for claims in flight: none commits once this has. */
+export const markPodDraining = sql`
+  update pod_health set status = 'draining'
+   where pod_id = (select pod_id from pod_health where pod_id = $1 and status = 'up' for update)
+  returning pod_id`;
+
+/** $1 pod. */
+export const requestPodDrain = sql`
+  update pod_health set desired = 'drain' where pod_id = $1 and status = 'up' returning pod_id`;
+
+export const selectPods = sql`
+  select pod_id, name, journal_id, boot, ${msOf('birth_timestamp')} as born_at,
+         ${msOf('last_heartbeat')} as beat_at, ${agoOf('last_heartbeat')} as silent_ms, beat_seq,
+         status, desired, routes, journal_lsn, report, ${msOf('dead_at')} as dead_at, dead_by,
+         (select count(*) from step_tracker where claimed_by = pod_id) as claim_count
+    from pod_health order by birth_timestamp, pod_id`;
+
+/** $1 silence in ms. Owners are found by hops over the index: as many as there are, not tasks. */
+export const selectWorklist = sql`
+  with recursive owners (owner) as (
+    (select claimed_by from step_tracker where claimed_by is not null order by claimed_by limit 1)
+    union all
+    select (select claimed_by from step_tracker where claimed_by > owner order by claimed_by limit 1)
+      from owners where owner is not null)
+  select (select json_agg(${glimpse} order by birth_timestamp, pod_id) from pod_health
+           where status in ('up', 'draining')
+             and last_heartbeat < clock_timestamp() - ${spanOf('$1::float8')}) as silent,
+         (select json_agg(${glimpse} order by birth_timestamp, pod_id) from pod_health
+           where status = 'dead') as dead,
+         (select json_agg(owner order by owner) from owners where owner is not null
+             and not exists (select 1 from pod_health pod
+                              where pod.pod_id = owner and pod.status <> 'down')) as ownerless,
+         (select count(*) from pod_health where status in ('up', 'draining')) as live_count`;
+
+/**
+ * $1 pod, $2 who says so, $3 silence in ms, or null where its death is proved. The row is locked
+ * first, and looked at under the lock: a plain update would let settles in flight pass.
+ */
+export const fencePod = sql`
+  update pod_health set status = 'dead', dead_at = clock_timestamp(), dead_by = $2
+   where pod_id = (
+     select pod_id from pod_health
+      where pod_id = $1 and status in ('up', 'draining')
+        and ($3::float8 is null
+             or last_heartbeat < clock_timestamp() - ${spanOf('$3::float8')})
+        for update skip locked)
+  returning pod_id`;
+
+/** $1 pod. Nothing can be claimed by a pod that is dead, so what is not there now never will be. */
+export const retirePod = sql`
+  update pod_health set status = 'down'
+   where pod_id = $1 and status in ('dead', 'down')
+     and not exists (select 1 from step_tracker where claimed_by = $1)
+  returning pod_id`;
+
+/** $1 age in ms. */
+export const deletePods = sql`
+  delete from pod_health
+   where status = 'down' and dead_at < clock_timestamp() - ${spanOf('$1::float8')}
+     and not exists (select 1 from step_tracker where claimed_by = pod_id)`;

@@ -1,0 +1,119 @@
+/** Pods in Postgres: who is there, who has fallen silent, and what the fleet can run. */
+import type { Json, RunId } from '../../ground/index.ts';
+import { StoreRefusedError } from '../errors.ts';
+import type {
+  Beat,
+  BeatAnswer,
+  Control,
+  JournalSeen,
+  PodBirth,
+  PodRow,
+  Worklist,
+} from '../pods.ts';
+import type { PodId, PodStatus } from '../words.ts';
+import { announceRoutes } from './machine-registry.sql.ts';
+import * as statements from './pod-health.sql.ts';
+import type { Pool } from './pool.ts';
+import { glimpsesOf, podRowOf } from './rows.ts';
+
+export class PostgresPods {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async register(birth: PodBirth): Promise<JournalSeen> {
+    const { pod, name, journal, boot, lsn, routes, nonce } = birth;
+    const report = JSON.stringify(birth.report);
+    const values = [pod, name, journal, boot, lsn, routes, report, nonce];
+    const born = await this.#pool.query(statements.registerPod, values);
+    if (born.length === 0) {
+      throw new StoreRefusedError(`the pod ${pod} has lived before`, {
+        hint: 'every process registers under an id of its own',
+      });
+    }
+    const lives = await this.#pool.query(statements.selectJournalSeen, [journal, pod]);
+    return {
+      boot: Math.max(0, ...lives.map((life) => life['boot'] as number)),
+      lsn: Math.max(0, ...lives.map((life) => life['journal_lsn'] as number)),
+      pods: lives
+        .map((life) => ({ pod: life['pod_id'] as PodId, status: life['status'] as PodStatus }))
+        .filter(({ status }) => status !== 'down'),
+    };
+  }
+
+  async beat({ pod, seq, nonce, lsn, report }: Beat): Promise<BeatAnswer> {
+    const values = [pod, seq, nonce, lsn, JSON.stringify(report)];
+    const [taken] = await this.#pool.query(statements.beatPod, values);
+    if (!taken) return this.#refused(pod);
+    const own = { seq: taken['beat_seq'] as number, status: taken['status'] as 'up' | 'draining' };
+    return {
+      kind: 'taken',
+      ...own,
+      desired: (taken['desired'] ?? undefined) as 'drain' | 'pause' | undefined,
+      claimCount: taken['claim_count'] as number,
+      controls: (taken['controls'] ?? []) as (Control & { task: RunId })[],
+      fleet: glimpsesOf(taken['fleet']).map((glimpse) =>
+        glimpse.pod === pod ? { ...glimpse, ...own, silentMs: 0 } : glimpse,
+      ),
+      timeline: taken['timeline'] as string,
+    };
+  }
+
+  async #refused(pod: PodId): Promise<BeatAnswer> {
+    const [row] = await this.#pool.query(statements.selectBeat, [pod]);
+    return {
+      kind: 'refused',
+      status: row?.['status'] as PodStatus | undefined,
+      seq: row?.['beat_seq'] as number | undefined,
+      nonce: row?.['beat_nonce'] as string | undefined,
+    };
+  }
+
+  async markDraining(pod: PodId): Promise<boolean> {
+    return (await this.#pool.query(statements.markPodDraining, [pod])).length > 0;
+  }
+
+  async requestDrain(pod: PodId): Promise<boolean> {
+    return (await this.#pool.query(statements.requestPodDrain, [pod])).length > 0;
+  }
+
+  async pods(): Promise<PodRow[]> {
+    return (await this.#pool.query(statements.selectPods)).map(podRowOf);
+  }
+
+  async announce(
+    routes: readonly { readonly route: string; readonly fingerprint: string }[],
+  ): Promise<void> {
+    if (routes.length === 0) return;
+    await this.#pool.query(announceRoutes, [
+      routes.map(({ route }) => route),
+      routes.map(({ route }) => route.replace(/@[^@]*$/, '')),
+      routes.map(({ fingerprint }) => fingerprint),
+    ]);
+  }
+
+  async worklist(silentMs: number): Promise<Worklist> {
+    const [row] = await this.#pool.query(statements.selectWorklist, [silentMs]);
+    return {
+      silent: glimpsesOf(row?.['silent']),
+      dead: glimpsesOf(row?.['dead']),
+      ownerless: ((row?.['ownerless'] as Json) ?? []) as unknown as PodId[],
+      liveCount: (row?.['live_count'] as number | undefined) ?? 0,
+    };
+  }
+
+  async fence(
+    pod: PodId,
+    by: PodId,
+    because: { readonly silentMs: number } | 'proved',
+  ): Promise<boolean> {
+    const silentMs = because === 'proved' ? null : because.silentMs;
+    return (await this.#pool.query(statements.fencePod, [pod, by, silentMs])).length > 0;
+  }
+
+  async retire(pod: PodId): Promise<boolean> {
+    return (await this.#pool.query(statements.retirePod, [pod])).length > 0;
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The shared tables in Postgres. Almost every call is one statement that commits by itself, so that
+ * it holds behind a pooler and on servers that only speak like Postgres; nothing rests on advisory
+ * locks, session state, triggers, or the clock of a pod. The parts lie beside this file.
+ */
+import type { RunId } from '../../ground/index.ts';
+import type { StoreOptions } from '../options.ts';
+import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Worklist } from '../pods.ts';
+import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
+import type * as tasks from '../tasks.ts';
+import type { PodId } from '../words.ts';
+import { findViolations } from './doctor.ts';
+import { Hinter, notify } from './hinter.ts';
+import { PostgresIntake } from './intake.ts';
+import { Listener } from './listener.ts';
+import { migrateUp, refuseUnmigrated } from './migrate.ts';
+import { readPostgresWay } from './options.ts';
+import { PostgresPeople } from './people.ts';
+import { PostgresPods } from './pods.ts';
+import { Pool } from './pool.ts';
+import { PostgresRecovery } from './recovery.ts';
+import { PostgresSettler } from './settler.ts';
+
+type RunName = { readonly task: RunId; readonly generation: number };
+
+export async function openPostgresStore(address: string, options: StoreOptions): Promise<Store> {
+  const store = new PostgresStore(address, options);
+  try {
+    if (options.migrates) await store.migrate();
+    await store.checkSchema();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+class PostgresStore implements Store {
+  readonly capabilities: Capabilities = {
+    kind: 'postgres',
+    heartbeatMs: 3_000,
+    silentMs: 15_000,
+    idlePollMs: 1_000,
+  };
+  readonly #options: StoreOptions;
+  readonly #pool: Pool;
+  readonly #hinter: Hinter;
+  readonly #pods: PostgresPods;
+  readonly #intake: PostgresIntake;
+  readonly #settler: PostgresSettler;
+  readonly #recovery: PostgresRecovery;
+  readonly #people: PostgresPeople;
+  readonly #listeners = new Set<Listener>();
+
+  constructor(address: string, options: StoreOptions) {
+    const { clock, random } = options;
+    this.#options = options;
+    this.#pool = new Pool(readPostgresWay(address, options), clock, random);
+    this.#hinter = new Hinter(this.#pool, clock);
+    this.#pods = new PostgresPods(this.#pool);
+    this.#intake = new PostgresIntake(this.#pool, this.#hinter);
+    this.#settler = new PostgresSettler(this.#pool, this.#hinter);
+    this.#recovery = new PostgresRecovery(this.#pool, this.#hinter);
+    this.#people = new PostgresPeople(this.#pool, this.#hinter);
+  }
+
+  migrate(): Promise<void> {
+    return migrateUp(this.#pool);
+  }
+
+  checkSchema(): Promise<void> {
+    return refuseUnmigrated(this.#pool);
+  }
+
+  async close(): Promise<void> {
+    this.#hinter.close();
+    await Promise.all([...this.#listeners].map((listener) => listener.stop()));
+    await this.#pool.close();
+  }
+
+  register(birth: PodBirth): Promise<JournalSeen> {
+    return this.#pods.register(birth);
+  }
+  beat(beat: Beat): Promise<BeatAnswer> {
+    return this.#pods.beat(beat);
+  }
+  markDraining(pod: PodId): Promise<boolean> {
+    return this.#pods.markDraining(pod);
+  }
+  requestDrain(pod: PodId): Promise<boolean> {
+    return this.#pods.requestDrain(pod);
+  }
+  pods(): Promise<PodRow[]> {
+    return this.#pods.pods();
+  }
+  announce(
+    routes: readonly { readonly route: string; readonly fingerprint: string }[],
+  ): Promise<void> {
+    return this.#pods.announce(routes);
+  }
+
+  enqueue(given: readonly tasks.NewTask[]): Promise<tasks.EnqueueAnswer[]> {
+    return this.#intake.enqueue(given);
+  }
+  claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
+    return this.#intake.claim(request);
+  }
+  held(pod: PodId, after: string, countMax: number): Promise<tasks.ClaimedTask[]> {
+    return this.#intake.held(pod, after, countMax);
+  }
+  mirror(pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> {
+    return this.#intake.mirror(pod, runs);
+  }
+
+  settle(pod: PodId, settlements: readonly tasks.Settlement[]): Promise<tasks.SettleAnswer[]> {
+    return this.#settler.settle(pod, settlements);
+  }
+  archive(segments: readonly tasks.Segment[]): Promise<tasks.ArchiveAnswer[]> {
+    return this.#settler.archive(segments);
+  }
+  histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
+    return this.#settler.histories(runs);
+  }
+  heads(runs: readonly RunName[]): Promise<Head[]> {
+    return this.#settler.heads(runs);
+  }
+
+  worklist(silentMs: number): Promise<Worklist> {
+    return this.#pods.worklist(silentMs);
+  }
+  fence(
+    pod: PodId,
+    by: PodId,
+    because: { readonly silentMs: number } | 'proved',
+  ): Promise<boolean> {
+    return this.#pods.fence(pod, by, because);
+  }
+  take(taking: tasks.Taking): Promise<tasks.TakenTask[]> {
+    return this.#recovery.take(taking);
+  }
+  retire(pod: PodId): Promise<boolean> {
+    return this.#pods.retire(pod);
+  }
+  failHopeless(graceMs: number, countMax: number): Promise<tasks.TaskRow[]> {
+    return this.#recovery.failHopeless(graceMs, countMax);
+  }
+  prune(finishedBeforeMs: number, countMax: number): Promise<number> {
+    return this.#recovery.prune(finishedBeforeMs, countMax);
+  }
+
+  find(ids: readonly RunId[]): Promise<tasks.TaskRow[]> {
+    return this.#people.find(ids);
+  }
+  list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
+    return this.#people.list(filter);
+  }
+  cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
+    return this.#people.cancel(task, reason);
+  }
+  reschedule(task: RunId, due: tasks.Due): Promise<tasks.ChangeAnswer> {
+    return this.#people.reschedule(task, due);
+  }
+  redrive(
+    task: RunId,
+    seen: { readonly generation: number },
+    options: { readonly isFresh: boolean },
+  ): Promise<number | undefined> {
+    return this.#people.redrive(task, seen, options);
+  }
+  discard(task: RunId, seen: { readonly generation: number }): Promise<boolean> {
+    return this.#people.discard(task, seen);
+  }
+  violations(): Promise<tasks.Violation[]> {
+    return findViolations(this.#pool);
+  }
+
+  /** Behind a pooler there is nothing to listen on. */
+  async listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined> {
+    if (this.#pool.way.isPooled) return undefined;
+    const listener = new Listener(this.#pool.way, {
+      ...this.#options,
+      onHint,
+      notify: (word) => this.#pool.query(notify, [word]),
+    });
+    if (!(await listener.start())) return undefined;
+    this.#listeners.add(listener);
+    return async () => {
+      this.#listeners.delete(listener);
+      await listener.stop();
+    };
+  }
+}

@@ -1,0 +1,68 @@
+/** What a leader does for the fleet: takes from the dead, fails the hopeless, forgets the old. */
+import {
+  CRASH_LOOP,
+  DEADLINE_PASSED,
+  ID_MALFORMED,
+  LEADER_DIED,
+  MACHINE_UNKNOWN,
+  TASK_ID_PATTERN,
+} from '../reasons.ts';
+import type { TakenTask, Taking, TaskRow } from '../tasks.ts';
+import type { Hinter } from './hinter.ts';
+import { deletePods } from './pod-health.sql.ts';
+import type { Pool } from './pool.ts';
+import { takenTaskOf, taskRowOf } from './rows.ts';
+import { selectTasks } from './step-tracker.sql.ts';
+import * as statements from './step-tracker-sweep.sql.ts';
+
+const TAKE_COUNT_MAX = 500;
+const FAIL_COUNT_MAX = 500;
+const PRUNE_COUNT_MAX = 1_000;
+
+const failHopelessTasks = statements.failHopelessTasks(TASK_ID_PATTERN);
+
+export class PostgresRecovery {
+  readonly #pool: Pool;
+  readonly #hinter: Hinter;
+
+  constructor(pool: Pool, hinter: Hinter) {
+    this.#pool = pool;
+    this.#hinter = hinter;
+  }
+
+  async take({ from, by, to, countMax, crashed, spreadMs }: Taking): Promise<TakenTask[]> {
+    const count = Math.min(countMax, TAKE_COUNT_MAX);
+    if (count <= 0) return [];
+    const whose = [crashed === 'all', Array.isArray(crashed) ? crashed : [], crashed === 'none'];
+    const values = [by, from, count, ...whose, spreadMs, CRASH_LOOP];
+    const rows = await this.#pool.query(
+      statements.takeTasks[to],
+      to === 'pool' ? [...values, LEADER_DIED] : values,
+    );
+    const taken = rows.map(takenTaskOf).sort((one, other) => (one.task < other.task ? -1 : 1));
+    if (taken.some(({ status }) => status === 'pending')) this.#hinter.hint('ready');
+    if (taken.some(({ status }) => status === 'failed' || status === 'cancelled')) {
+      this.#hinter.hint('ended');
+    }
+    return taken;
+  }
+
+  async failHopeless(graceMs: number, countMax: number): Promise<TaskRow[]> {
+    const count = Math.min(countMax, FAIL_COUNT_MAX);
+    if (count <= 0) return [];
+    const errors = [ID_MALFORMED, MACHINE_UNKNOWN, DEADLINE_PASSED];
+    const failed = await this.#pool.query(failHopelessTasks, [graceMs, count, errors]);
+    if (failed.length === 0) return [];
+    this.#hinter.hint('ended');
+    const ids = failed.map((row) => row['task_id']);
+    return (await this.#pool.query(selectTasks, [ids])).map(taskRowOf);
+  }
+
+  async prune(finishedBeforeMs: number, countMax: number): Promise<number> {
+    const count = Math.min(countMax, PRUNE_COUNT_MAX);
+    await this.#pool.query(statements.clearKeys, [Math.max(0, count)]);
+    await this.#pool.query(deletePods, [finishedBeforeMs]);
+    if (count <= 0) return 0;
+    return (await this.#pool.query(statements.deleteEnded, [finishedBeforeMs, count])).length;
+  }
+}

@@ -1,0 +1,150 @@
+/** Rows as the driver gives them, turned into what the store answers. */
+import { decodeJson, type Json, type RunId } from '../../ground/index.ts';
+import type { PodGlimpse, PodRow } from '../pods.ts';
+import type { Head } from '../store.ts';
+import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
+import type { Claim, PodId, PodStatus, TaskStatus, WaitFor } from '../words.ts';
+import type { Row } from './pool.ts';
+
+function maybe<Value>(value: unknown): Value | undefined {
+  return (value ?? undefined) as Value | undefined;
+}
+
+export function claimOf(row: Row): Claim {
+  return {
+    task: row['task_id'] as RunId,
+    generation: row['generation'] as number,
+    epoch: row['claim_epoch'] as number,
+  };
+}
+
+export function claimedTaskOf(row: Row): ClaimedTask {
+  // Written out: a spread would make each of thousands a slow object of its own shape.
+  return {
+    task: row['task_id'] as RunId,
+    generation: row['generation'] as number,
+    epoch: row['claim_epoch'] as number,
+    machine: row['machine'] as string,
+    version: row['version'] as number,
+    payload: maybe(row['payload']),
+    key: maybe(row['key']),
+    keyGeneration: row['key_generation'] as number,
+    carriesFrom: maybe(row['carry_from']),
+    retryCount: row['retry_count'] as number,
+    retriesMax: maybe(row['retries_max']),
+    crashes: row['crashes'] as number,
+    wasInterrupted: row['interrupted'] as boolean,
+    lastSeq: row['last_seq'] as number,
+    control: maybe(row['control']),
+    deadlineMs: maybe(row['deadline_ms']),
+    traceParent: maybe(row['trace_parent']),
+    pinnedTo: maybe(row['pinned_to']),
+    token: maybe(row['claim_token']),
+  };
+}
+
+export function takenTaskOf(row: Row): TakenTask {
+  return {
+    ...claimedTaskOf(row),
+    previousEpoch: row['previous_epoch'] as number,
+    status: row['status'] as TaskStatus,
+    outcome: maybe(row['outcome']),
+    error: maybe(row['error']),
+  };
+}
+
+export function taskRowOf(row: Row): TaskRow {
+  return {
+    id: row['task_id'] as RunId,
+    generation: row['generation'] as number,
+    machine: row['machine'] as string,
+    version: row['version'] as number,
+    queue: row['queue'] as string,
+    priority: row['priority'] as number,
+    runAt: row['run_at'] as number,
+    status: row['status'] as TaskStatus,
+    waitFor: maybe<WaitFor>(row['wait_for']),
+    epoch: row['claim_epoch'] as number,
+    claimedBy: maybe<PodId>(row['claimed_by']),
+    retryCount: row['retry_count'] as number,
+    retriesMax: maybe(row['retries_max']),
+    crashes: row['crashes'] as number,
+    claims: row['claims'] as number,
+    control: maybe(row['control']),
+    isPaused: row['paused'] as boolean,
+    key: maybe(row['key']),
+    pinnedTo: maybe(row['pinned_to']),
+    deadlineAt: maybe(row['deadline_at']),
+    payload: maybe(row['payload']),
+    outcome: maybe(row['outcome']),
+    result: maybe(row['result']),
+    error: maybe(row['error']),
+    lastSeq: row['last_seq'] as number,
+    createdAt: row['created_at'] as number,
+    updatedAt: row['last_update'] as number,
+    finishedAt: maybe(row['finished_at']),
+    discardedAt: maybe(row['discarded_at']),
+  };
+}
+
+export function segmentOf(row: Row): Segment {
+  return {
+    task: row['task_id'] as RunId,
+    generation: row['generation'] as number,
+    epoch: row['epoch'] as number,
+    firstSeq: row['first_seq'] as number,
+    lastSeq: row['last_seq'] as number,
+    prevHash: row['prev_hash'] as string,
+    lastHash: row['last_hash'] as string,
+    state: row['state'] as string,
+    events: row['events'] as string,
+  };
+}
+
+export function headOf(row: Row): Head {
+  return {
+    task: row['task_id'] as RunId,
+    generation: row['generation'] as number,
+    epoch: row['epoch'] as number,
+    lastSeq: row['last_seq'] as number,
+    lastHash: row['last_hash'] as string,
+  };
+}
+
+/** An array of glimpses as `json_agg` gives it: null where there is none. */
+export function glimpsesOf(value: unknown): PodGlimpse[] {
+  return ((value ?? []) as (PodGlimpse & { deadBy: string | null })[]).map((glimpse) => ({
+    ...glimpse,
+    deadBy: maybe(glimpse.deadBy),
+  }));
+}
+
+export function podRowOf(row: Row): PodRow {
+  return {
+    pod: row['pod_id'] as PodId,
+    name: row['name'] as string,
+    status: row['status'] as PodStatus,
+    seq: row['beat_seq'] as number,
+    silentMs: row['silent_ms'] as number,
+    deadBy: maybe(row['dead_by']),
+    journal: row['journal_id'] as string,
+    boot: row['boot'] as number,
+    lsn: row['journal_lsn'] as number,
+    bornAt: row['born_at'] as number,
+    beatAt: row['beat_at'] as number,
+    desired: maybe(row['desired']),
+    routes: row['routes'] as string[],
+    report: reportOf(row['report'] as string),
+    deadAt: maybe(row['dead_at']),
+    claimCount: row['claim_count'] as number,
+  };
+}
+
+/** A report is for people: one that cannot be read is shown as it is. */
+function reportOf(text: string): Json {
+  try {
+    return decodeJson(text);
+  } catch {
+    return text;
+  }
+}

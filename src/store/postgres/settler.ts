@@ -1,0 +1,180 @@
+/** Tasks on their way out, and what happened to them. */
+import type { RunId } from '../../ground/index.ts';
+import { RETRIES_SPENT } from '../reasons.ts';
+import type { Head } from '../store.ts';
+import type { ArchiveAnswer, Segment, SettleAnswer, Settlement } from '../tasks.ts';
+import { END_STATUSES, type PodId } from '../words.ts';
+import { batchesOf, columnsOf, sendBisecting } from './batches.ts';
+import { isBadValue } from './driver-errors.ts';
+import type { Hinter } from './hinter.ts';
+import type { Pool, Row } from './pool.ts';
+import { headOf, segmentOf } from './rows.ts';
+import * as segments from './run-events.sql.ts';
+import * as statements from './step-tracker-settle.sql.ts';
+
+const SETTLE_BATCH_MAX = 500;
+const ARCHIVE_BATCH_MAX = 500;
+const HISTORY_BATCH_MAX = 500;
+/** Three centuries: as far as a wait may reach, and within what a timestamp can hold. */
+const AFTER_MS_MAX = 1e13;
+
+const SETTLEMENT_COLUMNS: readonly ((settlement: Settlement) => unknown)[] = [
+  (settlement) => settlement.task,
+  (settlement) => settlement.generation,
+  (settlement) => settlement.epoch,
+  (settlement) => settlement.to,
+  (settlement) => ('outcome' in settlement ? settlement.outcome : undefined),
+  (settlement) => ('result' in settlement ? settlement.result : undefined),
+  (settlement) => ('error' in settlement ? settlement.error : undefined),
+  (settlement) => (settlement.to === 'waiting' ? settlement.waitFor : undefined),
+  (settlement) =>
+    settlement.to === 'waiting' ? Math.min(settlement.afterMs, AFTER_MS_MAX) : undefined,
+  (settlement) => settlement.to === 'pending' && settlement.isPaused === true,
+  (settlement) => settlement.retriesAdd,
+  (settlement) => settlement.hasCompletedStep,
+  (settlement) => settlement.lastSeq,
+  (settlement) => settlement.lastHash,
+  ({ tail }) => tail?.generation,
+  ({ tail }) => tail?.epoch,
+  ({ tail }) => tail?.firstSeq,
+  ({ tail }) => tail?.lastSeq,
+  ({ tail }) => tail?.prevHash,
+  ({ tail }) => tail?.lastHash,
+  ({ tail }) => tail?.state,
+  ({ tail }) => tail?.events,
+];
+
+const SEGMENT_COLUMNS: readonly ((segment: Segment) => unknown)[] = [
+  (segment) => segment.task,
+  (segment) => segment.generation,
+  (segment) => segment.epoch,
+  (segment) => segment.firstSeq,
+  (segment) => segment.lastSeq,
+  (segment) => segment.prevHash,
+  (segment) => segment.lastHash,
+  (segment) => segment.state,
+  (segment) => segment.events,
+];
+const SEGMENT_KEY = SEGMENT_COLUMNS.slice(0, 4);
+
+interface RunName {
+  readonly task: RunId;
+  readonly generation: number;
+}
+
+export class PostgresSettler {
+  readonly #pool: Pool;
+  readonly #hinter: Hinter;
+
+  constructor(pool: Pool, hinter: Hinter) {
+    this.#pool = pool;
+    this.#hinter = hinter;
+  }
+
+  async settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]> {
+    const answers = new Map<Settlement, SettleAnswer>();
+    for (const batch of batchesOf(settlements, SETTLE_BATCH_MAX, ({ task }) => task)) {
+      const answered = await sendBisecting(batch, (part) => this.#settle(pod, part), refused);
+      batch.forEach((settlement, index) => {
+        answers.set(settlement, answered[index]!);
+      });
+    }
+    return settlements.map((settlement) => answers.get(settlement)!);
+  }
+
+  async #settle(pod: PodId, batch: readonly Settlement[]): Promise<SettleAnswer[]> {
+    const columns = columnsOf(batch, SETTLEMENT_COLUMNS);
+    const rows = await this.#pool.query(statements.settleTasks, [pod, ...columns, RETRIES_SPENT]);
+    this.#hint(rows);
+    const stood = new Set(rows.map((row) => row['task_id'] as RunId));
+    const rest = batch.filter(({ task }) => !stood.has(task));
+    const before = rest.length ? await this.#settledBefore(rest) : undefined;
+    return batch.map(({ task }) => {
+      if (stood.has(task)) return { task, kind: 'stood' };
+      return { task, kind: before?.has(task) ? 'done' : 'lost' };
+    });
+  }
+
+  /** A statement of its own: the first one has seen the rows as they were before it waited. */
+  async #settledBefore(batch: readonly Settlement[]): Promise<Set<RunId>> {
+    const asked = columnsOf(batch, SETTLEMENT_COLUMNS.slice(0, 3));
+    const rows = await this.#pool.query(statements.selectSettledBefore, asked);
+    return new Set(rows.map((row) => row['task_id'] as RunId));
+  }
+
+  #hint(rows: readonly Row[]): void {
+    if (rows.some((row) => row['status'] === 'pending')) this.#hinter.hint('ready');
+    const hasEnded = (row: Row) => (END_STATUSES as readonly unknown[]).includes(row['status']);
+    if (rows.some(hasEnded)) this.#hinter.hint('ended');
+  }
+
+  async archive(given: readonly Segment[]): Promise<ArchiveAnswer[]> {
+    const answers = new Map<Segment, ArchiveAnswer>();
+    for (const batch of batchesOf(given, ARCHIVE_BATCH_MAX, keyOf)) {
+      const answered = await sendBisecting(batch, (part) => this.#archive(part), refusedSegment);
+      batch.forEach((segment, index) => {
+        answers.set(segment, answered[index]!);
+      });
+    }
+    return given.map((segment) => answers.get(segment)!);
+  }
+
+  async #archive(batch: readonly Segment[]): Promise<ArchiveAnswer[]> {
+    const columns = columnsOf(batch, SEGMENT_COLUMNS);
+    const written = await this.#pool.query(segments.archiveSegments, columns);
+    const held = new Set(written.map((row) => keyOf(segmentOf(row))));
+    const rest = batch.filter((segment) => !held.has(keyOf(segment)));
+    const asked = columnsOf(rest, SEGMENT_KEY);
+    const rows = rest.length ? await this.#pool.query(segments.selectSegmentEnds, asked) : [];
+    const stored = new Map(rows.map((row) => [keyOf(segmentOf(row)), segmentOf(row)]));
+    return batch.map((segment) =>
+      held.has(keyOf(segment))
+        ? { task: segment.task, kind: 'held' }
+        : compareWith(stored.get(keyOf(segment)), segment),
+    );
+  }
+
+  async histories(runs: readonly RunName[]): Promise<Segment[]> {
+    return (await this.#ofRuns(segments.selectHistories, runs)).map(segmentOf);
+  }
+
+  async heads(runs: readonly RunName[]): Promise<Head[]> {
+    return (await this.#ofRuns(segments.selectHeads, runs)).map(headOf);
+  }
+
+  async #ofRuns(text: string, runs: readonly RunName[]): Promise<Row[]> {
+    const sorted = [...runs].sort((one, other) => (one.task < other.task ? -1 : 1));
+    const found: Row[] = [];
+    for (let start = 0; start < sorted.length; start += HISTORY_BATCH_MAX) {
+      const batch = sorted.slice(start, start + HISTORY_BATCH_MAX);
+      const asked = columnsOf(batch, [(run) => run.task, (run) => run.generation]);
+      found.push(...(await this.#pool.query(text, asked)));
+    }
+    return found;
+  }
+}
+
+function keyOf({ task, generation, epoch, firstSeq }: Segment): string {
+  return `${task} ${generation} ${epoch} ${firstSeq}`;
+}
+
+/** Why a segment was not written: the same or more of it is there, or something else is. */
+function compareWith(stored: Segment | undefined, segment: Segment): ArchiveAnswer {
+  const { task } = segment;
+  if (stored && stored.prevHash === segment.prevHash) {
+    if (stored.lastSeq > segment.lastSeq) return { task, kind: 'held' };
+    if (stored.lastSeq === segment.lastSeq && stored.lastHash === segment.lastHash) {
+      return { task, kind: 'held' };
+    }
+  }
+  const numbers = `${segment.firstSeq} to ${segment.lastSeq} of epoch ${segment.epoch}`;
+  return { task, kind: 'forked', reason: `the store holds other records under ${numbers}` };
+}
+
+function refused({ task }: Settlement, error: unknown): SettleAnswer | undefined {
+  return isBadValue(error) ? { task, kind: 'refused', reason: String(error) } : undefined;
+}
+
+function refusedSegment({ task }: Segment, error: unknown): ArchiveAnswer | undefined {
+  return isBadValue(error) ? { task, kind: 'refused', reason: String(error) } : undefined;
+}

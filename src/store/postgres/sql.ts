@@ -1,0 +1,47 @@
+/** Words that the statements share. Values are always bound; nothing in here comes from outside. */
+
+/** Marks text as a statement, for editors; put together as it is. */
+export const sql = String.raw;
+
+/** Milliseconds since the epoch, whole, of a timestamp. */
+export function msOf(timestamp: string): string {
+  return sql`floor(extract(epoch from ${timestamp}) * 1000)::float8`;
+}
+
+/** How long ago a timestamp was by the store's clock, in milliseconds. */
+export function agoOf(timestamp: string): string {
+  return sql`(extract(epoch from clock_timestamp() - ${timestamp}) * 1000)::float8`;
+}
+
+/** A span of so many milliseconds; `ms` is a bound number or a column. */
+export function spanOf(ms: string): string {
+  return sql`(${ms} * interval '1 millisecond')`;
+}
+
+/** Which primary this is: another server that takes over counts one up. */
+export const timeline = sql`substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
+
+/**
+ * The epoch of a new owner. It begins anew above everything that an earlier primary can have given
+ * out, so that (task, epoch) stays unique over a failover that lost commits.
+ */
+export const nextEpoch = sql`
+  greatest(task.claim_epoch, ('x' || ${timeline})::bit(32)::bigint << 32) + 1`;
+
+export const ended = sql`('completed', 'failed', 'cancelled')`;
+
+/**
+ * A condition that the planner does not estimate. Statistics know little of rows that were claimed a
+ * second ago: they promise one where there are hundreds, and a join built on that reads everything
+ * for each of them. So a batch finds its rows by their ids alone, and the rest is looked at after.
+ */
+export function onceFound(condition: string): string {
+  return sql`case when ${condition} then true else false end`;
+}
+
+/** $1 pod: its row, held so that nobody can declare it dead before the statement is over. */
+export function fenceOf(statuses: string): string {
+  return sql`
+  fence as materialized (
+    select 1 from pod_health where pod_id = $1 and status in (${statuses}) for key share)`;
+}

@@ -1,0 +1,155 @@
+/** Statements on step_tracker by which a pod takes tasks, and finds again what it has taken. */
+import { fenceOf, nextEpoch, onceFound, sql } from './sql.ts';
+
+/** What an owner gets to know of a task. */
+export const claimedColumns = sql`
+  task.task_id, task.generation, task.claim_epoch, task.machine, task.version, task.payload,
+  task.key, task.key_generation, task.carry_from, task.retry_count, task.retries_max, task.crashes,
+  task.interrupted, task.last_seq, task.control, task.trace_parent, task.pinned_to, task.claim_token,
+  (extract(epoch from task.deadline_at - clock_timestamp()) * 1000)::float8 as deadline_ms`;
+
+const claimedNames = sql`
+  task_id, generation, claim_epoch, machine, version, payload, key, key_generation, carry_from,
+  retry_count, retries_max, crashes, interrupted, last_seq, control, trace_parent, pinned_to,
+  claim_token, deadline_ms`;
+
+/** Each head is written as its index is, or the planner would not use it. */
+const HEADS = {
+  ready: [
+    {
+      name: 'ready',
+      where: sql`status = 'pending' and not paused and crashes < 2 and pinned_to is null`,
+      order: 'priority desc, run_at, task_id',
+    },
+    {
+      name: 'due',
+      where: sql`status = 'waiting' and wait_for <> 'turn' and not paused and crashes < 2
+              and pinned_to is null`,
+      order: 'run_at, task_id',
+    },
+  ],
+  suspect: [
+    {
+      name: 'suspect',
+      where: sql`status in ('pending', 'waiting') and wait_for is distinct from 'turn' and not paused
+              and crashes >= 2 and pinned_to is null`,
+      order: 'run_at, task_id',
+    },
+  ],
+} as const;
+
+/** A pod's own head: what is pinned to its journal, of any route it has. */
+const PINNED = {
+  ready: sql`crashes < 2`,
+  suspect: sql`crashes >= 2`,
+} as const;
+
+const lock = sql`for update skip locked`;
+
+function headsOf(kind: keyof typeof HEADS, locking: string): string {
+  const heads = HEADS[kind].map(
+    ({ name, where, order }) => sql`
+  ${name}_head as materialized (
+    select head.* from wanted cross join lateral (
+      select task_id, priority, run_at, claim_epoch from step_tracker
+       where route = wanted.route and ${where} and run_at <= now()
+       order by ${order} limit $4 ${locking}) head
+     where exists (select 1 from fence))`,
+  );
+  const pinned = sql`
+  pinned_head as materialized (
+    select task_id, priority, run_at, claim_epoch from step_tracker
+     where pinned_to = $3 and pinned_to is not null and status in ('pending', 'waiting')
+       and wait_for is distinct from 'turn' and not paused and ${PINNED[kind]}
+       and route = any ($2) and run_at <= now() and exists (select 1 from fence)
+     order by run_at, task_id limit $4 ${locking})`;
+  const names = [...HEADS[kind].map(({ name }) => `${name}_head`), 'pinned_head'];
+  const all = names.map((name) => `select * from ${name}`).join(' union all ');
+  return [...heads, pinned, sql` head as (${all})`].join(',');
+}
+
+function claimBy(kind: keyof typeof HEADS, locking: string, pick: string): string {
+  return sql`
+  with ${fenceOf(`'up'`)},
+  wanted as (select distinct unnest($2::text[]) as route),
+  ${headsOf(kind, locking)},
+  pick as materialized (${pick}),
+  claimed as (
+    update step_tracker task
+       set status = 'claimed', wait_for = null, waiting_on = null, claimed_by = $1, claim_token = $6,
+           claimed_at = clock_timestamp(), claims = claims + 1,
+           serial_held = serial_key is not null, claim_epoch = ${nextEpoch},
+           last_update = clock_timestamp()
+      from pick
+     where task.task_id = pick.task_id and ${onceFound(sql`
+       task.claim_epoch = pick.claim_epoch and task.status in ('pending', 'waiting')`)}
+    returning ${claimedColumns}, task.priority, task.run_at)
+  select ${claimedNames} from claimed order by priority desc, run_at, task_id`;
+}
+
+/** A limit that the planner cannot see: it would read a whole small table for a hundred of its rows. */
+const limit = sql`limit (select $5::int)`;
+
+const mostUrgent = sql`
+    select task_id, claim_epoch from head order by priority desc, run_at, task_id ${limit}`;
+
+/**
+ * Of several times as many as wanted, each pod prefers others of the same priority: rivals seldom
+ * meet. In the order of ids, so that those who do meet wait for each other in one direction only.
+ */
+const rendezvous = sql`
+    select * from (
+      select task_id, claim_epoch from (
+        select * from head order by priority desc, run_at, task_id limit $4) urgent
+       order by priority desc, md5($1 || task_id) ${limit}) mine
+     order by task_id offset 0`;
+
+/**
+ * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head, $5 how many to take, $6 token.
+ * Fenced: a pod that is not up claims nothing. `skip-locked` passes over what a rival is taking;
+ * `cas` lets the row decide, which takes away what a rival has taken meanwhile.
+ */
+export const claimTasks = {
+  'skip-locked': {
+    ready: claimBy('ready', lock, mostUrgent),
+    suspect: claimBy('suspect', lock, mostUrgent),
+  },
+  cas: {
+    ready: claimBy('ready', '', rendezvous),
+    suspect: claimBy('suspect', '', rendezvous),
+  },
+} as const;
+
+/** $1 pod, $2 after this id, $3 count. */
+export const selectHeld = sql`
+  select ${claimedColumns} from step_tracker task
+   where claimed_by = $1 and task_id > $2 order by task_id limit $3`;
+
+/**
+ * $1 pod, $2 ids, $3 machines, $4 versions, $5 payloads, $6 journals, $7 deadlines in ms,
+ * $8 ages in ms. Fenced like a claim, for it is one.
+ */
+export const mirrorRuns = sql`
+  with ${fenceOf(`'up'`)},
+  run as materialized (
+    select * from unnest($2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::float8[],
+                         $8::float8[])
+           as run (task_id, machine, version, payload, journal, deadline_ms, age_ms)
+     order by task_id collate "C")
+  insert into step_tracker as task
+    (task_id, machine, version, payload, pinned_to, deadline_at, created_at, status, claimed_by,
+     claimed_at, claims, claim_epoch)
+  select run.task_id, run.machine, run.version, run.payload, run.journal,
+         now() + (run.deadline_ms - run.age_ms) * interval '1 millisecond',
+         now() - run.age_ms * interval '1 millisecond', 'claimed', $1, clock_timestamp(), 1,
+         ${nextEpoch.replace('task.claim_epoch', '0')}
+    from run, fence
+  on conflict (task_id) do nothing
+  returning task_id, generation, claim_epoch`;
+
+/** $1 pod, $2 ids, $3 journals: which of them are this pod's after all. */
+export const selectMirrored = sql`
+  select task.task_id, task.generation, task.claim_epoch
+    from unnest($2::text[], $3::text[]) as run (task_id, journal)
+    join step_tracker task using (task_id)
+   where ${onceFound(sql`task.pinned_to = run.journal and task.claimed_by = $1`)}`;

@@ -1,0 +1,153 @@
+/** Statements on step_tracker by which tasks come in, are looked at, and are changed by people. */
+import { ended, msOf, spanOf, sql } from './sql.ts';
+
+/** $1 machines, $2 keys. Frees those whose time is over, so that they can be given again. */
+export const freeKeys = sql`
+  update step_tracker task set key = null, key_until = null
+    from (select task_id from step_tracker
+            join (select distinct machine, key
+                    from unnest($1::text[], $2::text[]) as given (machine, key)) asked
+           using (machine, key)
+           where key is not null and status in ${ended} and key_until < now()
+           order by task_id for update of step_tracker) expired
+   where task.task_id = expired.task_id`;
+
+/**
+ * $1 ids, $2 machines, $3 versions, $4 queues, $5 priorities, $6 after ms, $7 at ms, $8 payloads,
+ * $9 keys, $10 key lifetimes, $11 retries_max, $12 deadlines in ms, $13 trace parents. What is due
+ * later waits for the time, outside the head of the queue.
+ */
+export const enqueueTasks = sql`
+  insert into step_tracker
+    (task_id, machine, version, queue, priority, run_at, status, wait_for, payload, key, key_ms,
+     retries_max, deadline_at, trace_parent)
+  select task_id, machine, version, queue, priority, due,
+         case when due > now() then 'waiting' else 'pending' end,
+         case when due > now() then 'time' end,
+         payload, key, key_ms, retries_max,
+         now() + deadline_ms * interval '1 millisecond', trace_parent
+    from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float8[],
+                $7::float8[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::float8[],
+                $13::text[])
+         as task (task_id, machine, version, queue, priority, after_ms, at_ms, payload, key, key_ms,
+                  retries_max, deadline_ms, trace_parent),
+         lateral (select coalesce(to_timestamp(at_ms / 1000),
+                                  now() + after_ms * interval '1 millisecond') as due) when_due
+  on conflict do nothing
+  returning task_id, status`;
+
+/** $1 ids. */
+export const selectStandingById = sql`
+  select task_id, status, payload from step_tracker where task_id = any ($1::text[])`;
+
+/** $1 machines, $2 keys. */
+export const selectStandingByKey = sql`
+  select task_id, machine, key, status, payload
+    from unnest($1::text[], $2::text[]) as asked (machine, key)
+    join step_tracker using (machine, key)
+   where key is not null`;
+
+const columns = sql`
+  task_id, generation, machine, version, queue, priority, ${msOf('run_at')} as run_at, status,
+  wait_for, claim_epoch, claimed_by, retry_count, retries_max, crashes, claims, control, paused, key,
+  pinned_to, ${msOf('deadline_at')} as deadline_at, payload, outcome, result, error, last_seq,
+  ${msOf('created_at')} as created_at, ${msOf('last_update')} as last_update,
+  ${msOf('finished_at')} as finished_at, ${msOf('discarded_at')} as discarded_at`;
+
+/** $1 ids. */
+export const selectTasks = sql`
+  select ${columns} from step_tracker where task_id = any ($1::text[])`;
+
+/** $1 status, $2 machine, $3 owner, $4 before id, each or null; $5 count. Newest first. */
+export const listTasks = sql`
+  select ${columns} from step_tracker
+   where ($1::text is null or status = $1) and ($2::text is null or machine = $2)
+     and ($3::text is null or claimed_by = $3) and ($4::text is null or task_id < $4)
+   order by task_id desc limit $5`;
+
+/** The same, of what failed and nobody has discarded: written as its index is. */
+export const listDeadLetters = sql`
+  select ${columns} from step_tracker
+   where status = 'failed' and discarded_at is null
+     and ($1::text is null or status = $1) and ($2::text is null or machine = $2)
+     and ($3::text is null or claimed_by = $3) and ($4::text is null or task_id < $4)
+   order by task_id desc limit $5`;
+
+/**
+ * $1 task, $2 reason, $3 error. One statement for both, so that a task which is claimed meanwhile is
+ * asked rather than missed. The first who asks is remembered.
+ */
+export const cancelTask = sql`
+  update step_tracker
+     set status = case when status = 'claimed' then 'claimed' else 'cancelled' end,
+         outcome = case when status <> 'claimed' then 'cancelled' end,
+         error = case when status <> 'claimed' then $3 end,
+         finished_at = case when status <> 'claimed' then clock_timestamp() end,
+         key_until = case when status <> 'claimed' and key is not null
+           then clock_timestamp() + ${spanOf('key_ms')} end,
+         wait_for = null, waiting_on = null,
+         serial_held = serial_held and status = 'claimed',
+         claim_epoch = claim_epoch + case when status = 'claimed' then 0 else 1 end,
+         control_reason = case when status <> 'claimed' then null
+           when control = 'cancel' then control_reason else $2 end,
+         control = case when status = 'claimed' then 'cancel' end,
+         last_update = clock_timestamp()
+   where task_id = $1 and status in ('pending', 'waiting', 'claimed')
+  returning status`;
+
+/** $1 task. */
+export const selectStatus = sql`select status from step_tracker where task_id = $1`;
+
+const due = sql`
+  coalesce(to_timestamp($3::float8 / 1000), clock_timestamp() + ${spanOf('$2::float8')})`;
+
+/** $1 task, $2 after ms, or $3 at ms. */
+export const rescheduleTask = sql`
+  update step_tracker
+     set run_at = ${due},
+         status = case when ${due} > clock_timestamp() then 'waiting' else 'pending' end,
+         wait_for = case when ${due} > clock_timestamp() then coalesce(wait_for, 'time') end,
+         last_update = clock_timestamp()
+   where task_id = $1
+     and (status = 'pending' or status = 'waiting' and wait_for in ('time', 'retry', 'sleep'))
+  returning task_id`;
+
+/**
+ * $1 task, $2 the generation that was seen, $3 afresh. The old outcome goes into the history first,
+ * for there is one for each generation. A task with a serial key waits for its turn again.
+ */
+export const redriveTask = sql`
+  with old as materialized (
+    select * from step_tracker
+     where task_id = $1 and generation = $2 and status in ${ended} for update),
+  kept as (
+    insert into run_events
+      (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events)
+    select task_id, generation, claim_epoch, last_seq + 1, last_seq + 1, coalesce(last_hash, ''),
+           coalesce(last_hash, ''), 'outcome',
+           json_build_array(json_build_object(
+             'type', 'OUTCOME', 'status', status, 'outcome', outcome, 'error', error,
+             'finishedAt', ${msOf('finished_at')}))::text
+      from old
+    on conflict do nothing)
+  update step_tracker task
+     set generation = task.generation + 1, claim_epoch = task.claim_epoch + 1,
+         status = case when task.serial_key is null then 'pending' else 'waiting' end,
+         wait_for = case when task.serial_key is not null then 'turn' end,
+         run_at = clock_timestamp(), retry_count = 0, crashes = 0, interrupted = false,
+         outcome = null, result = null, error = null, finished_at = null, discarded_at = null,
+         key_until = null, control = null, control_reason = null, paused = false,
+         last_seq = -1, last_hash = null,
+         carry_from = case when $3::boolean then null else task.generation end,
+         key_generation = task.key_generation + case when $3::boolean then 1 else 0 end,
+         deadline_at = clock_timestamp() + (task.deadline_at - task.created_at),
+         last_update = clock_timestamp()
+    from old
+   where task.task_id = old.task_id
+  returning task.generation`;
+
+/** $1 task, $2 the generation that was seen. */
+export const discardTask = sql`
+  update step_tracker set discarded_at = coalesce(discarded_at, clock_timestamp())
+   where task_id = $1 and generation = $2 and status = 'failed'
+  returning task_id`;

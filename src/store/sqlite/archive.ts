@@ -1,0 +1,93 @@
+/**
+ * History, kept in segments under the epoch of whoever wrote them. No claim is asked for: a late
+ * segment of a former owner lies beside the others and readers see where its epoch ends. What is
+ * there is only ever made longer.
+ */
+import type { RunId } from '../../ground/index.ts';
+import type { Head } from '../store.ts';
+import type { ArchiveAnswer, Segment } from '../tasks.ts';
+import type { Claim } from '../words.ts';
+import * as sql from './events.sql.ts';
+import { type RawSegment, segmentOf } from './rows.ts';
+import { eachRow, type Tx } from './session.ts';
+
+/** A task in one of its generations. */
+export interface RunName {
+  readonly task: RunId;
+  readonly generation: number;
+}
+
+export function archive(tx: Tx, segments: readonly Segment[]): ArchiveAnswer[] {
+  return segments.map((segment): ArchiveAnswer => {
+    const { task } = segment;
+    const done = eachRow(tx, () => keepSegment(tx, segment));
+    if ('refused' in done) return { task, kind: 'refused', reason: done.refused };
+    const fork = done.answer;
+    return fork === undefined ? { task, kind: 'held' } : { task, kind: 'forked', reason: fork };
+  });
+}
+
+/** Answers why it is a fork; undefined where the segment is held now. */
+export function keepSegment(tx: Tx, segment: Segment): string | undefined {
+  const { task, generation, epoch, firstSeq } = segment;
+  const place = { task, generation, epoch, first_seq: firstSeq };
+  const values = {
+    ...place,
+    last_seq: segment.lastSeq,
+    prev_hash: segment.prevHash,
+    last_hash: segment.lastHash,
+    state: segment.state,
+    events: segment.events,
+    now: tx.now,
+  };
+  const stored = tx.get<RawSegment>(sql.selectSegment, place);
+  if (!stored) {
+    tx.run(sql.insertSegment, values);
+    return undefined;
+  }
+  const fork = forkOf(segmentOf(stored), segment);
+  if (fork === undefined && stored.last_seq < segment.lastSeq) tx.run(sql.extendSegment, values);
+  return fork;
+}
+
+function forkOf(stored: Segment, coming: Segment): string | undefined {
+  const at = `epoch ${stored.epoch}, from ${stored.firstSeq}`;
+  if (stored.prevHash !== coming.prevHash) return `${at}: they follow different records`;
+  if (stored.lastSeq === coming.lastSeq) {
+    return stored.lastHash === coming.lastHash
+      ? undefined
+      : `${at}: record ${stored.lastSeq} differs`;
+  }
+  const [short, long] = stored.lastSeq < coming.lastSeq ? [stored, coming] : [coming, stored];
+  return isBeginning(short.events, long.events)
+    ? undefined
+    : `${at}: the records up to ${short.lastSeq} differ`;
+}
+
+/** Whether the array that `short` is begins the one that `long` is; both by one writer, as text. */
+function isBeginning(short: string, long: string): boolean {
+  const records = short.slice(0, -1);
+  return long.startsWith(records) && (records === '[' || long[records.length] === ',');
+}
+
+export function histories(tx: Tx, runs: readonly RunName[]): Segment[] {
+  return runs.flatMap(({ task, generation }) =>
+    tx.all<RawSegment>(sql.selectHistory, { task, generation }).map(segmentOf),
+  );
+}
+
+export function heads(tx: Tx, runs: readonly RunName[]): Head[] {
+  return runs.flatMap(({ task, generation }) => {
+    const row = tx.get<RawSegment>(sql.selectHead, { task, generation });
+    if (!row) return [];
+    return [{ task, generation, epoch: row.epoch, lastSeq: row.last_seq, lastHash: row.last_hash }];
+  });
+}
+
+/** The number after the last record that is kept of an epoch; `after` where there is no later one. */
+export function nextSeq(tx: Tx, { task, generation, epoch }: Claim, after: number): number {
+  const last =
+    tx.get<{ last_seq: number | null }>(sql.selectLastSeq, { task, generation, epoch })?.last_seq ??
+    -1;
+  return Math.max(last, after) + 1;
+}

@@ -1,0 +1,81 @@
+/** Statements that give tasks to pods. The WHERE of each head is that of the index made for it. */
+
+/** @route, @now, @count. Pinned rows are not in this index. */
+export const selectReady = `
+  select task_id, priority, run_at from step_tracker
+   where route = @route and status = 'pending' and paused = 0 and pinned_to is null and crashes < 2
+     and run_at <= @now
+   order by priority desc, run_at, task_id limit @count`;
+
+/** @route, @now, @count. By due time: a long queue of sleepers is never looked through. */
+export const selectDue = `
+  select task_id, priority, run_at from step_tracker
+   where route = @route and status = 'waiting' and paused = 0 and pinned_to is null and crashes < 2
+     and wait_for <> 'turn' and run_at <= @now
+   order by run_at, task_id limit @count`;
+
+/** @journal, @routes as JSON, @now, @count. What waits for this very host, sleepers of it included. */
+export const selectPinned = `
+  select task_id, priority, run_at from step_tracker
+   where pinned_to = @journal and status in ('pending', 'waiting') and paused = 0 and crashes < 2
+     and run_at <= @now and (wait_for is null or wait_for <> 'turn')
+     and route in (select value from json_each(@routes))
+   order by run_at, task_id limit @count`;
+
+/** @route, @journal, @now, @count. What killed its process twice, wherever it comes from. */
+export const selectSuspects = `
+  select task_id, priority, run_at from step_tracker
+   where route = @route and crashes >= 2 and status in ('pending', 'waiting') and paused = 0
+     and run_at <= @now and (wait_for is null or wait_for <> 'turn')
+     and (pinned_to is null or pinned_to = @journal)
+   order by run_at, task_id limit @count`;
+
+/** Not all of them: making an object of every column takes longer than finding the row. */
+const claimColumns = `task_id, generation, claim_epoch, machine, version, payload, key,
+  key_generation, carry_from, retry_count, retries_max, crashes, interrupted, last_seq, control,
+  deadline_at, trace_parent, pinned_to, claim_token`;
+
+/** @task, @pod, @token. Fenced: only a pod that is up is given anything. */
+export const claimTask = `
+  update step_tracker
+     set status = 'claimed', wait_for = null, waiting_on = null, claimed_by = @pod,
+         claim_token = @token, claimed_at = @now, claims = claims + 1,
+         claim_epoch = claim_epoch + 1, serial_held = serial_key is not null, last_update = @now
+   where task_id = @task and status in ('pending', 'waiting')
+     and exists (select 1 from pod_health where pod_id = @pod and status = 'up')
+  returning ${claimColumns}`;
+
+/** @pod, @after, @count. */
+export const selectHeld = `
+  select ${claimColumns} from step_tracker
+   where claimed_by = @pod and task_id > @after order by task_id limit @count`;
+
+/** @task and the rest of a run that was started on a host. Fenced like a claim. */
+export const insertMirrored = `
+  insert into step_tracker (task_id, machine, version, payload, status, claimed_by, claimed_at,
+    claim_epoch, claims, pinned_to, run_at, created_at, last_update, deadline_at)
+  select @task, @machine, @version, @payload, 'claimed', @pod, @now, 1, 1, @journal,
+         @started_at, @started_at, @now, @deadline_at
+   where exists (select 1 from pod_health where pod_id = @pod and status = 'up')
+  on conflict (task_id) do nothing`;
+
+/** @pod, @count. A batch of what it holds, in the order in which every batch is worked through. */
+export const selectOfPod = `
+  select * from step_tracker where claimed_by = @pod order by task_id limit @count`;
+
+/** @task, @from, @epoch and what the task becomes. The epoch always rises. */
+export const takeTask = `
+  update step_tracker
+     set status = @status, wait_for = @wait_for, waiting_on = null, run_at = @run_at,
+         deadline_at = @deadline_at, crashes = @crashes, interrupted = @interrupted,
+         claim_epoch = claim_epoch + 1, claimed_by = @claimed_by, claim_token = null,
+         claimed_at = case when @claimed_by is not null then @now end,
+         control = case when @claimed_by is not null then control end,
+         control_reason = case when @claimed_by is not null then control_reason end,
+         outcome = @outcome, error = @error, finished_at = @finished_at,
+         serial_held = serial_held and @finished_at is null,
+         key_until = case when @finished_at is not null and key is not null
+           then @finished_at + key_ms end,
+         last_update = @now
+   where task_id = @task and claimed_by = @from and claim_epoch = @epoch and status = 'claimed'
+  returning *`;

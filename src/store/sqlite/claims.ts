@@ -1,0 +1,79 @@
+/** Tasks given to pods: claimed from the heads of the queue, shown by their host, or found again. */
+import type { RunId } from '../../ground/index.ts';
+import type { MirrorAnswer } from '../store.ts';
+import type { ClaimedTask, ClaimRequest, MirroredRun } from '../tasks.ts';
+import type { PodId } from '../words.ts';
+import * as sql from './claims.sql.ts';
+import { isUp } from './pods.ts';
+import { claimedTask, type RawClaim, type RawTask } from './rows.ts';
+import type { Tx } from './session.ts';
+import { selectTask } from './tasks.sql.ts';
+
+/** More is never claimed, or read, at once, whatever was asked for. */
+export const CLAIM_COUNT_MAX = 1_000;
+
+interface Candidate {
+  readonly task_id: RunId;
+  readonly priority: number;
+  readonly run_at: number;
+}
+
+export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
+  const { pod, token } = request;
+  const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
+  if (count <= 0 || !isUp(tx, pod)) return [];
+  const next = candidates(tx, request, count).sort(byUrgency).slice(0, count);
+  return next.flatMap(({ task_id: task }) => {
+    const row = tx.get<RawClaim>(sql.claimTask, { task, pod, token, now: tx.now });
+    return row ? [claimedTask(row, tx.now)] : [];
+  });
+}
+
+/** Up to `count` of every head: whichever is most urgent is among them. */
+function candidates(tx: Tx, request: ClaimRequest, count: number): Candidate[] {
+  const { routes, journal, head } = request;
+  const now = tx.now;
+  const heads = head === 'ready' ? [sql.selectReady, sql.selectDue] : [sql.selectSuspects];
+  const found = [...new Set(routes)].flatMap((route) =>
+    heads.flatMap((select) => tx.all<Candidate>(select, { route, journal, now, count })),
+  );
+  if (head === 'suspect') return found;
+  const values = { journal, routes: JSON.stringify(routes), now, count };
+  return [...found, ...tx.all<Candidate>(sql.selectPinned, values)];
+}
+
+function byUrgency(one: Candidate, other: Candidate): number {
+  return (
+    other.priority - one.priority ||
+    one.run_at - other.run_at ||
+    (one.task_id < other.task_id ? -1 : 1)
+  );
+}
+
+export function held(tx: Tx, pod: PodId, after: string, countMax: number): ClaimedTask[] {
+  const count = Math.max(0, Math.min(countMax, CLAIM_COUNT_MAX));
+  const rows = tx.all<RawClaim>(sql.selectHeld, { pod, after, count });
+  return rows.map((row) => claimedTask(row, tx.now));
+}
+
+export function mirror(tx: Tx, pod: PodId, runs: readonly MirroredRun[]): MirrorAnswer[] {
+  return runs.map((run): MirrorAnswer => {
+    const { id: task, machine, version, payload, journal, deadlineMs } = run;
+    const startedAt = tx.now - Math.round(run.startedAgoMs);
+    const isNew = tx.run(sql.insertMirrored, {
+      task,
+      machine,
+      version,
+      payload,
+      journal,
+      pod,
+      started_at: startedAt,
+      deadline_at: deadlineMs === undefined ? null : startedAt + Math.round(deadlineMs),
+      now: tx.now,
+    });
+    if (isNew) return { kind: 'held', task, generation: 1, epoch: 1 };
+    const row = tx.get<RawTask>(selectTask, { task });
+    if (row?.claimed_by !== pod || row.pinned_to !== journal) return { kind: 'foreign', task };
+    return { kind: 'held', task, generation: row.generation, epoch: row.claim_epoch };
+  });
+}

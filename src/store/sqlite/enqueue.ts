@@ -1,0 +1,60 @@
+/** Tasks on their way in: all of a call or none. A key or an id that is there gives what has it. */
+import { StoreRefusedError } from '../errors.ts';
+import type { EnqueueAnswer, NewTask } from '../tasks.ts';
+import { instantOf, later } from './due.ts';
+import type { RawTask } from './rows.ts';
+import type { Tx } from './session.ts';
+import { hasEnded } from './settle.ts';
+import { clearKey, insertTask, selectByKey, selectTask } from './tasks.sql.ts';
+
+/** One call is one transaction, and holds the file for as long as it takes. */
+const ENQUEUE_COUNT_MAX = 10_000;
+
+export function enqueue(tx: Tx, tasks: readonly NewTask[]): EnqueueAnswer[] {
+  if (tasks.length > ENQUEUE_COUNT_MAX) {
+    throw new StoreRefusedError(`${tasks.length} tasks are too many for one call`, {
+      hint: `enqueue at most ${ENQUEUE_COUNT_MAX} at once; with keys, calls can be repeated safely`,
+    });
+  }
+  return tasks.map((task) => enqueueOne(tx, task));
+}
+
+function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
+  const holder = task.key === undefined ? undefined : holderOf(tx, task.machine, task.key);
+  if (holder) return standsFor(holder);
+  const { id, payload } = task;
+  const runAt = task.due === undefined ? tx.now : instantOf(task.due, tx.now);
+  // What is due later waits elsewhere, so that it never stands in front of what is ready.
+  const status = runAt > tx.now ? 'waiting' : 'pending';
+  const isNew = tx.run(insertTask, {
+    task: id,
+    machine: task.machine,
+    version: task.version,
+    queue: task.queue,
+    priority: task.priority,
+    run_at: runAt,
+    status,
+    wait_for: status === 'waiting' ? 'time' : null,
+    payload,
+    key: task.key ?? null,
+    key_ms: Math.ceil(task.keyMs),
+    retries_max: task.retriesMax ?? null,
+    deadline_at: task.deadlineMs === undefined ? null : later(tx.now, task.deadlineMs),
+    trace_parent: task.traceParent ?? null,
+    now: tx.now,
+  });
+  const found = isNew ? undefined : tx.get<RawTask>(selectTask, { task: id });
+  return found ? standsFor(found) : { id, isNew: true, status, payload };
+}
+
+/** The task that the key stands for; a key that has outlived its task is free again. */
+function holderOf(tx: Tx, machine: string, key: string): RawTask | undefined {
+  const row = tx.get<RawTask>(selectByKey, { machine, key });
+  if (!row || !hasEnded(row) || row.key_until === null || row.key_until >= tx.now) return row;
+  tx.run(clearKey, { task: row.task_id });
+  return undefined;
+}
+
+function standsFor(row: RawTask): EnqueueAnswer {
+  return { id: row.task_id, isNew: false, status: row.status, payload: row.payload ?? '' };
+}

@@ -1,0 +1,37 @@
+/** Statements on run_events. */
+
+/** @task, @generation, @epoch, @first_seq. */
+export const selectSegment = `
+  select * from run_events
+   where task_id = @task and generation = @generation and epoch = @epoch
+     and first_seq = @first_seq`;
+
+/** @task, @generation. Every epoch: which records count is for the reader to find out. */
+export const selectHistory = `
+  select * from run_events where task_id = @task and generation = @generation
+   order by epoch, first_seq`;
+
+/** @task, @generation. The end of the last segment of the last epoch; a redrive's note is no record. */
+export const selectHead = `
+  select * from run_events
+   where task_id = @task and generation = @generation and state <> 'outcome'
+   order by epoch desc, first_seq desc limit 1`;
+
+/** A whole segment. */
+export const insertSegment = `
+  insert into run_events (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash,
+    state, events, at)
+  values (@task, @generation, @epoch, @first_seq, @last_seq, @prev_hash, @last_hash, @state,
+    @events, @now)`;
+
+/** The same, where a shorter one of the same beginning is there. */
+export const extendSegment = `
+  update run_events
+     set last_seq = @last_seq, last_hash = @last_hash, state = @state, events = @events, at = @now
+   where task_id = @task and generation = @generation and epoch = @epoch
+     and first_seq = @first_seq and last_seq < @last_seq`;
+
+/** @task, @generation, @epoch. */
+export const selectLastSeq = `
+  select max(last_seq) as last_seq from run_events
+   where task_id = @task and generation = @generation and epoch = @epoch`;

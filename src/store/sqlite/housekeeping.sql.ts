@@ -1,0 +1,57 @@
+/** Statements that end what can never run, and remove what ended long ago. */
+
+/**
+ * @before, @count. Machines are skipped through by the index, so that the cost is the number of
+ * machines that have open tasks, and not the number of tasks.
+ */
+export const selectOfUnknownMachines = `
+  with recursive open_machines (machine) as (
+    select min(machine) from step_tracker where status in ('pending', 'waiting')
+    union all
+    select (select min(machine) from step_tracker
+             where status in ('pending', 'waiting') and machine > open_machines.machine)
+      from open_machines where machine is not null)
+  select task.task_id from open_machines
+    join step_tracker as task on task.machine = open_machines.machine
+   where open_machines.machine not in (select machine from machine_registry)
+     and task.status in ('pending', 'waiting') and task.created_at <= @before
+   limit @count`;
+
+/** @count. The condition is that of the index, word for word; there is hardly ever a row in it. */
+export const selectMalformed = `
+  select task_id from step_tracker
+   where status in ('pending', 'waiting') and not (
+    (length(task_id) = 26 and task_id glob '[0-7]*' and task_id not glob '*[^0-9A-HJKMNP-TV-Z]*')
+    or (task_id glob '????????-????-????-????-????????????'
+      and replace(task_id, '-', '') not glob '*[^0-9a-f]*'
+      and length(replace(task_id, '-', '')) = 32))
+   limit @count`;
+
+/** @now, @count. Where a live pod has the route, that pod claims the task and ends it itself. */
+export const selectPastDeadline = `
+  select task_id from step_tracker
+   where deadline_at <= @now and status in ('pending', 'waiting')
+     and (wait_for = 'host' or route not in (
+       select route.value from pod_health as pod, json_each(pod.routes) as route
+        where pod.status in ('up', 'draining')))
+   order by deadline_at limit @count`;
+
+/** @before, @now, @count. */
+export const selectPrunable = `
+  select task_id from step_tracker as task
+   where finished_at <= @before
+     and (key is null or coalesce(key_until, finished_at) < @now)
+     and not exists (select 1 from step_tracker as child where child.parent_id = task.task_id)
+   order by finished_at limit @count`;
+/** @task, each: what belongs to a task goes before it. */
+export const deleteEvents = `delete from run_events where task_id = @task`;
+export const deleteSignals = `delete from signals where task_id = @task`;
+export const deleteTask = `
+  delete from step_tracker where task_id = @task and finished_at is not null`;
+
+/** @now, @count. */
+export const expireKeys = `
+  update step_tracker set key = null, key_until = null
+   where task_id in (
+     select task_id from step_tracker
+      where key_until < @now and finished_at is not null limit @count)`;

@@ -1,0 +1,41 @@
+/** Ends what can never run, with the reason, and removes what ended long ago. */
+import type { RunId } from '../../ground/index.ts';
+import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN } from '../reasons.ts';
+import type { TaskRow } from '../tasks.ts';
+import * as sql from './housekeeping.sql.ts';
+import { deletePodsDown } from './pods.sql.ts';
+import { type RawTask, taskRow } from './rows.ts';
+import { BATCH_COUNT_MAX, type Tx, type Values } from './session.ts';
+import { endTask } from './tasks.sql.ts';
+
+export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow[] {
+  const before = tx.now - Math.round(graceMs);
+  const failed: TaskRow[] = [];
+  const fail = (select: string, outcome: string, error: string, values: Values = {}) => {
+    const count = Math.min(countMax, BATCH_COUNT_MAX) - failed.length;
+    if (count <= 0) return;
+    for (const { task_id: task } of tx.all<{ task_id: RunId }>(select, { ...values, count })) {
+      const ended = { task, status: 'failed', outcome, error, now: tx.now };
+      const row = tx.get<RawTask>(endTask, ended);
+      if (row) failed.push(taskRow(row));
+    }
+  };
+  fail(sql.selectMalformed, 'aborted', ID_MALFORMED);
+  fail(sql.selectOfUnknownMachines, 'aborted', MACHINE_UNKNOWN, { before });
+  fail(sql.selectPastDeadline, 'timedOut', DEADLINE_PASSED, { now: tx.now });
+  return failed;
+}
+
+export function prune(tx: Tx, finishedBeforeMs: number, countMax: number): number {
+  const count = Math.max(0, Math.min(countMax, BATCH_COUNT_MAX));
+  const before = tx.now - Math.round(finishedBeforeMs);
+  const old = tx.all<{ task_id: RunId }>(sql.selectPrunable, { before, now: tx.now, count });
+  for (const { task_id: task } of old) {
+    tx.run(sql.deleteEvents, { task });
+    tx.run(sql.deleteSignals, { task });
+    tx.run(sql.deleteTask, { task });
+  }
+  tx.run(sql.expireKeys, { now: tx.now, count });
+  tx.run(deletePodsDown, { before, count });
+  return old.length;
+}

@@ -1,0 +1,149 @@
+/** Pods: what one writes of itself, and what it sees of the others. Each is one transaction's work. */
+import type { RunId } from '../../ground/index.ts';
+import { StoreRefusedError } from '../errors.ts';
+import type {
+  Beat,
+  BeatAnswer,
+  Control,
+  JournalSeen,
+  PodBirth,
+  PodRow,
+  Worklist,
+} from '../pods.ts';
+import type { PodId, PodStatus } from '../words.ts';
+import * as sql from './pods.sql.ts';
+import { podGlimpse, podRow, type RawPod } from './rows.ts';
+import type { Tx } from './session.ts';
+
+/** No other server can ever become the primary of a file. */
+const TIMELINE = 'file';
+
+export function register(tx: Tx, birth: PodBirth): JournalSeen {
+  const { pod, name, journal, boot, lsn, nonce } = birth;
+  const isNew = tx.run(sql.insertPod, {
+    pod,
+    name,
+    journal,
+    boot,
+    lsn,
+    nonce,
+    routes: JSON.stringify(birth.routes),
+    report: JSON.stringify(birth.report),
+    now: tx.now,
+  });
+  if (!isNew && tx.get<RawPod>(sql.selectPod, { pod })?.journal_id !== journal) {
+    throw new StoreRefusedError(`the pod id ${pod} is in use by another journal`, {
+      hint: 'pod ids are for one process only: start with a new one',
+    });
+  }
+  const seen = tx.get<{ boot: number; lsn: number }>(sql.selectJournalSeen, { journal, pod });
+  const lives = tx.all<{ pod_id: PodId; status: PodStatus }>(sql.selectLivesOfJournal, {
+    journal,
+    pod,
+  });
+  return {
+    boot: seen?.boot ?? 0,
+    lsn: seen?.lsn ?? 0,
+    pods: lives.map(({ pod_id, status }) => ({ pod: pod_id, status })),
+  };
+}
+
+export function beat(tx: Tx, { pod, seq, nonce, lsn, report }: Beat): BeatAnswer {
+  const values = { pod, seq, nonce, lsn, report: JSON.stringify(report), now: tx.now };
+  const isTaken = tx.run(sql.beatPod, values) === 1;
+  const own = tx.get<RawPod>(sql.selectPod, { pod });
+  if (!isTaken || !own) {
+    return {
+      kind: 'refused',
+      status: own?.status,
+      seq: own?.beat_seq,
+      nonce: own?.beat_nonce,
+    };
+  }
+  return {
+    kind: 'taken',
+    seq: own.beat_seq,
+    status: own.status as 'up' | 'draining',
+    desired: own.desired ?? undefined,
+    claimCount: tx.get<{ count: number }>(sql.countClaims, { pod })?.count ?? 0,
+    controls: tx.all<RawControl>(sql.selectControls, { pod }).map(controlOf),
+    fleet: fleetOf(tx).map((row) => podGlimpse(row, tx.now)),
+    timeline: TIMELINE,
+  };
+}
+
+interface RawControl {
+  readonly task_id: RunId;
+  readonly generation: number;
+  readonly claim_epoch: number;
+  readonly control: 'cancel' | 'pause';
+  readonly control_reason: string | null;
+}
+
+function controlOf(row: RawControl): Control {
+  return {
+    task: row.task_id,
+    generation: row.generation,
+    epoch: row.claim_epoch,
+    control: row.control,
+    reason: row.control_reason ?? '',
+  };
+}
+
+function fleetOf(tx: Tx): RawPod[] {
+  return tx.all<RawPod>(sql.selectFleet);
+}
+
+export function isUp(tx: Tx, pod: PodId): boolean {
+  return tx.get<RawPod>(sql.selectPod, { pod })?.status === 'up';
+}
+
+export function markDraining(tx: Tx, pod: PodId): boolean {
+  return tx.run(sql.markDraining, { pod }) === 1;
+}
+
+export function requestDrain(tx: Tx, pod: PodId): boolean {
+  return tx.run(sql.requestDrain, { pod }) === 1;
+}
+
+export function pods(tx: Tx): PodRow[] {
+  type Row = RawPod & { readonly claim_count: number };
+  return tx.all<Row>(sql.selectPods).map((row) => podRow(row, tx.now));
+}
+
+export function announce(
+  tx: Tx,
+  routes: readonly { readonly route: string; readonly fingerprint: string }[],
+): void {
+  for (const { route, fingerprint } of routes) {
+    const machine = route.slice(0, route.lastIndexOf('@'));
+    tx.run(sql.insertRoute, { route, machine, fingerprint, now: tx.now });
+  }
+}
+
+export function worklist(tx: Tx, silentMs: number): Worklist {
+  const fleet = fleetOf(tx);
+  const live = fleet.filter(({ status }) => status === 'up' || status === 'draining');
+  const glimpse = (row: RawPod) => podGlimpse(row, tx.now);
+  return {
+    silent: live.filter((row) => tx.now - row.last_heartbeat >= silentMs).map(glimpse),
+    dead: fleet.filter(({ status }) => status === 'dead').map(glimpse),
+    ownerless: tx.all<{ pod_id: PodId }>(sql.selectOwnerless).map(({ pod_id }) => pod_id),
+    liveCount: live.length,
+  };
+}
+
+export function fence(
+  tx: Tx,
+  pod: PodId,
+  by: PodId,
+  because: { readonly silentMs: number } | 'proved',
+): boolean {
+  const silentSince = because === 'proved' ? null : tx.now - because.silentMs;
+  return tx.run(sql.fencePod, { pod, by, silent_since: silentSince, now: tx.now }) === 1;
+}
+
+export function retire(tx: Tx, pod: PodId): boolean {
+  tx.run(sql.retirePod, { pod });
+  return tx.get<RawPod>(sql.selectPod, { pod })?.status === 'down';
+}

@@ -1,0 +1,166 @@
+/**
+ * Transactions on the shared file. Every write is one `begin immediate`: the lock on the file is the
+ * fence, so what a transaction reads stays true until it commits. Between two tries on a locked file
+ * the event loop is free; the waits are spread by chance, so that rivals do not meet again.
+ */
+import { type Clock, jittered, pause, type Random, turn } from '../../ground/index.ts';
+import { StoreRefusedError } from '../errors.ts';
+import {
+  assertFullSync,
+  type Connection,
+  isBusy,
+  isRefusal,
+  type Statement,
+  storeError,
+} from './connection.ts';
+import {
+  beginRead,
+  beginRow,
+  beginWrite,
+  commit,
+  commitRow,
+  rollback,
+  rollbackRow,
+  selectNow,
+} from './session.sql.ts';
+
+type Value = string | number | null;
+export type Values = Readonly<Record<string, Value>>;
+
+/** What happens in one transaction. */
+export interface Tx {
+  /** The store's time when the transaction began, in whole milliseconds. */
+  readonly now: number;
+  /** Answers how many rows were changed. */
+  run(sql: string, values?: Values): number;
+  get<Row>(sql: string, values?: Values): Row | undefined;
+  all<Row>(sql: string, values?: Values): Row[];
+}
+
+const BUSY_MS_MAX = 5_000;
+const BUSY_PAUSE_MS_FIRST = 4;
+const BUSY_PAUSE_MS_MAX = 120;
+
+/** No transaction is larger than this; longer lists are worked through in several. */
+export const BATCH_COUNT_MAX = 500;
+
+export function* batchesOf<T>(items: readonly T[], countMax = BATCH_COUNT_MAX): Generator<T[]> {
+  for (let from = 0; from < items.length; from += countMax)
+    yield items.slice(from, from + countMax);
+}
+
+export interface SessionOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export class Session {
+  readonly file: string;
+  readonly #connection: Connection;
+  readonly #options: SessionOptions;
+  readonly #statements = new Map<string, Statement>();
+  #isSyncKnown = false;
+
+  constructor(connection: Connection, options: SessionOptions) {
+    this.file = connection.name;
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  /** All of `act` or nothing, on disk when this resolves. Where the file is locked, `act` is not called. */
+  write<T>(act: (tx: Tx) => T): Promise<T> {
+    return unlessBusy(this.file, this.#options, () => {
+      const answer = this.#transact(beginWrite, act);
+      if (!this.#isSyncKnown) assertFullSync(this.#connection);
+      this.#isSyncKnown = true;
+      return answer;
+    });
+  }
+
+  /** One snapshot. */
+  read<T>(act: (tx: Tx) => T): Promise<T> {
+    return unlessBusy(this.file, this.#options, () => this.#transact(beginRead, act));
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  #transact<T>(begin: string, act: (tx: Tx) => T): T {
+    this.#prepare(begin).run();
+    try {
+      const { now } = this.#prepare(selectNow).get() as { now: number };
+      const answer = act({
+        now,
+        run: (sql, values = {}) => this.#prepare(sql).run(whole(values)).changes,
+        get: (sql, values = {}) => this.#prepare(sql).get(whole(values)) as never,
+        all: (sql, values = {}) => this.#prepare(sql).all(whole(values)) as never,
+      });
+      this.#prepare(commit).run();
+      return answer;
+    } finally {
+      // SQLite ends a transaction by itself when the disk is full; a second end would be an error.
+      if (this.#connection.inTransaction) this.#prepare(rollback).run();
+    }
+  }
+
+  #prepare(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    const statement = this.#connection.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+/** SQLite would keep a NUL, and then compare and cut texts as if they ended there. No store keeps one. */
+function whole(values: Values): Values {
+  for (const name in values) {
+    const value = values[name];
+    if (typeof value === 'string' && value.includes('\0')) {
+      throw new StoreRefusedError(`${name} holds a NUL character, which no store can keep`, {
+        hint: 'encode binary data, in base64 perhaps, before it is stored',
+      });
+    }
+  }
+  return values;
+}
+
+/** One of many rows: what the store cannot hold takes back this row's changes and no other's. */
+export function eachRow<T>(
+  tx: Tx,
+  act: () => T,
+): { readonly answer: T } | { readonly refused: string } {
+  tx.run(beginRow);
+  try {
+    const answer = act();
+    tx.run(commitRow);
+    return { answer };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    tx.run(rollbackRow);
+    tx.run(commitRow);
+    return { refused: (error as Error).message };
+  }
+}
+
+/** Tries again while a rival has the file locked, then gives up with StoreBusyError. */
+export async function unlessBusy<T>(
+  file: string,
+  { clock, random }: SessionOptions,
+  act: () => T,
+): Promise<T> {
+  // SQLite answers at once: whoever asks again and again would otherwise never let the loop turn.
+  await turn(clock);
+  const giveUpMs = clock.monotonicMs() + BUSY_MS_MAX;
+  let pauseMs = BUSY_PAUSE_MS_FIRST;
+  while (true) {
+    try {
+      return act();
+    } catch (error) {
+      if (!isBusy(error) || clock.monotonicMs() >= giveUpMs) throw storeError(error, file);
+    }
+    await pause(clock, jittered(pauseMs, random.fraction()));
+    pauseMs = Math.min(pauseMs * 2, BUSY_PAUSE_MS_MAX);
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * The shared tables in one SQLite file, for pods on one host: the embedded default. Every call is one
+ * transaction, or a few where a list is long; the lock on the file is what keeps rivals apart, and
+ * what commits is on disk. Hints go out when a transaction has committed.
+ */
+import type { RunId } from '../../ground/index.ts';
+import { StoreUnreachableError } from '../errors.ts';
+import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Worklist } from '../pods.ts';
+import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
+import type * as tasks from '../tasks.ts';
+import type { PodId, TaskStatus } from '../words.ts';
+import * as archive from './archive.ts';
+import * as claims from './claims.ts';
+import type { Connection } from './connection.ts';
+import { violations } from './doctor.ts';
+import { enqueue } from './enqueue.ts';
+import { Hints } from './hints.ts';
+import * as housekeeping from './housekeeping.ts';
+import { connect, type SqliteOptions } from './migrate.ts';
+import * as people from './people.ts';
+import { identityOf, type Place, placeOf } from './place.ts';
+import * as pods from './pods.ts';
+import { refuseUnmigrated } from './schema.ts';
+import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
+import { hasEnded, settle } from './settle.ts';
+import { take } from './take.ts';
+
+type RunName = archive.RunName;
+
+/** The file must be on a disk of this host: SQLite's locks do not hold on network file systems. */
+export async function openSqliteStore(path: string, options: SqliteOptions): Promise<Store> {
+  const place = placeOf(path);
+  const connection = await connect(place, options);
+  const store = new SqliteStore(place, connection, options);
+  try {
+    await store.checkSchema();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+class SqliteStore implements Store {
+  readonly capabilities: Capabilities = {
+    kind: 'sqlite',
+    heartbeatMs: 3_000,
+    silentMs: 15_000,
+    idlePollMs: 1_000,
+  };
+  readonly #place: Place;
+  readonly #identity: string | undefined;
+  readonly #connection: Connection;
+  readonly #session: Session;
+  readonly #hints: Hints;
+  readonly #options: SqliteOptions;
+
+  constructor(place: Place, connection: Connection, options: SqliteOptions) {
+    this.#place = place;
+    this.#identity = identityOf(place);
+    this.#connection = connection;
+    this.#session = new Session(connection, options);
+    this.#hints = new Hints(place, options.clock);
+    this.#options = options;
+  }
+
+  checkSchema(): Promise<void> {
+    const check = () => refuseUnmigrated(this.#connection);
+    return unlessBusy(this.#place.file, this.#options, check);
+  }
+
+  async close(): Promise<void> {
+    this.#hints.close();
+    this.#session.close();
+  }
+
+  register(birth: PodBirth): Promise<JournalSeen> {
+    return this.#session.write((tx) => pods.register(tx, birth));
+  }
+
+  async beat(beat: Beat): Promise<BeatAnswer> {
+    this.#refuseReplacedFile();
+    return this.#session.write((tx) => pods.beat(tx, beat));
+  }
+
+  markDraining(pod: PodId): Promise<boolean> {
+    return this.#session.write((tx) => pods.markDraining(tx, pod));
+  }
+
+  requestDrain(pod: PodId): Promise<boolean> {
+    return this.#session.write((tx) => pods.requestDrain(tx, pod));
+  }
+
+  pods(): Promise<PodRow[]> {
+    return this.#session.read((tx) => pods.pods(tx));
+  }
+
+  async announce(
+    routes: readonly { readonly route: string; readonly fingerprint: string }[],
+  ): Promise<void> {
+    if (routes.length > 0) await this.#session.write((tx) => pods.announce(tx, routes));
+  }
+
+  async enqueue(given: readonly tasks.NewTask[]): Promise<tasks.EnqueueAnswer[]> {
+    if (given.length === 0) return [];
+    const answers = await this.#session.write((tx) => enqueue(tx, given));
+    this.#tell(answers.filter(({ isNew }) => isNew));
+    return answers;
+  }
+
+  async claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
+    if (request.countMax <= 0 || request.routes.length === 0) return [];
+    return this.#session.write((tx) => claims.claim(tx, request));
+  }
+
+  held(pod: PodId, after: string, countMax: number): Promise<tasks.ClaimedTask[]> {
+    return this.#session.read((tx) => claims.held(tx, pod, after, countMax));
+  }
+
+  async settle(
+    pod: PodId,
+    settlements: readonly tasks.Settlement[],
+  ): Promise<tasks.SettleAnswer[]> {
+    const settled = await this.#inBatches(settlements, (tx, batch) => settle(tx, pod, batch));
+    this.#tell(settled);
+    return settled.map(({ answer }) => answer);
+  }
+
+  archive(segments: readonly tasks.Segment[]): Promise<tasks.ArchiveAnswer[]> {
+    return this.#inBatches(segments, archive.archive);
+  }
+
+  async histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
+    if (runs.length === 0) return [];
+    return this.#session.read((tx) => archive.histories(tx, [...runs].sort(byName)));
+  }
+
+  async heads(runs: readonly RunName[]): Promise<Head[]> {
+    return runs.length === 0 ? [] : this.#session.read((tx) => archive.heads(tx, runs));
+  }
+
+  mirror(pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> {
+    return this.#inBatches(runs, (tx, batch) => claims.mirror(tx, pod, batch));
+  }
+
+  worklist(silentMs: number): Promise<Worklist> {
+    return this.#session.read((tx) => pods.worklist(tx, silentMs));
+  }
+
+  fence(
+    pod: PodId,
+    by: PodId,
+    because: { readonly silentMs: number } | 'proved',
+  ): Promise<boolean> {
+    return this.#session.write((tx) => pods.fence(tx, pod, by, because));
+  }
+
+  async take(taking: tasks.Taking): Promise<tasks.TakenTask[]> {
+    const taken = await this.#session.write((tx) => take(tx, taking, this.#options.random));
+    this.#tell(taken);
+    return taken;
+  }
+
+  retire(pod: PodId): Promise<boolean> {
+    return this.#session.write((tx) => pods.retire(tx, pod));
+  }
+
+  async failHopeless(graceMs: number, countMax: number): Promise<tasks.TaskRow[]> {
+    const failed = await this.#session.write((tx) =>
+      housekeeping.failHopeless(tx, graceMs, countMax),
+    );
+    this.#tell(failed);
+    return failed;
+  }
+
+  prune(finishedBeforeMs: number, countMax: number): Promise<number> {
+    return this.#session.write((tx) => housekeeping.prune(tx, finishedBeforeMs, countMax));
+  }
+
+  async find(ids: readonly RunId[]): Promise<tasks.TaskRow[]> {
+    return ids.length === 0 ? [] : this.#session.read((tx) => people.find(tx, ids));
+  }
+
+  list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
+    return this.#session.read((tx) => people.list(tx, filter));
+  }
+
+  async cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
+    const answer = await this.#session.write((tx) => people.cancel(tx, task, reason));
+    if (answer === 'done') this.#tell([{ status: 'cancelled' }]);
+    return answer;
+  }
+
+  async reschedule(task: RunId, due: tasks.Due): Promise<tasks.ChangeAnswer> {
+    const answer = await this.#session.write((tx) => people.reschedule(tx, task, due));
+    if (answer === 'done') this.#tell([{ status: 'pending' }]);
+    return answer;
+  }
+
+  async redrive(
+    task: RunId,
+    seen: { readonly generation: number },
+    options: { readonly isFresh: boolean },
+  ): Promise<number | undefined> {
+    const generation = await this.#session.write((tx) => people.redrive(tx, task, seen, options));
+    if (generation !== undefined) this.#tell([{ status: 'pending' }]);
+    return generation;
+  }
+
+  discard(task: RunId, seen: { readonly generation: number }): Promise<boolean> {
+    return this.#session.write((tx) => people.discard(tx, task, seen));
+  }
+
+  violations(): Promise<tasks.Violation[]> {
+    return this.#session.read(violations);
+  }
+
+  async listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined> {
+    const stop = this.#hints.listen(onHint);
+    return stop && (async () => stop());
+  }
+
+  async #inBatches<T, R>(
+    items: readonly T[],
+    act: (tx: Tx, batch: readonly T[]) => R[],
+  ): Promise<R[]> {
+    const answers: R[] = [];
+    for (const batch of batchesOf(items)) {
+      answers.push(...(await this.#session.write((tx) => act(tx, batch))));
+    }
+    return answers;
+  }
+
+  /** Whoever waits for tasks to be ready, or to end, hears of these. */
+  #tell(changed: readonly { readonly status: TaskStatus | undefined }[]): void {
+    const statuses = changed.flatMap(({ status }) => (status === undefined ? [] : [{ status }]));
+    if (statuses.some(({ status }) => status === 'pending')) this.#hints.give('ready');
+    if (statuses.some(hasEnded)) this.#hints.give('ended');
+  }
+
+  /** Somebody put another file in this one's place: what is written here would be seen by nobody. */
+  #refuseReplacedFile(): void {
+    if (identityOf(this.#place) === this.#identity) return;
+    throw new StoreUnreachableError(
+      `${this.#place.file} has been removed or replaced while in use`,
+      {
+        hint: 'restart this process; to restore a backup, stop every process that uses the file first',
+      },
+    );
+  }
+}
+
+function byName(one: RunName, other: RunName): number {
+  if (one.task !== other.task) return one.task < other.task ? -1 : 1;
+  return one.generation - other.generation;
+}

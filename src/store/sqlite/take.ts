@@ -1,0 +1,103 @@
+/**
+ * What becomes of a dead pod's task. The pod is dead first, by the fence; here its rows move, a batch
+ * at a time, each under a new epoch, so that nothing it still has under way can touch them.
+ *
+ *   asked to cancel          → cancelled      third crash             → failed, crashLoop
+ *   a recovery, to the pool  → cancelled      to its successor        → claimed by it
+ *   pinned, to the pool      → waiting/host   everything else         → pending, soon
+ */
+import type { Random, RunId } from '../../ground/index.ts';
+import { CRASH_LOOP, cancelledBecause, LEADER_DIED } from '../reasons.ts';
+import type { TakenTask, Taking } from '../tasks.ts';
+import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
+import * as sql from './claims.sql.ts';
+import { CLAIM_COUNT_MAX } from './claims.ts';
+import { selectPod } from './pods.sql.ts';
+import { isUp } from './pods.ts';
+import { type RawPod, type RawTask, takenTask } from './rows.ts';
+import type { Tx, Values } from './session.ts';
+
+/** How long a run waits for the host it is pinned to, where it has no deadline of its own. */
+const HOST_MS_MAX = 24 * 3_600_000;
+
+export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
+  const { from, by, to } = taking;
+  const owner = tx.get<RawPod>(selectPod, { pod: from });
+  if (owner?.status === 'up' || owner?.status === 'draining') return [];
+  if (to === 'taker' && !isUp(tx, by)) return [];
+  const count = Math.max(0, Math.min(taking.countMax, CLAIM_COUNT_MAX));
+  const crashed = countsCrash(taking);
+  // A pod that fenced itself at the end of its drain had let every phase end.
+  const wasCutOff = owner === undefined || owner.dead_by !== from;
+  return tx.all<RawTask>(sql.selectOfPod, { pod: from, count }).flatMap((row) => {
+    const isCrash = crashed(row.task_id);
+    const isInterrupted = isCrash || (taking.crashed === 'none' && wasCutOff);
+    const dueAt = tx.now + Math.floor(random.fraction() * taking.spreadMs);
+    const next = {
+      ...becomes(row, taking, isCrash, { now: tx.now, dueAt }),
+      interrupted: isInterrupted ? 1 : 0,
+    };
+    const values = { task: row.task_id, from, epoch: row.claim_epoch, now: tx.now };
+    const taken = tx.get<RawTask>(sql.takeTask, { ...next, ...values });
+    return taken ? [takenTask(taken, row.claim_epoch, tx.now)] : [];
+  });
+}
+
+function countsCrash({ crashed }: Taking): (task: RunId) => boolean {
+  if (crashed === 'all') return () => true;
+  if (crashed === 'none') return () => false;
+  const tasks = new Set(crashed);
+  return (task) => tasks.has(task);
+}
+
+function becomes(
+  row: RawTask,
+  { by, to }: Taking,
+  isCrash: boolean,
+  { now, dueAt }: { readonly now: number; readonly dueAt: number },
+): Values {
+  const crashes = row.crashes + (isCrash ? 1 : 0);
+  const open = {
+    status: 'pending',
+    wait_for: null,
+    run_at: row.run_at,
+    deadline_at: row.deadline_at,
+    crashes,
+    claimed_by: null,
+    outcome: null,
+    error: null,
+    finished_at: null,
+  };
+  const ended = (status: string, outcome: string, error: string) => ({
+    ...open,
+    status,
+    outcome,
+    error,
+    finished_at: now,
+  });
+  if (row.control === 'cancel') {
+    return ended(
+      'cancelled',
+      'cancelled',
+      cancelledBecause(row.control_reason ?? 'it was asked for'),
+    );
+  }
+  if (to === 'pool' && row.machine.startsWith(RECOVERY_PREFIX)) {
+    return ended('cancelled', 'cancelled', LEADER_DIED);
+  }
+  if (isCrash && crashes >= CRASHES_MAX) return ended('failed', 'crashLoop', CRASH_LOOP);
+  if (to === 'taker' && crashes < SUSPECT_CRASHES) {
+    return { ...open, status: 'claimed', claimed_by: by };
+  }
+  if (to === 'pool' && row.pinned_to !== null) {
+    const deadlineAt = row.deadline_at ?? now + HOST_MS_MAX;
+    return {
+      ...open,
+      status: 'waiting',
+      wait_for: 'host',
+      run_at: now,
+      deadline_at: deadlineAt,
+    };
+  }
+  return { ...open, run_at: dueAt };
+}

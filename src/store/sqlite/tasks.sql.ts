@@ -1,0 +1,98 @@
+/** Statements on single tasks: on their way in and out, and what people change about them. */
+
+/** @task. */
+export const selectTask = `select * from step_tracker where task_id = @task`;
+/** @task. What a settle decides from, and no more: this is read for every one of them. */
+export const selectForSettle = `
+  select status, generation, claim_epoch, run_at, deadline_at, retry_count, retries_max, control,
+         control_reason
+    from step_tracker where task_id = @task`;
+/** @machine, @key. */
+export const selectByKey = `select * from step_tracker where machine = @machine and key = @key`;
+
+/** @task and the rest of a new task. One whose id is there is left as it is. */
+export const insertTask = `
+  insert into step_tracker (task_id, machine, version, queue, priority, run_at, status, wait_for,
+    payload, key, key_ms, retries_max, deadline_at, trace_parent, created_at, last_update)
+  values (@task, @machine, @version, @queue, @priority, @run_at, @status, @wait_for,
+    @payload, @key, @key_ms, @retries_max, @deadline_at, @trace_parent, @now, @now)
+  on conflict (task_id) do nothing`;
+
+/** @task. Its key has outlived it and may stand for another task. */
+export const clearKey = `update step_tracker set key = null, key_until = null where task_id = @task`;
+
+/**
+ * @pod, @task, @generation, @epoch and what the task becomes. Fenced twice: by the claim, and by the
+ * pod being up or draining. A terminal settle keeps the epoch, so that whoever sends it again knows.
+ */
+export const settleTask = `
+  update step_tracker
+     set status = @status, wait_for = @wait_for, waiting_on = null, run_at = @run_at,
+         outcome = @outcome, result = @result, error = @error, finished_at = @finished_at,
+         retry_count = retry_count + @retries_add,
+         crashes = case when @has_completed_step then 0 else crashes end,
+         interrupted = 0, paused = max(paused, @paused), last_seq = @last_seq,
+         last_hash = @last_hash, claim_epoch = claim_epoch + (@finished_at is null),
+         claimed_by = null, claim_token = null, claimed_at = null, control = null,
+         control_reason = null, serial_held = serial_held and @finished_at is null,
+         key_until = case when @finished_at is not null and key is not null
+           then @finished_at + key_ms end,
+         last_update = @now
+   where task_id = @task and generation = @generation and claim_epoch = @epoch
+     and claimed_by = @pod and status = 'claimed'
+     and exists (select 1 from pod_health where pod_id = @pod and status in ('up', 'draining'))`;
+
+/** @task, @status, @outcome, @error. Only what nobody holds, and nobody may come after. */
+export const endTask = `
+  update step_tracker
+     set status = @status, wait_for = null, waiting_on = null, outcome = @outcome, error = @error,
+         finished_at = @now, claim_epoch = claim_epoch + 1, control = null, control_reason = null,
+         serial_held = 0, key_until = case when key is not null then @now + key_ms end,
+         last_update = @now
+   where task_id = @task and status in ('pending', 'waiting')
+  returning *`;
+
+/** @task, @reason. The first request stands. */
+export const requestCancel = `
+  update step_tracker set control = 'cancel', control_reason = @reason, last_update = @now
+   where task_id = @task and status = 'claimed' and control is not 'cancel'`;
+
+/** @task, @status, @wait_for, @run_at. */
+export const rescheduleTask = `
+  update step_tracker set status = @status, wait_for = @wait_for, run_at = @run_at,
+         last_update = @now
+   where task_id = @task and status in ('pending', 'waiting')`;
+
+/** @task, @generation: the one that was seen, so that asking twice gives one new generation. */
+export const redriveTask = `
+  update step_tracker
+     set generation = generation + 1, claim_epoch = claim_epoch + 1,
+         status = case when serial_key is null then 'pending' else 'waiting' end,
+         wait_for = case when serial_key is null then null else 'turn' end,
+         run_at = @now, retry_count = 0, crashes = 0, interrupted = 0, outcome = null,
+         result = null, error = null, finished_at = null, discarded_at = null, last_seq = -1,
+         last_hash = null, key_until = null, paused = 0,
+         carry_from = case when @is_fresh then null else generation end,
+         key_generation = key_generation + @is_fresh,
+         deadline_at = @now + (deadline_at - created_at), last_update = @now
+   where task_id = @task and generation = @generation
+     and status in ('completed', 'failed', 'cancelled')
+  returning generation`;
+
+/** @task, @generation. */
+export const discardTask = `
+  update step_tracker set discarded_at = coalesce(discarded_at, @now)
+   where task_id = @task and generation = @generation and status = 'failed'`;
+
+/** Newest first, older than (@created_at, @task); null means any. @count. */
+const page = `
+     and (created_at, task_id) < (@created_at, @task)
+     and (@status is null or status = @status) and (@machine is null or machine = @machine)
+     and (@claimed_by is null or claimed_by = @claimed_by)
+   order by created_at desc, task_id desc limit @count`;
+export const selectPage = `select * from step_tracker where true ${page}`;
+export const selectPageOfDeadLetters = `
+  select * from step_tracker where status = 'failed' and discarded_at is null ${page}`;
+/** The owner's index: it holds few. */
+export const selectPageOfPod = `
+  select * from step_tracker where claimed_by = @claimed_by ${page}`;

@@ -1,0 +1,140 @@
+/**
+ * The shared tables as one pod sees them. Every adapter passes test/store/conformance.ts.
+ *
+ * Everything is a compare-and-set: a call that lost its answer may be sent again, and one that comes
+ * too late changes nothing. What a pod writes about a task stands only while its claim does
+ * (task, generation, epoch, owner, status 'claimed'); claims are given only to pods that are `up`,
+ * and kept only by pods that are `up` or `draining`. Time is the store's own.
+ */
+import type { RunId } from '../ground/index.ts';
+import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Worklist } from './pods.ts';
+import type {
+  ArchiveAnswer,
+  ChangeAnswer,
+  ClaimedTask,
+  ClaimRequest,
+  Due,
+  EnqueueAnswer,
+  MirroredRun,
+  NewTask,
+  Segment,
+  SettleAnswer,
+  Settlement,
+  TakenTask,
+  Taking,
+  TaskFilter,
+  TaskRow,
+  Violation,
+} from './tasks.ts';
+import type { Claim, PodId } from './words.ts';
+
+export interface Capabilities {
+  /** 'postgres', 'sqlite', 'memory' …: for people. */
+  readonly kind: string;
+  /** What a pod should use where nothing is configured. */
+  readonly heartbeatMs: number;
+  readonly silentMs: number;
+  /** How long an idle claimer may wait between two looks. */
+  readonly idlePollMs: number;
+}
+
+/** Something may be ready to claim, or has ended: a hint to look now, never the only way to know. */
+export type Hint = 'ready' | 'ended';
+
+export interface Store {
+  readonly capabilities: Capabilities;
+
+  /** Refuses a schema that is missing, too old or too new, saying what to do. */
+  checkSchema(): Promise<void>;
+  close(): Promise<void>;
+
+  // Pods
+
+  /** Makes the pod known, `up`. Answers what was known of its journal before. */
+  register(birth: PodBirth): Promise<JournalSeen>;
+  /** One statement. Taken only if `seq` is the last one and the pod is up or draining. */
+  beat(beat: Beat): Promise<BeatAnswer>;
+  /** up → draining: no claim commits any more. False where it was not up. */
+  markDraining(pod: PodId): Promise<boolean>;
+  /** Asks a pod to drain; its next heartbeat tells it. False where it is not up. */
+  requestDrain(pod: PodId): Promise<boolean>;
+  pods(): Promise<PodRow[]>;
+  /** Remembers which routes the fleet has ever had. */
+  announce(
+    routes: readonly { readonly route: string; readonly fingerprint: string }[],
+  ): Promise<void>;
+
+  // Tasks in
+
+  /** All or nothing. A key, or an id, that is there already gives the task that has it. */
+  enqueue(tasks: readonly NewTask[]): Promise<EnqueueAnswer[]>;
+  /** Takes due tasks for the pod, the most urgent first; nothing if the pod is not up. */
+  claim(request: ClaimRequest): Promise<ClaimedTask[]>;
+  /** What the pod holds, in the order of ids: for finding claims whose answer was lost. */
+  held(pod: PodId, after: string, countMax: number): Promise<ClaimedTask[]>;
+
+  // Tasks out
+
+  /** Ends, parks and releases in one statement, each with the rest of its history. */
+  settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]>;
+  /** Writes history, idempotently; a longer segment of the same beginning replaces the shorter. */
+  archive(segments: readonly Segment[]): Promise<ArchiveAnswer[]>;
+  /** Every segment of these runs, by (task, epoch, firstSeq). */
+  histories(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Segment[]>;
+  /** The furthest record the store has of each of these runs; nothing for those it has none of. */
+  heads(runs: readonly { readonly task: RunId; readonly generation: number }[]): Promise<Head[]>;
+  /** Shows runs of this host to the fleet, claimed by the pod and pinned to its journal. */
+  mirror(pod: PodId, runs: readonly MirroredRun[]): Promise<MirrorAnswer[]>;
+
+  // Recovery
+
+  worklist(silentMs: number): Promise<Worklist>;
+  /**
+   * up or draining → dead. `silentMs`: only if it has been silent for so long, looked at under the
+   * row's lock. 'proved': its journal is ours, or it is ourselves. Never waits for a lock.
+   */
+  fence(pod: PodId, by: PodId, because: { readonly silentMs: number } | 'proved'): Promise<boolean>;
+  /** Moves a batch of a dead pod's tasks. Empty where none is left, or where the pod is not dead. */
+  take(taking: Taking): Promise<TakenTask[]>;
+  /** dead → down, if nothing is claimed by it any more. True where it is down. */
+  retire(pod: PodId): Promise<boolean>;
+  /** Fails tasks of machines no pod has ever had, with ids of no known form, or past their deadline. */
+  failHopeless(graceMs: number, countMax: number): Promise<TaskRow[]>;
+  /** Removes ended tasks older than this, their events first, and pods long down. */
+  prune(finishedBeforeMs: number, countMax: number): Promise<number>;
+
+  // People
+
+  find(ids: readonly RunId[]): Promise<TaskRow[]>;
+  list(filter: TaskFilter): Promise<TaskRow[]>;
+  /** Ends a task nobody holds; asks its owner otherwise. */
+  cancel(task: RunId, reason: string): Promise<ChangeAnswer>;
+  /** Changes when a task that nobody holds is due. */
+  reschedule(task: RunId, due: Due): Promise<ChangeAnswer>;
+  /** Gives an ended task a new generation, once per generation seen. Answers the new one. */
+  redrive(
+    task: RunId,
+    seen: { readonly generation: number },
+    options: { readonly isFresh: boolean },
+  ): Promise<number | undefined>;
+  /** A dead letter that nobody wants any more: kept until retention, listed no longer. */
+  discard(task: RunId, seen: { readonly generation: number }): Promise<boolean>;
+  /** The rules of the tables, as queries; empty where all of them hold. */
+  violations(): Promise<Violation[]>;
+
+  /** Listens for hints; undefined where this store, or the way to it, cannot give them. */
+  listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined>;
+}
+
+/** How far the store has a run: the end of the last segment of its last epoch. */
+export interface Head extends Claim {
+  readonly lastSeq: number;
+  readonly lastHash: string;
+}
+
+/** `foreign`: another owner has a task of that id; it is not touched. */
+export type MirrorAnswer =
+  | (Claim & { readonly kind: 'held' })
+  | { readonly task: RunId; readonly kind: 'foreign' };

@@ -1,0 +1,216 @@
+/** Tasks on their way in, in hand, and on their way out. Payloads are JSON text, as they are stored. */
+import type { RunId } from '../ground/index.ts';
+import type { Claim, EndStatus, PodId, TaskStatus, WaitFor } from './words.ts';
+
+/** When something is due: after a time by the store's clock, or at an instant a person named. */
+export type Due = { readonly afterMs: number } | { readonly at: number };
+
+export interface NewTask {
+  readonly id: RunId;
+  readonly machine: string;
+  readonly version: number;
+  readonly queue: string;
+  /** Higher goes first. */
+  readonly priority: number;
+  readonly due: Due | undefined;
+  readonly payload: string;
+  /** Two tasks of one machine with one key are one task, while the key lives. */
+  readonly key: string | undefined;
+  /** How long the key goes on to stand for the task once it has ended. */
+  readonly keyMs: number;
+  /** An extra cap on settled failures by whoever enqueued it. */
+  readonly retriesMax: number | undefined;
+  /** The whole run must have ended this long after it was enqueued. */
+  readonly deadlineMs: number | undefined;
+  readonly traceParent: string | undefined;
+}
+
+export interface EnqueueAnswer {
+  /** The task that stands for it: its own id, or that of the one that had the key before. */
+  readonly id: RunId;
+  readonly isNew: boolean;
+  readonly status: TaskStatus;
+  /** What the task that stands for it was given; the caller compares. */
+  readonly payload: string;
+}
+
+export interface ClaimRequest {
+  readonly pod: PodId;
+  /** A pod does not claim what it cannot run. */
+  readonly routes: readonly string[];
+  readonly countMax: number;
+  /** Names this attempt, so that one whose answer was lost can be found again. */
+  readonly token: string;
+  /** Tasks pinned to a journal go to that journal only. */
+  readonly journal: string;
+  /** Suspects are claimed by processes of their own, and by nobody else. */
+  readonly head: 'ready' | 'suspect';
+}
+
+/** A task as its owner gets it. */
+export interface ClaimedTask extends Claim {
+  readonly machine: string;
+  readonly version: number;
+  /** May be any text, or missing, where the row came by a plain INSERT. */
+  readonly payload: string | undefined;
+  readonly key: string | undefined;
+  /** Rises when a redrive asks to start afresh; part of idempotency keys. */
+  readonly keyGeneration: number;
+  /** A redrive goes on from what this earlier generation had finished. */
+  readonly carriesFrom: number | undefined;
+  readonly retryCount: number;
+  readonly retriesMax: number | undefined;
+  readonly crashes: number;
+  /** Its last owner died, so it may have been inside a phase. */
+  readonly wasInterrupted: boolean;
+  /** Of the last orderly settle; -1 where there was none. The archive may be further. */
+  readonly lastSeq: number;
+  readonly control: 'cancel' | 'pause' | undefined;
+  /** What is left until its deadline; may be negative. */
+  readonly deadlineMs: number | undefined;
+  readonly traceParent: string | undefined;
+  readonly pinnedTo: string | undefined;
+  readonly token: string | undefined;
+}
+
+/** Part of a run's history: consecutive records of one epoch. */
+export interface Segment extends Claim {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly prevHash: string;
+  readonly lastHash: string;
+  /** Where the run is after the last of them; for people. */
+  readonly state: string;
+  /** A JSON array. */
+  readonly events: string;
+}
+
+interface Leaving extends Claim {
+  /** What the store does not have yet; undefined where nothing is new. */
+  readonly tail: Segment | undefined;
+  /** Where the run stands, tail included. */
+  readonly lastSeq: number;
+  readonly lastHash: string;
+  /** Thrown failures since it was claimed: for people, and for `retriesMax`. */
+  readonly retriesAdd: number;
+  /** A step was completed since it was claimed: what killed processes before was another one. */
+  readonly hasCompletedStep: boolean;
+}
+
+export type Settlement = Leaving &
+  (
+    | {
+        readonly to: EndStatus;
+        readonly outcome: string;
+        /** JSON text. */
+        readonly result: string | undefined;
+        /** JSON text; every failed task has one. */
+        readonly error: string | undefined;
+      }
+    /** Back to the fleet, between two phases. */
+    | { readonly to: 'pending'; readonly isPaused?: boolean | undefined }
+    /** Parked: nobody's, until it is due. */
+    | { readonly to: 'waiting'; readonly waitFor: WaitFor; readonly afterMs: number }
+  );
+
+/**
+ * What became of a settlement. `done`: it had been settled like this before, and the answer was lost.
+ * `lost`: the claim no longer stands and nothing was written. `refused`: the store cannot hold the
+ * values; nothing was written, and sending it again will not help.
+ */
+export type SettleAnswer =
+  | { readonly task: RunId; readonly kind: 'stood' | 'done' | 'lost' }
+  | { readonly task: RunId; readonly kind: 'refused'; readonly reason: string };
+
+/** `forked`: the store holds other records under the same numbers; never overwritten. */
+export type ArchiveAnswer =
+  | { readonly task: RunId; readonly kind: 'held' }
+  | { readonly task: RunId; readonly kind: 'forked' | 'refused'; readonly reason: string };
+
+/** A run that was started on a host, shown to the fleet: nobody else may take it. */
+export interface MirroredRun {
+  readonly id: RunId;
+  readonly machine: string;
+  readonly version: number;
+  readonly payload: string;
+  readonly journal: string;
+  readonly deadlineMs: number | undefined;
+  readonly startedAgoMs: number;
+}
+
+/** How to take the tasks of a pod that is dead. */
+export interface Taking {
+  readonly from: PodId;
+  /** Whoever sweeps, or adopts. */
+  readonly by: PodId;
+  /** `pool`: back to the fleet. `taker`: its own successor on the same disk goes on with them. */
+  readonly to: 'pool' | 'taker';
+  readonly countMax: number;
+  /** Whose death counts as a crash: of all, of nobody (a deploy, an outage), or of these. */
+  readonly crashed: 'all' | 'none' | readonly RunId[];
+  /** Requeued tasks become due within this time, spread by chance. */
+  readonly spreadMs: number;
+}
+
+/** A task that changed hands. Where it is `claimed` it is the taker's, under the new epoch. */
+export interface TakenTask extends ClaimedTask {
+  /** The epoch it had before it was taken. */
+  readonly previousEpoch: number;
+  readonly status: TaskStatus;
+  readonly outcome: string | undefined;
+  readonly error: string | undefined;
+}
+
+/** A task as people and programs see it. Times are milliseconds since the epoch. */
+export interface TaskRow {
+  readonly id: RunId;
+  readonly generation: number;
+  readonly machine: string;
+  readonly version: number;
+  readonly queue: string;
+  readonly priority: number;
+  readonly runAt: number;
+  readonly status: TaskStatus;
+  readonly waitFor: WaitFor | undefined;
+  readonly epoch: number;
+  readonly claimedBy: PodId | undefined;
+  readonly retryCount: number;
+  readonly retriesMax: number | undefined;
+  readonly crashes: number;
+  readonly claims: number;
+  readonly control: 'cancel' | 'pause' | undefined;
+  readonly isPaused: boolean;
+  readonly key: string | undefined;
+  readonly pinnedTo: string | undefined;
+  readonly deadlineAt: number | undefined;
+  readonly payload: string | undefined;
+  readonly outcome: string | undefined;
+  readonly result: string | undefined;
+  readonly error: string | undefined;
+  readonly lastSeq: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly finishedAt: number | undefined;
+  readonly discardedAt: number | undefined;
+}
+
+export interface TaskFilter {
+  readonly status?: TaskStatus | undefined;
+  readonly machine?: string | undefined;
+  readonly claimedBy?: PodId | undefined;
+  /** Only failed tasks that nobody has discarded. */
+  readonly isDeadLetter?: boolean | undefined;
+  /** Older than this task, for the next page. */
+  readonly before?: string | undefined;
+  readonly countMax: number;
+}
+
+/** `done`: it is as asked. `requested`: its owner will see to it. `tooLate`: it had ended. */
+export type ChangeAnswer = 'done' | 'requested' | 'tooLate' | 'unknown';
+
+/** A rule of the tables that does not hold, with some of the rows that break it. */
+export interface Violation {
+  readonly rule: string;
+  readonly count: number;
+  readonly examples: readonly string[];
+}

@@ -1,0 +1,44 @@
+/** The words of the shared tables: who a pod is, what a task can be, and what a claim on it is. */
+import type { RunId } from '../ground/index.ts';
+
+/** One process incarnation: an id for ever its own. */
+export type PodId = string & { readonly '~brand': 'PodId' };
+
+/** `dead` is the fence and comes first; `down` means nothing is left and comes last. Never back. */
+export type PodStatus = 'up' | 'draining' | 'dead' | 'down';
+
+export type TaskStatus = 'pending' | 'waiting' | 'claimed' | 'completed' | 'failed' | 'cancelled';
+export type EndStatus = 'completed' | 'failed' | 'cancelled';
+export const END_STATUSES: readonly EndStatus[] = ['completed', 'failed', 'cancelled'];
+
+/** What a task that is `waiting` waits for. */
+export type WaitFor =
+  | 'time'
+  | 'retry'
+  | 'sleep'
+  | 'signal'
+  | 'children'
+  | 'run'
+  | 'throttle'
+  | 'turn'
+  | 'host';
+
+/** The right to execute a task: (task, epoch) has one owner, ever. */
+export interface Claim {
+  readonly task: RunId;
+  readonly generation: number;
+  readonly epoch: number;
+}
+
+/** From this many deaths of its owner on, a task runs in a process of its own. */
+export const SUSPECT_CRASHES = 2;
+/** At this many it is failed: so a poison task takes at most three processes with it. */
+export const CRASHES_MAX = 3;
+
+/** Machines whose names begin like this recover the fleet; a dead leader's are not resumed. */
+export const RECOVERY_PREFIX = 'recovery/';
+
+/** What runs on a pod: the machine and the version, as one text. */
+export function routeOf(task: { readonly machine: string; readonly version: number }): string {
+  return `${task.machine}@${task.version}`;
+}

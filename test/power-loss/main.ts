@@ -1,0 +1,38 @@
+/**
+ * npm run power-loss [-- --json] [--stride N] [--synchronous FULL|NORMAL|OFF]: records what a process
+ * does to its journal's files, and opens what a loss of power at every call may leave of them. Ends
+ * with 1 if anything acknowledged was lost without an alarm, a state was wrong, or an image could not
+ * be opened.
+ */
+import { parseArgs } from 'node:util';
+import { losePower } from './lose-power.ts';
+import { record } from './recording.ts';
+
+const SHOWN_MAX = 50;
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean' },
+    stride: { type: 'string', default: '1' },
+    synchronous: { type: 'string', default: 'FULL' },
+  },
+});
+const stride = Number(values.stride);
+if (!Number.isSafeInteger(stride) || stride < 1) {
+  throw new TypeError(`--stride wants a whole number from 1, got ${values.stride}`);
+}
+const { synchronous } = values;
+if (synchronous !== 'FULL' && synchronous !== 'NORMAL' && synchronous !== 'OFF') {
+  throw new TypeError(`--synchronous wants FULL, NORMAL or OFF, got ${synchronous}`);
+}
+
+let shown = 0;
+const report = losePower(record(synchronous), {
+  stride,
+  onFault: (line) => {
+    if (++shown <= SHOWN_MAX) process.stderr.write(`${line}\n`);
+  },
+});
+const lines = Object.entries(report).map(([name, value]) => `${name.padEnd(16)} ${value}`);
+process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : `${lines.join('\n')}\n`);
+process.exitCode = report.lost + report.wrong + report.crashed > 0 ? 1 : 0;

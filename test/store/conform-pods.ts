@@ -1,0 +1,184 @@
+/** Registering, beating, draining: what a pod writes of itself and sees of the others. */
+import { expect, test } from 'vitest';
+import type { Beat, BeatAnswer } from '../../src/store/pods.ts';
+import type { PodId } from '../../src/store/words.ts';
+import { claimOf, completed, MINUTE } from './factories.ts';
+import { birthOf, podOf, type Scene } from './harness.ts';
+
+export function describePods(scene: Scene): void {
+  const beat = (pod: PodId, seq: number, options: Partial<Beat> = {}) =>
+    scene.store.beat({ pod, seq, nonce: `${pod}-${seq}`, lsn: 0, report: {}, ...options });
+
+  test('the schema that the tables have is the one that is wanted', async () => {
+    await expect(scene.store.checkSchema()).resolves.toBeUndefined();
+  });
+
+  test('a pod that registers is up, with everything it said of itself', async () => {
+    const routes = ['sample/one@1', 'sample/two@3'];
+    const report = { capacity: 7, nested: { text: 'ümlaut' } };
+    await scene.pod('alder', { boot: 4, lsn: 12, routes, report });
+    const [row] = await scene.store.pods();
+    expect(row).toMatchObject({
+      pod: podOf('alder'),
+      name: 'alder',
+      journal: 'journal-alder',
+      status: 'up',
+      seq: 0,
+      boot: 4,
+      lsn: 12,
+      routes,
+      report,
+      claimCount: 0,
+    });
+    expect([row?.desired, row?.deadBy, row?.deadAt]).toEqual([undefined, undefined, undefined]);
+    expect(Math.abs(row!.bornAt - scene.harness.now())).toBeLessThan(MINUTE);
+    expect(row!.silentMs).toBeLessThan(MINUTE);
+  });
+
+  test('a journal that nobody has seen has no past', async () => {
+    const seen = await scene.store.register(birthOf('alder'));
+    expect(seen).toEqual({ boot: 0, lsn: 0, pods: [] });
+  });
+
+  test('a pod may register again when the answer was lost', async () => {
+    await scene.store.register(birthOf('alder'));
+    await beat(podOf('alder'), 0);
+    expect(await scene.store.register(birthOf('alder'))).toEqual({ boot: 0, lsn: 0, pods: [] });
+    expect(await scene.store.pods()).toMatchObject([{ status: 'up', seq: 1 }]);
+  });
+
+  test('H17: registering says how far the journal had come, so that an older copy is noticed', async () => {
+    const journal = 'journal-shared';
+    const first = await scene.pod('alder', { journal, boot: 7, lsn: 100 });
+    const second = await scene.pod('birch', { journal, boot: 8, lsn: 150 });
+    await beat(second, 0, { lsn: 230 });
+    await scene.kill(first);
+    expect(await scene.store.retire(first)).toBe(true);
+    await scene.kill(second);
+    const seen = await scene.store.register({ ...birthOf('cedar'), journal, boot: 8, lsn: 120 });
+    expect(seen).toEqual({ boot: 8, lsn: 230, pods: [{ pod: second, status: 'dead' }] });
+    await scene.store.retire(second);
+    const later = await scene.store.register({ ...birthOf('dogwood'), journal, boot: 9, lsn: 240 });
+    expect(later).toEqual({ boot: 8, lsn: 230, pods: [{ pod: podOf('cedar'), status: 'up' }] });
+  });
+
+  test('a heartbeat is taken, counts on, and shows the whole fleet, the oldest first', async () => {
+    const birch = await scene.pod('birch');
+    await scene.pass(10_000);
+    const alder = await scene.pod('alder');
+    await scene.pass(5_000);
+    const answer = taken(await beat(alder, 0, { lsn: 33, report: { load: 1 } }));
+    expect(answer).toMatchObject({ seq: 1, status: 'up', claimCount: 0, controls: [] });
+    expect(answer.desired).toBeUndefined();
+    expect(answer.fleet.map(({ pod, seq, status }) => [pod, seq, status])).toEqual([
+      [birch, 0, 'up'],
+      [alder, 1, 'up'],
+    ]);
+    expect(answer.fleet[0]!.silentMs).toBeGreaterThanOrEqual(15_000);
+    expect(answer.fleet[0]!.silentMs).toBeLessThan(15_000 + MINUTE);
+    expect(answer.fleet[1]!.silentMs).toBeLessThan(5_000);
+    const row = (await scene.store.pods()).find(({ pod }) => pod === alder);
+    expect(row).toMatchObject({ seq: 1, lsn: 33, report: { load: 1 } });
+    expect(taken(await beat(alder, 1)).seq).toBe(2);
+  });
+
+  test('the timeline stays as it is while the store does', async () => {
+    const pod = await scene.pod('alder');
+    const first = taken(await beat(pod, 0)).timeline;
+    expect(typeof first).toBe('string');
+    expect(taken(await beat(pod, 1)).timeline).toBe(first);
+  });
+
+  test('the fleet shows dead pods with their slayer, and not those that are down', async () => {
+    const alder = await scene.pod('alder');
+    const birch = await scene.pod('birch');
+    const cedar = await scene.pod('cedar');
+    await scene.kill(birch, alder);
+    await scene.kill(cedar, cedar);
+    await scene.store.retire(cedar);
+    const { fleet } = taken(await beat(alder, 0));
+    expect(fleet).toMatchObject([
+      { pod: alder, status: 'up' },
+      { pod: birch, status: 'dead', deadBy: alder },
+    ]);
+    const statuses = (await scene.store.pods()).map(({ status }) => status);
+    expect(statuses.sort()).toEqual(['dead', 'down', 'up']);
+  });
+
+  test('H18: of two clones of one pod the second to beat is refused, and sees another nonce', async () => {
+    const pod = await scene.pod('alder');
+    taken(await beat(pod, 0, { nonce: 'original' }));
+    const refused = await scene.rival.beat({ pod, seq: 0, nonce: 'clone', lsn: 9, report: {} });
+    expect(refused).toEqual({ kind: 'refused', status: 'up', seq: 1, nonce: 'original' });
+    expect(await scene.store.pods()).toMatchObject([{ seq: 1, lsn: 0 }]);
+  });
+
+  test('H18: a heartbeat whose answer was lost is told from a clone by its own nonce', async () => {
+    const pod = await scene.pod('alder');
+    await beat(pod, 0, { nonce: 'mine' });
+    const again = await beat(pod, 0, { nonce: 'mine' });
+    expect(again).toEqual({ kind: 'refused', status: 'up', seq: 1, nonce: 'mine' });
+  });
+
+  test('a dead pod, and one that is not known, cannot beat', async () => {
+    const pod = await scene.pod('alder');
+    await scene.kill(pod);
+    const nonce = 'nonce-of-alder';
+    expect(await beat(pod, 0)).toEqual({ kind: 'refused', status: 'dead', seq: 0, nonce });
+    await scene.store.retire(pod);
+    expect(await beat(pod, 0)).toMatchObject({ kind: 'refused', status: 'down' });
+    const unknown = await beat(podOf('nobody'), 0);
+    expect(unknown).toMatchObject({ kind: 'refused' });
+    expect(unknown).not.toHaveProperty('status', expect.anything());
+  });
+
+  test('a heartbeat says how many tasks the pod holds, and what is asked of them until they end', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod);
+    await scene.claimNew(pod);
+    expect(taken(await beat(pod, 0))).toMatchObject({ claimCount: 2, controls: [] });
+    expect(await scene.store.cancel(claim.task, 'not wanted')).toBe('requested');
+    const asked = { ...claimOf(claim), control: 'cancel', reason: 'not wanted' };
+    for (const seq of [1, 2]) {
+      expect(taken(await beat(pod, seq))).toMatchObject({ claimCount: 2, controls: [asked] });
+    }
+    await scene.store.settle(pod, [completed(claim)]);
+    expect(taken(await beat(pod, 3))).toMatchObject({ claimCount: 1, controls: [] });
+  });
+
+  test('a pod is asked to drain by its next heartbeat, drains once, and cannot go back', async () => {
+    const pod = await scene.pod('alder');
+    expect(await scene.store.requestDrain(pod)).toBe(true);
+    expect(taken(await beat(pod, 0))).toMatchObject({ status: 'up', desired: 'drain' });
+    expect(await scene.store.markDraining(pod)).toBe(true);
+    expect(await scene.store.markDraining(pod)).toBe(false);
+    expect(taken(await beat(pod, 1))).toMatchObject({
+      status: 'draining',
+      fleet: [{ pod, status: 'draining', seq: 2 }],
+    });
+    expect(await scene.store.requestDrain(pod)).toBe(false);
+    await scene.kill(pod, pod);
+    expect(await scene.store.markDraining(pod)).toBe(false);
+    expect(await scene.store.requestDrain(podOf('nobody'))).toBe(false);
+  });
+
+  test('a route keeps the fingerprint it was announced with first', async () => {
+    await scene.store.announce([]);
+    await scene.store.announce([{ route: 'sample/one@1', fingerprint: 'first' }]);
+    await scene.rival.announce([
+      { route: 'sample/one@1', fingerprint: 'second' },
+      { route: 'sample/two@12', fingerprint: 'other' },
+    ]);
+    const rows = await scene.harness.rows('machine_registry');
+    const known = rows.map((row) => [row['route'], row['machine'], row['fingerprint']]).sort();
+    expect(known).toEqual([
+      ['sample/one@1', 'sample/one', 'first'],
+      ['sample/two@12', 'sample/two', 'other'],
+    ]);
+  });
+}
+
+function taken(answer: BeatAnswer): Extract<BeatAnswer, { kind: 'taken' }> {
+  expect(answer).toMatchObject({ kind: 'taken' });
+  return answer as Extract<BeatAnswer, { kind: 'taken' }>;
+}

@@ -1,0 +1,38 @@
+/**
+ * What every store promises, as tests. An adapter's test file calls `describeStore` with a harness
+ * over real tables; the parts lie beside this file, one for each duty of the store.
+ */
+import { describe } from 'vitest';
+import { describeArchive } from './conform-archive.ts';
+import { describeChanges } from './conform-changes.ts';
+import { describeClaims } from './conform-claims.ts';
+import { describeEnqueue } from './conform-enqueue.ts';
+import { describeLists } from './conform-lists.ts';
+import { describePods } from './conform-pods.ts';
+import { describeRetention } from './conform-retention.ts';
+import { describeRivals } from './conform-rivals.ts';
+import { describeSequences } from './conform-sequences.ts';
+import { describeSettle } from './conform-settle.ts';
+import { describeSweep } from './conform-sweep.ts';
+import { describeTake } from './conform-take.ts';
+import { type StoreHarness, useScene } from './harness.ts';
+
+export type { PlainRow, StoreHarness, TableName } from './harness.ts';
+
+export function describeStore(name: string, harness: StoreHarness): void {
+  describe(`the ${name} store`, () => {
+    const scene = useScene(harness);
+    describe('pods', () => describePods(scene));
+    describe('tasks on their way in', () => describeEnqueue(scene));
+    describe('claims', () => describeClaims(scene));
+    describe('settling', () => describeSettle(scene));
+    describe('history', () => describeArchive(scene));
+    describe('the sweep', () => describeSweep(scene));
+    describe('taking over', () => describeTake(scene));
+    describe('retention and the hopeless', () => describeRetention(scene));
+    describe('what people change', () => describeChanges(scene));
+    describe('what people see', () => describeLists(scene));
+    describe('rivals', () => describeRivals(scene));
+    describe('random sequences', () => describeSequences(scene));
+  });
+}

@@ -1,0 +1,168 @@
+/** What an adapter's test file gives the conformance suite, and what the suite makes of it. */
+import { afterEach, beforeEach, expect } from 'vitest';
+import type { Json, RunId } from '../../src/ground/index.ts';
+import type { PodBirth } from '../../src/store/pods.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { ClaimedTask, ClaimRequest, NewTask, TaskRow } from '../../src/store/tasks.ts';
+import type { PodId } from '../../src/store/words.ts';
+import { newTask, ROUTE } from './factories.ts';
+
+/** Columns of a plain INSERT into step_tracker; those not given are left to their defaults. */
+export interface PlainRow {
+  readonly machine: string;
+  readonly payload?: string;
+  readonly task_id?: string;
+  readonly version?: number;
+  readonly queue?: string;
+  readonly priority?: number;
+  readonly paused?: boolean;
+  readonly parent_id?: string;
+  readonly pinned_to?: string;
+  readonly status?: string;
+  readonly claimed_by?: string;
+  readonly claim_epoch?: number;
+  readonly wait_for?: string;
+  readonly control?: string;
+  /** No column: run_at is the store's now plus this. */
+  readonly runAfterMs?: number;
+}
+
+export type TableName = 'pod_health' | 'step_tracker' | 'run_events' | 'machine_registry';
+
+export interface StoreHarness {
+  /** Another, independent handle on the same tables; the suite closes it. */
+  open(): Promise<Store>;
+  /** Fresh, empty tables with the newest schema. */
+  reset(): Promise<void>;
+  /** The store's clock appears to have moved on: memory moves it, SQL shifts all stored times back. */
+  pass(ms: number): Promise<void>;
+  /** What the store's clock shows, to within a second. */
+  now(): number;
+  /** The documented plain INSERT. Answers the task_id. */
+  insertPlain(row: PlainRow): Promise<string>;
+  /** Every row of a table, under the columns' own names. */
+  rows(table: TableName): Promise<Record<string, unknown>[]>;
+  /** A text that this store cannot hold; undefined where it holds any. */
+  readonly poison: string | undefined;
+  /** How many random sequences the property test tries; 30 unless told. */
+  readonly sequenceCount?: number;
+}
+
+export class Scene {
+  readonly harness: StoreHarness;
+  /** Two handles on the same tables: most tests use the first, rivals use both. */
+  store!: Store;
+  rival!: Store;
+  /** Whether the rules of the tables are looked at once the test is over. */
+  isChecked = true;
+
+  constructor(harness: StoreHarness) {
+    this.harness = harness;
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.harness.pass(ms);
+  }
+
+  async pod(name: string, birth: Partial<PodBirth> = {}): Promise<PodId> {
+    const pod = birth.pod ?? podOf(name);
+    await this.store.register({ ...birthOf(name), ...birth, pod });
+    return pod;
+  }
+
+  async enqueue(options: Partial<NewTask> = {}): Promise<RunId> {
+    const [answer] = await this.store.enqueue([newTask(options)]);
+    expect(answer).toMatchObject({ isNew: true });
+    return answer!.id;
+  }
+
+  claim(pod: PodId, options: Partial<ClaimRequest> = {}): Promise<ClaimedTask[]> {
+    return this.store.claim(claimRequest(pod, options));
+  }
+
+  /** The one task there is to claim. */
+  async claimOne(pod: PodId, options: Partial<ClaimRequest> = {}): Promise<ClaimedTask> {
+    const claimed = await this.claim(pod, options);
+    expect(claimed).toHaveLength(1);
+    return claimed[0]!;
+  }
+
+  /** A new task in the hands of this pod. */
+  async claimNew(pod: PodId, options: Partial<NewTask> = {}): Promise<ClaimedTask> {
+    const id = await this.enqueue(options);
+    const claimed = await this.claimOne(pod, { countMax: 1 });
+    expect(claimed.task).toBe(id);
+    return claimed;
+  }
+
+  async row(id: string): Promise<TaskRow> {
+    const [row] = await this.store.find([id as RunId]);
+    expect(row, `task ${id}`).toBeDefined();
+    return row!;
+  }
+
+  async rawRow(id: string): Promise<Record<string, unknown>> {
+    const found = (await this.harness.rows('step_tracker')).find((row) => row['task_id'] === id);
+    expect(found, `task ${id}`).toBeDefined();
+    return found!;
+  }
+
+  async rowCount(table: TableName): Promise<number> {
+    return (await this.harness.rows(table)).length;
+  }
+
+  /** The pod is dead, by the word of another. */
+  async kill(pod: PodId, by: PodId = podOf('sweeper')): Promise<void> {
+    expect(await this.store.fence(pod, by, 'proved')).toBe(true);
+  }
+}
+
+export function podOf(name: string): PodId {
+  return `pod-${name}` as PodId;
+}
+
+export function birthOf(name: string): PodBirth {
+  const report: Json = { capacity: 10 };
+  return {
+    pod: podOf(name),
+    name,
+    journal: `journal-${name}`,
+    boot: 1,
+    lsn: 0,
+    routes: [ROUTE],
+    report,
+    nonce: `nonce-of-${name}`,
+  };
+}
+
+export function claimRequest(pod: PodId, options: Partial<ClaimRequest> = {}): ClaimRequest {
+  return {
+    pod,
+    routes: [ROUTE],
+    countMax: 100,
+    token: 'token',
+    journal: pod.replace(/^pod-/, 'journal-'),
+    head: 'ready',
+    ...options,
+  };
+}
+
+/** Fresh tables and two handles for every test; afterwards the rules of the tables must hold. */
+export function useScene(harness: StoreHarness): Scene {
+  const scene = new Scene(harness);
+  beforeEach(async () => {
+    await harness.reset();
+    scene.isChecked = true;
+    scene.store = await harness.open();
+    scene.rival = await harness.open();
+  });
+  afterEach(async () => {
+    try {
+      if (scene.isChecked) expect(await scene.store.violations()).toEqual([]);
+    } finally {
+      await scene.store.close();
+      await scene.rival.close();
+    }
+  });
+  return scene;
+}

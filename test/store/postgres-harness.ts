@@ -1,0 +1,107 @@
+/** The conformance suite on a real Postgres: tables are emptied, and time is moved by moving rows. */
+import pg from 'pg';
+import { afterAll, beforeAll } from 'vitest';
+import { systemClock, systemRandom } from '../../src/ground/index.ts';
+import type { StoreOptions } from '../../src/store/options.ts';
+import { migratePostgresStore } from '../../src/store/postgres/migrate.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import type { PlainRow, StoreHarness, TableName } from './harness.ts';
+
+export const options: StoreOptions = { clock: systemClock, random: systemRandom };
+
+export interface PostgresScene {
+  readonly server: TestPostgres;
+  /** A database with the newest schema. */
+  readonly url: string;
+  /** A connection for what a test does by hand. */
+  readonly client: pg.Client;
+  /** The same anew, once the server has been away. */
+  reconnect(): Promise<void>;
+  /** One more of them; closed at the end. */
+  connect(): Promise<pg.Client>;
+  open(more?: Partial<StoreOptions>): Promise<Store>;
+}
+
+/** Call once at the top of a test file: a server, a migrated database, and connections to it. */
+export function usePostgres(settings: readonly string[] = []): PostgresScene {
+  const opened: { close(): Promise<void> }[] = [];
+  const scene = {
+    connect: async () => {
+      const client = new pg.Client(scene.url);
+      client.on('error', () => {});
+      await client.connect();
+      opened.push({ close: () => client.end() });
+      return client;
+    },
+    reconnect: async () => {
+      scene.client = await scene.connect();
+    },
+    open: async (more: Partial<StoreOptions> = {}) => {
+      const store = await openPostgresStore(scene.url, { ...options, ...more });
+      opened.push(store);
+      return store;
+    },
+  } as { -readonly [Name in keyof PostgresScene]: PostgresScene[Name] };
+  beforeAll(async () => {
+    scene.server = await startPostgres(settings);
+    scene.url = await scene.server.createDatabase();
+    await migratePostgresStore(scene.url, options);
+    scene.client = await scene.connect();
+  });
+  afterAll(async () => {
+    await Promise.all(opened.map((one) => one.close()));
+    await scene.server?.remove();
+  });
+  return scene;
+}
+
+const TIMES: Record<string, readonly string[]> = {
+  pod_health: ['birth_timestamp', 'last_heartbeat', 'dead_at'],
+  step_tracker: [
+    ...['run_at', 'claimed_at', 'key_until', 'deadline_at', 'created_at', 'last_update'],
+    ...['finished_at', 'discarded_at'],
+  ],
+  run_events: ['at'],
+  machine_registry: ['first_seen'],
+};
+
+/** `address` and `more` say how the store is opened; the tables are looked at directly. */
+export function postgresHarness(
+  scene: PostgresScene,
+  more: Partial<StoreOptions> = {},
+  address: () => string = () => scene.url,
+): StoreHarness {
+  return {
+    open: () => openPostgresStore(address(), { ...options, ...more }),
+    reset: async () => {
+      await scene.client.query(`truncate ${Object.keys(TIMES).join(', ')}`);
+    },
+    pass: async (ms) => {
+      for (const [table, columns] of Object.entries(TIMES)) {
+        const moved = columns.map((column) => `${column} = ${column} - interval '${ms} ms'`);
+        await scene.client.query(`update ${table} set ${moved.join(', ')}`);
+      }
+    },
+    now: () => Date.now(),
+    insertPlain: (row) => insertPlain(scene.client, row),
+    rows: async (table: TableName) => (await scene.client.query(`select * from ${table}`)).rows,
+    poison: '\u0000',
+    sequenceCount: 10,
+  };
+}
+
+async function insertPlain(client: pg.Client, given: PlainRow): Promise<string> {
+  const { runAfterMs, ...row } = given;
+  const names = Object.keys(row);
+  const places = names.map((_, index) => `$${index + 1}`);
+  if (runAfterMs !== undefined) {
+    names.push('run_at');
+    places.push(`now() + interval '${runAfterMs} ms'`);
+  }
+  const text = `insert into step_tracker (${names.join(', ')}) values (${places.join(', ')})
+    returning task_id`;
+  const { rows } = await client.query<{ task_id: string }>(text, Object.values(row));
+  return rows[0]!.task_id;
+}

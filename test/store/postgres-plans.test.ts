@@ -1,0 +1,154 @@
+/**
+ * How many rows the statements look at, as the server itself counts them. Statistics are kept as
+ * they were before the rows in question came: that is when a planner goes wrong.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { claimTasks } from '../../src/store/postgres/step-tracker-claim.sql.ts';
+import {
+  selectSettledBefore,
+  settleTasks,
+} from '../../src/store/postgres/step-tracker-settle.sql.ts';
+import { failHopelessTasks, takeTasks } from '../../src/store/postgres/step-tracker-sweep.sql.ts';
+import { TASK_ID_PATTERN } from '../../src/store/reasons.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ids, newTasks, ROUTE } from './factories.ts';
+import { birthOf, claimRequest, podOf } from './harness.ts';
+import { usePostgres } from './postgres-harness.ts';
+
+const scene = usePostgres(['autovacuum=off']);
+const alder = podOf('alder');
+const CROWD = 20_000;
+const JOURNAL = 'journal-alder';
+let store: Store;
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Rows that were looked at anywhere in the plan, thrown away ones included. Nothing is kept. */
+async function rowsLookedAt(text: string, values: readonly unknown[]): Promise<number> {
+  await scene.client.query('begin');
+  try {
+    const { rows } = await scene.client.query(
+      `explain (analyze, format json) ${text}`,
+      values as unknown[],
+    );
+    const [{ Plan }] = rows[0]['QUERY PLAN'] as [{ Plan: PlanNode }];
+    return lookedAt(Plan);
+  } finally {
+    await scene.client.query('rollback');
+  }
+}
+
+function lookedAt(node: PlanNode): number {
+  const removed =
+    (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);
+  const own = (node['Actual Rows'] + removed) * node['Actual Loops'];
+  return own + (node.Plans ?? []).reduce((sum, child) => sum + lookedAt(child), 0);
+}
+
+/** As many rows as wanted, with these columns; ids sort before all others. */
+function crowd(prefix: string, columns: string, values: string, count = CROWD) {
+  return scene.client.query(
+    `insert into step_tracker (task_id, machine, payload, ${columns})
+     select '${prefix}' || lpad(n::text, 24, '0'), 'sample/one', '{}', ${values}
+       from generate_series(1, ${count}) as n`,
+  );
+}
+
+const claimValues = (count: number, fetch = count) => [
+  alder,
+  [ROUTE, 'sample/two@1'],
+  JOURNAL,
+  fetch,
+  count,
+  'token',
+];
+
+beforeAll(async () => {
+  store = await scene.open();
+  await store.register(birthOf('alder'));
+  // The statistics know none of what comes.
+  await scene.client.query('analyze');
+  await crowd('0A', 'priority, pinned_to', `9, 'journal-elsewhere'`);
+  await crowd(
+    '0B',
+    'priority, status, wait_for, run_at',
+    `9, 'waiting', 'time', now() + interval '1 h'`,
+  );
+  await crowd('0C', 'priority, paused', `9, true`);
+  await crowd('0D', 'priority, version', `9, 7`);
+  await crowd('0E', 'priority, crashes', `9, 2`);
+  await crowd('0F', 'status, claimed_by, claim_epoch', `'claimed', 'pod-birch', 1`);
+  await crowd('0G', 'status, finished_at, outcome', `'completed', now(), 'completed'`);
+  await store.enqueue(newTasks(1_000));
+});
+
+test.each(['skip-locked', 'cas'] as const)(
+  'a claim (%s) looks at what it takes, and not at the crowd that it may not take',
+  async (mode) => {
+    const fetch = mode === 'cas' ? 400 : 100;
+    const text = claimTasks[mode].ready;
+    expect(await rowsLookedAt(text, claimValues(100, fetch))).toBeLessThan(25 * fetch);
+    expect(await rowsLookedAt(text, claimValues(1, mode === 'cas' ? 4 : 1))).toBeLessThan(80);
+    await scene.client.query('analyze step_tracker');
+    expect(await rowsLookedAt(text, claimValues(100, fetch))).toBeLessThan(25 * fetch);
+  },
+);
+
+test('a claim that finds nothing looks at next to nothing', async () => {
+  const values = [alder, ['sample/none@1'], JOURNAL, 100, 100, 'token'];
+  for (const head of ['ready', 'suspect'] as const) {
+    expect(await rowsLookedAt(claimTasks['skip-locked'][head], values)).toBeLessThan(20);
+  }
+});
+
+test('suspects are found without looking at anything else', async () => {
+  const text = claimTasks['skip-locked'].suspect;
+  expect(await rowsLookedAt(text, claimValues(1))).toBeLessThan(50);
+});
+
+test('a settle of 500 with statistics from before the claims looks at each of them a few times', async () => {
+  await scene.client.query(`update step_tracker set status = 'pending', claimed_by = null
+    where claimed_by = 'pod-alder'`);
+  await scene.client.query('analyze step_tracker');
+  await store.enqueue(newTasks(6_000));
+  for (let round = 0; round < 7; round += 1) {
+    expect(await store.claim(claimRequest(alder, { countMax: 1_000 }))).toHaveLength(1_000);
+  }
+  const claims = await store.held(alder, '', 500);
+  const every = <Value>(value: Value) => claims.map(() => value);
+  const tasks = ids(claims);
+  const epochs = claims.map(({ epoch }) => epoch);
+  const values = [
+    ...[alder, tasks, every(1), epochs, every('completed'), every('completed'), every('{}')],
+    ...[every(null), every(null), every(null), every(false), every(0), every(true), every(3)],
+    ...[every('h'), every(1), epochs, every(0), every(3), every(''), every('h'), every('s')],
+    ...[every('[1]'), 'error'],
+  ];
+  expect(await rowsLookedAt(settleTasks, values)).toBeLessThan(20 * 500);
+  expect(await rowsLookedAt(selectSettledBefore, [tasks, every(1), epochs])).toBeLessThan(5 * 500);
+});
+
+test('a sweep of 500 out of many looks at each of them a few times', async () => {
+  const values = [podOf('sweeper'), 'pod-birch', 500, true, [], false, 0, 'e'];
+  await scene.client.query('delete from pod_health where pod_id = $1', ['pod-birch']);
+  expect(await rowsLookedAt(takeTasks.pool, [...values, 'e'])).toBeLessThan(10 * 500);
+});
+
+test('looking for the hopeless costs as many hops as there are routes, not tasks', async () => {
+  await store.announce([{ route: ROUTE, fingerprint: 'f' }]);
+  const values = [60_000, 100, ['a', 'b', 'c']];
+  expect(await rowsLookedAt(failHopelessTasks(TASK_ID_PATTERN), values)).toBeLessThan(300);
+});
+
+test('the worklist of a sweep costs as many hops as there are owners', async () => {
+  const { selectWorklist } = await import('../../src/store/postgres/pod-health.sql.ts');
+  expect(await rowsLookedAt(selectWorklist, [15_000])).toBeLessThan(100);
+});

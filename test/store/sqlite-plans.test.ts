@@ -1,0 +1,86 @@
+/** How SQLite carries statements out: by the index made for each, without sorting, at any size. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import * as claims from '../../src/store/sqlite/claims.sql.ts';
+import * as housekeeping from '../../src/store/sqlite/housekeeping.sql.ts';
+import * as pods from '../../src/store/sqlite/pods.sql.ts';
+import * as tasks from '../../src/store/sqlite/tasks.sql.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { HOUR, ids, newId } from './factories.ts';
+import { birthOf, claimRequest } from './harness.ts';
+import { openMigrated, prompt } from './sqlite-harness.ts';
+
+const newDir = useTempDirs();
+
+const WANTED: readonly (readonly [name: string, sql: string, index: string])[] = [
+  ['selectReady', claims.selectReady, 'step_tracker_ready'],
+  ['selectDue', claims.selectDue, 'step_tracker_due'],
+  ['selectPinned', claims.selectPinned, 'step_tracker_pinned'],
+  ['selectSuspects', claims.selectSuspects, 'step_tracker_suspect'],
+  ['selectHeld', claims.selectHeld, 'step_tracker_owner'],
+  ['selectOfPod', claims.selectOfPod, 'step_tracker_owner'],
+  ['countClaims', pods.countClaims, 'step_tracker_owner'],
+  ['selectControls', pods.selectControls, 'step_tracker_control'],
+  ['selectOwnerless', pods.selectOwnerless, 'step_tracker_owner'],
+  ['selectByKey', tasks.selectByKey, 'step_tracker_key'],
+  ['selectPage', tasks.selectPage, 'step_tracker_newest'],
+  ['selectPageOfDeadLetters', tasks.selectPageOfDeadLetters, 'step_tracker_failed'],
+  ['selectMalformed', housekeeping.selectMalformed, 'step_tracker_malformed'],
+  ['selectPastDeadline', housekeeping.selectPastDeadline, 'step_tracker_deadline'],
+  ['selectOfUnknownMachines', housekeeping.selectOfUnknownMachines, 'step_tracker_machine'],
+  ['selectPrunable', housekeeping.selectPrunable, 'step_tracker_finished'],
+  ['expireKeys', housekeeping.expireKeys, 'step_tracker_key_until'],
+];
+
+test('every statement that looks for tasks uses the index that was made for it', async () => {
+  const file = join(newDir(), 'store.db');
+  await (await openMigrated(file)).close();
+  prompt(file, (database) => {
+    for (const [name, sql, index] of WANTED) {
+      const bound = sql.replaceAll(/@\w+/g, 'null');
+      const steps = database.prepare(`explain query plan ${bound}`).all() as { detail: string }[];
+      const plan = steps.map(({ detail }) => detail).join('\n');
+      expect(plan, name).toContain(index);
+      // Only pods and machines, of which there are few, may be read through.
+      expect(plan, name).not.toMatch(/SCAN (step_tracker|task)(?! USING (COVERING )?INDEX)/);
+      expect(plan, name).not.toMatch(/TEMP B-TREE FOR (LAST|ORDER)/);
+    }
+  });
+});
+
+test('rows of other hosts, of other routes, asleep or paused do not slow a claim', async () => {
+  const file = join(newDir(), 'store.db');
+  const store = await openMigrated(file);
+  const pod = birthOf('alder').pod;
+  await store.register(birthOf('alder'));
+  prompt(file, (database) => {
+    const insert = database.prepare(`
+      with recursive n (i) as (select 1 union all select i + 1 from n where i < @count)
+      insert into step_tracker (machine, priority, pinned_to, status, wait_for, run_at, paused)
+      select @machine, 9, @pinned_to, @status, @wait_for, @run_at, @paused from n`);
+    const base = { machine: 'sample/one', pinned_to: null, status: 'pending', wait_for: null };
+    const row = { ...base, run_at: 1, paused: 0, count: 25_000 };
+    const later = Date.now() + HOUR;
+    insert.run({ ...row, pinned_to: 'journal-elsewhere' });
+    insert.run({ ...row, machine: 'sample/other' });
+    insert.run({ ...row, status: 'waiting', wait_for: 'sleep', run_at: later });
+    insert.run({ ...row, paused: 1 });
+  });
+  const id = newId();
+  prompt(file, (database) =>
+    database
+      .prepare(`insert into step_tracker (task_id, machine, priority) values (?, 'sample/one', 0)`)
+      .run(id),
+  );
+  const claim = () => store.claim(claimRequest(pod, { countMax: 50 }));
+  expect(ids(await claim())).toEqual([id]);
+  const elapsedMs: number[] = [];
+  for (let count = 0; count < 8; count++) {
+    const before = performance.now();
+    expect(await claim()).toEqual([]);
+    elapsedMs.push(performance.now() - before);
+  }
+  // Reading through 25,000 rows takes longer than this, on any machine; a busy one has a quiet moment.
+  expect(Math.min(...elapsedMs)).toBeLessThan(8);
+  await store.close();
+});
