@@ -209,9 +209,11 @@ export class Fleet implements AsyncDisposable {
   async #drain(budgetMs: number): Promise<DrainReport> {
     const { engine, member, clock } = this.#parts;
     const begunMs = clock.monotonicMs();
-    await member?.drain(budgetMs, async (leftMs) => {
-      await engine.quiesce(leftMs);
-    });
+    if (member) {
+      await member.drain(budgetMs, async (leftMs) => {
+        await engine.quiesce(leftMs);
+      });
+    }
     const report = await engine.drain(Math.max(0, budgetMs - (clock.monotonicMs() - begunMs)));
     await this.#server?.stop();
     return report;

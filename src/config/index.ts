@@ -6,6 +6,8 @@ export { nearest } from './nearest.ts';
 export { countOption, durationOption, KEY_LENGTH_MAX, keyOption } from './options.ts';
 export { type Config, type Flags, readConfig } from './read-config.ts';
 export {
+  CLAIM_MODES,
+  type ClaimMode,
   flagOf,
   LOG_FORMATS,
   LOG_LEVELS,

@@ -2,7 +2,9 @@
  * Flags, environment, config file and defaults become one frozen Config, which remembers where each
  * value came from: the first of these that says something wins.
  */
+import { parseDuration, showDuration } from '../ground/index.ts';
 import { readConfigFile } from './config-file.ts';
+import { ConfigError } from './errors.ts';
 import {
   defaultOf,
   flagOf,
@@ -45,11 +47,24 @@ export async function readConfig({ flags, env, cwd }: ConfigPlaces): Promise<Con
       : defaultOf(name);
     sources[name] = found?.source ?? 'default';
   }
+  checkRelations(values as unknown as Settings);
   return Object.freeze({
     ...(values as unknown as Settings),
     sources: Object.freeze(sources as Record<SettingName, string>),
     unknownVariables: unknownVariables(env),
   });
+}
+
+/** Values that are fine alone may not fit together; a store's own times are checked by its pod. */
+function checkRelations({ heartbeat, silence }: Settings): void {
+  const heartbeatMs = heartbeat === undefined ? undefined : parseDuration(heartbeat);
+  const silentMs = silence === undefined ? undefined : parseDuration(silence);
+  if (heartbeatMs === undefined || silentMs === undefined || silentMs >= 3 * heartbeatMs) return;
+  throw new ConfigError(
+    `silence (${silence}) must outlast three heartbeats (of ${heartbeat}), ` +
+      'or the sweep takes live pods for dead',
+    { hint: `set silence to ${showDuration(3 * heartbeatMs)} or more` },
+  );
 }
 
 function whereOf(name: SettingName, source: string): string {
@@ -61,7 +76,7 @@ function whereOf(name: SettingName, source: string): string {
 }
 
 /** Set by FleetQ for its own processes, or read by tests. */
-const OTHER_VARIABLES = /^FLEETQ_TEST_/;
+const OTHER_VARIABLES = /^FLEETQ_(TEST|DEV)_/;
 
 function unknownVariables(env: ConfigPlaces['env']): string[] {
   const known = new Set(SETTING_NAMES.map(variableOf));

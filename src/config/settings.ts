@@ -8,9 +8,14 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
+export const CLAIM_MODES = ['skip-locked', 'cas'] as const;
+export type ClaimMode = (typeof CLAIM_MODES)[number];
+
 export interface Settings {
   /** Where the journal and the socket live. */
   readonly dataDir: string;
+  /** What pods share; undefined: there is no fleet, and runs stay on this host. */
+  readonly store: string | undefined;
   /** A file or a directory with machines; undefined: `machines/` here, else the shipped ones. */
   readonly machines: string | undefined;
   readonly slots: number;
@@ -18,6 +23,17 @@ export interface Settings {
   readonly drainBudget: Duration;
   readonly resultBytesMax: number;
   readonly activeRunsMax: number;
+  /** For people; the host's name where nothing is said. */
+  readonly podName: string | undefined;
+  /** Where nothing is said the store knows what suits it. */
+  readonly heartbeat: Duration | undefined;
+  readonly silence: Duration | undefined;
+  readonly archive: Duration;
+  /** The way to the store goes through a pooler in transaction mode. */
+  readonly pooled: boolean | undefined;
+  readonly claimMode: ClaimMode | undefined;
+  /** Where probes and metrics are answered; undefined: nowhere. */
+  readonly healthListen: string | undefined;
   readonly logLevel: LogLevel;
   /** `auto` is pretty on a terminal and JSON elsewhere. */
   readonly logFormat: LogFormat;
@@ -30,12 +46,20 @@ type Read<T> = (value: unknown, where: string) => T;
 const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read<Settings[K]> } } =
   {
     dataDir: { default: DEFAULTS.dataDir, read: path },
+    store: { default: undefined, read: storeAddress },
     machines: { default: undefined, read: path },
     slots: { default: DEFAULTS.slots, read: count(100_000) },
     retention: { default: DEFAULTS.retention, read: duration },
     drainBudget: { default: DEFAULTS.drainBudget, read: duration },
     resultBytesMax: { default: DEFAULTS.resultBytesMax, read: count(64 * 1024 * 1024) },
     activeRunsMax: { default: DEFAULTS.activeRunsMax, read: count(10_000_000) },
+    podName: { default: undefined, read: name },
+    heartbeat: { default: undefined, read: duration },
+    silence: { default: undefined, read: duration },
+    archive: { default: DEFAULTS.archive, read: duration },
+    pooled: { default: undefined, read: flag },
+    claimMode: { default: undefined, read: oneOf(CLAIM_MODES) },
+    healthListen: { default: undefined, read: address },
     logLevel: { default: DEFAULTS.logLevel, read: oneOf(LOG_LEVELS) },
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
   };
@@ -56,6 +80,8 @@ export function readSetting<K extends SettingName>(
 
 /** dataDir → FLEETQ_DATA_DIR */
 export function variableOf(name: SettingName): string {
+  // What a container is given is an address, and is called so everywhere.
+  if (name === 'store') return 'FLEETQ_STORE_URL';
   return `FLEETQ_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
@@ -94,4 +120,39 @@ function oneOf<T extends string>(words: readonly T[]): Read<T> {
     if (words.includes(value as T)) return value as T;
     throw unfit(where, `one of ${words.join(', ')}`, value);
   };
+}
+
+function flag(value: unknown, where: string): boolean {
+  if (value === true || value === 'true' || value === '1') return true;
+  if (value === false || value === 'false' || value === '0') return false;
+  throw unfit(where, 'true or false', value);
+}
+
+const NAME_LENGTH_MAX = 200;
+
+function name(value: unknown, where: string): string {
+  const isName = typeof value === 'string' && /^\S(.*\S)?$/.test(value);
+  if (isName && value.length <= NAME_LENGTH_MAX) return value;
+  throw unfit(where, `a name of 1 to ${NAME_LENGTH_MAX} characters`, value);
+}
+
+/** Whether it leads anywhere is found out by whoever opens it; what is wrong is told without secrets. */
+function storeAddress(value: unknown, where: string): string {
+  if (typeof value === 'string' && /^(postgres(ql)?:\/\/|sqlite:|memory:$)/i.test(value))
+    return value;
+  throw new ConfigError(
+    `${where} must be an address such as postgres://user@host/database or sqlite:./fleet.db`,
+  );
+}
+
+const PORT_MAX = 65_535;
+
+/** '127.0.0.1:9090', '[::1]:9090', ':9090' for every interface. */
+function address(value: unknown, where: string): string {
+  const port =
+    typeof value === 'string'
+      ? /^(?:\[[0-9a-f:.]+\]|[\w.-]*):(\d{1,5})$/i.exec(value)?.[1]
+      : undefined;
+  if (port !== undefined && Number(port) <= PORT_MAX) return value as string;
+  throw unfit(where, "an address such as '127.0.0.1:9090' or ':9090'", value);
 }

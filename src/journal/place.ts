@@ -48,8 +48,9 @@ export function placeOf(directory: string): Place {
   };
 }
 
-/** What may lie in a data directory before there is a journal in it. */
-const KNOWN_NAMES = /^(journal\..*|holder\.json|ballast|fleetq\.sock|quarantine|lost\+found)$/;
+/** What may lie in a data directory before there is a journal in it: pods have theirs below it. */
+const KNOWN_NAMES =
+  /^(journal\..*|holder\.json|ballast|fleetq\.sock|quarantine|lost\+found|pod-\d+|fleet\.db.*|dead-letters\..*|dev-.*)$/;
 
 /** Makes the directory fit to hold a journal, or says why it is not. */
 export function preparePlace(place: Place): void {

@@ -165,23 +165,24 @@ test('draining waits for the claim in flight: once it is said, none commits', as
   expect(await store.held(alder, '', 10)).toHaveLength(1);
 });
 
-test('a task that a person takes away meanwhile falls out of its batch; the others stand', async () => {
-  const claims = await claimSome(3);
+test('tasks that change hands meanwhile fall out of their batch; the others stand', async () => {
+  const claims = await claimSome(4);
   await begin();
-  await other.query(
-    `update step_tracker set status = 'pending', claimed_by = null, claim_epoch = claim_epoch + 1
-      where task_id = $1`,
-    [claims[1]!.task],
-  );
+  const change = (task: string, columns: string) =>
+    other.query(`update step_tracker set ${columns} where task_id = $1`, [task]);
+  const raise = 'claim_epoch = claim_epoch + 1';
+  await change(claims[1]!.task, `status = 'pending', claimed_by = null, ${raise}`);
+  // Taken away and given back: the same owner, but no longer the same claim.
+  await change(claims[2]!.task, raise);
   const settling = store.settle(
     alder,
     claims.map((claim) => completed(claim, { tail: segment(claim, 0, 1) })),
   );
   await untilSomebodyWaits();
   await other.query('commit');
-  expect(kinds(await settling)).toEqual(['stood', 'lost', 'stood']);
+  expect(kinds(await settling)).toEqual(['stood', 'lost', 'lost', 'stood']);
   const { rows } = await scene.client.query('select task_id from run_events order by 1');
-  expect(rows.map(({ task_id }) => task_id)).toEqual([claims[0]!.task, claims[2]!.task]);
+  expect(rows.map(({ task_id }) => task_id)).toEqual([claims[0]!.task, claims[3]!.task]);
 });
 
 test('a cancel that meets a claim in flight asks the new owner', async () => {

@@ -114,10 +114,16 @@ const RULES: readonly Rule[] = [
     to: 'readonly input: D;',
   },
   {
+    rule: 'a task takes the input of its machine',
+    file: 'src/main.ts',
+    from: 'input: NoInfer<I>,\n    options?: EnqueueOptions,',
+    to: 'input: unknown,\n    options?: EnqueueOptions,',
+  },
+  {
     rule: 'a run takes the input of its machine',
     file: 'src/main.ts',
-    from: 'input: NoInfer<I>',
-    to: 'input: unknown',
+    from: 'input: NoInfer<I>,\n    options?: StartOptions,',
+    to: 'input: unknown,\n    options?: StartOptions,',
   },
   {
     rule: 'an erased machine takes no input',

@@ -9,6 +9,7 @@ import {
   type OutputOf,
   proceed,
   type Run,
+  type Task,
   retryAfter,
 } from 'fleetq';
 import * as z from 'zod';
@@ -80,6 +81,14 @@ export async function fleetUse(): Promise<void> {
   await fleet.startLocal(child, { src: 'x', width: 1 }, { tx: undefined });
   // @ts-expect-error an erased machine takes no input: keep its type to start it
   await fleet.startLocal(all[0]!, { src: 'x', width: 1 });
+  const task = await fleet.enqueue(child, { src: 'a', width: 1 }, { key: maybe, runAt: '5m' });
+  same<typeof task, Task<number>>();
+  // @ts-expect-error width is a number
+  await fleet.enqueue(child, { src: 'x', width: '1' });
+  // @ts-expect-error an erased machine takes no input: keep its type to enqueue it
+  await fleet.enqueue(all[0]!, { src: 'x', width: 1 });
+  // @ts-expect-error a duration has a unit
+  await fleet.enqueue(child, { src: 'x', width: 1 }, { runAt: '5' });
   // @ts-expect-error not a machine
   await createFleet({ machines: [{ name: 'm' }] });
 }

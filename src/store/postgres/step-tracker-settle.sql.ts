@@ -72,7 +72,7 @@ export const settleTasks = sql`
            last_seq = leaving.last_seq, last_hash = leaving.last_hash,
            claimed_by = null, claim_token = null, claimed_at = null, interrupted = false,
            control = null, control_reason = null, last_update = clock_timestamp()
-      from leaving
+      from leaving, fence
      where task.task_id = leaving.task_id and ${onceFound(sql`
        task.generation = leaving.generation and task.claim_epoch = leaving.epoch
        and task.claimed_by = $1 and task.status = 'claimed'`)}
