@@ -37,6 +37,11 @@ export interface FleetOptions {
   readonly archive?: Duration | undefined;
   /** Enqueues, asks and cancels, but claims nothing: for producers and tools. */
   readonly isClient?: boolean | undefined;
+  /**
+   * The files that export `machines`. With them, tasks whose owners have died twice get a process of
+   * their own; without them this pod leaves such tasks to others.
+   */
+  readonly modules?: readonly string[] | undefined;
   /** Claims only tasks whose owners have died twice: for a process of their own. */
   readonly isSuspectsOnly?: boolean | undefined;
   /** How many runs are executed at once; 64 by default. */

@@ -10,12 +10,14 @@ import {
   type Recovery,
   recoveryOf,
   SqliteDeadLetters,
+  type SuspectProcess,
   threadHeart,
 } from './fleet/index.ts';
 import { systemPressure } from './ground/index.ts';
 import { placeOf } from './journal/index.ts';
 import type { Machine } from './machine/index.ts';
 import { openStore, type Store } from './store/index.ts';
+import { suspectProcess } from './suspect-process.ts';
 
 /** Records that may wait for the archive; beyond it nothing is claimed. */
 const UNFLUSHED_MAX = 50_000;
@@ -65,6 +67,7 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
           times,
           limits: { slots, unflushedMax: UNFLUSHED_MAX, payloadBytesMax: resultBytesMax },
           isSuspectsOnly: options.isSuspectsOnly ?? false,
+          beginSuspects: beginSuspects(options, base),
           onDrainWanted,
         });
         return member;
@@ -74,6 +77,15 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
     await store.close().catch(() => undefined);
     throw error;
   }
+}
+
+/** Only a program whose machines are in files can start another that has them. */
+function beginSuspects(options: FleetOptions, base: Base): (() => SuspectProcess) | undefined {
+  const { store, modules, isPooled, podName, heartbeat, silence } = options;
+  if (typeof store !== 'string' || modules === undefined) return undefined;
+  const { dataDir, resultBytesMax } = base;
+  const orders = { store, modules, dataDir, isPooled, podName, heartbeat, silence };
+  return suspectProcess({ ...orders, resultBytesMax });
 }
 
 /** A thread opens the store by its address; tables in memory are in no other thread. */

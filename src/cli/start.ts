@@ -1,26 +1,16 @@
 /** fleetq start <machine> --input json|@file|- [--key k] [--wait]: starts a run, and may see it through. */
-import { readFileSync, statSync } from 'node:fs';
-import { KEY_LENGTH_MAX } from '../config/index.ts';
 import type { RunSummary } from '../engine/index.ts';
-import {
-  type Duration,
-  describeError,
-  encodeJson,
-  parseDuration,
-  pause,
-  show,
-  systemClock,
-} from '../ground/index.ts';
+import { pause, systemClock } from '../ground/index.ts';
 import { placeOf } from '../journal/index.ts';
 import type { Context, Execute } from './command.ts';
-import { UnreachableError, UsageError } from './errors.ts';
+import { UnreachableError } from './errors.ts';
 import { Exit, type ExitCode } from './exit.ts';
+import { readInput, readKey, readTimeout } from './input.ts';
 import type { Output } from './output.ts';
 import { type Ended, executeHere, reachEither, type Started, startRun } from './reach.ts';
 import { SocketClient, WAIT_MS } from './socket-client.ts';
 import { plain } from './table.ts';
 
-const INPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** A process that is being restarted is given so long to come back. */
 const RETURN_PATIENCE_MS = 30_000;
 const RETRY_MS = 250;
@@ -94,7 +84,8 @@ function gone(id: string, cause: unknown): UnreachableError {
 
 const SAID: Record<Started['executedBy'], string> = {
   'running-process': 'the running process executes it',
-  'next-process': 'no process is running: it is durable, and the next one (fleetq dev) executes it',
+  'next-process':
+    'no process is running: it is durable, and the next one (fleetq worker) executes it',
   'this-command': '',
 };
 
@@ -116,59 +107,4 @@ function ending(output: Output, { run, executedBy }: Started): ExitCode {
   const why = run.reason ?? run.error?.message;
   output.note(`run ${run.id} ${run.outcome} in ${run.state}${why ? `: ${plain(why)}` : ''}`);
   return isGood ? Exit.ok : Exit.runFailed;
-}
-
-function readKey(text: unknown): string | undefined {
-  if (text === undefined) return undefined;
-  if (typeof text === 'string' && text !== '' && text.length <= KEY_LENGTH_MAX) return text;
-  throw new UsageError(
-    `--key must be text of 1 to ${KEY_LENGTH_MAX} characters, got ${show(text)}`,
-  );
-}
-
-function readTimeout(text: unknown): number {
-  if (text === undefined) return Number.POSITIVE_INFINITY;
-  const ms = parseDuration(text as Duration);
-  if (ms !== undefined) return ms;
-  throw new UsageError(`--timeout must be a duration such as '30s', got ${show(text)}`);
-}
-
-function readInput(text: string): unknown {
-  const isFile = text.startsWith('@') || text === '-';
-  const source = !isFile ? text : readSource(text === '-' ? 0 : text.slice(1));
-  const what = isFile ? `the input in ${text}` : '--input';
-  const input = parseInput(source, what);
-  try {
-    // What JSON.parse lets through is not always what comes back: 1e999, or ever deeper nesting.
-    encodeJson(input, what, INPUT_BYTES_MAX);
-    return input;
-  } catch (cause) {
-    throw new UsageError(describeError(cause).message, {
-      cause,
-      hint: 'keep numbers within 1.8e308 and nesting within 200 levels',
-    });
-  }
-}
-
-function parseInput(source: string, what: string): unknown {
-  try {
-    return JSON.parse(source);
-  } catch (cause) {
-    throw new UsageError(`${what} is not JSON: ${describeError(cause).message}`, {
-      cause,
-      hint: `write it as '{"name":"Ada"}', or put it into a file and pass @file.json`,
-    });
-  }
-}
-
-function readSource(file: string | 0): string {
-  try {
-    if (file !== 0 && statSync(file).size > INPUT_BYTES_MAX) {
-      throw new UsageError(`the input file ${file} is larger than ${INPUT_BYTES_MAX} bytes`);
-    }
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    if (cause instanceof UsageError) throw cause;
-    throw new UsageError(`the input cannot be read: ${describeError(cause).message}`, { cause });
-  }
 }

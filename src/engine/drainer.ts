@@ -8,6 +8,7 @@ import type { Admission } from './admission.ts';
 import { DrainingError } from './errors.ts';
 import { isOurs, type LiveRun, mustWait, wakeAtOf } from './live-run.ts';
 import type { DrainReport } from './options.ts';
+import type { Recorder } from './recorder.ts';
 import type { RunTable } from './run-table.ts';
 import type { Waits } from './waits.ts';
 
@@ -19,6 +20,7 @@ export interface DrainerPorts {
   readonly runs: RunTable;
   readonly admission: Admission;
   readonly waits: Waits;
+  readonly recorder: Recorder;
 }
 
 export class Drainer {
@@ -50,16 +52,28 @@ export class Drainer {
     const drained = { why: 'drained', reason: new DrainingError() } as const;
     for (const run of runs.live.values()) run.call?.giveUp(drained);
     await admission.idleWithin(Math.min(budgetMs, HURRY_MS));
-    for (const run of [...runs.live.values()]) this.#giveBack(run);
+    await Promise.all([...runs.live.values()].map((run) => this.#giveBack(run)));
     return { unfinished: runs.live.size, interrupted: admission.slots.busy };
   }
 
-  #giveBack(run: LiveRun): void {
+  async #giveBack(run: LiveRun): Promise<void> {
     const { clock, runs } = this.#ports;
-    if (!run.tie || run.slot !== undefined || run.isAppending || !isOurs(run)) return;
+    if (!run.tie || run.isAppending || !isOurs(run)) return;
+    if (run.slot !== undefined) return this.#leaveBehind(run);
     runs.leave(run);
     const now = clock.now();
     if (!mustWait(run, now)) return run.tie.released();
     run.tie.parked(run.state.at.endsWith('.sleep') ? 'sleep' : 'retry', wakeAtOf(run)! - now);
+  }
+
+  /**
+   * Its handler does not listen. To release the run now would have two of them at once, so it stays
+   * ours until this process is no more; the record tells whoever gets it then to look before it acts.
+   */
+  async #leaveBehind(run: LiveRun): Promise<void> {
+    const { recorder } = this.#ports;
+    if (!run.call) return;
+    await recorder.record(run, { type: 'INTERRUPTED', isFree: true }).catch(() => undefined);
+    run.isLost = true;
   }
 }

@@ -85,7 +85,7 @@ export class Engine {
       },
     });
     const [admission, waits] = [this.#admission, this.#waits];
-    this.#drainer = new Drainer({ clock, runs, admission, waits });
+    this.#drainer = new Drainer({ clock, runs, admission, waits, recorder });
     this.held = new Holder({
       journal,
       clock,

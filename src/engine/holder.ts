@@ -119,13 +119,17 @@ export class Holder {
     assert(first.type === 'STARTED', 'a history begins with STARTED');
     const { machine, version, key } = first;
     const opens = { machine, version, key, rows, generation: tie.generation };
-    await this.#open(run, { type: 'TAKEN', pod }, opens);
+    // Its last owner died between the last record and the settlement.
     if (run.state.ending) return tie.ended(run.state.ending);
+    await this.#open(run, { type: 'TAKEN', pod }, opens);
     if (offer.isDue) run.waitedSeq = run.seq;
-    const { at, attempt } = run.state;
+    const { at, attempt, dueAt } = run.state;
     const { wasInterrupted } = offer;
     tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
-    this.#drive(run, wasInterrupted && !isBetween(run, records.at(-1)!.event));
+    const last = records.at(-1)!;
+    // Its due time is by another host's clock, which may be set differently: its length is not.
+    const waitMs = dueAt === undefined ? undefined : dueAt - last.at;
+    this.#drive(run, wasInterrupted && !isBetween(run, last.event), waitMs);
   }
 
   async #open(run: LiveRun, event: RunEvent, opens: Opening): Promise<void> {
@@ -158,8 +162,10 @@ export class Holder {
   }
 
   /** What this journal still has of runs that an earlier process held. */
-  localHolds(): LocalHold[] {
+  async localHolds(): Promise<LocalHold[]> {
     const { journal, runs } = this.#ports;
+    // Records of runs that were just let go of may still be on their way to the disk.
+    await Promise.allSettled(runs.letGo.values());
     const { occupied } = journal.evidence;
     return journal.holds().map(({ run, generation, epoch }) => {
       const isOpen = runs.wasOpen.has(run) || (occupied.has(run) && !this.#resumed.has(run));

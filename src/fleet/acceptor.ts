@@ -4,7 +4,14 @@
  * looking at what the store says this pod holds. A row that makes no sense becomes a dead letter.
  */
 import type { Engine } from '../engine/index.ts';
-import { describeError, encodeJson, isRunId, type Json, type RunId } from '../ground/index.ts';
+import {
+  describeError,
+  encodeJson,
+  FleetqError,
+  isRunId,
+  type Json,
+  type RunId,
+} from '../ground/index.ts';
 import type { EventRow } from '../journal/index.ts';
 import type { Plan, Registry } from '../machine/index.ts';
 import type { ClaimedTask, Segment, Store } from '../store/index.ts';
@@ -77,6 +84,8 @@ export class Acceptor {
     } catch (error) {
       const held = holdings.get(task.task) ?? new HeldRun(task, NOTHING, keeper);
       holdings.put(held);
+      // This process could not take it in, and the task is not to blame.
+      if (error instanceof FleetqError && error.verdict === 'retry') return held.released();
       const { name, message, code } = describeError(error);
       tell('task.refused', () => ({ run: task.task, machine: task.machine, reason: message }));
       held.fail('aborted', { name, message, ...(code ? { code } : {}) });

@@ -40,7 +40,7 @@ export class Adopter {
 
   async adopt(predecessors: readonly PodId[]): Promise<void> {
     const { store, engine, pod } = this.#ports;
-    const known = await this.#compare(engine.held.localHolds());
+    const known = await this.#compare(await engine.held.localHolds());
     const crashed = [...known.values()].flatMap(({ hold }) => (hold.isOpen ? hold.run : []));
     let count = 0;
     for (const from of predecessors) {
@@ -87,7 +87,8 @@ export class Adopter {
       const fresh = written.slice(head ? head.lastSeq + 1 : 0);
       const tail = segmentOf({ task: run, generation, epoch }, head?.lastHash ?? '', fresh);
       if (tail) tails.push(tail);
-    } else {
+    } else if (head.epoch <= epoch) {
+      // Under a later epoch others have gone on with it, which is as it should be.
       const message = `the store has record ${head.lastSeq} of run ${run}, and the journal has not`;
       tell('journal.alarm', () => ({ kind: 'behindStore', message }));
     }

@@ -28,6 +28,8 @@ export class Archiver {
   #cancel: Cancel | undefined;
   #flushing: Promise<void> | undefined;
   #isStopped = false;
+  /** When everybody's records were last sent, not only those somebody waited for. */
+  #sentAllMs = Number.NEGATIVE_INFINITY;
 
   constructor(ports: ArchiverPorts) {
     this.#ports = ports;
@@ -60,6 +62,14 @@ export class Archiver {
     });
   }
 
+  /** Everything that is in hand, once: for a pod that is about to leave. */
+  async flushNow(): Promise<void> {
+    await this.#flushing;
+    this.#cancel?.();
+    this.#sentAllMs = Number.NEGATIVE_INFINITY;
+    if (!this.#isStopped) await this.#flushAll();
+  }
+
   #flushAfter(ms: number): void {
     if (this.#isStopped) return;
     this.#cancel?.();
@@ -76,12 +86,17 @@ export class Archiver {
   }
 
   async #flushAll(): Promise<void> {
-    const everyone = this.#waiters.size > 0 ? this.#waiters.keys() : this.#ports.holdings.all();
-    for (const batch of batchesOf([...everyone])) {
+    const { clock, holdings, everyMs } = this.#ports;
+    const nowMs = clock.monotonicMs();
+    // Those who wait come first; but where somebody always waits, the others must not wait for ever.
+    const isForAll = this.#waiters.size === 0 || nowMs - this.#sentAllMs >= everyMs;
+    const runs = new Set([...this.#waiters.keys(), ...(isForAll ? holdings.all() : [])]);
+    for (const batch of batchesOf([...runs])) {
       if (this.#isStopped || !(await this.#send(batch))) return;
     }
+    if (isForAll) this.#sentAllMs = nowMs;
     // What was settled meanwhile took its records along.
-    for (const held of [...this.#waiters.keys()]) if (held.isOver) this.#resume(held);
+    for (const held of [...this.#waiters.keys()]) this.#resumeIfStored(held);
   }
 
   async #send(batch: readonly Pending[]): Promise<boolean> {
@@ -98,13 +113,15 @@ export class Archiver {
       const answer = byTask.get(held.claim.task);
       if (answer && answer.kind !== 'held') this.#ports.onForked(held, answer.reason);
       else this.#ports.holdings.unflushed -= held.archived(segment.lastSeq);
-      this.#resume(held);
+      this.#resumeIfStored(held);
     }
     tell('archive.flushed', () => ({ runs: batch.length }));
     return true;
   }
 
-  #resume(held: HeldRun): void {
+  /** A record may have been added while an earlier part was on its way: that one is waited for. */
+  #resumeIfStored(held: HeldRun): void {
+    if (!held.isOver && held.unflushed > 0) return;
     const waiters = this.#waiters.get(held) ?? [];
     this.#waiters.delete(held);
     for (const resume of waiters) resume();

@@ -72,9 +72,7 @@ export class BeatLoop {
   /** Answers how long after `sentMs` the next one is to be sent. */
   async #beat(sentMs: number): Promise<number> {
     const { store, pod, heartbeatMs, mintNonce, news, onHeard, onFailed } = this.#ports;
-    const nonce = mintNonce();
-    if (this.#unheard.size >= UNHEARD_COUNT_MAX) this.#unheard.clear();
-    this.#unheard.add(nonce);
+    const nonce = this.#nextNonce(mintNonce);
     let answer: BeatAnswer;
     try {
       answer = await store.beat({ pod, seq: this.#seq, nonce, ...news() });
@@ -98,6 +96,14 @@ export class BeatLoop {
     }
     onHeard({ answer, sentMs });
     return heartbeatMs;
+  }
+
+  /** One of them stands in the row, and which one is not known: so none of them is forgotten. */
+  #nextNonce(mint: () => string): string {
+    if (this.#unheard.size >= UNHEARD_COUNT_MAX) return [...this.#unheard].at(-1)!;
+    const nonce = mint();
+    this.#unheard.add(nonce);
+    return nonce;
   }
 
   #isOwn({ status, seq, nonce }: Extract<BeatAnswer, { kind: 'refused' }>): boolean {

@@ -68,12 +68,15 @@ export class HeldRun implements Tie {
   }
 
   recorded(record: WrittenRecord): void {
+    // It was on its way to the disk when the run was lost: nobody will ever ask for it.
+    if (this.isOver) return;
     this.#tail.push(record);
     this.#lastSeq = record.seq;
     this.#lastHash = record.hash;
     if (record.event === 'FAILED') this.#retries++;
     const step = stepOf(record.state);
-    if (this.#step !== undefined && step !== this.#step) this.#hasCompletedStep = true;
+    const isBadEnd = step === 'failed' || step === 'cancelled';
+    if (this.#step !== undefined && step !== this.#step && !isBadEnd) this.#hasCompletedStep = true;
     this.#step = step;
     this.#keeper.grew(this);
   }

@@ -1,9 +1,12 @@
 /** What a pod holds right now, by task: the local side of the store's claims. */
 import type { RunId } from '../ground/index.ts';
+import type { Claim } from '../store/index.ts';
 import type { HeldRun } from './held-run.ts';
 
 export class Holdings {
   readonly #held = new Map<RunId, HeldRun>();
+  /** Whoever wants to know which claims are let go of meanwhile. */
+  readonly #observers = new Set<Set<string>>();
   /** Records that the store does not have, over all runs in hand. */
   unflushed = 0;
 
@@ -28,9 +31,26 @@ export class Holdings {
   remove(held: HeldRun): void {
     this.unflushed -= held.archived(Number.MAX_SAFE_INTEGER);
     if (this.#held.get(held.claim.task) === held) this.#held.delete(held.claim.task);
+    for (const gone of this.#observers) gone.add(nameOf(held.claim));
+  }
+
+  /** Does `act` with the names of all claims that are let go of while it goes on. */
+  async observing<T>(act: (gone: ReadonlySet<string>) => Promise<T>): Promise<T> {
+    const gone = new Set<string>();
+    this.#observers.add(gone);
+    try {
+      return await act(gone);
+    } finally {
+      this.#observers.delete(gone);
+    }
   }
 
   all(): IterableIterator<HeldRun> {
     return this.#held.values();
   }
+}
+
+/** A claim in one word: the same task under another epoch is another claim. */
+export function nameOf({ task, epoch }: Pick<Claim, 'task' | 'epoch'>): string {
+  return `${task}\n${epoch}`;
 }

@@ -37,6 +37,8 @@ export class Leader {
       return;
     const isDead = watch.fleet.some(({ status }) => status === 'dead');
     if (isDead || watch.silent(nowMs).length > 0) this.#start('recovery/sweep', life);
+    // Claims may outlive their pods where somebody meddled: no heartbeat tells of those.
+    this.#startAfter('recovery/sweep', this.#ports.reconcileMs, life);
     this.#startAfter('recovery/reconcile', this.#ports.reconcileMs, life);
     this.#startAfter('recovery/retention', this.#ports.retentionMs, life);
     const leftMs = watch.nextSilenceMs(nowMs);

@@ -2,7 +2,7 @@
  * One incarnation of a pod: from its registration until it drains or is taken for dead. What it was
  * when it died it never is again: the process goes on as another incarnation.
  */
-import { describeError, type Json } from '../ground/index.ts';
+import { describeError } from '../ground/index.ts';
 import type { JournalSeen, PodId, Settlement } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Acceptor } from './acceptor.ts';
@@ -17,6 +17,7 @@ import type { HeldRun, Keeper } from './held-run.ts';
 import { Holdings } from './holdings.ts';
 import type { PodPorts } from './options.ts';
 import { reconcile } from './reconciler.ts';
+import { reportOf } from './report.ts';
 import { Settler } from './settler.ts';
 import { Watch } from './watch.ts';
 
@@ -68,7 +69,7 @@ export class Life implements Keeper {
       heartbeatMs: times.heartbeatMs,
       silentMs: times.silentMs,
       mintNonce: () => random.hex(8),
-      news: () => ({ lsn: ports.journal.lsn, report: this.#report() }),
+      news: () => ({ lsn: ports.journal.lsn, report: reportOf(ports, this) }),
       onHeard: (heard) => this.#heard(heard),
       onFailed: (error) =>
         tell('store.failed', () => ({ what: 'beat', error: describeError(error) })),
@@ -90,16 +91,14 @@ export class Life implements Keeper {
         this.#lose(held);
       },
     });
-    const { payloadBytesMax } = limits;
-    const keeper = this;
     this.#acceptor = new Acceptor({
       store,
       engine,
       registry,
       holdings,
-      keeper,
+      keeper: this,
       pod: id,
-      payloadBytesMax,
+      payloadBytesMax: limits.payloadBytesMax,
     });
     this.#claimer = new Claimer({
       store,
@@ -149,8 +148,9 @@ export class Life implements Keeper {
 
   async whenCurrent(held: HeldRun): Promise<boolean> {
     tell('pod.alone', () => ({ pod: this.id, run: held.claim.task }));
-    while (!this.isDead && !held.isOver && !this.isDraining && !this.isCurrent())
-      await this.#sleep(CURRENT_LOOK_MS);
+    // At least once: whoever is told "no" may ask again at once, and that must not hold the loop.
+    do await this.#sleep(CURRENT_LOOK_MS);
+    while (!this.isDead && !held.isOver && !this.isDraining && !this.isCurrent());
     return this.isCurrent() && !held.isOver && !this.isDraining;
   }
 
@@ -168,13 +168,15 @@ export class Life implements Keeper {
   /** No claim commits after this has resolved. */
   async stopClaiming(): Promise<void> {
     this.isDraining = true;
-    await this.#ports.store.markDraining(this.id);
-    await this.#claimer.stop();
+    await Promise.all([this.#ports.store.markDraining(this.id), this.#claimer.stop()]);
+    // A claim that was answered just before the row said "draining" is in hand by now.
   }
 
   /** What has been handed in is settled; then the pod says itself that it is no more. */
   async end(budgetMs: number): Promise<void> {
-    await Promise.race([this.#settler.idle(), this.#sleep(budgetMs)]);
+    // What could not be given back at a boundary is swept: others go on from what is archived.
+    const lastWords = Promise.all([this.#settler.idle(), this.#archiver.flushNow()]);
+    await Promise.race([lastWords, this.#sleep(budgetMs)]);
     this.#stop();
     await this.#heart.stop();
     await this.#ports.store.fence(this.id, this.id, 'proved');
@@ -185,6 +187,12 @@ export class Life implements Keeper {
   abandon(): void {
     this.#stop();
     this.#heart.stop().catch(() => undefined);
+  }
+
+  /** Its runs are no longer ours: whatever they come to counts for nothing. */
+  die(): void {
+    this.abandon();
+    for (const held of this.holdings.all()) this.#drop(held);
   }
 
   #stop(): void {
@@ -212,8 +220,7 @@ export class Life implements Keeper {
         answer.status === 'dead' || answer.status === 'down'
           ? 'the fleet took it for dead'
           : 'another process beats in its name';
-      this.abandon();
-      for (const held of this.holdings.all()) this.#drop(held);
+      this.die();
       tell('pod.died', () => ({ pod: this.id, why }));
       return onDead(why);
     }
@@ -275,22 +282,6 @@ export class Life implements Keeper {
   #drop(held: HeldRun): void {
     held.isOver = true;
     this.#ports.engine.held.drop(held.claim.task, new ClaimLostError(held.claim));
-  }
-
-  #report(): Json {
-    const { busy, slots, queued } = this.#ports.engine.load;
-    const { loop, memory } = this.capacity.pressure;
-    return {
-      version: this.#ports.version,
-      slots,
-      busy,
-      queued,
-      held: this.holdings.size,
-      capacity: this.capacity.count,
-      unflushed: this.holdings.unflushed,
-      loop: Math.round(loop * 100) / 100,
-      memory: Math.round(memory * 100) / 100,
-    };
   }
 
   /** Until then, or until this life is over. */

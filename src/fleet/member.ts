@@ -10,6 +10,7 @@ import { type Chore, Leader } from './leader.ts';
 import type { PodLimits, PodTimes } from './options.ts';
 import { Pod } from './pod.ts';
 import { Results } from './results.ts';
+import { type SuspectProcess, Suspects } from './suspects.ts';
 import { Tasks } from './tasks.ts';
 
 export interface MemberPorts {
@@ -28,6 +29,7 @@ export interface MemberPorts {
   readonly limits: PodLimits;
   /** A process of its own for suspects: it claims nothing else and leads nobody. */
   readonly isSuspectsOnly: boolean;
+  readonly beginSuspects: (() => SuspectProcess) | undefined;
   readonly onDrainWanted: () => void;
 }
 
@@ -40,6 +42,7 @@ export class Member {
   readonly tasks: Tasks;
   readonly #leader: Leader;
   readonly #results: Results;
+  readonly #suspects: Suspects;
 
   constructor(ports: MemberPorts) {
     const { store, registry, clock, random, limits } = ports;
@@ -55,12 +58,21 @@ export class Member {
       .all()
       .filter(({ name }) => !name.startsWith('recovery/'))
       .map(({ name, version }) => `${name}@${version}`);
+    this.#suspects = new Suspects({
+      store,
+      clock,
+      routes,
+      self: () => this.pod.life?.id,
+      begin: ports.beginSuspects,
+    });
     this.pod = new Pod(
       { ...ports, routes },
       {
         onDrainWanted: ports.onDrainWanted,
         onBeat: (life) => {
-          if (!ports.isSuspectsOnly) this.#leader.look(life);
+          if (ports.isSuspectsOnly) return;
+          this.#leader.look(life);
+          this.#suspects.look();
         },
         onEnded: () => this.#results.hint(),
       },
@@ -81,6 +93,7 @@ export class Member {
 
   async drain(budgetMs: number, quiesce: (budgetMs: number) => Promise<void>): Promise<void> {
     this.#leader.stop();
+    this.#suspects.stop();
     await this.pod.drain(budgetMs, quiesce);
     this.#results.stop(new Error('this process is draining'));
     await this.store.close();
@@ -88,6 +101,7 @@ export class Member {
 
   abandon(): void {
     this.#leader.stop();
+    this.#suspects.stop();
     this.pod.abandon();
     this.store.close().catch(() => undefined);
   }

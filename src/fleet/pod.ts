@@ -169,7 +169,7 @@ export class Pod {
       if (this.#isStopping) return;
       this.#live().catch((error) => {
         tell('store.failed', () => ({ what: 'register', error: describeError(error) }));
-        this.#life?.abandon();
+        this.#life?.die();
         this.#cancelRestart = this.#ports.clock.after(
           ladder.next(() => this.#ports.random.fraction()),
           attempt,

@@ -5,7 +5,7 @@
  */
 import type { ClaimedTask, PodId, Store } from '../store/index.ts';
 import type { HeldRun } from './held-run.ts';
-import type { Holdings } from './holdings.ts';
+import { type Holdings, nameOf } from './holdings.ts';
 
 const PAGE_COUNT = 500;
 
@@ -18,20 +18,24 @@ export interface ReconcilerPorts {
 }
 
 /** To be called while no claim is on its way. */
-export async function reconcile(ports: ReconcilerPorts): Promise<void> {
+export function reconcile(ports: ReconcilerPorts): Promise<void> {
+  return ports.holdings.observing((gone) => compare(ports, gone));
+}
+
+async function compare(ports: ReconcilerPorts, gone: ReadonlySet<string>): Promise<void> {
   const { store, pod, holdings, accept, onLost } = ports;
   const before = [...holdings.all()].filter((held) => !held.isOver);
   const listed = new Set<string>();
   let after = '';
   for (;;) {
     const page = await store.held(pod, after, PAGE_COUNT);
-    for (const { task, epoch } of page) listed.add(`${task}\n${epoch}`);
-    await accept(page);
+    for (const claim of page) listed.add(nameOf(claim));
+    // What was settled while the answer was on its way is over, whatever the answer says of it.
+    await accept(page.filter((claim) => !gone.has(nameOf(claim))));
     if (page.length < PAGE_COUNT) break;
     after = page.at(-1)!.task;
   }
   for (const held of before) {
-    const { task, epoch } = held.claim;
-    if (!held.isOver && !listed.has(`${task}\n${epoch}`)) onLost(held);
+    if (!held.isOver && !listed.has(nameOf(held.claim))) onLost(held);
   }
 }

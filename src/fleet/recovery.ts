@@ -91,11 +91,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
         crashed: countsCrash ? 'all' : 'none',
         spreadMs: SPREAD_MS,
       }),
-    holdsAny: async (pod) => {
-      const claimedBy = pod as PodId;
-      const [task] = await store.list({ status: 'claimed', claimedBy, countMax: 1 });
-      return task !== undefined;
-    },
+    holdsAny: async (pod) => (await store.held(pod as PodId, '', 1)).length > 0,
     retire: (pod) => store.retire(pod as PodId),
     failHopeless: async () => {
       const failed = await store.failHopeless(HOPELESS_GRACE_MS, HOPELESS_COUNT_MAX);
@@ -115,6 +111,8 @@ async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts): Prom
   const silent = found.silent.filter(({ pod, seq }) =>
     seen.some((glimpse) => glimpse.pod === pod && glimpse.seq === seq),
   );
+  // A sweep that died half way has fenced some already: they count like the silent ones.
+  const fenced = found.dead.filter(({ pod, deadBy }) => deadBy !== pod).length;
   const missing =
     (why: MissingPod['why']) => (glimpse: { pod: PodId; deadBy?: string | undefined }) => ({
       pod: glimpse.pod,
@@ -127,6 +125,6 @@ async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts): Prom
       ...found.dead.map(missing('dead')),
       ...found.ownerless.map((pod) => ({ pod, why: 'gone' as const, wasWilling: false })),
     ],
-    isOutage: silent.length * 2 > found.liveCount,
+    isOutage: (silent.length + fenced) * 2 > found.liveCount + fenced,
   };
 }

@@ -54,8 +54,14 @@ export class Results {
         reject(until?.reason);
       };
       const waiter: Waiter = {
-        resolve: (row) => (forget(), resolve(row)),
-        reject: (error) => (forget(), reject(error)),
+        resolve: (row) => {
+          forget();
+          resolve(row);
+        },
+        reject: (error) => {
+          forget();
+          reject(error);
+        },
       };
       const waiters = this.#waiters.get(task) ?? new Set();
       waiters.add(waiter);

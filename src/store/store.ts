@@ -73,6 +73,9 @@ export interface Store {
   /** What the pod holds, in the order of ids: for finding claims whose answer was lost. */
   held(pod: PodId, after: string, countMax: number): Promise<ClaimedTask[]>;
 
+  /** Whether a task of these routes that has outlived two owners is due. */
+  hasSuspects(routes: readonly string[]): Promise<boolean>;
+
   // Tasks out
 
   /** Ends, parks and releases in one statement, each with the rest of its history. */

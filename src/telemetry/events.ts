@@ -111,6 +111,10 @@ export interface FleetqEvents {
   /** The deadline has passed without an answer: no phase of a claimed run begins. */
   'pod.alone': { readonly pod: string; readonly run: RunId };
   'pod.died': { readonly pod: string; readonly why: string };
+  /** A process of its own was started for tasks that have outlived two owners. */
+  'suspects.started': Record<string, never>;
+  /** Such tasks are due, and this program cannot start a process that has its machines. */
+  'suspects.unattended': Record<string, never>;
   'leader.changed': {
     readonly pod: string;
     readonly isLeader: boolean;

@@ -128,6 +128,15 @@ export function held(
     .map((task) => claimedTaskOf(task, now));
 }
 
+export function hasSuspects(tables: MemoryTables, routes: readonly string[]): boolean {
+  const now = tables.now();
+  const isOpen = ({ status, waitFor }: TaskRecord) =>
+    status === 'pending' || (status === 'waiting' && waitFor !== 'turn');
+  return tables
+    .tasksWhere((task) => task.crashes >= SUSPECT_CRASHES && isOpen(task) && !task.paused)
+    .some((task) => routes.includes(routeOf(task)) && task.runAt <= now);
+}
+
 export function mirror(
   tables: MemoryTables,
   pod: PodId,

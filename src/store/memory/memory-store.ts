@@ -20,7 +20,7 @@ import type {
 import type { PodId } from '../words.ts';
 import { archive, heads, histories } from './archive.ts';
 import { cancel, discard, find, list, redrive, reschedule } from './changes.ts';
-import { claim, enqueue, held, mirror } from './claims.ts';
+import { claim, enqueue, hasSuspects, held, mirror } from './claims.ts';
 import {
   announce,
   beat,
@@ -82,6 +82,8 @@ export class MemoryStore implements Store {
   claim = (request: ClaimRequest) => this.#ask('claim', (tables) => claim(tables, request));
   held = (pod: PodId, after: string, countMax: number) =>
     this.#ask('held', (tables) => held(tables, pod, after, countMax));
+  hasSuspects = (routes: readonly string[]) =>
+    this.#ask('hasSuspects', (tables) => hasSuspects(tables, routes));
 
   settle = (pod: PodId, settlements: readonly Settlement[]) =>
     this.#ask('settle', (tables) => settle(tables, pod, settlements));

@@ -140,6 +140,12 @@ export class PostgresIntake {
     return (await this.#pool.query(taking.selectHeld, [pod, after, count])).map(claimedTaskOf);
   }
 
+  async hasSuspects(routes: readonly string[]): Promise<boolean> {
+    if (routes.length === 0) return false;
+    const [row] = await this.#pool.query(taking.selectHasSuspects, [routes]);
+    return row?.['has_suspects'] === true;
+  }
+
   async mirror(pod: PodId, runs: readonly MirroredRun[]): Promise<MirrorAnswer[]> {
     const claims = new Map<string, Row>();
     for (const batch of batchesOf(runs, MIRROR_BATCH_MAX, ({ id }) => id)) {

@@ -108,6 +108,9 @@ class PostgresStore implements Store {
   held(pod: PodId, after: string, countMax: number): Promise<tasks.ClaimedTask[]> {
     return this.#intake.held(pod, after, countMax);
   }
+  hasSuspects(routes: readonly string[]): Promise<boolean> {
+    return this.#intake.hasSuspects(routes);
+  }
   mirror(pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> {
     return this.#intake.mirror(pod, runs);
   }

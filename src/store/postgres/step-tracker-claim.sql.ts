@@ -153,3 +153,9 @@ export const selectMirrored = sql`
     from unnest($2::text[], $3::text[]) as run (task_id, journal)
     join step_tracker task using (task_id)
    where ${onceFound(sql`task.pinned_to = run.journal and task.claimed_by = $1`)}`;
+
+/** $1 routes. By the index of suspects, which is mostly empty. */
+export const selectHasSuspects = sql`
+  select exists (
+    select 1 from step_tracker
+     where route = any($1::text[]) and ${HEADS.suspect[0].where} and run_at <= now()) as has_suspects`;

@@ -77,3 +77,8 @@ export function mirror(tx: Tx, pod: PodId, runs: readonly MirroredRun[]): Mirror
     return { kind: 'held', task, generation: row.generation, epoch: row.claim_epoch };
   });
 }
+
+export function hasSuspects(tx: Tx, routes: readonly string[]): boolean {
+  const of = { journal: '', now: tx.now, count: 1 };
+  return routes.some((route) => tx.all(sql.selectSuspects, { ...of, route }).length > 0);
+}

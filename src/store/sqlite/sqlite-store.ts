@@ -117,6 +117,10 @@ class SqliteStore implements Store {
     return this.#session.read((tx) => claims.held(tx, pod, after, countMax));
   }
 
+  hasSuspects(routes: readonly string[]): Promise<boolean> {
+    return this.#session.read((tx) => claims.hasSuspects(tx, routes));
+  }
+
   async settle(
     pod: PodId,
     settlements: readonly tasks.Settlement[],

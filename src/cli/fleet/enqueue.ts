@@ -1,0 +1,125 @@
+/** fleetq enqueue <machine> --input json | --file many.jsonl: gives tasks to the fleet. */
+import { refuseUnknown } from '../../admin/index.ts';
+import type { Tasks } from '../../fleet/tasks.ts';
+import { parseDuration, type RunId, systemClock } from '../../ground/index.ts';
+import { type Plan, parseWith, Registry } from '../../machine/index.ts';
+import type { Context, Execute, Options } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { Exit, type ExitCode } from '../exit.ts';
+import { readDue, readInput, readKey, readPriority, readTimeout } from '../input.ts';
+import { loadMachines } from '../machines.ts';
+import { BadLineError, batchesOf, type Wanted, type Words } from './jsonl.ts';
+import { withTasks } from './open.ts';
+import { Progress } from './progress.ts';
+import { waitFor } from './wait.ts';
+
+export const enqueue: Execute = async (context, options, machine) => {
+  const words = wordsOf(options, parseDuration(context.config.retention) ?? 0);
+  const plan = await planFor(context, machine!);
+  if (options['file'] !== undefined) return enqueueFile(context, options, plan, words);
+  const timeoutMs = readTimeout(options['timeout']);
+  const wanted: Wanted = {
+    input: readInput(String(options['input'] ?? 'null')),
+    options: { ...words, key: readKey(options['key']) },
+  };
+  const { output } = context;
+  if (options['dryRun'] === true) {
+    await parseWith(plan.input, wanted.input as never, `the input of ${plan.name}`);
+    output.note(`the input fits ${plan.name}@${plan.version}; nothing was enqueued`);
+    return Exit.ok;
+  }
+  return withTasks(context.config, async (tasks) => {
+    const id = await tasks.enqueue(plan, wanted.input, wanted.options);
+    if (options['wait'] !== true) {
+      if (output.isJson) output.json({ task: id });
+      else output.line(id);
+      return Exit.ok;
+    }
+    output.note(`task ${id} enqueued`);
+    return waitFor(tasks, id, timeoutMs, output);
+  });
+};
+
+function wordsOf(options: Options, retentionMs: number): Words {
+  return {
+    keyMs: retentionMs,
+    priority: readPriority(options['priority']),
+    due: readDue(options['runAt']),
+    queue: readKey(options['queue'], '--queue'),
+  };
+}
+
+async function planFor({ config }: Context, machine: string): Promise<Plan> {
+  const { machines } = await loadMachines(config, process.cwd());
+  refuseUnknown({ machines } as never, machine);
+  return new Registry(machines).newest(machine);
+}
+
+/** Many, a batch at a time. What was enqueued before a failure stays, and is told. */
+async function enqueueFile(
+  context: Context,
+  options: Options,
+  plan: Plan,
+  words: Words,
+): Promise<ExitCode> {
+  for (const name of ['input', 'key', 'wait'] as const) {
+    if (options[name] === undefined) continue;
+    throw new UsageError(`--${name} cannot be used with --file`, {
+      hint: 'a line of the file is { "input": …, "key": "…" }; wait with: fleetq wait <task>',
+    });
+  }
+  const file = String(options['file']);
+  const isDry = options['dryRun'] === true;
+  const progress = new Progress(file, isDry ? 'checked' : 'enqueued', systemClock);
+  const { output } = context;
+  let count = 0;
+  const pass = async (tasks: Tasks | undefined) => {
+    for await (const { lines, bytes } of batchesOf(file, words)) {
+      const first = count + 1;
+      const ids = await send(plan, lines, first, tasks).catch((error) => {
+        progress.end();
+        if (!isDry) output.note(`${count} tasks had been enqueued before; they stay`);
+        throw error;
+      });
+      for (const [index, id] of ids.entries()) {
+        if (output.isJson) output.line(JSON.stringify({ line: first + index, task: id }));
+        else output.line(id);
+      }
+      count += lines.length;
+      progress.advance(count, bytes);
+    }
+  };
+  if (isDry) await pass(undefined);
+  else await withTasks(context.config, pass);
+  progress.end();
+  const text = isDry ? 'lines fit; nothing was enqueued' : 'tasks enqueued';
+  output.note(`${count} ${text}${progress.rate()}`);
+  return count > 0 ? Exit.ok : Exit.nothingFound;
+}
+
+/** One batch; where it is refused for what a line says, that line is named. */
+async function send(
+  plan: Plan,
+  lines: readonly Wanted[],
+  first: number,
+  tasks: Tasks | undefined,
+): Promise<RunId[]> {
+  try {
+    if (tasks) return await tasks.enqueueMany(plan, lines);
+  } catch (error) {
+    await nameLine(plan, lines, first);
+    throw error;
+  }
+  await nameLine(plan, lines, first);
+  return [];
+}
+
+async function nameLine(plan: Plan, lines: readonly Wanted[], first: number): Promise<void> {
+  for (const [index, { input }] of lines.entries()) {
+    try {
+      await parseWith(plan.input, input as never, `the input of ${plan.name}`);
+    } catch (cause) {
+      throw new BadLineError(first + index, cause);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/** What the store holds of a task's run: its records, put together and verified. */
+import { BrokenHistoryError, rowsOf } from '../../fleet/index.ts';
+import { identityCodec, type StoredRecord } from '../../journal/index.ts';
+import { decodeRows } from '../../journal/record.ts';
+import type { Store, TaskRow } from '../../store/index.ts';
+
+export async function recordsOf(
+  store: Store,
+  { id, generation }: Pick<TaskRow, 'id' | 'generation'>,
+  after = -1,
+): Promise<StoredRecord[]> {
+  const segments = await store.histories([{ task: id, generation }]);
+  const rows = rowsOf(id, segments);
+  if (rows.length === 0) return [];
+  return decode(id, rows).filter(({ seq }) => seq > after);
+}
+
+function decode(id: TaskRow['id'], rows: Parameters<typeof decodeRows>[1]): StoredRecord[] {
+  try {
+    return decodeRows(id, rows, identityCodec);
+  } catch (cause) {
+    throw new BrokenHistoryError(id, (cause as Error).message, { cause });
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Tasks in a file, one JSON object a line: { "input": …, "key": "…", "priority": 1, "runAt": "10m",
+ * "queue": "…" }. Only `input` must be there. Read a batch at a time, so that the file may be larger
+ * than memory.
+ */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { TaskOptions } from '../../fleet/index.ts';
+import { describeError, FleetqError, show } from '../../ground/index.ts';
+import { UsageError } from '../errors.ts';
+import { parseInput, readDue, readKey, readPriority } from '../input.ts';
+
+/** What the command line says for every line that does not say otherwise. */
+export type Words = Pick<TaskOptions, 'keyMs' | 'priority' | 'due' | 'queue'>;
+export interface Wanted {
+  readonly input: unknown;
+  readonly options: TaskOptions;
+}
+export interface Batch {
+  readonly lines: readonly Wanted[];
+  /** Of the file, read so far. */
+  readonly bytes: number;
+}
+
+const BATCH_COUNT = 500;
+const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+const FIELDS = ['input', 'key', 'priority', 'runAt', 'queue'];
+
+/** A line that cannot be enqueued, and why. */
+export class BadLineError extends FleetqError {
+  readonly code = 'FLEETQ_BAD_LINE';
+  readonly verdict = 'abort';
+  constructor(line: number, cause: unknown) {
+    const hint = (cause as { hint?: string }).hint;
+    super(`line ${line}: ${describeError(cause).message}`, { cause, ...(hint ? { hint } : {}) });
+  }
+}
+
+export async function* batchesOf(file: string, words: Words): AsyncGenerator<Batch> {
+  const source = file === '-' ? process.stdin : createReadStream(file);
+  const lines = createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY });
+  let batch: Wanted[] = [];
+  let [number, bytes, begun] = [0, 0, 0];
+  try {
+    // Read with the iterator of the stream's own errors: a file that is not there is told as such.
+    for await (const text of orUnreadable(lines, source)) {
+      number += 1;
+      bytes += Buffer.byteLength(text) + 1;
+      batch.push(readLine(text, number, words));
+      if (batch.length < BATCH_COUNT && bytes - begun < BATCH_BYTES_MAX) continue;
+      yield { lines: batch, bytes };
+      batch = [];
+      begun = bytes;
+    }
+    if (batch.length > 0) yield { lines: batch, bytes };
+  } finally {
+    lines.close();
+  }
+}
+
+async function* orUnreadable(
+  lines: AsyncIterable<string>,
+  source: NodeJS.ReadableStream,
+): AsyncGenerator<string> {
+  let failure: Error | undefined;
+  source.on('error', (error: Error) => {
+    failure = error;
+  });
+  try {
+    yield* lines;
+  } catch (error) {
+    failure ??= error as Error;
+  }
+  if (failure)
+    throw new UsageError(`the file cannot be read: ${failure.message}`, { cause: failure });
+}
+
+function readLine(text: string, number: number, words: Words): Wanted {
+  try {
+    const value = parseInput(text, 'it');
+    if (typeof value !== 'object' || value === null || !('input' in value)) {
+      throw new UsageError(`must be an object with an input, got ${show(value)}`, {
+        hint: 'write each line as {"input":{"name":"Ada"},"key":"ada-1"}',
+      });
+    }
+    const unknown = Object.keys(value).find((name) => !FIELDS.includes(name));
+    if (unknown !== undefined) {
+      const hint = `there are: ${FIELDS.join(', ')}`;
+      throw new UsageError(`has an unknown field ${show(unknown)}`, { hint });
+    }
+    const { input, ...rest } = value as Record<string, unknown>;
+    return {
+      input,
+      options: {
+        keyMs: words.keyMs,
+        key: readKey(rest['key'], 'key'),
+        priority: readPriority(rest['priority'], 'priority') ?? words.priority,
+        due: readDue(rest['runAt'], 'runAt') ?? words.due,
+        queue: readKey(rest['queue'], 'queue') ?? words.queue,
+      },
+    };
+  } catch (cause) {
+    throw new BadLineError(number, cause);
+  }
+}

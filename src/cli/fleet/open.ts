@@ -1,0 +1,65 @@
+/** The shared tables as a command sees them: opened for one question, and let go of again. */
+import type { Config } from '../../config/index.ts';
+import { Results } from '../../fleet/results.ts';
+import { Tasks } from '../../fleet/tasks.ts';
+import { runIdMint, systemClock, systemRandom } from '../../ground/index.ts';
+import { openStore, type Store, type StoreOptions } from '../../store/index.ts';
+import { UsageError } from '../errors.ts';
+
+/** Two for what is asked at once; a command is not a pod. */
+const CONNECTION_COUNT = 2;
+
+export function storeOptions({ pooled, claimMode }: Config): StoreOptions {
+  return {
+    clock: systemClock,
+    random: systemRandom,
+    poolSize: CONNECTION_COUNT,
+    isPooled: pooled,
+    claimMode,
+  };
+}
+
+/** The address that was configured; a command that needs one says so. */
+export function storeAddress({ store }: Config): string {
+  if (store !== undefined) return store;
+  throw new UsageError('no store is configured', {
+    hint: 'name it with --store, FLEETQ_STORE_URL or `store` in the config, like sqlite:./fleet.db',
+  });
+}
+
+export async function withStore<T>(config: Config, act: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(storeAddress(config), storeOptions(config));
+  try {
+    await store.checkSchema();
+    return await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Tasks from the side of those who want something done. */
+export async function withTasks<T>(
+  config: Config,
+  act: (tasks: Tasks, store: Store) => Promise<T>,
+): Promise<T> {
+  return withStore(config, async (store) => {
+    const results = new Results({ store, clock: systemClock, random: systemRandom });
+    const tasks = new Tasks({
+      store,
+      clock: systemClock,
+      results,
+      mint: runIdMint(systemClock, systemRandom),
+      payloadBytesMax: config.resultBytesMax,
+      onEnqueued: () => undefined,
+    });
+    const stopHints = await store
+      .listen((hint) => hint === 'ended' && results.hint())
+      .catch(() => undefined);
+    try {
+      return await act(tasks, store);
+    } finally {
+      results.stop(new Error('the command has ended'));
+      await stopHints?.();
+    }
+  });
+}

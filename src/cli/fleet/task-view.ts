@@ -1,0 +1,148 @@
+/** Tasks as people and programs see them: one line in a list, or all that is known. */
+import { isoTime, showDuration, systemClock } from '../../ground/index.ts';
+import type { TaskRow, TaskStatus } from '../../store/index.ts';
+import type { Output } from '../output.ts';
+import type { Style } from '../paint.ts';
+import { type Column, plain } from '../table.ts';
+
+export interface TaskView {
+  readonly id: string;
+  readonly machine: string;
+  readonly version: number;
+  readonly status: TaskStatus;
+  readonly outcome?: string | undefined;
+  readonly generation: number;
+  /** The pod that holds it. */
+  readonly pod?: string | undefined;
+  readonly queue: string;
+  readonly priority: number;
+  readonly key?: string | undefined;
+  readonly retries: number;
+  readonly crashes: number;
+  readonly claims: number;
+  readonly waitsFor?: string | undefined;
+  readonly control?: string | undefined;
+  readonly pinnedTo?: string | undefined;
+  readonly enqueuedAt: number;
+  readonly dueAt: number;
+  readonly updatedAt: number;
+  readonly deadlineAt?: number | undefined;
+  readonly finishedAt?: number | undefined;
+  readonly discardedAt?: number | undefined;
+  readonly input?: unknown;
+  readonly output?: unknown;
+  readonly error?: unknown;
+}
+
+export const STYLE_OF_TASK: Record<TaskStatus, Style> = {
+  pending: 'reset',
+  waiting: 'yellow',
+  claimed: 'cyan',
+  completed: 'green',
+  failed: 'red',
+  cancelled: 'gray',
+};
+
+export function viewOf(row: TaskRow): TaskView {
+  return {
+    id: row.id,
+    machine: row.machine,
+    version: row.version,
+    status: row.status,
+    outcome: row.outcome,
+    generation: row.generation,
+    pod: row.claimedBy,
+    queue: row.queue,
+    priority: row.priority,
+    key: row.key,
+    retries: row.retryCount,
+    crashes: row.crashes,
+    claims: row.claims,
+    waitsFor: row.waitFor,
+    control: row.control,
+    pinnedTo: row.pinnedTo,
+    enqueuedAt: row.createdAt,
+    dueAt: row.runAt,
+    updatedAt: row.updatedAt,
+    deadlineAt: row.deadlineAt,
+    finishedAt: row.finishedAt,
+    discardedAt: row.discardedAt,
+    input: jsonOf(row.payload),
+    output: jsonOf(row.result),
+    error: jsonOf(row.error),
+  };
+}
+
+/** A row that came by a plain INSERT may hold any text. */
+function jsonOf(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export function taskColumns(now: number): Column<TaskView>[] {
+  return [
+    { head: 'TASK', text: (task) => task.id },
+    { head: 'MACHINE', text: (task) => `${task.machine}@${task.version}`, isElastic: true },
+    {
+      head: 'STATUS',
+      text: (task) => (task.outcome === 'handedOff' ? 'handed off' : task.status),
+      data: (task) => task.status,
+      style: (task) => STYLE_OF_TASK[task.status],
+    },
+    { head: 'RETRIES', text: (task) => `${task.retries}`, align: 'right' },
+    { head: 'CRASHES', text: (task) => `${task.crashes}`, align: 'right' },
+    { head: 'AGE', text: (task) => ageOf(task, now), align: 'right' },
+  ];
+}
+
+/** From when it was enqueued to its end, or to now. */
+export function ageOf(task: TaskView, now: number): string {
+  return showDuration(Math.max(0, (task.finishedAt ?? now) - task.enqueuedAt));
+}
+
+export function showTask(task: TaskView, output: Output): void {
+  const now = systemClock.now();
+  const { paint } = output;
+  const isOpen = task.finishedAt === undefined;
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['task', task.id],
+    ['machine', `${task.machine}@${task.version}`],
+    ['key', task.key],
+    ['status', paint(STYLE_OF_TASK[task.status], task.status)],
+    ['outcome', task.outcome],
+    ['waits for', task.waitsFor],
+    ['pod', task.pod],
+    ['asked to', task.control],
+    ['generation', task.generation > 1 ? `${task.generation}` : undefined],
+    ['priority', task.priority === 0 ? undefined : `${task.priority}`],
+    ['queue', task.queue === 'default' ? undefined : task.queue],
+    ['retries', task.retries === 0 ? undefined : `${task.retries}`],
+    ['crashes', task.crashes === 0 ? undefined : `${task.crashes}`],
+    ['enqueued', isoTime(task.enqueuedAt)],
+    ['due', isOpen && task.dueAt > now ? `in ${showDuration(task.dueAt - now)}` : undefined],
+    ['took', isOpen ? undefined : ageOf(task, now)],
+    ['discarded', task.discardedAt === undefined ? undefined : isoTime(task.discardedAt)],
+    [task.status === 'failed' ? 'error' : 'last error', errorText(task.error)],
+    ['input', jsonText(task.input)],
+    ['output', jsonText(task.output)],
+  ];
+  for (const [name, text] of rows) {
+    if (text === undefined) continue;
+    const shown = name === 'status' ? text : plain(text);
+    output.line(`${paint('gray', name.padEnd(10))} ${shown}`);
+  }
+}
+
+export function errorText(error: unknown): string | undefined {
+  if (error === undefined) return undefined;
+  const { name, message } = Object(error) as { name?: unknown; message?: unknown };
+  return typeof message === 'string' ? `${name ?? 'Error'}: ${message}` : JSON.stringify(error);
+}
+
+function jsonText(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}

@@ -1,0 +1,28 @@
+/** What a pod says of itself with every heartbeat: for people, and for whoever leads. */
+import type { Json } from '../ground/index.ts';
+import type { Capacity } from './capacity.ts';
+import type { Holdings } from './holdings.ts';
+import type { PodPorts } from './options.ts';
+
+export function reportOf(
+  { engine, version }: Pick<PodPorts, 'engine' | 'version'>,
+  { capacity, holdings }: { readonly capacity: Capacity; readonly holdings: Holdings },
+): Json {
+  const { busy, slots, queued } = engine.load;
+  const { loop, memory } = capacity.pressure;
+  return {
+    version,
+    slots,
+    busy,
+    queued,
+    held: holdings.size,
+    capacity: capacity.count,
+    unflushed: holdings.unflushed,
+    loop: rounded(loop),
+    memory: rounded(memory),
+  };
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 100) / 100;
+}

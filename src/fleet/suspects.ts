@@ -1,0 +1,87 @@
+/**
+ * Tasks that have outlived two owners get a process of their own: if such a task kills it too, nobody
+ * else is harmed. This process only watches: it starts one when a suspect is due, and says at once
+ * that it is dead when it has died, so that nobody has to wait for its silence.
+ */
+import { type Clock, describeError } from '../ground/index.ts';
+import type { PodId, Store } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+
+/** A process that executes suspects, one at a time, and ends when there is none. */
+export interface SuspectProcess {
+  /** The pods it has been; they are dead once it has ended. */
+  readonly pods: ReadonlySet<string>;
+  readonly ended: Promise<void>;
+  /** Asks it to drain. */
+  stop(): void;
+}
+
+export interface SuspectsPorts {
+  readonly store: Pick<Store, 'hasSuspects' | 'fence'>;
+  readonly clock: Clock;
+  readonly routes: readonly string[];
+  readonly self: () => PodId | undefined;
+  /** Undefined where this program cannot start another that has its machines. */
+  readonly begin: (() => SuspectProcess) | undefined;
+}
+
+const LOOK_MS = 2_000;
+
+export class Suspects {
+  readonly #ports: SuspectsPorts;
+  #process: SuspectProcess | undefined;
+  #isLooking = false;
+  #isStopped = false;
+  #isUnattendedTold = false;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(ports: SuspectsPorts) {
+    this.#ports = ports;
+  }
+
+  /** After every heartbeat. */
+  look(): void {
+    const nowMs = this.#ports.clock.monotonicMs();
+    if (this.#isStopped || this.#process || this.#isLooking) return;
+    if (nowMs - this.#lookedMs < LOOK_MS) return;
+    this.#lookedMs = nowMs;
+    this.#isLooking = true;
+    this.#lookOnce()
+      .catch((error) =>
+        tell('store.failed', () => ({ what: 'hasSuspects', error: describeError(error) })),
+      )
+      .finally(() => {
+        this.#isLooking = false;
+      });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#process?.stop();
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { store, routes, begin } = this.#ports;
+    if (!(await store.hasSuspects(routes)) || this.#isStopped) return;
+    if (!begin) return this.#tellUnattended();
+    const started = begin();
+    this.#process = started;
+    tell('suspects.started', () => ({}));
+    started.ended.then(() => this.#ended(started)).catch(() => undefined);
+  }
+
+  /** Its own word is enough where it drained; where it died, ours is. */
+  async #ended({ pods }: SuspectProcess): Promise<void> {
+    this.#process = undefined;
+    this.#lookedMs = Number.NEGATIVE_INFINITY;
+    const self = this.#ports.self();
+    if (self === undefined) return;
+    for (const pod of pods) await this.#ports.store.fence(pod as PodId, self, 'proved');
+  }
+
+  #tellUnattended(): void {
+    if (this.#isUnattendedTold) return;
+    this.#isUnattendedTold = true;
+    tell('suspects.unattended', () => ({}));
+  }
+}

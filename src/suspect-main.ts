@@ -1,0 +1,53 @@
+/**
+ * The process in which suspects run. It says which pod it is, ends when no suspect is left, and drains
+ * when its parent is gone or lets go of it.
+ */
+import { loadModule } from './config/index.ts';
+import { systemClock } from './ground/index.ts';
+import { isMachine, type Machine } from './machine/index.ts';
+import { createFleet } from './main.ts';
+import { governProcess } from './process.ts';
+import { ORDERS_VARIABLE, type SuspectOrders } from './suspect-process.ts';
+import { listen } from './telemetry/events.ts';
+
+const LOOK_MS = 500;
+/** In vain this often, it ends: the next suspect gets a new process. */
+const IDLE_LOOKS_MAX = 6;
+
+const orders = JSON.parse(process.env[ORDERS_VARIABLE] ?? '{}') as SuspectOrders;
+const machines: Machine[] = [];
+for (const file of orders.modules) {
+  machines.push(...Object.values(await loadModule(file)).filter(isMachine));
+}
+listen('pod.registered', ({ pod }) => process.send?.({ pod }));
+
+const { store, dataDir, isPooled, podName, heartbeat, silence, resultBytesMax } = orders;
+const fleet = await createFleet({
+  machines: [...new Set(machines)],
+  store,
+  dataDir,
+  isPooled,
+  podName: `${podName ?? 'pod'}/suspects`,
+  heartbeat,
+  silence,
+  resultBytesMax,
+  slots: 1,
+  isSuspectsOnly: true,
+  socket: false,
+});
+governProcess(fleet);
+const end = () => fleet.drain({ budget: '10s' }).then(() => process.exit(0));
+process.on('disconnect', end);
+
+const routes = fleet.status.machines.filter((route) => !route.startsWith('recovery/'));
+let idleLooks = 0;
+function look(): void {
+  systemClock.after(LOOK_MS, async () => {
+    const isHeld = (fleet.status.pod?.held ?? 0) > 0;
+    const isIdle = !isHeld && !(await fleet.store.hasSuspects(routes).catch(() => false));
+    idleLooks = isIdle ? idleLooks + 1 : 0;
+    if (idleLooks < IDLE_LOOKS_MAX) look();
+    else await end();
+  });
+}
+look();

@@ -1,0 +1,170 @@
+/**
+ * What goes wrong, how often, and when: spread by a seed over the time of the run, each on a pod that
+ * no other fault is at work on. Only what really happened is counted.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../src/ground/index.ts';
+import type { TestPostgres } from '../support/postgres.ts';
+import { below } from '../support/seeded-random.ts';
+import type { PodHouse } from './pod-house.ts';
+import type { Proxy } from './proxy.ts';
+import type { Doses } from './sizes.ts';
+
+type Fault = keyof Doses;
+
+export interface FaultPorts {
+  readonly houses: readonly PodHouse[];
+  /** The producer's own way to the store: its answers are lost too. */
+  readonly ownProxy: Proxy;
+  readonly postgres: TestPostgres;
+  readonly random: Random;
+  readonly doses: Doses;
+  readonly seconds: number;
+}
+
+const LOOK_MS = 50;
+const DOWN_MS_MAX = 1_500;
+/** Past the silence of three seconds, so that others have taken over when the pod comes back. */
+const LONG_DOWN_MS = 5_000;
+const FAULTY_MS = [5_000, 8_000] as const;
+const STORE_DOWN_MS_MAX = 1_500;
+const ANSWER_MS_MAX = 15_000;
+
+export class Faults {
+  readonly #ports: FaultPorts;
+  readonly counts: Record<Fault, number> = {
+    kills: 0,
+    pauses: 0,
+    storeCrashes: 0,
+    cutOffs: 0,
+    inDoubt: 0,
+  };
+  disksLost = 0;
+  storeKills = 0;
+  #crashes = 0;
+  #isOver = false;
+
+  constructor(ports: FaultPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves when every dose was given, or there is no more time for it. */
+  async rage(): Promise<void> {
+    const { seconds, doses } = this.#ports;
+    const over = setTimeout(() => {
+      this.#isOver = true;
+    }, seconds * 1_500);
+    await Promise.all(
+      (Object.keys(doses) as Fault[]).map((fault) => this.#spread(fault, doses[fault])),
+    );
+    clearTimeout(over);
+  }
+
+  /** One kind of fault, evenly spread with jitter; one that did not come about is tried again. */
+  async #spread(fault: Fault, dose: number): Promise<void> {
+    const { random, seconds } = this.#ports;
+    const begunMs = performance.now();
+    const everyMs = (seconds * 1_000 * 0.92) / dose;
+    const running = new Set<Promise<void>>();
+    for (let given = 0; !this.#isOver; given += 1) {
+      const isDone = this.counts[fault] >= dose;
+      if (isDone || (given >= dose && running.size > 0)) {
+        if (running.size === 0) return;
+        await Promise.race(running);
+        continue;
+      }
+      const atMs = begunMs + (given + 0.1 + 0.8 * random.fraction()) * everyMs;
+      await sleep(Math.max(0, atMs - performance.now()));
+      const act: Promise<void> = this.#act(fault).finally(() => running.delete(act));
+      running.add(act);
+    }
+    await Promise.all(running);
+  }
+
+  async #act(fault: Fault): Promise<void> {
+    switch (fault) {
+      case 'kills':
+        return this.#onFree((house) => this.#kill(house), false);
+      case 'pauses':
+        return this.#onFree(async (house) => {
+          if (await house.pause(this.#faultyMs())) this.counts.pauses += 1;
+        });
+      case 'cutOffs':
+        return this.#onFree((house) => this.#cutOff(house));
+      case 'storeCrashes':
+        return this.#crashStore();
+      case 'inDoubt':
+        return this.#dropAnswer();
+    }
+  }
+
+  /** Waits for a pod that nothing else is done to. */
+  async #onFree(act: (house: PodHouse) => Promise<void>, mustBeReady = true): Promise<void> {
+    const { houses, random } = this.#ports;
+    while (!this.#isOver) {
+      const free = houses.filter(({ isFree, isReady }) => isFree && (isReady || !mustBeReady));
+      const house = free[below(random, Math.max(1, free.length))];
+      if (!house) {
+        await sleep(LOOK_MS);
+        continue;
+      }
+      house.isFree = false;
+      await act(house).finally(() => {
+        house.isFree = true;
+      });
+      return;
+    }
+  }
+
+  async #kill(house: PodHouse): Promise<void> {
+    const { random } = this.#ports;
+    if (!(await house.kill())) return house.start();
+    this.counts.kills += 1;
+    const isLost = random.fraction() < 1 / 3;
+    if (isLost) {
+      house.loseDisk();
+      this.disksLost += 1;
+    }
+    const isLong = random.fraction() < 1 / 4;
+    await sleep(isLong ? LONG_DOWN_MS : random.fraction() * DOWN_MS_MAX);
+    house.start();
+  }
+
+  async #cutOff(house: PodHouse): Promise<void> {
+    const { random } = this.#ports;
+    house.proxy.delayMs = below(random, 3) * 40;
+    await sleep(300);
+    await house.cutOff(random.fraction() < 2 / 3 ? 'silence' : 'reset', this.#faultyMs());
+    this.counts.cutOffs += 1;
+  }
+
+  async #crashStore(): Promise<void> {
+    const { postgres, random } = this.#ports;
+    const how = this.#crashes % 3 === 0 ? 'kill' : 'immediate';
+    this.#crashes += 1;
+    await postgres.crash(how);
+    await sleep(random.fraction() * STORE_DOWN_MS_MAX);
+    await postgres.start();
+    this.counts.storeCrashes += 1;
+    if (how === 'kill') this.storeKills += 1;
+  }
+
+  async #dropAnswer(): Promise<void> {
+    const { ownProxy, random } = this.#ports;
+    const drop = async (proxy: Proxy) => {
+      const dropped = await Promise.race([
+        proxy.dropAnswer().then(() => true),
+        sleep(ANSWER_MS_MAX).then(() => false),
+      ]);
+      proxy.disarm();
+      if (dropped) this.counts.inDoubt += 1;
+    };
+    if (random.fraction() < 1 / 8) return drop(ownProxy);
+    await this.#onFree((house) => drop(house.proxy));
+  }
+
+  #faultyMs(): number {
+    const [from, to] = FAULTY_MS;
+    return from + (to - from) * this.#ports.random.fraction();
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * The way from one process to Postgres, in our hands: it lets everything through, delays it, cuts the
+ * process off, or loses the answer to a statement that the server has committed. A cut is either a
+ * reset, or silence: then what was sent arrives when the way is open again, long after its sender has
+ * given up, as on a real network.
+ */
+import { once } from 'node:events';
+import { createServer, type Server, Socket } from 'node:net';
+
+export type Cut = 'silence' | 'reset';
+
+/** Statements that change something; which of them is in doubt is left to chance. */
+const WRITES = /update step_tracker|insert into (?:step_tracker|run_events)|update pod_health/;
+/** The server says that it has committed, and that it waits for the next statement. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the protocol is binary
+const COMMITTED = /(?:SELECT|UPDATE|INSERT 0|COMMIT)(?: \d+)?\x00Z\x00\x00\x00\x05I$/;
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+  readonly up: Pipe;
+  readonly down: Pipe;
+  isInDoubt: boolean;
+}
+
+export class Proxy {
+  readonly #target: { readonly host: string; readonly port: number };
+  readonly #server: Server;
+  readonly #pairs = new Set<Pair>();
+  #cut: Cut | undefined;
+  #onDropped: (() => void) | undefined;
+  delayMs = 0;
+  port = 0;
+
+  constructor(target: { readonly host: string; readonly port: number }) {
+    this.#target = target;
+    this.#server = createServer((client) => this.#join(client));
+  }
+
+  async start(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.port = (this.#server.address() as { port: number }).port;
+  }
+
+  stop(): void {
+    this.#server.close();
+    for (const pair of this.#pairs) end(pair);
+  }
+
+  cut(how: Cut): void {
+    this.#cut = how;
+    if (how === 'reset') for (const pair of this.#pairs) end(pair);
+  }
+
+  heal(): void {
+    this.#cut = undefined;
+    this.delayMs = 0;
+    for (const { up, down } of this.#pairs) {
+      up.pump();
+      down.pump();
+    }
+  }
+
+  /** Loses the answer to the next write that the server commits; resolves when that has happened. */
+  dropAnswer(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onDropped = resolve;
+    });
+  }
+
+  /** Nothing is dropped any more. */
+  disarm(): void {
+    this.#onDropped = undefined;
+  }
+
+  #join(client: Socket): void {
+    if (this.#cut === 'reset') {
+      client.resetAndDestroy();
+      return;
+    }
+    const server = new Socket().connect(this.#target);
+    const waitMs = () => (this.#cut ? undefined : this.delayMs);
+    const pair: Pair = {
+      client,
+      server,
+      up: new Pipe(server, waitMs),
+      down: new Pipe(client, waitMs),
+      isInDoubt: false,
+    };
+    this.#pairs.add(pair);
+    client.setNoDelay(true);
+    server.setNoDelay(true);
+    client.on('data', (chunk: Buffer) => this.#asked(pair, chunk));
+    server.on('data', (chunk: Buffer) => this.#answered(pair, chunk));
+    // Through a silent way not even the end of a connection is heard.
+    client.on('close', () => pair.up.end());
+    server.on('close', () => {
+      pair.down.end();
+      if (client.destroyed) this.#pairs.delete(pair);
+    });
+    client.on('error', () => undefined);
+    server.on('error', () => undefined);
+  }
+
+  #asked(pair: Pair, chunk: Buffer): void {
+    if (this.#onDropped && !pair.isInDoubt && WRITES.test(chunk.toString('latin1'))) {
+      pair.isInDoubt = true;
+    }
+    pair.up.push(chunk);
+  }
+
+  #answered(pair: Pair, chunk: Buffer): void {
+    if (!pair.isInDoubt || !this.#onDropped) return pair.down.push(chunk);
+    if (!COMMITTED.test(chunk.toString('latin1'))) return;
+    const dropped = this.#onDropped;
+    this.#onDropped = undefined;
+    end(pair);
+    this.#pairs.delete(pair);
+    dropped();
+  }
+}
+
+function end({ client, server }: Pair): void {
+  client.destroy();
+  server.destroy();
+}
+
+/** One direction: in order, each chunk as late as the proxy wants it; nothing while that is never. */
+class Pipe {
+  readonly #to: Socket;
+  readonly #waitMs: () => number | undefined;
+  readonly #queue: { readonly chunk: Buffer | undefined; readonly at: number }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(to: Socket, waitMs: () => number | undefined) {
+    this.#to = to;
+    this.#waitMs = waitMs;
+  }
+
+  push(chunk: Buffer | undefined): void {
+    this.#queue.push({ chunk, at: performance.now() });
+    this.pump();
+  }
+
+  end(): void {
+    this.push(undefined);
+  }
+
+  pump(): void {
+    clearTimeout(this.#timer);
+    for (let next = this.#queue[0]; next; next = this.#queue[0]) {
+      const waitMs = this.#waitMs();
+      if (waitMs === undefined) return;
+      const leftMs = next.at + waitMs - performance.now();
+      if (leftMs > 0) {
+        this.#timer = setTimeout(() => this.pump(), leftMs);
+        return;
+      }
+      this.#queue.shift();
+      if (next.chunk === undefined) this.#to.destroySoon();
+      else if (!this.#to.destroyed) this.#to.write(next.chunk);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Machines of mixed shapes whose every phase writes into the outside ledger what it did: first the
+ * effect, fsynced, then the answer. How long a phase takes is given by its subject, so that a kill
+ * finds some runs inside a phase, some between two, and some parked.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as Fleetq from '../../src/index.ts';
+import { takes } from '../support/any-schema.ts';
+
+export const SHAPES = ['one', 'three', 'flaky', 'sleeping', 'handoff'] as const;
+export type Shape = (typeof SHAPES)[number];
+
+/** What one phase did, as its own process wrote it down before it answered. */
+export interface Effect {
+  readonly task: string;
+  readonly subject: string;
+  readonly step: string;
+  /** `probe` where `check` was asked again after an interruption or a failure. */
+  readonly phase: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly fencingToken: number;
+  readonly outcome: 'done' | 'threw' | 'handed off';
+  readonly pod: string;
+  /** By the wall clock, which is the database's too. */
+  readonly at: number;
+}
+
+interface Subject {
+  readonly subject: string;
+}
+type Context = Fleetq.StepContext<Subject, unknown>;
+type Api = Pick<typeof Fleetq, 'defineMachine' | 'handoff'>;
+
+export class Scribe {
+  readonly #ledger: { write(line: object): Promise<void> };
+  readonly #pod: string;
+  #phase = '';
+  #step = '';
+
+  constructor(ledger: { write(line: object): Promise<void> }, pod: string) {
+    this.#ledger = ledger;
+    this.#pod = pod;
+  }
+
+  /** A handler alone cannot tell a probe from its `check`. */
+  readonly around: Fleetq.Around = (of, call) => {
+    this.#phase = of.phase;
+    this.#step = of.step;
+    return call();
+  };
+
+  /** To be called before the handler first awaits anything; durable when it resolves. */
+  async write(context: Context, outcome: Effect['outcome'] = 'done'): Promise<void> {
+    const { runId, attempt, idempotencyKey, fencingToken, input } = context;
+    const [step, phase] = [this.#step, this.#phase];
+    const [beforeMs, afterMs] = spansOf(input.subject, phase);
+    await sleep(beforeMs);
+    await this.#ledger.write({
+      task: runId,
+      subject: input.subject,
+      step,
+      phase,
+      attempt,
+      idempotencyKey,
+      fencingToken,
+      outcome,
+      pod: this.#pod,
+      at: Date.now(),
+    } satisfies Effect);
+    // The window in which the effect has happened and nobody knows: wide enough to be hit.
+    await sleep(afterMs);
+  }
+}
+
+const LONG_IN_A_HUNDRED = 3;
+const MIDDLING_IN_A_HUNDRED = 25;
+
+/** How long a phase takes before its effect, and after it. */
+function spansOf(subject: string, phase: string): readonly [number, number] {
+  if (phase !== 'work' && phase !== 'persist') return [0, 0];
+  const number = Number(subject.slice(1)) * 7919 + phase.length * 104_729;
+  const hundredth = number % 100;
+  const afterMs = number % 23;
+  if (hundredth < LONG_IN_A_HUNDRED) return [800 + (number % 1_700), afterMs];
+  if (hundredth < MIDDLING_IN_A_HUNDRED) return [50 + (number % 250), afterMs];
+  return [number % 30, afterMs];
+}
+
+/** Enough for any number of kills: exhaustion has tests of its own. */
+const retry = { attemptMax: 10_000, backoff: () => 5 };
+
+/** Made with the API of whoever runs them: of the tree, or of the copy that is put to the test. */
+export function shapes(
+  { defineMachine, handoff }: Api,
+  scribe: Scribe,
+): Record<Shape, Fleetq.Machine<Subject>> {
+  const input = takes<Subject>();
+  const of = (name: Shape) => ({ name, version: 1, input, retry });
+  const phases = {
+    check: (context: Context) => scribe.write(context),
+    work: async (context: Context) => {
+      await scribe.write(context);
+      return { made: context.input.subject };
+    },
+    validate: (context: Context) => scribe.write(context),
+    persist: async (context: Context) => {
+      await scribe.write(context);
+      return { kept: context.input.subject };
+    },
+  };
+  return {
+    one: defineMachine({ ...of('one'), ...phases }),
+    three: defineMachine({
+      ...of('three'),
+      steps: (line) => line.step('pull', phases).step('unpack', phases).step('activate', phases),
+    }),
+    flaky: defineMachine({
+      ...of('flaky'),
+      ...phases,
+      work: async (context) => {
+        await scribe.write(context, context.attempt === 1 ? 'threw' : 'done');
+        if (context.attempt === 1) throw new Error('the first attempt fails');
+        return { made: context.input.subject };
+      },
+      validate: async (context) => {
+        await scribe.write(context, context.attempt === 2 ? 'threw' : 'done');
+        if (context.attempt === 2) throw new Error('the second attempt is no good');
+      },
+    }),
+    sleeping: defineMachine({
+      ...of('sleeping'),
+      steps: (line) =>
+        line
+          .step('before', { check: 'none', work: phases.work })
+          .sleep('night', '6s')
+          .step('after', phases),
+    }),
+    handoff: defineMachine({
+      ...of('handoff'),
+      check: async (context) => {
+        await scribe.write(context, 'handed off');
+        return handoff({ kept: context.input.subject }, 'it was there');
+      },
+      work: phases.work,
+      persist: phases.persist,
+    }),
+  };
+}
+
+/** Mostly short ones, so that there are many; enough of the others to meet every fault. */
+export function shapeOf(index: number): Shape {
+  const place = (index * 37) % 100;
+  if (place < 45) return 'one';
+  if (place < 70) return 'three';
+  if (place < 85) return 'flaky';
+  return place < 95 ? 'sleeping' : 'handoff';
+}

@@ -1,0 +1,73 @@
+/**
+ * A pod: claims and executes until somebody kills it. It runs the built package that it is told to,
+ * so that a copy with a planted bug can be put to the same test.
+ */
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type * as Fleetq from '../../src/index.ts';
+import { GroupLedger } from '../support/ledger.ts';
+import { Scribe, shapes } from './shapes.ts';
+
+export interface WorkerOrders {
+  /** Where the built package is. */
+  readonly dist: string;
+  /** The way to the store: this pod's own proxy. */
+  readonly url: string;
+  readonly dataDir: string;
+  readonly name: string;
+  readonly ledger: string;
+  readonly log: string;
+  readonly slots: number;
+  readonly isSuspectsOnly: boolean;
+}
+
+/** The store could not be reached at the start: whoever keeps pods up tries again. */
+export const NO_STORE = 75;
+
+const orders = JSON.parse(process.argv[2] ?? '{}') as WorkerOrders;
+const api = (await import(
+  pathToFileURL(join(orders.dist, 'index.js')).href
+)) as typeof Fleetq;
+
+const TOLD = [
+  'pod.registered',
+  'pod.adopted',
+  'pod.died',
+  'claim.lost',
+  'task.refused',
+  'run.quarantined',
+  'journal.alarm',
+  'leader.changed',
+  'recovery.failed',
+  'store.failed',
+] as const;
+for (const name of TOLD) {
+  api.listen(name, (event) => {
+    const text = JSON.stringify(event).slice(0, 600);
+    appendFileSync(orders.log, `${new Date().toISOString()} ${process.pid} ${name} ${text}\n`);
+  });
+}
+
+const scribe = new Scribe(new GroupLedger(orders.ledger), orders.name);
+try {
+  await api.createFleet({
+    machines: Object.values(shapes(api, scribe)),
+    store: orders.url,
+    dataDir: orders.dataDir,
+    podName: orders.name,
+    slots: orders.slots,
+    heartbeat: '500ms',
+    silence: '3s',
+    archive: '200ms',
+    isSuspectsOnly: orders.isSuspectsOnly,
+    socket: false,
+    around: scribe.around,
+  });
+  process.send?.('ready');
+} catch (error) {
+  if (!(error instanceof api.StoreUnreachableError || error instanceof api.StoreBusyError)) {
+    throw error;
+  }
+  process.exit(NO_STORE);
+}
