@@ -1,6 +1,6 @@
 /** What a fleet is opened with, and what it is made of. */
 import { countOption, DEFAULTS, durationOption } from './config/index.ts';
-import { type Around, Caretaker, Engine, Inspector } from './engine/index.ts';
+import { type Around, Caretaker, Engine, type EngineOptions, Inspector } from './engine/index.ts';
 import type { Member } from './fleet/index.ts';
 import {
   type Clock,
@@ -111,7 +111,12 @@ export async function assemble(
   const joining = options.store && (await (await import('./join.ts')).prepare(options, base));
   try {
     const registry = new Registry([...options.machines, ...(joining ? joining.machines : [])]);
-    const { journal, engine } = openEngine(options, base, registry, ports.beforeClose);
+    let member: Member | undefined;
+    const { journal, engine } = openEngine(options, base, registry, {
+      beforeClose: ports.beforeClose,
+      shadow: (run) => (options.isClient ? undefined : member?.shadow(run)),
+    });
+    member = joining ? joining.join({ engine, journal, registry }, ports) : undefined;
     return {
       ...base,
       registry,
@@ -119,7 +124,7 @@ export async function assemble(
       engine,
       inspector: new Inspector(journal, clock, engine),
       caretaker: new Caretaker(journal, clock, sizes.retentionMs, engine),
-      member: joining ? joining.join({ engine, journal, registry }, ports) : undefined,
+      member,
     };
   } catch (error) {
     if (joining) await joining.abandon();
@@ -148,7 +153,7 @@ function openEngine(
   options: FleetOptions,
   of: Base,
   registry: Registry,
-  beforeClose: () => void,
+  ports: Pick<EngineOptions, 'beforeClose' | 'shadow'>,
 ): { journal: SqliteJournal; engine: Engine } {
   const { clock, random } = of;
   const journal = SqliteJournal.open(of.dataDir, {
@@ -171,7 +176,7 @@ function openEngine(
     retentionMs: of.retentionMs,
     apis: options.apis,
     around: options.around,
-    beforeClose,
+    ...ports,
   });
   return { journal, engine };
 }

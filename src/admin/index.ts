@@ -1,5 +1,6 @@
 /** The process as others reach it: HTTP on a socket in the data directory. */
 export type { FleetPort, MachineInfo, RunReader } from './fleet-port.ts';
+export { HealthListenError, HealthServer } from './health.ts';
 export { isWanted, listRuns, WANTED } from './list-runs.ts';
 export { type Problem, RequestError } from './problem.ts';
 export { LIMIT_MAX, refuseUnknown } from './routes.ts';

@@ -1,7 +1,7 @@
 /** fleetq doctor: what has to be right before a run can be trusted to this host, and how to mend it. */
 import type { Config } from '../config/index.ts';
 import { SETTING_NAMES } from '../config/index.ts';
-import type { Execute } from './command.ts';
+import type { Context, Execute } from './command.ts';
 import { type Check, directoryChecks, runtimeChecks } from './doctor-checks.ts';
 import { Exit } from './exit.ts';
 import { loadMachines } from './machines.ts';
@@ -9,16 +9,18 @@ import type { Output } from './output.ts';
 import type { Style } from './paint.ts';
 import { plain } from './table.ts';
 
-export const doctor: Execute = async ({ config, output }) => {
+export const doctor: Execute = async (context, options) => {
+  const { config, output } = context;
   const checks = [
     ...(await runtimeChecks()),
     ...(await directoryChecks(config)),
     ...configChecks(config),
     await machinesCheck(config),
+    ...(options['store'] === true ? await checkStore(context) : []),
   ];
   const values = SETTING_NAMES.map((name) => ({
     name,
-    value: config[name] ?? null,
+    value: name === 'store' ? withoutPassword(config.store) : (config[name] ?? null),
     source: config.sources[name],
   }));
   const hasFailed = checks.some(({ verdict }) => verdict === 'fail');
@@ -45,6 +47,25 @@ function show(
     const text = value === null ? '(not set)' : String(value);
     output.line(`      ${name.padEnd(14)}  ${text.padEnd(14)}  ${output.paint('gray', source)}`);
   }
+}
+
+/** Only on request: the store may be far away, and its rules are looked at row by row. */
+async function checkStore(context: Context): Promise<Check[]> {
+  const { storeChecks } = await import('./fleet/store-checks.ts');
+  return storeChecks(context);
+}
+
+/** An address may hold a password, and what doctor prints is pasted into tickets. */
+export function withoutPassword(address: string | undefined): string | null {
+  if (address === undefined) return null;
+  if (!/^postgres/i.test(address)) return address;
+  if (!URL.canParse(address)) return 'postgres://…';
+  const url = new URL(address);
+  if (url.password !== '') url.password = '***';
+  for (const name of url.searchParams.keys()) {
+    if (/pass|secret|token/i.test(name)) url.searchParams.set(name, '***');
+  }
+  return url.href;
 }
 
 function configChecks({ unknownVariables }: Config): Check[] {

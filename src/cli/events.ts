@@ -2,9 +2,11 @@
 import { isoTime, pause, show, systemClock } from '../ground/index.ts';
 import { placeOf, type StoredRecord } from '../journal/index.ts';
 import { isFinal } from '../machine/index.ts';
-import type { Context, Execute } from './command.ts';
+import type { Store, TaskRow } from '../store/index.ts';
+import type { Context, Execute, Options } from './command.ts';
 import { UnreachableError, UsageError } from './errors.ts';
-import { Exit } from './exit.ts';
+import { Exit, type ExitCode } from './exit.ts';
+import { onTaskOrRun, recordsOfTask } from './fleet/reach-tasks.ts';
 import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
 import { idOf } from './runs.ts';
@@ -16,20 +18,38 @@ const RETURN_PATIENCE_MS = 30_000;
 const RETRY_MS = 250;
 
 export const events: Execute = async (context, options, id) => {
-  const { config, output } = context;
+  const { output } = context;
   idOf(id, 'the argument');
   const after = seqOf(options['after']);
+  const onTask = async (row: TaskRow, store: Store) => {
+    const isFollowed = options['follow'] === true;
+    for await (const record of recordsOfTask(store, row, after, isFollowed)) {
+      showRecord(record, output);
+    }
+    return Exit.ok;
+  };
+  const onRun = () => eventsOfRun(context, options, id!, after);
+  return onTaskOrRun(context, options, id!, onTask, onRun);
+};
+
+async function eventsOfRun(
+  context: Context,
+  options: Options,
+  id: string,
+  after: number,
+): Promise<ExitCode> {
+  const { config, output } = context;
   const { found, by } = await reachToRead(config, async (reach) => ({
-    found: await reach.events(id!, after),
+    found: await reach.events(id, after),
     by: reach.by,
   }));
   for (const record of found) showRecord(record, output);
   const last = found.at(-1);
   if (options['follow'] !== true || (last && isFinal(last.state))) return Exit.ok;
   if (by === 'file') output.note('no process holds the data directory: waiting for one');
-  await follow(context, id!, last?.seq ?? after);
+  await follow(context, id, last?.seq ?? after);
   return Exit.ok;
-};
+}
 
 /** Goes on over restarts: the next process is asked for what came after the last record seen. */
 async function follow({ config, output }: Context, id: string, after: number): Promise<void> {
@@ -54,7 +74,7 @@ async function follow({ config, output }: Context, id: string, after: number): P
   });
 }
 
-function showRecord(record: StoredRecord, output: Output): void {
+export function showRecord(record: StoredRecord, output: Output): void {
   if (output.isJson) return output.line(JSON.stringify(record));
   const { type, ...rest } = record.event;
   const details = Object.keys(rest).length > 0 ? plain(JSON.stringify(rest)) : '';

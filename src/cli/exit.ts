@@ -5,12 +5,14 @@ export const Exit = {
   failure: 1,
   /** The command line, the configuration or the input is wrong. */
   usage: 2,
-  /** There is no such run or machine, or the list is empty. */
+  /** There is no such run, task or machine, or the list is empty. */
   nothingFound: 3,
   /** The run that was waited for failed, was aborted, timed out or was cancelled. */
   runFailed: 4,
-  /** The data directory is held by a process that does not answer, or the process went away. */
+  /** Nobody answers: the process that holds the data directory, or the store. */
   unreachable: 5,
+  /** The tables of the store are missing, older or newer than this FleetQ wants them. */
+  notMigrated: 6,
   /** The run has not ended within --timeout; it goes on. */
   timedOut: 7,
   doctorFoundProblems: 8,
@@ -30,12 +32,20 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   FLEETQ_SCHEMA: Exit.usage,
   FLEETQ_BAD_REQUEST: Exit.usage,
   FLEETQ_NOT_JSON: Exit.usage,
+  FLEETQ_BAD_LINE: Exit.usage,
+  FLEETQ_POD_TIMES: Exit.usage,
+  FLEETQ_STORE_OPTIONS: Exit.usage,
+  FLEETQ_NO_STORE: Exit.usage,
+  FLEETQ_TASK_NOT_FOUND: Exit.nothingFound,
   FLEETQ_RUN_NOT_FOUND: Exit.nothingFound,
   FLEETQ_REGISTRY: Exit.nothingFound,
   FLEETQ_NO_JOURNAL: Exit.nothingFound,
   FLEETQ_JOURNAL_HELD: Exit.unreachable,
   FLEETQ_UNREACHABLE: Exit.unreachable,
   FLEETQ_DRAINING: Exit.unreachable,
+  FLEETQ_STORE_UNREACHABLE: Exit.unreachable,
+  FLEETQ_STORE_BUSY: Exit.unreachable,
+  FLEETQ_STORE_SCHEMA: Exit.notMigrated,
   FLEETQ_WAIT_TIMEOUT: Exit.timedOut,
   FLEETQ_ASSERTION: Exit.internal,
   FLEETQ_INTERNAL: Exit.internal,
@@ -48,5 +58,6 @@ export function exitOf(code: string): ExitCode {
 export const EXIT_HELP = `
 Exit codes:
   0 ok · 1 failed · 2 usage or input · 3 nothing found · 4 the run failed · 5 held or unreachable
-  7 timed out · 8 doctor found problems · 70 internal error · 130, 143 ended by a second signal
+  6 the store has to be migrated · 7 timed out · 8 doctor found problems · 70 internal error
+  130, 143 ended by a second signal
 `;

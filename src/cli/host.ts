@@ -3,14 +3,20 @@ import type { Config } from '../config/index.ts';
 import type { Machine } from '../machine/index.ts';
 import { createFleet, type Fleet } from '../main.ts';
 
-/** `isIdle` takes runs in and leaves them to the next process; else they are executed and served. */
+export interface HostOptions {
+  /** Takes runs in and leaves them to the next process; else they are executed and served. */
+  readonly isIdle?: boolean;
+  /** Joins the fleet, where a store is configured; else the journal is all there is. */
+  readonly hasStore?: boolean;
+  readonly onDrainWanted?: () => void;
+}
+
 export function openFleet(
   config: Config,
   machines: readonly Machine[],
-  options: { readonly isIdle?: boolean } = {},
+  { isIdle = false, hasStore = false, onDrainWanted }: HostOptions = {},
 ): Promise<Fleet> {
   const { dataDir, slots, retention, resultBytesMax, activeRunsMax } = config;
-  const isIdle = options.isIdle ?? false;
   return createFleet({
     machines,
     dataDir,
@@ -20,5 +26,12 @@ export function openFleet(
     activeRunsMax,
     isIdle,
     socket: !isIdle,
+    ...(hasStore && config.store !== undefined ? storeOf(config) : {}),
+    onDrainWanted,
   });
+}
+
+function storeOf(config: Config) {
+  const { store, pooled, claimMode, podName, heartbeat, silence, archive } = config;
+  return { store, isPooled: pooled, claimMode, podName, heartbeat, silence, archive };
 }

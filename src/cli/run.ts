@@ -1,20 +1,34 @@
-/** fleetq run <id> [--json]: everything that is known of one run. */
+/** fleetq run <id> [--json]: everything that is known of one run, or of a task of the fleet. */
 import type { RunSummary } from '../engine/index.ts';
 import { isoTime, showDuration, systemClock } from '../ground/index.ts';
+import type { TaskRow } from '../store/index.ts';
 import type { Execute } from './command.ts';
 import { Exit } from './exit.ts';
+import { onTaskOrRun } from './fleet/reach-tasks.ts';
+import { showTask, viewOf } from './fleet/task-view.ts';
 import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
 import { idOf } from './runs.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from './shape.ts';
 import { plain } from './table.ts';
 
-export const run: Execute = async ({ config, output }, _, id) => {
+export const run: Execute = async (context, options, id) => {
+  const { config, output } = context;
   idOf(id, 'the argument');
-  const found = await reachToRead(config, (reach) => reach.run(id!));
-  if (output.isJson) output.json(found);
-  else showRun(found, output);
-  return Exit.ok;
+  const onTask = async (row: TaskRow) => {
+    if (output.isJson) output.json(viewOf(row));
+    else {
+      showTask(viewOf(row), output);
+      output.note(`\nits records: fleetq events ${row.id}`);
+    }
+    return Exit.ok;
+  };
+  return onTaskOrRun(context, options, id!, onTask, async () => {
+    const found = await reachToRead(config, (reach) => reach.run(id!));
+    if (output.isJson) output.json(found);
+    else showRun(found, output);
+    return Exit.ok;
+  });
 };
 
 function showRun(found: RunSummary, output: Output): void {

@@ -8,7 +8,12 @@ import { Exit } from './exit.ts';
 import { reachToRead } from './reach.ts';
 import { runColumns } from './shape.ts';
 
-export const runs: Execute = async ({ config, output }, options) => {
+export const runs: Execute = async (context, options) => {
+  const { config, output } = context;
+  if (config.store !== undefined && options['local'] !== true) {
+    const { listTasks } = await import('./fleet/reach-tasks.ts');
+    return listTasks(context, options);
+  }
   const query = {
     status: statusOf(options['status']),
     machine: options['machine'] as string | undefined,

@@ -2,7 +2,7 @@
  * Brings a process to rest: no phase begins any more, those in hand get the budget to finish, near its
  * end they are told to, and runs that are held for a store and stand between two phases are given back.
  */
-import type { Clock } from '../ground/index.ts';
+import { type Clock, pause } from '../ground/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Admission } from './admission.ts';
 import { DrainingError } from './errors.ts';
@@ -14,6 +14,8 @@ import type { Waits } from './waits.ts';
 
 /** The last part of a drain's budget, in which handlers are told to stop. */
 const HURRY_MS = 3_000;
+/** What the records of runs that are left behind may take. */
+const WRITE_MS = 1_000;
 
 export interface DrainerPorts {
   readonly clock: Clock;
@@ -52,7 +54,9 @@ export class Drainer {
     const drained = { why: 'drained', reason: new DrainingError() } as const;
     for (const run of runs.live.values()) run.call?.giveUp(drained);
     await admission.idleWithin(Math.min(budgetMs, HURRY_MS));
-    await Promise.all([...runs.live.values()].map((run) => this.#giveBack(run)));
+    // A disk that does not answer must not keep the process from ending.
+    const given = Promise.all([...runs.live.values()].map((run) => this.#giveBack(run)));
+    await Promise.race([given, pause(this.#ports.clock, WRITE_MS)]);
     return { unfinished: runs.live.size, interrupted: admission.slots.busy };
   }
 

@@ -77,6 +77,7 @@ export class Engine {
       runs: this.#runs,
       mintRunId: runIdMint(clock, random),
       onStarted: async (run) => {
+        run.shadow = options.shadow?.(run);
         try {
           await this.#goOn(run);
         } catch (error) {
@@ -223,6 +224,7 @@ export class Engine {
     const { at, attempt } = run.state;
     this.#runs.setAside.delete(run.id);
     this.#runs.live.set(run.id, run);
+    run.shadow = this.#options.shadow?.(run);
     tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
     if (!wasInterrupted) return this.#wait(run, waitMs);
     this.#countInterruption(run).catch((error) => this.#stopDriving(run, error));

@@ -19,9 +19,10 @@ export {
 } from './errors.ts';
 export { Holder, type LocalHold, type Offer } from './holder.ts';
 export { type InHand, Inspector } from './inspector.ts';
+export type { LiveRun } from './live-run.ts';
 export type { DrainReport, EngineOptions } from './options.ts';
 export type { Around } from './phase-call.ts';
 export { idempotencyKey } from './phase-context.ts';
 export { resultOf, untilOf } from './result.ts';
 export { type RunStatus, type RunSummary, summarise } from './summary.ts';
-export type { Tie, WrittenRecord } from './tie.ts';
+export type { Shadow, Tie, WrittenRecord } from './tie.ts';

@@ -10,7 +10,7 @@ import {
   type RunState,
   startState,
 } from '../machine/index.ts';
-import type { Tie } from './tie.ts';
+import type { Shadow, Tie } from './tie.ts';
 
 /** Why a phase is given up before its handler has answered. */
 export type GiveUp = {
@@ -26,6 +26,8 @@ export class LiveRun {
   epoch: number;
   /** What binds it to whoever gave it; a run that was started here has none. */
   tie: Tie | undefined;
+  /** Whoever shows it to others; only where it was started here. */
+  shadow: Shadow | undefined = undefined;
   /** It is another's by now: nothing it comes to counts. */
   isLost = false;
   state: RunState;

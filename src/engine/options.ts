@@ -2,7 +2,9 @@
 import type { Clock, Random } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
+import type { LiveRun } from './live-run.ts';
 import type { Around } from './phase-call.ts';
+import type { Shadow } from './tie.ts';
 
 export interface EngineOptions {
   readonly journal: Journal;
@@ -15,6 +17,8 @@ export interface EngineOptions {
   readonly retentionMs: number;
   readonly apis?: Readonly<Record<string, number>> | undefined;
   readonly around?: Around | undefined;
+  /** Asked for every run that was started here: who shows it to others, if anybody. */
+  readonly shadow?: ((run: LiveRun) => Shadow | undefined) | undefined;
   /** Called before the journal is let go: from then on the directory may be another's. */
   readonly beforeClose?: (() => void) | undefined;
 }

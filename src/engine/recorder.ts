@@ -71,11 +71,13 @@ export class Recorder {
       const { hash, data } = await appending;
       run.hash = hash;
       run.seq = entry.seq;
-      const { tie } = run;
-      if (!tie) return undefined;
+      const { tie, shadow } = run;
+      if (!tie && !shadow) return undefined;
       const { seq, at, epoch, event, state } = entry;
-      tie.recorded({ seq, at, epoch, event: event.type, state, data, hash });
-      return () => tie.flushed();
+      const record = { seq, at, epoch, event: event.type, state, data, hash };
+      shadow?.recorded(record);
+      tie?.recorded(record);
+      return tie && (() => tie.flushed());
     } finally {
       run.isAppending = false;
       run.appending = undefined;
@@ -87,6 +89,7 @@ export class Recorder {
     if (run.isLost) return;
     this.#runs.end(run.id, ending);
     run.tie?.ended(ending);
+    run.shadow?.ended(ending);
     tell('run.finished', () => ({
       ...ofRun(run),
       outcome: ending.outcome,

@@ -41,6 +41,12 @@ export interface Tie {
   quarantined(reason: string): void;
 }
 
+/** Whoever shows a run that was started here to others: it is told, and never asked. */
+export interface Shadow {
+  recorded(record: WrittenRecord): void;
+  ended(ending: Ending): void;
+}
+
 /** What a run that comes from elsewhere brings along, besides its tie. */
 export interface Carried {
   readonly input: Json;

@@ -29,6 +29,9 @@ export interface AcceptorPorts {
   readonly keeper: Keeper;
   readonly pod: string;
   readonly payloadBytesMax: number;
+  readonly journal: string;
+  /** For rows pinned to this journal: their runs are here already. */
+  readonly adoptLocal: (tasks: readonly ClaimedTask[]) => Promise<void>;
 }
 
 export class Acceptor {
@@ -40,8 +43,10 @@ export class Acceptor {
 
   /** Resolves when each of them is on this disk, or on its way to being failed. */
   async accept(tasks: readonly ClaimedTask[]): Promise<void> {
-    const { holdings } = this.#ports;
-    const unknown = tasks.filter(({ task, epoch }) => !holdings.has(task, epoch));
+    const { holdings, journal, adoptLocal } = this.#ports;
+    const fresh = tasks.filter(({ task, epoch }) => !holdings.has(task, epoch));
+    await adoptLocal(fresh.filter(({ pinnedTo }) => pinnedTo === journal));
+    const unknown = fresh.filter(({ pinnedTo }) => pinnedTo !== journal);
     const segments = await this.#loadHistories(unknown);
     await Promise.all(unknown.map((task) => this.#acceptOrFail(task, segments)));
   }

@@ -30,6 +30,8 @@ export class HeldRun implements Tie {
   #step: string | undefined;
   /** The claim no longer stands, or its settlement is on its way: nothing is told any more. */
   isOver = false;
+  /** A picture of a run that belongs to this host, and takes no place from others. */
+  isMirror = false;
 
   constructor(
     task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'>,
@@ -69,7 +71,7 @@ export class HeldRun implements Tie {
 
   recorded(record: WrittenRecord): void {
     // It was on its way to the disk when the run was lost: nobody will ever ask for it.
-    if (this.isOver) return;
+    if (this.isOver || record.seq <= this.#lastSeq) return;
     this.#tail.push(record);
     this.#lastSeq = record.seq;
     this.#lastHash = record.hash;

@@ -15,6 +15,9 @@ import { BrokenHistoryError } from './errors.ts';
 /** The state of the segment in which a redrive keeps the outcome of an earlier generation. */
 const OUTCOME_STATE = 'outcome';
 
+/** How an event begins that no codec has changed. */
+const PLAIN = '{"type":"';
+
 export function segmentOf(
   claim: Claim,
   prevHash: string,
@@ -37,7 +40,8 @@ export function segmentOf(
 
 /** By hand: names, states and hashes hold nothing that needs escaping, and there are many of them. */
 function textOf({ seq, at, epoch, event, state, data, hash }: WrittenRecord): string {
-  const value = data.startsWith('{') ? data : JSON.stringify(data);
+  // As the engine wrote it, or as a codec's text, which has to come back to the letter.
+  const value = data.startsWith(PLAIN) ? data : JSON.stringify(data);
   return (
     `{"seq":${seq},"at":${at},"epoch":${epoch},"event":"${event}","state":"${state}",` +
     `"hash":"${hash}","data":${value}}`

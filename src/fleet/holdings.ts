@@ -5,6 +5,7 @@ import type { HeldRun } from './held-run.ts';
 
 export class Holdings {
   readonly #held = new Map<RunId, HeldRun>();
+  readonly #mirrored = new Set<RunId>();
   /** Whoever wants to know which claims are let go of meanwhile. */
   readonly #observers = new Set<Set<string>>();
   /** Records that the store does not have, over all runs in hand. */
@@ -12,6 +13,11 @@ export class Holdings {
 
   get size(): number {
     return this.#held.size;
+  }
+
+  /** Without the pictures of runs that were started here: they take no place from others. */
+  get claimedCount(): number {
+    return this.#held.size - this.#mirrored.size;
   }
 
   get(task: RunId): HeldRun | undefined {
@@ -24,13 +30,20 @@ export class Holdings {
   }
 
   put(held: HeldRun): void {
-    this.#held.set(held.claim.task, held);
+    const { task } = held.claim;
+    this.#held.set(task, held);
+    if (held.isMirror) this.#mirrored.add(task);
+    else this.#mirrored.delete(task);
   }
 
   /** It is over; a later claim on the same task stays. */
   remove(held: HeldRun): void {
     this.unflushed -= held.archived(Number.MAX_SAFE_INTEGER);
-    if (this.#held.get(held.claim.task) === held) this.#held.delete(held.claim.task);
+    const { task } = held.claim;
+    if (this.#held.get(task) === held) {
+      this.#held.delete(task);
+      this.#mirrored.delete(task);
+    }
     for (const gone of this.#observers) gone.add(nameOf(held.claim));
   }
 

@@ -99,6 +99,8 @@ export class Life implements Keeper {
       keeper: this,
       pod: id,
       payloadBytesMax: limits.payloadBytesMax,
+      journal: ports.journal.id,
+      adoptLocal: ports.adoptLocal,
     });
     this.#claimer = new Claimer({
       store,
@@ -202,14 +204,13 @@ export class Life implements Keeper {
     this.#settler.stop();
     this.#archiver.stop();
     for (const wake of this.#sleepers) wake();
-    this.#sleepers.clear();
   }
 
   #room(): number {
     const { journal, limits } = this.#ports;
     if (!this.isReady || this.isDraining || journal.stalledBy || !this.isCurrent()) return 0;
     if (this.holdings.unflushed >= limits.unflushedMax) return 0;
-    return this.capacity.count - this.holdings.size;
+    return this.capacity.count - this.holdings.claimedCount;
   }
 
   #heard({ answer }: Heard): void {

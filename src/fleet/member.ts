@@ -1,5 +1,5 @@
 /** Everything of the fleet in one process, put together: a store, a pod, its leader's duties, tasks. */
-import { type Engine, RunNotFoundError } from '../engine/index.ts';
+import { type Engine, type LiveRun, RunNotFoundError, type Shadow } from '../engine/index.ts';
 import { type Clock, type Pressure, type Random, runIdMint } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
@@ -7,6 +7,7 @@ import type { Store } from '../store/index.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { MakeHeart } from './heart.ts';
 import { type Chore, Leader } from './leader.ts';
+import { Mirror } from './mirror.ts';
 import type { PodLimits, PodTimes } from './options.ts';
 import { Pod } from './pod.ts';
 import { Results } from './results.ts';
@@ -43,6 +44,7 @@ export class Member {
   readonly #leader: Leader;
   readonly #results: Results;
   readonly #suspects: Suspects;
+  readonly #mirror: Mirror;
 
   constructor(ports: MemberPorts) {
     const { store, registry, clock, random, limits } = ports;
@@ -65,8 +67,9 @@ export class Member {
       self: () => this.pod.life?.id,
       begin: ports.beginSuspects,
     });
+    this.#mirror = new Mirror({ ...ports, life: () => this.pod.life });
     this.pod = new Pod(
-      { ...ports, routes },
+      { ...ports, routes, adoptLocal: (tasks) => this.#mirror.adopt(tasks) },
       {
         onDrainWanted: ports.onDrainWanted,
         onBeat: (life) => {
@@ -75,6 +78,7 @@ export class Member {
           this.#suspects.look();
         },
         onEnded: () => this.#results.hint(),
+        onDied: () => this.#mirror.forgetClaims(),
       },
     );
     this.tasks = new Tasks({
@@ -87,6 +91,11 @@ export class Member {
     });
   }
 
+  /** Whoever shows this local run to the fleet. */
+  shadow(run: LiveRun): Shadow | undefined {
+    return this.#mirror.shadow(run);
+  }
+
   start(): Promise<void> {
     return this.pod.start();
   }
@@ -94,6 +103,7 @@ export class Member {
   async drain(budgetMs: number, quiesce: (budgetMs: number) => Promise<void>): Promise<void> {
     this.#leader.stop();
     this.#suspects.stop();
+    this.#mirror.stop();
     await this.pod.drain(budgetMs, quiesce);
     this.#results.stop(new Error('this process is draining'));
     await this.store.close();
@@ -102,6 +112,7 @@ export class Member {
   abandon(): void {
     this.#leader.stop();
     this.#suspects.stop();
+    this.#mirror.stop();
     this.pod.abandon();
     this.store.close().catch(() => undefined);
   }

@@ -3,7 +3,7 @@ import type { Engine } from '../engine/index.ts';
 import { type Clock, FleetqError, type Pressure, type Random } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
-import type { Store } from '../store/index.ts';
+import type { ClaimedTask, Store } from '../store/index.ts';
 import type { MakeHeart } from './heart.ts';
 
 export interface PodTimes {
@@ -38,6 +38,8 @@ export interface PodPorts {
   readonly name: string;
   /** Of FleetQ, for people. */
   readonly version: string;
+  /** Rows of this very journal have become this pod's. */
+  readonly adoptLocal: (tasks: readonly ClaimedTask[]) => Promise<void>;
   /** What it claims. */
   readonly routes: readonly string[];
   /** A process of its own for tasks whose owners have died: it claims nothing else. */

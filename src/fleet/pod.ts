@@ -17,6 +17,8 @@ export interface PodEvents {
   readonly onDrainWanted: () => void;
   /** After every heartbeat that was taken: for whoever leads. */
   readonly onBeat?: ((life: Life) => void) | undefined;
+  /** It was taken for dead; another life of it follows. */
+  readonly onDied?: (() => void) | undefined;
   /** A task has ended: by this pod, or by a hint from elsewhere. */
   readonly onEnded?: (() => void) | undefined;
 }
@@ -134,7 +136,10 @@ export class Pod {
       {
         ...this.#ports,
         id: this.#mint(),
-        onDead: () => this.#liveAgain(),
+        onDead: () => {
+          this.#events.onDied?.();
+          this.#liveAgain();
+        },
         onDrainWanted: this.#events.onDrainWanted,
         onEnded: () => this.#events.onEnded?.(),
         onBeat: (beating) => this.#events.onBeat?.(beating),

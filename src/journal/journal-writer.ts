@@ -35,6 +35,7 @@ export class JournalWriter {
       disarmTimer: prepare(sql.disarmTimer),
       deleteEvents: prepare(sql.deleteEvents),
       deleteRun: prepare(sql.deleteRun),
+      isHeld: prepare(sql.selectIsHeld),
     };
     this.#retention = new Retention(connection, (act) => this.#transact(act));
   }
@@ -50,9 +51,11 @@ export class JournalWriter {
 
   /** All of them durable, and the ended holds gone; or none of it and a throw. */
   write(batch: readonly Prepared[], ended: readonly RunId[] = []): void {
-    const { deleteEvents, deleteRun } = this.#statements;
+    const { deleteEvents, deleteRun, isHeld } = this.#statements;
     this.#transact((lsn) => {
       for (const run of ended) {
+        // Whoever asks, what was started here is kept.
+        if (!isHeld.get(run)) continue;
         deleteEvents.run(run);
         deleteRun.run(run);
       }

@@ -104,6 +104,8 @@ export const selectHeld = `
          (select epoch from events where run = runs.id order by seq desc limit 1) as epoch
     from runs where generation is not null order by id`;
 /** id. */
+export const selectIsHeld = `select 1 from runs where id = ? and generation is not null`;
+/** id. */
 export const selectHasRun = `select 1 from runs where id = ?`;
 /** run. */
 export const deleteEvents = `delete from events where run = ?`;

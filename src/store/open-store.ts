@@ -32,7 +32,7 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
 }
 
 /** The path within a sqlite: address, with or without the two slashes of a URL. */
-function sqlitePath(url: string): string {
+export function sqlitePath(url: string): string {
   const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
   if (path === '' || path.startsWith('//')) {
     throw new StoreOptionsError(

@@ -50,7 +50,8 @@ function sow(dist: string, name: string): void {
     const path = join(dist, file);
     const text = readFileSync(path, 'utf8');
     // A plant that no longer finds its place would prove nothing.
-    if (!text.includes(find)) throw new Error(`the plant ${name} does not find its place in ${file}`);
+    if (!text.includes(find))
+      throw new Error(`the plant ${name} does not find its place in ${file}`);
     writeFileSync(path, text.replaceAll(find, put));
   }
 }

@@ -7,7 +7,7 @@ import type { Random } from '../../src/ground/index.ts';
 import type { TestPostgres } from '../support/postgres.ts';
 import { below } from '../support/seeded-random.ts';
 import type { PodHouse } from './pod-house.ts';
-import type { Proxy } from './proxy.ts';
+import type { StoreProxy } from './proxy.ts';
 import type { Doses } from './sizes.ts';
 
 type Fault = keyof Doses;
@@ -15,7 +15,7 @@ type Fault = keyof Doses;
 export interface FaultPorts {
   readonly houses: readonly PodHouse[];
   /** The producer's own way to the store: its answers are lost too. */
-  readonly ownProxy: Proxy;
+  readonly ownProxy: StoreProxy;
   readonly postgres: TestPostgres;
   readonly random: Random;
   readonly doses: Doses;
@@ -28,7 +28,7 @@ const DOWN_MS_MAX = 1_500;
 const LONG_DOWN_MS = 5_000;
 const FAULTY_MS = [5_000, 8_000] as const;
 const STORE_DOWN_MS_MAX = 1_500;
-const ANSWER_MS_MAX = 15_000;
+const ANSWER_MS_MAX = 4_000;
 
 export class Faults {
   readonly #ports: FaultPorts;
@@ -53,7 +53,7 @@ export class Faults {
     const { seconds, doses } = this.#ports;
     const over = setTimeout(() => {
       this.#isOver = true;
-    }, seconds * 1_500);
+    }, seconds * 2_000);
     await Promise.all(
       (Object.keys(doses) as Fault[]).map((fault) => this.#spread(fault, doses[fault])),
     );
@@ -151,7 +151,7 @@ export class Faults {
 
   async #dropAnswer(): Promise<void> {
     const { ownProxy, random } = this.#ports;
-    const drop = async (proxy: Proxy) => {
+    const drop = async (proxy: StoreProxy) => {
       const dropped = await Promise.race([
         proxy.dropAnswer().then(() => true),
         sleep(ANSWER_MS_MAX).then(() => false),

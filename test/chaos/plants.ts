@@ -23,44 +23,70 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   /** Whoever takes over from a dead pod does so under its epoch. */
   'take-keeps-epoch': {
     shows: ['zombieWrites', 'doubled'],
-    changes: [[SWEEP, `claim_epoch = \${to === 'taker' ? nextEpoch : 'task.claim_epoch + 1'}`,
-      'claim_epoch = task.claim_epoch']],
+    changes: [
+      [
+        SWEEP,
+        `claim_epoch = \${to === 'taker' ? nextEpoch : 'task.claim_epoch + 1'}`,
+        'claim_epoch = task.claim_epoch',
+      ],
+    ],
   },
   /** The next owner begins anew, whatever the store has. */
   'history-ignored': {
     shows: ['doubled'],
-    changes: [['fleet/acceptor.js',
-      'rows = rowsOf(task.task, segments.get(placeOf(task.task, task.generation)) ?? []);',
-      'rows = [];']],
+    changes: [
+      [
+        'fleet/acceptor.js',
+        'rows = rowsOf(task.task, segments.get(placeOf(task.task, task.generation)) ?? []);',
+        'rows = [];',
+      ],
+    ],
   },
   /** A new process goes on from the store, and forgets what is on its disk. */
   'disk-ignored': {
     shows: ['doubled'],
     changes: [
       ['fleet/adopter.js', 'const isUsable = !head', 'const isUsable = false && !head'],
-      ['fleet/adopter.js', 'this.#ports.engine.held.written(run)',
-        'this.#ports.engine.held.written(run).slice(0, 1)'],
+      [
+        'fleet/adopter.js',
+        'this.#ports.engine.held.written(run)',
+        'this.#ports.engine.held.written(run).slice(0, 1)',
+      ],
     ],
   },
   /** Now and then an end is taken for settled that was never sent. */
   'settle-forgotten': {
     shows: ['doubled', 'stuck'],
-    changes: [['fleet/settler.js', 'this.#waiting.push({ held, settlement });',
-      `if (Number('0x' + held.claim.task.slice(-2).replace(/[^0-9A-F]/g, '0')) < 8)
+    changes: [
+      [
+        'fleet/settler.js',
+        'this.#waiting.push({ held, settlement });',
+        `if (Number('0x' + held.claim.task.slice(-2).replace(/[^0-9A-F]/g, '0')) < 8)
          return void setTimeout(() => this.#ports.onOver([held]), 5);
-       this.#waiting.push({ held, settlement });`]],
+       this.#waiting.push({ held, settlement });`,
+      ],
+    ],
   },
   /** The record before the last does not reach the store. */
   'record-lost': {
     shows: ['violations'],
-    changes: [['fleet/history.js', 'records.map(textOf)',
-      `records.filter((r) => records.length < 4 || r.seq !== last.seq - 1).map(textOf)`]],
+    changes: [
+      [
+        'fleet/history.js',
+        'records.map(textOf)',
+        `records.filter((r) => records.length < 4 || r.seq !== last.seq - 1).map(textOf)`,
+      ],
+    ],
   },
   /** A phase that was interrupted counts as done. */
   'end-invented': {
     shows: ['lost'],
-    changes: [['store/postgres/step-tracker-sweep.sql.js',
-      `when task.pinned_to is not null then 'waiting' else 'pending' end`,
-      `when task.pinned_to is not null then 'waiting' else 'cancelled' end`]],
+    changes: [
+      [
+        'store/postgres/step-tracker-sweep.sql.js',
+        `when task.pinned_to is not null then 'waiting' else 'pending' end`,
+        `when task.pinned_to is not null then 'waiting' else 'cancelled' end`,
+      ],
+    ],
   },
 };

@@ -8,7 +8,7 @@ import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childProgram } from '../support/children.ts';
-import type { Cut, Proxy } from './proxy.ts';
+import type { Cut, StoreProxy } from './proxy.ts';
 import type { WorkerOrders } from './worker-child.ts';
 
 export interface HouseOptions {
@@ -16,7 +16,7 @@ export interface HouseOptions {
   readonly directory: string;
   readonly dist: string;
   readonly url: string;
-  readonly proxy: Proxy;
+  readonly proxy: StoreProxy;
   readonly slots: number;
   readonly isSuspectsOnly: boolean;
 }
@@ -26,7 +26,7 @@ const NO_STORE = 75;
 
 export class PodHouse {
   readonly name: string;
-  readonly proxy: Proxy;
+  readonly proxy: StoreProxy;
   readonly #options: HouseOptions;
   readonly #orders: WorkerOrders;
   #child: ChildProcess | undefined;

@@ -23,7 +23,7 @@ interface Pair {
   isInDoubt: boolean;
 }
 
-export class Proxy {
+export class StoreProxy {
   readonly #target: { readonly host: string; readonly port: number };
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();

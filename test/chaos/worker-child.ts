@@ -26,9 +26,7 @@ export interface WorkerOrders {
 export const NO_STORE = 75;
 
 const orders = JSON.parse(process.argv[2] ?? '{}') as WorkerOrders;
-const api = (await import(
-  pathToFileURL(join(orders.dist, 'index.js')).href
-)) as typeof Fleetq;
+const api = (await import(pathToFileURL(join(orders.dist, 'index.js')).href)) as typeof Fleetq;
 
 const TOLD = [
   'pod.registered',

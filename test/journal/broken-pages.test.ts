@@ -65,7 +65,8 @@ function countRuns(journal: SqliteJournal): number {
 }
 
 const cuts = [
-  { what: 'one page', left: 0, pages: 1, min: 990 },
+  // The last page is an index's: every record is there, and that is known.
+  { what: 'one page', left: 0, pages: 1, min: RUNS, said: '0 were not' },
   { what: 'two pages', left: 0, pages: 2, min: 980 },
   { what: 'a tenth', left: 0.9, min: 800 },
   { what: 'half', left: 0.5, min: 350 },
@@ -76,7 +77,7 @@ test.each(cuts)('a file without its last part ($what) keeps the runs of what is 
   const count = countRuns(journal);
   expect(count).toBeGreaterThanOrEqual(cut.min);
   expect(journal.alarms[0]!.message).toContain(`${count} runs were carried over`);
-  expect(journal.alarms[0]!.message).toContain('is unknown');
+  expect(journal.alarms[0]!.message).toContain(cut.said ?? 'is unknown');
   for (const { row, ...rest } of journal.unfinished(NOW)) {
     expect(rest, row.id).not.toHaveProperty('damage');
   }

@@ -48,7 +48,7 @@ test('a whole journal verifies, and looking leaves every file as it was', async 
   const report = inspectJournal(directory);
   expect(report).toMatchObject({
     boot: 1,
-    format: 1,
+    format: 2,
     lsn: 8,
     runs: { unfinished: 2, finished: 2 },
     records: 7,

@@ -43,7 +43,7 @@ test('an empty database gets every table and view, and remembers by which migrat
 });
 
 test('several that migrate at once give one result, and none of them fails', async () => {
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 8; round += 1) {
     const url = await scene.server.createDatabase();
     const opened = await Promise.all(
       Array.from({ length: 6 }, () => openPostgresStore(url, { ...options, migrates: true })),

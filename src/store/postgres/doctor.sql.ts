@@ -92,3 +92,9 @@ export function countBreaches({ select }: Rule): string {
     with breach as (${select} limit $1)
     select count(*) as count, (array_agg(example))[1:$2] as examples from breach`;
 }
+
+/** What the server says of itself, and what it has been told for this connection. */
+export const selectFacts = sql`
+  select version() as version, extract(epoch from clock_timestamp()) * 1000 as now_ms,
+         (select setting from pg_settings where name = 'statement_timeout') as timeout_ms,
+         current_setting('transaction_isolation') as isolation, pg_is_in_recovery() as is_standby`;

@@ -99,7 +99,8 @@ async function createSchemaVersion(pool: Pool): Promise<void> {
 
 function isCollision(error: unknown): boolean {
   return (
-    error instanceof StoreRefusedError && /^(23505|42P0[67])$/.test(sqlStateOf(error.cause) ?? '')
+    error instanceof StoreRefusedError &&
+    /^(23505|42710|42P0[67])$/.test(sqlStateOf(error.cause) ?? '')
   );
 }
 

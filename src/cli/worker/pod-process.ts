@@ -1,36 +1,31 @@
 /**
- * The worker process of `fleetq dev`: holds the journal, executes runs, answers on the socket. It is
- * a process of its own so that it can be killed with SIGKILL at any instant.
+ * One pod as a process of its own, started by `fleetq worker --pods` and `fleetq dev`: it can be
+ * killed at any instant, and tells whoever started it what it does.
  */
 import { readConfig } from '../../config/index.ts';
 import { describeError, FleetqError } from '../../ground/index.ts';
-import { governProcess } from '../../process.ts';
 import { listen } from '../../telemetry/events.ts';
-import { openLogger } from '../../telemetry/logger.ts';
-import { writeLogs } from '../../telemetry/logs.ts';
 import { exitOf } from '../exit.ts';
-import { openFleet } from '../host.ts';
-import { loadMachines } from '../machines.ts';
-import { wantsColour } from '../paint.ts';
-import type { WorkerMessage } from './messages.ts';
+import type { PodMessage } from './messages.ts';
+import { runPod } from './run-pod.ts';
 
-function tellSupervisor(message: WorkerMessage): void {
-  // A supervisor that has just died hears nothing: what follows is told by 'disconnect'.
+function tellStarter(message: PodMessage): void {
+  // Whoever started us and has just died hears nothing: what follows is told by 'disconnect'.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
 /** What happens while the journal is opened is told once the process is up: first things first. */
-let untold: WorkerMessage[] | undefined = [];
+let untold: PodMessage[] | undefined = [];
 
-function tellOnceUp(message: WorkerMessage): void {
+function tellOnceUp(message: PodMessage): void {
   if (untold) untold.push(message);
-  else tellSupervisor(message);
+  else tellStarter(message);
 }
 
-function tellUp(ready: WorkerMessage): void {
+function tellUp(ready: PodMessage): void {
   const messages = untold ?? [];
   untold = undefined;
-  for (const message of [ready, ...messages]) tellSupervisor(message);
+  for (const message of [ready, ...messages]) tellStarter(message);
 }
 
 function forwardEvents(): void {
@@ -48,28 +43,24 @@ function forwardEvents(): void {
   listen('run.finished', ({ run, machine, outcome, state, reason, elapsedMs }) =>
     tellOnceUp({ kind: 'finished', run, machine, outcome, state, reason, elapsedMs }),
   );
+  listen('task.settled', ({ run, to }) => tellOnceUp({ kind: 'settled', run, to }));
 }
 
 async function work(): Promise<void> {
   const config = await readConfig({ flags: {}, env: process.env, cwd: process.cwd() });
-  const isPretty =
-    config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stderr.isTTY === true);
-  const hasColour = wantsColour(process.stderr);
-  writeLogs(openLogger({ level: config.logLevel, isPretty, hasColour }));
   forwardEvents();
-  const { machines } = await loadMachines(config, process.cwd());
-  const fleet = await openFleet(config, machines);
-  governProcess(fleet, { drainBudget: config.drainBudget });
-  // Without its supervisor nobody would ever end it.
+  // Without whoever started it nobody would ever end it.
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  const { boot, journal } = fleet.status;
-  tellUp({ kind: 'ready', boot, journal });
+  const { fleet, health } = await runPod(config);
+  const { boot, journal, pod } = fleet.status;
+  tellUp({ kind: 'ready', boot, journal, pod: pod?.pod, health });
 }
 
 work().catch((thrown: unknown) => {
   const error = describeError(thrown);
   const known = thrown instanceof FleetqError ? thrown : undefined;
-  tellSupervisor({ kind: 'refused', error, hint: known?.hint });
+  const mayPass = known?.verdict === 'retry';
+  tellStarter({ kind: 'refused', error, hint: known?.hint, mayPass });
   process.exitCode = exitOf(known?.code ?? 'FLEETQ_INTERNAL');
   process.disconnect?.();
 });

@@ -1,14 +1,15 @@
 /**
- * Keeps one worker process alive: starts it, starts it again when it dies, and ends it well. One that
+ * Keeps one pod's process alive: starts it, starts it again when it dies, and ends it well. One that
  * dies soon after its start is started again later and later, so that a broken one does not spin.
+ * One that ends by itself with 0 was asked to drain through the store, and stays away.
  *
  *   starting ──ready──▶ up ──dies──▶ down ──after a pause──▶ starting
- *       └──refused the first time──▶ given up
+ *       └──refused the first time──▶ given up by whoever listens
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Cancel, Clock } from '../../ground/index.ts';
-import type { WorkerMessage } from './messages.ts';
+import type { PodMessage } from './messages.ts';
 
 export type SupervisorEvent =
   | { readonly kind: 'started'; readonly pid: number }
@@ -16,16 +17,19 @@ export type SupervisorEvent =
       readonly kind: 'ready';
       readonly pid: number;
       readonly boot: number;
+      /** Its id among pods; undefined where there is no store. */
+      readonly pod: string | undefined;
+      readonly health: string | undefined;
       readonly elapsedMs: number;
     }
   | {
       readonly kind: 'died';
       readonly pid: number;
       readonly how: string;
-      /** Undefined where it was asked to end. */
+      /** Undefined where it was asked to end, or somebody else starts it again. */
       readonly againInMs: number | undefined;
     }
-  | Exclude<WorkerMessage, { kind: 'ready' }>;
+  | Exclude<PodMessage, { kind: 'ready' }>;
 
 export interface SupervisorOptions {
   readonly clock: Clock;
@@ -35,7 +39,7 @@ export interface SupervisorOptions {
   readonly onEvent: (event: SupervisorEvent) => void;
 }
 
-const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
+const POD = fileURLToPath(new URL('./pod-process.js', import.meta.url));
 const AGAIN_MS = 150;
 const AGAIN_MS_MAX = 10_000;
 /** Who lived longer than this did not die of its start. */
@@ -47,6 +51,7 @@ export class Supervisor {
   #startedMs = 0;
   #quickDeaths = 0;
   #isStopping = false;
+  #isHeldBack = false;
   #cancelAgain: Cancel | undefined;
   #onGone: (() => void) | undefined;
 
@@ -60,9 +65,11 @@ export class Supervisor {
 
   start(): void {
     const { clock, env, onLog, onEvent } = this.#options;
+    if (this.#isStopping || this.#child) return;
+    this.#isHeldBack = false;
     this.#startedMs = clock.monotonicMs();
     // A group of its own: Ctrl-C is for the supervisor, which then ends its worker well.
-    const child = spawn(process.execPath, [WORKER], {
+    const child = spawn(process.execPath, [POD], {
       env,
       detached: true,
       stdio: ['ignore', 'ignore', onLog ? 'pipe' : 'inherit', 'ipc'],
@@ -73,20 +80,20 @@ export class Supervisor {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       for (const line of text.split('\n')) if (line !== '') onLog?.(line);
     });
-    child.on('message', (message) => this.#hear(message as WorkerMessage, pid));
+    child.on('message', (message) => this.#hear(message as PodMessage, pid));
     child.on('error', (error) => {
       // Where there never was a process, nothing will close.
       if (child.pid === undefined) this.#onDeath(pid, error.message);
     });
-    child.on('close', (code, signal) => this.#onDeath(pid, signal ?? `code ${code}`));
+    child.on('close', (code, signal) => this.#onDeath(pid, signal ?? `code ${code}`, code === 0));
   }
 
-  /** As an operating system would when it runs out of memory: without a word. */
+  /** As an operating system would when it runs out of memory: without a word. `start` brings it back. */
   kill(): number | undefined {
     const pid = this.#child?.pid;
-    // Not by its own doing, so it is started again at once.
+    // Not by its own doing: what it does next says nothing about its health.
     this.#quickDeaths = 0;
-    this.#startedMs = Number.NEGATIVE_INFINITY;
+    this.#isHeldBack = pid !== undefined;
     this.#child?.kill('SIGKILL');
     return pid;
   }
@@ -106,19 +113,21 @@ export class Supervisor {
     });
   }
 
-  #hear(message: WorkerMessage, pid: number): void {
+  #hear(message: PodMessage, pid: number): void {
     const { clock, onEvent } = this.#options;
     if (message.kind !== 'ready') return onEvent(message);
     const elapsedMs = clock.monotonicMs() - this.#startedMs;
-    onEvent({ kind: 'ready', pid, boot: message.boot, elapsedMs });
+    const { boot, pod, health } = message;
+    onEvent({ kind: 'ready', pid, boot, pod, health, elapsedMs });
   }
 
-  #onDeath(pid: number, how: string): void {
+  #onDeath(pid: number, how: string, wasWilling = false): void {
     const { clock, onEvent } = this.#options;
     this.#child = undefined;
     const isQuick = clock.monotonicMs() - this.#startedMs < HEALTHY_MS;
     this.#quickDeaths = isQuick ? this.#quickDeaths + 1 : 0;
-    const againInMs = this.#isStopping
+    const staysAway = this.#isStopping || this.#isHeldBack || wasWilling;
+    const againInMs = staysAway
       ? undefined
       : Math.min(AGAIN_MS_MAX, AGAIN_MS * 2 ** this.#quickDeaths);
     if (againInMs !== undefined) this.#cancelAgain = clock.after(againInMs, () => this.start());

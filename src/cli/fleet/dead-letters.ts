@@ -1,0 +1,144 @@
+/**
+ * fleetq dead-letters list | show | redrive | discard: tasks that failed for good. The store has them
+ * all; each change names the generation that was seen, so that it is made once however often it is
+ * asked for.
+ */
+import { LIMIT_MAX } from '../../admin/index.ts';
+import { TaskNotFoundError } from '../../fleet/index.ts';
+import { isoTime, type RunId, show, showDuration, systemClock } from '../../ground/index.ts';
+import type { Store, TaskRow } from '../../store/index.ts';
+import type { Execute, Options } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { showRecord } from '../events.ts';
+import { Exit } from '../exit.ts';
+import { countOf, idOf } from '../runs.ts';
+import type { Column } from '../table.ts';
+import { recordsOf } from './history.ts';
+import { withStore } from './open.ts';
+import { errorText, showTask, type TaskView, viewOf } from './task-view.ts';
+
+export const list: Execute = async ({ config, output }, options) => {
+  const countMax = countOf(options['limit'], '--limit', LIMIT_MAX);
+  const before = idOf(options['before'] as string | undefined, '--before');
+  const machine = options['machine'] as string | undefined;
+  const rows = await withStore(config, (store) =>
+    store.list({ isDeadLetter: true, machine, before, countMax }),
+  );
+  const found = rows.map(viewOf);
+  if (output.isJson) output.json({ deadLetters: found });
+  else if (found.length > 0) output.table(found, columns(systemClock.now()));
+  else output.note('no dead letters');
+  return found.length > 0 ? Exit.ok : Exit.nothingFound;
+};
+
+/** The task, why it failed, and its records as far as the store has them. */
+export const showOne: Execute = async ({ config, output }, _, task) => {
+  idOf(task, 'the argument');
+  return withStore(config, async (store) => {
+    const row = await find(store, task!);
+    const records = await recordsOf(store, row).catch((error: Error) => error);
+    if (output.isJson) {
+      const events = records instanceof Error ? [] : records;
+      output.json({ ...viewOf(row), isDeadLetter: isDeadLetter(row), events });
+      return Exit.ok;
+    }
+    showTask(viewOf(row), output);
+    if (records instanceof Error) output.note(`\n${records.message}`);
+    else if (records.length > 0) {
+      output.line('');
+      for (const record of records) showRecord(record, output);
+    }
+    output.note(
+      isDeadLetter(row)
+        ? `\ntry it again with: fleetq dead-letters redrive ${row.id}`
+        : `\nit is no dead letter now: it is ${row.status}`,
+    );
+    return Exit.ok;
+  });
+};
+
+export const redrive: Execute = async ({ config, output }, options, task) => {
+  idOf(task, 'the argument');
+  const isFresh = options['fresh'] === true;
+  return withStore(config, async (store) => {
+    const row = await find(store, task!);
+    const seen = seenOf(options, row);
+    if (options['dryRun'] === true) {
+      const from = isFresh ? 'from its beginning' : 'from the step it failed in';
+      output.note(`${row.id} would go on ${from}, as generation ${row.generation + 1}`);
+      if (output.isJson) output.json({ task, generation: row.generation, isRedriven: false });
+      return isDeadLetter(row) ? Exit.ok : Exit.failure;
+    }
+    const generation = isDeadLetter(row)
+      ? await store.redrive(row.id, { generation: seen }, { isFresh })
+      : undefined;
+    if (output.isJson) output.json({ task, generation, isRedriven: generation !== undefined });
+    else if (generation !== undefined) output.line(`${task} redriven as generation ${generation}`);
+    if (generation !== undefined) return Exit.ok;
+    output.note(refusal(await find(store, task!), seen));
+    return Exit.failure;
+  });
+};
+
+export const discard: Execute = async ({ config, output }, options, task) => {
+  idOf(task, 'the argument');
+  return withStore(config, async (store) => {
+    const row = await find(store, task!);
+    const generation = seenOf(options, row);
+    if (options['dryRun'] === true) {
+      output.note(`${row.id} would be discarded: kept until retention, listed no longer`);
+      if (output.isJson) output.json({ task, isDiscarded: false });
+      return isDeadLetter(row) ? Exit.ok : Exit.failure;
+    }
+    const isDiscarded = await store.discard(row.id, { generation });
+    if (output.isJson) output.json({ task, isDiscarded });
+    else if (isDiscarded) output.line(`${task} discarded`);
+    if (isDiscarded) return Exit.ok;
+    output.note(refusal(row, generation));
+    return Exit.failure;
+  });
+};
+
+async function find(store: Store, task: string): Promise<TaskRow> {
+  const [row] = await store.find([task as RunId]);
+  if (!row) throw new TaskNotFoundError(task);
+  return row;
+}
+
+function isDeadLetter({ status, discardedAt }: TaskRow): boolean {
+  return status === 'failed' && discardedAt === undefined;
+}
+
+/** What the person has seen: told with --generation, else what there is right now. */
+function seenOf(options: Options, row: TaskRow): number {
+  const text = options['generation'];
+  if (text === undefined) return row.generation;
+  if (typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(`--generation must be a whole number from 1, got ${show(text)}`);
+}
+
+function refusal(row: TaskRow, seen: number): string {
+  if (row.generation !== seen) {
+    return `${row.id} is at generation ${row.generation}, not ${seen}: somebody was here before`;
+  }
+  if (row.discardedAt !== undefined) {
+    return `${row.id} was discarded at ${isoTime(row.discardedAt)}`;
+  }
+  return `${row.id} is no dead letter: it is ${row.status}`;
+}
+
+function columns(now: number): Column<TaskView>[] {
+  return [
+    { head: 'TASK', text: ({ id }) => id },
+    { head: 'MACHINE', text: ({ machine, version }) => `${machine}@${version}`, isElastic: true },
+    { head: 'OUTCOME', text: ({ outcome }) => outcome ?? 'failed', style: () => 'red' },
+    { head: 'GEN', text: ({ generation }) => `${generation}`, align: 'right' },
+    {
+      head: 'FAILED',
+      text: ({ finishedAt }) => `${showDuration(Math.max(0, now - (finishedAt ?? now)))} ago`,
+      data: ({ finishedAt }) => isoTime(finishedAt ?? now),
+      align: 'right',
+    },
+    { head: 'WHY', text: ({ error }) => errorText(error) ?? '', isElastic: true },
+  ];
+}

@@ -1,0 +1,85 @@
+/** fleetq pods, fleetq leader: who is there, what each has in hand, and who leads. */
+import { type Config, durationOption } from '../../config/index.ts';
+import { type Json, showDuration, systemClock } from '../../ground/index.ts';
+import type { PodRow, PodStatus, Store } from '../../store/index.ts';
+import type { Execute } from '../command.ts';
+import { Exit } from '../exit.ts';
+import type { Style } from '../paint.ts';
+import type { Column } from '../table.ts';
+import { withStore } from './open.ts';
+
+export interface PodView extends Omit<PodRow, 'report' | 'seq'> {
+  readonly isLeader: boolean;
+  /** Up or draining, and not heard of for longer than a silence. */
+  readonly isSilent: boolean;
+  readonly report: Json;
+}
+
+const STYLE: Record<PodStatus, Style> = {
+  up: 'green',
+  draining: 'yellow',
+  dead: 'red',
+  down: 'gray',
+};
+
+export const pods: Execute = async ({ config, output }, options) => {
+  const all = await withStore(config, (store) => podsOf(store, config));
+  const found = options['all'] === true ? all : all.filter(({ status }) => status !== 'down');
+  if (output.isJson) output.json({ pods: found });
+  else if (found.length > 0) output.table(found, columns(systemClock.now()));
+  else output.note('no pods; start one with: fleetq worker');
+  return found.length > 0 ? Exit.ok : Exit.nothingFound;
+};
+
+export const leader: Execute = async ({ config, output }) => {
+  const all = await withStore(config, (store) => podsOf(store, config));
+  const found = all.find(({ isLeader }) => isLeader);
+  if (output.isJson) output.json({ leader: found ?? null });
+  else if (found) output.line(`${found.pod}\t${found.name}`);
+  else output.note('nobody leads: no pod is up that was heard of lately');
+  return found ? Exit.ok : Exit.nothingFound;
+};
+
+export function silenceOf(store: Store, { silence }: Pick<Config, 'silence'>): number {
+  return silence === undefined ? store.capabilities.silentMs : durationOption('silence', silence);
+}
+
+/** Every pod there is, oldest first; the oldest that is up and was heard of lately leads. */
+export async function podsOf(store: Store, config: Pick<Config, 'silence'>): Promise<PodView[]> {
+  const silentMax = silenceOf(store, config);
+  const rows = await store.pods();
+  const leading = rows.find(({ status, silentMs }) => status === 'up' && silentMs < silentMax);
+  return rows.map(({ seq: _, ...row }) => ({
+    ...row,
+    isLeader: row.pod === leading?.pod,
+    isSilent: (row.status === 'up' || row.status === 'draining') && row.silentMs >= silentMax,
+  }));
+}
+
+function columns(now: number): Column<PodView>[] {
+  return [
+    { head: 'POD', text: ({ pod }) => pod },
+    { head: 'NAME', text: ({ name }) => name, isElastic: true },
+    {
+      head: 'STATUS',
+      text: (pod) => (pod.isSilent ? `${pod.status}, silent` : pod.status),
+      style: (pod) => (pod.isSilent ? 'yellow' : STYLE[pod.status]),
+    },
+    { head: 'LEADS', text: ({ isLeader }) => (isLeader ? '★' : ''), data: leads },
+    { head: 'HOLDS', text: ({ claimCount }) => `${claimCount}`, align: 'right' },
+    { head: 'OF', text: ({ report }) => figure(report, 'capacity'), align: 'right' },
+    { head: 'BEAT', text: (pod) => `${showDuration(pod.silentMs)} ago`, align: 'right' },
+    { head: 'AGE', text: ({ bornAt }) => showDuration(Math.max(0, now - bornAt)), align: 'right' },
+    { head: 'VERSION', text: ({ report }) => figure(report, 'version') },
+  ];
+}
+
+function leads({ isLeader }: PodView): string {
+  return isLeader ? 'leader' : '';
+}
+
+/** One figure of what a pod says of itself; anything may be in there. */
+function figure(report: Json, name: string): string {
+  const value = (Object(report) as Record<string, unknown>)[name];
+  return typeof value === 'number' || typeof value === 'string' ? `${value}` : '';
+}

@@ -1,0 +1,85 @@
+/** A process that executes: machines, journal, socket, probes and, where there is a store, a pod. */
+import { HealthServer } from '../../admin/index.ts';
+import type { Config } from '../../config/index.ts';
+import { systemClock } from '../../ground/index.ts';
+import type { Fleet } from '../../main.ts';
+import { governProcess } from '../../process.ts';
+import { listen } from '../../telemetry/events.ts';
+import { openLogger } from '../../telemetry/logger.ts';
+import { writeLogs } from '../../telemetry/logs.ts';
+import { openFleet } from '../host.ts';
+import { loadMachines } from '../machines.ts';
+import { wantsColour } from '../paint.ts';
+
+export interface RunningPod {
+  readonly fleet: Fleet;
+  /** Where probes are answered; undefined where nobody asked for that. */
+  readonly health: string | undefined;
+}
+
+/** Only so that the process stays up while nothing else is to be done. */
+const IDLE_MS = 3_600_000;
+
+/** Resolves when it has taken its place; SIGTERM then drains it and ends the process. */
+export async function runPod(config: Config): Promise<RunningPod> {
+  writeLogsOf(config);
+  let fleet: Fleet | undefined;
+  let isEnding = false;
+  for (const name of ['process.signalled', 'engine.draining', 'pod.draining'] as const) {
+    listen(name, () => {
+      isEnding = true;
+    });
+  }
+  const health = await answerProbes(config, {
+    whyNotReady: () => (isEnding ? 'draining' : whyNotReady(fleet)),
+    observed: () => fleet?.status,
+  });
+  const { machines } = await loadMachines(config, process.cwd());
+  fleet = await openFleet(config, machines, { hasStore: true, onDrainWanted: once(endMyself) });
+  governProcess(fleet, { drainBudget: config.drainBudget, afterDrain: () => health?.stop() });
+  stayUp();
+  return { fleet, health: health?.at };
+}
+
+function writeLogsOf({ logLevel, logFormat }: Config): void {
+  const isPretty =
+    logFormat === 'pretty' || (logFormat === 'auto' && process.stderr.isTTY === true);
+  writeLogs(openLogger({ level: logLevel, isPretty, hasColour: wantsColour(process.stderr) }));
+}
+
+/** Before anything else is opened, so that a start that takes long is seen as one. */
+async function answerProbes(
+  { healthListen }: Config,
+  ports: Pick<ConstructorParameters<typeof HealthServer>[0], 'whyNotReady' | 'observed'>,
+): Promise<{ readonly at: string; stop(): Promise<void> } | undefined> {
+  if (healthListen === undefined) return undefined;
+  const server = new HealthServer({ listen: healthListen, ...ports });
+  return { at: await server.start(), stop: () => server.stop() };
+}
+
+/** A fleet is open only when tables fit, predecessors are adopted and runs resumed. */
+function whyNotReady(fleet: Fleet | undefined): string | undefined {
+  if (!fleet) return 'starting';
+  const { pod, stalledBy } = fleet.status;
+  if (stalledBy !== undefined) return 'the journal cannot be written';
+  return pod && !pod.isReady ? 'the pod has not taken its place' : undefined;
+}
+
+function stayUp(): void {
+  systemClock.after(IDLE_MS, stayUp);
+}
+
+/** As a signal would: drained within the budget, then gone. */
+function endMyself(): void {
+  process.kill(process.pid, 'SIGTERM');
+}
+
+/** The wish to drain comes again with every heartbeat; a second signal would end it at once. */
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    act();
+  };
+}

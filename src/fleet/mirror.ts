@@ -1,0 +1,210 @@
+/**
+ * Shows the fleet what was started on this host. A local run belongs to its journal and goes on with or
+ * without a store; its row in the store is a picture of it: claimed by this pod, pinned to the journal,
+ * followed by its records and its end. Nobody else ever takes it.
+ */
+import type { LiveRun, Shadow, WrittenRecord } from '../engine/index.ts';
+import { type Cancel, type Clock, describeError, type RunId } from '../ground/index.ts';
+import type { Journal } from '../journal/index.ts';
+import type { Ending } from '../machine/index.ts';
+import { type ClaimedTask, type MirroredRun, RECOVERY_PREFIX, type Store } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+import { HeldRun } from './held-run.ts';
+import type { Life } from './life.ts';
+
+const SHOW_MS = 300;
+const RETRY_MS = 5_000;
+const BATCH_COUNT_MAX = 500;
+
+export interface MirrorPorts {
+  readonly store: Pick<Store, 'mirror' | 'heads'>;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly life: () => Life | undefined;
+}
+
+/** One local run, and how far the store knows of it. */
+class Picture implements Shadow {
+  readonly run: MirroredRun;
+  held: HeldRun | undefined;
+  ending: Ending | undefined;
+  readonly #onChanged: (picture: Picture) => void;
+
+  constructor(run: MirroredRun, onChanged: (picture: Picture) => void) {
+    this.run = run;
+    this.#onChanged = onChanged;
+  }
+
+  recorded(record: WrittenRecord): void {
+    this.held?.recorded(record);
+    this.#onChanged(this);
+  }
+
+  ended(ending: Ending): void {
+    this.ending = ending;
+    this.held?.ended(ending);
+    this.#onChanged(this);
+  }
+}
+
+export class Mirror {
+  readonly #ports: MirrorPorts;
+  readonly #pictures = new Map<RunId, Picture>();
+  /** Those the store has not heard of. */
+  readonly #unseen = new Set<Picture>();
+  #cancel: Cancel | undefined;
+  #isShowing = false;
+  #isStopped = false;
+
+  constructor(ports: MirrorPorts) {
+    this.#ports = ports;
+  }
+
+  /** A local run is in memory: what it comes to is shown from now on. */
+  shadow(run: LiveRun): Shadow {
+    const known = this.#pictures.get(run.id);
+    if (known) return known;
+    const { clock, journal } = this.#ports;
+    const { startedAt, deadlineAt, input } = run.state;
+    const picture = new Picture(
+      {
+        id: run.id,
+        machine: run.plan.name,
+        version: run.plan.version,
+        payload: JSON.stringify(input),
+        journal: journal.id,
+        startedAgoMs: Math.max(0, clock.now() - startedAt),
+        deadlineMs: deadlineAt === undefined ? undefined : deadlineAt - startedAt,
+      },
+      (changed) => this.#changed(changed),
+    );
+    this.#pictures.set(run.id, picture);
+    // A recovery that finds nothing to do is nobody's business; one that does shows itself then.
+    if (!run.plan.name.startsWith(RECOVERY_PREFIX)) this.#showSoon(picture);
+    return picture;
+  }
+
+  /** Rows of this journal that have become this pod's: their runs are here, or were. */
+  async adopt(tasks: readonly ClaimedTask[]): Promise<void> {
+    if (tasks.length === 0) return;
+    const { store, journal } = this.#ports;
+    const heads = await store.heads(tasks);
+    for (const task of tasks) {
+      const head = heads.find((found) => found.task === task.task);
+      const row = journal.hasRun(task.task) ? journal.find(task.task) : undefined;
+      if (!row) this.#failGone(task);
+      else this.#hold(task, head?.lastSeq ?? -1, head?.lastHash ?? '', row.ending);
+    }
+  }
+
+  /** Another life of this pod: the rows are the old one's until they are adopted or swept. */
+  forgetClaims(): void {
+    for (const picture of this.#pictures.values()) {
+      picture.held = undefined;
+      this.#unseen.add(picture);
+    }
+    this.#showAfter(RETRY_MS);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel?.();
+  }
+
+  #changed(picture: Picture): void {
+    if (picture.held) {
+      if (picture.ending) this.#pictures.delete(picture.run.id);
+      return;
+    }
+    const isRecovery = picture.run.machine.startsWith(RECOVERY_PREFIX);
+    if (isRecovery && picture.ending && !this.#unseen.has(picture)) {
+      this.#pictures.delete(picture.run.id);
+      return;
+    }
+    this.#showSoon(picture);
+  }
+
+  #showSoon(picture: Picture): void {
+    this.#unseen.add(picture);
+    this.#showAfter(SHOW_MS);
+  }
+
+  #showAfter(ms: number): void {
+    if (this.#cancel || this.#isStopped || this.#unseen.size === 0) return;
+    this.#cancel = this.#ports.clock.after(
+      ms,
+      () => {
+        this.#cancel = undefined;
+        if (!this.#isShowing) this.#showAll();
+      },
+      { idle: true },
+    );
+  }
+
+  #showAll(): void {
+    this.#isShowing = true;
+    this.#show()
+      .catch((error) => {
+        tell('store.failed', () => ({ what: 'mirror', error: describeError(error) }));
+        return RETRY_MS;
+      })
+      .then((waitMs) => {
+        this.#isShowing = false;
+        this.#showAfter(waitMs);
+      });
+  }
+
+  /** Answers how long to wait before the next of them are shown. */
+  async #show(): Promise<number> {
+    const life = this.#ports.life();
+    if (!life?.isReady) return RETRY_MS;
+    const batch = [...this.#unseen].slice(0, BATCH_COUNT_MAX);
+    const answers = await this.#ports.store.mirror(
+      life.id,
+      batch.map(({ run }) => run),
+    );
+    if (life !== this.#ports.life()) return SHOW_MS;
+    let refused = 0;
+    for (const [index, picture] of batch.entries()) {
+      const answer = answers[index]!;
+      if (answer.kind === 'foreign') refused++;
+      else if (!picture.held) this.#hold({ ...answer, keyGeneration: 1 }, -1, '', picture.ending);
+    }
+    // The row is there, and another's for now: a sweep or an adoption gives it back.
+    return refused === batch.length ? RETRY_MS : SHOW_MS;
+  }
+
+  /** From here on the store is told what the journal has, and what comes. */
+  #hold(
+    task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'>,
+    seq: number,
+    hash: string,
+    ending: Ending | undefined,
+  ): void {
+    const life = this.#ports.life();
+    if (!life || life.isDead) return;
+    const written = this.#ports.journal.rows(task.task);
+    const held = new HeldRun(task, { seq, hash, state: written[seq]?.state }, life);
+    held.isMirror = true;
+    life.holdings.put(held);
+    for (const record of written.slice(seq + 1)) held.recorded(record);
+    const picture = this.#pictures.get(task.task);
+    if (picture) {
+      picture.held = held;
+      this.#unseen.delete(picture);
+    }
+    const end = ending ?? picture?.ending;
+    if (!end) return;
+    this.#pictures.delete(task.task);
+    held.ended(end);
+  }
+
+  #failGone(task: ClaimedTask): void {
+    const life = this.#ports.life();
+    if (!life || life.isDead) return;
+    const held = new HeldRun(task, { seq: -1, hash: '', state: undefined }, life);
+    life.holdings.put(held);
+    const message = 'the journal it is pinned to no longer has it';
+    held.fail('aborted', { name: 'RunGoneError', code: 'FLEETQ_RUN_GONE', message });
+  }
+}

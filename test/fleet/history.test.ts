@@ -1,0 +1,147 @@
+/** Records on their way to the shared tables and back: in order, without forks, to the letter. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { WrittenRecord } from '../../src/engine/index.ts';
+import { BrokenHistoryError } from '../../src/fleet/errors.ts';
+import { rowsOf, segmentOf } from '../../src/fleet/history.ts';
+import { hash, type RunId } from '../../src/ground/index.ts';
+import type { Claim, Segment } from '../../src/store/index.ts';
+
+const TASK = '01J0000000000000000000000A' as RunId;
+
+function claim(epoch: number): Claim {
+  return { task: TASK, generation: 1, epoch };
+}
+
+/** Records `from` to `to` of an honest chain; another branch has other hashes. */
+function records(from: number, to: number, branch = ''): WrittenRecord[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => {
+    const seq = from + index;
+    const data = JSON.stringify({ type: 'DONE', output: `${branch}${seq}` });
+    return {
+      seq,
+      at: 1_000 + seq,
+      epoch: 1,
+      event: 'DONE',
+      state: 'main.work',
+      data,
+      hash: hashAt(seq, branch),
+    };
+  });
+}
+
+function hashAt(seq: number, branch = ''): string {
+  return seq < 0 ? '' : hash(`${seq}${branch}`);
+}
+
+function segment(epoch: number, from: number, to: number, branch = '', before = ''): Segment {
+  return segmentOf(claim(epoch), hashAt(from - 1, before), records(from, to, branch))!;
+}
+
+const hashes = (segments: readonly Segment[]) => rowsOf(TASK, segments).map((row) => row.hash);
+const chain = (to: number, branch = '') =>
+  Array.from({ length: to + 1 }, (_, seq) => hashAt(seq, branch));
+
+test('no records make no segment', () => {
+  expect(segmentOf(claim(1), '', [])).toBeUndefined();
+});
+
+test('H2: what a former owner flushes late is cut off where the next epoch goes on', () => {
+  const first = segment(1, 0, 4);
+  const next = segment(2, 5, 7, 'new');
+  const late = segment(1, 5, 6, 'late');
+  const wanted = [...chain(4), hashAt(5, 'new'), hashAt(6, 'new'), hashAt(7, 'new')];
+  for (const order of [
+    [first, next, late],
+    [late, next, first],
+    [first, late, next],
+  ]) {
+    expect(hashes(order)).toEqual(wanted);
+  }
+});
+
+test('H25: overlapping parts of one epoch are one history, in whatever order they came', () => {
+  const parts = [segment(1, 0, 2), segment(1, 0, 3), segment(1, 2, 5), segment(1, 4, 6)];
+  expect(hashes(parts)).toEqual(chain(6));
+  expect(hashes(parts.toReversed())).toEqual(chain(6));
+});
+
+test('a hole ends what can be used of an epoch', () => {
+  expect(hashes([segment(1, 0, 2), segment(1, 4, 6)])).toEqual(chain(2));
+});
+
+test('an epoch that begins after a gap, or from another record, is refused and never guessed at', () => {
+  expect(() => rowsOf(TASK, [segment(1, 0, 2), segment(2, 4, 5)])).toThrow(BrokenHistoryError);
+  const elsewhere = segment(2, 3, 5, '', 'another');
+  expect(() => rowsOf(TASK, [segment(1, 0, 2), elsewhere])).toThrow('does not go on from record 2');
+});
+
+test('two records of one number within an epoch are a fork, and said to be one', () => {
+  expect(() => rowsOf(TASK, [segment(1, 0, 3), segment(1, 2, 3, 'other', '')])).toThrow(
+    'there are two records 2',
+  );
+});
+
+test('events that are no JSON, or not as many as the segment says, are refused', () => {
+  const good = segment(1, 0, 2);
+  expect(() => rowsOf(TASK, [{ ...good, events: '[{' }])).toThrow('is not JSON');
+  expect(() => rowsOf(TASK, [{ ...good, lastSeq: 3 }])).toThrow('does not hold its records');
+  expect(() => rowsOf(TASK, [{ ...good, firstSeq: 1, lastSeq: 3, events: good.events }])).toThrow(
+    BrokenHistoryError,
+  );
+  expect(() => rowsOf(TASK, [{ ...good, events: '[1,2,3]' }])).toThrow('record 0 is missing');
+});
+
+test('the outcome of an earlier generation is no record of the run', () => {
+  const outcome = { ...segment(1, 0, 0, 'outcome'), state: 'outcome' };
+  expect(hashes([outcome, segment(2, 0, 2)])).toEqual(chain(2));
+});
+
+const oddText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('\u0000', '\ud800', '__proto__', '"', '\\', '\u2028', '{"type":"', '}]'),
+);
+const oddJson = fc.oneof(
+  fc.jsonValue(),
+  fc.dictionary(fc.oneof(oddText, fc.nat().map(String)), fc.jsonValue()),
+  oddText,
+  fc.constantFrom(1e21, 5e-324, -1.5e-7, Number.MAX_SAFE_INTEGER, 2 ** 60),
+);
+
+/** What the engine writes, and what a codec may make of it, short of passing it off as plain. */
+const data = fc.oneof(
+  oddJson.map((output) => JSON.stringify({ type: 'DONE', output })),
+  fc
+    .oneof(
+      oddJson.map((output) => `{"enc": ${JSON.stringify(output)} }`),
+      oddText,
+      oddText.map((text) => `{${text}`),
+    )
+    .filter((text) => !text.startsWith('{"type":"')),
+);
+
+test('every record comes back to the letter, whatever it holds and however it was cut', () => {
+  fc.assert(
+    fc.property(
+      fc.array(data, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.nat({ max: 11 })),
+      (texts, cuts) => {
+        const all = texts.map((text, seq) => ({ ...records(seq, seq)[0]!, data: text }));
+        const borders = [...new Set([0, ...cuts.filter((cut) => cut < all.length), all.length])];
+        borders.sort((a, b) => a - b);
+        const segments = borders
+          .slice(1)
+          .map(
+            (to, index) =>
+              segmentOf(claim(1), hashAt(borders[index]! - 1), all.slice(borders[index], to))!,
+          );
+        const rows = rowsOf(TASK, segments);
+        expect(rows.map(({ data: text }) => text)).toEqual(texts);
+        expect(rows.map(({ seq, at, hash: sum }) => ({ seq, at, hash: sum }))).toEqual(
+          all.map(({ seq, at, hash: sum }) => ({ seq, at, hash: sum })),
+        );
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

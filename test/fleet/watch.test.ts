@@ -1,0 +1,116 @@
+/** Who leads, and who has fallen silent, as one pod sees it. */
+import { expect, test } from 'vitest';
+import { Watch } from '../../src/fleet/watch.ts';
+import type { PodGlimpse, PodId } from '../../src/store/index.ts';
+
+const HEARTBEAT_MS = 1_000;
+const SILENT_MS = 5_000;
+
+function glimpse(pod: string, seq: number, silentMs: number, more: Partial<PodGlimpse> = {}) {
+  const deadBy = undefined;
+  return { pod: pod as PodId, name: pod, status: 'up' as const, seq, silentMs, deadBy, ...more };
+}
+
+function newWatch(): Watch {
+  return new Watch({ heartbeatMs: HEARTBEAT_MS, silentMs: SILENT_MS });
+}
+
+/** Beats once a second from `fromMs` to `toMs`; birch beat last at `birchMs`, with number 7. */
+function beat(watch: Watch, fromMs: number, toMs: number, birchMs: number): void {
+  for (let now = fromMs; now <= toMs; now += HEARTBEAT_MS) {
+    watch.see([glimpse('alder', now, 0), glimpse('birch', 7, now - birchMs)], now);
+  }
+}
+
+test('the oldest pod that is up and has been heard of lately leads', () => {
+  const watch = newWatch();
+  expect(watch.leader).toBeUndefined();
+  watch.see(
+    [
+      glimpse('dead', 1, 0, { status: 'dead' }),
+      glimpse('draining', 1, 0, { status: 'draining' }),
+      glimpse('silent', 1, SILENT_MS),
+      glimpse('birch', 1, SILENT_MS - 1),
+      glimpse('cedar', 1, 0),
+    ],
+    0,
+  );
+  expect(watch.leader).toBe('birch');
+});
+
+test('a pod is steady once it was heard without a break for twice the silence', () => {
+  const watch = newWatch();
+  beat(watch, 0, 9_000, 0);
+  expect(watch.isSteady(9_999)).toBe(false);
+  beat(watch, 10_000, 10_000, 0);
+  expect(watch.isSteady(10_000)).toBe(true);
+});
+
+test('a break of more than two heartbeats begins the count anew, for itself and for what it saw', () => {
+  const watch = newWatch();
+  beat(watch, 0, 10_000, 0);
+  expect(watch.silent(10_000).map(({ pod }) => pod)).toEqual(['birch']);
+  beat(watch, 12_001, 12_001, 0);
+  expect(watch.isSteady(12_001)).toBe(false);
+  expect(watch.silent(12_001), 'after an outage every heartbeat looks old').toEqual([]);
+  beat(watch, 13_001, 21_001, 0);
+  expect(watch.isSteady(21_001)).toBe(false);
+  beat(watch, 22_001, 22_001, 0);
+  expect(watch.isSteady(22_001)).toBe(true);
+});
+
+test('a break of two heartbeats is none', () => {
+  const watch = newWatch();
+  beat(watch, 0, 4_000, 0);
+  beat(watch, 6_000, 10_000, 0);
+  expect(watch.isSteady(10_000)).toBe(true);
+});
+
+test('a pod that the store calls silent is not believed dead before its beat was seen twice', () => {
+  const watch = newWatch();
+  // By the store's clock birch has been silent for a minute when it is first seen.
+  watch.see([glimpse('birch', 7, 60_000)], 0);
+  expect(watch.silent(0)).toEqual([]);
+  watch.see([glimpse('birch', 7, 61_000)], 1_000);
+  watch.see([glimpse('birch', 7, 62_000)], 2_000);
+  expect(watch.silent(3_999)).toEqual([]);
+  expect(watch.silent(4_000).map(({ pod }) => pod)).toEqual(['birch']);
+});
+
+test('a beat in between ends the suspicion', () => {
+  const watch = newWatch();
+  for (let now = 0; now <= 3_000; now += 1_000) watch.see([glimpse('birch', 7, 60_000)], now);
+  watch.see([glimpse('birch', 8, 60_000)], 4_000);
+  expect(watch.silent(4_000)).toEqual([]);
+  expect(watch.silent(7_999)).toEqual([]);
+  expect(watch.silent(8_000)).toHaveLength(1);
+});
+
+test('whoever is dead or down already is not silent', () => {
+  const watch = newWatch();
+  const dead = { status: 'dead' } as const;
+  watch.see([glimpse('birch', 7, 60_000, dead)], 0);
+  watch.see([glimpse('birch', 7, 60_000, dead)], 2_000);
+  expect(watch.silent(9_000)).toEqual([]);
+});
+
+test('a draining pod can fall silent too', () => {
+  const watch = newWatch();
+  for (let now = 0; now <= 4_000; now += 2_000)
+    watch.see([glimpse('birch', 7, 9_000, { status: 'draining' })], now);
+  expect(watch.silent(4_000)).toHaveLength(1);
+});
+
+test('it says when to look again: the moment the silence is full, not a heartbeat later', () => {
+  const watch = newWatch();
+  beat(watch, 0, 4_000, 0);
+  expect(watch.nextSilenceMs(4_000)).toBe(1_000);
+  expect(watch.silent(4_999)).toEqual([]);
+  expect(watch.silent(5_000).map(({ pod }) => pod)).toEqual(['birch']);
+});
+
+test('there is nothing to look for while everybody beats', () => {
+  const watch = newWatch();
+  watch.see([glimpse('alder', 1, 0), glimpse('birch', 1, 900)], 0);
+  expect(watch.nextSilenceMs(0)).toBeUndefined();
+});

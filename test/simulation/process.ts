@@ -1,0 +1,71 @@
+/**
+ * A process as far as a pod can tell: a clock, chance, and an end. A dead one has no more events; a
+ * paused one has them when it goes on, while everybody else's time, and its own clock, go on.
+ */
+import type { Clock, Random } from '../../src/ground/index.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import type { Gate, Schedule } from './schedule.ts';
+
+/** What the shared clock shows when a simulation begins. */
+export const BEGIN_MS = Date.UTC(2030, 0, 1);
+const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Timers fire this much late, and so pods that began together drift apart. */
+const LATE_MS_MAX = 1.5;
+
+export class Process implements Gate {
+  readonly name: string;
+  readonly random: Random;
+  readonly #schedule: Schedule;
+  readonly #lateness: Random;
+  readonly #held: (() => void)[] = [];
+  readonly #bornMs: number;
+  isDead = false;
+  isPaused = false;
+  /** How far its wall clock is from the shared one. */
+  skewMs = 0;
+
+  constructor(schedule: Schedule, name: string, seed: number, random = seededRandom(seed)) {
+    this.name = name;
+    this.random = random;
+    this.#schedule = schedule;
+    this.#lateness = seededRandom(seed ^ 0x5bd1e995);
+    this.#bornMs = schedule.nowMs;
+  }
+
+  get clock(): Clock {
+    return this.#clock;
+  }
+
+  readonly #clock: Clock = {
+    now: () => Math.floor(BEGIN_MS + this.#schedule.nowMs + this.skewMs),
+    monotonicMs: () => this.#schedule.nowMs - this.#bornMs,
+    after: (delayMs, act) => {
+      const waitMs = Math.min(Math.max(0, Math.ceil(delayMs)), TIMER_MS_MAX);
+      const lateMs = this.#lateness.fraction() * LATE_MS_MAX;
+      return this.#schedule.at(this.#schedule.nowMs + waitMs + lateMs, act, this);
+    },
+    soon: (act) => {
+      this.#schedule.at(this.#schedule.nowMs, act, this);
+    },
+  };
+
+  hold(act: () => void): void {
+    this.#held.push(act);
+  }
+
+  kill(): void {
+    this.isDead = true;
+    this.#held.length = 0;
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  /** Whatever came due meanwhile happens now, in its order. */
+  resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    for (const act of this.#held.splice(0)) this.#schedule.at(this.#schedule.nowMs, act, this);
+  }
+}
