@@ -4,10 +4,14 @@
  * from machine to machine.
  */
 import { benchEngine, benchThreads } from './engine.ts';
+import { benchFleet } from './fleet.ts';
+import { benchTakeover } from './takeover.ts';
 
 const BENCHES: Record<string, () => Promise<object>> = {
   engine: benchEngine,
   threads: benchThreads,
+  fleet: benchFleet,
+  takeover: benchTakeover,
 };
 
 const [name] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

@@ -1,6 +1,7 @@
 /** Fails for good where the request is at fault: to try again would change nothing. */
 import { abort, defineMachine } from 'fleetq';
 import * as z from 'zod';
+import { keepOnce } from './ledger.ts';
 
 const CENTS_MAX = 100_000;
 
@@ -16,5 +17,9 @@ export const charge = defineMachine({
     }
     // A real one gives the key to the bank, which then charges once however often it is asked.
     return { account: input.account, cents: input.cents, receipt: idempotencyKey.slice(0, 12) };
+  },
+  persist: ({ work, runId, attempt }) => {
+    keepOnce(runId, attempt);
+    return work;
   },
 });

@@ -1,6 +1,7 @@
 /** Fails its first attempts, then succeeds: a throw is a failed attempt, and is tried again. */
 import { defineMachine, exponential } from 'fleetq';
 import * as z from 'zod';
+import { keepOnce } from './ledger.ts';
 
 export const flaky = defineMachine({
   name: 'sample/flaky',
@@ -12,5 +13,9 @@ export const flaky = defineMachine({
   work: ({ input, attempt }) => {
     if (attempt <= input.failures) throw new Error(`the line is bad (attempt ${attempt})`);
     return { id: input.id, attempts: attempt };
+  },
+  persist: ({ work, runId, attempt }) => {
+    keepOnce(runId, attempt);
+    return work;
   },
 });

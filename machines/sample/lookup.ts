@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineMachine, handoff, proceed } from 'fleetq';
 import * as z from 'zod';
+import { keepOnce } from './ledger.ts';
 
 export const lookup = defineMachine({
   name: 'sample/lookup',
@@ -13,5 +14,9 @@ export const lookup = defineMachine({
   work: async ({ input: { customer }, use, signal }) => {
     await use('directory', () => sleep(10 + (customer % 40), undefined, { signal }));
     return { customer, tier: customer % 2 === 0 ? 'silver' : 'bronze' };
+  },
+  persist: ({ work, runId, attempt }) => {
+    keepOnce(runId, attempt);
+    return work;
   },
 });

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineMachine, handoff, proceed } from 'fleetq';
 import * as z from 'zod';
+import { keepOnce } from './ledger.ts';
 
 export const resize = defineMachine({
   name: 'sample/resize',
@@ -22,8 +23,9 @@ export const resize = defineMachine({
   validate: ({ input, work }) => {
     if (work.width !== input.width) throw new Error(`is ${work.width} wide, not ${input.width}`);
   },
-  persist: async ({ input, signal }) => {
+  persist: async ({ input, signal, runId, attempt }) => {
     await sleep(varied(input.id, 5, 25), undefined, { signal });
+    keepOnce(runId, attempt);
     return { file: fileOf(input) };
   },
 });

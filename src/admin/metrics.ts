@@ -82,11 +82,11 @@ export class Metrics {
     noun: string,
     about: string,
     label: string,
-    valueOf: (event: FleetqEvents[N]) => string,
+    wordOf: (event: FleetqEvents[N]) => string,
   ): void {
     const { counts } = this.#counter(noun, { about, label, counts: new Map() });
     this.#listen(event, (e) => {
-      const value = valueOf(e);
+      const value = wordOf(e);
       const known = counts.has(value) || counts.size < LABEL_VALUES_MAX ? value : 'other';
       counts.set(known, (counts.get(known) ?? 0) + 1);
     });

@@ -74,6 +74,7 @@ export class Acceptor {
     // An older claim of ours on the same task cannot stand any more.
     const before = holdings.get(task.task);
     if (before) {
+      tell('claim.lost', () => ({ ...before.claim, run: task.task, what: 'run' }));
       before.isOver = true;
       engine.held.drop(task.task, new ClaimLostError(before.claim));
       holdings.remove(before);
@@ -167,8 +168,12 @@ export class Acceptor {
 
 const NOTHING = { seq: -1, hash: '', state: undefined };
 
-function hasHistory({ lastSeq, wasInterrupted, carriesFrom }: ClaimedTask): boolean {
-  return lastSeq >= 0 || wasInterrupted || carriesFrom !== undefined;
+/** Of the first claim there ever is on a task: by the counter alone, or on the first timeline. */
+const FIRST_EPOCHS: readonly number[] = [1, 2 ** 32 + 1];
+
+/** Whoever had it before may have archived something, however it was let go of. */
+function hasHistory({ epoch, lastSeq, carriesFrom }: ClaimedTask): boolean {
+  return lastSeq >= 0 || carriesFrom !== undefined || !FIRST_EPOCHS.includes(epoch);
 }
 
 function placeOf(task: RunId, generation: number): string {

@@ -41,10 +41,10 @@ export class Adopter {
   async adopt(predecessors: readonly PodId[]): Promise<void> {
     const { store, engine, pod } = this.#ports;
     const known = await this.#compare(await engine.held.localHolds());
-    const crashed = [...known.values()].flatMap(({ hold }) => (hold.isOpen ? hold.run : []));
     let count = 0;
     for (const from of predecessors) {
       await store.fence(from, pod, 'proved');
+      const crashed = await this.#crashedIn(from, known);
       for (;;) {
         const countMax = BATCH_COUNT_MAX;
         const taking = { from, by: pod, to: 'taker', countMax, crashed, spreadMs: 0 } as const;
@@ -58,6 +58,26 @@ export class Adopter {
     // Whatever is left here was settled, or taken by others: the store has it.
     engine.held.forget([...known.keys()]);
     tell('pod.adopted', () => ({ pod, pods: predecessors.length, runs: count }));
+  }
+
+  /**
+   * Runs that this predecessor was executing when it died. One that it had only adopted, and never
+   * recorded anything of, has not crashed it: however often recovery dies, a crash counts once.
+   */
+  async #crashedIn(from: PodId, known: ReadonlyMap<RunId, Known>): Promise<RunId[]> {
+    const crashed: RunId[] = [];
+    let after = '';
+    for (;;) {
+      const page = await this.#ports.store.held(from, after, BATCH_COUNT_MAX);
+      for (const { task, generation, epoch } of page) {
+        const hold = known.get(task)?.hold;
+        if (hold?.isOpen && hold.generation === generation && hold.epoch === epoch) {
+          crashed.push(task);
+        }
+      }
+      if (page.length < BATCH_COUNT_MAX) return crashed;
+      after = page.at(-1)!.task;
+    }
   }
 
   /**

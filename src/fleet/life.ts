@@ -49,6 +49,8 @@ export class Life implements Keeper {
   readonly #claimer: Claimer;
   readonly #sleepers = new Set<() => void>();
   #miscounts = 0;
+  /** Another server answers, which may have lost what the one before had said. */
+  #isDoubtful = false;
   #isReconciling = false;
   #timeline: string | undefined;
   isDead = false;
@@ -229,7 +231,7 @@ export class Life implements Keeper {
     this.capacity.feel(this.#ports.pressure());
     if (this.#timeline !== undefined && this.#timeline !== answer.timeline) {
       tell('store.failedOver', () => ({ from: this.#timeline!, to: answer.timeline }));
-      this.#miscounts = MISCOUNTS_MAX;
+      this.#isDoubtful = true;
     }
     this.#timeline = answer.timeline;
     for (const { task, epoch, control, reason } of answer.controls) {
@@ -243,8 +245,10 @@ export class Life implements Keeper {
 
   #count(claimCount: number): void {
     this.#miscounts = claimCount === this.holdings.size ? 0 : this.#miscounts + 1;
-    if (this.#miscounts <= MISCOUNTS_MAX || this.#isReconciling || !this.isReady) return;
+    const isDue = this.#isDoubtful || this.#miscounts > MISCOUNTS_MAX;
+    if (!isDue || this.#isReconciling || !this.isReady) return;
     this.#miscounts = 0;
+    this.#isDoubtful = false;
     this.#isReconciling = true;
     this.#reconcile()
       .catch((error) => tell('store.failed', () => ({ what: 'held', error: describeError(error) })))

@@ -28,7 +28,7 @@ export interface MemberPorts {
   readonly version: string;
   readonly times: PodTimes;
   readonly limits: PodLimits;
-  /** A process of its own for suspects: it claims nothing else and leads nobody. */
+  /** A process of its own for suspects: it claims nothing else. */
   readonly isSuspectsOnly: boolean;
   readonly beginSuspects: (() => SuspectProcess) | undefined;
   readonly onDrainWanted: () => void;
@@ -73,9 +73,9 @@ export class Member {
       {
         onDrainWanted: ports.onDrainWanted,
         onBeat: (life) => {
-          if (ports.isSuspectsOnly) return;
+          // Also one for suspects: the oldest pod is everybody's leader, and somebody has to sweep.
           this.#leader.look(life);
-          this.#suspects.look();
+          if (!ports.isSuspectsOnly) this.#suspects.look();
         },
         onEnded: () => this.#results.hint(),
         onDied: () => this.#mirror.forgetClaims(),

@@ -47,7 +47,8 @@ export class Wire {
     if (this.isCut) throw new StoreUnreachableError('the wire is cut');
     const answer = act();
     const lost = this.losesAnswers.get(verb) ?? 0;
-    if (lost > 0) {
+    // An empty answer would be no loss.
+    if (lost > 0 && !(Array.isArray(answer) && answer.length === 0)) {
       this.losesAnswers.set(verb, lost - 1);
       throw new StoreUnreachableError(`the answer of ${verb} was lost`);
     }

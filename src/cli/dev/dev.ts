@@ -1,187 +1,250 @@
 /**
- * fleetq dev: a worker process with sample runs, and a table that shows how they survive its death.
+ * fleetq dev: three pods on a store of their own, and a picture that shows how runs survive the death
+ * of any of them.
  *
- *   supervisor (this process) ──SIGKILL on k──▶ worker (journal, engine, socket)
- *        └── starts sample runs, reads runs ──▶ <dataDir>/fleetq.sock
+ *   dev (this process) ──SIGKILL on k──▶ pod-1, pod-2, pod-3   <dataDir>/pod-N: journal, socket
+ *        │ enqueues samples, counts            │ claim, settle, take over
+ *        └──────────▶ <dataDir>/fleet.db ◀─────┘
+ *                     <dataDir>/dev-ledger ◀── one synced line for each run that was done
  */
-import { type Config, SETTING_NAMES, type Settings, variableOf } from '../../config/index.ts';
-import { parseDuration, systemClock } from '../../ground/index.ts';
+import { join } from 'node:path';
+import type { Config } from '../../config/index.ts';
+import { parseDuration, type RunId, systemClock } from '../../ground/index.ts';
 import { placeOf } from '../../journal/index.ts';
-import type { Execute } from '../command.ts';
+import { Registry } from '../../machine/index.ts';
+import { migrateSqliteStore } from '../../store/sqlite/migrate.ts';
+import type { Context, Execute } from '../command.ts';
 import { RemoteError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
-import { machinesPlace } from '../machines.ts';
+import { podDirectory } from '../fleet/local-pods.ts';
+import { storeOptions, withTasks } from '../fleet/open.ts';
+import { loadMachines } from '../machines.ts';
 import type { Output } from '../output.ts';
 import { SocketClient } from '../socket-client.ts';
+import { environmentOf } from '../worker/environment.ts';
+import { Supervisor, type SupervisorEvent } from '../worker/supervisor.ts';
+import { STOP_SLACK_MS } from '../worker/worker.ts';
+import { Board } from './board.ts';
+import { Load } from './load.ts';
 import { Samples } from './samples.ts';
-import { Supervisor, type SupervisorEvent } from './supervisor.ts';
 import { TableView } from './table-view.ts';
+import { Verifier, verdictText } from './verifier.ts';
 import { LinesView, type View } from './view.ts';
 
-const START_EVERY_MS = 450;
+const POD_COUNT = 3;
 const BURST_COUNT = 5;
-/** Sample runs are not started while so many are unfinished: the load is steady, not growing. */
-const UNFINISHED_MAX = 24;
-const STOP_SLACK_MS = 5_000;
 const SECOND_SIGNAL_MS = 500;
 const LOG_LINES_MAX = 20;
+/** Short, so that a take-over can be waited for. */
+const TIMES = { heartbeat: '500ms', silence: '3000ms', archive: '200ms' } as const;
+/** A pod whose runs nobody takes up is brought back all the same. */
+const AWAY_MS_MAX = 20_000;
+/** It is seen to be gone before it comes back. */
+const AWAY_MS_MIN = 1_500;
 
-export const dev: Execute = async ({ config, output }) => {
-  const { origin } = machinesPlace(config, process.cwd());
-  // In a project of one's own only its machines run, and only when somebody starts them.
+export const dev: Execute = async (context) => {
+  const path = join(context.config.dataDir, 'fleet.db');
+  // Its own store, whatever is configured: samples and kills have no place in a shared one.
+  const config = { ...context.config, ...TIMES, store: `sqlite:${path}` };
+  const { machines, origin } = await loadMachines(config, process.cwd());
+  await migrateSqliteStore(path, storeOptions(config));
+  // In a project of one's own only its machines run, and only when somebody enqueues a task.
   const samples = origin === 'shipped' ? await Samples.open(config.dataDir) : undefined;
   try {
-    return await new Dev(config, output, samples).run();
+    return await withTasks(config, (tasks, store) => {
+      const verifier = new Verifier(store, ledgerOf(config));
+      const registry = new Registry(machines);
+      return new Dev({ config, output: context.output }, verifier, samples, (on) =>
+        new Load({ store, tasks, registry, verifier, samples, silence: TIMES.silence, ...on }),
+      ).run();
+    });
   } finally {
     await samples?.close();
   }
 };
 
+function ledgerOf({ dataDir }: Config): string {
+  return join(dataDir, 'dev-ledger');
+}
+
+type MakeLoad = (
+  on: Pick<ConstructorParameters<typeof Load>[0], 'board' | 'say' | 'onLooked'>,
+) => Load;
+
 class Dev {
   readonly #config: Config;
   readonly #output: Output;
-  readonly #samples: Samples | undefined;
-  readonly #client: SocketClient;
-  readonly #supervisor: Supervisor;
+  readonly #verifier: Verifier;
+  readonly #hasSamples: boolean;
+  readonly #load: Load;
+  readonly #board: Board;
+  readonly #supervisors = new Map<string, Supervisor>();
+  readonly #clients = new Map<string, SocketClient>();
   readonly #view: View;
   readonly #logLines: string[] = [];
-  #unfinished = 0;
+  /** Killed by a key, and not back yet. */
+  readonly #away = new Set<string>();
   #hasBeenUp = false;
-  #isUp = false;
   #stopCount = 0;
   #end: (code: ExitCode) => void = () => undefined;
 
-  constructor(config: Config, output: Output, samples: Samples | undefined) {
+  constructor(
+    { config, output }: Context,
+    verifier: Verifier,
+    samples: Samples | undefined,
+    makeLoad: MakeLoad,
+  ) {
     this.#config = config;
     this.#output = output;
-    this.#samples = samples;
-    this.#client = new SocketClient(placeOf(config.dataDir).socket, { keepAlive: true });
+    this.#verifier = verifier;
+    this.#hasSamples = samples !== undefined;
+    const names = Array.from({ length: POD_COUNT }, (_, index) => `pod-${index + 1}`);
+    this.#board = new Board(names);
     const isLive = output.isTerminal && !output.isJson && process.stdin.isTTY === true;
-    this.#view = isLive
-      ? new TableView({
-          dataDir: config.dataDir,
-          client: this.#client,
-          hasSamples: samples !== undefined,
-          onKey: (key) => this.#press(key),
-        })
-      : new LinesView(output);
-    this.#supervisor = new Supervisor({
-      clock: systemClock,
-      env: workerEnvironment(config, {
-        // Samples fail and are retried on purpose, which is no news.
-        logLevel: samples ? 'error' : 'info',
-        logFormat: isLive ? 'pretty' : 'auto',
-      }),
-      // A line of log would tear the table; where stderr leads elsewhere, it may go there.
-      onLog: isLive && process.stderr.isTTY ? (line) => this.#keepLog(line) : undefined,
-      onEvent: (event) => this.#hear(event),
-    });
-  }
-
-  run(): Promise<ExitCode> {
-    return new Promise((resolve) => {
-      const onSignal = (signal: 'SIGINT' | 'SIGTERM') => this.#stop(signal);
-      process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-      this.#end = (code) => {
-        process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-        this.#view.close();
-        this.#client.close();
-        resolve(code);
-      };
-      this.#view.open();
-      this.#view.say(
-        this.#samples
-          ? `sample runs start every ${START_EVERY_MS} ms; list them with: fleetq runs`
-          : 'your machines are loaded; start a run with: fleetq start <machine> --input <json>',
-      );
-      this.#supervisor.start();
-      if (this.#samples) this.#startSteadily();
-    });
-  }
-
-  #hear(event: SupervisorEvent): void {
-    if (event.kind === 'ready') {
-      this.#isUp = this.#hasBeenUp = true;
-    } else if (event.kind === 'died') {
-      this.#isUp = false;
-    } else if (event.kind === 'begun') {
-      this.#unfinished++;
-    } else if (event.kind === 'finished') {
-      this.#unfinished = Math.max(0, this.#unfinished - 1);
-    } else if (event.kind === 'refused' && !this.#hasBeenUp) {
-      return void this.#giveUp(event);
+    for (const [index, name] of names.entries()) {
+      const directory = podDirectory(config.dataDir, index + 1);
+      this.#clients.set(name, new SocketClient(placeOf(directory).socket, { keepAlive: true }));
+      this.#supervisors.set(name, this.#supervisorOf(name, directory, isLive));
     }
-    this.#view.hear(event);
-    const isDoomed = event.kind === 'died' && event.how !== 'SIGKILL' && this.#stopCount === 0;
-    if (isDoomed) for (const line of this.#logLines.splice(0)) this.#view.say(line);
+    this.#view = isLive ? this.#tableView() : new LinesView(output, this.#board);
+    this.#load = makeLoad({
+      board: this.#board,
+      say: (text) => this.#view.say(text),
+      onLooked: () => this.#bringBack(),
+    });
   }
 
-  async #giveUp({ error, hint }: Extract<SupervisorEvent, { kind: 'refused' }>): Promise<void> {
-    this.#stopCount++;
-    await this.#supervisor.stop(STOP_SLACK_MS);
-    const problem = { code: error.code ?? 'FLEETQ_INTERNAL', detail: error.message };
-    this.#view.close();
-    this.#end(this.#output.failure(new RemoteError(hint ? { ...problem, hint } : problem)));
+  #supervisorOf(name: string, directory: string, isLive: boolean): Supervisor {
+    const { sources, logLevel, logFormat } = this.#config;
+    const env = environmentOf(this.#config, {
+      dataDir: directory,
+      podName: name,
+      healthListen: undefined,
+      // Samples fail and are retried on purpose, which is no news.
+      logLevel: sources.logLevel === 'default' && this.#hasSamples ? 'error' : logLevel,
+      logFormat: sources.logFormat === 'default' && isLive ? 'pretty' : logFormat,
+    });
+    return new Supervisor({
+      clock: systemClock,
+      env: { ...env, FLEETQ_DEV_LEDGER: ledgerOf(this.#config) },
+      // A line of log would tear the picture; where stderr leads elsewhere, it may go there.
+      onLog: isLive && process.stderr.isTTY ? (line) => this.#keepLog(line) : undefined,
+      onEvent: (event) => this.#hear(name, event),
+    });
+  }
+
+  #tableView(): TableView {
+    return new TableView({
+      store: this.#config.store ?? '',
+      board: this.#board,
+      verdict: () => this.#verifier.verdict,
+      clients: this.#clients,
+      hasSamples: this.#hasSamples,
+      onKey: (key) => this.#press(key),
+    });
+  }
+
+  async run(): Promise<ExitCode> {
+    const ended = new Promise<ExitCode>((resolve) => {
+      this.#end = resolve;
+    });
+    const onSignal = (signal: 'SIGINT' | 'SIGTERM') => this.#stop(signal);
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+    this.#view.open();
+    const { store } = this.#config;
+    this.#view.say(
+      this.#hasSamples
+        ? `sample tasks are enqueued; list them with: fleetq runs --store ${store}`
+        : `enqueue a task with: fleetq enqueue <machine> --input <json> --store ${store}`,
+    );
+    for (const supervisor of this.#supervisors.values()) supervisor.start();
+    await this.#load.start();
+    const code = await ended;
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    for (const client of this.#clients.values()) client.close();
+    return code;
+  }
+
+  #hear(name: string, event: SupervisorEvent): void {
+    if (event.kind === 'ready') this.#hasBeenUp = true;
+    if (event.kind === 'claimed') this.#verifier.acknowledge(event.run as RunId);
+    if (event.kind === 'refused' && !this.#hasBeenUp) return void this.#giveUp(event);
+    const takenOver = this.#board.hear(name, event, systemClock.monotonicMs());
+    // How it came to a pod is told by the take-over; how it died, by the key that killed it.
+    const isTold = takenOver !== undefined || (event.kind === 'died' && this.#away.has(name));
+    if (!isTold) this.#view.hear({ ...event, by: name });
+    if (takenOver) this.#view.hear(takenOver);
+    const isDoomed = event.kind === 'died' && !this.#away.has(name) && this.#stopCount === 0;
+    if (isDoomed) for (const line of this.#logLines.splice(0)) this.#view.say(line);
   }
 
   #press(key: string): void {
     if (key === 'q' || key === '\u0003' || key === '\u0004') this.#stop('SIGINT');
-    else if (key === 's') this.#startMany(BURST_COUNT);
-    else if (key === 'k' && this.#isUp) {
-      const pid = this.#supervisor.kill();
-      this.#view.say(`worker ${pid} killed with SIGKILL, runs in hand: ${this.#unfinished}`);
+    else if (key === 's') this.#load.enqueue(BURST_COUNT);
+    else if (key === 'k') this.#kill();
+  }
+
+  #kill(): void {
+    const pod = this.#board.busiest();
+    if (!pod || this.#stopCount > 0) return this.#view.say('one pod has to be left: wait for the others');
+    this.#away.add(pod.name);
+    const pid = this.#supervisors.get(pod.name)?.kill();
+    this.#view.hear({ kind: 'killed', name: pod.name, pid, holds: pod.holds.size });
+  }
+
+  /** A pod comes back when what it held is in other hands, so that its runs are seen to move. */
+  #bringBack(): void {
+    const nowMs = systemClock.monotonicMs();
+    for (const name of this.#away) {
+      const { state, sinceMs, orphans } = this.#board.pod(name);
+      const awayMs = nowMs - sinceMs;
+      if (state !== 'killed' || awayMs < AWAY_MS_MIN) continue;
+      if (orphans.size > 0 && awayMs < AWAY_MS_MAX) continue;
+      this.#away.delete(name);
+      this.#view.hear({ kind: 'rescued', name, afterMs: awayMs });
+      this.#view.hear({ kind: 'verified', ...this.#verifier.verdict });
+      this.#supervisors.get(name)?.start();
     }
   }
 
-  #startSteadily(): void {
+  async #giveUp(event: Extract<SupervisorEvent, { kind: 'refused' }>): Promise<void> {
     if (this.#stopCount > 0) return;
-    if (this.#isUp && this.#unfinished < UNFINISHED_MAX) this.#startMany(1);
-    systemClock.after(START_EVERY_MS, () => this.#startSteadily(), { idle: true });
-  }
-
-  #startMany(count: number): void {
-    const samples = this.#samples;
-    for (let i = 0; i < count && samples && this.#isUp; i++) {
-      this.#startOne(samples).catch((error: Error) => {
-        // Between its death and its return the worker starts nothing; that is no news.
-        if (this.#isUp && this.#stopCount === 0) this.#view.say(`no run started: ${error.message}`);
-      });
-    }
-  }
-
-  async #startOne(samples: Samples): Promise<void> {
-    const { machine, input } = await samples.next();
-    await this.#client.start(machine, input);
+    this.#stopCount++;
+    await this.#stopAll(STOP_SLACK_MS);
+    await this.#load.stop();
+    const { error, hint } = event;
+    const problem = { code: error.code ?? 'FLEETQ_INTERNAL', detail: error.message };
+    this.#view.close(verdictText(this.#verifier.verdict));
+    this.#end(this.#output.failure(new RemoteError(hint ? { ...problem, hint } : problem)));
   }
 
   #stop(signal: 'SIGINT' | 'SIGTERM'): void {
     this.#stopCount++;
-    const budgetMs = parseDuration(this.#config.drainBudget) ?? 0;
     if (this.#stopCount === 1) {
       this.#view.say('draining: phases in hand finish, the rest goes on next time');
-      this.#supervisor.stop(budgetMs + STOP_SLACK_MS).then(() => this.#end(Exit.ok));
+      const budgetMs = parseDuration(this.#config.drainBudget) ?? 0;
+      this.#finish(budgetMs + STOP_SLACK_MS, Exit.ok);
       return;
     }
-    this.#supervisor
-      .stop(SECOND_SIGNAL_MS)
-      .then(() => this.#end(signal === 'SIGINT' ? Exit.interrupted : Exit.terminated));
+    this.#finish(SECOND_SIGNAL_MS, signal === 'SIGINT' ? Exit.interrupted : Exit.terminated);
+  }
+
+  async #finish(patienceMs: number, code: ExitCode): Promise<void> {
+    await this.#stopAll(patienceMs);
+    await this.#load.stop();
+    const { verdict } = this.#verifier;
+    if (this.#output.isJson) this.#view.hear({ kind: 'verified', ...verdict });
+    this.#view.close(verdictText(verdict));
+    const isSound = verdict.lost.length + verdict.doubled.length === 0;
+    this.#end(isSound ? code : Exit.failure);
+  }
+
+  async #stopAll(patienceMs: number): Promise<void> {
+    await Promise.all([...this.#supervisors.values()].map((each) => each.stop(patienceMs)));
   }
 
   #keepLog(line: string): void {
     this.#logLines.push(line.slice(0, 500));
     if (this.#logLines.length > LOG_LINES_MAX) this.#logLines.shift();
   }
-}
-
-/** The worker reads its configuration as any process does; what we were told comes first. */
-function workerEnvironment(
-  config: Config,
-  usual: Pick<Settings, 'logLevel' | 'logFormat'>,
-): Record<string, string | undefined> {
-  const settings = SETTING_NAMES.flatMap((name) => {
-    const isDefault = config.sources[name] === 'default';
-    const value = isDefault && name in usual ? usual[name as keyof typeof usual] : config[name];
-    return value === undefined ? [] : [[variableOf(name), String(value)]];
-  });
-  return { ...process.env, ...Object.fromEntries(settings) };
 }

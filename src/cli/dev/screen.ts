@@ -1,32 +1,33 @@
-/** The live table of `fleetq dev` as lines of text: a pure function of what is known. */
+/** The live picture of `fleetq dev` as lines of text: a pure function of what is known. */
 import type { MachineInfo } from '../../admin/index.ts';
 import type { RunSummary } from '../../engine/index.ts';
 import { showDuration } from '../../ground/index.ts';
-import type { Paint } from '../paint.ts';
+import type { Paint, Style } from '../paint.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from '../shape.ts';
-import { type Column, pad, plain, tableText } from '../table.ts';
+import { type Column, pad, tableText } from '../table.ts';
+import type { BoardPod, PodState, Totals } from './board.ts';
 import { stripOf } from './strip.ts';
+import { type Verdict, verdictText } from './verifier.ts';
 
-export interface Totals {
-  readonly started: number;
-  readonly completed: number;
-  readonly handedOff: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly resumed: number;
+/** A run, and whose it is. */
+export interface RunLine extends RunSummary {
+  /** 'pod-1', or 'pod-3 → pod-1' where it was taken over. */
+  readonly pod: string;
+  /** Its pod has died, and nobody has taken it up yet. */
+  readonly isOrphan: boolean;
 }
 export interface Picture {
-  readonly dataDir: string;
-  /** Whether there are runs to start with a key. */
+  readonly store: string;
+  /** Whether there are tasks to enqueue with a key. */
   readonly hasSamples: boolean;
-  /** One line on the worker: its pid, since when, how busy. */
-  readonly worker: string;
-  readonly isUp: boolean;
-  readonly runs: readonly RunSummary[];
+  readonly pods: readonly BoardPod[];
+  readonly runs: readonly RunLine[];
   readonly machines: ReadonlyMap<string, MachineInfo>;
   readonly totals: Totals;
+  readonly verdict: Verdict;
   readonly messages: readonly string[];
   readonly now: number;
+  readonly monotonicMs: number;
 }
 export interface Size {
   readonly columns: number;
@@ -36,15 +37,16 @@ export interface Size {
 const STRIP_WIDTH = 16;
 const NAME_WIDTH_MIN = 14;
 const NAME_WIDTH_MAX = 40;
-const MESSAGES_MAX = 7;
-/** Lines that are always there: head, worker, table head, totals, keys, and the blanks between. */
-const FRAME_ROWS = 9;
+const MESSAGES_MAX = 8;
+/** Lines that are always there: head, pods and their head, table head, totals, verdict, keys, blanks. */
+const FRAME_ROWS = 14;
+const MESSAGE_ROWS_MIN = 3;
 export const RUN_ROWS_MAX = 14;
-const WIDE = 100;
+export const WIDE = 100;
 
 /** How many runs there is room for. */
 export function runRows({ rows }: Size): number {
-  return Math.max(3, Math.min(RUN_ROWS_MAX, rows - FRAME_ROWS - MESSAGES_MAX));
+  return Math.max(3, Math.min(RUN_ROWS_MAX, rows - FRAME_ROWS - MESSAGE_ROWS_MIN));
 }
 
 /** As many lines as the screen has, each no wider than it. */
@@ -52,21 +54,23 @@ export function drawScreen(picture: Picture, size: Size, paint: Paint): string[]
   const { columns } = size;
   const width = Math.min(columns, 120) - 2;
   const count = runRows(size);
-  const table = tableText(picture.runs.slice(0, count), runColumns(picture, columns), width, paint);
+  const runs = tableText(picture.runs.slice(0, count), runColumns(picture, columns), width, paint);
   const blanks = Array.from({ length: Math.max(0, count - picture.runs.length) }, () => '');
-  const head = pad('fleetq dev', width - picture.dataDir.length);
-  const messages = picture.messages.slice(-MESSAGES_MAX).map((text) => pad(text, width).trimEnd());
+  const room = Math.max(MESSAGE_ROWS_MIN, size.rows - FRAME_ROWS - count);
+  const shown = picture.messages.slice(-Math.min(MESSAGES_MAX, room));
   const lines = [
-    `${paint('bold', head)}${paint('gray', picture.dataDir)}`,
-    paint(picture.isUp ? 'gray' : 'yellow', pad(picture.worker, width).trimEnd()),
+    `${paint('bold', pad('fleetq dev', width - picture.store.length))}${paint('gray', picture.store)}`,
     '',
-    ...table.split('\n'),
+    ...tableText(picture.pods, podColumns(picture), width, paint).split('\n'),
+    '',
+    ...runs.split('\n'),
     ...blanks,
     '',
     totalsText(picture.totals, paint),
+    verdictLine(picture.verdict, paint),
     '',
-    ...messages.map((text) => paint('gray', text)),
-    ...Array.from({ length: MESSAGES_MAX - messages.length }, () => ''),
+    ...shown.map((text) => paint('gray', pad(text, width).trimEnd())),
+    ...Array.from({ length: Math.min(MESSAGES_MAX, room) - shown.length }, () => ''),
     '',
     keysText(picture, paint),
   ].map((line) => (line === '' ? '' : ` ${line}`));
@@ -74,30 +78,69 @@ export function drawScreen(picture: Picture, size: Size, paint: Paint): string[]
   return lines.length <= size.rows ? lines : [...lines.slice(0, size.rows - 1), lines.at(-1) ?? ''];
 }
 
-function runColumns({ machines, now }: Picture, columns: number): Column<RunSummary>[] {
+const STYLE_OF_POD: Record<PodState, Style> = {
+  starting: 'yellow',
+  up: 'green',
+  killed: 'red',
+  gone: 'red',
+};
+
+function podColumns({ monotonicMs }: Picture): Column<BoardPod>[] {
+  const sinceOf = ({ sinceMs }: BoardPod) => showDuration(Math.max(0, monotonicMs - sinceMs));
+  return [
+    { head: 'POD   ', text: ({ name }) => name },
+    { head: 'LEADS', text: ({ isLeader }) => (isLeader ? '  ★' : ''), style: () => 'yellow' },
+    { head: pad('PROCESS', 9), text: ({ pid }) => (pid === undefined ? '' : `${pid}`) },
+    {
+      head: pad('STATE', 33),
+      text: (pod) => stateOf(pod, sinceOf(pod)),
+      style: ({ state }) => STYLE_OF_POD[state],
+      isElastic: true,
+    },
+    { head: 'HOLDS', text: ({ holds }) => `${holds.size}`, align: 'right' },
+    { head: ' ENDED', text: ({ ended }) => `${ended}`, align: 'right' },
+    { head: 'TOOK OVER', text: ({ tookOver }) => (tookOver ? `${tookOver}` : ''), align: 'right' },
+  ];
+}
+
+function stateOf({ state, orphans }: BoardPod, since: string): string {
+  if (state !== 'killed') return state === 'up' ? `up ${since}` : `${state} …`;
+  const left = orphans.size === 1 ? '1 run waits' : `${orphans.size} runs wait`;
+  return orphans.size === 0 ? `killed ${since} ago` : `killed ${since} ago, ${left}`;
+}
+
+function runColumns({ machines, now }: Picture, columns: number): Column<RunLine>[] {
   const isWide = columns >= WIDE;
   // Of all machines, not of those shown now: the table stands still while runs come and go.
-  const names = [...machines.values()].map(({ name }) => name.length);
+  const names = [...machines.values()]
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('recovery/'))
+    .map(({ length }) => length);
   const nameWidth = Math.min(NAME_WIDTH_MAX, Math.max(NAME_WIDTH_MIN, ...names));
+  const styleOf = (run: RunLine): Style => (run.isOrphan ? 'yellow' : STYLE_OF_STATUS[run.status]);
   return [
-    { head: pad('RUN', isWide ? 26 : 10), text: (run) => (isWide ? run.id : shortId(run.id)) },
+    { head: pad('TASK', isWide ? 26 : 10), text: (run) => (isWide ? run.id : shortId(run.id)) },
+    { head: pad('POD', 13), text: ({ pod }) => pod, style: podStyle },
     { head: pad('MACHINE', nameWidth), text: (run) => run.machine, isElastic: true },
     {
       head: pad('PHASES', STRIP_WIDTH),
       text: (run) => stripOf(run, machines.get(`${run.machine}@${run.version}`), STRIP_WIDTH),
-      style: (run) => STYLE_OF_STATUS[run.status],
+      style: styleOf,
     },
-    ...(isWide
-      ? [{ head: pad('STATE', 18), text: (run: RunSummary) => run.state, isElastic: true }]
-      : []),
     {
-      head: pad('STATUS', 11),
-      text: (run) => WORD_OF_STATUS[run.status],
-      style: (run) => STYLE_OF_STATUS[run.status],
+      head: pad('STATUS', 10),
+      text: (run) => (run.isOrphan ? 'orphaned' : WORD_OF_STATUS[run.status]),
+      style: styleOf,
     },
     { head: 'TRY', text: (run) => `${run.attempt}`, align: 'right' },
     { head: '  TIME', text: (run) => ageOf(run, now), align: 'right' },
   ];
+}
+
+/** What changed hands is what one looks for after a kill. */
+function podStyle({ pod, isOrphan }: RunLine): Style | undefined {
+  if (isOrphan) return 'yellow';
+  return pod.includes('→') ? 'magenta' : undefined;
 }
 
 /** The end of an id is what differs between runs that were started together. */
@@ -107,11 +150,11 @@ export function shortId(id: string): string {
 
 function totalsText(totals: Totals, paint: Paint): string {
   const parts = [
-    ['started', totals.started, 'reset'],
+    ['enqueued', totals.enqueued, 'reset'],
     ['completed', totals.completed, 'green'],
     ['handed off', totals.handedOff, 'blue'],
     ['failed', totals.failed, 'red'],
-    ['resumed', totals.resumed, 'yellow'],
+    ['taken over', totals.takenOver, 'magenta'],
   ] as const;
   return parts
     .map(([word, count, style]) => `${paint('gray', word)} ${paint(style, `${count}`.padEnd(5))}`)
@@ -119,28 +162,19 @@ function totalsText(totals: Totals, paint: Paint): string {
     .trimEnd();
 }
 
+/** What the outside ledger says: the line this whole screen is for. */
+function verdictLine(verdict: Verdict, paint: Paint): string {
+  const isGood = verdict.lost.length + verdict.doubled.length === 0;
+  const style: Style = isGood ? 'green' : ['red', 'bold'];
+  return paint(style, `${isGood ? '✓' : '✕'} ${verdictText(verdict)}`);
+}
+
 function keysText({ hasSamples }: Picture, paint: Paint): string {
   return [
-    ['k', 'kill the worker'],
-    ...(hasSamples ? [['s', 'start more runs']] : []),
+    ['k', 'kill a pod'],
+    ...(hasSamples ? [['s', 'enqueue more']] : []),
     ['q', 'drain and quit'],
   ]
     .map(([key, about]) => `${paint('bold', key!)} ${paint('gray', about!)}`)
     .join('    ');
-}
-
-/** The line on the worker. */
-export function workerText(worker: {
-  readonly pid: number;
-  readonly boot: number;
-  readonly upMs: number;
-  readonly busy: number;
-  readonly slots: number;
-  readonly queued: number;
-  readonly stalledBy?: string | undefined;
-}): string {
-  const { pid, boot, upMs, busy, slots, queued, stalledBy } = worker;
-  const load = `${busy} of ${slots} slots busy${queued > 0 ? `, ${queued} queued` : ''}`;
-  const text = `worker ${pid}, boot ${boot}, up ${showDuration(upMs)}, ${load}`;
-  return stalledBy ? `${text}, stalled: ${plain(stalledBy)}` : text;
 }

@@ -1,8 +1,24 @@
-/** What happens in `fleetq dev`, in words and as data: the same for the table and for lines. */
+/** What happens in `fleetq dev`, in words: the same for the table and for lines. */
 import { assertNever, showDuration } from '../../ground/index.ts';
 import type { Outcome } from '../../machine/index.ts';
 import { plain } from '../table.ts';
-import type { SupervisorEvent } from './supervisor.ts';
+import type { SupervisorEvent } from '../worker/supervisor.ts';
+import type { TakenOver } from './board.ts';
+import { type Verdict, verdictText } from './verifier.ts';
+
+export type DevEvent =
+  /** What a pod told, and which one. */
+  | (SupervisorEvent & { readonly by: string })
+  | TakenOver
+  | {
+      readonly kind: 'killed';
+      readonly name: string;
+      readonly pid: number | undefined;
+      readonly holds: number;
+    }
+  /** Everything the pod had in hand is in other hands: it may come back. */
+  | { readonly kind: 'rescued'; readonly name: string; readonly afterMs: number }
+  | ({ readonly kind: 'verified' } & Verdict);
 
 const OUTCOME: Record<Outcome, string> = {
   completed: 'completed',
@@ -14,31 +30,49 @@ const OUTCOME: Record<Outcome, string> = {
 };
 
 /** A line for the event; undefined where it is not worth one. */
-export function tellEvent(event: SupervisorEvent, id: (run: string) => string): string | undefined {
+export function tellEvent(event: DevEvent, id: (run: string) => string): string | undefined {
   switch (event.kind) {
     case 'started':
+    case 'claimed':
     case 'begun':
+    case 'settled':
       return undefined;
     case 'ready':
-      return `worker ${event.pid} up after ${showDuration(event.elapsedMs)}, boot ${event.boot}`;
+      return `${event.by} up after ${showDuration(event.elapsedMs)} (process ${event.pid})`;
+    case 'killed':
+      return `${event.name} killed with SIGKILL (process ${event.pid}), ${inHand(event.holds)}`;
+    case 'takenOver': {
+      const where = event.state === undefined ? 'from its beginning' : `at ${event.state}`;
+      const after = showDuration(event.afterMs);
+      const run = `${id(event.run)} ${event.machine}`;
+      return `${run} taken over by ${event.by} from ${event.from} ${where}, after ${after}`;
+    }
+    case 'rescued':
+      return `nothing of ${event.name} is left after ${showDuration(event.afterMs)}: it comes back`;
+    case 'verified':
+      return verdictText(event);
     case 'died': {
       const again =
         event.againInMs === undefined ? '' : `, starting again in ${showDuration(event.againInMs)}`;
-      return `worker ${event.pid} is gone (${event.how})${again}`;
+      return `${event.by} is gone (${event.how})${again}`;
     }
     case 'resumed':
-      return `${id(event.run)} ${event.machine} resumed at ${event.state}, attempt ${event.attempt}`;
+      return `${id(event.run)} ${event.machine} resumed by ${event.by} at ${event.state}`;
     case 'finished': {
       const why = event.reason ? `: ${plain(event.reason)}` : '';
       const took = showDuration(event.elapsedMs);
       return (
-        `${id(event.run)} ${event.machine} ${OUTCOME[event.outcome]} ` +
+        `${id(event.run)} ${event.machine} ${OUTCOME[event.outcome]} on ${event.by} ` +
         `at ${event.state} after ${took}${why}`
       );
     }
     case 'refused':
-      return `worker cannot begin: ${plain(event.error.message)}`;
+      return `${event.by} cannot begin: ${plain(event.error.message)}`;
     default:
       return assertNever(event);
   }
+}
+
+function inHand(count: number): string {
+  return count === 1 ? '1 run in hand' : `${count} runs in hand`;
 }

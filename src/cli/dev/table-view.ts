@@ -1,26 +1,41 @@
-/** On a terminal: a live table. A run keeps its line until it has ended and the line is needed. */
+/** On a terminal: the pods, the runs they hold, and what the ledger says, live. */
 import type { MachineInfo } from '../../admin/index.ts';
-import type { RunSummary } from '../../engine/index.ts';
+import type { RunStatus, RunSummary } from '../../engine/index.ts';
 import { type Cancel, isoTime, systemClock } from '../../ground/index.ts';
+import type { Outcome } from '../../machine/index.ts';
 import { painterFor } from '../paint.ts';
 import type { SocketClient } from '../socket-client.ts';
-import { drawScreen, runRows, shortId, type Totals, workerText } from './screen.ts';
-import { tellEvent } from './story.ts';
-import type { SupervisorEvent } from './supervisor.ts';
+import type { Board } from './board.ts';
+import { place } from './lines.ts';
+import { drawScreen, type RunLine, runRows, shortId, WIDE } from './screen.ts';
+import { type DevEvent, tellEvent } from './story.ts';
 import { Terminal } from './terminal.ts';
-import type { View } from './view.ts';
+import type { Verdict } from './verifier.ts';
+import { totalsLine, type View } from './view.ts';
 
 const LOOK_EVERY_MS = 250;
 const MESSAGES_KEPT = 50;
-const WIDE = 100;
 
 export interface TableOptions {
-  readonly dataDir: string;
-  readonly client: SocketClient;
-  /** Whether there are runs to start with a key. */
+  readonly store: string;
+  readonly board: Board;
+  readonly verdict: () => Verdict;
+  /** By the name of the pod. */
+  readonly clients: ReadonlyMap<string, SocketClient>;
+  /** Whether there are tasks to enqueue with a key. */
   readonly hasSamples: boolean;
   readonly onKey: (key: string) => void;
 }
+
+const STATUS_OF_OUTCOME: Record<Outcome, RunStatus> = {
+  completed: 'completed',
+  handedOff: 'handedOff',
+  exhausted: 'failed',
+  aborted: 'failed',
+  timedOut: 'failed',
+  cancelled: 'cancelled',
+};
+const FAILED: ReadonlySet<string> = new Set(['exhausted', 'aborted', 'timedOut']);
 
 export class TableView implements View {
   readonly #options: TableOptions;
@@ -28,18 +43,7 @@ export class TableView implements View {
   readonly #paint = painterFor(process.stdout);
   readonly #machines = new Map<string, MachineInfo>();
   readonly #messages: string[] = [];
-  #lines: RunSummary[] = [];
-  #totals: Totals = {
-    started: 0,
-    completed: 0,
-    handedOff: 0,
-    failed: 0,
-    cancelled: 0,
-    resumed: 0,
-  };
-  #worker = 'worker starting …';
-  #isUp = false;
-  #upSince = 0;
+  #lines: RunLine[] = [];
   #isOpen = false;
   #cancelLook: Cancel | undefined;
 
@@ -54,23 +58,11 @@ export class TableView implements View {
     this.#look();
   }
 
-  hear(event: SupervisorEvent): void {
-    if (event.kind === 'ready') {
-      this.#isUp = true;
-      this.#upSince = systemClock.now();
-    } else if (event.kind === 'died') {
-      this.#isUp = false;
-      this.#worker = `worker ${event.pid} is gone`;
-    } else if (event.kind === 'started') {
-      this.#worker = `worker ${event.pid} starting …`;
-    }
-    if (event.kind === 'begun') this.#add({ started: 1 });
-    if (event.kind === 'resumed') this.#add({ resumed: 1 });
-    if (event.kind === 'finished') this.#count(event.outcome);
-    // The table shows how runs end; only what failed is worth a line besides.
-    const isQuiet = event.kind === 'finished' && !FAILED.has(event.outcome);
+  hear(event: DevEvent): void {
+    if (event.kind === 'finished') this.#end(event);
+    if (event.kind === 'settled') this.#letGo(event);
     const id = this.#terminal.size.columns >= WIDE ? (run: string) => run : shortId;
-    const text = isQuiet ? undefined : tellEvent(event, id);
+    const text = isQuiet(event) ? undefined : tellEvent(event, id);
     if (text !== undefined) this.say(text);
     this.#draw();
   }
@@ -81,117 +73,101 @@ export class TableView implements View {
     this.#draw();
   }
 
-  close(): void {
+  close(verdict: string): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#cancelLook?.();
     this.#terminal.close();
-    const { started, completed, handedOff, failed, resumed } = this.#totals;
-    process.stdout.write(
-      `started ${started}, completed ${completed}, handed off ${handedOff}, ` +
-        `failed ${failed}, resumed ${resumed}\n`,
+    process.stdout.write(`${totalsLine(this.#options.board)}\n${verdict}\n`);
+  }
+
+  /** A pod forgets a task when the store has it; its line stays a while, as it ended. */
+  #end(event: Extract<DevEvent, { kind: 'finished' }>): void {
+    this.#lines = this.#lines.map((line) =>
+      line.id === event.run
+        ? {
+            ...line,
+            status: STATUS_OF_OUTCOME[event.outcome],
+            outcome: event.outcome,
+            state: event.state,
+            isOrphan: false,
+            finishedAt: systemClock.now(),
+          }
+        : line,
     );
   }
 
-  #count(outcome: string): void {
-    if (outcome === 'completed') this.#add({ completed: 1 });
-    else if (outcome === 'handedOff') this.#add({ handedOff: 1 });
-    else if (outcome === 'cancelled') this.#add({ cancelled: 1 });
-    else this.#add({ failed: 1 });
+  /** Parked, or given back: nobody's for a while. */
+  #letGo({ run, to }: Extract<DevEvent, { kind: 'settled' }>): void {
+    if (to === 'pending') this.#lines = this.#lines.filter(({ id }) => id !== run);
+    if (to !== 'waiting') return;
+    this.#lines = this.#lines.map((line) =>
+      line.id === run ? { ...line, status: 'waiting', pod: '' } : line,
+    );
   }
 
-  #add(more: Partial<Totals>): void {
-    const sum = { ...this.#totals };
-    for (const name of Object.keys(more) as (keyof Totals)[]) sum[name] += more[name] ?? 0;
-    this.#totals = sum;
-  }
-
-  /** Looks again and again; while the worker is away the table stands still. */
+  /** Looks again and again; a pod that is away says nothing, and its runs stand still. */
   async #look(): Promise<void> {
-    if (this.#isUp) await this.#ask().catch(() => undefined);
+    await this.#ask().catch(() => undefined);
     if (!this.#isOpen) return;
     this.#draw();
     this.#cancelLook = systemClock.after(LOOK_EVERY_MS, () => void this.#look());
   }
 
   async #ask(): Promise<void> {
-    const { client } = this.#options;
-    if (this.#machines.size === 0) {
-      for (const machine of await client.machines()) {
-        this.#machines.set(`${machine.name}@${machine.version}`, machine);
-      }
-    }
+    const { clients, board } = this.#options;
     const limit = runRows(this.#terminal.size);
-    const [status, newest, unfinished] = await Promise.all([
-      client.status(),
-      client.runs({ limit: limit * 2 }),
-      client.runs({ limit, status: 'unfinished' }),
-    ]);
-    this.#lines = place(this.#lines, [...unfinished, ...newest], limit);
-    this.#worker = workerText({
-      ...(status as unknown as Parameters<typeof workerText>[0]),
-      upMs: systemClock.now() - this.#upSince,
-    });
+    const up = board.pods.filter(({ state }) => state === 'up');
+    const found = await Promise.all(
+      up.map(async ({ name }) => {
+        const client = clients.get(name)!;
+        if (this.#machines.size === 0) this.#learn(await client.machines());
+        const runs = await client.runs({ limit, status: 'unfinished' });
+        return runs.map((run) => this.#line(run, name));
+      }).map((asked) => asked.catch(() => [])),
+    );
+    // What ended while the answers were on their way is not brought back to life.
+    const ended = new Set(this.#lines.filter((line) => line.finishedAt).map(({ id }) => id));
+    const fresh = found.flat().filter(({ id }) => !ended.has(id));
+    const orphans = new Set(board.pods.flatMap((pod) => [...pod.orphans]));
+    this.#lines = place(this.#lines, fresh, limit).map((line) =>
+      line.finishedAt === undefined ? { ...line, isOrphan: orphans.has(line.id) } : line,
+    );
+  }
+
+  #line(run: RunSummary, name: string): RunLine {
+    const from = this.#options.board.takenFrom.get(run.id);
+    const pod = from === undefined || from === name ? name : `${from} → ${name.replace('pod-', '')}`;
+    return { ...run, pod, isOrphan: false };
+  }
+
+  #learn(machines: readonly MachineInfo[]): void {
+    for (const machine of machines) {
+      this.#machines.set(`${machine.name}@${machine.version}`, machine);
+    }
   }
 
   #draw(): void {
     if (!this.#isOpen) return;
+    const { store, hasSamples, board, verdict } = this.#options;
     const picture = {
-      dataDir: this.#options.dataDir,
-      hasSamples: this.#options.hasSamples,
-      worker: this.#worker,
-      isUp: this.#isUp,
+      store,
+      hasSamples,
+      pods: board.pods,
+      totals: board.totals,
+      verdict: verdict(),
       runs: this.#lines,
       machines: this.#machines,
-      totals: this.#totals,
       messages: this.#messages,
       now: systemClock.now(),
+      monotonicMs: systemClock.monotonicMs(),
     };
     this.#terminal.draw(drawScreen(picture, this.#terminal.size, this.#paint));
   }
 }
 
-const FAILED: ReadonlySet<string> = new Set(['exhausted', 'aborted', 'timedOut']);
-
-/** Every run stays where it is; a new one takes the line of whichever ended first. */
-export function place(
-  lines: readonly RunSummary[],
-  found: readonly RunSummary[],
-  countMax: number,
-): RunSummary[] {
-  const latest = new Map(found.map((run) => [run.id, run]));
-  const placed = lines.slice(0, countMax).map((run) => latest.get(run.id) ?? run);
-  const known = new Set(placed.map((run) => run.id));
-  // One that ended and gave its line away does not come back.
-  const newest: string =
-    placed
-      .map((run) => run.id)
-      .sort()
-      .at(-1) ?? '';
-  const fresh = [...latest.values()]
-    .filter((run) => !known.has(run.id) && (run.finishedAt === undefined || run.id > newest))
-    .sort(byId);
-  for (const run of fresh) {
-    if (placed.length < countMax) {
-      placed.push(run);
-      continue;
-    }
-    const free = firstEnded(placed);
-    if (free === undefined) break;
-    placed[free] = run;
-  }
-  return placed;
-}
-
-function byId(a: RunSummary, b: RunSummary): number {
-  return a.id < b.id ? -1 : 1;
-}
-
-function firstEnded(lines: readonly RunSummary[]): number | undefined {
-  let first: number | undefined;
-  for (const [index, { finishedAt }] of lines.entries()) {
-    if (finishedAt === undefined) continue;
-    if (first === undefined || finishedAt < (lines[first]?.finishedAt ?? 0)) first = index;
-  }
-  return first;
+/** The table shows how runs end, and the line below what the ledger says. */
+function isQuiet(event: DevEvent): boolean {
+  if (event.kind === 'verified') return event.lost.length + event.doubled.length === 0;
+  return event.kind === 'finished' && !FAILED.has(event.outcome);
 }

@@ -1,32 +1,29 @@
 /** Where `fleetq dev` shows what happens. Without a terminal: a line for each thing worth one. */
 import { isoTime, systemClock } from '../../ground/index.ts';
 import type { Output } from '../output.ts';
-import { tellEvent } from './story.ts';
-import type { SupervisorEvent } from './supervisor.ts';
+import type { Board } from './board.ts';
+import { type DevEvent, tellEvent } from './story.ts';
 
 export interface View {
   open(): void;
-  hear(event: SupervisorEvent): void;
+  hear(event: DevEvent): void;
   say(text: string): void;
-  close(): void;
+  /** Puts the terminal back, and says how it ended. */
+  close(verdict: string): void;
 }
 
 export class LinesView implements View {
   readonly #output: Output;
-  #startedCount = 0;
-  readonly #endings = new Map<string, number>();
+  readonly #board: Board;
 
-  constructor(output: Output) {
+  constructor(output: Output, board: Board) {
     this.#output = output;
+    this.#board = board;
   }
 
   open(): void {}
 
-  hear(event: SupervisorEvent): void {
-    if (event.kind === 'begun') this.#startedCount++;
-    if (event.kind === 'finished') {
-      this.#endings.set(event.outcome, (this.#endings.get(event.outcome) ?? 0) + 1);
-    }
+  hear(event: DevEvent): void {
     if (this.#output.isJson) {
       const at = isoTime(systemClock.now());
       return this.#output.line(JSON.stringify({ at, ...event }));
@@ -39,8 +36,16 @@ export class LinesView implements View {
     this.#output.note(text);
   }
 
-  close(): void {
-    const endings = [...this.#endings].map(([outcome, count]) => `${count} ${outcome}`);
-    this.#output.note(`runs: ${this.#startedCount} started, ${endings.join(', ') || '0 ended'}`);
+  close(verdict: string): void {
+    this.#output.note(`${totalsLine(this.#board)}; ${verdict}`);
   }
+}
+
+/** 'enqueued 40, completed 31, …': what is left on the screen at the end. */
+export function totalsLine({ totals }: Board): string {
+  const { enqueued, completed, handedOff, failed, takenOver } = totals;
+  return (
+    `enqueued ${enqueued}, completed ${completed}, handed off ${handedOff}, ` +
+    `failed ${failed}, taken over ${takenOver}`
+  );
 }

@@ -16,6 +16,8 @@ export type PodMessage =
       /** Where probes are answered. */
       readonly health: string | undefined;
     }
+  /** A task of the store is this pod's. */
+  | (OfRun & { readonly kind: 'claimed' })
   | (OfRun & { readonly kind: 'begun' })
   | (OfRun & { readonly kind: 'resumed'; readonly state: string; readonly attempt: number })
   | (OfRun & {

@@ -29,6 +29,7 @@ function tellUp(ready: PodMessage): void {
 }
 
 function forwardEvents(): void {
+  listen('task.claimed', ({ run, machine }) => tellOnceUp({ kind: 'claimed', run, machine }));
   listen('run.started', ({ run, machine }) => tellOnceUp({ kind: 'begun', run, machine }));
   listen('run.resumed', ({ run, machine, state, attempt, wasInterrupted }) =>
     // The interruption counts as an attempt, and is about to be recorded.

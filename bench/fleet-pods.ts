@@ -1,0 +1,137 @@
+/** Pods in processes of their own, and a database for them to share. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { systemClock, systemRandom } from '../src/ground/index.ts';
+import { openStore, type Store } from '../src/store/index.ts';
+import { startPostgres, type TestPostgres } from '../test/support/postgres.ts';
+
+export interface Began {
+  readonly n: number;
+  readonly at: number;
+}
+
+export interface BenchPod {
+  readonly child: ChildProcess;
+  readonly dataDir: string;
+  /** When it said that it was ready, by the wall clock with fractions. */
+  readonly readyAt: number;
+  onBegan: (began: Began) => void;
+  /** Ends it without a word; its disk goes too unless `isKept`. */
+  kill(isKept?: boolean): Promise<void>;
+  drain(): Promise<void>;
+}
+
+export const wallMs = (): number => performance.timeOrigin + performance.now();
+
+export async function startBenchPod(options: object): Promise<BenchPod> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'fleetq-bench-'));
+  const program = fileURLToPath(new URL('fleet-child.mjs', import.meta.url));
+  const child = fork(program, [JSON.stringify({ dataDir, ...options })], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  let ready: (at: number) => void;
+  const isReady = new Promise<number>((resolve, reject) => {
+    ready = resolve;
+    child.once('exit', () => reject(new Error('a pod ended before it was ready')));
+  });
+  const exited = once(child, 'exit');
+  const state = { onBegan: (_began: Began) => {} };
+  child.on('message', (message: { kind: string } & Began) => {
+    if (message.kind === 'ready') ready(message.at);
+    else state.onBegan(message);
+  });
+  const readyAt = await isReady;
+  return Object.assign(state, {
+    child,
+    dataDir,
+    readyAt,
+    async kill(isKept = false) {
+      child.kill('SIGKILL');
+      await exited;
+      if (!isKept) rmSync(dataDir, { recursive: true, force: true });
+    },
+    async drain() {
+      if (child.exitCode === null) child.send('drain');
+      await exited;
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  });
+}
+
+/** A database that counts its statements. */
+export class BenchDatabase {
+  readonly url: string;
+  readonly store: Store;
+  readonly #server: TestPostgres;
+  readonly #client: pg.Client;
+
+  private constructor(server: TestPostgres, url: string, store: Store, client: pg.Client) {
+    this.#server = server;
+    this.url = url;
+    this.store = store;
+    this.#client = client;
+  }
+
+  static async start(): Promise<BenchDatabase> {
+    const server = await startPostgres([
+      'shared_preload_libraries=pg_stat_statements',
+      'shared_buffers=512MB',
+      'max_wal_size=4GB',
+    ]);
+    const url = await server.createDatabase();
+    const [clock, random] = [systemClock, systemRandom];
+    const store = await openStore(url, { clock, random, migrates: true, deadlineMs: 120_000 });
+    const client = new pg.Client(url);
+    await client.connect();
+    await client.query('create extension if not exists pg_stat_statements');
+    return new BenchDatabase(server, url, store, client);
+  }
+
+  /** Statements of others than this connection since the last time it was asked. */
+  async statements(): Promise<number> {
+    const { rows } = await this.#client.query<{ calls: string }>(
+      "select coalesce(sum(calls), 0) as calls from pg_stat_statements where query not like '%bench:%'",
+    );
+    await this.#client.query('/* bench: */ select pg_stat_statements_reset()');
+    return Number(rows[0]!.calls);
+  }
+
+  async openCount(): Promise<number> {
+    const { rows } = await this.#client.query<{ count: string }>(
+      `select /* bench: */ count(*) as count from (
+         select 1 from step_tracker where status in ('pending', 'waiting', 'claimed') limit 1) open`,
+    );
+    return Number(rows[0]!.count);
+  }
+
+  /** Rows straight into the table: by the hundred thousand. */
+  async fill(machine: string, count: number, status: 'pending' | 'completed'): Promise<void> {
+    const ended = status === 'completed';
+    await this.#client.query(
+      `/* bench: */ insert into step_tracker (machine, payload, status, outcome, result, finished_at)
+       select $1, '{"n":1}', $2, case when $3 then 'completed' end, case when $3 then '1' end,
+              case when $3 then clock_timestamp() end
+         from generate_series(1, $4)`,
+      [machine, status, ended, count],
+    );
+    await this.#client.query('/* bench: */ analyze step_tracker');
+  }
+
+  async clear(): Promise<void> {
+    await this.#client.query('/* bench: */ truncate step_tracker, run_events');
+    await this.#client.query(
+      "/* bench: */ delete from pod_health where status in ('dead', 'down')",
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.store.close();
+    await this.#client.end();
+    await this.#server.remove();
+  }
+}

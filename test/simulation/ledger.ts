@@ -1,0 +1,164 @@
+/**
+ * Every call of a handler, with who made it and when. It knows what no table shows: that a phase began
+ * after its pod's deadline, before its record was durable, twice under one epoch, or again although its
+ * record had reached the store.
+ */
+import type { Engine } from '../../src/engine/index.ts';
+import type { RunId } from '../../src/ground/index.ts';
+import type { OfPhase } from '../../src/telemetry/events.ts';
+import type { Auditor, Snapshot } from './auditor.ts';
+import type { Disk } from './disk.ts';
+import type { Process } from './process.ts';
+import { planNamed } from './shapes.ts';
+import type { World } from './world.ts';
+
+/** What is to be known of a pod when it calls a handler. */
+export interface Caller {
+  readonly process: Process;
+  readonly engine: Engine;
+  readonly disk: Disk;
+  /** After this time, by the simulation's clock, it may begin nothing. */
+  readonly deadlineMs: () => number;
+}
+
+interface Execution {
+  readonly phase: string;
+  readonly epoch: number;
+  readonly process: Process;
+  /** When it ended, by an answer or a throw. */
+  isOver: boolean;
+}
+
+export class Ledger {
+  readonly #world: World;
+  readonly #auditor: Auditor;
+  readonly #executions = new Map<string, Execution[]>();
+  /** By task and epoch: whose handlers it was that were called. */
+  readonly #callers = new Map<string, Process>();
+
+  constructor(world: World, auditor: Auditor) {
+    this.#world = world;
+    this.#auditor = auditor;
+  }
+
+  /** Wraps a call: the engine's own port for it. */
+  around<T>(caller: Caller, of: OfPhase, call: () => T): T {
+    if (of.machine.startsWith('recovery/')) return call();
+    const run = caller.engine.liveRun(of.run);
+    const { tie } = run ?? {};
+    if (!run || !tie) {
+      this.#world.violate('I2', `${caller.process.name} executes ${of.run}, which it does not hold`);
+      return call();
+    }
+    this.#world.count('phases');
+    this.#world.say(caller.process.name, `begins ${brief(of)} of ${short(of.run)} e${tie.epoch}`);
+    this.#judge(caller, of, run.seq, tie.epoch);
+    const { process } = caller;
+    const execution: Execution = { phase: of.phase, epoch: tie.epoch, process, isOver: false };
+    const place = `${of.run} ${tie.generation} ${of.step}`;
+    this.#probeFirst(place, of);
+    const before = this.#executions.get(place);
+    if (before) before.push(execution);
+    else this.#executions.set(place, [execution]);
+    return ended(call, () => {
+      execution.isOver = true;
+      this.#world.say(caller.process.name, `ends ${brief(of)} of ${short(of.run)}`);
+    });
+  }
+
+  #judge(caller: Caller, of: OfPhase, seq: number, epoch: number): void {
+    const { process, disk } = caller;
+    const name = `${brief(of)} of ${of.run}`;
+    const fault = (promise: string, how: string) =>
+      this.#world.violate(promise, `${process.name} began ${name} ${how}`);
+    if (this.#world.nowMs >= caller.deadlineMs()) {
+      fault('I10', `${(this.#world.nowMs - caller.deadlineMs()).toFixed(0)} ms after its deadline`);
+    }
+    if ((disk.events.get(of.run)?.length ?? 0) - 1 !== seq) {
+      fault('I12', `before record ${seq} was durable`);
+    }
+    const claim = `${of.run} ${epoch}`;
+    const other = this.#callers.get(claim);
+    if (other && other !== process) fault('I9', `under epoch ${epoch}, as did ${other.name}`);
+    this.#callers.set(claim, process);
+    const snapshot = this.#auditor.claims.get(claim);
+    if (!snapshot) return fault('I21', `under epoch ${epoch}, which nobody was given`);
+    const why = repeats(snapshot, of, disk, planPlaces(of.machine));
+    if (why) fault('I19', why);
+  }
+
+  /** I41: what was interrupted inside work or persist asks `check` first, where there is one. */
+  #probeFirst(place: string, of: OfPhase): void {
+    if (of.phase !== 'work' && of.phase !== 'persist') return;
+    if (!hasCheck(of.machine, of.step)) return;
+    const executions = this.#executions.get(place) ?? [];
+    const last = executions.findLastIndex(({ phase }) => phase === of.phase);
+    const before = executions[last];
+    if (!before || before.isOver) return;
+    const hasAsked = executions.slice(last + 1).some(({ phase }) => /check|probe/.test(phase));
+    if (!hasAsked) this.#world.violate('I41', `${brief(of)} of ${of.run} was not probed`);
+  }
+}
+
+/** Why the phase should not begin, where what was on record when it was claimed is beyond it. */
+function repeats(
+  { seq, hash, state }: Snapshot,
+  of: OfPhase,
+  disk: Disk,
+  places: readonly string[],
+): string | undefined {
+  if (seq < 0) return undefined;
+  if (disk.events.get(of.run)?.[seq]?.hash !== hash) {
+    return `without record ${seq}, which the store had`;
+  }
+  if (of.phase === 'probe') return undefined;
+  const [from, to] = [places.indexOf(state), places.indexOf(`${of.step}.${of.phase}`)];
+  if (from < 0) return `although it had ended as ${state}`;
+  // A validation that rejects sends the run back to work.
+  const isRejected = state.endsWith('.validate') && to === places.indexOf(workOf(state));
+  return to >= from || isRejected ? undefined : `although it was recorded up to ${state}`;
+}
+
+function workOf(state: string): string {
+  return `${state.slice(0, state.lastIndexOf('.'))}.work`;
+}
+
+const placesOf = new Map<string, readonly string[]>();
+
+function planPlaces(machine: string): readonly string[] {
+  let places = placesOf.get(machine);
+  if (!places) {
+    places = planNamed(machine).chart.transitions.map(({ step, phase }) => `${step}.${phase}`);
+    placesOf.set(machine, places);
+  }
+  return places;
+}
+
+function hasCheck(machine: string, step: string): boolean {
+  return planPlaces(machine).includes(`${step}.check`);
+}
+
+function brief({ step, phase, attempt }: OfPhase): string {
+  return `${step}.${phase}${attempt > 1 ? ` (attempt ${attempt})` : ''}`;
+}
+
+function short(run: RunId): string {
+  return run.slice(-6);
+}
+
+/** Calls `after` once the call has answered, whatever it answered. */
+function ended<T>(call: () => T, after: () => void): T {
+  let answer: T;
+  try {
+    answer = call();
+  } catch (error) {
+    after();
+    throw error;
+  }
+  if (!(answer instanceof Promise)) {
+    after();
+    return answer;
+  }
+  return answer.finally(after) as T;
+}
+

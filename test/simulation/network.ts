@@ -1,0 +1,165 @@
+/**
+ * What lies between a process and the store. A call may never arrive, be refused, be carried out and
+ * lose its answer, or be carried out after its caller has given up; both ways take time.
+ *
+ *   caller ──→ on its way ──→ carried out ──→ on its way back ──→ caller
+ *     └───────────── deadline: "nobody knows whether it took effect" ──┘
+ */
+import { StoreUnreachableError } from '../../src/store/errors.ts';
+import { MemoryStore, type Way } from '../../src/store/memory/memory-store.ts';
+import type { Hint, Store } from '../../src/store/store.ts';
+import type { Auditor } from './auditor.ts';
+import type { Process } from './process.ts';
+import type { World } from './world.ts';
+
+const BEAT_DEADLINE_MS = 500;
+const DEADLINE_MS = 2_000;
+const HINT_MS_MAX = 30;
+const HINT_LOST = 0.1;
+
+/** How things are between one process and the store. */
+export class Link {
+  isCut = false;
+  /** Share of calls that are refused before they are carried out. */
+  refused = 0;
+  /** Share of calls that are carried out and whose answer is lost. */
+  inDoubt = 0;
+  /** Share of calls that are carried out only after their caller has given up. */
+  late = 0;
+  latencyMs = 2;
+}
+
+export interface CallPorts {
+  readonly world: World;
+  readonly auditor: Auditor;
+  readonly process: Process;
+  readonly link: Link;
+  /** The weather of the store itself. */
+  readonly store: Link;
+  /** An answer has reached the process. */
+  readonly onAnswer?: ((verb: keyof Store, answer: unknown, sentMs: number) => void) | undefined;
+}
+
+/** A handle on the tables for one process, with everything between that can go wrong. */
+export function storeFor(ports: CallPorts): Store {
+  let given: readonly unknown[] = [];
+  const way: Way = (verb, act) => new Call(ports, verb, given).make(act);
+  const store = new MemoryStore(ports.world.tables, { way });
+  const verbs = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  for (const verb of Object.keys(verbs)) {
+    const ask = verbs[verb]!;
+    if (typeof ask !== 'function') continue;
+    // The way is asked before the first await, so these are the arguments of its call.
+    verbs[verb] = (...args) => {
+      given = args;
+      return ask(...args);
+    };
+  }
+  const { listen } = store;
+  store.listen = (onHint) => listen((hint) => deliverHint(ports, hint, onHint));
+  return store;
+}
+
+function deliverHint(
+  { world, process, link }: CallPorts,
+  hint: Hint,
+  onHint: (hint: Hint) => void,
+): void {
+  if (process.isDead || link.isCut || world.random.fraction() < HINT_LOST) return;
+  const atMs = world.nowMs + world.within(0, HINT_MS_MAX);
+  world.schedule.at(atMs, () => onHint(hint), process);
+}
+
+class Call {
+  readonly #ports: CallPorts;
+  readonly #verb: keyof Store;
+  readonly #given: readonly unknown[];
+  readonly #sentMs: number;
+  readonly #deadlineMs: number;
+  #isOver = false;
+
+  constructor(ports: CallPorts, verb: keyof Store, given: readonly unknown[]) {
+    this.#ports = ports;
+    this.#verb = verb;
+    this.#given = given;
+    this.#sentMs = ports.world.nowMs;
+    this.#deadlineMs = verb === 'beat' ? BEAT_DEADLINE_MS : DEADLINE_MS;
+  }
+
+  make<Answer>(act: () => Answer): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const { world, process } = this.#ports;
+      const end = (settle: () => void) => {
+        if (this.#isOver) return;
+        this.#isOver = true;
+        settle();
+      };
+      const giveUp = (why: string) => () =>
+        end(() => reject(new StoreUnreachableError(`${this.#verb}: ${why}`)));
+      world.schedule.at(this.#sentMs + this.#deadlineMs, giveUp('no answer in time'), process);
+      const fate = this.#fate();
+      if (fate !== 'fine') world.count(`calls ${fate}`);
+      if (fate === 'cut') return;
+      if (fate === 'refused') {
+        world.schedule.at(world.nowMs + this.#legMs(), giveUp('refused'), process);
+        return;
+      }
+      const lateMs = fate === 'late' ? this.#deadlineMs + world.within(0, 3_000) : 0;
+      world.schedule.at(world.nowMs + lateMs + this.#legMs(), () => {
+        const answered = this.#carryOut(act);
+        if (fate !== 'fine') return;
+        world.schedule.at(world.nowMs + this.#legMs(), () => {
+          // A line that was cut meanwhile takes the answer with it.
+          if (!this.#isOver && !this.#isCut()) end(() => this.#deliver(answered, resolve, reject));
+        }, process);
+      });
+    });
+  }
+
+  #isCut(): boolean {
+    return this.#ports.link.isCut || this.#ports.store.isCut;
+  }
+
+  #fate(): 'fine' | 'cut' | 'refused' | 'inDoubt' | 'late' {
+    const { world, link, store } = this.#ports;
+    if (this.#isCut()) return 'cut';
+    const chance = world.random.fraction();
+    let below = link.refused + store.refused;
+    if (chance < below) return 'refused';
+    below += link.inDoubt + store.inDoubt;
+    if (chance < below) return 'inDoubt';
+    return chance < below + link.late + store.late ? 'late' : 'fine';
+  }
+
+  #legMs(): number {
+    const { world, link, store } = this.#ports;
+    return world.random.fraction() * (link.latencyMs + store.latencyMs);
+  }
+
+  #carryOut<Answer>(act: () => Answer): Answered<Answer> {
+    const { world, auditor, process } = this.#ports;
+    const change = world.mutant?.changeCall;
+    const told = { process, verb: this.#verb, given: this.#given };
+    const carry = change ? () => change(world.tables, this.#verb, this.#given, act) : act;
+    return auditor.watch(told, () => {
+      try {
+        return { answer: carry() };
+      } catch (error) {
+        return { error };
+      }
+    });
+  }
+
+  #deliver<Answer>(
+    answered: Answered<Answer>,
+    resolve: (answer: Answer) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    if ('error' in answered) return reject(answered.error);
+    this.#ports.onAnswer?.(this.#verb, answered.answer, this.#sentMs);
+    resolve(answered.answer);
+  }
+}
+
+type Answered<Answer> = { readonly answer: Answer } | { readonly error: unknown };
+

@@ -1,0 +1,234 @@
+/**
+ * A pod of the simulation: the engine, the journal's port and a member of the fleet, put together as a
+ * process does it, on a disk and behind a link. A restart is another process on the same disk.
+ */
+import { Caretaker, Engine } from '../../src/engine/index.ts';
+import {
+  inlineHeart,
+  type MakeHeart,
+  Member,
+  type PodTimes,
+  type Recovery,
+  recoveryOf,
+  SqliteDeadLetters,
+} from '../../src/fleet/index.ts';
+import { Registry } from '../../src/machine/index.ts';
+import type { BeatAnswer } from '../../src/store/pods.ts';
+import type { Store } from '../../src/store/store.ts';
+import { recoveryMachines } from '../../machines/recovery/index.ts';
+import type { Auditor } from './auditor.ts';
+import type { Disk } from './disk.ts';
+import type { Ledger } from './ledger.ts';
+import { Link, storeFor } from './network.ts';
+import { Process } from './process.ts';
+import { SHAPES } from './shapes.ts';
+import { SimJournal } from './sim-journal.ts';
+import type { World } from './world.ts';
+
+const RETENTION_MS = 7 * 86_400_000;
+
+export interface Host {
+  readonly world: World;
+  readonly auditor: Auditor;
+  readonly ledger: Ledger;
+  readonly weather: Link;
+  readonly times: PodTimes;
+  readonly slots: number;
+}
+
+export interface PodOptions {
+  readonly name: string;
+  readonly disk: Disk;
+  readonly isSuspectsOnly: boolean;
+  readonly process?: Process | undefined;
+}
+
+/** Defined once: each call goes to the pod whose turn it is. */
+let here: SimPod | undefined;
+const shared = new Proxy({} as Recovery, {
+  get: (_, name) => Reflect.get(here!.recovery, name) as unknown,
+});
+const RECOVERY_MACHINES = recoveryMachines(shared);
+const pods = new WeakMap<object, SimPod>();
+
+export class SimPod {
+  readonly name: string;
+  readonly process: Process;
+  readonly disk: Disk;
+  readonly link = new Link();
+  readonly isSuspectsOnly: boolean;
+  readonly journal: SimJournal;
+  readonly engine: Engine;
+  readonly member: Member;
+  readonly recovery: Recovery;
+  readonly #host: Host;
+  readonly #caretaker: Caretaker;
+  readonly #deadLetters: SqliteDeadLetters;
+  /** By the id of each of its lives: when the last beat that was answered had been sent. */
+  readonly #beatMs = new Map<string, number>();
+  isDraining = false;
+  hasEnded = false;
+
+  constructor(host: Host, { name, disk, isSuspectsOnly, process }: PodOptions) {
+    const { world, auditor, ledger, weather, times, slots } = host;
+    this.#host = host;
+    this.name = name;
+    this.disk = disk;
+    this.isSuspectsOnly = isSuspectsOnly;
+    this.process = process ?? new Process(world.schedule, name, world.seedOf());
+    pods.set(this.process, this);
+    auditor.disks.set(this.process, disk);
+    const { clock, random } = this.process;
+    this.journal = new SimJournal({
+      disk,
+      process: this.process,
+      onDeath: (when) => {
+        world.say(name, `dies inside a commit, ${when}`);
+        world.count('deaths in commits');
+        this.#gone();
+      },
+    });
+    const store = storeFor({
+      world,
+      auditor,
+      process: this.process,
+      link: this.link,
+      store: weather,
+      onAnswer: (verb, answer, sentMs) => this.#heard(verb, answer, sentMs),
+    });
+    const registry = new Registry([...SHAPES, ...RECOVERY_MACHINES]);
+    const caller = () => ({
+      process: this.process,
+      engine: this.engine,
+      disk,
+      deadlineMs: () => this.#deadlineMs(),
+    });
+    this.engine = new Engine({
+      journal: world.mutant?.changeJournal?.(this.journal) ?? this.journal,
+      registry,
+      clock,
+      random,
+      slots,
+      resultBytesMax: 65_536,
+      activeRunsMax: 10_000,
+      retentionMs: RETENTION_MS,
+      around: (of, call) => ledger.around(caller(), of, call),
+    });
+    this.#caretaker = new Caretaker(this.journal, clock, RETENTION_MS, this.engine);
+    this.#deadLetters = new SqliteDeadLetters(':memory:', store);
+    const { silentMs } = times;
+    const life = () => this.member.pod.life;
+    const deadLetters = this.#deadLetters;
+    const retentionMs = RETENTION_MS;
+    this.recovery = recoveryOf({ store, clock, silentMs, retentionMs, life, deadLetters });
+    this.member = new Member({
+      store,
+      engine: this.engine,
+      journal: this.journal,
+      registry,
+      clock,
+      random,
+      makeHeart: this.#heartOf(store),
+      pressure: () => ({ loop: 0, memory: 0 }),
+      deadLetters,
+      name,
+      version: '0.0.0',
+      times,
+      limits: { slots, unflushedMax: 50_000, payloadBytesMax: 65_536 },
+      isSuspectsOnly,
+      onDrainWanted: () => this.drain(),
+    });
+  }
+
+  #heartOf(store: Store): MakeHeart {
+    const make = inlineHeart(store);
+    return this.#host.world.mutant?.changeHeart?.(make) ?? make;
+  }
+
+  /** As a process does it: the runs of its disk first, then the fleet. */
+  start(): void {
+    const { world } = this.#host;
+    world.say(this.name, `starts, boot ${this.journal.boot} of journal ${this.disk.id.slice(0, 6)}`);
+    for (const { kind } of this.journal.alarms) {
+      world.say(this.name, `alarm: ${kind}`);
+      world.count(`alarm ${kind}`);
+    }
+    this.#act(async () => {
+      await this.engine.start();
+      this.#caretaker.start();
+      await this.member.start();
+      world.say(this.name, 'has joined');
+    });
+  }
+
+  /** SIGTERM. */
+  drain(budgetMs = 8_000): void {
+    if (this.isDraining || this.process.isDead) return;
+    this.isDraining = true;
+    const { world } = this.#host;
+    world.say(this.name, 'drains');
+    world.count('drains');
+    this.#act(async () => {
+      const begunMs = this.process.clock.monotonicMs();
+      this.#caretaker.stop();
+      await this.member.drain(budgetMs, async (leftMs) => {
+        await this.engine.quiesce(leftMs);
+      });
+      const spentMs = this.process.clock.monotonicMs() - begunMs;
+      if (spentMs > budgetMs + 1_500) {
+        world.violate('I39', `${this.name} took ${spentMs.toFixed(0)} ms to drain`);
+      }
+      await this.engine.drain(Math.max(0, budgetMs - spentMs));
+      world.say(this.name, 'has drained');
+      this.process.kill();
+      this.#gone();
+    });
+  }
+
+  /** SIGKILL. */
+  kill(): void {
+    if (this.process.isDead) return;
+    this.process.kill();
+    this.#host.world.say(this.name, 'is killed');
+    this.#host.world.count('kills');
+    this.#gone();
+  }
+
+  #gone(): void {
+    this.disk.isHeld = false;
+    this.hasEnded = true;
+    this.#deadLetters.close();
+  }
+
+  /** A start that fails is tried again by whoever looks after the process. */
+  #act(act: () => Promise<void>): void {
+    const { world } = this.#host;
+    world.schedule.at(world.nowMs, () => {
+      act().catch((error: unknown) => {
+        world.say(this.name, `ends by ${(error as Error).message}`);
+        if ((error as { code?: string }).code?.startsWith('FLEETQ_') !== true) {
+          world.violate('defect', `${this.name}: ${(error as Error).stack ?? String(error)}`);
+        }
+        this.kill();
+      });
+    }, this.process);
+  }
+
+  #heard(verb: string, answer: unknown, sentMs: number): void {
+    if (verb !== 'beat' || (answer as BeatAnswer).kind !== 'taken') return;
+    const { life } = this.member.pod;
+    if (life) this.#beatMs.set(life.id, sentMs);
+  }
+
+  #deadlineMs(): number {
+    const { heartbeatMs, silentMs } = this.#host.times;
+    const sentMs = this.#beatMs.get(this.member.pod.life?.id ?? '');
+    return (sentMs ?? Number.NEGATIVE_INFINITY) + silentMs - heartbeatMs;
+  }
+}
+
+/** Says whose code is being executed, before anything of it is. */
+export function atTheTurnOf(process: object | undefined): Process | undefined {
+  here = process && pods.get(process);
+  return here?.process;
+}

@@ -1,0 +1,100 @@
+/**
+ * One simulation: its time, its chance, the shared tables, what has gone wrong, and a trace that comes
+ * out the same for the same seed. A story in words is kept only where somebody wants to read it.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock, Random } from '../../src/ground/index.ts';
+import { MemoryTables } from '../../src/store/memory/tables.ts';
+import { below, seededRandom } from '../support/seeded-random.ts';
+import type { Mutant } from './mutants.ts';
+import { BEGIN_MS } from './process.ts';
+import { Schedule } from './schedule.ts';
+
+const VIOLATION_COUNT_MAX = 20;
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly mutant?: Mutant | undefined;
+  /** Gets every line of the story as it happens. */
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
+export class World {
+  readonly seed: number;
+  readonly mutant: Mutant | undefined;
+  readonly schedule = new Schedule();
+  /** For what the simulation itself decides; pods have chance of their own. */
+  readonly random: Random;
+  readonly tables: MemoryTables;
+  readonly violations: string[] = [];
+  readonly counts = new Map<string, number>();
+  readonly #trace = createHash('sha256');
+  readonly #onLine: ((line: string) => void) | undefined;
+
+  constructor({ seed, mutant, onLine }: WorldOptions) {
+    this.seed = seed;
+    this.mutant = mutant;
+    this.#onLine = onLine;
+    this.random = seededRandom(seed * 2_654_435_761);
+    this.tables = new MemoryTables({ clock: this.#clock(), random: this.fork() });
+  }
+
+  /** The server's own time and its turns: nobody can pause it. */
+  #clock(): Clock {
+    const { schedule } = this;
+    const now = () => Math.floor(BEGIN_MS + schedule.nowMs);
+    return {
+      now,
+      monotonicMs: () => schedule.nowMs,
+      after: (delayMs, act) => schedule.at(schedule.nowMs + delayMs, act),
+      soon: (act) => void schedule.at(schedule.nowMs, act),
+    };
+  }
+
+  get nowMs(): number {
+    return this.schedule.nowMs;
+  }
+
+  /** Chance for somebody else, so that what one draws does not change what another does. */
+  fork(): Random {
+    return seededRandom(this.seedOf());
+  }
+
+  seedOf(): number {
+    return below(this.random, 2 ** 31);
+  }
+
+  within(fromMs: number, toMs: number): number {
+    return fromMs + this.random.fraction() * (toMs - fromMs);
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[below(this.random, items.length)]!;
+  }
+
+  /** Part of the trace; a line of the story. */
+  say(who: string, what: string): void {
+    this.#trace.update(`${this.nowMs.toFixed(3)} ${who} ${what}\n`);
+    this.#onLine?.(`${(this.nowMs / 1_000).toFixed(3).padStart(9)} s  ${who.padEnd(10)} ${what}`);
+  }
+
+  get isTold(): boolean {
+    return this.#onLine !== undefined;
+  }
+
+  count(what: string, by = 1): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + by);
+  }
+
+  /** A promise was broken. */
+  violate(promise: string, how: string): void {
+    this.say('VIOLATION', `${promise}: ${how}`);
+    if (this.violations.length < VIOLATION_COUNT_MAX) {
+      this.violations.push(`${promise}: ${how} (at ${(this.nowMs / 1_000).toFixed(3)} s)`);
+    }
+  }
+
+  traceHash(): string {
+    return this.#trace.copy().digest('hex').slice(0, 16);
+  }
+}
