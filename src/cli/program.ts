@@ -2,46 +2,28 @@
  * The commands and their options, as `--help` shows them. What a command does is in a file of its
  * own, which is imported only when that command is called.
  */
-import { Command, Option } from 'commander';
-import { flagOf, SETTING_NAMES, type SettingName, version } from '../config/index.ts';
-import type { Execute, Options } from './command.ts';
+import { Command } from 'commander';
+import { type SettingName, version } from '../config/index.ts';
+import { type Add, addingTo, STORE_SETTINGS } from './add-command.ts';
 import { EXIT_HELP, type ExitCode } from './exit.ts';
-import { Output } from './output.ts';
-
-const SETTINGS: Partial<Record<SettingName, readonly [value: string, about: string]>> = {
-  dataDir: ['<path>', 'where the journal is (default ./.fleetq)'],
-  machines: ['<path>', 'a file or directory with machines (default ./machines, else the shipped)'],
-  slots: ['<count>', 'how many runs are executed at once'],
-  logLevel: ['<level>', 'debug, info, warn, error or silent'],
-  drainBudget: ['<duration>', "how long phases may take to finish at the end, such as '25s'"],
-};
+import { addFleet } from './program-fleet.ts';
 
 export function buildProgram(exit: (code: ExitCode) => void): Command {
   const program = new Command('fleetq')
-    .description('Durable state machines: runs that survive SIGKILL at any instant.')
+    .description(
+      'Durable state machines: runs that survive SIGKILL at any instant, on one host or on many.',
+    )
     .version(version(), '-V, --version')
     .exitOverride()
     .showHelpAfterError('(try --help)')
     .addHelpText('after', EXIT_HELP)
     .helpCommand(false);
 
-  const add: Add = (usage, about, load, settings = ['dataDir'], parent = program) => {
-    const command = parent.command(usage).description(about);
-    for (const name of settings) {
-      const [value, text] = SETTINGS[name]!;
-      command.addOption(new Option(`${flagOf(name)} ${value}`, text));
-    }
-    command.option('--json', 'JSON on stdout, for programs');
-    return command.action(async (...args: unknown[]) => {
-      const words = args.slice(0, -2) as string[];
-      const options = args.at(-2) as Options;
-      exit(await run(await load(), options, words));
-    });
-  };
+  const add = addingTo(program, exit);
 
   add(
     'dev',
-    'Run sample machines in a worker process, show them, and kill it if you like.',
+    'Run three pods with sample tasks, show them, and kill one if you like.',
     async () => (await import('./dev/dev.ts')).dev,
     ['dataDir', 'machines', 'slots', 'logLevel', 'drainBudget'],
   ).addHelpText('after', DEV_HELP);
@@ -58,29 +40,44 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .option('--timeout <duration>', "how long --wait waits, such as '30s'")
     .addHelpText('after', START_HELP);
 
-  add('runs', 'List runs, newest first.', async () => (await import('./runs.ts')).runs)
+  add(
+    'runs',
+    'List runs, newest first: tasks of the fleet where a store is configured.',
+    async () => (await import('./runs.ts')).runs,
+    ['dataDir', ...STORE_SETTINGS],
+  )
     .option('--status <status>', 'only runs of this status, such as active, failed or completed')
     .option('--machine <name>', 'only runs of this machine')
     .option('--limit <count>', 'at most so many', '50')
     .option('--before <run>', 'only runs older than this one: the next page')
+    .option('--local', LOCAL)
     .addHelpText('after', RUNS_HELP);
 
-  add('run <id>', 'Show one run.', async () => (await import('./run.ts')).run);
+  add('run <id>', 'Show one run.', async () => (await import('./run.ts')).run, [
+    'dataDir',
+    ...STORE_SETTINGS,
+  ]).option('--local', LOCAL);
 
   add(
     'events <run>',
     "Show a run's records, oldest first.",
     async () => (await import('./events.ts')).events,
+    ['dataDir', ...STORE_SETTINGS],
   )
     .option('--follow', 'go on until the run has ended, also over restarts of its process')
-    .option('--after <seq>', 'only records after this number', '-1');
+    .option('--after <seq>', 'only records after this number', '-1')
+    .option('--local', LOCAL);
 
   add(
     'cancel <run>',
     'Cancel a run, in whatever state it is.',
     async () => (await import('./cancel.ts')).cancel,
-    ['dataDir', 'machines'],
-  ).option('--reason <text>', 'why, for whoever looks at it later');
+    ['dataDir', 'machines', ...STORE_SETTINGS],
+  )
+    .option('--reason <text>', 'why, for whoever looks at it later')
+    .option('--local', LOCAL);
+
+  addFleet(program, add);
 
   addJournal(program, add);
 
@@ -88,18 +85,10 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     'doctor',
     'Check Node, SQLite, the data directory, the configuration and the machines.',
     async () => (await import('./doctor.ts')).doctor,
-    ['dataDir', 'machines'],
-  );
+    ['dataDir', 'machines', 'pooled'],
+  ).option('--store [address]', 'check the store too: schema, clock, latency, hints, rules');
   return program;
 }
-
-type Add = (
-  usage: string,
-  about: string,
-  load: () => Promise<Execute>,
-  settings?: readonly SettingName[],
-  parent?: Command,
-) => Command;
 
 function addJournal(program: Command, add: Add): void {
   const journal = program
@@ -125,21 +114,11 @@ function addJournal(program: Command, add: Add): void {
   ).option('--run <id>', 'only this run');
 }
 
-async function run(execute: Execute, options: Options, words: string[]): Promise<ExitCode> {
-  const output = new Output(options['json'] === true);
-  try {
-    const { readConfig } = await import('../config/index.ts');
-    const flags = Object.fromEntries(SETTING_NAMES.map((name) => [name, options[name]]));
-    const config = await readConfig({ flags, env: process.env, cwd: process.cwd() });
-    return await execute({ config, output }, options, ...words);
-  } catch (error) {
-    return output.failure(error);
-  }
-}
-
+const LOCAL = "only runs of this host's journal, whatever store is configured";
 const DEV_HELP = `
-On a terminal: k kills the worker process with SIGKILL, s starts more sample runs, q drains and quits.
-Without one it prints a line for every run that ends, until SIGTERM or Ctrl-C.
+The pods share a store of their own, <data-dir>/fleet.db. On a terminal: k kills a pod with SIGKILL,
+s enqueues more samples, q drains and quits. Without one it prints a line for everything that
+happens, until SIGTERM or Ctrl-C. Exit 1 if a task was lost or doubled.
 `;
 const START_HELP = `
 With no process on the data directory the run is started in the file: --wait executes it here, to its

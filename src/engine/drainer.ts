@@ -2,7 +2,7 @@
  * Brings a process to rest: no phase begins any more, those in hand get the budget to finish, near its
  * end they are told to, and runs that are held for a store and stand between two phases are given back.
  */
-import { type Clock, pause } from '../ground/index.ts';
+import { atMost, type Clock } from '../ground/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Admission } from './admission.ts';
 import { DrainingError } from './errors.ts';
@@ -56,7 +56,7 @@ export class Drainer {
     await admission.idleWithin(Math.min(budgetMs, HURRY_MS));
     // A disk that does not answer must not keep the process from ending.
     const given = Promise.all([...runs.live.values()].map((run) => this.#giveBack(run)));
-    await Promise.race([given, pause(this.#ports.clock, WRITE_MS)]);
+    await atMost(this.#ports.clock, WRITE_MS, given);
     return { unfinished: runs.live.size, interrupted: admission.slots.busy };
   }
 

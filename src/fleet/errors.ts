@@ -59,9 +59,3 @@ export class TaskNotFoundError extends FleetqError {
     super(`there is no task ${id}`, { hint: 'retention may have removed it' });
   }
 }
-
-/** The process could not take its place in the fleet. */
-export class PodStartError extends FleetqError {
-  readonly code = 'FLEETQ_POD_START';
-  readonly verdict = 'retry';
-}

@@ -5,7 +5,6 @@ export {
   BrokenHistoryError,
   ClaimLostError,
   NoStoreError,
-  PodStartError,
   TaskKeyConflictError,
   TaskNotFoundError,
 } from './errors.ts';

@@ -19,6 +19,7 @@ import type { PodPorts } from './options.ts';
 import { reconcile } from './reconciler.ts';
 import { reportOf } from './report.ts';
 import { Settler } from './settler.ts';
+import { Sleepers } from './sleepers.ts';
 import { Watch } from './watch.ts';
 
 export interface LifePorts extends PodPorts {
@@ -47,7 +48,7 @@ export class Life implements Keeper {
   readonly #archiver: Archiver;
   readonly #acceptor: Acceptor;
   readonly #claimer: Claimer;
-  readonly #sleepers = new Set<() => void>();
+  readonly #sleepers: Sleepers;
   #miscounts = 0;
   /** Another server answers, which may have lost what the one before had said. */
   #isDoubtful = false;
@@ -61,6 +62,7 @@ export class Life implements Keeper {
     const { store, engine, registry, clock, random, times, limits, id } = ports;
     this.#ports = ports;
     this.id = id;
+    this.#sleepers = new Sleepers(clock);
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
     const holdings = this.holdings;
@@ -147,13 +149,13 @@ export class Life implements Keeper {
 
   /** Resolves when the fleet is known to count on this pod; at once where it is dead. */
   async whenTrusted(): Promise<void> {
-    while (!this.isDead && !this.isCurrent()) await this.#sleep(CURRENT_LOOK_MS);
+    while (!this.isDead && !this.isCurrent()) await this.#sleepers.sleep(CURRENT_LOOK_MS);
   }
 
   async whenCurrent(held: HeldRun): Promise<boolean> {
     tell('pod.alone', () => ({ pod: this.id, run: held.claim.task }));
     // At least once: whoever is told "no" may ask again at once, and that must not hold the loop.
-    do await this.#sleep(CURRENT_LOOK_MS);
+    do await this.#sleepers.sleep(CURRENT_LOOK_MS);
     while (!this.isDead && !held.isOver && !this.isDraining && !this.isCurrent());
     return this.isCurrent() && !held.isOver && !this.isDraining;
   }
@@ -173,14 +175,13 @@ export class Life implements Keeper {
   async stopClaiming(): Promise<void> {
     this.isDraining = true;
     await Promise.all([this.#ports.store.markDraining(this.id), this.#claimer.stop()]);
-    // A claim that was answered just before the row said "draining" is in hand by now.
   }
 
   /** What has been handed in is settled; then the pod says itself that it is no more. */
   async end(budgetMs: number): Promise<void> {
     // What could not be given back at a boundary is swept: others go on from what is archived.
     const lastWords = Promise.all([this.#settler.idle(), this.#archiver.flushNow()]);
-    await Promise.race([lastWords, this.#sleep(budgetMs)]);
+    await Promise.race([lastWords, this.#sleepers.sleep(budgetMs)]);
     this.#stop();
     await this.#heart.stop();
     await this.#ports.store.fence(this.id, this.id, 'proved');
@@ -205,14 +206,17 @@ export class Life implements Keeper {
     this.#claimer.stop().catch(() => undefined);
     this.#settler.stop();
     this.#archiver.stop();
-    for (const wake of this.#sleepers) wake();
+    this.#sleepers.wakeAll();
   }
 
   #room(): number {
     const { journal, limits } = this.#ports;
     if (!this.isReady || this.isDraining || journal.stalledBy || !this.isCurrent()) return 0;
-    if (this.holdings.unflushed >= limits.unflushedMax) return 0;
-    return this.capacity.count - this.holdings.claimedCount;
+    const { count } = this.capacity;
+    const settling = this.#settler.waiting;
+    if (this.holdings.unflushed >= limits.unflushedMax || settling > count) return 0;
+    // What is on its way to the store needs no slot any more, and the next may come meanwhile.
+    return count - (this.holdings.claimedCount - settling);
   }
 
   #heard({ answer }: Heard): void {
@@ -287,18 +291,5 @@ export class Life implements Keeper {
   #drop(held: HeldRun): void {
     held.isOver = true;
     this.#ports.engine.held.drop(held.claim.task, new ClaimLostError(held.claim));
-  }
-
-  /** Until then, or until this life is over. */
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#ports.clock.after(ms, () => wake());
-      const wake = () => {
-        cancel();
-        this.#sleepers.delete(wake);
-        resolve();
-      };
-      this.#sleepers.add(wake);
-    });
   }
 }

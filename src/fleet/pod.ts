@@ -6,7 +6,7 @@
  *               ↑                            │
  *               └──────── taken for dead ────┘
  */
-import { type Cancel, describeError, type Json, pause, runIdMint } from '../ground/index.ts';
+import { atMost, type Cancel, describeError, type Json, runIdMint } from '../ground/index.ts';
 import type { PodGlimpse, PodId } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Ladder } from './ladder.ts';
@@ -109,7 +109,7 @@ export class Pod {
       .catch((error) =>
         tell('store.failed', () => ({ what: 'markDraining', error: describeError(error) })),
       );
-    await Promise.race([stopped, pause(clock, Math.min(budgetMs / 4, 5_000))]);
+    await atMost(clock, Math.min(budgetMs / 4, 5_000), stopped);
     await quiesce(Math.max(0, budgetMs - (clock.monotonicMs() - begunMs) - LAST_WORDS_MS));
     const leftMs = budgetMs - (clock.monotonicMs() - begunMs);
     const ended = life
@@ -117,7 +117,7 @@ export class Pod {
       .catch((error) =>
         tell('store.failed', () => ({ what: 'fence', error: describeError(error) })),
       );
-    await Promise.race([ended, pause(clock, Math.max(LAST_WORDS_MS, leftMs))]);
+    await atMost(clock, Math.max(LAST_WORDS_MS, leftMs), ended);
     life?.abandon();
   }
 

@@ -39,6 +39,23 @@ export function pause(clock: Clock, ms: number): Promise<void> {
   });
 }
 
+/** Waits for `work`, and no longer than `ms`; no timer is left that would keep the process alive. */
+export async function atMost(
+  clock: Clock,
+  ms: number,
+  work: Promise<unknown> | undefined,
+): Promise<void> {
+  let cancel: Cancel | undefined;
+  const late = new Promise<void>((resolve) => {
+    cancel = clock.after(ms, resolve);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    cancel?.();
+  }
+}
+
 /** Resolves after a turn of the loop: whatever was waiting for one has had it. */
 export function turn(clock: Clock): Promise<void> {
   return new Promise((resolve) => clock.soon(resolve));

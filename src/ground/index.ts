@@ -1,7 +1,15 @@
 /** What everything stands on: time, randomness, ids, JSON, errors. Imports nothing of ours. */
 export { assert, assertNever } from './assert.ts';
 export { type Backoff, exponential, jittered } from './backoff.ts';
-export { type Cancel, type Clock, isoTime, pause, systemClock, turn } from './clock.ts';
+export {
+  atMost,
+  type Cancel,
+  type Clock,
+  isoTime,
+  pause,
+  systemClock,
+  turn,
+} from './clock.ts';
 export { DURATION_WANTED, type Duration, parseDuration, showDuration } from './duration.ts';
 export {
   AssertionError,

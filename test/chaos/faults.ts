@@ -27,6 +27,8 @@ const DOWN_MS_MAX = 1_500;
 /** Past the silence of three seconds, so that others have taken over when the pod comes back. */
 const LONG_DOWN_MS = 5_000;
 const FAULTY_MS = [5_000, 8_000] as const;
+/** For so long the way is slow before it is cut. */
+const SLOW_MS = 300;
 const STORE_DOWN_MS_MAX = 1_500;
 const ANSWER_MS_MAX = 4_000;
 
@@ -42,6 +44,7 @@ export class Faults {
   disksLost = 0;
   storeKills = 0;
   #crashes = 0;
+  #isStoreDown = false;
   #isOver = false;
 
   constructor(ports: FaultPorts) {
@@ -65,30 +68,24 @@ export class Faults {
     const { random, seconds } = this.#ports;
     const begunMs = performance.now();
     const everyMs = (seconds * 1_000 * 0.92) / dose;
-    const running = new Set<Promise<void>>();
-    for (let given = 0; !this.#isOver; given += 1) {
-      const isDone = this.counts[fault] >= dose;
-      if (isDone || (given >= dose && running.size > 0)) {
-        if (running.size === 0) return;
-        await Promise.race(running);
-        continue;
-      }
-      const atMs = begunMs + (given + 0.1 + 0.8 * random.fraction()) * everyMs;
-      await sleep(Math.max(0, atMs - performance.now()));
-      const act: Promise<void> = this.#act(fault).finally(() => running.delete(act));
-      running.add(act);
-    }
-    await Promise.all(running);
+    const once = async (atMs: number) => {
+      await sleep(atMs);
+      while (!this.#isOver && !(await this.#act(fault))) await sleep(LOOK_MS);
+    };
+    const places = Array.from(
+      { length: dose },
+      (_, index) => index + 0.1 + 0.8 * random.fraction(),
+    );
+    await Promise.all(places.map((place) => once(begunMs + place * everyMs - performance.now())));
   }
 
-  async #act(fault: Fault): Promise<void> {
+  /** Whether it happened. */
+  async #act(fault: Fault): Promise<boolean> {
     switch (fault) {
       case 'kills':
         return this.#onFree((house) => this.#kill(house), false);
       case 'pauses':
-        return this.#onFree(async (house) => {
-          if (await house.pause(this.#faultyMs())) this.counts.pauses += 1;
-        });
+        return this.#onFree((house) => this.#pause(house));
       case 'cutOffs':
         return this.#onFree((house) => this.#cutOff(house));
       case 'storeCrashes':
@@ -99,7 +96,7 @@ export class Faults {
   }
 
   /** Waits for a pod that nothing else is done to. */
-  async #onFree(act: (house: PodHouse) => Promise<void>, mustBeReady = true): Promise<void> {
+  async #onFree(act: (house: PodHouse) => Promise<boolean>, mustBeReady = true): Promise<boolean> {
     const { houses, random } = this.#ports;
     while (!this.#isOver) {
       const free = houses.filter(({ isFree, isReady }) => isFree && (isReady || !mustBeReady));
@@ -109,16 +106,19 @@ export class Faults {
         continue;
       }
       house.isFree = false;
-      await act(house).finally(() => {
+      return act(house).finally(() => {
         house.isFree = true;
       });
-      return;
     }
+    return false;
   }
 
-  async #kill(house: PodHouse): Promise<void> {
+  async #kill(house: PodHouse): Promise<boolean> {
     const { random } = this.#ports;
-    if (!(await house.kill())) return house.start();
+    if (!(await house.kill())) {
+      house.start();
+      return false;
+    }
     this.counts.kills += 1;
     const isLost = random.fraction() < 1 / 3;
     if (isLost) {
@@ -128,39 +128,48 @@ export class Faults {
     const isLong = random.fraction() < 1 / 4;
     await sleep(isLong ? LONG_DOWN_MS : random.fraction() * DOWN_MS_MAX);
     house.start();
+    return true;
   }
 
-  async #cutOff(house: PodHouse): Promise<void> {
+  async #pause(house: PodHouse): Promise<boolean> {
+    const wasPaused = await house.pause(this.#faultyMs());
+    if (wasPaused) this.counts.pauses += 1;
+    return wasPaused;
+  }
+
+  async #cutOff(house: PodHouse): Promise<boolean> {
     const { random } = this.#ports;
     house.proxy.delayMs = below(random, 3) * 40;
-    await sleep(300);
+    await sleep(SLOW_MS);
     await house.cutOff(random.fraction() < 2 / 3 ? 'silence' : 'reset', this.#faultyMs());
     this.counts.cutOffs += 1;
+    return true;
   }
 
-  async #crashStore(): Promise<void> {
+  async #crashStore(): Promise<boolean> {
     const { postgres, random } = this.#ports;
+    if (this.#isStoreDown) return false;
+    this.#isStoreDown = true;
     const how = this.#crashes % 3 === 0 ? 'kill' : 'immediate';
     this.#crashes += 1;
     await postgres.crash(how);
     await sleep(random.fraction() * STORE_DOWN_MS_MAX);
     await postgres.start();
+    this.#isStoreDown = false;
     this.counts.storeCrashes += 1;
     if (how === 'kill') this.storeKills += 1;
+    return true;
   }
 
-  async #dropAnswer(): Promise<void> {
+  async #dropAnswer(): Promise<boolean> {
     const { ownProxy, random } = this.#ports;
     const drop = async (proxy: StoreProxy) => {
-      const dropped = await Promise.race([
-        proxy.dropAnswer().then(() => true),
-        sleep(ANSWER_MS_MAX).then(() => false),
-      ]);
-      proxy.disarm();
-      if (dropped) this.counts.inDoubt += 1;
+      const wasDropped = await proxy.dropAnswer(ANSWER_MS_MAX);
+      if (wasDropped) this.counts.inDoubt += 1;
+      return wasDropped;
     };
     if (random.fraction() < 1 / 8) return drop(ownProxy);
-    await this.#onFree((house) => drop(house.proxy));
+    return this.#onFree((house) => drop(house.proxy));
   }
 
   #faultyMs(): number {

@@ -20,7 +20,13 @@ interface Pair {
   readonly server: Socket;
   readonly up: Pipe;
   readonly down: Pipe;
-  isInDoubt: boolean;
+}
+
+/** An answer that is to be lost: on which connection, and what of it has come so far. */
+interface Doubt {
+  pair: Pair | undefined;
+  readonly held: Buffer[];
+  readonly finish: (wasDropped: boolean) => void;
 }
 
 export class StoreProxy {
@@ -28,7 +34,7 @@ export class StoreProxy {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #cut: Cut | undefined;
-  #onDropped: (() => void) | undefined;
+  #doubt: Doubt | undefined;
   delayMs = 0;
   port = 0;
 
@@ -62,16 +68,25 @@ export class StoreProxy {
     }
   }
 
-  /** Loses the answer to the next write that the server commits; resolves when that has happened. */
-  dropAnswer(): Promise<void> {
+  /** Loses the answer to the next write that the server commits; false where none came in time. */
+  dropAnswer(msMax: number): Promise<boolean> {
+    if (this.#doubt) return Promise.resolve(false);
     return new Promise((resolve) => {
-      this.#onDropped = resolve;
+      const timer = setTimeout(() => this.disarm(), msMax);
+      const finish = (wasDropped: boolean) => {
+        clearTimeout(timer);
+        this.#doubt = undefined;
+        resolve(wasDropped);
+      };
+      this.#doubt = { pair: undefined, held: [], finish };
     });
   }
 
-  /** Nothing is dropped any more. */
+  /** Nothing is dropped any more; what was held back arrives after all. */
   disarm(): void {
-    this.#onDropped = undefined;
+    const doubt = this.#doubt;
+    for (const chunk of doubt?.held ?? []) doubt?.pair?.down.push(chunk);
+    doubt?.finish(false);
   }
 
   #join(client: Socket): void {
@@ -86,7 +101,6 @@ export class StoreProxy {
       server,
       up: new Pipe(server, waitMs),
       down: new Pipe(client, waitMs),
-      isInDoubt: false,
     };
     this.#pairs.add(pair);
     client.setNoDelay(true);
@@ -96,6 +110,8 @@ export class StoreProxy {
     // Through a silent way not even the end of a connection is heard.
     client.on('close', () => pair.up.end());
     server.on('close', () => {
+      // The server died before it had committed: there is no answer to lose.
+      if (this.#doubt?.pair === pair) this.disarm();
       pair.down.end();
       if (client.destroyed) this.#pairs.delete(pair);
     });
@@ -104,20 +120,19 @@ export class StoreProxy {
   }
 
   #asked(pair: Pair, chunk: Buffer): void {
-    if (this.#onDropped && !pair.isInDoubt && WRITES.test(chunk.toString('latin1'))) {
-      pair.isInDoubt = true;
-    }
+    const doubt = this.#doubt;
+    if (doubt && !doubt.pair && WRITES.test(chunk.toString('latin1'))) doubt.pair = pair;
     pair.up.push(chunk);
   }
 
   #answered(pair: Pair, chunk: Buffer): void {
-    if (!pair.isInDoubt || !this.#onDropped) return pair.down.push(chunk);
-    if (!COMMITTED.test(chunk.toString('latin1'))) return;
-    const dropped = this.#onDropped;
-    this.#onDropped = undefined;
+    const doubt = this.#doubt;
+    if (doubt?.pair !== pair) return pair.down.push(chunk);
+    doubt.held.push(chunk);
+    if (!COMMITTED.test(Buffer.concat(doubt.held).toString('latin1'))) return;
     end(pair);
     this.#pairs.delete(pair);
-    dropped();
+    doubt.finish(true);
   }
 }
 

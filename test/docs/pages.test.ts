@@ -52,11 +52,11 @@ test('every relative link leads to a file and to a heading in it', () => {
 });
 
 test('the errors page has every code, and only codes that exist', () => {
-  // Settings are named FLEETQ_… too, as environment variables.
+  // Settings are named FLEETQ_… too, as environment variables are.
   const inSource = sources
     .filter((file) => !file.startsWith('src/config/') || file.endsWith('errors.ts'))
     .flatMap((file) =>
-      [...source(file).matchAll(/'(FLEETQ_[A-Z_]*[A-Z])'/g)].map((match) => match[1]!),
+      [...source(file).matchAll(/(?<!VARIABLE = )'(FLEETQ_[A-Z_]*[A-Z])'/g)].map((match) => match[1]!),
     );
   const onPage = rowsOf('docs/reference/errors.md')
     .map(([code = '']) => code)
@@ -73,7 +73,9 @@ test('the errors page gives every error the verdict that it has, and its class i
   for (const file of sources) {
     for (const [, name, code, verdict] of source(file).matchAll(declared)) {
       const [, shownName, shownVerdict] = rows.get(code!) ?? [];
-      if (shownName !== (values.includes(name!) ? name : '')) wrong.push(`${code} is ${name}`);
+      // One code may be that of two classes: the same fact, found out in two places.
+      const isShown = shownName?.split(', ').includes(values.includes(name!) ? name! : '');
+      if (!isShown) wrong.push(`${code} is ${name}`);
       if (shownVerdict !== (verdict ?? 'abort')) wrong.push(`${code} means ${verdict}`);
     }
   }
@@ -112,10 +114,12 @@ test('the API page names everything that the package exports', () => {
 
 /** Interfaces whose every property the API page has to name. */
 const LISTED = [
-  ['src/main.ts', 'FleetOptions'],
-  ['src/main.ts', 'StartOptions'],
-  ['src/main.ts', 'WaitOptions'],
+  ['src/assemble.ts', 'FleetOptions'],
+  ['src/handles.ts', 'StartOptions'],
+  ['src/handles.ts', 'EnqueueOptions extends StartOptions'],
+  ['src/handles.ts', 'WaitOptions'],
   ['src/main.ts', 'FleetStatus'],
+  ['src/fleet/pod.ts', 'PodStatus'],
   ['src/process.ts', 'GovernOptions'],
   ['src/engine/options.ts', 'DrainReport'],
   ['src/engine/canceller.ts', 'CancelReport'],

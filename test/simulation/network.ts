@@ -8,7 +8,7 @@
 import { StoreUnreachableError } from '../../src/store/errors.ts';
 import { MemoryStore, type Way } from '../../src/store/memory/memory-store.ts';
 import type { Hint, Store } from '../../src/store/store.ts';
-import type { Auditor } from './auditor.ts';
+import type { Auditor, Told } from './auditor.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -37,7 +37,7 @@ export interface CallPorts {
   /** The weather of the store itself. */
   readonly store: Link;
   /** An answer has reached the process. */
-  readonly onAnswer?: ((verb: keyof Store, answer: unknown, sentMs: number) => void) | undefined;
+  readonly onAnswer?: ((told: Told, answer: unknown, sentMs: number) => void) | undefined;
 }
 
 /** A handle on the tables for one process, with everything between that can go wrong. */
@@ -72,30 +72,29 @@ function deliverHint(
 
 class Call {
   readonly #ports: CallPorts;
-  readonly #verb: keyof Store;
-  readonly #given: readonly unknown[];
+  readonly #told: Told;
   readonly #sentMs: number;
   readonly #deadlineMs: number;
   #isOver = false;
 
   constructor(ports: CallPorts, verb: keyof Store, given: readonly unknown[]) {
     this.#ports = ports;
-    this.#verb = verb;
-    this.#given = given;
+    this.#told = { process: ports.process, verb, given };
     this.#sentMs = ports.world.nowMs;
     this.#deadlineMs = verb === 'beat' ? BEAT_DEADLINE_MS : DEADLINE_MS;
   }
 
   make<Answer>(act: () => Answer): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const { world, process } = this.#ports;
+      const { world, process, auditor } = this.#ports;
+      auditor.sent(this.#told);
       const end = (settle: () => void) => {
         if (this.#isOver) return;
         this.#isOver = true;
         settle();
       };
       const giveUp = (why: string) => () =>
-        end(() => reject(new StoreUnreachableError(`${this.#verb}: ${why}`)));
+        end(() => reject(new StoreUnreachableError(`${this.#told.verb}: ${why}`)));
       world.schedule.at(this.#sentMs + this.#deadlineMs, giveUp('no answer in time'), process);
       const fate = this.#fate();
       if (fate !== 'fine') world.count(`calls ${fate}`);
@@ -137,11 +136,11 @@ class Call {
   }
 
   #carryOut<Answer>(act: () => Answer): Answered<Answer> {
-    const { world, auditor, process } = this.#ports;
+    const { world, auditor } = this.#ports;
     const change = world.mutant?.changeCall;
-    const told = { process, verb: this.#verb, given: this.#given };
-    const carry = change ? () => change(world.tables, this.#verb, this.#given, act) : act;
-    return auditor.watch(told, () => {
+    const { verb, given } = this.#told;
+    const carry = change ? () => change(world.tables, verb, given, act) : act;
+    return auditor.watch(this.#told, () => {
       try {
         return { answer: carry() };
       } catch (error) {
@@ -156,7 +155,7 @@ class Call {
     reject: (error: unknown) => void,
   ): void {
     if ('error' in answered) return reject(answered.error);
-    this.#ports.onAnswer?.(this.#verb, answered.answer, this.#sentMs);
+    this.#ports.onAnswer?.(this.#told, answered.answer, this.#sentMs);
     resolve(answered.answer);
   }
 }

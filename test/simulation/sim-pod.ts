@@ -13,14 +13,15 @@ import {
   SqliteDeadLetters,
 } from '../../src/fleet/index.ts';
 import { Registry } from '../../src/machine/index.ts';
-import type { BeatAnswer } from '../../src/store/pods.ts';
+import type { Beat, BeatAnswer } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import { recoveryMachines } from '../../machines/recovery/index.ts';
-import type { Auditor } from './auditor.ts';
+import type { Auditor, Told } from './auditor.ts';
 import type { Disk } from './disk.ts';
 import type { Ledger } from './ledger.ts';
 import { Link, storeFor } from './network.ts';
 import { Process } from './process.ts';
+import type { Schedule } from './schedule.ts';
 import { SHAPES } from './shapes.ts';
 import { SimJournal } from './sim-journal.ts';
 import type { World } from './world.ts';
@@ -44,9 +45,9 @@ export interface PodOptions {
 }
 
 /** Defined once: each call goes to the pod whose turn it is. */
-let here: SimPod | undefined;
+let turns: Schedule | undefined;
 const shared = new Proxy({} as Recovery, {
-  get: (_, name) => Reflect.get(here!.recovery, name) as unknown,
+  get: (_, name) => Reflect.get(pods.get(turns?.current ?? {})!.recovery, name) as unknown,
 });
 const RECOVERY_MACHINES = recoveryMachines(shared);
 const pods = new WeakMap<object, SimPod>();
@@ -94,7 +95,7 @@ export class SimPod {
       process: this.process,
       link: this.link,
       store: weather,
-      onAnswer: (verb, answer, sentMs) => this.#heard(verb, answer, sentMs),
+      onAnswer: (told, answer, sentMs) => this.#heard(told, answer, sentMs),
     });
     const registry = new Registry([...SHAPES, ...RECOVERY_MACHINES]);
     const caller = () => ({
@@ -214,10 +215,9 @@ export class SimPod {
     }, this.process);
   }
 
-  #heard(verb: string, answer: unknown, sentMs: number): void {
+  #heard({ verb, given }: Told, answer: unknown, sentMs: number): void {
     if (verb !== 'beat' || (answer as BeatAnswer).kind !== 'taken') return;
-    const { life } = this.member.pod;
-    if (life) this.#beatMs.set(life.id, sentMs);
+    this.#beatMs.set((given[0] as Beat).pod, sentMs);
   }
 
   #deadlineMs(): number {
@@ -227,8 +227,7 @@ export class SimPod {
   }
 }
 
-/** Says whose code is being executed, before anything of it is. */
-export function atTheTurnOf(process: object | undefined): Process | undefined {
-  here = process && pods.get(process);
-  return here?.process;
+/** Machines are defined once, and simulations come one after the other. */
+export function followTurns(schedule: Schedule): void {
+  turns = schedule;
 }

@@ -54,8 +54,12 @@ export const dev: Execute = async (context) => {
     return await withTasks(config, (tasks, store) => {
       const verifier = new Verifier(store, ledgerOf(config));
       const registry = new Registry(machines);
-      return new Dev({ config, output: context.output }, verifier, samples, (on) =>
-        new Load({ store, tasks, registry, verifier, samples, silence: TIMES.silence, ...on }),
+      return new Dev(
+        { config, output: context.output },
+        verifier,
+        samples,
+        (on) =>
+          new Load({ store, tasks, registry, verifier, samples, silence: TIMES.silence, ...on }),
       ).run();
     });
   } finally {
@@ -186,7 +190,8 @@ class Dev {
 
   #kill(): void {
     const pod = this.#board.busiest();
-    if (!pod || this.#stopCount > 0) return this.#view.say('one pod has to be left: wait for the others');
+    if (!pod || this.#stopCount > 0)
+      return this.#view.say('one pod has to be left: wait for the others');
     this.#away.add(pod.name);
     const pid = this.#supervisors.get(pod.name)?.kill();
     this.#view.hear({ kind: 'killed', name: pod.name, pid, holds: pod.holds.size });

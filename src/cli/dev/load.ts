@@ -8,7 +8,7 @@ import type { Board } from './board.ts';
 import type { Samples } from './samples.ts';
 import type { Verifier } from './verifier.ts';
 
-const START_EVERY_MS = 450;
+const START_EVERY_MS = 250;
 const LOOK_EVERY_MS = 500;
 /** Nothing is enqueued while so many are under way: the load is steady, not growing. */
 const UNDER_WAY_MAX = 24;

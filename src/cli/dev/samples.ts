@@ -27,7 +27,7 @@ const REGISTRY = new URL('../../machines/image/sample-registry.js', import.meta.
 const REGISTRY_PORT = 7434;
 const IMAGE_BYTES = 384 * 1024;
 /** Slow enough to be watched, and to be killed in the middle. */
-const BYTES_PER_SECOND = 192 * 1024;
+const BYTES_PER_SECOND = 96 * 1024;
 /** So many images are installed in turn; from the second round on some are there already. */
 const HOME_COUNT = 6;
 const FAIL_EVERY = 17;

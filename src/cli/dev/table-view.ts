@@ -119,12 +119,14 @@ export class TableView implements View {
     const limit = runRows(this.#terminal.size);
     const up = board.pods.filter(({ state }) => state === 'up');
     const found = await Promise.all(
-      up.map(async ({ name }) => {
-        const client = clients.get(name)!;
-        if (this.#machines.size === 0) this.#learn(await client.machines());
-        const runs = await client.runs({ limit, status: 'unfinished' });
-        return runs.map((run) => this.#line(run, name));
-      }).map((asked) => asked.catch(() => [])),
+      up
+        .map(async ({ name }) => {
+          const client = clients.get(name)!;
+          if (this.#machines.size === 0) this.#learn(await client.machines());
+          const runs = await client.runs({ limit, status: 'unfinished' });
+          return runs.map((run) => this.#line(run, name));
+        })
+        .map((asked) => asked.catch(() => [])),
     );
     // What ended while the answers were on their way is not brought back to life.
     const ended = new Set(this.#lines.filter((line) => line.finishedAt).map(({ id }) => id));
@@ -137,7 +139,8 @@ export class TableView implements View {
 
   #line(run: RunSummary, name: string): RunLine {
     const from = this.#options.board.takenFrom.get(run.id);
-    const pod = from === undefined || from === name ? name : `${from} → ${name.replace('pod-', '')}`;
+    const pod =
+      from === undefined || from === name ? name : `${from} → ${name.replace('pod-', '')}`;
     return { ...run, pod, isOrphan: false };
   }
 

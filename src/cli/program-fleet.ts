@@ -1,0 +1,171 @@
+/** The commands of a fleet: pods, tasks, dead letters, migrations. */
+import type { Command } from 'commander';
+import type { SettingName } from '../config/index.ts';
+import { type Add, STORE_SETTINGS } from './add-command.ts';
+
+const WORKER_SETTINGS: readonly SettingName[] = [
+  ...(['dataDir', 'store', 'machines', 'slots', 'podName', 'heartbeat', 'silence'] as const),
+  ...(['archive', 'pooled', 'claimMode', 'healthListen', 'drainBudget', 'logLevel'] as const),
+];
+
+export function addFleet(program: Command, add: Add): void {
+  add(
+    'worker',
+    'Execute runs: those of the data directory, and of the fleet where a store is configured.',
+    async () => (await import('./worker/worker.ts')).worker,
+    WORKER_SETTINGS,
+  )
+    .option(
+      '--pods <count>',
+      'so many processes, each in <data-dir>/pod-N, restarted when they die',
+    )
+    .addHelpText('after', WORKER_HELP);
+  addTasks(add);
+  addPods(add);
+  addDeadLetters(program, add);
+  addMigrate(program, add);
+}
+
+function addTasks(add: Add): void {
+  add(
+    'enqueue <machine>',
+    'Give a task, or a file of them, to the fleet.',
+    async () => (await import('./fleet/enqueue.ts')).enqueue,
+    [...STORE_SETTINGS, 'machines'],
+  )
+    .option('--input <json|@file|->', 'the input: JSON, @ and a file, or - for stdin')
+    .option('--file <path|->', 'many: one {"input":…,"key":…} a line')
+    .option('--key <key>', 'tasks with one key and input are one task')
+    .option('--priority <number>', 'higher goes first; 0 where nothing is said')
+    .option('--run-at <when>', "due after a duration such as '10m', or at a time with its zone")
+    .option('--queue <name>', "'default' where nothing is said")
+    .option('--wait', 'wait until it has ended, and print its output')
+    .option('--timeout <duration>', "how long --wait waits, such as '30s'")
+    .option('--dry-run', 'check the input, and enqueue nothing')
+    .addHelpText('after', ENQUEUE_HELP);
+  add(
+    'wait <task>',
+    'Wait until a task has ended, and print its output.',
+    async () => (await import('./fleet/wait.ts')).wait,
+    STORE_SETTINGS,
+  ).option('--timeout <duration>', "how long, such as '30s'; for ever where nothing is said");
+  add(
+    'reschedule <task>',
+    'Change when a task is due that nobody holds.',
+    async () => (await import('./fleet/reschedule.ts')).reschedule,
+    STORE_SETTINGS,
+  ).option('--run-at <when>', "after a duration such as '10m', or at a time with its zone");
+}
+
+function addPods(add: Add): void {
+  const settings: readonly SettingName[] = [...STORE_SETTINGS, 'silence'];
+  add(
+    'pods',
+    'List pods, oldest first, with what each holds.',
+    async () => (await import('./fleet/pods.ts')).pods,
+    settings,
+  ).option('--all', 'also those that are down');
+  add(
+    'leader',
+    'Say who leads: the oldest pod that is up and was heard of lately.',
+    async () => (await import('./fleet/pods.ts')).leader,
+    settings,
+  );
+  add(
+    'sweep',
+    'Give back to the fleet what dead pods left behind.',
+    async () => (await import('./fleet/sweep.ts')).sweep,
+    ['dataDir', ...settings],
+  )
+    .option('--dry-run', 'only say who is missing')
+    .addHelpText('after', SWEEP_HELP);
+}
+
+function addDeadLetters(program: Command, add: Add): void {
+  const letters = program
+    .command('dead-letters')
+    .helpCommand(false)
+    .description('Tasks that failed for good: look at them, try them again, or put them away.');
+  const load = () => import('./fleet/dead-letters.ts');
+  add('list', 'List them, newest first.', async () => (await load()).list, STORE_SETTINGS, letters)
+    .option('--machine <name>', 'only tasks of this machine')
+    .option('--limit <count>', 'at most so many', '50')
+    .option('--before <task>', 'only tasks older than this one: the next page');
+  add(
+    'show <task>',
+    'Show one, with its records.',
+    async () => (await load()).showOne,
+    STORE_SETTINGS,
+    letters,
+  );
+  add(
+    'redrive <task>',
+    'Let it go on, as a new generation, from the step it failed in.',
+    async () => (await load()).redrive,
+    STORE_SETTINGS,
+    letters,
+  )
+    .option('--fresh', 'from its beginning, with new idempotency keys')
+    .option('--generation <number>', 'only if it is still at this one')
+    .option('--dry-run', 'only say what would be done');
+  add(
+    'discard <task>',
+    'Put it away: kept until retention, listed no longer.',
+    async () => (await load()).discard,
+    STORE_SETTINGS,
+    letters,
+  )
+    .option('--generation <number>', 'only if it is still at this one')
+    .option('--dry-run', 'only say what would be done');
+}
+
+function addMigrate(program: Command, add: Add): void {
+  const migrate = program
+    .command('migrate')
+    .helpCommand(false)
+    .description("The store's tables: make them, bring them up to date, or see what is pending.");
+  const load = () => import('./fleet/migrate.ts');
+  add(
+    'up',
+    'Apply what is pending. Any number of processes may do so at once.',
+    async () => (await load()).up,
+    STORE_SETTINGS,
+    migrate,
+  ).option('--dry-run', 'the same as plan');
+  add(
+    'status',
+    'What was applied, and what is pending. Exit 6 where something is.',
+    async () => (await load()).status,
+    STORE_SETTINGS,
+    migrate,
+  );
+  add(
+    'plan',
+    'Print the SQL that up would execute.',
+    async () => (await load()).plan,
+    STORE_SETTINGS,
+    migrate,
+  );
+}
+
+const WORKER_HELP = `
+SIGTERM or Ctrl-C drains: phases in hand finish within the budget, other pods take the rest, exit 0.
+A second one ends it at once.
+
+Examples:
+  fleetq worker --store postgres://app@db/fleet --health-listen :9090
+  fleetq worker --store sqlite:./fleet.db --pods 4
+`;
+const ENQUEUE_HELP = `
+A line of --file is {"input":…}, and may have "key", "priority", "runAt" and "queue". What was enqueued
+before a line that is refused stays; with keys the whole file may be sent again.
+
+Examples:
+  fleetq enqueue hello --input '{"name":"Ada"}' --wait
+  fleetq enqueue hello --file names.jsonl --priority 5
+`;
+const SWEEP_HELP = `
+Where the leader runs on this host, below the data directory, it is asked to sweep. Otherwise only
+pods that were fenced before are swept, and claims whose owner is gone: whether a silent pod is dead
+can only be told by a pod that has watched it.
+`;

@@ -1,0 +1,136 @@
+/**
+ * Whoever wants things done: enqueues tasks over a while, with keys where it will try again, waits for
+ * their results, and changes its mind about some.
+ */
+import { Results } from '../../src/fleet/results.ts';
+import { type TaskOptions, Tasks } from '../../src/fleet/tasks.ts';
+import { pause, type RunId, runIdMint } from '../../src/ground/index.ts';
+import type { Ending } from '../../src/machine/index.ts';
+import type { Store } from '../../src/store/store.ts';
+import { below } from '../support/seeded-random.ts';
+import type { Auditor } from './auditor.ts';
+import { Link, storeFor } from './network.ts';
+import { Process } from './process.ts';
+import { planNamed, SHAPES } from './shapes.ts';
+import type { World } from './world.ts';
+
+const KEY_MS = 7 * 86_400_000;
+const RETRY_MS = 300;
+
+export interface Wanted {
+  readonly machine: string;
+  readonly n: number;
+  /** Acknowledged: from then on it must not be lost. */
+  id: RunId | undefined;
+  ending: Ending | undefined;
+  /** `done`: the store said that it is cancelled. */
+  cancelled: 'no' | 'asked' | 'done';
+}
+
+export class Client {
+  readonly wanted: Wanted[] = [];
+  readonly link = new Link();
+  readonly #world: World;
+  readonly #process: Process;
+  readonly #store: Store;
+  readonly #tasks: Tasks;
+  #unacknowledged = 0;
+
+  constructor(world: World, auditor: Auditor, weather: Link) {
+    this.#world = world;
+    const process = new Process(world.schedule, 'client', world.seedOf());
+    this.#process = process;
+    const { clock, random } = process;
+    this.#store = storeFor({ world, auditor, process, link: this.link, store: weather });
+    const store = this.#store;
+    this.#tasks = new Tasks({
+      store,
+      clock,
+      results: new Results({ store, clock, random }),
+      mint: runIdMint(clock, random),
+      payloadBytesMax: 65_536,
+      onEnqueued: () => undefined,
+    });
+  }
+
+  /** Everything that was to be enqueued has been, and every result has been heard. */
+  get isContent(): boolean {
+    return this.#unacknowledged === 0 && this.wanted.every(({ id, ending }) => !id || ending);
+  }
+
+  /** So many tasks of mixed shapes, spread over this time. */
+  begin(count: number, spreadMs: number): void {
+    const world = this.#world;
+    this.#unacknowledged = count;
+    for (let n = 0; n < count; n++) {
+      const isEarly = world.random.fraction() < 0.4;
+      const atMs = world.nowMs + (isEarly ? 0 : world.within(0, spreadMs));
+      const wanted = this.#choose(n);
+      world.schedule.at(atMs, () => this.#want(wanted, n), this.#process);
+    }
+  }
+
+  #choose(n: number): Wanted {
+    const machine = this.#world.pick(SHAPES).name;
+    const wanted: Wanted = { machine, n, id: undefined, ending: undefined, cancelled: 'no' };
+    this.wanted.push(wanted);
+    return wanted;
+  }
+
+  #want(wanted: Wanted, n: number): void {
+    this.#enqueue(wanted, n)
+      .catch((error: unknown) => this.#world.violate('client', String(error)))
+      .finally(() => {
+        this.#unacknowledged -= 1;
+      });
+  }
+
+  async #enqueue(wanted: Wanted, n: number): Promise<void> {
+    const { random, clock } = this.#process;
+    const hasKey = below(random, 3) > 0;
+    const isSlow = below(random, 12) === 0;
+    const pace = isSlow ? 2_000 + below(random, 5_000) : 2 + below(random, 250);
+    const options: TaskOptions = {
+      key: hasKey ? `key-${n}` : undefined,
+      keyMs: KEY_MS,
+      priority: below(random, 3),
+      due: below(random, 6) === 0 ? { afterMs: below(random, 4_000) } : undefined,
+    };
+    for (;;) {
+      try {
+        wanted.id = await this.#tasks.enqueue(planNamed(wanted.machine), { n, pace }, options);
+        break;
+      } catch (error) {
+        if ((error as { verdict?: string }).verdict !== 'retry') throw error;
+        // Without a key nobody can tell whether it is there: then it is left at that.
+        if (!hasKey) return;
+        await pause(clock, RETRY_MS);
+      }
+    }
+    this.#world.say('client', `has ${wanted.machine} ${n} as ${wanted.id.slice(-6)}`);
+    const { id } = wanted;
+    this.#tasks.ending(id, undefined).then(
+      (ending) => {
+        wanted.ending = ending;
+      },
+      (error: unknown) => this.#world.violate('I1', `${id}: ${String(error)}`),
+    );
+    if (below(random, 12) === 0) await this.#cancel(wanted, id);
+  }
+
+  async #cancel(wanted: Wanted, id: RunId): Promise<void> {
+    const { random, clock } = this.#process;
+    await pause(clock, below(random, 6_000));
+    wanted.cancelled = 'asked';
+    for (;;) {
+      try {
+        const answer = await this.#tasks.cancel(id, 'it is not wanted any more');
+        this.#world.say('client', `cancels ${id.slice(-6)}: ${answer}`);
+        if (answer === 'done') wanted.cancelled = 'done';
+        return;
+      } catch {
+        await pause(clock, RETRY_MS);
+      }
+    }
+  }
+}
