@@ -6,7 +6,14 @@
  *               ↑                            │
  *               └──────── taken for dead ────┘
  */
-import { atMost, type Cancel, describeError, type Json, runIdMint } from '../ground/index.ts';
+import {
+  atMost,
+  type Cancel,
+  describeError,
+  FleetqError,
+  type Json,
+  runIdMint,
+} from '../ground/index.ts';
 import type { PodGlimpse, PodId } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Ladder } from './ladder.ts';
@@ -54,8 +61,23 @@ export class Pod {
     this.#mint = () => mint() as string as PodId;
   }
 
-  /** Resolves when the pod has taken its place and claims. Throws where the tables do not fit. */
+  /**
+   * Resolves when the pod has taken its place and claims; or at once where the store is away, and it
+   * joins when the store is back: what was started on this host goes on meanwhile. Throws where the
+   * tables do not fit.
+   */
   async start(): Promise<void> {
+    try {
+      await this.#join();
+    } catch (error) {
+      if (!(error instanceof FleetqError) || error.verdict !== 'retry') throw error;
+      tell('store.failed', () => ({ what: 'join', error: describeError(error) }));
+      this.#life?.die();
+      this.#again(() => this.#join());
+    }
+  }
+
+  async #join(): Promise<void> {
     const { store, registry } = this.#ports;
     await store.checkSchema();
     await store.announce(
@@ -65,7 +87,7 @@ export class Pod {
       })),
     );
     await this.#live();
-    this.#stopHints = await store.listen((hint) => {
+    this.#stopHints ??= await store.listen((hint) => {
       if (hint === 'ready') this.#life?.hint();
       else this.#events.onEnded?.();
     });
@@ -138,7 +160,7 @@ export class Pod {
         id: this.#mint(),
         onDead: () => {
           this.#events.onDied?.();
-          this.#liveAgain();
+          this.#again(() => this.#live());
         },
         onDrainWanted: this.#events.onDrainWanted,
         onEnded: () => this.#events.onEnded?.(),
@@ -168,11 +190,11 @@ export class Pod {
   }
 
   /** Until it works: the store may be away for a while after it has been back for a moment. */
-  #liveAgain(): void {
+  #again(act: () => Promise<void>): void {
     const ladder = new Ladder();
     const attempt = () => {
       if (this.#isStopping) return;
-      this.#live().catch((error) => {
+      act().catch((error) => {
         tell('store.failed', () => ({ what: 'register', error: describeError(error) }));
         this.#life?.die();
         this.#cancelRestart = this.#ports.clock.after(

@@ -72,7 +72,16 @@ class ThreadHeart implements Heart {
       else this.#options.onFailed(new Error(message.message));
     });
     worker.on('error', (error) => this.#options.onFailed(error));
+    worker.on('exit', () => this.#beatAgain(worker));
     this.#worker = worker;
+  }
+
+  /** A thread that could not open the store, or broke, is followed by another. */
+  #beatAgain(ended: Worker): void {
+    if (this.#worker !== ended) return;
+    this.#cancel?.();
+    const { clock, heartbeatMs } = this.#options;
+    this.#cancel = clock.after(heartbeatMs, () => this.start());
   }
 
   async stop(): Promise<void> {

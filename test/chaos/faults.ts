@@ -120,8 +120,7 @@ export class Faults {
       return false;
     }
     this.counts.kills += 1;
-    const isLost = random.fraction() < 1 / 3;
-    if (isLost) {
+    if (this.counts.kills % 3 === 0) {
       house.loseDisk();
       this.disksLost += 1;
     }

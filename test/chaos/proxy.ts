@@ -11,9 +11,11 @@ export type Cut = 'silence' | 'reset';
 
 /** Statements that change something; which of them is in doubt is left to chance. */
 const WRITES = /update step_tracker|insert into (?:step_tracker|run_events)|update pod_health/;
-/** The server says that it has committed, and that it waits for the next statement. */
+/** The server says that it has committed rows, or nothing, and that it waits for what comes next. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the protocol is binary
-const COMMITTED = /(?:SELECT|UPDATE|INSERT 0|COMMIT)(?: \d+)?\x00Z\x00\x00\x00\x05I$/;
+const COMMITTED = /(?:SELECT|UPDATE|INSERT 0) [1-9]\d*\x00Z\x00\x00\x00\x05I$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the protocol is binary
+const READY = /Z\x00\x00\x00\x05[ITE]$/;
 
 interface Pair {
   readonly client: Socket;
@@ -25,7 +27,7 @@ interface Pair {
 /** An answer that is to be lost: on which connection, and what of it has come so far. */
 interface Doubt {
   pair: Pair | undefined;
-  readonly held: Buffer[];
+  held: Buffer[];
   readonly finish: (wasDropped: boolean) => void;
 }
 
@@ -85,8 +87,15 @@ export class StoreProxy {
   /** Nothing is dropped any more; what was held back arrives after all. */
   disarm(): void {
     const doubt = this.#doubt;
-    for (const chunk of doubt?.held ?? []) doubt?.pair?.down.push(chunk);
-    doubt?.finish(false);
+    if (!doubt) return;
+    this.#letGo(doubt);
+    doubt.finish(false);
+  }
+
+  #letGo(doubt: Doubt): void {
+    const { pair, held } = doubt;
+    [doubt.pair, doubt.held] = [undefined, []];
+    for (const chunk of held) pair?.down.push(chunk);
   }
 
   #join(client: Socket): void {
@@ -129,7 +138,12 @@ export class StoreProxy {
     const doubt = this.#doubt;
     if (doubt?.pair !== pair) return pair.down.push(chunk);
     doubt.held.push(chunk);
-    if (!COMMITTED.test(Buffer.concat(doubt.held).toString('latin1'))) return;
+    const said = Buffer.concat(doubt.held).toString('latin1');
+    if (!COMMITTED.test(said)) {
+      // Nothing was changed, or it failed: that answer is none to lose.
+      if (READY.test(said)) this.#letGo(doubt);
+      return;
+    }
     end(pair);
     this.#pairs.delete(pair);
     doubt.finish(true);

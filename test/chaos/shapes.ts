@@ -81,7 +81,7 @@ function spansOf(subject: string, phase: string): readonly [number, number] {
   if (phase !== 'work' && phase !== 'persist') return [0, 0];
   const number = Number(subject.slice(1)) * 7919 + phase.length * 104_729;
   const hundredth = number % 100;
-  const afterMs = number % 23;
+  const afterMs = number % 61;
   if (hundredth < LONG_IN_A_HUNDRED) return [800 + (number % 1_700), afterMs];
   if (hundredth < MIDDLING_IN_A_HUNDRED) return [50 + (number % 250), afterMs];
   return [number % 30, afterMs];

@@ -1,14 +1,17 @@
 /** The live table as text: aligned, never wider than the terminal, and calm. */
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { drawScreen, type Picture } from '../../src/cli/dev/screen.ts';
+import { Board, type BoardPod } from '../../src/cli/dev/board.ts';
+import { place } from '../../src/cli/dev/lines.ts';
+import { drawScreen, type Picture, type RunLine } from '../../src/cli/dev/screen.ts';
 import { stripOf } from '../../src/cli/dev/strip.ts';
-import { place } from '../../src/cli/dev/table-view.ts';
 import { plain, tableText } from '../../src/cli/table.ts';
 import type { RunId, RunSummary } from '../../src/index.ts';
 
-function run(over: Partial<RunSummary>): RunSummary {
+function run(over: Partial<RunLine>): RunLine {
   return {
+    pod: 'pod-1',
+    isOrphan: false,
     id: '01JZZZZZZZZZZZZZZZZZZZZZZ0' as RunId,
     machine: 'image/install',
     version: 1,
@@ -28,11 +31,14 @@ const machine = {
   fingerprint: 'x',
   transitions: ['pull', 'unpack'].flatMap((step) => phases.map((phase) => ({ step, phase }))),
 };
+function pods(over: Partial<BoardPod> = {}): readonly BoardPod[] {
+  const board = new Board(['pod-1', 'pod-2', 'pod-3']);
+  return board.pods.map((pod) => ({ ...pod, state: 'up', pid: 4_194_304, ...over }));
+}
 const picture: Picture = {
-  dataDir: './.fleetq',
+  store: 'sqlite:.fleetq/fleet.db',
   hasSamples: true,
-  worker: 'worker 1, boot 1, up 3 s, 1 of 64 slots busy',
-  isUp: true,
+  pods: pods(),
   runs: Array.from({ length: 20 }, (_, index) =>
     run({
       id: `01JZZZZZZZZZZZZZZZZZZZZZ${10 + index}` as RunId,
@@ -41,16 +47,22 @@ const picture: Picture = {
   ),
   machines: new Map([['image/install@1', machine]]),
   totals: {
-    started: 12_345,
+    enqueued: 12_345,
     completed: 12_000,
     handedOff: 300,
     failed: 45,
-    cancelled: 0,
-    resumed: 7,
+    takenOver: 7,
   },
-  messages: Array.from({ length: 20 }, (_, index) => `message ${index} ${'x'.repeat(200)}`),
+  verdict: { acknowledged: 12_345, underWay: 12, lost: [], doubled: [] },
+  messages: Array.from({ length: 20 }, (_, index) => ({
+    text: `message ${index} ${'x'.repeat(200)}`,
+    style: 'gray',
+  })),
   now: 5_000,
+  monotonicMs: 5_000,
 };
+const draw = (shown: Partial<Picture>, columns = 80, rows = 40) =>
+  drawScreen({ ...picture, ...shown }, { columns, rows }, (_, text) => text);
 
 describe('the phases of a run', () => {
   test.each<[Partial<RunSummary>, string]>([
@@ -84,38 +96,59 @@ describe('the screen', () => {
     expect(stripVTControlCharacters(lines.at(-1)!)).toContain('q drain and quit');
   });
 
+  test('says in its own words what the outside ledger has found', () => {
+    expect(draw({})).toContain(' ✓ lost 0, doubled 0 of 12345 acknowledged, 12 under way');
+    const verdict = { acknowledged: 2, underWay: 0, lost: ['a'], doubled: ['b', 'c'] };
+    expect(draw({ verdict })).toContain(' ✕ lost 1, doubled 2 of 2 acknowledged');
+  });
+
+  test('stands still: a pod that dies changes no column of the pods', () => {
+    const orphans = new Set(Array.from({ length: 99 }, (_, index) => `${index}`));
+    const killed = draw({ pods: pods({ state: 'killed', orphans, sinceMs: 0 }) });
+    expect(killed.find((line) => line.includes('POD'))).toBe(
+      draw({}).find((line) => line.includes('POD')),
+    );
+    expect(killed.join('\n')).toContain('killed 5.0 s ago, 99 runs wait');
+  });
+
+  test('marks the leader, what was orphaned, and what changed hands', () => {
+    const [first, ...others] = pods();
+    const text = draw({
+      pods: [{ ...first!, isLeader: true }, ...others],
+      runs: [run({ isOrphan: true }), run({ pod: 'pod-3 → 1' })],
+    }).join('\n');
+    expect(text).toContain('pod-1 ★');
+    expect(text).toMatch(/pod-1 .*orphaned/);
+    expect(text).toMatch(/pod-3 → 1 .*active/);
+  });
+
   test.each([80, 100])('at %i columns no machine is cut while there are blanks', (columns) => {
     const name = 'image/install';
     const runs = picture.runs.map((each) => ({ ...each, machine: name, state: 'unpack.work' }));
     const long = { ...picture.runs[0]!, machine: 'image/install-all' };
-    const draw = (shown: Picture) =>
-      drawScreen(shown, { columns, rows: 40 }, (_, text) => text).join('\n');
-    expect(draw({ ...picture, runs })).toContain(`${name} `);
-    expect(draw({ ...picture, runs: [long] })).toContain(`${long.machine} `);
+    expect(draw({ runs }, columns).join('\n')).toContain(`${name} `);
+    expect(draw({ runs: [long] }, columns).join('\n')).toContain(`${long.machine} `);
   });
 
-  test('offers to start runs only where there are samples', () => {
-    const keys = (hasSamples: boolean) =>
-      drawScreen({ ...picture, hasSamples }, { columns: 80, rows: 40 }, (_, text) => text).at(-1);
-    expect(keys(true)).toContain('s start more runs');
-    expect(keys(false)).toBe(' k kill the worker    q drain and quit');
+  test('offers to enqueue tasks only where there are samples', () => {
+    const keys = (hasSamples: boolean) => draw({ hasSamples }).at(-1);
+    expect(keys(true)).toContain('s enqueue more');
+    expect(keys(false)).toBe(' k kill a pod    q drain and quit    ★ leads');
   });
 
   test('shows whole ids where there is room, so that they can be pasted', () => {
-    const draw = (columns: number) =>
-      drawScreen(picture, { columns, rows: 40 }, (_, text) => text).join('\n');
-    expect(draw(120)).toContain(picture.runs[0]!.id);
-    expect(draw(80)).not.toContain(picture.runs[0]!.id);
+    expect(draw({}, 120).join('\n')).toContain(picture.runs[0]!.id);
+    expect(draw({}, 80).join('\n')).not.toContain(picture.runs[0]!.id);
   });
 });
 
 describe('the lines of runs', () => {
   const [a, b, c] = ['A', 'B', 'C'].map((id) => run({ id: id as RunId })) as [
-    RunSummary,
-    RunSummary,
-    RunSummary,
+    RunLine,
+    RunLine,
+    RunLine,
   ];
-  const ended = (of: RunSummary, finishedAt: number): RunSummary => ({ ...of, finishedAt });
+  const ended = (of: RunLine, finishedAt: number): RunLine => ({ ...of, finishedAt });
 
   test('stay where they are; a new run takes the line of the one that ended first', () => {
     const lines = [ended(a, 2_000), ended(b, 1_000)];

@@ -9,7 +9,7 @@ import { afterAll, afterEach } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 export const BIN = fileURLToPath(new URL('dist/bin.js', root));
-const WORKER = fileURLToPath(new URL('dist/cli/dev/worker.js', root));
+const WORKER = fileURLToPath(new URL('dist/cli/worker/pod-process.js', root));
 export const MACHINES = fileURLToPath(new URL('test/cli/machines', root));
 
 const TIMEOUT_MS = 30_000;

@@ -56,7 +56,9 @@ test('the errors page has every code, and only codes that exist', () => {
   const inSource = sources
     .filter((file) => !file.startsWith('src/config/') || file.endsWith('errors.ts'))
     .flatMap((file) =>
-      [...source(file).matchAll(/(?<!VARIABLE = )'(FLEETQ_[A-Z_]*[A-Z])'/g)].map((match) => match[1]!),
+      [...source(file).matchAll(/(?<!VARIABLE = )'(FLEETQ_[A-Z_]*[A-Z])'/g)].map(
+        (match) => match[1]!,
+      ),
     );
   const onPage = rowsOf('docs/reference/errors.md')
     .map(([code = '']) => code)

@@ -57,7 +57,7 @@ test('H8: a handler that does not listen is not released beside itself, but swep
   const script = new Script();
   const machine = twoSteps(script);
   const { clock, startPod, row, podStatus } = startFleet();
-  const options = { machines: [machine], around: script.around, archive: '1h' };
+  const options = { machines: [machine], around: script.around, archive: '1h' } as const;
   const alder = await startPod('alder', options);
   const birch = await startPod('birch', { ...options, isClient: true });
   script.holds.set('a.work', never());

@@ -64,7 +64,7 @@ test('row 17: a pod that was taken for dead stops its runs, registers anew, and 
   const script = new Script();
   const machine = twoSteps(script);
   const { clock, startPod, row, podStatus } = startFleet();
-  const options = { machines: [machine], around: script.around, archive: '100ms' };
+  const options = { machines: [machine], around: script.around, archive: '100ms' } as const;
   const alder = await startPod('alder', options);
   const birch = await startPod('birch', options);
   await clock.advance(STEADY_MS);

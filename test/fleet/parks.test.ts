@@ -47,7 +47,7 @@ test('I27: a wait in place that is taken over takes as long as it was to, whatev
   const script = new Script();
   const machine = sleeper(script, '4s');
   const { clock, startPod, row } = startFleet();
-  const options = { machines: [machine], around: script.around, archive: '100ms' };
+  const options = { machines: [machine], around: script.around, archive: '100ms' } as const;
   const alder = await startPod('alder', options);
   const { id } = await alder.fleet.enqueue(machine, {});
   await clock.advance(1_000);

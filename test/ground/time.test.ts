@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  atMost,
   type Clock,
   exponential,
   isRunId,
@@ -137,4 +138,22 @@ test('a timer past what the runtime can count does not fire at once', async () =
   await pause(systemClock, 5);
   cancel();
   expect(isFired).toBe(false);
+});
+
+test('waiting at most so long ends with the work or with the time, and leaves no timer', async () => {
+  const timers = new Set<() => void>();
+  const clock: Clock = {
+    ...systemClock,
+    after: (_, act) => {
+      timers.add(act);
+      return () => timers.delete(act);
+    },
+  };
+  await atMost(clock, 1_000, Promise.resolve());
+  await expect(atMost(clock, 1_000, Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(timers.size).toBe(0);
+  const late = atMost(clock, 1_000, new Promise(() => undefined));
+  for (const fire of timers) fire();
+  await late;
+  expect(timers.size).toBe(0);
 });

@@ -8,6 +8,7 @@ import { rowsOf } from '../../src/fleet/index.ts';
 import { histories } from '../../src/store/memory/archive.ts';
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type MemoryTables, type TaskRecord } from '../../src/store/memory/tables.ts';
+import type { PodBirth } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ClaimedTask, EnqueueAnswer, Segment, Settlement } from '../../src/store/tasks.ts';
 import type { PodId, PodStatus } from '../../src/store/words.ts';
@@ -50,6 +51,7 @@ export class Auditor {
   /** By task and epoch. */
   readonly claims = new Map<string, Snapshot>();
   readonly disks = new Map<Process, Disk>();
+  readonly births = new Map<string, PodBirth>();
   #changes = 0;
   /** Tasks the store has taken in. */
   taskCount = 0;
@@ -78,12 +80,17 @@ export class Auditor {
     if (verb === 'enqueue') {
       this.taskCount += (answer as EnqueueAnswer[]).filter(({ isNew }) => isNew).length;
     }
+    if (verb === 'register') this.#born(given[0] as PodBirth);
     if (verb === 'claim') for (const task of answer as ClaimedTask[]) this.#own(process, task);
     if (verb === 'take' && (given[0] as { to: string }).to === 'taker') {
       for (const task of answer as ClaimedTask[]) this.#own(process, task);
     }
     const isQuiet = verb === 'beat' || verb === 'find' || (Array.isArray(answer) && !answer[0]);
     if (!isQuiet || this.#world.isTold) this.#world.say(process.name, `${verb} ${brief(answer)}`);
+  }
+
+  #born(birth: PodBirth): void {
+    if (!this.births.has(birth.pod)) this.births.set(birth.pod, birth);
   }
 
   /** I25: whoever is fresh by the store's clock is never swept. */

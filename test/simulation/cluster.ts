@@ -2,9 +2,10 @@
  * The pods of a simulation and whoever looks after them: a process that has ended is started again
  * after a while, on its disk or on an empty one. At the end everything is healed.
  */
+import { decodeTime } from 'ulid';
 import type { PodTimes } from '../../src/fleet/index.ts';
 import type { Random } from '../../src/ground/index.ts';
-import { below } from '../support/seeded-random.ts';
+import type { PodBirth } from '../../src/store/pods.ts';
 import type { Auditor } from './auditor.ts';
 import { Disk } from './disk.ts';
 import { chooseFault } from './faults.ts';
@@ -112,6 +113,22 @@ export class Cluster {
     }
   }
 
+  /** Once all is quiet, no journal keeps what the store has, and no pod holds anything. */
+  judge(): void {
+    for (const { name, disk, process, member } of this.alive()) {
+      if (process.isDead) continue;
+      const { pod } = member;
+      if (!pod.status.isReady) this.#world.violate('I37', `${name} has not joined again`);
+      if (pod.status.held > 0) this.#world.violate('I38', `${name} still holds ${pod.status.held}`);
+      const kept = [...disk.runs.values()].filter(({ generation }) => generation !== null);
+      if (kept.length > 0) this.#world.violate('holds', `${name} keeps run ${kept[0]!.id}`);
+    }
+  }
+
+  end(): void {
+    for (const pod of [...this.alive(), ...this.#clones]) pod.kill();
+  }
+
   /** Starts again what has ended. */
   #watch(): void {
     const { schedule } = this.#world;
@@ -139,27 +156,35 @@ export class Cluster {
 
   /** Another process that takes itself for this pod: same id, same nonce. */
   clone(pod: SimPod): void {
-    const { life } = pod.member.pod;
-    const birth = life && pod.births.get(life.id);
+    const birth = this.#auditor.births.get(pod.member.pod.life?.id ?? '');
     if (!birth) return;
     this.#world.say(pod.name, 'is cloned');
     this.#world.count('clones');
     const name = `${pod.name}'`;
-    const seed = this.#world.seedOf();
-    const random = replaying(birth.drawn, this.#world.fork());
-    const process = new Process(this.#world.schedule, name, seed, random);
-    process.skewMs = birth.nowMs - (BEGIN_MS + this.#world.nowMs);
-    const copy = this.#start(name, pod.isSuspectsOnly, this.#newDisk(), process);
-    this.#clones.push(copy);
+    const random = asBorn(birth, this.#world.fork());
+    const process = new Process(this.#world.schedule, name, this.#world.seedOf(), random);
+    process.stoppedAt = decodeTime(birth.pod);
+    this.#clones.push(this.#start(name, pod.isSuspectsOnly, this.#newDisk(), process));
   }
 }
 
-/** Draws what somebody else has drawn, and then for itself. */
-export function replaying(drawn: readonly number[], after: Random): Random {
-  let next = 0;
-  const fraction = () => (next < drawn.length ? drawn[next++]! : after.fraction());
-  const byte = () => below({ ...after, fraction }, 256);
-  const hex = (count: number) =>
-    Array.from({ length: count }, () => byte().toString(16).padStart(2, '0')).join('');
-  return { fraction, hex };
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_LENGTH = 10;
+
+/** Chance that gives a process the nonce and the id of another, and then goes its own way. */
+function asBorn({ pod, nonce }: PodBirth, after: Random): Random {
+  let isNamed = false;
+  // An id is drawn from its last digit to its first.
+  const digits = [...pod.slice(TIME_LENGTH)];
+  return {
+    fraction: () => {
+      const digit = isNamed ? digits.pop() : undefined;
+      return digit === undefined ? after.fraction() : (DIGITS.indexOf(digit) + 0.5) / 32;
+    },
+    hex: (count) => {
+      if (isNamed) return after.hex(count);
+      isNamed = true;
+      return nonce;
+    },
+  };
 }

@@ -39,7 +39,7 @@ export class Disk {
   /** All of what `act` does to it, as one transaction that can be lost later. */
   transact(act: () => void): void {
     const [lsn, boot] = [this.lsn, this.boot];
-    const touched = new Map<string, readonly [RawRunRow | undefined, EventRow[], number?]>();
+    const touched = new Map<string, readonly [RawRunRow | undefined, EventRow[], number | undefined]>();
     this.#touch = (run) => {
       if (touched.has(run)) return;
       const events = [...(this.events.get(run) ?? [])];

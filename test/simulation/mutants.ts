@@ -18,3 +18,5 @@ export interface Mutant {
   readonly changeHeart?: (make: MakeHeart) => MakeHeart;
   readonly changeJournal?: (journal: Journal) => Journal;
 }
+
+export const MUTANTS: readonly Mutant[] = [];

@@ -23,6 +23,8 @@ export class Process implements Gate {
   isPaused = false;
   /** How far its wall clock is from the shared one. */
   skewMs = 0;
+  /** What its wall clock shows instead, while that is set. */
+  stoppedAt: number | undefined;
 
   constructor(schedule: Schedule, name: string, seed: number, random = seededRandom(seed)) {
     this.name = name;
@@ -37,7 +39,8 @@ export class Process implements Gate {
   }
 
   readonly #clock: Clock = {
-    now: () => Math.floor(BEGIN_MS + this.#schedule.nowMs + this.skewMs),
+    now: () =>
+      this.stoppedAt ?? Math.floor(BEGIN_MS + this.#schedule.nowMs + this.skewMs),
     monotonicMs: () => this.#schedule.nowMs - this.#bornMs,
     after: (delayMs, act) => {
       const waitMs = Math.min(Math.max(0, Math.ceil(delayMs)), TIMER_MS_MAX);

@@ -216,6 +216,7 @@ export class SimPod {
   }
 
   #heard({ verb, given }: Told, answer: unknown, sentMs: number): void {
+    if (verb === 'register') this.process.stoppedAt = undefined;
     if (verb !== 'beat' || (answer as BeatAnswer).kind !== 'taken') return;
     this.#beatMs.set((given[0] as Beat).pod, sentMs);
   }

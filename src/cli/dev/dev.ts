@@ -215,8 +215,9 @@ class Dev {
   async #giveUp(event: Extract<SupervisorEvent, { kind: 'refused' }>): Promise<void> {
     if (this.#stopCount > 0) return;
     this.#stopCount++;
+    this.#load.stop();
     await this.#stopAll(STOP_SLACK_MS);
-    await this.#load.stop();
+    await this.#load.lastLook();
     const { error, hint } = event;
     const problem = { code: error.code ?? 'FLEETQ_INTERNAL', detail: error.message };
     this.#view.close(verdictText(this.#verifier.verdict));
@@ -235,8 +236,9 @@ class Dev {
   }
 
   async #finish(patienceMs: number, code: ExitCode): Promise<void> {
+    this.#load.stop();
     await this.#stopAll(patienceMs);
-    await this.#load.stop();
+    await this.#load.lastLook();
     const { verdict } = this.#verifier;
     if (this.#output.isJson) this.#view.hear({ kind: 'verified', ...verdict });
     this.#view.close(verdictText(verdict));

@@ -57,9 +57,13 @@ export class Load {
     }
   }
 
-  /** Nothing more is enqueued; the last look has been taken. */
-  async stop(): Promise<void> {
+  /** Nothing more is enqueued. */
+  stop(): void {
     this.#isStopped = true;
+  }
+
+  /** One look more, when nothing happens any longer. */
+  async lastLook(): Promise<void> {
     await this.#looking;
     await this.#look().catch(() => undefined);
   }

@@ -27,10 +27,10 @@ const REGISTRY = new URL('../../machines/image/sample-registry.js', import.meta.
 const REGISTRY_PORT = 7434;
 const IMAGE_BYTES = 384 * 1024;
 /** Slow enough to be watched, and to be killed in the middle. */
-const BYTES_PER_SECOND = 96 * 1024;
+const BYTES_PER_SECOND = 72 * 1024;
 /** So many images are installed in turn; from the second round on some are there already. */
-const HOME_COUNT = 6;
-const FAIL_EVERY = 17;
+const HOME_COUNT = 24;
+const FAIL_EVERY = 41;
 const NAMES = ['Ada', 'Grace', 'Edsger', 'Barbara', 'Leslie', 'Frances'];
 
 type Make = (turn: number) => Sample | Promise<Sample>;
@@ -39,6 +39,7 @@ export class Samples {
   readonly #root: string;
   readonly #registry: Registry | undefined;
   #turn = 0;
+  #imageCount = 0;
 
   private constructor(dataDir: string, registry: Registry | undefined) {
     this.#root = join(resolve(dataDir), 'dev-images');
@@ -60,7 +61,7 @@ export class Samples {
     if (turn % FAIL_EVERY === FAIL_EVERY - 1) {
       return { machine: 'sample/charge', input: { account: `a-${turn}`, cents: 250_000 } };
     }
-    const makers: readonly Make[] = [resize, image(this), lookup, hello, flaky, resize, charge];
+    const makers = [resize, image(this), lookup, hello, image(this), flaky, charge] as const;
     return makers[turn % makers.length]!(turn);
   }
 
@@ -68,10 +69,10 @@ export class Samples {
     return this.#registry?.close() ?? Promise.resolve();
   }
 
-  async image(turn: number): Promise<Sample> {
+  async image(): Promise<Sample> {
     const images = this.#registry?.images ?? [];
-    const { name, url, sha256 } = images[turn % images.length]!;
-    const count = Math.floor(turn / 7);
+    const count = this.#imageCount++;
+    const { name, url, sha256 } = images[count % images.length]!;
     const home = `${name}-${count % HOME_COUNT}`;
     // Two rounds of three begin with nothing there; the third finds everything done, and hands off.
     if (Math.floor(count / HOME_COUNT) % 3 !== 2) {
@@ -83,8 +84,8 @@ export class Samples {
 
 const image =
   (samples: Samples): Make =>
-  (turn) =>
-    samples.image(turn);
+  () =>
+    samples.image();
 const resize: Make = (turn) => ({
   machine: 'sample/resize',
   input: { id: turn, width: 320 + (turn % 8) * 160 },

@@ -16,6 +16,10 @@ export interface RunLine extends RunSummary {
   /** Its pod has died, and nobody has taken it up yet. */
   readonly isOrphan: boolean;
 }
+export interface Message {
+  readonly text: string;
+  readonly style: Style;
+}
 export interface Picture {
   readonly store: string;
   /** Whether there are tasks to enqueue with a key. */
@@ -25,7 +29,7 @@ export interface Picture {
   readonly machines: ReadonlyMap<string, MachineInfo>;
   readonly totals: Totals;
   readonly verdict: Verdict;
-  readonly messages: readonly string[];
+  readonly messages: readonly Message[];
   readonly now: number;
   readonly monotonicMs: number;
 }
@@ -41,12 +45,17 @@ const MESSAGES_MAX = 8;
 /** Lines that are always there: head, pods and their head, table head, totals, verdict, keys, blanks. */
 const FRAME_ROWS = 14;
 const MESSAGE_ROWS_MIN = 3;
+/** Of what is left beside the frame: what happens is read, how runs go is only glanced at. */
+const MESSAGE_SHARE = 0.4;
+const RUN_ROWS_MIN = 3;
 export const RUN_ROWS_MAX = 14;
 export const WIDE = 100;
 
 /** How many runs there is room for. */
 export function runRows({ rows }: Size): number {
-  return Math.max(3, Math.min(RUN_ROWS_MAX, rows - FRAME_ROWS - MESSAGE_ROWS_MIN));
+  const left = rows - FRAME_ROWS;
+  const messages = Math.max(MESSAGE_ROWS_MIN, Math.floor(left * MESSAGE_SHARE));
+  return Math.max(RUN_ROWS_MIN, Math.min(RUN_ROWS_MAX, left - messages));
 }
 
 /** As many lines as the screen has, each no wider than it. */
@@ -69,7 +78,7 @@ export function drawScreen(picture: Picture, size: Size, paint: Paint): string[]
     totalsText(picture.totals, paint),
     verdictLine(picture.verdict, paint),
     '',
-    ...shown.map((text) => paint('gray', pad(text, width).trimEnd())),
+    ...shown.map(({ text, style }) => paint(style, pad(text, width).trimEnd())),
     ...Array.from({ length: Math.min(MESSAGES_MAX, room) - shown.length }, () => ''),
     '',
     keysText(picture, paint),
@@ -88,11 +97,10 @@ const STYLE_OF_POD: Record<PodState, Style> = {
 function podColumns({ monotonicMs }: Picture): Column<BoardPod>[] {
   const sinceOf = ({ sinceMs }: BoardPod) => showDuration(Math.max(0, monotonicMs - sinceMs));
   return [
-    { head: 'POD   ', text: ({ name }) => name },
-    { head: 'LEADS', text: ({ isLeader }) => (isLeader ? '  ★' : ''), style: () => 'yellow' },
-    { head: pad('PROCESS', 9), text: ({ pid }) => (pid === undefined ? '' : `${pid}`) },
+    { head: pad('POD', 7), text: ({ name, isLeader }) => `${name}${isLeader ? ' ★' : ''}` },
+    { head: 'PROCESS', text: ({ pid }) => (pid === undefined ? '' : `${pid}`) },
     {
-      head: pad('STATE', 33),
+      head: pad('STATE', 30),
       text: (pod) => stateOf(pod, sinceOf(pod)),
       style: ({ state }) => STYLE_OF_POD[state],
       isElastic: true,
@@ -120,7 +128,7 @@ function runColumns({ machines, now }: Picture, columns: number): Column<RunLine
   const styleOf = (run: RunLine): Style => (run.isOrphan ? 'yellow' : STYLE_OF_STATUS[run.status]);
   return [
     { head: pad('TASK', isWide ? 26 : 10), text: (run) => (isWide ? run.id : shortId(run.id)) },
-    { head: pad('POD', 13), text: ({ pod }) => pod, style: podStyle },
+    { head: pad('POD', 9), text: ({ pod }) => pod, style: podStyle },
     { head: pad('MACHINE', nameWidth), text: (run) => run.machine, isElastic: true },
     {
       head: pad('PHASES', STRIP_WIDTH),
@@ -174,6 +182,7 @@ function keysText({ hasSamples }: Picture, paint: Paint): string {
     ['k', 'kill a pod'],
     ...(hasSamples ? [['s', 'enqueue more']] : []),
     ['q', 'drain and quit'],
+    ['★', 'leads'],
   ]
     .map(([key, about]) => `${paint('bold', key!)} ${paint('gray', about!)}`)
     .join('    ');

@@ -1,6 +1,7 @@
 /** What happens in `fleetq dev`, in words: the same for the table and for lines. */
 import { assertNever, showDuration } from '../../ground/index.ts';
 import type { Outcome } from '../../machine/index.ts';
+import type { Style } from '../paint.ts';
 import { plain } from '../table.ts';
 import type { SupervisorEvent } from '../worker/supervisor.ts';
 import type { TakenOver } from './board.ts';
@@ -70,6 +71,23 @@ export function tellEvent(event: DevEvent, id: (run: string) => string): string 
       return `${event.by} cannot begin: ${plain(event.error.message)}`;
     default:
       return assertNever(event);
+  }
+}
+
+/** What one looks for after a kill stands out; the rest is there to be read again. */
+export function styleOfEvent({ kind }: DevEvent): Style {
+  switch (kind) {
+    case 'killed':
+    case 'died':
+    case 'refused':
+      return 'red';
+    case 'takenOver':
+      return 'magenta';
+    case 'ready':
+    case 'rescued':
+      return 'green';
+    default:
+      return 'gray';
   }
 }
 

@@ -3,12 +3,12 @@ import type { MachineInfo } from '../../admin/index.ts';
 import type { RunStatus, RunSummary } from '../../engine/index.ts';
 import { type Cancel, isoTime, systemClock } from '../../ground/index.ts';
 import type { Outcome } from '../../machine/index.ts';
-import { painterFor } from '../paint.ts';
+import { painterFor, type Style } from '../paint.ts';
 import type { SocketClient } from '../socket-client.ts';
 import type { Board } from './board.ts';
 import { place } from './lines.ts';
-import { drawScreen, type RunLine, runRows, shortId, WIDE } from './screen.ts';
-import { type DevEvent, tellEvent } from './story.ts';
+import { drawScreen, type Message, type RunLine, runRows, shortId, WIDE } from './screen.ts';
+import { type DevEvent, styleOfEvent, tellEvent } from './story.ts';
 import { Terminal } from './terminal.ts';
 import type { Verdict } from './verifier.ts';
 import { totalsLine, type View } from './view.ts';
@@ -42,7 +42,7 @@ export class TableView implements View {
   readonly #terminal: Terminal;
   readonly #paint = painterFor(process.stdout);
   readonly #machines = new Map<string, MachineInfo>();
-  readonly #messages: string[] = [];
+  readonly #messages: Message[] = [];
   #lines: RunLine[] = [];
   #isOpen = false;
   #cancelLook: Cancel | undefined;
@@ -63,12 +63,19 @@ export class TableView implements View {
     if (event.kind === 'settled') this.#letGo(event);
     const id = this.#terminal.size.columns >= WIDE ? (run: string) => run : shortId;
     const text = isQuiet(event) ? undefined : tellEvent(event, id);
-    if (text !== undefined) this.say(text);
+    // Whoever quits knows that pods go.
+    const isMeant = event.kind === 'died' && event.how === 'code 0';
+    if (text !== undefined) this.#tell(text, isMeant ? 'gray' : styleOfEvent(event));
     this.#draw();
   }
 
   say(text: string): void {
-    this.#messages.push(`${isoTime(systemClock.now()).slice(11, 19)}  ${text}`);
+    this.#tell(text, 'gray');
+  }
+
+  #tell(text: string, style: Style): void {
+    const at = isoTime(systemClock.now()).slice(11, 19);
+    this.#messages.push({ text: `${at}  ${text}`, style });
     if (this.#messages.length > MESSAGES_KEPT) this.#messages.shift();
     this.#draw();
   }

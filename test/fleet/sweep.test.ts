@@ -1,0 +1,183 @@
+/** Pods that die, seen from the others: who rescues, when, and who is left alone. */
+import { expect, test } from 'vitest';
+import { never } from '../support/fleets.ts';
+import { onlyWork, Script, twoSteps } from './script.ts';
+import { HEARTBEAT_MS, SILENT_MS, STEADY_MS, type TestPod, useTestFleets } from './support.ts';
+
+const { startFleet, hear } = useTestFleets();
+
+const names = ['alder', 'birch', 'cedar'] as const;
+
+async function threePods() {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const fleet = startFleet();
+  const options = { machines: [machine], around: script.around, archive: '100ms' } as const;
+  const pods: TestPod[] = [];
+  for (const name of names) {
+    pods.push(await fleet.startPod(name, options));
+    await fleet.clock.advance(10);
+  }
+  await fleet.clock.advance(STEADY_MS);
+  return { script, machine, ...fleet, options, pods };
+}
+
+const owner = (pods: readonly TestPod[]) => pods.find((pod) => pod.fleet.status.pod?.held === 1)!;
+
+test('I26: the oldest pod leads, and the next one when it is gone', async () => {
+  const { pods, clock } = await threePods();
+  const leaders = () => pods.map((pod) => pod.fleet.status.pod?.leader);
+  expect(new Set(leaders())).toEqual(new Set([pods[0]!.id]));
+  pods[0]!.crash();
+  await clock.advance(SILENT_MS + 2 * HEARTBEAT_MS);
+  expect(leaders().slice(1)).toEqual([pods[1]!.id, pods[1]!.id]);
+});
+
+test('I37: a dead pod is swept the moment its silence is full, and its run goes on at the first phase without a record', async () => {
+  const { script, machine, pods, clock, row, podStatus } = await threePods();
+  script.holds.set('b.work', never());
+  const { id } = await pods[0]!.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  const dead = owner(pods);
+  const deadId = dead.id;
+  dead.crash();
+  script.holds.clear();
+  await clock.advance(SILENT_MS + HEARTBEAT_MS);
+  expect(await podStatus(deadId)).toBe('down');
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'completed', claims: 2 });
+  expect(script.count('a.work')).toBe(1);
+  expect(script.count('b.check')).toBe(1);
+  expect(script.count('b.probe')).toBe(1);
+  expect(script.count('b.work')).toBe(2);
+  for (const [place, keys] of script.keys) expect(keys.size, place).toBe(1);
+});
+
+test('I25: a phase that runs ten times the silence on a live pod is never swept', async () => {
+  const { script, machine, pods, clock, row } = await threePods();
+  script.holds.set('a.work', never());
+  const { id } = await pods[0]!.fleet.enqueue(machine, {});
+  await clock.advance(10 * SILENT_MS);
+  expect(await row(id)).toMatchObject({ status: 'claimed', epoch: 1, claims: 1 });
+  expect(script.count('a.work')).toBe(1);
+});
+
+test('I28, H7: the first pod back after an outage sweeps nobody, and neither do the others', async () => {
+  const { script, machine, pods, clock, row, store } = await threePods();
+  script.holds.set('a.work', never());
+  const { id } = await pods[0]!.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  const before = (await store.pods()).map(({ pod, status }) => ({ pod, status }));
+  for (const pod of pods) pod.wire.isCut = true;
+  await clock.advance(60_000);
+  const first = pods.find((pod) => pod !== owner(pods))!;
+  first.wire.isCut = false;
+  await clock.advance(2 * SILENT_MS - HEARTBEAT_MS);
+  for (const pod of pods) pod.wire.isCut = false;
+  await clock.advance(3 * SILENT_MS);
+  expect((await store.pods()).map(({ pod, status }) => ({ pod, status }))).toEqual(before);
+  expect(await row(id)).toMatchObject({ status: 'claimed', epoch: 1, crashes: 0 });
+});
+
+test('I28: after an outage a pod that stays away is swept all the same, a little later', async () => {
+  const { script, machine, pods, clock, row, podStatus } = await threePods();
+  script.holds.set('a.work', never());
+  const { id } = await pods[0]!.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  const lost = owner(pods);
+  const lostId = lost.id;
+  for (const pod of pods) pod.wire.isCut = true;
+  await clock.advance(60_000);
+  script.holds.clear();
+  for (const pod of pods) if (pod !== lost) pod.wire.isCut = false;
+  await clock.advance(2 * SILENT_MS + 3 * HEARTBEAT_MS);
+  expect(await podStatus(lostId)).toBe('down');
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+});
+
+test('I28: where more than half have fallen silent, their tasks come back and nobody is blamed', async () => {
+  const { script, machine, pods, clock, row, tables } = await threePods();
+  script.holds.set('a.work', never());
+  for (let count = 0; count < 24; count++) await pods[2]!.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  const orphans = [...tables.tasks.values()].filter(
+    ({ claimedBy }) => claimedBy === pods[0]!.id || claimedBy === pods[1]!.id,
+  );
+  pods[0]!.crash();
+  pods[1]!.crash();
+  expect(orphans.length).toBeGreaterThan(0);
+  // Nobody picks them up again before it was looked at.
+  pods[2]!.store.claim = async () => [];
+  await clock.advance(SILENT_MS + 4 * HEARTBEAT_MS + STEADY_MS);
+  for (const { taskId } of orphans) {
+    expect(await row(taskId)).toMatchObject({ status: 'pending', crashes: 0 });
+    expect(tables.tasks.get(taskId)).toMatchObject({ interrupted: true });
+  }
+});
+
+test('I29: a run that kills its pods is failed after the third, and takes no fourth with it', async () => {
+  const script = new Script();
+  const machine = onlyWork(script);
+  const { clock, startPod, row } = startFleet();
+  const options = { machines: [machine], around: script.around } as const;
+  const watcher = await startPod('watcher', { machines: [] });
+  await startPod('witness', { machines: [] });
+  await clock.advance(STEADY_MS);
+  script.holds.set('main.work', never());
+  const client = await startPod('client', { ...options, isClient: true });
+  const { id } = await client.fleet.enqueue(machine, {});
+  for (const crashes of [1, 2, 3]) {
+    const victim = await startPod('victim', { ...options, isSuspectsOnly: crashes === 3 });
+    await clock.advance(3_000);
+    expect(await row(id)).toMatchObject({ status: 'claimed' });
+    victim.crash();
+    await clock.advance(SILENT_MS + 3 * HEARTBEAT_MS);
+    expect(await row(id)).toMatchObject({ crashes });
+  }
+  expect(await row(id)).toMatchObject({ status: 'failed', outcome: 'crashLoop' });
+  expect(script.calls).toHaveLength(3);
+  expect(watcher.fleet.status.pod?.isReady).toBe(true);
+});
+
+test('I38, H1: a claim whose pod nobody knows is given back, whenever it is found', async () => {
+  const { machine, pods, clock, row, tables } = await threePods();
+  const { id } = await pods[0]!.fleet.enqueue(machine, {}, { runAt: '1h' });
+  Object.assign(tables.tasks.get(id)!, {
+    status: 'claimed',
+    waitFor: undefined,
+    claimedBy: 'nobody',
+    claimEpoch: 1,
+    runAt: clock.now(),
+  });
+  await clock.advance(60_000);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+});
+
+test('the sweep is a run like any other: its record names the pods and the tasks', async () => {
+  const { script, machine, pods, clock } = await threePods();
+  script.holds.set('a.work', never());
+  const { id } = await pods[0]!.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  const dead = owner(pods);
+  const deadId = dead.id;
+  dead.crash();
+  await clock.advance(SILENT_MS + 2 * HEARTBEAT_MS);
+  const leader = pods.find((pod) => pod !== dead && pod.fleet.status.pod?.leader === pod.id)!;
+  const sweeps = leader.fleet
+    .runs({ countMax: 100 })
+    .filter(({ machine: name }) => name === 'recovery/sweep')
+    .map((run) => run.output as { pods: readonly { pod: string; tasks: readonly string[] }[] });
+  const rescued = sweeps.flatMap((sweep) => sweep?.pods ?? []);
+  expect(rescued).toMatchObject([{ pod: deadId, tasks: [id], requeued: 1 }]);
+});
+
+test('a pod that leads and is cut off sweeps nobody', async () => {
+  const { pods, clock, store } = await threePods();
+  const failed = hear('recovery.failed');
+  pods[0]!.wire.isCut = true;
+  await clock.advance(10 * SILENT_MS);
+  const swept = (await store.pods()).filter(({ deadBy }) => deadBy === pods[0]!.id);
+  expect(swept).toEqual([]);
+  expect(failed).toEqual([]);
+});

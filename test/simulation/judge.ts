@@ -1,0 +1,108 @@
+/** The whole contract, held against what a simulation has come to once everything was healed. */
+import { foldRun } from '../../src/engine/live-run.ts';
+import type { EventRow } from '../../src/journal/index.ts';
+import { identityCodec } from '../../src/journal/codec.ts';
+import { decodeRows } from '../../src/journal/record.ts';
+import { violations } from '../../src/store/memory/rules.ts';
+import { isEnded, type TaskRecord } from '../../src/store/memory/tables.ts';
+import type { Auditor } from './auditor.ts';
+import type { Client, Wanted } from './client.ts';
+import { expected, type Outside, planNamed, publishesIn } from './shapes.ts';
+import type { World } from './world.ts';
+
+/** Endings that the store itself writes, without a record of the run's own. */
+const BY_THE_STORE = ['crashLoop', 'cancelled'];
+
+export function judge(world: World, auditor: Auditor, client: Client, outside: Outside): void {
+  const { tables } = world;
+  const wantedBy = new Map(client.wanted.map((wanted) => [wanted.id as string | undefined, wanted]));
+  for (const { rule, examples } of violations(tables)) {
+    world.violate('structure', `${rule}: ${examples[0]}`);
+  }
+  for (const wanted of client.wanted) judgeWanted(world, wanted);
+  for (const task of tables.tasks.values()) {
+    if (!isEnded(task)) {
+      world.violate('I37', `${task.taskId} is ${task.status}${holderOf(task)}`);
+      continue;
+    }
+    judgeOutcome(world, task, wantedBy.get(task.taskId));
+    judgeHistory(world, task, auditor.acceptedRows(task.taskId, task.generation));
+    judgeEffects(world, task, outside);
+  }
+}
+
+function holderOf({ claimedBy, waitFor }: TaskRecord): string {
+  return claimedBy ? ` by ${claimedBy}` : waitFor ? ` for ${waitFor}` : '';
+}
+
+function judgeWanted(world: World, { id, ending, cancelled }: Wanted): void {
+  if (!id) return;
+  const row = world.tables.tasks.get(id);
+  if (!row) return world.violate('I1', `${id} was acknowledged, and is gone`);
+  if (cancelled === 'done' && row.status !== 'cancelled') {
+    world.violate('cancel', `${id} was said to be cancelled, and is ${row.status}`);
+  }
+  if (!isEnded(row)) return;
+  if (!ending) return world.violate('I37', `nobody was told that ${id} has ended`);
+  const result = ending.output === undefined ? undefined : JSON.stringify(ending.output);
+  if (result !== row.result) world.violate('I4', `${id} told ${result}, and has ${row.result}`);
+}
+
+function judgeOutcome(world: World, task: TaskRecord, wanted: Wanted | undefined): void {
+  const { taskId, machine, status, outcome = '', result, crashes, error } = task;
+  const { n } = JSON.parse(task.payload ?? '{}') as { n: number };
+  const wants = expected(machine, n);
+  const fault = (how: string) => world.violate('outcome', `${machine} ${taskId} ${how}`);
+  world.count(`ended ${outcome}`);
+  if (outcome === 'crashLoop') {
+    if (crashes < 3) fault(`was given up after ${crashes} crashes`);
+    return;
+  }
+  if (status === 'cancelled') {
+    // Of one that was never acknowledged nobody can have asked.
+    if ((wanted?.cancelled ?? 'no') === 'no') fault('was cancelled, and nobody had asked');
+    return;
+  }
+  if (!wants.outcomes.includes(outcome)) return fault(`ended as ${outcome}: ${error}`);
+  if (wants.result !== undefined && result !== String(wants.result)) {
+    fault(`came to ${result}, not to ${wants.result}`);
+  }
+}
+
+/** I13, I16: one line of records, whose hashes fit, that leads to where the task has ended. */
+function judgeHistory(world: World, task: TaskRecord, rows: readonly EventRow[]): void {
+  const { taskId, machine, outcome = '', lastSeq } = task;
+  if (rows.length === 0 && BY_THE_STORE.includes(outcome)) return;
+  const fault = (how: string) => world.violate('I13', `${machine} ${taskId} ${how}`);
+  try {
+    const run = foldRun(planNamed(machine), taskId, 0, decodeRows(taskId, rows, identityCodec));
+    if (typeof run === 'string') return fault(run);
+    if (BY_THE_STORE.includes(outcome)) return;
+    if (run.state.ending?.outcome !== outcome) {
+      fault(`ended as ${outcome}, and its records at ${run.state.at}`);
+    }
+    if (lastSeq !== run.seq) fault(`was settled at ${lastSeq}, and its records end at ${run.seq}`);
+  } catch (error) {
+    fault((error as Error).message);
+  }
+}
+
+/** What it says it has done is done, and nothing else. */
+function judgeEffects(world: World, { taskId, machine, status }: TaskRecord, of: Outside): void {
+  const done = [...of.published.values()].filter(([first]) => first?.run === taskId);
+  const steps = done.map(([first]) => first!.step);
+  if (new Set(steps).size !== steps.length) {
+    world.violate('keys', `${taskId} has several idempotency keys for one step`);
+  }
+  for (const entries of done) {
+    if (entries.some(({ value }) => value !== entries[0]!.value)) {
+      world.violate('effects', `${taskId} has published different values`);
+    }
+    world.count('effects');
+    world.count('effects repeated', entries.length - 1);
+  }
+  const missing = publishesIn(machine).filter((step) => !steps.includes(step));
+  if (status === 'completed' && missing.length > 0) {
+    world.violate('effects', `${taskId} is completed, and ${missing[0]} was never published`);
+  }
+}
