@@ -204,6 +204,6 @@ function measureSyncs(file: string): number[] {
   }
 }
 
-function micros(ms: number): string {
+export function micros(ms: number): string {
   return ms < 1 ? `${Math.round(ms * 1_000)} µs` : showDuration(ms);
 }

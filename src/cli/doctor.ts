@@ -45,7 +45,7 @@ function show(
   output.line('');
   for (const { name, value, source } of values) {
     const text = value === null ? '(not set)' : String(value);
-    output.line(`      ${name.padEnd(14)}  ${text.padEnd(14)}  ${output.paint('gray', source)}`);
+    output.line(`      ${name.padEnd(14)}  ${text.padEnd(22)}  ${output.paint('gray', source)}`);
   }
 }
 

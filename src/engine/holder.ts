@@ -21,7 +21,7 @@ import {
   startState,
 } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { foldRun, LiveRun, ofRun } from './live-run.ts';
+import { foldRun, LiveRun, limitTime, limitWait, ofRun } from './live-run.ts';
 import type { Recorder } from './recorder.ts';
 import { load } from './resume.ts';
 import type { RunTable } from './run-table.ts';
@@ -98,8 +98,8 @@ export class Holder {
       generation: tie.generation,
       carried: carried && this.#carriedOf(id, plan, carried),
     };
-    const state = withDeadline(startState(plan, event, now), deadlineMs, now);
-    const run = new LiveRun(id, plan, key, tie.epoch, state, tie);
+    const run = new LiveRun(id, plan, key, tie.epoch, startState(plan, event, now), tie);
+    limitTime(run, deadlineMs, clock);
     if (parsed.isShareable && !event.carried) run.view = inputView(parsed);
     const { name: machine, version } = plan;
     const { generation } = tie;
@@ -114,7 +114,10 @@ export class Holder {
     const run = foldRun(plan, id, tie.epoch, records);
     if (typeof run === 'string') throw new DamagedRunError(id, run);
     run.tie = tie;
-    run.state = withDeadline(run.state, deadlineMs, clock.now());
+    limitTime(run, deadlineMs, clock);
+    const last = records.at(-1)!;
+    const waitMs = run.state.dueAt === undefined ? undefined : run.state.dueAt - last.at;
+    limitWait(run, waitMs, clock);
     const first = records[0]!.event;
     assert(first.type === 'STARTED', 'a history begins with STARTED');
     const { machine, version, key } = first;
@@ -123,12 +126,9 @@ export class Holder {
     if (run.state.ending) return tie.ended(run.state.ending);
     await this.#open(run, { type: 'TAKEN', pod }, opens);
     if (offer.isDue) run.waitedSeq = run.seq;
-    const { at, attempt, dueAt } = run.state;
+    const { at, attempt } = run.state;
     const { wasInterrupted } = offer;
     tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
-    const last = records.at(-1)!;
-    // Its due time is by another host's clock, which may be set differently: its length is not.
-    const waitMs = dueAt === undefined ? undefined : dueAt - last.at;
     this.#drive(run, wasInterrupted && !isBetween(run, last.event), waitMs);
   }
 
@@ -192,7 +192,8 @@ export class Holder {
     const wasInterrupted = found.wasInterrupted || runs.wasOpen.delete(id);
     run.tie = tie;
     run.epoch = tie.epoch;
-    run.state = withDeadline(run.state, deadlineMs, clock.now());
+    limitTime(run, deadlineMs, clock);
+    limitWait(run, waitMs, clock);
     runs.live.set(id, run);
     await recorder.record(run, { type: 'TAKEN', pod });
     const { at, attempt } = run.state;
@@ -238,15 +239,6 @@ export class Holder {
     const driven = wasInterrupted ? countInterruption(run) : goOn(run, waitMs);
     driven.catch((error) => onFailed(run, error));
   }
-}
-
-/** By the store's clock there is this much left; by ours it ends then. */
-function withDeadline<S extends { readonly deadlineAt: number | undefined }>(
-  state: S,
-  deadlineMs: number | undefined,
-  now: number,
-): S {
-  return { ...state, deadlineAt: deadlineMs === undefined ? undefined : now + deadlineMs };
 }
 
 /** Nothing can have been interrupted where the last record waits, or the run is asleep. */

@@ -1,5 +1,5 @@
 /** A run in memory: what its records add up to, and what is being done about it right now. */
-import type { ErrorInfo, RunId } from '../ground/index.ts';
+import type { Clock, ErrorInfo, RunId } from '../ground/index.ts';
 import type { StoredRecord } from '../journal/index.ts';
 import { CHAIN_START } from '../journal/index.ts';
 import {
@@ -11,6 +11,9 @@ import {
   startState,
 } from '../machine/index.ts';
 import type { Shadow, Tie } from './tie.ts';
+
+/** A wall clock that has come to differ by more than this was set. */
+const CLOCK_OFF_MS_MAX = 1_000;
 
 /** Why a phase is given up before its handler has answered. */
 export type GiveUp = {
@@ -31,6 +34,8 @@ export class LiveRun {
   /** It is another's by now: nothing it comes to counts. */
   isLost = false;
   state: RunState;
+  /** When its time is up by the monotonic clock, where a store has said so. */
+  deadlineMs: number | undefined = undefined;
   seq = -1;
   hash = CHAIN_START;
   /** A row in the journal's timers stands for it. */
@@ -121,6 +126,31 @@ export function isOurs(run: LiveRun): boolean {
 /** Until when the run waits, if it does: its time, or its deadline where that comes first. */
 export function wakeAtOf({ state: { dueAt, deadlineAt } }: LiveRun): number | undefined {
   return dueAt === undefined ? undefined : Math.min(dueAt, deadlineAt ?? dueAt);
+}
+
+/** A run that is held for a store has this much time left, or no limit. */
+export function limitTime(run: LiveRun, leftMs: number | undefined, clock: Clock): void {
+  run.deadlineMs = leftMs === undefined ? undefined : clock.monotonicMs() + leftMs;
+  const deadlineAt = leftMs === undefined ? undefined : clock.now() + leftMs;
+  run.state = { ...run.state, deadlineAt };
+}
+
+/** A wall clock that was set meanwhile must not end it, nor let it go on for ever. */
+export function followDeadline(run: LiveRun, clock: Clock): void {
+  if (run.deadlineMs === undefined) return;
+  const leftMs = run.deadlineMs - clock.monotonicMs();
+  const offMs = (run.state.deadlineAt ?? 0) - clock.now() - leftMs;
+  if (Math.abs(offMs) <= CLOCK_OFF_MS_MAX) return;
+  limitTime(run, leftMs, clock);
+  // Whatever it waited for is over, or it would not be asked about.
+  limitWait(run, 0, clock);
+}
+
+/** Its due time may be by another clock, or by ours before it was set: its length is the same. */
+export function limitWait(run: LiveRun, waitMs: number | undefined, clock: Clock): void {
+  const { dueAt } = run.state;
+  if (dueAt === undefined || waitMs === undefined) return;
+  run.state = { ...run.state, dueAt: Math.min(dueAt, clock.now() + waitMs) };
 }
 
 /** Whether it is still too early to go on with the run. */

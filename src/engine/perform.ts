@@ -23,7 +23,7 @@ import { type OfPhase, tell } from '../telemetry/events.ts';
 import type { Limits } from '../throttle/index.ts';
 import { PhaseAnswerError } from './errors.ts';
 import { judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
-import type { GiveUp, LiveRun, RunView } from './live-run.ts';
+import { followDeadline, type GiveUp, type LiveRun, type RunView } from './live-run.ts';
 import { type Answer, type Around, type Limit, limitOf, PhaseCall } from './phase-call.ts';
 import { PhaseContext } from './phase-context.ts';
 
@@ -41,6 +41,7 @@ export function perform(
   run: LiveRun,
   view: RunView,
 ): RunEvent | Promise<RunEvent | undefined> {
+  followDeadline(run, ports.clock);
   const { state, plan } = run;
   const place = plan.chart.placeOf(state.at)!;
   const { dueAt, deadlineAt } = state;

@@ -14,7 +14,10 @@ import { dirname, join } from 'node:path';
 import { ROOT } from './markdown.ts';
 
 /** What a user installs, and what npm would put beside it since FleetQ needs it. */
-const BESIDE = ['zod', 'tsx', 'typescript', '@types/node', 'undici-types'];
+const BESIDE = [
+  ...['zod', 'tsx', 'typescript', '@types/node', 'undici-types'],
+  ...['better-sqlite3', '@types/better-sqlite3'],
+];
 
 /** Makes the directory; `fleetq` is where the package lies. */
 export function makeWorkspace(fleetq = ROOT): string {

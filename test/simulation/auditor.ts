@@ -30,14 +30,19 @@ export interface Snapshot {
   readonly state: string;
 }
 
-interface Seen {
-  readonly status: string;
-  readonly epoch: number;
-  readonly generation: number;
-  readonly owner: string | undefined;
-  readonly ending: string;
-  readonly lastSeq: number;
-}
+/** What may not change just like that. */
+type Seen = Pick<
+  TaskRecord,
+  | 'status'
+  | 'claimEpoch'
+  | 'generation'
+  | 'claimedBy'
+  | 'lastSeq'
+  | 'outcome'
+  | 'result'
+  | 'error'
+  | 'finishedAt'
+>;
 
 const RANK: Record<PodStatus, number> = { up: 0, draining: 1, dead: 2, down: 3 };
 /** The rules that concern all tasks together are asked this often; those of changed ones always. */
@@ -194,18 +199,20 @@ export class Auditor {
     const { taskId, claimEpoch, generation, claimedBy } = task;
     const fault = (promise: string, how: string) =>
       this.#world.violate(promise, `${taskId} ${how}`);
-    if (claimEpoch < before.epoch) fault('I7', `fell from epoch ${before.epoch} to ${claimEpoch}`);
-    const hasNewOwner = claimedBy !== undefined && claimedBy !== before.owner;
-    if (hasNewOwner && claimEpoch <= before.epoch) {
-      fault('I7', `went from ${before.owner} to ${claimedBy} under epoch ${claimEpoch}`);
+    if (claimEpoch < before.claimEpoch) {
+      fault('I7', `fell from epoch ${before.claimEpoch} to ${claimEpoch}`);
+    }
+    const hasNewOwner = claimedBy !== undefined && claimedBy !== before.claimedBy;
+    if (hasNewOwner && claimEpoch <= before.claimEpoch) {
+      fault('I7', `went from ${before.claimedBy} to ${claimedBy} under epoch ${claimEpoch}`);
     }
     const hadEnded = ['completed', 'failed', 'cancelled'].includes(before.status);
-    if (hadEnded && generation === before.generation && before.ending !== endingOf(task)) {
-      fault('I4', `ended as ${before.ending}, and then as ${endingOf(task)}`);
+    if (hadEnded && generation === before.generation && endingOf(before) !== endingOf(task)) {
+      fault('I4', `ended as ${endingOf(before)}, and then as ${endingOf(task)}`);
     }
     if (generation < before.generation) fault('I4', 'went back to an earlier generation');
-    if (before.owner !== undefined && claimedBy === undefined && !isEnded(task)) {
-      if (claimEpoch <= before.epoch) fault('I7', `was let go of under epoch ${claimEpoch}`);
+    if (before.claimedBy !== undefined && claimedBy === undefined && !isEnded(task)) {
+      if (claimEpoch <= before.claimEpoch) fault('I7', `was let go of under epoch ${claimEpoch}`);
     }
   }
 
@@ -236,24 +243,37 @@ export class Auditor {
 }
 
 function seenOf(task: TaskRecord): Seen {
-  const { status, claimEpoch: epoch, generation, claimedBy: owner, lastSeq } = task;
-  return { status, epoch, generation, owner, lastSeq, ending: endingOf(task) };
+  const { status, claimEpoch, generation, claimedBy, lastSeq } = task;
+  const { outcome, result, error, finishedAt } = task;
+  return {
+    status,
+    claimEpoch,
+    generation,
+    claimedBy,
+    lastSeq,
+    outcome,
+    result,
+    error,
+    finishedAt,
+  };
 }
 
-function isSame(before: Seen, task: TaskRecord): boolean {
+/** Written out, since it is asked for every task after every call. */
+function isSame(a: Seen, b: Seen): boolean {
   return (
-    before.status === task.status &&
-    before.epoch === task.claimEpoch &&
-    before.generation === task.generation &&
-    before.owner === task.claimedBy &&
-    before.lastSeq === task.lastSeq &&
-    (before.ending === '' || before.ending === endingOf(task))
+    a.status === b.status &&
+    a.claimEpoch === b.claimEpoch &&
+    a.generation === b.generation &&
+    a.claimedBy === b.claimedBy &&
+    a.lastSeq === b.lastSeq &&
+    a.outcome === b.outcome &&
+    a.result === b.result &&
+    a.error === b.error &&
+    a.finishedAt === b.finishedAt
   );
 }
 
-function endingOf(task: TaskRecord): string {
-  if (!isEnded(task)) return '';
-  const { status, outcome, result, error, finishedAt } = task;
+function endingOf({ status, outcome, result, error, finishedAt }: Seen): string {
   return `${status} (${outcome}, ${result ?? error}, ${finishedAt})`;
 }
 

@@ -1,10 +1,12 @@
 /** Bugs to be planted: each breaks one rule, at a port, and the simulation has to notice. */
 import type { MakeHeart } from '../../src/fleet/index.ts';
-import type { Journal } from '../../src/journal/index.ts';
+import { identityCodec, type Journal } from '../../src/journal/index.ts';
+import { encodeEntry } from '../../src/journal/record.ts';
 import type { MemoryTables } from '../../src/store/memory/tables.ts';
 import type { Beat } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Segment, Settlement, TakenTask } from '../../src/store/tasks.ts';
+import type { ClaimRequest, Segment, Settlement, TakenTask } from '../../src/store/tasks.ts';
+import type { PodId } from '../../src/store/words.ts';
 
 export interface Mutant {
   readonly name: string;
@@ -19,4 +21,150 @@ export interface Mutant {
   readonly changeJournal?: (journal: Journal) => Journal;
 }
 
-export const MUTANTS: readonly Mutant[] = [];
+type Change = (tables: MemoryTables, given: readonly unknown[], act: () => unknown) => unknown;
+
+/** A mutant that carries one kind of call out in its own way. */
+function of(name: string, verbs: readonly (keyof Store)[], change: Change): Mutant {
+  return {
+    name,
+    changeCall: <A>(
+      tables: MemoryTables,
+      verb: keyof Store,
+      given: readonly unknown[],
+      act: () => A,
+    ) => (verbs.includes(verb) ? (change(tables, given, act) as A) : act()),
+  };
+}
+
+const settleWithoutFence = of('settle-without-fence', ['settle'], (tables, given, act) => {
+  const [pod, settlements] = given as [PodId, Settlement[]];
+  for (const { task, epoch } of settlements) {
+    const row = tables.tasks.get(task);
+    if (!row || row.finishedAt !== undefined || row.claimEpoch === epoch) continue;
+    // Whoever comes is taken for the owner.
+    Object.assign(row, { claimedBy: pod, status: 'claimed', claimEpoch: epoch, waitFor: undefined });
+  }
+  return act();
+});
+
+const settleByTheDead = of('settle-by-the-dead', ['settle'], (tables, given, act) => {
+  const row = tables.pods.get(given[0] as PodId);
+  const status = row?.status;
+  if (row && status === 'dead') row.status = 'up';
+  const answer = act();
+  if (row && status) row.status = status;
+  return answer;
+});
+
+const takeWithoutEpoch = of('take-without-epoch', ['take'], (tables, _given, act) => {
+  const taken = act() as TakenTask[];
+  for (const { task } of taken) {
+    const row = tables.tasks.get(task);
+    if (row) row.claimEpoch -= 1;
+  }
+  return taken.map((task) => ({ ...task, epoch: task.epoch - 1 }));
+});
+
+const beatWithoutCompare = of('beat-without-compare', ['beat'], (tables, given, act) => {
+  const beat = given[0] as Beat & { seq: number };
+  const row = tables.pods.get(beat.pod);
+  if (!row || row.beatSeq === beat.seq) return act();
+  const seq = row.beatSeq;
+  row.beatSeq = beat.seq;
+  const answer = act();
+  row.beatSeq = Math.max(seq, row.beatSeq);
+  return answer;
+});
+
+const sweepTheLiving = of('sweep-the-living', ['fence', 'worklist'], (tables, _given, act) => {
+  const heard = [...tables.pods.values()].map((row) => [row, row.lastHeartbeat] as const);
+  for (const [row] of heard) row.lastHeartbeat -= 2_500;
+  const answer = act();
+  for (const [row, atMs] of heard) row.lastHeartbeat = atMs;
+  return answer;
+});
+
+const claimByTheDead = of('claim-by-the-dead', ['claim'], (tables, given, act) => {
+  const row = tables.pods.get((given[0] as ClaimRequest).pod);
+  const status = row?.status;
+  if (row) row.status = 'up';
+  const answer = act();
+  if (row && status) row.status = status;
+  return answer;
+});
+
+const tailLost = of('tail-lost', ['settle'], (_tables, given, act) => {
+  for (const settlement of given[1] as { tail?: Segment | undefined }[]) settlement.tail = undefined;
+  return act();
+});
+
+const takenDropped = of('taken-dropped', ['settle', 'archive'], (_tables, given, act) => {
+  const segments = (given.at(-1) as (Segment | Settlement)[]).flatMap((item) =>
+    'events' in item ? item : (item.tail ?? []),
+  );
+  for (const segment of segments) {
+    const events = JSON.parse(segment.events) as { event: string }[];
+    if (events[0]?.event !== 'TAKEN' || events.length === 1) continue;
+    const kept = { firstSeq: segment.firstSeq + 1, events: JSON.stringify(events.slice(1)) };
+    Object.assign(segment, kept);
+  }
+  return act();
+});
+
+const selfFenceIgnored: Mutant = {
+  name: 'self-fence-ignored',
+  changeHeart: (make) => (options) => {
+    const heart = make(options);
+    let hasBeaten = false;
+    return {
+      get deadlineMs() {
+        hasBeaten ||= heart.deadlineMs > 0;
+        return hasBeaten ? Number.POSITIVE_INFINITY : heart.deadlineMs;
+      },
+      start: () => heart.start(),
+      stop: () => heart.stop(),
+    };
+  },
+};
+
+/** A journal whose one function is another. */
+function journalWith(name: string, change: (journal: Journal) => Partial<Journal>): Mutant {
+  return {
+    name,
+    changeJournal: (journal) => {
+      const changed = change(journal) as Record<PropertyKey, unknown>;
+      return new Proxy(journal, {
+        get: (target, key) => {
+          if (key in changed) return changed[key];
+          const value: unknown = Reflect.get(target, key, target);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+    },
+  };
+}
+
+const acknowledgedEarly = journalWith('acknowledged-early', (journal) => ({
+  append: (entry) => {
+    const written = journal.append(entry);
+    written.catch(() => undefined);
+    // What it will be once it is written, told at once.
+    return Promise.resolve(encodeEntry(entry, identityCodec));
+  },
+}));
+
+const evidenceDropped = journalWith('evidence-dropped', () => ({ occupy: () => undefined }));
+
+export const MUTANTS: readonly Mutant[] = [
+  settleWithoutFence,
+  settleByTheDead,
+  takeWithoutEpoch,
+  beatWithoutCompare,
+  sweepTheLiving,
+  claimByTheDead,
+  tailLost,
+  takenDropped,
+  selfFenceIgnored,
+  acknowledgedEarly,
+  evidenceDropped,
+];

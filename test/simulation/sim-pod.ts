@@ -137,6 +137,8 @@ export class SimPod {
       times,
       limits: { slots, unflushedMax: 50_000, payloadBytesMax: 65_536 },
       isSuspectsOnly,
+      // There is a pod for them, which is killed like any other.
+      beginSuspects: undefined,
       onDrainWanted: () => this.drain(),
     });
   }

@@ -203,9 +203,14 @@ export function describeClaims(scene: Scene): void {
     expect(await scene.row(claim.task)).toMatchObject({ status: 'pending', crashes: 2 });
     await scene.enqueue();
     expect(ids(await scene.claim(owner))).not.toContain(claim.task);
+    expect(await scene.store.hasSuspects([ROUTE, 'other@1'])).toBe(true);
+    expect(await scene.store.hasSuspects(['other@1'])).toBe(false);
+    expect(await scene.store.hasSuspects([])).toBe(false);
     const suspect = await scene.claimOne(owner, { head: 'suspect' });
+    expect(await scene.store.hasSuspects([ROUTE])).toBe(false);
     expect(suspect).toMatchObject({ task: claim.task, crashes: 2, wasInterrupted: true });
     await scene.store.settle(owner, [parked(suspect, 'sleep', MINUTE)]);
+    expect(await scene.store.hasSuspects([ROUTE])).toBe(false);
     await scene.pass(HOUR);
     expect(await scene.claim(owner)).toEqual([]);
     const again = await scene.claimOne(owner, { head: 'suspect' });

@@ -215,6 +215,25 @@ export function describeTake(scene: Scene): void {
     expect(claimed[0]).toMatchObject({ pinnedTo: journal, wasInterrupted: true });
   });
 
+  test('a run that belongs to a host is not failed for the deaths of its host', async () => {
+    const journal = 'journal-alder';
+    let pod = await scene.pod('alder', { journal });
+    const run = await mirrorOne(pod, journal);
+    for (let boot = 2; boot < 6; boot++) {
+      await scene.kill(pod);
+      const next = await scene.pod(`alder-${boot}`, { journal, boot });
+      const to = boot % 2 === 0 ? 'taker' : 'pool';
+      await take(pod, { by: next, to });
+      if (to === 'pool') await scene.claim(next, { journal });
+      expect(await scene.row(run)).toMatchObject({
+        status: 'claimed',
+        claimedBy: next,
+        crashes: 0,
+      });
+      pod = next;
+    }
+  });
+
   test('the count of a batch is kept to, in the order of ids', async () => {
     const pod = await scene.pod('alder');
     const claims = [];

@@ -9,7 +9,8 @@
  *   FLEETQ_SHIM_DATA             appends the bytes of every logged write to this file, in that order;
  *                                then the log has what happens to names too: create, rename, unlink
  *   FLEETQ_SHIM_KILL             'write 7' or 'sync 7': ends the process by SIGKILL in place of its
- *                                7th such call on a path that contains FLEETQ_SHIM_KILL_PATH
+ *                                7th such call on a path that contains FLEETQ_SHIM_KILL_PATH, or
+ *                                ends with it where that ends with '$'
  * A line is written when the call has returned, by the thread that made it: in one thread the order
  * of the lines is the order of the calls.
  */
@@ -35,6 +36,13 @@ static const char *log_path, *fail_op, *fail_path, *control, *kill_path;
 static int fail_errno;
 static char kill_op[16];
 static long kill_left;
+
+static int is_at(const char *path, const char *wanted) {
+  size_t length = strlen(wanted), whole = strlen(path);
+  if (length == 0 || wanted[length - 1] != '$') return strstr(path, wanted) != NULL;
+  length--;
+  return whole >= length && strncmp(path + whole - length, wanted, length) == 0;
+}
 
 static int open_own(const char *file) {
   return syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
@@ -88,7 +96,7 @@ static int fails(const char *op, int fd) {
 static void die_at(const char *op, int fd) {
   char path[PATH_MAX], line[64];
   if (kill_left <= 0 || strcmp(op, kill_op) != 0 || !path_of(fd, path)) return;
-  if (kill_path && !strstr(path, kill_path)) return;
+  if (kill_path && !is_at(path, kill_path)) return;
   if (--kill_left > 0) return;
   int length = snprintf(line, sizeof line, "dying at %s\n", op);
   syscall(SYS_write, 1, line, (size_t)length);

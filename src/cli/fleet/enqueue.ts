@@ -76,11 +76,7 @@ async function enqueueFile(
   const pass = async (tasks: Tasks | undefined) => {
     for await (const { lines, bytes } of batchesOf(file, words)) {
       const first = count + 1;
-      const ids = await send(plan, lines, first, tasks).catch((error) => {
-        progress.end();
-        if (!isDry) output.note(`${count} tasks had been enqueued before; they stay`);
-        throw error;
-      });
+      const ids = await send(plan, lines, first, tasks);
       for (const [index, id] of ids.entries()) {
         if (output.isJson) output.line(JSON.stringify({ line: first + index, task: id }));
         else output.line(id);
@@ -89,8 +85,14 @@ async function enqueueFile(
       progress.advance(count, bytes);
     }
   };
-  if (isDry) await pass(undefined);
-  else await withTasks(context.config, pass);
+  try {
+    if (isDry) await pass(undefined);
+    else await withTasks(context.config, pass);
+  } catch (error) {
+    progress.end();
+    if (!isDry && count > 0) output.note(`${count} tasks had been enqueued before; they stay`);
+    throw error;
+  }
   progress.end();
   const text = isDry ? 'lines fit; nothing was enqueued' : 'tasks enqueued';
   output.note(`${count} ${text}${progress.rate()}`);

@@ -6,7 +6,7 @@ import { openStore, type Store } from '../../store/index.ts';
 import type { MigrationStatus } from '../../store/migrations.ts';
 import type { PostgresFacts } from '../../store/postgres/facts.ts';
 import type { Context } from '../command.ts';
-import type { Check } from '../doctor-checks.ts';
+import { type Check, micros } from '../doctor-checks.ts';
 import { schemaOf } from './migrate.ts';
 import { storeAddress, storeOptions } from './open.ts';
 import { podsOf } from './pods.ts';
@@ -123,14 +123,10 @@ async function latencyCheck(store: Store): Promise<Check> {
   }
   elapsed.sort((a, b) => a - b);
   const at = (share: number) => elapsed[Math.floor((elapsed.length - 1) * share)] ?? 0;
-  const fact = `p50 ${tenths(at(0.5))}, p99 ${tenths(at(0.99))} of ${ROUND_TRIPS} round trips`;
+  const fact = `p50 ${micros(at(0.5))}, p99 ${micros(at(0.99))} of ${ROUND_TRIPS} round trips`;
   return at(0.5) <= ROUND_TRIP_SLOW_MS
     ? { name: 'latency', verdict: 'ok', fact }
     : { name: 'latency', verdict: 'warn', fact, fix: 'bring the pods nearer to the database' };
-}
-
-function tenths(ms: number): string {
-  return ms < 10 ? `${ms.toFixed(1)} ms` : showDuration(ms);
 }
 
 /** Listening tests itself: where nothing would arrive there is nothing to stop. */

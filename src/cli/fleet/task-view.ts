@@ -137,6 +137,12 @@ export function showTask(task: TaskView, output: Output): void {
   }
 }
 
+/** What went wrong, without what kind of error it was. */
+export function messageOf(error: unknown): string | undefined {
+  const { message } = Object(error) as { message?: unknown };
+  return typeof message === 'string' ? message : errorText(error);
+}
+
 export function errorText(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   const { name, message } = Object(error) as { name?: unknown; message?: unknown };

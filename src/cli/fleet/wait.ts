@@ -10,7 +10,7 @@ import type { Output } from '../output.ts';
 import { idOf } from '../runs.ts';
 import { plain } from '../table.ts';
 import { withTasks } from './open.ts';
-import { errorText, viewOf } from './task-view.ts';
+import { messageOf, viewOf } from './task-view.ts';
 
 export const wait: Execute = async ({ config, output }, options, task) => {
   idOf(task, 'the argument');
@@ -44,7 +44,7 @@ export async function waitFor(
   }
   const isGood = task.status === 'completed';
   if (isGood && !output.isJson) output.json(task.output ?? null);
-  const why = errorText(task.error);
+  const why = messageOf(task.error);
   output.note(`task ${id} ${task.outcome ?? task.status}${why ? `: ${plain(why)}` : ''}`);
   return isGood ? Exit.ok : Exit.runFailed;
 }

@@ -25,10 +25,12 @@ export function take(tables: MemoryTables, taking: Taking): TakenTask[] {
 
 function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
   const now = tables.now();
-  const isCrash = counts(taking, task);
+  // A run that belongs to a host is that host's affair, however often it dies.
+  const wasInside = counts(taking, task);
+  const isCrash = task.pinnedTo === undefined && wasInside;
   task.claimEpoch += 1;
   task.crashes += isCrash ? 1 : 0;
-  task.interrupted = isCrash || (taking.crashed === 'none' && !hasFencedItself(tables, taking));
+  task.interrupted ||= wasInside || (taking.crashed === 'none' && !hasFencedItself(tables, taking));
   const ending = endingOf(taking, task, isCrash);
   if (ending) {
     end(tables, task, ending);

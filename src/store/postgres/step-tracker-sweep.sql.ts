@@ -4,7 +4,9 @@ import { ended, fenceOf, nextEpoch, onceFound, spanOf, sql } from './sql.ts';
 import { claimedColumns } from './step-tracker-claim.sql.ts';
 import { cancelledError } from './step-tracker-settle.sql.ts';
 
-const isCounted = sql`($4::boolean or task.task_id = any ($5::text[]))`;
+const wasInside = sql`($4::boolean or task.task_id = any ($5::text[]))`;
+/** A run that belongs to a host is that host's affair, however often it dies. */
+const isCounted = sql`(task.pinned_to is null and ${wasInside})`;
 const crashes = sql`(task.crashes + case when ${isCounted} then 1 else 0 end)`;
 const isCancelled = sql`(task.control = 'cancel') is true`;
 const isLoop = sql`(${isCounted} and task.crashes + 1 >= ${CRASHES_MAX})`;
@@ -54,7 +56,7 @@ function takeTo(to: keyof typeof TO): string {
            then clock_timestamp() + ${spanOf('task.key_ms')} end,
          serial_held = task.serial_held and not ${hasEnded},
          crashes = ${crashes},
-         interrupted = task.interrupted or ${isCounted} or ($6::boolean and not gone.left_itself),
+         interrupted = task.interrupted or ${wasInside} or ($6::boolean and not gone.left_itself),
          claim_epoch = ${to === 'taker' ? nextEpoch : 'task.claim_epoch + 1'},
          claimed_by = case when ${isKept} then $1 end,
          claimed_at = case when ${isKept} then clock_timestamp() end,

@@ -30,8 +30,11 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
   // A pod that fenced itself at the end of its drain had let every phase end.
   const wasCutOff = owner === undefined || owner.dead_by !== from;
   return tx.all<RawTask>(sql.selectOfPod, { pod: from, count }).flatMap((row) => {
-    const isCrash = crashed(row.task_id);
-    const isInterrupted = isCrash || (taking.crashed === 'none' && wasCutOff);
+    // A run that belongs to a host is that host's affair, however often it dies.
+    const wasInside = crashed(row.task_id);
+    const isCrash = row.pinned_to === null && wasInside;
+    const isInterrupted =
+      row.interrupted === 1 || wasInside || (taking.crashed === 'none' && wasCutOff);
     const dueAt = tx.now + Math.floor(random.fraction() * taking.spreadMs);
     const next = {
       ...becomes(row, taking, isCrash, { now: tx.now, dueAt }),

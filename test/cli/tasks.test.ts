@@ -1,0 +1,245 @@
+/** Tasks by the command line, on a store in a file, with a real worker process. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { end, makePlace } from './fleet-support.ts';
+import { fileAppears, fleetq, MACHINES, makeDirectory } from './support.ts';
+
+describe('one task', () => {
+  test('is enqueued, waited for, listed, shown with its records, and found ended', async () => {
+    const place = await makePlace();
+    const { task } = await place.json(
+      'enqueue',
+      'test/quick',
+      '--input',
+      '{"n":4}',
+      '--priority',
+      '5',
+    );
+    expect(await place.json('runs')).toMatchObject({
+      tasks: [{ id: task, status: 'pending', priority: 5, input: { n: 4 } }],
+    });
+    const late = await place.run('wait', task, '--timeout', '200ms');
+    expect([late.code, late.stdout]).toEqual([7, '']);
+    expect(late.stderr).toContain('has not ended yet and goes on: it is pending');
+    const worker = await place.worker();
+    const done = await place.run('wait', task);
+    expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 8 }]);
+    expect(done.stderr).toContain(`task ${task} completed`);
+    const shown = await place.run('run', task);
+    expect(shown.stdout).toMatch(/^status {5}completed$[\s\S]*^output {5}\{"doubled":8\}$/m);
+    const events = await place.run('events', task);
+    expect(events.stdout.split('\n').map((line) => line.split('\t')[2])).toEqual([
+      ...['STARTED', 'DONE'],
+      undefined,
+    ]);
+    await end(worker);
+  });
+
+  test('that fails ends --wait with 4, and is a dead letter', async () => {
+    const place = await makePlace();
+    const worker = await place.worker();
+    const input = ['--input', '{"secret":"s"}'];
+    const failed = await place.run('enqueue', 'test/failing', ...input, '--wait');
+    expect([failed.code, failed.stdout]).toEqual([4, '']);
+    expect(failed.stderr).toMatch(/task \w{26} exhausted: no luck/);
+    await end(worker);
+  });
+
+  test('is the same task under the same key, and a conflict with another input', async () => {
+    const place = await makePlace();
+    const enqueue = (n: number) =>
+      place.run('enqueue', 'test/quick', '--input', `{"n":${n}}`, '--key', 'k');
+    const first = await enqueue(1);
+    expect((await enqueue(1)).stdout).toBe(first.stdout);
+    const conflict = await enqueue(2);
+    expect(conflict.code).toBe(1);
+    expect(conflict.stderr).toContain("the key 'k' of test/quick belongs to task");
+  });
+
+  test('is refused where its input does not fit, also by --dry-run, and nothing is enqueued', async () => {
+    const place = await makePlace();
+    for (const more of [[], ['--dry-run']]) {
+      const refused = await place.run('enqueue', 'test/quick', '--input', '{"n":"x"}', ...more);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain('does not fit its schema');
+    }
+    const fits = await place.run('enqueue', 'test/quick', '--input', '{"n":1}', '--dry-run');
+    expect([fits.code, fits.stdout]).toEqual([0, '']);
+    expect((await place.run('runs')).code).toBe(3);
+  });
+
+  test('waits for its time, is rescheduled, and cancelled while nobody holds it', async () => {
+    const place = await makePlace();
+    const quick = ['enqueue', 'test/quick', '--input', '{"n":1}', '--run-at'];
+    const { task } = await place.json(...quick, '1h');
+    expect(await place.json('run', task)).toMatchObject({ status: 'waiting', waitsFor: 'time' });
+    expect(await place.json('reschedule', task, '--run-at', '2030-01-31T12:00:00Z')).toMatchObject({
+      isRescheduled: true,
+    });
+    expect(await place.json('run', task)).toMatchObject({ dueAt: Date.UTC(2030, 0, 31, 12) });
+    const cancelled = await place.run('cancel', task, '--reason', 'not today');
+    expect([cancelled.code, cancelled.stdout]).toEqual([0, `${task} cancelled\n`]);
+    const again = await place.run('reschedule', task, '--run-at', '1s');
+    expect([again.code, again.stdout]).toEqual([1, '']);
+    expect(again.stderr).toContain('cannot be rescheduled: it is cancelled');
+  });
+
+  test('that a pod holds is asked to end, and ends as cancelled', async () => {
+    const place = await makePlace();
+    const worker = await place.worker();
+    const gate = join(place.cwd, 'gate');
+    const input = JSON.stringify({ gate });
+    const { task } = await place.json('enqueue', 'test/gated', '--input', input);
+    await fileAppears(`${gate}.in`);
+    expect(await place.json('cancel', task)).toMatchObject({ answer: 'requested' });
+    writeFileSync(gate, '');
+    const ended = await place.run('wait', task, '--timeout', '20s');
+    expect(ended.code).toBe(4);
+    expect(await place.json('run', task)).toMatchObject({ status: 'cancelled' });
+    await end(worker);
+  });
+
+  test('is followed as its pod archives it, to its end', async () => {
+    const place = await makePlace();
+    const worker = await place.worker();
+    const gate = join(place.cwd, 'gate');
+    const { task } = await place.json('enqueue', 'test/gated', '--input', JSON.stringify({ gate }));
+    await fileAppears(`${gate}.in`);
+    const followed = place.run('events', task, '--follow', '--json');
+    writeFileSync(gate, '');
+    const { code, stdout } = await followed;
+    expect(code).toBe(0);
+    const states = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).state);
+    expect(states).toEqual(['main.work', 'main.persist', 'completed']);
+    await end(worker);
+  });
+});
+
+describe('a file of tasks', () => {
+  const lines = (count: number) =>
+    Array.from({ length: count }, (_, n) => JSON.stringify({ input: { n }, key: `k${n}` }));
+
+  test('is enqueued in batches, in its order, and again without doubling what has a key', async () => {
+    const place = await makePlace();
+    const file = join(place.cwd, 'many.jsonl');
+    writeFileSync(file, `${lines(1_203).join('\n')}\n`);
+    const first = await place.run('enqueue', 'test/quick', '--file', file, '--queue', 'night');
+    expect([first.code, first.stdout.trim().split('\n').length]).toEqual([0, 1_203]);
+    expect(first.stderr).toMatch(/^1203 tasks enqueued in .*, [\d,]+ a second\n$/);
+    const again = await place.run('enqueue', 'test/quick', '--file', file);
+    expect(again.stdout).toBe(first.stdout);
+    const id = first.stdout.split('\n')[7];
+    expect(await place.json('run', id!)).toMatchObject({ input: { n: 7 }, queue: 'night' });
+  });
+
+  test.each([
+    ['not JSON', '{"input":', /line 502: it is not JSON/],
+    ['an input that does not fit', '{"input":{"n":"x"}}', /line 502: .*does not fit its schema/],
+    ['no input', '{"n":1}', /line 502: must be an object with an input/],
+    ['an unknown field', '{"input":{"n":1},"delay":1}', /line 502: has an unknown field "delay"/],
+    ['no time', '{"input":{"n":1},"runAt":"soon"}', /line 502: runAt must be a duration/],
+  ])('stops at a line with %s, which is named', async (_, bad, message) => {
+    const place = await makePlace();
+    const file = join(place.cwd, 'many.jsonl');
+    writeFileSync(file, [...lines(501), bad, ...lines(3)].join('\n'));
+    const dry = await place.run('enqueue', 'test/quick', '--file', file, '--dry-run');
+    expect(dry.code).toBe(2);
+    expect(dry.stderr).toMatch(message);
+    expect((await place.run('runs')).code).toBe(3);
+    const refused = await place.run('enqueue', 'test/quick', '--file', file);
+    expect([refused.code, refused.stdout.trim().split('\n').length]).toEqual([2, 500]);
+    expect(refused.stderr).toMatch(message);
+    expect(refused.stderr).toContain('500 tasks had been enqueued before; they stay');
+  });
+
+  test('that is not there, or is given together with an input, is a usage error', async () => {
+    const place = await makePlace();
+    const gone = await place.run('enqueue', 'test/quick', '--file', '/no/such');
+    expect([gone.code, gone.stderr]).toEqual([2, expect.stringContaining('ENOENT')]);
+    const both = await place.run('enqueue', 'test/quick', '--file', 'x', '--input', '1');
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--input cannot be')]);
+  });
+});
+
+describe('dead letters', () => {
+  test('are listed, shown with their records, redriven once for each generation seen, discarded', async () => {
+    const place = await makePlace();
+    const worker = await place.worker();
+    expect((await place.run('dead-letters', 'list')).code).toBe(3);
+    const input = ['--input', '{"secret":"s"}'];
+    await place.run('enqueue', 'test/failing', ...input, '--wait');
+    const { deadLetters } = await place.json<{ deadLetters: { id: string }[] }>(
+      'dead-letters',
+      'list',
+    );
+    const id = deadLetters[0]!.id;
+    expect(deadLetters).toMatchObject([{ outcome: 'exhausted', generation: 1 }]);
+    const shown = await place.run('dead-letters', 'show', id);
+    expect(shown.stdout).toMatch(/error {6}Error: no luck[\s\S]*STARTED[\s\S]*FAILED/);
+
+    const dry = await place.run('dead-letters', 'redrive', id, '--dry-run');
+    expect([dry.code, dry.stderr]).toEqual([0, expect.stringContaining('as generation 2')]);
+    const seen = ['--generation', '1'];
+    expect(await place.json('dead-letters', 'redrive', id, ...seen)).toMatchObject({
+      generation: 2,
+    });
+    await place.run('wait', id, '--timeout', '20s');
+    const second = await place.run('dead-letters', 'redrive', id, ...seen);
+    expect([second.code, second.stdout]).toEqual([1, '']);
+    expect(second.stderr).toContain('is at generation 2, not 1: somebody was here before');
+
+    const discarded = await place.run('dead-letters', 'discard', id);
+    expect([discarded.code, discarded.stdout]).toEqual([0, `${id} discarded\n`]);
+    expect((await place.run('dead-letters', 'list')).code).toBe(3);
+    const gone = await place.run('dead-letters', 'redrive', id);
+    expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('was discarded at')]);
+    await end(worker);
+  });
+});
+
+describe('without a store, or without its tables', () => {
+  test.each([
+    [['pods']],
+    [['leader']],
+    [['sweep']],
+    [['wait', '0'.repeat(26)]],
+    [['dead-letters', 'list']],
+    [['migrate', 'status']],
+    [['enqueue', 'test/quick', '--input', '{"n":1}']],
+  ])('%o says what to name', async (args) => {
+    const ended = await fleetq(makeDirectory(), args);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain('no store is configured');
+  });
+
+  test('tables that were never made are told with what makes them, and nothing is made', async () => {
+    const cwd = makeDirectory();
+    const env = { FLEETQ_STORE_URL: `sqlite:${join(cwd, 'store', 'f.db')}` };
+    const ended = await fleetq(cwd, ['pods'], { env });
+    expect([ended.code, ended.stderr]).toEqual([6, expect.stringContaining('fleetq migrate up')]);
+    expect(existsSync(join(cwd, 'store'))).toBe(false);
+  });
+
+  test('an unknown task is 3, and --local looks at the journal alone', async () => {
+    const place = await makePlace();
+    const nobody = '0'.repeat(26);
+    for (const command of ['run', 'events', 'cancel', 'wait']) {
+      const ended = await place.run(command, nobody);
+      expect([command, ended.code, ended.stderr]).toEqual([
+        command,
+        3,
+        expect.stringContaining(`there is no task ${nobody}`),
+      ]);
+    }
+    const env = { FLEETQ_MACHINES: MACHINES };
+    const started = await fleetq(place.cwd, ['start', 'test/quick', '--input', '{"n":1}'], { env });
+    const id = started.stdout.trim();
+    expect(await place.json('runs', '--local')).toMatchObject({ runs: [{ id }] });
+    // What the store does not know is looked for on this host.
+    expect(await place.json('run', id)).toMatchObject({ id, status: 'active' });
+  });
+});

@@ -1,0 +1,277 @@
+/**
+ * A pod of the crash table: takes its place in the fleet and strikes itself where it is told. What
+ * its handlers do goes to a ledger that syncs every line. The package it runs knows nothing of this.
+ */
+import { writeSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import type { Watch } from '../../../src/fleet/watch.ts';
+import type * as Ground from '../../../src/ground/index.ts';
+import type * as Fleetq from '../../../src/index.ts';
+import type { Entry, SqliteJournal } from '../../../src/journal/index.ts';
+import { takes } from '../../support/any-schema.ts';
+import { Ledger } from '../../support/ledger.ts';
+
+export type Act = 'kill' | 'pause' | 'lose';
+
+export type Hook =
+  /** A call of the store: before it is sent, or when it was answered with something. */
+  | {
+      readonly at: 'store';
+      readonly verb: string;
+      readonly when: 'before' | 'after';
+      readonly nth?: number;
+      readonly act: Act;
+    }
+  /** Something that is told. */
+  | {
+      readonly at: 'event';
+      readonly name: Fleetq.EventName;
+      readonly has?: Record<string, unknown>;
+      readonly act: Act;
+    }
+  /** A record: before the journal gets it, while it waits for its commit, or when it is durable. */
+  | {
+      readonly at: 'append';
+      readonly when: 'before' | 'buffered' | 'after';
+      readonly event: string;
+      readonly state?: string;
+      readonly act: Act;
+    }
+  /** Inside a handler: before its effect, half way, or when it is done and not answered. */
+  | {
+      readonly at: 'phase';
+      readonly place: string;
+      readonly moment: 'begun' | 'half' | 'done';
+      readonly act: Act;
+    }
+  /** Of the releases of a drain the first half is sent. */
+  | { readonly at: 'halfSettle' }
+  /** What the store has is about to be removed from the journal, or just has been. */
+  | { readonly at: 'forget'; readonly when: 'before' | 'after' };
+
+export interface Orders {
+  readonly dist: string;
+  readonly url: string;
+  readonly dataDir: string;
+  readonly name: string;
+  readonly ledger: string;
+  /** The one machine this pod has; none for those that only keep watch. */
+  readonly machine?: string | undefined;
+  readonly hook?: Hook | undefined;
+  readonly archiveMs: number;
+  readonly outputBytes: number;
+  /** How long b.work takes. */
+  readonly workMs: number;
+  /** Gives one task to the fleet under this key, and ends. */
+  readonly enqueues?: string | undefined;
+  /** Ends when every task of its machine has ended. */
+  readonly isFinisher?: boolean;
+  /** Begins to drain when b.work has begun. */
+  readonly drains?: boolean;
+  /** Believes that it leads, whoever else does. */
+  readonly isForced?: boolean;
+  /** Beats within the loop, where its store calls can be hooked. */
+  readonly beatsInline?: boolean;
+}
+
+export const HEARTBEAT_MS = 300;
+export const SILENT_MS = 1_500;
+
+const orders = JSON.parse(process.argv[2] ?? '{}') as Orders;
+const load = <T>(file: string) =>
+  import(pathToFileURL(`${orders.dist}/${file}`).href) as Promise<T>;
+const api = await load<typeof Fleetq>('index.js');
+const ground = await load<typeof Ground>('ground/index.js');
+const { defineMachine, createFleet, listen } = api;
+
+function strike(act: Act, where: string): void {
+  writeSync(1, `struck ${where}\n`);
+  process.kill(process.pid, act === 'pause' ? 'SIGSTOP' : 'SIGKILL');
+}
+
+const { hook } = orders;
+const base = { clock: ground.systemClock, random: ground.systemRandom };
+const opened = await api.openStore(orders.url, { ...base, poolSize: 1 });
+const storePrototype = Object.getPrototypeOf(opened) as Record<
+  string,
+  (...given: unknown[]) => Promise<unknown>
+>;
+await opened.close();
+
+function hookStore({ verb, when, nth = 1, act }: Extract<Hook, { at: 'store' }>): void {
+  const original = storePrototype[verb]!;
+  let count = 0;
+  storePrototype[verb] = async function (...given) {
+    if (when === 'before' && ++count === nth) strike(act, `before ${verb}`);
+    const answer = await original.apply(this, given);
+    const isEmpty = (Array.isArray(answer) && answer.length === 0) || answer === false;
+    if (when === 'before' || isEmpty || ++count !== nth) return answer;
+    if (act !== 'lose') strike(act, `after ${verb}`);
+    writeSync(1, `struck after ${verb}\n`);
+    throw new api.StoreUnreachableError(`the answer of ${verb} was lost`);
+  };
+}
+
+function halveReleases(): void {
+  const original = storePrototype['settle']!;
+  storePrototype['settle'] = async function (pod, settlements) {
+    const all = settlements as readonly { readonly to: string }[];
+    if (all.length < 2 || all[0]!.to !== 'pending') return original.call(this, pod, settlements);
+    await original.call(this, pod, all.slice(0, Math.ceil(all.length / 2)));
+    strike('kill', 'after half of the releases');
+    return [];
+  };
+}
+
+async function hookJournal(matches: (entry: Entry) => boolean, when: string): Promise<void> {
+  const { SqliteJournal: Journal } = await load<{ SqliteJournal: typeof SqliteJournal }>(
+    'journal/index.js',
+  );
+  const { append } = Journal.prototype;
+  let isDone = false;
+  Journal.prototype.append = function (entry) {
+    if (isDone || !matches(entry)) return append.call(this, entry);
+    isDone = true;
+    const die = () => strike('kill', `${when} record ${entry.event.type} to ${entry.state}`);
+    if (when === 'before') die();
+    const appending = append.call(this, entry);
+    if (when === 'buffered') die();
+    return appending.then((appended) => {
+      die();
+      return appended;
+    });
+  };
+}
+
+async function hookForget(when: 'before' | 'after'): Promise<void> {
+  const { SqliteJournal: Journal } = await load<{ SqliteJournal: typeof SqliteJournal }>(
+    'journal/index.js',
+  );
+  const { endHolds } = Journal.prototype;
+  Journal.prototype.endHolds = function (runs) {
+    endHolds.call(this, runs);
+    if (when === 'before') strike('kill', 'before the removal');
+    // It goes with the next commit, or by itself after a while.
+    setTimeout(() => strike('kill', 'after the removal'), 1_500);
+  };
+}
+
+async function forceLeadership(): Promise<void> {
+  const { Watch: Forced } = await load<{ Watch: typeof Watch }>('fleet/watch.js');
+  let id = '';
+  listen('pod.registered', ({ pod }) => {
+    id = pod;
+  });
+  Object.defineProperty(Forced.prototype, 'leader', { get: () => id });
+  Forced.prototype.isSteady = () => true;
+}
+
+if (hook?.at === 'store') hookStore(hook);
+if (hook?.at === 'halfSettle') halveReleases();
+if (hook?.at === 'forget') await hookForget(hook.when);
+if (hook?.at === 'append') {
+  const { event, state, when } = hook;
+  const fits = (entry: Entry) =>
+    entry.event.type === event && (state === undefined || entry.state === state);
+  await hookJournal(fits, when);
+}
+if (hook?.at === 'event') {
+  const { name, has = {}, act } = hook;
+  listen(name, (told) => {
+    const of = told as unknown as Record<string, unknown>;
+    if (Object.entries(has).every(([field, value]) => of[field] === value)) strike(act, name);
+  });
+}
+if (orders.isForced) await forceLeadership();
+
+const ledger = new Ledger(orders.ledger);
+let current: { readonly step: string; readonly phase: string } = { step: '', phase: '' };
+const around: Fleetq.Around = (of, call) => {
+  current = of;
+  return call();
+};
+
+type Context = Fleetq.StepContext<{ readonly subject: string }, unknown>;
+
+async function act(context: Context): Promise<{ readonly by: string; readonly ballast: string }> {
+  const { step, phase } = current;
+  const place = `${step}.${phase}`;
+  const { runId: run, attempt, idempotencyKey, fencingToken, input } = context;
+  const at = (moment: string) => {
+    if (hook?.at !== 'phase' || hook.place !== place || hook.moment !== moment) return;
+    strike(hook.act, `${place} ${moment}`);
+  };
+  const line = { run, step, phase, attempt, idempotencyKey, fencingToken, subject: input.subject };
+  at('begun');
+  ledger.write({ ...line, outcome: 'half' });
+  at('half');
+  if (place === 'b.work' && orders.workMs > 0) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, orders.workMs);
+    });
+  }
+  ledger.write({ ...line, outcome: 'done' });
+  at('done');
+  return { by: place, ballast: 'x'.repeat(orders.outputBytes) };
+}
+
+const phases = {
+  check: async (context: Context) => void (await act(context)),
+  work: act,
+  validate: async (context: Context) => void (await act(context)),
+  persist: act,
+};
+const machine =
+  orders.machine === undefined
+    ? undefined
+    : defineMachine({
+        name: orders.machine,
+        version: 1,
+        input: takes<{ readonly subject: string }>(),
+        retry: { attemptMax: 50, backoff: () => 2 },
+        steps: (line) => line.step('a', phases).step('b', phases),
+      });
+
+const fleet = await createFleet({
+  machines: machine ? [machine] : [],
+  store: orders.beatsInline ? await api.openStore(orders.url, base) : orders.url,
+  dataDir: orders.dataDir,
+  podName: orders.name,
+  heartbeat: HEARTBEAT_MS,
+  silence: SILENT_MS,
+  archive: orders.archiveMs,
+  isClient: orders.enqueues !== undefined,
+  socket: false,
+  slots: 16,
+  around,
+});
+writeSync(1, `ready ${fleet.status.pod?.pod ?? ''}\n`);
+
+const drain = async () => {
+  await fleet.drain({ budget: '8s' });
+  process.exit(0);
+};
+process.once('SIGTERM', () => void drain());
+if (orders.drains) {
+  listen('phase.started', ({ step, phase }) => {
+    if (step === 'b' && phase === 'work') setTimeout(() => void drain(), 20);
+  });
+}
+if (orders.enqueues !== undefined) {
+  const input = { subject: 'apple' };
+  const { id } = await fleet.enqueueByName(orders.machine!, input, { key: orders.enqueues });
+  writeSync(1, `enqueued ${id}\n`);
+  await drain();
+}
+const isOpen = async () => {
+  const rows = await fleet.store.list({ machine: orders.machine, countMax: 100 });
+  return rows.length === 0 || rows.some(({ finishedAt }) => finishedAt === undefined);
+};
+if (orders.isFinisher) {
+  while (await isOpen().catch(() => true)) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+  }
+  await drain();
+}
