@@ -161,6 +161,11 @@ export class Holder {
     return { step, outputs };
   }
 
+  /** Whether all that an earlier process was doing when it ended is known. */
+  get knowsAll(): boolean {
+    return this.#ports.journal.evidence.isComplete;
+  }
+
   /** What this journal still has of runs that an earlier process held. */
   async localHolds(): Promise<LocalHold[]> {
     const { journal, runs } = this.#ports;

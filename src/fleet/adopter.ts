@@ -125,7 +125,9 @@ export class Adopter {
       if (found?.isUsable && found.hold.generation === task.generation) {
         resumed.push(this.#resume(task, found));
       } else {
-        others.push(task);
+        // Of what the journal has lost nobody knows whether a phase was open: `check` is asked.
+        const isUnknown = found ? !found.isUsable : !this.#ports.engine.held.knowsAll;
+        others.push(isUnknown ? { ...task, wasInterrupted: true } : task);
       }
     }
     await Promise.all([...resumed, this.#ports.acceptor.accept(others)]);

@@ -17,6 +17,8 @@ const { values } = parseArgs({
 if (!(values.size in SIZES)) {
   throw new TypeError(`--size must be one of ${Object.keys(SIZES).join(', ')}, got ${values.size}`);
 }
+// An exit, and not a mere death, so that the server is taken along.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const size = SIZES[values.size as SizeName];
 
 const report = await runChaos({

@@ -3,8 +3,10 @@
  * enqueue whose answer did not come is sent again under its key until one does.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runIdMint, systemClock, systemRandom } from '../../src/ground/index.ts';
 import type { Fleet } from '../../src/index.ts';
 import { StoreBusyError, StoreUnreachableError } from '../../src/index.ts';
+import type { NewTask } from '../../src/store/tasks.ts';
 import { type Shape, shapeOf } from './shapes.ts';
 
 export interface Acknowledged {
@@ -13,12 +15,15 @@ export interface Acknowledged {
   readonly task: string;
 }
 
-const AT_ONCE = 100;
+const BATCH_COUNT = 50;
+const BATCHES_AT_ONCE = 4;
 const STEP_MS = 50;
 const AGAIN_MS = 100;
+const KEY_MS = 7 * 24 * 3_600_000;
 
 export class Producer {
   readonly #client: Fleet;
+  readonly #mint = runIdMint(systemClock, systemRandom);
   readonly acknowledged: Acknowledged[] = [];
   again = 0;
 
@@ -26,27 +31,36 @@ export class Producer {
     this.#client = client;
   }
 
-  /** Resolves when all of them were acknowledged; a store that stays away is an error in the end. */
+  /** Resolves when all of them were acknowledged. */
   async produce(count: number, seconds: number): Promise<void> {
     const begunMs = performance.now();
+    const running = new Set<Promise<void>>();
     for (let next = 0; next < count; ) {
       const share = (performance.now() - begunMs) / (seconds * 1_000);
       const due = Math.min(count, Math.ceil(count * share));
-      const batch: Promise<void>[] = [];
-      for (; next < due && batch.length < AT_ONCE; next += 1) batch.push(this.#enqueue(next));
-      await Promise.all(batch);
-      if (batch.length < AT_ONCE) await sleep(STEP_MS);
+      if (next >= due) await sleep(STEP_MS);
+      else if (running.size >= BATCHES_AT_ONCE) await Promise.race(running);
+      else {
+        const to = Math.min(due, next + BATCH_COUNT);
+        const indexes = Array.from({ length: to - next }, (_, place) => next + place);
+        const act: Promise<void> = this.#persist(indexes).finally(() => running.delete(act));
+        running.add(act);
+        next = to;
+      }
     }
+    await Promise.all(running);
   }
 
-  async #enqueue(index: number): Promise<void> {
-    const subject = `s${index}`;
-    const shape = shapeOf(index);
+  /** Until the store has said that it has them: the first of them by itself, the rest as one. */
+  async #persist([first, ...rest]: readonly number[]): Promise<void> {
+    if (first !== undefined) await this.#again(() => this.#enqueueOne(first));
+    if (rest.length > 0) await this.#again(() => this.#enqueueAll(rest));
+  }
+
+  async #again(act: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
-        const { id } = await this.#client.enqueueByName(shape, { subject }, { key: subject });
-        this.acknowledged.push({ subject, shape, task: id });
-        return;
+        return await act();
       } catch (error) {
         const isAway = error instanceof StoreUnreachableError || error instanceof StoreBusyError;
         if (!isAway) throw error;
@@ -54,5 +68,37 @@ export class Producer {
         await sleep(AGAIN_MS);
       }
     }
+  }
+
+  async #enqueueOne(index: number): Promise<void> {
+    const [subject, shape] = [`s${index}`, shapeOf(index)];
+    const { id } = await this.#client.enqueueByName(shape, { subject }, { key: subject });
+    this.acknowledged.push({ subject, shape, task: id });
+  }
+
+  async #enqueueAll(indexes: readonly number[]): Promise<void> {
+    const answers = await this.#client.store.enqueue(indexes.map((index) => this.#task(index)));
+    answers.forEach(({ id }, place) => {
+      const index = indexes[place]!;
+      this.acknowledged.push({ subject: `s${index}`, shape: shapeOf(index), task: id });
+    });
+  }
+
+  #task(index: number): NewTask {
+    const subject = `s${index}`;
+    return {
+      id: this.#mint(),
+      machine: shapeOf(index),
+      version: 1,
+      queue: 'default',
+      priority: 0,
+      due: undefined,
+      payload: JSON.stringify({ subject }),
+      key: subject,
+      keyMs: KEY_MS,
+      retriesMax: undefined,
+      deadlineMs: undefined,
+      traceParent: undefined,
+    };
   }
 }

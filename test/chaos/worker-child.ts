@@ -63,6 +63,8 @@ try {
     around: scribe.around,
   });
   process.send?.('ready');
+  // Whoever keeps it up is gone: nobody would ever end it.
+  process.on('disconnect', () => process.exit(0));
 } catch (error) {
   if (!(error instanceof api.StoreUnreachableError || error instanceof api.StoreBusyError)) {
     throw error;

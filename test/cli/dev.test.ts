@@ -1,57 +1,61 @@
-/** `fleetq dev` without a terminal: real supervisor, real worker, real SIGKILL. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+/** `fleetq dev` without a terminal: a real fleet of three processes, and real SIGKILLs. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { begin, fleetq, isAlive, MACHINES, makeDirectory } from './support.ts';
 
-test('dev starts sample runs, shows which resumes where when its worker is killed, and drains', async () => {
+test('dev runs three pods; one is killed, its runs go on elsewhere; nothing is lost or doubled', async () => {
   const cwd = makeDirectory();
   const dev = begin(['dev'], { cwd });
-  const first = Number((await dev.said(/worker (\d+) up after/))[1]);
-  // An image takes two seconds to be pulled, and is started before the first lookup: the worker
-  // dies inside that.
-  await dev.said(/sample\/lookup .* at/);
-  process.kill(first, 'SIGKILL');
-  await dev.said(new RegExp(`worker ${first} is gone \\(SIGKILL\\), starting again`));
-  const [, run] = await dev.said(/(\w{26}) image\/install resumed at pull\.work, attempt 2/);
-  const second = Number((await dev.said(/is gone[\s\S]*worker (\d+) up after/))[1]);
-  expect(second).not.toBe(first);
-  await dev.said(new RegExp(`${run} image/install completed at`));
-  await dev.said(/handed off at/);
+  await dev.said(/(pod-\d up after[\s\S]*){3}/);
+  // An image takes seconds to be pulled: whoever has begun one dies inside that.
+  const [, victim, pid] = await dev.said(/(pod-\d) up after .* \(process (\d+)\)/);
+  await dev.said(/(on pod-\d at [\s\S]*){12}/);
+  process.kill(Number(pid), 'SIGKILL');
+  await dev.said(new RegExp(`${victim} is gone \\(SIGKILL\\), starting again`));
+  await dev.said(new RegExp(`is gone[\\s\\S]*${victim} up after`));
+  await dev.said(/is gone[\s\S]*(on pod-\d at [\s\S]*){5}/);
   dev.child.kill('SIGTERM');
   const ended = await dev.ended;
   expect(ended).toMatchObject({ code: 0, signal: null });
-  expect(ended.stderr).toMatch(/runs: \d+ started, .*completed/);
-  expect([first, second].filter(isAlive)).toEqual([]);
-  // In the order in which a person would tell it.
-  const upAt = ended.stdout.indexOf(`worker ${second} up after`);
-  expect(upAt).toBeLessThan(ended.stdout.indexOf(' resumed at '));
+  expect(ended.stderr).toMatch(
+    /enqueued \d+, completed \d+, .*; lost 0, doubled 0 of \d+ acknowledged/,
+  );
+  const pids = [...ended.stdout.matchAll(/\(process (\d+)\)/g)].map((match) => Number(match[1]));
+  expect([pids.length, pids.filter(isAlive)]).toEqual([4, []]);
+  const kept = readFileSync(join(cwd, '.fleetq', 'dev-ledger'), 'utf8')
+    .trim()
+    .split('\n');
+  expect(kept.length).toBeGreaterThan(3);
 });
 
-test("dev counts runs of one's own machines, whoever started them", async () => {
+test("dev runs tasks of one's own machines, enqueued from a shell, and none of its samples", async () => {
   const cwd = makeDirectory();
   const dev = begin(['dev'], { cwd, env: { FLEETQ_MACHINES: MACHINES } });
-  await dev.said(/worker \d+ up after/);
-  await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":1}']);
-  await dev.said(/test\/quick completed/);
+  await dev.said(/pod-\d up after/);
+  const store = ['--store', 'sqlite:.fleetq/fleet.db'];
+  const done = await fleetq(cwd, [
+    ...['enqueue', 'test/quick', '--input', '{"n":1}', '--wait', ...store],
+  ]);
+  expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 2 }]);
+  await dev.said(/test\/quick completed on pod-\d/);
   dev.child.kill('SIGTERM');
-  expect((await dev.ended).stderr).toContain('runs: 1 started, 1 completed');
+  const { stderr } = await dev.ended;
+  expect(stderr).toContain('lost 0, doubled 0 of 1 acknowledged');
 });
 
-test('a worker whose supervisor is gone drains and ends by itself', async () => {
+test('pods whose starter is gone drain and end by themselves', async () => {
   const cwd = makeDirectory();
   const dev = begin(['dev', '--json'], { cwd });
-  const ready = JSON.parse((await dev.said(/^.*"kind":"ready".*$/m))[0]);
-  expect(ready).toEqual({
-    at: expect.stringMatching(/^\d{4}-/),
-    kind: 'ready',
-    pid: expect.any(Number),
-    boot: 1,
-    elapsedMs: expect.any(Number),
-  });
+  await dev.said(/("kind":"ready"[\s\S]*){3}/);
+  const [line] = await dev.said(/^.*"kind":"ready".*$/m);
+  const ready = JSON.parse(line);
+  expect(ready).toMatchObject({ by: expect.stringMatching(/^pod-\d$/), boot: 1 });
   dev.child.kill('SIGKILL');
-  await dev.ended;
-  await expect.poll(() => isAlive(ready.pid), { timeout: 10_000 }).toBe(false);
+  const { stdout } = await dev.ended;
+  const pids = [...stdout.matchAll(/"kind":"ready","pid":(\d+)/g)].map((match) => Number(match[1]));
+  expect(pids.length).toBe(3);
+  await expect.poll(() => pids.filter(isAlive), { timeout: 25_000 }).toEqual([]);
 });
 
 test("machines of one's own that cannot be loaded are named, and dev ends", async () => {
@@ -61,19 +65,4 @@ test("machines of one's own that cannot be loaded are named, and dev ends", asyn
   const ended = await begin(['dev'], { cwd }).ended;
   expect(ended.code).toBe(2);
   expect(ended.stderr).toMatch(/machines\/bad\.mjs cannot be loaded/);
-});
-
-test('a worker that dies again and again is started later and later', async () => {
-  const cwd = makeDirectory();
-  mkdirSync(join(cwd, 'machines'));
-  const text = 'setTimeout(() => { throw new Error("poison"); }, 200);';
-  writeFileSync(join(cwd, 'machines', 'poison.mjs'), text);
-  const dev = begin(['dev'], { cwd });
-  await dev.said(/\(code 70\), starting again in 300 ms/);
-  await dev.said(/\(code 70\), starting again in 600 ms/);
-  await dev.said(/\(code 70\), starting again in 1\.2 s/);
-  dev.child.kill('SIGTERM');
-  const ended = await dev.ended;
-  expect(ended.code).toBe(0);
-  expect(ended.stderr).toContain('poison');
 });

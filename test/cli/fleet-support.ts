@@ -1,6 +1,8 @@
 /** A store in a file, and pods that share it: what tests of the fleet's commands begin with. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { systemClock, systemRandom } from '../../src/ground/index.ts';
+import { openStore } from '../../src/store/index.ts';
 import { begin, type Call, type Ended, fleetq, MACHINES, makeDirectory } from './support.ts';
 
 /** Short enough to be waited for. */
@@ -45,8 +47,8 @@ export async function makePlace(address?: string): Promise<Place> {
       return { ...call, ready: JSON.parse(line) };
     },
   };
-  const migrated = await run('migrate', 'up');
-  expect(migrated.code, migrated.stderr).toBe(0);
+  const options = { clock: systemClock, random: systemRandom, migrates: true };
+  await (await openStore(store, options)).close();
   return place;
 }
 

@@ -4,11 +4,18 @@ import { cancel } from '../../src/cli/cancel.ts';
 import type { Execute } from '../../src/cli/command.ts';
 import { events } from '../../src/cli/events.ts';
 import { exitOf } from '../../src/cli/exit.ts';
+import { list } from '../../src/cli/fleet/dead-letters.ts';
+import { status } from '../../src/cli/fleet/migrate.ts';
+import { pods } from '../../src/cli/fleet/pods.ts';
+import { reschedule } from '../../src/cli/fleet/reschedule.ts';
+import { sweep } from '../../src/cli/fleet/sweep.ts';
+import { wait } from '../../src/cli/fleet/wait.ts';
 import { exportAll } from '../../src/cli/journal.ts';
 import { Output } from '../../src/cli/output.ts';
 import { run } from '../../src/cli/run.ts';
 import { runs } from '../../src/cli/runs.ts';
 import { start } from '../../src/cli/start.ts';
+import { worker } from '../../src/cli/worker/worker.ts';
 import { readConfig } from '../../src/config/index.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
@@ -51,6 +58,21 @@ describe('a wrong argument is a usage error', () => {
       ['m'],
       /--input .* nested deeper than 200 levels/,
     ],
+    ['no store', pods, {}, [], /no store is configured/],
+    ['no store to sweep', sweep, {}, [], /no store is configured/],
+    ['no store to wait on', wait, {}, ['0'.repeat(26)], /no store is configured/],
+    ['no store for dead letters', list, { limit: '5' }, [], /no store is configured/],
+    ['no store to migrate', status, {}, [], /no store is configured/],
+    ['no time to wait for', reschedule, {}, ['0'.repeat(26)], /--run-at is missing/],
+    [
+      'a time without its zone',
+      reschedule,
+      { runAt: '2030-01-31T12:00' },
+      ['0'.repeat(26)],
+      /zone/,
+    ],
+    ['pods without a store', worker, { pods: '2' }, [], /2 pods need a store to share/],
+    ['no pods', worker, { pods: '0' }, [], /--pods must be a whole number from 1/],
     ['half an object', start, { input: '{"n":' }, ['m'], /--input is not JSON/],
   ])('%s', async (_, execute, options, words, message) => {
     const config = await readConfig({ flags: { dataDir: newDir() }, env: {}, cwd: newDir() });

@@ -94,7 +94,7 @@ export class Cluster {
 
   /** Faults until then, at a pace of their own for each seed. */
   storm(untilMs: number): void {
-    const meanMs = this.#world.within(600, 6_000);
+    const meanMs = this.#world.within(300, 4_000);
     const next = () => {
       if (this.#world.nowMs >= untilMs || this.#isHealed) return;
       chooseFault(this.#world)(this, this.#world);

@@ -52,7 +52,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const ledger = new Ledger(world, auditor);
   const podCount = 3 + below(world.random, 7);
   const taskCount = 50 + Math.floor(world.random.fraction() ** 3 * 150);
-  const stormMs = world.within(15_000, 45_000);
+  const stormMs = world.within(10_000, 30_000);
   const cluster = new Cluster(world, auditor, ledger, {
     podCount,
     slots: 3 + below(world.random, 20),

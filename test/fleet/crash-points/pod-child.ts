@@ -10,72 +10,7 @@ import type * as Fleetq from '../../../src/index.ts';
 import type { Entry, SqliteJournal } from '../../../src/journal/index.ts';
 import { takes } from '../../support/any-schema.ts';
 import { Ledger } from '../../support/ledger.ts';
-
-export type Act = 'kill' | 'pause' | 'lose';
-
-export type Hook =
-  /** A call of the store: before it is sent, or when it was answered with something. */
-  | {
-      readonly at: 'store';
-      readonly verb: string;
-      readonly when: 'before' | 'after';
-      readonly nth?: number;
-      readonly act: Act;
-    }
-  /** Something that is told. */
-  | {
-      readonly at: 'event';
-      readonly name: Fleetq.EventName;
-      readonly has?: Record<string, unknown>;
-      readonly act: Act;
-    }
-  /** A record: before the journal gets it, while it waits for its commit, or when it is durable. */
-  | {
-      readonly at: 'append';
-      readonly when: 'before' | 'buffered' | 'after';
-      readonly event: string;
-      readonly state?: string;
-      readonly act: Act;
-    }
-  /** Inside a handler: before its effect, half way, or when it is done and not answered. */
-  | {
-      readonly at: 'phase';
-      readonly place: string;
-      readonly moment: 'begun' | 'half' | 'done';
-      readonly act: Act;
-    }
-  /** Of the releases of a drain the first half is sent. */
-  | { readonly at: 'halfSettle' }
-  /** What the store has is about to be removed from the journal, or just has been. */
-  | { readonly at: 'forget'; readonly when: 'before' | 'after' };
-
-export interface Orders {
-  readonly dist: string;
-  readonly url: string;
-  readonly dataDir: string;
-  readonly name: string;
-  readonly ledger: string;
-  /** The one machine this pod has; none for those that only keep watch. */
-  readonly machine?: string | undefined;
-  readonly hook?: Hook | undefined;
-  readonly archiveMs: number;
-  readonly outputBytes: number;
-  /** How long b.work takes. */
-  readonly workMs: number;
-  /** Gives one task to the fleet under this key, and ends. */
-  readonly enqueues?: string | undefined;
-  /** Ends when every task of its machine has ended. */
-  readonly isFinisher?: boolean;
-  /** Begins to drain when b.work has begun. */
-  readonly drains?: boolean;
-  /** Believes that it leads, whoever else does. */
-  readonly isForced?: boolean;
-  /** Beats within the loop, where its store calls can be hooked. */
-  readonly beatsInline?: boolean;
-}
-
-export const HEARTBEAT_MS = 300;
-export const SILENT_MS = 1_500;
+import { type Act, HEARTBEAT_MS, type Hook, type Orders, SILENT_MS } from './hooks.ts';
 
 const orders = JSON.parse(process.argv[2] ?? '{}') as Orders;
 const load = <T>(file: string) =>
@@ -176,10 +111,12 @@ if (hook?.at === 'append') {
   await hookJournal(fits, when);
 }
 if (hook?.at === 'event') {
-  const { name, has = {}, act } = hook;
+  const { name, has = {}, nth = 1, act } = hook;
+  let count = 0;
   listen(name, (told) => {
     const of = told as unknown as Record<string, unknown>;
-    if (Object.entries(has).every(([field, value]) => of[field] === value)) strike(act, name);
+    if (!Object.entries(has).every(([field, value]) => of[field] === value)) return;
+    if (++count === nth) strike(act, name);
   });
 }
 if (orders.isForced) await forceLeadership();
@@ -241,6 +178,7 @@ const fleet = await createFleet({
   silence: SILENT_MS,
   archive: orders.archiveMs,
   isClient: orders.enqueues !== undefined,
+  isSuspectsOnly: orders.isSuspectsOnly ?? false,
   socket: false,
   slots: 16,
   around,

@@ -15,7 +15,7 @@ import { buildPackage } from '../../chaos/build.ts';
 import { newTask } from '../../store/factories.ts';
 import { startChild } from '../../support/children.ts';
 import { runOn, startPostgres, type TestPostgres } from '../../support/postgres.ts';
-import type { Orders } from './pod-child.ts';
+import type { Orders } from './hooks.ts';
 
 const PROGRAM = 'fleet/crash-points/pod-child.ts';
 const CHILD_MS_MAX = 40_000;

@@ -1,0 +1,65 @@
+/**
+ * The crash table, row by row, in real processes on a real Postgres. With FLEETQ_CRASH_STRIDE=1 every
+ * case is run; otherwise at least one for every row and disk.
+ */
+import { availableParallelism } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CASES, type Case } from './cases.ts';
+import { type Ground, useCrashRig } from './rig.ts';
+import { SWEEP_CASES } from './sweep-cases.ts';
+import { ROWS } from './table.ts';
+
+const { newGround } = useCrashRig();
+const isWhole = process.env['FLEETQ_CRASH_STRIDE'] === '1';
+const ALL: readonly Case[] = [...CASES, ...SWEEP_CASES];
+const wanted = ALL.filter((one) => isWhole || !one.isExtra);
+
+test('every row of the table, with each of its disks, has a case', () => {
+  expect(ROWS.map(({ number }) => number)).toEqual(Array.from({ length: 31 }, (_, n) => n + 1));
+  const missing = ROWS.flatMap(({ number, disks }) =>
+    disks
+      .filter((disk) => !wanted.some((one) => one.row === number && one.disk === disk))
+      .map((disk) => `${number} ${disk}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+/** Cases that share tables have machines of their own, and pods that keep watch over all of them. */
+let watched: Ground;
+beforeAll(async () => {
+  watched = await newGround();
+  const keepers = ['keeper', 'other', 'third'].map((name) => watched.start({ name }));
+  await Promise.all(keepers.map((keeper) => keeper.says(/ready/)));
+}, 60_000);
+
+const AT_ONCE = Math.min(3, Math.max(2, availableParallelism()));
+const waiting: (() => void)[] = [];
+let running = 0;
+async function inTurn(act: () => Promise<void>): Promise<void> {
+  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  running++;
+  try {
+    await act();
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+}
+
+afterAll(() => {
+  console.log(`${wanted.length} cases over ${ROWS.length} rows`);
+});
+
+describe.concurrent('the crash table', () => {
+  wanted.forEach((one, index) => {
+    const { what, how } = ROWS[one.row - 1]!;
+    const name = `${one.row}, ${how}, disk ${one.disk}: ${what}: ${one.name}`;
+    test(name, { timeout: 240_000 }, () =>
+      inTurn(async () => {
+        const ground = one.isAlone ? await newGround() : watched;
+        await one.run(ground, `case-${index}`);
+        if (ground !== watched) await ground.close();
+      }),
+    );
+  });
+});
