@@ -21,9 +21,9 @@ import {
   startState,
 } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { foldRun, LiveRun, limitTime, limitWait, ofRun } from './live-run.ts';
+import { foldRun, LiveRun, limitTime, limitWait, ofRun, waitMsOf } from './live-run.ts';
 import type { Recorder } from './recorder.ts';
-import { load } from './resume.ts';
+import { load, wasTakenCutOff } from './resume.ts';
 import type { RunTable } from './run-table.ts';
 import type { Carried, Tie, WrittenRecord } from './tie.ts';
 import { inputView } from './view.ts';
@@ -116,7 +116,7 @@ export class Holder {
     run.tie = tie;
     limitTime(run, deadlineMs, clock);
     const last = records.at(-1)!;
-    const waitMs = run.state.dueAt === undefined ? undefined : run.state.dueAt - last.at;
+    const waitMs = waitMsOf(run, records);
     limitWait(run, waitMs, clock);
     const first = records[0]!.event;
     assert(first.type === 'STARTED', 'a history begins with STARTED');
@@ -124,12 +124,13 @@ export class Holder {
     const opens = { machine, version, key, rows, generation: tie.generation };
     // Its last owner died between the last record and the settlement.
     if (run.state.ending) return tie.ended(run.state.ending);
-    await this.#open(run, { type: 'TAKEN', pod }, opens);
+    const wasCutOff = offer.wasInterrupted || wasTakenCutOff(last.event);
+    const wasInterrupted = wasCutOff && !isBetween(run, last.event);
+    await this.#open(run, takenBy(pod, wasInterrupted), opens);
     if (offer.isDue) run.waitedSeq = run.seq;
     const { at, attempt } = run.state;
-    const { wasInterrupted } = offer;
     tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
-    this.#drive(run, wasInterrupted && !isBetween(run, last.event), waitMs);
+    this.#drive(run, wasInterrupted, waitMs);
   }
 
   async #open(run: LiveRun, event: RunEvent, opens: Opening): Promise<void> {
@@ -200,7 +201,7 @@ export class Holder {
     limitTime(run, deadlineMs, clock);
     limitWait(run, waitMs, clock);
     runs.live.set(id, run);
-    await recorder.record(run, { type: 'TAKEN', pod });
+    await recorder.record(run, takenBy(pod, wasInterrupted));
     const { at, attempt } = run.state;
     tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
     this.#drive(run, wasInterrupted, waitMs);
@@ -250,6 +251,11 @@ export class Holder {
 function isBetween(run: LiveRun, last: RunEvent): boolean {
   const { at, dueAt } = run.state;
   return isFinal(at) || at.endsWith('.sleep') || dueAt !== undefined || last.type === 'INTERRUPTED';
+}
+
+/** Says so in the record itself: should this process die before it counts the interruption. */
+function takenBy(pod: string, wasInterrupted: boolean): RunEvent {
+  return wasInterrupted ? { type: 'TAKEN', pod, wasInterrupted } : { type: 'TAKEN', pod };
 }
 
 function endingHere(journal: Journal, id: RunId): Ending | undefined {

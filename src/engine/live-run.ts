@@ -146,6 +146,14 @@ export function followDeadline(run: LiveRun, clock: Clock): void {
   limitWait(run, 0, clock);
 }
 
+/** How long the wait was to be, if the run waits: by the clock of whoever recorded it. */
+export function waitMsOf({ state }: LiveRun, records: readonly StoredRecord[]): number | undefined {
+  if (state.dueAt === undefined) return undefined;
+  // Others may have taken the run since, and recorded that.
+  const waiting = records.findLast(({ event }) => 'dueAt' in event);
+  return waiting && 'dueAt' in waiting.event ? waiting.event.dueAt - waiting.at : undefined;
+}
+
 /** Its due time may be by another clock, or by ours before it was set: its length is the same. */
 export function limitWait(run: LiveRun, waitMs: number | undefined, clock: Clock): void {
   const { dueAt } = run.state;

@@ -135,10 +135,12 @@ function eventOf(
 
 function eventOfThrown(
   ports: PerformPorts,
-  { state }: LiveRun,
+  run: LiveRun,
   policy: PhasePolicy,
   thrown: unknown,
 ): RunEvent {
+  followDeadline(run, ports.clock);
+  const { state } = run;
   const moment = { now: ports.clock.now(), chance: ports.chance() };
   return judgeThrown(thrown, state.attempt, policy, state.deadlineAt, moment);
 }

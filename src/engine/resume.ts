@@ -8,9 +8,9 @@ import {
   type StoredRecord,
   type UnfinishedRun,
 } from '../journal/index.ts';
-import { canProbe, isFinal, type Registry, routeOf } from '../machine/index.ts';
+import { canProbe, isFinal, type Registry, type RunEvent, routeOf } from '../machine/index.ts';
 import { tellIfChanged } from './changed-machines.ts';
-import { foldRun, type LiveRun } from './live-run.ts';
+import { foldRun, type LiveRun, waitMsOf } from './live-run.ts';
 
 export type Resumption =
   | {
@@ -104,9 +104,7 @@ function resume(
     // Nobody knows whether the phase had begun, so the real resource is asked.
     run.state = { ...run.state, mustProbe: true };
   }
-  const { dueAt } = run.state;
-  const waitMs = dueAt === undefined ? undefined : dueAt - last.at;
-  return { kind: 'run', run, wasInterrupted, waitMs };
+  return { kind: 'run', run, wasInterrupted, waitMs: waitMsOf(run, found.records) };
 }
 
 /** Why a run is blocked whose machine this process does not have. */
@@ -116,12 +114,18 @@ export function noMachine({ machine, version }: RunRow): string {
 
 /** Whether its process died while the run was inside the phase that its last record entered. */
 function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): boolean {
+  if (wasTakenCutOff(last.event)) return true;
   const seqAtSlot = evidence.occupied.get(run.id);
   if (seqAtSlot === undefined || run.state.at.endsWith('.sleep')) return false;
   // After a record that waits, or says that the phase was let go, the slot was left; only one that
   // was given since then counts.
   const hasLeft = run.state.dueAt !== undefined || last.event.type === 'INTERRUPTED';
   return !hasLeft || seqAtSlot === last.seq;
+}
+
+/** Whether whoever took it over had yet to record that its last owner was cut off. */
+export function wasTakenCutOff(event: RunEvent): boolean {
+  return event.type === 'TAKEN' && event.wasInterrupted === true;
 }
 
 function setAside(

@@ -98,14 +98,16 @@ export class HeldRun implements Tie {
   }
 
   ended(ending: Ending): void {
-    const { outcome, output, error, reason } = ending;
+    const { outcome, output, error, reason, kind } = ending;
     const isGood = outcome === 'completed' || outcome === 'handedOff';
     this.#settle({
       ...this.#leaving(),
       to: isGood ? 'completed' : outcome === 'cancelled' ? 'cancelled' : 'failed',
       outcome,
       result: output === undefined ? undefined : JSON.stringify(output),
-      error: isGood ? undefined : JSON.stringify(error ?? { name: outcome, message: reason ?? '' }),
+      error: isGood
+        ? undefined
+        : JSON.stringify(error ?? { name: outcome, message: reason ?? '', kind }),
     });
   }
 

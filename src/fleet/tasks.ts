@@ -8,7 +8,13 @@ import {
   type MintRunId,
   type RunId,
 } from '../ground/index.ts';
-import { type Ending, type Outcome, type Plan, parseWith } from '../machine/index.ts';
+import {
+  type AbortKind,
+  type Ending,
+  type Outcome,
+  type Plan,
+  parseWith,
+} from '../machine/index.ts';
 import type { ChangeAnswer, Due, NewTask, Store, TaskRow } from '../store/index.ts';
 import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
 import type { Results } from './results.ts';
@@ -125,13 +131,18 @@ export function endingOf(row: TaskRow): Ending {
     state: row.status,
     output: row.result === undefined ? undefined : (JSON.parse(row.result) as Json),
     reason: error?.message,
+    kind: error?.kind,
     error,
   };
 }
 
-function errorOf(text: string): ErrorInfo {
+function errorOf(text: string): ErrorInfo & { readonly kind?: AbortKind } {
   try {
-    const { name = 'Error', message = text, ...rest } = JSON.parse(text) as Partial<ErrorInfo>;
+    const {
+      name = 'Error',
+      message = text,
+      ...rest
+    } = JSON.parse(text) as Partial<ErrorInfo & { readonly kind: AbortKind }>;
     return { name, message, ...rest };
   } catch {
     return { name: 'Error', message: text };

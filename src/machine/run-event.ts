@@ -23,7 +23,12 @@ export type RunEvent =
         | undefined;
     }
   /** Another process, or another life of this one, goes on with the run. */
-  | { readonly type: 'TAKEN'; readonly pod: string }
+  | {
+      readonly type: 'TAKEN';
+      readonly pod: string;
+      /** Its last owner was cut off inside the phase, and that is still to be recorded. */
+      readonly wasInterrupted?: true | undefined;
+    }
   | { readonly type: 'DONE'; readonly output?: Json | undefined }
   | { readonly type: 'HANDED_OFF'; readonly output: Json; readonly reason?: string | undefined }
   | { readonly type: 'FAILED'; readonly error: ErrorInfo; readonly dueAt: number }

@@ -8,6 +8,11 @@ export interface StoreOptions {
   readonly migrates?: boolean | undefined;
   /** An answer that has not come by then does not come. */
   readonly deadlineMs?: number | undefined;
+  /**
+   * Whether every statement may take effect after its deadline without harm, as a heartbeat may. Then
+   * a role behind a pooler need not have a limit that is shorter than that deadline.
+   */
+  readonly toleratesLate?: boolean | undefined;
   /** How many connections one handle may have. */
   readonly poolSize?: number | undefined;
   /** `cas` where SKIP LOCKED cannot be trusted: rivals pick different rows instead. */

@@ -9,26 +9,14 @@
  * outcome, duration_ms, due_at, reason, key, err { type, message, code, stack, cause[] }.
  * Inputs and outputs are never logged; `fields` holds what a handler gave to ctx.log itself.
  */
-import { type ErrorInfo, isoTime } from '../ground/index.ts';
+import { isoTime } from '../ground/index.ts';
 import type { Outcome } from '../machine/index.ts';
-import {
-  type EventName,
-  type FleetqEvents,
-  listen,
-  type OfPhase,
-  type PhaseOutcome,
-} from './events.ts';
+import { type EventName, listen, type OfPhase, type PhaseOutcome } from './events.ts';
+import { errOf, type Level, type Lines } from './fields.ts';
+import { FLEET_LINES } from './fleet-lines.ts';
 
-export type Level = 'debug' | 'info' | 'warn' | 'error';
 /** The part of a pino logger that is used; any logger of that shape will do. */
 export type Logger = Readonly<Record<Level, (fields: object, message: string) => void>>;
-
-interface Line {
-  readonly level: Level;
-  readonly message: string;
-  readonly fields?: object | undefined;
-}
-type Lines = { readonly [N in EventName]?: (event: FleetqEvents[N]) => Line };
 
 const LEVEL_OF_OUTCOME: Record<Outcome, Level> = {
   completed: 'info',
@@ -51,6 +39,7 @@ const LEVEL_OF_PHASE: Record<PhaseOutcome, Level> = {
 };
 
 const LINES: Lines = {
+  ...FLEET_LINES,
   'engine.started': (e) => ({ level: 'info', message: 'engine started', fields: e }),
   'engine.draining': (e) => ({
     level: 'info',
@@ -194,15 +183,6 @@ function ofPhase(e: OfPhase) {
     phase: e.phase,
     attempt: e.attempt,
   };
-}
-
-/** Without a prototype: pino's own serializer would name its type after the class of this object. */
-function errOf(error: ErrorInfo | undefined): object | undefined {
-  if (!error) return undefined;
-  const { name, message, code, stack, causes } = error;
-  const err: object = Object.assign(Object.create(null), { type: name, message, code, stack });
-  if (causes) Object.assign(err, { cause: causes });
-  return Object.defineProperty(err, 'name', { value: name, enumerable: false });
 }
 
 /** Whole microseconds: finer digits are noise. */

@@ -18,7 +18,7 @@ import type { Reason } from './judge-effects.ts';
 import { PodHouse } from './pod-house.ts';
 import { Producer } from './producer.ts';
 import { StoreProxy } from './proxy.ts';
-import { type Effect, Scribe, SHAPES, shapes } from './shapes.ts';
+import { type Effect, NO_BOOK, Scribe, SHAPES, shapes } from './shapes.ts';
 import type { Doses, Size } from './sizes.ts';
 import { Witness } from './witness.ts';
 
@@ -87,7 +87,7 @@ class Chaos {
   readonly #postgres: TestPostgres;
   readonly #directory: string;
   readonly #dist: string;
-  readonly #machines = shapes(fleetq, new Scribe({ write: async () => undefined }, ''));
+  readonly #machines = shapes(fleetq, new Scribe(NO_BOOK, ''));
   readonly #begunMs = performance.now();
 
   constructor(options: ChaosOptions, postgres: TestPostgres, directory: string, dist: string) {

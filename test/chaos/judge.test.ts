@@ -7,10 +7,10 @@ import { identityCodec } from '../../src/journal/index.ts';
 import { encodeEntry } from '../../src/journal/record.ts';
 import { advance, planOf, type RunEvent, startState } from '../../src/machine/index.ts';
 import { Judge } from './judge.ts';
-import { type Effect, Scribe, shapes } from './shapes.ts';
+import { type Effect, NO_BOOK, Scribe, shapes } from './shapes.ts';
 import type { Change, EndRow, TaskFile } from './witness.ts';
 
-const machines = shapes(fleetq, new Scribe({ write: async () => undefined }, ''));
+const machines = shapes(fleetq, new Scribe(NO_BOOK, ''));
 const plan = planOf(machines.one)!;
 const task = '01J00000000000000000000000' as RunId;
 const STARTED = {

@@ -46,12 +46,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'disk-ignored': {
     shows: ['doubled'],
     changes: [
-      ['fleet/adopter.js', 'const isUsable = !head', 'const isUsable = false && !head'],
-      [
-        'fleet/adopter.js',
-        'this.#ports.engine.held.written(run)',
-        'this.#ports.engine.held.written(run).slice(0, 1)',
-      ],
+      ['fleet/adopter.js', 'if (found?.isUsable', 'if (false && found?.isUsable'],
+      ['fleet/adopter.js', 'await store.archive(tails);', ''],
     ],
   },
   /** Now and then an end is taken for settled that was never sent. */

@@ -8,8 +8,8 @@ import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childProgram } from '../support/children.ts';
+import { NO_STORE, type WorkerOrders } from './orders.ts';
 import type { Cut, StoreProxy } from './proxy.ts';
-import type { WorkerOrders } from './worker-child.ts';
 
 export interface HouseOptions {
   readonly name: string;
@@ -22,7 +22,6 @@ export interface HouseOptions {
 }
 
 const AGAIN_MS = 250;
-const NO_STORE = 75;
 
 export class PodHouse {
   readonly name: string;

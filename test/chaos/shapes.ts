@@ -32,13 +32,23 @@ interface Subject {
 type Context = Fleetq.StepContext<Subject, unknown>;
 type Api = Pick<typeof Fleetq, 'defineMachine' | 'handoff'>;
 
+export interface Book {
+  /** Durable when it resolves. */
+  write(line: object): Promise<void>;
+  /** Safe from the end of the process. */
+  note(line: object): void;
+}
+
+/** For machines that are only looked at. */
+export const NO_BOOK: Book = { write: async () => undefined, note: () => undefined };
+
 export class Scribe {
-  readonly #ledger: { write(line: object): Promise<void> };
+  readonly #ledger: Book;
   readonly #pod: string;
   #phase = '';
   #step = '';
 
-  constructor(ledger: { write(line: object): Promise<void> }, pod: string) {
+  constructor(ledger: Book, pod: string) {
     this.#ledger = ledger;
     this.#pod = pod;
   }
@@ -54,9 +64,10 @@ export class Scribe {
   async write(context: Context, outcome: Effect['outcome'] = 'done'): Promise<void> {
     const { runId, attempt, idempotencyKey, fencingToken, input } = context;
     const [step, phase] = [this.#step, this.#phase];
-    const [beforeMs, afterMs] = spansOf(input.subject, phase);
-    await sleep(beforeMs);
-    await this.#ledger.write({
+    const isLooking = phase !== 'work' && phase !== 'persist';
+    const [beforeMs, afterMs] = isLooking ? [0, 0] : spansOf(input.subject, phase);
+    if (beforeMs > 0) await sleep(beforeMs);
+    const line: Effect = {
       task: runId,
       subject: input.subject,
       step,
@@ -67,7 +78,9 @@ export class Scribe {
       outcome,
       pod: this.#pod,
       at: Date.now(),
-    } satisfies Effect);
+    };
+    if (!hasEffect(phase, outcome)) return this.#ledger.note(line);
+    await this.#ledger.write(line);
     // The window in which the effect has happened and nobody knows: wide enough to be hit.
     await sleep(afterMs);
   }
@@ -76,9 +89,13 @@ export class Scribe {
 const LONG_IN_A_HUNDRED = 3;
 const MIDDLING_IN_A_HUNDRED = 25;
 
+/** The others only look. */
+function hasEffect(phase: string, outcome: Effect['outcome']): boolean {
+  return phase === 'work' || phase === 'persist' || outcome === 'handed off';
+}
+
 /** How long a phase takes before its effect, and after it. */
 function spansOf(subject: string, phase: string): readonly [number, number] {
-  if (phase !== 'work' && phase !== 'persist') return [0, 0];
   const number = Number(subject.slice(1)) * 7919 + phase.length * 104_729;
   const hundredth = number % 100;
   const afterMs = number % 61;

@@ -34,7 +34,7 @@ export const SIZES = {
   },
   fleet: {
     tasks: 100_000,
-    seconds: 1_050,
+    seconds: 960,
     pods: 6,
     slots: 48,
     doses: { kills: 105, pauses: 32, storeCrashes: 21, cutOffs: 30, inDoubt: 150 },

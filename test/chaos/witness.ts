@@ -136,7 +136,8 @@ export class Witness {
   }
 
   async #with<T>(act: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client(this.#url);
+    // The server may be crashed while we ask: the question fails, and that is all.
+    const client = new pg.Client(this.#url).on('error', () => undefined);
     await client.connect();
     try {
       return await act(client);

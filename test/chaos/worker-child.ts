@@ -6,24 +6,9 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Fleetq from '../../src/index.ts';
-import { GroupLedger } from '../support/ledger.ts';
+import { EffectLedger } from './effect-ledger.ts';
+import { NO_STORE, type WorkerOrders } from './orders.ts';
 import { Scribe, shapes } from './shapes.ts';
-
-export interface WorkerOrders {
-  /** Where the built package is. */
-  readonly dist: string;
-  /** The way to the store: this pod's own proxy. */
-  readonly url: string;
-  readonly dataDir: string;
-  readonly name: string;
-  readonly ledger: string;
-  readonly log: string;
-  readonly slots: number;
-  readonly isSuspectsOnly: boolean;
-}
-
-/** The store could not be reached at the start: whoever keeps pods up tries again. */
-export const NO_STORE = 75;
 
 const orders = JSON.parse(process.argv[2] ?? '{}') as WorkerOrders;
 const api = (await import(pathToFileURL(join(orders.dist, 'index.js')).href)) as typeof Fleetq;
@@ -47,7 +32,7 @@ for (const name of TOLD) {
   });
 }
 
-const scribe = new Scribe(new GroupLedger(orders.ledger), orders.name);
+const scribe = new Scribe(new EffectLedger(orders.ledger), orders.name);
 try {
   await api.createFleet({
     machines: Object.values(shapes(api, scribe)),

@@ -1,5 +1,5 @@
 /** What `fleetq dev` makes of what its pods tell: who holds what, who took over what, who was lost. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Board } from '../../src/cli/dev/board.ts';
@@ -66,8 +66,14 @@ describe('the verifier', () => {
   const row = (id: string, over: Partial<TaskRow> = {}) =>
     ({ id, machine, outcome: 'completed', finishedAt: 1, ...over }) as TaskRow;
 
+  function newLedger(): string {
+    const directory = newDir();
+    mkdirSync(directory, { recursive: true });
+    return join(directory, 'ledger');
+  }
+
   async function verdictOf(rows: readonly TaskRow[], lines: string, known = ['a', 'b']) {
-    const ledger = join(newDir(), 'ledger');
+    const ledger = newLedger();
     appendFileSync(ledger, lines);
     const store = { find: async () => [...rows] };
     const verifier = new Verifier(store, ledger);
@@ -97,7 +103,7 @@ describe('the verifier', () => {
   });
 
   test('counts a line that was half written when it was read', async () => {
-    const ledger = join(newDir(), 'ledger');
+    const ledger = newLedger();
     const verifier = new Verifier({ find: async () => [row('abc')] }, ledger);
     appendFileSync(ledger, 'ab');
     await verifier.look();

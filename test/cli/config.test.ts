@@ -54,6 +54,14 @@ describe('settings', () => {
     [{ FLEETQ_SLOTS: '1e3' }, 'FLEETQ_SLOTS must be a whole number'],
     [{ FLEETQ_RETENTION: 'week' }, 'FLEETQ_RETENTION must be a duration'],
     [{ FLEETQ_LOG_LEVEL: 'loud' }, 'FLEETQ_LOG_LEVEL must be one of debug, info'],
+    [{ FLEETQ_POOLED: 'yes' }, 'FLEETQ_POOLED must be true or false, got "yes"'],
+    [{ FLEETQ_CLAIM_MODE: 'lock' }, 'FLEETQ_CLAIM_MODE must be one of skip-locked, cas'],
+    [{ FLEETQ_HEALTH_LISTEN: '9090' }, 'FLEETQ_HEALTH_LISTEN must be an address such as'],
+    [{ FLEETQ_HEALTH_LISTEN: ':70000' }, 'FLEETQ_HEALTH_LISTEN must be an address such as'],
+    [
+      { FLEETQ_HEARTBEAT: '2s', FLEETQ_SILENCE: '5s' },
+      'silence (5s) must outlast three heartbeats (of 2s), or the sweep takes live pods for dead',
+    ],
   ])('%o is refused', async (env, words) => {
     await expect(readConfig({ flags: {}, env, cwd: newDir() })).rejects.toThrow(words);
   });
@@ -74,6 +82,26 @@ describe('settings', () => {
     const cwd = project({ 'fleetq.config.json': '{}', 'fleetq.config.js': '' });
     await expect(readConfig({ flags: {}, env: {}, cwd })).rejects.toThrow('two config files');
   });
+
+  test('an address that is none is refused without being repeated: it may hold a password', async () => {
+    const env = { FLEETQ_STORE_URL: 'postgers://app:hunter2@db/fleet' };
+    const refused = readConfig({ flags: {}, env, cwd: newDir() });
+    await expect(refused).rejects.toThrow(
+      'FLEETQ_STORE_URL must be an address such as postgres://',
+    );
+    await refused.catch((error) =>
+      expect(JSON.stringify(error) + error.message).not.toContain('hunter2'),
+    );
+  });
+
+  test.each([':9090', '127.0.0.1:0', '[::1]:9090', 'localhost:80'])(
+    '%s is where probes may be answered',
+    async (healthListen) => {
+      const env = { FLEETQ_HEALTH_LISTEN: healthListen };
+      const config = await readConfig({ flags: {}, env, cwd: newDir() });
+      expect(config.healthListen).toBe(healthListen);
+    },
+  );
 
   test('a variable that nobody reads is told', async () => {
     const config = await readConfig({ flags: {}, env: { FLEETQ_SLOT: '1' }, cwd: newDir() });

@@ -1,8 +1,11 @@
 /** `fleetq dev` without a terminal: a real fleet of three processes, and real SIGKILLs. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { begin, fleetq, isAlive, MACHINES, makeDirectory } from './support.ts';
+import { BIN, begin, fleetq, isAlive, MACHINES, makeDirectory } from './support.ts';
 
 test('dev runs three pods; one is killed, its runs go on elsewhere; nothing is lost or doubled', async () => {
   const cwd = makeDirectory();
@@ -28,6 +31,36 @@ test('dev runs three pods; one is killed, its runs go on elsewhere; nothing is l
     .split('\n');
   expect(kept.length).toBeGreaterThan(3);
 });
+
+/** A terminal for a child, by a tool that hosts with util-linux have. */
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+test.runIf(hasScript)(
+  'on a terminal, k kills a pod and shows who takes its runs over where',
+  async () => {
+    const cwd = makeDirectory();
+    const command = `stty rows 40 cols 110; exec "${process.execPath}" "${BIN}" dev`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, timeout: 50_000 });
+    let screen = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      screen = (screen + stripVTControlCharacters(text)).slice(-200_000);
+    });
+    const shows = (pattern: RegExp) =>
+      expect.poll(() => screen, { timeout: 40_000 }).toMatch(pattern);
+    await shows(/(pod-\d up after[\s\S]*){3}/);
+    // Two of seven samples take seconds: soon every pod has one in hand.
+    await shows(/enqueued 2\d/);
+    child.stdin.write('k');
+    await shows(/pod-\d killed with SIGKILL \(process \d+\), [1-9]\d* runs? in hand/);
+    await shows(/killed [\d.]+ m?s ago, \d+ runs? waits?/);
+    await shows(/image\/install taken over by pod-\d from pod-\d at pull\.work, after/);
+    await shows(/nothing of pod-\d is left after .*: it comes back/);
+    const gone = once(child, 'close');
+    child.stdin.write('q');
+    await gone;
+    expect(screen).toMatch(/taken over [1-9]\d*\s+lost 0, doubled 0 of \d+ acknowledged/);
+  },
+);
 
 test("dev runs tasks of one's own machines, enqueued from a shell, and none of its samples", async () => {
   const cwd = makeDirectory();

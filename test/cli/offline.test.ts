@@ -11,9 +11,11 @@ test('--version answers, and --help shows the commands that are finished, and no
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(await fleetq(cwd, ['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` });
   const { stdout } = await fleetq(cwd, ['--help']);
-  const commands = [...stdout.matchAll(/^ {2}([a-z]+) (\[|<| )/gm)].map((match) => match[1]);
+  const commands = [...stdout.matchAll(/^ {2}([a-z-]+) (\[|<| )/gm)].map((match) => match[1]);
   expect(commands).toEqual([
-    ...['dev', 'start', 'runs', 'run', 'events', 'cancel', 'journal', 'doctor'],
+    ...['dev', 'start', 'runs', 'run', 'events', 'cancel'],
+    ...['worker', 'enqueue', 'wait', 'reschedule', 'pods', 'leader', 'sweep'],
+    ...['dead-letters', 'migrate', 'journal', 'doctor'],
   ]);
 });
 

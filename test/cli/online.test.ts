@@ -95,9 +95,9 @@ test('a second process on the directory says who holds it', async () => {
   const cwd = makeDirectory();
   const worker = await startWorker(cwd);
   await expect(startWorker(cwd)).rejects.toThrow(new RegExp(`held by process ${worker.pid} on`));
-  const dev = await begin(['dev'], { cwd, env: { FLEETQ_MACHINES: MACHINES } }).ended;
-  expect(dev.code).toBe(5);
-  expect(dev.stderr).toContain(`held by process ${worker.pid}`);
+  const second = await begin(['worker'], { cwd, env: { FLEETQ_MACHINES: MACHINES } }).ended;
+  expect(second.code).toBe(5);
+  expect(second.stderr).toContain(`held by process ${worker.pid}`);
   const verify = await fleetq(cwd, ['journal', 'verify']);
   expect(verify.code).toBe(5);
   expect(verify.stderr).toContain(`held by process ${worker.pid}`);

@@ -16,6 +16,8 @@ export type Kind =
   /** What the block before it prints. */
   | { readonly is: 'output' }
   | { readonly is: 'json' }
+  /** Executed on a Postgres with the tables of FleetQ. */
+  | { readonly is: 'sql' }
   | { readonly is: 'picture' };
 
 export interface Block {
@@ -78,6 +80,8 @@ export function kindOf(info: string): Kind | undefined {
       return { is: 'picture' };
     case 'json':
       return { is: 'json' };
+    case 'sql':
+      return { is: 'sql' };
     default:
       return undefined;
   }

@@ -116,7 +116,8 @@ export function useTestFleets() {
         silence: SILENT_MS,
         archive: ARCHIVE_MS,
         socket: false,
-        slots: 10,
+        // Enough that a busy test host, which makes pods modest, does not matter.
+        slots: 40,
         clock,
         random: seededRandom(1_000 + seed),
         podName: name,

@@ -2,9 +2,10 @@
  * Looks at the shared tables after every call that was carried out, and at what is sent. Whatever may
  * never be, in any snapshot and in any change from one to the next, is a violation here.
  */
-import type { Json, RunId } from '../../src/ground/index.ts';
-import type { EventRow } from '../../src/journal/index.ts';
+
 import { rowsOf } from '../../src/fleet/index.ts';
+import type { RunId } from '../../src/ground/index.ts';
+import type { EventRow } from '../../src/journal/index.ts';
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type MemoryTables, type TaskRecord } from '../../src/store/memory/tables.ts';
 import type { PodBirth } from '../../src/store/pods.ts';
@@ -13,6 +14,7 @@ import type { ClaimedTask, EnqueueAnswer, Segment, Settlement } from '../../src/
 import type { PodId, PodStatus } from '../../src/store/words.ts';
 import type { Disk } from './disk.ts';
 import type { Process } from './process.ts';
+import { brief, endingOf, isSame, type Seen, seenOf } from './seen.ts';
 import type { World } from './world.ts';
 
 export interface Told {
@@ -28,20 +30,6 @@ export interface Snapshot {
   readonly hash: string;
   readonly state: string;
 }
-
-/** What may not change just like that. */
-type Seen = Pick<
-  TaskRecord,
-  | 'status'
-  | 'claimEpoch'
-  | 'generation'
-  | 'claimedBy'
-  | 'lastSeq'
-  | 'outcome'
-  | 'result'
-  | 'error'
-  | 'finishedAt'
->;
 
 const RANK: Record<PodStatus, number> = { up: 0, draining: 1, dead: 2, down: 3 };
 /** What leaves the tasks as they are; whether it really does is looked at now and then. */
@@ -166,6 +154,9 @@ export class Auditor {
   #own(process: Process, task: ClaimedTask): void {
     const row = this.#world.tables.tasks.get(task.task);
     if (row?.status !== 'claimed' || row.claimEpoch !== task.epoch) return;
+    if (!this.#world.tables.isPod(row.claimedBy!, 'up')) {
+      this.#world.violate('fence', `${row.claimedBy} was given ${task.task} and is not up`);
+    }
     const stored = this.acceptedRows(task.task, task.generation);
     const last = furthest(stored, this.disks.get(process)?.events.get(task.task) ?? []);
     this.claims.set(`${task.task} ${task.epoch}`, {
@@ -262,41 +253,6 @@ export class Auditor {
   }
 }
 
-function seenOf(task: TaskRecord): Seen {
-  const { status, claimEpoch, generation, claimedBy, lastSeq } = task;
-  const { outcome, result, error, finishedAt } = task;
-  return {
-    status,
-    claimEpoch,
-    generation,
-    claimedBy,
-    lastSeq,
-    outcome,
-    result,
-    error,
-    finishedAt,
-  };
-}
-
-/** Written out, since it is asked for every task after every call. */
-function isSame(a: Seen, b: Seen): boolean {
-  return (
-    a.status === b.status &&
-    a.claimEpoch === b.claimEpoch &&
-    a.generation === b.generation &&
-    a.claimedBy === b.claimedBy &&
-    a.lastSeq === b.lastSeq &&
-    a.outcome === b.outcome &&
-    a.result === b.result &&
-    a.error === b.error &&
-    a.finishedAt === b.finishedAt
-  );
-}
-
-function endingOf({ status, outcome, result, error, finishedAt }: Seen): string {
-  return `${status} (${outcome}, ${result ?? error}, ${finishedAt})`;
-}
-
 /** The owner's own records, where they go on from what the store has; else the store's. */
 function furthest(stored: readonly EventRow[], own: readonly EventRow[]): EventRow | undefined {
   const last = stored.at(-1);
@@ -309,18 +265,4 @@ function only(tables: MemoryTables, tasks: readonly TaskRecord[]): MemoryTables 
   const isPod: MemoryTables['isPod'] = (pod, ...statuses) => tables.isPod(pod, ...statuses);
   const tasksWhere: MemoryTables['tasksWhere'] = (is) => tasks.filter(is);
   return { tasksWhere, isPod, events: tables.events } as unknown as MemoryTables;
-}
-
-function brief(answer: unknown): string {
-  if (Array.isArray(answer)) {
-    const items = answer.slice(0, 4).map((item) => briefItem(item as Record<string, Json>));
-    return `${answer.length}${items.length > 0 ? `: ${items.join(', ')}` : ''}`;
-  }
-  return typeof answer === 'object' ? briefItem(Object(answer)) : String(answer);
-}
-
-function briefItem(item: Readonly<Record<string, unknown>>): string {
-  const id = String(item.task ?? item.id ?? item.pod ?? '').slice(-6);
-  const word = item.kind ?? item.status ?? (item.epoch === undefined ? '' : `e${item.epoch}`);
-  return `${id} ${word}`.trim();
 }

@@ -25,6 +25,8 @@ export class Disk {
   #markLsn = 0;
   readonly #slots = new Map<number, Occupancy>();
   #undo: (() => void)[] = [];
+  /** How often it has lost what it had acknowledged. */
+  lossCount = 0;
   isFull = false;
   /** A file lock: one process has the journal at a time. */
   isHeld = false;
@@ -39,7 +41,10 @@ export class Disk {
   /** All of what `act` does to it, as one transaction that can be lost later. */
   transact(act: () => void): void {
     const [lsn, boot] = [this.lsn, this.boot];
-    const touched = new Map<string, readonly [RawRunRow | undefined, EventRow[], number | undefined]>();
+    const touched = new Map<
+      string,
+      readonly [RawRunRow | undefined, EventRow[], number | undefined]
+    >();
     this.#touch = (run) => {
       if (touched.has(run)) return;
       const events = [...(this.events.get(run) ?? [])];
@@ -98,6 +103,7 @@ export class Disk {
   loseLast(count: number): number {
     const lost = this.#undo.splice(Math.max(0, this.#undo.length - count));
     for (const undo of lost.reverse()) undo();
+    this.lossCount += 1;
     return lost.length;
   }
 

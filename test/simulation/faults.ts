@@ -91,8 +91,8 @@ const drain = onSomeone((pod) => pod.drain());
 
 const askToDrain: Fault = (cluster, world) => {
   const pod = someone(cluster, world);
-  const row = pod && world.tables.pods.get(pod.member.pod.life?.id ?? '');
-  if (!row || row.status !== 'up') return;
+  const row = world.tables.pods.get(pod?.member.pod.life?.id ?? '');
+  if (!pod || row?.status !== 'up') return;
   world.say(pod.name, 'is asked to drain');
   row.desired = 'drain';
 };

@@ -1,7 +1,7 @@
 /** The whole contract, held against what a simulation has come to once everything was healed. */
 import { foldRun } from '../../src/engine/live-run.ts';
-import type { EventRow } from '../../src/journal/index.ts';
 import { identityCodec } from '../../src/journal/codec.ts';
+import type { EventRow } from '../../src/journal/index.ts';
 import { decodeRows } from '../../src/journal/record.ts';
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type TaskRecord } from '../../src/store/memory/tables.ts';
@@ -15,7 +15,9 @@ const BY_THE_STORE = ['crashLoop', 'cancelled'];
 
 export function judge(world: World, auditor: Auditor, client: Client, outside: Outside): void {
   const { tables } = world;
-  const wantedBy = new Map(client.wanted.map((wanted) => [wanted.id as string | undefined, wanted]));
+  const wantedBy = new Map(
+    client.wanted.map((wanted) => [wanted.id as string | undefined, wanted]),
+  );
   for (const { rule, examples } of violations(tables)) {
     world.violate('structure', `${rule}: ${examples[0]}`);
   }

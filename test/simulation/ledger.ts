@@ -25,6 +25,8 @@ interface Execution {
   readonly phase: string;
   readonly epoch: number;
   readonly process: Process;
+  readonly disk: Disk;
+  readonly lossCount: number;
   /** When it ended, by an answer or a throw. */
   isOver: boolean;
 }
@@ -47,14 +49,19 @@ export class Ledger {
     const run = caller.engine.liveRun(of.run);
     const { tie } = run ?? {};
     if (!run || !tie) {
-      this.#world.violate('I2', `${caller.process.name} executes ${of.run}, which it does not hold`);
+      this.#world.violate(
+        'I2',
+        `${caller.process.name} executes ${of.run}, which it does not hold`,
+      );
       return call();
     }
     this.#world.count('phases');
     this.#world.say(caller.process.name, `begins ${brief(of)} of ${short(of.run)} e${tie.epoch}`);
     this.#judge(caller, of, run.seq, tie.epoch);
-    const { process } = caller;
-    const execution: Execution = { phase: of.phase, epoch: tie.epoch, process, isOver: false };
+    const { process, disk } = caller;
+    const { lossCount } = disk;
+    const [phase, epoch] = [of.phase, tie.epoch];
+    const execution: Execution = { phase, epoch, process, disk, lossCount, isOver: false };
     const place = `${of.run} ${tie.generation} ${of.step}`;
     this.#probeFirst(place, of);
     const before = this.#executions.get(place);
@@ -95,6 +102,8 @@ export class Ledger {
     const last = executions.findLastIndex(({ phase }) => phase === of.phase);
     const before = executions[last];
     if (!before || before.isOver) return;
+    // Where the disk has lost that the phase was entered, nobody can know that it had begun.
+    if (before.disk.lossCount !== before.lossCount) return;
     const hasAsked = executions.slice(last + 1).some(({ phase }) => /check|probe/.test(phase));
     if (!hasAsked) this.#world.violate('I41', `${brief(of)} of ${of.run} was not probed`);
   }
@@ -161,4 +170,3 @@ function ended<T>(call: () => T, after: () => void): T {
   }
   return answer.finally(after) as T;
 }
-

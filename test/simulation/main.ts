@@ -68,7 +68,8 @@ if (values.seed !== undefined) {
     counts,
   };
   const lines = Object.entries(summary).map(
-    ([name, value]) => `${name.padEnd(14)} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+    ([name, value]) =>
+      `${name.padEnd(14)} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
   );
   process.stdout.write(values.json ? `${JSON.stringify(summary)}\n` : `${lines.join('\n')}\n`);
   process.exitCode = failed.length > 0 ? 1 : 0;

@@ -10,6 +10,8 @@ import type { PodId } from '../../src/store/words.ts';
 
 export interface Mutant {
   readonly name: string;
+  /** The promises of which it may be expected to break one. */
+  readonly breaks: RegExp;
   /** Carries a call out in its own way. */
   readonly changeCall?: <A>(
     tables: MemoryTables,
@@ -24,9 +26,10 @@ export interface Mutant {
 type Change = (tables: MemoryTables, given: readonly unknown[], act: () => unknown) => unknown;
 
 /** A mutant that carries one kind of call out in its own way. */
-function of(name: string, verbs: readonly (keyof Store)[], change: Change): Mutant {
+function of(name: string, breaks: RegExp, verbs: readonly (keyof Store)[], change: Change): Mutant {
   return {
     name,
+    breaks,
     changeCall: <A>(
       tables: MemoryTables,
       verb: keyof Store,
@@ -36,27 +39,28 @@ function of(name: string, verbs: readonly (keyof Store)[], change: Change): Muta
   };
 }
 
-const settleWithoutFence = of('settle-without-fence', ['settle'], (tables, given, act) => {
-  const [pod, settlements] = given as [PodId, Settlement[]];
-  for (const { task, epoch } of settlements) {
-    const row = tables.tasks.get(task);
-    if (!row || row.finishedAt !== undefined || row.claimEpoch === epoch) continue;
-    // Whoever comes is taken for the owner.
-    Object.assign(row, { claimedBy: pod, status: 'claimed', claimEpoch: epoch, waitFor: undefined });
-  }
-  return act();
-});
+const settleWithoutFence = of(
+  'settle-without-fence',
+  /^I[478]/,
+  ['settle'],
+  (tables, given, act) => {
+    const [pod, settlements] = given as [PodId, Settlement[]];
+    for (const { task, epoch } of settlements) {
+      const row = tables.tasks.get(task);
+      if (!row || row.finishedAt !== undefined || row.claimEpoch === epoch) continue;
+      // Whoever comes is taken for the owner.
+      Object.assign(row, {
+        claimedBy: pod,
+        status: 'claimed',
+        claimEpoch: epoch,
+        waitFor: undefined,
+      });
+    }
+    return act();
+  },
+);
 
-const settleByTheDead = of('settle-by-the-dead', ['settle'], (tables, given, act) => {
-  const row = tables.pods.get(given[0] as PodId);
-  const status = row?.status;
-  if (row && status === 'dead') row.status = 'up';
-  const answer = act();
-  if (row && status) row.status = status;
-  return answer;
-});
-
-const takeWithoutEpoch = of('take-without-epoch', ['take'], (tables, _given, act) => {
+const takeWithoutEpoch = of('take-without-epoch', /^I[79]/, ['take'], (tables, _given, act) => {
   const taken = act() as TakenTask[];
   for (const { task } of taken) {
     const row = tables.tasks.get(task);
@@ -65,54 +69,82 @@ const takeWithoutEpoch = of('take-without-epoch', ['take'], (tables, _given, act
   return taken.map((task) => ({ ...task, epoch: task.epoch - 1 }));
 });
 
-const beatWithoutCompare = of('beat-without-compare', ['beat'], (tables, given, act) => {
-  const beat = given[0] as Beat & { seq: number };
-  const row = tables.pods.get(beat.pod);
-  if (!row || row.beatSeq === beat.seq) return act();
-  const seq = row.beatSeq;
-  row.beatSeq = beat.seq;
-  const answer = act();
-  row.beatSeq = Math.max(seq, row.beatSeq);
-  return answer;
-});
+const beatWithoutCompare = of(
+  'beat-without-compare',
+  /^I9|^pods/,
+  ['beat'],
+  (tables, given, act) => {
+    const beat = given[0] as Beat & { seq: number };
+    const row = tables.pods.get(beat.pod);
+    if (!row || row.beatSeq === beat.seq) return act();
+    const seq = row.beatSeq;
+    row.beatSeq = beat.seq;
+    const answer = act();
+    row.beatSeq = Math.max(seq, row.beatSeq);
+    return answer;
+  },
+);
 
-const sweepTheLiving = of('sweep-the-living', ['fence', 'worklist'], (tables, _given, act) => {
-  const heard = [...tables.pods.values()].map((row) => [row, row.lastHeartbeat] as const);
-  for (const [row] of heard) row.lastHeartbeat -= 2_500;
-  const answer = act();
-  for (const [row, atMs] of heard) row.lastHeartbeat = atMs;
-  return answer;
-});
+/** How much older than they are the heartbeats of others look to this one. */
+const EARLY_MS = 2_500;
 
-const claimByTheDead = of('claim-by-the-dead', ['claim'], (tables, given, act) => {
-  const row = tables.pods.get((given[0] as ClaimRequest).pod);
-  const status = row?.status;
-  if (row) row.status = 'up';
-  const answer = act();
-  if (row && status) row.status = status;
-  return answer;
-});
+const sweepTheLiving = of(
+  'sweep-the-living',
+  /^I25/,
+  ['beat', 'fence', 'worklist'],
+  (tables, _, act) => {
+    const heard = [...tables.pods.values()].map((row) => [row, row.lastHeartbeat] as const);
+    for (const [row] of heard) row.lastHeartbeat -= EARLY_MS;
+    const answer = act();
+    for (const [row, atMs] of heard) {
+      // Whoever has just beaten has a new one.
+      row.lastHeartbeat = row.lastHeartbeat === atMs - EARLY_MS ? atMs : row.lastHeartbeat;
+    }
+    return answer;
+  },
+);
 
-const tailLost = of('tail-lost', ['settle'], (_tables, given, act) => {
-  for (const settlement of given[1] as { tail?: Segment | undefined }[]) settlement.tail = undefined;
+const claimByTheDead = of(
+  'claim-by-the-dead',
+  /^fence|^structure/,
+  ['claim'],
+  (tables, given, act) => {
+    const row = tables.pods.get((given[0] as ClaimRequest).pod);
+    const status = row?.status;
+    if (row) row.status = 'up';
+    const answer = act();
+    if (row && status) row.status = status;
+    return answer;
+  },
+);
+
+const tailLost = of('tail-lost', /^structure.*history|^I13/, ['settle'], (_tables, given, act) => {
+  for (const settlement of given[1] as { tail?: Segment | undefined }[])
+    settlement.tail = undefined;
   return act();
 });
 
-const takenDropped = of('taken-dropped', ['settle', 'archive'], (_tables, given, act) => {
-  const segments = (given.at(-1) as (Segment | Settlement)[]).flatMap((item) =>
-    'events' in item ? item : (item.tail ?? []),
-  );
-  for (const segment of segments) {
-    const events = JSON.parse(segment.events) as { event: string }[];
-    if (events[0]?.event !== 'TAKEN' || events.length === 1) continue;
-    const kept = { firstSeq: segment.firstSeq + 1, events: JSON.stringify(events.slice(1)) };
-    Object.assign(segment, kept);
-  }
-  return act();
-});
+const takenDropped = of(
+  'taken-dropped',
+  /^I13|^structure.*history/,
+  ['settle', 'archive'],
+  (_tables, given, act) => {
+    const segments = (given.at(-1) as (Segment | Settlement)[]).flatMap((item) =>
+      'events' in item ? item : (item.tail ?? []),
+    );
+    for (const segment of segments) {
+      const events = JSON.parse(segment.events) as { event: string }[];
+      if (events[0]?.event !== 'TAKEN' || events.length === 1) continue;
+      const kept = { firstSeq: segment.firstSeq + 1, events: JSON.stringify(events.slice(1)) };
+      Object.assign(segment, kept);
+    }
+    return act();
+  },
+);
 
 const selfFenceIgnored: Mutant = {
   name: 'self-fence-ignored',
+  breaks: /^I10/,
   changeHeart: (make) => (options) => {
     const heart = make(options);
     let hasBeaten = false;
@@ -128,9 +160,14 @@ const selfFenceIgnored: Mutant = {
 };
 
 /** A journal whose one function is another. */
-function journalWith(name: string, change: (journal: Journal) => Partial<Journal>): Mutant {
+function journalWith(
+  name: string,
+  breaks: RegExp,
+  change: (journal: Journal) => Partial<Journal>,
+): Mutant {
   return {
     name,
+    breaks,
     changeJournal: (journal) => {
       const changed = change(journal) as Record<PropertyKey, unknown>;
       return new Proxy(journal, {
@@ -144,7 +181,7 @@ function journalWith(name: string, change: (journal: Journal) => Partial<Journal
   };
 }
 
-const acknowledgedEarly = journalWith('acknowledged-early', (journal) => ({
+const acknowledgedEarly = journalWith('acknowledged-early', /^I1[24]/, (journal) => ({
   append: (entry) => {
     const written = journal.append(entry);
     written.catch(() => undefined);
@@ -153,11 +190,12 @@ const acknowledgedEarly = journalWith('acknowledged-early', (journal) => ({
   },
 }));
 
-const evidenceDropped = journalWith('evidence-dropped', () => ({ occupy: () => undefined }));
+const evidenceDropped = journalWith('evidence-dropped', /^I41/, () => ({
+  occupy: () => undefined,
+}));
 
 export const MUTANTS: readonly Mutant[] = [
   settleWithoutFence,
-  settleByTheDead,
   takeWithoutEpoch,
   beatWithoutCompare,
   sweepTheLiving,

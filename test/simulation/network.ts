@@ -107,10 +107,15 @@ class Call {
       world.schedule.at(world.nowMs + lateMs + this.#legMs(), () => {
         const answered = this.#carryOut(act);
         if (fate !== 'fine') return;
-        world.schedule.at(world.nowMs + this.#legMs(), () => {
-          // A line that was cut meanwhile takes the answer with it.
-          if (!this.#isOver && !this.#isCut()) end(() => this.#deliver(answered, resolve, reject));
-        }, process);
+        world.schedule.at(
+          world.nowMs + this.#legMs(),
+          () => {
+            // A line that was cut meanwhile takes the answer with it.
+            if (!this.#isOver && !this.#isCut())
+              end(() => this.#deliver(answered, resolve, reject));
+          },
+          process,
+        );
       });
     });
   }
@@ -161,4 +166,3 @@ class Call {
 }
 
 type Answered<Answer> = { readonly answer: Answer } | { readonly error: unknown };
-

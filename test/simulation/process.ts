@@ -21,6 +21,9 @@ export class Process implements Gate {
   readonly #bornMs: number;
   isDead = false;
   isPaused = false;
+  /** In all. */
+  pausedMs = 0;
+  #pausedSinceMs: number | undefined;
   /** How far its wall clock is from the shared one. */
   skewMs = 0;
   /** What its wall clock shows instead, while that is set. */
@@ -39,8 +42,7 @@ export class Process implements Gate {
   }
 
   readonly #clock: Clock = {
-    now: () =>
-      this.stoppedAt ?? Math.floor(BEGIN_MS + this.#schedule.nowMs + this.skewMs),
+    now: () => this.stoppedAt ?? Math.floor(BEGIN_MS + this.#schedule.nowMs + this.skewMs),
     monotonicMs: () => this.#schedule.nowMs - this.#bornMs,
     after: (delayMs, act) => {
       const waitMs = Math.min(Math.max(0, Math.ceil(delayMs)), TIMER_MS_MAX);
@@ -62,6 +64,7 @@ export class Process implements Gate {
   }
 
   pause(): void {
+    this.#pausedSinceMs ??= this.#schedule.nowMs;
     this.isPaused = true;
   }
 
@@ -69,6 +72,8 @@ export class Process implements Gate {
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
+    this.pausedMs += this.#schedule.nowMs - (this.#pausedSinceMs ?? this.#schedule.nowMs);
+    this.#pausedSinceMs = undefined;
     for (const act of this.#held.splice(0)) this.#schedule.at(this.#schedule.nowMs, act, this);
   }
 }

@@ -90,7 +90,7 @@ const full = defineMachine({
   input,
   retry,
   check: (context) => checkFor(context, 'full'),
-  work: async (context) => (await takeTime(context), context.input.n + 1),
+  work: async (context) => takeTime(context).then(() => context.input.n + 1),
   validate: async ({ work }) => {
     if (!Number.isInteger(work)) throw new Error('no number');
   },
@@ -103,7 +103,7 @@ const plain = defineMachine({
   input,
   retry,
   check: 'none',
-  work: async (context) => (await takeTime(context), context.input.n * 2),
+  work: async (context) => takeTime(context).then(() => context.input.n * 2),
 });
 
 const long = defineMachine({
@@ -115,14 +115,14 @@ const long = defineMachine({
     line
       .step('a', {
         check: (context) => checkFor(context, 'a'),
-        work: async (context) => (await takeTime(context), context.input.n + 10),
+        work: async (context) => takeTime(context).then(() => context.input.n + 10),
         persist: (context) => publish(context, 'a', context.work),
       })
       .sleep('nap', ({ input: { n } }) => (n % 2 === 0 ? '1s' : '7s'))
       .step('b', {
         check: 'none',
         flush: { work: 'sync' },
-        work: async (context) => (await takeTime(context), context.state.a * 3),
+        work: async (context) => takeTime(context).then(() => context.state.a * 3),
         persist: (context) => publish(context, 'b', context.work),
       })
       .step('c', { check: 'none', work: ({ state }) => state.b + 1 }),

@@ -18,6 +18,8 @@ export interface PostgresWay {
   readonly schema: string | undefined;
   readonly connectionCountMax: number;
   readonly deadlineMs: number;
+  /** Nothing is lost where the server goes on after nobody listens any more. */
+  readonly toleratesLate: boolean;
   /** What the server is told: shorter, so that it gives up before nobody listens any more. */
   readonly serverMs: number;
 }
@@ -52,6 +54,7 @@ export function readPostgresWay(address: string, options: StoreOptions): Postgre
     schema,
     connectionCountMax: options.poolSize ?? CONNECTION_COUNT,
     deadlineMs,
+    toleratesLate: options.toleratesLate ?? false,
     serverMs: Math.floor(deadlineMs * 0.8),
   };
 }

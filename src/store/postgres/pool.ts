@@ -125,7 +125,7 @@ export class Pool {
 
   /** Behind a pooler nothing can be set for a connection; so the role must have been given it. */
   async #checkRole(): Promise<void> {
-    if (!this.way.isPooled) return;
+    if (!this.way.isPooled || this.way.toleratesLate) return;
     const [row] = await this.#use(
       (send) =>
         send(sql`

@@ -4,6 +4,7 @@
  * locks, session state, triggers, or the clock of a pod. The parts lie beside this file.
  */
 import type { RunId } from '../../ground/index.ts';
+import { StoreUnreachableError } from '../errors.ts';
 import type { StoreOptions } from '../options.ts';
 import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Worklist } from '../pods.ts';
 import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
@@ -30,6 +31,8 @@ export async function openPostgresStore(address: string, options: StoreOptions):
     await store.checkSchema();
     return store;
   } catch (error) {
+    // A server that is away may come back: whoever joins the fleet looks at the tables then.
+    if (error instanceof StoreUnreachableError && !options.migrates) return store;
     await store.close();
     throw error;
   }

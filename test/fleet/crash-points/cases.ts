@@ -198,7 +198,9 @@ function adoption(disk: Disk): Case {
       await ground.start({ machine, dataDir, hook: phase('b.work', 'done') }).strikes();
       await ground.start({ machine, dataDir, hook: store('take', 'after') }).strikes();
       if (disk === 'lost') for (const name of ['one', 'two']) ground.start({ name });
-      await ground.finish(machine, disk === 'kept' ? dataDir : undefined);
+      // Two owners of it have died, the one in its work and the one that had adopted it.
+      if (disk === 'kept') await ground.finish(machine, dataDir);
+      else await ground.finish(machine, undefined, { isSuspectsOnly: true });
       await judge(ground, machine, disk);
     },
   };
@@ -207,7 +209,7 @@ function adoption(disk: Disk): Case {
 /** Everything that a process does with its disk before the run goes on, in order. */
 const RECOVERY: readonly Hook[] = [
   store('register', 'after'),
-  store('heads', 'after'),
+  store('heads', 'before'),
   store('archive', 'before'),
   store('fence', 'after'),
   store('take', 'before'),

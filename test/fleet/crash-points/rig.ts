@@ -93,6 +93,7 @@ export class Ground {
   readonly #dist: string;
   readonly #place: string;
   readonly #pods = new Set<PodProcess>();
+  #closed: Promise<void> | undefined;
 
   constructor(url: string, store: Store, dist: string, place: string) {
     this.url = url;
@@ -146,7 +147,12 @@ export class Ground {
     }
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     await Promise.all(
       [...this.#pods]
         .filter(({ child }) => child.exitCode === null && child.signalCode === null)

@@ -1,0 +1,134 @@
+/** The commands of the fleet on a real Postgres, directly and through PgBouncer in transaction mode. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pgbouncer.ts';
+import { runOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { end, makePlace } from './fleet-support.ts';
+import { fleetq, makeDirectory } from './support.ts';
+
+interface Check {
+  readonly name: string;
+  readonly verdict: string;
+  readonly fact: string;
+  readonly fix?: string;
+}
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres?.remove());
+
+async function doctor(address: string, env: Readonly<Record<string, string>> = {}) {
+  const { code, stdout } = await fleetq(makeDirectory(), ['doctor', '--store', '--json'], {
+    env: { FLEETQ_STORE_URL: address, ...env },
+  });
+  const { checks, config } = JSON.parse(stdout) as { checks: Check[]; config: unknown[] };
+  return { code, config, of: (name: string) => checks.find((check) => check.name === name) };
+}
+
+test('migrate plans, applies once however often, and tells how far the tables are', async () => {
+  const env = { FLEETQ_STORE_URL: await postgres.createDatabase() };
+  const cwd = makeDirectory();
+  const migrate = (...args: string[]) => fleetq(cwd, ['migrate', ...args], { env });
+  expect((await migrate('status')).code).toBe(6);
+  const plan = await migrate('plan');
+  expect(plan.stdout).toContain('create table step_tracker');
+  expect((await migrate('up', '--dry-run')).stdout).toBe(plan.stdout);
+  expect((await migrate('status')).code).toBe(6);
+  const [one, other] = await Promise.all([migrate('up', '--json'), migrate('up', '--json')]);
+  expect([one.code, other.code]).toEqual([0, 0]);
+  expect(JSON.parse(one.stdout).version).toBe(JSON.parse(other.stdout).version);
+  const status = JSON.parse((await migrate('status', '--json')).stdout);
+  expect(status).toMatchObject({ isUpToDate: true, pending: [] });
+  expect((await migrate('up')).stdout).toBe('');
+});
+
+test('tasks are enqueued, executed and shown as on any store', async () => {
+  const place = await makePlace(await postgres.createDatabase());
+  const worker = await place.worker();
+  const done = await place.run('enqueue', 'test/quick', '--input', '{"n":5}', '--wait');
+  expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 10 }]);
+  const { tasks } = await place.json<{ tasks: { id: string }[] }>(
+    ...['runs', '--machine', 'test/quick'],
+  );
+  const events = await place.run('events', tasks[0]!.id, '--json');
+  expect(events.stdout.trim().split('\n')).toHaveLength(2);
+  await end(worker);
+});
+
+describe('doctor --store', () => {
+  test('tells version, clock, schema, latency, hints and rules, and hides the password', async () => {
+    const address = await postgres.createDatabase();
+    expect((await doctor(address)).of('schema')).toMatchObject({
+      verdict: 'fail',
+      fix: 'run: fleetq migrate up',
+    });
+    await makePlace(address);
+    const url = new URL(address);
+    url.password = 'hunter2';
+    const { code, of, config } = await doctor(url.href);
+    expect(code).toBe(0);
+    expect(of('server')?.fact).toMatch(/^PostgreSQL \d+/);
+    expect(of('clock')?.fact).toMatch(/^the server's is .* this host's$/);
+    expect(of('statements')?.fact).toBe('end after 8.0 s, read committed; set by each connection');
+    expect(of('latency')?.fact).toMatch(/^p50 .*, p99 .* of 30 round trips$/);
+    expect(of('hints')?.fact).toMatch(/^arrive/);
+    expect(of('rules')).toMatchObject({ verdict: 'ok' });
+    expect(JSON.stringify(config)).not.toContain('hunter2');
+  });
+
+  test('finds rows that no program of ours would have written', async () => {
+    const address = await postgres.createDatabase();
+    await makePlace(address);
+    await runOn(
+      address,
+      "insert into step_tracker (machine, status, claimed_by, claim_epoch) values ('m', 'claimed', 'nobody', 1)",
+    );
+    const { code, of } = await doctor(address);
+    expect(code).toBe(8);
+    expect(of('rules')).toMatchObject({
+      verdict: 'fail',
+      fact: expect.stringContaining('the owner of a claim is up, draining, or dead'),
+    });
+  });
+
+  test('an address where nobody answers is told, with nothing after it', async () => {
+    const { code, of } = await doctor('postgres://nobody@127.0.0.1:1/none');
+    expect(code).toBe(8);
+    expect(of('server')).toMatchObject({ verdict: 'fail' });
+    expect(of('schema')).toBeUndefined();
+  });
+});
+
+const pgBouncer = findPgBouncer();
+describe.skipIf(pgBouncer === undefined)('behind PgBouncer in transaction mode', () => {
+  let pooler: TestPgBouncer | undefined;
+  afterAll(() => pooler?.stop());
+
+  test('a role without limits of its own is refused with what to set; with them a pod works', async () => {
+    const direct = await postgres.createDatabase();
+    const place = await makePlace(direct);
+    pooler = await startPgBouncer(pgBouncer!, postgres);
+    const through = pooler.through(direct);
+    const env = { FLEETQ_POOLED: 'true' };
+    const refused = await doctor(through, env);
+    expect([refused.code, refused.of('server')]).toMatchObject([
+      8,
+      { verdict: 'fail', fix: expect.stringContaining('set statement_timeout') },
+    ]);
+    await runOn(direct, 'create role fleetq_pooled superuser login');
+    await runOn(direct, "alter role fleetq_pooled set statement_timeout = '5s'");
+    const limited = through.replace(/\/\/[^@]*@/, '//fleetq_pooled@');
+    const { code, of } = await doctor(limited, env);
+    expect([code, of('statements')?.fact]).toEqual([
+      0,
+      'end after 5.0 s, read committed; through a pooler, by the role',
+    ]);
+    expect(of('hints')?.fact).toMatch(/^do not arrive/);
+    const worker = await place.worker('--store', limited, '--pooled');
+    const quick = ['enqueue', 'test/quick', '--input', '{"n":5}', '--wait', '--timeout', '20s'];
+    const done = await place.run(...quick, '--store', limited, '--pooled');
+    expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 10 }]);
+    await end(worker);
+  });
+});

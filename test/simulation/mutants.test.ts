@@ -1,0 +1,21 @@
+/** A simulation that finds nothing proves little: so bugs are planted, and each has to be found. */
+import { expect, test } from 'vitest';
+import { MUTANTS } from './mutants.ts';
+import { simulate } from './simulate.ts';
+
+const SEED_COUNT_MAX = 100;
+
+/** The first seed that notices, and what it says. */
+async function firstToNotice(mutant: (typeof MUTANTS)[number]): Promise<string | undefined> {
+  for (let seed = 1; seed <= SEED_COUNT_MAX; seed++) {
+    const { violations } = await simulate(seed, { mutant });
+    if (violations[0]) return violations[0];
+  }
+  return undefined;
+}
+
+for (const mutant of MUTANTS) {
+  test(`${mutant.name} is noticed`, { timeout: 180_000 }, async () => {
+    expect(await firstToNotice(mutant)).toMatch(mutant.breaks);
+  });
+}
