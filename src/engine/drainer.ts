@@ -67,7 +67,9 @@ export class Drainer {
     runs.leave(run);
     const now = clock.now();
     if (!mustWait(run, now)) return run.tie.released();
-    run.tie.parked(run.state.at.endsWith('.sleep') ? 'sleep' : 'retry', wakeAtOf(run)! - now);
+    const wakeAt = wakeAtOf(run)!;
+    const afterMs = Math.min(wakeAt - now, run.waitMs ?? wakeAt);
+    run.tie.parked(run.state.at.endsWith('.sleep') ? 'sleep' : 'retry', afterMs);
   }
 
   /**

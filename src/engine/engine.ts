@@ -184,7 +184,7 @@ export class Engine {
     const { at } = run.state;
     const reason = at.endsWith('.sleep') ? 'sleep' : 'retry';
     tell('run.waiting', () => ({ ...ofRun(run), state: at, dueAt: wakeAt, reason }));
-    const afterMs = Math.min(wakeAt - this.#clock.now(), msMax ?? Number.POSITIVE_INFINITY);
+    const afterMs = Math.min(wakeAt - this.#clock.now(), msMax ?? run.waitMs ?? wakeAt);
     if (run.tie && afterMs > Waits.IN_PLACE_MS) {
       this.#runs.leave(run);
       run.tie.parked(reason, afterMs);

@@ -41,6 +41,8 @@ export class LiveRun {
   /** A row in the journal's timers stands for it. */
   hasTimer = false;
   slot: number | undefined = undefined;
+  /** How long its last record is to be waited for, whatever becomes of the wall clock meanwhile. */
+  waitMs: number | undefined = undefined;
   /** The wait that the record with this seq asked for is over, whatever the wall clock says since. */
   waitedSeq = -1;
   /** A record of it is on its way to the disk; no other may be. */

@@ -42,6 +42,7 @@ export class Recorder {
     });
     if (next.outputs !== run.state.outputs) run.view = undefined;
     run.state = next;
+    run.waitMs = next.dueAt === undefined ? undefined : next.dueAt - now;
     run.hasTimer = wakeAt !== undefined;
     run.lastError = errorOf(event) ?? run.lastError;
     if (next.ending) this.#end(run, next.ending, now);

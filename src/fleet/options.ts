@@ -62,7 +62,8 @@ export function checkTimes({ heartbeatMs, silentMs, archiveMs }: PodTimes): void
     refuse(`a heartbeat every ${heartbeatMs} ms is too often`, 'use 50 ms or more');
   if (silentMs < 3 * heartbeatMs) {
     refuse(
-      `silence (${silentMs} ms) must outlast three heartbeats (of ${heartbeatMs} ms), or the sweep takes live pods for dead`,
+      `silence (${silentMs} ms) must outlast three heartbeats (of ${heartbeatMs} ms), ` +
+        'or the sweep takes live pods for dead',
       `set it to ${3 * heartbeatMs} ms or more`,
     );
   }

@@ -49,8 +49,12 @@ export function placeOf(directory: string): Place {
 }
 
 /** What may lie in a data directory before there is a journal in it: pods have theirs below it. */
-const KNOWN_NAMES =
-  /^(journal\..*|holder\.json|ballast|fleetq\.sock|quarantine|lost\+found|pod-\d+|fleet\.db.*|dead-letters\..*|dev-.*)$/;
+const KNOWN_NAMES = new RegExp(
+  `^(${[
+    ...['journal\\..*', 'holder\\.json', 'ballast', 'fleetq\\.sock', 'quarantine', 'lost\\+found'],
+    ...['pod-\\d+', 'fleet\\.db.*', 'dead-letters\\..*', 'dev-.*'],
+  ].join('|')})$`,
+);
 
 /** Makes the directory fit to hold a journal, or says why it is not. */
 export function preparePlace(place: Place): void {

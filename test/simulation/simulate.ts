@@ -28,6 +28,8 @@ export interface SeedReport {
 }
 
 export interface SeedOptions {
+  /** Fewer tasks and a shorter storm, for those who have little time. */
+  readonly isSmall?: boolean | undefined;
   readonly mutant?: Mutant | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
 }
@@ -51,8 +53,8 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const auditor = new Auditor(world);
   const ledger = new Ledger(world, auditor);
   const podCount = 3 + below(world.random, 7);
-  const taskCount = 50 + Math.floor(world.random.fraction() ** 3 * 150);
-  const stormMs = world.within(10_000, 30_000);
+  const taskCount = 50 + Math.floor(world.random.fraction() ** (options.isSmall ? 9 : 3) * 150);
+  const stormMs = world.within(10_000, 30_000) * (options.isSmall ? 0.5 : 1);
   const cluster = new Cluster(world, auditor, ledger, {
     podCount,
     slots: 3 + below(world.random, 20),
