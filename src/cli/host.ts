@@ -8,13 +8,15 @@ export interface HostOptions {
   readonly isIdle?: boolean;
   /** Joins the fleet, where a store is configured; else the journal is all there is. */
   readonly hasStore?: boolean;
+  /** The files that export the machines: suspects get a process of their own by them. */
+  readonly modules?: readonly string[];
   readonly onDrainWanted?: () => void;
 }
 
 export function openFleet(
   config: Config,
   machines: readonly Machine[],
-  { isIdle = false, hasStore = false, onDrainWanted }: HostOptions = {},
+  { isIdle = false, hasStore = false, modules, onDrainWanted }: HostOptions = {},
 ): Promise<Fleet> {
   const { dataDir, slots, retention, resultBytesMax, activeRunsMax } = config;
   return createFleet({
@@ -27,6 +29,7 @@ export function openFleet(
     isIdle,
     socket: !isIdle,
     ...(hasStore && config.store !== undefined ? storeOf(config) : {}),
+    modules,
     onDrainWanted,
   });
 }

@@ -34,8 +34,12 @@ export async function runPod(config: Config): Promise<RunningPod> {
     whyNotReady: () => (isEnding ? 'draining' : whyNotReady(fleet)),
     observed: () => fleet?.status,
   });
-  const { machines } = await loadMachines(config, process.cwd());
-  fleet = await openFleet(config, machines, { hasStore: true, onDrainWanted: once(endMyself) });
+  const { machines, files } = await loadMachines(config, process.cwd());
+  fleet = await openFleet(config, machines, {
+    hasStore: true,
+    modules: [...new Set(files.values())],
+    onDrainWanted: once(endMyself),
+  });
   governProcess(fleet, { drainBudget: config.drainBudget, afterDrain: () => health?.stop() });
   stayUp();
   return { fleet, health: health?.at };
@@ -57,7 +61,7 @@ async function answerProbes(
   return { at: await server.start(), stop: () => server.stop() };
 }
 
-/** A fleet is open only when tables fit, predecessors are adopted and runs resumed. */
+/** Ready: the tables fit, predecessors are adopted, runs resumed, and the disk takes records. */
 function whyNotReady(fleet: Fleet | undefined): string | undefined {
   if (!fleet) return 'starting';
   const { pod, stalledBy } = fleet.status;

@@ -12,7 +12,10 @@ export const extendSegment = sql`
    where excluded.last_seq > run_events.last_seq and excluded.prev_hash = run_events.prev_hash
      and starts_with(excluded.events, left(run_events.events, -1))`;
 
-/** $1 tasks, $2 generations, $3 epochs, $4 first seqs, $5 last, $6 prev hashes, $7 last, $8 states, $9 events. */
+/**
+ * $1 tasks, $2 generations, $3 epochs, $4 first seqs, $5 last, $6 prev hashes, $7 last, $8 states,
+ * $9 events.
+ */
 export const archiveSegments = sql`
   insert into run_events
     (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events)
