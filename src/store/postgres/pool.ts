@@ -41,6 +41,9 @@ export class Pool {
     });
     // A connection that breaks while nobody uses it is replaced by the next call.
     this.#pool.on('error', ignore);
+    // From its first moment on: a server that dies may say so together with its greeting, and what
+    // nobody listens to would end the process.
+    this.#pool.on('connect', (client) => client.on('error', ignore));
   }
 
   close(): Promise<void> {
@@ -99,7 +102,6 @@ export class Pool {
         if (isOver) return;
         isOver = true;
         cancel();
-        client?.off('error', ignore);
         client?.release(isToDestroy);
         settle();
       };
@@ -111,7 +113,7 @@ export class Pool {
         const connected = await this.#pool.connect().catch(throwMeaning);
         // Too late: it goes back unused, for nothing was sent on it.
         if (isOver) return connected.release();
-        client = connected.on('error', ignore);
+        client = connected;
         const send: Send = async (text, values = []) => {
           const { rows } = await connected.query<Row>(text, [...values]).catch(throwMeaning);
           return rows;

@@ -5,21 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type ShimOptions, shimEnv } from '../../support/disk-shim.ts';
 import { readLedger } from '../../support/ledger.ts';
-import { type Hook, SILENT_MS } from './hooks.ts';
+import type { Hook } from './hooks.ts';
 import { countOf, judge } from './judge.ts';
-import type { Ground, PodOrders } from './rig.ts';
+import { RECOVERY_CASES } from './recovery-cases.ts';
+import type { PodOrders } from './rig.ts';
+import { append, type Case, NEVER_MS, phase, store } from './strikes.ts';
 import { type Disk, ROWS } from './table.ts';
-
-export interface Case {
-  readonly row: number;
-  readonly disk: Disk;
-  readonly name: string;
-  /** Where nobody may sweep before the disk is back, or where the case brings its own pods. */
-  readonly isAlone: boolean;
-  /** Left out unless everything is asked for. */
-  readonly isExtra?: boolean;
-  run(ground: Ground, machine: string): Promise<void>;
-}
 
 interface Death {
   readonly orders?: PodOrders;
@@ -52,35 +43,11 @@ function dies(row: number, name: string, death: Death): Case[] {
   }));
 }
 
-const kill = 'kill' as const;
-const store = (verb: string, when: 'before' | 'after', nth = 1): Hook => ({
-  at: 'store',
-  verb,
-  when,
-  nth,
-  act: kill,
-});
-const phase = (place: string, moment: 'begun' | 'half' | 'done'): Hook => ({
-  at: 'phase',
-  place,
-  moment,
-  act: kill,
-});
-const append = (when: 'before' | 'buffered' | 'after', event: string, state?: string): Hook => ({
-  at: 'append',
-  when,
-  event,
-  ...(state === undefined ? {} : { state }),
-  act: kill,
-});
 const told = (name: 'run.started' | 'task.settled' | 'archive.flushed'): Hook => ({
   at: 'event',
   name,
-  act: kill,
+  act: 'kill',
 });
-
-/** Nothing is archived before the end. */
-const NEVER_MS = 3_600_000;
 
 function enqueues(row: number, name: string, when: 'before' | 'after'): Case {
   return {
@@ -186,75 +153,6 @@ function full(disk: Disk): Case {
   };
 }
 
-function adoption(disk: Disk): Case {
-  return {
-    row: 30,
-    disk,
-    name: 'of a run that was in b.work',
-    isAlone: true,
-    run: async (ground, machine) => {
-      await ground.enqueue(machine);
-      const dataDir = ground.newDisk();
-      await ground.start({ machine, dataDir, hook: phase('b.work', 'done') }).strikes();
-      await ground.start({ machine, dataDir, hook: store('take', 'after') }).strikes();
-      if (disk === 'lost') for (const name of ['one', 'two']) ground.start({ name });
-      // Two owners of it have died, the one in its work and the one that had adopted it.
-      if (disk === 'kept') await ground.finish(machine, dataDir);
-      else await ground.finish(machine, undefined, { isSuspectsOnly: true });
-      await judge(ground, machine, disk);
-    },
-  };
-}
-
-/** Everything that a process does with its disk before the run goes on, in order. */
-const RECOVERY: readonly Hook[] = [
-  store('register', 'after'),
-  store('heads', 'before'),
-  store('archive', 'before'),
-  store('fence', 'after'),
-  store('take', 'before'),
-  store('take', 'after'),
-  append('before', 'TAKEN'),
-  append('buffered', 'TAKEN'),
-  append('after', 'TAKEN'),
-  append('before', 'INTERRUPTED'),
-  append('buffered', 'INTERRUPTED'),
-];
-
-const againAndAgain: readonly Case[] = [
-  {
-    row: 31,
-    disk: 'kept',
-    name: `${RECOVERY.length} times on one disk`,
-    isAlone: true,
-    run: async (ground, machine) => {
-      await ground.enqueue(machine);
-      const orders = { machine, dataDir: ground.newDisk(), archiveMs: NEVER_MS };
-      await ground.start({ ...orders, hook: phase('b.work', 'done') }).strikes();
-      for (const hook of RECOVERY) await ground.start({ ...orders, hook }).strikes();
-      await ground.finish(machine, orders.dataDir);
-      await judge(ground, machine, 'kept');
-    },
-  },
-  {
-    row: 31,
-    disk: 'lost',
-    name: 'each time another pod with another disk',
-    isAlone: false,
-    run: async (ground, machine) => {
-      await ground.enqueue(machine);
-      await ground.start({ machine, hook: phase('b.work', 'done') }).strikes();
-      for (const hook of [store('register', 'after'), store('claim', 'before')]) {
-        await ground.start({ machine, hook }).strikes();
-      }
-      await sleep(2 * SILENT_MS);
-      await ground.start({ machine, hook: append('buffered', 'TAKEN') }).strikes();
-      await ground.finish(machine, undefined, { isSuspectsOnly: true });
-      await judge(ground, machine, 'lost');
-    },
-  },
-];
-
 export const CASES: readonly Case[] = [
   enqueues(1, 'before it is sent', 'before'),
   enqueues(2, 'when it is committed', 'after'),
@@ -317,7 +215,5 @@ export const CASES: readonly Case[] = [
     orders: { drains: true, workMs: 300 },
     count: 4,
   }),
-  adoption('kept'),
-  adoption('lost'),
-  ...againAndAgain,
+  ...RECOVERY_CASES,
 ];

@@ -4,8 +4,9 @@
  */
 import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CASES, type Case } from './cases.ts';
+import { CASES } from './cases.ts';
 import { type Ground, useCrashRig } from './rig.ts';
+import type { Case } from './strikes.ts';
 import { SWEEP_CASES } from './sweep-cases.ts';
 import { ROWS } from './table.ts';
 

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { readLedger } from '../../support/ledger.ts';
-import type { Case } from './cases.ts';
 import { type Hook, SILENT_MS } from './hooks.ts';
 import { judge } from './judge.ts';
 import type { Ground, PodProcess } from './rig.ts';
+import type { Case } from './strikes.ts';
 
 const STEADY_MS = 2 * SILENT_MS + 500;
 
