@@ -21,7 +21,7 @@ export {
   type Verdict,
 } from './errors.ts';
 export { hash } from './hash.ts';
-export { isRunId, type MintRunId, type RunId, runIdMint } from './ids.ts';
+export { isRunId, longId, type MintRunId, type RunId, runIdMint, shortId } from './ids.ts';
 export {
   decodeJson,
   encodeJson,

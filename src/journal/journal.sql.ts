@@ -97,6 +97,7 @@ export const selectEndedAfter = `
   select id, finished_at as at,
          exists (select 1 from events where events.run = runs.id) as has_events
     from runs where finished_at is not null and finished_at < ? and (finished_at, id) > (?, ?)
+     and generation is null
    order by finished_at, id limit ?`;
 /** Runs held for a store, with the epoch of their last record. */
 export const selectHeld = `

@@ -28,7 +28,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { isRunId, type RunId } from '../ground/index.ts';
+import { longId, type RunId, shortId } from '../ground/index.ts';
 import type { Occupancy } from './journal.ts';
 import { syncDirectory } from './place.ts';
 
@@ -45,7 +45,6 @@ const SLOT_USED = 26 + 4;
 const SLOT_COUNT_MAX = 1_000_000;
 const NOBODY = Buffer.alloc(SLOT_USED + 4);
 const NO_BOOT = 'unknown'.padEnd(36);
-
 /** A run that was inside a phase when an earlier process died, and that nothing was recorded of since. */
 export interface Inherited {
   readonly run: RunId;
@@ -125,12 +124,13 @@ export class MarkFile {
   occupy(occupancies: readonly Occupancy[]): void {
     let first = Number.POSITIVE_INFINITY;
     let last = -1;
-    for (const { slot, run, seq } of occupancies) {
+    for (const { slot, run: id, seq } of occupancies) {
+      const run = shortId(id);
       this.#makeRoom(slot);
       const at = slot * SLOT_BYTES;
       this.#slots.write(run, at, 26, 'latin1');
       this.#slots.writeUInt32LE(seq, at + 26);
-      this.#slots.writeUInt32LE(slotSum(run, seq), at + SLOT_USED);
+      this.#slots.writeUInt32LE(sumOf(run, seq), at + SLOT_USED);
       first = Math.min(first, slot);
       last = Math.max(last, slot);
     }
@@ -197,11 +197,12 @@ export class MarkFile {
   }
 }
 
-function inheritedBytes({ run, seq, lastSeq }: Inherited): Buffer {
+function inheritedBytes({ run: id, seq, lastSeq }: Inherited): Buffer {
+  const run = shortId(id);
   const bytes = Buffer.alloc(SLOT_BYTES);
   bytes.write(run, 0, 26, 'latin1');
   bytes.writeUInt32LE(seq, 26);
-  bytes.writeUInt32LE(inheritedSum(run, seq, lastSeq), SLOT_USED);
+  bytes.writeUInt32LE(sumOf(run, seq, lastSeq), SLOT_USED);
   bytes.writeUInt32LE(lastSeq, SLOT_USED + 4);
   return bytes;
 }
@@ -239,8 +240,9 @@ function readInherited(bytes: Buffer): Inherited[] | undefined {
     const at = HEADER_BYTES + index * SLOT_BYTES;
     const run = bytes.toString('latin1', at, at + 26);
     const [seq, lastSeq] = [bytes.readUInt32LE(at + 26), bytes.readUInt32LE(at + SLOT_USED + 4)];
-    if (bytes.readUInt32LE(at + SLOT_USED) !== inheritedSum(run, seq, lastSeq)) return undefined;
-    if (isRunId(run)) inherited.push({ run, seq, lastSeq });
+    if (bytes.readUInt32LE(at + SLOT_USED) !== sumOf(run, seq, lastSeq)) return undefined;
+    const id = longId(run);
+    if (id) inherited.push({ run: id, seq, lastSeq });
   }
   return inherited;
 }
@@ -255,17 +257,15 @@ function readSlots(bytes: Buffer): Map<RunId, number> | undefined {
     if (bytes.compare(NOBODY, 0, NOBODY.length, at, at + NOBODY.length) === 0) continue;
     const run = bytes.toString('latin1', at, at + 26);
     const seq = bytes.readUInt32LE(at + 26);
-    if (bytes.readUInt32LE(at + SLOT_USED) !== slotSum(run, seq) || !isRunId(run)) return undefined;
-    slots.set(run, Math.max(seq, slots.get(run) ?? 0));
+    const id = longId(run);
+    if (bytes.readUInt32LE(at + SLOT_USED) !== sumOf(run, seq) || !id) return undefined;
+    slots.set(id, Math.max(seq, slots.get(id) ?? 0));
   }
   return slots;
 }
 
-function slotSum(run: string, seq: number): number {
-  return crc32(`${run}${seq}`);
-}
-function inheritedSum(run: string, seq: number, lastSeq: number): number {
-  return crc32(`${run}${seq}:${lastSeq}`);
+function sumOf(run: string, seq: number, lastSeq?: number): number {
+  return crc32(lastSeq === undefined ? `${run}${seq}` : `${run}${seq}:${lastSeq}`);
 }
 
 function readWhole(file: string): Buffer {

@@ -42,6 +42,11 @@ export interface RunState {
   readonly dueAt: number | undefined;
   /** The next thing to do is to ask `check` whether the work or persist has already happened. */
   readonly mustProbe: boolean;
+  /**
+   * It was taken over at a validate: whoever had it may have gone on to persist before that was known
+   * here, so `check` is asked before this run does.
+   */
+  readonly mayBeAhead: boolean;
   /** The last attempt was interrupted: that probe decides, and the phase is not called again. */
   readonly isSpent: boolean;
   readonly ending: Ending | undefined;
@@ -60,6 +65,7 @@ export function startState(plan: Plan, event: StartedEvent, at: number): RunStat
     attempt: 1,
     dueAt: undefined,
     mustProbe: false,
+    mayBeAhead: false,
     isSpent: false,
     ending: undefined,
   };
@@ -101,7 +107,9 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
         isSpent: event.isLast ?? state.isSpent,
       };
     case 'TAKEN':
-      return state;
+      return from.phase === 'validate' && event.wasInterrupted
+        ? { ...state, mayBeAhead: true }
+        : state;
     case 'PROBED':
       return { ...state, at, dueAt: undefined, mustProbe: false };
     case 'ASLEEP':
@@ -132,7 +140,10 @@ function afterSuccess(plan: Plan, state: RunState, at: string, output: Json | un
   const from = plan.chart.placeOf(state.at);
   assert(from !== undefined, `${state.at} is no phase`);
   const isSameStep = plan.chart.placeOf(at)?.index === from.index;
-  if (isSameStep) return { ...state, at, dueAt: undefined, mustProbe: false };
+  if (isSameStep) {
+    const mustProbe = state.mayBeAhead && from.phase === 'validate' && canProbe(plan, at);
+    return { ...state, at, dueAt: undefined, mustProbe };
+  }
   if (from.phase === 'sleep') return enterStep(state, at, {}, { type: 'DONE' });
   // Without persist the step's output is what work returned; validate may be the last phase.
   const stepOutput = from.phase === 'validate' ? (state.work ?? null) : (output ?? null);
@@ -154,6 +165,7 @@ function enterStep(
     attempt: 1,
     dueAt: undefined,
     mustProbe: false,
+    mayBeAhead: false,
     isSpent: false,
     ending: isFinal(at) ? successOf(state.at, at, Object.values(outputs).at(-1), event) : undefined,
   };

@@ -48,6 +48,19 @@ test('after a SIGKILL the next process knows which runs were in a slot, and sinc
   });
 });
 
+test('a run whose id is a UUID is known as well as any other', async () => {
+  const directory = newDir();
+  const journal = open(directory);
+  const uuid = 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6' as typeof R;
+  const run = new RunWriter(journal, uuid);
+  await run.start();
+  journal.occupy([{ slot: 0, run: uuid, seq: 0 }]);
+  const next = open(killed(directory));
+  expect(next.evidence).toMatchObject({ isComplete: true, occupied: new Map([[uuid, 0]]) });
+  const third = open(killed(directory));
+  expect(third.evidence.occupied).toEqual(new Map([[uuid, 0]]));
+});
+
 test('a drained process leaves empty slots', async () => {
   const directory = newDir();
   const journal = open(directory);

@@ -1,5 +1,6 @@
 /** What a line means: the order of its phases, what a failure leads to, when check is asked again. */
 import { describe, expect, test } from 'vitest';
+import type { RunEvent } from '../../src/machine/index.ts';
 import { advance } from '../../src/machine/index.ts';
 import { machineOf, type PartShape, planFor } from './arbitrary.ts';
 import {
@@ -105,6 +106,21 @@ describe('failure', () => {
 });
 
 describe('probe', () => {
+  test('who takes a run over at its validate asks check before persist, once', () => {
+    const of = machineOf([step('a', full), step('b', full)]);
+    const taken: RunEvent = { type: 'TAKEN', pod: 'birch', wasInterrupted: true };
+    const inValidate = [DONE(), DONE('made')];
+    expect(reach(of, ...inValidate, taken, INTERRUPTED).mustProbe).toBe(false);
+    const inPersist = [...inValidate, taken, INTERRUPTED, DONE()];
+    expect(reach(of, ...inPersist)).toMatchObject({ at: 'a.persist', mustProbe: true });
+    expect(reach(of, ...inPersist, PROBED).mustProbe).toBe(false);
+    const inNextStep = [...inPersist, PROBED, DONE(1), DONE(), DONE('made'), DONE()];
+    expect(reach(of, ...inNextStep)).toMatchObject({ at: 'b.persist', mustProbe: false });
+    // Whoever let go in order had not gone further.
+    const given: RunEvent = { type: 'TAKEN', pod: 'birch' };
+    expect(reach(of, ...inValidate, given, DONE()).mustProbe).toBe(false);
+  });
+
   test.each([FAILED, POSTPONED, INTERRUPTED, LET_GO])(
     'after $type, work and persist ask check first',
     (mishap) => {
