@@ -6,6 +6,8 @@ import type { HeldRun } from './held-run.ts';
 export class Holdings {
   readonly #held = new Map<RunId, HeldRun>();
   readonly #mirrored = new Set<RunId>();
+  /** Claims that did not stand when they were settled, and since when that is known. */
+  readonly #doubted = new Map<RunId, number>();
   /** Whoever wants to know which claims are let go of meanwhile. */
   readonly #observers = new Set<Set<string>>();
   /** Records that the store does not have, over all runs in hand. */
@@ -56,6 +58,25 @@ export class Holdings {
     } finally {
       this.#observers.delete(gone);
     }
+  }
+
+  /**
+   * These claims did not stand. Perhaps others have the tasks; perhaps this pod was taken for dead, and
+   * gets them back before anybody else: then what its disk has of them must still be there.
+   */
+  doubt(lost: Iterable<HeldRun>, nowMs: number): void {
+    for (const { claim } of lost) this.#doubted.set(claim.task, nowMs);
+  }
+
+  /** A heartbeat sent at `sentMs` was taken, so the pod lives: what it had lost before is lost. */
+  certain(sentMs: number): RunId[] {
+    const certain: RunId[] = [];
+    for (const [task, sinceMs] of this.#doubted) {
+      if (sinceMs >= sentMs) continue;
+      this.#doubted.delete(task);
+      if (!this.#held.has(task)) certain.push(task);
+    }
+    return certain;
   }
 
   all(): IterableIterator<HeldRun> {

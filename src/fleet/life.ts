@@ -83,7 +83,7 @@ export class Life implements Keeper {
       clock,
       random,
       pod: id,
-      onOver: (over) => this.#over(over),
+      onOver: (over, lost) => this.#over(over, lost),
     });
     this.#archiver = new Archiver({
       store,
@@ -219,7 +219,7 @@ export class Life implements Keeper {
     return count - (this.holdings.claimedCount - settling);
   }
 
-  #heard({ answer }: Heard): void {
+  #heard({ answer, sentMs }: Heard): void {
     const { clock, onDead, onBeat, onDrainWanted } = this.#ports;
     if (this.isDead) return;
     if (answer.kind === 'refused') {
@@ -231,6 +231,7 @@ export class Life implements Keeper {
       tell('pod.died', () => ({ pod: this.id, why }));
       return onDead(why);
     }
+    this.#ports.engine.held.forget(this.holdings.certain(sentMs));
     this.watch.see(answer.fleet, clock.monotonicMs());
     this.capacity.feel(this.#ports.pressure());
     if (this.#timeline !== undefined && this.#timeline !== answer.timeline) {
@@ -274,10 +275,12 @@ export class Life implements Keeper {
     );
   }
 
-  /** The store has answered: these are over, here too. */
-  #over(over: readonly HeldRun[]): void {
+  /** The store has answered: these are over, here too. What was lost is kept while that is in doubt. */
+  #over(over: readonly HeldRun[], lost: ReadonlySet<HeldRun> = new Set()): void {
     for (const held of over) this.holdings.remove(held);
-    this.#ports.engine.held.forget(over.map((held) => held.claim.task));
+    this.holdings.doubt(lost, this.#ports.clock.monotonicMs());
+    const certain = over.filter((held) => !lost.has(held));
+    this.#ports.engine.held.forget(certain.map((held) => held.claim.task));
     this.#ports.onEnded();
   }
 

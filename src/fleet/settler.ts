@@ -18,8 +18,11 @@ export interface SettlerPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly pod: PodId;
-  /** The store has answered: whatever the answer was, the claim is not ours any more. */
-  readonly onOver: (held: readonly HeldRun[]) => void;
+  /**
+   * The store has answered: whatever the answer was, this is settled no more. `lost` are those of them
+   * whose claim did not stand.
+   */
+  readonly onOver: (held: readonly HeldRun[], lost: ReadonlySet<HeldRun>) => void;
 }
 
 interface Waiting {
@@ -96,6 +99,7 @@ export class Settler {
     this.#waiting = this.#waiting.slice(batch.length);
     const byTask = new Map(answers.map((answer) => [answer.task, answer]));
     const over: HeldRun[] = [];
+    const lost = new Set<HeldRun>();
     for (const { held, settlement } of batch) {
       const answer = byTask.get(held.claim.task);
       if (answer?.kind === 'refused') {
@@ -103,13 +107,14 @@ export class Settler {
         continue;
       }
       if (answer?.kind !== 'stood' && answer?.kind !== 'done') {
+        lost.add(held);
         tell('claim.lost', () => ({ ...held.claim, run: held.claim.task, what: settlement.to }));
       } else {
         tell('task.settled', () => ({ run: held.claim.task, to: settlement.to }));
       }
       over.push(held);
     }
-    if (over.length > 0) this.#ports.onOver(over);
+    if (over.length > 0) this.#ports.onOver(over, lost);
   }
 
   /** The store cannot hold what the run put out: then that is how the task ends. */

@@ -93,10 +93,11 @@ describe('one task', () => {
     const { task } = await place.json('enqueue', 'test/gated', '--input', input);
     await fileAppears(`${gate}.in`);
     expect(await place.json('cancel', task)).toMatchObject({ answer: 'requested' });
-    writeFileSync(gate, '');
+    // The handler is still inside its phase: it learns of it by its signal, not by its end.
     const ended = await place.run('wait', task, '--timeout', '20s');
     expect(ended.code).toBe(4);
     expect(await place.json('run', task)).toMatchObject({ status: 'cancelled' });
+    writeFileSync(gate, '');
     await end(worker);
   });
 

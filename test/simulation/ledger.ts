@@ -104,8 +104,7 @@ export class Ledger {
     if (!before || before.isOver) return;
     // Where the disk has lost that the phase was entered, nobody can know that it had begun.
     if (before.disk.lossCount !== before.lossCount) return;
-    // A run that is taken over at validate is not probed before persist: known to fall short.
-    const asked = /check|probe|validate/;
+    const asked = /check|probe/;
     const hasAsked = executions.slice(last + 1).some(({ phase }) => asked.test(phase));
     if (!hasAsked) this.#world.violate('I41', `${brief(of)} of ${of.run} was not probed`);
   }

@@ -128,8 +128,15 @@ test('a statement that lost against a rival is tried again before anybody hears 
 });
 
 test('an address that leads nowhere, or to nobody, says what is wrong', async () => {
-  const nowhere = openPostgresStore('postgres://postgres@127.0.0.1:1/none', options);
-  await expect(nowhere).rejects.toThrow(StoreUnreachableError);
+  // It may be away for a while: whoever asks for something learns of it, and may ask again.
+  const nowhere = await openPostgresStore('postgres://postgres@127.0.0.1:1/none', options);
+  opened.push(nowhere);
+  await expect(nowhere.checkSchema()).rejects.toThrow(StoreUnreachableError);
+  const made = openPostgresStore('postgres://postgres@127.0.0.1:1/none', {
+    ...options,
+    migrates: true,
+  });
+  await expect(made).rejects.toThrow(StoreUnreachableError);
   const missing = openPostgresStore(scene.url.replace(/\/[^/]*$/, '/missing'), options);
   await expect(missing).rejects.toThrow(StoreOptionsError);
   for (const bad of ['mysql://x', 'postgres://h/d?claim=first', 'postgres://h/d?pooled=maybe']) {
