@@ -121,12 +121,16 @@ export class Settler {
   #failInstead(held: HeldRun, settlement: Settlement, reason: string): void {
     const message = `the store refused what the run put out: ${reason}`;
     const error = { name: 'StoreRefusedError', code: 'FLEETQ_STORE_REFUSED', message };
+    const { tail } = settlement;
+    // The history ends where the store has it: the rest may be what it cannot hold.
+    const stored = tail && { lastSeq: tail.firstSeq - 1, lastHash: tail.prevHash };
     this.push(held, {
       ...settlement,
       to: 'failed',
       outcome: 'aborted',
       result: undefined,
       error: JSON.stringify(error),
+      ...stored,
       tail: undefined,
     });
   }

@@ -9,8 +9,8 @@ import {
   type OutputOf,
   proceed,
   type Run,
-  type Task,
   retryAfter,
+  type Task,
 } from 'fleetq';
 import * as z from 'zod';
 import { same } from './same.ts';
