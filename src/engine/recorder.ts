@@ -61,6 +61,7 @@ export class Recorder {
       prevHash: run.hash,
       opens,
     });
+    run.state = advance(run.plan, run.state, event) ?? run.state;
   }
 
   /** Where the run is held for a store, answers how to wait until the store has the record too. */
