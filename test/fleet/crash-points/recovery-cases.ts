@@ -62,7 +62,9 @@ const againAndAgain: readonly Case[] = [
     isAlone: false,
     run: async (ground, machine) => {
       await ground.enqueue(machine);
-      await ground.start({ machine, hook: phase('b.work', 'done') }).strikes();
+      // Long enough for the archive to have what came before it.
+      const orders = { machine, workMs: 1_000 };
+      await ground.start({ ...orders, hook: phase('b.work', 'done') }).strikes();
       for (const hook of [store('register', 'after'), store('claim', 'before')]) {
         await ground.start({ machine, hook }).strikes();
       }
