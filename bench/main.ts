@@ -5,13 +5,11 @@
  */
 import { benchEngine, benchThreads } from './engine.ts';
 import { benchFleet } from './fleet.ts';
-import { benchTakeover } from './takeover.ts';
 
 const BENCHES: Record<string, () => Promise<object>> = {
   engine: benchEngine,
   threads: benchThreads,
   fleet: benchFleet,
-  takeover: benchTakeover,
 };
 
 const [name] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
