@@ -180,9 +180,8 @@ export function describeEnqueue(scene: Scene): void {
     expect(await scene.claim(pod)).toHaveLength(1);
   });
 
-  test('a value the store cannot hold is refused, and nothing of the call is stored', async (context) => {
+  test('a value the store cannot hold is refused, and nothing of the call is stored', async () => {
     const { poison } = scene.harness;
-    if (poison === undefined) return context.skip();
     const tasks = [newTask(), newTask({ payload: `"${poison}"` }), newTask({ id: newId() })];
     await expect(scene.store.enqueue(tasks)).rejects.toThrow(StoreRefusedError);
     expect(await scene.store.list({ countMax: 10 })).toEqual([]);

@@ -42,8 +42,10 @@ export interface StoreHarness {
   insertPlain(row: PlainRow): Promise<string>;
   /** Every row of a table, under the columns' own names. */
   rows(table: TableName): Promise<Record<string, unknown>[]>;
-  /** A text that this store cannot hold; undefined where it holds any. */
-  readonly poison: string | undefined;
+  /** A text that this store cannot hold. */
+  readonly poison: string;
+  /** Whether hints come this way; a pooler swallows them, and then the store has to say so. */
+  readonly hasHints: boolean;
   /** How many random sequences the property test tries; 30 unless told. */
   readonly sequenceCount?: number;
 }

@@ -61,6 +61,7 @@ describeStore('memory', {
     return [...{ ...all, machine_registry: registry }[table].values()].map(underscored);
   },
   poison: '\u0000',
+  hasHints: true,
   sequenceCount: 100,
 });
 

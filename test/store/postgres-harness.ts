@@ -88,6 +88,9 @@ export function postgresHarness(
     insertPlain: (row) => insertPlain(scene.client, row),
     rows: async (table: TableName) => (await scene.client.query(`select * from ${table}`)).rows,
     poison: '\u0000',
+    get hasHints() {
+      return !address().includes('pooled=true');
+    },
     sequenceCount: 10,
   };
 }

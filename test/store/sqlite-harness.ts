@@ -44,6 +44,7 @@ export function openMigrated(file: string): Promise<Store> {
 export function sqliteHarness(file: string): StoreHarness {
   return {
     poison: '\0',
+    hasHints: true,
     now: () => Date.now(),
     open: () => openSqliteStore(file, PORTS),
     async reset() {
