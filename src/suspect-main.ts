@@ -4,7 +4,7 @@
  */
 import { loadModule } from './config/index.ts';
 import { systemClock } from './ground/index.ts';
-import { isMachine, type Machine } from './machine/index.ts';
+import { type Machine, machinesOf } from './machine/index.ts';
 import { createFleet } from './main.ts';
 import { governProcess } from './process.ts';
 import { ORDERS_VARIABLE, type SuspectOrders } from './suspect-process.ts';
@@ -17,16 +17,17 @@ const IDLE_LOOKS_MAX = 6;
 const orders = JSON.parse(process.env[ORDERS_VARIABLE] ?? '{}') as SuspectOrders;
 const machines: Machine[] = [];
 for (const file of orders.modules) {
-  machines.push(...Object.values(await loadModule(file)).filter(isMachine));
+  machines.push(...machinesOf(await loadModule(file)));
 }
 listen('pod.registered', ({ pod }) => process.send?.({ pod }));
 
-const { store, dataDir, isPooled, podName, heartbeat, silence, resultBytesMax } = orders;
+const { store, dataDir, isPooled, claimMode, podName, heartbeat, silence, resultBytesMax } = orders;
 const fleet = await createFleet({
   machines: [...new Set(machines)],
   store,
   dataDir,
   isPooled,
+  claimMode,
   podName: `${podName ?? 'pod'}/suspects`,
   heartbeat,
   silence,

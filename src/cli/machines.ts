@@ -6,7 +6,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node
 import { extname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, LoadError, loadModule, MODULE_EXTENSIONS } from '../config/index.ts';
-import { isMachine, type Machine, routeOf } from '../machine/index.ts';
+import { type Machine, machinesOf, routeOf } from '../machine/index.ts';
 
 export interface FoundMachines {
   readonly machines: readonly Machine[];
@@ -65,18 +65,6 @@ export async function loadMachines(
     machines: [...found.values()].map(({ machine }) => machine),
     files: new Map([...found].map(([route, { file }]) => [route, file])),
   };
-}
-
-/** A TypeScript file of a CommonJS project has its exports inside `default` as well. */
-function machinesOf(exported: Readonly<Record<string, unknown>>): Machine[] {
-  const inner = exported['default'];
-  const all = [
-    ...Object.values(exported),
-    ...(typeof inner === 'object' && inner !== null && !isMachine(inner)
-      ? Object.values(inner)
-      : []),
-  ];
-  return [...new Set(all.filter(isMachine))];
 }
 
 function realOf(path: string): string {

@@ -1,4 +1,5 @@
 /** Definitions, the transitions they allow, and what a run's records add up to. Pure, no I/O. */
+
 export {
   type Chart,
   FINAL_STATES,
@@ -10,6 +11,7 @@ export {
 } from './chart.ts';
 export { defineMachine } from './define-machine.ts';
 export { DefinitionError, RegistryError, SchemaError } from './errors.ts';
+export { exportsOf, machinesOf } from './exported.ts';
 export {
   Aborted,
   type AbortKind,
@@ -22,6 +24,7 @@ export {
   proceed,
   retryAfter,
 } from './outcomes.ts';
+export { parseInput } from './parse-input.ts';
 export {
   isMachine,
   type PhaseFunction,

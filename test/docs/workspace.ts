@@ -60,7 +60,8 @@ export interface Ended {
   readonly stderr: string;
 }
 
-const RUN_MS_MAX = 30_000;
+/** A crash test is some twenty processes one after the other. */
+const RUN_MS_MAX = 60_000;
 
 /** Runs a command to its end. Whatever it has left running is ended with it. */
 export function run(

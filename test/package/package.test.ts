@@ -77,6 +77,9 @@ test('the package holds what is needed to run, and nothing else', () => {
     'dist/index.js',
     'dist/index.d.ts',
     'dist/bin.js',
+    'dist/testing/index.js',
+    'dist/testing/index.d.ts',
+    'dist/testing/crash-child.js',
     'dist/machines/hello.js',
     'migrations/journal/0001_create_journal.sql',
   ]) {
@@ -124,6 +127,33 @@ test("the README's twelve lines run where the package is installed", async () =>
   expect(await done(run(project, process.execPath, ['note.mjs']))).toBe(output!.text);
 });
 
+const CRASH = `
+import { crashTest, fakeClock, memoryStore } from 'fleetq/testing';
+
+const module = import.meta.resolve('./pair.ts');
+const { cases, kills, faults } = await crashTest(module, { input: { a: 1 } });
+console.log(cases, kills, faults, fakeClock(5).now(), memoryStore().another().capabilities.kind);
+`;
+const PAIR = `
+import { defineMachine } from 'fleetq';
+import * as z from 'zod';
+
+export const pair = defineMachine({
+  name: 'pair',
+  version: 1,
+  input: z.object({ a: z.number() }),
+  check: 'none',
+  work: ({ input }): number => input.a + 1,
+});
+`;
+
+test('fleetq/testing crashes a machine of the project, written in TypeScript', async () => {
+  write(project, 'crash.mjs', CRASH);
+  write(project, 'pair.ts', PAIR);
+  const stdout = await done(run(project, process.execPath, ['crash.mjs']));
+  expect(stdout).toBe('4 4 [] 5 memory\n');
+});
+
 test('npx finds the command of the installed package', async () => {
   const stdout = await done(run(project, 'npx', ['--no-install', 'fleetq', '--version']));
   expect(stdout.trim()).toBe(manifest.version);
@@ -141,6 +171,7 @@ test('the installed command runs a machine that comes with it', async () => {
 
 const CONSUMER = `
 import { createFleet, defineMachine, type Fleet, type InputOf, type OutputOf } from 'fleetq';
+import { type CrashReport, crashTest, fakeClock, memoryStore } from 'fleetq/testing';
 import * as z from 'zod';
 
 export const add = defineMachine({
@@ -156,8 +187,19 @@ export async function sumOf(fleet: Fleet): Promise<number> {
   const run = await fleet.startLocal(add, input);
   return (await run.result()).sum;
 }
-export async function wrong(): Promise<void> {
-  const fleet = await createFleet({ machines: [add] });
+export function tested(module: URL): Promise<CrashReport> {
+  return crashTest<typeof add>(module, {
+    input: ({ directory }) => ({ a: directory.length, b: 2 }),
+    verify: ({ output }) => console.log(output.sum),
+  });
+}
+export async function wrong(module: URL): Promise<void> {
+  const fleet = await createFleet({ machines: [add], clock: fakeClock(), store: memoryStore() });
+  await crashTest(module, { input: { any: 'thing' } });
+  // @ts-expect-error: b is missing
+  await crashTest<typeof add>(module, { input: { a: 1 } });
+  // @ts-expect-error: there is no such option
+  await crashTest(module, { input: {}, kills: 3 });
   // @ts-expect-error: b is missing
   await fleet.startLocal(add, { a: 1 });
   // @ts-expect-error: there is no such output
