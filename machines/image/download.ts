@@ -59,12 +59,14 @@ async function fetchInto(
     silence.reset();
     if (response.status === 416 && offset > 0 && totalOf(response) === offset) return offset;
     refuseStatus(response, url);
-    const isRest = response.status === 206;
-    if (isRest && startOf(response) !== offset) {
+    const isRange = response.status === 206;
+    if (isRange && startOf(response) !== offset) {
       await forget(part);
       throw new Error(`${shown(url)} sent ${rangeOf(response)}, wanted from byte ${offset} on`);
     }
-    const bytes = isRest ? totalOf(response) : lengthOf(response);
+    // A range that nobody asked for, from the first byte on, is a beginning like any other.
+    const isRest = isRange && offset > 0;
+    const bytes = isRange ? totalOf(response) : lengthOf(response);
     if ((bytes ?? 0) > options.bytesMax) refuseSize(url, options.bytesMax);
     const handle = await open(part, isRest ? 'r+' : 'w', 0o600);
     try {

@@ -29,6 +29,8 @@ export type Fault =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
   /** Answers every range with the whole file. */
   | { readonly kind: 'noRange' }
+  /** Answers every request with a range, asked for or not. */
+  | { readonly kind: 'alwaysRange' }
   /** Says the file has changed since. */
   | { readonly kind: 'newEtag' }
   /** Sends the head and then nothing. */
@@ -120,12 +122,13 @@ async function answer(
     response.writeHead(416, { 'content-range': `bytes */${content.length}` }).end();
     return;
   }
-  response.writeHead(from > 0 ? 206 : 200, {
+  const isRange = from > 0 || fault?.kind === 'alwaysRange';
+  response.writeHead(isRange ? 206 : 200, {
     etag,
     'accept-ranges': 'bytes',
     'content-type': 'application/octet-stream',
     'content-length': content.length - from,
-    ...(from > 0
+    ...(isRange
       ? { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` }
       : {}),
   });

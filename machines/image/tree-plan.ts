@@ -3,19 +3,17 @@
  * it decides, the unpacker acts. Links are judged when all of them are known, since one that leads
  * astray may do so through another that comes later.
  */
-import { posix } from 'node:path';
+import { LinkJudge, type LinkTarget, linkTarget } from './link-judge.ts';
 import type { TarEntry } from './tar-reader.ts';
 import { refuse } from './tar-source.ts';
 
 const PATH_BYTES_MAX = 1_024;
 const NAME_BYTES_MAX = 255;
-/** As many as Linux follows. */
-const HOPS_MAX = 40;
 
 export type Planned =
   | { readonly type: 'directory'; readonly mode: number; readonly isImplied: boolean }
   | { readonly type: 'file' }
-  | { readonly type: 'symlink'; readonly target: string };
+  | ({ readonly type: 'symlink' } & LinkTarget);
 
 export class TreePlan {
   readonly paths = new Map<string, Planned>();
@@ -54,13 +52,16 @@ export class TreePlan {
   }
 
   /** The symbolic links, none of which leaves the root, by whatever way. */
-  safeLinks(): (readonly [path: string, target: string])[] {
-    const links: (readonly [string, string])[] = [];
+  async safeLinks(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const links = new Map<string, string>();
     for (const [path, planned] of this.paths) {
-      if (planned.type !== 'symlink') continue;
-      this.#follow(path, planned.target);
-      links.push([path, planned.target]);
+      if (planned.type === 'symlink') links.set(path, planned.target);
     }
+    const linkAt = (path: string) => {
+      const planned = this.paths.get(path);
+      return planned?.type === 'symlink' ? planned : undefined;
+    };
+    await new LinkJudge(linkAt, this.#entryCountMax).refuseStray(links.keys(), signal);
     return links;
   }
 
@@ -81,30 +82,6 @@ export class TreePlan {
     }
     return implied;
   }
-
-  /** Walks a link's target as the kernel would, through whatever other links are on the way. */
-  #follow(path: string, target: string): void {
-    let at = parentOf(path);
-    let ahead = target.split('/');
-    for (let hops = 0; ahead.length > 0; ) {
-      const [name, ...rest] = ahead;
-      ahead = rest;
-      if (name === '' || name === '.') continue;
-      if (name === '..') {
-        if (at === '') refuse(`the link '${path}' → '${target}' leads out of the root`);
-        at = parentOf(at);
-        continue;
-      }
-      const next = posix.join(at, name!);
-      const planned = this.paths.get(next);
-      if (planned?.type !== 'symlink') {
-        at = next;
-        continue;
-      }
-      if (++hops > HOPS_MAX) refuse(`the link '${path}' → '${target}' goes round in circles`);
-      ahead = [...planned.target.split('/'), ...ahead];
-    }
-  }
 }
 
 function plannedOf(entry: TarEntry): Planned {
@@ -112,13 +89,7 @@ function plannedOf(entry: TarEntry): Planned {
     return { type: 'directory', mode: entry.mode | 0o700, isImplied: false };
   }
   if (entry.type !== 'symlink') return { type: 'file' };
-  const target = entry.linkPath;
-  if (target === '') refuse(`the link '${entry.path}' has no target`);
-  if (target.startsWith('/')) {
-    refuse(`the link '${entry.path}' → '${target}' leads out of the root: it is absolute`);
-  }
-  if (Buffer.byteLength(target) > PATH_BYTES_MAX) refuse(`the link '${entry.path}' is too long`);
-  return { type: 'symlink', target };
+  return { type: 'symlink', ...linkTarget(entry.path, entry.linkPath) };
 }
 
 /** The path without './' and doubled slashes, where it stays inside the root. */
@@ -135,9 +106,4 @@ function cleanPath(raw: string, what: string): string {
     refuse(`${what} has a name of more than ${NAME_BYTES_MAX} bytes: '${shown}'`);
   }
   return path;
-}
-
-function parentOf(path: string): string {
-  const at = path.lastIndexOf('/');
-  return at < 0 ? '' : path.slice(0, at);
 }

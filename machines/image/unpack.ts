@@ -108,7 +108,8 @@ class TreeWriter {
   }
 
   async finish(): Promise<Pick<Manifest, 'entries' | 'bytes' | 'tree'>> {
-    for (const [path, target] of this.#plan.safeLinks()) {
+    for (const [path, target] of await this.#plan.safeLinks(this.#signal)) {
+      this.#signal.throwIfAborted();
       await symlink(target, join(this.#root, path));
       this.#leaves.set(path, { type: 'symlink', target });
     }

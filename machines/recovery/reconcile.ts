@@ -14,9 +14,11 @@ export const reconcile = (recovery: Recovery) =>
     input: z.object({ pod: z.string() }),
     retry: { attemptMax: 3 },
     timeout: { run: '10m' },
-    check: () => {
-      if (recovery.standing()?.isLeader) return undefined;
-      return handoff({ failed: 0, deadLetters: 0 }, 'another pod leads');
+    check: async () => {
+      const nothing = { failed: 0, deadLetters: 0 };
+      if (!recovery.standing()?.isLeader) return handoff(nothing, 'another pod leads');
+      const { hasHopeless } = await recovery.leftovers();
+      return hasHopeless ? undefined : handoff(nothing, 'nothing is hopeless');
     },
     work: async () => {
       let failed = 0;

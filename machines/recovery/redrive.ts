@@ -1,30 +1,40 @@
 /**
- * Gives an ended task a new generation, once, however often it is asked for: the generation that was
+ * Gives ended tasks a new generation, each once, however often it is asked for: the generation that was
  * seen is part of the question. What had been finished stays finished unless a fresh start is wanted.
  */
-import { abort, defineMachine, type Recovery } from 'fleetq';
+import { defineMachine, type Recovery } from 'fleetq';
 import * as z from 'zod';
+
+export const TASK_COUNT_MAX = 1_000;
+
+type Redriven = { readonly task: string; readonly generation: number };
 
 export const redrive = (recovery: Recovery) =>
   defineMachine({
     name: 'recovery/redrive',
-    version: 1,
+    version: 2,
     input: z.object({
-      task: z.string(),
-      generation: z.int().positive(),
+      tasks: z
+        .array(z.object({ task: z.string(), generation: z.int().positive() }))
+        .min(1)
+        .max(TASK_COUNT_MAX),
       isFresh: z.boolean().default(false),
     }),
     retry: { attemptMax: 5 },
-    timeout: { run: '5m' },
+    timeout: { run: '10m' },
     check: 'none',
-    work: async ({ input }) => {
-      const generation = await recovery.redrive(input.task, input.generation, input.isFresh);
-      if (generation === undefined) {
-        throw abort(`task ${input.task} is no longer at generation ${input.generation}`, {
-          kind: 'user',
-        });
+    work: async ({ input, signal, progress }) => {
+      const redriven: Redriven[] = [];
+      /** No longer at the generation that was seen: somebody was here before, or this very run was. */
+      const left: string[] = [];
+      for (const { task, generation: seen } of input.tasks) {
+        signal.throwIfAborted();
+        const generation = await recovery.redrive(task, seen, input.isFresh);
+        if (generation === undefined) left.push(task);
+        else redriven.push({ task, generation });
+        progress((redriven.length + left.length) / input.tasks.length);
       }
-      return { task: input.task, generation };
+      return { redriven, left };
     },
     persist: async ({ work }) => {
       await recovery.refreshDeadLetters();

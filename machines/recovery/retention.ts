@@ -11,9 +11,10 @@ export const retention = (recovery: Recovery) =>
     input: z.object({ pod: z.string() }),
     retry: { attemptMax: 3 },
     timeout: { run: '10m' },
-    check: () => {
-      if (recovery.standing()?.isLeader) return undefined;
-      return handoff({ removed: 0 }, 'another pod leads');
+    check: async () => {
+      if (!recovery.standing()?.isLeader) return handoff({ removed: 0 }, 'another pod leads');
+      const { hasOld } = await recovery.leftovers();
+      return hasOld ? undefined : handoff({ removed: 0 }, 'nothing is old enough');
     },
     work: async ({ signal, progress }) => {
       let removed = 0;

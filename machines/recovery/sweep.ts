@@ -17,6 +17,8 @@ type Swept = {
   readonly cancelled: number;
   readonly waitingForHost: number;
   readonly tasks: readonly string[];
+  /** Why it could not be swept to the end: the next sweep tries again. */
+  readonly error?: string;
 };
 
 export const sweep = (recovery: Recovery) =>
@@ -40,18 +42,26 @@ export const sweep = (recovery: Recovery) =>
       for (const { pod, why, wasWilling } of pods) {
         signal.throwIfAborted();
         if (why === 'silent' && !(await recovery.fence(pod))) continue;
-        swept.push(await takeAll(recovery, pod, why, !isOutage && !wasWilling));
-        progress(swept.length / pods.length, `${pod} was swept`);
+        const one = await takeAll(recovery, pod, why, !isOutage && !wasWilling);
+        swept.push(one);
+        const what = one.error === undefined ? 'was swept' : `was not swept: ${one.error}`;
+        progress(swept.length / pods.length, `${pod} ${what}`);
+      }
+      // Where none could be, it is not the pods: this run fails, is tried again, and is seen.
+      const [first] = swept;
+      if (first?.error !== undefined && swept.every(({ error }) => error !== undefined)) {
+        throw new Error(`${first.pod} could not be swept: ${first.error}`);
       }
       return { pods: swept, isOutage };
     },
     validate: async ({ work }) => {
-      for (const { pod } of work.pods) {
-        if (await recovery.holdsAny(pod)) throw new Error(`${pod} still holds tasks`);
+      for (const { pod, error } of work.pods) {
+        if (error === undefined && (await recovery.holdsAny(pod)))
+          throw new Error(`${pod} still holds tasks`);
       }
     },
     persist: async ({ work }) => {
-      for (const { pod } of work.pods) await recovery.retire(pod);
+      for (const { pod, error } of work.pods) if (error === undefined) await recovery.retire(pod);
       if (work.pods.some(({ failed }) => failed > 0)) await recovery.refreshDeadLetters();
       return work;
     },
@@ -65,14 +75,21 @@ async function takeAll(
 ): Promise<Swept> {
   const counts = { pending: 0, failed: 0, cancelled: 0, waiting: 0 };
   const tasks: string[] = [];
-  for (;;) {
-    const taken = await recovery.take(pod, countsCrash);
-    for (const { task, status } of taken) {
-      if (status in counts) counts[status as keyof typeof counts]++;
-      if (tasks.length < NAMED_COUNT_MAX) tasks.push(task);
-    }
-    if (taken.length > 0) continue;
+  const swept = () => {
     const { pending: requeued, failed, cancelled, waiting: waitingForHost } = counts;
     return { pod, why, requeued, failed, cancelled, waitingForHost, tasks };
+  };
+  try {
+    for (;;) {
+      const taken = await recovery.take(pod, countsCrash);
+      for (const { task, status } of taken) {
+        if (status in counts) counts[status as keyof typeof counts]++;
+        if (tasks.length < NAMED_COUNT_MAX) tasks.push(task);
+      }
+      if (taken.length === 0) return swept();
+    }
+  } catch (error) {
+    // The tasks of the other dead pods do not wait for this one.
+    return { ...swept(), error: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -166,6 +166,13 @@ test.each<[string, Fault]>([
   expect(host.registry.requests[1]?.range).toMatch(/^bytes=/);
 });
 
+test('a range that nobody asked for is taken for the whole, or for its beginning', async () => {
+  const host = await startHost(faults({ kind: 'alwaysRange' }));
+  expect(await host.install('tools')).toMatchObject({ outcome: 'completed' });
+  expectInstalled(host, 'tools');
+  expect(host.registry.requests.map(({ status }) => status)).toEqual([206]);
+});
+
 test('a weak ETag is not trusted with a range', async () => {
   const host = await startHost(faults({ kind: 'cut', afterBytes: 100_000, isWeak: true }));
   expect((await host.install('tools')).outcome).toBe('completed');

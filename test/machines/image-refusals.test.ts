@@ -82,6 +82,22 @@ const CASES: readonly (readonly [name: string, archive: Buffer, reason: RegExp])
     /goes round in circles/,
   ],
   [
+    'a symbolic link of more names than any path has',
+    tarArchive([pax({ linkpath: 'd/'.repeat(300) }), tarEntry({ path: 'l', type: '2' })]),
+    /the link 'l' is too long/,
+  ],
+  [
+    'symbolic links that add up to a path longer than any in it',
+    archiveOf(
+      Array.from({ length: 12 }, (_, index) => ({
+        path: `l${index}`,
+        type: '2',
+        linkPath: `l${index + 1}/${'d'.repeat(90)}`,
+      })),
+    ),
+    /the link 'l0' → .* leads too deep/,
+  ],
+  [
     'a file written through a symbolic link',
     archiveOf([
       { path: 'd', type: '2', linkPath: 'elsewhere' },
@@ -253,4 +269,15 @@ test('too many entries are refused, and directories that are only implied count'
   expect(await reasonFor(many, { entryCountMax: 3 })).toMatch(/more than 3 entries/);
   const deep = archiveOf([{ path: 'a/b/c/d', body: '' }]);
   expect(await reasonFor(deep, { entryCountMax: 3 })).toMatch(/more than 3 entries/);
+});
+
+test('links with too many names to follow are refused as a bomb', async () => {
+  const links = Array.from({ length: 5 }, (_, index) => ({
+    path: `l${index}`,
+    type: '2',
+    linkPath: 'd/'.repeat(40),
+  }));
+  expect(await reasonFor(archiveOf(links), { entryCountMax: 10 })).toMatch(
+    /is a bomb: its links have more than 160 names to follow/,
+  );
 });

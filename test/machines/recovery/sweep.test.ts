@@ -111,6 +111,44 @@ test('the sweep gives each task what it has earned: requeued, failed at the thir
   }
 });
 
+test('a pod that cannot be swept does not keep the sweep from the others', async () => {
+  const { clock, tables, store } = await newScene();
+  const leader = await forceLeader(tables, clock, newDir(), 1, (recovery) => ({
+    ...recovery,
+    take: async (pod, countsCrash) => {
+      if (pod === 'pod-alder') throw new Error('interval out of range');
+      return recovery.take(pod, countsCrash);
+    },
+  }));
+  fleets.push(leader.fleet);
+  const swept = (await leader.sweep()) as { pods: readonly { pod: string; error?: string }[] };
+  const errors = swept.pods.flatMap(({ pod, error }) =>
+    error === undefined ? [] : [[pod, error]],
+  );
+  expect(errors).toEqual([['pod-alder', 'interval out of range']]);
+  for (const name of ['birch', 'cedar']) {
+    expect(await store.held(podOf(name), '', 1)).toEqual([]);
+    expect(tables.pods.get(podOf(name))?.status).toBe('down');
+  }
+  // Fenced, and left to the next sweep with all that it held.
+  expect(tables.pods.get(podOf('alder'))?.status).toBe('dead');
+  expect(await store.held(podOf('alder'), '', 99)).toHaveLength(taskCount('pod-alder'));
+});
+
+test('a sweep that can sweep nobody fails, and says why', async () => {
+  const { clock, tables } = await newScene();
+  const leader = await forceLeader(tables, clock, newDir(), 1, (recovery) => ({
+    ...recovery,
+    take: async () => {
+      throw new Error('the store is away');
+    },
+  }));
+  fleets.push(leader.fleet);
+  const sweeping = expect(leader.sweep()).rejects.toThrow('the store is away');
+  await clock.advance(600_000);
+  await sweeping;
+});
+
 /** Everything a sweep asks of the fleet, in order: each may be where its process dies. */
 const CALLS = ['worklist', 'fence', 'take', 'holdsAny', 'retire'] as const;
 
