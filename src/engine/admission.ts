@@ -70,6 +70,11 @@ export class Admission {
     });
   }
 
+  /** It goes on in the slot that it has, after a record that says it was left. */
+  renew(run: LiveRun): void {
+    this.#journal.occupy([occupancyOf(run)]);
+  }
+
   #admit(): void {
     const admitted: LiveRun[] = [];
     while (!this.#isStopped) {

@@ -59,6 +59,9 @@ export class Canceller {
       assert(outcome !== undefined, `run ${id} has neither ended nor begun`);
       return { isCancelled: false, outcome };
     }
+    if (!('records' in run) && run.state.ending) {
+      return { isCancelled: false, outcome: run.state.ending.outcome };
+    }
     return 'records' in run ? this.#cancelStanding(run, reason) : this.#cancelLive(run, reason);
   }
 
@@ -158,6 +161,8 @@ export class Canceller {
       if (!records) throw new RunSetAsideError(id, status, reason);
       return { row, records };
     }
+    // It is held for a store, which has yet to hear of its end.
+    if (found.run.state.ending) return found.run;
     found.run.hasTimer = true;
     this.#runs.live.set(id, found.run);
     return found.run;

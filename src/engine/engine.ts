@@ -20,19 +20,20 @@ import { Drainer } from './drainer.ts';
 import { endingOf, putAside, quarantineAsleep } from './endings.ts';
 import { DrainingError } from './errors.ts';
 import { Holder } from './holder.ts';
+import { interruptionOf } from './interruption.ts';
 import { closeJournal } from './last-words.ts';
-import { isOurs, type LiveRun, mustWait, ofRun, type RunView, wakeAtOf } from './live-run.ts';
+import { isOurs, type LiveRun, mustWait, ofRun, wakeAtOf } from './live-run.ts';
 import type { DrainReport, EngineOptions, Load } from './options.ts';
-import { interruptionOf, type PerformPorts, perform } from './perform.ts';
+import { type PerformPorts, perform } from './perform.ts';
+import { readView } from './read-view.ts';
 import { Recorder } from './recorder.ts';
 import { load, noMachine, type Resumption, resumeAll } from './resume.ts';
 import { RunTable, type SetAside } from './run-table.ts';
 import { Starter } from './starter.ts';
-import { viewOf } from './view.ts';
 import { Waits } from './waits.ts';
 
 /** How many runs are taken up before those in hand get a turn of the loop; the first ones at once. */
-const TURN_COUNT = 500;
+const TURN_COUNT = 1_000;
 const TURN_COUNT_FIRST = 50;
 
 export class Engine {
@@ -153,9 +154,16 @@ export class Engine {
         if (!(await run.tie.whenCurrent())) break;
         continue;
       }
-      const view = run.view ?? (await this.#viewOrQuarantine(run));
+      // Its due time had come before it was recorded: a death from here on is one in a phase again.
+      if (run.state.dueAt !== undefined) this.#admission.renew(run);
+      let view = run.view ?? readView(this.#ports, run, (error) => this.#quarantine(run, error));
+      if (view instanceof Promise) {
+        view = await view;
+        // Schemas may have taken long: what forbids to begin is looked at again.
+        if (this.#runs.isDraining || run.tie?.isCurrent() === false) continue;
+      }
       if (!view || !isOurs(run)) break;
-      const event = await perform(this.#ports, run, view);
+      const event = 'type' in view ? view : await perform(this.#ports, run, view);
       // Whoever cancelled the run meanwhile records that, and this answer came too late.
       if (!event || !isOurs(run)) return this.#admission.leave(run);
       await this.#recorder.record(run, event);
@@ -217,9 +225,7 @@ export class Engine {
   }
 
   #takeUp(found: Resumption): void {
-    if (found.kind === 'setAside') {
-      return putAside(this.#runs, found);
-    }
+    if (found.kind === 'setAside') return putAside(this.#runs, found);
     const { run, wasInterrupted, waitMs } = found;
     const { at, attempt } = run.state;
     this.#runs.setAside.delete(run.id);
@@ -238,17 +244,7 @@ export class Engine {
   /** An interrupted phase is a failed attempt, or a run that kills its process would do so for ever. */
   async #countInterruption(run: LiveRun): Promise<void> {
     await this.#recorder.record(run, interruptionOf(run));
-    await this.#goOn(run);
-  }
-
-  /** A deploy may have changed a schema so that a recorded value does not fit: nothing is guessed. */
-  async #viewOrQuarantine(run: LiveRun): Promise<RunView | undefined> {
-    try {
-      return await viewOf(run);
-    } catch (error) {
-      this.#quarantine(run, error);
-      return undefined;
-    }
+    return this.#goOn(run);
   }
 
   /** A defect of ours, or a record that the journal refuses: this run stops, the others go on. */
@@ -258,16 +254,15 @@ export class Engine {
     if (run.slot !== undefined) this.#admission.leave(run);
   }
 
-  #quarantine(run: LiveRun, error: unknown): void {
+  #quarantine(run: LiveRun, error: unknown): undefined {
     const reason = describeError(error).message;
     tell('run.quarantined', () => ({ ...ofRun(run), reason }));
     if (run.tie) {
       // Whoever gave it gets it back, with the reason; here nobody goes on with it.
       run.isLost = true;
       this.#runs.leave(run);
-      return run.tie.quarantined(reason);
-    }
-    this.#runs.putAside(run.id, { status: 'quarantined', reason });
+      run.tie.quarantined(reason);
+    } else this.#runs.putAside(run.id, { status: 'quarantined', reason });
   }
 
   /** Stops at phase boundaries within the budget; what is unfinished then goes on in the next process. */

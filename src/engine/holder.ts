@@ -15,18 +15,21 @@ import {
   firstStateOf,
   isFinal,
   type Plan,
-  parseWith,
+  parseInput,
   type Registry,
   type RunEvent,
   startState,
 } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { foldRun, LiveRun, limitTime, limitWait, ofRun, waitMsOf } from './live-run.ts';
+import { foldRun, isAsleep, LiveRun, limitTime, limitWait, ofRun, waitMsOf } from './live-run.ts';
 import type { Recorder } from './recorder.ts';
 import { load, wasTakenCutOff } from './resume.ts';
 import type { RunTable } from './run-table.ts';
 import type { Carried, Tie, WrittenRecord } from './tie.ts';
 import { inputView } from './view.ts';
+
+/** Without a limit of its own, a run that only ever postpones itself ends after this. */
+export const RUN_MS_MAX = 24 * 3_600_000;
 
 /** A run as another owner left it, or one that nobody has begun. */
 export interface Offer extends Carried {
@@ -40,6 +43,8 @@ export interface Offer extends Carried {
   readonly wasInterrupted: boolean;
   /** Whatever its last record waits for is over. */
   readonly isDue: boolean;
+  /** How old it is where nobody has given it a deadline. */
+  readonly ageMs?: number | undefined;
   /** The records of an earlier generation whose finished steps count. */
   readonly carried: readonly EventRow[] | undefined;
 }
@@ -82,9 +87,10 @@ export class Holder {
     else await this.#begin(offer);
   }
 
-  async #begin({ id, plan, tie, pod, input, key, deadlineMs, carried }: Offer): Promise<void> {
+  async #begin(offer: Offer): Promise<void> {
+    const { id, plan, tie, pod, input, key, carried } = offer;
     const { clock } = this.#ports;
-    const answer = parseWith(plan.input, input, `the input of ${plan.name}`);
+    const answer = parseInput(clock, plan, input);
     const parsed = answer instanceof Promise ? await answer : answer;
     const now = clock.now();
     const event: Extract<RunEvent, { type: 'STARTED' }> = {
@@ -99,7 +105,7 @@ export class Holder {
       carried: carried && this.#carriedOf(id, plan, carried),
     };
     const run = new LiveRun(id, plan, key, tie.epoch, startState(plan, event, now), tie);
-    limitTime(run, deadlineMs, clock);
+    limitTime(run, leftMsOf(plan, offer), clock);
     if (parsed.isShareable && !event.carried) run.view = inputView(parsed);
     const { name: machine, version } = plan;
     const { generation } = tie;
@@ -108,13 +114,13 @@ export class Holder {
     this.#drive(run, false);
   }
 
-  async #takeOver({ id, plan, tie, pod, rows, deadlineMs, ...offer }: Offer): Promise<void> {
+  async #takeOver({ id, plan, tie, pod, rows, ...offer }: Offer): Promise<void> {
     const { journal, clock } = this.#ports;
     const records = journal.decode(id, rows);
     const run = foldRun(plan, id, tie.epoch, records);
     if (typeof run === 'string') throw new DamagedRunError(id, run);
     run.tie = tie;
-    limitTime(run, deadlineMs, clock);
+    limitTime(run, leftMsOf(plan, offer), clock);
     const last = records.at(-1)!;
     const waitMs = waitMsOf(run, records);
     limitWait(run, waitMs, clock);
@@ -183,7 +189,7 @@ export class Holder {
   async resume(
     id: RunId,
     tie: Tie,
-    { pod, deadlineMs }: { readonly pod: string; readonly deadlineMs: number | undefined },
+    { pod, ...limits }: Pick<Offer, 'pod' | 'deadlineMs' | 'ageMs'>,
   ): Promise<void> {
     const { journal, clock, registry, runs, recorder } = this.#ports;
     await runs.letGo.get(id);
@@ -195,10 +201,11 @@ export class Holder {
       return found.status === 'blocked' ? tie.released() : tie.quarantined(found.reason);
     }
     const { run, waitMs } = found;
+    if (run.state.ending) return tie.ended(run.state.ending);
     const wasInterrupted = found.wasInterrupted || runs.wasOpen.delete(id);
     run.tie = tie;
     run.epoch = tie.epoch;
-    limitTime(run, deadlineMs, clock);
+    limitTime(run, leftMsOf(run.plan, limits), clock);
     limitWait(run, waitMs, clock);
     runs.live.set(id, run);
     await recorder.record(run, takenBy(pod, wasInterrupted));
@@ -247,10 +254,15 @@ export class Holder {
   }
 }
 
+/** A row that came by a plain INSERT has no deadline: then its machine's limit counts. */
+function leftMsOf(plan: Plan, { deadlineMs, ageMs }: Pick<Offer, 'deadlineMs' | 'ageMs'>): number {
+  return deadlineMs ?? (plan.runTimeoutMs ?? RUN_MS_MAX) - (ageMs ?? 0);
+}
+
 /** Nothing can have been interrupted where the last record waits, or the run is asleep. */
 function isBetween(run: LiveRun, last: RunEvent): boolean {
   const { at, dueAt } = run.state;
-  return isFinal(at) || at.endsWith('.sleep') || dueAt !== undefined || last.type === 'INTERRUPTED';
+  return isFinal(at) || isAsleep(run) || dueAt !== undefined || last.type === 'INTERRUPTED';
 }
 
 /** Says so in the record itself: should this process die before it counts the interruption. */

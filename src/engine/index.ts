@@ -17,7 +17,7 @@ export {
   TooManyRunsError,
   WaitTimeoutError,
 } from './errors.ts';
-export { Holder, type LocalHold, type Offer } from './holder.ts';
+export { Holder, type LocalHold, type Offer, RUN_MS_MAX } from './holder.ts';
 export { type InHand, Inspector } from './inspector.ts';
 export type { LiveRun } from './live-run.ts';
 export type { DrainReport, EngineOptions } from './options.ts';

@@ -6,6 +6,7 @@ import {
   describeError,
   FleetqError,
   jittered,
+  parseDuration,
   settleJson,
   show,
 } from '../ground/index.ts';
@@ -77,25 +78,24 @@ export function judgeThrown(
   { now, chance }: Moment,
 ): RunEvent {
   if (isAborted(thrown)) {
-    return {
-      type: 'ABORTED',
-      reason: clipped(thrown.reason),
-      kind: thrown.kind === 'user' ? 'user' : 'system',
-    };
+    const kind = read(thrown, 'kind') === 'user' ? 'user' : 'system';
+    return { type: 'ABORTED', reason: clipped(read(thrown, 'reason')), kind };
   }
   if (isPostponed(thrown)) {
-    const dueAt = Math.min(now + thrown.delayMs, deadlineAt ?? Number.POSITIVE_INFINITY);
-    return { type: 'POSTPONED', reason: clipped(thrown.reason), dueAt: Math.ceil(dueAt) };
+    // Anybody can throw what looks like our verdict: a delay that is none must not become a time.
+    const delayMs = parseDuration(read(thrown, 'delayMs'));
+    if (delayMs === undefined) return unusable('retryAfter');
+    const dueAt = Math.min(now + delayMs, deadlineAt ?? Number.POSITIVE_INFINITY);
+    const reason = clipped(read(thrown, 'reason'));
+    return { type: 'POSTPONED', reason, dueAt: Math.ceil(dueAt) };
   }
   if (isHopeless(thrown)) {
-    return { type: 'ABORTED', reason: thrown.message, kind: 'system' };
+    return { type: 'ABORTED', reason: clipped(read(thrown, 'message')), kind: 'system' };
   }
   const error = describeError(thrown);
   if (attempt >= policy.attemptMax) return { type: 'EXHAUSTED', error };
   const delayMs = backoffMs(policy, attempt);
-  if (delayMs === undefined) {
-    return { type: 'ABORTED', reason: 'retry.backoff gave no usable delay', kind: 'system' };
-  }
+  if (delayMs === undefined) return unusable('retry.backoff');
   const dueAt = Math.min(now + jittered(delayMs, chance), deadlineAt ?? Number.POSITIVE_INFINITY);
   return { type: 'FAILED', error, dueAt: Math.ceil(dueAt) };
 }
@@ -110,14 +110,47 @@ function isHopeless(thrown: unknown): thrown is FleetqError {
   }
 }
 
+function unusable(what: string): RunEvent {
+  return { type: 'ABORTED', reason: `${what} gave no usable delay`, kind: 'system' };
+}
+
 function clipped(reason: unknown): string {
-  return String(reason).slice(0, REASON_LENGTH_MAX);
+  return textOf(reason).slice(0, REASON_LENGTH_MAX);
+}
+
+/** Any value as text; not every one has words for itself. */
+export function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return show(value);
+  }
+}
+
+/** What was thrown is the author's, and so are its getters. */
+function read(from: object, property: string): unknown {
+  try {
+    return (from as Record<string, unknown>)[property];
+  } catch {
+    return undefined;
+  }
+}
+
+/** A promise where none is wanted: should it reject, that must not end the process. */
+export function hush(value: unknown): void {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return;
+  try {
+    Promise.resolve(value).catch(() => undefined);
+  } catch {
+    // Even to look at it may throw; then nobody waits for it.
+  }
 }
 
 /** Backoff is the author's code too: whatever it does, the run must not hang or spin. */
 function backoffMs(policy: PhasePolicy, attempt: number): number | undefined {
   try {
     const ms: unknown = policy.backoff(attempt);
+    hush(ms);
     return typeof ms === 'number' && ms >= 0 ? Math.min(ms, BACKOFF_MS_MAX) : undefined;
   } catch {
     return undefined;

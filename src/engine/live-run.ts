@@ -125,16 +125,24 @@ export function isOurs(run: LiveRun): boolean {
   return run.cancelReason === undefined && !run.isLost && !isFinal(run.state.at);
 }
 
+/**
+ * Whether nothing of the author's is called where the run stands: it is at a sleep of a given length,
+ * or at one whose due time is on record.
+ */
+export function isAsleep({ plan, state }: LiveRun): boolean {
+  const part = plan.line[plan.chart.placeOf(state.at)?.index ?? -1];
+  return part?.kind === 'sleep' && (state.dueAt !== undefined || typeof part.delay !== 'function');
+}
+
 /** Until when the run waits, if it does: its time, or its deadline where that comes first. */
 export function wakeAtOf({ state: { dueAt, deadlineAt } }: LiveRun): number | undefined {
   return dueAt === undefined ? undefined : Math.min(dueAt, deadlineAt ?? dueAt);
 }
 
-/** A run that is held for a store has this much time left, or no limit. */
-export function limitTime(run: LiveRun, leftMs: number | undefined, clock: Clock): void {
-  run.deadlineMs = leftMs === undefined ? undefined : clock.monotonicMs() + leftMs;
-  const deadlineAt = leftMs === undefined ? undefined : clock.now() + leftMs;
-  run.state = { ...run.state, deadlineAt };
+/** A run that is held for a store has this much time left. */
+export function limitTime(run: LiveRun, leftMs: number, clock: Clock): void {
+  run.deadlineMs = clock.monotonicMs() + leftMs;
+  run.state = { ...run.state, deadlineAt: clock.now() + leftMs };
 }
 
 /** A wall clock that was set meanwhile must not end it, nor let it go on for ever. */

@@ -1,15 +1,7 @@
 /** Executes one phase of a run and says what came of it. Never throws. */
-import {
-  assertNever,
-  type Clock,
-  describeError,
-  type ErrorInfo,
-  parseDuration,
-  show,
-} from '../ground/index.ts';
+import { assertNever, type Clock, describeError, parseDuration, show } from '../ground/index.ts';
 import {
   type AnySchema,
-  canProbe,
   type Parsed,
   type Phase,
   type PhasePolicy,
@@ -22,9 +14,11 @@ import {
 import { type OfPhase, tell } from '../telemetry/events.ts';
 import type { Limits } from '../throttle/index.ts';
 import { PhaseAnswerError } from './errors.ts';
-import { judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
+import { exhaustedBy } from './interruption.ts';
+import { hush, judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
+import { type Limit, limitOf } from './limit.ts';
 import { followDeadline, type GiveUp, type LiveRun, type RunView } from './live-run.ts';
-import { type Answer, type Around, type Limit, limitOf, PhaseCall } from './phase-call.ts';
+import { type Answer, type Around, PhaseCall } from './phase-call.ts';
 import { PhaseContext } from './phase-context.ts';
 
 export interface PerformPorts {
@@ -66,6 +60,8 @@ function performSleep(
   const now = ports.clock.now();
   try {
     const delay = typeof sleep.delay === 'function' ? sleep.delay(view) : sleep.delay;
+    // It is refused below; should it reject, nobody else would hear of it, and the process would end.
+    hush(delay);
     const dueAt =
       delay instanceof Date ? delay.getTime() : now + (parseDuration(delay) ?? Number.NaN);
     if (Number.isFinite(dueAt)) return { type: 'ASLEEP', dueAt: Math.ceil(dueAt) };
@@ -99,11 +95,11 @@ function performPhase(
   const call = new PhaseCall(ports, run, context, of, limit);
   // Taken now: by the time of the answer a cancel may have led the run out of the phase.
   const policy = step.policy[phase];
-  return call.make(step.functions[called]!, (answer) => {
-    const event = eventOf(ports, run, step, policy, call, answer);
-    if (event instanceof Promise) return event.then((late) => toldEnd(ports, call, late));
-    return toldEnd(ports, call, event);
-  });
+  return call.make(
+    step.functions[called]!,
+    (answer) => eventOf(ports, run, step, policy, call, answer),
+    (event) => tellEnd(ports, call, event),
+  );
 }
 
 /** A promise only where the step's output has to fit an asynchronous schema. */
@@ -142,7 +138,8 @@ function eventOfThrown(
   followDeadline(run, ports.clock);
   const { state } = run;
   const moment = { now: ports.clock.now(), chance: ports.chance() };
-  return judgeThrown(thrown, state.attempt, policy, state.deadlineAt, moment);
+  const allowed = run.tie?.mayRetry?.() === false ? { ...policy, attemptMax: 0 } : policy;
+  return judgeThrown(thrown, state.attempt, allowed, state.deadlineAt, moment);
 }
 
 function eventOfGiveUp(
@@ -166,11 +163,6 @@ function eventOfGiveUp(
     default:
       return assertNever(why);
   }
-}
-
-function policyOf(run: LiveRun): PhasePolicy {
-  const place = run.plan.chart.placeOf(run.state.at)!;
-  return (run.plan.line[place.index] as StepPlan).policy[place.phase as Phase];
 }
 
 /** The last phase of a step gives its output, which has to fit the output schema. */
@@ -206,11 +198,11 @@ const OUTCOME = {
   ASLEEP: 'discarded',
 } as const;
 
-function toldEnd(
+function tellEnd(
   ports: PerformPorts,
   { of, begunMs }: PhaseCall,
   event: RunEvent | undefined,
-): RunEvent | undefined {
+): void {
   tell('phase.ended', () => ({
     ...of,
     outcome: event ? OUTCOME[event.type] : 'discarded',
@@ -218,32 +210,4 @@ function toldEnd(
     error: event && 'error' in event ? event.error : undefined,
     dueAt: event && 'dueAt' in event ? event.dueAt : undefined,
   }));
-  return event;
-}
-
-/**
- * What a phase that its process died in comes to. After the last attempt the effect may be there all
- * the same, so `check` is asked once more where there is one; dying in that too is the end.
- */
-export function interruptionOf(run: LiveRun): RunEvent {
-  const { plan, state } = run;
-  if (state.isSpent) return exhaustedBy(run);
-  const error = interruptedError(run);
-  if (state.attempt < policyOf(run).attemptMax) return { type: 'INTERRUPTED', error };
-  return canProbe(plan, state.at)
-    ? { type: 'INTERRUPTED', error, isLast: true }
-    : { type: 'EXHAUSTED', error };
-}
-
-function exhaustedBy(run: LiveRun): RunEvent {
-  return { type: 'EXHAUSTED', error: interruptedError(run) };
-}
-
-/** Without a stack, which could only be that of the restart, and would be made for every run. */
-function interruptedError(run: LiveRun): ErrorInfo {
-  return {
-    name: 'InterruptedError',
-    code: 'FLEETQ_INTERRUPTED',
-    message: `the process ended while ${run.state.at} was running`,
-  };
 }

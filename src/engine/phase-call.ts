@@ -1,12 +1,14 @@
 /**
  * One call of one handler: made, waited for, and given up where it takes too long or nobody wants its
  * answer any more. A handler that was given up is told by its signal, waited for a little while, and
- * then left to itself; whatever it says after that counts for nothing.
+ * then left to itself; whatever it says after that counts for nothing. The call lasts until its answer
+ * is judged: the same holds for a schema that takes its time over it.
  */
 import type { Cancel, Clock } from '../ground/index.ts';
 import type { PhaseFunction } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
 import { PhaseTimeoutError } from './errors.ts';
+import { afterAll, type Limit } from './limit.ts';
 import type { GiveUp, LiveRun } from './live-run.ts';
 import type { PhaseContext } from './phase-context.ts';
 
@@ -23,25 +25,6 @@ export type Answer =
   | { readonly kind: 'threw'; readonly thrown: unknown }
   | { readonly kind: 'givenUp'; readonly why: GiveUp };
 
-export interface Limit {
-  readonly ms: number;
-  readonly why: 'timeout' | 'deadline';
-}
-
-/** The nearer of the phase's timeout and the run's deadline. */
-export function limitOf(
-  clock: Clock,
-  run: LiveRun,
-  timeoutMs: number | undefined,
-): Limit | undefined {
-  const { deadlineAt } = run.state;
-  const leftMs = deadlineAt === undefined ? undefined : deadlineAt - clock.now();
-  if (leftMs !== undefined && (timeoutMs === undefined || leftMs < timeoutMs)) {
-    return { ms: leftMs, why: 'deadline' };
-  }
-  return timeoutMs === undefined ? undefined : { ms: timeoutMs, why: 'timeout' };
-}
-
 export class PhaseCall {
   readonly #clock: Clock;
   readonly #around: Around | undefined;
@@ -52,6 +35,7 @@ export class PhaseCall {
   begunMs = 0;
   #givenUp: GiveUp | undefined;
   #cancelTimer: Cancel | undefined;
+  #isAnswered = false;
   /** Undefined once the call is over. */
   #conclude: ((answer: Answer) => void) | undefined;
 
@@ -72,31 +56,51 @@ export class PhaseCall {
 
   /**
    * Resolves with what `judge` makes of the handler's answer, as soon as there is one, or once it is
-   * given up and has answered or had its grace.
+   * given up and has answered or had its grace. `onEnd` is told once, whatever is said after that.
    */
-  make<T>(handler: PhaseFunction, judge: (answer: Answer) => T | Promise<T>): Promise<T> {
+  make<T>(
+    handler: PhaseFunction,
+    judge: (answer: Answer) => T | Promise<T>,
+    onEnd: (verdict: T) => void,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
+      const end = (verdict: T) => {
+        if (this.#close()) onEnd(verdict);
+        resolve(verdict);
+      };
+      const fail = (defect: unknown) => {
+        this.#close();
+        reject(defect);
+      };
       this.#conclude = (answer) => {
         try {
-          resolve(judge(answer));
+          const verdict = judge(this.#isLate(answer) ? this.#inVain() : answer);
+          if (!(verdict instanceof Promise)) return end(verdict);
+          verdict.then((late) => {
+            this.#mindTime();
+            if (this.#isLate(answer)) this.#conclude?.(this.#inVain());
+            else end(late);
+          }, fail);
         } catch (defect) {
-          reject(defect);
+          fail(defect);
         }
       };
       this.#run.call = this;
       this.begunMs = this.#clock.monotonicMs();
-      if (this.limit) this.#arm(this.limit.ms);
+      if (this.limit) {
+        this.#cancelTimer = afterAll(this.#clock, this.limit.ms, () => this.#outOfTime());
+      }
       this.#invoke(handler);
     });
   }
 
-  /** Timers may fire a little early, and much too early where the time is longer than they can be. */
-  #arm(ms: number): void {
-    this.#cancelTimer = this.#clock.after(ms, () => {
-      const leftMs = this.limit!.ms - (this.#clock.monotonicMs() - this.begunMs);
-      if (leftMs > 0) this.#arm(leftMs);
-      else this.#outOfTime();
-    });
+  /** Ends the call; false where it had ended before. */
+  #close(): boolean {
+    if (!this.#conclude) return false;
+    this.#conclude = undefined;
+    this.#run.call = undefined;
+    this.#cancelTimer?.();
+    return true;
   }
 
   giveUp(why: GiveUp): void {
@@ -106,7 +110,7 @@ export class PhaseCall {
     this.#context.abort(why.reason);
     this.#cancelTimer = this.#clock.after(LEAK_GRACE_MS, () => {
       tell('phase.leaked', () => ({ ...this.of, why: why.why }));
-      this.#settle({ kind: 'givenUp', why });
+      this.#conclude?.(this.#inVain());
     });
   }
 
@@ -126,20 +130,19 @@ export class PhaseCall {
   }
 
   #answer(answer: Answer): void {
-    // A handler that held the loop past its limit kept the timer from firing, not time from passing.
-    if (this.limit && this.#clock.monotonicMs() - this.begunMs > this.limit.ms) {
-      this.#outOfTime();
-    }
-    this.#settle(answer);
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.#mindTime();
+    this.#conclude?.(answer);
   }
 
-  #settle(answer: Answer): void {
-    const conclude = this.#conclude;
-    if (!conclude) return;
-    this.#conclude = undefined;
-    this.#run.call = undefined;
-    this.#cancelTimer?.();
-    conclude(this.#isLate(answer) ? { kind: 'givenUp', why: this.#givenUp! } : answer);
+  /** A handler that held the loop past its limit kept the timer from firing, not time from passing. */
+  #mindTime(): void {
+    if (this.limit && this.#clock.monotonicMs() - this.begunMs > this.limit.ms) this.#outOfTime();
+  }
+
+  #inVain(): Answer {
+    return { kind: 'givenUp', why: this.#givenUp! };
   }
 
   /**
@@ -147,7 +150,7 @@ export class PhaseCall {
    * it would have the next process do it again.
    */
   #isLate(answer: Answer): boolean {
-    if (!this.#givenUp) return false;
+    if (!this.#givenUp || answer.kind === 'givenUp') return false;
     return !(this.#givenUp.why === 'drained' && answer.kind === 'answered');
   }
 

@@ -6,6 +6,7 @@ import { freezeDeep, hash, type RunId } from '../ground/index.ts';
 import type { Awaitable, Log, Phase, StepContext, UseOptions } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
 import type { Limits } from '../throttle/index.ts';
+import { textOf } from './judge.ts';
 import type { LiveRun, RunView } from './live-run.ts';
 
 export class PhaseContext implements StepContext<unknown, unknown> {
@@ -71,7 +72,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
     return (fraction, note) => {
       const { run, machine, version } = this.#of;
       const clamped = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0;
-      const text = note === undefined ? undefined : String(note).slice(0, 500);
+      const text = note === undefined ? undefined : textOf(note).slice(0, 500);
       this.#run.progress = { fraction: clamped, note: text };
       tell('run.progressed', () => ({ run, machine, version, fraction: clamped, note: text }));
     };
@@ -81,7 +82,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
     const say =
       (level: keyof Log) =>
       (message: string, fields?: object): void =>
-        tell('log.said', () => ({ ...this.#of, level, message: String(message), fields }));
+        tell('log.said', () => ({ ...this.#of, level, message: textOf(message), fields }));
     return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
   }
 }

@@ -1,11 +1,14 @@
 /** The one place where a run moves: an event becomes durable, and then it becomes the state. */
 import { assert, type Clock } from '../ground/index.ts';
 import type { Entry, Journal, Opening } from '../journal/index.ts';
-import { advance, type Ending, type Plan, type RunEvent } from '../machine/index.ts';
+import { advance, type Ending, type Plan, type RunEvent, type RunState } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { errorOf, type LiveRun, ofRun } from './live-run.ts';
 import type { RunTable } from './run-table.ts';
+import type { WrittenRecord } from './tie.ts';
 import { Waits } from './waits.ts';
+
+type Written = Pick<WrittenRecord, 'hash' | 'data'>;
 
 export class Recorder {
   readonly #journal: Journal;
@@ -18,17 +21,34 @@ export class Recorder {
     this.#runs = runs;
   }
 
-  /** Resolves when the run is where the event leads. Only one record of a run is on its way at once. */
-  async record(run: LiveRun, event: RunEvent): Promise<void> {
-    if (this.#runs.isClosed) return;
-    assert(!run.isAppending, `two records of run ${run.id} at once`);
-    const next = advance(run.plan, run.state, event);
-    assert(next !== undefined, `${event.type} leads nowhere from ${run.state.at}`);
+  /**
+   * Resolves when the run is where the event leads. Only one record of a run is on its way at once.
+   * Every record of every run passes here, so this is no async function: one promise has to do.
+   */
+  record(run: LiveRun, event: RunEvent): Promise<void> {
+    if (this.#runs.isClosed) return Promise.resolve();
+    try {
+      assert(!run.isAppending, `two records of run ${run.id} at once`);
+      const next = advance(run.plan, run.state, event);
+      assert(next !== undefined, `${event.type} leads nowhere from ${run.state.at}`);
+      const entry = this.#entryOf(run, event, next);
+      return this.#append(run, entry).then(
+        (record) => this.#move(run, entry, next, record),
+        (error: unknown) => {
+          letGo(run);
+          throw error;
+        },
+      );
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #entryOf(run: LiveRun, event: RunEvent, next: RunState): Entry {
     const now = this.#clock.now();
     // A run that is held for a store is parked there when it has to wait for long.
     const wakeAt = run.tie ? undefined : wakeAtOf(next.dueAt, next.deadlineAt, now);
-    const from = run.state.at;
-    const flushed = await this.#append(run, {
+    return {
       run: run.id,
       seq: run.seq + 1,
       at: now,
@@ -39,19 +59,29 @@ export class Recorder {
       opens: undefined,
       closes: next.ending && closingOf(run, next.ending),
       wakeAt: wakeAt ?? (run.hasTimer ? null : undefined),
-    });
+    };
+  }
+
+  /** The record is durable, and so becomes the state. */
+  #move(run: LiveRun, entry: Entry, next: RunState, record: Written): void | Promise<void> {
+    try {
+      written(run, entry, record);
+    } finally {
+      letGo(run);
+    }
+    const from = run.state.at;
     if (next.outputs !== run.state.outputs) run.view = undefined;
     run.state = next;
-    run.waitMs = next.dueAt === undefined ? undefined : next.dueAt - now;
-    run.hasTimer = wakeAt !== undefined;
-    run.lastError = errorOf(event) ?? run.lastError;
-    if (next.ending) this.#end(run, next.ending, now);
-    else if (flushed && isSync(run.plan, from)) await flushed();
+    run.waitMs = next.dueAt === undefined ? undefined : next.dueAt - entry.at;
+    run.hasTimer = typeof entry.wakeAt === 'number';
+    run.lastError = errorOf(entry.event) ?? run.lastError;
+    if (next.ending) return this.#end(run, next.ending, entry.at);
+    if (run.tie && isSync(run.plan, from)) return run.tie.flushed();
   }
 
   /** The first record that this journal has of a run which came from elsewhere. */
   async open(run: LiveRun, event: RunEvent, opens: Opening): Promise<void> {
-    await this.#append(run, {
+    const entry: Entry = {
       run: run.id,
       seq: run.seq + 1,
       at: event.type === 'STARTED' ? run.state.startedAt : this.#clock.now(),
@@ -60,30 +90,20 @@ export class Recorder {
       state: run.state.at,
       prevHash: run.hash,
       opens,
-    });
+    };
+    try {
+      written(run, entry, await this.#append(run, entry));
+    } finally {
+      letGo(run);
+    }
     run.state = advance(run.plan, run.state, event) ?? run.state;
   }
 
-  /** Where the run is held for a store, answers how to wait until the store has the record too. */
-  async #append(run: LiveRun, entry: Entry): Promise<(() => Promise<void>) | undefined> {
+  #append(run: LiveRun, entry: Entry): Promise<Written> {
     run.isAppending = true;
-    try {
-      const appending = this.#journal.append(entry);
-      if (run.tie) run.appending = appending;
-      const { hash, data } = await appending;
-      run.hash = hash;
-      run.seq = entry.seq;
-      const { tie, shadow } = run;
-      if (!tie && !shadow) return undefined;
-      const { seq, at, epoch, event, state } = entry;
-      const record = { seq, at, epoch, event: event.type, state, data, hash };
-      shadow?.recorded(record);
-      tie?.recorded(record);
-      return tie && (() => tie.flushed());
-    } finally {
-      run.isAppending = false;
-      run.appending = undefined;
-    }
+    const appending = this.#journal.append(entry);
+    if (run.tie) run.appending = appending;
+    return appending;
   }
 
   #end(run: LiveRun, ending: Ending, now: number): void {
@@ -102,6 +122,23 @@ export class Recorder {
       elapsedMs: now - run.state.startedAt,
     }));
   }
+}
+
+/** The record is durable: the run stands on it, and whoever follows the run is told. */
+function written(run: LiveRun, entry: Entry, { hash, data }: Written): void {
+  run.hash = hash;
+  run.seq = entry.seq;
+  const { tie, shadow } = run;
+  if (!tie && !shadow) return;
+  const { seq, at, epoch, event, state } = entry;
+  const record = { seq, at, epoch, event: event.type, state, data, hash };
+  shadow?.recorded(record);
+  tie?.recorded(record);
+}
+
+function letGo(run: LiveRun): void {
+  run.isAppending = false;
+  run.appending = undefined;
 }
 
 /** Whether the phase that was left has to be in the store before the next one begins. */

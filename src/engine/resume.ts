@@ -10,7 +10,7 @@ import {
 } from '../journal/index.ts';
 import { canProbe, isFinal, type Registry, type RunEvent, routeOf } from '../machine/index.ts';
 import { tellIfChanged } from './changed-machines.ts';
-import { foldRun, type LiveRun, waitMsOf } from './live-run.ts';
+import { foldRun, isAsleep, type LiveRun, waitMsOf } from './live-run.ts';
 
 export type Resumption =
   | {
@@ -37,19 +37,19 @@ const ALL_ASLEEP = -1;
 
 export function* resumeAll(journal: Journal, registry: Registry): Iterable<Resumption> {
   for (const found of journal.unfinished(ALL_ASLEEP)) {
-    yield resumeOrSetAside(found, journal.boot, registry, journal.evidence);
+    yield resumeOrSetAside(found, journal, registry, journal.evidence);
   }
 }
 
 /** Whatever is wrong with one run, the others must be resumed. */
 function resumeOrSetAside(
   found: UnfinishedRun,
-  epoch: number,
+  journal: Journal,
   registry: Registry,
   evidence: Evidence,
 ): Resumption {
   try {
-    return resume(found, epoch, registry, evidence);
+    return resume(found, journal, registry, evidence);
   } catch (error) {
     return setAside(found.row, 'quarantined', '', describeError(error).message);
   }
@@ -64,7 +64,7 @@ export function load(
 ): Resumption | undefined {
   const row = journal.find(id);
   if (!row || row.finishedAt !== undefined) return undefined;
-  return resumeOrSetAside(foundIn(journal, row), journal.boot, registry, evidence);
+  return resumeOrSetAside(foundIn(journal, row), journal, registry, evidence);
 }
 
 function foundIn(journal: Journal, row: RunRow): UnfinishedRun {
@@ -78,22 +78,26 @@ function foundIn(journal: Journal, row: RunRow): UnfinishedRun {
 
 function resume(
   found: UnfinishedRun,
-  epoch: number,
+  { boot, copyOf }: Journal,
   registry: Registry,
   evidence: Evidence,
 ): Resumption {
   const { row } = found;
   if (found.damage !== undefined) return setAside(row, 'quarantined', '', found.damage);
   const last = found.records.at(-1)!;
-  if (isFinal(last.state)) {
+  // The row of a run that is held for a store is never sealed: its records say that it has ended.
+  if (isFinal(last.state) && row.generation === undefined) {
     return setAside(row, 'quarantined', last.state, 'its records have ended and its row has not');
+  }
+  if (copyOf && row.generation === undefined && found.records[0]!.lsn <= copyOf.lsn) {
+    return { ...setAside(row, 'quarantined', last.state, copied(copyOf)), records: found.records };
   }
   const plan = registry.find(row.machine, row.version);
   if (!plan) {
     return { ...setAside(row, 'blocked', last.state, noMachine(row)), records: found.records };
   }
   tellIfChanged(registry, plan, found.records[0]!);
-  const run = foldRun(plan, row.id, epoch, found.records);
+  const run = foldRun(plan, row.id, boot, found.records);
   if (typeof run === 'string') {
     return { ...setAside(row, 'quarantined', last.state, run), records: found.records };
   }
@@ -107,6 +111,13 @@ function resume(
   return { kind: 'run', run, wasInterrupted, waitMs: waitMsOf(run, found.records) };
 }
 
+function copied({ journal }: NonNullable<Journal['copyOf']>): string {
+  return (
+    `it was copied along with journal ${journal}, where it may go on, or may have ended since; ` +
+    'if that one is gone for good, stop this process and run `fleetq journal own`'
+  );
+}
+
 /** Why a run is blocked whose machine this process does not have. */
 export function noMachine({ machine, version }: RunRow): string {
   return `no machine ${routeOf({ name: machine, version })} is registered here`;
@@ -116,7 +127,7 @@ export function noMachine({ machine, version }: RunRow): string {
 function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): boolean {
   if (wasTakenCutOff(last.event)) return true;
   const seqAtSlot = evidence.occupied.get(run.id);
-  if (seqAtSlot === undefined || run.state.at.endsWith('.sleep')) return false;
+  if (seqAtSlot === undefined || isAsleep(run)) return false;
   // After a record that waits, or says that the phase was let go, the slot was left; only one that
   // was given since then counts.
   const hasLeft = run.state.dueAt !== undefined || last.event.type === 'INTERRUPTED';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, type Json, type MintRunId, type RunId, settleJson } from '../ground/index.ts';
 import { type Journal, JournalStalledError, type RunRow } from '../journal/index.ts';
-import { type Parsed, type Plan, parseWith, startState } from '../machine/index.ts';
+import { type Parsed, type Plan, parseInput, startState } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { DrainingError, KeyConflictError, TooManyRunsError } from './errors.ts';
 import { LiveRun } from './live-run.ts';
@@ -33,7 +33,7 @@ export class Starter {
     this.#refuse();
     const what = `the input of ${plan.name}`;
     const stored = settleJson(input, what, this.#ports.resultBytesMax);
-    const answer = parseWith(plan.input, stored, what);
+    const answer = parseInput(this.#ports.clock, plan, stored);
     const parsed = answer instanceof Promise ? await answer : answer;
     return key === undefined
       ? await this.#startNew(plan, stored, parsed, key)

@@ -31,6 +31,8 @@ export interface Tie {
   recorded(record: WrittenRecord): void;
   /** Resolves when what was recorded so far is durable elsewhere too, or the run is not ours. */
   flushed(): Promise<void>;
+  /** False where whoever wants the run allows it no further failure, whatever its machine says. */
+  mayRetry?(): boolean;
   /** The run has ended, and its last record is durable here. */
   ended(ending: Ending): void;
   /** The run waits for longer than it may keep its place. */

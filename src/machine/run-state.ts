@@ -98,6 +98,8 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
     case 'POSTPONED':
       return { ...state, at, dueAt: event.dueAt, mustProbe: canProbe(plan, at) };
     case 'INTERRUPTED':
+      // Its due time is on record: nothing of the author's was being called any more.
+      if (from.phase === 'sleep' && state.dueAt !== undefined) return undefined;
       return {
         ...state,
         at,

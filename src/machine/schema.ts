@@ -4,6 +4,9 @@ import { SchemaError } from './errors.ts';
 import type { AnySchema } from './types.ts';
 
 const ISSUE_COUNT_MAX = 5;
+/** An issue is for people; a library may put the whole value into it. */
+const ISSUE_LENGTH_MAX = 500;
+const PATH_COUNT_MAX = 20;
 
 export interface Parsed {
   readonly value: unknown;
@@ -50,14 +53,20 @@ function accept(answer: Answer, what: string): Parsed {
   if (!answer.issues) return { value: answer.value, isShareable: freezeDeep(answer.value) };
   const issues = answer.issues.slice(0, ISSUE_COUNT_MAX).map((issue) => {
     const path = (issue.path ?? [])
-      .map((part) => String(typeof part === 'object' ? part.key : part))
+      .slice(0, PATH_COUNT_MAX)
+      .map((part) => clipped(typeof part === 'object' ? part.key : part))
       .join('.');
-    return path ? `${path}: ${issue.message}` : issue.message;
+    return clipped(path ? `${clipped(path)}: ${clipped(issue.message)}` : issue.message);
   });
   if (answer.issues.length > ISSUE_COUNT_MAX) {
     issues.push(`and ${answer.issues.length - ISSUE_COUNT_MAX} more`);
   }
   throw new SchemaError(what, issues);
+}
+
+function clipped(text: unknown): string {
+  const whole = String(text);
+  return whole.length <= ISSUE_LENGTH_MAX ? whole : `${whole.slice(0, ISSUE_LENGTH_MAX - 1)}…`;
 }
 
 export function isSchema(value: unknown): value is AnySchema {

@@ -1,6 +1,7 @@
 /** A disk that takes nothing: runs stand still where they are on record, and nobody is told a lie. */
 import { expect, test } from 'vitest';
 import { defineMachine } from '../../src/index.ts';
+import { JournalWriter } from '../../src/journal/journal-writer.ts';
 import { anyInput, gate, kinds, useFleets } from '../support/fleets.ts';
 import { fullDisk } from '../support/full-disk.ts';
 
@@ -45,6 +46,47 @@ test('while the disk is full a run goes no further than its last record, starts 
   expect(calls).toEqual(['check in 1', 'work in 1', 'persist in 1']);
   expect(recovered).toHaveLength(1);
   expect(await (await fleet.startLocal(machine, {})).result()).toBe('made');
+});
+
+/** Timers cannot be taken either; says how often that was tried. Whoever never stops is stopped. */
+function failingTimers() {
+  const { takeDueTimers } = JournalWriter.prototype;
+  let tries = 0;
+  JournalWriter.prototype.takeDueTimers = () => {
+    const code = ++tries > 1_000 ? 'ENOUGH' : 'SQLITE_FULL';
+    throw Object.assign(new Error('database or disk is full'), { code });
+  };
+  return {
+    tries: () => tries,
+    mend: () => {
+      JournalWriter.prototype.takeDueTimers = takeDueTimers;
+    },
+  };
+}
+
+test('a run that was to wake while the disk was full wakes soon after, and is not asked for meanwhile', async () => {
+  const machine = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'sleeper',
+    steps: (line) => line.sleep('night', '10s').step('day', { check: 'none', work: () => 'up' }),
+  });
+  const { fleet, clock } = await open({ machines: [machine] });
+  const run = await fleet.startLocal(machine, {});
+  await clock.advance(9_000);
+  const [timers, mend] = [failingTimers(), fullDisk(Number.POSITIVE_INFINITY)];
+  const late = fleet.startLocal(machine, { id: 'waits for the disk' });
+  try {
+    await clock.advance(31_000);
+    expect(timers.tries()).toBe(0);
+    expect(fleet.describe(run.id).state).toBe('night.sleep');
+  } finally {
+    timers.mend();
+    mend();
+  }
+  await clock.advance(10_000);
+  expect(await run.result()).toBe('up');
+  await late;
 });
 
 test('a process that ends while the disk is full answers whoever waits, and the next one asks check', async () => {

@@ -49,6 +49,29 @@ test('an interrupted phase is an attempt, and check is asked before it is tried 
   expect(second.fleet.describe(id)).toMatchObject({ status: 'completed', output: 'made' });
 });
 
+test('a crash in an attempt that began at once counts like any other', async () => {
+  const attempts: number[] = [];
+  const machine = defineMachine({
+    ...head,
+    name: 'at-once',
+    retry: { attemptMax: 3, backoff: () => 0 },
+    check: 'none',
+    work: ({ attempt, fencingToken }): Promise<string> => {
+      attempts.push(attempt);
+      if (fencingToken === 1 && attempt === 1) throw new Error('not yet');
+      return never();
+    },
+  });
+  const first = await open({ machines: [machine] });
+  const { id } = await first.fleet.startLocal(machine, {});
+  await first.clock.settle();
+  expect(attempts).toEqual([1, 2]);
+  const second = await afterCrash(first, { machines: [machine] });
+  await second.clock.settle();
+  expect(attempts).toEqual([1, 2, 3]);
+  expect(kinds(second.fleet, id)).toEqual(['STARTED', 'FAILED', 'INTERRUPTED']);
+});
+
 test('a probe that finds the work done hands off, and the work is not repeated', async () => {
   const calls: string[] = [];
   let isThere = false;
@@ -250,9 +273,9 @@ test('a second crash before the interruption is on record forgets nothing of it'
   const first = await open({ machines: [machine] });
   const { id } = await first.fleet.startLocal(machine, {});
   await first.clock.settle();
-  // Opened, and dead before the loop turned once.
-  const second = await afterCrash(first, { machines: [machine] });
-  const third = await afterCrash(second, { machines: [machine] });
+  // Opened, and dead before the loop turned once, as it would to make a socket.
+  const second = await afterCrash(first, { machines: [machine], socket: false });
+  const third = await afterCrash(second, { machines: [machine], socket: false });
   second.fleet.stopNow();
   await third.clock.settle();
   expect(calls.slice(2)).toEqual(['check in 3', 'work in 3, attempt 2']);

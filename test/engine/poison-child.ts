@@ -6,19 +6,40 @@ const argument = JSON.parse(process.argv[2] ?? '{}') as {
   readonly dataDir: string;
   readonly poison: number;
   readonly innocents: number;
+  /** Where it kills: in its work unless said otherwise. */
+  readonly where?: 'work' | 'sleep';
 };
 
-const machine = defineMachine({
+const head = { version: 1, input: takes<{ isPoison: boolean }>() };
+
+function dieOf({ input }: { readonly input: { readonly isPoison: boolean } }): void {
+  if (input.isPoison) process.kill(process.pid, 'SIGKILL');
+}
+
+const inWork = defineMachine({
+  ...head,
   name: 'perhaps-poison',
-  version: 1,
-  input: takes<{ isPoison: boolean }>(),
   retry: { attemptMax: 3, backoff: () => 1 },
   check: 'none',
-  work: ({ input }) => {
-    if (input.isPoison) process.kill(process.pid, 'SIGKILL');
+  work: (context) => {
+    dieOf(context);
     return null;
   },
 });
+
+const inSleep = defineMachine({
+  ...head,
+  name: 'perhaps-poison-asleep',
+  steps: (line) =>
+    line
+      .sleep('pause', (context) => {
+        dieOf(context);
+        return 1;
+      })
+      .step('after', { check: 'none', work: () => null }),
+});
+
+const machine = argument.where === 'sleep' ? inSleep : inWork;
 
 const fleet = await createFleet({ machines: [machine], dataDir: argument.dataDir, slots: 2 });
 const runs = [];

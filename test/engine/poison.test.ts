@@ -4,23 +4,27 @@ import { runChild } from '../support/children.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
 const newDir = useTempDirs();
-/** What poison-child.ts gives its machine: this number, and no rule of its own, decides there. */
+/** What poison-child.ts gives its machine, and what every sleep has: this number decides there. */
 const POISON_ATTEMPT_MAX = 3;
 
-test('a run that kills its process ends after attemptMax deaths, and the others complete', async () => {
-  const dataDir = newDir();
-  const deaths = [];
-  for (let boot = 1; boot <= 10; boot++) {
-    const end = await runChild('engine/poison-child.ts', { dataDir, poison: 1, innocents: 20 });
-    if (end.signal !== 'SIGKILL') {
-      expect(end.code, end.stderr).toBe(0);
-      expect(JSON.parse(end.stdout)).toEqual({ completed: 20, exhausted: 1 });
-      break;
+test.each(['work', 'sleep'])(
+  'a run that kills its process in its %s ends after attemptMax deaths, and the others complete',
+  async (where) => {
+    const dataDir = newDir();
+    const deaths = [];
+    for (let boot = 1; boot <= 10; boot++) {
+      const orders = { dataDir, poison: 1, innocents: 20, where };
+      const end = await runChild('engine/poison-child.ts', orders);
+      if (end.signal !== 'SIGKILL') {
+        expect(end.code, end.stderr).toBe(0);
+        expect(JSON.parse(end.stdout)).toEqual({ completed: 20, exhausted: 1 });
+        break;
+      }
+      deaths.push(boot);
     }
-    deaths.push(boot);
-  }
-  expect(deaths).toHaveLength(POISON_ATTEMPT_MAX);
-});
+    expect(deaths).toHaveLength(POISON_ATTEMPT_MAX);
+  },
+);
 
 test('two runs that kill their process do not hide each other for ever', async () => {
   const dataDir = newDir();

@@ -170,4 +170,17 @@ describe('probe', () => {
     }
     expect(advance(planFor(of), asleep, DONE())).toMatchObject({ at: 'b.work', dueAt: undefined });
   });
+
+  test('a death before the due time of a sleep is on record counts, and is forgotten after it', () => {
+    const of = machineOf([step('a'), sleep('rest'), step('b')]);
+    const twice = reach(of, DONE(1), INTERRUPTED, INTERRUPTED);
+    expect(twice).toMatchObject({
+      at: 'rest.sleep',
+      attempt: 3,
+      dueAt: undefined,
+      mustProbe: false,
+    });
+    expect(reach(of, DONE(1), INTERRUPTED, ASLEEP)).toMatchObject({ at: 'rest.sleep', dueAt: 9 });
+    expect(reach(of, DONE(1), INTERRUPTED, ASLEEP, DONE())).toMatchObject({ attempt: 1 });
+  });
 });

@@ -101,6 +101,17 @@ test('paths may have symbols and segments of objects in them', async () => {
   expect(error.issues).toEqual(['a.Symbol(s).0: no']);
 });
 
+test('an issue is cut, however much its library says and however deep it lies', async () => {
+  const path = Array.from({ length: 1_000 }, () => 'p'.repeat(1_000));
+  const endless = { message: 'x'.repeat(1_000_000) };
+  const error = await refusal(
+    odd(() => ({ issues: [endless, { ...endless, path }, { message: 'short', path: ['a'] }] })),
+    {},
+  );
+  expect(error.issues.map(({ length }) => length)).toEqual([500, 500, 8]);
+  expect(error.message.length).toBeLessThan(2_000);
+});
+
 describe('asynchronous schemas', () => {
   const slow = z.object({ a: z.string() }).refine(async ({ a }) => a !== 'taken', 'is taken');
 
