@@ -7,6 +7,8 @@ import * as z from 'zod';
 
 const options = JSON.parse(process.argv[2]);
 const input = z.object({ n: z.number() });
+// Whoever started it has gone, perhaps before it was ready.
+process.on('disconnect', () => process.exit(0));
 const now = () => performance.timeOrigin + performance.now();
 
 const four = defineMachine({
@@ -35,34 +37,44 @@ const pickup = defineMachine({
     return input.n;
   },
 });
-/** One finished step that is archived, and one that never ends. */
+/** The store has everything up to the second work, which lasts until this process is told to let go. */
+const holding = new Set();
 const held = defineMachine({
   name: 'bench-held',
   version: 1,
   input,
   retry: { attemptMax: 100 },
+  flush: { check: 'sync', work: 'sync' },
   steps: (line) =>
     line
-      .step('first', { check: 'none', work: async ({ input }) => input.n, flush: { work: 'sync' } })
+      .step('first', { check: async () => undefined, work: async ({ input }) => input.n })
       .step('second', {
         check: async () => undefined,
         work: async ({ input, signal }) => {
-          process.send({ kind: 'began', n: input.n, at: now() });
-          await new Promise((_, reject) => {
+          await new Promise((resolve, reject) => {
+            holding.add(resolve);
             signal.addEventListener('abort', () => reject(signal.reason));
           });
+          return input.n;
         },
       }),
 });
+/** Says of every call into a handler which it is and when. */
+const telling = ({ run, step, phase }, call) => {
+  process.send({ kind: 'phase', run, place: `${step}.${phase}`, at: now() });
+  return call();
+};
 
+const { tellsPhases, ...given } = options;
 const fleet = await createFleet({
-  ...options,
+  ...given,
   machines: [four, trivial, pickup, held],
   socket: false,
+  ...(tellsPhases ? { around: telling } : {}),
 });
-process.on('disconnect', () => process.exit(0));
 process.send({ kind: 'ready', at: now() });
 process.on('message', async (message) => {
+  if (message === 'letGo') for (const resolve of holding) holding.delete(resolve) && resolve();
   if (message !== 'drain') return;
   await fleet.drain({ budget: '5s' });
   process.exit(0);

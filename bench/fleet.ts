@@ -27,25 +27,34 @@ const taskOf = (machine: string, n: number): NewTask => ({
   traceParent: undefined,
 });
 
+/** `--only=throughput,pickup,claims`: a part of it, while something is being tuned. */
+const only = process.argv.find((argument) => argument.startsWith('--only='));
+const isWanted = (part: 'throughput' | 'pickup' | 'claims') =>
+  only === undefined || only.slice('--only='.length).split(',').includes(part);
+
 export async function benchFleet(): Promise<object> {
   const database = await BenchDatabase.start();
   try {
-    const four1 = await throughput(database, 'bench-four', 1);
-    const four2 = await throughput(database, 'bench-four', 2);
-    const trivial = await throughput(database, 'bench-trivial', 1);
-    const picked = await pickup(database);
-    const claims = await claimUnderBacklog(database);
     return {
       runs: RUNS,
-      runsPerSecond: { pods1: four1.rate, pods2: four2.rate },
-      workOnlyPerSecond: trivial.rate,
-      statementsPer1000: four1.statements,
-      ...picked,
-      ...claims,
+      ...(isWanted('throughput') && (await throughputs(database))),
+      ...(isWanted('pickup') && (await pickup(database))),
+      ...(isWanted('claims') && (await claimUnderBacklog(database))),
     };
   } finally {
     await database.stop();
   }
+}
+
+async function throughputs(database: BenchDatabase) {
+  const four1 = await throughput(database, 'bench-four', 1);
+  const four2 = await throughput(database, 'bench-four', 2);
+  const trivial = await throughput(database, 'bench-trivial', 1);
+  return {
+    runsPerSecond: { pods1: four1.rate, pods2: four2.rate },
+    workOnlyPerSecond: trivial.rate,
+    statementsPer1000: four1.statements,
+  };
 }
 
 async function throughput(database: BenchDatabase, machine: string, podCount: number) {
