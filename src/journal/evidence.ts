@@ -1,7 +1,7 @@
 /** Holds what the journal says against what its last holder knew: what is missing, who was at work. */
 import type { RunId } from '../ground/index.ts';
 import type { Alarm, Evidence } from './journal.ts';
-import type { Inherited, Mark } from './mark-file.ts';
+import type { Inherited, Mark } from './mark-format.ts';
 import type { Opened } from './open-journal.ts';
 
 /** The last seq of each of these runs that has not ended. */

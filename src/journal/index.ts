@@ -1,6 +1,7 @@
 /** The local journal: append, group commit, timers, dead letters. */
 export { type Codec, identityCodec } from './codec.ts';
 export { sqliteVersion } from './connection.ts';
+export { ownJournal } from './copy.ts';
 export {
   DamagedRunError,
   JournalDamagedError,
@@ -28,7 +29,7 @@ export type {
   UnfinishedRun,
 } from './journal.ts';
 export { type JournalFile, openJournalFile } from './journal-file.ts';
-export { describeHolder, type Place, placeOf } from './place.ts';
+export { describeHolder, type Place, placeOf, refuseUnfit } from './place.ts';
 export { CHAIN_START } from './record.ts';
 export { type JournalOptions, SqliteJournal } from './sqlite-journal.ts';
 export { type Problem, type VerifyReport, verifyJournal } from './verify.ts';

@@ -6,7 +6,8 @@ import * as sql from './journal.sql.ts';
 import type { RunRow, StoredRecord } from './journal.ts';
 import { type FileOptions, openCopy, openJournalFile } from './journal-file.ts';
 import type { JournalReader } from './journal-reader.ts';
-import { type Mark, readMark } from './mark-file.ts';
+import type { Mark } from './mark-format.ts';
+import { readMark } from './read-mark.ts';
 
 export interface InspectReport {
   readonly id: string;

@@ -18,7 +18,7 @@ import {
 import { bytesOf, headerProblem, mendHeader } from './file-header.ts';
 import { JournalReader } from './journal-reader.ts';
 import { migrate } from './migrate.ts';
-import { describeHolder, isHeldHere, type Place, placeOf } from './place.ts';
+import { describeHolder, isHeldHere, type Place, placeOf, refuseUnfit } from './place.ts';
 import { shareLock } from './share-lock.ts';
 
 export interface FileOptions {
@@ -77,6 +77,7 @@ export function openCopy(dataDir: string): JournalCopy {
 
 function copyUnheld(place: Place, directory: string): void {
   if (isHeldHere(place)) throw new JournalHeldError(place.directory, describeHolder(place));
+  refuseUnfit(place);
   const found = lstatSync(place.journal, { throwIfNoEntry: false });
   if (!found?.isFile()) {
     throw new JournalPlaceError(`there is no journal in ${place.directory}`, {

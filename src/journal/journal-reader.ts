@@ -13,7 +13,7 @@ import type {
   StoredRecord,
   UnfinishedRun,
 } from './journal.ts';
-import { decodeRows, type EventColumns, eventRowOf, groupByRun } from './record.ts';
+import { decodeRows, type EventColumns, eventRowOf, eventRowsOf } from './record.ts';
 import {
   deadLetterOf,
   type OpenColumns,
@@ -26,7 +26,7 @@ import {
 
 const PAGE_COUNT = 500;
 /** A page of heavy runs is shorter. */
-const PAGE_BYTES_MAX = 8 * 1024 * 1024;
+const PAGE_LENGTH_MAX = 8 * 1024 * 1024;
 /** Sorts after every ULID. */
 const AFTER_ALL = '~';
 
@@ -128,47 +128,34 @@ export class JournalReader {
   *unfinished(asleepUntil: number): Iterable<UnfinishedRun> {
     let after = '';
     while (true) {
-      const rows = this.#prepared(sql.selectResumable).raw().all(after, asleepUntil, PAGE_COUNT);
-      const page = (rows as OpenColumns[]).map(openRow);
-      const [first, last] = [page[0], page.at(-1)];
-      if (!first || !last) return;
-      const events = this.#eventsUpTo(first.id, last.id, asleepUntil);
-      for (const row of page) {
-        if (events && row.id > events.lastRun) break;
-        const ofRun = () => (events ? (events.byRun.get(row.id) ?? []) : this.#eventsOf(row.id));
-        yield this.#resumable(row, ofRun);
-        after = row.id;
-      }
+      const page = this.#resumablePage(after, asleepUntil);
+      for (const [columns, records] of page) yield this.#resumable(openRow(columns), records);
+      const last = page.at(-1);
+      if (!last) return;
+      after = last[0][0];
     }
   }
 
   /**
-   * The records of the runs to resume from `first` on: up to `last`, or to where there is too much.
-   * Undefined where a broken page is among them: then each run is read alone.
+   * Runs to resume, with their records as one text. Where that cannot be had, each run is read alone,
+   * and it comes out which of them is at fault.
    */
-  #eventsUpTo(
-    first: string,
-    last: string,
-    asleepUntil: number,
-  ): { byRun: Map<string, EventRow[]>; lastRun: string } | undefined {
-    const rows: EventRow[] = [];
-    let bytes = 0;
-    const statement = this.#prepared(sql.selectResumableEvents).raw();
+  #resumablePage(after: string, asleepUntil: number): (readonly [OpenColumns, string?])[] {
+    const page: (readonly [OpenColumns, string])[] = [];
+    let length = 0;
     try {
-      for (const columns of statement.iterate(first, last, asleepUntil)) {
-        const row = eventRowOf(columns as EventColumns);
-        // Only ever between two runs: one alone has to be read whole, however heavy it is.
-        if (bytes > PAGE_BYTES_MAX && rows.at(-1)!.run !== row.run) {
-          return { byRun: groupByRun(rows), lastRun: rows.at(-1)!.run };
-        }
-        rows.push(row);
-        bytes += String(row.data).length;
+      const statement = this.#prepared(sql.selectResumableWhole).raw();
+      for (const columns of statement.iterate(after, asleepUntil, PAGE_COUNT)) {
+        const records = (columns as string[])[5]!;
+        page.push([(columns as unknown[]).slice(0, 5) as unknown as OpenColumns, records]);
+        length += records.length;
+        if (length > PAGE_LENGTH_MAX) break;
       }
-    } catch (error) {
-      if (!isCorrupt(error)) throw error;
-      return undefined;
+      return page;
+    } catch {
+      const rows = this.#prepared(sql.selectResumable).raw().all(after, asleepUntil, PAGE_COUNT);
+      return (rows as OpenColumns[]).map((columns) => [columns]);
     }
-    return { byRun: groupByRun(rows), lastRun: last };
   }
 
   /** A broken page is the damage of the runs on it; the others know nothing of it. */
@@ -181,13 +168,16 @@ export class JournalReader {
     }
   }
 
-  #resumable(raw: RawRunRow, events: () => readonly EventRow[]): UnfinishedRun {
+  #resumable(raw: RawRunRow, text: string | undefined): UnfinishedRun {
     const row = readRunRow(raw, this.#codec);
     try {
-      const records = decodeRows(row.id, events(), this.#codec);
+      const rows = text === undefined ? this.#eventsOf(row.id) : eventRowsOf(row.id, text);
+      const records = decodeRows(row.id, rows, this.#codec);
       refuseOtherStart(raw, records[0]!);
       return { row, records };
     } catch (error) {
+      // Said of the rows as they are, and not of a text that was made of them.
+      if (text !== undefined) return this.#resumable(raw, undefined);
       if (error instanceof DamagedRunError) return { row, damage: error.message };
       throw error;
     }

@@ -33,9 +33,8 @@ export class JournalWriter {
       advanceHead: prepare(sql.advanceHead),
       armTimer: prepare(sql.armTimer),
       disarmTimer: prepare(sql.disarmTimer),
-      deleteEvents: prepare(sql.deleteEvents),
-      deleteRun: prepare(sql.deleteRun),
-      isHeld: prepare(sql.selectIsHeld),
+      deleteHeldEvents: prepare(sql.deleteHeldEvents),
+      deleteHeldRuns: prepare(sql.deleteHeldRuns),
     };
     this.#retention = new Retention(connection, (act) => this.#transact(act));
   }
@@ -51,17 +50,17 @@ export class JournalWriter {
 
   /** All of them durable, and the ended holds gone; or none of it and a throw. */
   write(batch: readonly Prepared[], ended: readonly RunId[] = []): void {
-    const { deleteEvents, deleteRun, isHeld } = this.#statements;
     this.#transact((lsn) => {
-      for (const run of ended) {
-        // Whoever asks, what was started here is kept.
-        if (!isHeld.get(run)) continue;
-        deleteEvents.run(run);
-        deleteRun.run(run);
-      }
+      if (ended.length > 0) this.#deleteHeld(JSON.stringify(ended));
       for (const prepared of batch) lsn = this.#put(prepared, lsn + 1);
       return batch.length > 0 ? lsn : lsn + 1;
     });
+  }
+
+  /** Hundreds at once, mostly: two statements for all of them take half the time of two for each. */
+  #deleteHeld(runs: string): void {
+    this.#statements.deleteHeldEvents.run(runs);
+    this.#statements.deleteHeldRuns.run(runs);
   }
 
   /** `act` gets the last lsn that was used and answers the last one that it has used. */
@@ -84,7 +83,8 @@ export class JournalWriter {
     const { run, seq, at, epoch, event, state, opens, closes, wakeAt } = entry;
     if (opens) lsn = this.#open(entry, opens, lsn);
     this.#statements.insertEvent.run(lsn, run, seq, at, epoch, event.type, state, data, hash);
-    if (closes) this.#close(entry, closes, hash);
+    // A held run is here until the store has its end, and until then its last record says it.
+    if (closes && closes.generation === undefined) this.#close(entry, closes, hash);
     if (typeof wakeAt === 'number') this.#statements.armTimer.run(run, wakeAt);
     if (wakeAt === null) this.#statements.disarmTimer.run(run);
     return lsn;

@@ -4,6 +4,7 @@
  */
 import type { RunId } from '../ground/index.ts';
 import type { Ending, Outcome, RunEvent } from '../machine/index.ts';
+import type { CopyOf } from './copy.ts';
 
 /** One thing to write: a run's next record, and what it opens, arms or closes. */
 export interface Entry {
@@ -123,7 +124,7 @@ export interface Evidence {
 
 /** Something about the file that a person has to know. */
 export interface Alarm {
-  readonly kind: 'recordsLost' | 'fileDamaged' | 'markDamaged' | 'otherJournal';
+  readonly kind: 'recordsLost' | 'fileDamaged' | 'markDamaged' | 'otherJournal' | 'copied';
   readonly message: string;
 }
 
@@ -161,6 +162,10 @@ export interface Journal {
   readonly boot: number;
   /** How far it has come; every transaction counts. */
   readonly lsn: number;
+  /** How far it had come when it was opened. */
+  readonly lsnAtOpen: number;
+  /** What this one was copied from: local runs up to there are the original's. */
+  readonly copyOf: CopyOf | undefined;
   readonly evidence: Evidence;
   /** Why nothing can be written now; undefined while all is well. */
   readonly stalledBy: Error | undefined;

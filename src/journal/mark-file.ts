@@ -7,63 +7,38 @@
  * the kernel's boot id, and the journal's own order of writes has to do.
  *
  * Who takes the file over carries forward what it has not dealt with yet: it may die before it does.
- *
- *   header     magic 8 · journal id 32 · kernel boot 36 · lsn 8 · unknown until lsn 8 ·
- *              count of inherited 4 · count of slots 4 · crc 4
- *   inherited  run id 26 · seq 4 · crc 4 · last seq 4, each in 48 bytes
- *   slot n     run id 26 · seq 4 · crc 4, each in 48 bytes
  */
 import {
   closeSync,
   constants,
-  fstatSync,
   fsyncSync,
   ftruncateSync,
   openSync,
-  readFileSync,
-  readSync,
   renameSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { longId, type RunId, shortId } from '../ground/index.ts';
+import { shortId } from '../ground/index.ts';
 import type { Occupancy } from './journal.ts';
+import {
+  BOOT_AT,
+  CRC_AT,
+  HEADER_BYTES,
+  INHERITED_AT,
+  type Inherited,
+  kernelBoot,
+  LSN_AT,
+  MAGIC,
+  type Mark,
+  SLOT_BYTES,
+  SLOT_USED,
+  SLOTS_AT,
+  sumOf,
+  UNKNOWN_AT,
+} from './mark-format.ts';
 import { syncDirectory } from './place.ts';
-
-const MAGIC = 'FQMARK1\n';
-const HEADER_BYTES = 128;
-const BOOT_AT = 40;
-const LSN_AT = 76;
-const UNKNOWN_AT = 84;
-const INHERITED_AT = 92;
-const SLOTS_AT = 96;
-const CRC_AT = 100;
-const SLOT_BYTES = 48;
-const SLOT_USED = 26 + 4;
-const SLOT_COUNT_MAX = 1_000_000;
-const NOBODY = Buffer.alloc(SLOT_USED + 4);
-const NO_BOOT = 'unknown'.padEnd(36);
-/** A run that was inside a phase when an earlier process died, and that nothing was recorded of since. */
-export interface Inherited {
-  readonly run: RunId;
-  /** The seq it had reached when it was given its slot. */
-  readonly seq: number;
-  /** The last one it had when this was written; with a later one it has been dealt with. */
-  readonly lastSeq: number;
-}
-
-export interface Mark {
-  readonly journalId: string;
-  readonly lsn: number;
-  /** False where what was being executed cannot be told. */
-  readonly isComplete: boolean;
-  /** Of runs that have moved on since this lsn everything is known. */
-  readonly unknownUntil: number;
-  readonly inherited: readonly Inherited[];
-  readonly slots: ReadonlyMap<RunId, number>;
-}
 
 export type NewMark = Pick<Mark, 'journalId' | 'lsn' | 'unknownUntil' | 'inherited'>;
 
@@ -205,96 +180,4 @@ function inheritedBytes({ run: id, seq, lastSeq }: Inherited): Buffer {
   bytes.writeUInt32LE(sumOf(run, seq, lastSeq), SLOT_USED);
   bytes.writeUInt32LE(lastSeq, SLOT_USED + 4);
   return bytes;
-}
-
-/** What the mark says; undefined where there is none, 'damaged' where it cannot be read. */
-export function readMark(file: string): Mark | undefined | 'damaged' {
-  let bytes: Buffer;
-  try {
-    bytes = readWhole(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  if (bytes.length < HEADER_BYTES || bytes.toString('latin1', 0, 8) !== MAGIC) return 'damaged';
-  if (bytes.readUInt32LE(CRC_AT) !== crc32(bytes.subarray(0, CRC_AT))) return 'damaged';
-  const unknownUntil = Number(bytes.readBigUInt64LE(UNKNOWN_AT));
-  const inherited = readInherited(bytes);
-  const slots = readSlots(bytes);
-  return {
-    journalId: bytes.toString('latin1', 8, BOOT_AT),
-    lsn: Number(bytes.readBigUInt64LE(LSN_AT)),
-    isComplete: isThisBoot(bytes) && inherited !== undefined && slots !== undefined,
-    unknownUntil,
-    inherited: inherited ?? [],
-    slots: slots ?? new Map(),
-  };
-}
-
-/** Undefined where one of them is damaged: then nobody knows which run it was about. */
-function readInherited(bytes: Buffer): Inherited[] | undefined {
-  const inherited: Inherited[] = [];
-  const count = bytes.readUInt32LE(INHERITED_AT);
-  if (bytes.length < HEADER_BYTES + count * SLOT_BYTES) return undefined;
-  for (let index = 0; index < count; index++) {
-    const at = HEADER_BYTES + index * SLOT_BYTES;
-    const run = bytes.toString('latin1', at, at + 26);
-    const [seq, lastSeq] = [bytes.readUInt32LE(at + 26), bytes.readUInt32LE(at + SLOT_USED + 4)];
-    if (bytes.readUInt32LE(at + SLOT_USED) !== sumOf(run, seq, lastSeq)) return undefined;
-    const id = longId(run);
-    if (id) inherited.push({ run: id, seq, lastSeq });
-  }
-  return inherited;
-}
-
-function readSlots(bytes: Buffer): Map<RunId, number> | undefined {
-  const slots = new Map<RunId, number>();
-  const from = HEADER_BYTES + bytes.readUInt32LE(INHERITED_AT) * SLOT_BYTES;
-  const count = Math.min(SLOT_COUNT_MAX, (bytes.length - from) / SLOT_BYTES);
-  if (count < bytes.readUInt32LE(SLOTS_AT) || !Number.isInteger(count)) return undefined;
-  for (let slot = 0; slot < count; slot++) {
-    const at = from + slot * SLOT_BYTES;
-    if (bytes.compare(NOBODY, 0, NOBODY.length, at, at + NOBODY.length) === 0) continue;
-    const run = bytes.toString('latin1', at, at + 26);
-    const seq = bytes.readUInt32LE(at + 26);
-    const id = longId(run);
-    if (bytes.readUInt32LE(at + SLOT_USED) !== sumOf(run, seq) || !id) return undefined;
-    slots.set(id, Math.max(seq, slots.get(id) ?? 0));
-  }
-  return slots;
-}
-
-function sumOf(run: string, seq: number, lastSeq?: number): number {
-  return crc32(lastSeq === undefined ? `${run}${seq}` : `${run}${seq}:${lastSeq}`);
-}
-
-function readWhole(file: string): Buffer {
-  const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    const bytes = Buffer.alloc(fstatSync(fd).size);
-    readSync(fd, bytes, 0, bytes.length, 0);
-    return bytes;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-let boot: string | undefined;
-/** An id of this boot of the kernel: page cache written before another boot may be lost. */
-function kernelBoot(): string {
-  boot ??= readBootId();
-  return boot;
-}
-
-function isThisBoot(bytes: Buffer): boolean {
-  const written = bytes.toString('latin1', BOOT_AT, LSN_AT);
-  return written === kernelBoot() && written !== NO_BOOT;
-}
-
-function readBootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim().padEnd(36).slice(0, 36);
-  } catch {
-    return NO_BOOT;
-  }
 }

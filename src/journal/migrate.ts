@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type Connection, corrupt } from './connection.ts';
 import { JournalFormatError } from './errors.ts';
-import { readHead } from './head.ts';
+import { readHead, writeHead } from './head.ts';
 
 /** Marks the file as ours: 'FLTQ'. */
 export const APPLICATION_ID = 0x464c5451;
@@ -31,10 +31,14 @@ export function migrate(connection: Connection): number {
   readMigrations()
     .slice(format)
     .forEach((sql, index) => {
+      const next = format + index + 1;
       connection.transaction(() => {
+        const head = next > 1 ? readHead(connection, next - 1) : undefined;
         connection.exec(sql);
         connection.pragma(`application_id = ${APPLICATION_ID}`);
-        connection.pragma(`user_version = ${format + index + 1}`);
+        connection.pragma(`user_version = ${next}`);
+        // The format is part of the seal; a seal that did not fit before is left to be found so.
+        if (typeof head === 'object') writeHead(connection, { ...head, format: next });
       })();
     });
   return newest;

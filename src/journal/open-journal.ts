@@ -29,6 +29,7 @@ import {
   isSqlite,
   openConnection,
 } from './connection.ts';
+import { type CopyOf, judgeCopy } from './copy.ts';
 import {
   JournalDamagedError,
   JournalFormatError,
@@ -40,7 +41,7 @@ import { type Head, readHead, writeHead } from './head.ts';
 import { type Hold, takeHold } from './hold.ts';
 import * as sql from './journal.sql.ts';
 import type { Alarm } from './journal.ts';
-import { type Mark, readMark } from './mark-file.ts';
+import type { Mark } from './mark-format.ts';
 import { migrate } from './migrate.ts';
 import {
   describeHolder,
@@ -50,6 +51,7 @@ import {
   preparePlace,
   syncDirectory,
 } from './place.ts';
+import { readMark } from './read-mark.ts';
 import { describeSalvage, restore, salvage } from './salvage.ts';
 import { removeLeftLocks, shareFileLock } from './share-lock.ts';
 
@@ -59,12 +61,17 @@ export interface OpenPorts {
   readonly codec: Codec;
   /** Of larger files only the critical tables are read, unless something is known to be missing. */
   readonly checkBytesMax: number;
+  /** What a copy is taken for: the journal itself, or another one, whose runs are the original's. */
+  readonly copies: 'own' | 'aside';
 }
 
 export interface Opened {
   readonly connection: Connection;
   /** As it was found; a new journal's has boot 0. */
   readonly head: Head;
+  /** What it is called from now on. */
+  readonly id: string;
+  readonly copyOf: CopyOf | undefined;
   /** What the process before has left; undefined where it left none, or is about another file. */
   readonly mark: Mark | undefined | 'damaged';
   /** Where the WAL is kept, as it was found, if something in it could not be reached. */
@@ -76,20 +83,41 @@ export interface Opened {
   readonly hold: Hold;
 }
 
+type Found = Omit<Opened, 'hold' | 'id' | 'copyOf'>;
+
 export function openJournal(place: Place, ports: OpenPorts): Opened {
   if (isHeldHere(place)) throw new JournalHeldError(place.directory, describeHolder(place));
   preparePlace(place);
   const hold = takeHold(place);
   try {
     makeJournal(place);
-    return { ...openHeld(place, ports), hold };
+    const opened = openHeld(place, ports);
+    return { ...opened, ...identify(place, ports, opened), hold };
   } catch (error) {
     hold.letGo();
     throw error;
   }
 }
 
-function openHeld(place: Place, ports: OpenPorts): Omit<Opened, 'hold'> {
+/** A file that was made anew just now is no copy; neither is one that nothing was written to. */
+function identify(
+  place: Place,
+  { copies, random }: OpenPorts,
+  { head, alarms }: Found,
+): Pick<Opened, 'id' | 'copyOf' | 'alarms'> {
+  const asItIs = { id: head.id, copyOf: undefined, alarms };
+  if (copies === 'own' || alarms.length > 0 || head.boot === 0) return asItIs;
+  const { copyOf, isNew } = judgeCopy(place, head);
+  if (!isNew) return { ...asItIs, copyOf };
+  const id = random.hex(16);
+  const message =
+    `the data directory is a copy of journal ${head.id}, which may be alive elsewhere: this is ` +
+    `journal ${id} now, and local runs of the original stay as they are; if the original is gone ` +
+    'for good, stop this process and run `fleetq journal own`';
+  return { id, copyOf, alarms: [{ kind: 'copied', message }] };
+}
+
+function openHeld(place: Place, ports: OpenPorts): Found {
   removeLeftLocks(place);
   const alarms: Alarm[] = finishReplacing(place);
   try {
@@ -121,7 +149,7 @@ function replaceOrSay(place: Place, ports: OpenPorts, damage: Error): Alarm {
   }
 }
 
-function openWhole(place: Place, ports: OpenPorts): Omit<Opened, 'alarms' | 'hold'> {
+function openWhole(place: Place, ports: OpenPorts): Omit<Found, 'alarms'> {
   const problem = headerProblem(place.journal);
   if (problem !== undefined) {
     shareFileLock(place)();

@@ -3,6 +3,7 @@
  * whose name is left beside the journal for the next one that comes and finds it locked.
  */
 import {
+  accessSync,
   chmodSync,
   closeSync,
   constants,
@@ -13,11 +14,8 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  writeFileSync,
 } from 'node:fs';
-import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { isoTime } from '../ground/index.ts';
 import { JournalPlaceError } from './errors.ts';
 
 export interface Place {
@@ -58,19 +56,44 @@ const KNOWN_NAMES = new RegExp(
 
 /** Makes the directory fit to hold a journal, or says why it is not. */
 export function preparePlace(place: Place): void {
-  refuseUnless('isDirectory', place.directory);
-  let made: string | undefined;
   try {
-    made = makeDirectory(place.directory);
+    refuseUnless('isDirectory', place.directory);
+    const made = makeDirectory(place.directory);
     if (made !== undefined) syncDirectories(place.directory, dirname(made));
     refuseForeign(place);
-    for (const file of filesOf(place)) refuseUnless('isFile', file);
-    refuseUnless('isDirectory', place.quarantine);
+    refuseOddFiles(place);
+    refuseOpen(place);
     keepPrivate(place);
   } catch (cause) {
     if (cause instanceof JournalPlaceError) throw cause;
     throw cannotHold(place, cause);
   }
+}
+
+/** The same for whoever only looks, and makes nothing: one that is not there yet is fine. */
+export function refuseUnfit(place: Place): void {
+  try {
+    refuseUnless('isDirectory', place.directory);
+    if (!existsSync(place.directory)) return;
+    accessSync(place.directory, constants.R_OK | constants.X_OK);
+    refuseOddFiles(place);
+  } catch (cause) {
+    if (cause instanceof JournalPlaceError) throw cause;
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const isClosed = code === 'EACCES' || code === 'EPERM';
+    throw new JournalPlaceError(
+      `the data directory ${place.directory} cannot be read: ${message}`,
+      {
+        cause,
+        hint: `${isClosed ? 'ask as its owner, or ' : ''}name another with --data-dir or FLEETQ_DATA_DIR`,
+      },
+    );
+  }
+}
+
+function refuseOddFiles(place: Place): void {
+  for (const file of filesOf(place)) refuseUnless('isFile', file);
+  refuseUnless('isDirectory', place.quarantine);
 }
 
 function cannotHold(place: Place, cause: unknown): JournalPlaceError {
@@ -125,6 +148,24 @@ function refuseForeign(place: Place): void {
   );
 }
 
+const STICKY_OR_FOR_ALL_TO_WRITE = 0o1002;
+
+/** One that others use too is not ours to close to them, nor safe to be used as it is. */
+function refuseOpen({ directory }: Place): void {
+  const { mode, uid } = lstatSync(directory);
+  if ((mode & 0o077) === 0) return;
+  const isOurs = process.getuid === undefined || process.getuid() === uid;
+  if (isOurs && (mode & STICKY_OR_FOR_ALL_TO_WRITE) === 0) return;
+  const shown = (mode & 0o7777).toString(8);
+  const why = isOurs ? 'can be written by everybody' : 'belongs to another user';
+  throw new JournalPlaceError(
+    `the data directory ${directory} is open to others (mode ${shown}) and ${why}`,
+    {
+      hint: `name one below it, which will be made; or, if it is for FleetQ alone, close it first`,
+    },
+  );
+}
+
 function keepPrivate(place: Place): void {
   closeToOthers(place.directory, 0o700);
   closeToOthers(place.quarantine, 0o700);
@@ -162,15 +203,6 @@ function refuseUnless(kind: 'isDirectory' | 'isFile', path: string): void {
     throw new JournalPlaceError(`${path} is not a ${kind === 'isFile' ? 'file' : 'directory'}`, {
       hint: 'give FleetQ a directory of its own',
     });
-  }
-}
-
-export function writeHolder(place: Place, now: number): void {
-  const holder = { pid: process.pid, host: hostname(), since: isoTime(now) };
-  try {
-    writeFileSync(place.holder, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
-  } catch {
-    // On a full disk the lock stands without a name beside it.
   }
 }
 

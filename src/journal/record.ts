@@ -26,6 +26,25 @@ export function eventRowOf(columns: EventColumns): EventRow {
   return { lsn, run, seq, at, epoch, event, state, data, hash };
 }
 
+type TextColumns = readonly [
+  lsn: number,
+  seq: number,
+  at: number,
+  epoch: number,
+  event: string,
+  state: string,
+  data: string,
+  hash: string,
+];
+
+/** All rows of a run from the text that SQLite has made of them. */
+export function eventRowsOf(run: string, text: string): EventRow[] {
+  return (JSON.parse(text) as TextColumns[]).map((columns) => {
+    const [lsn, seq, at, epoch, event, state, data, hash] = columns;
+    return { lsn, run, seq, at, epoch, event, state, data, hash };
+  });
+}
+
 /** The hash before a run's first record. */
 export const CHAIN_START = '';
 
@@ -67,6 +86,8 @@ function chainHash(
   return hash(`${prevHash}\n${run}\n${seq}\n${at}\n${epoch}\n${event}\n${state}\n${data}`);
 }
 
+const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
+
 /** Reads a run's rows in order; throws a DamagedRunError at the first that does not fit. */
 export function decodeRows(run: RunId, rows: readonly EventRow[], codec: Codec): StoredRecord[] {
   const records: StoredRecord[] = [];
@@ -100,7 +121,7 @@ function decodeRow(
   );
   if (sum !== row.hash) throw new DamagedRunError(run, `record ${seq} does not match its hash`);
   // The hash fits, so what follows was written like this: by another version, or with another key.
-  if (!(EVENT_TYPES as readonly string[]).includes(row.event)) {
+  if (!KNOWN_TYPES.has(row.event)) {
     throw new DamagedRunError(run, `record ${seq} is of the unknown kind '${row.event}'`);
   }
   return {

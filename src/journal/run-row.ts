@@ -101,11 +101,24 @@ function readEnding(row: RawRunRow, codec: Codec): Ending {
   }
 }
 
-/** The row of a run that has not ended, as its first record wants it. */
-export function unfinishedRow(run: string, first: StoredRecord): RawRunRow | undefined {
-  if (first.event.type !== 'STARTED') return undefined;
+/**
+ * The row of a run that has not been sealed, as its first record wants it. One that has ended must have
+ * been, unless it is held for a store: such a row goes as soon as the store has its end.
+ */
+export function unfinishedRow(
+  run: string,
+  records: readonly StoredRecord[],
+): RawRunRow | undefined {
+  const first = records[0];
+  if (first?.event.type !== 'STARTED') return undefined;
+  if (hasEnded(records) && first.event.generation === undefined) return undefined;
   const { machine, version, key, generation } = first.event;
   return openRow([run, machine, version, key ?? null, first.at, generation ?? null]);
+}
+
+/** Whether the last record leads to an end: only states inside a step have a name of two parts. */
+export function hasEnded(records: readonly StoredRecord[]): boolean {
+  return records.at(-1)?.state.includes('.') === false;
 }
 
 /** What there is to say of a run that has not ended, in the order of its columns. */

@@ -240,7 +240,7 @@ function proveRuns(
     const ofRun = [...(byRun.get(id) ?? [])].sort((a, b) => a.seq - b.seq);
     const proved = provedPrefix(id as RunId, ofRun, codec);
     const ended = endedRow(raw.get(id), codec);
-    const [first, last] = [proved.records[0], proved.records.at(-1)];
+    const last = proved.records.at(-1);
     if (ended) {
       // It answers by its seal; its records only come along if they lead there.
       const isWhole = ofRun.length === 0 || last?.hash === ended.last_hash;
@@ -249,10 +249,10 @@ function proveRuns(
       if (isWhole) events.push(...proved.rows);
       continue;
     }
-    // A live run is all in its records; one that has ended in them has lost its outcome.
-    const row = first && last?.state.includes('.') ? unfinishedRow(id, first) : undefined;
+    // A live run is all in its records; one that has ended in them and is not held lost its outcome.
+    const row = unfinishedRow(id, proved.records);
     if (row === undefined || proved.rows.length < ofRun.length) damagedRuns.push(id);
-    if (row === undefined || first === undefined) continue;
+    if (row === undefined) continue;
     rows.push(row);
     events.push(...proved.rows);
     const dueAt = dueAtOf(proved.records);

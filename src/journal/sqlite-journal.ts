@@ -4,10 +4,11 @@ import { Ballast } from './ballast.ts';
 import { checkEvents } from './check-events.ts';
 import { type Codec, identityCodec } from './codec.ts';
 import { assertFullSync, type Connection, isDiskFailure } from './connection.ts';
-import { JournalPlaceError, JournalStalledError } from './errors.ts';
+import { type CopyOf, writeHolder } from './copy.ts';
+import { countBoot } from './count-boot.ts';
+import { JournalStalledError } from './errors.ts';
 import { inheritedOf, judgeMark } from './evidence.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type Head, writeHead } from './head.ts';
 import { isGone, watchHolder, watchPath } from './hold.ts';
 import type {
   Alarm,
@@ -22,8 +23,8 @@ import type {
 import { JournalReader } from './journal-reader.ts';
 import { JournalWriter } from './journal-writer.ts';
 import { MarkFile } from './mark-file.ts';
-import { type Opened, openJournal } from './open-journal.ts';
-import { holdHere, type Place, placeOf, writeHolder } from './place.ts';
+import { type Opened, type OpenPorts, openJournal } from './open-journal.ts';
+import { holdHere, type Place, placeOf } from './place.ts';
 import type { Prepared } from './record.ts';
 
 export interface JournalOptions {
@@ -32,6 +33,8 @@ export interface JournalOptions {
   readonly codec?: Codec | undefined;
   /** Larger files are not read through at boot; `fleetq journal verify` does that. */
   readonly checkBytesMax?: number | undefined;
+  /** Whether a copy of a journal is one of its own, or (the default) the journal itself. */
+  readonly copies?: OpenPorts['copies'] | undefined;
   readonly onStall?: ((error: Error) => void) | undefined;
   readonly onRecover?: (() => void) | undefined;
   readonly onCommit?:
@@ -51,6 +54,8 @@ export class SqliteJournal extends JournalReader implements Journal {
   readonly boot: number;
   readonly alarms: readonly Alarm[];
   readonly areEventsChecked: boolean;
+  readonly copyOf: CopyOf | undefined;
+  readonly lsnAtOpen: number;
   readonly evidence: Evidence;
   readonly #options: JournalOptions;
   readonly #connection: Connection;
@@ -72,8 +77,8 @@ export class SqliteJournal extends JournalReader implements Journal {
   /** Opens the journal in `directory` for this process alone. */
   static open(directory: string, options: JournalOptions): SqliteJournal {
     const place = placeOf(directory);
-    const { clock, random, codec = identityCodec, checkBytesMax = CHECK_BYTES_MAX } = options;
-    const opened = openJournal(place, { clock, random, codec, checkBytesMax });
+    const { codec = identityCodec, checkBytesMax = CHECK_BYTES_MAX, copies = 'own' } = options;
+    const opened = openJournal(place, { ...options, codec, checkBytesMax, copies });
     try {
       return new SqliteJournal(place, opened, options, codec);
     } catch (error) {
@@ -90,9 +95,11 @@ export class SqliteJournal extends JournalReader implements Journal {
     this.#connection = connection;
     this.#whyGone = watchPath(place.journal);
     this.#ballast = new Ballast(place.ballast);
-    const head = this.#countBoot(opened.head);
+    const head = countBoot(connection, { ...opened.head, id: opened.id }, this.#ballast);
+    this.copyOf = opened.copyOf;
+    this.lsnAtOpen = opened.head.lsn;
     assertFullSync(connection);
-    writeHolder(place, options.clock.now());
+    writeHolder(place, options.clock.now(), opened.copyOf);
     this.#whyLost = watchHolder(place, opened.hold);
     this.#renewedMs = options.clock.monotonicMs();
     this.id = head.id;
@@ -121,25 +128,6 @@ export class SqliteJournal extends JournalReader implements Journal {
       letGoHere();
     };
     if (!this.#ballast.hold()) this.#runLow(new Error('there is no room for the ballast'));
-  }
-
-  /** The first write: takes the file's lock for good, and counts this opening. */
-  #countBoot(found: Head): Head {
-    const head = { ...found, boot: found.boot + 1, lsn: found.lsn + 1 };
-    const write = this.#connection.transaction(() => writeHead(this.#connection, head));
-    try {
-      write.immediate();
-    } catch (error) {
-      if (!isDiskFailure(error)) throw error;
-      // The ballast of a predecessor is there for this.
-      if (!this.#ballast.hold() || !this.#ballast.release()) throw cannotBegin(error as Error);
-      try {
-        write.immediate();
-      } catch (again) {
-        throw isDiskFailure(again) ? cannotBegin(again as Error) : again;
-      }
-    }
-    return head;
   }
 
   get stalledBy(): Error | undefined {
@@ -288,11 +276,4 @@ export class SqliteJournal extends JournalReader implements Journal {
       { idle: true },
     );
   }
-}
-
-function cannotBegin(cause: Error): JournalPlaceError {
-  return new JournalPlaceError(`the journal cannot be written: ${cause.message}`, {
-    cause,
-    hint: 'free space in the data directory and start again; nothing was lost',
-  });
 }

@@ -10,9 +10,9 @@ import { type Head, readHead } from './head.ts';
 import * as sql from './journal.sql.ts';
 import type { EventRow } from './journal.ts';
 import { type FileOptions, openCopy } from './journal-file.ts';
-import { readMark } from './mark-file.ts';
+import { readMark } from './read-mark.ts';
 import { decodeRows } from './record.ts';
-import { dueAtOf, type RawRunRow, readRunRow, refuseOtherEnd } from './run-row.ts';
+import { dueAtOf, hasEnded, type RawRunRow, readRunRow, refuseOtherEnd } from './run-row.ts';
 
 export interface Problem {
   readonly run?: string;
@@ -105,7 +105,8 @@ function verifyRun(connection: Connection, row: RawRunRow, codec: Codec, say: Sa
     if (row.finished_at !== null && events.length === 0) return 0;
     const records = decodeRows(row.id as RunId, events, codec);
     refuseOtherEnd(row, records);
-    if (row.finished_at === null && !records.at(-1)!.state.includes('.')) {
+    const mayEnd = row.finished_at !== null || row.generation !== null;
+    if (!mayEnd && hasEnded(records)) {
       throw new DamagedRunError(row.id, 'its records have ended and its row has not');
     }
     const timer = connection.prepare(sql.selectTimer).get(row.id) as { due_at: number } | undefined;

@@ -33,6 +33,8 @@ export interface RunOptions {
   readonly key?: string;
   readonly input?: Json;
   readonly at?: number;
+  /** Of a run that is held for a store. */
+  readonly generation?: number;
 }
 
 /** Writes one run's chain; each call resolves when its record is durable. */
@@ -56,8 +58,8 @@ export class RunWriter {
   }
 
   start(): Promise<void> {
-    const { machine = 'sample/one', key, input = { of: this.id } } = this.#options;
-    const opens = { machine, version: 1, key };
+    const { machine = 'sample/one', key, input = { of: this.id }, generation } = this.#options;
+    const opens = { machine, version: 1, key, generation };
     const event = {
       type: 'STARTED',
       ...opens,
@@ -79,8 +81,9 @@ export class RunWriter {
   }
 
   end(ending: Ending): Promise<void> {
-    const { machine = 'sample/one', key } = this.#options;
-    const closes = { machine, version: 1, key, startedAt: this.#startedAt, attempt: 2, ending };
+    const { machine = 'sample/one', key, generation } = this.#options;
+    const startedAt = this.#startedAt;
+    const closes = { machine, version: 1, key, generation, startedAt, attempt: 2, ending };
     return this.append(eventOf(ending), ending.outcome, { closes, wakeAt: null });
   }
 

@@ -1,17 +1,28 @@
 /** The data directory: private, real, and nobody else's. */
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
-import { JournalFormatError, JournalPlaceError } from '../../src/journal/index.ts';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import {
+  exportRuns,
+  inspectJournal,
+  JournalFormatError,
+  JournalPlaceError,
+  openJournalFile,
+  verifyJournal,
+} from '../../src/journal/index.ts';
 import { RunWriter, runIdOf } from './entries.ts';
 import { useJournals } from './journals.ts';
 
@@ -152,4 +163,61 @@ test('what a first start leaves that lost power keeps nobody from starting', () 
   theirs[4_000] = 1;
   writeFileSync(join(directory, 'journal.db'), theirs);
   expect(() => open(directory)).toThrow(/not a FleetQ journal/);
+});
+
+const isRoot = process.getuid?.() === 0;
+const NOBODY = 65_534;
+
+test.each([0o1777, 0o777, 0o757])(
+  'a directory of mode %o belongs to others too, and is left as it is',
+  (mode) => {
+    const directory = newDir();
+    mkdirSync(directory, { recursive: true });
+    chmodSync(directory, mode);
+    expect(() => open(directory)).toThrow(
+      /is open to others \(mode \d+\) and can be written by every/,
+    );
+    expect(readdirSync(directory)).toEqual([]);
+    expect(lstatSync(directory).mode & 0o7777).toBe(mode);
+  },
+);
+
+test.runIf(isRoot)('a directory of another user is closed to nobody, and taken if it is', () => {
+  const directory = newDir();
+  mkdirSync(directory, { recursive: true });
+  chmodSync(directory, 0o755);
+  chownSync(directory, NOBODY, NOBODY);
+  expect(() => open(directory)).toThrow(/belongs to another user/);
+  expect(lstatSync(directory).mode & 0o777).toBe(0o755);
+  chmodSync(directory, 0o700);
+  expect(open(directory).boot).toBe(1);
+});
+
+describe('whoever only looks', () => {
+  test('is refused the same links', () => {
+    const directory = newDir();
+    open(directory).close();
+    const link = join(dirname(directory), 'link');
+    symlinkSync(directory, link);
+    for (const look of [openJournalFile, inspectJournal, verifyJournal]) {
+      expect(() => look(link)).toThrow(/is a symbolic link/);
+    }
+    expect(() => [...exportRuns(link)]).toThrow(/is a symbolic link/);
+    const journal = join(directory, 'journal.db');
+    renameSync(journal, join(dirname(directory), 'moved.db'));
+    symlinkSync(join(dirname(directory), 'moved.db'), journal);
+    expect(() => openJournalFile(directory)).toThrow(/journal.db is a symbolic link/);
+  });
+
+  test('does not wait for ever at a pipe in the place of the mark', () => {
+    const directory = newDir();
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const pipe = join(directory, 'journal.mark');
+    spawnSync('mkfifo', [pipe]);
+    const reader = fileURLToPath(new URL('../../dist/journal/read-mark.js', import.meta.url));
+    const code = `import { readMark } from '${reader}'; console.log(readMark('${pipe}'))`;
+    const options = { timeout: 20_000, encoding: 'utf8' } as const;
+    const ended = spawnSync(process.execPath, ['--input-type=module', '-e', code], options);
+    expect(ended).toMatchObject({ status: 0, stdout: 'damaged\n' });
+  });
 });

@@ -157,10 +157,10 @@ test('resuming reads the events of live runs only, however many ended ones lie b
   await new RunWriter(journal, runIdOf(99)).start();
   journal.close();
   const file = sql(directory);
-  const { selectResumableEvents } = await import('../../src/journal/journal.sql.ts');
-  expect(file.prepare(selectResumableEvents).all(runIdOf(0), runIdOf(99), 1e15)).toHaveLength(2);
-  const plan = file.prepare(`explain query plan ${selectResumableEvents}`).all('', '~', 0);
-  expect(JSON.stringify(plan)).not.toMatch(/SCAN events/);
+  const { selectResumableWhole } = await import('../../src/journal/journal.sql.ts');
+  expect(file.prepare(selectResumableWhole).all('', 1e15, 100)).toHaveLength(2);
+  const plan = file.prepare(`explain query plan ${selectResumableWhole}`).all('', 0, 100);
+  expect(JSON.stringify(plan)).not.toMatch(/SCAN (events|runs)/);
   file.close();
 });
 

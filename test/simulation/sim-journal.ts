@@ -47,6 +47,8 @@ export class SimJournal extends DiskReader implements Journal {
   readonly alarms: readonly Alarm[];
   readonly evidence: Evidence;
   readonly areEventsChecked = true;
+  readonly copyOf = undefined;
+  readonly lsnAtOpen: number;
   readonly #disk: Disk;
   readonly #process: Process;
   readonly #onDeath: (when: string) => void;
@@ -63,6 +65,7 @@ export class SimJournal extends DiskReader implements Journal {
     this.#onDeath = onDeath;
     this.id = disk.id;
     const { id, boot, lsn, createdAt, mark } = disk;
+    this.lsnAtOpen = lsn;
     const opened = { mark, head: { id, boot, lsn, createdAt, format: 1 }, alarms: [] };
     const judged = judgeMark(opened as unknown as Opened, (runs) => this.lastSeqs(runs));
     this.alarms = judged.alarms;

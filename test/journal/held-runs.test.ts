@@ -1,0 +1,62 @@
+/** Runs that a journal holds for a store: they end in their records alone, and go when they are let go of. */
+import { expect, test } from 'vitest';
+import { verifyJournal } from '../../src/journal/index.ts';
+import { RunWriter, runIdOf } from './entries.ts';
+import { useJournals } from './journals.ts';
+
+const { newDir, open, sql } = useJournals();
+const ENDING = { outcome: 'completed', state: 'main.persist', output: 1 } as const;
+
+async function ended(
+  journal: ReturnType<typeof open>,
+  index: number,
+  generation?: number,
+): Promise<RunWriter> {
+  const run = new RunWriter(
+    journal,
+    runIdOf(index),
+    generation === undefined ? {} : { generation },
+  );
+  await run.start();
+  await run.done('main.persist');
+  await run.end(ENDING);
+  return run;
+}
+
+test('holds that are over go with the next record, in one go, and what was started here stays', async () => {
+  const journal = open(newDir());
+  const held = await Promise.all([1, 2, 3].map((index) => ended(journal, index, 1)));
+  const local = await ended(journal, 4);
+  journal.endHolds([held[0]!.id, local.id, held[2]!.id, runIdOf(99)]);
+  await ended(journal, 5);
+  expect(journal.holds()).toEqual([{ run: held[1]!.id, generation: 1, epoch: 1 }]);
+  expect(journal.rows(held[0]!.id)).toEqual([]);
+  expect(journal.rows(held[1]!.id)).toHaveLength(3);
+  expect(journal.find(local.id)).toMatchObject({ ending: ENDING });
+  expect(journal.rows(local.id)).toHaveLength(3);
+});
+
+test('the end of a held run is in its records, and neither it nor a verification misses a seal', async () => {
+  const dataDir = newDir();
+  const journal = open(dataDir);
+  const { id } = await ended(journal, 1, 1);
+  expect(journal.find(id)?.finishedAt).toBeUndefined();
+  expect(journal.history(id).at(-1)).toMatchObject({ state: 'completed' });
+  journal.close();
+  expect(verifyJournal(dataDir).problems).toEqual([]);
+});
+
+test('of a broken file, an ended run that is held is kept for the store to hear of', async () => {
+  const dataDir = newDir();
+  const journal = open(dataDir);
+  const { id } = await ended(journal, 1, 1);
+  journal.close();
+  const file = sql(dataDir);
+  // A seal that does not fit: the head cannot be trusted, and what can be is saved from the file.
+  file.exec(`update journal set seal = 'another'`);
+  file.close();
+  const again = open(dataDir);
+  expect(again.alarms.map(({ kind }) => kind)).toContain('fileDamaged');
+  expect(again.holds()).toMatchObject([{ run: id, generation: 1 }]);
+  expect(again.history(id)).toHaveLength(3);
+});
