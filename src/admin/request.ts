@@ -20,12 +20,23 @@ export async function readJson(request: IncomingMessage, bytesMax: number): Prom
     if (bytes > bytesMax) throw tooLarge();
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString('utf8');
+  const text = decode(Buffer.concat(chunks));
   if (text.trim() === '') return {};
   try {
     return JSON.parse(text) as Json;
   } catch (cause) {
     throw badRequest(`the body is not JSON: ${(cause as Error).message}`);
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Bytes that are no text must not be journaled as other bytes than were sent. */
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw badRequest('the body is not UTF-8');
   }
 }
 

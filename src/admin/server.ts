@@ -4,7 +4,9 @@
  */
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type Clock, FleetqError, show } from '../ground/index.ts';
+import { type Clock, show } from '../ground/index.ts';
+import { Connections } from './connections.ts';
+import { SocketError } from './errors.ts';
 import type { FleetPort } from './fleet-port.ts';
 import { Followers } from './follow.ts';
 import { problemOf, RequestError } from './problem.ts';
@@ -15,12 +17,6 @@ export interface AdminOptions {
   readonly clock: Clock;
   readonly bodyBytesMax: number;
   readonly about: object;
-}
-
-/** The socket file cannot be made. */
-export class SocketError extends FleetqError {
-  readonly code = 'FLEETQ_SOCKET';
-  readonly verdict = 'abort';
 }
 
 /** What the kernel has room for, less the byte that ends it. */
@@ -39,11 +35,16 @@ export class AdminServer {
     this.#resources = { fleet, bodyBytesMax, about, followers: new Followers(fleet, clock) };
     this.#server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
     this.#server.maxConnections = CONNECTIONS_MAX;
+    const connections = new Connections();
     this.#server.on('request', (request, response) => {
+      connections.occupy(request.socket, response);
       answer(this.#resources, request, response).catch((error) => fail(response, error));
     });
-    // Who looks must not keep a program up that has nothing else to do.
-    this.#server.on('connection', (socket) => void socket.unref());
+    this.#server.on('connection', (socket) => {
+      // Who looks must not keep a program up that has nothing else to do.
+      socket.unref();
+      connections.add(socket);
+    });
     this.#server.on('clientError', (_, socket) => {
       if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
     });

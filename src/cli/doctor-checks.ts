@@ -18,6 +18,7 @@ import {
   openJournalFile,
   type Place,
   placeOf,
+  refuseUnfit,
   sqliteVersion,
 } from '../journal/index.ts';
 import { SocketClient } from './socket-client.ts';
@@ -66,18 +67,16 @@ export async function directoryChecks(config: Config): Promise<Check[]> {
   return [directory, await holderCheck(place), socketCheck(place), ...diskChecks(place)];
 }
 
-function directoryCheck({ directory }: Place): Check {
-  const name = 'directory';
+function directoryCheck(place: Place): Check {
+  const [name, { directory }] = ['directory', place];
+  try {
+    refuseUnfit(place);
+  } catch (error) {
+    const { message, hint } = error as Error & { hint?: string };
+    return { name, verdict: 'fail', fact: message, fix: hint };
+  }
   const found = lstatSync(directory, { throwIfNoEntry: false });
   if (!found) return { name, verdict: 'ok', fact: `${directory} is not there yet` };
-  if (found.isSymbolicLink()) {
-    const fix = 'name the real place with --data-dir or FLEETQ_DATA_DIR';
-    return { name, verdict: 'fail', fact: `${directory} is a symbolic link`, fix };
-  }
-  if (!found.isDirectory()) {
-    const fix = 'choose another place with --data-dir or FLEETQ_DATA_DIR';
-    return { name, verdict: 'fail', fact: `${directory} is not a directory`, fix };
-  }
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
   const isPrivate = (found.mode & 0o077) === 0;
   const fact = `${directory}, mode ${mode}`;

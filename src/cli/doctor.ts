@@ -1,6 +1,6 @@
 /** fleetq doctor: what has to be right before a run can be trusted to this host, and how to mend it. */
 import type { Config } from '../config/index.ts';
-import { SETTING_NAMES } from '../config/index.ts';
+import { SETTING_NAMES, type SettingName } from '../config/index.ts';
 import type { Context, Execute } from './command.ts';
 import { type Check, directoryChecks, runtimeChecks } from './doctor-checks.ts';
 import { Exit } from './exit.ts';
@@ -20,7 +20,7 @@ export const doctor: Execute = async (context, options) => {
   ];
   const values = SETTING_NAMES.map((name) => ({
     name,
-    value: name === 'store' ? withoutPassword(config.store) : (config[name] ?? null),
+    value: isAddress(name) ? withoutPassword(config[name]) : (config[name] ?? null),
     source: config.sources[name],
   }));
   const hasFailed = checks.some(({ verdict }) => verdict === 'fail');
@@ -53,6 +53,10 @@ function show(
 async function checkStore(context: Context): Promise<Check[]> {
   const { storeChecks } = await import('./fleet/store-checks.ts');
   return storeChecks(context);
+}
+
+function isAddress(name: SettingName): name is 'store' | 'listenUrl' {
+  return name === 'store' || name === 'listenUrl';
 }
 
 /** An address may hold a password, and what doctor prints is pasted into tickets. */

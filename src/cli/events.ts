@@ -1,4 +1,5 @@
 /** fleetq events <run> [--follow] [--after n]: the records themselves, one line each. */
+import type { Config } from '../config/index.ts';
 import { isoTime, pause, show, systemClock } from '../ground/index.ts';
 import { placeOf, type StoredRecord } from '../journal/index.ts';
 import { isFinal } from '../machine/index.ts';
@@ -51,26 +52,49 @@ async function eventsOfRun(
   return Exit.ok;
 }
 
-/** Goes on over restarts: the next process is asked for what came after the last record seen. */
+/**
+ * Goes on over restarts: the next process is asked for what came after the last record seen. One that
+ * ended with the run, perhaps before it could be asked, has left the rest in the file.
+ */
 async function follow({ config, output }: Context, id: string, after: number): Promise<void> {
   const client = new SocketClient(placeOf(config.dataDir).socket);
   let seq = after;
   let sinceMs = systemClock.monotonicMs();
+  /** Answers whether it was the last one. */
+  const take = (record: StoredRecord) => {
+    showRecord(record, output);
+    seq = record.seq;
+    sinceMs = systemClock.monotonicMs();
+    return isFinal(record.state);
+  };
+  const hasEndedMeanwhile = async () => (await left(config, id, seq)).some(take);
+  let isLookedAt = false;
   while (systemClock.monotonicMs() - sinceMs < RETURN_PATIENCE_MS) {
     try {
       for await (const record of client.follow(id, seq)) {
-        showRecord(record, output);
-        seq = record.seq;
-        sinceMs = systemClock.monotonicMs();
-        if (isFinal(record.state)) return;
+        if (take(record)) return;
       }
+      isLookedAt = false;
     } catch (error) {
-      if (!isNobody(error) && !(error instanceof UnreachableError)) throw error;
+      if (!(error instanceof UnreachableError)) throw error;
+      isLookedAt &&= isNobody(error);
     }
+    // Once for each process that goes away: whoever starts next must find the file free.
+    if (!isLookedAt && (await hasEndedMeanwhile())) return;
+    isLookedAt = true;
     await pause(systemClock, RETRY_MS);
   }
+  if (await hasEndedMeanwhile()) return;
   throw new UnreachableError(`the process of run ${id} went away after record ${seq}`, {
     hint: `go on later with: fleetq events ${id} --follow --after ${seq}`,
+  });
+}
+
+/** What came after this record, wherever it is to be had; nothing where it cannot be had now. */
+async function left(config: Config, id: string, after: number): Promise<readonly StoredRecord[]> {
+  return reachToRead(config, (reach) => reach.events(id, after)).catch((error) => {
+    if (error instanceof UnreachableError) return [];
+    throw error;
   });
 }
 

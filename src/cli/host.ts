@@ -35,6 +35,7 @@ export function openFleet(
 }
 
 function storeOf(config: Config) {
-  const { store, pooled, claimMode, podName, heartbeat, silence, archive } = config;
-  return { store, isPooled: pooled, claimMode, podName, heartbeat, silence, archive };
+  const { store, pooled, listenUrl, claimMode, podName, heartbeat, silence, archive } = config;
+  const way = { store, isPooled: pooled, listenUrl, claimMode };
+  return { ...way, podName, heartbeat, silence, archive };
 }

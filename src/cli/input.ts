@@ -1,11 +1,12 @@
 /** Inputs, keys and times as somebody typed them, or put them into a file. */
-import { readFileSync, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { KEY_LENGTH_MAX } from '../config/index.ts';
 import { type Duration, describeError, encodeJson, parseDuration, show } from '../ground/index.ts';
 import type { Due } from '../store/index.ts';
+import type { Options } from './command.ts';
 import { UsageError } from './errors.ts';
 
-const INPUT_BYTES_MAX = 64 * 1024 * 1024;
+export const INPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 export function readKey(text: unknown, where = '--key'): string | undefined {
   if (text === undefined) return undefined;
@@ -15,6 +16,16 @@ export function readKey(text: unknown, where = '--key'): string | undefined {
   );
 }
 
+/** How long --wait waits; for ever where nothing is said. */
+export function readWait({ timeout, wait }: Options): number {
+  if (timeout !== undefined && wait !== true) {
+    throw new UsageError('--timeout says how long --wait waits, and --wait is missing', {
+      hint: 'add --wait, or leave --timeout away',
+    });
+  }
+  return readTimeout(timeout);
+}
+
 export function readTimeout(text: unknown): number {
   if (text === undefined) return Number.POSITIVE_INFINITY;
   const ms = parseDuration(text as Duration);
@@ -22,10 +33,10 @@ export function readTimeout(text: unknown): number {
   throw new UsageError(`--timeout must be a duration such as '30s', got ${show(text)}`);
 }
 
-export function readInput(text: string): unknown {
+export async function readInput(text: string): Promise<unknown> {
   const isFile = text.startsWith('@') || text === '-';
-  const source = !isFile ? text : readSource(text === '-' ? 0 : text.slice(1));
   const what = isFile ? `the input in ${text}` : '--input';
+  const source = isFile ? await readSource(text, what) : text;
   const input = parseInput(source, what);
   try {
     // What JSON.parse lets through is not always what comes back: 1e999, or ever deeper nesting.
@@ -50,15 +61,48 @@ export function parseInput(source: string, what: string): unknown {
   }
 }
 
-function readSource(file: string | 0): string {
+/** A stream is read as it comes: what a pipe or a device will say, nobody knows beforehand. */
+async function readSource(text: string, what: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
   try {
-    if (file !== 0 && statSync(file).size > INPUT_BYTES_MAX) {
-      throw new UsageError(`the input file ${file} is larger than ${INPUT_BYTES_MAX} bytes`);
+    for await (const chunk of openSource(text) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > INPUT_BYTES_MAX) {
+        throw new UsageError(`${what} is larger than ${INPUT_BYTES_MAX} bytes`);
+      }
+      chunks.push(chunk);
     }
-    return readFileSync(file, 'utf8');
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`the input cannot be read: ${describeError(cause).message}`, { cause });
+  }
+  return decodeText(Buffer.concat(chunks), what);
+}
+
+function openSource(text: string): NodeJS.ReadableStream {
+  const path = text.slice(1);
+  if (text === '-' || path === '/dev/stdin') return process.stdin;
+  const found = statSync(path);
+  if (found.isCharacterDevice() || found.isBlockDevice()) {
+    throw new UsageError(`the input cannot be read: ${path} is a device`, {
+      hint: 'name a file or a pipe, or pass - for stdin',
+    });
+  }
+  return createReadStream(path);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Bytes that are no text must not be journaled as other bytes than were given. */
+export function decodeText(bytes: Uint8Array, what: string): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new UsageError(`${what} is not UTF-8`, {
+      cause,
+      hint: 'JSON is UTF-8: convert it first, for example with: iconv -t utf-8',
+    });
   }
 }
 

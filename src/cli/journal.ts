@@ -1,16 +1,15 @@
-/** fleetq journal verify | inspect | export: a file that nobody holds, looked at without touching it. */
+/** fleetq journal verify | inspect | export | own: a file that nobody holds. Only `own` changes it. */
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { isoTime, type RunId } from '../ground/index.ts';
-import { exportRuns, inspectJournal, placeOf, verifyJournal } from '../journal/index.ts';
+import { isoTime, type RunId, systemClock } from '../ground/index.ts';
+import { exportRuns, inspectJournal, ownJournal, verifyJournal } from '../journal/index.ts';
 import type { Execute } from './command.ts';
-import { NoJournalError } from './errors.ts';
 import { Exit } from './exit.ts';
+import { refuseNoJournal } from './no-journal.ts';
 import { idOf } from './runs.ts';
 import { plain } from './table.ts';
 
 export const verify: Execute = async ({ config, output }) => {
-  refuseMissing(config.dataDir);
+  refuseNoJournal(config.dataDir);
   const report = verifyJournal(config.dataDir);
   const { runs, records, problems } = report;
   if (output.isJson) output.json(report);
@@ -22,7 +21,7 @@ export const verify: Execute = async ({ config, output }) => {
 };
 
 export const inspect: Execute = async ({ config, output }) => {
-  refuseMissing(config.dataDir);
+  refuseNoJournal(config.dataDir);
   const report = inspectJournal(config.dataDir);
   if (output.isJson) {
     output.json(report);
@@ -42,10 +41,22 @@ export const inspect: Execute = async ({ config, output }) => {
   return Exit.ok;
 };
 
+export const own: Execute = async ({ config, output }) => {
+  refuseNoJournal(config.dataDir);
+  const wasCopy = ownJournal(config.dataDir, systemClock.now());
+  if (output.isJson) output.json({ wasCopy });
+  output.note(
+    wasCopy
+      ? 'it was a copy, and is the original from now on: its local runs go on with the next process'
+      : 'it is no copy: nothing to do',
+  );
+  return Exit.ok;
+};
+
 /** One JSON object a line, whether or not --json is given: there is no other form of it. */
 export const exportAll: Execute = async ({ config, output }, options) => {
   const run = idOf(options['run'] as RunId | undefined, '--run');
-  refuseMissing(config.dataDir);
+  refuseNoJournal(config.dataDir);
   let count = 0;
   for (const exported of exportRuns(config.dataDir, { run })) {
     count++;
@@ -55,8 +66,3 @@ export const exportAll: Execute = async ({ config, output }, options) => {
   output.note(`${count} runs`);
   return count > 0 ? Exit.ok : Exit.nothingFound;
 };
-
-function refuseMissing(dataDir: string): void {
-  const place = placeOf(dataDir);
-  if (!existsSync(place.journal)) throw new NoJournalError(place.directory);
-}

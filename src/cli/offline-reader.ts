@@ -1,24 +1,21 @@
 /** Runs as the file tells them, where no process holds it. Nothing is written, nothing is resumed. */
-import { existsSync } from 'node:fs';
 import type { RunReader } from '../admin/index.ts';
 import { Inspector, type RunSummary } from '../engine/index.ts';
 import type { Clock } from '../ground/index.ts';
 import {
   type JournalFile,
   openJournalFile,
-  placeOf,
   type RunFilter,
   type StoredRecord,
 } from '../journal/index.ts';
-import { NoJournalError } from './errors.ts';
+import { refuseNoJournal } from './no-journal.ts';
 
 export class OfflineReader implements RunReader {
   readonly #file: JournalFile;
   readonly #inspector: Inspector;
 
   constructor(dataDir: string, clock: Clock) {
-    const place = placeOf(dataDir);
-    if (!existsSync(place.journal)) throw new NoJournalError(place.directory);
+    refuseNoJournal(dataDir);
     this.#file = openJournalFile(dataDir);
     const nothing = { liveRun: () => undefined, setAside: () => undefined };
     this.#inspector = new Inspector(this.#file.reader, clock, nothing);

@@ -5,7 +5,15 @@ import { type Add, STORE_SETTINGS } from './add-command.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
   ...(['dataDir', 'store', 'machines', 'slots', 'podName', 'heartbeat', 'silence'] as const),
-  ...(['archive', 'pooled', 'claimMode', 'healthListen', 'drainBudget', 'logLevel'] as const),
+  ...([
+    'archive',
+    'pooled',
+    'listenUrl',
+    'claimMode',
+    'healthListen',
+    'drainBudget',
+    'logLevel',
+  ] as const),
 ];
 
 export function addFleet(program: Command, add: Add): void {
@@ -99,15 +107,17 @@ function addDeadLetters(program: Command, add: Add): void {
     letters,
   );
   add(
-    'redrive <task>',
-    'Let it go on, as a new generation, from the step it failed in.',
+    'redrive [tasks...]',
+    'Let them go on, as a new generation, from the step they failed in.',
     async () => (await load()).redrive,
-    STORE_SETTINGS,
+    ['dataDir', ...STORE_SETTINGS],
     letters,
   )
+    .option('--machine <name>', 'all dead letters of this machine')
     .option('--fresh', 'from its beginning, with new idempotency keys')
     .option('--generation <number>', 'only if it is still at this one')
-    .option('--dry-run', 'only say what would be done');
+    .option('--dry-run', 'only say what would be done')
+    .addHelpText('after', REDRIVE_HELP);
   add(
     'discard <task>',
     'Put it away: kept until retention, listed no longer.',
@@ -163,6 +173,11 @@ before a line that is refused stays; with keys the whole file may be sent again.
 Examples:
   fleetq enqueue hello --input '{"name":"Ada"}' --wait
   fleetq enqueue hello --file names.jsonl --priority 5
+`;
+const REDRIVE_HELP = `
+One task is redriven at once. Several, or all of a machine, are given to a pod that runs on this host,
+below the data directory, as runs of recovery/redrive, which go on whatever becomes of this command.
+Where none does, the command redrives them itself; called again it does what is left.
 `;
 const SWEEP_HELP = `
 Where the leader runs on this host, below the data directory, it is asked to sweep. Otherwise only

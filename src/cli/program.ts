@@ -94,7 +94,7 @@ function addJournal(program: Command, add: Add): void {
   const journal = program
     .command('journal')
     .helpCommand(false)
-    .description('Look at a journal that no process holds, without changing it.');
+    .description('Look at a journal that no process holds, or make a copy of one the original.');
   const load = () => import('./journal.ts');
   const only: readonly SettingName[] = ['dataDir'];
   add(
@@ -112,6 +112,13 @@ function addJournal(program: Command, add: Add): void {
     only,
     journal,
   ).option('--run <id>', 'only this run');
+  add(
+    'own',
+    'Say that the journal this is a copy of is gone for good: its local runs go on here.',
+    async () => (await load()).own,
+    only,
+    journal,
+  );
 }
 
 const LOCAL = "only runs of this host's journal, whatever store is configured";

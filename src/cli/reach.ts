@@ -5,12 +5,21 @@
 import { listRuns, refuseUnknown } from '../admin/index.ts';
 import type { Config } from '../config/index.ts';
 import type { RunSummary } from '../engine/index.ts';
-import { type Clock, describeError, FleetqError, pause, systemClock } from '../ground/index.ts';
+import {
+  type Clock,
+  type Duration,
+  describeError,
+  FleetqError,
+  parseDuration,
+  pause,
+  systemClock,
+} from '../ground/index.ts';
 import {
   describeHolder,
   JournalHeldError,
   type Place,
   placeOf,
+  refuseUnfit,
   type StoredRecord,
 } from '../journal/index.ts';
 import { governProcess } from '../process.ts';
@@ -34,7 +43,7 @@ export interface Starting {
   readonly key?: string | undefined;
 }
 
-const INTERRUPTED_BUDGET = '4s';
+const HASTY_BUDGET_MS = 4_000;
 /** A process that is starting, or another short command, holds the file for a moment. */
 const HELD_PATIENCE_MS = 2_000;
 const HELD_RETRY_MS = 100;
@@ -47,6 +56,8 @@ export async function reachEither<T>(
   clock: Clock = systemClock,
 ): Promise<T> {
   const place = placeOf(config.dataDir);
+  // Before anybody is asked: what cannot be entered looks as if somebody were there and silent.
+  refuseUnfit(place);
   const client = new SocketClient(place.socket);
   const untilMs = clock.monotonicMs() + HELD_PATIENCE_MS;
   try {
@@ -171,22 +182,28 @@ export async function executeHere(
   const { machines } = await loadMachines(config, process.cwd());
   refuseUnknown({ machines }, machine);
   const fleet = await openFleet(config, machines);
-  const letGo = governProcess(fleet, {
-    // Whoever presses Ctrl-C here waits at the keyboard: what does not finish soon goes on later.
-    drainBudget: INTERRUPTED_BUDGET,
-    exitCode: Exit.interrupted,
-  });
+  // Whoever presses Ctrl-C here, or has waited long enough, waits no longer than this: what does
+  // not finish soon goes on later.
+  const hasty = hastyBudget(config);
+  const letGo = governProcess(fleet, { drainBudget: hasty, exitCode: Exit.interrupted });
+  let budget: Duration = hasty;
   const ended: Ended = async (id, waitMs) => {
     await fleet.runById(id).result({ timeout: waitMs }).catch(howItEnded);
     return fleet.describe(id);
   };
   try {
     const { id } = await fleet.startByName(machine, input, { key });
-    return { run: await wait(id, ended), executedBy: 'this-command' };
+    const run = await wait(id, ended);
+    if (run.finishedAt !== undefined) budget = config.drainBudget;
+    return { run, executedBy: 'this-command' };
   } finally {
-    await fleet.drain({ budget: config.drainBudget });
+    await fleet.drain({ budget });
     letGo();
   }
+}
+
+function hastyBudget({ drainBudget }: Config): number {
+  return Math.min(HASTY_BUDGET_MS, parseDuration(drainBudget) ?? HASTY_BUDGET_MS);
 }
 
 /** The summary tells how it ended; waiting for that has nothing to add. */

@@ -48,7 +48,10 @@ export function countOf(text: unknown, flag: string, max: number): number {
 /** A run's id as somebody typed it. */
 export function idOf<T>(text: T, where: string): T {
   if (text === undefined || (typeof text === 'string' && isRunId(text))) return text;
-  throw new UsageError(`${where} must be a run's id, 26 letters and digits, got ${show(text)}`, {
-    hint: 'list runs with: fleetq runs',
-  });
+  throw new UsageError(
+    `${where} must be a run's id, 26 letters and digits or a UUID; got ${show(text)}`,
+    {
+      hint: 'list runs with: fleetq runs',
+    },
+  );
 }

@@ -84,8 +84,17 @@ export class SocketClient {
     const path = `/runs/${encodeURIComponent(id)}/events?after=${after}`;
     const answer = await this.#open('GET', path, undefined, { accept: 'text/event-stream' }, 0);
     if (answer.statusCode !== 200) await refuse(answer);
-    for await (const line of createInterface({ input: answer })) {
-      if (line.startsWith('data: {"')) yield JSON.parse(line.slice(6)) as StoredRecord;
+    const lines = createInterface({ input: answer })[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { value: line, done } = await lines.next().catch((cause) => {
+          throw unreachable(this.#path, cause);
+        });
+        if (done) return;
+        if (line.startsWith('data: {"')) yield JSON.parse(line.slice(6)) as StoredRecord;
+      }
+    } finally {
+      answer.destroy();
     }
   }
 

@@ -5,7 +5,7 @@ import { placeOf } from '../journal/index.ts';
 import type { Context, Execute } from './command.ts';
 import { UnreachableError } from './errors.ts';
 import { Exit, type ExitCode } from './exit.ts';
-import { readInput, readKey, readTimeout } from './input.ts';
+import { readInput, readKey, readWait } from './input.ts';
 import type { Output } from './output.ts';
 import { type Ended, executeHere, reachEither, type Started, startRun } from './reach.ts';
 import { SocketClient, WAIT_MS } from './socket-client.ts';
@@ -17,13 +17,13 @@ const RETRY_MS = 250;
 
 export const start: Execute = async (context, options, machine) => {
   const { config, output } = context;
+  const timeoutMs = readWait(options);
   const starting = {
     machine: machine!,
-    input: readInput(String(options['input'])),
     key: readKey(options['key']),
+    input: await readInput(String(options['input'])),
   };
   if (options['wait'] !== true) return said(output, await startRun(config, starting));
-  const timeoutMs = readTimeout(options['timeout']);
   const wait = (id: string, ended: Ended) => waitFor(context, id, ended, timeoutMs);
   const started = await reachEither<Started>(
     config,
@@ -57,15 +57,18 @@ function patient({ config }: Context, id: string): Ended {
   return async (_, waitMs) => {
     const client = new SocketClient(placeOf(config.dataDir).socket);
     const sinceMs = systemClock.monotonicMs();
+    const elapsedMs = () => systemClock.monotonicMs() - sinceMs;
+    // Who wants to wait no longer than this has no patience for a restart either.
+    const patienceMs = waitMs < WAIT_MS ? waitMs : RETURN_PATIENCE_MS;
     try {
       while (true) {
         try {
-          return await client.ended(id, waitMs);
+          return await client.ended(id, Math.max(0, waitMs - elapsedMs()));
         } catch (error) {
           const code = (error as { code?: unknown }).code;
           const mayReturn = error instanceof UnreachableError || code === 'FLEETQ_DRAINING';
           if (!mayReturn) throw error;
-          if (systemClock.monotonicMs() - sinceMs > RETURN_PATIENCE_MS) throw gone(id, error);
+          if (elapsedMs() > patienceMs) throw gone(id, error);
           await pause(systemClock, RETRY_MS);
         }
       }

@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -232,6 +232,20 @@ describe('mistakes', () => {
     expect((await read(answer)).status).toBe(413);
   });
 
+  test('bytes that are no text are refused, and not journaled as others', async () => {
+    const input = Buffer.from(
+      '{"machine":"test/double","input":{"n":1},"key":"caf\u00e9"}',
+      'latin1',
+    );
+    const answer = await open('POST', '/api/v1/runs', {}, (sent) => sent.end(input));
+    expect((await read(answer)).body).toMatchObject({
+      status: 400,
+      code: 'FLEETQ_BAD_REQUEST',
+      detail: 'the body is not UTF-8',
+    });
+    expect((await ask('GET', '/api/v1/runs')).body.runs).toEqual([]);
+  });
+
   test('a body of another type is refused', async () => {
     const answer = await ask('POST', '/api/v1/runs', 'a=1', { 'content-type': 'text/plain' });
     expect(answer.status).toBe(415);
@@ -345,6 +359,38 @@ describe('following', () => {
     await stream.next();
     await server.stop();
     expect((await stream.next()).done).toBe(true);
+  });
+});
+
+describe('connections on which nothing is asked', () => {
+  const idle = () =>
+    new Promise<Socket>((resolve, reject) => {
+      const socket = connect(path, () => resolve(socket)).on('error', reject);
+    });
+
+  test('keep nobody out, however many there are, and the latest stay open', async () => {
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 300; count++) {
+      const socket = await idle();
+      sockets.push(socket.on('error', () => undefined).resume());
+    }
+    expect((await ask('GET', '/api/v1/status')).status).toBe(200);
+    await expect.poll(() => sockets.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(64);
+    expect(sockets.at(-1)?.closed).toBe(false);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('do not cost anybody an answer that is still on its way', async () => {
+    const id = await start('test/gated', {});
+    const ended = ask('GET', `/api/v1/runs/${id}/result?waitMs=20000`);
+    await ask('GET', '/api/v1/status');
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 80; count++) {
+      sockets.push((await idle()).on('error', () => undefined).resume());
+    }
+    opening.open();
+    expect((await ended).body).toMatchObject({ status: 'completed' });
+    for (const socket of sockets) socket.destroy();
   });
 });
 

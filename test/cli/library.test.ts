@@ -2,10 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { createFleet, listen } from '../../src/index.ts';
+import * as z from 'zod';
+import { createFleet, defineMachine, listen } from '../../src/index.ts';
 import { begin, fileAppears, fleetq, makeDirectory } from './support.ts';
 
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
@@ -64,6 +66,37 @@ test('a program with createFleet is listed, followed and cancelled from a shell,
   expect(await ended).toEqual([0, null]);
   idle.destroy();
 }, 30_000);
+
+test('a run that ends with its process before it could be followed is shown to its end', async () => {
+  const cwd = makeDirectory();
+  const dataDir = join(cwd, '.fleetq');
+  const machine = defineMachine({
+    name: 'one',
+    version: 1,
+    input: z.object({}),
+    check: 'none',
+    work: () => 'done',
+  });
+  const fleet = await createFleet({ machines: [machine], dataDir, socket: false });
+  const run = await fleet.startLocal(machine, {});
+  await run.result();
+  await fleet.drain();
+  // What the process had said while the run was at its first record; then it is gone.
+  const first = { seq: 0, at: 0, epoch: 1, state: 'main.work', event: { type: 'STARTED' } };
+  const socket = createServer((request, response) => {
+    if (request.headers.accept !== 'text/event-stream') {
+      return void response.end(JSON.stringify({ events: [first], hasMore: false }));
+    }
+    socket.close();
+    socket.closeAllConnections();
+  });
+  await new Promise<void>((resolve) => socket.listen(join(dataDir, 'fleetq.sock'), resolve));
+  const followed = await fleetq(cwd, ['events', run.id, '--follow', '--json']);
+  expect(followed.code, followed.stderr).toBe(0);
+  const states = followed.stdout.trim().split('\n');
+  expect(states.map((line) => JSON.parse(line).seq)).toEqual([0, 1]);
+  expect(states.at(-1)).toContain('"completed"');
+}, 20_000);
 
 test('a path too long for a socket is told, and the fleet works without', async () => {
   const dataDir = join(makeDirectory(), 'x'.repeat(120));

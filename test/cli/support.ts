@@ -60,7 +60,7 @@ export function begin(
   options: {
     readonly cwd: string;
     readonly env?: Readonly<Record<string, string>>;
-    input?: string;
+    input?: string | Buffer;
   },
 ): Call {
   const child = spawn(process.execPath, [BIN, ...args], {
@@ -71,7 +71,7 @@ export function begin(
   return watch(child, options.input);
 }
 
-function watch(child: ChildProcess, input?: string): Call {
+function watch(child: ChildProcess, input?: string | Buffer): Call {
   running.add(child);
   let [stdout, stderr] = ['', ''];
   const heard = new Set<() => void>();
@@ -106,7 +106,10 @@ function watch(child: ChildProcess, input?: string): Call {
 export function fleetq(
   cwd: string,
   args: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
+  options: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly input?: string | Buffer;
+  } = {},
 ): Promise<Ended> {
   return begin(args, {
     cwd,
@@ -115,7 +118,7 @@ export function fleetq(
   }).ended;
 }
 
-function inputOf(options: { readonly input?: string }): { input?: string } {
+function inputOf(options: { readonly input?: string | Buffer }): { input?: string | Buffer } {
   return options.input === undefined ? {} : { input: options.input };
 }
 

@@ -167,6 +167,23 @@ describe('a file of tasks', () => {
     expect(refused.stderr).toContain('500 tasks had been enqueued before; they stay');
   });
 
+  test('with a key that has another input enqueues none of its batch, and names line and key', async () => {
+    const place = await makePlace();
+    const file = join(place.cwd, 'many.jsonl');
+    await place.run('enqueue', 'test/quick', '--input', '{"n":99}', '--key', 'k502');
+    writeFileSync(file, lines(2).concat('{"input":{"n":5},"key":"k502"}').join('\n'));
+    const small = await place.run('enqueue', 'test/quick', '--file', file);
+    expect([small.code, small.stdout]).toEqual([1, '']);
+    expect(small.stderr).toContain("line 3: the key 'k502' of test/quick belongs to task");
+    const { tasks } = (await place.json('runs')) as { tasks: readonly unknown[] };
+    expect(tasks).toHaveLength(1);
+    writeFileSync(file, lines(505).join('\n'));
+    const large = await place.run('enqueue', 'test/quick', '--file', file);
+    expect([large.code, large.stdout.trim().split('\n').length]).toEqual([1, 500]);
+    expect(large.stderr).toContain("line 503: the key 'k502'");
+    expect(large.stderr).toContain('500 tasks had been enqueued before; they stay');
+  });
+
   test('that is not there, or is given together with an input, is a usage error', async () => {
     const place = await makePlace();
     const gone = await place.run('enqueue', 'test/quick', '--file', '/no/such');
@@ -209,6 +226,62 @@ describe('dead letters', () => {
     const gone = await place.run('dead-letters', 'redrive', id);
     expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('was discarded at')]);
     await end(worker);
+  });
+});
+
+describe('several dead letters', () => {
+  interface Report {
+    readonly by: string;
+    readonly runs: readonly string[];
+    readonly redriven: readonly { readonly task: string; readonly generation: number }[];
+    readonly left: readonly string[];
+  }
+
+  test('are redriven by a run of a pod that answers here, or by the command where none does', async () => {
+    const place = await makePlace();
+    const worker = await place.worker();
+    const fail = async () => {
+      const { task } = await place.json('enqueue', 'test/failing', '--input', '{"secret":"s"}');
+      await place.run('wait', task, '--timeout', '20s');
+      return task as string;
+    };
+    const tasks = [await fail(), await fail()].sort();
+    const quick = await place.json('enqueue', 'test/quick', '--input', '{"n":1}');
+    await place.run('wait', quick.task, '--timeout', '20s');
+
+    const dry = await place.json<{ readonly tasks: readonly string[] }>(
+      'dead-letters',
+      'redrive',
+      '--machine',
+      'test/failing',
+      '--dry-run',
+    );
+    expect([...dry.tasks].sort()).toEqual(tasks);
+    const byPod = await place.run('dead-letters', 'redrive', ...tasks, quick.task, '--json');
+    expect(byPod.code, 'one of them was no dead letter').toBe(1);
+    const report = JSON.parse(byPod.stdout) as Report;
+    expect(report).toMatchObject({ by: 'pod', left: [quick.task] });
+    expect(report.redriven.map(({ task, generation }) => [task, generation]).sort()).toEqual(
+      tasks.map((task) => [task, 2]),
+    );
+    const run = await place.json('run', report.runs[0]!);
+    expect(run).toMatchObject({ machine: 'recovery/redrive', outcome: 'completed' });
+    for (const task of tasks) await place.run('wait', task, '--timeout', '20s');
+    await end(worker);
+
+    const alone = await place.json<Report>('dead-letters', 'redrive', '--machine', 'test/failing');
+    expect(alone).toMatchObject({ by: 'command', runs: [], left: [] });
+    expect(alone.redriven.map(({ generation }) => generation)).toEqual([3, 3]);
+    const none = await place.run('dead-letters', 'redrive', '--machine', 'test/failing');
+    expect([none.code, none.stdout]).toEqual([3, '']);
+  });
+
+  test('are named, or their machine is, and not both; a generation is for one', async () => {
+    const place = await makePlace();
+    const [one, two] = ['0'.repeat(26), '1'.repeat(26)];
+    for (const wrong of [[], [one, '--machine', 'm'], [one, two, '--generation', '1']]) {
+      expect((await place.run('dead-letters', 'redrive', ...wrong)).code).toBe(2);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import type { Execute } from '../../src/cli/command.ts';
 import { events } from '../../src/cli/events.ts';
 import { exitOf } from '../../src/cli/exit.ts';
 import { list } from '../../src/cli/fleet/dead-letters.ts';
+import { enqueue } from '../../src/cli/fleet/enqueue.ts';
 import { status } from '../../src/cli/fleet/migrate.ts';
 import { pods } from '../../src/cli/fleet/pods.ts';
 import { reschedule } from '../../src/cli/fleet/reschedule.ts';
@@ -28,7 +29,7 @@ describe('a wrong argument is a usage error', () => {
     ['a limit below one', runs, { limit: '0' }, [], /--limit must be a whole number from 1 to 500/],
     ['a limit that is no number', runs, { limit: 'all' }, [], /got "all"/],
     ['a page before no run', runs, { limit: '5', before: 'x' }, [], /--before must be a run's id/],
-    ['a run that is no id', run, {}, ['nonsense'], /must be a run's id/],
+    ['a run that is no id', run, {}, ['nonsense'], /must be a run's id, 26 .* or a UUID/],
     ['events of no id', events, { after: '-1' }, [''], /must be a run's id/],
     ['events after no number', events, { after: '1.5' }, ['0'.repeat(26)], /--after must be/],
     ['cancel of no id', cancel, {}, ['../../etc'], /must be a run's id/],
@@ -42,6 +43,9 @@ describe('a wrong argument is a usage error', () => {
       ['m'],
       /--timeout/,
     ],
+    ['a timeout without a wait', start, { ...quick, timeout: '1s' }, ['m'], /--wait is missing/],
+    ['the same of a task', enqueue, { ...quick, timeout: '1s' }, ['m'], /--wait is missing/],
+    ['a device as a file', start, { input: '@/dev/zero' }, ['m'], /\/dev\/zero is a device/],
     ['a file that is not there', start, { input: '@/no/such' }, ['m'], /cannot be read: ENOENT/],
     ['a directory as a file', start, { input: '@/' }, ['m'], /cannot be read: EISDIR/],
     [

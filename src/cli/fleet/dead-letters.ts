@@ -15,6 +15,7 @@ import { countOf, idOf } from '../runs.ts';
 import type { Column } from '../table.ts';
 import { recordsOf } from './history.ts';
 import { withStore } from './open.ts';
+import { redriveMany } from './redrive-many.ts';
 import { errorText, showTask, type TaskView, viewOf } from './task-view.ts';
 
 export const list: Execute = async ({ config, output }, options) => {
@@ -57,8 +58,25 @@ export const showOne: Execute = async ({ config, output }, _, task) => {
   });
 };
 
-export const redrive: Execute = async ({ config, output }, options, task) => {
-  idOf(task, 'the argument');
+/** One is redriven here and now; several, or all of a machine, by a pod where one answers. */
+export const redrive: Execute = async (context, options, ...words) => {
+  const tasks = words.flat() as RunId[];
+  const machine = options['machine'] as string | undefined;
+  for (const task of tasks) idOf(task, 'the argument');
+  if (tasks.length > 0 === (machine !== undefined)) {
+    throw new UsageError('name tasks, or a machine with --machine');
+  }
+  if (tasks.length === 1) return redriveOne(context, options, tasks[0]!);
+  if (options['generation'] !== undefined) {
+    throw new UsageError('--generation is for one task: several are taken as they are now');
+  }
+  const [isFresh, isDryRun] = [options['fresh'] === true, options['dryRun'] === true];
+  return withStore(context.config, (store) =>
+    redriveMany(store, context, { tasks, machine, isFresh, isDryRun }),
+  );
+};
+
+const redriveOne: Execute = async ({ config, output }, options, task) => {
   const isFresh = options['fresh'] === true;
   return withStore(config, async (store) => {
     const row = await find(store, task!);

@@ -1,30 +1,31 @@
 /** fleetq enqueue <machine> --input json | --file many.jsonl: gives tasks to the fleet. */
 import { refuseUnknown } from '../../admin/index.ts';
+import { TaskKeyConflictError } from '../../fleet/index.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
 import { parseDuration, type RunId, systemClock } from '../../ground/index.ts';
-import { type Plan, parseWith, Registry } from '../../machine/index.ts';
+import { type Plan, parseInput, Registry } from '../../machine/index.ts';
 import type { Context, Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
-import { readDue, readInput, readKey, readPriority, readTimeout } from '../input.ts';
+import { readDue, readInput, readKey, readPriority, readWait } from '../input.ts';
 import { loadMachines } from '../machines.ts';
-import { BadLineError, batchesOf, type Wanted, type Words } from './jsonl.ts';
+import { BadLineError, batchesOf, TakenKeyError, type Wanted, type Words } from './jsonl.ts';
 import { withTasks } from './open.ts';
 import { Progress } from './progress.ts';
 import { waitFor } from './wait.ts';
 
 export const enqueue: Execute = async (context, options, machine) => {
+  const timeoutMs = readWait(options);
   const words = wordsOf(options, parseDuration(context.config.retention) ?? 0);
   const plan = await planFor(context, machine!);
   if (options['file'] !== undefined) return enqueueFile(context, options, plan, words);
-  const timeoutMs = readTimeout(options['timeout']);
   const wanted: Wanted = {
-    input: readInput(String(options['input'] ?? 'null')),
+    input: await readInput(String(options['input'] ?? 'null')),
     options: { ...words, key: readKey(options['key']) },
   };
   const { output } = context;
   if (options['dryRun'] === true) {
-    await parseWith(plan.input, wanted.input as never, `the input of ${plan.name}`);
+    await parseInput(systemClock, plan, wanted.input);
     output.note(`the input fits ${plan.name}@${plan.version}; nothing was enqueued`);
     return Exit.ok;
   }
@@ -109,6 +110,7 @@ async function send(
   try {
     if (tasks) return await tasks.enqueueMany(plan, lines);
   } catch (error) {
+    if (error instanceof TaskKeyConflictError) throw new TakenKeyError(first + error.index, error);
     await nameLine(plan, lines, first);
     throw error;
   }
@@ -119,7 +121,7 @@ async function send(
 async function nameLine(plan: Plan, lines: readonly Wanted[], first: number): Promise<void> {
   for (const [index, { input }] of lines.entries()) {
     try {
-      await parseWith(plan.input, input as never, `the input of ${plan.name}`);
+      await parseInput(systemClock, plan, input);
     } catch (cause) {
       throw new BadLineError(first + index, cause);
     }

@@ -5,10 +5,12 @@
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { TextDecoder } from 'node:util';
 import type { TaskOptions } from '../../fleet/index.ts';
 import { describeError, FleetqError, show } from '../../ground/index.ts';
 import { UsageError } from '../errors.ts';
-import { parseInput, readDue, readKey, readPriority } from '../input.ts';
+import { INPUT_BYTES_MAX, parseInput, readDue, readKey, readPriority } from '../input.ts';
 
 /** What the command line says for every line that does not say otherwise. */
 export type Words = Pick<TaskOptions, 'keyMs' | 'priority' | 'due' | 'queue'>;
@@ -24,6 +26,7 @@ export interface Batch {
 
 const BATCH_COUNT = 500;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+const NEWLINE = 10;
 const FIELDS = ['input', 'key', 'priority', 'runAt', 'queue'];
 
 /** A line that cannot be enqueued, and why. */
@@ -36,8 +39,17 @@ export class BadLineError extends FleetqError {
   }
 }
 
+/** A line whose key belongs to a task with another input: not a mistake in the file as such. */
+export class TakenKeyError extends FleetqError {
+  readonly code = 'FLEETQ_KEY_CONFLICT';
+  readonly verdict = 'abort';
+  constructor(line: number, cause: FleetqError) {
+    super(`line ${line}: ${cause.message}`, { cause, hint: cause.hint });
+  }
+}
+
 export async function* batchesOf(file: string, words: Words): AsyncGenerator<Batch> {
-  const source = file === '-' ? process.stdin : createReadStream(file);
+  const source = Readable.from(textOf(file === '-' ? process.stdin : createReadStream(file)));
   const lines = createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY });
   let batch: Wanted[] = [];
   let [number, bytes, begun] = [0, 0, 0];
@@ -71,8 +83,33 @@ async function* orUnreadable(
   } catch (error) {
     failure ??= error as Error;
   }
+  if (failure instanceof UsageError) throw failure;
   if (failure)
     throw new UsageError(`the file cannot be read: ${failure.message}`, { cause: failure });
+}
+
+/** Bytes that are no text are refused: they would be enqueued as others than were given. */
+async function* textOf(source: NodeJS.ReadableStream): AsyncGenerator<string> {
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  let [bytes, lineBytes] = [0, 0];
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    yield decode(utf8, chunk, bytes);
+    bytes += chunk.length;
+    const end = chunk.lastIndexOf(NEWLINE);
+    lineBytes = end < 0 ? lineBytes + chunk.length : chunk.length - end - 1;
+    if (lineBytes > INPUT_BYTES_MAX) {
+      throw new UsageError(`the file has a line of more than ${INPUT_BYTES_MAX} bytes`);
+    }
+  }
+  yield decode(utf8, undefined, bytes);
+}
+
+function decode(utf8: TextDecoder, chunk: Buffer | undefined, at: number): string {
+  try {
+    return chunk ? utf8.decode(chunk, { stream: true }) : utf8.decode();
+  } catch (cause) {
+    throw new UsageError(`the file is not UTF-8, somewhere after byte ${at}`, { cause });
+  }
 }
 
 function readLine(text: string, number: number, words: Words): Wanted {

@@ -1,7 +1,7 @@
 /** fleetq migrate up | status | plan: the tables of the store, forward only. */
 import { describeError } from '../../ground/index.ts';
 import { StoreOptionsError } from '../../store/index.ts';
-import type { Migration, MigrationStatus } from '../../store/migrations.ts';
+import type { Migrated, Migration, MigrationStatus } from '../../store/migrations.ts';
 import { sqlitePath } from '../../store/open-store.ts';
 import type { Context, Execute } from '../command.ts';
 import { Exit } from '../exit.ts';
@@ -13,10 +13,9 @@ type Act = 'migrate' | 'look';
 export const up: Execute = async (context, options) => {
   if (options['dryRun'] === true) return plan(context, options);
   const { output } = context;
-  const before = await ask(context, 'look');
   const after = await ask(context, 'migrate');
   // Somebody else may have been faster; then there was less to do.
-  const applied = before.pending.map(nameOf);
+  const applied = (after.made ?? []).map(nameOf);
   if (output.isJson) output.json({ version: versionOf(after), applied });
   else {
     for (const name of applied) output.line(`applied  ${name}`);
@@ -59,7 +58,7 @@ function showSql({ name, sql }: Migration, output: Output): void {
 }
 
 /** The drivers are loaded only where one of their addresses comes. */
-async function ask({ config }: Context, act: Act): Promise<MigrationStatus> {
+async function ask({ config }: Context, act: Act): Promise<MigrationStatus & Partial<Migrated>> {
   const address = storeAddress(config);
   const options = storeOptions(config);
   if (/^postgres/i.test(address)) {

@@ -3,19 +3,20 @@ import type { Config } from '../../config/index.ts';
 import { Results } from '../../fleet/results.ts';
 import { Tasks } from '../../fleet/tasks.ts';
 import { runIdMint, systemClock, systemRandom } from '../../ground/index.ts';
-import { openStore, type Store, type StoreOptions } from '../../store/index.ts';
+import { type FilledStoreOptions, openStore, type Store } from '../../store/index.ts';
 import { UsageError } from '../errors.ts';
 
 /** Two for what is asked at once; a command is not a pod. */
 const CONNECTION_COUNT = 2;
 
-export function storeOptions({ pooled, claimMode }: Config): StoreOptions {
+export function storeOptions({ pooled, claimMode, listenUrl }: Config): FilledStoreOptions {
   return {
     clock: systemClock,
     random: systemRandom,
     poolSize: CONNECTION_COUNT,
     isPooled: pooled,
     claimMode,
+    listenUrl,
   };
 }
 

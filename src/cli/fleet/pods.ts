@@ -46,14 +46,15 @@ export function silenceOf(store: Store, { silence }: Pick<Config, 'silence'>): n
 
 /** Every pod there is, oldest first; the oldest that is up and was heard of lately leads. */
 export async function podsOf(store: Store, config: Pick<Config, 'silence'>): Promise<PodView[]> {
-  const silentMax = silenceOf(store, config);
+  const silenceMs = silenceOf(store, config);
   const rows = await store.pods();
-  const leading = rows.find(({ status, silentMs }) => status === 'up' && silentMs < silentMax);
-  return rows.map(({ seq: _, ...row }) => ({
-    ...row,
-    isLeader: row.pod === leading?.pod,
-    isSilent: (row.status === 'up' || row.status === 'draining') && row.silentMs >= silentMax,
-  }));
+  const isSilent = (row: PodRow) => row.silentMs >= (row.silenceMs ?? silenceMs);
+  const leading = rows.find((row) => row.status === 'up' && !isSilent(row));
+  return rows.map((row) => {
+    const { seq: _, ...rest } = row;
+    const isLive = row.status === 'up' || row.status === 'draining';
+    return { ...rest, isLeader: row.pod === leading?.pod, isSilent: isLive && isSilent(row) };
+  });
 }
 
 function columns(now: number): Column<PodView>[] {

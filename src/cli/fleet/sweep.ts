@@ -4,7 +4,9 @@
  * where it runs on this host. Otherwise the command does alone what needs no judgement: pods that are
  * fenced already, and claims whose owner is gone.
  */
+
 import type { Config } from '../../config/index.ts';
+import { outageOf } from '../../fleet/index.ts';
 import { systemRandom } from '../../ground/index.ts';
 import type { PodId, Store } from '../../store/index.ts';
 import type { Execute } from '../command.ts';
@@ -33,6 +35,8 @@ interface Swept {
 interface Report {
   readonly by: 'leader' | 'command';
   readonly swept: readonly Swept[];
+  /** More than half of the fleet is missing: no crash was counted. */
+  readonly isOutage: boolean;
   /** Silent pods that only a running pod may judge. */
   readonly left: readonly Missing[];
   /** Why the leader did nothing, in its words. */
@@ -44,12 +48,15 @@ const SPREAD_MS = 1_000;
 
 export const sweep: Execute = async ({ config, output }, options) =>
   withStore(config, async (store) => {
-    const missing = await missingOf(store, config);
+    const { missing, isOutage } = await missingOf(store, config);
     if (options['dryRun'] === true) return tellMissing(missing, output);
-    const report = (await byLeader(config)) ?? (await alone(store, missing));
+    const report = (await byLeader(config)) ?? (await alone(store, missing, isOutage));
     if (output.isJson) output.json(report);
     else if (report.swept.length > 0) output.table(report.swept, SWEPT);
     if (report.swept.length === 0) output.note(report.reason ?? 'nothing to sweep');
+    if (report.isOutage) {
+      output.note('more than half of the fleet is missing: no crash was counted');
+    }
     for (const { pod, name } of report.left) {
       output.note(
         `${pod} (${name}) is silent: left to the leader, which has to see that for itself`,
@@ -58,19 +65,24 @@ export const sweep: Execute = async ({ config, output }, options) =>
     return Exit.ok;
   });
 
-async function missingOf(store: Store, config: Config): Promise<Missing[]> {
-  const { silent, dead, ownerless } = await store.worklist(silenceOf(store, config));
+async function missingOf(
+  store: Store,
+  config: Config,
+): Promise<{ readonly missing: readonly Missing[]; readonly isOutage: boolean }> {
+  const found = await store.worklist(silenceOf(store, config));
+  const { silent, dead, ownerless } = found;
   const of = (why: Missing['why']) => (pod: (typeof silent)[number]) => ({
     pod: pod.pod,
     name: pod.name,
     why,
     wasWilling: pod.deadBy === pod.pod,
   });
-  return [
+  const missing = [
     ...silent.map(of('silent')),
     ...dead.map(of('dead')),
     ...ownerless.map((pod) => ({ pod, name: '', why: 'gone' as const, wasWilling: false })),
   ];
+  return { missing, isOutage: outageOf(found, silent.length).isOutage };
 }
 
 function tellMissing(missing: readonly Missing[], output: Output) {
@@ -88,28 +100,38 @@ async function byLeader(config: Config): Promise<Report | undefined> {
   try {
     const { id } = await client.start('recovery/sweep', { pod });
     const run = await client.ended(id, WAIT_MS);
-    const { pods } = Object(run.output) as { pods?: readonly Swept[] };
-    return { by: 'leader', swept: pods ?? [], left: [], reason: run.reason };
+    const { pods = [], isOutage = false } = Object(run.output) as Partial<{
+      readonly pods: readonly Swept[];
+      readonly isOutage: boolean;
+    }>;
+    return { by: 'leader', swept: pods, isOutage, left: [], reason: run.reason };
   } finally {
     client.close();
   }
 }
 
-async function alone(store: Store, missing: readonly Missing[]): Promise<Report> {
+async function alone(
+  store: Store,
+  missing: readonly Missing[],
+  isOutage: boolean,
+): Promise<Report> {
   const by = `command-${systemRandom.hex(8)}` as PodId;
   const swept: Swept[] = [];
   for (const each of missing.filter(({ why }) => why !== 'silent')) {
-    const counts = await takeAll(store, each, by);
+    // Where more than half are missing, their tasks are not to blame.
+    const counts = await takeAll(store, each, by, !each.wasWilling && !isOutage);
     await store.retire(each.pod as PodId);
     swept.push({ pod: each.pod, why: each.why, ...counts });
   }
-  return { by: 'command', swept, left: missing.filter(({ why }) => why === 'silent') };
+  const left = missing.filter(({ why }) => why === 'silent');
+  return { by: 'command', swept, isOutage, left };
 }
 
 async function takeAll(
   store: Store,
-  { pod, wasWilling }: Missing,
+  { pod }: Missing,
   by: PodId,
+  countsCrash: boolean,
 ): Promise<Omit<Swept, 'pod' | 'why'>> {
   const counts = { requeued: 0, failed: 0, cancelled: 0, waitingForHost: 0 };
   const names = { failed: 'failed', cancelled: 'cancelled', waiting: 'waitingForHost' } as const;
@@ -119,7 +141,7 @@ async function takeAll(
       by,
       to: 'pool',
       countMax: BATCH_COUNT,
-      crashed: wasWilling ? 'none' : 'all',
+      crashed: countsCrash ? 'all' : 'none',
       spreadMs: SPREAD_MS,
     });
     if (taken.length === 0) return counts;

@@ -9,9 +9,10 @@ import { exitOf } from '../exit.ts';
 import type { PodMessage } from './messages.ts';
 import { runPod } from './run-pod.ts';
 
-function tellStarter(message: PodMessage): void {
+function tellStarter(message: PodMessage, onSent: () => void = () => undefined): void {
   // Whoever started us and has just died hears nothing: what follows is told by 'disconnect'.
-  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+  if (process.connected) process.send?.(message, undefined, undefined, onSent);
+  else onSent();
 }
 
 /** What happens while the journal is opened is told once the process is up: first things first. */
@@ -61,7 +62,7 @@ work().catch((thrown: unknown) => {
   const error = describeError(thrown);
   const known = thrown instanceof FleetqError ? thrown : undefined;
   const mayPass = known?.verdict === 'retry';
-  tellStarter({ kind: 'refused', error, hint: known?.hint, mayPass });
-  process.exitCode = exitOf(known?.code ?? 'FLEETQ_INTERNAL');
-  process.disconnect?.();
+  const code = exitOf(known?.code ?? 'FLEETQ_INTERNAL');
+  // What a machine's module has left open must not keep up a process that cannot begin.
+  tellStarter({ kind: 'refused', error, hint: known?.hint, mayPass }, () => process.exit(code));
 });

@@ -1,0 +1,121 @@
+/** Inputs as they come from files, pipes and stdin: read with a bound, and never changed on the way. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { truncateSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { batchesOf } from '../../src/cli/fleet/jsonl.ts';
+import { INPUT_BYTES_MAX, readInput } from '../../src/cli/input.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { BIN, fleetq, makeDirectory } from './support.ts';
+
+const newDir = useTempDirs();
+/** In Latin-1, as an old editor saves it. */
+const LATIN1 = Buffer.from('{"name":"Zo\u00eb"}', 'latin1');
+
+function fileOf(content: string | Buffer): string {
+  const file = newDir('input.json');
+  writeFileSync(file, content);
+  return file;
+}
+
+describe('a file', () => {
+  test('is read as UTF-8, with or without a mark of that in front', async () => {
+    expect(await readInput(`@${fileOf('{"name":"Zoë"}')}`)).toEqual({ name: 'Zoë' });
+    expect(await readInput(`@${fileOf('\ufeff{"name":"Zoë"}')}`)).toEqual({ name: 'Zoë' });
+  });
+
+  test('whose bytes are no text is refused', async () => {
+    await expect(readInput(`@${fileOf(LATIN1)}`)).rejects.toMatchObject({
+      code: 'FLEETQ_USAGE',
+      message: expect.stringMatching(/the input in @.* is not UTF-8/),
+      hint: expect.stringContaining('iconv'),
+    });
+  });
+
+  test('that is too large is refused', async () => {
+    const file = fileOf('[');
+    truncateSync(file, INPUT_BYTES_MAX + 1);
+    await expect(readInput(`@${file}`)).rejects.toThrow(`larger than ${INPUT_BYTES_MAX} bytes`);
+  });
+});
+
+describe('a pipe with a name, as a shell makes it for <(…)', () => {
+  const pipe = () => {
+    const path = newDir('pipe');
+    spawnSync('mkfifo', [path]);
+    return path;
+  };
+
+  test('is read to its end', async () => {
+    const path = pipe();
+    const writer = spawn('sh', ['-c', `echo '{"n":1}' > "$0"`, path]);
+    const gone = once(writer, 'close');
+    expect(await readInput(`@${path}`)).toEqual({ n: 1 });
+    await gone;
+  });
+
+  test('that has no end is given up at the bound', async () => {
+    const path = pipe();
+    const writer = spawn('sh', ['-c', 'exec cat /dev/zero > "$0"', path]);
+    const gone = once(writer, 'close');
+    await expect(readInput(`@${path}`)).rejects.toThrow('is larger than');
+    await gone;
+  });
+});
+
+describe('stdin', () => {
+  test.each(['-', '@/dev/stdin'])(
+    'by the name %s is read, and refused where it is no text',
+    async (name) => {
+      const cwd = makeDirectory();
+      const args = ['start', 'test/quick', '--input', name];
+      expect(await fleetq(cwd, args, { input: '{"n":1}' })).toMatchObject({ code: 0 });
+      const refused = await fleetq(cwd, args, { input: LATIN1 });
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('is not UTF-8') });
+    },
+  );
+
+  test('without an end is given up at the bound', async () => {
+    const command = '"$0" "$1" start m --input - < /dev/zero';
+    const child = spawn('sh', ['-c', command, process.execPath, BIN], { cwd: makeDirectory() });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    const [code] = await once(child, 'close');
+    expect(said).toMatch(/the input in - is larger than \d+ bytes/);
+    expect(code).toBe(2);
+  });
+});
+
+describe('a file of many', () => {
+  async function linesOf(file: string): Promise<unknown[]> {
+    const inputs: unknown[] = [];
+    const words = { keyMs: 0, priority: undefined, due: undefined, queue: undefined };
+    for await (const { lines } of batchesOf(file, words)) {
+      inputs.push(...lines.map(({ input }) => input));
+    }
+    return inputs;
+  }
+
+  test('keeps letters that a chunk of the file cuts in two', async () => {
+    const letters = 'ë'.repeat(100_000);
+    const line = JSON.stringify({ input: letters });
+    expect(await linesOf(fileOf(`${line}\n${line} \n`))).toEqual([letters, letters]);
+  });
+
+  test('whose bytes are no text is refused', async () => {
+    const line = Buffer.concat([Buffer.from('{"input":'), LATIN1, Buffer.from('}\n')]);
+    await expect(linesOf(fileOf(line))).rejects.toThrow(/the file is not UTF-8, .* after byte 0/);
+    const cut = Buffer.from('{"input":1}\n"ë').subarray(0, -1);
+    await expect(linesOf(fileOf(cut))).rejects.toThrow(/not UTF-8/);
+  });
+
+  test('with a line that has no end is given up at the bound', async () => {
+    await expect(linesOf('/dev/zero')).rejects.toThrow(/a line of more than \d+ bytes/);
+  });
+
+  test('that is not there is told as such', async () => {
+    await expect(linesOf(newDir('missing'))).rejects.toThrow(/cannot be read: ENOENT/);
+  });
+});

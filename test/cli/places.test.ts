@@ -1,0 +1,97 @@
+/** Data directories that are none, or not ours: told as what they are, by every command, at once. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { BIN, fleetq, makeDirectory } from './support.ts';
+
+const QUICK = ['start', 'test/quick', '--input', '{"n":1}'];
+const LOOKS = [['runs'], ['journal', 'export'], ['journal', 'verify'], ['journal', 'inspect']];
+
+describe('a plain file', () => {
+  test.each([['runs'], QUICK, ['journal', 'inspect']])(
+    'is not held by anybody: %s',
+    async (...args) => {
+      const cwd = makeDirectory();
+      writeFileSync(join(cwd, '.fleetq'), 'a letter');
+      const ended = await fleetq(cwd, args);
+      expect(ended.stderr).toMatch(/\.fleetq is not a directory[\s\S]*hint:/);
+      expect(ended.stderr).not.toContain('held by');
+      expect(ended.code).toBe(1);
+    },
+  );
+
+  test.each([['runs'], QUICK])('on the way to it is told as such: %s', async (...args) => {
+    const cwd = makeDirectory();
+    writeFileSync(join(cwd, 'letter'), 'dear reader');
+    const ended = await fleetq(cwd, [...args, '--data-dir', join(cwd, 'letter', 'below')]);
+    expect(ended.stderr).toMatch(/cannot be read: ENOTDIR[\s\S]*hint: name another/);
+    expect(ended.code).toBe(1);
+  });
+});
+
+/** Whom modes of files mean something to: for root they do not. */
+const other = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const canRead =
+  spawnSync(process.execPath, [BIN, '--version'], { ...other, cwd: '/' }).status === 0;
+
+test.runIf(canRead)('a directory that may not be entered is told as such', () => {
+  const cwd = makeDirectory();
+  chmodSync(cwd, 0o755);
+  const closed = join(cwd, 'closed');
+  mkdirSync(closed, { mode: 0o000 });
+  for (const [args, reason] of [
+    [['runs'], /closed cannot be read: EACCES[\s\S]*hint: ask as its owner/],
+    [['journal', 'verify'], /closed cannot be read/],
+  ] as const) {
+    const options = { ...other, cwd: '/', encoding: 'utf8', timeout: 30_000 } as const;
+    const command = [BIN, ...args, '--data-dir', closed];
+    const { status, stderr } = spawnSync(process.execPath, command, options);
+    expect(stderr).toMatch(reason);
+    expect(stderr).not.toContain('held by');
+    expect(status).toBe(1);
+  }
+  chmodSync(closed, 0o700);
+});
+
+describe('what start would refuse is not read either', () => {
+  test.each(LOOKS)('a data directory that is a link: %s %s', async (...args) => {
+    const cwd = makeDirectory();
+    await fleetq(cwd, QUICK);
+    symlinkSync('.fleetq', join(cwd, 'link'));
+    const ended = await fleetq(cwd, [...args, '--data-dir', join(cwd, 'link')]);
+    expect(ended.stderr).toMatch(/link is a symbolic link[\s\S]*hint:/);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  test('a pipe in the place of the mark, at which nobody waits', async () => {
+    const cwd = makeDirectory();
+    await fleetq(cwd, QUICK);
+    const mark = join(cwd, '.fleetq', 'journal.mark');
+    renameSync(mark, join(cwd, 'mark'));
+    spawnSync('mkfifo', [mark]);
+    const ended = await fleetq(cwd, ['runs']);
+    expect(ended.stderr).toMatch(/journal\.mark is not a file/);
+    expect(ended.code).toBe(1);
+  });
+
+  test('a journal that is a link, even one that leads nowhere', async () => {
+    const cwd = makeDirectory();
+    mkdirSync(join(cwd, '.fleetq'), { mode: 0o700 });
+    symlinkSync('nowhere', join(cwd, '.fleetq', 'journal.db'));
+    const ended = await fleetq(cwd, ['runs']);
+    expect(ended.stderr).toMatch(/journal\.db is a symbolic link/);
+    expect(ended.code).toBe(1);
+  });
+});
+
+test('a directory that everybody may write is refused, and stays as it is', async () => {
+  const cwd = makeDirectory();
+  const shared = join(cwd, 'shared');
+  mkdirSync(shared);
+  chmodSync(shared, 0o1777);
+  const ended = await fleetq(cwd, [...QUICK, '--data-dir', shared]);
+  expect(ended.stderr).toMatch(/is open to others \(mode 1777\)[\s\S]*hint: name one below it/);
+  expect(ended.code).toBe(1);
+  expect(readdirSync(shared)).toEqual([]);
+});
