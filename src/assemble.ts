@@ -1,5 +1,6 @@
 /** What a fleet is opened with, and what it is made of. */
-import { countOption, DEFAULTS, durationOption } from './config/index.ts';
+import { DEFAULTS } from './config/defaults.ts';
+import { countOption, durationOption } from './config/options.ts';
 import { type Around, Caretaker, Engine, type EngineOptions, Inspector } from './engine/index.ts';
 import type { Member } from './fleet/index.ts';
 import {
@@ -27,6 +28,8 @@ export interface FleetOptions {
   readonly migrates?: boolean | undefined;
   /** The way to the store goes through a pooler in transaction mode. */
   readonly isPooled?: boolean | undefined;
+  /** A direct way to the same Postgres, for hints alone; without it a pooled pod finds tasks by looking. */
+  readonly listenUrl?: string | undefined;
   readonly claimMode?: 'skip-locked' | 'cas' | undefined;
   /** For people; the host's name by default. */
   readonly podName?: string | undefined;
@@ -160,6 +163,7 @@ function openEngine(
     clock,
     random,
     codec: options.codec,
+    copies: options.store ? 'aside' : 'own',
     onStall: (error) =>
       tell('journal.stalled', () => ({ error: { name: error.name, message: error.message } })),
     onRecover: () => tell('journal.recovered', () => ({})),

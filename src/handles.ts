@@ -1,5 +1,5 @@
 /** What programs hold of runs and tasks, and what they may say when they begin one. */
-import { countOption, durationOption, keyOption } from './config/index.ts';
+import { countOption, durationOption, keyOption } from './config/options.ts';
 import type { CancelReport } from './engine/index.ts';
 import type { TaskOptions } from './fleet/index.ts';
 import { type Duration, type RunId, show } from './ground/index.ts';

@@ -1,7 +1,10 @@
-/** FleetQ's public API. */
+/**
+ * FleetQ's public API. Each thing comes from the file that has it and not from its room's index: a
+ * process that needs no fleet should not wait at its start for one to be loaded.
+ */
 
-export { SocketError } from './admin/index.ts';
-export { ConfigError, LoadError } from './config/index.ts';
+export { SocketError } from './admin/errors.ts';
+export { ConfigError, LoadError } from './config/errors.ts';
 export type { Around, CancelReport, DrainReport, RunStatus, RunSummary } from './engine/index.ts';
 export {
   DrainingError,
@@ -16,16 +19,16 @@ export {
   TooManyRunsError,
   WaitTimeoutError,
 } from './engine/index.ts';
-export type { Recovery } from './fleet/index.ts';
 export {
   BadTaskError,
   BrokenHistoryError,
   ClaimLostError,
   NoStoreError,
-  PodTimesError,
   TaskKeyConflictError,
   TaskNotFoundError,
-} from './fleet/index.ts';
+} from './fleet/errors.ts';
+export type { Recovery } from './fleet/index.ts';
+export { PodTimesError } from './fleet/options.ts';
 export {
   type Backoff,
   type Duration,
@@ -89,16 +92,13 @@ export {
 } from './main.ts';
 export { type Governed, type GovernOptions, governProcess } from './process.ts';
 export {
-  openStore,
-  type PodRow,
-  type Store,
   StoreBusyError,
-  type StoreOptions,
   StoreOptionsError,
   StoreRefusedError,
   StoreSchemaError,
   StoreUnreachableError,
-  type TaskRow,
-} from './store/index.ts';
+} from './store/errors.ts';
+export type { PodRow, Store, StoreOptions, TaskRow } from './store/index.ts';
+export { openStore } from './store/open-store.ts';
 export { type EventName, type FleetqEvents, listen } from './telemetry/events.ts';
 export { type Logger, writeLogs } from './telemetry/logs.ts';

@@ -17,7 +17,7 @@ import { systemPressure } from './ground/index.ts';
 import { placeOf } from './journal/index.ts';
 import type { Machine } from './machine/index.ts';
 import { openStore, type Store } from './store/index.ts';
-import { suspectProcess } from './suspect-process.ts';
+import { type SuspectOrders, suspectProcess } from './suspect-process.ts';
 
 /** Records that may wait for the archive; beyond it nothing is claimed. */
 const UNFLUSHED_MAX = 50_000;
@@ -58,6 +58,7 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
           clock,
           random,
           deadLetters,
+          recovery,
           makeHeart: hasThread(options, store)
             ? threadHeart(options.store, options.isPooled ?? false)
             : inlineHeart(store),
@@ -79,13 +80,23 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
   }
 }
 
-/** Only a program whose machines are in files can start another that has them. */
 function beginSuspects(options: FleetOptions, base: Base): (() => SuspectProcess) | undefined {
-  const { store, modules, isPooled, podName, heartbeat, silence } = options;
+  const orders = suspectOrders(options, base);
+  return orders && suspectProcess(orders);
+}
+
+/**
+ * What a process for suspects is told: all that decides how its pod speaks to the store. Undefined
+ * where there can be none: only a program whose machines are in files can start another that has them.
+ */
+export function suspectOrders(
+  options: FleetOptions,
+  { dataDir, resultBytesMax }: Pick<Base, 'dataDir' | 'resultBytesMax'>,
+): SuspectOrders | undefined {
+  const { store, modules, isPooled, claimMode, podName, heartbeat, silence } = options;
   if (typeof store !== 'string' || modules === undefined) return undefined;
-  const { dataDir, resultBytesMax } = base;
-  const orders = { store, modules, dataDir, isPooled, podName, heartbeat, silence };
-  return suspectProcess({ ...orders, resultBytesMax });
+  const way = { store, isPooled, claimMode, heartbeat, silence };
+  return { ...way, modules, dataDir, podName, resultBytesMax };
 }
 
 /** A thread opens the store by its address; tables in memory are in no other thread. */
@@ -97,9 +108,9 @@ function hasThread(
 }
 
 async function storeOf(options: FleetOptions, { clock, random }: Base): Promise<Store> {
-  const { store, migrates, isPooled, claimMode } = options;
+  const { store, migrates, isPooled, claimMode, listenUrl } = options;
   if (typeof store === 'object') return store;
-  return openStore(store ?? '', { clock, random, migrates, isPooled, claimMode });
+  return openStore(store ?? '', { clock, random, migrates, isPooled, claimMode, listenUrl });
 }
 
 function timesOf(options: FleetOptions, store: Store): PodTimes {

@@ -5,7 +5,8 @@
 
 import type { AdminServer, MachineInfo } from './admin/index.ts';
 import { assemble, type FleetOptions, type Parts } from './assemble.ts';
-import { DEFAULTS, durationOption, keyOption } from './config/index.ts';
+import { DEFAULTS } from './config/defaults.ts';
+import { durationOption, keyOption } from './config/options.ts';
 import {
   type DrainReport,
   RunNotFoundError,
@@ -15,7 +16,7 @@ import {
 } from './engine/index.ts';
 import { NoStoreError } from './fleet/errors.ts';
 import type { Member, PodStatus } from './fleet/index.ts';
-import { type Duration, isRunId, type RunId, show } from './ground/index.ts';
+import { type Duration, isRunId, type RunId, show, turn } from './ground/index.ts';
 import {
   dueOf,
   type EnqueueOptions,
@@ -83,7 +84,8 @@ export class Fleet implements AsyncDisposable {
     }
     if (!(socket ?? !isIdle)) return;
     const isRequired = socket === true;
-    // Loaded when runs are under way again: they do not need it, and HTTP takes its time.
+    // Loaded when the last of the runs is under way again: they do not need it, and HTTP takes its time.
+    await turn(clock);
     const { serveFleet } = await import('./admin/index.ts');
     this.#server = await serveFleet({ fleet: this, dataDir, clock, resultBytesMax, isRequired });
   }

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { ClaimMode } from './config/index.ts';
 import type { SuspectProcess } from './fleet/index.ts';
 import type { Duration } from './ground/index.ts';
 
@@ -12,6 +13,7 @@ export interface SuspectOrders {
   readonly modules: readonly string[];
   readonly dataDir: string;
   readonly isPooled?: boolean | undefined;
+  readonly claimMode?: ClaimMode | undefined;
   readonly podName?: string | undefined;
   readonly heartbeat?: Duration | undefined;
   readonly silence?: Duration | undefined;

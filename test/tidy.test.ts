@@ -42,7 +42,7 @@ const RANKS: readonly (readonly [RegExp, number])[] = [
   [/^src\/fleet\//, 4],
   [/^src\/sessions\//, 5],
   [/^src\/(admin|telemetry)\//, 6],
-  [/^src\/(cli\/|[a-z-]+\.ts$)/, 7],
+  [/^src\/(cli\/|testing\/|[a-z-]+\.ts$)/, 7],
 ];
 
 function rankOf(file: string): number {

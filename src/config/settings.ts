@@ -31,6 +31,8 @@ export interface Settings {
   readonly archive: Duration;
   /** The way to the store goes through a pooler in transaction mode. */
   readonly pooled: boolean | undefined;
+  /** A direct way to the same Postgres, for hints alone. */
+  readonly listenUrl: string | undefined;
   readonly claimMode: ClaimMode | undefined;
   /** Where probes and metrics are answered; undefined: nowhere. */
   readonly healthListen: string | undefined;
@@ -58,6 +60,7 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     silence: { default: undefined, read: duration },
     archive: { default: DEFAULTS.archive, read: duration },
     pooled: { default: undefined, read: flag },
+    listenUrl: { default: undefined, read: directAddress },
     claimMode: { default: undefined, read: oneOf(CLAIM_MODES) },
     healthListen: { default: undefined, read: address },
     logLevel: { default: DEFAULTS.logLevel, read: oneOf(LOG_LEVELS) },
@@ -143,6 +146,11 @@ function storeAddress(value: unknown, where: string): string {
   throw new ConfigError(
     `${where} must be an address such as postgres://user@host/database or sqlite:./fleet.db`,
   );
+}
+
+function directAddress(value: unknown, where: string): string {
+  if (typeof value === 'string' && /^postgres(ql)?:\/\//i.test(value)) return value;
+  throw new ConfigError(`${where} must be an address such as postgres://user@host/database`);
 }
 
 const PORT_MAX = 65_535;

@@ -11,6 +11,7 @@ import {
   isRunId,
   type Json,
   type RunId,
+  TooLargeError,
 } from '../ground/index.ts';
 import type { EventRow } from '../journal/index.ts';
 import type { Plan, Registry } from '../machine/index.ts';
@@ -116,6 +117,7 @@ export class Acceptor {
       input: this.#inputOf(task),
       key: task.key,
       deadlineMs: task.deadlineMs,
+      ageMs: task.ageMs,
       rows,
       wasInterrupted: task.wasInterrupted,
       // It left in order at its last record, so whatever that waited for is over.
@@ -150,6 +152,9 @@ export class Acceptor {
 
   #inputOf(task: ClaimedTask): Json {
     const { payload, machine } = task;
+    if (task.oversizeBytes !== undefined) {
+      throw new TooLargeError(`the input of ${machine}`, this.#ports.payloadBytesMax);
+    }
     if (payload === undefined) {
       throw new BadTaskError('the payload is missing', {
         hint: 'write JSON into the column payload; null is JSON too',

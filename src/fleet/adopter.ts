@@ -5,10 +5,11 @@
  * store's otherwise; nothing that came from the store runs before the store has said whose it is.
  */
 import type { Engine, LocalHold } from '../engine/index.ts';
-import type { RunId } from '../ground/index.ts';
+import type { Clock, RunId } from '../ground/index.ts';
 import type { Head, PodId, Segment, Store, TakenTask } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
+import { fenceProven } from './fence-proven.ts';
 import { HeldRun, type Keeper } from './held-run.ts';
 import { segmentOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
@@ -22,6 +23,8 @@ export interface AdopterPorts {
   readonly holdings: Holdings;
   readonly keeper: Keeper;
   readonly pod: PodId;
+  readonly clock: Clock;
+  readonly silentMs: number;
 }
 
 /** What is here of a run, and whether it goes on from what the store has. */
@@ -39,11 +42,11 @@ export class Adopter {
   }
 
   async adopt(predecessors: readonly PodId[]): Promise<void> {
-    const { store, engine, pod } = this.#ports;
+    const { store, engine, clock, pod, silentMs } = this.#ports;
     const known = await this.#compare(await engine.held.localHolds());
     let count = 0;
     for (const from of predecessors) {
-      await store.fence(from, pod, 'proved');
+      await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });
       const crashed = await this.#crashedIn(from, known);
       for (;;) {
         const countMax = BATCH_COUNT_MAX;
@@ -68,7 +71,7 @@ export class Adopter {
     const crashed: RunId[] = [];
     let after = '';
     for (;;) {
-      const page = await this.#ports.store.held(from, after, BATCH_COUNT_MAX);
+      const page = await this.#ports.store.held(from, after, BATCH_COUNT_MAX, 0);
       for (const { task, generation, epoch } of page) {
         const hold = known.get(task)?.hold;
         if (hold?.isOpen && hold.generation === generation && hold.epoch === epoch) {
@@ -138,7 +141,8 @@ export class Adopter {
     const { engine, holdings, keeper, pod } = this.#ports;
     const held = new HeldRun(task, last, keeper);
     holdings.put(held);
-    await engine.held.resume(task.task, held, { pod, deadlineMs: task.deadlineMs });
+    const { deadlineMs, ageMs } = task;
+    await engine.held.resume(task.task, held, { pod, deadlineMs, ageMs });
     if (task.control === 'cancel') {
       engine.cancel(task.task, 'cancelled by request').catch(() => undefined);
     }

@@ -12,6 +12,14 @@ export interface Heard {
   readonly sentMs: number;
 }
 
+/** What a heart knows of its row, so that another can go on with it: the same pod, not a clone. */
+export interface Followed {
+  /** The number of the last beat that is known to have been taken. */
+  readonly seq: number;
+  /** One of these stands in the row. */
+  readonly nonces: readonly string[];
+}
+
 export interface BeatPorts {
   readonly store: Pick<Store, 'beat'>;
   readonly clock: Clock;
@@ -19,6 +27,10 @@ export interface BeatPorts {
   readonly heartbeatMs: number;
   /** The nonce of the registration: the first beat follows it. */
   readonly nonce: string;
+  /** Where an earlier heart of this pod has stopped; undefined for the first. */
+  readonly since?: Followed | undefined;
+  /** Before each beat: what another would have to know if this one went no further. */
+  readonly onSending?: ((followed: Followed) => void) | undefined;
   readonly mintNonce: () => string;
   readonly news: () => { readonly lsn: number; readonly report: Json };
   /** Whether the process still makes progress; one that does not lets itself be taken for dead. */
@@ -33,14 +45,16 @@ const UNHEARD_COUNT_MAX = 64;
 export class BeatLoop {
   readonly #ports: BeatPorts;
   readonly #unheard = new Set<string>();
-  #seq = 0;
+  #seq: number;
   #cancel: Cancel | undefined;
   #beating: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(ports: BeatPorts) {
     this.#ports = ports;
-    this.#unheard.add(ports.nonce);
+    const { seq, nonces } = ports.since ?? { seq: 0, nonces: [ports.nonce] };
+    this.#seq = seq;
+    for (const nonce of nonces) this.#unheard.add(nonce);
   }
 
   start(): void {
@@ -73,6 +87,7 @@ export class BeatLoop {
   async #beat(sentMs: number): Promise<number> {
     const { store, pod, heartbeatMs, mintNonce, news, onHeard, onFailed } = this.#ports;
     const nonce = this.#nextNonce(mintNonce);
+    this.#ports.onSending?.({ seq: this.#seq, nonces: [...this.#unheard] });
     let answer: BeatAnswer;
     try {
       answer = await store.beat({ pod, seq: this.#seq, nonce, ...news() });

@@ -11,7 +11,11 @@ const BATCH_COUNT_MAX = 500;
 /** Shortly after a claim, fewer free places than this are not worth a statement of their own. */
 const WORTHWHILE_SHARE = 0.25;
 const GATHER_MS = 50;
-const CROWDED_MS = 5;
+/** After a place was freed: what is freed with it, or right after it, goes into the same statement. */
+const SETTLE_DOWN_MS = 5;
+/** Whoever has no room is told when there is some. This is for what nobody tells: a disk that works
+ *  again, records that have reached the store. */
+const CROWDED_MS = 1_000;
 
 export interface ClaimerPorts {
   readonly store: Pick<Store, 'claim'>;
@@ -32,6 +36,8 @@ export class Claimer {
   #claiming: Promise<void> | undefined;
   #isStopped = true;
   #isHinted = false;
+  /** The next look is far off, since there is no room, or too little. */
+  #isCrowded = false;
   #claimedMs = Number.NEGATIVE_INFINITY;
 
   constructor(ports: ClaimerPorts) {
@@ -69,24 +75,41 @@ export class Claimer {
     if (!this.#claiming) this.#claimAfter(0);
   }
 
+  /** There may be room again. */
+  roomed(): void {
+    if (!this.#isCrowded || this.#claiming || this.#ports.room() <= 0) return;
+    this.#isCrowded = false;
+    this.#claimAfter(SETTLE_DOWN_MS);
+  }
+
   #claimAfter(ms: number): void {
     if (this.#isStopped) return;
     this.#cancel?.();
     this.#cancel = this.#ports.clock.after(ms, () => {
+      const crowdedMs = this.#crowdedMs();
+      this.#isCrowded = crowdedMs !== undefined;
+      if (crowdedMs !== undefined) return this.#claimAfter(crowdedMs);
       this.#claiming = this.#poll().then((waitMs) => {
         this.#claiming = undefined;
-        this.#claimAfter(this.#isHinted ? Math.min(waitMs, CROWDED_MS) : waitMs);
+        this.#claimAfter(this.#isHinted ? Math.min(waitMs, SETTLE_DOWN_MS) : waitMs);
       });
     });
   }
 
+  /** How long to leave it at that, unless places are freed; undefined where a claim is worth it. */
+  #crowdedMs(): number | undefined {
+    const { clock, room, capacity } = this.#ports;
+    const free = room();
+    if (free <= 0) return CROWDED_MS;
+    const sinceMs = clock.monotonicMs() - this.#claimedMs;
+    const isWorthwhile = free >= capacity() * WORTHWHILE_SHARE || sinceMs >= GATHER_MS;
+    return isWorthwhile ? undefined : GATHER_MS - sinceMs;
+  }
+
   /** Answers how long to wait before the next look. */
   async #poll(): Promise<number> {
-    const { store, clock, random, room, capacity, request, accept } = this.#ports;
+    const { store, clock, random, room, request, accept } = this.#ports;
     const free = Math.min(room(), BATCH_COUNT_MAX);
-    const sinceMs = clock.monotonicMs() - this.#claimedMs;
-    if (free <= 0) return CROWDED_MS;
-    if (free < capacity() * WORTHWHILE_SHARE && sinceMs < GATHER_MS) return CROWDED_MS;
     this.#isHinted = false;
     this.#claimedMs = clock.monotonicMs();
     try {

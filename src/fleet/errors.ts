@@ -33,10 +33,13 @@ export class BadTaskError extends FleetqError {
 export class TaskKeyConflictError extends FleetqError {
   readonly code = 'FLEETQ_KEY_CONFLICT';
   readonly verdict = 'abort';
-  constructor(machine: string, key: string, task: RunId) {
+  /** Which one it is, of those that were to be enqueued together. */
+  readonly index: number;
+  constructor(machine: string, key: string, task: RunId, index: number) {
     super(`the key '${key}' of ${machine} belongs to task ${task}, which has another input`, {
       hint: 'use another key, or the same input',
     });
+    this.index = index;
   }
 }
 
@@ -57,5 +60,14 @@ export class TaskNotFoundError extends FleetqError {
   readonly verdict = 'abort';
   constructor(id: string) {
     super(`there is no task ${id}`, { hint: 'retention may have removed it' });
+  }
+}
+
+/** The thread of the heart came to nothing before it could beat. */
+export class HeartFailedError extends FleetqError {
+  readonly code = 'FLEETQ_HEART_FAILED';
+  readonly verdict = 'retry';
+  constructor(options?: FleetqErrorOptions) {
+    super('the thread of the heartbeat ended before its first beat', options);
   }
 }

@@ -2,8 +2,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, describeError, type Json, systemClock, systemRandom } from '../ground/index.ts';
 import { openStore, type PodId } from '../store/index.ts';
-import { BeatLoop } from './beat-loop.ts';
-import { DEADLINE, type FromThread, PROGRESS, type ThreadOrders } from './thread-heart.ts';
+import { BeatLoop, type Followed } from './beat-loop.ts';
+import { deadlineOf } from './heart.ts';
+import {
+  DEADLINE,
+  type FromThread,
+  PROGRESS,
+  type ThreadOrders,
+  type ToThread,
+} from './thread-heart.ts';
 
 const orders = workerData as ThreadOrders;
 const shared = new BigInt64Array(orders.shared);
@@ -12,8 +19,11 @@ const main = parentPort;
 const say = (message: FromThread) => main.postMessage(message);
 
 let news: { lsn: number; report: Json } = { lsn: 0, report: {} };
-main.on('message', (message: typeof news) => {
-  news = message;
+const begun = new Promise<Followed>((resolve) => {
+  main.on('message', (message: ToThread) => {
+    if (message.kind === 'news') news = message.news;
+    else resolve(message.since);
+  });
 });
 
 const store = await openStore(orders.url, {
@@ -27,11 +37,18 @@ const store = await openStore(orders.url, {
   deadlineMs: Math.max(250, Math.min(orders.heartbeatMs, orders.silentMs / 4)),
 });
 
+// Only so that a connection is there: a beat that fails is tried again, and so would this be.
+await store.checkSchema().catch(() => undefined);
+say({ kind: 'ready' });
+const since = await begun;
+
 new BeatLoop({
   store,
   clock: systemClock,
   pod: orders.pod as PodId,
   nonce: orders.nonce,
+  since,
+  onSending: (followed) => say({ kind: 'sending', followed }),
   heartbeatMs: orders.heartbeatMs,
   mintNonce: () => systemRandom.hex(8),
   news: () => news,
@@ -41,7 +58,7 @@ new BeatLoop({
   },
   onHeard: (heard) => {
     if (heard.answer.kind === 'taken') {
-      const deadlineMs = heard.sentMs + orders.silentMs - orders.heartbeatMs;
+      const deadlineMs = deadlineOf(heard.sentMs, orders);
       Atomics.store(shared, DEADLINE, BigInt(Math.floor(deadlineMs * 1_000)));
     }
     say({ kind: 'heard', heard });

@@ -22,6 +22,8 @@ export interface HeartOptions {
 export interface Heart {
   /** After this monotonic time no phase of a claimed run begins. */
   readonly deadlineMs: number;
+  /** Resolves when it can beat at once. To be called before the pod registers: its silence begins then. */
+  ready(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -30,7 +32,10 @@ export interface Heart {
 export type MakeHeart = (options: HeartOptions) => Heart;
 
 /** Until when a beat that was sent at `sentMs` and taken lets phases begin: one heartbeat early. */
-export function deadlineOf(sentMs: number, { silentMs, heartbeatMs }: HeartOptions): number {
+export function deadlineOf(
+  sentMs: number,
+  { silentMs, heartbeatMs }: Pick<HeartOptions, 'silentMs' | 'heartbeatMs'>,
+): number {
   return sentMs + silentMs - heartbeatMs;
 }
 
@@ -54,6 +59,7 @@ class InlineHeart implements Heart {
     });
   }
 
+  async ready(): Promise<void> {}
   start(): void {
     this.#loop.start();
   }

@@ -26,6 +26,8 @@ export class HeldRun implements Tie {
   #lastSeq: number;
   #lastHash: string;
   #retries = 0;
+  /** What whoever enqueued it allows beyond that, when it was claimed. */
+  readonly #retriesLeft: number;
   #hasCompletedStep = false;
   #step: string | undefined;
   /** The claim no longer stands, or its settlement is on its way: nothing is told any more. */
@@ -34,12 +36,15 @@ export class HeldRun implements Tie {
   isMirror = false;
 
   constructor(
-    task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'>,
+    task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'> &
+      Partial<Pick<ClaimedTask, 'retryCount' | 'retriesMax'>>,
     from: { readonly seq: number; readonly hash: string; readonly state: string | undefined },
     keeper: Keeper,
   ) {
     this.claim = { task: task.task, generation: task.generation, epoch: task.epoch };
     this.keyGeneration = task.keyGeneration;
+    const { retryCount = 0, retriesMax = Number.POSITIVE_INFINITY } = task;
+    this.#retriesLeft = retriesMax - retryCount;
     this.#keeper = keeper;
     this.#prevHash = from.hash;
     this.#lastHash = from.hash;
@@ -61,6 +66,10 @@ export class HeldRun implements Tie {
     return this.#keeper.isCurrent();
   }
 
+  mayRetry(): boolean {
+    return this.#retries < this.#retriesLeft;
+  }
+
   whenCurrent(): Promise<boolean> {
     return this.#keeper.whenCurrent(this);
   }
@@ -75,7 +84,7 @@ export class HeldRun implements Tie {
     this.#tail.push(record);
     this.#lastSeq = record.seq;
     this.#lastHash = record.hash;
-    if (record.event === 'FAILED') this.#retries++;
+    if (record.event === 'FAILED' || record.event === 'EXHAUSTED') this.#retries++;
     const step = stepOf(record.state);
     const isBadEnd = step === 'failed' || step === 'cancelled';
     if (this.#step !== undefined && step !== this.#step && !isBadEnd) this.#hasCompletedStep = true;
@@ -100,8 +109,17 @@ export class HeldRun implements Tie {
   ended(ending: Ending): void {
     const { outcome, output, error, reason, kind } = ending;
     const isGood = outcome === 'completed' || outcome === 'handedOff';
+    // Written out: nearly every settlement is one of these, and to copy others into it costs more
+    // than the rest.
     this.#settle({
-      ...this.#leaving(),
+      task: this.claim.task,
+      generation: this.claim.generation,
+      epoch: this.claim.epoch,
+      tail: this.tail(),
+      lastSeq: this.#lastSeq,
+      lastHash: this.#lastHash,
+      retriesAdd: this.#retries,
+      hasCompletedStep: this.#hasCompletedStep,
       to: isGood ? 'completed' : outcome === 'cancelled' ? 'cancelled' : 'failed',
       outcome,
       result: output === undefined ? undefined : JSON.stringify(output),

@@ -20,7 +20,7 @@ export {
   PodTimesError,
 } from './options.ts';
 export { Pod, type PodEvents, type PodStatus } from './pod.ts';
-export { type Recovery, recoveryOf } from './recovery.ts';
+export { outageOf, type Recovery, recoveryOf } from './recovery.ts';
 export type { SuspectProcess } from './suspects.ts';
 export type { TaskOptions } from './tasks.ts';
 export { threadHeart } from './thread-heart.ts';

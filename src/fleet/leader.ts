@@ -12,6 +12,8 @@ export interface LeaderPorts {
   readonly clock: Clock;
   /** Starts the machine as a run of this journal; resolves when it has ended. */
   readonly run: (chore: Chore, pod: string) => Promise<void>;
+  /** Whether a timer that is due would find anything to do: nothing is started for nothing. */
+  readonly hasWork: (chore: Chore) => Promise<boolean>;
   readonly reconcileMs: number;
   readonly retentionMs: number;
 }
@@ -63,14 +65,19 @@ export class Leader {
     const lastMs = this.#lastMs.get(chore) ?? Number.NEGATIVE_INFINITY;
     if (nowMs - lastMs < everyMs) return;
     this.#lastMs.set(chore, nowMs);
-    this.#start(chore, life);
+    this.#act(chore, async () => {
+      if ((await this.#ports.hasWork(chore)) && !life.isDead) await this.#ports.run(chore, life.id);
+    });
   }
 
   #start(chore: Chore, life: Life): void {
+    this.#act(chore, () => this.#ports.run(chore, life.id));
+  }
+
+  #act(chore: Chore, act: () => Promise<void>): void {
     if (this.#running.has(chore)) return;
     this.#running.add(chore);
-    this.#ports
-      .run(chore, life.id)
+    act()
       .catch((error) => tell('recovery.failed', () => ({ chore, error: describeError(error) })))
       .finally(() => this.#running.delete(chore));
   }

@@ -11,14 +11,16 @@ import { Archiver } from './archiver.ts';
 import type { Heard } from './beat-loop.ts';
 import { Capacity } from './capacity.ts';
 import { Claimer } from './claimer.ts';
+import { Doubts } from './doubts.ts';
 import { ClaimLostError } from './errors.ts';
+import { fenceProven } from './fence-proven.ts';
 import type { Heart } from './heart.ts';
 import type { HeldRun, Keeper } from './held-run.ts';
 import { Holdings } from './holdings.ts';
 import type { PodPorts } from './options.ts';
 import { reconcile } from './reconciler.ts';
 import { reportOf } from './report.ts';
-import { Settler } from './settler.ts';
+import { Settler, type SettlerPorts } from './settler.ts';
 import { Sleepers } from './sleepers.ts';
 import { Watch } from './watch.ts';
 
@@ -33,9 +35,8 @@ export interface LifePorts extends PodPorts {
   readonly onBeat: (life: Life) => void;
 }
 
-/** Claims that are on their way make the counts differ; only a lasting difference is looked into. */
-const MISCOUNTS_MAX = 2;
 const CURRENT_LOOK_MS = 50;
+const LAST_FENCE_MS = 1_000;
 
 export class Life implements Keeper {
   readonly id: PodId;
@@ -49,11 +50,7 @@ export class Life implements Keeper {
   readonly #acceptor: Acceptor;
   readonly #claimer: Claimer;
   readonly #sleepers: Sleepers;
-  #miscounts = 0;
-  /** Another server answers, which may have lost what the one before had said. */
-  #isDoubtful = false;
-  #isReconciling = false;
-  #timeline: string | undefined;
+  readonly #doubts: Doubts;
   isDead = false;
   isReady = false;
   isDraining = false;
@@ -66,6 +63,11 @@ export class Life implements Keeper {
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
     const holdings = this.holdings;
+    this.#doubts = new Doubts({
+      count: () => holdings.size,
+      isReady: () => this.isReady,
+      reconcile: () => this.#reconcile(),
+    });
     this.#heart = ports.makeHeart({
       pod: id,
       nonce,
@@ -78,13 +80,8 @@ export class Life implements Keeper {
       onFailed: (error) =>
         tell('store.failed', () => ({ what: 'beat', error: describeError(error) })),
     });
-    this.#settler = new Settler({
-      store,
-      clock,
-      random,
-      pod: id,
-      onOver: (over, lost) => this.#over(over, lost),
-    });
+    const onOver: SettlerPorts['onOver'] = (over, lost) => this.#over(over, lost);
+    this.#settler = new Settler({ store, clock, random, pod: id, onOver });
     this.#archiver = new Archiver({
       store,
       clock,
@@ -116,6 +113,7 @@ export class Life implements Keeper {
         routes: ports.routes,
         journal: ports.journal.id,
         head: ports.isSuspectsOnly ? 'suspect' : 'ready',
+        payloadBytesMax: limits.payloadBytesMax,
       }),
       room: () => this.#room(),
       capacity: () => this.capacity.count,
@@ -123,13 +121,19 @@ export class Life implements Keeper {
     });
   }
 
+  /** Resolves when its heart can beat at once: to be awaited before it registers. */
+  ready(): Promise<void> {
+    return this.#heart.ready();
+  }
+
   /** Beats, takes over from predecessors, and begins to claim. */
   async start(seen: JournalSeen): Promise<void> {
-    const { store, engine } = this.#ports;
+    const { store, engine, clock, times } = this.#ports;
     this.#heart.start();
     await this.whenTrusted();
     const { holdings, id: pod } = this;
-    const ports = { store, engine, acceptor: this.#acceptor, holdings, keeper: this, pod };
+    const mine = { acceptor: this.#acceptor, holdings, keeper: this, pod };
+    const ports = { store, engine, clock, silentMs: times.silentMs, ...mine };
     const predecessors = seen.pods.map((before) => before.pod).filter((before) => before !== pod);
     await new Adopter(ports).adopt(predecessors);
     if (this.isDead) return;
@@ -169,6 +173,7 @@ export class Life implements Keeper {
   }
   settle(held: HeldRun, settlement: Settlement): void {
     this.#settler.push(held, settlement);
+    this.#claimer.roomed();
   }
 
   /** No claim commits after this has resolved. */
@@ -184,8 +189,9 @@ export class Life implements Keeper {
     await Promise.race([lastWords, this.#sleepers.sleep(budgetMs)]);
     this.#stop();
     await this.#heart.stop();
-    await this.#ports.store.fence(this.id, this.id, 'proved');
-    if (this.holdings.size === 0) await this.#ports.store.retire(this.id);
+    const { store, clock } = this.#ports;
+    await fenceProven(this.id, { store, clock, by: this.id, budgetMs: LAST_FENCE_MS });
+    if (this.holdings.size === 0) await store.retire(this.id);
   }
 
   /** Lets go of everything without a word to the store. */
@@ -223,10 +229,8 @@ export class Life implements Keeper {
     const { clock, onDead, onBeat, onDrainWanted } = this.#ports;
     if (this.isDead) return;
     if (answer.kind === 'refused') {
-      const why =
-        answer.status === 'dead' || answer.status === 'down'
-          ? 'the fleet took it for dead'
-          : 'another process beats in its name';
+      const isDead = answer.status === 'dead' || answer.status === 'down';
+      const why = isDead ? 'the fleet took it for dead' : 'another process beats in its name';
       this.die();
       tell('pod.died', () => ({ pod: this.id, why }));
       return onDead(why);
@@ -234,41 +238,24 @@ export class Life implements Keeper {
     this.#ports.engine.held.forget(this.holdings.certain(sentMs));
     this.watch.see(answer.fleet, clock.monotonicMs());
     this.capacity.feel(this.#ports.pressure());
-    if (this.#timeline !== undefined && this.#timeline !== answer.timeline) {
-      tell('store.failedOver', () => ({ from: this.#timeline!, to: answer.timeline }));
-      this.#isDoubtful = true;
-    }
-    this.#timeline = answer.timeline;
     for (const { task, epoch, control, reason } of answer.controls) {
       if (control !== 'cancel' || !this.holdings.has(task, epoch)) continue;
       this.#ports.engine.cancel(task, reason).catch(() => undefined);
     }
     if (answer.desired === 'drain') onDrainWanted();
-    this.#count(answer.claimCount);
+    this.#doubts.weigh(answer);
+    this.#claimer.roomed();
     onBeat(this);
   }
 
-  #count(claimCount: number): void {
-    this.#miscounts = claimCount === this.holdings.size ? 0 : this.#miscounts + 1;
-    const isDue = this.#isDoubtful || this.#miscounts > MISCOUNTS_MAX;
-    if (!isDue || this.#isReconciling || !this.isReady) return;
-    this.#miscounts = 0;
-    this.#isDoubtful = false;
-    this.#isReconciling = true;
-    this.#reconcile()
-      .catch((error) => tell('store.failed', () => ({ what: 'held', error: describeError(error) })))
-      .finally(() => {
-        this.#isReconciling = false;
-      });
-  }
-
   #reconcile(): Promise<void> {
-    const { store } = this.#ports;
+    const { store, limits } = this.#ports;
+    const mine = { pod: this.id, holdings: this.holdings };
     return this.#claimer.exclusively(() =>
       reconcile({
+        ...mine,
         store,
-        pod: this.id,
-        holdings: this.holdings,
+        payloadBytesMax: limits.payloadBytesMax,
         accept: (tasks) => this.#acceptor.accept(tasks),
         onLost: (held) => this.#lose(held),
       }),
@@ -281,6 +268,7 @@ export class Life implements Keeper {
     this.holdings.doubt(lost, this.#ports.clock.monotonicMs());
     const certain = over.filter((held) => !lost.has(held));
     this.#ports.engine.held.forget(certain.map((held) => held.claim.task));
+    this.#claimer.roomed();
     this.#ports.onEnded();
   }
 

@@ -1,6 +1,6 @@
 /** Everything of the fleet in one process, put together: a store, a pod, its leader's duties, tasks. */
 import { type Engine, type LiveRun, RunNotFoundError, type Shadow } from '../engine/index.ts';
-import { type Clock, type Pressure, type Random, runIdMint } from '../ground/index.ts';
+import { assertNever, type Clock, type Pressure, type Random, runIdMint } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { Store } from '../store/index.ts';
@@ -10,6 +10,7 @@ import { type Chore, Leader } from './leader.ts';
 import { Mirror } from './mirror.ts';
 import type { PodLimits, PodTimes } from './options.ts';
 import { Pod } from './pod.ts';
+import type { Recovery } from './recovery.ts';
 import { Results } from './results.ts';
 import { type SuspectProcess, Suspects } from './suspects.ts';
 import { Tasks } from './tasks.ts';
@@ -24,6 +25,7 @@ export interface MemberPorts {
   readonly makeHeart: MakeHeart;
   readonly pressure: () => Pressure;
   readonly deadLetters: DeadLetters;
+  readonly recovery: Recovery;
   readonly name: string;
   readonly version: string;
   readonly times: PodTimes;
@@ -53,6 +55,7 @@ export class Member {
     this.#leader = new Leader({
       clock,
       run: (chore, pod) => runChore(ports, chore, pod),
+      hasWork: (chore) => hasWork(ports.recovery, chore),
       reconcileMs: RECONCILE_MS,
       retentionMs: RETENTION_MS,
     });
@@ -115,6 +118,21 @@ export class Member {
     this.#mirror.stop();
     this.pod.abandon();
     this.store.close().catch(() => undefined);
+  }
+}
+
+async function hasWork(recovery: Recovery, chore: Chore): Promise<boolean> {
+  switch (chore) {
+    case 'recovery/sweep':
+      return (await recovery.worklist()).pods.length > 0;
+    case 'recovery/reconcile':
+      // This host's copy is a projection: to bring it up to date is nothing that others have to see.
+      await recovery.refreshDeadLetters();
+      return (await recovery.leftovers()).hasHopeless;
+    case 'recovery/retention':
+      return (await recovery.leftovers()).hasOld;
+    default:
+      return assertNever(chore);
   }
 }
 

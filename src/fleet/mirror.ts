@@ -28,6 +28,8 @@ class Picture implements Shadow {
   readonly run: MirroredRun;
   held: HeldRun | undefined;
   ending: Ending | undefined;
+  /** More is on record than that it was started. */
+  hasGoneOn = false;
   readonly #onChanged: (picture: Picture) => void;
 
   constructor(run: MirroredRun, onChanged: (picture: Picture) => void) {
@@ -37,6 +39,7 @@ class Picture implements Shadow {
 
   recorded(record: WrittenRecord): void {
     this.held?.recorded(record);
+    this.hasGoneOn ||= record.seq > 0;
     this.#onChanged(this);
   }
 
@@ -116,10 +119,13 @@ export class Mirror {
       if (picture.ending) this.#pictures.delete(picture.run.id);
       return;
     }
-    const isRecovery = picture.run.machine.startsWith(RECOVERY_PREFIX);
-    if (isRecovery && picture.ending && !this.#unseen.has(picture)) {
-      this.#pictures.delete(picture.run.id);
-      return;
+    if (picture.run.machine.startsWith(RECOVERY_PREFIX)) {
+      if (!picture.hasGoneOn) return;
+      if (picture.ending?.outcome === 'handedOff') {
+        this.#pictures.delete(picture.run.id);
+        this.#unseen.delete(picture);
+        return;
+      }
     }
     this.#showSoon(picture);
   }

@@ -54,6 +54,10 @@ export class PodTimesError extends FleetqError {
   readonly verdict = 'abort';
 }
 
+/** Timers, and columns, hold no more than weeks; whoever wants more has mistaken the unit. */
+const SILENCE_MS_MAX = 24 * 3_600_000;
+const ARCHIVE_MS_MAX = 3_600_000;
+
 export function checkTimes({ heartbeatMs, silentMs, archiveMs }: PodTimes): void {
   const refuse = (message: string, hint: string) => {
     throw new PodTimesError(message, { hint });
@@ -66,6 +70,15 @@ export function checkTimes({ heartbeatMs, silentMs, archiveMs }: PodTimes): void
         'or the sweep takes live pods for dead',
       `set it to ${3 * heartbeatMs} ms or more`,
     );
+  }
+  if (silentMs > SILENCE_MS_MAX) {
+    refuse(
+      `a silence of ${silentMs} ms is too long`,
+      'use a day or less: nobody is rescued before',
+    );
+  }
+  if (archiveMs > ARCHIVE_MS_MAX) {
+    refuse(`an archive every ${archiveMs} ms is too seldom`, 'use an hour or less');
   }
   if (archiveMs < 10) refuse(`an archive every ${archiveMs} ms is too often`, 'use 10 ms or more');
 }

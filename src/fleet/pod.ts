@@ -152,7 +152,7 @@ export class Pod {
   }
 
   async #live(): Promise<void> {
-    const { store, journal, random, name, routes } = this.#ports;
+    const { store, journal, random, name, routes, times } = this.#ports;
     const nonce = random.hex(8);
     const life = new Life(
       {
@@ -168,6 +168,9 @@ export class Pod {
       },
       nonce,
     );
+    // Before the registration: from then on the fleet counts how long this pod is silent.
+    await life.ready();
+    if (this.#isStopping) return life.abandon();
     const seen = await store.register({
       pod: life.id,
       name,
@@ -177,11 +180,14 @@ export class Pod {
       routes,
       report: { version: this.#ports.version } satisfies Json,
       nonce,
+      silenceMs: times.silentMs,
     });
-    if (seen.boot > journal.boot || (seen.boot === journal.boot && seen.lsn > journal.lsn)) {
+    // Another life of this process has seen what this one has written since it began.
+    const lsn = seen.boot === journal.boot ? journal.lsn : journal.lsnAtOpen;
+    if (seen.boot > journal.boot || seen.lsn > lsn) {
       const message =
         `the store has seen boot ${seen.boot} and record ${seen.lsn} of this journal, which is at ` +
-        `boot ${journal.boot} and record ${journal.lsn}: it was put back to an earlier state`;
+        `boot ${journal.boot} and record ${lsn}: it was put back to an earlier state`;
       tell('journal.alarm', () => ({ kind: 'behindStore', message }));
     }
     this.#life = life;

@@ -13,6 +13,7 @@ export interface ReconcilerPorts {
   readonly store: Pick<Store, 'held'>;
   readonly pod: PodId;
   readonly holdings: Holdings;
+  readonly payloadBytesMax: number;
   readonly accept: (tasks: readonly ClaimedTask[]) => Promise<void>;
   readonly onLost: (held: HeldRun) => void;
 }
@@ -23,12 +24,12 @@ export function reconcile(ports: ReconcilerPorts): Promise<void> {
 }
 
 async function compare(ports: ReconcilerPorts, gone: ReadonlySet<string>): Promise<void> {
-  const { store, pod, holdings, accept, onLost } = ports;
+  const { store, pod, holdings, accept, onLost, payloadBytesMax } = ports;
   const before = [...holdings.all()].filter((held) => !held.isOver);
   const listed = new Set<string>();
   let after = '';
   for (;;) {
-    const page = await store.held(pod, after, PAGE_COUNT);
+    const page = await store.held(pod, after, PAGE_COUNT, payloadBytesMax);
     for (const claim of page) listed.add(nameOf(claim));
     // What was settled while the answer was on its way is over, whatever the answer says of it.
     await accept(page.filter((claim) => !gone.has(nameOf(claim))));

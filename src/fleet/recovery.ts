@@ -1,6 +1,7 @@
 /** What the recovery machines are given: the fleet as its leader sees it, and what may be done to it. */
 import type { Clock, RunId } from '../ground/index.ts';
-import type { PodId, Store } from '../store/index.ts';
+import type { Leftovers, PodId, Store, Worklist as StoreWorklist } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Life } from './life.ts';
 
@@ -43,6 +44,8 @@ export interface Recovery {
   holdsAny(pod: string): Promise<boolean>;
   /** Says that nothing is left of it. */
   retire(pod: string): Promise<boolean>;
+  /** Whether there is anything for the next two to do. */
+  leftovers(): Promise<Leftovers>;
   /** Fails a batch of tasks that nobody will ever be able to run. */
   failHopeless(): Promise<readonly Rescued[]>;
   /** Removes a batch of what retention no longer keeps; answers how many. */
@@ -72,6 +75,7 @@ const SPREAD_MS = 1_000;
 
 export function recoveryOf(ports: RecoveryPorts): Recovery {
   const { store, clock, silentMs, retentionMs, deadLetters } = ports;
+  let wasOutage = false;
   const self = (): PodId => ports.life()?.id ?? ('' as PodId);
   return {
     standing: () => {
@@ -80,7 +84,13 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
       const isSteady = life.watch.isSteady(clock.monotonicMs());
       return { isLeader: life.watch.leader === life.id, isSteady };
     },
-    worklist: () => worklistOf(ports),
+    worklist: async () => {
+      const { list, outage } = await worklistOf(ports);
+      const { isOutage, ...count } = outage;
+      if (isOutage && !wasOutage) tell('fleet.outage', () => count);
+      wasOutage = isOutage;
+      return { pods: list, isOutage };
+    },
     fence: (pod) => store.fence(pod as PodId, self(), { silentMs }),
     take: (pod, countsCrash) =>
       store.take({
@@ -91,8 +101,9 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
         crashed: countsCrash ? 'all' : 'none',
         spreadMs: SPREAD_MS,
       }),
-    holdsAny: async (pod) => (await store.held(pod as PodId, '', 1)).length > 0,
+    holdsAny: async (pod) => (await store.held(pod as PodId, '', 1, 0)).length > 0,
     retire: (pod) => store.retire(pod as PodId),
+    leftovers: () => store.leftovers(HOPELESS_GRACE_MS, retentionMs),
     failHopeless: async () => {
       const failed = await store.failHopeless(HOPELESS_GRACE_MS, HOPELESS_COUNT_MAX);
       return failed.map(({ id, status }) => ({ task: id, status }));
@@ -104,27 +115,37 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
   };
 }
 
-async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts): Promise<Worklist> {
+/**
+ * Of how many pods how many are missing, where so many of the live ones are silent. A sweep that died
+ * half way has fenced some already: they count like the silent ones.
+ */
+export function outageOf(
+  { dead, liveCount }: Pick<StoreWorklist, 'dead' | 'liveCount'>,
+  silentCount: number,
+): { readonly missing: number; readonly pods: number; readonly isOutage: boolean } {
+  const fenced = dead.filter(({ pod, deadBy }) => deadBy !== pod).length;
+  const missing = silentCount + fenced;
+  const pods = liveCount + fenced;
+  return { missing, pods, isOutage: missing * 2 > pods };
+}
+
+async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts) {
   const found = await store.worklist(silentMs);
   // By the store's clock, and by what this pod has seen for itself.
   const seen = life()?.watch.silent(clock.monotonicMs()) ?? [];
   const silent = found.silent.filter(({ pod, seq }) =>
     seen.some((glimpse) => glimpse.pod === pod && glimpse.seq === seq),
   );
-  // A sweep that died half way has fenced some already: they count like the silent ones.
-  const fenced = found.dead.filter(({ pod, deadBy }) => deadBy !== pod).length;
   const missing =
     (why: MissingPod['why']) => (glimpse: { pod: PodId; deadBy?: string | undefined }) => ({
       pod: glimpse.pod,
       why,
       wasWilling: glimpse.deadBy === glimpse.pod,
     });
-  return {
-    pods: [
-      ...silent.map(missing('silent')),
-      ...found.dead.map(missing('dead')),
-      ...found.ownerless.map((pod) => ({ pod, why: 'gone' as const, wasWilling: false })),
-    ],
-    isOutage: (silent.length + fenced) * 2 > found.liveCount + fenced,
-  };
+  const list: MissingPod[] = [
+    ...silent.map(missing('silent')),
+    ...found.dead.map(missing('dead')),
+    ...found.ownerless.map((pod) => ({ pod, why: 'gone' as const, wasWilling: false })),
+  ];
+  return { list, outage: outageOf(found, silent.length) };
 }

@@ -3,7 +3,7 @@
  * batch was on its way goes with the next. A settlement is tried until the store has answered; the
  * claim's fence decides whether it still counts.
  */
-import { type Clock, describeError, pause, type Random } from '../ground/index.ts';
+import { type Cancel, type Clock, describeError, pause, type Random } from '../ground/index.ts';
 import type { PodId, SettleAnswer, Settlement, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { HeldRun } from './held-run.ts';
@@ -12,6 +12,8 @@ import { Ladder } from './ladder.ts';
 const BATCH_COUNT_MAX = 500;
 /** A statement of several megabytes is slow to send and to parse: a batch is cut before that. */
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+/** The longest rest of one that cannot be written for something in its own row. */
+const REST_MS_MAX = 5_000;
 
 export interface SettlerPorts {
   readonly store: Store;
@@ -28,12 +30,19 @@ export interface SettlerPorts {
 interface Waiting {
   readonly held: HeldRun;
   readonly settlement: Settlement;
+  /** It stands for one that the store could not hold. */
+  readonly isInstead?: boolean;
+  /** How long it rests before it is sent again; undefined where it never had to. */
+  ladder?: Ladder;
 }
 
 export class Settler {
   readonly #ports: SettlerPorts;
   #waiting: Waiting[] = [];
   #sending: Promise<void> | undefined;
+  /** Those whose rows cannot be written just now, each with its timer: the others go on meanwhile. */
+  readonly #resting = new Map<Waiting, Cancel>();
+  #onRested: (() => void)[] = [];
   #isStopped = false;
 
   constructor(ports: SettlerPorts) {
@@ -41,24 +50,50 @@ export class Settler {
   }
 
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting.length + this.#resting.size;
   }
 
   push(held: HeldRun, settlement: Settlement): void {
+    this.#push({ held, settlement });
+  }
+
+  #push(waiting: Waiting): void {
     if (this.#isStopped) return;
-    this.#waiting.push({ held, settlement });
+    this.#waiting.push(waiting);
     this.#sending ??= this.#sendAll();
   }
 
   /** Resolves when everything handed in so far has been answered, or this was stopped. */
   async idle(): Promise<void> {
-    while (this.#sending) await this.#sending;
+    while (this.#sending || this.#resting.size > 0) {
+      await (this.#sending ?? new Promise<void>((resolve) => this.#onRested.push(resolve)));
+    }
   }
 
   /** Nothing is sent any more: the pod has been taken for dead, or its process ends. */
   stop(): void {
     this.#isStopped = true;
     this.#waiting = [];
+    for (const cancel of this.#resting.values()) cancel();
+    this.#resting.clear();
+    this.#tellRested();
+  }
+
+  #tellRested(): void {
+    for (const resolve of this.#onRested.splice(0)) resolve();
+  }
+
+  /** Sends it again after a while that grows. */
+  #rest(waiting: Waiting): void {
+    const { clock, random } = this.#ports;
+    waiting.ladder ??= new Ladder(REST_MS_MAX);
+    const restMs = waiting.ladder.next(() => random.fraction());
+    const cancel = clock.after(restMs, () => {
+      this.#resting.delete(waiting);
+      this.#push(waiting);
+      this.#tellRested();
+    });
+    this.#resting.set(waiting, cancel);
   }
 
   async #sendAll(): Promise<void> {
@@ -100,10 +135,15 @@ export class Settler {
     const byTask = new Map(answers.map((answer) => [answer.task, answer]));
     const over: HeldRun[] = [];
     const lost = new Set<HeldRun>();
-    for (const { held, settlement } of batch) {
+    for (const waiting of batch) {
+      const { held, settlement } = waiting;
       const answer = byTask.get(held.claim.task);
       if (answer?.kind === 'refused') {
-        this.#failInstead(held, settlement, answer.reason);
+        this.#refused(waiting, answer.reason);
+        continue;
+      }
+      if (answer?.kind === 'locked') {
+        this.#rest(waiting);
         continue;
       }
       if (answer?.kind !== 'stood' && answer?.kind !== 'done') {
@@ -118,20 +158,32 @@ export class Settler {
   }
 
   /** The store cannot hold what the run put out: then that is how the task ends. */
-  #failInstead(held: HeldRun, settlement: Settlement, reason: string): void {
+  #refused(waiting: Waiting, reason: string): void {
+    const { held, settlement } = waiting;
+    const refusal = { name: 'StoreRefusedError', code: 'FLEETQ_STORE_REFUSED' };
+    if (waiting.isInstead) {
+      // Nothing is left to leave out, so the row itself is at fault: somebody has to look at it.
+      const message = `task ${held.claim.task} cannot be settled: ${reason}`;
+      tell('store.failed', () => ({ what: 'settle', error: { ...refusal, message } }));
+      return this.#rest(waiting);
+    }
     const message = `the store refused what the run put out: ${reason}`;
-    const error = { name: 'StoreRefusedError', code: 'FLEETQ_STORE_REFUSED', message };
+    const error = { ...refusal, message };
     const { tail } = settlement;
     // The history ends where the store has it: the rest may be what it cannot hold.
     const stored = tail && { lastSeq: tail.firstSeq - 1, lastHash: tail.prevHash };
-    this.push(held, {
-      ...settlement,
-      to: 'failed',
-      outcome: 'aborted',
-      result: undefined,
-      error: JSON.stringify(error),
-      ...stored,
-      tail: undefined,
+    this.#push({
+      held,
+      settlement: {
+        ...settlement,
+        to: 'failed',
+        outcome: 'aborted',
+        result: undefined,
+        error: JSON.stringify(error),
+        ...stored,
+        tail: undefined,
+      },
+      isInstead: true,
     });
   }
 }

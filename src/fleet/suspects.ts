@@ -6,6 +6,7 @@
 import { type Clock, describeError } from '../ground/index.ts';
 import type { PodId, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
+import { fenceProven } from './fence-proven.ts';
 
 /** A process that executes suspects, one at a time, and ends when there is none. */
 export interface SuspectProcess {
@@ -26,6 +27,7 @@ export interface SuspectsPorts {
 }
 
 const LOOK_MS = 2_000;
+const FENCE_MS = 15_000;
 
 export class Suspects {
   readonly #ports: SuspectsPorts;
@@ -76,7 +78,10 @@ export class Suspects {
     this.#lookedMs = Number.NEGATIVE_INFINITY;
     const self = this.#ports.self();
     if (self === undefined) return;
-    for (const pod of pods) await this.#ports.store.fence(pod as PodId, self, 'proved');
+    const { store, clock } = this.#ports;
+    for (const pod of pods) {
+      await fenceProven(pod as PodId, { store, clock, by: self, budgetMs: FENCE_MS });
+    }
   }
 
   #tellUnattended(): void {

@@ -1,5 +1,6 @@
 /** Tasks from the side of those who want something done: enqueue, wait, cancel, reschedule. */
 import { isDeepStrictEqual } from 'node:util';
+import { RUN_MS_MAX } from '../engine/index.ts';
 import {
   type Clock,
   type ErrorInfo,
@@ -13,7 +14,7 @@ import {
   type Ending,
   type Outcome,
   type Plan,
-  parseWith,
+  parseInput,
 } from '../machine/index.ts';
 import type { ChangeAnswer, Due, NewTask, Store, TaskRow } from '../store/index.ts';
 import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
@@ -40,9 +41,6 @@ export interface TasksPorts {
   readonly onEnqueued: () => void;
 }
 
-/** Without a time limit of its own, a task that only ever postpones itself ends after this. */
-const DEADLINE_MS_DEFAULT = 24 * 3_600_000;
-
 export class Tasks {
   readonly #ports: TasksPorts;
 
@@ -64,21 +62,23 @@ export class Tasks {
     const { store, onEnqueued } = this.#ports;
     const tasks: NewTask[] = [];
     for (const { input, options } of wanted) tasks.push(await this.#read(plan, input, options));
-    const answers = await store.enqueue(tasks);
-    answers.forEach((answer, index) => {
-      const { key, payload } = tasks[index]!;
-      const isSame = answer.isNew || isSameJson(answer.payload, payload);
-      if (!isSame) throw new TaskKeyConflictError(plan.name, key ?? '', answer.id);
+    // Before anything is committed: whoever hears of a conflict has enqueued nothing.
+    const answers = await store.enqueue(tasks, (found) => {
+      found.forEach((answer, index) => {
+        const { key, payload } = tasks[index]!;
+        const isSame = answer.isNew || isSameJson(answer.payload, payload);
+        if (!isSame) throw new TaskKeyConflictError(plan.name, key ?? '', answer.id, index);
+      });
     });
     onEnqueued();
     return answers.map((answer) => answer.id);
   }
 
   async #read(plan: Plan, input: unknown, options: TaskOptions): Promise<NewTask> {
-    const { mint, payloadBytesMax } = this.#ports;
+    const { clock, mint, payloadBytesMax } = this.#ports;
     const what = `the input of ${plan.name}`;
     const payload = encodeJson(input, what, payloadBytesMax);
-    await parseWith(plan.input, JSON.parse(payload) as Json, what);
+    await parseInput(clock, plan, JSON.parse(payload) as Json);
     return {
       id: mint(),
       machine: plan.name,
@@ -90,7 +90,7 @@ export class Tasks {
       key: options.key,
       keyMs: options.keyMs,
       retriesMax: options.retriesMax,
-      deadlineMs: plan.runTimeoutMs ?? DEADLINE_MS_DEFAULT,
+      deadlineMs: plan.runTimeoutMs ?? RUN_MS_MAX,
       traceParent: options.traceParent,
     };
   }

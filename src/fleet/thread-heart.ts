@@ -7,7 +7,8 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Cancel } from '../ground/index.ts';
-import type { Heard } from './beat-loop.ts';
+import type { Followed, Heard } from './beat-loop.ts';
+import { HeartFailedError } from './errors.ts';
 import type { Heart, HeartOptions, MakeHeart } from './heart.ts';
 
 /** What the thread is told when it starts. */
@@ -21,7 +22,13 @@ export interface ThreadOrders {
   readonly shared: SharedArrayBuffer;
 }
 
+export type ToThread =
+  | { readonly kind: 'news'; readonly news: ReturnType<HeartOptions['news']> }
+  | { readonly kind: 'begin'; readonly since: Followed };
+
 export type FromThread =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'sending'; readonly followed: Followed }
   | { readonly kind: 'heard'; readonly heard: Heard }
   | { readonly kind: 'failed'; readonly message: string };
 
@@ -39,12 +46,15 @@ class ThreadHeart implements Heart {
   readonly #options: HeartOptions;
   readonly #shared = new BigInt64Array(new SharedArrayBuffer(16));
   #worker: Worker | undefined;
+  #followed: Followed;
+  #hasBegun = false;
   #cancel: Cancel | undefined;
 
   constructor(url: string, isPooled: boolean, options: HeartOptions) {
     this.#url = url;
     this.#isPooled = isPooled;
     this.#options = options;
+    this.#followed = { seq: 0, nonces: [options.nonce] };
     Atomics.store(this.#shared, DEADLINE, BigInt(Number.MIN_SAFE_INTEGER));
   }
 
@@ -52,9 +62,26 @@ class ThreadHeart implements Heart {
     return Number(Atomics.load(this.#shared, DEADLINE)) / 1_000;
   }
 
+  /** A thread takes long to start on a busy host, and all that time a registered pod would be silent. */
+  ready(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const worker = this.#startThread();
+      worker.on('message', ({ kind }: FromThread) => kind === 'ready' && resolve());
+      worker.on('exit', () => {
+        if (this.#worker === worker && !this.#hasBegun) this.#cancel?.();
+        reject(new HeartFailedError());
+      });
+    });
+  }
+
   start(): void {
+    this.#hasBegun = true;
+    const worker = this.#worker ?? this.#startThread();
+    worker.postMessage({ kind: 'begin', since: this.#followed } satisfies ToThread);
+  }
+
+  #startThread(): Worker {
     const { pod, nonce, heartbeatMs, silentMs } = this.#options;
-    this.#tick();
     const orders: ThreadOrders = {
       url: this.#url,
       isPooled: this.#isPooled,
@@ -67,18 +94,25 @@ class ThreadHeart implements Heart {
     const worker = new Worker(threadEntry(), { workerData: orders });
     // The pod decides how long the process lives, not its heart.
     worker.unref();
-    worker.on('message', (message: FromThread) => {
-      if (message.kind === 'heard') this.#options.onHeard(message.heard);
-      else this.#options.onFailed(new Error(message.message));
-    });
+    worker.on('message', (message: FromThread) => this.#hear(message));
     worker.on('error', (error) => this.#options.onFailed(error));
     worker.on('exit', () => this.#beatAgain(worker));
     this.#worker = worker;
+    this.#tick();
+    return worker;
   }
 
-  /** A thread that could not open the store, or broke, is followed by another. */
+  #hear(message: FromThread): void {
+    const { onHeard, onFailed } = this.#options;
+    if (message.kind === 'sending') this.#followed = message.followed;
+    else if (message.kind === 'heard') onHeard(message.heard);
+    else if (message.kind === 'failed') onFailed(new Error(message.message));
+  }
+
+  /** A thread that could not open the store, or broke, is followed by another, which goes on with it. */
   #beatAgain(ended: Worker): void {
-    if (this.#worker !== ended) return;
+    if (this.#worker !== ended || !this.#hasBegun) return;
+    this.#worker = undefined;
     this.#cancel?.();
     const { clock, heartbeatMs } = this.#options;
     this.#cancel = clock.after(heartbeatMs, () => this.start());
@@ -95,7 +129,7 @@ class ThreadHeart implements Heart {
   #tick(): void {
     const { clock, heartbeatMs, news } = this.#options;
     Atomics.store(this.#shared, PROGRESS, BigInt(Math.floor(clock.monotonicMs() * 1_000)));
-    this.#worker?.postMessage(news());
+    this.#worker?.postMessage({ kind: 'news', news: news() } satisfies ToThread);
     this.#cancel = clock.after(heartbeatMs / 4, () => this.#tick(), { idle: true });
   }
 }

@@ -4,7 +4,8 @@
  *
  * After an outage of the store every heartbeat looks old. So whoever sweeps must itself have been
  * heard without a break for twice the silence, and must have seen the same beat of the other pod
- * twice, almost a silence apart.
+ * twice, almost a silence apart. How long a pod may be silent it has said itself, when it registered:
+ * whoever watches may have been set otherwise.
  */
 import type { PodGlimpse, PodId } from '../store/index.ts';
 
@@ -48,7 +49,7 @@ export class Watch {
   /** The oldest pod that is up and has been heard of lately. */
   get leader(): PodId | undefined {
     return this.#fleet.find(
-      ({ status, silentMs }) => status === 'up' && silentMs < this.#options.silentMs,
+      (glimpse) => glimpse.status === 'up' && glimpse.silentMs < this.#silenceMs(glimpse),
     )?.pod;
   }
 
@@ -78,13 +79,21 @@ export class Watch {
     return left.length > 0 ? Math.min(...left) : undefined;
   }
 
-  #leftMs({ pod, status, silentMs }: PodGlimpse, nowMs: number): number {
+  #silenceMs({ silenceMs }: PodGlimpse): number {
+    return silenceMs ?? this.#options.silentMs;
+  }
+
+  #leftMs(glimpse: PodGlimpse, nowMs: number): number {
+    const { pod, status, silentMs } = glimpse;
     const isLive = status === 'up' || status === 'draining';
     const sighting = this.#sightings.get(pod);
     if (!isLive || !sighting || this.#lastMs === undefined) return Number.POSITIVE_INFINITY;
-    const { silentMs: max, heartbeatMs } = this.#options;
+    const { heartbeatMs } = this.#options;
+    const max = this.#silenceMs(glimpse);
     const storeLeftMs = max - (silentMs + nowMs - this.#lastMs);
-    const ownLeftMs = sighting.sinceMs + max - heartbeatMs - nowMs;
+    // Another's silence may be shorter than our own heartbeat, and one look proves nothing.
+    const apartMs = Math.max(max - heartbeatMs, 2 * heartbeatMs);
+    const ownLeftMs = sighting.sinceMs + apartMs - nowMs;
     return Math.max(storeLeftMs, ownLeftMs);
   }
 }

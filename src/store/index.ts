@@ -9,12 +9,13 @@ export {
 export { MemoryStore, type Way } from './memory/memory-store.ts';
 export { MemoryTables } from './memory/tables.ts';
 export { openStore } from './open-store.ts';
-export type { StoreOptions } from './options.ts';
+export type { FilledStoreOptions, StoreOptions } from './options.ts';
 export type {
   Beat,
   BeatAnswer,
   Control,
   JournalSeen,
+  Leftovers,
   PodBirth,
   PodGlimpse,
   PodRow,

@@ -28,6 +28,11 @@ export interface MigrationStatus {
   readonly pending: readonly Migration[];
 }
 
+/** The same, after migrating: `made` is what this process applied, and nobody else. */
+export interface Migrated extends MigrationStatus {
+  readonly made: readonly Migration[];
+}
+
 const NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 /** Where the migrations of a dialect are, in the tree and in the package. */

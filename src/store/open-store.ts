@@ -8,14 +8,13 @@
  */
 import { show } from '../ground/index.ts';
 import { StoreOptionsError } from './errors.ts';
-import { MemoryStore } from './memory/memory-store.ts';
-import { MemoryTables } from './memory/tables.ts';
-import type { StoreOptions } from './options.ts';
+import { filled, type StoreOptions } from './options.ts';
 import type { Store } from './store.ts';
 
 const WANTED = 'postgres://user@host/database, sqlite:./file.db or memory:';
 
-export async function openStore(url: string, options: StoreOptions): Promise<Store> {
+export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
+  const options = filled(given);
   if (/^postgres(ql)?:\/\//i.test(url)) {
     const { openPostgresStore } = await import('./postgres/postgres-store.ts');
     return openPostgresStore(url, options);
@@ -25,7 +24,11 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
     const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
     return openSqliteStore(path, options);
   }
-  if (/^memory:$/i.test(url)) return new MemoryStore(new MemoryTables(options));
+  if (/^memory:$/i.test(url)) {
+    const { MemoryStore } = await import('./memory/memory-store.ts');
+    const { MemoryTables } = await import('./memory/tables.ts');
+    return new MemoryStore(new MemoryTables(options));
+  }
   throw new StoreOptionsError(
     `the address of the store must be ${WANTED}; got ${withoutSecrets(url)}`,
   );

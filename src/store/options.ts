@@ -1,9 +1,10 @@
 /** What every store can be opened with; what does not concern one of them it ignores. */
-import type { Clock, Random } from '../ground/index.ts';
+import { type Clock, type Random, systemClock, systemRandom } from '../ground/index.ts';
 
 export interface StoreOptions {
-  readonly clock: Clock;
-  readonly random: Random;
+  /** The real one where nothing is said; so is `random`. */
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
   /** Makes the tables, or brings them up to date, first; otherwise that is left to `fleetq migrate`. */
   readonly migrates?: boolean | undefined;
   /** An answer that has not come by then does not come. */
@@ -19,4 +20,16 @@ export interface StoreOptions {
   readonly claimMode?: 'skip-locked' | 'cas' | undefined;
   /** The way goes through a pooler that gives every transaction another connection. */
   readonly isPooled?: boolean | undefined;
+  /** A direct way to the same server, for hints alone: they do not pass a pooler. */
+  readonly listenUrl?: string | undefined;
+}
+
+/** The same, as stores take it. */
+export interface FilledStoreOptions extends StoreOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export function filled({ clock, random, ...options }: StoreOptions): FilledStoreOptions {
+  return { ...options, clock: clock ?? systemClock, random: random ?? systemRandom };
 }

@@ -15,6 +15,8 @@ export interface PodBirth {
   readonly report: Json;
   /** Names this very life of the process; its heartbeats go on from here. */
   readonly nonce: string;
+  /** After this silence it is to be taken for dead, whoever sweeps; undefined: by the sweeper's own. */
+  readonly silenceMs?: number | undefined;
 }
 
 /** What the store knew of the journal before: one that is behind it has lost records. */
@@ -50,6 +52,8 @@ export interface PodGlimpse {
   readonly seq: number;
   /** How long ago its last heartbeat was taken. */
   readonly silentMs: number;
+  /** How long it may be silent, by its own word; undefined where it has given none. */
+  readonly silenceMs?: number | undefined;
   /** Who declared it dead; its own id where it left on purpose. */
   readonly deadBy: string | undefined;
 }
@@ -93,7 +97,7 @@ export interface PodRow extends PodGlimpse {
 
 /** What a sweep has to look at. */
 export interface Worklist {
-  /** Up or draining, and silent for longer than allowed. */
+  /** Up or draining, and silent for longer than they said they might be. */
   readonly silent: readonly PodGlimpse[];
   /** Dead, and not yet down. */
   readonly dead: readonly PodGlimpse[];
@@ -101,4 +105,10 @@ export interface Worklist {
   readonly ownerless: readonly PodId[];
   /** How many pods are up or draining, silent ones included. */
   readonly liveCount: number;
+}
+
+/** What a leader would find to do beside the sweep. */
+export interface Leftovers {
+  readonly hasHopeless: boolean;
+  readonly hasOld: boolean;
 }

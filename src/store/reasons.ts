@@ -38,9 +38,19 @@ export const DEADLINE_PASSED = reason(
   'its deadline passed while no live pod could run it',
 );
 
+/** A row that the tables do not let anybody claim. */
+export function rowRefused(why: string): string {
+  return reason('FLEETQ_ROW_REFUSED', `the row cannot be claimed: ${why}`);
+}
+
 /** A cancellation, with what the person who asked for it said. */
 export function cancelledBecause(said: string): string {
   return reason('FLEETQ_CANCELLED', said);
+}
+
+/** Records of a task that retention, or a person, has removed: nobody would ever read them. */
+export function noTask(task: string): string {
+  return `there is no task ${task} any more`;
 }
 
 /** ULID (26 characters of Crockford's base 32) or lower-case UUID: what a task_id may look like. */

@@ -7,7 +7,15 @@
  * and kept only by pods that are `up` or `draining`. Time is the store's own.
  */
 import type { RunId } from '../ground/index.ts';
-import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Worklist } from './pods.ts';
+import type {
+  Beat,
+  BeatAnswer,
+  JournalSeen,
+  Leftovers,
+  PodBirth,
+  PodRow,
+  Worklist,
+} from './pods.ts';
 import type {
   ArchiveAnswer,
   ChangeAnswer,
@@ -66,12 +74,20 @@ export interface Store {
 
   // Tasks in
 
-  /** All or nothing. A key, or an id, that is there already gives the task that has it. */
-  enqueue(tasks: readonly NewTask[]): Promise<EnqueueAnswer[]>;
+  /**
+   * All or nothing. A key, or an id, that is there already gives the task that has it. `check` sees
+   * the answers before anything is committed; what it throws takes all of them back.
+   */
+  enqueue(tasks: readonly NewTask[], check?: CheckAnswers): Promise<EnqueueAnswer[]>;
   /** Takes due tasks for the pod, the most urgent first; nothing if the pod is not up. */
   claim(request: ClaimRequest): Promise<ClaimedTask[]>;
   /** What the pod holds, in the order of ids: for finding claims whose answer was lost. */
-  held(pod: PodId, after: string, countMax: number): Promise<ClaimedTask[]>;
+  held(
+    pod: PodId,
+    after: string,
+    countMax: number,
+    payloadBytesMax?: number,
+  ): Promise<ClaimedTask[]>;
 
   /** Whether a task of these routes that has outlived two owners is due. */
   hasSuspects(routes: readonly string[]): Promise<boolean>;
@@ -93,18 +109,25 @@ export interface Store {
 
   // Recovery
 
+  /** Every pod is judged by the silence it registered with; by `silentMs` where it gave none. */
   worklist(silentMs: number): Promise<Worklist>;
   /**
-   * up or draining → dead. `silentMs`: only if it has been silent for so long, looked at under the
-   * row's lock. 'proved': its journal is ours, or it is ourselves. Never waits for a lock.
+   * up or draining → dead. `silentMs`: only if it has been silent for too long, by its own silence or,
+   * where it gave none, for so long; looked at under the row's lock. 'proved': its journal is ours, or it is ourselves. Never waits for a lock: a row that
+   * is locked is left to the next sweep where it is silent, and is busy where its death is proved.
    */
   fence(pod: PodId, by: PodId, because: { readonly silentMs: number } | 'proved'): Promise<boolean>;
   /** Moves a batch of a dead pod's tasks. Empty where none is left, or where the pod is not dead. */
   take(taking: Taking): Promise<TakenTask[]>;
   /** dead → down, if nothing is claimed by it any more. True where it is down. */
   retire(pod: PodId): Promise<boolean>;
-  /** Fails tasks of machines no pod has ever had, with ids of no known form, or past their deadline. */
+  /**
+   * Fails tasks of machines no pod has ever had, with ids of no known form, or past their deadline:
+   * at once where no live pod could end them, and by `graceMs` later whoever could.
+   */
   failHopeless(graceMs: number, countMax: number): Promise<TaskRow[]>;
+  /** Whether `failHopeless` would fail anything, and whether `prune` would remove anything. */
+  leftovers(graceMs: number, finishedBeforeMs: number): Promise<Leftovers>;
   /** Removes ended tasks older than this, their events first, and pods long down. */
   prune(finishedBeforeMs: number, countMax: number): Promise<number>;
 
@@ -130,6 +153,9 @@ export interface Store {
   /** Listens for hints; undefined where this store, or the way to it, cannot give them. */
   listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined>;
 }
+
+/** May be called again, where the store has to begin again. */
+export type CheckAnswers = (answers: readonly EnqueueAnswer[]) => void;
 
 /** How far the store has a run: the end of the last segment of its last epoch. */
 export interface Head extends Claim {

@@ -45,6 +45,8 @@ export interface ClaimRequest {
   readonly journal: string;
   /** Suspects are claimed by processes of their own, and by nobody else. */
   readonly head: 'ready' | 'suspect';
+  /** A larger one is not handed over; its size is told instead. */
+  readonly payloadBytesMax?: number | undefined;
 }
 
 /** A task as its owner gets it. */
@@ -53,6 +55,8 @@ export interface ClaimedTask extends Claim {
   readonly version: number;
   /** May be any text, or missing, where the row came by a plain INSERT. */
   readonly payload: string | undefined;
+  /** What the payload would have had, where it was too large to be handed over. */
+  readonly oversizeBytes?: number | undefined;
   readonly key: string | undefined;
   /** Rises when a redrive asks to start afresh; part of idempotency keys. */
   readonly keyGeneration: number;
@@ -68,6 +72,11 @@ export interface ClaimedTask extends Claim {
   readonly control: 'cancel' | 'pause' | undefined;
   /** What is left until its deadline; may be negative. */
   readonly deadlineMs: number | undefined;
+  /**
+   * Told where it has no deadline: how long ago this generation was first recorded or, where nothing
+   * is on record, how long ago it was due. By the store's clock; so nobody's run lasts for ever.
+   */
+  readonly ageMs?: number | undefined;
   readonly traceParent: string | undefined;
   readonly pinnedTo: string | undefined;
   readonly token: string | undefined;
@@ -116,10 +125,11 @@ export type Settlement = Leaving &
 /**
  * What became of a settlement. `done`: it had been settled like this before, and the answer was lost.
  * `lost`: the claim no longer stands and nothing was written. `refused`: the store cannot hold the
- * values; nothing was written, and sending it again will not help.
+ * values; nothing was written, and sending it again will not help. `locked`: the claim stands, but
+ * somebody else has the row just now; nothing was written, and it is to be sent again.
  */
 export type SettleAnswer =
-  | { readonly task: RunId; readonly kind: 'stood' | 'done' | 'lost' }
+  | { readonly task: RunId; readonly kind: 'stood' | 'done' | 'lost' | 'locked' }
   | { readonly task: RunId; readonly kind: 'refused'; readonly reason: string };
 
 /** `forked`: the store holds other records under the same numbers; never overwritten. */
@@ -150,6 +160,8 @@ export interface Taking {
   readonly crashed: 'all' | 'none' | readonly RunId[];
   /** Requeued tasks become due within this time, spread by chance. */
   readonly spreadMs: number;
+  /** As in a claim, for what the taker gets; whatever goes to the pool comes without its payload. */
+  readonly payloadBytesMax?: number | undefined;
 }
 
 /** A task that changed hands. Where it is `claimed` it is the taker's, under the new epoch. */

@@ -120,6 +120,8 @@ export interface FleetqEvents {
     readonly isLeader: boolean;
     readonly leader: string | undefined;
   };
+  /** More than half of the fleet is missing: that is an outage, and counts as nobody's crash. */
+  'fleet.outage': { readonly missing: number; readonly pods: number };
   'recovery.failed': { readonly chore: string; readonly error: ErrorInfo };
   'pod.draining': { readonly pod: string; readonly budgetMs: number };
   /** Nobody can reach this process from outside; its runs go on all the same. */

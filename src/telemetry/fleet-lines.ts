@@ -73,6 +73,12 @@ export const FLEET_LINES: Lines = {
     message: `${e.chore} failed`,
     fields: { machine: e.chore, err: errOf(e.error) },
   }),
+  'fleet.outage': (e) => ({
+    level: 'error',
+    message:
+      'more than half of the fleet is missing: its tasks are given back, and no crash is counted',
+    fields: { missing: e.missing, pods: e.pods },
+  }),
   'suspects.started': () => ({
     level: 'warn',
     message: 'tasks that have outlived two owners get a process of their own',

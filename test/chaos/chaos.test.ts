@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runChaos } from './chaos.ts';
 import { SIZES } from './sizes.ts';
 
-test('kills, pauses, cuts, lost answers and crashes of the store lose nothing and double nothing', async () => {
+test('kills, pauses, drains, cuts, lost answers and crashes of the store lose nothing and double nothing', async () => {
   const report = await runChaos({ ...SIZES.ci, seed: 7 });
   console.log(JSON.stringify(report));
   expect(report.examples).toEqual([]);
@@ -17,6 +17,7 @@ test('kills, pauses, cuts, lost answers and crashes of the store lose nothing an
     violations: 0,
     podDeaths: 0,
   });
+  expect(report.drains).toBeGreaterThanOrEqual(SIZES.ci.doses.drains);
   // The faults did hit work that was under way.
   const { unrecorded, unarchived, late } = report.repeats;
   expect(unrecorded + unarchived + late).toBeGreaterThan(0);

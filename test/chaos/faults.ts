@@ -37,6 +37,7 @@ export class Faults {
   readonly counts: Record<Fault, number> = {
     kills: 0,
     pauses: 0,
+    drains: 0,
     storeCrashes: 0,
     cutOffs: 0,
     inDoubt: 0,
@@ -44,6 +45,7 @@ export class Faults {
   disksLost = 0;
   storeKills = 0;
   #crashes = 0;
+  #killings = 0;
   #isStoreDown = false;
   #isOver = false;
 
@@ -83,9 +85,13 @@ export class Faults {
   async #act(fault: Fault): Promise<boolean> {
     switch (fault) {
       case 'kills':
-        return this.#onFree((house) => this.#kill(house), false);
+        // Some at any moment of their lives, some for sure while they are at work.
+        this.#killings += 1;
+        return this.#onFree((house) => this.#kill(house), this.#killings % 2 ? 'any' : 'working');
       case 'pauses':
         return this.#onFree((house) => this.#pause(house));
+      case 'drains':
+        return this.#onFree((house) => this.#drain(house));
       case 'cutOffs':
         return this.#onFree((house) => this.#cutOff(house));
       case 'storeCrashes':
@@ -96,10 +102,13 @@ export class Faults {
   }
 
   /** Waits for a pod that nothing else is done to. */
-  async #onFree(act: (house: PodHouse) => Promise<boolean>, mustBeReady = true): Promise<boolean> {
+  async #onFree(
+    act: (house: PodHouse) => Promise<boolean>,
+    which: 'any' | 'ready' | 'working' = 'ready',
+  ): Promise<boolean> {
     const { houses, random } = this.#ports;
     while (!this.#isOver) {
-      const free = houses.filter(({ isFree, isReady }) => isFree && (isReady || !mustBeReady));
+      const free = houses.filter((house) => house.isFree && isFit(house, which));
       const house = free[below(random, Math.max(1, free.length))];
       if (!house) {
         await sleep(LOOK_MS);
@@ -134,6 +143,15 @@ export class Faults {
     const wasPaused = await house.pause(this.#faultyMs());
     if (wasPaused) this.counts.pauses += 1;
     return wasPaused;
+  }
+
+  /** As in a deploy: the next process comes right after, or a moment later. */
+  async #drain(house: PodHouse): Promise<boolean> {
+    const wasDrained = await house.drain();
+    if (wasDrained) this.counts.drains += 1;
+    if (wasDrained) await sleep(this.#ports.random.fraction() * DOWN_MS_MAX);
+    house.start();
+    return wasDrained;
   }
 
   async #cutOff(house: PodHouse): Promise<boolean> {
@@ -175,4 +193,9 @@ export class Faults {
     const [from, to] = FAULTY_MS;
     return from + (to - from) * this.#ports.random.fraction();
   }
+}
+
+function isFit(house: PodHouse, which: 'any' | 'ready' | 'working'): boolean {
+  if (which === 'any') return true;
+  return house.isReady && (which === 'ready' || house.hasWorked);
 }

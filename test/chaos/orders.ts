@@ -13,5 +13,8 @@ export interface WorkerOrders {
   readonly isSuspectsOnly: boolean;
 }
 
+/** For phases in hand and the last words to the store, when it is asked to end. */
+export const DRAIN_BUDGET_MS = 5_000;
+
 /** The store could not be reached at the start: whoever keeps pods up tries again. */
 export const NO_STORE = 75;

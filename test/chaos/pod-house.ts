@@ -1,14 +1,14 @@
 /**
  * Keeps one pod's process up, as a supervisor on its host would, and does to it what a fault wants:
- * kill, pause, cut off. Its ledger and its log are no part of its data directory, which may be lost.
+ * kill, pause, drain, cut off. Its ledger and its log are no part of its data directory, which may be lost.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, rmSync } from 'node:fs';
+import { appendFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childProgram } from '../support/children.ts';
-import { NO_STORE, type WorkerOrders } from './orders.ts';
+import { DRAIN_BUDGET_MS, NO_STORE, type WorkerOrders } from './orders.ts';
 import type { Cut, StoreProxy } from './proxy.ts';
 
 export interface HouseOptions {
@@ -22,6 +22,8 @@ export interface HouseOptions {
 }
 
 const AGAIN_MS = 250;
+/** Its budget, and what a machine with more processes than processors adds to it. */
+const DRAIN_MS_MAX = DRAIN_BUDGET_MS + 15_000;
 
 export class PodHouse {
   readonly name: string;
@@ -30,6 +32,7 @@ export class PodHouse {
   readonly #orders: WorkerOrders;
   #child: ChildProcess | undefined;
   #isClosed = false;
+  #bytesBefore = 0;
   /** No fault is at work on it. */
   isFree = true;
   isReady = false;
@@ -53,6 +56,15 @@ export class PodHouse {
     };
   }
 
+  /** Whether the process that is there now has begun any phase. */
+  get hasWorked(): boolean {
+    return this.#ledgerBytes() > this.#bytesBefore;
+  }
+
+  #ledgerBytes(): number {
+    return statSync(this.ledger, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
   get ledger(): string {
     return this.#orders.ledger;
   }
@@ -60,6 +72,7 @@ export class PodHouse {
   start(): void {
     if (this.#isClosed) return;
     this.isReady = false;
+    this.#bytesBefore = this.#ledgerBytes();
     const program = childProgram('chaos/worker-child.ts');
     const child = fork(program, [JSON.stringify(this.#orders)], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -96,6 +109,25 @@ export class PodHouse {
     child.kill('SIGKILL');
     const [, signal] = await ended;
     return signal === 'SIGKILL';
+  }
+
+  /**
+   * As a deploy ends it: SIGTERM, and the rest is up to the process. False where it was not there to
+   * be asked; one that does not end in order and in time has died.
+   */
+  async drain(): Promise<boolean> {
+    const child = this.#child;
+    this.#child = undefined;
+    this.isReady = false;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return false;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), DRAIN_MS_MAX);
+    const [code, signal] = await ended;
+    clearTimeout(late);
+    if (code === 0) return true;
+    this.deaths.push(`${this.name}: asked to drain, it ended with ${code ?? signal}`);
+    return false;
   }
 
   loseDisk(): void {

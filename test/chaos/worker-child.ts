@@ -1,5 +1,5 @@
 /**
- * A pod: claims and executes until somebody kills it. It runs the built package that it is told to,
+ * A pod: claims and executes until somebody kills it, or asks it to end. It runs the built package that it is told to,
  * so that a copy with a planted bug can be put to the same test.
  */
 import { appendFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Fleetq from '../../src/index.ts';
 import { EffectLedger } from './effect-ledger.ts';
-import { NO_STORE, type WorkerOrders } from './orders.ts';
+import { DRAIN_BUDGET_MS, NO_STORE, type WorkerOrders } from './orders.ts';
 import { Scribe, shapes } from './shapes.ts';
 
 const orders = JSON.parse(process.argv[2] ?? '{}') as WorkerOrders;
@@ -34,7 +34,7 @@ for (const name of TOLD) {
 
 const scribe = new Scribe(new EffectLedger(orders.ledger), orders.name);
 try {
-  await api.createFleet({
+  const fleet = await api.createFleet({
     machines: Object.values(shapes(api, scribe)),
     store: orders.url,
     dataDir: orders.dataDir,
@@ -47,6 +47,7 @@ try {
     socket: false,
     around: scribe.around,
   });
+  api.governProcess(fleet, { drainBudget: DRAIN_BUDGET_MS });
   process.send?.('ready');
   // Whoever keeps it up is gone: nobody would ever end it.
   process.on('disconnect', () => process.exit(0));

@@ -259,3 +259,40 @@ test('I20: whoever dies when it has taken a run over, and before it could record
   expect(await row(id)).toMatchObject({ status: 'completed', epoch: 3 });
   expect(places(script).slice(0, 2)).toEqual(['b.probe', 'b.work']);
 });
+
+test('a predecessor whose row is still locked is asked for again, and not forgotten', async () => {
+  const { script, machine, clock, startPod, row, options } = newScene();
+  const first = await startPod('alder', options);
+  script.holds.set('b.work', never());
+  const { id } = await first.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  script.holds.clear();
+  const wire = new Wire();
+  wire.isBusyFor.set('fence', 3);
+  await startPod('alder', { ...options, dataDir: first.crash(), wire });
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'completed', epoch: 2 });
+  expect(script.count('a.work')).toBe(1);
+});
+
+test('a predecessor whose row stays locked does not keep its successor from working', async () => {
+  const { script, machine, clock, startPod, row, options } = newScene();
+  const first = await startPod('alder', options);
+  script.holds.set('b.work', never());
+  const { id } = await first.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  script.holds.clear();
+  const wire = new Wire();
+  wire.isBusyFor.set('fence', 100);
+  const starting = startPod('alder', { ...options, dataDir: first.crash(), wire });
+  await clock.advance(20_000);
+  const second = await starting;
+  const other = await second.fleet.enqueue(machine, {});
+  await clock.advance(2_000);
+  expect(await row(other.id)).toMatchObject({ status: 'completed' });
+  // Nobody holds the row any more, and the sweep finds what was left behind, with all its records.
+  wire.isBusyFor.clear();
+  await clock.advance(60_000);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+  expect(script.count('a.work')).toBe(2);
+});

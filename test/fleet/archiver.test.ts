@@ -14,6 +14,7 @@ import { Wire } from './support.ts';
 const EVERY_MS = 1_000;
 
 let clock: FakeClock;
+let tables: MemoryTables;
 let wire: Wire;
 let direct: MemoryStore;
 let holdings: Holdings;
@@ -23,7 +24,7 @@ let forked: HeldRun[];
 beforeEach(() => {
   clock = new FakeClock();
   wire = new Wire();
-  const tables = new MemoryTables({ clock, random: seededRandom(1) });
+  tables = new MemoryTables({ clock, random: seededRandom(1) });
   direct = new MemoryStore(tables);
   holdings = new Holdings();
   forked = [];
@@ -49,6 +50,7 @@ const keeper = {
 
 function hold(): HeldRun {
   const task = { task: newId(), generation: 1, epoch: 1, keyGeneration: 1 };
+  tables.insert({ machine: 'sample/one', taskId: task.task });
   const held = new HeldRun(task, { seq: -1, hash: '', state: undefined }, keeper);
   holdings.put(held);
   return held;
@@ -197,4 +199,15 @@ test('a pod that leaves sends everything at once', async () => {
   for (const held of runs) record(held, 0);
   await archiver.flushNow();
   for (const held of runs) expect(await lastSeq(held.claim.task)).toBe(0);
+});
+
+test('a run whose task was removed is given up, and leaves no records behind', async () => {
+  archiver.start();
+  const held = hold();
+  record(held, 0);
+  tables.tasks.delete(held.claim.task);
+  await clock.advance(EVERY_MS + 10);
+  expect(forked).toEqual([held]);
+  expect(await lastSeq(held.claim.task)).toBe(-1);
+  expect(holdings.unflushed).toBe(0);
 });

@@ -55,6 +55,22 @@ test('H12: a task that has ended keeps its outcome', async () => {
   expect(await row(task.id)).toMatchObject({ status: 'completed' });
 });
 
+test('H12: a request that comes when the run has ended, and before the store has heard, is too late', async () => {
+  const script = new Script();
+  const machine = onlyWork(script);
+  const { clock, startPod, row } = startFleet();
+  const pod = await startPod('alder', { machines: [machine], around: script.around });
+  pod.wire.isBusyFor.set('settle', 1_000);
+  const task = await pod.fleet.enqueue(machine, {});
+  await clock.advance(500);
+  expect(await task.cancel('too late')).toBe('requested');
+  await clock.advance(3 * HEARTBEAT_MS);
+  pod.wire.isBusyFor.clear();
+  await clock.advance(STEADY_MS);
+  expect(await row(task.id)).toMatchObject({ status: 'completed' });
+  expect(pod.fleet.status).toMatchObject({ inMemory: 0, pod: { held: 0 } });
+});
+
 test('H12: a request to a pod that dies is honoured by the sweep', async () => {
   const script = new Script();
   const machine = twoSteps(script);
@@ -101,7 +117,7 @@ async function failed() {
   expect(await fleet.row(task.id)).toMatchObject({ status: 'failed', outcome: 'aborted' });
   script.throws.clear();
   const redrive = async (generation: number, isFresh = false) => {
-    const input = { task: task.id, generation, isFresh };
+    const input = { tasks: [{ task: task.id, generation }], isFresh };
     const run = await pod.fleet.startByName('recovery/redrive', input);
     return whileAdvancing(fleet.clock, run.result());
   };
@@ -110,7 +126,7 @@ async function failed() {
 
 test('H11, I30: a redrive keeps what was finished, begins at the step that failed, under the same keys', async () => {
   const { script, clock, row, id, redrive, store } = await failed();
-  expect(await redrive(1)).toEqual({ task: id, generation: 2 });
+  expect(await redrive(1)).toEqual({ redriven: [{ task: id, generation: 2 }], left: [] });
   await clock.advance(1_000);
   expect(await row(id)).toMatchObject({ status: 'completed', generation: 2, retryCount: 0 });
   expect(script.count('a.work')).toBe(1);
@@ -131,10 +147,14 @@ test('H11: a fresh redrive does everything anew, under new keys', async () => {
 
 test('I30: however often it is pressed, a redrive makes one generation', async () => {
   const { clock, row, id, redrive } = await failed();
-  const answers = await Promise.allSettled([redrive(1), redrive(1), redrive(1)]);
-  expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  const answers = await Promise.all([redrive(1), redrive(1), redrive(1)]);
+  const done = { redriven: [{ task: id, generation: 2 }], left: [] };
+  const left = { redriven: [], left: [id] };
+  expect(answers).toHaveLength(3);
+  expect(answers).toEqual(expect.arrayContaining([done, left, left]));
+  expect(answers.filter((answer) => (answer as typeof done).redriven.length > 0)).toEqual([done]);
   await clock.advance(1_000);
-  await expect(redrive(1)).rejects.toThrow('no longer at generation 1');
+  expect(await redrive(1)).toEqual(left);
   expect(await row(id)).toMatchObject({ generation: 2, status: 'completed' });
 });
 

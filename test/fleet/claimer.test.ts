@@ -19,6 +19,8 @@ function newScene(options: { capacity?: number; idlePollMs?: number } = {}) {
     /** How many are ready. */
     ready: 0,
     room: capacity,
+    /** How often it looked whether there is room. */
+    looks: 0,
     answer: undefined as Promise<void> | undefined,
     error: undefined as Error | undefined,
     claimer: undefined as unknown as Claimer,
@@ -41,7 +43,10 @@ function newScene(options: { capacity?: number; idlePollMs?: number } = {}) {
     random: seededRandom(1),
     idlePollMs,
     request: () => ({ pod: podOf('alder'), routes: ['x@1'], journal: 'j', head: 'ready' }),
-    room: () => scene.room,
+    room: () => {
+      scene.looks++;
+      return scene.room;
+    },
     capacity: () => capacity,
     accept: async (tasks) => {
       accepted.push(...tasks.map(({ task }) => task));
@@ -60,6 +65,7 @@ test('it asks for what its capacity leaves, and again at once where it got all o
   expect(scene.asked.map(({ countMax }) => countMax)).toEqual([20]);
   expect(scene.accepted).toHaveLength(20);
   scene.room = 40;
+  scene.claimer.roomed();
   await scene.clock.advance(10);
   expect(scene.accepted).toHaveLength(30);
 });
@@ -78,6 +84,37 @@ test('without room it asks for nothing', async () => {
   scene.claimer.start();
   await scene.clock.advance(1_000);
   expect(scene.asked).toEqual([]);
+});
+
+test('without room it waits to be told of some, and does not look meanwhile', async () => {
+  const scene = newScene();
+  scene.room = 0;
+  scene.ready = 5;
+  scene.claimer.start();
+  await scene.clock.advance(0);
+  const looks = scene.looks;
+  await scene.clock.advance(999);
+  expect(scene.looks).toBe(looks);
+  scene.claimer.roomed();
+  await scene.clock.advance(10);
+  expect(scene.asked).toEqual([]);
+  scene.room = 2;
+  scene.claimer.roomed();
+  scene.room = 3;
+  scene.claimer.roomed();
+  await scene.clock.advance(5);
+  expect(scene.asked.map(({ countMax }) => countMax)).toEqual([3]);
+});
+
+test('room that nobody told of is found within a second', async () => {
+  const scene = newScene();
+  scene.room = 0;
+  scene.ready = 5;
+  scene.claimer.start();
+  await scene.clock.advance(10);
+  scene.room = 1;
+  await scene.clock.advance(1_000);
+  expect(scene.accepted).toHaveLength(1);
 });
 
 test('an idle one goes down the ladder to about once a second', async () => {
@@ -128,6 +165,7 @@ test('a few free places right after a claim are not worth a statement of their o
   scene.claimer.start();
   await scene.clock.advance(0);
   scene.room = 3;
+  scene.claimer.roomed();
   await scene.clock.advance(30);
   expect(scene.asked).toHaveLength(1);
   await scene.clock.advance(30);
@@ -179,4 +217,23 @@ test('nothing is claimed while something is done exclusively, and everything goe
   await scene.clock.advance(0);
   expect(order).toEqual(['begun after 1', 'ended after 1']);
   expect(scene.asked.length).toBeGreaterThan(1);
+});
+
+test('room that comes while something is done exclusively is claimed for after it', async () => {
+  const scene = newScene();
+  scene.room = 0;
+  scene.ready = 5;
+  scene.claimer.start();
+  await scene.clock.advance(10);
+  const act = gate();
+  const acting = scene.claimer.exclusively(() => act.opened);
+  await scene.clock.settle();
+  scene.room = 5;
+  scene.claimer.roomed();
+  await scene.clock.advance(100);
+  expect(scene.asked).toEqual([]);
+  act.open();
+  await acting;
+  await scene.clock.advance(10);
+  expect(scene.accepted).toHaveLength(5);
 });

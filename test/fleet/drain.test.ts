@@ -53,6 +53,27 @@ test('I39: no claim commits after the drain has begun', async () => {
   expect(await row(id)).toMatchObject({ status: 'pending', claims: 0 });
 });
 
+test('I39: a claim that is on its way when the drain begins is waited for, and not left behind', async () => {
+  const script = new Script();
+  const machine = onlyWork(script);
+  const { clock, startPod, row, podStatus } = startFleet();
+  const alder = await startPod('alder', { machines: [machine], around: script.around });
+  const client = await startPod('client', { machines: [machine], isClient: true });
+  const answer = gate();
+  alder.wire.holdsAnswers.set('claim', answer.opened);
+  const { id } = await client.fleet.enqueue(machine, {});
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'claimed' });
+  const old = alder.id;
+  const drained = alder.fleet.drain({ budget: '20s' });
+  await clock.advance(2_000);
+  expect(await podStatus(old), 'it may not leave with a task nobody has').toBe('draining');
+  answer.open();
+  await whileAdvancing(clock, drained);
+  expect(['pending', 'completed']).toContain((await row(id)).status);
+  expect(await podStatus(old)).toBe('down');
+});
+
 test('H8: a handler that does not listen is not released beside itself, but swept without blame and probed', async () => {
   const script = new Script();
   const machine = twoSteps(script);

@@ -1,7 +1,7 @@
 /** What is claimed first, when, by whom; and rows that make no sense. */
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { defineMachine, TaskKeyConflictError } from '../../src/index.ts';
+import { defineMachine, retryAfter, TaskKeyConflictError } from '../../src/index.ts';
 import { never } from '../support/fleets.ts';
 import { onlyWork, Script } from './script.ts';
 import { anyInput, useTestFleets } from './support.ts';
@@ -178,4 +178,48 @@ test('a row with an id of another form, or of a machine nobody ever had, becomes
   const good = await pod.fleet.enqueue(strict, { n: 2 });
   await clock.advance(1_000);
   expect(await row(good.id)).toMatchObject({ status: 'completed' });
+});
+
+test('a row of a plain INSERT has the time its machine gives it, or a day, and no more', async () => {
+  const postponing = (name: string, timeout: object) =>
+    defineMachine({
+      name,
+      version: 1,
+      input: anyInput,
+      ...timeout,
+      check: 'none',
+      work: () => {
+        throw retryAfter('7m', 'not yet');
+      },
+    });
+  const machines = [postponing('limited', { timeout: { run: '30m' } }), postponing('endless', {})];
+  const { clock, tables, startPod, row } = startFleet();
+  const insert = (machine: string, agoMs: number) => {
+    const at = clock.now() - agoMs;
+    return tables.insert({ machine, payload: '{}', createdAt: at, runAt: at }).taskId;
+  };
+  await startPod('alder', { machines });
+  const limited = insert('limited', 0);
+  const young = insert('endless', 23 * 3_600_000);
+  const old = insert('endless', 25 * 3_600_000);
+  await clock.advance(29 * 60_000);
+  expect(await row(limited)).toMatchObject({ status: 'waiting' });
+  expect(await row(young)).toMatchObject({ status: 'waiting' });
+  expect(await row(old)).toMatchObject({ status: 'failed', outcome: 'timedOut' });
+  await clock.advance(2 * 60_000);
+  expect(await row(limited)).toMatchObject({ status: 'failed', outcome: 'timedOut' });
+}, 60_000);
+
+test('a suspect that nobody can run ends when its time is up', async () => {
+  const machine = onlyWork(new Script());
+  const { clock, tables, startPod, row } = startFleet();
+  // A library's machines are in no file that another process could load.
+  await startPod('alder', { machines: [machine] });
+  const deadlineAt = clock.now() + 60_000;
+  const of = { machine: machine.name, payload: '{}', crashes: 2, deadlineAt };
+  const { taskId } = tables.insert(of);
+  await clock.advance(60_000);
+  expect(await row(taskId)).toMatchObject({ status: 'pending' });
+  await clock.advance(120_000);
+  expect(await row(taskId)).toMatchObject({ status: 'failed', outcome: 'timedOut' });
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { HeldRun, type Keeper } from '../../src/fleet/held-run.ts';
 import { Settler } from '../../src/fleet/settler.ts';
-import type { ClaimedTask, Store } from '../../src/store/index.ts';
+import type { ClaimedTask, SettleAnswer, Store } from '../../src/store/index.ts';
 import { MemoryStore, MemoryTables, StoreUnreachableError } from '../../src/store/index.ts';
 import { completed, newTasks } from '../store/factories.ts';
 import { birthOf, claimRequest, podOf } from '../store/harness.ts';
@@ -121,6 +121,77 @@ test('a claim that no longer stands is over here and changes nothing there', asy
   expect(await direct.find([task!.task])).toMatchObject([
     { status: 'pending', outcome: undefined },
   ]);
+});
+
+/** A store that answers for one task by itself, for so many times. */
+function answering(direct: Store, task: string, answer: SettleAnswer, times: number) {
+  const asked: string[][] = [];
+  const store = Object.assign(Object.create(direct) as Store, {
+    settle: async (...[pod, settlements]: Parameters<Store['settle']>) => {
+      asked.push(settlements.map((settlement) => settlement.task));
+      const isOver = asked.flat().filter((one) => one === task).length > times;
+      if (isOver) return direct.settle(pod, settlements);
+      const others = settlements.filter((settlement) => settlement.task !== task);
+      return [...(await direct.settle(pod, others)), answer];
+    },
+  });
+  return { store, asked };
+}
+
+test('a row that is locked is sent again by itself, and the others do not wait for it', async () => {
+  const { clock, direct, tasks, over, newSettler, statuses } = await newScene(5);
+  const { task } = tasks[2]!;
+  const { store, asked } = answering(direct, task, { task, kind: 'locked' }, 6);
+  const settler = newSettler(store);
+  for (const one of tasks) settler.push(held(one), completed(one));
+  await clock.settle();
+  expect(over).toHaveLength(4);
+  expect(settler.waiting).toBe(1);
+  let isIdle = false;
+  const idle = settler.idle().then(() => {
+    isIdle = true;
+  });
+  await clock.advance(2_000);
+  expect(asked.length).toBeLessThan(7);
+  expect(isIdle).toBe(false);
+  await clock.advance(20_000);
+  await idle;
+  expect(asked.slice(1)).toEqual(Array.from({ length: 6 }, () => [task]));
+  expect(over).toHaveLength(5);
+  expect(new Set(await statuses())).toEqual(new Set(['completed']));
+});
+
+test('what is refused a second time is said aloud, and sent again ever more seldom', async () => {
+  const { clock, direct, tasks, over, newSettler } = await newScene(2);
+  const failures = hear('store.failed');
+  const { task } = tasks[0]!;
+  const answer: SettleAnswer = { task, kind: 'refused', reason: 'interval out of range' };
+  const { store, asked } = answering(direct, task, answer, 12);
+  const settler = newSettler(store);
+  for (const one of tasks) settler.push(held(one), completed(one));
+  await clock.advance(10_000);
+  expect(over).toHaveLength(1);
+  expect(asked.length).toBeLessThan(10);
+  expect(failures.length).toBeGreaterThan(2);
+  expect(failures[0]).toMatchObject({ what: 'settle', error: { code: 'FLEETQ_STORE_REFUSED' } });
+  await clock.advance(60_000);
+  expect(await direct.find([task])).toMatchObject([{ status: 'failed', outcome: 'aborted' }]);
+  expect(settler.waiting).toBe(0);
+});
+
+test('a stopped one forgets what rests, and keeps nobody waiting', async () => {
+  const { clock, direct, tasks, newSettler } = await newScene(1);
+  const { task } = tasks[0]!;
+  const { store, asked } = answering(direct, task, { task, kind: 'locked' }, 99);
+  const settler = newSettler(store);
+  settler.push(held(tasks[0]!), completed(tasks[0]!));
+  await clock.settle();
+  const idle = settler.idle();
+  settler.stop();
+  await idle;
+  await clock.advance(30_000);
+  expect(asked).toHaveLength(1);
+  expect(settler.waiting).toBe(0);
 });
 
 test('a stopped one lets an answer that is still to come change nothing here', async () => {

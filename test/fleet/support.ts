@@ -14,6 +14,7 @@ import {
   MemoryTables,
   type PodId,
   type Store,
+  StoreBusyError,
   StoreUnreachableError,
   type TaskRow,
   type Way,
@@ -41,6 +42,8 @@ export class Wire {
   isCut = false;
   /** These calls are carried out, and their answers lost: so often each. */
   readonly losesAnswers = new Map<Verb, number>();
+  /** These calls give way to a rival, and are not carried out: so often each. */
+  readonly isBusyFor = new Map<Verb, number>();
   /** What was asked, in order. */
   readonly asked: Verb[] = [];
   /** Holds a call back, after it was carried out, until this resolves. */
@@ -49,6 +52,11 @@ export class Wire {
   readonly way: Way = async (verb, act) => {
     this.asked.push(verb);
     if (this.isCut) throw new StoreUnreachableError('the wire is cut');
+    const busy = this.isBusyFor.get(verb) ?? 0;
+    if (busy > 0) {
+      this.isBusyFor.set(verb, busy - 1);
+      throw new StoreBusyError(`${verb} met a rival`);
+    }
     const answer = act();
     const lost = this.losesAnswers.get(verb) ?? 0;
     // An empty answer would be no loss.

@@ -107,6 +107,7 @@ test('I28: where more than half have fallen silent, their tasks come back and no
   pods[0]!.crash();
   pods[1]!.crash();
   expect(orphans.length).toBeGreaterThan(0);
+  const alarms = hear('fleet.outage');
   // Nobody picks them up again before it was looked at.
   pods[2]!.store.claim = async () => [];
   await clock.advance(SILENT_MS + 4 * HEARTBEAT_MS + STEADY_MS);
@@ -114,6 +115,7 @@ test('I28: where more than half have fallen silent, their tasks come back and no
     expect(await row(taskId)).toMatchObject({ status: 'pending', crashes: 0 });
     expect(tables.tasks.get(taskId)).toMatchObject({ interrupted: true });
   }
+  expect(alarms, 'said aloud, and once').toEqual([{ missing: 2, pods: 3 }]);
 });
 
 test('I29: a run that kills its pods is failed after the third, and takes no fourth with it', async () => {
@@ -180,4 +182,64 @@ test('a pod that leads and is cut off sweeps nobody', async () => {
   const swept = (await store.pods()).filter(({ deadBy }) => deadBy === pods[0]!.id);
   expect(swept).toEqual([]);
   expect(failed).toEqual([]);
+});
+
+test('pods that are set to different silences do not take each other for dead', async () => {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const fleet = startFleet();
+  const options = { machines: [machine], around: script.around } as const;
+  const quick = { ...options, heartbeat: '500ms', silence: '1500ms' } as const;
+  const slow = { ...options, heartbeat: '3s', silence: '15s' } as const;
+  const alder = await fleet.startPod('alder', quick);
+  const birch = await fleet.startPod('birch', slow);
+  await fleet.clock.advance(60_000);
+  const rows = await fleet.store.pods();
+  expect(rows.map(({ name, status }) => [name, status])).toEqual([
+    ['alder', 'up'],
+    ['birch', 'up'],
+  ]);
+  alder.crash();
+  await fleet.clock.advance(10_000);
+  expect(await fleet.podStatus(rows[0]!.pod), 'by its own short silence').toBe('down');
+  expect(birch.fleet.status.pod?.leader).toBe(birch.id);
+});
+
+test('an idle fleet starts no recovery, and writes nothing about one into the store', async () => {
+  const { machine, pods, clock, store } = await threePods();
+  const started = hear('run.started');
+  const task = await pods[0]!.fleet.enqueue(machine, {});
+  await clock.advance(1_300_000);
+  const rows = await store.list({ countMax: 100 });
+  expect(rows.map(({ id }) => id)).toEqual([task.id]);
+  expect(started.map(({ machine: name }) => name)).toEqual([machine.name]);
+});
+
+test('a recovery that finds nothing to do stays on its host; one that does is seen', async () => {
+  const { machine, pods, clock, store, tables } = await threePods();
+  const [leader] = pods;
+  for (const chore of ['recovery/sweep', 'recovery/reconcile', 'recovery/retention']) {
+    const run = await leader!.fleet.startByName(chore, { pod: leader!.id });
+    await clock.advance(2_000);
+    expect(leader!.fleet.describe(run.id), chore).toMatchObject({ outcome: 'handedOff' });
+  }
+  expect(await store.list({ countMax: 100 })).toEqual([]);
+  tables.insert({ machine: 'tpyo', payload: '{}' });
+  await clock.advance(120_000);
+  const rows = await store.list({ countMax: 100 });
+  const recoveries = rows.filter(({ machine: name }) => name !== machine.name && name !== 'tpyo');
+  expect(recoveries).toMatchObject([{ machine: 'recovery/reconcile', outcome: 'completed' }]);
+});
+
+test('I28: whom the store alone calls silent is not swept', async () => {
+  const { pods, clock, tables, store } = await threePods();
+  const [leader, birch] = pods as [TestPod, TestPod, TestPod];
+  // The clock of the store was set: every heartbeat looks old, and nobody has missed one.
+  tables.pods.get(birch.id)!.lastHeartbeat -= 60_000;
+  expect((await store.worklist(SILENT_MS)).silent).toMatchObject([{ pod: birch.id }]);
+  const run = await leader.fleet.startByName('recovery/sweep', { pod: leader.id });
+  await clock.advance(200);
+  const { outcome, reason } = leader.fleet.describe(run.id);
+  expect([outcome, reason]).toEqual(['handedOff', 'nobody is missing']);
+  expect(await store.pods()).toMatchObject(Array(3).fill({ status: 'up' }));
 });

@@ -114,3 +114,31 @@ test('there is nothing to look for while everybody beats', () => {
   watch.see([glimpse('alder', 1, 0), glimpse('birch', 1, 900)], 0);
   expect(watch.nextSilenceMs(0)).toBeUndefined();
 });
+
+test('a pod is judged by its own silence, and not by that of whoever watches', () => {
+  const watch = newWatch();
+  const see = (nowMs: number) =>
+    watch.see(
+      [
+        glimpse('patient', 7, nowMs, { silenceMs: 4 * SILENT_MS }),
+        glimpse('hasty', 7, nowMs, { silenceMs: 3 * HEARTBEAT_MS }),
+      ],
+      nowMs,
+    );
+  for (let nowMs = 0; nowMs <= 3_000; nowMs += HEARTBEAT_MS) see(nowMs);
+  expect(watch.silent(3_000).map(({ pod }) => pod)).toEqual(['hasty']);
+  for (let nowMs = 4_000; nowMs < 4 * SILENT_MS; nowMs += HEARTBEAT_MS) see(nowMs);
+  expect(watch.silent(4 * SILENT_MS - 1).map(({ pod }) => pod)).toEqual(['hasty']);
+  expect(watch.leader, 'it was set to be slow, and is not late').toBe('patient');
+  expect(watch.silent(4 * SILENT_MS)).toHaveLength(2);
+});
+
+test('a silence that is shorter than our own heartbeat is not judged after one look', () => {
+  const watch = newWatch();
+  const hasty = (silentMs: number) => [glimpse('hasty', 7, silentMs, { silenceMs: 300 })];
+  watch.see(hasty(900), 0);
+  expect(watch.silent(HEARTBEAT_MS)).toEqual([]);
+  watch.see(hasty(900 + HEARTBEAT_MS), HEARTBEAT_MS);
+  expect(watch.silent(2 * HEARTBEAT_MS - 1)).toEqual([]);
+  expect(watch.silent(2 * HEARTBEAT_MS)).toHaveLength(1);
+});

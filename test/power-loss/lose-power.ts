@@ -12,6 +12,8 @@ import type { Op } from './recording.ts';
 export interface PowerLossReport extends Record<Verdict, number> {
   readonly points: number;
   readonly images: number;
+  /** Of these, the ones that must not be: lost, wrong or not to be opened. */
+  readonly violations: number;
   /** Of these, the ones that differ from each other, each of which was opened. */
   readonly opened: number;
   readonly acknowledged: number;
@@ -55,7 +57,8 @@ export function losePower(ops: readonly Op[], { stride, onFault }: Plan): PowerL
     rmSync(directory, { recursive: true, force: true });
   }
   const seconds = Math.round((performance.now() - begunMs) / 100) / 10;
-  return { points, images, opened: known.size, acknowledged, ...counts, seconds };
+  const violations = counts.lost + counts.wrong + counts.crashed;
+  return { points, images, violations, opened: known.size, acknowledged, ...counts, seconds };
 
   /** What an image answers follows from its bytes. */
   function open(files: Files): Facts | Error {

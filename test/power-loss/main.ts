@@ -1,5 +1,5 @@
 /**
- * npm run power-loss [-- --json] [--stride N] [--synchronous FULL|NORMAL|OFF]: records what a process
+ * npm run powerloss [-- --json] [--stride N] [--synchronous FULL|NORMAL|OFF]: records what a process
  * does to its journal's files, and opens what a loss of power at every call may leave of them. Ends
  * with 1 if anything acknowledged was lost without an alarm, a state was wrong, or an image could not
  * be opened.
@@ -35,4 +35,4 @@ const report = losePower(record(synchronous), {
 });
 const lines = Object.entries(report).map(([name, value]) => `${name.padEnd(16)} ${value}`);
 process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : `${lines.join('\n')}\n`);
-process.exitCode = report.lost + report.wrong + report.crashed > 0 ? 1 : 0;
+process.exitCode = report.violations > 0 ? 1 : 0;

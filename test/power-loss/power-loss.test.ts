@@ -1,4 +1,4 @@
-/** The program of `npm run power-loss`, at a stride; and that it sees a disk that was not synced. */
+/** The program of `npm run powerloss`, at a stride; and that it sees a disk that was not synced. */
 import { expect, test } from 'vitest';
 import { Disk } from './disk.ts';
 import { losePower } from './lose-power.ts';
@@ -9,7 +9,7 @@ test('a loss of power takes nothing that was acknowledged, and causes no alarm a
   const onFault = (line: string) => faults.push(line);
   const report = losePower(record('FULL'), { stride: 13, onFault });
   expect(faults).toEqual([]);
-  expect(report).toMatchObject({ alarmed: 0, lost: 0, wrong: 0, crashed: 0 });
+  expect(report).toMatchObject({ violations: 0, alarmed: 0, lost: 0, wrong: 0, crashed: 0 });
   expect(report.acknowledged).toBeGreaterThan(40);
   expect(report.images).toBeGreaterThan(500);
 });
@@ -17,6 +17,7 @@ test('a loss of power takes nothing that was acknowledged, and causes no alarm a
 test('without a sync at every commit the same losses are seen', () => {
   const report = losePower(record('NORMAL'), { stride: 19 });
   expect(report.lost).toBeGreaterThan(report.images / 20);
+  expect(report.violations).toBe(report.lost + report.wrong + report.crashed);
 });
 
 test('without any sync damage is seen too', () => {

@@ -42,6 +42,7 @@ const READING: readonly (keyof Store)[] = [
   'histories',
   'archive',
   'worklist',
+  'leftovers',
   'hasSuspects',
 ];
 const READING_EVERY = 20;

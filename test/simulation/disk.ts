@@ -5,7 +5,7 @@
  */
 import type { RunId } from '../../src/ground/index.ts';
 import type { EventRow, Occupancy } from '../../src/journal/index.ts';
-import type { Inherited, Mark } from '../../src/journal/mark-file.ts';
+import type { Inherited, Mark } from '../../src/journal/mark-format.ts';
 import type { RawRunRow } from '../../src/journal/run-row.ts';
 
 /** How many of its last transactions a disk can be made to lose. */

@@ -153,6 +153,7 @@ const selfFenceIgnored: Mutant = {
         hasBeaten ||= heart.deadlineMs > 0;
         return hasBeaten ? Number.POSITIVE_INFINITY : heart.deadlineMs;
       },
+      ready: () => heart.ready(),
       start: () => heart.start(),
       stop: () => heart.stop(),
     };

@@ -135,6 +135,7 @@ export class SimPod {
       makeHeart: this.#heartOf(store),
       pressure: () => ({ loop: 0, memory: 0 }),
       deadLetters,
+      recovery: this.recovery,
       name,
       version: '0.0.0',
       times,

@@ -111,6 +111,27 @@ export function describeChanges(scene: Scene): void {
     expect(next.wasInterrupted).toBe(false);
   });
 
+  test('H11: each redrive gives the task as long as it had at first, and no longer', async () => {
+    const { pod, task } = await failedOne();
+    for (const generation of [1, 2, 3]) {
+      await scene.pass(30 * MINUTE);
+      await scene.store.redrive(task, seen(generation), { isFresh: generation === 2 });
+      const row = await scene.row(task);
+      expectNear(row.deadlineAt! - row.runAt, HOUR);
+      await scene.store.settle(pod, [failed(await scene.claimOne(pod))]);
+    }
+  });
+
+  test('H11: the old outcome is kept behind records that the end did not speak of', async () => {
+    const { claim, tail, task } = await failedOne();
+    const late = segment(claim, 4, 6);
+    await scene.store.archive([late]);
+    await scene.store.redrive(task, seen(1), { isFresh: false });
+    const history = await scene.store.histories([{ task, generation: 1 }]);
+    expect(history.slice(0, 2)).toEqual([tail, late]);
+    expect(history[2]).toMatchObject({ firstSeq: 7, lastSeq: 7, state: 'outcome' });
+  });
+
   test('H11: a redrive from scratch carries nothing over, and its keys are new ones', async () => {
     const { pod, task } = await failedOne();
     expect(await scene.store.redrive(task, seen(1), { isFresh: true })).toBe(2);

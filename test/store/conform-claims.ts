@@ -1,7 +1,10 @@
 /** Claiming: who gets which task, in which order, and under which epoch. */
 import { expect, test } from 'vitest';
+import type { ClaimedTask } from '../../src/store/tasks.ts';
 import {
   completed,
+  expectNear,
+  failed,
   HOUR,
   ids,
   MACHINE,
@@ -10,6 +13,7 @@ import {
   parked,
   ROUTE,
   released,
+  segment,
 } from './factories.ts';
 import { podOf, type Scene } from './harness.ts';
 
@@ -42,6 +46,42 @@ export function describeClaims(scene: Scene): void {
     const row = await scene.row(id);
     expect(row).toMatchObject({ status: 'claimed', claimedBy: pod, claims: 1 });
     expect(row.epoch).toBe(claimed.epoch);
+  });
+
+  test('the age of a task without a deadline is told: since it was due, then since it was begun', async () => {
+    const pod = await scene.pod('alder');
+    const id = await scene.harness.insertPlain({ machine: MACHINE, runAfterMs: HOUR });
+    await scene.pass(HOUR + 10 * MINUTE);
+    const first = await scene.claimOne(pod);
+    expect([first.task, first.deadlineMs]).toEqual([id, undefined]);
+    expectNear(first.ageMs!, 10 * MINUTE);
+    expectNear((await scene.store.held(pod, '', 10))[0]!.ageMs!, 10 * MINUTE);
+    await scene.store.settle(pod, [parked(first, 'retry', HOUR, { tail: segment(first, 0, 1) })]);
+    await scene.pass(HOUR);
+    const second = await scene.claimOne(pod);
+    expectNear(second.ageMs!, HOUR);
+    await scene.kill(pod);
+    const birch = await scene.pod('birch');
+    await scene.pass(HOUR);
+    const taking = { from: pod, by: birch, to: 'taker', countMax: 10, spreadMs: 0 } as const;
+    const [taken] = await scene.store.take({ ...taking, crashed: 'none' });
+    expectNear(taken!.ageMs!, 2 * HOUR);
+  });
+
+  test('a redriven task without a deadline is as old as its new generation', async () => {
+    const pod = await scene.pod('alder');
+    await scene.harness.insertPlain({ machine: MACHINE });
+    const first = await scene.claimOne(pod);
+    await scene.store.settle(pod, [failed(first, { tail: segment(first, 0, 1) })]);
+    await scene.pass(30 * HOUR);
+    await scene.store.redrive(first.task, { generation: 1 }, { isFresh: false });
+    await scene.pass(MINUTE);
+    expectNear((await scene.claimOne(pod)).ageMs!, MINUTE);
+  });
+
+  test('the age of a task with a deadline is not told', async () => {
+    await scene.enqueue({ deadlineMs: HOUR });
+    expect((await scene.claimOne(await scene.pod('alder'))).ageMs).toBeUndefined();
   });
 
   test('no task is given twice', async () => {
@@ -113,7 +153,10 @@ export function describeClaims(scene: Scene): void {
     const kept = await scene.claim(pod, { token: 'kept' });
     // Which two came first is the store's to choose: rivals may be steered apart.
     const all = [...lost, ...kept].sort((a, b) => (a.task < b.task ? -1 : 1));
-    expect(await scene.rival.held(pod, '', 10)).toEqual(all);
+    // Older by the time between the two looks, and otherwise the same.
+    const ageless = (task: ClaimedTask) => ({ ...task, ageMs: undefined });
+    const held = await scene.rival.held(pod, '', 10);
+    expect(held.map(ageless)).toEqual(all.map(ageless));
     expect(lost.map(({ token }) => token)).toEqual(['lost', 'lost']);
   });
 

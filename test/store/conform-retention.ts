@@ -73,6 +73,24 @@ export function describeRetention(scene: Scene): void {
     for (const row of failed) expect(row).toMatchObject({ status: 'failed', outcome: 'timedOut' });
   });
 
+  test('long past its deadline a task is failed whoever could run it: a suspect, a pinned, a paused one', async () => {
+    await known();
+    await scene.pod('alder', { routes: [`${MACHINE}@1`] });
+    const row = { machine: MACHINE, payload: '{}', deadlineAfterMs: HOUR } as const;
+    const late = [
+      await scene.harness.insertPlain(row),
+      await scene.harness.insertPlain({ ...row, crashes: 2 }),
+      await scene.harness.insertPlain({ ...row, pinned_to: 'journal-birch' }),
+      await scene.harness.insertPlain({ ...row, paused: true }),
+    ];
+    await scene.pass(HOUR + 5 * MINUTE);
+    expect(await scene.store.failHopeless(10 * MINUTE, 100)).toEqual([]);
+    await scene.pass(10 * MINUTE);
+    const failed = await scene.store.failHopeless(10 * MINUTE, 100);
+    expect(ids(failed).sort()).toEqual(late.sort());
+    for (const ended of failed) expect(ended).toMatchObject({ outcome: 'timedOut' });
+  });
+
   test('what somebody holds is never hopeless', async () => {
     const pod = await scene.pod('alder', { routes: [] });
     const claim = await scene.claimNew(pod, { deadlineMs: MINUTE });
@@ -126,6 +144,21 @@ export function describeRetention(scene: Scene): void {
     await scene.pass(HOUR);
     expect(await scene.store.prune(MINUTE, 100)).toBe(0);
     expect(await scene.row(parent)).toMatchObject({ status: 'completed' });
+  });
+
+  test('a flush that comes when its task is gone is refused, and leaves nothing behind', async () => {
+    const pod = await scene.pod('alder');
+    const gone = await scene.claimNew(pod);
+    await scene.store.archive([segment(gone, 0, 1)]);
+    await scene.store.settle(pod, [completed(gone, { tail: segment(gone, 2, 3) })]);
+    await scene.pass(HOUR);
+    const there = await scene.claimNew(pod);
+    expect(await scene.store.prune(MINUTE, 100)).toBe(1);
+    const late = [segment(gone, 4, 5), segment(there, 0, 1), segment(gone, 0, 1)];
+    const refused = { task: gone.task, kind: 'refused', reason: expect.stringMatching(/no task/) };
+    expect(await scene.store.archive(late)).toMatchObject([refused, { kind: 'held' }, refused]);
+    expect(await scene.harness.rows('run_events')).toHaveLength(1);
+    expect(await scene.store.histories([gone])).toEqual([]);
   });
 
   test('retention works in batches', async () => {

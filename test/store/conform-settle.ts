@@ -241,6 +241,42 @@ export function describeSettle(scene: Scene): void {
     expect(await scene.store.violations()).toMatchObject([{ count: 1, examples: [claim.task] }]);
   });
 
+  test('a settlement whose tail is another history than the stored one is refused (I13)', async () => {
+    const pod = await scene.pod('alder');
+    await scene.store.enqueue(newTasks(5));
+    const [same, past, longer, shorter, honest] = await scene.claim(pod);
+    const claims = [same!, past!, longer!, shorter!, honest!];
+    const stored = claims.map((claim) => segment(claim, 0, 3));
+    await scene.store.archive(stored);
+    const answers = await scene.store.settle(pod, [
+      completed(same!, { tail: segment(same!, 0, 3, 'other') }),
+      completed(past!, { tail: { ...segment(past!, 0, 5), prevHash: 'another past' } }),
+      parked(longer!, 'sleep', MINUTE, { tail: segment(longer!, 0, 5, 'other') }),
+      released(shorter!, { tail: segment(shorter!, 0, 2, 'other') }),
+      failed(honest!, { tail: segment(honest!, 0, 4) }),
+    ]);
+    const refused = { kind: 'refused', reason: expect.stringMatching(/fork/) };
+    expect(answers).toMatchObject([refused, refused, refused, refused, { kind: 'stood' }]);
+    // Nothing of it was written: they are their owner's as before, and so is what is stored.
+    const forked = claims.slice(0, 4);
+    expect((await scene.store.held(pod, '', 10)).map(claimOf)).toEqual(forked.map(claimOf));
+    expect(await scene.store.histories(forked)).toEqual(stored.slice(0, 4));
+  });
+
+  test('a settlement whose tail the store has already, or more of it, stands', async () => {
+    const pod = await scene.pod('alder');
+    await scene.store.enqueue(newTasks(2));
+    const [same, longer] = await scene.claim(pod);
+    const stored = [segment(same!, 0, 3), segment(longer!, 0, 5)];
+    await scene.store.archive(stored);
+    const answers = await scene.store.settle(pod, [
+      completed(same!, { tail: stored[0] }),
+      released(longer!, { tail: segment(longer!, 0, 3) }),
+    ]);
+    expect(answers).toMatchObject([{ kind: 'stood' }, { kind: 'stood' }]);
+    expect(await scene.store.histories([same!, longer!])).toEqual(stored);
+  });
+
   test('a value the store cannot hold is refused; the others of its batch stand', async () => {
     const { poison } = scene.harness;
     const pod = await scene.pod('alder');

@@ -73,6 +73,32 @@ export function describeSweep(scene: Scene): void {
     expect(await beat('alder', 0)).toMatchObject({ kind: 'taken', status: 'up' });
   });
 
+  test('a pod is judged by the silence it registered with, whoever sweeps (I25)', async () => {
+    const patient = await scene.pod('alder', { silenceMs: 60_000 });
+    const hasty = await scene.pod('birch', { silenceMs: 2_000 });
+    const older = await scene.pod('cedar');
+    await scene.pass(5_000);
+    const silent = async (silentMs: number) =>
+      (await scene.store.worklist(silentMs)).silent.map(({ pod }) => pod).sort();
+    expect(await silent(1_000)).toEqual([hasty, older]);
+    expect(await silent(15_000)).toEqual([hasty]);
+    const by = podOf('sweeper');
+    expect(await scene.store.fence(patient, by, { silentMs: 1_000 })).toBe(false);
+    expect(await scene.store.fence(older, by, SILENT)).toBe(false);
+    const answer = await beat('alder', 0);
+    expect(answer).toMatchObject({ kind: 'taken' });
+    const glimpses = answer.kind === 'taken' ? answer.fleet : [];
+    expect(glimpses.map(({ pod, silenceMs }) => [pod, silenceMs])).toEqual([
+      [patient, 60_000],
+      [hasty, 2_000],
+      [older, undefined],
+    ]);
+    const rows = await scene.store.pods();
+    expect(rows.map(({ silenceMs }) => silenceMs)).toEqual([60_000, 2_000, undefined]);
+    expect(await scene.store.fence(hasty, by, SILENT)).toBe(true);
+    expect(await scene.store.fence(older, by, { silentMs: 1_000 })).toBe(true);
+  });
+
   test('a silent pod is fenced once, and it is written down by whom', async () => {
     const pod = await scene.pod('alder');
     await scene.pass(20_000);

@@ -4,6 +4,7 @@
  */
 import { describe } from 'vitest';
 import { describeArchive } from './conform-archive.ts';
+import { describeBounds } from './conform-bounds.ts';
 import { describeChanges } from './conform-changes.ts';
 import { describeClaims } from './conform-claims.ts';
 import { describeEnqueue } from './conform-enqueue.ts';
@@ -25,6 +26,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('pods', () => describePods(scene));
     describe('tasks on their way in', () => describeEnqueue(scene));
     describe('claims', () => describeClaims(scene));
+    describe('bounds', () => describeBounds(scene));
     describe('settling', () => describeSettle(scene));
     describe('history', () => describeArchive(scene));
     describe('the sweep', () => describeSweep(scene));

@@ -23,6 +23,14 @@ export interface PlainRow {
   readonly claim_epoch?: number;
   readonly wait_for?: string;
   readonly control?: string;
+  readonly claims?: number;
+  readonly crashes?: number;
+  readonly generation?: number;
+  readonly retry_count?: number;
+  readonly key?: string;
+  readonly key_ms?: number;
+  /** No column: deadline_at is the store's now plus this. */
+  readonly deadlineAfterMs?: number;
   /** No column: run_at is the store's now plus this. */
   readonly runAfterMs?: number;
 }

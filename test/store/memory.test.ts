@@ -20,7 +20,8 @@ function freshTables(): MemoryTables {
 
 function insertPlain(row: PlainRow): string {
   const { machine, task_id, parent_id, pinned_to, claimed_by, claim_epoch, ...rest } = row;
-  const { runAfterMs, status, wait_for, control, ...same } = rest;
+  const { runAfterMs, deadlineAfterMs, status, wait_for, control, ...more } = rest;
+  const { retry_count, key_ms, ...same } = more;
   const { taskId } = tables.insert({
     machine,
     ...same,
@@ -32,6 +33,9 @@ function insertPlain(row: PlainRow): string {
     ...(wait_for === undefined ? {} : { waitFor: wait_for as WaitFor }),
     ...(control === undefined ? {} : { control: control as 'cancel' }),
     ...(status === undefined ? {} : { status: status as TaskStatus }),
+    ...(retry_count === undefined ? {} : { retryCount: retry_count }),
+    ...(key_ms === undefined ? {} : { keyMs: key_ms }),
+    ...(deadlineAfterMs === undefined ? {} : { deadlineAt: clock.now() + deadlineAfterMs }),
     ...(runAfterMs === undefined ? {} : { runAt: clock.now() + runAfterMs }),
   });
   return taskId;

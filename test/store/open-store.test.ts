@@ -25,6 +25,15 @@ test('sqlite: opens the file it names, with or without the slashes of a URL', as
   }
 });
 
+test('an address is enough: time and chance are the real ones', async () => {
+  const file = newDir('fleet/fleet.db');
+  await (await openStore(`sqlite:${file}`, { migrates: true })).close();
+  const store = await openStore(`sqlite:${file}`);
+  expect(await store.list({ countMax: 1 })).toEqual([]);
+  await store.close();
+  await (await openStore('memory:')).close();
+});
+
 const HOSTILE = [
   'mysql://root:sesame@db.example/fleet',
   'postgres:/root:sesame@db.example/fleet',

@@ -6,7 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { beatPod, fencePod } from '../../src/store/postgres/pod-health.sql.ts';
+import { StoreBusyError } from '../../src/store/errors.ts';
+import { beatPod, fenceProvenPod } from '../../src/store/postgres/pod-health.sql.ts';
 import { claimTasks } from '../../src/store/postgres/step-tracker-claim.sql.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ClaimedTask } from '../../src/store/tasks.ts';
@@ -53,9 +54,9 @@ async function untilSomebodyWaits(): Promise<void> {
 
 const kinds = (answers: readonly { kind: string }[]) => answers.map(({ kind }) => kind);
 const begin = () => other.query('begin');
-const fenceByOther = () => other.query(fencePod, [alder, sweeper, null]);
+const fenceByOther = () => other.query(fenceProvenPod, [alder, sweeper]);
 const claimByOther = (pod: string, mode: 'skip-locked' | 'cas' = 'skip-locked') =>
-  other.query(claimTasks[mode].ready, [pod, [ROUTE], 'journal', 10, 10, 'token']);
+  other.query(claimTasks[mode].ready, [pod, [ROUTE], 'journal', 10, 10, 'token', 1_000]);
 /** As a settle in flight holds it. */
 const holdAsSettle = () =>
   other.query(`select 1 from pod_health where pod_id = $1 for key share`, [alder]);
@@ -92,7 +93,7 @@ test('a sweep passes over a pod that is settling, without waiting, and takes wha
   const [first, second] = await claimSome(2);
   await begin();
   await holdAsSettle();
-  expect(await store.fence(alder, sweeper, 'proved')).toBe(false);
+  expect(await store.fence(alder, sweeper, { silentMs: 0 })).toBe(false);
   expect(kinds(await rival.settle(alder, [completed(first!)]))).toEqual(['stood']);
   await other.query('commit');
   expect(await store.fence(alder, sweeper, 'proved')).toBe(true);
@@ -100,6 +101,16 @@ test('a sweep passes over a pod that is settling, without waiting, and takes wha
   const taken = await store.take({ ...taking, countMax: 10, spreadMs: 0 });
   expect(ids(taken)).toEqual([second!.task]);
   expect(kinds(await rival.settle(alder, [completed(second!)]))).toEqual(['lost']);
+});
+
+test('a proved death whose row is locked is busy, and not passed over as if it were answered', async () => {
+  await claimSome(1);
+  await begin();
+  await holdAsSettle();
+  await expect(store.fence(alder, birch, 'proved')).rejects.toThrow(StoreBusyError);
+  await other.query('commit');
+  expect(await store.fence(alder, birch, 'proved')).toBe(true);
+  expect(await store.fence(alder, birch, 'proved')).toBe(false);
 });
 
 test('a claim that meets a sweep waits for it, and then takes nothing (H1)', async () => {
@@ -174,13 +185,12 @@ test('tasks that change hands meanwhile fall out of their batch; the others stan
   await change(claims[1]!.task, `status = 'pending', claimed_by = null, ${raise}`);
   // Taken away and given back: the same owner, but no longer the same claim.
   await change(claims[2]!.task, raise);
-  const settling = store.settle(
-    alder,
-    claims.map((claim) => completed(claim, { tail: segment(claim, 0, 1) })),
-  );
-  await untilSomebodyWaits();
+  const settlements = claims.map((claim) => completed(claim, { tail: segment(claim, 0, 1) }));
+  const first = await store.settle(alder, settlements);
+  expect(kinds(first)).toEqual(['stood', 'locked', 'locked', 'stood']);
   await other.query('commit');
-  expect(kinds(await settling)).toEqual(['stood', 'lost', 'lost', 'stood']);
+  const second = await store.settle(alder, settlements);
+  expect(kinds(second)).toEqual(['done', 'lost', 'lost', 'done']);
   const { rows } = await scene.client.query('select task_id from run_events order by 1');
   expect(rows.map(({ task_id }) => task_id)).toEqual([claims[0]!.task, claims[3]!.task]);
 });
@@ -200,7 +210,15 @@ test('by compare-and-set, a claim that waits for a rival takes only what that on
   await store.enqueue(newTasks(4));
   const cas = await scene.open({ claimMode: 'cas' });
   await begin();
-  const { rows } = await other.query(claimTasks.cas.ready, [alder, [ROUTE], 'j', 4, 2, 'token']);
+  const { rows } = await other.query(claimTasks.cas.ready, [
+    alder,
+    [ROUTE],
+    'j',
+    4,
+    2,
+    'token',
+    1_000,
+  ]);
   expect(rows).toHaveLength(2);
   const claiming = cas.claim(claimRequest(birch, { countMax: 4 }));
   await untilSomebodyWaits();
@@ -209,6 +227,41 @@ test('by compare-and-set, a claim that waits for a rival takes only what that on
   expect(mine).toHaveLength(2);
   expect(mine).not.toContain(rows[0]!['task_id']);
   expect(mine).not.toContain(rows[1]!['task_id']);
+});
+
+test('a row that somebody has locked holds up its own settlement and no other', async () => {
+  const claims = await claimSome(3);
+  await begin();
+  await other.query('select 1 from step_tracker where task_id = $1 for update', [claims[1]!.task]);
+  const settlements = claims.map((claim) => completed(claim, { tail: segment(claim, 0, 1) }));
+  expect(kinds(await store.settle(alder, settlements))).toEqual(['stood', 'locked', 'stood']);
+  expect(kinds(await store.settle(alder, [settlements[1]!]))).toEqual(['locked']);
+  await other.query('rollback');
+  expect(kinds(await store.settle(alder, [settlements[1]!]))).toEqual(['stood']);
+});
+
+test('a pod that is dead is not told to send again what is locked', async () => {
+  const [claim] = await claimSome(1);
+  await store.fence(alder, sweeper, 'proved');
+  await begin();
+  await other.query('select 1 from step_tracker for update');
+  expect(kinds(await store.settle(alder, [completed(claim!)]))).toEqual(['lost']);
+});
+
+test.each([
+  ['put off', `run_at = now() + interval '1 h', status = 'waiting', wait_for = 'time'`],
+  ['put off while it stays pending', `run_at = now() + interval '1 h'`],
+  ['paused', 'paused = true'],
+  ['made a suspect', 'crashes = 2'],
+])('by compare-and-set, a task that was %s while the claim waited is left', async (_, change) => {
+  const [task] = ids(await store.enqueue(newTasks(1)));
+  const cas = await scene.open({ claimMode: 'cas' });
+  await begin();
+  await other.query(`update step_tracker set ${change} where task_id = $1`, [task]);
+  const claiming = cas.claim(claimRequest(birch));
+  await untilSomebodyWaits();
+  await other.query('commit');
+  expect(await claiming).toEqual([]);
 });
 
 test('overlapping batches in opposite order never deadlock', async () => {
@@ -237,10 +290,32 @@ test('the forgotten transaction of another program delays a sweep, and never blo
   await begin();
   await other.query(`select * from pod_health for key share`);
   await other.query(`select * from step_tracker for update`);
-  expect(await store.fence(alder, sweeper, 'proved')).toBe(false);
+  expect(await store.fence(alder, sweeper, { silentMs: 0 })).toBe(false);
   const taking = { from: alder, by: sweeper, to: 'pool', crashed: 'all' } as const;
   expect(await store.take({ ...taking, countMax: 10, spreadMs: 0 })).toEqual([]);
   await other.query('rollback');
   expect(await store.fence(alder, sweeper, 'proved')).toBe(true);
   expect(await store.take({ ...taking, countMax: 10, spreadMs: 0 })).toHaveLength(1);
+});
+
+test('a flush that meets retention waits for it, and leaves no records behind', async () => {
+  const [claim] = await claimSome(1);
+  await store.settle(alder, [completed(claim!, { tail: segment(claim!, 0, 1) })]);
+  await begin();
+  await other.query('delete from run_events where task_id = $1', [claim!.task]);
+  await other.query('delete from step_tracker where task_id = $1', [claim!.task]);
+  const archiving = store.archive([segment(claim!, 2, 3)]);
+  await untilSomebodyWaits();
+  await other.query('commit');
+  expect(await archiving).toMatchObject([{ task: claim!.task, kind: 'refused' }]);
+  expect((await scene.client.query('select 1 from run_events')).rowCount).toBe(0);
+});
+
+test('a flush of a task that somebody is settling does not wait', async () => {
+  const [claim] = await claimSome(1);
+  await begin();
+  await other.query(`update step_tracker set last_update = now() where task_id = $1`, [
+    claim!.task,
+  ]);
+  expect(kinds(await store.archive([segment(claim!, 0, 1)]))).toEqual(['held']);
 });

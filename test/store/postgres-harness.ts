@@ -2,14 +2,14 @@
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
-import type { StoreOptions } from '../../src/store/options.ts';
+import type { FilledStoreOptions } from '../../src/store/options.ts';
 import { migratePostgresStore } from '../../src/store/postgres/migrate.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import type { PlainRow, StoreHarness, TableName } from './harness.ts';
 
-export const options: StoreOptions = { clock: systemClock, random: systemRandom };
+export const options: FilledStoreOptions = { clock: systemClock, random: systemRandom };
 
 export interface PostgresScene {
   readonly server: TestPostgres;
@@ -21,7 +21,7 @@ export interface PostgresScene {
   reconnect(): Promise<void>;
   /** One more of them; closed at the end. */
   connect(): Promise<pg.Client>;
-  open(more?: Partial<StoreOptions>): Promise<Store>;
+  open(more?: Partial<FilledStoreOptions>): Promise<Store>;
 }
 
 /** Call once at the top of a test file: a server, a migrated database, and connections to it. */
@@ -38,7 +38,7 @@ export function usePostgres(settings: readonly string[] = []): PostgresScene {
     reconnect: async () => {
       scene.client = await scene.connect();
     },
-    open: async (more: Partial<StoreOptions> = {}) => {
+    open: async (more: Partial<FilledStoreOptions> = {}) => {
       const store = await openPostgresStore(scene.url, { ...options, ...more });
       opened.push(store);
       return store;
@@ -70,7 +70,7 @@ const TIMES: Record<string, readonly string[]> = {
 /** `address` and `more` say how the store is opened; the tables are looked at directly. */
 export function postgresHarness(
   scene: PostgresScene,
-  more: Partial<StoreOptions> = {},
+  more: Partial<FilledStoreOptions> = {},
   address: () => string = () => scene.url,
 ): StoreHarness {
   return {
@@ -96,12 +96,16 @@ export function postgresHarness(
 }
 
 async function insertPlain(client: pg.Client, given: PlainRow): Promise<string> {
-  const { runAfterMs, ...row } = given;
+  const { runAfterMs, deadlineAfterMs, ...row } = given;
   const names = Object.keys(row);
   const places = names.map((_, index) => `$${index + 1}`);
   if (runAfterMs !== undefined) {
     names.push('run_at');
-    places.push(`now() + interval '${runAfterMs} ms'`);
+    places.push(`now() + ${runAfterMs} * interval '1 ms'`);
+  }
+  if (deadlineAfterMs !== undefined) {
+    names.push('deadline_at');
+    places.push(`now() + ${deadlineAfterMs} * interval '1 ms'`);
   }
   const text = `insert into step_tracker (${names.join(', ')}) values (${places.join(', ')})
     returning task_id`;

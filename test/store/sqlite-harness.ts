@@ -71,11 +71,12 @@ export function sqliteHarness(file: string): StoreHarness {
 }
 
 function insertPlain(database: Database.Database, row: PlainRow): string {
-  const { runAfterMs, paused, ...columns } = row;
+  const { runAfterMs, deadlineAfterMs, paused, ...columns } = row;
   const values: Record<string, unknown> = {
     ...columns,
     ...(paused === undefined ? {} : { paused: paused ? 1 : 0 }),
     ...(runAfterMs === undefined ? {} : { run_at: Date.now() + runAfterMs }),
+    ...(deadlineAfterMs === undefined ? {} : { deadline_at: Date.now() + deadlineAfterMs }),
   };
   const names = Object.keys(values);
   const insert = `insert into step_tracker (${names.join(', ')})

@@ -6,7 +6,11 @@ import {
   handoff,
   type InputOf,
   type OutputOf,
+  openStore,
   proceed,
+  type Store,
+  type StoreOptions,
+  type TaskRow,
 } from 'fleetq';
 import * as z from 'zod';
 import { same } from './same.ts';
@@ -97,4 +101,13 @@ export async function use(): Promise<number> {
   const run = await fleet.startLocal(album, { id: 'summer' }, { key: 'summer' });
   const { count } = await run.result({ timeout: '1h' });
   return count;
+}
+
+/** A tool beside the fleet: nothing but an address is needed. */
+export async function look(address: string): Promise<readonly TaskRow[]> {
+  const options: StoreOptions = { isPooled: true, listenUrl: address, deadlineMs: 2_000 };
+  const stores: readonly Store[] = [await openStore(address), await openStore(address, options)];
+  const failed = await stores[0]!.list({ isDeadLetter: true, countMax: 10 });
+  for (const store of stores) await store.close();
+  return failed;
 }

@@ -1,5 +1,6 @@
 /** History in segments. No fence: the epoch in the key keeps late records apart from later owners'. */
 import type { RunId } from '../../ground/index.ts';
+import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
 import type { ArchiveAnswer, Segment } from '../tasks.ts';
 import { by, type MemoryTables, unstorable } from './tables.ts';
@@ -16,6 +17,7 @@ export function archive(tables: MemoryTables, segments: readonly Segment[]): Arc
     const { task, state, events, prevHash, lastHash } = segment;
     const refusal = unstorable(task, state, events, prevHash, lastHash);
     if (refusal !== undefined) return { task, kind: 'refused', reason: refusal };
+    if (!tables.tasks.has(task)) return { task, kind: 'refused', reason: noTask(task) };
     const fork = put(tables, segment);
     return fork === undefined ? { task, kind: 'held' } : { task, kind: 'forked', reason: fork };
   });
@@ -23,12 +25,20 @@ export function archive(tables: MemoryTables, segments: readonly Segment[]): Arc
 
 /** Writes a segment, or extends the one that is there. Answers why not where they have parted. */
 export function put(tables: MemoryTables, segment: Segment): string | undefined {
+  const fork = forkIn(tables, segment);
+  if (fork !== undefined) return fork;
   const key = keyOf(segment);
   const there = tables.events.get(key);
-  const fork = there && forkOf(there, segment);
-  if (fork !== undefined) return fork;
   if (!there || segment.lastSeq > there.lastSeq) tables.events.set(key, copyOf(segment));
+  const task = tables.tasks.get(segment.task);
+  if (task?.generation === segment.generation) task.recordedAt ??= tables.now();
   return undefined;
+}
+
+/** Why what is stored under these numbers is another history; undefined where it is not. */
+export function forkIn(tables: MemoryTables, segment: Segment): string | undefined {
+  const there = tables.events.get(keyOf(segment));
+  return there && forkOf(there, segment);
 }
 
 function forkOf(there: Segment, segment: Segment): string | undefined {

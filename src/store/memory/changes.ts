@@ -1,5 +1,7 @@
 /** What people change and see: cancel, reschedule, redrive, discard; find and list. */
+
 import { assert, isoTime, type RunId } from '../../ground/index.ts';
+import { boundedSpan, raised } from '../bounds.ts';
 import type { ChangeAnswer, Due, TaskFilter, TaskRow } from '../tasks.ts';
 import type { WaitFor } from '../words.ts';
 import { histories, OUTCOME_STATE, put } from './archive.ts';
@@ -23,7 +25,7 @@ export function cancel(tables: MemoryTables, id: RunId, reason: string): ChangeA
     task.lastUpdate = tables.now();
   }
   if (task.status === 'claimed') return 'requested';
-  task.claimEpoch += 1;
+  task.claimEpoch = raised(task.claimEpoch);
   end(tables, task, cancelledEnding(task));
   return 'done';
 }
@@ -58,7 +60,7 @@ export function redrive(
   keepOutcome(tables, task);
   const now = tables.now();
   task.generation += 1;
-  task.claimEpoch += 1;
+  task.claimEpoch = raised(task.claimEpoch);
   task.status = 'pending';
   task.runAt = now;
   task.retryCount = 0;
@@ -74,7 +76,11 @@ export function redrive(
   task.lastHash = undefined;
   task.carryFrom = isFresh ? undefined : generation;
   task.keyGeneration += isFresh ? 1 : 0;
-  if (task.deadlineAt !== undefined) task.deadlineAt = now + (task.deadlineAt - task.createdAt);
+  if (task.deadlineAt !== undefined) {
+    task.deadlineAt = now + boundedSpan(task.deadlineAt - task.begunAt);
+  }
+  task.begunAt = now;
+  task.recordedAt = undefined;
   task.lastUpdate = now;
   tables.hint('ready');
   return task.generation;

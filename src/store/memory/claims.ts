@@ -1,5 +1,6 @@
 /** Tasks on their way in: enqueued, claimed from the heads of the queue, or shown by their host. */
-import type { MirrorAnswer } from '../store.ts';
+import { boundedSpan, boundedTime, COUNT_MAX, raised } from '../bounds.ts';
+import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type {
   ClaimedTask,
   ClaimRequest,
@@ -12,17 +13,28 @@ import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
 import { claimedTaskOf } from './rows.ts';
 import { by, isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
 
-export function enqueue(tables: MemoryTables, tasks: readonly NewTask[]): EnqueueAnswer[] {
+export function enqueue(
+  tables: MemoryTables,
+  tasks: readonly NewTask[],
+  check?: CheckAnswers,
+): EnqueueAnswer[] {
   // All of them are looked at before the first is put in: all or nothing.
   for (const { id, machine, queue, payload, key, traceParent } of tasks) {
     refuseUnstorable(id, machine, queue, payload, key, traceParent);
   }
-  return tasks.map((task) => {
+  const answers = tasks.map((task) => {
     const there = tables.tasks.get(task.id) ?? keeper(tables, task);
     const row = there ?? insert(tables, task);
     const { taskId, status, payload } = row;
     return { id: taskId, isNew: row !== there, status, payload: payload ?? '' };
   });
+  try {
+    check?.(answers);
+  } catch (error) {
+    for (const { id, isNew } of answers) if (isNew) tables.tasks.delete(id);
+    throw error;
+  }
+  return answers;
 }
 
 function insert(tables: MemoryTables, task: NewTask): TaskRecord {
@@ -41,16 +53,16 @@ function insert(tables: MemoryTables, task: NewTask): TaskRecord {
     waitFor: isLater ? 'time' : undefined,
     payload: task.payload,
     key: task.key,
-    keyMs: task.keyMs,
+    keyMs: boundedSpan(task.keyMs),
     retriesMax: task.retriesMax,
-    deadlineAt: task.deadlineMs === undefined ? undefined : now + task.deadlineMs,
+    deadlineAt: task.deadlineMs === undefined ? undefined : now + boundedSpan(task.deadlineMs),
     traceParent: task.traceParent,
   });
 }
 
 export function dueAt(due: Due | undefined, now: number): number {
   if (!due) return now;
-  return 'at' in due ? due.at : now + due.afterMs;
+  return boundedTime('at' in due ? due.at : now + boundedSpan(due.afterMs));
 }
 
 /** The task that the key stands for. A key that has outlived its task is free. */
@@ -91,13 +103,13 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
     .map((task) => {
       task.status = 'claimed';
       task.waitFor = undefined;
-      task.claimEpoch += 1;
+      task.claimEpoch = raised(task.claimEpoch);
       task.claimedBy = pod;
       task.claimToken = token;
       task.claimedAt = now;
-      task.claims += 1;
+      task.claims = Math.min(task.claims + 1, COUNT_MAX);
       task.lastUpdate = now;
-      return claimedTaskOf(task, now);
+      return claimedTaskOf(task, now, request.payloadBytesMax);
     });
 }
 
@@ -120,12 +132,13 @@ export function held(
   pod: PodId,
   after: string,
   countMax: number,
+  payloadBytesMax?: number,
 ): ClaimedTask[] {
   const now = tables.now();
   return tables
     .tasksWhere(({ claimedBy, taskId }) => claimedBy === pod && taskId > after)
     .slice(0, countMax)
-    .map((task) => claimedTaskOf(task, now));
+    .map((task) => claimedTaskOf(task, now, payloadBytesMax));
 }
 
 export function hasSuspects(tables: MemoryTables, routes: readonly string[]): boolean {
@@ -176,5 +189,6 @@ function insertMirrored(
     pinnedTo: run.journal,
     deadlineAt: run.deadlineMs === undefined ? undefined : createdAt + run.deadlineMs,
     createdAt,
+    begunAt: createdAt,
   });
 }

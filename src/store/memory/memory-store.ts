@@ -6,7 +6,7 @@
 import type { RunId } from '../../ground/index.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
-import type { Capabilities, Hint, Store } from '../store.ts';
+import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
   ClaimRequest,
   Due,
@@ -32,7 +32,7 @@ import {
   retire,
   worklist,
 } from './pods.ts';
-import { failHopeless, prune } from './retention.ts';
+import { failHopeless, leftovers, prune } from './retention.ts';
 import { violations } from './rules.ts';
 import { settle } from './settle.ts';
 import type { MemoryTables } from './tables.ts';
@@ -78,10 +78,11 @@ export class MemoryStore implements Store {
   announce = (routes: readonly { readonly route: string; readonly fingerprint: string }[]) =>
     this.#ask('announce', (tables) => announce(tables, routes));
 
-  enqueue = (tasks: readonly NewTask[]) => this.#ask('enqueue', (tables) => enqueue(tables, tasks));
+  enqueue = (tasks: readonly NewTask[], check?: CheckAnswers) =>
+    this.#ask('enqueue', (tables) => enqueue(tables, tasks, check));
   claim = (request: ClaimRequest) => this.#ask('claim', (tables) => claim(tables, request));
-  held = (pod: PodId, after: string, countMax: number) =>
-    this.#ask('held', (tables) => held(tables, pod, after, countMax));
+  held = (pod: PodId, after: string, countMax: number, payloadBytesMax?: number) =>
+    this.#ask('held', (tables) => held(tables, pod, after, countMax, payloadBytesMax));
   hasSuspects = (routes: readonly string[]) =>
     this.#ask('hasSuspects', (tables) => hasSuspects(tables, routes));
 
@@ -103,6 +104,8 @@ export class MemoryStore implements Store {
   retire = (pod: PodId) => this.#ask('retire', (tables) => retire(tables, pod));
   failHopeless = (graceMs: number, countMax: number) =>
     this.#ask('failHopeless', (tables) => failHopeless(tables, graceMs, countMax));
+  leftovers = (graceMs: number, finishedBeforeMs: number) =>
+    this.#ask('leftovers', (tables) => leftovers(tables, graceMs, finishedBeforeMs));
   prune = (finishedBeforeMs: number, countMax: number) =>
     this.#ask('prune', (tables) => prune(tables, finishedBeforeMs, countMax));
 

@@ -30,6 +30,7 @@ export function register(tables: MemoryTables, birth: PodBirth): JournalSeen {
       journalId: birth.journal,
       boot: birth.boot,
       birthTimestamp: now,
+      silenceMs: birth.silenceMs,
       routes: [...birth.routes],
       lastHeartbeat: now,
       beatSeq: 0,
@@ -158,6 +159,6 @@ function isLive({ status }: PodRecord): boolean {
   return status === 'up' || status === 'draining';
 }
 
-function isSilent({ lastHeartbeat }: PodRecord, now: number, silentMs: number): boolean {
-  return lastHeartbeat < now - silentMs;
+function isSilent(pod: PodRecord, now: number, silentMs: number): boolean {
+  return pod.lastHeartbeat < now - (pod.silenceMs ?? silentMs);
 }

@@ -1,11 +1,13 @@
 /** What can never run is failed with a reason; what ended long ago is removed. */
+import { raised } from '../bounds.ts';
+import type { Leftovers } from '../pods.ts';
 import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN, TASK_ID_PATTERN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
 import { routeOf } from '../words.ts';
 import { hasStaleKey } from './claims.ts';
 import { taskRowOf } from './rows.ts';
 import { end } from './settle.ts';
-import { by, isEnded, type MemoryTables, type TaskRecord } from './tables.ts';
+import { by, isEnded, type MemoryTables, type PodRecord, type TaskRecord } from './tables.ts';
 
 const TASK_ID = new RegExp(TASK_ID_PATTERN);
 
@@ -16,7 +18,7 @@ export function failHopeless(tables: MemoryTables, graceMs: number, countMax: nu
     .slice(0, countMax)
     .map((task) => {
       const { outcome, error } = judge(task)!;
-      task.claimEpoch += 1;
+      task.claimEpoch = raised(task.claimEpoch);
       end(tables, task, { to: 'failed', outcome, result: undefined, error });
       return taskRowOf(task);
     });
@@ -33,11 +35,30 @@ function judgeOf(tables: MemoryTables, graceMs: number) {
     if (!known.has(task.machine) && task.createdAt < now - graceMs) {
       return { outcome: 'aborted', error: MACHINE_UNKNOWN };
     }
-    const isLate = task.deadlineAt !== undefined && task.deadlineAt < now;
-    if (isLate && (task.waitFor === 'host' || !routes.has(routeOf(task)))) {
+    const lateMs = task.deadlineAt === undefined ? Number.NEGATIVE_INFINITY : now - task.deadlineAt;
+    const isNobodys = task.waitFor === 'host' || !routes.has(routeOf(task));
+    // Whoever could have ended it has had the time: it may be pinned, paused, or a suspect.
+    if (lateMs > 0 && (isNobodys || lateMs > graceMs)) {
       return { outcome: 'timedOut', error: DEADLINE_PASSED };
     }
     return undefined;
+  };
+}
+
+export function leftovers(
+  tables: MemoryTables,
+  graceMs: number,
+  finishedBeforeMs: number,
+): Leftovers {
+  const now = tables.now();
+  const judge = judgeOf(tables, graceMs);
+  const tasks = tables.tasksWhere(() => true);
+  return {
+    hasHopeless: tasks.some((task) => judge(task) !== undefined),
+    hasOld:
+      tasks.some((task) => hasStaleKey(task, now)) ||
+      oldTasks(tables, now - finishedBeforeMs).length > 0 ||
+      podsDown(tables, now - finishedBeforeMs).length > 0,
   };
 }
 
@@ -45,15 +66,7 @@ export function prune(tables: MemoryTables, finishedBeforeMs: number, countMax: 
   const now = tables.now();
   const before = now - finishedBeforeMs;
   for (const task of tables.tasksWhere((task) => hasStaleKey(task, now))) task.key = undefined;
-  const parents = new Set(tables.tasksWhere(() => true).map(({ parentId }) => parentId));
-  const old = tables
-    .tasksWhere(
-      (task) =>
-        isEnded(task) &&
-        task.finishedAt! < before &&
-        task.key === undefined &&
-        !parents.has(task.taskId),
-    )
+  const old = oldTasks(tables, before)
     .sort(
       by(
         ({ finishedAt }) => finishedAt!,
@@ -64,7 +77,22 @@ export function prune(tables: MemoryTables, finishedBeforeMs: number, countMax: 
   const gone = new Set<string>(old.map(({ taskId }) => taskId));
   for (const [key, { task }] of tables.events) if (gone.has(task)) tables.events.delete(key);
   for (const id of gone) tables.tasks.delete(id);
-  const laid = tables.podsWhere(({ status, deadAt }) => status === 'down' && deadAt! < before);
-  for (const { podId } of laid) tables.pods.delete(podId);
+  for (const { podId } of podsDown(tables, before)) tables.pods.delete(podId);
   return gone.size;
+}
+
+/** Never one that another task calls its parent, nor one that a key stands for. */
+function oldTasks(tables: MemoryTables, before: number): TaskRecord[] {
+  const parents = new Set(tables.tasksWhere(() => true).map(({ parentId }) => parentId));
+  return tables.tasksWhere(
+    (task) =>
+      isEnded(task) &&
+      task.finishedAt! < before &&
+      task.key === undefined &&
+      !parents.has(task.taskId),
+  );
+}
+
+function podsDown(tables: MemoryTables, before: number): PodRecord[] {
+  return tables.podsWhere(({ status, deadAt }) => status === 'down' && deadAt! < before);
 }

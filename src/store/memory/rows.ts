@@ -1,16 +1,24 @@
 /** Records as the interface shows them: always copies, so that no caller holds a row in its hands. */
+import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { PodGlimpse, PodRow } from '../pods.ts';
 import type { ClaimedTask, TakenTask, TaskRow } from '../tasks.ts';
 import type { MemoryTables, PodRecord, TaskRecord } from './tables.ts';
 
-export function claimedTaskOf(task: TaskRecord, now: number): ClaimedTask {
+export function claimedTaskOf(
+  task: TaskRecord,
+  now: number,
+  bytesMax: number = PAYLOAD_BYTES_MAX,
+): ClaimedTask {
+  const bytes = Buffer.byteLength(task.payload ?? '');
+  const isOversize = task.payload !== undefined && bytes > bytesMax;
   return {
     task: task.taskId,
     generation: task.generation,
     epoch: task.claimEpoch,
     machine: task.machine,
     version: task.version,
-    payload: task.payload,
+    payload: isOversize ? undefined : task.payload,
+    oversizeBytes: isOversize ? bytes : undefined,
     key: task.key,
     keyGeneration: task.keyGeneration,
     carriesFrom: task.carryFrom,
@@ -21,15 +29,25 @@ export function claimedTaskOf(task: TaskRecord, now: number): ClaimedTask {
     lastSeq: task.lastSeq,
     control: task.control,
     deadlineMs: task.deadlineAt === undefined ? undefined : task.deadlineAt - now,
+    ageMs: task.deadlineAt === undefined ? ageOf(task, now) : undefined,
     traceParent: task.traceParent,
     pinnedTo: task.pinnedTo,
     token: task.claimToken,
   };
 }
 
-export function takenTaskOf(task: TaskRecord, previousEpoch: number, now: number): TakenTask {
+function ageOf({ recordedAt, createdAt, runAt }: TaskRecord, now: number): number {
+  return Math.max(0, now - (recordedAt ?? Math.max(createdAt, runAt)));
+}
+
+export function takenTaskOf(
+  task: TaskRecord,
+  previousEpoch: number,
+  now: number,
+  bytesMax?: number,
+): TakenTask {
   const { status, outcome, error } = task;
-  return { ...claimedTaskOf(task, now), previousEpoch, status, outcome, error };
+  return { ...claimedTaskOf(task, now, bytesMax), previousEpoch, status, outcome, error };
 }
 
 export function taskRowOf(task: TaskRecord): TaskRow {
@@ -73,6 +91,7 @@ export function glimpseOf(pod: PodRecord, now: number): PodGlimpse {
     status: pod.status,
     seq: pod.beatSeq,
     silentMs: Math.max(0, now - pod.lastHeartbeat),
+    silenceMs: pod.silenceMs,
     deadBy: pod.deadBy,
   };
 }

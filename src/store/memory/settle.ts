@@ -1,8 +1,9 @@
 /** Tasks on their way out of their owners' hands, under the fences of the task and of the pod. */
+import { COUNT_MAX, raised } from '../bounds.ts';
 import { cancelledBecause, RETRIES_SPENT } from '../reasons.ts';
 import type { SettleAnswer, Settlement } from '../tasks.ts';
 import type { EndStatus, PodId } from '../words.ts';
-import { put } from './archive.ts';
+import { forkIn, put } from './archive.ts';
 import { by, isEnded, type MemoryTables, type TaskRecord, unstorable } from './tables.ts';
 
 export interface Ending {
@@ -66,6 +67,10 @@ function settleOne(tables: MemoryTables, pod: PodId, settlement: Settlement): Se
   if (task.claimedBy !== pod || !tables.isPod(pod, 'up', 'draining')) {
     return { task: id, kind: 'lost' };
   }
+  const fork = settlement.tail && forkIn(tables, settlement.tail);
+  if (fork !== undefined) {
+    return { task: id, kind: 'refused', reason: `the history has forked: ${fork}` };
+  }
   apply(tables, task, settlement);
   return { task: id, kind: 'stood' };
 }
@@ -83,7 +88,7 @@ function apply(tables: MemoryTables, task: TaskRecord, settlement: Settlement): 
   const now = tables.now();
   task.lastSeq = settlement.lastSeq;
   task.lastHash = settlement.lastHash;
-  task.retryCount += settlement.retriesAdd;
+  task.retryCount = Math.min(task.retryCount + settlement.retriesAdd, COUNT_MAX);
   if (settlement.hasCompletedStep) task.crashes = 0;
   task.interrupted = false;
   if (settlement.tail) put(tables, settlement.tail);
@@ -93,7 +98,7 @@ function apply(tables: MemoryTables, task: TaskRecord, settlement: Settlement): 
     return;
   }
   letGo(task, now);
-  task.claimEpoch += 1;
+  task.claimEpoch = raised(task.claimEpoch);
   if (settlement.to === 'waiting') {
     task.status = 'waiting';
     task.waitFor = settlement.waitFor;

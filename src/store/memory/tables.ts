@@ -4,6 +4,7 @@
  * in an order of its own, never in the order in which it happened to be put in.
  */
 import type { Clock, Random, RunId } from '../../ground/index.ts';
+import { boundedTime, COUNT_MAX, EPOCH_MAX, SPAN_MS_MAX } from '../bounds.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type { Hint } from '../store.ts';
 import type { Segment } from '../tasks.ts';
@@ -21,6 +22,7 @@ export interface PodRecord {
   readonly journalId: string;
   readonly boot: number;
   readonly birthTimestamp: number;
+  readonly silenceMs: number | undefined;
   readonly routes: readonly string[];
   lastHeartbeat: number;
   beatSeq: number;
@@ -47,6 +49,10 @@ export interface TaskRecord {
   readonly parentId: string | undefined;
   readonly traceParent: string | undefined;
   readonly createdAt: number;
+  /** When its generation began: deadlines are counted from here. */
+  begunAt: number;
+  /** When the first record of its generation came. */
+  recordedAt: number | undefined;
   generation: number;
   runAt: number;
   status: TaskStatus;
@@ -128,6 +134,7 @@ export class MemoryTables {
   insert(given: Pick<TaskRecord, 'machine'> & Partial<TaskRecord>): TaskRecord {
     const now = this.now();
     const task: TaskRecord = { ...defaults(now), taskId: given.taskId ?? this.#uuid(), ...given };
+    refuseUncountable(task);
     this.tasks.set(task.taskId, task);
     if (task.status === 'pending') this.hint('ready');
     return task;
@@ -171,6 +178,8 @@ function defaults(now: number): Omit<TaskRecord, 'taskId' | 'machine'> {
     parentId: undefined,
     traceParent: undefined,
     createdAt: now,
+    begunAt: now,
+    recordedAt: undefined,
     generation: 1,
     runAt: now,
     status: 'pending',
@@ -215,6 +224,21 @@ export function by<Row>(...keys: readonly ((row: Row) => string | number)[]) {
     }
     return 0;
   };
+}
+
+/** As the constraints of the SQL stores: see bounds.ts. */
+function refuseUncountable(task: TaskRecord): void {
+  const { runAt, createdAt, deadlineAt = 0, keyMs, claimEpoch, generation } = task;
+  const { keyGeneration, claims, crashes, retryCount } = task;
+  const isWithin =
+    [runAt, createdAt, deadlineAt].every((time) => time === boundedTime(time)) &&
+    [claims, crashes, retryCount].every((count) => count >= 0 && count <= COUNT_MAX) &&
+    [generation, keyGeneration].every((count) => count >= 1 && count <= COUNT_MAX) &&
+    keyMs >= 0 &&
+    keyMs <= SPAN_MS_MAX &&
+    claimEpoch >= 0 &&
+    claimEpoch <= EPOCH_MAX;
+  if (!isWithin) throw new StoreRefusedError('a time or a number of the task is out of range');
 }
 
 /** Why the tables cannot hold these texts; undefined where they can. As in Postgres, NUL is no text. */

@@ -1,4 +1,5 @@
 /** Moves the tasks of a pod that is no more: to the fleet, or to its successor on the same disk. */
+import { COUNT_MAX, raised } from '../bounds.ts';
 import { CRASH_LOOP, LEADER_DIED } from '../reasons.ts';
 import type { TakenTask, Taking } from '../tasks.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
@@ -10,7 +11,7 @@ import type { MemoryTables, TaskRecord } from './tables.ts';
 const HOST_WAIT_MS = 24 * 60 * 60 * 1_000;
 
 export function take(tables: MemoryTables, taking: Taking): TakenTask[] {
-  const { from, by, to, countMax } = taking;
+  const { from, by, to, countMax, payloadBytesMax } = taking;
   if (tables.isPod(from, 'up', 'draining')) return [];
   if (to === 'taker' && !tables.isPod(by, 'up')) return [];
   return tables
@@ -19,7 +20,8 @@ export function take(tables: MemoryTables, taking: Taking): TakenTask[] {
     .map((task) => {
       const previousEpoch = task.claimEpoch;
       takeOne(tables, taking, task);
-      return takenTaskOf(task, previousEpoch, tables.now());
+      const taken = takenTaskOf(task, previousEpoch, tables.now(), payloadBytesMax);
+      return to === 'pool' ? { ...taken, payload: undefined, oversizeBytes: undefined } : taken;
     });
 }
 
@@ -28,8 +30,8 @@ function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
   // A run that belongs to a host is that host's affair, however often it dies.
   const wasInside = counts(taking, task);
   const isCrash = task.pinnedTo === undefined && wasInside;
-  task.claimEpoch += 1;
-  task.crashes += isCrash ? 1 : 0;
+  task.claimEpoch = raised(task.claimEpoch);
+  task.crashes = Math.min(task.crashes + (isCrash ? 1 : 0), COUNT_MAX);
   task.interrupted ||= wasInside || (taking.crashed === 'none' && !hasFencedItself(tables, taking));
   const ending = endingOf(taking, task, isCrash);
   if (ending) {

@@ -32,7 +32,7 @@ export function columnsOf<Item>(
 ): unknown[] {
   return columns.map((column) => {
     const values = items.map((item) => column(item) ?? null);
-    return isTexts(values) ? textArray(values) : values;
+    return isTexts(values) ? textArray(values) : plainArray(values);
   });
 }
 
@@ -49,17 +49,22 @@ const TEXT = 25;
  * would be escaped here and read again there, which took as long as storing it.
  */
 function textArray(values: readonly (string | null)[]): Buffer {
-  const sizes = values.map((value) => (value === null ? -1 : Buffer.byteLength(value)));
-  const total = sizes.reduce((sum, size) => sum + 4 + Math.max(0, size), 20);
+  let total = 20 + 4 * values.length;
+  for (const value of values) if (value !== null) total += Buffer.byteLength(value);
   const buffer = Buffer.allocUnsafe(total);
   // One dimension, nulls allowed, the type, the length, and the number of the first.
   let at = 0;
   for (const word of [1, 1, TEXT, values.length, 1]) at = buffer.writeInt32BE(word, at);
-  values.forEach((value, index) => {
-    at = buffer.writeInt32BE(sizes[index]!, at);
-    if (value !== null) at += buffer.write(value, at);
-  });
+  for (const value of values) {
+    const size = value === null ? -1 : buffer.write(value, at + 4);
+    at = buffer.writeInt32BE(size, at) + Math.max(0, size);
+  }
   return buffer;
+}
+
+/** Numbers, truths and nulls as a literal. The driver would quote each of them, for nothing. */
+function plainArray(values: readonly unknown[]): string {
+  return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
 /**

@@ -61,6 +61,12 @@ export function sqlStateOf(thrown: unknown): string | undefined {
     : undefined;
 }
 
+/** What a row holds, or what the tables say of it, does not allow the statement. */
+export function isBadRow(thrown: unknown): boolean {
+  if (!(thrown instanceof StoreRefusedError)) return false;
+  return /^(22|23|P0)/.test(sqlStateOf(thrown.cause) ?? '');
+}
+
 /** A value the tables cannot hold: one row of a batch is at fault, and not the others. */
 export function isBadValue(thrown: unknown): boolean {
   if (!(thrown instanceof StoreRefusedError)) return false;

@@ -1,5 +1,5 @@
 /** What can be told of a server: for whoever looks why something is slow, or does not work. */
-import type { StoreOptions } from '../options.ts';
+import type { FilledStoreOptions } from '../options.ts';
 import { selectFacts } from './doctor.sql.ts';
 import { readPostgresWay } from './options.ts';
 import { Pool } from './pool.ts';
@@ -19,7 +19,7 @@ export interface PostgresFacts {
 
 export async function postgresFacts(
   address: string,
-  options: StoreOptions,
+  options: FilledStoreOptions,
 ): Promise<PostgresFacts> {
   const { clock, random } = options;
   const way = readPostgresWay(address, options);

@@ -1,15 +1,19 @@
 /** Tasks on their way in: enqueued, claimed, and found again by those who hold them. */
 import type { RunId } from '../../ground/index.ts';
+import { boundedSpan, boundedTime, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import { StoreBusyError } from '../errors.ts';
-import type { MirrorAnswer } from '../store.ts';
+import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, EnqueueAnswer, MirroredRun, NewTask } from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import { batchesOf, columnsOf } from './batches.ts';
+import { claimSingly } from './careful-claim.ts';
+import { isBadRow } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { claimedTaskOf, claimOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
 import * as taking from './step-tracker-claim.sql.ts';
+import { mendHeld } from './step-tracker-mend.sql.ts';
 
 const ENQUEUE_BATCH_MAX = 1_000;
 const MIRROR_BATCH_MAX = 500;
@@ -26,13 +30,13 @@ const TASK_COLUMNS: readonly ((task: NewTask) => unknown)[] = [
   (task) => task.version,
   (task) => task.queue,
   (task) => task.priority,
-  ({ due }) => (due === undefined ? 0 : 'afterMs' in due ? due.afterMs : undefined),
-  ({ due }) => (due !== undefined && 'at' in due ? due.at : undefined),
+  ({ due }) => (due === undefined ? 0 : 'afterMs' in due ? boundedSpan(due.afterMs) : undefined),
+  ({ due }) => (due !== undefined && 'at' in due ? boundedTime(due.at) : undefined),
   (task) => task.payload,
   (task) => task.key,
-  (task) => Math.ceil(task.keyMs),
+  (task) => Math.ceil(boundedSpan(task.keyMs)),
   (task) => task.retriesMax,
-  (task) => task.deadlineMs,
+  ({ deadlineMs }) => deadlineMs && boundedSpan(deadlineMs),
   (task) => task.traceParent,
 ];
 
@@ -45,12 +49,20 @@ export class PostgresIntake {
     this.#hinter = hinter;
   }
 
-  async enqueue(tasks: readonly NewTask[]): Promise<EnqueueAnswer[]> {
+  async enqueue(
+    tasks: readonly NewTask[],
+    check: CheckAnswers = () => undefined,
+  ): Promise<EnqueueAnswer[]> {
     if (tasks.length === 0) return [];
+    const insert = async (send: Send) => {
+      const answers = await this.#insertAll(send, tasks);
+      check(answers);
+      return answers;
+    };
     const answers =
       tasks.length > ENQUEUE_BATCH_MAX || tasks.some(({ key }) => key !== undefined)
-        ? await this.#pool.transaction((send) => this.#insertAll(send, tasks))
-        : await this.#insertAll((text, values) => this.#pool.query(text, values), tasks);
+        ? await this.#pool.transaction(insert)
+        : await insert((text, values) => this.#pool.query(text, values));
     const isReady = ({ isNew, status }: EnqueueAnswer) => isNew && status === 'pending';
     if (answers.some(isReady)) this.#hinter.hint('ready');
     return answers;
@@ -119,25 +131,36 @@ export class PostgresIntake {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
-    const { pod, routes, journal, token, head } = request;
+    const { pod, routes, journal, token, head, payloadBytesMax = PAYLOAD_BYTES_MAX } = request;
     const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
     if (count <= 0 || routes.length === 0) return [];
     const { claimMode } = this.#pool.way;
     const fetchCount = claimMode === 'cas' ? count * OVER_FETCH : count;
-    const rows = await this.#pool.query(taking.claimTasks[claimMode][head], [
-      pod,
-      routes,
-      journal,
-      fetchCount,
-      count,
-      token,
-    ]);
-    return rows.map(claimedTaskOf);
+    const values = [pod, routes, journal, fetchCount, count, token, payloadBytesMax];
+    try {
+      const rows = await this.#pool.query(taking.claimTasks[claimMode][head], values);
+      return rows.map(claimedTaskOf);
+    } catch (error) {
+      if (!isBadRow(error)) throw error;
+      const rows = await claimSingly(this.#pool, request, count, payloadBytesMax);
+      return rows.map(claimedTaskOf);
+    }
   }
 
-  async held(pod: PodId, after: string, countMax: number): Promise<ClaimedTask[]> {
-    const count = Math.min(countMax, HELD_COUNT_MAX);
-    return (await this.#pool.query(taking.selectHeld, [pod, after, count])).map(claimedTaskOf);
+  async held(
+    pod: PodId,
+    after: string,
+    countMax: number,
+    payloadBytesMax = PAYLOAD_BYTES_MAX,
+  ): Promise<ClaimedTask[]> {
+    const values = [pod, after, Math.min(countMax, HELD_COUNT_MAX), payloadBytesMax];
+    const found = await this.#pool.query(taking.selectHeld, values);
+    if (found.every((row) => Number.isSafeInteger(row['claim_epoch']))) {
+      return found.map(claimedTaskOf);
+    }
+    // An epoch that was rounded on its way here fences nothing: its claim could never be settled.
+    await this.#pool.query(mendHeld, [pod]);
+    return (await this.#pool.query(taking.selectHeld, values)).map(claimedTaskOf);
   }
 
   async hasSuspects(routes: readonly string[]): Promise<boolean> {
@@ -155,8 +178,8 @@ export class PostgresIntake {
         (run) => run.version,
         (run) => run.payload,
         (run) => run.journal,
-        (run) => run.deadlineMs,
-        (run) => run.startedAgoMs,
+        ({ deadlineMs }) => deadlineMs && boundedSpan(deadlineMs),
+        (run) => boundedSpan(run.startedAgoMs),
       ]);
       const held = await this.#pool.query(taking.mirrorRuns, [pod, ...columns]);
       for (const row of held) claims.set(row['task_id'] as string, row);

@@ -44,10 +44,15 @@ export class Listener {
     this.#tools = tools;
   }
 
-  /** False where hints do not arrive; throws where the server cannot be reached at all. */
+  /**
+   * False where hints do not arrive; throws where the server cannot be reached at all. An address of
+   * its own that leads nowhere today is tried again and again: the store works without it.
+   */
   async start(): Promise<boolean> {
     return this.#connect().catch((error) => {
-      throw meaningOf(error);
+      if (this.#way.listenUrl === undefined) throw meaningOf(error);
+      this.#reconnectLater(undefined);
+      return true;
     });
   }
 
@@ -60,7 +65,9 @@ export class Listener {
   }
 
   async #connect(): Promise<boolean> {
-    const client = new pg.Client(connectionOf(this.#way, this.#way.url));
+    const { listenUrl, url } = this.#way;
+    const way = listenUrl === undefined ? this.#way : { ...this.#way, isPooled: false };
+    const client = new pg.Client(connectionOf(way, listenUrl ?? url));
     // Said again by 'end', which is where something is done about it.
     client.on('error', () => {});
     try {

@@ -6,6 +6,7 @@
 import { StoreRefusedError } from '../errors.ts';
 import {
   type AppliedMigration,
+  type Migrated,
   type Migration,
   type MigrationStatus,
   migrationsDirectory,
@@ -13,7 +14,7 @@ import {
   planMigrations,
   readMigrations,
 } from '../migrations.ts';
-import type { StoreOptions } from '../options.ts';
+import type { FilledStoreOptions } from '../options.ts';
 import { sqlStateOf } from './driver-errors.ts';
 import { readPostgresWay } from './options.ts';
 import { Pool, type Row, type Send } from './pool.ts';
@@ -27,22 +28,22 @@ export function knownMigrations(): readonly Migration[] {
   return readMigrations(migrationsDirectory('postgres'));
 }
 
-/** Applies what is pending. Of several processes at once each answers the same. */
+/** Applies what is pending. Of several processes at once each answers the same but for `made`. */
 export function migratePostgresStore(
   address: string,
-  options: StoreOptions,
+  options: FilledStoreOptions,
   known: readonly Migration[] = knownMigrations(),
-): Promise<MigrationStatus> {
+): Promise<Migrated> {
   return withPool(address, options, async (pool) => {
-    await migrateUp(pool, known);
-    return readStatus(pool, known);
+    const made = await migrateUp(pool, known);
+    return { ...(await readStatus(pool, known)), made };
   });
 }
 
 /** What has been applied and what is pending; changes nothing. */
 export function postgresStoreStatus(
   address: string,
-  options: StoreOptions,
+  options: FilledStoreOptions,
   known: readonly Migration[] = knownMigrations(),
 ): Promise<MigrationStatus> {
   return withPool(address, options, (pool) => readStatus(pool, known));
@@ -50,7 +51,7 @@ export function postgresStoreStatus(
 
 async function withPool<Answer>(
   address: string,
-  { clock, random, ...options }: StoreOptions,
+  { clock, random, ...options }: FilledStoreOptions,
   act: (pool: Pool) => Promise<Answer>,
 ): Promise<Answer> {
   const way = readPostgresWay(address, { clock, random, ...options });
@@ -65,22 +66,26 @@ async function withPool<Answer>(
 export async function migrateUp(
   pool: Pool,
   known: readonly Migration[] = knownMigrations(),
-): Promise<void> {
-  if ((await readStatus(pool, known)).pending.length === 0) return;
+): Promise<readonly Migration[]> {
+  const made: Migration[] = [];
+  if ((await readStatus(pool, known)).pending.length === 0) return made;
   await createSchemaVersion(pool);
   // One more than there are: the last round finds nothing to do.
   for (let round = 0; round <= known.length; round += 1) {
-    if (!(await pool.transaction((send) => applyNext(send, known), LIMITS))) return;
+    const next = await pool.transaction((send) => applyNext(send, known), LIMITS);
+    if (!next) break;
+    made.push(next);
   }
+  return made;
 }
 
-async function applyNext(send: Send, known: readonly Migration[]): Promise<boolean> {
+async function applyNext(send: Send, known: readonly Migration[]): Promise<Migration | undefined> {
   await send(statements.lockSchemaVersion);
   const [next] = pendingOf(await send(statements.selectVersions), known);
-  if (!next) return false;
+  if (!next) return undefined;
   await send(next.sql);
   await send(statements.insertVersion, [next.version, next.name, next.checksum]);
-  return true;
+  return next;
 }
 
 /** Two that create one table at once collide in the catalogue; then one of them looks again. */

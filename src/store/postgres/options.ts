@@ -14,6 +14,8 @@ export interface PostgresWay {
   /** Without our own words. */
   readonly url: string;
   readonly isPooled: boolean;
+  /** Where to listen for hints; undefined: on the way itself, unless a pooler is on it. */
+  readonly listenUrl: string | undefined;
   readonly claimMode: ClaimMode;
   readonly schema: string | undefined;
   readonly connectionCountMax: number;
@@ -50,6 +52,7 @@ export function readPostgresWay(address: string, options: StoreOptions): Postgre
   return {
     url,
     isPooled,
+    listenUrl: options.listenUrl === undefined ? undefined : readAddress(options.listenUrl).url,
     claimMode,
     schema,
     connectionCountMax: options.poolSize ?? CONNECTION_COUNT,

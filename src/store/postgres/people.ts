@@ -1,5 +1,6 @@
 /** What people look at, and what they may change. */
 import type { RunId } from '../../ground/index.ts';
+import { boundedSpan, boundedTime } from '../bounds.ts';
 import { cancelledBecause } from '../reasons.ts';
 import type { ChangeAnswer, Due, TaskFilter, TaskRow } from '../tasks.ts';
 import type { Hinter } from './hinter.ts';
@@ -51,7 +52,8 @@ export class PostgresPeople {
   }
 
   async reschedule(task: RunId, due: Due): Promise<ChangeAnswer> {
-    const values = 'afterMs' in due ? [task, due.afterMs, null] : [task, null, due.at];
+    const values =
+      'afterMs' in due ? [task, boundedSpan(due.afterMs), null] : [task, null, boundedTime(due.at)];
     const changed = await this.#pool.query(statements.rescheduleTask, values);
     if (changed.length === 0) {
       return (await this.#statusOf(task)) === undefined ? 'unknown' : 'tooLate';

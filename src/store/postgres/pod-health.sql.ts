@@ -2,12 +2,13 @@
 import { agoOf, msOf, spanOf, sql, timeline } from './sql.ts';
 
 /**
- * $1 pod, $2 name, $3 journal, $4 boot, $5 lsn, $6 routes, $7 report, $8 nonce. No row comes back
- * where somebody else has the id; the same birth sent again is answered as at first.
+ * $1 pod, $2 name, $3 journal, $4 boot, $5 lsn, $6 routes, $7 report, $8 nonce, $9 its silence in ms.
+ * No row comes back where somebody else has the id; the same birth sent again is answered as at first.
  */
 export const registerPod = sql`
-  insert into pod_health (pod_id, name, journal_id, boot, journal_lsn, routes, report, beat_nonce)
-  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  insert into pod_health (pod_id, name, journal_id, boot, journal_lsn, routes, report, beat_nonce,
+                          silent_ms)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   on conflict (pod_id) do update set boot = excluded.boot
    where pod_health.journal_id = excluded.journal_id and pod_health.boot = excluded.boot
      and pod_health.status = 'up'
@@ -20,7 +21,13 @@ export const selectJournalSeen = sql`
 
 const glimpse = sql`
   json_build_object('pod', pod_id, 'name', name, 'status', status, 'seq', beat_seq,
-                    'silentMs', ${agoOf('last_heartbeat')}, 'deadBy', dead_by)`;
+                    'silentMs', ${agoOf('last_heartbeat')}, 'silenceMs', silent_ms,
+                    'deadBy', dead_by)`;
+
+/** The silence a pod registered with; `otherwise` for one that gave none. */
+function silenceOf(otherwise: string): string {
+  return spanOf(sql`coalesce(silent_ms, ${otherwise})`);
+}
 
 /**
  * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report. What the subqueries see is the
@@ -59,12 +66,12 @@ export const requestPodDrain = sql`
 
 export const selectPods = sql`
   select pod_id, name, journal_id, boot, ${msOf('birth_timestamp')} as born_at,
-         ${msOf('last_heartbeat')} as beat_at, ${agoOf('last_heartbeat')} as silent_ms, beat_seq,
-         status, desired, routes, journal_lsn, report, ${msOf('dead_at')} as dead_at, dead_by,
+         ${msOf('last_heartbeat')} as beat_at, ${agoOf('last_heartbeat')} as silent_for, beat_seq,
+         status, desired, routes, journal_lsn, report, silent_ms, ${msOf('dead_at')} as dead_at, dead_by,
          (select count(*) from step_tracker where claimed_by = pod_id) as claim_count
     from pod_health order by birth_timestamp, pod_id`;
 
-/** $1 silence in ms. Owners are found by hops over the index: as many as there are, not tasks. */
+/** $1 silence in ms of a pod that gave none. Owners are found by hops over the index: as many as there are, not tasks. */
 export const selectWorklist = sql`
   with recursive owners (owner) as (
     (select claimed_by from step_tracker where claimed_by is not null order by claimed_by limit 1)
@@ -73,7 +80,7 @@ export const selectWorklist = sql`
       from owners where owner is not null)
   select (select json_agg(${glimpse} order by birth_timestamp, pod_id) from pod_health
            where status in ('up', 'draining')
-             and last_heartbeat < clock_timestamp() - ${spanOf('$1::float8')}) as silent,
+             and last_heartbeat < clock_timestamp() - ${silenceOf('$1::float8')}) as silent,
          (select json_agg(${glimpse} order by birth_timestamp, pod_id) from pod_health
            where status = 'dead') as dead,
          (select json_agg(owner order by owner) from owners where owner is not null
@@ -82,17 +89,28 @@ export const selectWorklist = sql`
          (select count(*) from pod_health where status in ('up', 'draining')) as live_count`;
 
 /**
- * $1 pod, $2 who says so, $3 silence in ms, or null where its death is proved. The row is locked
- * first, and looked at under the lock: a plain update would let settles in flight pass.
+ * $1 pod, $2 who says so, $3 silence in ms of a pod that gave none. The row is locked first, and
+ * looked at under the lock: a plain update would let settles in flight pass.
  */
 export const fencePod = sql`
   update pod_health set status = 'dead', dead_at = clock_timestamp(), dead_by = $2
    where pod_id = (
      select pod_id from pod_health
       where pod_id = $1 and status in ('up', 'draining')
-        and ($3::float8 is null
-             or last_heartbeat < clock_timestamp() - ${spanOf('$3::float8')})
+        and last_heartbeat < clock_timestamp() - ${silenceOf('$3::float8')}
         for update skip locked)
+  returning pod_id`;
+
+/**
+ * $1 pod, $2 who says so: its death is proved. A row that is locked is an error and not passed over:
+ * the last statement of a dead process may go on for a while, and nobody else will come back to it.
+ */
+export const fenceProvenPod = sql`
+  update pod_health set status = 'dead', dead_at = clock_timestamp(), dead_by = $2
+   where pod_id = (
+     select pod_id from pod_health
+      where pod_id = $1 and status in ('up', 'draining')
+        for update nowait)
   returning pod_id`;
 
 /** $1 pod. Nothing can be claimed by a pod that is dead, so what is not there now never will be. */

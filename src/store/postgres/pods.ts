@@ -24,9 +24,10 @@ export class PostgresPods {
   }
 
   async register(birth: PodBirth): Promise<JournalSeen> {
-    const { pod, name, journal, boot, lsn, routes, nonce } = birth;
+    const { pod, name, journal, boot, lsn, routes, nonce, silenceMs } = birth;
     const report = JSON.stringify(birth.report);
-    const values = [pod, name, journal, boot, lsn, routes, report, nonce];
+    const silence = silenceMs && Math.ceil(silenceMs);
+    const values = [pod, name, journal, boot, lsn, routes, report, nonce, silence];
     const born = await this.#pool.query(statements.registerPod, values);
     if (born.length === 0) {
       throw new StoreRefusedError(`the pod ${pod} has lived before`, {
@@ -109,8 +110,11 @@ export class PostgresPods {
     by: PodId,
     because: { readonly silentMs: number } | 'proved',
   ): Promise<boolean> {
-    const silentMs = because === 'proved' ? null : because.silentMs;
-    return (await this.#pool.query(statements.fencePod, [pod, by, silentMs])).length > 0;
+    const fenced =
+      because === 'proved'
+        ? this.#pool.query(statements.fenceProvenPod, [pod, by])
+        : this.#pool.query(statements.fencePod, [pod, by, because.silentMs]);
+    return (await fenced).length > 0;
   }
 
   async retire(pod: PodId): Promise<boolean> {

@@ -5,9 +5,17 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import { StoreUnreachableError } from '../errors.ts';
-import type { StoreOptions } from '../options.ts';
-import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Worklist } from '../pods.ts';
-import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
+import type { FilledStoreOptions } from '../options.ts';
+import type {
+  Beat,
+  BeatAnswer,
+  JournalSeen,
+  Leftovers,
+  PodBirth,
+  PodRow,
+  Worklist,
+} from '../pods.ts';
+import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import { findViolations } from './doctor.ts';
@@ -24,7 +32,10 @@ import { PostgresSettler } from './settler.ts';
 
 type RunName = { readonly task: RunId; readonly generation: number };
 
-export async function openPostgresStore(address: string, options: StoreOptions): Promise<Store> {
+export async function openPostgresStore(
+  address: string,
+  options: FilledStoreOptions,
+): Promise<Store> {
   const store = new PostgresStore(address, options);
   try {
     if (options.migrates) await store.migrate();
@@ -45,7 +56,7 @@ class PostgresStore implements Store {
     silentMs: 15_000,
     idlePollMs: 1_000,
   };
-  readonly #options: StoreOptions;
+  readonly #options: FilledStoreOptions;
   readonly #pool: Pool;
   readonly #hinter: Hinter;
   readonly #pods: PostgresPods;
@@ -55,7 +66,7 @@ class PostgresStore implements Store {
   readonly #people: PostgresPeople;
   readonly #listeners = new Set<Listener>();
 
-  constructor(address: string, options: StoreOptions) {
+  constructor(address: string, options: FilledStoreOptions) {
     const { clock, random } = options;
     this.#options = options;
     this.#pool = new Pool(readPostgresWay(address, options), clock, random);
@@ -67,8 +78,8 @@ class PostgresStore implements Store {
     this.#people = new PostgresPeople(this.#pool, this.#hinter);
   }
 
-  migrate(): Promise<void> {
-    return migrateUp(this.#pool);
+  async migrate(): Promise<void> {
+    await migrateUp(this.#pool);
   }
 
   checkSchema(): Promise<void> {
@@ -102,14 +113,19 @@ class PostgresStore implements Store {
     return this.#pods.announce(routes);
   }
 
-  enqueue(given: readonly tasks.NewTask[]): Promise<tasks.EnqueueAnswer[]> {
-    return this.#intake.enqueue(given);
+  enqueue(given: readonly tasks.NewTask[], check?: CheckAnswers): Promise<tasks.EnqueueAnswer[]> {
+    return this.#intake.enqueue(given, check);
   }
   claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
     return this.#intake.claim(request);
   }
-  held(pod: PodId, after: string, countMax: number): Promise<tasks.ClaimedTask[]> {
-    return this.#intake.held(pod, after, countMax);
+  held(
+    pod: PodId,
+    after: string,
+    countMax: number,
+    payloadBytesMax?: number,
+  ): Promise<tasks.ClaimedTask[]> {
+    return this.#intake.held(pod, after, countMax, payloadBytesMax);
   }
   hasSuspects(routes: readonly string[]): Promise<boolean> {
     return this.#intake.hasSuspects(routes);
@@ -150,6 +166,9 @@ class PostgresStore implements Store {
   failHopeless(graceMs: number, countMax: number): Promise<tasks.TaskRow[]> {
     return this.#recovery.failHopeless(graceMs, countMax);
   }
+  leftovers(graceMs: number, finishedBeforeMs: number): Promise<Leftovers> {
+    return this.#recovery.leftovers(graceMs, finishedBeforeMs);
+  }
   prune(finishedBeforeMs: number, countMax: number): Promise<number> {
     return this.#recovery.prune(finishedBeforeMs, countMax);
   }
@@ -180,9 +199,10 @@ class PostgresStore implements Store {
     return findViolations(this.#pool);
   }
 
-  /** Behind a pooler there is nothing to listen on. */
+  /** Behind a pooler there is nothing to listen on, unless there is a way around it. */
   async listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined> {
-    if (this.#pool.way.isPooled) return undefined;
+    const { isPooled, listenUrl } = this.#pool.way;
+    if (isPooled && listenUrl === undefined) return undefined;
     const listener = new Listener(this.#pool.way, {
       ...this.#options,
       onHint,

@@ -1,4 +1,6 @@
 /** What a leader does for the fleet: takes from the dead, fails the hopeless, forgets the old. */
+import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
+import type { Leftovers } from '../pods.ts';
 import {
   CRASH_LOOP,
   DEADLINE_PASSED,
@@ -8,11 +10,13 @@ import {
   TASK_ID_PATTERN,
 } from '../reasons.ts';
 import type { TakenTask, Taking, TaskRow } from '../tasks.ts';
+import { isBadRow } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
 import { deletePods } from './pod-health.sql.ts';
-import type { Pool } from './pool.ts';
+import type { Pool, Row } from './pool.ts';
 import { takenTaskOf, taskRowOf } from './rows.ts';
 import { selectTasks } from './step-tracker.sql.ts';
+import { mendHeld, mendOpen } from './step-tracker-mend.sql.ts';
 import * as statements from './step-tracker-sweep.sql.ts';
 
 const TAKE_COUNT_MAX = 500;
@@ -20,6 +24,7 @@ const FAIL_COUNT_MAX = 500;
 const PRUNE_COUNT_MAX = 1_000;
 
 const failHopelessTasks = statements.failHopelessTasks(TASK_ID_PATTERN);
+const selectHasHopeless = statements.selectHasHopeless(TASK_ID_PATTERN);
 
 export class PostgresRecovery {
   readonly #pool: Pool;
@@ -30,14 +35,15 @@ export class PostgresRecovery {
     this.#hinter = hinter;
   }
 
-  async take({ from, by, to, countMax, crashed, spreadMs }: Taking): Promise<TakenTask[]> {
+  async take(taking: Taking): Promise<TakenTask[]> {
+    const { from, by, to, countMax, crashed, spreadMs, payloadBytesMax } = taking;
     const count = Math.min(countMax, TAKE_COUNT_MAX);
     if (count <= 0) return [];
     const whose = [crashed === 'all', Array.isArray(crashed) ? crashed : [], crashed === 'none'];
     const values = [by, from, count, ...whose, spreadMs, CRASH_LOOP];
-    const rows = await this.#pool.query(
-      statements.takeTasks[to],
-      to === 'pool' ? [...values, LEADER_DIED] : values,
+    const last = to === 'pool' ? LEADER_DIED : (payloadBytesMax ?? PAYLOAD_BYTES_MAX);
+    const rows = await this.#mending(mendHeld, [from], () =>
+      this.#pool.query(statements.takeTasks[to], [...values, last]),
     );
     const taken = rows.map(takenTaskOf).sort((one, other) => (one.task < other.task ? -1 : 1));
     if (taken.some(({ status }) => status === 'pending')) this.#hinter.hint('ready');
@@ -51,11 +57,35 @@ export class PostgresRecovery {
     const count = Math.min(countMax, FAIL_COUNT_MAX);
     if (count <= 0) return [];
     const errors = [ID_MALFORMED, MACHINE_UNKNOWN, DEADLINE_PASSED];
-    const failed = await this.#pool.query(failHopelessTasks, [graceMs, count, errors]);
+    const failed = await this.#mending(mendOpen, [count], () =>
+      this.#pool.query(failHopelessTasks, [graceMs, count, errors]),
+    );
     if (failed.length === 0) return [];
     this.#hinter.hint('ended');
     const ids = failed.map((row) => row['task_id']);
     return (await this.#pool.query(selectTasks, [ids])).map(taskRowOf);
+  }
+
+  /** One row with which nobody can count must not stop what is done for all the others. */
+  async #mending(
+    mend: string,
+    values: readonly unknown[],
+    act: () => Promise<Row[]>,
+  ): Promise<Row[]> {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isBadRow(error)) throw error;
+      const mended = await this.#pool.query(mend, values);
+      if (mended.length === 0) throw error;
+      return act();
+    }
+  }
+
+  async leftovers(graceMs: number, finishedBeforeMs: number): Promise<Leftovers> {
+    const hopeless = await this.#pool.query(selectHasHopeless, [graceMs, 1]);
+    const old = await this.#pool.query(statements.selectHasOld, [finishedBeforeMs]);
+    return { hasHopeless: hopeless.length > 0, hasOld: old[0]?.['has_old'] === true };
   }
 
   async prune(finishedBeforeMs: number, countMax: number): Promise<number> {

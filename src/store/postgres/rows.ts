@@ -1,5 +1,6 @@
 /** Rows as the driver gives them, turned into what the store answers. */
 import { decodeJson, type Json, type RunId } from '../../ground/index.ts';
+import { boundedTime } from '../bounds.ts';
 import type { PodGlimpse, PodRow } from '../pods.ts';
 import type { Head } from '../store.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
@@ -8,6 +9,15 @@ import type { Row } from './pool.ts';
 
 function maybe<Value>(value: unknown): Value | undefined {
   return (value ?? undefined) as Value | undefined;
+}
+
+/** A time may be infinite in a row that is older than the constraint against it. */
+function timeOf(value: unknown): number | undefined {
+  return value === null ? undefined : boundedTime(value as number);
+}
+
+function finite(value: unknown): number | undefined {
+  return Number.isFinite(value) ? (value as number) : undefined;
 }
 
 export function claimOf(row: Row): Claim {
@@ -27,6 +37,7 @@ export function claimedTaskOf(row: Row): ClaimedTask {
     machine: row['machine'] as string,
     version: row['version'] as number,
     payload: maybe(row['payload']),
+    oversizeBytes: maybe(row['oversize']),
     key: maybe(row['key']),
     keyGeneration: row['key_generation'] as number,
     carriesFrom: maybe(row['carry_from']),
@@ -36,7 +47,8 @@ export function claimedTaskOf(row: Row): ClaimedTask {
     wasInterrupted: row['interrupted'] as boolean,
     lastSeq: row['last_seq'] as number,
     control: maybe(row['control']),
-    deadlineMs: maybe(row['deadline_ms']),
+    deadlineMs: finite(row['deadline_ms']),
+    ageMs: finite(row['age_ms']),
     traceParent: maybe(row['trace_parent']),
     pinnedTo: maybe(row['pinned_to']),
     token: maybe(row['claim_token']),
@@ -61,7 +73,7 @@ export function taskRowOf(row: Row): TaskRow {
     version: row['version'] as number,
     queue: row['queue'] as string,
     priority: row['priority'] as number,
-    runAt: row['run_at'] as number,
+    runAt: timeOf(row['run_at'])!,
     status: row['status'] as TaskStatus,
     waitFor: maybe<WaitFor>(row['wait_for']),
     epoch: row['claim_epoch'] as number,
@@ -74,16 +86,16 @@ export function taskRowOf(row: Row): TaskRow {
     isPaused: row['paused'] as boolean,
     key: maybe(row['key']),
     pinnedTo: maybe(row['pinned_to']),
-    deadlineAt: maybe(row['deadline_at']),
+    deadlineAt: timeOf(row['deadline_at']),
     payload: maybe(row['payload']),
     outcome: maybe(row['outcome']),
     result: maybe(row['result']),
     error: maybe(row['error']),
     lastSeq: row['last_seq'] as number,
-    createdAt: row['created_at'] as number,
-    updatedAt: row['last_update'] as number,
-    finishedAt: maybe(row['finished_at']),
-    discardedAt: maybe(row['discarded_at']),
+    createdAt: timeOf(row['created_at'])!,
+    updatedAt: timeOf(row['last_update'])!,
+    finishedAt: timeOf(row['finished_at']),
+    discardedAt: timeOf(row['discarded_at']),
   };
 }
 
@@ -115,6 +127,7 @@ export function headOf(row: Row): Head {
 export function glimpsesOf(value: unknown): PodGlimpse[] {
   return ((value ?? []) as (PodGlimpse & { deadBy: string | null })[]).map((glimpse) => ({
     ...glimpse,
+    silenceMs: maybe(glimpse.silenceMs),
     deadBy: maybe(glimpse.deadBy),
   }));
 }
@@ -125,7 +138,8 @@ export function podRowOf(row: Row): PodRow {
     name: row['name'] as string,
     status: row['status'] as PodStatus,
     seq: row['beat_seq'] as number,
-    silentMs: row['silent_ms'] as number,
+    silentMs: row['silent_for'] as number,
+    silenceMs: maybe(row['silent_ms']),
     deadBy: maybe(row['dead_by']),
     journal: row['journal_id'] as string,
     boot: row['boot'] as number,

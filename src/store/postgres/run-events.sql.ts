@@ -1,27 +1,59 @@
 /** Statements on run_events. Nothing here is fenced: the epoch in the key keeps owners apart. */
 import { sql } from './sql.ts';
 
+const extend = sql`
+  on conflict (task_id, generation, epoch, first_seq) do update
+     set last_seq = excluded.last_seq, last_hash = excluded.last_hash, state = excluded.state,
+         events = excluded.events, at = clock_timestamp()`;
+const hasGrown = sql`
+  excluded.last_seq > run_events.last_seq and excluded.prev_hash = run_events.prev_hash
+  and starts_with(excluded.events, left(run_events.events, -1))`;
+const isHeld = sql`
+  excluded.prev_hash = run_events.prev_hash
+  and case when excluded.last_seq = run_events.last_seq
+        then excluded.last_hash = run_events.last_hash
+        else excluded.last_seq < run_events.last_seq
+             and starts_with(run_events.events, left(excluded.events, -1)) end`;
+
 /**
  * The same segment, grown: it begins with every record that is there. Anything else is another
  * history under the same numbers and is left as it is.
  */
-export const extendSegment = sql`
-  on conflict (task_id, generation, epoch, first_seq) do update
-     set last_seq = excluded.last_seq, last_hash = excluded.last_hash, state = excluded.state,
-         events = excluded.events, at = clock_timestamp()
-   where excluded.last_seq > run_events.last_seq and excluded.prev_hash = run_events.prev_hash
-     and starts_with(excluded.events, left(run_events.events, -1))`;
+export const extendSegment = sql`${extend} where ${hasGrown}`;
+
+/**
+ * The same for what comes with a settlement, which must not stand without it: another history under
+ * the same numbers makes the statement fail, by a text that is no number, as a bad value would. It is
+ * looked at where the row is locked, so that a flush that is on its way meanwhile changes nothing.
+ */
+export const extendOrRefuse = sql`${extend}
+   where case when ${hasGrown} then true when ${isHeld} then false
+     else ('the history has forked at epoch ' || run_events.epoch || ', from '
+           || run_events.first_seq)::int is null end`;
 
 /**
  * $1 tasks, $2 generations, $3 epochs, $4 first seqs, $5 last, $6 prev hashes, $7 last, $8 states,
- * $9 events.
+ * $9 events. Only of tasks that are there. Retention removes none but those that ended long ago, so
+ * the rows of ended ones alone are held until this has committed, or are waited for. The ids come by
+ * way of a row, so that the planner takes them for few and looks each of them up.
  */
 export const archiveSegments = sql`
+  with given (tasks) as materialized (select $1::text[]),
+  there as materialized (
+    select task.task_id, task.finished_at is not null as has_ended
+      from given, unnest(given.tasks) as asked (task_id)
+      join step_tracker task using (task_id)),
+  kept as materialized (
+    select task_id from step_tracker
+     where task_id in (select task_id from there where has_ended)
+       for key share)
   insert into run_events
     (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events)
   select * from unnest($1::text[], $2::int[], $3::bigint[], $4::int[], $5::int[], $6::text[],
                        $7::text[], $8::text[], $9::text[])
          as segment (task_id, generation, epoch, first_seq)
+   where task_id in (select task_id from there where not has_ended)
+      or task_id in (select task_id from kept)
    order by task_id collate "C", generation, epoch, first_seq
   ${extendSegment}
   returning task_id, generation, epoch, first_seq`;

@@ -1,6 +1,6 @@
 /** Tasks on their way out, and what happened to them. */
 import type { RunId } from '../../ground/index.ts';
-import { RETRIES_SPENT } from '../reasons.ts';
+import { noTask, RETRIES_SPENT } from '../reasons.ts';
 import type { Head } from '../store.ts';
 import type { ArchiveAnswer, Segment, SettleAnswer, Settlement } from '../tasks.ts';
 import { END_STATUSES, type PodId } from '../words.ts';
@@ -10,6 +10,7 @@ import type { Hinter } from './hinter.ts';
 import type { Pool, Row } from './pool.ts';
 import { headOf, segmentOf } from './rows.ts';
 import * as segments from './run-events.sql.ts';
+import { mendTasks } from './step-tracker-mend.sql.ts';
 import * as statements from './step-tracker-settle.sql.ts';
 
 const SETTLE_BATCH_MAX = 500;
@@ -74,9 +75,16 @@ export class PostgresSettler {
   async settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]> {
     const answers = new Map<Settlement, SettleAnswer>();
     for (const batch of batchesOf(settlements, SETTLE_BATCH_MAX, ({ task }) => task)) {
-      const answered = await sendBisecting(batch, (part) => this.#settle(pod, part), refused);
+      const send = (part: readonly Settlement[]) => this.#settle(pod, part);
+      const answered = await sendBisecting(batch, send, refused);
       batch.forEach((settlement, index) => {
         answers.set(settlement, answered[index]!);
+      });
+      const rest = await this.#mended(batch.filter((one) => answers.get(one)!.kind === 'refused'));
+      if (rest.length === 0) continue;
+      const again = await sendBisecting(rest, send, refused);
+      rest.forEach((settlement, index) => {
+        answers.set(settlement, again[index]!);
       });
     }
     return settlements.map((settlement) => answers.get(settlement)!);
@@ -88,18 +96,28 @@ export class PostgresSettler {
     this.#hint(rows);
     const stood = new Set(rows.map((row) => row['task_id'] as RunId));
     const rest = batch.filter(({ task }) => !stood.has(task));
-    const before = rest.length ? await this.#settledBefore(rest) : undefined;
+    const others = rest.length ? await this.#unsettled(pod, rest) : undefined;
     return batch.map(({ task }) => {
-      if (stood.has(task)) return { task, kind: 'stood' };
-      return { task, kind: before?.has(task) ? 'done' : 'lost' };
+      return { task, kind: stood.has(task) ? 'stood' : (others?.get(task) ?? 'lost') };
     });
   }
 
+  /** Those whose row was at fault, and not what was to be written into it. */
+  async #mended(settlements: readonly Settlement[]): Promise<Settlement[]> {
+    if (settlements.length === 0) return [];
+    const rows = await this.#pool.query(mendTasks, [settlements.map(({ task }) => task)]);
+    const mended = new Set(rows.map((row) => row['task_id'] as RunId));
+    return settlements.filter(({ task }) => mended.has(task));
+  }
+
   /** A statement of its own: the first one has seen the rows as they were before it waited. */
-  async #settledBefore(batch: readonly Settlement[]): Promise<Set<RunId>> {
+  async #unsettled(
+    pod: PodId,
+    batch: readonly Settlement[],
+  ): Promise<Map<RunId, 'done' | 'locked'>> {
     const asked = columnsOf(batch, SETTLEMENT_COLUMNS.slice(0, 3));
-    const rows = await this.#pool.query(statements.selectSettledBefore, asked);
-    return new Set(rows.map((row) => row['task_id'] as RunId));
+    const rows = await this.#pool.query(statements.selectUnsettled, [pod, ...asked]);
+    return new Map(rows.map((row) => [row['task_id'] as RunId, row['kind'] as 'done' | 'locked']));
   }
 
   #hint(rows: readonly Row[]): void {
@@ -161,7 +179,8 @@ function keyOf({ task, generation, epoch, firstSeq }: Segment): string {
 /** Why a segment was not written: the same or more of it is there, or something else is. */
 function compareWith(stored: Segment | undefined, segment: Segment): ArchiveAnswer {
   const { task } = segment;
-  if (stored && stored.prevHash === segment.prevHash) {
+  if (!stored) return { task, kind: 'refused', reason: noTask(task) };
+  if (stored.prevHash === segment.prevHash) {
     if (stored.lastSeq > segment.lastSeq) return { task, kind: 'held' };
     if (stored.lastSeq === segment.lastSeq && stored.lastHash === segment.lastHash) {
       return { task, kind: 'held' };

@@ -1,4 +1,5 @@
 /** Words that the statements share. Values are always bound; nothing in here comes from outside. */
+import { EPOCH_ANEW, EPOCH_TURN, SPAN_MS_MAX } from '../bounds.ts';
 
 /** Marks text as a statement, for editors; put together as it is. */
 export const sql = String.raw;
@@ -26,7 +27,23 @@ export const timeline = sql`substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
  * out, so that (task, epoch) stays unique over a failover that lost commits.
  */
 export const nextEpoch = sql`
-  greatest(task.claim_epoch, ('x' || ${timeline})::bit(32)::bigint << 32) + 1`;
+  greatest(${counted('task.claim_epoch')}, ('x' || ${timeline})::bit(32)::bigint << 32) + 1`;
+
+/** The epoch after that of a row. */
+export function raised(epoch: string): string {
+  return sql`${counted(epoch)} + 1`;
+}
+
+/** An epoch that somebody wrote by hand may leave no room above it. */
+function counted(epoch: string): string {
+  return sql`case when ${epoch} < ${EPOCH_TURN} then ${epoch} else ${EPOCH_ANEW} end`;
+}
+
+/** When a key whose task ends now is free again. */
+export function keyUntil(keyMs: string): string {
+  const ms = sql`least(greatest(${keyMs}, 0), ${SPAN_MS_MAX})`;
+  return sql`clock_timestamp() + ${spanOf(ms)}`;
+}
 
 export const ended = sql`('completed', 'failed', 'cancelled')`;
 

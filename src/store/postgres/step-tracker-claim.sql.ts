@@ -1,17 +1,37 @@
 /** Statements on step_tracker by which a pod takes tasks, and finds again what it has taken. */
+import { COUNT_MAX } from '../bounds.ts';
 import { fenceOf, nextEpoch, onceFound, sql } from './sql.ts';
 
-/** What an owner gets to know of a task. */
-export const claimedColumns = sql`
-  task.task_id, task.generation, task.claim_epoch, task.machine, task.version, task.payload,
+/**
+ * What an owner gets to know of a task. A payload of more than `bytesMax` stays where it is: some of
+ * those in one answer, and the answer would never come. Only its size is told, which costs nothing.
+ * Undefined: none is asked for. `dueAt` is when it was due before the statement changed that.
+ */
+export function claimedColumns(bytesMax: string | undefined, dueAt = 'task.run_at'): string {
+  const bytes = sql`octet_length(task.payload)`;
+  const payload =
+    bytesMax === undefined
+      ? sql`null::text as payload, null::int as oversize`
+      : sql`case when ${bytes} <= ${bytesMax} then task.payload end as payload,
+  case when ${bytes} > ${bytesMax} then ${bytes} end as oversize`;
+  return sql`
+  task.task_id, task.generation, task.claim_epoch, task.machine, task.version,
+  ${payload},
   task.key, task.key_generation, task.carry_from, task.retry_count, task.retries_max, task.crashes,
   task.interrupted, task.last_seq, task.control, task.trace_parent, task.pinned_to, task.claim_token,
-  (extract(epoch from task.deadline_at - clock_timestamp()) * 1000)::float8 as deadline_ms`;
+  ((extract(epoch from task.deadline_at) - extract(epoch from clock_timestamp())) * 1000)::float8
+    as deadline_ms,
+  case when task.deadline_at is null then greatest(0, (extract(epoch from clock_timestamp())
+    - extract(epoch from coalesce(
+        (select min(at) from run_events part
+          where part.task_id = task.task_id and part.generation = task.generation),
+        greatest(task.created_at, ${dueAt})))) * 1000)::float8 end as age_ms`;
+}
 
 const claimedNames = sql`
   task_id, generation, claim_epoch, machine, version, payload, key, key_generation, carry_from,
   retry_count, retries_max, crashes, interrupted, last_seq, control, trace_parent, pinned_to,
-  claim_token, deadline_ms`;
+  claim_token, deadline_ms, age_ms, oversize`;
 
 /** Each head is written as its index is, or the planner would not use it. */
 const HEADS = {
@@ -68,22 +88,33 @@ function headsOf(kind: keyof typeof HEADS, locking: string): string {
   return [...heads, pinned, sql` head as (${all})`].join(',');
 }
 
-function claimBy(kind: keyof typeof HEADS, locking: string, pick: string): string {
+/** Said again of the row itself: it may have been put off or paused while the update waited for it. */
+function isClaimable(kind: keyof typeof HEADS): string {
   return sql`
-  with ${fenceOf(`'up'`)},
+       task.status in ('pending', 'waiting') and task.wait_for is distinct from 'turn'
+       and not task.paused and task.run_at <= now() and task.${PINNED[kind]}`;
+}
+
+function claimBy(kind: keyof typeof HEADS, locking: string | undefined, pick: string): string {
+  const heads =
+    locking === undefined
+      ? ''
+      : sql`
   wanted as (select distinct unnest($2::text[]) as route),
-  ${headsOf(kind, locking)},
+  ${headsOf(kind, locking)},`;
+  return sql`
+  with ${fenceOf(`'up'`)},${heads}
   pick as materialized (${pick}),
   claimed as (
     update step_tracker task
        set status = 'claimed', wait_for = null, waiting_on = null, claimed_by = $1, claim_token = $6,
-           claimed_at = clock_timestamp(), claims = claims + 1,
+           claimed_at = clock_timestamp(), claims = least(claims, ${COUNT_MAX - 1}) + 1,
            serial_held = serial_key is not null, claim_epoch = ${nextEpoch},
            last_update = clock_timestamp()
       from pick
      where task.task_id = pick.task_id and ${onceFound(sql`
-       task.claim_epoch = pick.claim_epoch and task.status in ('pending', 'waiting')`)}
-    returning ${claimedColumns}, task.priority, task.run_at)
+       task.claim_epoch = pick.claim_epoch and ${isClaimable(kind)}`)}
+    returning ${claimedColumns('$7::int')}, task.priority, task.run_at)
   select ${claimedNames} from claimed order by priority desc, run_at, task_id`;
 }
 
@@ -105,7 +136,8 @@ const rendezvous = sql`
      order by task_id offset 0`;
 
 /**
- * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head, $5 how many to take, $6 token.
+ * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head, $5 how many to take, $6 token,
+ * $7 the largest payload that is handed over, in bytes.
  * Fenced: a pod that is not up claims nothing. `skip-locked` passes over what a rival is taking;
  * `cas` lets the row decide, which takes away what a rival has taken meanwhile.
  */
@@ -120,9 +152,30 @@ export const claimTasks = {
   },
 } as const;
 
-/** $1 pod, $2 after this id, $3 count. */
+/** As a head is looked at, without touching it: $1 pod, $2 routes, $3 journal, $4 count. Answers ids. */
+function lookAt(kind: keyof typeof HEADS): string {
+  return sql`
+  with ${fenceOf(`'up'`)},
+  wanted as (select distinct unnest($2::text[]) as route),
+  ${headsOf(kind, '')}
+  select task_id from head order by priority desc, run_at, task_id limit $4`;
+}
+export const selectHead = { ready: lookAt('ready'), suspect: lookAt('suspect') } as const;
+
+const single = sql`
+    select task_id, claim_epoch from step_tracker
+     where task_id = $4 and route = any ($2) and (pinned_to is null or pinned_to = $3)
+       and exists (select 1 from fence) ${limit} ${lock}`;
+
+/** One task: $4 is its id and $5 is 1. The others as in `claimTasks`. */
+export const claimTask = {
+  ready: claimBy('ready', undefined, single),
+  suspect: claimBy('suspect', undefined, single),
+} as const;
+
+/** $1 pod, $2 after this id, $3 count, $4 the largest payload in bytes. */
 export const selectHeld = sql`
-  select ${claimedColumns} from step_tracker task
+  select ${claimedColumns('$4::int')} from step_tracker task
    where claimed_by = $1 and task_id > $2 order by task_id limit $3`;
 
 /**
@@ -142,7 +195,7 @@ export const mirrorRuns = sql`
   select run.task_id, run.machine, run.version, run.payload, run.journal,
          now() + (run.deadline_ms - run.age_ms) * interval '1 millisecond',
          now() - run.age_ms * interval '1 millisecond', 'claimed', $1, clock_timestamp(), 1,
-         ${nextEpoch.replace('task.claim_epoch', '0')}
+         ${nextEpoch.replaceAll('task.claim_epoch', '0')}
     from run, fence
   on conflict (task_id) do nothing
   returning task_id, generation, claim_epoch`;

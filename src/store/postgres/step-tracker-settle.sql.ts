@@ -1,6 +1,7 @@
 /** The statement by which an owner lets go of tasks, each with the rest of its history. */
-import { extendSegment } from './run-events.sql.ts';
-import { ended, fenceOf, onceFound, sql } from './sql.ts';
+import { COUNT_MAX } from '../bounds.ts';
+import { extendOrRefuse } from './run-events.sql.ts';
+import { ended, fenceOf, keyUntil, onceFound, raised, sql } from './sql.ts';
 
 /** What a person said when asking for the end, as the error of the task. */
 export const cancelledError = sql`
@@ -32,10 +33,10 @@ const LISTS = TYPES.map((_, index) => `list${index}`).join(', ');
  * $21 last, $22 state, $23 events; $24 the error of retries that are spent.
  *
  * Fenced twice: by the row of the pod, which is held, and by that of the task. An end keeps the
- * epoch, so that its author knows it again; everything else raises it. In the order of ids, so that
- * two batches never wait for each other. The lists come by way of a row, so that the planner takes
- * them for short and finds each task by its id: told their length, it reads all of a table of some
- * ten thousand rows for five hundred of them.
+ * epoch, so that its author knows it again; everything else raises it. A row that somebody else has
+ * locked is passed over, or one person at a prompt would hold up all that this pod has to say. The
+ * lists come by way of a row, so that the planner takes them for short and finds each task by its id:
+ * told their length, it reads all of a table of some ten thousand rows for five hundred of them.
  */
 export const settleTasks = sql`
   with ${fenceOf(`'up', 'draining'`)},
@@ -47,6 +48,9 @@ export const settleTasks = sql`
           is_paused, retries_add, has_completed_step, last_seq, last_hash, tail_generation,
           tail_epoch, tail_first_seq, tail_last_seq, tail_prev_hash, tail_last_hash, tail_state,
           tail_events)
+      cross join lateral (
+        select 1 from step_tracker task where task.task_id = leaving.task_id
+           for no key update skip locked) free
      order by leaving.task_id collate "C" offset 0),
   settled as (
     update step_tracker task
@@ -62,11 +66,12 @@ export const settleTasks = sql`
            error = case when ${isCancelled} then ${cancelledError} when ${isSpent} then $24
              else leaving.error end,
            paused = leaving.is_paused,
-           retry_count = task.retry_count + leaving.retries_add,
+           retry_count = least(task.retry_count + leaving.retries_add, ${COUNT_MAX}),
            crashes = case when leaving.has_completed_step then 0 else task.crashes end,
-           claim_epoch = task.claim_epoch + case when ${hasEnded} then 0 else 1 end,
+           claim_epoch = case when ${hasEnded} then task.claim_epoch
+             else ${raised('task.claim_epoch')} end,
            key_until = case when ${hasEnded} and task.key is not null
-             then clock_timestamp() + task.key_ms * interval '1 millisecond' end,
+             then ${keyUntil('task.key_ms')} end,
            serial_held = task.serial_held and not ${hasEnded},
            finished_at = case when ${hasEnded} then clock_timestamp() end,
            last_seq = leaving.last_seq, last_hash = leaving.last_hash,
@@ -84,14 +89,18 @@ export const settleTasks = sql`
     select task_id, tail_generation, tail_epoch, tail_first_seq, tail_last_seq, tail_prev_hash,
            tail_last_hash, tail_state, tail_events
       from settled where tail_events is not null
-    ${extendSegment})
+    ${extendOrRefuse})
   select task_id, status from settled`;
 
-/** $1 tasks, $2 generations, $3 epochs: which of them their owner has ended already. */
-export const selectSettledBefore = sql`
-  select task.task_id
-    from unnest($1::text[], $2::int[], $3::bigint[]) as asked (task_id, generation, epoch)
+/**
+ * $1 pod, $2 tasks, $3 generations, $4 epochs: which of them their owner has ended already, and which
+ * are still the pod's and were only locked.
+ */
+export const selectUnsettled = sql`
+  select task.task_id, case when task.status in ${ended} then 'done' else 'locked' end as kind
+    from unnest($2::text[], $3::int[], $4::bigint[]) as asked (task_id, generation, epoch)
     join step_tracker task using (task_id)
    where ${onceFound(sql`
      task.generation = asked.generation and task.claim_epoch = asked.epoch
-     and task.status in ${ended}`)}`;
+     and (task.status in ${ended} or task.status = 'claimed' and task.claimed_by = $1 and exists (
+       select 1 from pod_health where pod_id = $1 and status in ('up', 'draining')))`)}`;

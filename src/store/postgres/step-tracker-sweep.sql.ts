@@ -1,13 +1,14 @@
 /** Statements on step_tracker that clear up: after dead pods, after mistakes, and after years. */
+import { COUNT_MAX } from '../bounds.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
-import { ended, fenceOf, nextEpoch, onceFound, spanOf, sql } from './sql.ts';
+import { ended, fenceOf, keyUntil, nextEpoch, onceFound, raised, spanOf, sql } from './sql.ts';
 import { claimedColumns } from './step-tracker-claim.sql.ts';
 import { cancelledError } from './step-tracker-settle.sql.ts';
 
 const wasInside = sql`($4::boolean or task.task_id = any ($5::text[]))`;
 /** A run that belongs to a host is that host's affair, however often it dies. */
 const isCounted = sql`(task.pinned_to is null and ${wasInside})`;
-const crashes = sql`(task.crashes + case when ${isCounted} then 1 else 0 end)`;
+const crashes = sql`least(task.crashes + case when ${isCounted} then 1 else 0 end, ${COUNT_MAX})`;
 const isCancelled = sql`(task.control = 'cancel') is true`;
 const isLoop = sql`(${isCounted} and task.crashes + 1 >= ${CRASHES_MAX})`;
 const isOrphan = sql`starts_with(task.machine, '${RECOVERY_PREFIX}')`;
@@ -36,7 +37,7 @@ function takeTo(to: keyof typeof TO): string {
        select 1 from pod_health where pod_id = $2 and status in ('up', 'draining'))
        ${to === 'taker' ? 'and exists (select 1 from fence)' : ''}),
   left_behind as materialized (
-    select task_id, claim_epoch from step_tracker
+    select task_id, claim_epoch, run_at from step_tracker
      where claimed_by = $2 and exists (select 1 from gone)
      order by task_id limit $3 for update skip locked)
   update step_tracker task
@@ -53,11 +54,11 @@ function takeTo(to: keyof typeof TO): string {
            when ${isLoop} then $8 end,
          finished_at = case when ${hasEnded} then clock_timestamp() end,
          key_until = case when ${hasEnded} and task.key is not null
-           then clock_timestamp() + ${spanOf('task.key_ms')} end,
+           then ${keyUntil('task.key_ms')} end,
          serial_held = task.serial_held and not ${hasEnded},
          crashes = ${crashes},
          interrupted = task.interrupted or ${wasInside} or ($6::boolean and not gone.left_itself),
-         claim_epoch = ${to === 'taker' ? nextEpoch : 'task.claim_epoch + 1'},
+         claim_epoch = ${to === 'taker' ? nextEpoch : raised('task.claim_epoch')},
          claimed_by = case when ${isKept} then $1 end,
          claimed_at = case when ${isKept} then clock_timestamp() end,
          claim_token = null,
@@ -67,13 +68,14 @@ function takeTo(to: keyof typeof TO): string {
          last_update = clock_timestamp()
     from left_behind, gone
    where task.task_id = left_behind.task_id and ${onceFound('task.claimed_by = $2')}
-  returning ${claimedColumns}, task.status, task.outcome, task.error,
-    left_behind.claim_epoch as previous_epoch`;
+  returning ${claimedColumns(to === 'pool' ? undefined : '$9::int', 'left_behind.run_at')},
+    task.status, task.outcome, task.error, left_behind.claim_epoch as previous_epoch`;
 }
 
 /**
  * $1 who takes, $2 from whom, $3 count; whose crash counts: $4 all, or $5 these, $6 nobody's;
- * $7 spread in ms; errors: $8 of a crash loop, $9 (pool) of a recovery without its leader. Nothing
+ * $7 spread in ms; errors: $8 of a crash loop, $9 (pool) of a recovery without its leader; $9
+ * (taker) the largest payload in bytes: the pool gets none, for nobody runs them yet. Nothing
  * is moved while the pod is up or draining; rows that somebody else is moving are passed over.
  * What was interrupted before and never settled since stays so: nobody has looked after it.
  */
@@ -102,10 +104,10 @@ function strangersOf(where: string): string {
 }
 
 /**
- * $1 grace in ms, $2 count, $3 errors of: a malformed id, an unknown machine, a passed deadline. The
- * pattern of ids is written out, as the index has it. Answers ids.
+ * $1 grace in ms, $2 count. A live pod claims what has passed its deadline and ends it itself; unless
+ * it may not, for the task is pinned, paused or a suspect: then it is hopeless after the grace.
  */
-export function failHopelessTasks(idPattern: string): string {
+function hopelessOf(idPattern: string): string {
   return sql`
   with recursive ${routesOf('ready_route', ready)}, ${routesOf('due_route', due)},
   strange as (
@@ -121,10 +123,19 @@ export function failHopelessTasks(idPattern: string): string {
     union all
     (select task_id, 3 from step_tracker
       where status in ('pending', 'waiting') and deadline_at is not null and deadline_at < now()
-        and (wait_for = 'host' or not exists (
+        and (wait_for = 'host' or deadline_at < now() - ${spanOf('$1::float8')} or not exists (
           select 1 from pod_health pod
            where pod.status in ('up', 'draining') and step_tracker.route = any (pod.routes)))
-      order by deadline_at limit $2)),
+      order by deadline_at limit $2))`;
+}
+
+/**
+ * $1 grace in ms, $2 count, $3 errors of: a malformed id, an unknown machine, a passed deadline. The
+ * pattern of ids is written out, as the index has it. Answers ids.
+ */
+export function failHopelessTasks(idPattern: string): string {
+  return sql`
+  ${hopelessOf(idPattern)},
   chosen as materialized (
     select task_id, min(why) as why from hopeless group by task_id order by task_id limit $2)
   update step_tracker task
@@ -132,14 +143,33 @@ export function failHopelessTasks(idPattern: string): string {
          outcome = case when chosen.why = 3 then 'timedOut' else 'aborted' end,
          error = ($3::text[])[chosen.why], finished_at = clock_timestamp(),
          key_until = case when key is not null
-           then clock_timestamp() + ${spanOf('key_ms')} end,
-         serial_held = false, control = null, claim_epoch = claim_epoch + 1,
+           then ${keyUntil('key_ms')} end,
+         serial_held = false, control = null, claim_epoch = ${raised('claim_epoch')},
          last_update = clock_timestamp()
     from chosen
    where task.task_id = chosen.task_id
      and ${onceFound(sql`task.status in ('pending', 'waiting')`)}
   returning task.task_id`;
 }
+
+/** $1 grace in ms, $2 how many to look for. Answers ids, and changes nothing. */
+export function selectHasHopeless(idPattern: string): string {
+  return sql`${hopelessOf(idPattern)} select task_id from hopeless limit $2`;
+}
+
+/** $1 age in ms: whether anything is there that `clearKeys`, `deleteEnded` or `deletePods` would take. */
+export const selectHasOld = sql`
+  select exists (
+      select 1 from step_tracker
+       where key is not null and key_until is not null and key_until < now())
+    or exists (
+      select 1 from step_tracker task
+       where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
+         and (key is null or key_until < now())
+         and not exists (select 1 from step_tracker child where child.parent_id = task.task_id))
+    or exists (
+      select 1 from pod_health
+       where status = 'down' and dead_at < clock_timestamp() - ${spanOf('$1::float8')}) as has_old`;
 
 /** $1 count. A key that has outlived its task stands for nothing any more. */
 export const clearKeys = sql`

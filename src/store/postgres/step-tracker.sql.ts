@@ -1,5 +1,6 @@
 /** Statements on step_tracker by which tasks come in, are looked at, and are changed by people. */
-import { ended, msOf, spanOf, sql } from './sql.ts';
+import { SPAN_MS_MAX } from '../bounds.ts';
+import { ended, keyUntil, msOf, raised, spanOf, sql } from './sql.ts';
 
 /** $1 machines, $2 keys. Frees those whose time is over, so that they can be given again. */
 export const freeKeys = sql`
@@ -84,10 +85,11 @@ export const cancelTask = sql`
          error = case when status <> 'claimed' then $3 end,
          finished_at = case when status <> 'claimed' then clock_timestamp() end,
          key_until = case when status <> 'claimed' and key is not null
-           then clock_timestamp() + ${spanOf('key_ms')} end,
+           then ${keyUntil('key_ms')} end,
          wait_for = null, waiting_on = null,
          serial_held = serial_held and status = 'claimed',
-         claim_epoch = claim_epoch + case when status = 'claimed' then 0 else 1 end,
+         claim_epoch = case when status = 'claimed' then claim_epoch
+           else ${raised('claim_epoch')} end,
          control_reason = case when status <> 'claimed' then null
            when control = 'cancel' then control_reason else $2 end,
          control = case when status = 'claimed' then 'cancel' end,
@@ -114,24 +116,34 @@ export const rescheduleTask = sql`
 
 /**
  * $1 task, $2 the generation that was seen, $3 afresh. The old outcome goes into the history first,
- * for there is one for each generation. A task with a serial key waits for its turn again.
+ * for there is one for each generation, behind whatever was archived of it. The deadline is as far
+ * away as it was when the old generation began, at its own redrive or when the task was made. A task
+ * with a serial key waits for its turn again.
  */
 export const redriveTask = sql`
   with old as materialized (
     select * from step_tracker
      where task_id = $1 and generation = $2 and status in ${ended} for update),
+  begun as materialized (
+    select max(at) as at from run_events
+     where task_id = $1 and generation = $2 - 1 and state = 'outcome'),
+  last as materialized (
+    select greatest(old.last_seq, max(part.last_seq)) as seq
+      from old left join run_events part
+        on part.task_id = $1 and part.generation = $2 and part.epoch = old.claim_epoch
+     group by old.last_seq),
   kept as (
     insert into run_events
       (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events)
-    select task_id, generation, claim_epoch, last_seq + 1, last_seq + 1, coalesce(last_hash, ''),
+    select task_id, generation, claim_epoch, last.seq + 1, last.seq + 1, coalesce(last_hash, ''),
            coalesce(last_hash, ''), 'outcome',
            json_build_array(json_build_object(
              'type', 'OUTCOME', 'status', status, 'outcome', outcome, 'error', error,
              'finishedAt', ${msOf('finished_at')}))::text
-      from old
+      from old, last
     on conflict do nothing)
   update step_tracker task
-     set generation = task.generation + 1, claim_epoch = task.claim_epoch + 1,
+     set generation = task.generation + 1, claim_epoch = ${raised('task.claim_epoch')},
          status = case when task.serial_key is null then 'pending' else 'waiting' end,
          wait_for = case when task.serial_key is not null then 'turn' end,
          run_at = clock_timestamp(), retry_count = 0, crashes = 0, interrupted = false,
@@ -140,9 +152,13 @@ export const redriveTask = sql`
          last_seq = -1, last_hash = null,
          carry_from = case when $3::boolean then null else task.generation end,
          key_generation = task.key_generation + case when $3::boolean then 1 else 0 end,
-         deadline_at = clock_timestamp() + (task.deadline_at - task.created_at),
+         deadline_at = case when task.deadline_at is not null
+           then clock_timestamp() + ${spanOf(sql`
+             least(extract(epoch from task.deadline_at)
+               - extract(epoch from coalesce(begun.at, task.created_at)), ${SPAN_MS_MAX / 1_000})
+             * 1000`)} end,
          last_update = clock_timestamp()
-    from old
+    from old, begun
    where task.task_id = old.task_id
   returning task.generation`;
 

@@ -4,6 +4,7 @@
  * there is only ever made longer.
  */
 import type { RunId } from '../../ground/index.ts';
+import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
 import type { ArchiveAnswer, Segment } from '../tasks.ts';
 import type { Claim } from '../words.ts';
@@ -20,6 +21,9 @@ export interface RunName {
 export function archive(tx: Tx, segments: readonly Segment[]): ArchiveAnswer[] {
   return segments.map((segment): ArchiveAnswer => {
     const { task } = segment;
+    if (!tx.get(sql.selectHasTask, { task })) {
+      return { task, kind: 'refused', reason: noTask(task) };
+    }
     const done = eachRow(tx, () => keepSegment(tx, segment));
     if ('refused' in done) return { task, kind: 'refused', reason: done.refused };
     const fork = done.answer;
@@ -90,4 +94,10 @@ export function nextSeq(tx: Tx, { task, generation, epoch }: Claim, after: numbe
     tx.get<{ last_seq: number | null }>(sql.selectLastSeq, { task, generation, epoch })?.last_seq ??
     -1;
   return Math.max(last, after) + 1;
+}
+
+/** When this generation was redriven; undefined where there is none, or it was not. */
+export function redrivenAt(tx: Tx, { task, generation }: RunName): number | undefined {
+  const values = { task, generation };
+  return tx.get<{ at: number | null }>(sql.selectRedrivenAt, values)?.at ?? undefined;
 }

@@ -1,4 +1,6 @@
 /** Statements that give tasks to pods. The WHERE of each head is that of the index made for it. */
+import { COUNT_MAX } from '../bounds.ts';
+import { raised } from './tasks.sql.ts';
 
 /** @route, @now, @count. Pinned rows are not in this index. */
 export const selectReady = `
@@ -30,22 +32,33 @@ export const selectSuspects = `
      and (pinned_to is null or pinned_to = @journal)
    order by run_at, task_id limit @count`;
 
-/** Not all of them: making an object of every column takes longer than finding the row. */
-const claimColumns = `task_id, generation, claim_epoch, machine, version, payload, key,
-  key_generation, carry_from, retry_count, retries_max, crashes, interrupted, last_seq, control,
-  deadline_at, trace_parent, pinned_to, claim_token`;
+/** When the first record of its generation came; asked for only where there is no deadline. */
+const recordedAt = `iif(deadline_at is null, (
+    select min(at) from run_events as part
+     where part.task_id = step_tracker.task_id and part.generation = step_tracker.generation),
+    null) as recorded_at`;
 
-/** @task, @pod, @token. Fenced: only a pod that is up is given anything. */
+/**
+ * Not all of them: making an object of every column takes longer than finding the row. @bytes_max: of
+ * a larger payload only the size is told.
+ */
+const claimColumns = `task_id, generation, claim_epoch, machine, version, key,
+  iif(octet_length(payload) <= @bytes_max, payload, null) as payload,
+  iif(octet_length(payload) > @bytes_max, octet_length(payload), null) as oversize,
+  key_generation, carry_from, retry_count, retries_max, crashes, interrupted, last_seq, control,
+  deadline_at, created_at, run_at, ${recordedAt}, trace_parent, pinned_to, claim_token`;
+
+/** @task, @pod, @token, @bytes_max. Fenced: only a pod that is up is given anything. */
 export const claimTask = `
   update step_tracker
      set status = 'claimed', wait_for = null, waiting_on = null, claimed_by = @pod,
-         claim_token = @token, claimed_at = @now, claims = claims + 1,
-         claim_epoch = claim_epoch + 1, serial_held = serial_key is not null, last_update = @now
+         claim_token = @token, claimed_at = @now, claims = min(claims, ${COUNT_MAX - 1}) + 1,
+         claim_epoch = ${raised},  serial_held = serial_key is not null, last_update = @now
    where task_id = @task and status in ('pending', 'waiting')
      and exists (select 1 from pod_health where pod_id = @pod and status = 'up')
   returning ${claimColumns}`;
 
-/** @pod, @after, @count. */
+/** @pod, @after, @count, @bytes_max. */
 export const selectHeld = `
   select ${claimColumns} from step_tracker
    where claimed_by = @pod and task_id > @after order by task_id limit @count`;
@@ -68,7 +81,7 @@ export const takeTask = `
   update step_tracker
      set status = @status, wait_for = @wait_for, waiting_on = null, run_at = @run_at,
          deadline_at = @deadline_at, crashes = @crashes, interrupted = @interrupted,
-         claim_epoch = claim_epoch + 1, claimed_by = @claimed_by, claim_token = null,
+         claim_epoch = ${raised}, claimed_by = @claimed_by, claim_token = null,
          claimed_at = case when @claimed_by is not null then @now end,
          control = case when @claimed_by is not null then control end,
          control_reason = case when @claimed_by is not null then control_reason end,
@@ -78,4 +91,4 @@ export const takeTask = `
            then @finished_at + key_ms end,
          last_update = @now
    where task_id = @task and claimed_by = @from and claim_epoch = @epoch and status = 'claimed'
-  returning *`;
+  returning *, ${recordedAt}`;

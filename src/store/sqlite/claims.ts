@@ -1,13 +1,15 @@
 /** Tasks given to pods: claimed from the heads of the queue, shown by their host, or found again. */
 import type { RunId } from '../../ground/index.ts';
+import { boundedSpan, PAYLOAD_BYTES_MAX } from '../bounds.ts';
+import { rowRefused } from '../reasons.ts';
 import type { MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, MirroredRun } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import * as sql from './claims.sql.ts';
 import { isUp } from './pods.ts';
 import { claimedTask, type RawClaim, type RawTask } from './rows.ts';
-import type { Tx } from './session.ts';
-import { selectTask } from './tasks.sql.ts';
+import { attempt, type Tx } from './session.ts';
+import { endTask, selectTask } from './tasks.sql.ts';
 
 /** More is never claimed, or read, at once, whatever was asked for. */
 export const CLAIM_COUNT_MAX = 1_000;
@@ -19,13 +21,22 @@ interface Candidate {
 }
 
 export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
-  const { pod, token } = request;
+  const { pod, token, payloadBytesMax = PAYLOAD_BYTES_MAX } = request;
   const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
   if (count <= 0 || !isUp(tx, pod)) return [];
   const next = candidates(tx, request, count).sort(byUrgency).slice(0, count);
   return next.flatMap(({ task_id: task }) => {
-    const row = tx.get<RawClaim>(sql.claimTask, { task, pod, token, now: tx.now });
-    return row ? [claimedTask(row, tx.now)] : [];
+    const values = { task, pod, token, bytes_max: payloadBytesMax, now: tx.now };
+    const done = attempt(() => tx.get<RawClaim>(sql.claimTask, values));
+    if ('refused' in done) {
+      // Nobody can ever claim it; the others are claimed all the same.
+      const error = rowRefused(done.refused);
+      attempt(() =>
+        tx.get(endTask, { task, status: 'failed', outcome: 'aborted', error, now: tx.now }),
+      );
+      return [];
+    }
+    return done.answer ? [claimedTask(done.answer, tx.now)] : [];
   });
 }
 
@@ -50,16 +61,21 @@ function byUrgency(one: Candidate, other: Candidate): number {
   );
 }
 
-export function held(tx: Tx, pod: PodId, after: string, countMax: number): ClaimedTask[] {
+export function held(
+  tx: Tx,
+  pod: PodId,
+  after: string,
+  { countMax, bytesMax }: { readonly countMax: number; readonly bytesMax: number },
+): ClaimedTask[] {
   const count = Math.max(0, Math.min(countMax, CLAIM_COUNT_MAX));
-  const rows = tx.all<RawClaim>(sql.selectHeld, { pod, after, count });
+  const rows = tx.all<RawClaim>(sql.selectHeld, { pod, after, count, bytes_max: bytesMax });
   return rows.map((row) => claimedTask(row, tx.now));
 }
 
 export function mirror(tx: Tx, pod: PodId, runs: readonly MirroredRun[]): MirrorAnswer[] {
   return runs.map((run): MirrorAnswer => {
     const { id: task, machine, version, payload, journal, deadlineMs } = run;
-    const startedAt = tx.now - Math.round(run.startedAgoMs);
+    const startedAt = tx.now - Math.round(boundedSpan(run.startedAgoMs));
     const isNew = tx.run(sql.insertMirrored, {
       task,
       machine,
@@ -68,7 +84,8 @@ export function mirror(tx: Tx, pod: PodId, runs: readonly MirroredRun[]): Mirror
       journal,
       pod,
       started_at: startedAt,
-      deadline_at: deadlineMs === undefined ? null : startedAt + Math.round(deadlineMs),
+      deadline_at:
+        deadlineMs === undefined ? null : startedAt + Math.round(boundedSpan(deadlineMs)),
       now: tx.now,
     });
     if (isNew) return { kind: 'held', task, generation: 1, epoch: 1 };

@@ -1,4 +1,5 @@
 /** Tasks on their way in: all of a call or none. A key or an id that is there gives what has it. */
+import { boundedSpan } from '../bounds.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type { EnqueueAnswer, NewTask } from '../tasks.ts';
 import { instantOf, later } from './due.ts';
@@ -37,7 +38,7 @@ function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
     wait_for: status === 'waiting' ? 'time' : null,
     payload,
     key: task.key ?? null,
-    key_ms: Math.ceil(task.keyMs),
+    key_ms: Math.ceil(boundedSpan(task.keyMs)),
     retries_max: task.retriesMax ?? null,
     deadline_at: task.deadlineMs === undefined ? null : later(tx.now, task.deadlineMs),
     trace_parent: task.traceParent ?? null,

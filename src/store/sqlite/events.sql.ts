@@ -17,6 +17,9 @@ export const selectHead = `
    where task_id = @task and generation = @generation and state <> 'outcome'
    order by epoch desc, first_seq desc limit 1`;
 
+/** @task. */
+export const selectHasTask = `select 1 from step_tracker where task_id = @task`;
+
 /** A whole segment. */
 export const insertSegment = `
   insert into run_events (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash,
@@ -30,6 +33,11 @@ export const extendSegment = `
      set last_seq = @last_seq, last_hash = @last_hash, state = @state, events = @events, at = @now
    where task_id = @task and generation = @generation and epoch = @epoch
      and first_seq = @first_seq and last_seq < @last_seq`;
+
+/** @task, @generation: when that one was redriven, and so when the next one began. */
+export const selectRedrivenAt = `
+  select max(at) as at from run_events
+   where task_id = @task and generation = @generation and state = 'outcome'`;
 
 /** @task, @generation, @epoch. */
 export const selectLastSeq = `

@@ -27,11 +27,14 @@ export const selectMalformed = `
       and length(replace(task_id, '-', '')) = 32))
    limit @count`;
 
-/** @now, @count. Where a live pod has the route, that pod claims the task and ends it itself. */
+/**
+ * @now, @before, @count. Where a live pod has the route, that pod claims the task and ends it itself;
+ * unless it may not: a task that is pinned, paused or a suspect is ended here all the same, later.
+ */
 export const selectPastDeadline = `
   select task_id from step_tracker
    where deadline_at <= @now and status in ('pending', 'waiting')
-     and (wait_for = 'host' or route not in (
+     and (wait_for = 'host' or deadline_at < @before or route not in (
        select route.value from pod_health as pod, json_each(pod.routes) as route
         where pod.status in ('up', 'draining')))
    order by deadline_at limit @count`;
@@ -50,8 +53,9 @@ export const deleteTask = `
   delete from step_tracker where task_id = @task and finished_at is not null`;
 
 /** @now, @count. */
+export const selectKeysExpired = `
+  select task_id from step_tracker
+   where key_until < @now and finished_at is not null limit @count`;
+/** @now, @count. */
 export const expireKeys = `
-  update step_tracker set key = null, key_until = null
-   where task_id in (
-     select task_id from step_tracker
-      where key_until < @now and finished_at is not null limit @count)`;
+  update step_tracker set key = null, key_until = null where task_id in (${selectKeysExpired})`;

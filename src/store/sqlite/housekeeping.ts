@@ -1,11 +1,12 @@
 /** Ends what can never run, with the reason, and removes what ended long ago. */
 import type { RunId } from '../../ground/index.ts';
+import type { Leftovers } from '../pods.ts';
 import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
 import * as sql from './housekeeping.sql.ts';
-import { deletePodsDown } from './pods.sql.ts';
+import { deletePodsDown, selectPodsDown } from './pods.sql.ts';
 import { type RawTask, taskRow } from './rows.ts';
-import { BATCH_COUNT_MAX, type Tx, type Values } from './session.ts';
+import { attempt, BATCH_COUNT_MAX, type Tx, type Values } from './session.ts';
 import { endTask } from './tasks.sql.ts';
 
 export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow[] {
@@ -16,14 +17,27 @@ export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow
     if (count <= 0) return;
     for (const { task_id: task } of tx.all<{ task_id: RunId }>(select, { ...values, count })) {
       const ended = { task, status: 'failed', outcome, error, now: tx.now };
-      const row = tx.get<RawTask>(endTask, ended);
-      if (row) failed.push(taskRow(row));
+      const done = attempt(() => tx.get<RawTask>(endTask, ended));
+      if ('answer' in done && done.answer) failed.push(taskRow(done.answer));
     }
   };
   fail(sql.selectMalformed, 'aborted', ID_MALFORMED);
   fail(sql.selectOfUnknownMachines, 'aborted', MACHINE_UNKNOWN, { before });
-  fail(sql.selectPastDeadline, 'timedOut', DEADLINE_PASSED, { now: tx.now });
+  fail(sql.selectPastDeadline, 'timedOut', DEADLINE_PASSED, { now: tx.now, before });
   return failed;
+}
+
+export function leftovers(tx: Tx, graceMs: number, finishedBeforeMs: number): Leftovers {
+  const has = (select: string, before: number) =>
+    tx.all(select, { now: tx.now, before, count: 1 }).length > 0;
+  const hopelessBefore = tx.now - Math.round(graceMs);
+  const oldBefore = tx.now - Math.round(finishedBeforeMs);
+  const hopeless = [sql.selectMalformed, sql.selectOfUnknownMachines, sql.selectPastDeadline];
+  const old = [sql.selectPrunable, sql.selectKeysExpired, selectPodsDown];
+  return {
+    hasHopeless: hopeless.some((select) => has(select, hopelessBefore)),
+    hasOld: old.some((select) => has(select, oldBefore)),
+  };
 }
 
 export function prune(tx: Tx, finishedBeforeMs: number, countMax: number): number {

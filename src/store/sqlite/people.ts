@@ -2,7 +2,7 @@
 import { isoTime, type RunId } from '../../ground/index.ts';
 import { cancelledBecause } from '../reasons.ts';
 import type { ChangeAnswer, Due, TaskFilter, TaskRow } from '../tasks.ts';
-import { keepSegment, nextSeq } from './archive.ts';
+import { keepSegment, nextSeq, redrivenAt } from './archive.ts';
 import { instantOf } from './due.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import type { Tx } from './session.ts';
@@ -74,7 +74,9 @@ export function redrive(
   const row = tx.get<RawTask>(sql.selectTask, { task });
   if (!row || row.generation !== seen.generation || !hasEnded(row)) return undefined;
   keepOutcome(tx, row);
-  const values = { task, generation: row.generation, is_fresh: isFresh ? 1 : 0, now: tx.now };
+  const begunAt = redrivenAt(tx, { task, generation: row.generation - 1 }) ?? row.created_at;
+  const seenNow = { task, generation: row.generation, begun_at: begunAt };
+  const values = { ...seenNow, is_fresh: isFresh ? 1 : 0, now: tx.now };
   return tx.get<{ generation: number }>(sql.redriveTask, values)?.generation;
 }
 

@@ -3,8 +3,9 @@
 /** @pod and what it says of itself. The same life may register again; its row stays as it is. */
 export const insertPod = `
   insert into pod_health (pod_id, name, journal_id, boot, journal_lsn, routes, report, beat_nonce,
-    birth_timestamp, last_heartbeat)
-  values (@pod, @name, @journal, @boot, @lsn, @routes, @report, @nonce, @now, @now)
+    birth_timestamp, last_heartbeat, silent_ms)
+  values (@pod, @name, @journal, @boot, @lsn, @routes, @report, @nonce, @now, @now,
+    @silent_ms)
   on conflict (pod_id) do nothing`;
 
 /** @journal, @pod: what other lives of a journal have shown of it. */
@@ -47,11 +48,11 @@ export const markDraining = `
 export const requestDrain = `
   update pod_health set desired = 'drain' where pod_id = @pod and status = 'up'`;
 
-/** @pod, @by, @silent_since: null where its death is proved. A beat that came in time saves it. */
+/** @pod, @by, @silent_ms: null where its death is proved. A beat that came in time saves it. */
 export const fencePod = `
   update pod_health set status = 'dead', dead_at = @now, dead_by = @by
    where pod_id = @pod and status in ('up', 'draining')
-     and (@silent_since is null or last_heartbeat <= @silent_since)`;
+     and (@silent_ms is null or last_heartbeat <= @now - coalesce(silent_ms, @silent_ms))`;
 
 /** @pod. Last of all: nothing may be left in its hands. */
 export const retirePod = `
@@ -72,6 +73,7 @@ export const insertRoute = `
   values (@route, @machine, @fingerprint, @now) on conflict (route) do nothing`;
 
 /** @before, @count. */
-export const deletePodsDown = `
-  delete from pod_health where pod_id in (
-    select pod_id from pod_health where status = 'down' and dead_at <= @before limit @count)`;
+export const selectPodsDown = `
+  select pod_id from pod_health where status = 'down' and dead_at <= @before limit @count`;
+/** @before, @count. */
+export const deletePodsDown = `delete from pod_health where pod_id in (${selectPodsDown})`;

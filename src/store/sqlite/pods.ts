@@ -19,7 +19,7 @@ import type { Tx } from './session.ts';
 const TIMELINE = 'file';
 
 export function register(tx: Tx, birth: PodBirth): JournalSeen {
-  const { pod, name, journal, boot, lsn, nonce } = birth;
+  const { pod, name, journal, boot, lsn, nonce, silenceMs } = birth;
   const isNew = tx.run(sql.insertPod, {
     pod,
     name,
@@ -27,6 +27,7 @@ export function register(tx: Tx, birth: PodBirth): JournalSeen {
     boot,
     lsn,
     nonce,
+    silent_ms: silenceMs === undefined ? null : Math.ceil(silenceMs),
     routes: JSON.stringify(birth.routes),
     report: JSON.stringify(birth.report),
     now: tx.now,
@@ -126,7 +127,9 @@ export function worklist(tx: Tx, silentMs: number): Worklist {
   const live = fleet.filter(({ status }) => status === 'up' || status === 'draining');
   const glimpse = (row: RawPod) => podGlimpse(row, tx.now);
   return {
-    silent: live.filter((row) => tx.now - row.last_heartbeat >= silentMs).map(glimpse),
+    silent: live
+      .filter((row) => tx.now - row.last_heartbeat >= (row.silent_ms ?? silentMs))
+      .map(glimpse),
     dead: fleet.filter(({ status }) => status === 'dead').map(glimpse),
     ownerless: tx.all<{ pod_id: PodId }>(sql.selectOwnerless).map(({ pod_id }) => pod_id),
     liveCount: live.length,
@@ -139,8 +142,8 @@ export function fence(
   by: PodId,
   because: { readonly silentMs: number } | 'proved',
 ): boolean {
-  const silentSince = because === 'proved' ? null : tx.now - because.silentMs;
-  return tx.run(sql.fencePod, { pod, by, silent_since: silentSince, now: tx.now }) === 1;
+  const silentMs = because === 'proved' ? null : because.silentMs;
+  return tx.run(sql.fencePod, { pod, by, silent_ms: silentMs, now: tx.now }) === 1;
 }
 
 export function retire(tx: Tx, pod: PodId): boolean {

@@ -63,10 +63,12 @@ export type RawClaim = Pick<
   | 'last_seq'
   | 'control'
   | 'deadline_at'
+  | 'created_at'
+  | 'run_at'
   | 'trace_parent'
   | 'pinned_to'
   | 'claim_token'
->;
+> & { readonly oversize?: number | null; readonly recorded_at?: number | null };
 
 export function claimedTask(row: RawClaim, now: number): ClaimedTask {
   return {
@@ -76,6 +78,7 @@ export function claimedTask(row: RawClaim, now: number): ClaimedTask {
     machine: row.machine,
     version: row.version,
     payload: row.payload ?? undefined,
+    oversizeBytes: row.oversize ?? undefined,
     key: row.key ?? undefined,
     keyGeneration: row.key_generation,
     carriesFrom: row.carry_from ?? undefined,
@@ -86,10 +89,15 @@ export function claimedTask(row: RawClaim, now: number): ClaimedTask {
     lastSeq: row.last_seq,
     control: row.control ?? undefined,
     deadlineMs: row.deadline_at === null ? undefined : row.deadline_at - now,
+    ageMs: row.deadline_at === null ? ageOf(row, now) : undefined,
     traceParent: row.trace_parent ?? undefined,
     pinnedTo: row.pinned_to ?? undefined,
     token: row.claim_token ?? undefined,
   };
+}
+
+function ageOf({ recorded_at: recordedAt, created_at, run_at }: RawClaim, now: number): number {
+  return Math.max(0, now - (recordedAt ?? Math.max(created_at, run_at)));
 }
 
 export function takenTask(row: RawTask, previousEpoch: number, now: number): TakenTask {
@@ -150,6 +158,7 @@ export interface RawPod {
   readonly routes: string;
   readonly journal_lsn: number;
   readonly report: string;
+  readonly silent_ms: number | null;
   readonly dead_at: number | null;
   readonly dead_by: string | null;
 }
@@ -161,6 +170,7 @@ export function podGlimpse(row: RawPod, now: number): PodGlimpse {
     status: row.status,
     seq: row.beat_seq,
     silentMs: now - row.last_heartbeat,
+    silenceMs: row.silent_ms ?? undefined,
     deadBy: row.dead_by ?? undefined,
   };
 }

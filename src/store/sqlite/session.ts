@@ -126,6 +126,16 @@ function whole(values: Values): Values {
   return values;
 }
 
+/** A single statement: one that is refused has changed nothing, and the transaction goes on. */
+export function attempt<T>(act: () => T): { readonly answer: T } | { readonly refused: string } {
+  try {
+    return { answer: act() };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return { refused: (error as Error).message };
+  }
+}
+
 /** One of many rows: what the store cannot hold takes back this row's changes and no other's. */
 export function eachRow<T>(
   tx: Tx,

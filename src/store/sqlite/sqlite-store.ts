@@ -4,9 +4,18 @@
  * what commits is on disk. Hints go out when a transaction has committed.
  */
 import type { RunId } from '../../ground/index.ts';
+import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import { StoreUnreachableError } from '../errors.ts';
-import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Worklist } from '../pods.ts';
-import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
+import type {
+  Beat,
+  BeatAnswer,
+  JournalSeen,
+  Leftovers,
+  PodBirth,
+  PodRow,
+  Worklist,
+} from '../pods.ts';
+import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import * as archive from './archive.ts';
@@ -101,9 +110,16 @@ class SqliteStore implements Store {
     if (routes.length > 0) await this.#session.write((tx) => pods.announce(tx, routes));
   }
 
-  async enqueue(given: readonly tasks.NewTask[]): Promise<tasks.EnqueueAnswer[]> {
+  async enqueue(
+    given: readonly tasks.NewTask[],
+    check?: CheckAnswers,
+  ): Promise<tasks.EnqueueAnswer[]> {
     if (given.length === 0) return [];
-    const answers = await this.#session.write((tx) => enqueue(tx, given));
+    const answers = await this.#session.write((tx) => {
+      const found = enqueue(tx, given);
+      check?.(found);
+      return found;
+    });
     this.#tell(answers.filter(({ isNew }) => isNew));
     return answers;
   }
@@ -113,8 +129,13 @@ class SqliteStore implements Store {
     return this.#session.write((tx) => claims.claim(tx, request));
   }
 
-  held(pod: PodId, after: string, countMax: number): Promise<tasks.ClaimedTask[]> {
-    return this.#session.read((tx) => claims.held(tx, pod, after, countMax));
+  held(
+    pod: PodId,
+    after: string,
+    countMax: number,
+    bytesMax = PAYLOAD_BYTES_MAX,
+  ): Promise<tasks.ClaimedTask[]> {
+    return this.#session.read((tx) => claims.held(tx, pod, after, { countMax, bytesMax }));
   }
 
   hasSuspects(routes: readonly string[]): Promise<boolean> {
@@ -177,6 +198,9 @@ class SqliteStore implements Store {
     return failed;
   }
 
+  async leftovers(graceMs: number, finishedBeforeMs: number): Promise<Leftovers> {
+    return this.#session.read((tx) => housekeeping.leftovers(tx, graceMs, finishedBeforeMs));
+  }
   prune(finishedBeforeMs: number, countMax: number): Promise<number> {
     return this.#session.write((tx) => housekeeping.prune(tx, finishedBeforeMs, countMax));
   }

@@ -7,6 +7,7 @@
  *   pinned, to the pool      → waiting/host   everything else         → pending, soon
  */
 import type { Random, RunId } from '../../ground/index.ts';
+import { COUNT_MAX } from '../bounds.ts';
 import { CRASH_LOOP, cancelledBecause, LEADER_DIED } from '../reasons.ts';
 import type { TakenTask, Taking } from '../tasks.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
@@ -15,7 +16,7 @@ import { CLAIM_COUNT_MAX } from './claims.ts';
 import { selectPod } from './pods.sql.ts';
 import { isUp } from './pods.ts';
 import { type RawPod, type RawTask, takenTask } from './rows.ts';
-import type { Tx, Values } from './session.ts';
+import { attempt, type Tx, type Values } from './session.ts';
 
 /** How long a run waits for the host it is pinned to, where it has no deadline of its own. */
 const HOST_MS_MAX = 24 * 3_600_000;
@@ -41,8 +42,11 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
       interrupted: isInterrupted ? 1 : 0,
     };
     const values = { task: row.task_id, from, epoch: row.claim_epoch, now: tx.now };
-    const taken = tx.get<RawTask>(sql.takeTask, { ...next, ...values });
-    return taken ? [takenTask(taken, row.claim_epoch, tx.now)] : [];
+    const done = attempt(() => tx.get<RawTask>(sql.takeTask, { ...next, ...values }));
+    const taken = 'answer' in done ? done.answer : undefined;
+    if (!taken) return [];
+    const { payload, ...rest } = takenTask(taken, row.claim_epoch, tx.now);
+    return [{ ...rest, payload: to === 'pool' ? undefined : payload }];
   });
 }
 
@@ -59,7 +63,7 @@ function becomes(
   isCrash: boolean,
   { now, dueAt }: { readonly now: number; readonly dueAt: number },
 ): Values {
-  const crashes = row.crashes + (isCrash ? 1 : 0);
+  const crashes = Math.min(row.crashes + (isCrash ? 1 : 0), COUNT_MAX);
   const open = {
     status: 'pending',
     wait_for: null,

@@ -1,4 +1,8 @@
 /** Statements on single tasks: on their way in and out, and what people change about them. */
+import { COUNT_MAX, EPOCH_ANEW, EPOCH_TURN, TIME_MS_MAX } from '../bounds.ts';
+
+/** The epoch after this one; one that somebody wrote by hand may leave no room above it. */
+export const raised = `iif(claim_epoch < ${EPOCH_TURN}, claim_epoch, ${EPOCH_ANEW}) + 1`;
 
 /** @task. */
 export const selectTask = `select * from step_tracker where task_id = @task`;
@@ -29,10 +33,10 @@ export const settleTask = `
   update step_tracker
      set status = @status, wait_for = @wait_for, waiting_on = null, run_at = @run_at,
          outcome = @outcome, result = @result, error = @error, finished_at = @finished_at,
-         retry_count = retry_count + @retries_add,
+         retry_count = min(retry_count + @retries_add, ${COUNT_MAX}),
          crashes = case when @has_completed_step then 0 else crashes end,
          interrupted = 0, paused = max(paused, @paused), last_seq = @last_seq,
-         last_hash = @last_hash, claim_epoch = claim_epoch + (@finished_at is null),
+         last_hash = @last_hash, claim_epoch = iif(@finished_at is null, ${raised}, claim_epoch),
          claimed_by = null, claim_token = null, claimed_at = null, control = null,
          control_reason = null, serial_held = serial_held and @finished_at is null,
          key_until = case when @finished_at is not null and key is not null
@@ -46,7 +50,7 @@ export const settleTask = `
 export const endTask = `
   update step_tracker
      set status = @status, wait_for = null, waiting_on = null, outcome = @outcome, error = @error,
-         finished_at = @now, claim_epoch = claim_epoch + 1, control = null, control_reason = null,
+         finished_at = @now, claim_epoch = ${raised}, control = null, control_reason = null,
          serial_held = 0, key_until = case when key is not null then @now + key_ms end,
          last_update = @now
    where task_id = @task and status in ('pending', 'waiting')
@@ -63,10 +67,13 @@ export const rescheduleTask = `
          last_update = @now
    where task_id = @task and status in ('pending', 'waiting')`;
 
-/** @task, @generation: the one that was seen, so that asking twice gives one new generation. */
+/**
+ * @task, @generation: the one that was seen, so that asking twice gives one new generation;
+ * @begun_at: when that one began.
+ */
 export const redriveTask = `
   update step_tracker
-     set generation = generation + 1, claim_epoch = claim_epoch + 1,
+     set generation = generation + 1, claim_epoch = ${raised},
          status = case when serial_key is null then 'pending' else 'waiting' end,
          wait_for = case when serial_key is null then null else 'turn' end,
          run_at = @now, retry_count = 0, crashes = 0, interrupted = 0, outcome = null,
@@ -74,7 +81,7 @@ export const redriveTask = `
          last_hash = null, key_until = null, paused = 0,
          carry_from = case when @is_fresh then null else generation end,
          key_generation = key_generation + @is_fresh,
-         deadline_at = @now + (deadline_at - created_at), last_update = @now
+         deadline_at = min(@now + (deadline_at - @begun_at), ${TIME_MS_MAX}), last_update = @now
    where task_id = @task and generation = @generation
      and status in ('completed', 'failed', 'cancelled')
   returning generation`;

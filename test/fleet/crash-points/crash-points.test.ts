@@ -55,7 +55,7 @@ describe.concurrent('the crash table', () => {
   wanted.forEach((one, index) => {
     const { what, how } = ROWS[one.row - 1]!;
     const name = `${one.row}, ${how}, disk ${one.disk}: ${what}: ${one.name}`;
-    test(name, { timeout: 240_000 }, () =>
+    test(name, { timeout: 480_000 }, () =>
       inTurn(async () => {
         const ground = one.isAlone ? await newGround() : watched;
         await one.run(ground, `case-${index}`);

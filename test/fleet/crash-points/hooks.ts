@@ -1,5 +1,6 @@
 /** What a pod of the crash table is told: what it has, what it does, and where it strikes itself. */
 import type { EventName } from '../../../src/index.ts';
+import type { Meeting } from './meeting.ts';
 
 export type Act = 'kill' | 'pause' | 'lose';
 
@@ -63,8 +64,12 @@ export interface Orders {
   readonly isSuspectsOnly?: boolean;
   /** Believes that it leads, whoever else does. */
   readonly isForced?: boolean;
+  /** Fences nobody, and takes nothing, before so many pods are about to. */
+  readonly meets?: Meeting | undefined;
   /** Beats within the loop, where its store calls can be hooked. */
   readonly beatsInline?: boolean;
+  readonly heartbeatMs?: number;
+  readonly silentMs?: number;
 }
 
 export const HEARTBEAT_MS = 300;

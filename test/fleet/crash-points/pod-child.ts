@@ -11,6 +11,7 @@ import type { Entry, SqliteJournal } from '../../../src/journal/index.ts';
 import { takes } from '../../support/any-schema.ts';
 import { Ledger } from '../../support/ledger.ts';
 import { type Act, HEARTBEAT_MS, type Hook, type Orders, SILENT_MS } from './hooks.ts';
+import { type Meeting, meet } from './meeting.ts';
 
 const orders = JSON.parse(process.argv[2] ?? '{}') as Orders;
 const load = <T>(file: string) =>
@@ -44,6 +45,18 @@ function hookStore({ verb, when, nth = 1, act }: Extract<Hook, { at: 'store' }>)
     if (act !== 'lose') strike(act, `after ${verb}`);
     writeSync(1, `struck after ${verb}\n`);
     throw new api.StoreUnreachableError(`the answer of ${verb} was lost`);
+  };
+}
+
+/** All of them know what they are about to do to the dead before the first of them does it. */
+function meetBefore(verb: 'fence' | 'take', { place, count }: Meeting): void {
+  const original = storePrototype[verb]!;
+  let met: Promise<void> | undefined;
+  storePrototype[verb] = async function (...given) {
+    const meeting = { place: `${place}-${verb}`, count };
+    met ??= meet(meeting).then(() => void writeSync(1, `met at ${verb}\n`));
+    await met;
+    return original.apply(this, given);
   };
 }
 
@@ -119,6 +132,7 @@ if (hook?.at === 'event') {
     if (++count === nth) strike(act, name);
   });
 }
+if (orders.meets) for (const verb of ['fence', 'take'] as const) meetBefore(verb, orders.meets);
 if (orders.isForced) await forceLeadership();
 
 const ledger = new Ledger(orders.ledger);
@@ -174,8 +188,8 @@ const fleet = await createFleet({
   store: orders.beatsInline ? await api.openStore(orders.url, base) : orders.url,
   dataDir: orders.dataDir,
   podName: orders.name,
-  heartbeat: HEARTBEAT_MS,
-  silence: SILENT_MS,
+  heartbeat: orders.heartbeatMs ?? HEARTBEAT_MS,
+  silence: orders.silentMs ?? SILENT_MS,
   archive: orders.archiveMs,
   isClient: orders.enqueues !== undefined,
   isSuspectsOnly: orders.isSuspectsOnly ?? false,

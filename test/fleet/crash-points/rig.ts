@@ -18,11 +18,13 @@ import { runOn, startPostgres, type TestPostgres } from '../../support/postgres.
 import type { Orders } from './hooks.ts';
 
 const PROGRAM = 'fleet/crash-points/pod-child.ts';
-const CHILD_MS_MAX = 40_000;
+/** Generous: processes of a machine that is busy with other things take long to start. */
+const CHILD_MS_MAX = 90_000;
+const WAIT_MS_MAX = 60_000;
 const base = { clock: systemClock, random: systemRandom };
 const mint = runIdMint(systemClock, systemRandom);
 
-export type PodOrders = Partial<Omit<Orders, 'dist' | 'url' | 'ledger'>>;
+export type PodOrders = Partial<Omit<Orders, 'dist' | 'ledger'>>;
 
 /** One process, what it has said so far, and how it ends. */
 export class PodProcess {
@@ -126,7 +128,11 @@ export class Ground {
 
   /** Finishes whatever there is of this machine, on this disk. */
   async finish(machine: string, dataDir = this.newDisk(), more: PodOrders = {}): Promise<void> {
-    await this.start({ machine, dataDir, isFinisher: true, ...more }).finishes();
+    const finishing = this.start({ machine, dataDir, isFinisher: true, ...more }).finishes();
+    await finishing.catch(async (error) => {
+      console.log(`what is left of ${machine}:`, await this.rows(machine), await this.store.pods());
+      throw error;
+    });
   }
 
   async enqueue(machine: string, count = 1): Promise<RunId[]> {
@@ -139,7 +145,7 @@ export class Ground {
     return this.store.list({ machine, countMax: 1_000 });
   }
 
-  async until(what: string, isSo: () => Promise<boolean>, msMax = 20_000): Promise<void> {
+  async until(what: string, isSo: () => Promise<boolean>, msMax = WAIT_MS_MAX): Promise<void> {
     const giveUpAt = performance.now() + msMax;
     while (!(await isSo())) {
       if (performance.now() > giveUpAt) throw new Error(`in vain: ${what}`);

@@ -4,15 +4,20 @@ import { expect } from 'vitest';
 import { readLedger } from '../../support/ledger.ts';
 import { type Hook, SILENT_MS } from './hooks.ts';
 import { judge } from './judge.ts';
-import type { Ground, PodProcess } from './rig.ts';
+import type { Ground, PodOrders, PodProcess } from './rig.ts';
 import type { Case } from './strikes.ts';
 
 const STEADY_MS = 2 * SILENT_MS + 500;
 
 /** A pod with this many tasks in b.work, which it will not come out of. */
-async function stuckPod(ground: Ground, machine: string, count: number): Promise<PodProcess> {
+async function stuckPod(
+  ground: Ground,
+  machine: string,
+  count: number,
+  orders: PodOrders = {},
+): Promise<PodProcess> {
   await ground.enqueue(machine, count);
-  const pod = ground.start({ machine, workMs: 600_000 });
+  const pod = ground.start({ machine, workMs: 600_000, ...orders });
   const begun = () =>
     readLedger(ground.ledger).filter(({ step, phase }) => step === 'b' && phase === 'work').length;
   await ground.until('it is in b.work', async () => begun() >= count);
@@ -72,19 +77,21 @@ function forcedLeaders(count: number, isExtra = false): Case {
     run: async (ground, machine) => {
       const tasks = 8;
       const names = Array.from({ length: count }, (_, index) => `leader-${index}`);
-      const leaders = names.map((name) => ground.start({ name, isForced: true }));
-      await Promise.all(leaders.map((leader) => leader.says(/ready/)));
-      const victim = await stuckPod(ground, machine, tasks);
+      // One by one and patient: whoever believes that it leads would sweep those that only start.
+      const times = { heartbeatMs: 500, silentMs: 4_000 };
+      for (const name of names)
+        await ground.start({ name, isForced: true, ...times }).says(/ready/);
+      const victim = await stuckPod(ground, machine, tasks, times);
       const before = await ground.rows(machine);
       await victim.kill();
       await ground.until('it is swept', async () =>
         (await ground.rows(machine)).every(({ status }) => status === 'pending'),
       );
-      await sleep(2 * SILENT_MS);
+      await sleep(times.silentMs);
       const after = await ground.rows(machine);
       // Released once each: whoever came second found nothing.
       expect(after.map(({ epoch }) => epoch)).toEqual(before.map(({ epoch }) => epoch + 1));
-      await ground.finish(machine);
+      await ground.finish(machine, undefined, times);
       await judge(ground, machine, 'lost', tasks);
       for (const pod of await ground.store.pods()) {
         if (pod.name.startsWith('leader-')) expect(pod.status, pod.name).toBe('up');

@@ -1,0 +1,52 @@
+/**
+ * When what a pod holds has to be compared with what the store says it holds: after the counts have
+ * differed for a while, and whenever another server answers, which may have lost what the one before
+ * had said.
+ */
+import { describeError } from '../ground/index.ts';
+import type { BeatAnswer } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+
+/** Claims on their way make the counts differ; only a lasting difference is looked into. */
+const MISCOUNTS_MAX = 2;
+
+export interface DoubtsPorts {
+  /** How many claims this pod believes to hold. */
+  readonly count: () => number;
+  readonly isReady: () => boolean;
+  readonly reconcile: () => Promise<void>;
+}
+
+export class Doubts {
+  readonly #ports: DoubtsPorts;
+  #miscounts = 0;
+  #isDoubtful = false;
+  #isReconciling = false;
+  #timeline: string | undefined;
+
+  constructor(ports: DoubtsPorts) {
+    this.#ports = ports;
+  }
+
+  /** After every heartbeat that was taken. */
+  weigh({ timeline, claimCount }: Extract<BeatAnswer, { kind: 'taken' }>): void {
+    const { count, isReady, reconcile } = this.#ports;
+    const before = this.#timeline;
+    if (before !== undefined && before !== timeline) {
+      tell('store.failedOver', () => ({ from: before, to: timeline }));
+      this.#isDoubtful = true;
+    }
+    this.#timeline = timeline;
+    this.#miscounts = claimCount === count() ? 0 : this.#miscounts + 1;
+    const isDue = this.#isDoubtful || this.#miscounts > MISCOUNTS_MAX;
+    if (!isDue || this.#isReconciling || !isReady()) return;
+    this.#miscounts = 0;
+    this.#isDoubtful = false;
+    this.#isReconciling = true;
+    reconcile()
+      .catch((error) => tell('store.failed', () => ({ what: 'held', error: describeError(error) })))
+      .finally(() => {
+        this.#isReconciling = false;
+      });
+  }
+}

@@ -1,0 +1,44 @@
+/** Which times fit together, and what a process for suspects is told of them. */
+import { expect, test } from 'vitest';
+import { checkTimes } from '../../src/fleet/options.ts';
+import { suspectOrders } from '../../src/join.ts';
+
+const TIMES = { heartbeatMs: 3_000, silentMs: 15_000, archiveMs: 1_000, idlePollMs: 1_000 };
+const DAY_MS = 24 * 3_600_000;
+
+test.each([
+  [{ heartbeatMs: 49 }, /too often/],
+  [{ silentMs: 3 * TIMES.heartbeatMs - 1 }, /must outlast three heartbeats/],
+  [{ heartbeatMs: 1_000 * DAY_MS, silentMs: 3_650 * DAY_MS }, /too long/],
+  [{ silentMs: DAY_MS + 1 }, /too long/],
+  [{ archiveMs: 9 }, /too often/],
+  [{ archiveMs: DAY_MS }, /too seldom/],
+])('times that cannot be kept are refused: %j', (changed, message) => {
+  expect(() => checkTimes({ ...TIMES, ...changed })).toThrow(message);
+});
+
+test.each([{}, { silentMs: 3 * TIMES.heartbeatMs }, { heartbeatMs: DAY_MS / 3, silentMs: DAY_MS }])(
+  'times that can be kept are taken: %j',
+  (changed) => {
+    expect(() => checkTimes({ ...TIMES, ...changed })).not.toThrow();
+  },
+);
+
+test('a process for suspects speaks to the store as its parent does', () => {
+  const way = {
+    store: 'postgres://app@db/fleet',
+    isPooled: true,
+    claimMode: 'cas',
+    heartbeat: '1s',
+    silence: '5s',
+  } as const;
+  const options = { ...way, machines: [], modules: ['./machines.js'], podName: 'alder' };
+  const base = { dataDir: '/data', resultBytesMax: 1_000 };
+  expect(suspectOrders(options, base)).toEqual({
+    ...way,
+    ...base,
+    modules: ['./machines.js'],
+    podName: 'alder',
+  });
+  expect(suspectOrders({ ...options, modules: undefined }, base)).toBeUndefined();
+});
