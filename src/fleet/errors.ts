@@ -33,14 +33,31 @@ export class BadTaskError extends FleetqError {
 export class TaskKeyConflictError extends FleetqError {
   readonly code = 'FLEETQ_KEY_CONFLICT';
   readonly verdict = 'abort';
+  readonly conflict: KeyConflict;
+  constructor(conflict: KeyConflict, where = '') {
+    const { machine, key, task } = conflict;
+    super(
+      `${where}the key '${key}' of ${machine} belongs to task ${task}, which has another input`,
+      {
+        hint: 'use another key, or the same input',
+      },
+    );
+    this.conflict = conflict;
+  }
+
+  /** The same, for whoever enqueues a file. */
+  onLine(line: number): TaskKeyConflictError {
+    return new TaskKeyConflictError(this.conflict, `line ${line}: `);
+  }
+}
+
+interface KeyConflict {
+  readonly machine: string;
+  readonly key: string;
+  /** The task that has the key. */
+  readonly task: RunId;
   /** Which one it is, of those that were to be enqueued together. */
   readonly index: number;
-  constructor(machine: string, key: string, task: RunId, index: number) {
-    super(`the key '${key}' of ${machine} belongs to task ${task}, which has another input`, {
-      hint: 'use another key, or the same input',
-    });
-    this.index = index;
-  }
 }
 
 /** This process has no shared store. */

@@ -65,9 +65,9 @@ export class Tasks {
     // Before anything is committed: whoever hears of a conflict has enqueued nothing.
     const answers = await store.enqueue(tasks, (found) => {
       found.forEach((answer, index) => {
-        const { key, payload } = tasks[index]!;
-        const isSame = answer.isNew || isSameJson(answer.payload, payload);
-        if (!isSame) throw new TaskKeyConflictError(plan.name, key ?? '', answer.id, index);
+        const { key = '', payload } = tasks[index]!;
+        if (answer.isNew || isSameJson(answer.payload, payload)) return;
+        throw new TaskKeyConflictError({ machine: plan.name, key, task: answer.id, index });
       });
     });
     onEnqueued();

@@ -113,8 +113,9 @@ export interface Store {
   worklist(silentMs: number): Promise<Worklist>;
   /**
    * up or draining → dead. `silentMs`: only if it has been silent for too long, by its own silence or,
-   * where it gave none, for so long; looked at under the row's lock. 'proved': its journal is ours, or it is ourselves. Never waits for a lock: a row that
-   * is locked is left to the next sweep where it is silent, and is busy where its death is proved.
+   * where it gave none, for so long; looked at under the row's lock. 'proved': its journal is ours, or
+   * it is ourselves. Never waits for a lock: a row that is locked is left to the next sweep where it
+   * is silent, and is busy where its death is proved.
    */
   fence(pod: PodId, by: PodId, because: { readonly silentMs: number } | 'proved'): Promise<boolean>;
   /** Moves a batch of a dead pod's tasks. Empty where none is left, or where the pod is not dead. */

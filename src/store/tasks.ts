@@ -20,7 +20,7 @@ export interface NewTask {
   readonly keyMs: number;
   /** An extra cap on settled failures by whoever enqueued it. */
   readonly retriesMax: number | undefined;
-  /** The whole run must have ended this long after it was enqueued. */
+  /** The whole run must have ended this long after it was enqueued, or is due. */
   readonly deadlineMs: number | undefined;
   readonly traceParent: string | undefined;
 }

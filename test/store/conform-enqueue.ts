@@ -1,10 +1,29 @@
 /** Enqueueing: ids, keys and their lifetimes, due times, and the plain INSERT from any language. */
 import { expect, test } from 'vitest';
+import { TIME_MS_MAX } from '../../src/store/bounds.ts';
 import { StoreRefusedError } from '../../src/store/errors.ts';
 import { completed, expectNear, HOUR, ids, MINUTE, newId, newTask, newTasks } from './factories.ts';
 import type { Scene } from './harness.ts';
 
 export function describeEnqueue(scene: Scene): void {
+  test('the time that a task has begins when it is due, and is put off with it', async () => {
+    const task = newTask({ due: { afterMs: 48 * HOUR }, deadlineMs: HOUR });
+    await scene.store.enqueue([task]);
+    const lasting = async () => {
+      const { deadlineAt, runAt } = await scene.row(task.id);
+      return deadlineAt! - runAt;
+    };
+    expectNear(await lasting(), HOUR);
+    await scene.store.reschedule(task.id, { afterMs: 96 * HOUR });
+    expectNear(await lasting(), HOUR);
+    const { deadlineAt } = await scene.row(task.id);
+    await scene.store.reschedule(task.id, { afterMs: 0 });
+    expect((await scene.row(task.id)).deadlineAt).toBe(deadlineAt);
+    const last = newTask({ due: { at: TIME_MS_MAX }, deadlineMs: HOUR });
+    await scene.store.enqueue([last]);
+    expect((await scene.row(last.id)).deadlineAt).toBe(TIME_MS_MAX);
+  });
+
   test('a task is stored as it was given', async () => {
     const task = newTask({
       queue: 'mail',

@@ -91,6 +91,44 @@ export function describeRetention(scene: Scene): void {
     for (const ended of failed) expect(ended).toMatchObject({ outcome: 'timedOut' });
   });
 
+  test('it is told whether anything is hopeless, or old, and nothing is changed by asking', async () => {
+    await known();
+    const pod = await scene.pod('alder');
+    const left = () => scene.store.leftovers(10 * MINUTE, HOUR);
+    const claim = await scene.claimNew(pod);
+    await scene.enqueue();
+    expect(await left()).toEqual({ hasHopeless: false, hasOld: false });
+    await scene.store.settle(pod, [completed(claim)]);
+    await scene.enqueue({ machine: 'sample/tpyo' });
+    expect(await left()).toEqual({ hasHopeless: false, hasOld: false });
+    await scene.pass(30 * MINUTE);
+    expect(await left()).toEqual({ hasHopeless: true, hasOld: false });
+    expect(await left()).toEqual({ hasHopeless: true, hasOld: false });
+    expect(await scene.store.failHopeless(10 * MINUTE, 10)).toHaveLength(1);
+    await scene.pass(40 * MINUTE);
+    expect(await left()).toEqual({ hasHopeless: false, hasOld: true });
+    expect(await scene.store.prune(HOUR, 10)).toBe(1);
+    expect(await left()).toEqual({ hasHopeless: false, hasOld: false });
+    await scene.kill(pod);
+    await scene.store.retire(pod);
+    await scene.pass(20 * MINUTE);
+    await scene.store.prune(HOUR, 10);
+    expect((await left()).hasOld).toBe(false);
+    await scene.pass(2 * HOUR);
+    expect((await left()).hasOld, 'a pod long down').toBe(true);
+  });
+
+  test('a key that has outlived its task is something old', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod, { key: 'order-1', keyMs: MINUTE });
+    await scene.store.settle(pod, [completed(claim)]);
+    expect((await scene.store.leftovers(HOUR, 10 * HOUR)).hasOld).toBe(false);
+    await scene.pass(2 * MINUTE);
+    expect((await scene.store.leftovers(HOUR, 10 * HOUR)).hasOld).toBe(true);
+    await scene.store.prune(10 * HOUR, 10);
+    expect((await scene.store.leftovers(HOUR, 10 * HOUR)).hasOld).toBe(false);
+  });
+
   test('what somebody holds is never hopeless', async () => {
     const pod = await scene.pod('alder', { routes: [] });
     const claim = await scene.claimNew(pod, { deadlineMs: MINUTE });

@@ -9,7 +9,7 @@ import { UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { readDue, readInput, readKey, readPriority, readWait } from '../input.ts';
 import { loadMachines } from '../machines.ts';
-import { BadLineError, batchesOf, TakenKeyError, type Wanted, type Words } from './jsonl.ts';
+import { BadLineError, batchesOf, type Wanted, type Words } from './jsonl.ts';
 import { withTasks } from './open.ts';
 import { Progress } from './progress.ts';
 import { waitFor } from './wait.ts';
@@ -110,7 +110,7 @@ async function send(
   try {
     if (tasks) return await tasks.enqueueMany(plan, lines);
   } catch (error) {
-    if (error instanceof TaskKeyConflictError) throw new TakenKeyError(first + error.index, error);
+    if (error instanceof TaskKeyConflictError) throw error.onLine(first + error.conflict.index);
     await nameLine(plan, lines, first);
     throw error;
   }

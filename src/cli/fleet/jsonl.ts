@@ -39,15 +39,6 @@ export class BadLineError extends FleetqError {
   }
 }
 
-/** A line whose key belongs to a task with another input: not a mistake in the file as such. */
-export class TakenKeyError extends FleetqError {
-  readonly code = 'FLEETQ_KEY_CONFLICT';
-  readonly verdict = 'abort';
-  constructor(line: number, cause: FleetqError) {
-    super(`line ${line}: ${cause.message}`, { cause, hint: cause.hint });
-  }
-}
-
 export async function* batchesOf(file: string, words: Words): AsyncGenerator<Batch> {
   const source = Readable.from(textOf(file === '-' ? process.stdin : createReadStream(file)));
   const lines = createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY });

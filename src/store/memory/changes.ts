@@ -1,7 +1,7 @@
 /** What people change and see: cancel, reschedule, redrive, discard; find and list. */
 
 import { assert, isoTime, type RunId } from '../../ground/index.ts';
-import { boundedSpan, raised } from '../bounds.ts';
+import { boundedSpan, boundedTime, raised } from '../bounds.ts';
 import type { ChangeAnswer, Due, TaskFilter, TaskRow } from '../tasks.ts';
 import type { WaitFor } from '../words.ts';
 import { histories, OUTCOME_STATE, put } from './archive.ts';
@@ -39,7 +39,13 @@ export function reschedule(tables: MemoryTables, id: RunId, due: Due): ChangeAns
   const isTimed = task.status === 'waiting' && TIMED.includes(task.waitFor);
   if (task.status !== 'pending' && !isTimed) return 'tooLate';
   const now = tables.now();
-  task.runAt = dueAt(due, now);
+  const runAt = dueAt(due, now);
+  if (task.deadlineAt !== undefined) {
+    // What is put off has as long as before once it is due.
+    const laterMs = Math.max(0, runAt - Math.max(task.runAt, now));
+    task.deadlineAt = boundedTime(task.deadlineAt + laterMs);
+  }
+  task.runAt = runAt;
   if (task.status === 'pending' && task.runAt > now) {
     task.status = 'waiting';
     task.waitFor = 'time';

@@ -55,7 +55,10 @@ function insert(tables: MemoryTables, task: NewTask): TaskRecord {
     key: task.key,
     keyMs: boundedSpan(task.keyMs),
     retriesMax: task.retriesMax,
-    deadlineAt: task.deadlineMs === undefined ? undefined : now + boundedSpan(task.deadlineMs),
+    deadlineAt:
+      task.deadlineMs === undefined
+        ? undefined
+        : boundedTime(Math.max(runAt, now) + boundedSpan(task.deadlineMs)),
     traceParent: task.traceParent,
   });
 }

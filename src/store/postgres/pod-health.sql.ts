@@ -71,7 +71,10 @@ export const selectPods = sql`
          (select count(*) from step_tracker where claimed_by = pod_id) as claim_count
     from pod_health order by birth_timestamp, pod_id`;
 
-/** $1 silence in ms of a pod that gave none. Owners are found by hops over the index: as many as there are, not tasks. */
+/**
+ * $1 silence in ms of a pod that gave none. Owners are found by hops over the index: as many as there
+ * are, not tasks.
+ */
 export const selectWorklist = sql`
   with recursive owners (owner) as (
     (select claimed_by from step_tracker where claimed_by is not null order by claimed_by limit 1)

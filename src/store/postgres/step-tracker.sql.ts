@@ -2,6 +2,8 @@
 import { SPAN_MS_MAX } from '../bounds.ts';
 import { ended, keyUntil, msOf, raised, spanOf, sql } from './sql.ts';
 
+const latest = sql`timestamptz '9999-12-31 00:00:00+00'`;
+
 /** $1 machines, $2 keys. Frees those whose time is over, so that they can be given again. */
 export const freeKeys = sql`
   update step_tracker task set key = null, key_until = null
@@ -26,7 +28,8 @@ export const enqueueTasks = sql`
          case when due > now() then 'waiting' else 'pending' end,
          case when due > now() then 'time' end,
          payload, key, key_ms, retries_max,
-         now() + deadline_ms * interval '1 millisecond', trace_parent
+         least(greatest(now(), due) + deadline_ms * interval '1 millisecond', ${latest}),
+         trace_parent
     from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float8[],
                 $7::float8[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::float8[],
                 $13::text[])
@@ -103,10 +106,12 @@ export const selectStatus = sql`select status from step_tracker where task_id = 
 const due = sql`
   coalesce(to_timestamp($3::float8 / 1000), clock_timestamp() + ${spanOf('$2::float8')})`;
 
-/** $1 task, $2 after ms, or $3 at ms. */
+/** $1 task, $2 after ms, or $3 at ms. What is put off has as long as before once it is due. */
 export const rescheduleTask = sql`
   update step_tracker
      set run_at = ${due},
+         deadline_at = least(${latest}, deadline_at
+           + greatest(interval '0', ${due} - greatest(run_at, clock_timestamp()))),
          status = case when ${due} > clock_timestamp() then 'waiting' else 'pending' end,
          wait_for = case when ${due} > clock_timestamp() then coalesce(wait_for, 'time') end,
          last_update = clock_timestamp()

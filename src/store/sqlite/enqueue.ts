@@ -40,12 +40,16 @@ function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
     key: task.key ?? null,
     key_ms: Math.ceil(boundedSpan(task.keyMs)),
     retries_max: task.retriesMax ?? null,
-    deadline_at: task.deadlineMs === undefined ? null : later(tx.now, task.deadlineMs),
+    deadline_at: deadlineOf(task, Math.max(runAt, tx.now)),
     trace_parent: task.traceParent ?? null,
     now: tx.now,
   });
   const found = isNew ? undefined : tx.get<RawTask>(selectTask, { task: id });
   return found ? standsFor(found) : { id, isNew: true, status, payload };
+}
+
+function deadlineOf({ deadlineMs }: NewTask, from: number): number | null {
+  return deadlineMs === undefined ? null : later(from, deadlineMs);
 }
 
 /** The task that the key stands for; a key that has outlived its task is free again. */

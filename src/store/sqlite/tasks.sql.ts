@@ -61,9 +61,10 @@ export const requestCancel = `
   update step_tracker set control = 'cancel', control_reason = @reason, last_update = @now
    where task_id = @task and status = 'claimed' and control is not 'cancel'`;
 
-/** @task, @status, @wait_for, @run_at. */
+/** @task, @status, @wait_for, @run_at. What is put off has as long as before once it is due. */
 export const rescheduleTask = `
   update step_tracker set status = @status, wait_for = @wait_for, run_at = @run_at,
+         deadline_at = min(${TIME_MS_MAX}, deadline_at + max(0, @run_at - max(run_at, @now))),
          last_update = @now
    where task_id = @task and status in ('pending', 'waiting')`;
 
