@@ -19,6 +19,9 @@ export function describeEnqueue(scene: Scene): void {
     const { deadlineAt } = await scene.row(task.id);
     await scene.store.reschedule(task.id, { afterMs: 0 });
     expect((await scene.row(task.id)).deadlineAt).toBe(deadlineAt);
+    const [endless] = await scene.store.enqueue([newTask()]);
+    await scene.store.reschedule(endless!.id, { afterMs: HOUR });
+    expect((await scene.row(endless!.id)).deadlineAt).toBeUndefined();
     const last = newTask({ due: { at: TIME_MS_MAX }, deadlineMs: HOUR });
     await scene.store.enqueue([last]);
     expect((await scene.row(last.id)).deadlineAt).toBe(TIME_MS_MAX);

@@ -28,7 +28,8 @@ export const enqueueTasks = sql`
          case when due > now() then 'waiting' else 'pending' end,
          case when due > now() then 'time' end,
          payload, key, key_ms, retries_max,
-         least(greatest(now(), due) + deadline_ms * interval '1 millisecond', ${latest}),
+         case when deadline_ms is not null
+           then least(greatest(now(), due) + deadline_ms * interval '1 millisecond', ${latest}) end,
          trace_parent
     from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float8[],
                 $7::float8[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::float8[],
@@ -110,8 +111,8 @@ const due = sql`
 export const rescheduleTask = sql`
   update step_tracker
      set run_at = ${due},
-         deadline_at = least(${latest}, deadline_at
-           + greatest(interval '0', ${due} - greatest(run_at, clock_timestamp()))),
+         deadline_at = case when deadline_at is not null then least(${latest}, deadline_at
+           + greatest(interval '0', ${due} - greatest(run_at, clock_timestamp()))) end,
          status = case when ${due} > clock_timestamp() then 'waiting' else 'pending' end,
          wait_for = case when ${due} > clock_timestamp() then coalesce(wait_for, 'time') end,
          last_update = clock_timestamp()
