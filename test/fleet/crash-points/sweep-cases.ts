@@ -101,7 +101,7 @@ function forcedLeaders(count: number, isExtra = false): Case {
 }
 
 export const SWEEP_CASES: readonly Case[] = [
-  leaderDies(25, 'in its check', sweep('phase.started', 'check', 2)),
+  leaderDies(25, 'in its check', sweep('phase.started', 'check')),
   leaderDies(25, 'before its work', sweep('phase.started', 'work')),
   leaderDies(25, 'before a pod is fenced', store('fence', 'before'), true),
   leaderDies(25, 'before tasks are taken', store('take', 'before')),
