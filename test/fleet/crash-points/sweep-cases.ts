@@ -51,11 +51,11 @@ function leaderDies(row: number, name: string, hook: Hook, isExtra = false): Cas
   };
 }
 
-const sweep = (name: 'phase.started' | 'phase.ended', phase: string, nth = 1): Hook => ({
+const sweep = (name: 'phase.started' | 'phase.ended', phase: string): Hook => ({
   at: 'event',
   name,
   has: { machine: 'recovery/sweep', phase },
-  nth,
+  nth: 1,
   act: 'kill',
 });
 const store = (verb: string, when: 'before' | 'after', nth = 1): Hook => ({
