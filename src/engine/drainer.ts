@@ -79,7 +79,9 @@ export class Drainer {
   async #leaveBehind(run: LiveRun): Promise<void> {
     const { recorder } = this.#ports;
     if (!run.call) return;
-    await recorder.record(run, { type: 'INTERRUPTED', isFree: true }).catch(() => undefined);
+    const recorded = recorder.record(run, { type: 'INTERRUPTED', isFree: true });
+    // From now on: its handler may answer while this is on its way, and would record that too.
     run.isLost = true;
+    await recorded.catch(() => undefined);
   }
 }

@@ -1,7 +1,8 @@
 /**
  * A run's records on their way to the shared tables and back. A segment holds consecutive records of
  * one epoch; a reader takes an epoch's records only up to where the next epoch's chain begins, so
- * that whatever a former owner flushes late cannot fork the history.
+ * that whatever a former owner flushes late cannot fork the history. Where two have flushed late, the
+ * chain tells from which of them the next one went on.
  *
  *   epoch 1   0 1 2 3 4 ┊5 6        a late flush: cut off, where
  *   epoch 2             ┊5 6 7      the next owner went on from 4
@@ -48,20 +49,59 @@ function textOf({ seq, at, epoch, event, state, data, hash }: WrittenRecord): st
   );
 }
 
-/** The rows of one run, in order and without forks; their hashes are still to be verified. */
+/** What one owner has written of a run: records without a hole, behind one that was there before. */
+interface Chain {
+  readonly epoch: number;
+  readonly firstSeq: number;
+  readonly prevHash: string;
+  readonly rows: readonly EventRow[];
+}
+
+/**
+ * The rows of one run, in order and without forks; their hashes are still to be verified. Read from
+ * the last owner back: each went on from one record, and whatever its predecessors wrote beside that,
+ * early or late, counts for nothing.
+ */
 export function rowsOf(task: RunId, segments: readonly Segment[]): EventRow[] {
-  const rows: EventRow[] = [];
-  let epoch = -1;
-  for (const segment of ordered(segments)) {
-    if (segment.epoch !== epoch) {
-      cutAt(task, rows, segment);
-      epoch = segment.epoch;
+  const chains = chainsOf(task, segments);
+  const parts: (readonly EventRow[])[] = [];
+  let next: Chain | undefined;
+  let reached = 0;
+  for (const chain of chains.reverse()) {
+    if (next?.firstSeq === 0) break;
+    const count: number = next ? next.firstSeq - chain.firstSeq : chain.rows.length;
+    if (next && chain.rows[count - 1]?.hash !== next.prevHash) {
+      reached = Math.max(reached, chain.firstSeq + chain.rows.length);
+      continue;
     }
-    // A flush that was lost on its way leaves a hole: what comes after it is of no use.
-    if (segment.firstSeq > rows.length) continue;
-    for (const row of parse(task, segment)) put(task, rows, row);
+    parts.push(chain.rows.slice(0, count));
+    next = chain;
+    reached = 0;
   }
-  return rows;
+  if (next && next.firstSeq > 0) {
+    const { epoch, firstSeq } = next;
+    throw new BrokenHistoryError(
+      task,
+      reached < firstSeq
+        ? `epoch ${epoch} begins at ${firstSeq}, after a gap`
+        : `epoch ${epoch} does not go on from record ${firstSeq - 1}`,
+    );
+  }
+  return parts.reverse().flat();
+}
+
+/** By epoch. */
+function chainsOf(task: RunId, segments: readonly Segment[]): Chain[] {
+  const chains: (Chain & { rows: EventRow[] })[] = [];
+  for (const segment of ordered(segments)) {
+    const { epoch, firstSeq, prevHash } = segment;
+    if (chains.at(-1)?.epoch !== epoch) chains.push({ epoch, firstSeq, prevHash, rows: [] });
+    const chain = chains.at(-1)!;
+    // A flush that was lost on its way leaves a hole: what comes after it is of no use.
+    if (firstSeq > chain.firstSeq + chain.rows.length) continue;
+    for (const row of parse(task, segment)) put(task, chain, row);
+  }
+  return chains;
 }
 
 function ordered(segments: readonly Segment[]): Segment[] {
@@ -70,19 +110,12 @@ function ordered(segments: readonly Segment[]): Segment[] {
     .sort((a, b) => a.epoch - b.epoch || a.firstSeq - b.firstSeq);
 }
 
-/** A new owner went on from here: what its predecessor wrote beyond counts for nothing. */
-function cutAt(task: RunId, rows: EventRow[], { firstSeq, prevHash, epoch }: Segment): void {
-  rows.length = Math.min(rows.length, firstSeq);
-  if (rows.length < firstSeq) {
-    throw new BrokenHistoryError(task, `epoch ${epoch} begins at ${firstSeq}, after a gap`);
-  }
-  if ((rows.at(-1)?.hash ?? '') !== prevHash) {
-    throw new BrokenHistoryError(task, `epoch ${epoch} does not go on from record ${firstSeq - 1}`);
-  }
-}
-
-function put(task: RunId, rows: EventRow[], row: EventRow): void {
-  const known = rows[row.seq];
+function put(
+  task: RunId,
+  { rows, firstSeq }: { rows: EventRow[]; firstSeq: number },
+  row: EventRow,
+): void {
+  const known = rows[row.seq - firstSeq];
   if (known === undefined) rows.push(row);
   else if (known.hash !== row.hash) {
     throw new BrokenHistoryError(task, `there are two records ${row.seq}`);

@@ -1,5 +1,6 @@
 /** Leaving on purpose: nothing is claimed, what stands at a boundary is given back, nobody is blamed. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { SqliteJournal } from '../../src/journal/index.ts';
 import { gate, never } from '../support/fleets.ts';
 import { onlyWork, Script, sleeper, twoSteps } from './script.ts';
 import { HEARTBEAT_MS, STEADY_MS, useTestFleets, whileAdvancing } from './support.ts';
@@ -98,6 +99,34 @@ test('H8: a handler that does not listen is not released beside itself, but swep
     'a.probe',
     'a.work',
   ]);
+});
+
+test('a handler that answers while it is being left behind spoils nothing', async () => {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const { clock, startPod, row } = startFleet();
+  const work = gate();
+  script.holds.set('a.work', work.opened);
+  const options = { machines: [machine], around: script.around, archive: '1h' } as const;
+  const alder = await startPod('alder', options);
+  const birch = await startPod('birch', { ...options, isClient: true });
+  const { id } = await birch.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  const { append } = SqliteJournal.prototype;
+  const spy = vi.spyOn(SqliteJournal.prototype, 'append').mockImplementation(function (
+    this: SqliteJournal,
+    entry,
+  ) {
+    if (entry.event.type === 'INTERRUPTED') work.open();
+    return append.call(this, entry);
+  });
+  await whileAdvancing(clock, alder.fleet.drain({ budget: '8s' }));
+  spy.mockRestore();
+  expect(await row(id)).toMatchObject({ status: 'claimed' });
+  script.holds.clear();
+  await startPod('cedar', options);
+  await clock.advance(STEADY_MS + 5_000);
+  expect(await row(id)).toMatchObject({ status: 'completed', crashes: 0 });
 });
 
 test('a run that waits in place is parked for the rest of its wait', async () => {

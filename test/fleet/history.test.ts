@@ -60,6 +60,25 @@ test('H2: what a former owner flushes late is cut off where the next epoch goes 
   }
 });
 
+test('where two former owners have flushed late, the next one tells from which of them it went on', () => {
+  const first = segment(1, 0, 7);
+  const beside = segment(3, 7, 9, 'beside');
+  const last = segment(5, 8, 9, 'last');
+  const wanted = [...chain(7), hashAt(8, 'last'), hashAt(9, 'last')];
+  for (const order of [
+    [first, last, beside],
+    [beside, first, last],
+  ]) {
+    expect(hashes(order)).toEqual(wanted);
+  }
+  const onBeside = segment(5, 8, 8, 'last', 'beside');
+  expect(hashes([first, beside, onBeside])).toEqual([
+    ...chain(6),
+    hashAt(7, 'beside'),
+    hashAt(8, 'last'),
+  ]);
+});
+
 test('H25: overlapping parts of one epoch are one history, in whatever order they came', () => {
   const parts = [segment(1, 0, 2), segment(1, 0, 3), segment(1, 2, 5), segment(1, 4, 6)];
   expect(hashes(parts)).toEqual(chain(6));
