@@ -20,10 +20,19 @@ interface Holder {
   readonly copyOf?: CopyOf | undefined;
 }
 
-/** A copy has neither the number nor the birth of the file it was made from; a moved disk has both. */
+/**
+ * A copy has neither the number nor the birth of the file it was made from; a moved disk has both.
+ * Where the system knows no births, it says nothing, or the time of the last change.
+ */
 function fileMark(path: string): string {
-  const { ino, birthtimeNs } = statSync(path, { bigint: true });
-  return `${ino}:${birthtimeNs}`;
+  const { ino, birthtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  return `${ino}:${birthtimeNs === ctimeNs ? 0 : birthtimeNs}`;
+}
+
+function isOther(file: unknown, now: string): boolean {
+  if (typeof file !== 'string') return false;
+  const [[inode, born], [inodeNow, bornNow]] = [file.split(':'), now.split(':')];
+  return inode !== inodeNow || (born !== bornNow && born !== '0' && bornNow !== '0');
 }
 
 function lastHolder(place: Place): Holder {
@@ -41,7 +50,7 @@ export function judgeCopy(
   head: { readonly id: string; readonly lsn: number },
 ): { readonly copyOf: CopyOf | undefined; readonly isNew: boolean } {
   const { file, copyOf } = lastHolder(place);
-  if (typeof file !== 'string' || file === fileMark(place.journal)) return { copyOf, isNew: false };
+  if (!isOther(file, fileMark(place.journal))) return { copyOf, isNew: false };
   return { copyOf: { journal: head.id, lsn: head.lsn }, isNew: true };
 }
 
@@ -63,7 +72,7 @@ export function ownJournal(directory: string, now: number): boolean {
   try {
     const { file, copyOf } = lastHolder(place);
     writeHolder(place, now);
-    return copyOf !== undefined || (typeof file === 'string' && file !== fileMark(place.journal));
+    return copyOf !== undefined || isOther(file, fileMark(place.journal));
   } finally {
     hold.letGo();
   }

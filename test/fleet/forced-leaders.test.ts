@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import type { PodId, Store } from '../../src/store/index.ts';
+import { mapAtOnce } from '../../src/testing/map-at-once.ts';
 import { newTasks } from '../store/factories.ts';
 import { birthOf, claimRequest, podOf } from '../store/harness.ts';
-import { mapAtOnce } from '../support/children.ts';
 import { type Ground, type PodProcess, useCrashRig } from './crash-points/rig.ts';
 
 const { newGround } = useCrashRig();

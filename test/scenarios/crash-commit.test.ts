@@ -7,7 +7,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { mapAtOnce } from '../support/children.ts';
+import { mapAtOnce } from '../../src/testing/map-at-once.ts';
 import { readShimLog, shimEnv } from '../support/disk-shim.ts';
 import { AT_ONCE, type Point, STRIDE, thinned, useCrashes, WHOLE_MS_MAX } from './crash-host.ts';
 import { SHAPES } from './shapes.ts';

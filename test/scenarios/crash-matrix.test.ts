@@ -4,7 +4,8 @@
  * void, and void is a failure.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { childProgram, mapAtOnce } from '../support/children.ts';
+import { mapAtOnce } from '../../src/testing/map-at-once.ts';
+import { childProgram } from '../support/children.ts';
 import { readLedger } from '../support/ledger.ts';
 import {
   AT_ONCE,

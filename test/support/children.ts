@@ -141,21 +141,3 @@ export function runChild(
     });
   });
 }
-
-/** Does `act` for each item, `countMax` at a time, and keeps the order of the answers. */
-export async function mapAtOnce<T, R>(
-  items: readonly T[],
-  countMax: number,
-  act: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const answers: R[] = new Array(items.length);
-  let next = 0;
-  const worker = async () => {
-    while (next < items.length) {
-      const index = next++;
-      answers[index] = await act(items[index] as T);
-    }
-  };
-  await Promise.all(Array.from({ length: countMax }, worker));
-  return answers;
-}
