@@ -112,7 +112,9 @@ export class SocketClient {
     const headers = text
       ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
       : {};
-    const answer = await this.#open(method, path, text, headers, timeoutMs);
+    const answer = await this.#open(method, path, text, headers, timeoutMs).catch((error) => {
+      throw method === 'GET' || isNobody(error) ? error : inDoubt(error);
+    });
     if ((answer.statusCode ?? 500) >= 400) await refuse(answer);
     return (await readBody(answer)) as T;
   }
@@ -146,6 +148,14 @@ function unreachable(path: string, cause: NodeJS.ErrnoException): UnreachableErr
     cause,
     hint: 'see who holds the data directory with: fleetq doctor',
   });
+}
+
+/** What was asked for may have been done: who asked must look before asking again. */
+function inDoubt(cause: Error): UnreachableError {
+  return new UnreachableError(
+    `the process went away before it answered, and may have done what was asked: ${cause.message}`,
+    { cause, hint: 'look before you ask again, with: fleetq runs' },
+  );
 }
 
 async function refuse(answer: IncomingMessage): Promise<never> {

@@ -1,4 +1,6 @@
 /** A command ends when it is done: whatever a module left open, and whatever is still in a phase. */
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -42,7 +44,8 @@ test('a process that went away is not waited for longer than --timeout says', as
   const worker = await startWorker(cwd);
   const args = ['start', 'test/gated', '--input', JSON.stringify({ gate }), '--wait'];
   const waiting = begin([...args, '--timeout', '3s'], { cwd, env: { FLEETQ_MACHINES: MACHINES } });
-  await fileAppears(`${gate}.in`);
+  // The phase may begin before the command was told that the run is started.
+  await Promise.all([fileAppears(`${gate}.in`), waiting.said(/run \S+ started/)]);
   worker.signal('SIGKILL');
   const begun = performance.now();
   expect(await waiting.ended).toMatchObject({
@@ -50,4 +53,19 @@ test('a process that went away is not waited for longer than --timeout says', as
     stderr: expect.stringContaining('went away'),
   });
   expect(performance.now() - begun).toBeLessThan(15_000);
+});
+
+test('a process that went away before it answered may have begun the run, and that is said', async () => {
+  const cwd = makeDirectory();
+  const dataDir = join(cwd, '.fleetq');
+  mkdirSync(dataDir, { mode: 0o700 });
+  const socket = createServer((request, response) => {
+    if (request.method === 'GET') return void response.end('{}');
+    socket.close();
+    socket.closeAllConnections();
+  });
+  await new Promise<void>((resolve) => socket.listen(join(dataDir, 'fleetq.sock'), resolve));
+  const started = await fleetq(cwd, ['start', 'test/quick', '--input', '{}', '--wait']);
+  expect(started).toMatchObject({ code: 5, stderr: expect.stringContaining('may have done') });
+  expect(started.stderr).toContain('look before you ask again');
 });

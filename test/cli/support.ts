@@ -51,7 +51,7 @@ function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
 export interface Call {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves with the first match in what stdout has said so far. */
+  /** Resolves with the first match in what stdout, or else stderr, has said so far. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
@@ -81,6 +81,7 @@ function watch(child: ChildProcess, input?: string | Buffer): Call {
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
+    for (const look of heard) look();
   });
   child.stdin?.end(input ?? '');
   const ended = once(child, 'close').then(([code, signal]) => {
@@ -90,7 +91,7 @@ function watch(child: ChildProcess, input?: string | Buffer): Call {
   const said = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {
-        const match = pattern.exec(stdout);
+        const match = pattern.exec(stdout) ?? pattern.exec(stderr);
         if (!match) return;
         heard.delete(look);
         resolve(match);
