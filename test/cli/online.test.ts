@@ -69,7 +69,7 @@ test('events --follow and start --wait go on over the death of the process', asy
     ['start', 'test/gated', '--input', JSON.stringify({ gate }), '--wait', '--json'],
     { cwd, env },
   );
-  await fileAppears(`${gate}.in`);
+  await Promise.all([fileAppears(`${gate}.in`), waiting.said(/run \S+ started/)]);
   const { stdout } = await fleetq(cwd, ['runs', '--json']);
   const follow = begin(['events', JSON.parse(stdout).runs[0].id, '--follow'], { cwd });
   await follow.said(/STARTED/);
