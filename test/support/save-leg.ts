@@ -45,6 +45,14 @@ export function saveLeg(tool: string, command: string, figures: Figures): void {
 export function currentCommit(): string {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: new URL('.', import.meta.url), encoding: 'utf8' }).trim();
-  const changed = git('status', '--porcelain', '--', ':/src', ':/test', ':/machines', ':/migrations');
+  const changed = git(
+    'status',
+    '--porcelain',
+    '--',
+    ':/src',
+    ':/test',
+    ':/machines',
+    ':/migrations',
+  );
   return `${git('rev-parse', '--short=12', 'HEAD')}${changed === '' ? '' : ' and changes'}`;
 }
