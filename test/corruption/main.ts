@@ -1,11 +1,12 @@
 /**
- * npm run corruption [-- --json] [--stride N]: damages a small journal at every byte of its files, in
+ * npm run corruption [-- --json] [--stride N] [--save]: damages a small journal at every byte of its files, in
  * two ways, and opens each image. Ends with 1 if one of them was silent: a wrong answer without an
  * alarm, a hang, a crash, or a file that cannot be opened a second time.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { tellFigures, wholeFlag } from '../support/tool.ts';
 import { allDamages, type Damage, nameOf } from './images.ts';
 import { makeSamples } from './sample.ts';
 import type { WorkerReport, WorkerTask } from './worker.ts';
@@ -16,12 +17,13 @@ const CHUNK_COUNT = 2_000;
 const SHOWN_MAX = 100;
 
 const { values } = parseArgs({
-  options: { json: { type: 'boolean' }, stride: { type: 'string', default: '1' } },
+  options: {
+    json: { type: 'boolean' },
+    save: { type: 'boolean' },
+    stride: { type: 'string', default: '1' },
+  },
 });
-const stride = Number(values.stride);
-if (!Number.isSafeInteger(stride) || stride < 1) {
-  throw new TypeError(`--stride wants a whole number from 1, got ${values.stride}`);
-}
+const stride = wholeFlag('stride', values.stride, 1);
 
 const begun = performance.now();
 const samples = await makeSamples();
@@ -52,7 +54,7 @@ const report = {
   putAside: counts['putAside'] ?? 0,
   seconds: Math.round((performance.now() - begun) / 100) / 10,
 };
-process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : `${show(report)}\n`);
+tellFigures('corruption', report, values);
 process.exitCode = silent.length > 0 || imagesDone !== damages.length ? 1 : 0;
 
 async function drainChunks(): Promise<void> {
@@ -111,10 +113,4 @@ function sayOnce(line: string): void {
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-function show(of: object): string {
-  return Object.entries(of)
-    .map(([name, value]) => `${name.padEnd(16)} ${value}`)
-    .join('\n');
 }

@@ -1,10 +1,11 @@
 /**
- * npm run powerloss [-- --json] [--stride N] [--synchronous FULL|NORMAL|OFF]: records what a process
- * does to its journal's files, and opens what a loss of power at every call may leave of them. Ends
+ * npm run powerloss [-- --json] [--save] [--stride N] [--synchronous FULL|NORMAL|OFF]: records what
+ * a process does to its journal's files, and opens what a loss of power at every call may leave of them. Ends
  * with 1 if anything acknowledged was lost without an alarm, a state was wrong, or an image could not
  * be opened.
  */
 import { parseArgs } from 'node:util';
+import { tellFigures, wholeFlag } from '../support/tool.ts';
 import { losePower } from './lose-power.ts';
 import { record } from './recording.ts';
 
@@ -13,14 +14,12 @@ const SHOWN_MAX = 50;
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean' },
+    save: { type: 'boolean' },
     stride: { type: 'string', default: '1' },
     synchronous: { type: 'string', default: 'FULL' },
   },
 });
-const stride = Number(values.stride);
-if (!Number.isSafeInteger(stride) || stride < 1) {
-  throw new TypeError(`--stride wants a whole number from 1, got ${values.stride}`);
-}
+const stride = wholeFlag('stride', values.stride, 1);
 const { synchronous } = values;
 if (synchronous !== 'FULL' && synchronous !== 'NORMAL' && synchronous !== 'OFF') {
   throw new TypeError(`--synchronous wants FULL, NORMAL or OFF, got ${synchronous}`);
@@ -33,6 +32,5 @@ const report = losePower(record(synchronous), {
     if (++shown <= SHOWN_MAX) process.stderr.write(`${line}\n`);
   },
 });
-const lines = Object.entries(report).map(([name, value]) => `${name.padEnd(16)} ${value}`);
-process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : `${lines.join('\n')}\n`);
+tellFigures('powerloss', report, values);
 process.exitCode = report.violations > 0 ? 1 : 0;

@@ -1,5 +1,6 @@
-/** npm run kills -- --runs 20000 --kills 300 [--slots 32] [--seed 1] [--json] */
+/** npm run kills -- --runs 20000 --kills 300 [--slots 32] [--seed 1] [--json] [--save] */
 import { parseArgs } from 'node:util';
+import { tellFigures, wholeFlag } from '../support/tool.ts';
 import { type KillsReport, runKills } from './kills.ts';
 
 const { values } = parseArgs({
@@ -9,18 +10,20 @@ const { values } = parseArgs({
     slots: { type: 'string', default: '32' },
     seed: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '1800' },
-    json: { type: 'boolean', default: false },
+    json: { type: 'boolean' },
+    save: { type: 'boolean' },
   },
 });
 
 const report = await runKills({
-  runs: Number(values.runs),
-  kills: Number(values.kills),
-  slots: Number(values.slots),
-  seed: Number(values.seed),
-  secondsMax: Number(values.seconds),
+  runs: wholeFlag('runs', values.runs, 1),
+  kills: wholeFlag('kills', values.kills),
+  slots: wholeFlag('slots', values.slots, 1),
+  seed: wholeFlag('seed', values.seed),
+  secondsMax: wholeFlag('seconds', values.seconds, 1),
 });
-console.log(values.json ? JSON.stringify(report) : asText(report));
+const doubled = report.work.doubled + report.persist.doubled;
+tellFigures('kills', { ...report, doubled }, values);
 process.exitCode = isGood(report) ? 0 : 1;
 
 /** The window is one effect a slot and kill, be it of `work` or of `persist`. */
@@ -30,13 +33,4 @@ function isGood({ runs, acknowledged, kills, slots, work, persist, ...report }: 
   const isAll = acknowledged === runs && kills === Number(values.kills);
   const isClean = report.lost + report.invented + work.doubled + persist.doubled === 0;
   return isAll && isBounded && isClean;
-}
-
-function asText(report: KillsReport): string {
-  return Object.entries(report)
-    .map(
-      ([name, value]) =>
-        `${name.padEnd(24)}${typeof value === 'object' ? JSON.stringify(value) : value}`,
-    )
-    .join('\n');
 }

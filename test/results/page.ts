@@ -1,0 +1,182 @@
+/** The page of results: what the proof tools counted, leg by leg, as they saved it themselves. */
+import { readFileSync } from 'node:fs';
+import { type Leg, savedLegs } from '../support/save-leg.ts';
+
+/** How the figures of several legs become one. */
+type Combine = 'sum' | 'latest';
+
+interface Column {
+  readonly title: string;
+  /** A path into the figures, with dots. */
+  readonly figure: string;
+  readonly combine: Combine;
+}
+
+interface Section {
+  readonly tool: string;
+  readonly title: string;
+  readonly says: string;
+  readonly columns: readonly Column[];
+}
+
+interface Found {
+  readonly by: string;
+  readonly defect: string;
+  readonly stays: string;
+}
+
+const sum = (title: string, figure: string): Column => ({ title, figure, combine: 'sum' });
+const latest = (title: string, figure: string): Column => ({ title, figure, combine: 'latest' });
+
+const SECTIONS: readonly Section[] = [
+  {
+    tool: 'simulate',
+    title: 'Simulation',
+    says: 'Fleets of three to nine pods on virtual time, every delay and fault decided by a seed.',
+    columns: [
+      sum('seeds', 'seeds'),
+      sum('virtual hours', 'virtualHours'),
+      sum('tasks', 'tasks'),
+      sum('violations', 'violations'),
+    ],
+  },
+  {
+    tool: 'exhaustive',
+    title: 'Exhaustive search',
+    says: 'A small fleet killed at every point, and again at every point of the recovery.',
+    columns: [
+      latest('points', 'points'),
+      sum('cases', 'cases'),
+      sum('pairs', 'pairs'),
+      sum('violations', 'violations'),
+    ],
+  },
+  {
+    tool: 'chaos',
+    title: 'Chaos',
+    says: 'Real processes, a real Postgres, an outside ledger that syncs, a history checker.',
+    columns: [
+      sum('tasks', 'tasks'),
+      sum('SIGKILLs', 'kills'),
+      sum('pauses past the deadline', 'pauses'),
+      sum('crashes of Postgres', 'storeCrashes'),
+      sum('lost', 'lost'),
+      sum('doubled', 'doubled'),
+      sum('zombie writes', 'zombieWrites'),
+      sum('stuck', 'stuck'),
+    ],
+  },
+  {
+    tool: 'mutants',
+    title: 'Planted bugs',
+    says: 'Each planted in a copy of the source, and to be noticed by the command named for it.',
+    columns: [
+      sum('planted', 'planted'),
+      sum('caught', 'caught'),
+      latest('median seconds to detect', 'medianSecondsToDetect'),
+    ],
+  },
+  {
+    tool: 'differential',
+    title: 'Stores compared',
+    says: 'The same random calls to the tables in memory, to SQLite and to Postgres.',
+    columns: [sum('sequences', 'sequences'), sum('differences', 'differences')],
+  },
+  {
+    tool: 'kills',
+    title: 'Kills on one host',
+    says: 'Random SIGKILLs of one process with its journal, effects counted from an outside ledger.',
+    columns: [
+      sum('runs', 'runs'),
+      sum('SIGKILLs', 'kills'),
+      sum('lost', 'lost'),
+      sum('doubled', 'doubled'),
+    ],
+  },
+  {
+    tool: 'corruption',
+    title: 'Corruption',
+    says: 'Every byte of a journal flipped, and the file cut at every byte.',
+    columns: [sum('images', 'images'), sum('silent', 'silent')],
+  },
+  {
+    tool: 'powerloss',
+    title: 'Loss of power',
+    says: 'Every image of the files that the calls of a process to its disk could have left.',
+    columns: [sum('images', 'images'), sum('violations', 'violations')],
+  },
+];
+
+const HEAD = `# Results
+
+What the tools of [Guarantees](guarantees.md) counted. They wrote these figures themselves (\`--save\`), and
+\`npm run results\` makes this page of them; nothing on it is typed by hand but the list of what was found. "And
+changes" after a commit means that the tree held more than that commit.
+`;
+
+export function renderResults(
+  legsOf: (tool: string) => readonly Leg[] = savedLegs,
+  found: readonly Found[] = readFound(),
+): string {
+  const sections = SECTIONS.map((section) => renderSection(section, legsOf(section.tool)));
+  return `${[HEAD, ...sections, renderFound(found)].join('\n')}`;
+}
+
+function renderSection({ title, says, columns, tool }: Section, legs: readonly Leg[]): string {
+  const head = `## ${title}\n\n${says}\n\n`;
+  if (legs.length === 0) return `${head}Not run at its full size yet: \`npm run ${tool}\`.\n`;
+  const titles = columns.map((column) => column.title);
+  const rows = legs.map((leg) => [
+    leg.date,
+    `\`${leg.commit}\``,
+    `\`${leg.command}\``,
+    ...columns.map(({ figure }) => show(read(leg.figures, figure))),
+  ]);
+  const total = ['**all**', '', '', ...columns.map((column) => `**${combined(column, legs)}**`)];
+  const table = [
+    ['date', 'commit', 'command', ...titles],
+    ...rows,
+    ...(rows.length > 1 ? [total] : []),
+  ];
+  const machines = [...new Set(legs.map(({ machine }) => machine))].join('; ');
+  return `${head}${renderTable(table)}\nMachine: ${machines}.\n`;
+}
+
+function renderFound(found: readonly Found[]): string {
+  const rows = found.map(({ by, defect, stays }) => [by, defect, stays]);
+  const table = renderTable([
+    ['found by', 'defect of FleetQ, mended since', 'what stays'],
+    ...rows,
+  ]);
+  return `## What was found\n\n${table}`;
+}
+
+function renderTable([head, ...rows]: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+  return line(head!) + line(head!.map(() => '---')) + rows.map(line).join('');
+}
+
+function combined({ figure, combine }: Column, legs: readonly Leg[]): string {
+  const values = legs.map((leg) => read(leg.figures, figure));
+  if (combine === 'latest') return show(values.at(-1));
+  const numbers = values.map((value) => (typeof value === 'number' ? value : 0));
+  return show(numbers.reduce((total, value) => total + value, 0));
+}
+
+function read(figures: unknown, path: string): unknown {
+  let value = figures;
+  for (const name of path.split('.'))
+    value = (value as Record<string, unknown> | undefined)?.[name];
+  return value;
+}
+
+function show(value: unknown): string {
+  if (typeof value !== 'number') return value === undefined ? 'not counted' : String(value);
+  return (Math.round(value * 100) / 100).toLocaleString('en-US');
+}
+
+function readFound(): Found[] {
+  return JSON.parse(
+    readFileSync(new URL('../../docs/results/found.json', import.meta.url), 'utf8'),
+  );
+}
