@@ -24,7 +24,8 @@ import { interruptionOf } from './interruption.ts';
 import { closeJournal } from './last-words.ts';
 import { isOurs, type LiveRun, mustWait, ofRun, wakeAtOf } from './live-run.ts';
 import type { DrainReport, EngineOptions, Load } from './options.ts';
-import { type PerformPorts, perform } from './perform.ts';
+import { perform } from './perform.ts';
+import type { PerformPorts } from './phase-call.ts';
 import { readView } from './read-view.ts';
 import { Recorder } from './recorder.ts';
 import { load, noMachine, type Resumption, resumeAll } from './resume.ts';
@@ -32,8 +33,8 @@ import { RunTable, type SetAside } from './run-table.ts';
 import { Starter } from './starter.ts';
 import { Waits } from './waits.ts';
 
-/** How many runs are taken up before those in hand get a turn of the loop; the first ones at once. */
-const TURN_COUNT = 1_000;
+/** How many runs are taken up between two turns of the loop: more would keep more garbage alive. */
+const TURN_COUNT = 250;
 const TURN_COUNT_FIRST = 50;
 
 export class Engine {
@@ -50,6 +51,7 @@ export class Engine {
   /** Runs that came from a store. */
   readonly held: Holder;
   readonly #drainer: Drainer;
+  readonly #onUnfit = (run: LiveRun, error: unknown) => this.#quarantine(run, error);
 
   constructor(options: EngineOptions) {
     const { journal, registry, clock, random } = options;
@@ -63,9 +65,7 @@ export class Engine {
       resultBytesMax: options.resultBytesMax,
       around: options.around,
     };
-    this.#admission = new Admission(options.slots, journal, clock, (run) => {
-      this.#drive(run).catch((error) => this.#stopDriving(run, error));
-    });
+    this.#admission = new Admission(options.slots, journal, clock, (run) => void this.#drive(run));
     this.#waits = new Waits(clock, journal, {
       room: () => options.activeRunsMax - this.#runs.live.size,
       wake: (id) => this.#wake(id),
@@ -147,35 +147,40 @@ export class Engine {
     return { busy, slots: size, queued: waiting, inMemory: this.#runs.live.size };
   }
 
+  /** Never rejects: a promise of its own for that would weigh on every run in a phase. */
   async #drive(run: LiveRun): Promise<void> {
-    while (!this.#runs.isDraining && isOurs(run) && !mustWait(run, this.#clock.now())) {
-      if (run.tie && !run.tie.isCurrent()) {
-        // Nobody may count on this process any more: it begins nothing until they do.
-        if (!(await run.tie.whenCurrent())) break;
-        continue;
+    try {
+      while (!this.#runs.isDraining && isOurs(run) && !mustWait(run, this.#clock.now())) {
+        if (run.tie && !run.tie.isCurrent()) {
+          // Nobody may count on this process any more: it begins nothing until they do.
+          if (!(await run.tie.whenCurrent())) break;
+          continue;
+        }
+        // Its due time had come before it was recorded: a death from here on is one in a phase again.
+        if (run.state.dueAt !== undefined) this.#admission.renew(run);
+        let view = run.view ?? readView(this.#ports, run, this.#onUnfit);
+        if (view instanceof Promise) {
+          view = await view;
+          // Schemas may have taken long: what forbids to begin is looked at again.
+          if (this.#runs.isDraining || run.tie?.isCurrent() === false) continue;
+        }
+        if (!view || !isOurs(run)) break;
+        const event = 'type' in view ? view : await perform(this.#ports, run, view);
+        // Whoever cancelled the run meanwhile records that, and this answer came too late.
+        if (!event || !isOurs(run)) return this.#admission.leave(run);
+        await this.#recorder.record(run, event);
+        if (run.cancelReason !== undefined) await this.#canceller.carryOut(run);
+        // A run that tries again gives way to those that have not had a turn yet.
+        if (run.state.dueAt !== undefined && this.#admission.slots.waiting > 0) break;
       }
-      // Its due time had come before it was recorded: a death from here on is one in a phase again.
-      if (run.state.dueAt !== undefined) this.#admission.renew(run);
-      let view = run.view ?? readView(this.#ports, run, (error) => this.#quarantine(run, error));
-      if (view instanceof Promise) {
-        view = await view;
-        // Schemas may have taken long: what forbids to begin is looked at again.
-        if (this.#runs.isDraining || run.tie?.isCurrent() === false) continue;
-      }
-      if (!view || !isOurs(run)) break;
-      const event = 'type' in view ? view : await perform(this.#ports, run, view);
-      // Whoever cancelled the run meanwhile records that, and this answer came too late.
-      if (!event || !isOurs(run)) return this.#admission.leave(run);
-      await this.#recorder.record(run, event);
-      if (run.cancelReason !== undefined) await this.#canceller.carryOut(run);
-      // A run that tries again gives way to those that have not had a turn yet.
-      if (run.state.dueAt !== undefined && this.#admission.slots.waiting > 0) break;
+      // It stands between two phases, and the mark must say so; a record that waits says it by itself.
+      const isBetween = !isFinal(run.state.at) && run.state.dueAt === undefined;
+      if (isBetween && !this.#runs.isClosed) this.#journal.vacate([run.slot!]);
+      this.#admission.leave(run);
+      if (!this.#runs.isDraining && !this.#runs.setAside.has(run.id)) await this.#goOn(run);
+    } catch (error) {
+      this.#stopDriving(run, error);
     }
-    // It stands between two phases, and the mark must say so; a record that waits says it by itself.
-    const isBetween = !isFinal(run.state.at) && run.state.dueAt === undefined;
-    if (isBetween && !this.#runs.isClosed) this.#journal.vacate([run.slot!]);
-    this.#admission.leave(run);
-    if (!this.#runs.isDraining && !this.#runs.setAside.has(run.id)) await this.#goOn(run);
   }
 
   /** What comes next for a run that is not being executed: its end, its turn, or its time. */

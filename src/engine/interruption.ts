@@ -30,11 +30,17 @@ function attemptMaxOf({ plan, state }: LiveRun): number {
   return part.kind === 'sleep' ? SLEEP_ATTEMPT_MAX : part.policy[place.phase as Phase].attemptMax;
 }
 
-/** Without a stack, which could only be that of the restart, and would be made for every run. */
-function interruptedError(run: LiveRun): ErrorInfo {
-  return {
-    name: 'InterruptedError',
-    code: 'FLEETQ_INTERRUPTED',
-    message: `the process ended while ${run.state.at} was running`,
-  };
+let last: { readonly at: string; readonly error: ErrorInfo } | undefined;
+
+/**
+ * Without a stack, which could only be that of the restart, and would be made for every run. One for
+ * all that a process has left in the same phase, one after the other: there may be many.
+ */
+function interruptedError({ state: { at } }: LiveRun): ErrorInfo {
+  if (last?.at !== at) {
+    const message = `the process ended while ${at} was running`;
+    const error = { name: 'InterruptedError', code: 'FLEETQ_INTERRUPTED', message };
+    last = { at, error: Object.freeze(error) };
+  }
+  return last.error;
 }

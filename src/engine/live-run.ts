@@ -88,14 +88,14 @@ export function foldRun(
   epoch: number,
   records: readonly StoredRecord[],
 ): LiveRun | string {
-  const [first, ...rest] = records;
+  const first = records[0];
   if (first?.event.type !== 'STARTED') return 'its first record is not STARTED';
   let state = startState(plan, first.event, first.at);
   if (state.at !== first.state) {
     return `it starts at ${first.state}, and ${plan.name}@${plan.version} starts at ${state.at}`;
   }
   let lastError: ErrorInfo | undefined;
-  for (const record of rest) {
+  for (const record of records.slice(1)) {
     const next = advance(plan, state, record.event);
     if (next?.at !== record.state) {
       return (
@@ -108,7 +108,10 @@ export function foldRun(
   }
   const run = new LiveRun(id, plan, first.event.key, epoch, state);
   const last = records.at(-1)!;
-  return Object.assign(run, { seq: last.seq, hash: last.hash, lastError });
+  run.seq = last.seq;
+  run.hash = last.hash;
+  run.lastError = lastError;
+  return run;
 }
 
 export function errorOf(event: RunEvent): ErrorInfo | undefined {

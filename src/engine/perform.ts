@@ -1,5 +1,5 @@
 /** Executes one phase of a run and says what came of it. Never throws. */
-import { assertNever, type Clock, describeError, parseDuration, show } from '../ground/index.ts';
+import { assertNever, describeError, parseDuration, show } from '../ground/index.ts';
 import {
   type AnySchema,
   type Parsed,
@@ -12,22 +12,13 @@ import {
   type StepPlan,
 } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
-import type { Limits } from '../throttle/index.ts';
 import { PhaseAnswerError } from './errors.ts';
 import { exhaustedBy } from './interruption.ts';
 import { hush, judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
 import { type Limit, limitOf } from './limit.ts';
 import { followDeadline, type GiveUp, type LiveRun, type RunView } from './live-run.ts';
-import { type Answer, type Around, PhaseCall } from './phase-call.ts';
+import { type Answer, type CallJudge, type PerformPorts, PhaseCall } from './phase-call.ts';
 import { PhaseContext } from './phase-context.ts';
-
-export interface PerformPorts {
-  readonly clock: Clock;
-  readonly chance: () => number;
-  readonly limits: Limits;
-  readonly resultBytesMax: number;
-  readonly around: Around | undefined;
-}
 
 /** The event for the run's current state; undefined where the phase was given up without one. */
 export function perform(
@@ -92,25 +83,17 @@ function performPhase(
   tell('phase.started', () => of);
   const context = new PhaseContext(run, view, of, ports.limits);
   const limit = limitOf(ports.clock, run, step.policy[called].timeoutMs);
-  const call = new PhaseCall(ports, run, context, of, limit);
-  // Taken now: by the time of the answer a cancel may have led the run out of the phase.
-  const policy = step.policy[phase];
-  return call.make(
-    step.functions[called]!,
-    (answer) => eventOf(ports, run, step, policy, call, answer),
-    (event) => tellEnd(ports, call, event),
-  );
+  const call = new PhaseCall(ports, run, step, step.policy[phase], of, limit, context, JUDGE);
+  return call.make(step.functions[called]!);
 }
 
+type Call = PhaseCall<RunEvent | undefined>;
+
+const JUDGE: CallJudge<RunEvent | undefined> = { judge: eventOf, ended: tellEnd };
+
 /** A promise only where the step's output has to fit an asynchronous schema. */
-function eventOf(
-  ports: PerformPorts,
-  run: LiveRun,
-  step: StepPlan,
-  policy: PhasePolicy,
-  { of, limit }: PhaseCall,
-  answer: Answer,
-): RunEvent | undefined | Promise<RunEvent> {
+function eventOf(call: Call, answer: Answer): RunEvent | undefined | Promise<RunEvent> {
+  const { ports, run, step, policy, of, limit } = call;
   if (answer.kind === 'threw') return eventOfThrown(ports, run, policy, answer.thrown);
   if (answer.kind === 'givenUp') return eventOfGiveUp(ports, run, policy, answer.why, limit);
   try {
@@ -198,11 +181,7 @@ const OUTCOME = {
   ASLEEP: 'discarded',
 } as const;
 
-function tellEnd(
-  ports: PerformPorts,
-  { of, begunMs }: PhaseCall,
-  event: RunEvent | undefined,
-): void {
+function tellEnd({ ports, of, begunMs }: Call, event: RunEvent | undefined): void {
   tell('phase.ended', () => ({
     ...of,
     outcome: event ? OUTCOME[event.type] : 'discarded',

@@ -5,8 +5,9 @@
  * is judged: the same holds for a schema that takes its time over it.
  */
 import type { Cancel, Clock } from '../ground/index.ts';
-import type { PhaseFunction } from '../machine/index.ts';
+import type { PhaseFunction, PhasePolicy, StepPlan } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
+import type { Limits } from '../throttle/index.ts';
 import { PhaseTimeoutError } from './errors.ts';
 import { afterAll, type Limit } from './limit.ts';
 import type { GiveUp, LiveRun } from './live-run.ts';
@@ -14,6 +15,14 @@ import type { PhaseContext } from './phase-context.ts';
 
 /** Wraps the call of a phase's function; tracing hangs in here. */
 export type Around = <T>(phase: OfPhase, call: () => T) => T;
+
+export interface PerformPorts {
+  readonly clock: Clock;
+  readonly chance: () => number;
+  readonly limits: Limits;
+  readonly resultBytesMax: number;
+  readonly around: Around | undefined;
+}
 
 /** How long a handler that was told to stop is waited for before it is left to itself. */
 const LEAK_GRACE_MS = 5_000;
@@ -25,99 +34,127 @@ export type Answer =
   | { readonly kind: 'threw'; readonly thrown: unknown }
   | { readonly kind: 'givenUp'; readonly why: GiveUp };
 
-export class PhaseCall {
-  readonly #clock: Clock;
-  readonly #around: Around | undefined;
-  readonly #run: LiveRun;
-  readonly #context: PhaseContext;
+/** What answers are to a call. One for all calls, since a call brings what has to be known of it. */
+export interface CallJudge<T> {
+  judge(call: PhaseCall<T>, answer: Answer): T | Promise<T>;
+  /** Told once, whatever the handler says after that. */
+  ended(call: PhaseCall<T>, verdict: T): void;
+}
+
+/** Everything it needs is a field: closures over that would be most of what a run in a phase weighs. */
+export class PhaseCall<T> {
+  readonly ports: PerformPorts;
+  readonly run: LiveRun;
+  readonly step: StepPlan;
+  /** Taken at the call: by the time of the answer a cancel may have led the run out of the phase. */
+  readonly policy: PhasePolicy;
   readonly of: OfPhase;
   readonly limit: Limit | undefined;
   begunMs = 0;
+  readonly #context: PhaseContext;
+  readonly #judge: CallJudge<T>;
   #givenUp: GiveUp | undefined;
   #cancelTimer: Cancel | undefined;
   #isAnswered = false;
-  /** Undefined once the call is over. */
-  #conclude: ((answer: Answer) => void) | undefined;
+  #isOver = false;
+  #resolve: ((verdict: T) => void) | undefined;
+  #reject: ((defect: unknown) => void) | undefined;
 
   constructor(
-    ports: { readonly clock: Clock; readonly around: Around | undefined },
+    ports: PerformPorts,
     run: LiveRun,
-    context: PhaseContext,
+    step: StepPlan,
+    policy: PhasePolicy,
     of: OfPhase,
     limit: Limit | undefined,
+    context: PhaseContext,
+    judge: CallJudge<T>,
   ) {
-    this.#clock = ports.clock;
-    this.#around = ports.around;
-    this.#run = run;
-    this.#context = context;
+    this.ports = ports;
+    this.run = run;
+    this.step = step;
+    this.policy = policy;
     this.of = of;
     this.limit = limit;
+    this.#context = context;
+    this.#judge = judge;
   }
 
   /**
-   * Resolves with what `judge` makes of the handler's answer, as soon as there is one, or once it is
-   * given up and has answered or had its grace. `onEnd` is told once, whatever is said after that.
+   * Resolves with what the judge makes of the handler's answer, as soon as there is one, or once it is
+   * given up and has answered or had its grace.
    */
-  make<T>(
-    handler: PhaseFunction,
-    judge: (answer: Answer) => T | Promise<T>,
-    onEnd: (verdict: T) => void,
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const end = (verdict: T) => {
-        if (this.#close()) onEnd(verdict);
-        resolve(verdict);
-      };
-      const fail = (defect: unknown) => {
-        this.#close();
-        reject(defect);
-      };
-      this.#conclude = (answer) => {
-        try {
-          const verdict = judge(this.#isLate(answer) ? this.#inVain() : answer);
-          if (!(verdict instanceof Promise)) return end(verdict);
-          verdict.then((late) => {
-            this.#mindTime();
-            if (this.#isLate(answer)) this.#conclude?.(this.#inVain());
-            else end(late);
-          }, fail);
-        } catch (defect) {
-          fail(defect);
-        }
-      };
-      this.#run.call = this;
-      this.begunMs = this.#clock.monotonicMs();
-      if (this.limit) {
-        this.#cancelTimer = afterAll(this.#clock, this.limit.ms, () => this.#outOfTime());
-      }
-      this.#invoke(handler);
+  make(handler: PhaseFunction): Promise<T> {
+    const made = new Promise<T>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
     });
+    this.run.call = this;
+    this.begunMs = this.ports.clock.monotonicMs();
+    if (this.limit) {
+      this.#cancelTimer = afterAll(this.ports.clock, this.limit.ms, () => this.#outOfTime());
+    }
+    this.#invoke(handler);
+    return made;
+  }
+
+  #conclude(answer: Answer): void {
+    if (this.#isOver) return;
+    try {
+      const verdict = this.#judge.judge(this, this.#isLate(answer) ? this.#inVain() : answer);
+      if (verdict instanceof Promise) this.#concludeLate(answer, verdict);
+      else this.#end(verdict);
+    } catch (defect) {
+      this.#fail(defect);
+    }
+  }
+
+  #concludeLate(answer: Answer, verdict: Promise<T>): void {
+    verdict.then(
+      (late) => {
+        this.#mindTime();
+        if (this.#isLate(answer)) this.#conclude(this.#inVain());
+        else this.#end(late);
+      },
+      (defect) => this.#fail(defect),
+    );
+  }
+
+  #end(verdict: T): void {
+    if (this.#close()) this.#judge.ended(this, verdict);
+    this.#resolve?.(verdict);
+  }
+
+  #fail(defect: unknown): void {
+    this.#close();
+    this.#reject?.(defect);
   }
 
   /** Ends the call; false where it had ended before. */
   #close(): boolean {
-    if (!this.#conclude) return false;
-    this.#conclude = undefined;
-    this.#run.call = undefined;
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.run.call = undefined;
     this.#cancelTimer?.();
     return true;
   }
 
   giveUp(why: GiveUp): void {
-    if (this.#givenUp || !this.#conclude) return;
+    if (this.#givenUp || this.#isOver) return;
     this.#givenUp = why;
     this.#cancelTimer?.();
     this.#context.abort(why.reason);
-    this.#cancelTimer = this.#clock.after(LEAK_GRACE_MS, () => {
+    this.#cancelTimer = this.ports.clock.after(LEAK_GRACE_MS, () => {
       tell('phase.leaked', () => ({ ...this.of, why: why.why }));
-      this.#conclude?.(this.#inVain());
+      this.#conclude(this.#inVain());
     });
   }
 
   #invoke(handler: PhaseFunction): void {
     const context = this.#context;
     try {
-      const value = this.#around ? this.#around(this.of, () => handler(context)) : handler(context);
+      const { around } = this.ports;
+      const value = around ? around(this.of, () => handler(context)) : handler(context);
       this.#tellIfBlocked();
       if (!isThenable(value)) return this.#answer({ kind: 'answered', value });
       value.then(
@@ -133,12 +170,13 @@ export class PhaseCall {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     this.#mindTime();
-    this.#conclude?.(answer);
+    this.#conclude(answer);
   }
 
   /** A handler that held the loop past its limit kept the timer from firing, not time from passing. */
   #mindTime(): void {
-    if (this.limit && this.#clock.monotonicMs() - this.begunMs > this.limit.ms) this.#outOfTime();
+    const { limit, ports, begunMs } = this;
+    if (limit && ports.clock.monotonicMs() - begunMs > limit.ms) this.#outOfTime();
   }
 
   #inVain(): Answer {
@@ -156,11 +194,11 @@ export class PhaseCall {
 
   #outOfTime(): void {
     const { why, ms } = this.limit!;
-    this.giveUp({ why, reason: new PhaseTimeoutError(this.#run.state.at, ms) });
+    this.giveUp({ why, reason: new PhaseTimeoutError(this.run.state.at, ms) });
   }
 
   #tellIfBlocked(): void {
-    const heldMs = this.#clock.monotonicMs() - this.begunMs;
+    const heldMs = this.ports.clock.monotonicMs() - this.begunMs;
     if (heldMs > BLOCKED_MS) tell('phase.blocked', () => ({ ...this.of, elapsedMs: heldMs }));
   }
 }

@@ -29,14 +29,15 @@ const NOTHING_SEEN: RunView = Object.freeze({ input: undefined, state: Object.fr
 export function readView(
   ports: ReadPorts,
   run: LiveRun,
-  onUnfit: (error: unknown) => undefined,
+  onUnfit: (run: LiveRun, error: unknown) => undefined,
 ): ViewRead | Promise<ViewRead> {
   if (isAsleep(run)) return NOTHING_SEEN;
   try {
     const view = viewOf(run);
-    return view instanceof Promise ? waitFor(ports, run, view).catch(onUnfit) : view;
+    if (!(view instanceof Promise)) return view;
+    return waitFor(ports, run, view).catch((error) => onUnfit(run, error));
   } catch (error) {
-    return onUnfit(error);
+    return onUnfit(run, error);
   }
 }
 

@@ -34,11 +34,15 @@ async function gather(
 }
 
 function assemble(run: LiveRun, input: Parsed, outputs: Settled): RunView {
-  const state = Object.fromEntries(outputs.map(([name, parsed]) => [name, parsed.value]));
-  const view: RunView = { input: input.value, state: Object.freeze(state) };
+  const view: RunView = { input: input.value, state: stateOf(outputs) };
   const isShareable = input.isShareable && outputs.every(([, parsed]) => parsed.isShareable);
   if (isShareable) run.view = view;
   return view;
+}
+
+function stateOf(outputs: Settled): RunView['state'] {
+  if (outputs.length === 0) return NO_OUTPUTS;
+  return Object.freeze(Object.fromEntries(outputs.map(([name, { value }]) => [name, value])));
 }
 
 /** The view of a run whose input was just parsed and which has no outputs yet. */

@@ -47,12 +47,11 @@ export function judgeMark({ mark, head, keptWal, alarms }: Opened, lastSeqs: Las
 }
 
 function evidenceOf(mark: Mark, lsn: number, lastSeqs: LastSeqs): Evidence {
-  const occupied = new Map<RunId, number>();
+  const occupied = new Map(mark.slots);
   const seqsNow = lastSeqs(mark.inherited.map(({ run }) => run));
   for (const { run, seq, lastSeq } of mark.inherited) {
-    if (seqsNow.get(run) === lastSeq) occupied.set(run, seq);
+    if (seqsNow.get(run) === lastSeq) occupied.set(run, Math.max(seq, occupied.get(run) ?? 0));
   }
-  for (const [run, seq] of mark.slots) occupied.set(run, Math.max(seq, occupied.get(run) ?? 0));
   const unknownUntil = mark.isComplete ? mark.unknownUntil : lsn;
   return { isComplete: unknownUntil === 0, unknownUntil, occupied };
 }

@@ -24,7 +24,10 @@ import {
   refuseOtherStart,
 } from './run-row.ts';
 
-const PAGE_COUNT = 500;
+/** A run, and all its records as one text. */
+type WholeColumns = readonly [...OpenColumns, records: string];
+
+const PAGE_COUNT = 250;
 /** A page of heavy runs is shorter. */
 const PAGE_LENGTH_MAX = 8 * 1024 * 1024;
 /** Sorts after every ULID. */
@@ -129,10 +132,10 @@ export class JournalReader {
     let after = '';
     while (true) {
       const page = this.#resumablePage(after, asleepUntil);
-      for (const [columns, records] of page) yield this.#resumable(openRow(columns), records);
+      for (const columns of page) yield this.#resumable(openRow(columns), columns[6]);
       const last = page.at(-1);
       if (!last) return;
-      after = last[0][0];
+      after = last[0];
     }
   }
 
@@ -140,21 +143,20 @@ export class JournalReader {
    * Runs to resume, with their records as one text. Where that cannot be had, each run is read alone,
    * and it comes out which of them is at fault.
    */
-  #resumablePage(after: string, asleepUntil: number): (readonly [OpenColumns, string?])[] {
-    const page: (readonly [OpenColumns, string])[] = [];
+  #resumablePage(after: string, asleepUntil: number): (WholeColumns | OpenColumns)[] {
+    const page: WholeColumns[] = [];
     let length = 0;
     try {
       const statement = this.#prepared(sql.selectResumableWhole).raw();
       for (const columns of statement.iterate(after, asleepUntil, PAGE_COUNT)) {
-        const records = (columns as string[])[5]!;
-        page.push([(columns as unknown[]).slice(0, 5) as unknown as OpenColumns, records]);
-        length += records.length;
+        page.push(columns as unknown as WholeColumns);
+        length += (columns as unknown as WholeColumns)[6].length;
         if (length > PAGE_LENGTH_MAX) break;
       }
       return page;
     } catch {
       const rows = this.#prepared(sql.selectResumable).raw().all(after, asleepUntil, PAGE_COUNT);
-      return (rows as OpenColumns[]).map((columns) => [columns]);
+      return rows as OpenColumns[];
     }
   }
 
@@ -199,10 +201,14 @@ export class JournalReader {
 
   /** The last seq of each of these runs that has not ended: in one question, since they may be many. */
   protected lastSeqs(runs: Iterable<RunId>): Map<RunId, number> {
-    const rows = this.#prepared(sql.selectLastSeqs)
-      .raw()
-      .all(JSON.stringify([...runs]));
-    return new Map((rows as [RunId, number | null][]).filter(hasSeq));
+    const asked = [...runs];
+    const found = new Map<RunId, number>();
+    if (asked.length === 0) return found;
+    const answer = this.#prepared(sql.selectLastSeqs).pluck().get(JSON.stringify(asked));
+    (JSON.parse(answer as string) as (number | null)[]).forEach((seq, index) => {
+      if (seq !== null) found.set(asked[index]!, seq);
+    });
+    return found;
   }
 
   #prepared(text: string): Statement {
@@ -213,8 +219,4 @@ export class JournalReader {
     }
     return statement;
   }
-}
-
-function hasSeq(row: readonly [RunId, number | null]): row is [RunId, number] {
-  return row[1] !== null;
 }

@@ -61,7 +61,7 @@ export class MarkFile {
     this.#header.writeUInt32LE(inherited.length, INHERITED_AT);
     this.#seal(lsn);
     try {
-      this.#fd = this.#replace(Buffer.concat([this.#header, ...inherited.map(inheritedBytes)]));
+      this.#fd = this.#replace(wholeOf(this.#header, inherited));
     } catch {
       this.#giveUp();
     }
@@ -172,12 +172,17 @@ export class MarkFile {
   }
 }
 
-function inheritedBytes({ run: id, seq, lastSeq }: Inherited): Buffer {
-  const run = shortId(id);
-  const bytes = Buffer.alloc(SLOT_BYTES);
-  bytes.write(run, 0, 26, 'latin1');
-  bytes.writeUInt32LE(seq, 26);
-  bytes.writeUInt32LE(sumOf(run, seq, lastSeq), SLOT_USED);
-  bytes.writeUInt32LE(lastSeq, SLOT_USED + 4);
+function wholeOf(header: Buffer, inherited: readonly Inherited[]): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES + inherited.length * SLOT_BYTES);
+  header.copy(bytes);
+  let at = HEADER_BYTES;
+  for (const { run: id, seq, lastSeq } of inherited) {
+    const run = shortId(id);
+    bytes.write(run, at, 26, 'latin1');
+    bytes.writeUInt32LE(seq, at + 26);
+    bytes.writeUInt32LE(sumOf(run, seq, lastSeq), at + SLOT_USED);
+    bytes.writeUInt32LE(lastSeq, at + SLOT_USED + 4);
+    at += SLOT_BYTES;
+  }
   return bytes;
 }

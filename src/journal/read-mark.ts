@@ -35,8 +35,10 @@ export function readMark(file: string): Mark | undefined | 'damaged' {
   if (bytes.length < HEADER_BYTES || bytes.toString('latin1', 0, 8) !== MAGIC) return 'damaged';
   if (bytes.readUInt32LE(CRC_AT) !== crc32(bytes.subarray(0, CRC_AT))) return 'damaged';
   const unknownUntil = Number(bytes.readBigUInt64LE(UNKNOWN_AT));
-  const inherited = readInherited(bytes);
-  const slots = readSlots(bytes);
+  // One text for all ids in it: to ask for each of ten thousand takes its time before a start.
+  const text = bytes.toString('latin1');
+  const inherited = readInherited(bytes, text);
+  const slots = readSlots(bytes, text);
   return {
     journalId: bytes.toString('latin1', 8, BOOT_AT),
     lsn: Number(bytes.readBigUInt64LE(LSN_AT)),
@@ -48,13 +50,13 @@ export function readMark(file: string): Mark | undefined | 'damaged' {
 }
 
 /** Undefined where one of them is damaged: then nobody knows which run it was about. */
-function readInherited(bytes: Buffer): Inherited[] | undefined {
+function readInherited(bytes: Buffer, text: string): Inherited[] | undefined {
   const inherited: Inherited[] = [];
   const count = bytes.readUInt32LE(INHERITED_AT);
   if (bytes.length < HEADER_BYTES + count * SLOT_BYTES) return undefined;
   for (let index = 0; index < count; index++) {
     const at = HEADER_BYTES + index * SLOT_BYTES;
-    const run = bytes.toString('latin1', at, at + 26);
+    const run = text.slice(at, at + 26);
     const [seq, lastSeq] = [bytes.readUInt32LE(at + 26), bytes.readUInt32LE(at + SLOT_USED + 4)];
     if (bytes.readUInt32LE(at + SLOT_USED) !== sumOf(run, seq, lastSeq)) return undefined;
     const id = longId(run);
@@ -63,21 +65,26 @@ function readInherited(bytes: Buffer): Inherited[] | undefined {
   return inherited;
 }
 
-function readSlots(bytes: Buffer): Map<RunId, number> | undefined {
+function readSlots(bytes: Buffer, text: string): Map<RunId, number> | undefined {
   const slots = new Map<RunId, number>();
   const from = HEADER_BYTES + bytes.readUInt32LE(INHERITED_AT) * SLOT_BYTES;
   const count = Math.min(SLOT_COUNT_MAX, (bytes.length - from) / SLOT_BYTES);
   if (count < bytes.readUInt32LE(SLOTS_AT) || !Number.isInteger(count)) return undefined;
   for (let slot = 0; slot < count; slot++) {
     const at = from + slot * SLOT_BYTES;
-    if (bytes.compare(NOBODY, 0, NOBODY.length, at, at + NOBODY.length) === 0) continue;
-    const run = bytes.toString('latin1', at, at + 26);
+    if (isFree(bytes, at)) continue;
+    const run = text.slice(at, at + 26);
     const seq = bytes.readUInt32LE(at + 26);
     const id = longId(run);
     if (bytes.readUInt32LE(at + SLOT_USED) !== sumOf(run, seq) || !id) return undefined;
     slots.set(id, Math.max(seq, slots.get(id) ?? 0));
   }
   return slots;
+}
+
+/** The first byte tells it of nearly all: there may be ten thousand to look at before a start. */
+function isFree(bytes: Buffer, at: number): boolean {
+  return bytes[at] === 0 && NOBODY.equals(bytes.subarray(at, at + NOBODY.length));
 }
 
 function readWhole(file: string): Buffer {

@@ -80,17 +80,20 @@ export function readRunRow(row: RawRunRow, codec: Codec): RunRow {
 
 /** A damaged value may have become bytes that read as the same text, and would pass for it. */
 function isRunRow(row: RawRunRow): boolean {
-  const isText = (value: unknown) => typeof value === 'string';
   const { id, machine, version, key, started_at, finished_at, outcome, attempt, ending } = row;
-  if (![id, machine].every(isText) || !(key === null || isText(key))) return false;
-  if (![version, started_at, row.generation ?? 0].every(Number.isSafeInteger)) return false;
+  if (!isText(id) || !isText(machine) || !(key === null || isText(key))) return false;
+  if (!isInteger(version) || !isInteger(started_at)) return false;
+  if (!isInteger(row.generation ?? 0)) return false;
   if (finished_at === null) return true;
   const { last_seq, last_hash, seal } = row;
   return (
-    [finished_at, attempt, last_seq].every(Number.isSafeInteger) &&
+    [finished_at, attempt, last_seq].every(isInteger) &&
     [outcome, ending, last_hash, seal].every(isText)
   );
 }
+
+const isText = (value: unknown) => typeof value === 'string';
+const isInteger = (value: unknown) => Number.isSafeInteger(value);
 
 function readEnding(row: RawRunRow, codec: Codec): Ending {
   try {
@@ -128,11 +131,11 @@ export type OpenColumns = readonly [
   version: number,
   key: string | null,
   startedAt: number,
-  generation?: number | null,
+  generation: number | null,
 ];
 
-export function openRow(columns: OpenColumns): RawRunRow {
-  const [id, machine, version, key, started_at, generation = null] = columns;
+export function openRow(columns: readonly [...OpenColumns, ...unknown[]]): RawRunRow {
+  const [id, machine, version, key, started_at, generation] = columns;
   return {
     id,
     machine,

@@ -4,7 +4,8 @@ import { RegistryError } from './errors.ts';
 import { type Plan, planOf, routeOf } from './plan.ts';
 
 export class Registry {
-  readonly #plans = new Map<string, Plan>();
+  /** By name, then by version: every run of a start looks here, and a route would be built for each. */
+  readonly #plans = new Map<string, Map<number, Plan>>();
 
   constructor(machines: readonly unknown[]) {
     if (!Array.isArray(machines)) {
@@ -17,20 +18,20 @@ export class Registry {
           `machines[${index}] must come from defineMachine, got ${show(machine)}`,
         );
       }
-      const route = routeOf(plan);
-      const known = this.#plans.get(route);
+      const known = this.find(plan.name, plan.version);
       if (known && known !== plan) {
-        throw new RegistryError(`two machines are called ${route}`, {
+        throw new RegistryError(`two machines are called ${routeOf(plan)}`, {
           hint: 'give one of them another name, or raise its version',
         });
       }
-      this.#plans.set(route, plan);
+      const versions = this.#plans.get(plan.name) ?? new Map<number, Plan>();
+      this.#plans.set(plan.name, versions.set(plan.version, plan));
     });
   }
 
   /** The plan of that name and version, if this process has it. */
   find(name: string, version: number): Plan | undefined {
-    return this.#plans.get(routeOf({ name, version }));
+    return this.#plans.get(name)?.get(version);
   }
 
   /** The newest version of that name. */
@@ -45,6 +46,6 @@ export class Registry {
   }
 
   all(): Plan[] {
-    return [...this.#plans.values()];
+    return [...this.#plans.values()].flatMap((versions) => [...versions.values()]);
   }
 }

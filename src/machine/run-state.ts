@@ -60,7 +60,7 @@ export function startState(plan: Plan, event: StartedEvent, at: number): RunStat
     input: event.input,
     startedAt: at,
     deadlineAt: event.deadlineAt,
-    outputs: event.carried?.outputs ?? {},
+    outputs: event.carried?.outputs ?? NO_OUTPUTS,
     work: undefined,
     attempt: 1,
     dueAt: undefined,
@@ -70,6 +70,9 @@ export function startState(plan: Plan, event: StartedEvent, at: number): RunStat
     ending: undefined,
   };
 }
+
+/** One for all runs that have put out nothing yet. */
+const NO_OUTPUTS: RunState['outputs'] = Object.freeze({});
 
 /** The state after `event`; undefined where the chart knows no way from here by that event. */
 export function advance(plan: Plan, state: RunState, event: RunEvent): RunState | undefined {
