@@ -12,7 +12,8 @@ export type MintRunId = () => RunId;
 
 export function runIdMint(clock: Clock, random: Random): MintRunId {
   const ulid = monotonicFactory(() => random.fraction());
-  return () => ulid(Math.max(0, Math.floor(clock.now()))) as RunId;
+  // From 1 on: the library takes 0 for no time at all, and would look at the real clock.
+  return () => ulid(Math.max(1, Math.floor(clock.now()))) as RunId;
 }
 
 /** Crockford's alphabet, which has no I, L, O and U; 26 digits of it hold two bits too many. */

@@ -5,7 +5,6 @@ import type { Claim } from '../../src/store/words.ts';
 import {
   claimOf,
   completed,
-  expectNear,
   failed,
   HOUR,
   hashAt,
@@ -17,7 +16,7 @@ import {
   released,
   segment,
 } from './factories.ts';
-import type { Scene } from './harness.ts';
+import { expectNear, type Scene } from './harness.ts';
 
 export function describeArchive(scene: Scene): void {
   const held = (task: string) => [{ task, kind: 'held' }];
@@ -84,6 +83,15 @@ export function describeArchive(scene: Scene): void {
     expect(await scene.store.archive([segment(claim, 0, 5, 'other')])).toMatchObject([
       { task: claim.task, kind: 'forked' },
     ]);
+    expect(await scene.store.histories([claim])).toEqual([mine]);
+  });
+
+  test('a shorter segment that is no beginning of what is there is a fork too', async () => {
+    const claim = await scene.claimNew(await scene.pod('alder'));
+    const mine = segment(claim, 0, 3);
+    await scene.store.archive([mine]);
+    const answers = await scene.store.archive([segment(claim, 0, 1, 'other')]);
+    expect(answers).toMatchObject([{ task: claim.task, kind: 'forked' }]);
     expect(await scene.store.histories([claim])).toEqual([mine]);
   });
 

@@ -3,16 +3,16 @@ import { expect, test } from 'vitest';
 import {
   codeOf,
   completed,
-  expectNear,
   failed,
   HOUR,
   MINUTE,
   newId,
   newTask,
   parked,
+  released,
   segment,
 } from './factories.ts';
-import type { Scene } from './harness.ts';
+import { expectNear, type Scene } from './harness.ts';
 
 export function describeChanges(scene: Scene): void {
   const seen = (generation: number) => ({ generation });
@@ -78,6 +78,7 @@ export function describeChanges(scene: Scene): void {
     const claim = await scene.claimOne(pod);
     await scene.store.settle(pod, [parked(claim, 'sleep', HOUR)]);
     expect(await scene.store.reschedule(pending, { afterMs: 0 })).toBe('done');
+    expect(await scene.row(pending)).toMatchObject({ status: 'pending', waitFor: undefined });
     expect((await scene.claimOne(pod)).task).toBe(pending);
   });
 
@@ -138,6 +139,15 @@ export function describeChanges(scene: Scene): void {
     const next = await scene.claimOne(pod);
     expect(next).toMatchObject({ generation: 2, keyGeneration: 2 });
     expect(next.carriesFrom).toBeUndefined();
+  });
+
+  test('H11: what was paused before it ended is not paused when it is redriven', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod);
+    await scene.store.settle(pod, [released(claim, { isPaused: true })]);
+    await scene.store.cancel(claim.task, 'for good');
+    await scene.store.redrive(claim.task, { generation: 1 }, { isFresh: false });
+    expect((await scene.claimOne(pod)).task).toBe(claim.task);
   });
 
   test('H11: a redrive keeps the old outcome in the history (I4, I30)', async () => {

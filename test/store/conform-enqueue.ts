@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { TIME_MS_MAX } from '../../src/store/bounds.ts';
 import { StoreRefusedError } from '../../src/store/errors.ts';
-import { completed, expectNear, HOUR, ids, MINUTE, newId, newTask, newTasks } from './factories.ts';
-import type { Scene } from './harness.ts';
+import { completed, HOUR, ids, MINUTE, newId, newTask, newTasks } from './factories.ts';
+import { expectNear, type Scene } from './harness.ts';
 
 export function describeEnqueue(scene: Scene): void {
   test('the time that a task has begins when it is due, and is put off with it', async () => {

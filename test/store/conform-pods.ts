@@ -1,6 +1,7 @@
 /** Registering, beating, draining: what a pod writes of itself and sees of the others. */
 import { expect, test } from 'vitest';
-import type { Beat, BeatAnswer } from '../../src/store/pods.ts';
+import { StoreRefusedError } from '../../src/store/errors.ts';
+import type { Beat, BeatAnswer, PodBirth } from '../../src/store/pods.ts';
 import type { PodId } from '../../src/store/words.ts';
 import { claimOf, completed, MINUTE } from './factories.ts';
 import { birthOf, podOf, type Scene } from './harness.ts';
@@ -45,6 +46,20 @@ export function describePods(scene: Scene): void {
     await beat(podOf('alder'), 0);
     expect(await scene.store.register(birthOf('alder'))).toEqual({ boot: 0, lsn: 0, pods: [] });
     expect(await scene.store.pods()).toMatchObject([{ status: 'up', seq: 1 }]);
+  });
+
+  test('a pod that has lived before does not register again: nobody begins a life twice', async () => {
+    const again = (name: string, more: Partial<PodBirth> = {}) =>
+      scene.store.register({ ...birthOf(name), ...more });
+    for (const name of ['alder', 'birch', 'cedar']) await scene.pod(name);
+    await scene.store.markDraining(podOf('alder'));
+    await expect(again('alder')).rejects.toThrow(StoreRefusedError);
+    await scene.kill(podOf('birch'));
+    await expect(again('birch')).rejects.toThrow(StoreRefusedError);
+    await expect(again('cedar', { journal: 'another' })).rejects.toThrow(StoreRefusedError);
+    await expect(again('cedar', { boot: 2 })).rejects.toThrow(StoreRefusedError);
+    const statuses = (await scene.store.pods()).map(({ status }) => status);
+    expect(statuses).toEqual(['draining', 'dead', 'up']);
   });
 
   test('H17: registering says how far the journal had come, so that an older copy is noticed', async () => {

@@ -33,6 +33,18 @@ export function describeRetention(scene: Scene): void {
     expect(await scene.store.failHopeless(10 * MINUTE, 100)).toEqual([]);
   });
 
+  test('a redriven task of an unknown machine has its grace again, and a paused one is left', async () => {
+    const machine = 'sample/unheard-of';
+    const id = await scene.enqueue({ machine });
+    await scene.harness.insertPlain({ machine, paused: true });
+    await scene.pass(HOUR);
+    expect(await scene.store.failHopeless(10 * MINUTE, 100)).toMatchObject([{ id }]);
+    await scene.store.redrive(id, { generation: 1 }, { isFresh: false });
+    expect(await scene.store.failHopeless(10 * MINUTE, 100)).toEqual([]);
+    await scene.pass(HOUR);
+    expect(await scene.store.failHopeless(10 * MINUTE, 100)).toMatchObject([{ id }]);
+  });
+
   test('a task whose id has no known form is a dead letter', async () => {
     await known();
     const plain = { machine: MACHINE, payload: '{}' };

@@ -6,7 +6,6 @@ import {
   claimOf,
   codeOf,
   completed,
-  expectNear,
   failed,
   HOUR,
   ids,
@@ -16,7 +15,7 @@ import {
   released,
   segment,
 } from './factories.ts';
-import { podOf, type Scene } from './harness.ts';
+import { expectNear, podOf, type Scene } from './harness.ts';
 
 export function describeSettle(scene: Scene): void {
   test('an outcome is stored with its result, and the task is nobody’s any more', async () => {

@@ -2,18 +2,8 @@
 import { expect, test } from 'vitest';
 import type { TakenTask, Taking } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
-import {
-  codeOf,
-  completed,
-  expectNear,
-  HOUR,
-  ids,
-  MACHINE,
-  newId,
-  parked,
-  released,
-} from './factories.ts';
-import { podOf, type Scene } from './harness.ts';
+import { codeOf, completed, HOUR, ids, MACHINE, newId, parked, released } from './factories.ts';
+import { expectNear, podOf, type Scene } from './harness.ts';
 
 const DAY = 24 * HOUR;
 
@@ -157,6 +147,26 @@ export function describeTake(scene: Scene): void {
     );
     expect(settled.map(({ kind }) => kind)).toEqual(Array(3).fill('stood'));
     expect(await scene.store.retire(old)).toBe(true);
+  });
+
+  test('being taken over makes a task no younger, whoever gets it', async () => {
+    const pods = ['alder', 'birch', 'cedar'] as const;
+    const [alder, birch, cedar] = await Promise.all(pods.map((name) => scene.pod(name)));
+    await scene.claimNew(alder!);
+    await scene.pass(HOUR);
+    await scene.kill(alder!);
+    await take(alder!, { by: birch!, to: 'taker', crashed: 'none' });
+    await scene.kill(birch!);
+    const [taken] = await take(birch!, { by: cedar! });
+    expectNear(taken!.ageMs!, HOUR);
+  });
+
+  test('a payload that is too large is not handed to a successor; its size is told', async () => {
+    const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch')];
+    await scene.claimNew(alder, { payload: '"0123456789"' });
+    await scene.kill(alder);
+    const [taken] = await take(alder, { by: birch, to: 'taker', payloadBytesMax: 5 });
+    expect(taken).toMatchObject({ payload: undefined, oversizeBytes: 12 });
   });
 
   test('H5: a successor whose answer was lost finds what it took, and takes nothing twice', async () => {

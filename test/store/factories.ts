@@ -1,8 +1,8 @@
-/** Tasks, settlements and segments with everything filled in, for tests that care about one thing. */
-import { expect } from 'vitest';
+/** Pods, tasks, settlements and segments with everything filled in, for tests that care about one thing. */
 import { hash, type RunId, runIdMint } from '../../src/ground/index.ts';
-import type { NewTask, Segment, Settlement } from '../../src/store/tasks.ts';
-import type { Claim } from '../../src/store/words.ts';
+import type { PodBirth } from '../../src/store/pods.ts';
+import type { ClaimRequest, NewTask, Segment, Settlement } from '../../src/store/tasks.ts';
+import type { Claim, PodId } from '../../src/store/words.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -131,7 +131,31 @@ export function codeOf(error: string | undefined): unknown {
   return (JSON.parse(error ?? 'null') as { code?: unknown } | null)?.code;
 }
 
-/** Two times of the store that are meant to be one: it may read its clock more than once. */
-export function expectNear(actualMs: number, wantedMs: number): void {
-  expect(Math.abs(actualMs - wantedMs), `${actualMs} is near ${wantedMs}`).toBeLessThan(1_000);
+export function podOf(name: string): PodId {
+  return `pod-${name}` as PodId;
+}
+
+export function birthOf(name: string): PodBirth {
+  return {
+    pod: podOf(name),
+    name,
+    journal: `journal-${name}`,
+    boot: 1,
+    lsn: 0,
+    routes: [ROUTE],
+    report: { capacity: 10 },
+    nonce: `nonce-of-${name}`,
+  };
+}
+
+export function claimRequest(pod: PodId, options: Partial<ClaimRequest> = {}): ClaimRequest {
+  return {
+    pod,
+    routes: [ROUTE],
+    countMax: 100,
+    token: 'token',
+    journal: pod.replace(/^pod-/, 'journal-'),
+    head: 'ready',
+    ...options,
+  };
 }

@@ -1,11 +1,13 @@
 /** What an adapter's test file gives the conformance suite, and what the suite makes of it. */
 import { afterEach, beforeEach, expect } from 'vitest';
-import type { Json, RunId } from '../../src/ground/index.ts';
+import type { RunId } from '../../src/ground/index.ts';
 import type { PodBirth } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ClaimedTask, ClaimRequest, NewTask, TaskRow } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
-import { newTask, ROUTE } from './factories.ts';
+import { birthOf, claimRequest, newTask, podOf } from './factories.ts';
+
+export { birthOf, claimRequest, podOf } from './factories.ts';
 
 /** Columns of a plain INSERT into step_tracker; those not given are left to their defaults. */
 export interface PlainRow {
@@ -127,36 +129,6 @@ export class Scene {
   }
 }
 
-export function podOf(name: string): PodId {
-  return `pod-${name}` as PodId;
-}
-
-export function birthOf(name: string): PodBirth {
-  const report: Json = { capacity: 10 };
-  return {
-    pod: podOf(name),
-    name,
-    journal: `journal-${name}`,
-    boot: 1,
-    lsn: 0,
-    routes: [ROUTE],
-    report,
-    nonce: `nonce-of-${name}`,
-  };
-}
-
-export function claimRequest(pod: PodId, options: Partial<ClaimRequest> = {}): ClaimRequest {
-  return {
-    pod,
-    routes: [ROUTE],
-    countMax: 100,
-    token: 'token',
-    journal: pod.replace(/^pod-/, 'journal-'),
-    head: 'ready',
-    ...options,
-  };
-}
-
 /** Fresh tables and two handles for every test; afterwards the rules of the tables must hold. */
 export function useScene(harness: StoreHarness): Scene {
   const scene = new Scene(harness);
@@ -175,4 +147,9 @@ export function useScene(harness: StoreHarness): Scene {
     }
   });
   return scene;
+}
+
+/** Two times of the store that are meant to be one: it may read its clock more than once. */
+export function expectNear(actualMs: number, wantedMs: number): void {
+  expect(Math.abs(actualMs - wantedMs), `${actualMs} is near ${wantedMs}`).toBeLessThan(1_000);
 }

@@ -6,11 +6,15 @@ const STEP_COUNT = { minLength: 20, maxLength: 50, size: 'max' } as const;
 /** How often each thing is done, compared with the others. */
 const WEIGHTS = {
   enqueue: 4,
+  plain: 1,
   claim: 6,
-  settle: 7,
-  archive: 1,
+  settle: 6,
+  settleAll: 2,
+  archive: 2,
   mirror: 1,
-  beat: 1,
+  announce: 1,
+  register: 1,
+  beat: 2,
   drain: 1,
   fence: 3,
   take: 3,
@@ -36,7 +40,10 @@ export type Step = readonly [kind: Kind, a: number, b: number, c: number];
 export const STRAY = 7;
 
 const small = fc.nat({ max: 7 });
-export const steps = fc.array(fc.tuple(fc.constantFrom(...KINDS), small, small, small), STEP_COUNT);
+const step: fc.Arbitrary<Step> = fc.tuple(fc.constantFrom(...KINDS), small, small, small);
+export const steps = fc.array(step, STEP_COUNT);
+/** The same, which can be cut down to the one step that matters. */
+export const fewerSteps = fc.array(step, { ...STEP_COUNT, minLength: 1 });
 
 /** Something to do for most of what may follow. */
 export const OPENING: readonly Step[] = [

@@ -78,12 +78,13 @@ const byReach = by<Segment>(
   ({ task }) => task,
   ({ generation }) => generation,
   ({ epoch }) => epoch,
-  ({ lastSeq }) => lastSeq,
+  ({ firstSeq }) => firstSeq,
 );
 
 export function histories(tables: MemoryTables, runs: readonly RunName[]): Segment[] {
   const wanted = new Set(runs.map(({ task, generation }) => `${generation} ${task}`));
-  return [...tables.events.values()]
+  return [...new Set(runs.map(({ task }) => task))]
+    .flatMap((task) => tables.events.of(task))
     .filter(({ task, generation }) => wanted.has(`${generation} ${task}`))
     .sort(
       by(

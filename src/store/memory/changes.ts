@@ -46,10 +46,9 @@ export function reschedule(tables: MemoryTables, id: RunId, due: Due): ChangeAns
     task.deadlineAt = boundedTime(task.deadlineAt + laterMs);
   }
   task.runAt = runAt;
-  if (task.status === 'pending' && task.runAt > now) {
-    task.status = 'waiting';
-    task.waitFor = 'time';
-  }
+  const isLater = runAt > now;
+  task.status = isLater ? 'waiting' : 'pending';
+  task.waitFor = isLater ? (task.waitFor ?? 'time') : undefined;
   task.lastUpdate = now;
   tables.hint('ready');
   return 'done';
@@ -72,6 +71,7 @@ export function redrive(
   task.retryCount = 0;
   task.crashes = 0;
   task.interrupted = false;
+  task.paused = false;
   task.outcome = undefined;
   task.result = undefined;
   task.error = undefined;
@@ -123,8 +123,8 @@ export function discard(tables: MemoryTables, id: RunId, { generation }: Seen): 
 }
 
 export function find(tables: MemoryTables, ids: readonly RunId[]): TaskRow[] {
-  const wanted = new Set<string>(ids);
-  return tables.tasksWhere(({ taskId }) => wanted.has(taskId)).map(taskRowOf);
+  const found = [...new Set(ids)].flatMap((id) => tables.tasks.get(id) ?? []);
+  return found.sort(by((task) => task.taskId)).map(taskRowOf);
 }
 
 export function list(tables: MemoryTables, filter: TaskFilter): TaskRow[] {

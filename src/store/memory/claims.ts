@@ -192,6 +192,7 @@ function insertMirrored(
     pinnedTo: run.journal,
     deadlineAt: run.deadlineMs === undefined ? undefined : createdAt + run.deadlineMs,
     createdAt,
+    runAt: createdAt,
     begunAt: createdAt,
   });
 }

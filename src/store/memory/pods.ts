@@ -1,4 +1,5 @@
 /** What pods write about themselves, and how they are declared dead and laid to rest. */
+import { StoreRefusedError } from '../errors.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -22,7 +23,13 @@ export function register(tables: MemoryTables, birth: PodBirth): JournalSeen {
     ({ podId, journalId }) => journalId === birth.journal && podId !== birth.pod,
   );
   // A pod that is there already is our own, whose answer was lost: its heart may beat already.
-  if (!tables.pods.has(birth.pod)) {
+  const there = tables.pods.get(birth.pod);
+  if (there && !isSameLife(there, birth)) {
+    throw new StoreRefusedError(`the pod ${birth.pod} has lived before`, {
+      hint: 'every process registers under an id of its own',
+    });
+  }
+  if (!there) {
     const now = tables.now();
     tables.pods.set(birth.pod, {
       podId: birth.pod,
@@ -50,6 +57,10 @@ export function register(tables: MemoryTables, birth: PodBirth): JournalSeen {
       .filter(({ status }) => status !== 'down')
       .map(({ podId, status }) => ({ pod: podId, status })),
   };
+}
+
+function isSameLife(there: PodRecord, { journal, boot }: PodBirth): boolean {
+  return there.journalId === journal && there.boot === boot && there.status === 'up';
 }
 
 export function beat(tables: MemoryTables, { pod, seq, nonce, lsn, report }: Beat): BeatAnswer {

@@ -3,7 +3,7 @@ import { raised } from '../bounds.ts';
 import type { Leftovers } from '../pods.ts';
 import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN, TASK_ID_PATTERN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
-import { routeOf } from '../words.ts';
+import { routeOf, SUSPECT_CRASHES } from '../words.ts';
 import { hasStaleKey } from './claims.ts';
 import { taskRowOf } from './rows.ts';
 import { end } from './settle.ts';
@@ -32,7 +32,7 @@ function judgeOf(tables: MemoryTables, graceMs: number) {
   return (task: TaskRecord): { outcome: string; error: string } | undefined => {
     if (task.status !== 'pending' && task.status !== 'waiting') return undefined;
     if (!TASK_ID.test(task.taskId)) return { outcome: 'aborted', error: ID_MALFORMED };
-    if (!known.has(task.machine) && task.createdAt < now - graceMs) {
+    if (!known.has(task.machine) && hasWaitedFor(task, now - graceMs)) {
       return { outcome: 'aborted', error: MACHINE_UNKNOWN };
     }
     const lateMs = task.deadlineAt === undefined ? Number.NEGATIVE_INFINITY : now - task.deadlineAt;
@@ -43,6 +43,13 @@ function judgeOf(tables: MemoryTables, graceMs: number) {
     }
     return undefined;
   };
+}
+
+/** Whether a pod could have claimed it since then, if there was one that has its machine. */
+function hasWaitedFor(task: TaskRecord, since: number): boolean {
+  const isFree = !task.paused && task.crashes < SUSPECT_CRASHES && task.pinnedTo === undefined;
+  const isDue = task.status === 'waiting' ? task.waitFor !== 'turn' : task.runAt < since;
+  return isFree && isDue && task.createdAt < since;
 }
 
 export function leftovers(

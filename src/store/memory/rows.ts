@@ -42,12 +42,20 @@ function ageOf({ recordedAt, createdAt, runAt }: TaskRecord, now: number): numbe
 
 export function takenTaskOf(
   task: TaskRecord,
-  previousEpoch: number,
+  before: TaskRecord,
   now: number,
   bytesMax?: number,
 ): TakenTask {
   const { status, outcome, error } = task;
-  return { ...claimedTaskOf(task, now, bytesMax), previousEpoch, status, outcome, error };
+  return {
+    ...claimedTaskOf(task, now, bytesMax),
+    // Requeued, it is due later: that makes it no younger.
+    ageMs: task.deadlineAt === undefined ? ageOf(before, now) : undefined,
+    previousEpoch: before.claimEpoch,
+    status,
+    outcome,
+    error,
+  };
 }
 
 export function taskRowOf(task: TaskRecord): TaskRow {

@@ -4,7 +4,10 @@ import { isEnded, type MemoryTables, type TaskRecord } from './tables.ts';
 
 const EXAMPLE_COUNT_MAX = 5;
 
-type Rule = readonly [rule: string, isBroken: (task: TaskRecord, tables: MemoryTables) => boolean];
+type Rule = readonly [
+  rule: string,
+  isBroken: (task: TaskRecord, tables: MemoryTables, twins: ReadonlySet<string>) => boolean,
+];
 
 const RULES: readonly Rule[] = [
   [
@@ -40,24 +43,40 @@ const RULES: readonly Rule[] = [
   ],
   [
     'a key stands for one task of its machine',
-    (task, tables) =>
-      task.key !== undefined &&
-      tables.tasksWhere(({ machine, key }) => machine === task.machine && key === task.key).length >
-        1,
+    (task, _, twins) => task.key !== undefined && twins.has(keyOf(task)),
   ],
 ];
 
-function isRecorded(tables: MemoryTables, { taskId, generation, lastSeq }: TaskRecord): boolean {
-  for (const segment of tables.events.values()) {
-    const isOfRun = segment.task === taskId && segment.generation === generation;
-    if (isOfRun && segment.firstSeq <= lastSeq && segment.lastSeq >= lastSeq) return true;
+function keyOf({ machine, key }: TaskRecord): string {
+  return `${machine}\n${key}`;
+}
+
+/** Keys that stand for several tasks. */
+function twinsIn(tables: MemoryTables): ReadonlySet<string> {
+  const [seen, twins] = [new Set<string>(), new Set<string>()];
+  for (const task of tables.tasksWhere(({ key }) => key !== undefined)) {
+    const key = keyOf(task);
+    if (seen.has(key)) twins.add(key);
+    seen.add(key);
   }
-  return false;
+  return twins;
+}
+
+function isRecorded(tables: MemoryTables, { taskId, generation, lastSeq }: TaskRecord): boolean {
+  return tables.events
+    .of(taskId)
+    .some(
+      (segment) =>
+        segment.generation === generation &&
+        segment.firstSeq <= lastSeq &&
+        segment.lastSeq >= lastSeq,
+    );
 }
 
 export function violations(tables: MemoryTables): Violation[] {
+  const twins = twinsIn(tables);
   return RULES.flatMap(([rule, isBroken]) => {
-    const broken = tables.tasksWhere((task) => isBroken(task, tables));
+    const broken = tables.tasksWhere((task) => isBroken(task, tables, twins));
     if (broken.length === 0) return [];
     const examples = broken.slice(0, EXAMPLE_COUNT_MAX).map(({ taskId }) => taskId);
     return [{ rule, count: broken.length, examples }];

@@ -18,9 +18,9 @@ export function take(tables: MemoryTables, taking: Taking): TakenTask[] {
     .tasksWhere(({ claimedBy }) => claimedBy === from)
     .slice(0, countMax)
     .map((task) => {
-      const previousEpoch = task.claimEpoch;
+      const before = { ...task };
       takeOne(tables, taking, task);
-      const taken = takenTaskOf(task, previousEpoch, tables.now(), payloadBytesMax);
+      const taken = takenTaskOf(task, before, tables.now(), payloadBytesMax);
       return to === 'pool' ? { ...taken, payload: undefined, oversizeBytes: undefined } : taken;
     });
 }
@@ -38,12 +38,15 @@ function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
     end(tables, task, ending);
     return;
   }
-  letGo(task, now);
   if (taking.to === 'taker' && task.crashes < SUSPECT_CRASHES) {
+    // What was asked of its owner is asked of the new one.
     task.claimedBy = taking.by;
+    task.claimToken = undefined;
     task.claimedAt = now;
+    task.lastUpdate = now;
     return;
   }
+  letGo(task, now);
   if (taking.to === 'pool' && task.pinnedTo !== undefined) {
     task.status = 'waiting';
     task.waitFor = 'host';

@@ -1,10 +1,11 @@
 /** Statements on run_events. Nothing here is fenced: the epoch in the key keeps owners apart. */
 import { sql } from './sql.ts';
 
+/** `at` stays: since when a generation is on record says how old it is. */
 const extend = sql`
   on conflict (task_id, generation, epoch, first_seq) do update
      set last_seq = excluded.last_seq, last_hash = excluded.last_hash, state = excluded.state,
-         events = excluded.events, at = clock_timestamp()`;
+         events = excluded.events`;
 const hasGrown = sql`
   excluded.last_seq > run_events.last_seq and excluded.prev_hash = run_events.prev_hash
   and starts_with(excluded.events, left(run_events.events, -1))`;
@@ -58,12 +59,16 @@ export const archiveSegments = sql`
   ${extendSegment}
   returning task_id, generation, epoch, first_seq`;
 
-/** $1 tasks, $2 generations, $3 epochs, $4 first seqs: how far what is stored goes. */
+/**
+ * $1 tasks, $2 generations, $3 epochs, $4 first seqs, $5 events: how far what is stored goes, and
+ * whether it begins with those events.
+ */
 export const selectSegmentEnds = sql`
   select stored.task_id, stored.generation, stored.epoch, stored.first_seq,
-         stored.last_seq, stored.prev_hash, stored.last_hash
-    from unnest($1::text[], $2::int[], $3::bigint[], $4::int[])
-         as asked (task_id, generation, epoch, first_seq)
+         stored.last_seq, stored.prev_hash, stored.last_hash,
+         starts_with(stored.events, left(asked.events, -1)) as begins_so
+    from unnest($1::text[], $2::int[], $3::bigint[], $4::int[], $5::text[])
+         as asked (task_id, generation, epoch, first_seq, events)
     join run_events stored using (task_id, generation, epoch, first_seq)`;
 
 /** $1 tasks, $2 generations. */

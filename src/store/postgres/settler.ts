@@ -56,7 +56,10 @@ const SEGMENT_COLUMNS: readonly ((segment: Segment) => unknown)[] = [
   (segment) => segment.state,
   (segment) => segment.events,
 ];
-const SEGMENT_KEY = SEGMENT_COLUMNS.slice(0, 4);
+const SEGMENT_ASKED = [...SEGMENT_COLUMNS.slice(0, 4), SEGMENT_COLUMNS.at(-1)!];
+
+/** What is stored under the numbers of a segment that was not written. */
+type Stored = Segment & { readonly beginsSo: boolean };
 
 interface RunName {
   readonly task: RunId;
@@ -142,9 +145,14 @@ export class PostgresSettler {
     const written = await this.#pool.query(segments.archiveSegments, columns);
     const held = new Set(written.map((row) => keyOf(segmentOf(row))));
     const rest = batch.filter((segment) => !held.has(keyOf(segment)));
-    const asked = columnsOf(rest, SEGMENT_KEY);
+    const asked = columnsOf(rest, SEGMENT_ASKED);
     const rows = rest.length ? await this.#pool.query(segments.selectSegmentEnds, asked) : [];
-    const stored = new Map(rows.map((row) => [keyOf(segmentOf(row)), segmentOf(row)]));
+    const stored = new Map(
+      rows.map((row): [string, Stored] => [
+        keyOf(segmentOf(row)),
+        { ...segmentOf(row), beginsSo: row['begins_so'] === true },
+      ]),
+    );
     return batch.map((segment) =>
       held.has(keyOf(segment))
         ? { task: segment.task, kind: 'held' }
@@ -177,11 +185,11 @@ function keyOf({ task, generation, epoch, firstSeq }: Segment): string {
 }
 
 /** Why a segment was not written: the same or more of it is there, or something else is. */
-function compareWith(stored: Segment | undefined, segment: Segment): ArchiveAnswer {
+function compareWith(stored: Stored | undefined, segment: Segment): ArchiveAnswer {
   const { task } = segment;
   if (!stored) return { task, kind: 'refused', reason: noTask(task) };
   if (stored.prevHash === segment.prevHash) {
-    if (stored.lastSeq > segment.lastSeq) return { task, kind: 'held' };
+    if (stored.lastSeq > segment.lastSeq && stored.beginsSo) return { task, kind: 'held' };
     if (stored.lastSeq === segment.lastSeq && stored.lastHash === segment.lastHash) {
       return { task, kind: 'held' };
     }

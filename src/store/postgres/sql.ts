@@ -9,6 +9,11 @@ export function msOf(timestamp: string): string {
   return sql`floor(extract(epoch from ${timestamp}) * 1000)::float8`;
 }
 
+/** A timestamp as text, as JavaScript writes it. */
+export function isoOf(timestamp: string): string {
+  return sql`to_char(${timestamp} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
 /** How long ago a timestamp was by the store's clock, in milliseconds. */
 export function agoOf(timestamp: string): string {
   return sql`(extract(epoch from clock_timestamp() - ${timestamp}) * 1000)::float8`;

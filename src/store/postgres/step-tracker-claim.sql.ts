@@ -190,10 +190,11 @@ export const mirrorRuns = sql`
            as run (task_id, machine, version, payload, journal, deadline_ms, age_ms)
      order by task_id collate "C")
   insert into step_tracker as task
-    (task_id, machine, version, payload, pinned_to, deadline_at, created_at, status, claimed_by,
-     claimed_at, claims, claim_epoch)
+    (task_id, machine, version, payload, pinned_to, deadline_at, created_at, run_at, status,
+     claimed_by, claimed_at, claims, claim_epoch)
   select run.task_id, run.machine, run.version, run.payload, run.journal,
          now() + (run.deadline_ms - run.age_ms) * interval '1 millisecond',
+         now() - run.age_ms * interval '1 millisecond',
          now() - run.age_ms * interval '1 millisecond', 'claimed', $1, clock_timestamp(), 1,
          ${nextEpoch.replaceAll('task.claim_epoch', '0')}
     from run, fence

@@ -5,7 +5,8 @@ import { ended, fenceOf, keyUntil, onceFound, raised, sql } from './sql.ts';
 
 /** What a person said when asking for the end, as the error of the task. */
 export const cancelledError = sql`
-  json_build_object('code', 'FLEETQ_CANCELLED', 'message', coalesce(task.control_reason, ''))::text`;
+  json_build_object('code', 'FLEETQ_CANCELLED',
+    'message', coalesce(task.control_reason, 'it was asked for'))::text`;
 
 const isParked = sql`leaving.goes_to in ('pending', 'waiting')`;
 /** A cancel that was asked for while the run went on is kept, whatever its owner makes of it. */
@@ -65,7 +66,7 @@ export const settleTasks = sql`
            result = leaving.result,
            error = case when ${isCancelled} then ${cancelledError} when ${isSpent} then $24
              else leaving.error end,
-           paused = leaving.is_paused,
+           paused = task.paused or leaving.is_paused and not ${hasEnded},
            retry_count = least(task.retry_count + leaving.retries_add, ${COUNT_MAX}),
            crashes = case when leaving.has_completed_step then 0 else task.crashes end,
            claim_epoch = case when ${hasEnded} then task.claim_epoch

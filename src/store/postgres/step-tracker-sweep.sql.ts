@@ -43,8 +43,9 @@ function takeTo(to: keyof typeof TO): string {
   update step_tracker task
      set status = ${status},
          wait_for = case when ${isHosted} then 'host' end,
-         run_at = clock_timestamp() + case when (${status}) = 'pending' then random() else 0 end
-           * $7::float8 * interval '1 millisecond',
+         run_at = case (${status})
+           when 'pending' then clock_timestamp() + random() * ${spanOf('$7::float8')}
+           when 'waiting' then clock_timestamp() else task.run_at end,
          deadline_at = case when ${isHosted}
            then coalesce(task.deadline_at, clock_timestamp() + interval '24 hours')
            else task.deadline_at end,

@@ -1,6 +1,6 @@
 /** Statements on step_tracker by which tasks come in, are looked at, and are changed by people. */
 import { SPAN_MS_MAX } from '../bounds.ts';
-import { ended, keyUntil, msOf, raised, spanOf, sql } from './sql.ts';
+import { ended, isoOf, keyUntil, msOf, raised, spanOf, sql } from './sql.ts';
 
 const latest = sql`timestamptz '9999-12-31 00:00:00+00'`;
 
@@ -96,8 +96,9 @@ export const cancelTask = sql`
            else ${raised('claim_epoch')} end,
          control_reason = case when status <> 'claimed' then null
            when control = 'cancel' then control_reason else $2 end,
-         control = case when status = 'claimed' then 'cancel' end,
-         last_update = clock_timestamp()
+         last_update = case when status = 'claimed' and control = 'cancel' then last_update
+           else clock_timestamp() end,
+         control = case when status = 'claimed' then 'cancel' end
    where task_id = $1 and status in ('pending', 'waiting', 'claimed')
   returning status`;
 
@@ -145,7 +146,7 @@ export const redriveTask = sql`
            coalesce(last_hash, ''), 'outcome',
            json_build_array(json_build_object(
              'type', 'OUTCOME', 'status', status, 'outcome', outcome, 'error', error,
-             'finishedAt', ${msOf('finished_at')}))::text
+             'finishedAt', ${isoOf('finished_at')}))::text
       from old, last
     on conflict do nothing)
   update step_tracker task

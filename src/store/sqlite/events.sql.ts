@@ -27,10 +27,10 @@ export const insertSegment = `
   values (@task, @generation, @epoch, @first_seq, @last_seq, @prev_hash, @last_hash, @state,
     @events, @now)`;
 
-/** The same, where a shorter one of the same beginning is there. */
+/** The same, where a shorter one of the same beginning is there; `at` stays that of its beginning. */
 export const extendSegment = `
   update run_events
-     set last_seq = @last_seq, last_hash = @last_hash, state = @state, events = @events, at = @now
+     set last_seq = @last_seq, last_hash = @last_hash, state = @state, events = @events
    where task_id = @task and generation = @generation and epoch = @epoch
      and first_seq = @first_seq and last_seq < @last_seq`;
 

@@ -2,7 +2,7 @@
 
 /**
  * @before, @count. Machines are skipped through by the index, so that the cost is the number of
- * machines that have open tasks, and not the number of tasks.
+ * machines that have open tasks, and not the number of tasks. What was redriven has its grace again.
  */
 export const selectOfUnknownMachines = `
   with recursive open_machines (machine) as (
@@ -15,6 +15,8 @@ export const selectOfUnknownMachines = `
     join step_tracker as task on task.machine = open_machines.machine
    where open_machines.machine not in (select machine from machine_registry)
      and task.status in ('pending', 'waiting') and task.created_at <= @before
+     and task.paused = 0 and task.crashes < 2 and task.pinned_to is null
+     and iif(task.status = 'waiting', task.wait_for <> 'turn', task.run_at <= @before)
    limit @count`;
 
 /** @count. The condition is that of the index, word for word; there is hardly ever a row in it. */

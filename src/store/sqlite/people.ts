@@ -59,8 +59,8 @@ export function reschedule(tx: Tx, task: RunId, due: Due): ChangeAnswer {
   if (!isOpen || !TIMED_WAITS.includes(row.wait_for)) return 'tooLate';
   const runAt = instantOf(due, tx.now);
   const isLater = runAt > tx.now;
-  const waitFor = row.wait_for ?? (isLater ? 'time' : null);
-  const status = waitFor === null ? 'pending' : 'waiting';
+  const waitFor = isLater ? (row.wait_for ?? 'time') : null;
+  const status = isLater ? 'waiting' : 'pending';
   tx.run(sql.rescheduleTask, { task, status, wait_for: waitFor, run_at: runAt, now: tx.now });
   return 'done';
 }

@@ -32,9 +32,11 @@ export function register(tx: Tx, birth: PodBirth): JournalSeen {
     report: JSON.stringify(birth.report),
     now: tx.now,
   });
-  if (!isNew && tx.get<RawPod>(sql.selectPod, { pod })?.journal_id !== journal) {
-    throw new StoreRefusedError(`the pod id ${pod} is in use by another journal`, {
-      hint: 'pod ids are for one process only: start with a new one',
+  const there = tx.get<RawPod>(sql.selectPod, { pod });
+  const isSameLife = there?.journal_id === journal && there.boot === boot && there.status === 'up';
+  if (!isNew && !isSameLife) {
+    throw new StoreRefusedError(`the pod ${pod} has lived before`, {
+      hint: 'every process registers under an id of its own',
     });
   }
   const seen = tx.get<{ boot: number; lsn: number }>(sql.selectJournalSeen, { journal, pod });

@@ -100,10 +100,22 @@ function ageOf({ recorded_at: recordedAt, created_at, run_at }: RawClaim, now: n
   return Math.max(0, now - (recordedAt ?? Math.max(created_at, run_at)));
 }
 
-export function takenTask(row: RawTask, previousEpoch: number, now: number): TakenTask {
+/** `bytesMax`: a larger payload is not handed over; undefined where none is. */
+export function takenTask(
+  row: RawClaim & RawTask,
+  before: RawTask,
+  now: number,
+  bytesMax: number | undefined,
+): TakenTask {
+  const bytes = Buffer.byteLength(row.payload ?? '');
+  const isOversize = bytesMax !== undefined && bytes > bytesMax;
   return {
     ...claimedTask(row, now),
-    previousEpoch,
+    payload: bytesMax === undefined || isOversize ? undefined : (row.payload ?? undefined),
+    oversizeBytes: isOversize ? bytes : undefined,
+    // Requeued, it is due later: that makes it no younger.
+    ageMs: row.deadline_at === null ? ageOf({ ...row, run_at: before.run_at }, now) : undefined,
+    previousEpoch: before.claim_epoch,
     status: row.status,
     outcome: row.outcome ?? undefined,
     error: row.error ?? undefined,

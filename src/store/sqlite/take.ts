@@ -7,7 +7,7 @@
  *   pinned, to the pool      → waiting/host   everything else         → pending, soon
  */
 import type { Random, RunId } from '../../ground/index.ts';
-import { COUNT_MAX } from '../bounds.ts';
+import { COUNT_MAX, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import { CRASH_LOOP, cancelledBecause, LEADER_DIED } from '../reasons.ts';
 import type { TakenTask, Taking } from '../tasks.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
@@ -22,7 +22,7 @@ import { attempt, type Tx, type Values } from './session.ts';
 const HOST_MS_MAX = 24 * 3_600_000;
 
 export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
-  const { from, by, to } = taking;
+  const { from, by, to, payloadBytesMax = PAYLOAD_BYTES_MAX } = taking;
   const owner = tx.get<RawPod>(selectPod, { pod: from });
   if (owner?.status === 'up' || owner?.status === 'draining') return [];
   if (to === 'taker' && !isUp(tx, by)) return [];
@@ -45,8 +45,7 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
     const done = attempt(() => tx.get<RawTask>(sql.takeTask, { ...next, ...values }));
     const taken = 'answer' in done ? done.answer : undefined;
     if (!taken) return [];
-    const { payload, ...rest } = takenTask(taken, row.claim_epoch, tx.now);
-    return [{ ...rest, payload: to === 'pool' ? undefined : payload }];
+    return [takenTask(taken, row, tx.now, to === 'pool' ? undefined : payloadBytesMax)];
   });
 }
 
