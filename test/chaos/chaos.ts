@@ -6,21 +6,26 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as fleetq from '../../src/index.ts';
+import type { Acknowledgement, CancelCall, Effect, StoreCall } from '../history/evidence.ts';
 import { childProgram } from '../support/children.ts';
-import { readLedger } from '../support/ledger.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { ASIDE, POISON, STORMED } from './aside-shapes.ts';
 import { buildPackage } from './build.ts';
 import { Faults } from './faults.ts';
 import { Judge } from './judge.ts';
-import type { Reason } from './judge-effects.ts';
-import { PodHouse } from './pod-house.ts';
+import { linesOf } from './judge-calls.ts';
+import { Snapshots } from './judge-snapshots.ts';
+import { processesWith } from './left-behind.ts';
 import { Producer } from './producer.ts';
-import { StoreProxy } from './proxy.ts';
-import { type Effect, NO_BOOK, Scribe, SHAPES, shapes } from './shapes.ts';
-import type { Doses, Size } from './sizes.ts';
-import { Witness } from './witness.ts';
+import { type ChaosReport, reportOf } from './report.ts';
+import { SHAPES } from './shapes.ts';
+import type { Size } from './sizes.ts';
+import { Stage, type StageOptions } from './stage.ts';
+import { judgeStorm } from './storm-verdict.ts';
+import { type TaskFile, Witness } from './witness.ts';
+
+export { type ChaosReport, isGood } from './report.ts';
 
 export interface ChaosOptions extends Size {
   readonly seed: number;
@@ -30,164 +35,97 @@ export interface ChaosOptions extends Size {
   readonly onProgress?: ((line: string) => void) | undefined;
 }
 
-export interface ChaosReport extends Doses {
-  readonly tasks: number;
-  /** Of the store's crashes, those by SIGKILL. */
-  readonly storeKills: number;
-  readonly disksLost: number;
-  readonly lost: number;
-  readonly doubled: number;
-  readonly zombieWrites: number;
-  readonly stuck: number;
-  readonly violations: number;
-  /** Ended because their owners were killed three times over, as documented. */
-  readonly crashLoops: number;
-  /** Pods that ended by themselves. */
-  readonly podDeaths: number;
-  /** `work` and `persist` that were done again as they may be, by what kept the first from counting. */
-  readonly repeats: Readonly<Record<Reason, number>>;
-  readonly effects: number;
-  readonly seconds: number;
-  readonly drainSeconds: number;
-  readonly seed: number;
-  /** Doses that were not reached; a run with any proves nothing. */
-  readonly missed: readonly string[];
-  readonly void: boolean;
-  readonly examples: readonly string[];
-}
-
+const ALL = [...SHAPES, ...ASIDE];
+/** When what was committed decides what somebody had to see. */
+const SERVER = ['max_connections=200', 'synchronous_commit=on', 'track_commit_timestamp=on'];
 const PROGRESS_MS = 10_000;
 const DRAIN_LOOK_MS = 250;
 /** A backlog that does not shrink for so long will not. */
 const STANDSTILL_MS = 45_000;
-
-export function isGood(report: ChaosReport): boolean {
-  const { lost, doubled, zombieWrites, stuck, violations, podDeaths } = report;
-  return !report.void && lost + doubled + zombieWrites + stuck + violations + podDeaths === 0;
-}
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   childProgram('chaos/worker-child.ts');
   const place = buildPackage(options.plant);
   const directory = options.keep ?? mkdtempSync(join(tmpdir(), 'fleetq-chaos-'));
   mkdirSync(directory, { recursive: true });
-  const postgres = await startPostgres(['max_connections=200', 'synchronous_commit=on']);
+  const postgres = await startPostgres(SERVER);
   if (!postgres.canCrash) throw new Error('the store of a chaos run must be ours to crash');
+  let report: Omit<ChaosReport, 'leftBehind'>;
   try {
-    return await new Chaos(options, postgres, directory, join(place, 'dist')).run();
+    const dist = join(place, 'dist');
+    report = await new Chaos(options, { ...options, postgres, directory, dist }).run();
   } finally {
     await postgres.remove();
     rmSync(place, { recursive: true, force: true });
     if (!options.keep) rmSync(directory, { recursive: true, force: true });
   }
+  const left = processesWith([`"log":"${directory}/`, `port=${postgres.port} `]);
+  const examples = [...report.examples, ...left.map((words) => `left behind: ${words}`)];
+  return { ...report, leftBehind: left.length, examples };
 }
 
 class Chaos {
   readonly #options: ChaosOptions;
-  readonly #postgres: TestPostgres;
-  readonly #directory: string;
-  readonly #dist: string;
-  readonly #machines = shapes(fleetq, new Scribe(NO_BOOK, ''));
+  readonly #stageOptions: StageOptions;
   readonly #begunMs = performance.now();
 
-  constructor(options: ChaosOptions, postgres: TestPostgres, directory: string, dist: string) {
+  constructor(options: ChaosOptions, stageOptions: StageOptions) {
     this.#options = options;
-    this.#postgres = postgres;
-    this.#directory = directory;
-    this.#dist = dist;
+    this.#stageOptions = stageOptions;
   }
 
-  async run(): Promise<ChaosReport> {
-    const url = await this.#postgres.createDatabase();
-    const ownProxy = await this.#proxy();
-    const client = await fleetq.createFleet({
-      machines: Object.values(this.#machines),
-      store: through(url, ownProxy),
-      migrates: true,
-      isClient: true,
-      dataDir: join(this.#directory, 'producer'),
-      socket: false,
-    });
-    const witness = new Witness(url);
+  async run(): Promise<Omit<ChaosReport, 'leftBehind'>> {
+    const { tasks, seconds, doses, seed } = this.#options;
+    const stage = await Stage.set(this.#stageOptions);
+    const witness = new Witness(stage.url);
     await witness.install();
-    const houses = await this.#houses(url);
-    const producer = new Producer(client);
-    const faults = this.#faults(houses, ownProxy);
+    await stage.startPods();
+    const producer = new Producer(stage.client);
+    const faults = this.#faults(stage);
+    const snapshots = new Snapshots({
+      url: stage.url,
+      machines: SHAPES,
+      progress: () => ({ acknowledged: producer.acknowledged.length, sent: producer.sent }),
+    });
+    snapshots.start();
     const telling = setInterval(() => this.#tell(producer, faults, witness), PROGRESS_MS);
     let drainSeconds: number;
     try {
-      await Promise.all([
-        producer.produce(this.#options.tasks, this.#options.seconds),
-        faults.rage(),
-      ]);
-      drainSeconds = await this.#drain(houses, ownProxy, witness);
+      await Promise.all([producer.produce(tasks, seconds), faults.rage()]);
+      drainSeconds = await this.#drain(stage, witness);
     } finally {
       clearInterval(telling);
-      await Promise.all(houses.map((house) => house.close()));
+      await snapshots.stop();
+      await stage.stopPods();
     }
-    const violations = await client.store.violations();
-    const judge = await this.#judge(houses, producer, witness);
-    for (const { rule, count, examples } of violations) {
-      judge.violations.add(...Array.from({ length: count }, () => `${rule}: ${examples.join()}`));
-    }
-    await client.drain();
-    ownProxy.stop();
-    return this.#report(judge, faults, houses, drainSeconds);
+    const judge = await this.#judge(stage, producer, witness, snapshots);
+    await this.#judgeAside(judge, stage, faults, witness);
+    await stage.clear();
+    const spent = { seconds: secondsSince(this.#begunMs), drainSeconds };
+    return reportOf({ tasks, seed, doses, stage, faults, judge, ...spent });
   }
 
-  async #proxy(): Promise<StoreProxy> {
-    const proxy = new StoreProxy({ host: this.#postgres.host, port: this.#postgres.port });
-    await proxy.start();
-    return proxy;
-  }
-
-  /** The last of them takes suspects only, and no fault is aimed at it. */
-  async #houses(url: string): Promise<PodHouse[]> {
-    const { pods, slots } = this.#options;
-    const houses: PodHouse[] = [];
-    for (let index = 0; index <= pods; index += 1) {
-      const proxy = await this.#proxy();
-      const isSuspectsOnly = index === pods;
-      const house = new PodHouse({
-        name: isSuspectsOnly ? 'suspects' : `pod-${index}`,
-        directory: this.#directory,
-        dist: this.#dist,
-        url: through(url, proxy),
-        proxy,
-        slots,
-        isSuspectsOnly,
-      });
-      house.start();
-      houses.push(house);
-    }
-    return houses;
-  }
-
-  #faults(houses: readonly PodHouse[], ownProxy: StoreProxy): Faults {
+  #faults({ houses, ownProxies, poisoner, storm }: Stage): Faults {
     const { seed, doses, seconds, pods } = this.#options;
     return new Faults({
       houses: houses.slice(0, pods),
-      ownProxy,
-      postgres: this.#postgres,
+      ownProxies,
+      postgres: this.#stageOptions.postgres,
       random: seededRandom(seed),
       doses,
       seconds,
+      poisoner,
+      storm,
     });
   }
 
   /** Heals everything, and waits until all tasks have ended or nothing moves any more. */
-  async #drain(
-    houses: readonly PodHouse[],
-    ownProxy: StoreProxy,
-    witness: Witness,
-  ): Promise<number> {
+  async #drain(stage: Stage, witness: Witness): Promise<number> {
     const begunMs = performance.now();
-    await this.#postgres.start();
-    ownProxy.heal();
-    for (const house of houses) house.heal();
+    await stage.heal();
     let [least, movedMs] = [Number.POSITIVE_INFINITY, begunMs];
     for (;;) {
-      const { unfinished } = await witness.counts(SHAPES);
+      const { unfinished } = await witness.counts(ALL);
       if (unfinished < least) [least, movedMs] = [unfinished, performance.now()];
       if (unfinished === 0 || performance.now() - movedMs > STANDSTILL_MS) break;
       await sleep(DRAIN_LOOK_MS);
@@ -196,57 +134,44 @@ class Chaos {
   }
 
   async #judge(
-    houses: readonly PodHouse[],
-    { acknowledged }: Producer,
+    stage: Stage,
+    producer: Producer,
     witness: Witness,
+    { taken }: Snapshots,
   ): Promise<Judge> {
+    const ledgers = stage.houses.map(({ ledger }) => ledger);
     const judge = new Judge({
-      machines: this.#machines,
-      deadAt: await witness.deaths(),
-      effects: houses.flatMap(({ ledger }) => readLedger<Effect>(ledger)),
-      acknowledged,
+      machines: stage.machines,
+      pods: await witness.pods(),
+      effects: linesOf<Effect>(ledgers),
+      calls: callsOf(stage, ledgers),
+      acknowledged: [...producer.acknowledged, ...acknowledgedOf(stage)],
+      cancels: cancelsOf(stage),
+      mayFail: STORMED,
+      snapshots: taken,
     });
-    await witness.read(SHAPES, (file) => judge.see(file));
+    await witness.read(ALL, (file) => judge.see(file));
     judge.close();
+    for (const { rule, count, examples } of await stage.client.store.violations()) {
+      judge.violations.add(...Array.from({ length: count }, () => `${rule}: ${examples.join()}`));
+    }
     return judge;
   }
 
-  #report(
+  /** What only those know who gave the poison, and who asked. */
+  async #judgeAside(
     judge: Judge,
+    { poisoner, storm }: Stage,
     faults: Faults,
-    houses: readonly PodHouse[],
-    drainSeconds: number,
-  ): ChaosReport {
-    const { tasks, doses, seed } = this.#options;
-    const { lost, doubled, zombieWrites, stuck, violations, crashLoops } = judge;
-    const deaths = houses.flatMap((house) => house.deaths);
-    const missed = (Object.keys(doses) as (keyof Doses)[])
-      .filter((fault) => faults.counts[fault] < doses[fault])
-      .map((fault) => `${fault}: ${faults.counts[fault]} of ${doses[fault]}`);
-    return {
-      tasks,
-      ...faults.counts,
-      storeKills: faults.storeKills,
-      disksLost: faults.disksLost,
-      lost: lost.count,
-      doubled: doubled.count,
-      zombieWrites: zombieWrites.count,
-      stuck: stuck.count,
-      violations: violations.count,
-      crashLoops: crashLoops.count,
-      podDeaths: deaths.length,
-      repeats: judge.repeats,
-      effects: judge.effectCount,
-      seconds: secondsSince(this.#begunMs),
-      drainSeconds,
-      seed,
-      missed,
-      void: missed.length > 0,
-      examples: [lost, doubled, zombieWrites, stuck, violations, crashLoops]
-        .flatMap((tally) => tally.examples)
-        .concat(deaths)
-        .slice(0, 60),
+    witness: Witness,
+  ): Promise<void> {
+    const read = async (machines: readonly string[]) => {
+      const files: TaskFile[] = [];
+      await witness.read(machines, (file) => files.push(file));
+      return files;
     };
+    judge.violations.add(...poisoner.faultsOf(await read([POISON]), faults.counts.massKills));
+    judge.violations.add(...judgeStorm(await read(STORMED), storm));
   }
 
   #tell(producer: Producer, faults: Faults, witness: Witness): void {
@@ -254,7 +179,7 @@ class Chaos {
     if (!onProgress) return;
     const counts = Object.entries(faults.counts).map(([name, count]) => `${name} ${count}`);
     const asked = producer.acknowledged.length;
-    witness.counts(SHAPES).then(
+    witness.counts(ALL).then(
       ({ unfinished }) =>
         onProgress(
           `${secondsSince(this.#begunMs)} s: ${asked} enqueued, ${unfinished} unfinished, ` +
@@ -265,8 +190,24 @@ class Chaos {
   }
 }
 
-function through(url: string, { port }: StoreProxy): string {
-  return Object.assign(new URL(url), { port: String(port) }).href;
+/** Without tasks that people have changed: of their calls the pods know nothing. */
+function* callsOf({ storm }: Stage, ledgers: readonly string[]): Iterable<StoreCall> {
+  const stormed = new Set<string>(storm.tasks.map(({ task }) => task));
+  for (const call of linesOf<StoreCall>(ledgers.map((ledger) => `${ledger}.calls`))) {
+    yield { ...call, tasks: call.tasks.filter(({ task }) => !stormed.has(task)) };
+  }
+}
+
+function acknowledgedOf({ storm, poisoner }: Stage): Acknowledgement[] {
+  return [...storm.acknowledged, ...poisoner.acknowledged];
+}
+
+function cancelsOf({ storm }: Stage): CancelCall[] {
+  return storm.calls.flatMap(({ what, task, answer }) =>
+    what !== 'cancel' || typeof answer === 'number' || answer === 'no'
+      ? []
+      : { task, answer: answer === 'away' ? undefined : answer },
+  );
 }
 
 function secondsSince(ms: number): number {

@@ -1,67 +1,125 @@
 /**
- * What goes wrong, how often, and when: spread by a seed over the time of the run, each on a pod that
- * no other fault is at work on. Only what really happened is counted.
+ * What goes wrong, how often, and when: spread by a seed over the time of the run. Up to three faults
+ * of processes, disks, the store and the ways to it are at work at once, on one pod or on several;
+ * wrong clocks, lost answers, poison and people lie over them. Only what really happened is counted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../src/ground/index.ts';
 import type { TestPostgres } from '../support/postgres.ts';
-import { below } from '../support/seeded-random.ts';
+import { ClockFaults } from './faults-clock.ts';
+import { DiskFaults } from './faults-disk.ts';
+import { NetworkFaults } from './faults-network.ts';
+import { PodFaults } from './faults-pod.ts';
+import { StoreFaults } from './faults-store.ts';
 import type { PodHouse } from './pod-house.ts';
+import type { Poisoner } from './poisoner.ts';
 import type { StoreProxy } from './proxy.ts';
-import type { Doses } from './sizes.ts';
-
-type Fault = keyof Doses;
+import type { Doses, Fault } from './sizes.ts';
+import type { Storm } from './storm.ts';
 
 export interface FaultPorts {
   readonly houses: readonly PodHouse[];
-  /** The producer's own way to the store: its answers are lost too. */
-  readonly ownProxy: StoreProxy;
+  /** The ways of producers and people to the store: their answers are lost too. */
+  readonly ownProxies: readonly StoreProxy[];
   readonly postgres: TestPostgres;
   readonly random: Random;
   readonly doses: Doses;
   readonly seconds: number;
+  readonly poisoner: Poisoner;
+  readonly storm: Storm;
 }
 
+/** Whether it happened; it is tried again where it did not. */
+export type Act = () => Promise<boolean>;
+
 const LOOK_MS = 50;
-const DOWN_MS_MAX = 1_500;
-/** Past the silence of three seconds, so that others have taken over when the pod comes back. */
-const LONG_DOWN_MS = 5_000;
-const FAULTY_MS = [5_000, 8_000] as const;
-/** For so long the way is slow before it is cut. */
-const SLOW_MS = 300;
-const STORE_DOWN_MS_MAX = 1_500;
-const ANSWER_MS_MAX = 4_000;
+const AT_ONCE_MAX = 3;
+/** A slow machine may take so many times the time for the same doses. */
+const PATIENCE = 8;
+const STEADY_SHARE = 1 / 3;
+/** These wait for nobody: they do not take a pod away, or not for long. */
+const OVERLYING: readonly Fault[] = [
+  'inDoubt',
+  'clockJumps',
+  'spins',
+  'heapDeaths',
+  'aborts',
+  'exits',
+  'adminCalls',
+];
+/** Given by others in their own time, and counted by them. */
+const ELSEWHERE: readonly Fault[] = ['adminCalls'];
 
 export class Faults {
   readonly #ports: FaultPorts;
-  readonly counts: Record<Fault, number> = {
-    kills: 0,
-    pauses: 0,
-    drains: 0,
-    storeCrashes: 0,
-    cutOffs: 0,
-    inDoubt: 0,
-  };
-  disksLost = 0;
-  storeKills = 0;
-  #crashes = 0;
-  #killings = 0;
-  #isStoreDown = false;
+  readonly #acts: Readonly<Record<Fault, Act>>;
+  readonly pods: PodFaults;
+  readonly store: StoreFaults;
+  readonly network: NetworkFaults;
+  readonly #given = new Map<Fault, number>();
+  #atWork = 0;
+  atOnceMax = 0;
   #isOver = false;
 
   constructor(ports: FaultPorts) {
     this.#ports = ports;
+    const { poisoner } = ports;
+    const isOver = () => this.#isOver;
+    this.pods = new PodFaults({ ...ports, isOver });
+    this.store = new StoreFaults(ports);
+    this.network = new NetworkFaults({ ...ports, isOver });
+    const disks = new DiskFaults({ ...ports, isOver });
+    const clocks = new ClockFaults({ ...ports, isOver });
+    this.#acts = {
+      kills: () => this.pods.kill(),
+      massKills: () => this.pods.killAll(),
+      pauses: () => this.pods.pause(),
+      drains: () => this.pods.drain(),
+      roughDrains: () => this.pods.drainRoughly(),
+      storeCrashes: () => this.store.crash(),
+      cutOffs: () => this.network.cutOff(),
+      networkSwitches: () => this.network.turn(),
+      inDoubt: () => this.network.dropAnswer(),
+      fullDisks: () => disks.fill(),
+      clockJumps: () => clocks.jump(),
+      spins: () => poisoner.poison('spin', isOver),
+      heapDeaths: () => poisoner.poison('heap', isOver),
+      aborts: () => poisoner.poison('abort', isOver),
+      exits: () => poisoner.poison('exit', isOver),
+      adminCalls: async () => true,
+    };
+  }
+
+  /** How often each of them has happened. */
+  get counts(): Record<Fault, number> {
+    const { poisoner, storm } = this.#ports;
+    const given = (fault: Fault) => this.#given.get(fault) ?? 0;
+    const counts = Object.keys(this.#acts).map((fault) => [fault, given(fault as Fault)]);
+    return {
+      ...(Object.fromEntries(counts) as Record<Fault, number>),
+      // Of these it counts that they took effect, and not that they were asked for.
+      spins: poisoner.took('spin'),
+      heapDeaths: poisoner.took('heap'),
+      aborts: poisoner.took('abort'),
+      exits: poisoner.took('exit'),
+      adminCalls: storm.answered,
+    };
   }
 
   /** Resolves when every dose was given, or there is no more time for it. */
   async rage(): Promise<void> {
-    const { seconds, doses } = this.#ports;
-    const over = setTimeout(() => {
-      this.#isOver = true;
-    }, seconds * 2_000);
-    await Promise.all(
-      (Object.keys(doses) as Fault[]).map((fault) => this.#spread(fault, doses[fault])),
+    const { seconds, doses, storm } = this.#ports;
+    const over = setTimeout(
+      () => {
+        this.#isOver = true;
+      },
+      seconds * 1_000 * PATIENCE,
     );
+    const own = (Object.keys(doses) as Fault[]).filter((fault) => !ELSEWHERE.includes(fault));
+    await Promise.all([
+      ...own.map((fault) => this.#spread(fault, doses[fault])),
+      storm.rage(doses.adminCalls, seconds, () => this.#isOver),
+    ]);
     clearTimeout(over);
   }
 
@@ -72,7 +130,7 @@ export class Faults {
     const everyMs = (seconds * 1_000 * 0.92) / dose;
     const once = async (atMs: number) => {
       await sleep(atMs);
-      while (!this.#isOver && !(await this.#act(fault))) await sleep(LOOK_MS);
+      while (!this.#isOver && !(await this.#give(fault))) await sleep(LOOK_MS);
     };
     const places = Array.from(
       { length: dose },
@@ -81,121 +139,23 @@ export class Faults {
     await Promise.all(places.map((place) => once(begunMs + place * everyMs - performance.now())));
   }
 
-  /** Whether it happened. */
-  async #act(fault: Fault): Promise<boolean> {
-    switch (fault) {
-      case 'kills':
-        // Some at any moment of their lives, some for sure while they are at work.
-        this.#killings += 1;
-        return this.#onFree((house) => this.#kill(house), this.#killings % 2 ? 'any' : 'working');
-      case 'pauses':
-        return this.#onFree((house) => this.#pause(house));
-      case 'drains':
-        return this.#onFree((house) => this.#drain(house));
-      case 'cutOffs':
-        return this.#onFree((house) => this.#cutOff(house));
-      case 'storeCrashes':
-        return this.#crashStore();
-      case 'inDoubt':
-        return this.#dropAnswer();
+  /** Some of the pods work: a slow machine would else see nothing but processes that start. */
+  get #canBreathe(): boolean {
+    const { houses } = this.#ports;
+    return houses.filter(({ isSteady }) => isSteady).length >= houses.length * STEADY_SHARE;
+  }
+
+  async #give(fault: Fault): Promise<boolean> {
+    const isCounted = !OVERLYING.includes(fault);
+    if (isCounted && (this.#atWork >= AT_ONCE_MAX || !this.#canBreathe)) return false;
+    if (isCounted) this.#atWork += 1;
+    this.atOnceMax = Math.max(this.atOnceMax, this.#atWork);
+    try {
+      const hasHappened = await this.#acts[fault]();
+      if (hasHappened) this.#given.set(fault, (this.#given.get(fault) ?? 0) + 1);
+      return hasHappened;
+    } finally {
+      if (isCounted) this.#atWork -= 1;
     }
   }
-
-  /** Waits for a pod that nothing else is done to. */
-  async #onFree(
-    act: (house: PodHouse) => Promise<boolean>,
-    which: 'any' | 'ready' | 'working' = 'ready',
-  ): Promise<boolean> {
-    const { houses, random } = this.#ports;
-    while (!this.#isOver) {
-      const free = houses.filter((house) => house.isFree && isFit(house, which));
-      const house = free[below(random, Math.max(1, free.length))];
-      if (!house) {
-        await sleep(LOOK_MS);
-        continue;
-      }
-      house.isFree = false;
-      return act(house).finally(() => {
-        house.isFree = true;
-      });
-    }
-    return false;
-  }
-
-  async #kill(house: PodHouse): Promise<boolean> {
-    const { random } = this.#ports;
-    if (!(await house.kill())) {
-      house.start();
-      return false;
-    }
-    this.counts.kills += 1;
-    if (this.counts.kills % 3 === 0) {
-      house.loseDisk();
-      this.disksLost += 1;
-    }
-    const isLong = random.fraction() < 1 / 4;
-    await sleep(isLong ? LONG_DOWN_MS : random.fraction() * DOWN_MS_MAX);
-    house.start();
-    return true;
-  }
-
-  async #pause(house: PodHouse): Promise<boolean> {
-    const wasPaused = await house.pause(this.#faultyMs());
-    if (wasPaused) this.counts.pauses += 1;
-    return wasPaused;
-  }
-
-  /** As in a deploy: the next process comes right after, or a moment later. */
-  async #drain(house: PodHouse): Promise<boolean> {
-    const wasDrained = await house.drain();
-    if (wasDrained) this.counts.drains += 1;
-    if (wasDrained) await sleep(this.#ports.random.fraction() * DOWN_MS_MAX);
-    house.start();
-    return wasDrained;
-  }
-
-  async #cutOff(house: PodHouse): Promise<boolean> {
-    const { random } = this.#ports;
-    house.proxy.delayMs = below(random, 3) * 40;
-    await sleep(SLOW_MS);
-    await house.cutOff(random.fraction() < 2 / 3 ? 'silence' : 'reset', this.#faultyMs());
-    this.counts.cutOffs += 1;
-    return true;
-  }
-
-  async #crashStore(): Promise<boolean> {
-    const { postgres, random } = this.#ports;
-    if (this.#isStoreDown) return false;
-    this.#isStoreDown = true;
-    const how = this.#crashes % 3 === 0 ? 'kill' : 'immediate';
-    this.#crashes += 1;
-    await postgres.crash(how);
-    await sleep(random.fraction() * STORE_DOWN_MS_MAX);
-    await postgres.start();
-    this.#isStoreDown = false;
-    this.counts.storeCrashes += 1;
-    if (how === 'kill') this.storeKills += 1;
-    return true;
-  }
-
-  async #dropAnswer(): Promise<boolean> {
-    const { ownProxy, random } = this.#ports;
-    const drop = async (proxy: StoreProxy) => {
-      const wasDropped = await proxy.dropAnswer(ANSWER_MS_MAX);
-      if (wasDropped) this.counts.inDoubt += 1;
-      return wasDropped;
-    };
-    if (random.fraction() < 1 / 8) return drop(ownProxy);
-    return this.#onFree((house) => drop(house.proxy));
-  }
-
-  #faultyMs(): number {
-    const [from, to] = FAULTY_MS;
-    return from + (to - from) * this.#ports.random.fraction();
-  }
-}
-
-function isFit(house: PodHouse, which: 'any' | 'ready' | 'working'): boolean {
-  if (which === 'any') return true;
-  return house.isReady && (which === 'ready' || house.hasWorked);
 }

@@ -1,44 +1,77 @@
-/** npm run chaos -- --size ci|small|fleet [--tasks N] [--seconds S] [--seed N] [--plant NAME] [--json] */
+/** npm run chaos: tells what was asked wrongly, runs it, says what came of it. */
 import { parseArgs } from 'node:util';
-import { type ChaosReport, isGood, runChaos } from './chaos.ts';
-import { SIZES, type SizeName } from './sizes.ts';
+import { tellFigures, wholeFlag } from '../support/tool.ts';
+import { isGood, runChaos } from './chaos.ts';
+import { PLANTS } from './plants.ts';
+import { SIZES, type Size, type SizeName, shareOf } from './sizes.ts';
+
+const HELP = `npm run chaos -- [flags]
+
+Real pods in real processes on a real Postgres, while everything fails that can: kills, pauses, drains,
+crashes of the store, bad networks, full disks, wrong clocks, poison, people. Then everything is healed,
+and the history is held against the rules. Ends with 1 if one was broken, with 2 if a dose was missed.
+
+  --size ci|small|fleet|release   1,000, 10,000, 100,000 or 1,000,000 tasks; small unless said
+  --share I/N     the I-th of N equal legs of that size, each to be run and saved by itself
+  --seed N        what the faults are drawn from; 1 unless said
+  --tasks N       other than the size says
+  --seconds N     how long faults go on, other than the size says
+  --plant NAME    with a bug in the package: ${Object.keys(PLANTS).join(', ')}
+  --keep DIR      keeps logs and ledgers there
+  --json          one JSON object as the last line
+  --save          adds a leg to the results
+`;
+
+/** Legs of one seed are no copies of each other. */
+const SEEDS_APART = 1_000;
 
 const { values } = parseArgs({
   options: {
     size: { type: 'string', default: 'small' },
+    share: { type: 'string', default: '1/1' },
     tasks: { type: 'string' },
     seconds: { type: 'string' },
     seed: { type: 'string', default: '1' },
     plant: { type: 'string' },
     keep: { type: 'string' },
-    json: { type: 'boolean', default: false },
+    json: { type: 'boolean' },
+    save: { type: 'boolean' },
+    help: { type: 'boolean' },
   },
 });
-if (!(values.size in SIZES)) {
-  throw new TypeError(`--size must be one of ${Object.keys(SIZES).join(', ')}, got ${values.size}`);
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
 }
+if (!(values.size in SIZES)) {
+  throw new TypeError(`--size wants one of ${Object.keys(SIZES).join(', ')}, got ${values.size}`);
+}
+if (values.plant !== undefined && !(values.plant in PLANTS)) {
+  throw new TypeError(
+    `--plant wants one of ${Object.keys(PLANTS).join(', ')}, got ${values.plant}`,
+  );
+}
+const [leg, legs] = legOf(values.share);
 // An exit, and not a mere death, so that the server is taken along.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-const size = SIZES[values.size as SizeName];
 
+const size: Size = shareOf(SIZES[values.size as SizeName], legs);
 const report = await runChaos({
   ...size,
-  tasks: Number(values.tasks ?? size.tasks),
-  seconds: Number(values.seconds ?? size.seconds),
-  seed: Number(values.seed),
+  tasks: values.tasks === undefined ? size.tasks : wholeFlag('tasks', values.tasks, 1),
+  seconds: values.seconds === undefined ? size.seconds : wholeFlag('seconds', values.seconds, 1),
+  seed: wholeFlag('seed', values.seed) + (leg - 1) * SEEDS_APART,
   plant: values.plant,
   keep: values.keep,
-  onProgress: (line) => console.error(line),
+  onProgress: (line) => process.stderr.write(`${line}\n`),
 });
-console.log(values.json ? JSON.stringify(report) : asText(report));
-if (report.void) console.error(`void: a dose was not reached: ${report.missed.join(', ')}`);
+tellFigures('chaos', report, values);
+if (report.void) process.stderr.write(`void: ${report.missed.join(', ')}\n`);
 process.exitCode = report.void ? 2 : isGood(report) ? 0 : 1;
 
-function asText(report: ChaosReport): string {
-  return Object.entries(report)
-    .map(([name, value]) => {
-      const text = typeof value === 'object' ? JSON.stringify(value, undefined, 1) : String(value);
-      return `${name.padEnd(16)}${text}`;
-    })
-    .join('\n');
+function legOf(text: string): [leg: number, legs: number] {
+  const found = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text);
+  const [one, all] = [Number(found?.[1]), Number(found?.[2])];
+  if (one <= all) return [one, all];
+  throw new TypeError(`--share wants a leg of so many, such as 2/3, got ${text}`);
 }

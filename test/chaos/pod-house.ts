@@ -1,15 +1,23 @@
 /**
  * Keeps one pod's process up, as a supervisor on its host would, and does to it what a fault wants:
- * kill, pause, drain, cut off. Its ledger and its log are no part of its data directory, which may be lost.
+ * kill, pause, drain. Its ledger and its log are no part of its data directory, which may be lost.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childProgram } from '../support/children.ts';
-import { DRAIN_BUDGET_MS, NO_STORE, type WorkerOrders } from './orders.ts';
-import type { Cut, StoreProxy } from './proxy.ts';
+import {
+  DRAIN_BUDGET_MS,
+  HEAP_MIB,
+  NO_STORE,
+  type WorkerOrders,
+  type WorkerWord,
+} from './orders.ts';
+import type { PodDisk } from './pod-disk.ts';
+import type { StoreProxy } from './proxy.ts';
+import type { WrongClock } from './wrong-clock.ts';
 
 export interface HouseOptions {
   readonly name: string;
@@ -19,15 +27,26 @@ export interface HouseOptions {
   readonly proxy: StoreProxy;
   readonly slots: number;
   readonly isSuspectsOnly: boolean;
+  readonly foretold: string;
+  readonly wallAtZeroMs: number;
+  /** Where its data directory is, if that is to be made full. */
+  readonly disk?: PodDisk | undefined;
+  /** What its process goes by, if that is to be wrong. */
+  readonly clock?: WrongClock | undefined;
+  /** Whether a process that ended like this had said that it would. */
+  readonly wasForetold: (pid: number, code: number | null, signal: string | null) => boolean;
 }
 
 const AGAIN_MS = 250;
+const STEADY_MS = 1_500;
 /** Its budget, and what a machine with more processes than processors adds to it. */
 const DRAIN_MS_MAX = DRAIN_BUDGET_MS + 15_000;
 
 export class PodHouse {
   readonly name: string;
   readonly proxy: StoreProxy;
+  readonly disk: PodDisk | undefined;
+  readonly clock: WrongClock | undefined;
   readonly #options: HouseOptions;
   readonly #orders: WorkerOrders;
   #child: ChildProcess | undefined;
@@ -35,30 +54,46 @@ export class PodHouse {
   #bytesBefore = 0;
   /** No fault is at work on it. */
   isFree = true;
+  /** The same of its wall clock, which may be wrong whatever else is. */
+  isClockFree = true;
   isReady = false;
+  #readyMs = 0;
+  /** What its processes have told. */
+  stalls = 0;
+  recoveries = 0;
+  skewMs = 0;
   /** Ends that nobody asked for: what they said last. */
   readonly deaths: string[] = [];
 
   constructor(options: HouseOptions) {
-    const { name, directory, dist, url, slots, isSuspectsOnly } = options;
+    const { name, directory, dist, url, slots, isSuspectsOnly, foretold, wallAtZeroMs } = options;
     this.name = name;
     this.proxy = options.proxy;
+    this.disk = options.disk;
+    this.clock = options.clock;
     this.#options = options;
     this.#orders = {
       dist,
       url,
-      dataDir: join(directory, name),
+      dataDir: join(options.disk?.directory ?? directory, name),
       name,
       ledger: join(directory, `${name}.ledger`),
       log: join(directory, `${name}.log`),
       slots,
       isSuspectsOnly,
+      foretold,
+      wallAtZeroMs,
     };
   }
 
   /** Whether the process that is there now has begun any phase. */
   get hasWorked(): boolean {
     return this.#ledgerBytes() > this.#bytesBefore;
+  }
+
+  /** Nothing is done to it, and it has been at work for a while. */
+  get isSteady(): boolean {
+    return this.isFree && this.isReady && performance.now() - this.#readyMs > STEADY_MS;
   }
 
   #ledgerBytes(): number {
@@ -70,41 +105,65 @@ export class PodHouse {
   }
 
   start(): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#child) return;
     this.isReady = false;
+    this.skewMs = 0;
     this.#bytesBefore = this.#ledgerBytes();
-    const program = childProgram('chaos/worker-child.ts');
-    const child = fork(program, [JSON.stringify(this.#orders)], {
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      execArgv: [],
-    });
+    const child = this.#spawn();
     this.#child = child;
     let said = '';
     child.stderr?.on('data', (text) => {
       said = `${said}${String(text)}`.slice(-4_000);
     });
-    child.on('message', () => {
-      this.isReady = true;
-    });
+    child.on('message', (word) => this.#hear(word as WorkerWord));
     child.once('exit', (code, signal) => {
       if (this.#child !== child) return;
       this.isReady = false;
-      if (code !== NO_STORE) {
-        this.deaths.push(`${this.name}: ${code ?? signal}: ${said}`);
-        appendFileSync(this.#orders.log, `died by itself: ${code ?? signal} ${said}\n`);
-      }
+      this.#ended(child.pid ?? 0, code, signal, said);
       setTimeout(() => {
-        if (this.#child === child) this.start();
+        if (this.#child !== child) return;
+        this.#child = undefined;
+        this.start();
       }, AGAIN_MS);
     });
   }
 
-  /** False where there was no process to kill. */
-  async kill(): Promise<boolean> {
+  #spawn(): ChildProcess {
+    const program = childProgram('chaos/worker-child.ts');
+    const heap = `--max-old-space-size=${HEAP_MIB}`;
+    const node = [process.execPath, heap, program, JSON.stringify(this.#orders)];
+    const [command, ...rest] = [...(this.disk?.inside ?? []), ...node];
+    return spawn(command!, rest, {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: { ...process.env, ...this.clock?.env },
+    });
+  }
+
+  #hear(word: WorkerWord): void {
+    if (word === 'ready') [this.isReady, this.#readyMs] = [true, performance.now()];
+    else if ('stalled' in word) this.stalls += 1;
+    else if ('recovered' in word) this.recoveries += 1;
+    else this.skewMs = word.skewMs;
+  }
+
+  #ended(pid: number, code: number | null, signal: string | null, said: string): void {
+    if (code === NO_STORE || this.#options.wasForetold(pid, code, signal)) return;
+    this.deaths.push(`${this.name}: ${code ?? signal}: ${said}`);
+    appendFileSync(this.#orders.log, `died by itself: ${code ?? signal} ${said}\n`);
+  }
+
+  /** The process, if there is one, which is nobody's from now on. */
+  #take(): ChildProcess | undefined {
     const child = this.#child;
     this.#child = undefined;
     this.isReady = false;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return false;
+    return child && child.exitCode === null && child.signalCode === null ? child : undefined;
+  }
+
+  /** False where there was no process to kill. */
+  async kill(): Promise<boolean> {
+    const child = this.#take();
+    if (!child) return false;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     const [, signal] = await ended;
@@ -116,22 +175,38 @@ export class PodHouse {
    * be asked; one that does not end in order and in time has died.
    */
   async drain(): Promise<boolean> {
-    const child = this.#child;
-    this.#child = undefined;
-    this.isReady = false;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return false;
+    const child = this.#take();
+    if (!child) return false;
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     const late = setTimeout(() => child.kill('SIGKILL'), DRAIN_MS_MAX);
     const [code, signal] = await ended;
     clearTimeout(late);
     if (code === 0) return true;
+    if (this.#options.wasForetold(child.pid ?? 0, code, signal)) return false;
     this.deaths.push(`${this.name}: asked to drain, it ended with ${code ?? signal}`);
     return false;
   }
 
+  /** SIGTERM, and SIGKILL after so long. True where it was still at it then. */
+  async drainRoughly(graceMs: number): Promise<boolean> {
+    const child = this.#take();
+    if (!child) return false;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    const kill = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    const [code, signal] = await ended;
+    clearTimeout(kill);
+    const isOrderly = code === 0 || signal === 'SIGKILL';
+    if (!isOrderly && !this.#options.wasForetold(child.pid ?? 0, code, signal)) {
+      this.deaths.push(`${this.name}: asked to drain, it ended with ${code ?? signal}`);
+    }
+    return signal === 'SIGKILL';
+  }
+
   loseDisk(): void {
-    rmSync(this.#orders.dataDir, { recursive: true, force: true });
+    if (this.disk) this.disk.lose(this.#orders.dataDir);
+    else rmSync(this.#orders.dataDir, { recursive: true, force: true });
   }
 
   /** False where the process was not there all the while. */
@@ -142,24 +217,21 @@ export class PodHouse {
     return child.exitCode === null && child.signalCode === null && child.kill('SIGCONT');
   }
 
-  async cutOff(how: Cut, ms: number): Promise<void> {
-    this.proxy.cut(how);
-    await sleep(ms);
-    this.proxy.heal();
-  }
-
   /** Undoes whatever a fault has left, and starts what is not there. */
   heal(): void {
     this.proxy.disarm();
     this.proxy.heal();
+    this.disk?.makeRoom();
+    this.clock?.right();
     this.#child?.kill('SIGCONT');
-    if (!this.#child) this.start();
+    this.start();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.kill();
     this.proxy.stop();
+    this.disk?.remove();
   }
 
   get directory(): string {

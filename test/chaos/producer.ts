@@ -25,6 +25,8 @@ export class Producer {
   readonly #client: Fleet;
   readonly #mint = runIdMint(systemClock, systemRandom);
   readonly acknowledged: Acknowledged[] = [];
+  /** How many tasks were sent, answered or not. */
+  sent = 0;
   again = 0;
 
   constructor(client: Fleet) {
@@ -43,6 +45,7 @@ export class Producer {
       else {
         const to = Math.min(due, next + BATCH_COUNT);
         const indexes = Array.from({ length: to - next }, (_, place) => next + place);
+        this.sent = to;
         const act: Promise<void> = this.#persist(indexes).finally(() => running.delete(act));
         running.add(act);
         next = to;

@@ -1,47 +1,55 @@
 /**
- * The way from one process to Postgres, in our hands: it lets everything through, delays it, cuts the
- * process off, or loses the answer to a statement that the server has committed. A cut is either a
- * reset, or silence: then what was sent arrives when the way is open again, long after its sender has
- * given up, as on a real network.
+ * The way from one process to Postgres, in our hands: it lets everything through, does to it what a
+ * mode says, or loses the answer to a statement that the server has committed. While a way is silent
+ * what was sent waits, and arrives when the way is open again, long after its sender has given up,
+ * as on a real network.
  */
 import { once } from 'node:events';
 import { createServer, type Server, Socket } from 'node:net';
+import type { Random } from '../../src/ground/index.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { Doubts } from './doubts.ts';
+import type { ModeKind, NetworkMode } from './network-modes.ts';
+import { type Passage, Pipe } from './pipe.ts';
 
-export type Cut = 'silence' | 'reset';
-
-/** Statements that change something; which of them is in doubt is left to chance. */
-const WRITES = /update step_tracker|insert into (?:step_tracker|run_events)|update pod_health/;
-/** The server says that it has committed rows, or nothing, and that it waits for what comes next. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the protocol is binary
-const COMMITTED = /(?:SELECT|UPDATE|INSERT 0) [1-9]\d*\x00Z\x00\x00\x00\x05I$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the protocol is binary
-const READY = /Z\x00\x00\x00\x05[ITE]$/;
-
-interface Pair {
+export interface Pair {
   readonly client: Socket;
   readonly server: Socket;
   readonly up: Pipe;
   readonly down: Pipe;
+  /** What has come through it, for a way that breaks after so many bytes. */
+  bytes: number;
+  isCut: boolean;
 }
 
-/** An answer that is to be lost: on which connection, and what of it has come so far. */
-interface Doubt {
-  pair: Pair | undefined;
-  held: Buffer[];
-  readonly finish: (wasDropped: boolean) => void;
-}
+type Direction = 'up' | 'down';
+
+const BLOCKS: Readonly<Record<Direction, readonly ModeKind[]>> = {
+  up: ['silence', 'unheard'],
+  down: ['silence', 'unanswered'],
+};
 
 export class StoreProxy {
   readonly #target: { readonly host: string; readonly port: number };
+  readonly #random: Random;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
-  #cut: Cut | undefined;
-  #doubt: Doubt | undefined;
-  delayMs = 0;
+  readonly #doubts = new Doubts((pair) => this.#break(pair));
+  #mode: NetworkMode | undefined;
+  #isSilentNow = false;
+  #flaps: NodeJS.Timeout | undefined;
   port = 0;
+  /** No fault is at work on it. */
+  isFree = true;
+  /** How often the present mode, or the last one, has kept something back or broken it. */
+  touched = 0;
 
-  constructor(target: { readonly host: string; readonly port: number }) {
+  constructor(
+    target: { readonly host: string; readonly port: number },
+    random: Random = seededRandom(1),
+  ) {
     this.#target = target;
+    this.#random = random;
     this.#server = createServer((client) => this.#join(client));
   }
 
@@ -52,143 +60,132 @@ export class StoreProxy {
   }
 
   stop(): void {
+    this.heal();
     this.#server.close();
-    for (const pair of this.#pairs) end(pair);
+    for (const pair of this.#pairs) this.#break(pair);
   }
 
-  cut(how: Cut): void {
-    this.#cut = how;
-    if (how === 'reset') for (const pair of this.#pairs) end(pair);
+  cut(kind: 'silence' | 'reset'): void {
+    this.turn({ kind });
+  }
+
+  turn(mode: NetworkMode): void {
+    this.heal();
+    this.touched = 0;
+    this.#mode = mode;
+    for (const pair of this.#pairs) pair.bytes = 0;
+    if (mode.kind === 'reset') for (const pair of this.#pairs) this.#reset(pair);
+    // The server's side is gone, and whoever is on the other does not know it yet.
+    if (mode.kind === 'slowClose') for (const { server } of this.#pairs) server.destroy();
+    if (mode.kind === 'flapping') this.#flap(mode.openMs, mode.silentMs);
   }
 
   heal(): void {
-    this.#cut = undefined;
-    this.delayMs = 0;
-    for (const { up, down } of this.#pairs) {
-      up.pump();
-      down.pump();
-    }
+    clearTimeout(this.#flaps);
+    this.#mode = undefined;
+    this.#isSilentNow = false;
+    this.#letThrough();
   }
 
   /** Loses the answer to the next write that the server commits; false where none came in time. */
   dropAnswer(msMax: number): Promise<boolean> {
-    if (this.#doubt) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.disarm(), msMax);
-      const finish = (wasDropped: boolean) => {
-        clearTimeout(timer);
-        this.#doubt = undefined;
-        resolve(wasDropped);
-      };
-      this.#doubt = { pair: undefined, held: [], finish };
-    });
+    return this.#doubts.arm(msMax);
   }
 
-  /** Nothing is dropped any more; what was held back arrives after all. */
   disarm(): void {
-    const doubt = this.#doubt;
-    if (!doubt) return;
-    this.#letGo(doubt);
-    doubt.finish(false);
+    this.#doubts.disarm();
   }
 
-  #letGo(doubt: Doubt): void {
-    const { pair, held } = doubt;
-    [doubt.pair, doubt.held] = [undefined, []];
-    for (const chunk of held) pair?.down.push(chunk);
+  #letThrough(): void {
+    for (const { up, down } of this.#pairs) {
+      up.release();
+      down.release();
+    }
+  }
+
+  #flap(openMs: number, silentMs: number): void {
+    this.#isSilentNow = !this.#isSilentNow;
+    if (!this.#isSilentNow) this.#letThrough();
+    const ms = this.#isSilentNow ? silentMs : openMs;
+    this.#flaps = setTimeout(() => this.#flap(openMs, silentMs), ms);
   }
 
   #join(client: Socket): void {
-    if (this.#cut === 'reset') {
+    client.on('error', () => undefined);
+    if (this.#mode?.kind === 'reset') {
+      this.touched += 1;
       client.resetAndDestroy();
       return;
     }
     const server = new Socket().connect(this.#target);
-    const waitMs = () => (this.#cut ? undefined : this.delayMs);
-    const pair: Pair = {
-      client,
-      server,
-      up: new Pipe(server, waitMs),
-      down: new Pipe(client, waitMs),
-    };
+    server.on('error', () => undefined);
+    const up = new Pipe(server, this.#passage('up'));
+    const down = new Pipe(client, this.#passage('down'));
+    const pair: Pair = { client, server, up, down, bytes: 0, isCut: false };
     this.#pairs.add(pair);
     client.setNoDelay(true);
     server.setNoDelay(true);
-    client.on('data', (chunk: Buffer) => this.#asked(pair, chunk));
-    server.on('data', (chunk: Buffer) => this.#answered(pair, chunk));
+    client.on('data', (chunk: Buffer) => {
+      this.#doubts.asked(pair, chunk);
+      this.#through(pair, 'up', chunk);
+    });
+    server.on('data', (chunk: Buffer) => {
+      for (const part of this.#doubts.answered(pair, chunk)) this.#through(pair, 'down', part);
+    });
     // Through a silent way not even the end of a connection is heard.
-    client.on('close', () => pair.up.end());
+    client.on('close', () => up.end());
     server.on('close', () => {
-      // The server died before it had committed: there is no answer to lose.
-      if (this.#doubt?.pair === pair) this.disarm();
-      pair.down.end();
+      for (const part of this.#doubts.ended(pair)) down.push(part);
+      down.end();
       if (client.destroyed) this.#pairs.delete(pair);
     });
-    client.on('error', () => undefined);
-    server.on('error', () => undefined);
   }
 
-  #asked(pair: Pair, chunk: Buffer): void {
-    const doubt = this.#doubt;
-    if (doubt && !doubt.pair && WRITES.test(chunk.toString('latin1'))) doubt.pair = pair;
-    pair.up.push(chunk);
+  #through(pair: Pair, direction: Direction, chunk: Buffer): void {
+    const mode = this.#mode;
+    if (pair.isCut) return;
+    pair.bytes += chunk.length;
+    if (mode?.kind !== 'cutAfter' || pair.bytes < mode.bytes) return pair[direction].push(chunk);
+    // The last piece comes through in part: the other side has begun to read a message.
+    const rest = chunk.length - (pair.bytes - mode.bytes);
+    if (rest > 0) (direction === 'up' ? pair.server : pair.client).write(chunk.subarray(0, rest));
+    pair.isCut = true;
+    this.touched += 1;
+    pair.client.destroySoon();
+    pair.server.destroySoon();
   }
 
-  #answered(pair: Pair, chunk: Buffer): void {
-    const doubt = this.#doubt;
-    if (doubt?.pair !== pair) return pair.down.push(chunk);
-    doubt.held.push(chunk);
-    const said = Buffer.concat(doubt.held).toString('latin1');
-    if (!COMMITTED.test(said)) {
-      // Nothing was changed, or it failed: that answer is none to lose.
-      if (READY.test(said)) this.#letGo(doubt);
-      return;
-    }
-    end(pair);
+  #passage(direction: Direction): Passage {
+    let freeMs = 0;
+    return {
+      isBlocked: () =>
+        this.#isSilentNow || (!!this.#mode && BLOCKS[direction].includes(this.#mode.kind)),
+      delayMs: (bytes) => {
+        const mode = this.#mode;
+        if (mode?.kind === 'slowClose') return bytes === 0 ? mode.delayMs : 0;
+        if (mode?.kind === 'latency') return mode.delayMs;
+        if (mode?.kind === 'jitter') return mode.delayMsMax * this.#random.fraction();
+        if (mode?.kind !== 'throttle') return 0;
+        const nowMs = performance.now();
+        freeMs = Math.max(nowMs, freeMs) + (bytes * 1_000) / mode.bytesPerSecond;
+        return freeMs - nowMs;
+      },
+      onTouched: () => {
+        if (this.#mode) this.touched += 1;
+      },
+    };
+  }
+
+  #reset(pair: Pair): void {
+    this.touched += 1;
+    this.#break(pair);
+  }
+
+  #break(pair: Pair): void {
     this.#pairs.delete(pair);
-    doubt.finish(true);
-  }
-}
-
-function end({ client, server }: Pair): void {
-  client.destroy();
-  server.destroy();
-}
-
-/** One direction: in order, each chunk as late as the proxy wants it; nothing while that is never. */
-class Pipe {
-  readonly #to: Socket;
-  readonly #waitMs: () => number | undefined;
-  readonly #queue: { readonly chunk: Buffer | undefined; readonly at: number }[] = [];
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(to: Socket, waitMs: () => number | undefined) {
-    this.#to = to;
-    this.#waitMs = waitMs;
-  }
-
-  push(chunk: Buffer | undefined): void {
-    this.#queue.push({ chunk, at: performance.now() });
-    this.pump();
-  }
-
-  end(): void {
-    this.push(undefined);
-  }
-
-  pump(): void {
-    clearTimeout(this.#timer);
-    for (let next = this.#queue[0]; next; next = this.#queue[0]) {
-      const waitMs = this.#waitMs();
-      if (waitMs === undefined) return;
-      const leftMs = next.at + waitMs - performance.now();
-      if (leftMs > 0) {
-        this.#timer = setTimeout(() => this.pump(), leftMs);
-        return;
-      }
-      this.#queue.shift();
-      if (next.chunk === undefined) this.#to.destroySoon();
-      else if (!this.#to.destroyed) this.#to.write(next.chunk);
-    }
+    // A socket that is about to end cannot be reset any more, and would stay open for ever.
+    if (pair.client.writableEnded) pair.client.destroy();
+    else pair.client.resetAndDestroy();
+    pair.server.destroy();
   }
 }

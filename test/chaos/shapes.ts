@@ -24,6 +24,8 @@ export interface Effect {
   readonly pod: string;
   /** By the wall clock, which is the database's too. */
   readonly at: number;
+  /** By that of its process, which may have been set. */
+  readonly ownAt?: number | undefined;
 }
 
 interface Subject {
@@ -45,12 +47,15 @@ export const NO_BOOK: Book = { write: async () => undefined, note: () => undefin
 export class Scribe {
   readonly #ledger: Book;
   readonly #pod: string;
+  readonly #now: () => number;
   #phase = '';
   #step = '';
 
-  constructor(ledger: Book, pod: string) {
+  /** `now`: the true time, which is the database's too, whatever this process takes it for. */
+  constructor(ledger: Book, pod: string, now: () => number = Date.now) {
     this.#ledger = ledger;
     this.#pod = pod;
+    this.#now = now;
   }
 
   /** A handler alone cannot tell a probe from its `check`. */
@@ -77,7 +82,8 @@ export class Scribe {
       fencingToken,
       outcome,
       pod: this.#pod,
-      at: Date.now(),
+      at: this.#now(),
+      ownAt: Date.now(),
     };
     if (!hasEffect(phase, outcome)) return this.#ledger.note(line);
     await this.#ledger.write(line);

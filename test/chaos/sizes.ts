@@ -1,14 +1,38 @@
 /** How much of everything: tasks, time and doses of each fault. A dose not reached voids the run. */
 
 export interface Doses {
+  /** SIGKILL of one pod; every third with its disk. */
   readonly kills: number;
+  /** SIGKILL of all pods at once; with half of their disks, with all, with none, in turn. */
+  readonly massKills: number;
+  /** SIGSTOP past the silence. */
   readonly pauses: number;
   /** SIGTERM and a new process, as in a deploy. */
   readonly drains: number;
+  /** SIGTERM, and SIGKILL before the drain was over. */
+  readonly roughDrains: number;
   readonly storeCrashes: number;
+  /** The way to the store cut past the silence. */
   readonly cutOffs: number;
+  /** Changes of the way to the store: slow, narrow, deaf, torn, flapping. */
+  readonly networkSwitches: number;
+  /** Answers to a commit that were lost. */
   readonly inDoubt: number;
+  /** A pod's disk full until its journal stood still, and then larger again. */
+  readonly fullDisks: number;
+  /** A pod's wall clock set or running wrong, as the pod itself saw it. */
+  readonly clockJumps: number;
+  /** Handlers that hold the loop longer than the silence. */
+  readonly spins: number;
+  /** Processes that their own handlers ended: heap used up, abort(), exit(0). */
+  readonly heapDeaths: number;
+  readonly aborts: number;
+  readonly exits: number;
+  /** Answered calls of people: cancel, reschedule, redrive, discard, lists. */
+  readonly adminCalls: number;
 }
+
+export type Fault = keyof Doses;
 
 export interface Size {
   readonly tasks: number;
@@ -21,26 +45,113 @@ export interface Size {
 
 export const SIZES = {
   ci: {
-    tasks: 1_500,
-    seconds: 45,
+    tasks: 1_000,
+    seconds: 34,
     pods: 4,
     slots: 32,
-    doses: { kills: 6, pauses: 2, drains: 3, storeCrashes: 3, cutOffs: 2, inDoubt: 6 },
+    doses: {
+      kills: 4,
+      massKills: 1,
+      pauses: 2,
+      drains: 2,
+      roughDrains: 2,
+      storeCrashes: 4,
+      cutOffs: 1,
+      networkSwitches: 10,
+      inDoubt: 6,
+      fullDisks: 1,
+      clockJumps: 4,
+      spins: 1,
+      heapDeaths: 1,
+      aborts: 1,
+      exits: 1,
+      adminCalls: 100,
+    },
   },
   small: {
     tasks: 10_000,
-    seconds: 170,
+    seconds: 180,
     pods: 6,
     slots: 32,
-    doses: { kills: 20, pauses: 6, drains: 15, storeCrashes: 6, cutOffs: 6, inDoubt: 25 },
+    doses: {
+      kills: 30,
+      massKills: 2,
+      pauses: 10,
+      drains: 8,
+      roughDrains: 6,
+      storeCrashes: 8,
+      cutOffs: 4,
+      networkSwitches: 30,
+      inDoubt: 25,
+      fullDisks: 2,
+      clockJumps: 9,
+      spins: 3,
+      heapDeaths: 2,
+      aborts: 2,
+      exits: 2,
+      adminCalls: 600,
+    },
   },
   fleet: {
     tasks: 100_000,
-    seconds: 960,
+    seconds: 1_320,
     pods: 6,
     slots: 48,
-    doses: { kills: 105, pauses: 32, drains: 60, storeCrashes: 21, cutOffs: 30, inDoubt: 150 },
+    doses: {
+      kills: 306,
+      massKills: 6,
+      pauses: 102,
+      drains: 45,
+      roughDrains: 30,
+      storeCrashes: 60,
+      cutOffs: 30,
+      networkSwitches: 200,
+      inDoubt: 150,
+      fullDisks: 6,
+      clockJumps: 30,
+      spins: 9,
+      heapDeaths: 6,
+      aborts: 6,
+      exits: 6,
+      adminCalls: 2_100,
+    },
+  },
+  release: {
+    tasks: 1_000_000,
+    seconds: 13_200,
+    pods: 6,
+    slots: 48,
+    doses: {
+      kills: 3_000,
+      massKills: 60,
+      pauses: 1_000,
+      drains: 450,
+      roughDrains: 300,
+      storeCrashes: 600,
+      cutOffs: 300,
+      networkSwitches: 3_000,
+      inDoubt: 1_500,
+      fullDisks: 60,
+      clockJumps: 300,
+      spins: 80,
+      heapDeaths: 60,
+      aborts: 60,
+      exits: 60,
+      adminCalls: 50_000,
+    },
   },
 } as const satisfies Record<string, Size>;
 
 export type SizeName = keyof typeof SIZES;
+
+/** One of so many equal legs; together they are at least the whole. */
+export function shareOf(size: Size, legs: number): Size {
+  const part = (count: number) => Math.ceil(count / legs);
+  const doses = Object.entries(size.doses).map(([fault, dose]) => [fault, part(dose)]);
+  return {
+    ...size,
+    tasks: part(size.tasks),
+    seconds: part(size.seconds),
+    doses: Object.fromEntries(doses) as Record<Fault, number>,
+  };
+}

@@ -5,77 +5,67 @@
  */
 import pg from 'pg';
 import type { RunId } from '../../src/ground/index.ts';
-import type { Segment } from '../../src/store/index.ts';
+import type { Change, EndRow, PodLife, TaskFile, TimedSegment } from '../history/evidence.ts';
 
-/** A change of one row, in the order in which they were made. */
-export interface Change {
-  readonly at: number;
-  readonly wasStatus: string | undefined;
-  readonly status: string;
-  readonly wasEpoch: number;
-  readonly epoch: number;
-  readonly wasOwner: string | undefined;
-  readonly owner: string | undefined;
-  readonly wasGeneration: number;
-  readonly generation: number;
-  readonly wasHash: string | undefined;
-  readonly hash: string | undefined;
-  readonly wasOutcome: string | undefined;
-  readonly outcome: string | undefined;
-}
-
-export interface EndRow {
-  readonly task: RunId;
-  readonly key: string | undefined;
-  readonly machine: string;
-  readonly status: string;
-  readonly outcome: string | undefined;
-  readonly result: string | undefined;
-  readonly error: string | undefined;
-  readonly epoch: number;
-  readonly lastSeq: number;
-  readonly lastHash: string | undefined;
-}
-
-export type TimedSegment = Segment & { readonly at: number };
-
-/** All that the store knows of one task. */
-export interface TaskFile {
-  readonly row: EndRow;
-  readonly segments: readonly TimedSegment[];
-  readonly changes: readonly Change[];
-}
+export type { Change, EndRow, TaskFile, TimedSegment } from '../history/evidence.ts';
 
 const INSTALL = `
   create table chaos_change (
     number bigserial primary key, task_id text collate "C" not null,
     at timestamptz not null, was_status text, status text, was_epoch bigint, epoch bigint,
     was_owner text, owner text, was_generation int, generation int, was_hash text, hash text,
-    was_outcome text, outcome text);
+    was_outcome text, outcome text, was_retries int, retries int, was_crashes int, crashes int,
+    was_control text, control text);
   create index chaos_change_of_task on chaos_change (task_id, number);
   create function chaos_see() returns trigger language plpgsql as $$
   begin
     insert into chaos_change
       (task_id, at, was_status, status, was_epoch, epoch, was_owner, owner, was_generation,
-       generation, was_hash, hash, was_outcome, outcome)
+       generation, was_hash, hash, was_outcome, outcome, was_retries, retries, was_crashes, crashes,
+       was_control, control)
     values (new.task_id, clock_timestamp(), old.status, new.status, old.claim_epoch,
        new.claim_epoch, old.claimed_by, new.claimed_by, old.generation, new.generation,
-       old.last_hash, new.last_hash, old.outcome, new.outcome);
+       old.last_hash, new.last_hash, old.outcome, new.outcome, old.retry_count, new.retry_count,
+       old.crashes, new.crashes, old.control, new.control);
     return null;
   end $$;
   create trigger chaos_sees after update on step_tracker
-    for each row execute function chaos_see();`;
+    for each row execute function chaos_see();
+
+  -- How long each segment was. Since when, the time of that commit says, and no time in a row can:
+  -- between a row and its commit a busy server may take seconds.
+  create table chaos_growth (
+    task_id text collate "C" not null, generation int not null, epoch bigint not null,
+    first_seq int not null, last_seq int not null);
+  create index chaos_growth_of_task on chaos_growth (task_id);
+  create function chaos_see_growth() returns trigger language plpgsql as $$
+  begin
+    insert into chaos_growth
+    values (new.task_id, new.generation, new.epoch, new.first_seq, new.last_seq);
+    return null;
+  end $$;
+  create trigger chaos_sees_growth after insert or update on run_events
+    for each row execute function chaos_see_growth();`;
 
 const PAGE = 1_000;
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
 const SELECT_ROWS = `
-  select task_id, key, machine, status, outcome, result, error, claim_epoch, last_seq, last_hash
+  select task_id, generation, key, machine, status, outcome, result, error, claim_epoch, last_seq,
+         last_hash, retry_count, crashes
     from step_tracker where task_id > $1 and machine = any ($3) order by task_id limit $2`;
 const SELECT_SEGMENTS = `
-  select task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events,
-         ${ms('at')} as at
-    from run_events where task_id = any ($1)`;
+  select task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events, grew
+    from run_events
+   cross join lateral (
+     select json_agg(json_build_object('lastSeq', seen.last_seq, 'at', ${ms('committed.at')})
+              order by seen.last_seq, committed.at) as grew
+       from chaos_growth seen
+      cross join lateral (select pg_xact_commit_timestamp(seen.xmin) as at) committed
+      where (seen.task_id, seen.generation, seen.epoch, seen.first_seq)
+          = (run_events.task_id, run_events.generation, run_events.epoch, run_events.first_seq)
+   ) growth
+   where task_id = any ($1)`;
 const SELECT_CHANGES = `
   select *, ${ms('at')} as at_ms from chaos_change where task_id = any ($1) order by number`;
 
@@ -104,13 +94,20 @@ export class Witness {
     });
   }
 
-  /** When each pod was declared dead. */
-  async deaths(): Promise<Map<string, number>> {
+  /** Every process of a pod that there was. */
+  async pods(): Promise<PodLife[]> {
     return this.#with(async (client) => {
-      const { rows } = await client.query<{ pod_id: string; at: number }>(
-        `select pod_id, ${ms('dead_at')} as at from pod_health where dead_at is not null`,
+      const { rows } = await client.query<Row>(
+        `select pod_id, name, dead_by, ${ms('last_heartbeat')} as beat_at, ${ms('dead_at')} as dead_at
+           from pod_health`,
       );
-      return new Map(rows.map(({ pod_id, at }) => [pod_id, at]));
+      return rows.map((row) => ({
+        pod: row['pod_id'] as string,
+        name: row['name'] as string,
+        lastBeatAt: row['beat_at'] as number,
+        deadAt: (row['dead_at'] ?? undefined) as number | undefined,
+        deadBy: textOf(row['dead_by']),
+      }));
     });
   }
 
@@ -163,6 +160,7 @@ const textOf = (value: unknown) => (value ?? undefined) as string | undefined;
 function endRowOf(row: Row): EndRow {
   return {
     task: row['task_id'] as RunId,
+    generation: row['generation'] as number,
     key: textOf(row['key']),
     machine: row['machine'] as string,
     status: row['status'] as string,
@@ -172,10 +170,13 @@ function endRowOf(row: Row): EndRow {
     epoch: Number(row['claim_epoch']),
     lastSeq: row['last_seq'] as number,
     lastHash: textOf(row['last_hash']),
+    retries: row['retry_count'] as number,
+    crashes: row['crashes'] as number,
   };
 }
 
 function segmentOf(row: Row): TimedSegment {
+  const grew = row['grew'] as { readonly lastSeq: number; readonly at: number }[];
   return {
     task: row['task_id'] as RunId,
     generation: row['generation'] as number,
@@ -186,7 +187,8 @@ function segmentOf(row: Row): TimedSegment {
     lastHash: row['last_hash'] as string,
     state: row['state'] as string,
     events: row['events'] as string,
-    at: row['at'] as number,
+    at: grew.find(({ lastSeq }) => lastSeq === row['last_seq'])!.at,
+    grew,
   };
 }
 
@@ -205,5 +207,11 @@ function changeOf(row: Row): Change {
     hash: textOf(row['hash']),
     wasOutcome: textOf(row['was_outcome']),
     outcome: textOf(row['outcome']),
+    wasRetries: row['was_retries'] as number,
+    retries: row['retries'] as number,
+    wasCrashes: row['was_crashes'] as number,
+    crashes: row['crashes'] as number,
+    wasControl: textOf(row['was_control']),
+    control: textOf(row['control']),
   };
 }

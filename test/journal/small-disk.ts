@@ -10,6 +10,8 @@ import { join } from 'node:path';
 export interface SmallDisk {
   /** Where it is mounted, for those inside. */
   readonly directory: string;
+  /** The same for those outside. */
+  readonly seenFromOutside: string;
   /** What a command is started through to be inside. */
   readonly inside: readonly string[];
   run(command: string, ...args: string[]): string;
@@ -33,11 +35,14 @@ export function whyNoSmallDisk(): string | undefined {
   }
 }
 
-export async function makeSmallDisk(sizeMiB: number): Promise<SmallDisk> {
+export async function makeSmallDisk(
+  sizeMiB: number,
+  lifeSeconds = LIFE_SECONDS,
+): Promise<SmallDisk> {
   const outside = mkdtempSync(join(tmpdir(), 'fleetq-disk-'));
   const directory = join(outside, 'disk');
   mkdirSync(directory);
-  const script = `mount -t tmpfs -o size=${sizeMiB}m tmpfs "$0" && echo ready && exec sleep ${LIFE_SECONDS}`;
+  const script = `mount -t tmpfs -o size=${sizeMiB}m tmpfs "$0" && echo ready && exec sleep ${lifeSeconds}`;
   const holder = spawn('unshare', ['-m', 'sh', '-c', script, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -50,6 +55,7 @@ export async function makeSmallDisk(sizeMiB: number): Promise<SmallDisk> {
     execFileSync(inside[0]!, [...inside.slice(1), ...args], { encoding: 'utf8' });
   return {
     directory,
+    seenFromOutside: join(`/proc/${holder.pid}/root`, directory),
     inside,
     run,
     copyOut(from) {

@@ -6,7 +6,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,11 +17,21 @@ import { asUser, findBinaries } from './postgres-binaries.ts';
 const START_MS_MAX = 30_000;
 const LOOK_AGAIN_MS = 20;
 
+/** SIGKILL, of its children too, or what `pg_ctl stop -m immediate` and `-m fast` send. */
+export type Crash = 'kill' | 'killAll' | 'immediate' | 'fast';
+
+const CRASH_SIGNALS: Readonly<Record<Crash, NodeJS.Signals>> = {
+  kill: 'SIGKILL',
+  killAll: 'SIGKILL',
+  immediate: 'SIGQUIT',
+  fast: 'SIGINT',
+};
+
 export interface TestPostgres {
   /** Makes an empty database and answers its address. */
   createDatabase(): Promise<string>;
-  /** The server dies without a word: SIGKILL, or what `pg_ctl stop -m immediate` sends. */
-  crash(how?: 'kill' | 'immediate'): Promise<void>;
+  /** The server dies without a word, or with the few that its clients get in time. */
+  crash(how?: Crash): Promise<void>;
   /** Starts it again on the same data and the same port. */
   start(): Promise<void>;
   /** Ends it and removes what it wrote, or the databases made on a server that is not ours. */
@@ -68,6 +78,20 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+/** By the kernel's word; nobody's on a system that has none. */
+function childrenOf(pid: number | undefined): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split(/\s+/).map(Number) : [];
+}
+
+function killIfThere(pid: number): void {
+  try {
+    if (pid > 1) process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended since.
+  }
 }
 
 function databaseName(): string {
@@ -151,8 +175,11 @@ class OwnPostgres implements TestPostgres {
     return `postgres://postgres@${this.host}:${this.port}/${name}`;
   }
 
-  async crash(how: 'kill' | 'immediate' = 'kill'): Promise<void> {
-    await this.#end(how === 'kill' ? 'SIGKILL' : 'SIGQUIT');
+  async crash(how: Crash = 'kill'): Promise<void> {
+    const children = how === 'killAll' ? childrenOf(this.#server?.pid) : [];
+    const ended = this.#end(CRASH_SIGNALS[how]);
+    for (const child of children) killIfThere(child);
+    await ended;
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

@@ -1,6 +1,8 @@
 /** Randomness that comes out the same for the same seed. */
 import type { Random } from '../../src/ground/index.ts';
 
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const fraction = () => {
@@ -11,12 +13,11 @@ export function seededRandom(seed: number): Random {
   };
   return {
     fraction,
-    hex: (count) =>
-      Array.from({ length: count }, () =>
-        Math.floor(fraction() * 256)
-          .toString(16)
-          .padStart(2, '0'),
-      ).join(''),
+    hex: (count) => {
+      let text = '';
+      for (let index = 0; index < count; index++) text += BYTES[Math.floor(fraction() * 256)];
+      return text;
+    },
   };
 }
 

@@ -1,10 +1,17 @@
-/** The accepted history of one task, read by the rules of its readers and checked record by record. */
+/** The accepted history of one run, read by the rules of its readers and checked record by record. */
 import { foldRun } from '../../src/engine/live-run.ts';
 import { rowsOf } from '../../src/fleet/history.ts';
-import { identityCodec, type StoredRecord } from '../../src/journal/index.ts';
+import type { RunId } from '../../src/ground/index.ts';
+import { identityCodec } from '../../src/journal/index.ts';
 import { decodeRows } from '../../src/journal/record.ts';
-import { advance, type Ending, type Plan, startState } from '../../src/machine/index.ts';
-import type { TaskFile } from './witness.ts';
+import {
+  advance,
+  type Ending,
+  type Plan,
+  type RunEvent,
+  startState,
+} from '../../src/machine/index.ts';
+import type { Segment } from '../../src/store/index.ts';
 
 /**
  * Where a run is in its line: which step, which attempt at it, which phase. Along a history it never
@@ -12,16 +19,21 @@ import type { TaskFile } from './witness.ts';
  */
 export type Place = readonly [step: number, attempt: number, phase: number];
 
-/** One record, with where the run was before it. */
+/** One record, with where the run was before it and after it. */
 export interface Stop {
   readonly seq: number;
   readonly epoch: number;
-  readonly event: StoredRecord['event']['type'];
+  /** By the clock of whoever made it. */
+  readonly at: number;
+  readonly event: RunEvent;
   readonly hash: string;
   /** '<step>.<phase>' in which the record was made. */
   readonly from: string;
+  readonly to: string;
   readonly attempt: number;
   readonly place: Place;
+  /** Before it `check` was to be asked. */
+  readonly mustProbe: boolean;
 }
 
 export interface History {
@@ -49,22 +61,30 @@ export function isBefore(one: Place, other: Place): boolean {
   return index >= 0 && one[index]! < other[index]!;
 }
 
+export function stepOf(state: string): string {
+  return state.slice(0, Math.max(0, state.lastIndexOf('.')));
+}
+
 /** Throws where the segments are not one line of records, or the machine cannot have made them. */
-export function readHistory({ row, segments }: TaskFile, plan: Plan): History | undefined {
-  const rows = rowsOf(row.task, segments);
+export function readHistory(
+  task: RunId,
+  segments: readonly Segment[],
+  plan: Plan,
+): History | undefined {
+  const rows = rowsOf(task, segments);
   if (rows.length === 0) return undefined;
-  const records = decodeRows(row.task, rows, identityCodec);
-  const run = foldRun(plan, row.task, 0, records);
+  const records = decodeRows(task, rows, identityCodec);
+  const run = foldRun(plan, task, 0, records);
   if (typeof run === 'string') throw new Error(run);
   const first = records[0]!;
   if (first.event.type !== 'STARTED') throw new Error('it does not begin with STARTED');
   let state = startState(plan, first.event, first.at);
   const stops: Stop[] = [];
-  for (const { seq, epoch, event, hash } of records) {
-    const { at: from, attempt } = state;
-    const place = placeOf(plan, from, attempt);
-    stops.push({ seq, epoch, event: event.type, hash, from, attempt, place });
+  for (const { seq, epoch, at, event, hash } of records) {
+    const { at: from, attempt, mustProbe } = state;
     if (seq > 0) state = advance(plan, state, event)!;
+    const place = placeOf(plan, from, attempt);
+    stops.push({ seq, epoch, at, event, hash, from, to: state.at, attempt, place, mustProbe });
   }
   const last = placeOf(plan, state.at, state.attempt);
   return { stops, ending: run.state.ending, last };

@@ -1,0 +1,42 @@
+/** The rules of the history checker, each on histories with one thing wrong. */
+import { expect, test } from 'vitest';
+import { BAD_HISTORIES } from './bad-histories.ts';
+import { brokenBy, check } from './made-history.ts';
+import { RULES } from './rules.ts';
+
+test('a history that is as it should be breaks no rule, and every rule has looked at it', () => {
+  const { rules, tallies, repeats, recovered } = check();
+  expect(Object.values(tallies).flatMap(({ examples }) => examples)).toEqual([]);
+  expect(rules.filter(({ looked }) => looked === 0)).toEqual([]);
+  expect(repeats).toEqual({ unrecorded: 0, unarchived: 1, late: 0 });
+  expect(recovered).toBe(1);
+});
+
+test('every rule has a name of its own, says what it wants, and shows an invariant', () => {
+  expect(new Set(RULES.map(({ name }) => name)).size).toBe(RULES.length);
+  for (const { says, proves } of RULES) {
+    expect(says).not.toBe('');
+    expect(proves.every((invariant) => /^I\d+$/.test(invariant))).toBe(true);
+    expect(proves.length).toBeGreaterThan(0);
+  }
+});
+
+test('every rule has a bad history', () => {
+  const without = RULES.filter(({ name }) => (BAD_HISTORIES[name] ?? []).length === 0);
+  expect(without).toEqual([]);
+  expect(Object.keys(BAD_HISTORIES).sort()).toEqual(RULES.map(({ name }) => name).sort());
+});
+
+for (const [rule, histories] of Object.entries(BAD_HISTORIES)) {
+  for (const { what, made } of histories) {
+    test(`${what}: that breaks '${rule}', and no other rule`, () => {
+      expect(brokenBy(made())).toEqual([rule]);
+    });
+  }
+}
+
+test('a rule that had nothing to look at says so', () => {
+  const nothing = { effects: [], acknowledged: [], cancels: [], calls: [], snapshots: [] };
+  const { rules } = check({ ...nothing, files: [] });
+  expect(rules.map(({ looked }) => looked)).toEqual(RULES.map(() => 0));
+});
