@@ -1,0 +1,128 @@
+/**
+ * Whoever wants the tasks of a story: enqueues them with their keys, waits for their ends, cancels one.
+ * One that was killed is followed by another, which knows the keys and nothing else.
+ */
+import { Results } from '../../src/fleet/results.ts';
+import { Tasks } from '../../src/fleet/tasks.ts';
+import { pause, type RunId, runIdMint } from '../../src/ground/index.ts';
+import type { Auditor } from '../simulation/auditor.ts';
+import type { Wanted } from '../simulation/client.ts';
+import { Link, storeFor } from '../simulation/network.ts';
+import { Process } from '../simulation/process.ts';
+import { type Outside, planNamed } from '../simulation/shapes.ts';
+import type { World } from '../simulation/world.ts';
+import type { TaskPlan } from './stories.ts';
+
+const KEY_MS = 7 * 86_400_000;
+const RETRY_MS = 300;
+
+export interface WantingPorts {
+  readonly world: World;
+  readonly auditor: Auditor;
+  readonly outside: Outside;
+  readonly weather: Link;
+}
+
+export function wantedOf({ machine, n }: TaskPlan): Wanted {
+  return { machine, n, id: undefined, ending: undefined, cancelled: 'no' };
+}
+
+export class Wanting {
+  readonly process: Process;
+  readonly #ports: WantingPorts;
+  readonly #tasks: Tasks;
+  readonly #mint: () => RunId;
+  #left = 0;
+
+  constructor(ports: WantingPorts) {
+    const { world, weather: store } = ports;
+    this.#ports = ports;
+    this.process = new Process(world.schedule, 'client', world.seedOf());
+    const { clock, random } = this.process;
+    const shared = storeFor({ ...ports, process: this.process, link: new Link(), store });
+    this.#mint = runIdMint(clock, random);
+    this.#tasks = new Tasks({
+      store: shared,
+      clock,
+      results: new Results({ store: shared, clock, random }),
+      mint: () => this.#minted(),
+      payloadBytesMax: 65_536,
+      onEnqueued: () => undefined,
+    });
+  }
+
+  #isThere = false;
+
+  /** What is to be found by `check` is there before anybody can know of the task. */
+  #minted(): RunId {
+    const run = this.#mint();
+    if (!this.#isThere) return run;
+    const value = this.#thereValue;
+    const found = { run, step: 'full', value, by: 'before', epoch: 0 };
+    this.#ports.outside.published.set(`there before ${run}`, [found]);
+    return run;
+  }
+
+  #thereValue = 0;
+
+  get isContent(): boolean {
+    return this.#left === 0;
+  }
+
+  begin(plans: readonly TaskPlan[], wanted: readonly Wanted[]): void {
+    const { world } = this.#ports;
+    this.#left = plans.length;
+    world.schedule.at(world.nowMs, () => void this.#want(plans, wanted), this.process);
+  }
+
+  async #want(plans: readonly TaskPlan[], wanted: readonly Wanted[]): Promise<void> {
+    for (const [index, plan] of plans.entries()) {
+      const one = wanted[index]!;
+      const before = one.id;
+      this.#isThere = plan.isThere ?? false;
+      this.#thereValue = plan.n + 1;
+      const id = await this.#persist(() => this.#enqueue(plan, `key-${index}`));
+      if (before !== undefined && before !== id) {
+        this.#ports.world.violate('I6', `one key has given ${before} and then ${id}`);
+      }
+      one.id = id;
+      this.#follow(one, id);
+      if (plan.cancelMs !== undefined) void this.#cancel(one, id, plan.cancelMs);
+    }
+  }
+
+  #enqueue({ machine, n, pace, afterMs }: TaskPlan, key: string): Promise<RunId> {
+    const due = afterMs === undefined ? undefined : { afterMs };
+    return this.#tasks.enqueue(planNamed(machine), { n, pace }, { key, keyMs: KEY_MS, due });
+  }
+
+  #follow(wanted: Wanted, id: RunId): void {
+    this.#tasks.ending(id, undefined).then(
+      (ending) => {
+        wanted.ending = ending;
+        this.#left -= 1;
+      },
+      (error: unknown) => this.#ports.world.violate('I1', `${id}: ${String(error)}`),
+    );
+  }
+
+  async #cancel(wanted: Wanted, id: RunId, afterMs: number): Promise<void> {
+    await pause(this.process.clock, afterMs);
+    if (wanted.cancelled === 'no') wanted.cancelled = 'asked';
+    const answer = await this.#persist(() => this.#tasks.cancel(id, 'it is not wanted any more'));
+    this.#ports.world.say('client', `cancels ${id.slice(-6)}: ${answer}`);
+    if (answer === 'done') wanted.cancelled = 'done';
+  }
+
+  /** What may be tried again is tried again. */
+  async #persist<T>(act: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        if ((error as { verdict?: string }).verdict !== 'retry') throw error;
+        await pause(this.process.clock, RETRY_MS);
+      }
+    }
+  }
+}
