@@ -6,15 +6,23 @@
 import { rowsOf } from '../../src/fleet/index.ts';
 import type { RunId } from '../../src/ground/index.ts';
 import type { EventRow } from '../../src/journal/index.ts';
-import { violations } from '../../src/store/memory/rules.ts';
-import { isEnded, type MemoryTables, type TaskRecord } from '../../src/store/memory/tables.ts';
 import type { PodBirth } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { ClaimedTask, EnqueueAnswer, Segment, Settlement } from '../../src/store/tasks.ts';
-import type { PodId, PodStatus } from '../../src/store/words.ts';
+import type {
+  ClaimedTask,
+  EnqueueAnswer,
+  MirroredRun,
+  Segment,
+  Settlement,
+  Taking,
+} from '../../src/store/tasks.ts';
+import type { PodId } from '../../src/store/words.ts';
 import type { Disk } from './disk.ts';
+import type { CallFate } from './network.ts';
 import type { Process } from './process.ts';
-import { brief, endingOf, isSame, type Seen, seenOf } from './seen.ts';
+import { brief } from './seen.ts';
+import { TableAudit } from './table-audit.ts';
+import { POD, TASKS } from './touched.ts';
 import type { World } from './world.ts';
 
 export interface Told {
@@ -31,40 +39,23 @@ export interface Snapshot {
   readonly state: string;
 }
 
-const RANK: Record<PodStatus, number> = { up: 0, draining: 1, dead: 2, down: 3 };
-/** What leaves the tasks as they are; whether it really does is looked at now and then. */
-const READING: readonly (keyof Store)[] = [
-  'beat',
-  'find',
-  'list',
-  'held',
-  'heads',
-  'histories',
-  'archive',
-  'worklist',
-  'leftovers',
-  'hasSuspects',
-];
-const READING_EVERY = 20;
-/** The rules that concern all tasks together are asked this often; those of changed ones always. */
-const ALL_RULES_EVERY = 200;
+/** All rows are looked at this often; those a call has named right after it. */
+const LOOK_AT_ALL_EVERY = 40;
 
 export class Auditor {
   readonly #world: World;
-  readonly #seen = new Map<string, Seen>();
-  readonly #pods = new Map<string, { readonly rank: number; readonly seq: number }>();
-  readonly #owners = new Map<string, string>();
+  readonly #tables: TableAudit;
   /** By task and epoch. */
   readonly claims = new Map<string, Snapshot>();
   readonly disks = new Map<Process, Disk>();
   readonly births = new Map<string, PodBirth>();
-  #changes = 0;
-  #readings = 0;
+  #calls = 0;
   /** Tasks the store has taken in. */
   taskCount = 0;
 
   constructor(world: World) {
     this.#world = world;
+    this.#tables = new TableAudit(world);
   }
 
   watch<A extends { readonly answer: unknown } | { readonly error: unknown }>(
@@ -74,14 +65,18 @@ export class Auditor {
     const { verb, given } = told;
     const fenced = verb === 'fence' ? this.#fenceBefore(given) : undefined;
     const settled = verb === 'settle' ? this.#standBefore(given) : undefined;
+    const mirrored = verb === 'mirror' ? this.#mirroredBefore(given) : undefined;
     const answered = act();
-    if ('error' in answered) this.#world.say(told.process.name, `${verb} failed`);
-    else this.#answered(told, answered.answer);
     fenced?.();
     settled?.();
-    const isEmptyClaim =
-      verb === 'claim' && 'answer' in answered && (answered.answer as unknown[]).length === 0;
-    this.#look(told, isEmptyClaim || READING.includes(verb));
+    mirrored?.();
+    if ('error' in answered) {
+      this.#world.say(told.process.name, `${verb} failed`);
+      this.lookAtAll(verb);
+      return answered;
+    }
+    this.#answered(told, answered.answer);
+    this.#look(verb, given, answered.answer);
     return answered;
   }
 
@@ -90,12 +85,21 @@ export class Auditor {
       this.taskCount += (answer as EnqueueAnswer[]).filter(({ isNew }) => isNew).length;
     }
     if (verb === 'register') this.#born(given[0] as PodBirth);
-    if (verb === 'claim') for (const task of answer as ClaimedTask[]) this.#own(process, task);
-    if (verb === 'take' && (given[0] as { to: string }).to === 'taker') {
-      for (const task of answer as ClaimedTask[]) this.#own(process, task);
+    if (verb === 'claim') {
+      for (const task of answer as ClaimedTask[]) {
+        const hasBegun = this.#own(process, task);
+        if (hasBegun && task.wasInterrupted) this.#world.count('take-overs');
+      }
     }
+    if (verb === 'take') this.#taken(process, given[0] as Taking, answer as ClaimedTask[]);
     const isQuiet = verb === 'beat' || verb === 'find' || (Array.isArray(answer) && !answer[0]);
-    if (!isQuiet || this.#world.isTold) this.#world.say(process.name, `${verb} ${brief(answer)}`);
+    if (!isQuiet) this.#world.say(process.name, `${verb} ${brief(answer)}`);
+    else if (this.#world.isTold) this.#world.tell(process.name, `${verb} ${brief(answer)}`);
+  }
+
+  #taken(process: Process, { to }: Taking, tasks: readonly ClaimedTask[]): void {
+    this.#world.count(to === 'taker' ? 'adoptions' : 'sweeps', tasks.length);
+    if (to === 'taker') for (const task of tasks) this.#own(process, task);
   }
 
   #born(birth: PodBirth): void {
@@ -119,16 +123,22 @@ export class Auditor {
   #standBefore([pod, settlements]: readonly unknown[]): () => void {
     const { tables } = this.#world;
     const isLive = tables.isPod(pod as PodId, 'up', 'draining');
-    const lost = (settlements as Settlement[]).flatMap((settlement) => {
-      const row = tables.tasks.get(settlement.task);
-      const { generation, epoch } = settlement;
-      const stands =
+    const stands = ({ task, generation, epoch }: Settlement) => {
+      const row = tables.tasks.get(task);
+      return (
         isLive &&
         row?.status === 'claimed' &&
         row.claimedBy === pod &&
         row.claimEpoch === epoch &&
-        row.generation === generation;
-      return stands || !row ? [] : [{ row, before: JSON.stringify(row) }];
+        row.generation === generation
+      );
+    };
+    const all = settlements as Settlement[];
+    // One of an older claim may travel with one that stands: that one may change the row.
+    const standing = new Set(all.filter(stands).map(({ task }) => task));
+    const lost = all.flatMap(({ task }) => {
+      const row = tables.tasks.get(task);
+      return standing.has(task) || !row ? [] : [{ row, before: JSON.stringify(row) }];
     });
     return () => {
       for (const { row, before } of lost) {
@@ -138,10 +148,21 @@ export class Auditor {
     };
   }
 
-  /** I14: what reaches the store of a run is on its owner's disk before. */
-  sent({ process, verb, given }: Told): void {
+  #mirroredBefore([, runs]: readonly unknown[]): () => void {
+    const { tasks } = this.#world.tables;
+    const unknown = (runs as MirroredRun[]).filter(({ id }) => !tasks.has(id));
+    return () => {
+      this.taskCount += unknown.filter(({ id }) => tasks.has(id)).length;
+    };
+  }
+
+  /**
+   * I14: what reaches the store of a run is on its owner's disk before. Whoever wants a call to fare
+   * in a certain way says so here.
+   */
+  sent({ process, verb, given }: Told): CallFate | undefined {
     const disk = this.disks.get(process);
-    if (!disk || (verb !== 'archive' && verb !== 'settle')) return;
+    if (!disk || (verb !== 'archive' && verb !== 'settle')) return undefined;
     const segments =
       verb === 'archive'
         ? (given[0] as Segment[])
@@ -150,30 +171,39 @@ export class Auditor {
       if (disk.events.get(task)?.[lastSeq]?.hash === lastHash) continue;
       this.#world.violate('I14', `${process.name} sent record ${lastSeq} of ${task} too early`);
     }
+    return undefined;
   }
 
-  #own(process: Process, task: ClaimedTask): void {
+  /** An answer has reached its process: nothing to look at, and a point to be struck at. */
+  heard(_told: Told): void {}
+
+  /** Remembers what it was given; answers whether anything of it is on record. */
+  #own(process: Process, task: ClaimedTask): boolean {
     const row = this.#world.tables.tasks.get(task.task);
-    if (row?.status !== 'claimed' || row.claimEpoch !== task.epoch) return;
+    if (row?.status !== 'claimed' || row.claimEpoch !== task.epoch) return false;
     if (!this.#world.tables.isPod(row.claimedBy!, 'up')) {
       this.#world.violate('fence', `${row.claimedBy} was given ${task.task} and is not up`);
     }
     const stored = this.acceptedRows(task.task, task.generation);
-    const last = furthest(stored, this.disks.get(process)?.events.get(task.task) ?? []);
+    const disk = this.disks.get(process);
+    // What is still there of an earlier generation is no part of this one.
+    const isOwn = disk?.runs.get(task.task)?.generation === task.generation;
+    const last = furthest(stored, (isOwn && disk?.events.get(task.task)) || []);
     this.claims.set(`${task.task} ${task.epoch}`, {
       pod: row.claimedBy ?? '',
       seq: last?.seq ?? -1,
       hash: last?.hash ?? '',
       state: last?.state ?? '',
     });
+    return stored.length > 0;
   }
 
   /** What counts of a run's history, as the store has it. */
   acceptedRows(task: RunId, generation: number): EventRow[] {
-    const segments: Segment[] = [];
-    for (const segment of this.#world.tables.events.values()) {
-      if (segment.task === task && segment.generation === generation) segments.push(segment);
-    }
+    const segments = this.#world.tables.events
+      .of(task)
+      .filter((segment) => segment.generation === generation);
+    if (segments.length === 0) return [];
     try {
       return rowsOf(task, segments);
     } catch (error) {
@@ -182,75 +212,20 @@ export class Auditor {
     }
   }
 
-  #look(told: Told, isIdle: boolean): void {
-    this.#lookAtPods();
-    if (isIdle && ++this.#readings % READING_EVERY !== 0) return;
-    const { tables } = this.#world;
-    const changed: TaskRecord[] = [];
-    for (const task of tables.tasks.values()) {
-      const before = this.#seen.get(task.taskId);
-      if (before && isSame(before, task)) continue;
-      changed.push(task);
-      this.#seen.set(task.taskId, seenOf(task));
-      if (before) this.#compare(before, task);
-      this.#ownOnce(task);
-    }
-    if (tables.tasks.size !== this.taskCount) {
-      const counted = `${tables.tasks.size} tasks, and ${this.taskCount} were enqueued`;
-      this.#world.violate('I3', `there are ${counted}`);
-    }
-    if (changed.length === 0) return;
-    const isForAll = ++this.#changes % ALL_RULES_EVERY === 0;
-    const broken = violations(isForAll ? tables : only(tables, changed));
-    for (const { rule, examples } of broken) {
-      this.#world.violate('structure', `${rule}: ${examples[0]}, after ${told.verb}`);
-    }
+  #look(verb: keyof Store, given: readonly unknown[], answer: unknown): void {
+    const pod = POD[verb]?.(given);
+    if (pod !== undefined) this.#tables.lookAtPod(pod);
+    const tasks = TASKS[verb](given, answer);
+    if (tasks.length > 0) this.#tables.lookAt(tasks, verb);
+    if (++this.#calls % LOOK_AT_ALL_EVERY === 0) this.lookAtAll(verb);
+    const { size } = this.#world.tables.tasks;
+    if (size === this.taskCount) return;
+    this.#world.violate('I3', `there are ${size} tasks, and ${this.taskCount} were enqueued`);
   }
 
-  #compare(before: Seen, task: TaskRecord): void {
-    const { taskId, claimEpoch, generation, claimedBy } = task;
-    const fault = (promise: string, how: string) =>
-      this.#world.violate(promise, `${taskId} ${how}`);
-    if (claimEpoch < before.claimEpoch) {
-      fault('I7', `fell from epoch ${before.claimEpoch} to ${claimEpoch}`);
-    }
-    const hasNewOwner = claimedBy !== undefined && claimedBy !== before.claimedBy;
-    if (hasNewOwner && claimEpoch <= before.claimEpoch) {
-      fault('I7', `went from ${before.claimedBy} to ${claimedBy} under epoch ${claimEpoch}`);
-    }
-    const hadEnded = ['completed', 'failed', 'cancelled'].includes(before.status);
-    if (hadEnded && generation === before.generation && endingOf(before) !== endingOf(task)) {
-      fault('I4', `ended as ${endingOf(before)}, and then as ${endingOf(task)}`);
-    }
-    if (generation < before.generation) fault('I4', 'went back to an earlier generation');
-    if (before.claimedBy !== undefined && claimedBy === undefined && !isEnded(task)) {
-      if (claimEpoch <= before.claimEpoch) fault('I7', `was let go of under epoch ${claimEpoch}`);
-    }
-  }
-
-  /** I7, I9: each epoch of a task has one owner, ever. */
-  #ownOnce({ taskId, claimEpoch, claimedBy }: TaskRecord): void {
-    if (claimedBy === undefined) return;
-    const claim = `${taskId} ${claimEpoch}`;
-    const owner = this.#owners.get(claim);
-    if (owner !== undefined && owner !== claimedBy) {
-      this.#world.violate('I9', `${claim} belonged to ${owner}, and now to ${claimedBy}`);
-    }
-    this.#owners.set(claim, claimedBy);
-  }
-
-  #lookAtPods(): void {
-    for (const { podId, status, beatSeq } of this.#world.tables.pods.values()) {
-      const before = this.#pods.get(podId);
-      const rank = RANK[status];
-      if (before?.rank === rank && before.seq === beatSeq) continue;
-      this.#pods.set(podId, { rank, seq: beatSeq });
-      if (before && rank < before.rank) this.#world.violate('pods', `${podId} is ${status} again`);
-      if (before && beatSeq < before.seq) this.#world.violate('pods', `${podId} beats backwards`);
-      if (before && before.rank >= RANK.dead && beatSeq > before.seq) {
-        this.#world.violate('pods', `${podId} beats though it is dead`);
-      }
-    }
+  /** Every row: what no call has named must be as it was. */
+  lookAtAll(when: string): void {
+    this.#tables.lookAtAll(when);
   }
 }
 
@@ -259,11 +234,4 @@ function furthest(stored: readonly EventRow[], own: readonly EventRow[]): EventR
   const last = stored.at(-1);
   const goesOn = own.length >= stored.length && own[stored.length - 1]?.hash === last?.hash;
   return goesOn ? own.at(-1) : last;
-}
-
-/** The tables with these tasks only: whatever is wrong with the others was told when they changed. */
-function only(tables: MemoryTables, tasks: readonly TaskRecord[]): MemoryTables {
-  const isPod: MemoryTables['isPod'] = (pod, ...statuses) => tables.isPod(pod, ...statuses);
-  const tasksWhere: MemoryTables['tasksWhere'] = (is) => tasks.filter(is);
-  return { tasksWhere, isPod, events: tables.events } as unknown as MemoryTables;
 }

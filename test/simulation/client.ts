@@ -16,10 +16,13 @@ import type { World } from './world.ts';
 
 const KEY_MS = 7 * 86_400_000;
 const RETRY_MS = 300;
+const AWAITED_EVERY = 4;
 
 export interface Wanted {
   readonly machine: string;
   readonly n: number;
+  /** Nobody waits for its result: it is looked at when all is over. */
+  readonly isLeftAlone?: boolean;
   /** Acknowledged: from then on it must not be lost. */
   id: RunId | undefined;
   ending: Ending | undefined;
@@ -35,6 +38,7 @@ export class Client {
   readonly #store: Store;
   readonly #tasks: Tasks;
   #unacknowledged = 0;
+  #unheard = 0;
 
   constructor(world: World, auditor: Auditor, weather: Link) {
     this.#world = world;
@@ -55,7 +59,7 @@ export class Client {
 
   /** Everything that was to be enqueued has been, and every result has been heard. */
   get isContent(): boolean {
-    return this.#unacknowledged === 0 && this.wanted.every(({ id, ending }) => !id || ending);
+    return this.#unacknowledged === 0 && this.#unheard === 0;
   }
 
   /** So many tasks of mixed shapes, spread over this time. */
@@ -72,7 +76,15 @@ export class Client {
 
   #choose(n: number): Wanted {
     const machine = this.#world.pick(SHAPES).name;
-    const wanted: Wanted = { machine, n, id: undefined, ending: undefined, cancelled: 'no' };
+    const isLeftAlone = n % AWAITED_EVERY !== 0;
+    const wanted: Wanted = {
+      machine,
+      n,
+      isLeftAlone,
+      id: undefined,
+      ending: undefined,
+      cancelled: 'no',
+    };
     this.wanted.push(wanted);
     return wanted;
   }
@@ -109,13 +121,19 @@ export class Client {
     }
     this.#world.say('client', `has ${wanted.machine} ${n} as ${wanted.id.slice(-6)}`);
     const { id } = wanted;
+    if (!wanted.isLeftAlone) this.#await(wanted, id);
+    if (below(random, 12) === 0) await this.#cancel(wanted, id);
+  }
+
+  #await(wanted: Wanted, id: RunId): void {
+    this.#unheard += 1;
     this.#tasks.ending(id, undefined).then(
       (ending) => {
         wanted.ending = ending;
+        this.#unheard -= 1;
       },
       (error: unknown) => this.#world.violate('I1', `${id}: ${String(error)}`),
     );
-    if (below(random, 12) === 0) await this.#cancel(wanted, id);
   }
 
   async #cancel(wanted: Wanted, id: RunId): Promise<void> {
@@ -126,6 +144,7 @@ export class Client {
       try {
         const answer = await this.#tasks.cancel(id, 'it is not wanted any more');
         this.#world.say('client', `cancels ${id.slice(-6)}: ${answer}`);
+        this.#world.count('cancels');
         if (answer === 'done') wanted.cancelled = 'done';
         return;
       } catch {

@@ -5,7 +5,9 @@
 import { decodeTime } from 'ulid';
 import type { PodTimes } from '../../src/fleet/index.ts';
 import type { Random } from '../../src/ground/index.ts';
+import type { RawRunRow } from '../../src/journal/run-row.ts';
 import type { PodBirth } from '../../src/store/pods.ts';
+import { Admin } from './admin.ts';
 import type { Auditor } from './auditor.ts';
 import { Disk } from './disk.ts';
 import { chooseFault } from './faults.ts';
@@ -17,6 +19,8 @@ import type { World } from './world.ts';
 
 const WATCH_MS = 250;
 const FULL_LOSS = 0.35;
+/** Nobody here sleeps for so long, unless a clock was set meanwhile. */
+const FAR_OFF_MS = 60_000;
 
 export interface ClusterOptions {
   readonly podCount: number;
@@ -34,6 +38,7 @@ interface Seat {
 
 export class Cluster {
   readonly weather = new Link();
+  readonly admin: Admin;
   readonly #world: World;
   readonly #auditor: Auditor;
   readonly #ledger: Ledger;
@@ -48,6 +53,7 @@ export class Cluster {
     this.#auditor = auditor;
     this.#ledger = ledger;
     this.#options = options;
+    this.admin = new Admin(world, auditor, this.weather, options.times.silentMs);
     for (let index = 0; index < options.podCount; index++) {
       this.#seat(`pod-${index + 1}`, false);
     }
@@ -71,6 +77,7 @@ export class Cluster {
         auditor: this.#auditor,
         ledger: this.#ledger,
         weather: this.weather,
+        isMirrored: true,
         ...this.#options,
       },
       { name, disk, isSuspectsOnly, process },
@@ -106,7 +113,8 @@ export class Cluster {
   heal(): void {
     this.#isHealed = true;
     this.#world.say('world', 'is healed');
-    for (const act of [...this.#pending]) act();
+    // What is put right may have something else to be put right.
+    for (const act of this.#pending) act();
     for (const pod of this.#clones) pod.kill();
     for (const seat of this.#seats) {
       if (seat.restartMs !== undefined) seat.restartMs = this.#world.nowMs;
@@ -119,10 +127,37 @@ export class Cluster {
       if (process.isDead) continue;
       const { pod } = member;
       if (!pod.status.isReady) this.#world.violate('I37', `${name} has not joined again`);
-      if (pod.status.held > 0) this.#world.violate('I38', `${name} still holds ${pod.status.held}`);
+      const now = process.clock.now();
+      // It shows the fleet what sleeps on, and so holds it.
+      const asleep = [...disk.timers.keys()].filter((run) => isFarOff(disk, run, now)).length;
+      const held = pod.status.held - asleep;
+      if (held > 0) this.#world.violate('I38', `${name} still holds ${held}`);
       const kept = [...disk.runs.values()].filter(({ generation }) => generation !== null);
       if (kept.length > 0) this.#world.violate('holds', `${name} keeps run ${kept[0]!.id}`);
+      const local = unfinished(disk, now);
+      if (local) this.#world.violate('I37', `${name} has not ended its own run ${local.id}`);
     }
+  }
+
+  /** The disk of this journal is in use: whoever waits for it waits for somebody. */
+  hasDisk(journal: string): boolean {
+    return this.#seats.some(({ pod }) => pod.disk.id === journal);
+  }
+
+  /** A run of a host whose clock was set back sleeps until that clock says that it is time. */
+  isFarOff(journal: string, run: string): boolean {
+    const pod = this.#seats.find((seat) => seat.pod.disk.id === journal)?.pod;
+    return pod !== undefined && isFarOff(pod.disk, run, pod.process.clock.now());
+  }
+
+  /** Whether the disk of this journal has ever lost what it had acknowledged. */
+  isLossy(journal: string): boolean {
+    return this.#seats.some(({ pod: { disk } }) => disk.id === journal && disk.lossCount > 0);
+  }
+
+  /** No host has runs of its own left to end. */
+  get isIdle(): boolean {
+    return this.#seats.every(({ pod }) => !unfinished(pod.disk, pod.process.clock.now()));
   }
 
   end(): void {
@@ -149,12 +184,13 @@ export class Cluster {
     if (isLost) this.#world.count('lost disks');
     before.isFull = false;
     before.nextFate = 'fine';
+    before.failingSyncs = 0;
     const disk = isLost ? this.#newDisk() : before;
     seat.restartMs = undefined;
     seat.pod = this.#start(seat.name, seat.isSuspectsOnly, disk);
   }
 
-  /** Another process that takes itself for this pod: same id, same nonce. */
+  /** A process that was copied while it ran: it takes itself for this pod, until it is told. */
   clone(pod: SimPod): void {
     const birth = this.#auditor.births.get(pod.member.pod.life?.id ?? '');
     if (!birth) return;
@@ -164,8 +200,21 @@ export class Cluster {
     const random = asBorn(birth, this.#world.fork());
     const process = new Process(this.#world.schedule, name, this.#world.seedOf(), random);
     process.stoppedAt = decodeTime(birth.pod);
+    process.bornAs = birth;
     this.#clones.push(this.#start(name, pod.isSuspectsOnly, this.#newDisk(), process));
   }
+}
+
+function isFarOff({ timers }: Disk, run: string, now: number): boolean {
+  return (timers.get(run) ?? now) > now + FAR_OFF_MS;
+}
+
+function unfinished(disk: Disk, now: number): RawRunRow | undefined {
+  for (const row of disk.runs.values()) {
+    const isOwn = row.generation === null && !row.machine.startsWith('recovery/');
+    if (isOwn && row.finished_at === null && !isFarOff(disk, row.id, now)) return row;
+  }
+  return undefined;
 }
 
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

@@ -11,7 +11,8 @@ import type { RawRunRow } from '../../src/journal/run-row.ts';
 /** How many of its last transactions a disk can be made to lose. */
 const UNDO_COUNT_MAX = 40;
 
-export type CommitFate = 'fine' | 'diesBefore' | 'diesAfter';
+/** `tears`: half of it is written when the power goes; its checksums end the file before it. */
+export type CommitFate = 'fine' | 'diesBefore' | 'diesAfter' | 'tears';
 
 export class Disk {
   readonly id: string;
@@ -28,6 +29,10 @@ export class Disk {
   /** How often it has lost what it had acknowledged. */
   lossCount = 0;
   isFull = false;
+  /** So many syncs to come are answered with an error. */
+  failingSyncs = 0;
+  /** What was written when a sync failed: a process that dies now may leave it behind, or not. */
+  unsynced: (() => void) | undefined;
   /** A file lock: one process has the journal at a time. */
   isHeld = false;
   /** What becomes of the process at its next commit. */

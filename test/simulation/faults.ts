@@ -8,6 +8,9 @@ import type { World } from './world.ts';
 
 const TEN_YEARS_MS = 10 * 365 * 86_400_000;
 
+/** What local runs count from, so that their numbers are nobody else's. */
+const LOCAL_FROM = 10_000;
+
 type Fault = (cluster: Cluster, world: World) => void;
 
 function someone(cluster: Cluster, world: World): SimPod | undefined {
@@ -52,6 +55,19 @@ const badLine = onSomeone((pod, cluster, world) => {
   });
 });
 
+/** What it sends is carried out much later, when it may have been swept: it hears of nothing. */
+const lateLine = onSomeone((pod, cluster, world) => {
+  world.say(pod.name, 'has a line on which all is late, and is cut off then');
+  world.count('late lines');
+  pod.link.late = 1;
+  cluster.later(world.within(100, 2_500), () => {
+    Object.assign(pod.link, { late: 0, isCut: true });
+    cluster.later(world.within(2_000, 6_000), () => {
+      pod.link.isCut = false;
+    });
+  });
+});
+
 const clockJump = onSomeone((pod, _, world) => {
   const byMs = (world.random.fraction() < 0.5 ? -1 : 1) * world.within(1_000, TEN_YEARS_MS);
   world.say(pod.name, `has its clock set by ${(byMs / 86_400_000).toFixed(1)} days`);
@@ -71,13 +87,63 @@ const fullDisk = onSomeone((pod, cluster, world) => {
 const kill = onSomeone((pod) => pod.kill());
 
 const dieInCommit = onSomeone((pod, _, world) => {
-  pod.disk.nextFate = world.random.fraction() < 0.5 ? 'diesBefore' : 'diesAfter';
+  pod.disk.nextFate = world.pick(['diesBefore', 'diesAfter', 'tears'] as const);
+});
+
+const failSyncs = onSomeone((pod, cluster, world) => {
+  world.say(pod.name, 'has a disk whose syncs fail');
+  pod.disk.failingSyncs = 1 + Math.floor(world.within(0, 6));
+  // Whoever looks after the host may lose patience with it.
+  if (world.random.fraction() < 0.5) cluster.later(world.within(0, 400), () => pod.kill());
+});
+
+const driftWall = onSomeone((pod, cluster, world) => {
+  const rate = world.within(0.5, 2);
+  world.say(pod.name, `has a wall clock that goes at ${rate.toFixed(2)}`);
+  world.count('wall clocks drifting');
+  pod.process.driftWall(rate);
+  cluster.later(world.within(1_000, 20_000), () => pod.process.driftWall(1));
+});
+
+const driftMonotonic = onSomeone((pod, cluster, world) => {
+  const rate = world.within(0.96, 1.04);
+  world.say(pod.name, `has a monotonic clock that goes at ${rate.toFixed(3)}`);
+  world.count('monotonic clocks drifting');
+  pod.process.driftMonotonic(rate);
+  cluster.later(world.within(1_000, 20_000), () => pod.process.driftMonotonic(1));
+});
+
+const meagreClaims = onSomeone((pod, cluster, world) => {
+  world.say(pod.name, 'is given one task at a time');
+  pod.link.isMeagre = true;
+  cluster.later(world.within(1_000, 8_000), () => {
+    pod.link.isMeagre = false;
+  });
+});
+
+const LEADER_COUNT = 3;
+
+/** Some who each take themselves for the oldest. */
+const forceLeaders: Fault = (cluster, world) => {
+  const pods = cluster.alive();
+  while (pods.length > LEADER_COUNT) pods.splice(Math.floor(world.within(0, pods.length)), 1);
+  world.say('world', `is led by ${pods.map(({ name }) => name).join(', ')}`);
+  if (pods.length === LEADER_COUNT) world.count('forced leaders');
+  for (const { link } of pods) link.isFirst = true;
+  cluster.later(world.within(4_000, 15_000), () => {
+    for (const { link } of pods) link.isFirst = false;
+  });
+};
+
+const startLocal = onSomeone((pod, _, world) => {
+  if (!pod.isSuspectsOnly) pod.startLocal(LOCAL_FROM + Math.floor(world.within(0, 100)));
 });
 
 const losePower = onSomeone((pod, _, world) => {
   pod.kill();
   pod.disk.losePower();
   world.say(pod.name, 'had lost its power');
+  world.count('lost power');
 });
 
 const rewind = onSomeone((pod, _, world) => {
@@ -91,10 +157,8 @@ const drain = onSomeone((pod) => pod.drain());
 
 const askToDrain: Fault = (cluster, world) => {
   const pod = someone(cluster, world);
-  const row = world.tables.pods.get(pod?.member.pod.life?.id ?? '');
-  if (!pod || row?.status !== 'up') return;
-  world.say(pod.name, 'is asked to drain');
-  row.desired = 'drain';
+  const id = pod?.member.pod.life?.id;
+  if (pod && id) cluster.admin.askToDrain(id, pod.name);
 };
 
 const massRestart: Fault = (cluster, world) => {
@@ -133,6 +197,7 @@ const FAULTS: readonly (readonly [Fault, number])[] = [
   [pause, 6],
   [cutOff, 5],
   [badLine, 5],
+  [lateLine, 3],
   [dieInCommit, 4],
   [slowStore, 3],
   [drain, 3],
@@ -143,12 +208,23 @@ const FAULTS: readonly (readonly [Fault, number])[] = [
   [losePower, 1],
   [rewind, 1],
   [askToDrain, 1],
+  [failSyncs, 2],
+  [driftWall, 2],
+  [driftMonotonic, 2],
+  [meagreClaims, 1],
+  [forceLeaders, 1],
+  [startLocal, 4],
+  [(cluster) => cluster.admin.redrive(), 2],
+  [(cluster) => cluster.admin.reschedule(), 2],
+  [(cluster) => cluster.admin.sweep(), 2],
+  [(cluster) => cluster.admin.discard(), 0.5],
   [massRestart, 0.5],
 ];
 
+const WEIGHT_SUM = FAULTS.reduce((total, [, weight]) => total + weight, 0);
+
 export function chooseFault(world: World): Fault {
-  const sum = FAULTS.reduce((total, [, weight]) => total + weight, 0);
-  let left = world.random.fraction() * sum;
+  let left = world.random.fraction() * WEIGHT_SUM;
   for (const [fault, weight] of FAULTS) {
     left -= weight;
     if (left < 0) return fault;

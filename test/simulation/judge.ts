@@ -7,13 +7,41 @@ import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type TaskRecord } from '../../src/store/memory/tables.ts';
 import type { Auditor } from './auditor.ts';
 import type { Client, Wanted } from './client.ts';
-import { expected, type Outside, planNamed, publishesIn } from './shapes.ts';
+import { expected, type Outside, type Published, planNamed, publishesIn } from './shapes.ts';
 import type { World } from './world.ts';
 
 /** Endings that the store itself writes, without a record of the run's own. */
 const BY_THE_STORE = ['crashLoop', 'cancelled'];
 
-export function judge(world: World, auditor: Auditor, client: Client, outside: Outside): void {
+/** What is to be known of hosts, where tasks belong to them. */
+export interface Hosts {
+  /** Somebody has the disk of this journal. */
+  hasDisk(journal: string): boolean;
+  /** It has lost what it had acknowledged. */
+  isLossy(journal: string): boolean;
+  /** Its run sleeps until a clock that was set says that it is time. */
+  isFarOff(journal: string, run: string): boolean;
+}
+
+const NONE: Hosts = { hasDisk: () => true, isLossy: () => false, isFarOff: () => false };
+
+/** It belongs to a host whose disk is gone, or whose clock was set: nobody can do anything about it. */
+export function waitsInVain(
+  { taskId, status, waitFor, pinnedTo }: TaskRecord,
+  hosts: Hosts,
+): boolean {
+  if (pinnedTo === undefined) return false;
+  if (hosts.hasDisk(pinnedTo)) return hosts.isFarOff(pinnedTo, taskId);
+  return status === 'waiting' && waitFor === 'host';
+}
+
+export function judge(
+  world: World,
+  auditor: Auditor,
+  client: Pick<Client, 'wanted'>,
+  outside: Outside,
+  hosts: Hosts = NONE,
+): void {
   const { tables } = world;
   const wantedBy = new Map(
     client.wanted.map((wanted) => [wanted.id as string | undefined, wanted]),
@@ -22,30 +50,41 @@ export function judge(world: World, auditor: Auditor, client: Client, outside: O
     world.violate('structure', `${rule}: ${examples[0]}`);
   }
   for (const wanted of client.wanted) judgeWanted(world, wanted);
+  const done = effectsByRun(outside);
   for (const task of tables.tasks.values()) {
+    if (waitsInVain(task, hosts)) continue;
     if (!isEnded(task)) {
       world.violate('I37', `${task.taskId} is ${task.status}${holderOf(task)}`);
       continue;
     }
+    if (isOfTheHost(task, hosts)) continue;
     judgeOutcome(world, task, wantedBy.get(task.taskId));
     judgeHistory(world, task, auditor.acceptedRows(task.taskId, task.generation));
-    judgeEffects(world, task, outside);
+    judgeEffects(world, task, done.get(task.taskId) ?? []);
   }
+}
+
+/** What a host does for the fleet, and runs of its own whose records its disk has lost. */
+function isOfTheHost({ machine, pinnedTo }: TaskRecord, hosts: Hosts): boolean {
+  if (pinnedTo === undefined) return false;
+  return machine.startsWith('recovery/') || !hosts.hasDisk(pinnedTo) || hosts.isLossy(pinnedTo);
 }
 
 function holderOf({ claimedBy, waitFor }: TaskRecord): string {
   return claimedBy ? ` by ${claimedBy}` : waitFor ? ` for ${waitFor}` : '';
 }
 
-function judgeWanted(world: World, { id, ending, cancelled }: Wanted): void {
+function judgeWanted(world: World, { id, ending, cancelled, isLeftAlone }: Wanted): void {
   if (!id) return;
   const row = world.tables.tasks.get(id);
   if (!row) return world.violate('I1', `${id} was acknowledged, and is gone`);
   if (cancelled === 'done' && row.status !== 'cancelled') {
     world.violate('cancel', `${id} was said to be cancelled, and is ${row.status}`);
   }
-  if (!isEnded(row)) return;
+  if (!isEnded(row) || isLeftAlone) return;
   if (!ending) return world.violate('I37', `nobody was told that ${id} has ended`);
+  // What was heard was the end of its first generation.
+  if (row.generation > 1) return;
   const result = ending.output === undefined ? undefined : JSON.stringify(ending.output);
   if (result !== row.result) world.violate('I4', `${id} told ${result}, and has ${row.result}`);
 }
@@ -89,9 +128,21 @@ function judgeHistory(world: World, task: TaskRecord, rows: readonly EventRow[])
   }
 }
 
+function effectsByRun({ published }: Outside): Map<string, (readonly Published[])[]> {
+  const done = new Map<string, (readonly Published[])[]>();
+  for (const entries of published.values()) {
+    const run = entries[0]!.run;
+    done.set(run, [...(done.get(run) ?? []), entries]);
+  }
+  return done;
+}
+
 /** What it says it has done is done, and nothing else. */
-function judgeEffects(world: World, { taskId, machine, status }: TaskRecord, of: Outside): void {
-  const done = [...of.published.values()].filter(([first]) => first?.run === taskId);
+function judgeEffects(
+  world: World,
+  { taskId, machine, status }: TaskRecord,
+  done: readonly (readonly Published[])[],
+): void {
   const steps = done.map(([first]) => first!.step);
   if (new Set(steps).size !== steps.length) {
     world.violate('keys', `${taskId} has several idempotency keys for one step`);

@@ -1,76 +1,146 @@
-/**
- * npm run simulate -- [--seeds N] [--from S] [--seed N] [--json]: simulates many seeds, those that once
- * failed first, or tells the story of one. Ends with 1 where a promise was broken.
- */
+/** npm run simulate: many seeds, those that once failed first, or the story of one. See `--help`. */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { keptSeeds } from './kept-seeds.ts';
+import { saveLeg } from '../support/save-leg.ts';
+import { campaign } from './campaign.ts';
+import { keepSeeds, keptSeeds } from './kept-seeds.ts';
 import { MUTANTS } from './mutants.ts';
-import { type SeedReport, simulate } from './simulate.ts';
+import { simulate } from './simulate.ts';
+import { Tally } from './tally.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '200' },
-    from: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    mutant: { type: 'string' },
-    json: { type: 'boolean' },
-  },
-});
+/** Fewer are a glance, and may miss what is rare. */
+const CAMPAIGN_COUNT_MIN = 100;
 
-function whole(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new TypeError(`--${name} wants a whole number, got ${text}`);
-}
+const HELP = `npm run simulate -- [options]
+Simulates fleets under virtual time and seeded faults, and checks the contract after every call.
 
+  --seeds N    so many seeds (200), after those that have found something once
+  --from S     the first of them (1); an interrupted campaign goes on from the one it last named
+  --jobs J     processes at a time (${availableParallelism()}, the cores)
+  --small      fewer tasks a seed, and shorter storms
+  --mutant M   with a planted bug: ${MUTANTS.map(({ name }) => name).join(', ')}
+  --keep       adds seeds that fail to test/simulation/seeds.json
+  --save       adds the figures to docs/results/simulate.json
+  --json       figures as one JSON object, the last line of stdout
+  --seed N     tells the story of one seed in words instead
+  --stacks     with --seed: errors have their stacks; that makes the trace another one
+
+Ends with 1 where a promise was broken, and where one kind of fault or recovery never came up in
+${CAMPAIGN_COUNT_MIN} seeds or more: such a campaign is void.`;
+
+const PROGRESS_MS = 5_000;
+const STACK_COUNT = 20;
+
+const { values } = read();
 const mutant = MUTANTS.find(({ name }) => name === values.mutant);
 if (values.mutant !== undefined && !mutant) {
   const names = MUTANTS.map(({ name }) => name).join(', ');
-  throw new TypeError(`--mutant wants one of: ${names}`);
+  refuse(`--mutant wants one of ${names}; got ${values.mutant}`);
+}
+if (values.help) process.stdout.write(`${HELP}\n`);
+else if (values.seed !== undefined) await tell(whole('seed', values.seed));
+else await simulateMany();
+
+function read() {
+  try {
+    return parseArgs({
+      options: {
+        seeds: { type: 'string', default: '200' },
+        from: { type: 'string', default: '1' },
+        jobs: { type: 'string', default: `${availableParallelism()}` },
+        seed: { type: 'string' },
+        mutant: { type: 'string' },
+        small: { type: 'boolean', default: false },
+        keep: { type: 'boolean' },
+        save: { type: 'boolean' },
+        json: { type: 'boolean' },
+        stacks: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
 }
 
-if (values.seed !== undefined) {
-  const seed = whole('seed', values.seed);
+function refuse(message: string): never {
+  process.stderr.write(`${message}\n--help lists the options\n`);
+  process.exit(2);
+}
+
+function whole(name: string, text: string, min = 0): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= min) return value;
+  return refuse(`--${name} wants a whole number from ${min} up; got ${text}`);
+}
+
+async function tell(seed: number): Promise<void> {
   const onLine = (line: string) => process.stdout.write(`${line}\n`);
-  const report = await simulate(seed, { mutant, onLine });
+  const stackCount = values.stacks ? STACK_COUNT : undefined;
+  const report = await simulate(seed, { mutant, onLine, stackCount, isSmall: values.small });
   const { tasks, pods, events, virtualMs, trace, counts } = report;
   onLine(`seed ${seed}: ${pods} pods, ${tasks} tasks, ${events} events in ${virtualMs | 0} ms`);
   onLine(`trace ${trace}; ${JSON.stringify(counts)}`);
   for (const violation of report.violations) onLine(`VIOLATION ${violation}`);
   process.exitCode = report.violations.length > 0 ? 1 : 0;
-} else {
+}
+
+async function simulateMany(): Promise<void> {
   const from = whole('from', values.from);
-  const fresh = Array.from({ length: whole('seeds', values.seeds) }, (_, index) => from + index);
+  const count = whole('seeds', values.seeds, 1);
+  const jobs = whole('jobs', values.jobs, 1);
+  const fresh = Array.from({ length: count }, (_, index) => from + index);
+  const seeds = [...new Set([...keptSeeds(), ...fresh])];
+  const tally = new Tally();
   const begun = performance.now();
-  const failed: SeedReport[] = [];
-  const counts: Record<string, number> = {};
-  let [done, virtualMs, tasks] = [0, 0, 0];
-  for (const seed of new Set([...keptSeeds(), ...fresh])) {
-    const report = await simulate(seed, { mutant });
-    done += 1;
-    virtualMs += report.virtualMs;
-    tasks += report.tasks;
-    for (const [name, count] of Object.entries(report.counts)) {
-      counts[name] = (counts[name] ?? 0) + count;
+  const running = new Set<number>();
+  const progress = setInterval(() => {
+    // Those that are kept come first, and come again.
+    const begun = [...running].filter((seed) => seed >= from);
+    process.stderr.write(
+      `${tally.seeds} of ${seeds.length} seeds, ${tally.failures.length} broken; ` +
+        `goes on with --from ${begun.length > 0 ? Math.min(...begun) : from}\n`,
+    );
+  }, PROGRESS_MS);
+  const orders = function* () {
+    for (const seed of seeds) {
+      running.add(seed);
+      yield { seed, isSmall: values.small };
     }
-    if (report.violations.length === 0) continue;
-    failed.push(report);
-    process.stderr.write(`seed ${seed}: ${report.violations[0]}\n`);
-  }
-  const seconds = Math.round((performance.now() - begun) / 100) / 10;
-  const summary = {
-    seeds: done,
-    violations: failed.length,
-    virtualHours: Math.round((virtualMs / 3_600_000) * 100) / 100,
-    tasks,
-    seconds,
-    failedSeeds: failed.map(({ seed }) => seed),
-    counts,
   };
-  const lines = Object.entries(summary).map(
+  await campaign(orders(), {
+    jobs,
+    mutant: values.mutant,
+    onReport: (report) => {
+      running.delete(report.seed);
+      tally.add(report);
+      const [violation] = report.violations;
+      if (violation) process.stderr.write(`seed ${report.seed}: ${violation}\n`);
+    },
+  });
+  clearInterval(progress);
+  conclude(tally, { from, to: from + count - 1, jobs, seconds: (performance.now() - begun) / 1e3 });
+}
+
+function conclude(
+  tally: Tally,
+  of: { readonly from: number; readonly to: number; readonly jobs: number; seconds: number },
+): void {
+  const seconds = Math.round(of.seconds * 10) / 10;
+  const figures = { ...of, seconds, ...tally.figures() };
+  if (values.keep) keepSeeds(tally.failures);
+  if (values.save) {
+    const size = values.small ? ' --small' : '';
+    const command = `npm run simulate -- --seeds ${of.to - of.from + 1} --from ${of.from}${size}`;
+    saveLeg('simulate', command, figures);
+  }
+  const lines = Object.entries(figures).map(
     ([name, value]) =>
-      `${name.padEnd(14)} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+      `${name.padEnd(18)} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
   );
-  process.stdout.write(values.json ? `${JSON.stringify(summary)}\n` : `${lines.join('\n')}\n`);
-  process.exitCode = failed.length > 0 ? 1 : 0;
+  process.stdout.write(values.json ? `${JSON.stringify(figures)}\n` : `${lines.join('\n')}\n`);
+  const { missing } = figures;
+  if (missing.length > 0) process.stderr.write(`${missing.join(', ')} never came up\n`);
+  const isVoid = missing.length > 0 && of.to - of.from + 1 >= CAMPAIGN_COUNT_MIN;
+  process.exitCode = tally.failures.length > 0 || isVoid ? 1 : 0;
 }

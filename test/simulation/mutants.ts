@@ -116,7 +116,6 @@ const claimByTheDead: Mutant = {
     if (row && status) row.status = status;
     return answer;
   }),
-  seeds: [208],
 };
 
 const tailLost = of('tail-lost', /^structure.*history|^I13/, ['settle'], (_tables, given, act) => {
@@ -196,6 +195,28 @@ const evidenceDropped = journalWith('evidence-dropped', /^I41/, () => ({
   occupy: () => undefined,
 }));
 
+/** A statement whose condition names too much: a row that nobody asked for is changed as well. */
+const strayWrite = of('stray-write', /^stray/, ['settle'], (tables, given, act) => {
+  const answer = act();
+  const settled = new Set((given[1] as Settlement[]).map(({ task }) => task));
+  const [other] = tables.tasksWhere(
+    ({ taskId, status }) => status === 'claimed' && !settled.has(taskId),
+  );
+  if (other) other.lastSeq += 1;
+  return answer;
+});
+
+const redriveTwice = of('redrive-twice', /^I30/, ['redrive'], (tables, given, act) => {
+  const row = tables.tasks.get(given[0] as string);
+  // Whatever was seen counts as the newest, and the task as ended.
+  if (row) {
+    Object.assign(given[1] as object, { generation: row.generation });
+    if (row.status === 'pending')
+      Object.assign(row, { status: 'failed', finishedAt: tables.now() });
+  }
+  return act();
+});
+
 export const MUTANTS: readonly Mutant[] = [
   settleWithoutFence,
   takeWithoutEpoch,
@@ -207,4 +228,6 @@ export const MUTANTS: readonly Mutant[] = [
   selfFenceIgnored,
   acknowledgedEarly,
   evidenceDropped,
+  strayWrite,
+  redriveTwice,
 ];

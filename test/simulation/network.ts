@@ -7,7 +7,9 @@
  */
 import { StoreUnreachableError } from '../../src/store/errors.ts';
 import { MemoryStore, type Way } from '../../src/store/memory/memory-store.ts';
+import type { Beat, BeatAnswer, PodBirth } from '../../src/store/pods.ts';
 import type { Hint, Store } from '../../src/store/store.ts';
+import type { ClaimRequest } from '../../src/store/tasks.ts';
 import type { Auditor, Told } from './auditor.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
@@ -16,6 +18,9 @@ const BEAT_DEADLINE_MS = 500;
 const DEADLINE_MS = 2_000;
 const HINT_MS_MAX = 30;
 const HINT_LOST = 0.1;
+
+/** `inDoubt`: carried out, and the answer is lost. `late`: carried out when its caller has given up. */
+export type CallFate = 'fine' | 'cut' | 'refused' | 'inDoubt' | 'late';
 
 /** How things are between one process and the store. */
 export class Link {
@@ -27,6 +32,16 @@ export class Link {
   /** Share of calls that are carried out only after their caller has given up. */
   late = 0;
   latencyMs = 2;
+  /** Claims come back with no more than one task, however many were asked for. */
+  isMeagre = false;
+  /** The answers to its heartbeats show it as the oldest of all pods. */
+  isFirst = false;
+}
+
+/** When a call was sent, by the simulation's clock and by the monotonic clock of its process. */
+export interface Sent {
+  readonly ms: number;
+  readonly ownMs: number;
 }
 
 export interface CallPorts {
@@ -37,7 +52,7 @@ export interface CallPorts {
   /** The weather of the store itself. */
   readonly store: Link;
   /** An answer has reached the process. */
-  readonly onAnswer?: ((told: Told, answer: unknown, sentMs: number) => void) | undefined;
+  readonly onAnswer?: ((told: Told, answer: unknown, sent: Sent) => void) | undefined;
 }
 
 /** A handle on the tables for one process, with everything between that can go wrong. */
@@ -51,13 +66,35 @@ export function storeFor(ports: CallPorts): Store {
     if (typeof ask !== 'function') continue;
     // The way is asked before the first await, so these are the arguments of its call.
     verbs[verb] = (...args) => {
-      given = args;
-      return ask(...args);
+      given = changed(ports, verb, args);
+      return ask(...given);
     };
   }
   const { listen } = store;
   store.listen = (onHint) => listen((hint) => deliverHint(ports, hint, onHint));
   return store;
+}
+
+/** What is asked for instead of this, where somebody is in a certain state. */
+function changed({ world, process, link }: CallPorts, verb: string, args: unknown[]): unknown[] {
+  if (verb === 'claim' && link.isMeagre) return [meagre(world, args[0])];
+  const { bornAs } = process;
+  const [birth] = args as [PodBirth];
+  if (verb !== 'register' || bornAs?.pod !== birth.pod) return args;
+  // The journal of a copy is told from its original when that is opened: this one was open already.
+  return [{ ...birth, journal: bornAs.journal, boot: bornAs.boot }];
+}
+
+function meagre(world: World, request: unknown): ClaimRequest {
+  world.count('small claims');
+  return { ...(request as ClaimRequest), countMax: 1 };
+}
+
+/** As if nobody were older than this pod: whoever comes first in the fleet leads it. */
+function asFirst(answer: BeatAnswer, { pod: self }: Beat): BeatAnswer {
+  if (answer.kind !== 'taken') return answer;
+  const own = answer.fleet.filter(({ pod }) => pod === self);
+  return { ...answer, fleet: [...own, ...answer.fleet.filter(({ pod }) => pod !== self)] };
 }
 
 function deliverHint(
@@ -74,6 +111,7 @@ class Call {
   readonly #ports: CallPorts;
   readonly #told: Told;
   readonly #sentMs: number;
+  readonly #sentOwnMs: number;
   readonly #deadlineMs: number;
   #isOver = false;
 
@@ -81,30 +119,35 @@ class Call {
     this.#ports = ports;
     this.#told = { process: ports.process, verb, given };
     this.#sentMs = ports.world.nowMs;
+    this.#sentOwnMs = ports.process.clock.monotonicMs();
     this.#deadlineMs = verb === 'beat' ? BEAT_DEADLINE_MS : DEADLINE_MS;
   }
 
   make<Answer>(act: () => Answer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { world, process, auditor } = this.#ports;
-      auditor.sent(this.#told);
+      const given = auditor.sent(this.#told);
+      // Whoever dies at this very point sends nothing any more.
+      if (process.isDead) return;
       const end = (settle: () => void) => {
         if (this.#isOver) return;
         this.#isOver = true;
+        cancel();
         settle();
       };
       const giveUp = (why: string) => () =>
         end(() => reject(new StoreUnreachableError(`${this.#told.verb}: ${why}`)));
-      world.schedule.at(this.#sentMs + this.#deadlineMs, giveUp('no answer in time'), process);
-      const fate = this.#fate();
+      const lateMs = this.#sentMs + this.#deadlineMs;
+      const cancel = world.schedule.at(lateMs, giveUp('no answer in time'), process);
+      const fate = given ?? this.#fate();
       if (fate !== 'fine') world.count(`calls ${fate}`);
       if (fate === 'cut') return;
       if (fate === 'refused') {
         world.schedule.at(world.nowMs + this.#legMs(), giveUp('refused'), process);
         return;
       }
-      const lateMs = fate === 'late' ? this.#deadlineMs + world.within(0, 3_000) : 0;
-      world.schedule.at(world.nowMs + lateMs + this.#legMs(), () => {
+      const delayMs = fate === 'late' ? this.#deadlineMs + world.within(0, 3_000) : 0;
+      world.schedule.at(world.nowMs + delayMs + this.#legMs(), () => {
         const answered = this.#carryOut(act);
         if (fate !== 'fine') return;
         world.schedule.at(
@@ -124,7 +167,7 @@ class Call {
     return this.#ports.link.isCut || this.#ports.store.isCut;
   }
 
-  #fate(): 'fine' | 'cut' | 'refused' | 'inDoubt' | 'late' {
+  #fate(): CallFate {
     const { world, link, store } = this.#ports;
     if (this.#isCut()) return 'cut';
     const chance = world.random.fraction();
@@ -160,8 +203,12 @@ class Call {
     reject: (error: unknown) => void,
   ): void {
     if ('error' in answered) return reject(answered.error);
-    this.#ports.onAnswer?.(this.#told, answered.answer, this.#sentMs);
-    resolve(answered.answer);
+    const sent = { ms: this.#sentMs, ownMs: this.#sentOwnMs };
+    this.#ports.onAnswer?.(this.#told, answered.answer, sent);
+    this.#ports.auditor.heard(this.#told);
+    const { verb, given } = this.#told;
+    if (verb !== 'beat' || !this.#ports.link.isFirst) return resolve(answered.answer);
+    resolve(asFirst(answered.answer as BeatAnswer, given[0] as Beat) as Answer);
   }
 }
 

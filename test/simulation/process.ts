@@ -3,6 +3,7 @@
  * paused one has them when it goes on, while everybody else's time, and its own clock, go on.
  */
 import type { Clock, Random } from '../../src/ground/index.ts';
+import type { PodBirth } from '../../src/store/pods.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import type { Gate, Schedule } from './schedule.ts';
 
@@ -12,13 +13,36 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Timers fire this much late, and so pods that began together drift apart. */
 const LATE_MS_MAX = 1.5;
 
+/** A clock that goes at a rate of its own, and goes on from where it is when that changes. */
+class Pace {
+  #ownMs: number;
+  #sinceMs: number;
+  rate = 1;
+
+  constructor(ownMs: number, sinceMs: number) {
+    this.#ownMs = ownMs;
+    this.#sinceMs = sinceMs;
+  }
+
+  at(nowMs: number): number {
+    return this.#ownMs + (nowMs - this.#sinceMs) * this.rate;
+  }
+
+  change(rate: number, nowMs: number): void {
+    this.#ownMs = this.at(nowMs);
+    this.#sinceMs = nowMs;
+    this.rate = rate;
+  }
+}
+
 export class Process implements Gate {
   readonly name: string;
   readonly random: Random;
   readonly #schedule: Schedule;
   readonly #lateness: Random;
   readonly #held: (() => void)[] = [];
-  readonly #bornMs: number;
+  readonly #wall: Pace;
+  readonly #monotonic: Pace;
   isDead = false;
   isPaused = false;
   /** In all. */
@@ -26,6 +50,8 @@ export class Process implements Gate {
   #pausedSinceMs: number | undefined;
   /** How far its wall clock is from the shared one. */
   skewMs = 0;
+  /** As what it registers first, where it is a copy of another. */
+  bornAs: PodBirth | undefined;
   /** What its wall clock shows instead, while that is set. */
   stoppedAt: number | undefined;
 
@@ -34,7 +60,8 @@ export class Process implements Gate {
     this.random = random;
     this.#schedule = schedule;
     this.#lateness = seededRandom(seed ^ 0x5bd1e995);
-    this.#bornMs = schedule.nowMs;
+    this.#wall = new Pace(schedule.nowMs, schedule.nowMs);
+    this.#monotonic = new Pace(0, schedule.nowMs);
   }
 
   get clock(): Clock {
@@ -42,10 +69,14 @@ export class Process implements Gate {
   }
 
   readonly #clock: Clock = {
-    now: () => this.stoppedAt ?? Math.floor(BEGIN_MS + this.#schedule.nowMs + this.skewMs),
-    monotonicMs: () => this.#schedule.nowMs - this.#bornMs,
+    now: () => {
+      const { nowMs } = this.#schedule;
+      return this.stoppedAt ?? Math.floor(BEGIN_MS + this.#wall.at(nowMs) + this.skewMs);
+    },
+    monotonicMs: () => this.#monotonic.at(this.#schedule.nowMs),
     after: (delayMs, act) => {
-      const waitMs = Math.min(Math.max(0, Math.ceil(delayMs)), TIMER_MS_MAX);
+      const ownMs = Math.min(Math.max(0, Math.ceil(delayMs)), TIMER_MS_MAX);
+      const waitMs = ownMs / this.#monotonic.rate;
       const lateMs = this.#lateness.fraction() * LATE_MS_MAX;
       return this.#schedule.at(this.#schedule.nowMs + waitMs + lateMs, act, this);
     },
@@ -53,6 +84,16 @@ export class Process implements Gate {
       this.#schedule.at(this.#schedule.nowMs, act, this);
     },
   };
+
+  /** From now on its wall clock goes at this rate, and does not jump. */
+  driftWall(rate: number): void {
+    this.#wall.change(rate, this.#schedule.nowMs);
+  }
+
+  /** The clock that its deadlines and timers go by. */
+  driftMonotonic(rate: number): void {
+    this.#monotonic.change(rate, this.#schedule.nowMs);
+  }
 
   hold(act: () => void): void {
     this.#held.push(act);

@@ -24,6 +24,7 @@ import { openRow, sealedRow } from '../../src/journal/run-row.ts';
 import type { Disk } from './disk.ts';
 import { DiskReader } from './disk-reader.ts';
 import type { Process } from './process.ts';
+import type { World } from './world.ts';
 
 /** How long the real one lets ended holds wait for a transaction to go with. */
 const ENDED_MS_MAX = 500;
@@ -31,10 +32,16 @@ const SYNC_MS_MIN = 0.2;
 const SYNC_MS_SPREAD = 3;
 
 class DiskError extends Error {
-  readonly code = 'SQLITE_FULL';
+  readonly code: string;
+
+  constructor(message: string, code = 'SQLITE_FULL') {
+    super(message);
+    this.code = code;
+  }
 }
 
 export interface SimJournalPorts {
+  readonly world: World;
   readonly disk: Disk;
   readonly process: Process;
   /** Its disk took the process along, inside a commit. */
@@ -49,6 +56,7 @@ export class SimJournal extends DiskReader implements Journal {
   readonly areEventsChecked = true;
   readonly copyOf = undefined;
   readonly lsnAtOpen: number;
+  readonly #world: World;
   readonly #disk: Disk;
   readonly #process: Process;
   readonly #onDeath: (when: string) => void;
@@ -56,14 +64,16 @@ export class SimJournal extends DiskReader implements Journal {
   #ended: RunId[] = [];
   #isClosed = false;
 
-  constructor({ disk, process, onDeath }: SimJournalPorts) {
+  constructor({ world, disk, process, onDeath }: SimJournalPorts) {
     super(disk);
     if (disk.isHeld) throw new Error(`the disk ${disk.id} is held by another process`);
     disk.isHeld = true;
+    this.#world = world;
     this.#disk = disk;
     this.#process = process;
     this.#onDeath = onDeath;
     this.id = disk.id;
+    this.#findUnsynced();
     const { id, boot, lsn, createdAt, mark } = disk;
     this.lsnAtOpen = lsn;
     const opened = { mark, head: { id, boot, lsn, createdAt, format: 1 }, alarms: [] };
@@ -186,12 +196,18 @@ export class SimJournal extends DiskReader implements Journal {
   }
 
   #write(batch: readonly Prepared[]): void {
+    const ended = this.#ended;
     this.#transact(() => {
-      for (const run of this.#ended) this.#disk.removeRun(run);
+      for (const run of ended) this.#removeHeld(run);
       for (const prepared of batch) this.#put(prepared);
       if (batch.length === 0) this.#disk.lsn += 1;
     });
     this.#ended = [];
+  }
+
+  /** Runs of its own stay, as the fleet was only shown them. */
+  #removeHeld(run: RunId): void {
+    if ((this.#disk.runs.get(run)?.generation ?? null) !== null) this.#disk.removeRun(run);
   }
 
   /** One transaction, or the death of the process before or after it: nobody hears of it then. */
@@ -202,9 +218,29 @@ export class SimJournal extends DiskReader implements Journal {
     const fate = disk.nextFate;
     disk.nextFate = 'fine';
     if (fate === 'diesBefore') this.#die('before it was durable');
+    if (fate === 'tears') {
+      disk.losePower();
+      this.#die('half way');
+    }
+    if (disk.failingSyncs > 0) {
+      disk.failingSyncs -= 1;
+      disk.unsynced = act;
+      this.#world.count('failed syncs');
+      throw new DiskError('disk I/O error', 'SQLITE_IOERR_FSYNC');
+    }
+    disk.unsynced = undefined;
     disk.transact(act);
     if (fate === 'diesAfter') this.#die('after it was durable');
     disk.advanceMark();
+  }
+
+  /** Nobody knew whether it was durable: the next process finds that it was, or that it was not. */
+  #findUnsynced(): void {
+    const { unsynced } = this.#disk;
+    this.#disk.unsynced = undefined;
+    if (!unsynced || this.#process.random.fraction() < 0.5) return;
+    this.#disk.transact(unsynced);
+    this.#world.count('syncs that took after all');
   }
 
   #die(when: string): never {

@@ -17,13 +17,14 @@ import {
 import { Registry } from '../../src/machine/index.ts';
 import type { Beat, BeatAnswer } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
+import { below } from '../support/seeded-random.ts';
 import type { Auditor, Told } from './auditor.ts';
 import type { Disk } from './disk.ts';
-import type { Ledger } from './ledger.ts';
-import { Link, storeFor } from './network.ts';
+import type { Deadlines, Ledger } from './ledger.ts';
+import { Link, type Sent, storeFor } from './network.ts';
 import { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
-import { SHAPES } from './shapes.ts';
+import { planNamed, SHAPES } from './shapes.ts';
 import { SimJournal } from './sim-journal.ts';
 import type { World } from './world.ts';
 
@@ -38,6 +39,8 @@ export interface Host {
   readonly weather: Link;
   readonly times: PodTimes;
   readonly slots: number;
+  /** The fleet is shown what its hosts do on their own. */
+  readonly isMirrored?: boolean;
 }
 
 export interface PodOptions {
@@ -69,7 +72,7 @@ export class SimPod {
   readonly #caretaker: Caretaker;
   readonly #deadLetters: SqliteDeadLetters;
   /** By the id of each of its lives: when the last beat that was answered had been sent. */
-  readonly #beatMs = new Map<string, number>();
+  readonly #beats = new Map<string, Sent>();
   isDraining = false;
   hasEnded = false;
 
@@ -84,11 +87,12 @@ export class SimPod {
     auditor.disks.set(this.process, disk);
     const { clock, random } = this.process;
     this.journal = new SimJournal({
+      world,
       disk,
       process: this.process,
       onDeath: (when) => {
         world.say(name, `dies inside a commit, ${when}`);
-        world.count('deaths in commits');
+        world.count(when === 'half way' ? 'torn writes' : 'deaths in commits');
         this.#gone();
       },
     });
@@ -98,14 +102,14 @@ export class SimPod {
       process: this.process,
       link: this.link,
       store: weather,
-      onAnswer: (told, answer, sentMs) => this.#heard(told, answer, sentMs),
+      onAnswer: (told, answer, sent) => this.#heard(told, answer, sent),
     });
     const registry = new Registry([...SHAPES, ...RECOVERY_MACHINES]);
     const caller = () => ({
       process: this.process,
       engine: this.engine,
       disk,
-      deadlineMs: () => this.#deadlineMs(),
+      deadlines: () => this.#deadlines(),
     });
     this.engine = new Engine({
       journal: world.mutant?.changeJournal?.(this.journal) ?? this.journal,
@@ -117,6 +121,7 @@ export class SimPod {
       activeRunsMax: 10_000,
       retentionMs: RETENTION_MS,
       around: (of, call) => ledger.around(caller(), of, call),
+      shadow: (run) => (host.isMirrored ? this.member.shadow(run) : undefined),
     });
     this.#caretaker = new Caretaker(this.journal, clock, RETENTION_MS, this.engine);
     this.#deadLetters = new SqliteDeadLetters(':memory:', store);
@@ -229,16 +234,39 @@ export class SimPod {
     );
   }
 
-  #heard({ verb, given }: Told, answer: unknown, sentMs: number): void {
+  #heard({ verb, given }: Told, answer: unknown, sent: Sent): void {
     if (verb === 'register') this.process.stoppedAt = undefined;
     if (verb !== 'beat' || (answer as BeatAnswer).kind !== 'taken') return;
-    this.#beatMs.set((given[0] as Beat).pod, sentMs);
+    this.#beats.set((given[0] as Beat).pod, sent);
   }
 
-  #deadlineMs(): number {
+  #deadlines(): Deadlines {
     const { heartbeatMs, silentMs } = this.#host.times;
-    const sentMs = this.#beatMs.get(this.member.pod.life?.id ?? '');
-    return (sentMs ?? Number.NEGATIVE_INFINITY) + silentMs - heartbeatMs;
+    const sent = this.#beats.get(this.member.pod.life?.id ?? '');
+    const never = Number.NEGATIVE_INFINITY;
+    return {
+      ownMs: (sent?.ownMs ?? never) + silentMs - heartbeatMs,
+      sweptMs: (sent?.ms ?? never) + silentMs,
+    };
+  }
+
+  /** A run that belongs to this host alone, and that the fleet is shown. */
+  startLocal(n: number): void {
+    const { world } = this.#host;
+    if (this.process.isDead || this.isDraining) return;
+    const plan = planNamed(world.pick(SHAPES).name);
+    const pace = 2 + below(this.process.random, 250);
+    this.#atOnce(async () => {
+      const id = await this.engine.startRun(plan, { n, pace });
+      world.say(this.name, `starts ${plan.name} ${n} of its own as ${id.slice(-6)}`);
+      world.count('local runs');
+    });
+  }
+
+  /** Whatever comes of it: a start may be refused. */
+  #atOnce(act: () => Promise<void>): void {
+    const { world } = this.#host;
+    world.schedule.at(world.nowMs, () => void act().catch(() => undefined), this.process);
   }
 }
 

@@ -8,7 +8,7 @@ import { below } from '../support/seeded-random.ts';
 import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
 import { Cluster } from './cluster.ts';
-import { judge } from './judge.ts';
+import { judge, waitsInVain } from './judge.ts';
 import { Ledger } from './ledger.ts';
 import type { Mutant } from './mutants.ts';
 import type { Process } from './process.ts';
@@ -24,6 +24,8 @@ export interface SeedReport {
   readonly tasks: number;
   readonly pods: number;
   readonly events: number;
+  /** What it cost; all else comes out the same each time. */
+  readonly cpuMs: number;
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -31,6 +33,8 @@ export interface SeedOptions {
   /** Fewer tasks and a shorter storm, for those who have little time. */
   readonly isSmall?: boolean | undefined;
   readonly mutant?: Mutant | undefined;
+  /** Lines of the stacks of errors, for whoever looks for one; they change the trace. */
+  readonly stackCount?: number | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
@@ -41,6 +45,7 @@ const CALM_MS_MAX = 240_000;
 const QUIET_MS = 2_000;
 
 export async function simulate(seed: number, options: SeedOptions = {}): Promise<SeedReport> {
+  const cpu = process.cpuUsage();
   const world = new World({ seed, ...options });
   const { schedule } = world;
   const outside: Outside = {
@@ -53,7 +58,8 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const auditor = new Auditor(world);
   const ledger = new Ledger(world, auditor);
   const podCount = 3 + below(world.random, 7);
-  const taskCount = 50 + Math.floor(world.random.fraction() ** (options.isSmall ? 9 : 3) * 150);
+  const most = options.isSmall ? 50 : 300;
+  const taskCount = (options.isSmall ? 30 : 200) + below(world.random, most + 1);
   const stormMs = world.within(10_000, 30_000) * (options.isSmall ? 0.5 : 1);
   const cluster = new Cluster(world, auditor, ledger, {
     podCount,
@@ -69,21 +75,26 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const heard = (error: unknown) =>
     world.violate('unhandled', `${(error as Error)?.stack ?? String(error)}`);
   process.on('unhandledRejection', heard);
+  // Stacks are part of what failures record: without them a seed has one trace on every machine.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = options.stackCount ?? 0;
   try {
     client.begin(taskCount, stormMs * 0.8);
     cluster.storm(stormMs);
     const isBroken = () => world.violations.length > 0;
     await schedule.run(stormMs, isBroken);
     cluster.heal();
-    const isOver = () => client.isContent && [...world.tables.tasks.values()].every(isEnded);
+    const isOver = () => client.isContent && hasEnded(world, cluster) && cluster.isIdle;
     if (!isBroken()) {
       await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
       await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
     }
-    if (!isBroken()) judge(world, auditor, client, outside);
+    auditor.lookAtAll('the storm');
+    if (!isBroken()) judge(world, auditor, client, outside, cluster);
     if (!isBroken()) cluster.judge();
   } finally {
     process.off('unhandledRejection', heard);
+    Error.stackTraceLimit = stackTraceLimit;
   }
   cluster.end();
   world.say('world', `ends with ${violations(world.tables).length} rules broken`);
@@ -95,6 +106,20 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     tasks: world.tables.tasks.size,
     pods: podCount,
     events: schedule.eventCount,
+    cpuMs: cpuMsSince(cpu),
     counts: Object.fromEntries([...world.counts].sort()),
   };
+}
+
+/** All but what waits for a host that does not come back. */
+function hasEnded({ tables }: World, cluster: Cluster): boolean {
+  for (const task of tables.tasks.values()) {
+    if (!isEnded(task) && !waitsInVain(task, cluster)) return false;
+  }
+  return true;
+}
+
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }

@@ -11,6 +11,8 @@ import { BEGIN_MS } from './process.ts';
 import { Schedule } from './schedule.ts';
 
 const VIOLATION_COUNT_MAX = 20;
+/** So many lines are hashed at once. */
+const TRACE_COUNT = 500;
 
 export interface WorldOptions {
   readonly seed: number;
@@ -29,6 +31,7 @@ export class World {
   readonly violations: string[] = [];
   readonly counts = new Map<string, number>();
   readonly #trace = createHash('sha256');
+  #untraced: string[] = [];
   readonly #onLine: ((line: string) => void) | undefined;
 
   constructor({ seed, mutant, onLine }: WorldOptions) {
@@ -74,8 +77,19 @@ export class World {
 
   /** Part of the trace; a line of the story. */
   say(who: string, what: string): void {
-    this.#trace.update(`${this.nowMs.toFixed(3)} ${who} ${what}\n`);
+    this.#untraced.push(`${this.nowMs} ${who} ${what}`);
+    if (this.#untraced.length >= TRACE_COUNT) this.#hash();
+    this.tell(who, what);
+  }
+
+  /** A line of the story that is not worth a trace. */
+  tell(who: string, what: string): void {
     this.#onLine?.(`${(this.nowMs / 1_000).toFixed(3).padStart(9)} s  ${who.padEnd(10)} ${what}`);
+  }
+
+  #hash(): void {
+    this.#trace.update(this.#untraced.join('\n'));
+    this.#untraced = [];
   }
 
   get isTold(): boolean {
@@ -95,6 +109,7 @@ export class World {
   }
 
   traceHash(): string {
+    this.#hash();
     return this.#trace.copy().digest('hex').slice(0, 16);
   }
 }

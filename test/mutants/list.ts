@@ -1,0 +1,24 @@
+/**
+ * Every planted bug. Not among them are those of serial keys, which are not built yet, and those of a
+ * flush without a fence: here the epoch in the key of a segment keeps owners apart, and needs none.
+ */
+import type { Mutant } from './mutant.ts';
+import { CLAIMS } from './plants-claims.ts';
+import { ENGINES } from './plants-engine.ts';
+import { FENCES } from './plants-fences.ts';
+import { HISTORIES } from './plants-history.ts';
+import { JOURNALS } from './plants-journal.ts';
+import { PODS } from './plants-pods.ts';
+import { SETTLES } from './plants-settle.ts';
+import { SWEEPS } from './plants-sweep.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  ...FENCES,
+  ...SETTLES,
+  ...HISTORIES,
+  ...CLAIMS,
+  ...SWEEPS,
+  ...PODS,
+  ...JOURNALS,
+  ...ENGINES,
+];

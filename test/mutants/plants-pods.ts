@@ -1,0 +1,204 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it quotes source that has templates
+/** Bugs in the life of a pod: its heart, its claims, its end, and how it comes back. */
+import { type Mutant, tests, tool } from './mutant.ts';
+
+const LIFE = 'src/fleet/life.ts';
+const BEAT = 'src/fleet/beat-loop.ts';
+const ADOPTER = 'src/fleet/adopter.ts';
+const POD = 'src/fleet/pod.ts';
+
+export const PODS: readonly Mutant[] = [
+  {
+    name: 'deadline-from-the-answer',
+    breaks: 'phases may begin until a silence after the answer, when the pod may be swept (I10)',
+    changes: [
+      {
+        file: BEAT,
+        find: '    onHeard({ answer, sentMs });',
+        put: '    onHeard({ answer, sentMs: Math.max(sentMs, this.#ports.clock.monotonicMs()) });',
+      },
+    ],
+    command: tests('fleet/beat-loop'),
+    shows: /I10: the deadline counts from when the beat was sent/,
+  },
+  {
+    name: 'deadline-by-the-wall-clock',
+    breaks: 'a clock that is set back lets phases begin after the deadline (I10, I27)',
+    changes: [
+      {
+        file: LIFE,
+        find: 'return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs;',
+        put: 'return !this.isDead && this.#ports.clock.now() < this.#heart.deadlineMs;',
+      },
+      {
+        file: BEAT,
+        find: '    onHeard({ answer, sentMs });',
+        put: `    const { clock } = this.#ports;
+    onHeard({ answer, sentMs: sentMs - clock.monotonicMs() + clock.now() });`,
+      },
+    ],
+    command: tests('fleet/fence-clocks'),
+    shows: /I10, I27: a clock that is set/,
+  },
+  {
+    name: 'self-fence-off',
+    breaks: 'a pod that nobody hears begins phases for ever (I10)',
+    changes: [
+      {
+        file: LIFE,
+        find: 'return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs;',
+        put: 'return !this.isDead && this.#heart.deadlineMs > Number.NEGATIVE_INFINITY;',
+      },
+    ],
+    command: tests('fleet/fence'),
+    shows: /I10: no phase begins after the deadline/,
+  },
+  {
+    name: 'heart-stopped-at-drain',
+    breaks: 'the heart stops when the drain begins, and the pod is swept while it works (I39)',
+    changes: [
+      {
+        file: LIFE,
+        find: '    this.isDraining = true;\n    await Promise.all(',
+        put: '    this.isDraining = true;\n    await this.#heart.stop();\n    await Promise.all(',
+      },
+    ],
+    command: tests('fleet/drain', 'the heart beats until the end'),
+    shows: /the heart beats until the end of the drain/,
+  },
+  {
+    name: 'claims-while-draining',
+    breaks: 'a pod that drains claims on (I39)',
+    changes: [
+      {
+        file: LIFE,
+        find: 'await Promise.all([this.#ports.store.markDraining(this.id), this.#claimer.stop()]);',
+        put: 'await Promise.all([]);',
+      },
+      {
+        file: LIFE,
+        find: 'if (!this.isReady || this.isDraining || journal.stalledBy',
+        put: 'if (!this.isReady || journal.stalledBy',
+      },
+    ],
+    command: tests('fleet/drain', 'I39'),
+    shows: /I39: /,
+  },
+  {
+    name: 'released-beside-its-handler',
+    breaks: 'a drain gives a run back whose handler still works on it (I9)',
+    changes: [
+      {
+        file: 'src/engine/drainer.ts',
+        find: '    if (run.slot !== undefined) return this.#leaveBehind(run);\n',
+        put: '    if (run.slot === -1) return this.#leaveBehind(run);\n',
+      },
+    ],
+    command: tests('fleet/drain', 'H8: a handler that does not listen'),
+    shows: /H8: a handler that does not listen is not released beside itself/,
+  },
+  {
+    name: 'reconcile-off',
+    breaks: 'a claim whose answer was lost stays with a pod that does not know of it (I38)',
+    changes: [
+      {
+        file: 'src/fleet/doubts.ts',
+        find: 'const isDue = this.#isDoubtful || this.#miscounts > MISCOUNTS_MAX;',
+        put: 'const isDue = this.#isDoubtful && this.#miscounts > MISCOUNTS_MAX;',
+      },
+    ],
+    command: tests('fleet/reconcile'),
+    shows: /H4: a claim whose answer was lost is found/,
+  },
+  {
+    name: 'dead-pod-goes-on',
+    breaks: 'a pod that was told of its death keeps its runs (I8, I9)',
+    changes: [
+      {
+        file: LIFE,
+        find: '    for (const held of this.holdings.all()) this.#drop(held);',
+        put: '    for (const held of this.holdings.all()) held.isOver = true;',
+      },
+    ],
+    command: tests('fleet/fence', 'row 17'),
+    shows: /row 17: a pod that was taken for dead stops its runs/,
+  },
+  {
+    name: 'host-name-as-incarnation',
+    breaks: 'a pod comes back under the name it had when it died (I11)',
+    changes: [
+      {
+        file: POD,
+        find: '        id: this.#mint(),',
+        put: '        id: `${this.#ports.name}${String(this.#mint()).slice(0, 0)}` as PodId,',
+      },
+    ],
+    command: tests('fleet/fence', 'row 17'),
+    shows: /row 17: a pod that was taken for dead stops its runs, registers anew/,
+    isSlow: true,
+  },
+  {
+    name: 'store-ahead-not-noticed',
+    breaks: 'a journal that was put back to an earlier state is taken for whole (I22)',
+    changes: [
+      {
+        file: POD,
+        find: 'if (seen.boot > journal.boot || seen.lsn > lsn) {',
+        put: 'if (seen.boot > journal.boot && seen.lsn < lsn) {',
+      },
+    ],
+    command: tests('fleet/copied-journal', 'put back in place'),
+    shows: /a journal that was put back in place is said to be behind the store/,
+    isSlow: true,
+  },
+  {
+    name: 'predecessor-not-fenced',
+    breaks: 'a successor does not declare its predecessor dead, and gets nothing of it (I20)',
+    changes: [
+      {
+        file: ADOPTER,
+        find: '      await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });\n',
+        put: '      if (from === pod) await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });\n',
+      },
+    ],
+    command: tests('fleet/adopt'),
+    shows: /row 5: a claim whose answer never came is begun by the next process/,
+  },
+  {
+    name: 'disk-ignored-at-adoption',
+    breaks: 'a new process forgets what is on its own disk, and does it again',
+    changes: [
+      { file: ADOPTER, find: 'if (found?.isUsable &&', put: 'if (found?.isUsable === null &&' },
+      { file: ADOPTER, find: '      await store.archive(tails);\n', put: '' },
+    ],
+    command: tests('fleet/adopt'),
+    shows: /rows 9 to 12: what is recorded here and not archived is not done again/,
+  },
+  {
+    name: 'probe-skipped-at-take-over',
+    breaks: 'a phase that was cut off is repeated without asking whether it has happened (I41)',
+    changes: [
+      {
+        file: 'src/engine/holder.ts',
+        find: 'const wasInterrupted = wasCutOff && !isBetween(run, last.event);',
+        put: `const wasInterrupted = wasCutOff && isBetween(run, last.event) && run.state.at === '';`,
+      },
+    ],
+    command: tool('simulation/main', '--seeds', '10'),
+    shows: /^seed \d+: .*I41/,
+    isSlow: true,
+  },
+  {
+    name: 'timeline-not-in-the-epoch',
+    breaks: 'after a failover that lost commits two owners get one epoch (I7, I23)',
+    changes: [
+      {
+        file: 'src/store/postgres/sql.ts',
+        find: "('x' || ${timeline})::bit(32)::bigint << 32) + 1`;",
+        put: "('x' || ${timeline})::bit(32)::bigint * 0) + 1`;",
+      },
+    ],
+    command: tests('store/postgres-edges'),
+    shows: /an epoch begins above everything that an earlier primary can have given out/,
+  },
+];

@@ -1,0 +1,24 @@
+/** A process that simulates the seeds it is given, one after the other, and tells what came of each. */
+import { MUTANTS } from './mutants.ts';
+import { simulate } from './simulate.ts';
+
+/** What its parent sends: one seed. It is answered by the seed's report. */
+export interface Order {
+  readonly seed: number;
+  readonly isSmall: boolean;
+  readonly mutant: string | undefined;
+}
+
+process.on('message', ({ seed, isSmall, mutant }: Order) => {
+  const planted = MUTANTS.find(({ name }) => name === mutant);
+  simulate(seed, { isSmall, mutant: planted }).then(
+    (report) => process.send?.(report),
+    (error: unknown) => {
+      // A simulation that cannot even be judged is a finding like any other.
+      const violations = [`defect: ${(error as Error)?.stack ?? String(error)}`];
+      const nothing = { trace: '', virtualMs: 0, tasks: 0, pods: 0, events: 0, cpuMs: 0 };
+      process.send?.({ seed, violations, counts: {}, ...nothing });
+    },
+  );
+});
+process.on('disconnect', () => process.exit());

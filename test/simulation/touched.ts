@@ -1,0 +1,65 @@
+/** Which rows a call may change, by its own words: whatever else changes was changed by nobody. */
+import type { Beat, PodBirth } from '../../src/store/pods.ts';
+import type { Store } from '../../src/store/store.ts';
+import type {
+  ClaimedTask,
+  EnqueueAnswer,
+  MirroredRun,
+  Segment,
+  Settlement,
+  TaskRow,
+} from '../../src/store/tasks.ts';
+
+type Given = readonly unknown[];
+type Named = (given: Given, answer: unknown) => readonly string[];
+
+const nothing: Named = () => [];
+const first: Named = ([task]) => [task as string];
+const claimed: Named = (_, answer) => (answer as ClaimedTask[]).map(({ task }) => task);
+
+/** The tasks a call may change. */
+export const TASKS: Record<keyof Store, Named> = {
+  capabilities: nothing,
+  checkSchema: nothing,
+  close: nothing,
+  register: nothing,
+  beat: nothing,
+  markDraining: nothing,
+  requestDrain: nothing,
+  pods: nothing,
+  announce: nothing,
+  enqueue: (_, answer) => (answer as EnqueueAnswer[]).map(({ id }) => id),
+  claim: claimed,
+  held: nothing,
+  hasSuspects: nothing,
+  settle: ([, settlements]) => (settlements as Settlement[]).map(({ task }) => task),
+  archive: ([segments]) => (segments as Segment[]).map(({ task }) => task),
+  histories: nothing,
+  heads: nothing,
+  mirror: ([, runs]) => (runs as MirroredRun[]).map(({ id }) => id),
+  worklist: nothing,
+  fence: nothing,
+  take: claimed,
+  retire: nothing,
+  failHopeless: (_, answer) => (answer as TaskRow[]).map(({ id }) => id),
+  leftovers: nothing,
+  prune: nothing,
+  find: nothing,
+  list: nothing,
+  cancel: first,
+  reschedule: first,
+  redrive: first,
+  discard: first,
+  violations: nothing,
+  listen: nothing,
+};
+
+/** The pod a call may change. */
+export const POD: Partial<Record<keyof Store, (given: Given) => string>> = {
+  register: ([birth]) => (birth as PodBirth).pod,
+  beat: ([beat]) => (beat as Beat).pod,
+  markDraining: ([pod]) => pod as string,
+  requestDrain: ([pod]) => pod as string,
+  fence: ([pod]) => pod as string,
+  retire: ([pod]) => pod as string,
+};
