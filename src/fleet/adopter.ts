@@ -4,9 +4,8 @@
  * for. A run goes on from the local records where they continue what the store has, and from the
  * store's otherwise; nothing that came from the store runs before the store has said whose it is.
  */
-import type { Engine, LocalHold, WrittenRecord } from '../engine/index.ts';
+import type { Engine, LocalHold } from '../engine/index.ts';
 import type { Clock, RunId } from '../ground/index.ts';
-import { isFinal } from '../machine/index.ts';
 import type { Head, PodId, Segment, Store, TakenTask } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
@@ -32,10 +31,7 @@ export interface AdopterPorts {
 interface Known {
   readonly hold: LocalHold;
   readonly isUsable: boolean;
-  /** Up to here the store has it. */
   readonly last: { readonly seq: number; readonly hash: string; readonly state: string };
-  /** It has ended, and the store does not have that yet. */
-  readonly end: WrittenRecord | undefined;
 }
 
 export class Adopter {
@@ -89,8 +85,7 @@ export class Adopter {
 
   /**
    * Holds what is here against what the store has, and sends what it has not: whoever gets a run that
-   * is not adopted then has all there is of it. But not its end, which goes with its settlement: a
-   * cancel that comes first would make another end of it.
+   * is not adopted then has all there is of it.
    */
   async #compare(holds: readonly LocalHold[]): Promise<Map<RunId, Known>> {
     const { store } = this.#ports;
@@ -109,13 +104,10 @@ export class Adopter {
   #read(hold: LocalHold, head: Head | undefined, tails: Segment[]): Known {
     const { run, generation, epoch } = hold;
     const written = this.#ports.engine.held.written(run);
-    const isUsable = !head || written[head.lastSeq]?.hash === head.lastHash;
-    const stored = isUsable && head ? head.lastSeq + 1 : 0;
-    const end =
-      written.length > stored && isFinal(written.at(-1)!.state) ? written.pop() : undefined;
     const last = written.at(-1)!;
+    const isUsable = !head || written[head.lastSeq]?.hash === head.lastHash;
     if (isUsable) {
-      const fresh = written.slice(stored);
+      const fresh = written.slice(head ? head.lastSeq + 1 : 0);
       const tail = segmentOf({ task: run, generation, epoch }, head?.lastHash ?? '', fresh);
       if (tail) tails.push(tail);
     } else if (head.epoch <= epoch) {
@@ -123,7 +115,7 @@ export class Adopter {
       const message = `the store has record ${head.lastSeq} of run ${run}, and the journal has not`;
       tell('journal.alarm', () => ({ kind: 'behindStore', message }));
     }
-    return { hold, isUsable, last, end };
+    return { hold, isUsable, last };
   }
 
   async #goOn(taken: readonly TakenTask[], known: Map<RunId, Known>): Promise<void> {
@@ -144,12 +136,11 @@ export class Adopter {
     await Promise.all([...resumed, this.#ports.acceptor.accept(others)]);
   }
 
-  /** All that is here was archived before, so nothing but an end is left to send. */
-  async #resume(task: TakenTask, { last, end }: Known): Promise<void> {
+  /** All that is here was archived before, so nothing is left to send. */
+  async #resume(task: TakenTask, { last }: Known): Promise<void> {
     const { engine, holdings, keeper, pod } = this.#ports;
     const held = new HeldRun(task, last, keeper);
     holdings.put(held);
-    if (end) held.recorded(end);
     const { deadlineMs, ageMs } = task;
     await engine.held.resume(task.task, held, { pod, deadlineMs, ageMs });
     if (task.control === 'cancel') {

@@ -11,6 +11,9 @@ export type TaskStatus = 'pending' | 'waiting' | 'claimed' | 'completed' | 'fail
 export type EndStatus = 'completed' | 'failed' | 'cancelled';
 export const END_STATUSES: readonly EndStatus[] = ['completed', 'failed', 'cancelled'];
 
+/** States of a run whose records tell its end. Its row follows when its owner, or the next, says so. */
+export const ENDED_STATES: readonly string[] = ['completed', 'handedOff', 'failed', 'cancelled'];
+
 /** What a task that is `waiting` waits for. */
 export type WaitFor =
   | 'time'

@@ -109,13 +109,26 @@ export const CLAIMS: readonly Mutant[] = [
     shows: /H11: a redrive that was pressed before the last end comes too late/,
   },
   {
+    name: 'cancel-overlooks-the-records',
+    breaks: 'a task whose records tell its end is cancelled by whoever takes it over (I4)',
+    changes: [
+      {
+        file: 'src/store/postgres/step-tracker-sweep.sql.ts',
+        find: `(task.control = 'cancel' and not ${'$'}{isTold}) is true`,
+        put: `(task.control = 'cancel') is true`,
+      },
+    ],
+    command: tests('store/postgres', '^the postgres store taking over'),
+    shows: /I4: what has ended by its records/,
+  },
+  {
     name: 'cancel-overwrites-an-end',
     breaks: 'a task that has ended gets another outcome (I4)',
     changes: [
       {
         file: TASKS,
-        find: `where task_id = $1 and status in ('pending', 'waiting', 'claimed')\n  returning status`,
-        put: 'where task_id = $1\n  returning status',
+        find: `where task_id = $1 and status in ('pending', 'waiting', 'claimed')\n     and`,
+        put: 'where task_id = $1\n     and',
       },
     ],
     command: tests('store/postgres', '^the postgres store what people change'),

@@ -1,8 +1,18 @@
 /** Taking a dead pod's tasks: to the fleet or to its successor, and whose death counts as a crash. */
 import { expect, test } from 'vitest';
 import type { TakenTask, Taking } from '../../src/store/tasks.ts';
-import type { PodId } from '../../src/store/words.ts';
-import { codeOf, completed, HOUR, ids, MACHINE, newId, parked, released } from './factories.ts';
+import type { Claim, PodId } from '../../src/store/words.ts';
+import {
+  codeOf,
+  completed,
+  HOUR,
+  ids,
+  MACHINE,
+  newId,
+  parked,
+  released,
+  segment,
+} from './factories.ts';
 import { expectNear, podOf, type Scene } from './harness.ts';
 
 const DAY = 24 * HOUR;
@@ -101,6 +111,36 @@ export function describeTake(scene: Scene): void {
     expect(row.finishedAt).toBeDefined();
     expect([row.control, row.claimedBy]).toEqual([undefined, undefined]);
     expect(row.epoch).toBeGreaterThan(claim.epoch);
+  });
+
+  test('I4: what has ended by its records is not cancelled, nor failed, by whoever takes it', async () => {
+    const pod = await scene.pod('alder');
+    const [ended, open] = [await scene.claimNew(pod), await scene.claimNew(pod)];
+    const tail = (claim: Claim, state: string) => ({ ...segment(claim, 0, 3), state });
+    await scene.store.archive([tail(ended, 'completed'), tail(open, 'main.persist')]);
+    for (const { task } of [ended, open]) await scene.store.cancel(task, 'not wanted');
+    await scene.kill(pod);
+    expect(await take(pod)).toMatchObject([{ status: 'pending' }, { status: 'cancelled' }]);
+    expect(await scene.store.cancel(ended.task, 'again')).toBe('tooLate');
+    const row = await scene.row(ended.task);
+    expect(row).toMatchObject({ status: 'pending' });
+    expect(row.control).toBeUndefined();
+    const birch = await scene.pod('birch');
+    const claim = await scene.claimOne(birch);
+    expect(await scene.store.settle(birch, [completed(claim)])).toMatchObject([{ kind: 'stood' }]);
+  });
+
+  test('I4: records that an earlier owner brought late do not speak for the last one', async () => {
+    const alder = await scene.pod('alder');
+    const first = await scene.claimNew(alder);
+    await scene.kill(alder);
+    await take(alder);
+    const birch = await scene.pod('birch');
+    const second = await scene.claimOne(birch);
+    await scene.store.archive([{ ...segment(first, 0, 3), state: 'completed' }]);
+    await scene.store.archive([segment(second, 0, 1, 'other')]);
+    await scene.store.settle(birch, [released(second)]);
+    expect(await scene.store.cancel(first.task, 'not wanted')).toBe('done');
   });
 
   test('a dead leader’s recovery is not resumed by another', async () => {

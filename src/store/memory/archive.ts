@@ -3,7 +3,8 @@ import type { RunId } from '../../ground/index.ts';
 import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
 import type { ArchiveAnswer, Segment } from '../tasks.ts';
-import { by, type MemoryTables, unstorable } from './tables.ts';
+import { ENDED_STATES } from '../words.ts';
+import { by, type MemoryTables, type TaskRecord, unstorable } from './tables.ts';
 
 /** Of the segment that keeps how a redriven generation had ended. */
 export const OUTCOME_STATE = 'outcome';
@@ -72,6 +73,19 @@ export function heads(tables: MemoryTables, runs: readonly RunName[]): Head[] {
     furthest.set(`${generation} ${task}`, { task, generation, epoch, lastSeq, lastHash });
   }
   return [...furthest.values()];
+}
+
+/** Whether the records of a task tell its end, as whoever gets it will read them. */
+export function hasToldItsEnd(
+  tables: MemoryTables,
+  { taskId, generation }: Pick<TaskRecord, 'taskId' | 'generation'>,
+): boolean {
+  const own = tables.events.of(taskId).filter((segment) => segment.generation === generation);
+  const last = own
+    .filter(({ state }) => state !== OUTCOME_STATE)
+    .sort(byReach)
+    .at(-1);
+  return last !== undefined && ENDED_STATES.includes(last.state);
 }
 
 const byReach = by<Segment>(

@@ -4,7 +4,7 @@ import { assert, isoTime, type RunId } from '../../ground/index.ts';
 import { boundedSpan, boundedTime, raised } from '../bounds.ts';
 import type { ChangeAnswer, Due, TaskFilter, TaskRow } from '../tasks.ts';
 import type { WaitFor } from '../words.ts';
-import { histories, OUTCOME_STATE, put } from './archive.ts';
+import { hasToldItsEnd, histories, OUTCOME_STATE, put } from './archive.ts';
 import { dueAt } from './claims.ts';
 import { taskRowOf } from './rows.ts';
 import { cancelledEnding, end } from './settle.ts';
@@ -19,6 +19,7 @@ export function cancel(tables: MemoryTables, id: RunId, reason: string): ChangeA
   const task = tables.tasks.get(id);
   if (!task) return 'unknown';
   if (isEnded(task)) return task.status === 'cancelled' ? 'done' : 'tooLate';
+  if (task.status !== 'claimed' && hasToldItsEnd(tables, task)) return 'tooLate';
   if (task.control !== 'cancel') {
     task.control = 'cancel';
     task.controlReason = reason;

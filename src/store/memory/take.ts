@@ -3,6 +3,7 @@ import { COUNT_MAX, raised } from '../bounds.ts';
 import { CRASH_LOOP, LEADER_DIED } from '../reasons.ts';
 import type { TakenTask, Taking } from '../tasks.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
+import { hasToldItsEnd } from './archive.ts';
 import { takenTaskOf } from './rows.ts';
 import { cancelledEnding, type Ending, end, letGo } from './settle.ts';
 import type { MemoryTables, TaskRecord } from './tables.ts';
@@ -33,7 +34,7 @@ function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
   task.claimEpoch = raised(task.claimEpoch);
   task.crashes = Math.min(task.crashes + (isCrash ? 1 : 0), COUNT_MAX);
   task.interrupted ||= wasInside || (taking.crashed === 'none' && !hasFencedItself(tables, taking));
-  const ending = endingOf(taking, task, isCrash);
+  const ending = endingOf(tables, taking, task, isCrash);
   if (ending) {
     end(tables, task, ending);
     return;
@@ -69,12 +70,19 @@ function hasFencedItself(tables: MemoryTables, { from }: Taking): boolean {
   return tables.pods.get(from)?.deadBy === from;
 }
 
-function endingOf(taking: Taking, task: TaskRecord, isCrash: boolean): Ending | undefined {
-  if (task.control === 'cancel') return cancelledEnding(task);
+/** What has ended by its own records is not ended in another way: whoever gets it next says how. */
+function endingOf(
+  tables: MemoryTables,
+  taking: Taking,
+  task: TaskRecord,
+  isCrash: boolean,
+): Ending | undefined {
+  const isTold = hasToldItsEnd(tables, task);
+  if (task.control === 'cancel' && !isTold) return cancelledEnding(task);
   if (taking.to === 'pool' && task.machine.startsWith(RECOVERY_PREFIX)) {
     return { to: 'cancelled', outcome: 'cancelled', result: undefined, error: LEADER_DIED };
   }
-  if (isCrash && task.crashes >= CRASHES_MAX) {
+  if (isCrash && task.crashes >= CRASHES_MAX && !isTold) {
     return { to: 'failed', outcome: 'crashLoop', result: undefined, error: CRASH_LOOP };
   }
   return undefined;

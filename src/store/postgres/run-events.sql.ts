@@ -1,4 +1,5 @@
 /** Statements on run_events. Nothing here is fenced: the epoch in the key keeps owners apart. */
+import { ENDED_STATES } from '../words.ts';
 import { sql } from './sql.ts';
 
 /** `at` stays: since when a generation is on record says how old it is. */
@@ -79,6 +80,19 @@ export const selectHistories = sql`
             from unnest($1::text[], $2::int[]) as run (task_id, generation)) asked
     join run_events stored using (task_id, generation)
    order by stored.task_id, stored.generation, stored.epoch, stored.first_seq`;
+
+/**
+ * Whether the records of `task`, a row of step_tracker, tell its end, as whoever gets it will read
+ * them. Then it is not ended in another way, and nobody can cancel it any more.
+ */
+export function hasToldItsEnd(task: string): string {
+  const states = ENDED_STATES.map((state) => `'${state}'`).join(', ');
+  return sql`
+    coalesce((select head.state in (${states}) from run_events head
+               where head.task_id = ${task}.task_id and head.generation = ${task}.generation
+                 and head.state <> 'outcome'
+               order by head.epoch desc, head.first_seq desc limit 1), false)`;
+}
 
 /** $1 tasks, $2 generations: the last segment of the last epoch of each; an outcome is no record. */
 export const selectHeads = sql`

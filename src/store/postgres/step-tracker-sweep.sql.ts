@@ -1,6 +1,7 @@
 /** Statements on step_tracker that clear up: after dead pods, after mistakes, and after years. */
 import { COUNT_MAX } from '../bounds.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
+import { hasToldItsEnd } from './run-events.sql.ts';
 import { ended, fenceOf, keyUntil, nextEpoch, onceFound, raised, spanOf, sql } from './sql.ts';
 import { claimedColumns } from './step-tracker-claim.sql.ts';
 import { cancelledError } from './step-tracker-settle.sql.ts';
@@ -9,8 +10,9 @@ const wasInside = sql`($4::boolean or task.task_id = any ($5::text[]))`;
 /** A run that belongs to a host is that host's affair, however often it dies. */
 const isCounted = sql`(task.pinned_to is null and ${wasInside})`;
 const crashes = sql`least(task.crashes + case when ${isCounted} then 1 else 0 end, ${COUNT_MAX})`;
-const isCancelled = sql`(task.control = 'cancel') is true`;
-const isLoop = sql`(${isCounted} and task.crashes + 1 >= ${CRASHES_MAX})`;
+const isTold = hasToldItsEnd('task');
+const isCancelled = sql`(task.control = 'cancel' and not ${isTold}) is true`;
+const isLoop = sql`(${isCounted} and task.crashes + 1 >= ${CRASHES_MAX} and not ${isTold})`;
 const isOrphan = sql`starts_with(task.machine, '${RECOVERY_PREFIX}')`;
 
 /** Where the task goes. A recovery is its leader's own: the next one starts afresh. */
@@ -78,7 +80,8 @@ function takeTo(to: keyof typeof TO): string {
  * $7 spread in ms; errors: $8 of a crash loop, $9 (pool) of a recovery without its leader; $9
  * (taker) the largest payload in bytes: the pool gets none, for nobody runs them yet. Nothing
  * is moved while the pod is up or draining; rows that somebody else is moving are passed over.
- * What was interrupted before and never settled since stays so: nobody has looked after it.
+ * What was interrupted before and never settled since stays so: nobody has looked after it. What
+ * has ended by its own records is not ended here: whoever gets it next says how.
  */
 export const takeTasks = { pool: takeTo('pool'), taker: takeTo('taker') } as const;
 

@@ -1,5 +1,6 @@
 /** Statements on step_tracker by which tasks come in, are looked at, and are changed by people. */
 import { SPAN_MS_MAX } from '../bounds.ts';
+import { hasToldItsEnd } from './run-events.sql.ts';
 import { ended, isoOf, keyUntil, msOf, raised, spanOf, sql } from './sql.ts';
 
 const latest = sql`timestamptz '9999-12-31 00:00:00+00'`;
@@ -100,6 +101,7 @@ export const cancelTask = sql`
            else clock_timestamp() end,
          control = case when status = 'claimed' then 'cancel' end
    where task_id = $1 and status in ('pending', 'waiting', 'claimed')
+     and (status = 'claimed' or not ${hasToldItsEnd('step_tracker')})
   returning status`;
 
 /** $1 task. */

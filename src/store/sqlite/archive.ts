@@ -7,9 +7,9 @@ import type { RunId } from '../../ground/index.ts';
 import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
 import type { ArchiveAnswer, Segment } from '../tasks.ts';
-import type { Claim } from '../words.ts';
+import { type Claim, ENDED_STATES } from '../words.ts';
 import * as sql from './events.sql.ts';
-import { type RawSegment, segmentOf } from './rows.ts';
+import { type RawSegment, type RawTask, segmentOf } from './rows.ts';
 import { eachRow, type Tx } from './session.ts';
 
 /** A task in one of its generations. */
@@ -86,6 +86,12 @@ export function heads(tx: Tx, runs: readonly RunName[]): Head[] {
     if (!row) return [];
     return [{ task, generation, epoch: row.epoch, lastSeq: row.last_seq, lastHash: row.last_hash }];
   });
+}
+
+/** Whether the records of a task tell its end, as whoever gets it will read them. */
+export function hasToldItsEnd(tx: Tx, row: Pick<RawTask, 'task_id' | 'generation'>): boolean {
+  const values = { task: row.task_id, generation: row.generation };
+  return ENDED_STATES.includes(tx.get<RawSegment>(sql.selectHead, values)?.state ?? '');
 }
 
 /** The number after the last record that is kept of an epoch; `after` where there is no later one. */

@@ -2,7 +2,7 @@
 import { isoTime, type RunId } from '../../ground/index.ts';
 import { cancelledBecause } from '../reasons.ts';
 import type { ChangeAnswer, Due, TaskFilter, TaskRow } from '../tasks.ts';
-import { keepSegment, nextSeq, redrivenAt } from './archive.ts';
+import { hasToldItsEnd, keepSegment, nextSeq, redrivenAt } from './archive.ts';
 import { instantOf } from './due.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import type { Tx } from './session.ts';
@@ -43,6 +43,7 @@ export function cancel(tx: Tx, task: RunId, reason: string): ChangeAnswer {
     return 'requested';
   }
   if (hasEnded(row)) return row.status === 'cancelled' ? 'done' : 'tooLate';
+  if (hasToldItsEnd(tx, row)) return 'tooLate';
   const error = cancelledBecause(reason);
   const values = { task, status: 'cancelled', outcome: 'cancelled', error, now: tx.now };
   tx.get<RawTask>(sql.endTask, values);

@@ -5,12 +5,15 @@
  *   asked to cancel          → cancelled      third crash             → failed, crashLoop
  *   a recovery, to the pool  → cancelled      to its successor        → claimed by it
  *   pinned, to the pool      → waiting/host   everything else         → pending, soon
+ *
+ * Unless its records tell its end: then whoever gets it next says how it ended.
  */
 import type { Random, RunId } from '../../ground/index.ts';
 import { COUNT_MAX, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import { CRASH_LOOP, cancelledBecause, LEADER_DIED } from '../reasons.ts';
 import type { TakenTask, Taking } from '../tasks.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
+import { hasToldItsEnd } from './archive.ts';
 import * as sql from './claims.sql.ts';
 import { CLAIM_COUNT_MAX } from './claims.ts';
 import { selectPod } from './pods.sql.ts';
@@ -38,7 +41,7 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
       row.interrupted === 1 || wasInside || (taking.crashed === 'none' && wasCutOff);
     const dueAt = tx.now + Math.floor(random.fraction() * taking.spreadMs);
     const next = {
-      ...becomes(row, taking, isCrash, { now: tx.now, dueAt }),
+      ...becomes(row, taking, isCrash, { now: tx.now, dueAt, isTold: hasToldItsEnd(tx, row) }),
       interrupted: isInterrupted ? 1 : 0,
     };
     const values = { task: row.task_id, from, epoch: row.claim_epoch, now: tx.now };
@@ -60,7 +63,11 @@ function becomes(
   row: RawTask,
   { by, to }: Taking,
   isCrash: boolean,
-  { now, dueAt }: { readonly now: number; readonly dueAt: number },
+  {
+    now,
+    dueAt,
+    isTold,
+  }: { readonly now: number; readonly dueAt: number; readonly isTold: boolean },
 ): Values {
   const crashes = Math.min(row.crashes + (isCrash ? 1 : 0), COUNT_MAX);
   const open = {
@@ -81,7 +88,7 @@ function becomes(
     error,
     finished_at: now,
   });
-  if (row.control === 'cancel') {
+  if (row.control === 'cancel' && !isTold) {
     return ended(
       'cancelled',
       'cancelled',
@@ -91,7 +98,7 @@ function becomes(
   if (to === 'pool' && row.machine.startsWith(RECOVERY_PREFIX)) {
     return ended('cancelled', 'cancelled', LEADER_DIED);
   }
-  if (isCrash && crashes >= CRASHES_MAX) return ended('failed', 'crashLoop', CRASH_LOOP);
+  if (isCrash && crashes >= CRASHES_MAX && !isTold) return ended('failed', 'crashLoop', CRASH_LOOP);
   if (to === 'taker' && crashes < SUSPECT_CRASHES) {
     return { ...open, status: 'claimed', claimed_by: by };
   }
