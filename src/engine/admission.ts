@@ -37,6 +37,12 @@ export class Admission {
     this.#schedule();
   }
 
+  /** No more than so many at once, until it is said otherwise; whoever is in stays. */
+  limitTo(count: number): void {
+    this.slots.limit = Math.min(count, this.slots.size);
+    this.#schedule();
+  }
+
   /** Nobody is admitted from now on. */
   stop(): void {
     this.#isStopped = true;

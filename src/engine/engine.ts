@@ -9,7 +9,7 @@
  *
  * Around it: who gets a slot, who waits for a time, and what is still in hand at the end.
  */
-import { type Clock, describeError, type RunId, runIdMint, turn } from '../ground/index.ts';
+import { type Clock, describeError, type RunId, runIdMint } from '../ground/index.ts';
 import type { Journal, RunRow } from '../journal/index.ts';
 import { type Ending, isFinal, type Plan } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
@@ -28,14 +28,10 @@ import { perform } from './perform.ts';
 import type { PerformPorts } from './phase-call.ts';
 import { readView } from './read-view.ts';
 import { Recorder } from './recorder.ts';
-import { load, noMachine, type Resumption, resumeAll } from './resume.ts';
+import { FIRST_COUNT, load, noMachine, type Resumption, resumeAll } from './resume.ts';
 import { RunTable, type SetAside } from './run-table.ts';
 import { Starter } from './starter.ts';
 import { Waits } from './waits.ts';
-
-/** How many runs are taken up between two turns of the loop: more would keep more garbage alive. */
-const TURN_COUNT = 250;
-const TURN_COUNT_FIRST = 50;
 
 export class Engine {
   readonly #options: EngineOptions;
@@ -105,14 +101,18 @@ export class Engine {
     const { id, boot, alarms } = this.#journal;
     tell('engine.started', () => ({ journal: id, boot, slots: this.#options.slots }));
     for (const alarm of alarms) tell('journal.alarm', () => alarm);
-    let count = 0;
-    for (const found of resumeAll(this.#journal, this.#options.registry)) {
-      this.#takeUp(found);
-      // The first of many go on while the last of them are still being read.
-      if (++count % TURN_COUNT === 0 || count === TURN_COUNT_FIRST) await turn(this.#clock);
-      if (this.#runs.isDraining) return;
+    try {
+      // The first of many go on while the last of them are still being read; but few, for whatever
+      // these write keeps the others from being taken up.
+      this.#admission.limitTo(FIRST_COUNT);
+      await resumeAll(this.#journal, this.#options.registry, this.#clock, (found) => {
+        this.#takeUp(found);
+        return !this.#runs.isDraining;
+      });
+    } finally {
+      this.#admission.limitTo(Number.POSITIVE_INFINITY);
     }
-    this.#waits.start();
+    if (!this.#runs.isDraining) this.#waits.start();
   }
 
   /** Starts a run, or finds the one that has this key. Resolves when its start is durable. */

@@ -1,5 +1,5 @@
 /** From records back to runs that go on: each on its own, so that a bad one harms nobody else. */
-import { describeError, type RunId } from '../ground/index.ts';
+import { type Clock, describeError, type RunId, turn } from '../ground/index.ts';
 import {
   DamagedRunError,
   type Evidence,
@@ -35,9 +35,21 @@ const NOTHING_OPEN: Evidence = { isComplete: true, occupied: new Map() };
 /** Before every due time: whatever has a timer is left to it, even one that is overdue. */
 const ALL_ASLEEP = -1;
 
-export function* resumeAll(journal: Journal, registry: Registry): Iterable<Resumption> {
+/** How many runs are taken up between two turns of the loop: more would keep more garbage alive. */
+const TURN_COUNT = 500;
+export const FIRST_COUNT = 50;
+
+/** Gives each of them to `takeUp`, with turns of the loop between, until that has enough. */
+export async function resumeAll(
+  journal: Journal,
+  registry: Registry,
+  clock: Clock,
+  takeUp: (found: Resumption) => boolean,
+): Promise<void> {
+  let count = 0;
   for (const found of journal.unfinished(ALL_ASLEEP)) {
-    yield resumeOrSetAside(found, journal, registry, journal.evidence);
+    if (!takeUp(resumeOrSetAside(found, journal, registry, journal.evidence))) return;
+    if (++count % TURN_COUNT === 0 || count === FIRST_COUNT) await turn(clock);
   }
 }
 

@@ -3,12 +3,15 @@ import { assert } from '../ground/index.ts';
 
 export class Slots<T> {
   readonly size: number;
+  /** How many of them are given for the time being. */
+  limit: number;
   readonly #free: number[];
   #waiting: T[] = [];
   #head = 0;
 
   constructor(size: number) {
     this.size = size;
+    this.limit = size;
     // Low numbers are given first, so that little of the mark file is ever used.
     this.#free = Array.from({ length: size }, (_, index) => size - 1 - index);
   }
@@ -26,7 +29,7 @@ export class Slots<T> {
 
   /** The next item and a slot for it; undefined where either is missing. */
   next(): { readonly item: T; readonly slot: number } | undefined {
-    if (this.#head >= this.#waiting.length) return undefined;
+    if (this.#head >= this.#waiting.length || this.busy >= this.limit) return undefined;
     const slot = this.#free.pop();
     if (slot === undefined) return undefined;
     const item = this.#waiting[this.#head++]!;

@@ -27,7 +27,7 @@ import {
 /** A run, and all its records as one text. */
 type WholeColumns = readonly [...OpenColumns, records: string];
 
-const PAGE_COUNT = 250;
+const PAGE_COUNT = 500;
 /** A page of heavy runs is shorter. */
 const PAGE_LENGTH_MAX = 8 * 1024 * 1024;
 /** Sorts after every ULID. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { defineMachine } from '../../src/index.ts';
+import { defineMachine, listen } from '../../src/index.ts';
 import { anyInput, kinds, never, useFleets } from '../support/fleets.ts';
 
 const { open, hear } = useFleets();
@@ -202,6 +202,32 @@ test('runs that were queued when the process died still wait for the slots there
   await second.clock.settle();
   expect(second.fleet.runs({ status: 'completed', countMax: 100 })).toHaveLength(60);
   expect(most).toBe(3);
+});
+
+test('while many are still being read, few of them are executed; then as many as there are slots', async () => {
+  const stuck = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'stuck',
+    check: 'none',
+    work: () => never(),
+  });
+  const options = { machines: [stuck], slots: 700 };
+  const first = await open(options);
+  for (let count = 0; count < 700; count += 1) await first.fleet.startLocal(stuck, {});
+  await first.clock.settle();
+  first.fleet.stopNow();
+  const [resumed, started] = [hear('run.resumed'), hear('phase.started')];
+  /** How many were in a phase each time that one more had been read. */
+  const busy: number[] = [];
+  const stop = listen('run.resumed', () => busy.push(started.length));
+  const second = await open({ ...options, dataDir: first.dataDir, clock: first.clock });
+  await second.clock.settle();
+  stop();
+  expect(resumed).toHaveLength(700);
+  expect(Math.max(...busy)).toBeGreaterThan(0);
+  expect(Math.max(...busy)).toBeLessThanOrEqual(50);
+  expect(started).toHaveLength(700);
 });
 
 test('a record that reads as something nobody expects sets its run aside, and no other', async () => {
