@@ -140,7 +140,10 @@ export interface Store {
   cancel(task: RunId, reason: string): Promise<ChangeAnswer>;
   /** Changes when a task that nobody holds is due. */
   reschedule(task: RunId, due: Due): Promise<ChangeAnswer>;
-  /** Gives an ended task a new generation, once per generation seen. Answers the new one. */
+  /**
+   * Gives an ended task a new generation, once per generation seen. Answers the new one. A run that
+   * was started locally gets none: only its own journal could run it, where it has ended.
+   */
   redrive(
     task: RunId,
     seen: { readonly generation: number },

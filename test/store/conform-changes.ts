@@ -5,6 +5,7 @@ import {
   completed,
   failed,
   HOUR,
+  MACHINE,
   MINUTE,
   newId,
   newTask,
@@ -211,6 +212,18 @@ export function describeChanges(scene: Scene): void {
     expect(await scene.store.redrive(never, seen(2), { isFresh: false })).toBe(3);
     const { deadlineAt } = await scene.row(never);
     expect(deadlineAt).toBeUndefined();
+  });
+
+  test('a run of a host is not redriven: it has ended in the journal that it belongs to', async () => {
+    const pod = await scene.pod('alder');
+    const run = { id: newId(), machine: MACHINE, version: 1, payload: '{}', startedAgoMs: 0 };
+    const journal = 'journal-alder';
+    await scene.store.mirror(pod, [{ ...run, journal, deadlineMs: undefined }]);
+    const [held] = await scene.store.held(pod, '', 1);
+    await scene.store.settle(pod, [failed(held!)]);
+    expect(await scene.row(run.id)).toMatchObject({ status: 'failed', generation: 1 });
+    expect(await scene.store.redrive(run.id, seen(1), { isFresh: false })).toBeUndefined();
+    expect(await scene.row(run.id)).toMatchObject({ status: 'failed', generation: 1 });
   });
 
   test('a redriven task has its key for as long as it runs', async () => {

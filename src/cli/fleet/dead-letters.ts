@@ -50,9 +50,7 @@ export const showOne: Execute = async ({ config, output }, _, task) => {
       for (const record of records) showRecord(record, output);
     }
     output.note(
-      isDeadLetter(row)
-        ? `\ntry it again with: fleetq dead-letters redrive ${row.id}`
-        : `\nit is no dead letter now: it is ${row.status}`,
+      isDeadLetter(row) ? `\n${againWith(row)}` : `\nit is no dead letter now: it is ${row.status}`,
     );
     return Exit.ok;
   });
@@ -81,7 +79,7 @@ const redriveOne: Execute = async ({ config, output }, options, task) => {
   return withStore(config, async (store) => {
     const row = await find(store, task!);
     const seen = seenOf(options, row);
-    if (options['dryRun'] === true) {
+    if (options['dryRun'] === true && row.pinnedTo === undefined) {
       const from = isFresh ? 'from its beginning' : 'from the step it failed in';
       output.note(`${row.id} would go on ${from}, as generation ${row.generation + 1}`);
       if (output.isJson) output.json({ task, generation: row.generation, isRedriven: false });
@@ -135,12 +133,21 @@ function seenOf(options: Options, row: TaskRow): number {
   throw new UsageError(`--generation must be a whole number from 1, got ${show(text)}`);
 }
 
+function againWith({ id, pinnedTo }: TaskRow): string {
+  return pinnedTo === undefined
+    ? `try it again with: fleetq dead-letters redrive ${id}`
+    : 'it was started locally: start it anew';
+}
+
 function refusal(row: TaskRow, seen: number): string {
   if (row.generation !== seen) {
     return `${row.id} is at generation ${row.generation}, not ${seen}: somebody was here before`;
   }
   if (row.discardedAt !== undefined) {
     return `${row.id} was discarded at ${isoTime(row.discardedAt)}`;
+  }
+  if (row.pinnedTo !== undefined && isDeadLetter(row)) {
+    return `${row.id} was started locally, in journal ${row.pinnedTo}, and has ended there: start it anew`;
   }
   return `${row.id} is no dead letter: it is ${row.status}`;
 }

@@ -63,6 +63,8 @@ export function redrive(
 ): number | undefined {
   const task = tables.tasks.get(id);
   if (!task || !isEnded(task) || task.generation !== generation) return undefined;
+  // A run of a host is in that host's journal, and has ended there.
+  if (task.pinnedTo !== undefined) return undefined;
   keepOutcome(tables, task);
   const now = tables.now();
   task.generation += 1;

@@ -127,12 +127,13 @@ export const rescheduleTask = sql`
  * $1 task, $2 the generation that was seen, $3 afresh. The old outcome goes into the history first,
  * for there is one for each generation, behind whatever was archived of it. The deadline is as far
  * away as it was when the old generation began, at its own redrive or when the task was made. A task
- * with a serial key waits for its turn again.
+ * with a serial key waits for its turn again. A run of a host is in that host's journal, and ended.
  */
 export const redriveTask = sql`
   with old as materialized (
     select * from step_tracker
-     where task_id = $1 and generation = $2 and status in ${ended} for update),
+     where task_id = $1 and generation = $2 and status in ${ended} and pinned_to is null
+       for update),
   begun as materialized (
     select max(at) as at from run_events
      where task_id = $1 and generation = $2 - 1 and state = 'outcome'),

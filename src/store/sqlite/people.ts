@@ -74,6 +74,8 @@ export function redrive(
 ): number | undefined {
   const row = tx.get<RawTask>(sql.selectTask, { task });
   if (!row || row.generation !== seen.generation || !hasEnded(row)) return undefined;
+  // A run of a host is in that host's journal, and has ended there.
+  if (row.pinned_to !== null) return undefined;
   keepOutcome(tx, row);
   const begunAt = redrivenAt(tx, { task, generation: row.generation - 1 }) ?? row.created_at;
   const seenNow = { task, generation: row.generation, begun_at: begunAt };
