@@ -138,8 +138,8 @@ export const JOURNALS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/engine/engine.ts',
-        find: '    this.#waits.start();',
-        put: '    if (this.#runs.isDraining) this.#waits.start();',
+        find: 'if (!this.#runs.isDraining) this.#waits.start();',
+        put: 'if (this.#runs.isDraining) this.#waits.start();',
       },
     ],
     command: tests('engine/timers', 'a sleep survives crashes'),
