@@ -134,7 +134,7 @@ export class Acceptor {
       epoch: task.epoch,
       records: rows.length,
     }));
-    if (task.control === 'cancel') {
+    if (task.control === 'cancel' && !held.isOver) {
       engine.cancel(task.task, 'cancelled by request').catch(() => undefined);
     }
   }

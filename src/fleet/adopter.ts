@@ -143,7 +143,7 @@ export class Adopter {
     holdings.put(held);
     const { deadlineMs, ageMs } = task;
     await engine.held.resume(task.task, held, { pod, deadlineMs, ageMs });
-    if (task.control === 'cancel') {
+    if (task.control === 'cancel' && !held.isOver) {
       engine.cancel(task.task, 'cancelled by request').catch(() => undefined);
     }
   }

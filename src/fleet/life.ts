@@ -239,7 +239,9 @@ export class Life implements Keeper {
     this.watch.see(answer.fleet, clock.monotonicMs());
     this.capacity.feel(this.#ports.pressure());
     for (const { task, epoch, control, reason } of answer.controls) {
-      if (control !== 'cancel' || !this.holdings.has(task, epoch)) continue;
+      const held = this.holdings.get(task);
+      // What is on its way to the store as ended, parked or released is no longer here to be cancelled.
+      if (control !== 'cancel' || held?.epoch !== epoch || held.isOver) continue;
       this.#ports.engine.cancel(task, reason).catch(() => undefined);
     }
     if (answer.desired === 'drain') onDrainWanted();

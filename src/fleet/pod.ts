@@ -50,6 +50,7 @@ export class Pod {
   readonly #mint: () => PodId;
   #life: Life | undefined;
   #isStopping = false;
+  #isJoining = false;
   #stopHints: (() => Promise<void>) | undefined;
   #cancelRestart: Cancel | undefined;
 
@@ -67,14 +68,15 @@ export class Pod {
    * tables do not fit.
    */
   async start(): Promise<void> {
+    this.#isJoining = true;
     try {
       await this.#join();
     } catch (error) {
       if (!(error instanceof FleetqError) || error.verdict !== 'retry') throw error;
       tell('store.failed', () => ({ what: 'join', error: describeError(error) }));
       this.#life?.die();
-      this.#again(() => this.#join());
     }
+    this.#joined();
   }
 
   async #join(): Promise<void> {
@@ -160,7 +162,7 @@ export class Pod {
         id: this.#mint(),
         onDead: () => {
           this.#events.onDied?.();
-          this.#again(() => this.#live());
+          this.#again();
         },
         onDrainWanted: this.#events.onDrainWanted,
         onEnded: () => this.#events.onEnded?.(),
@@ -195,20 +197,35 @@ export class Pod {
     await life.start(seen);
   }
 
-  /** Until it works: the store may be away for a while after it has been back for a moment. */
-  #again(act: () => Promise<void>): void {
+  /**
+   * Until it works: the store may be away for a while after it has been back for a moment. Never twice
+   * at a time, or there would be two lives in one process, each taken for the other's.
+   */
+  #again(): void {
+    if (this.#isJoining) return;
+    this.#isJoining = true;
     const ladder = new Ladder();
     const attempt = () => {
       if (this.#isStopping) return;
-      act().catch((error) => {
-        tell('store.failed', () => ({ what: 'register', error: describeError(error) }));
-        this.#life?.die();
-        this.#cancelRestart = this.#ports.clock.after(
-          ladder.next(() => this.#ports.random.fraction()),
-          attempt,
-        );
-      });
+      const joining = this.#stopHints ? this.#live() : this.#join();
+      joining.then(
+        () => this.#joined(),
+        (error) => {
+          tell('store.failed', () => ({ what: 'register', error: describeError(error) }));
+          this.#life?.die();
+          this.#cancelRestart = this.#ports.clock.after(
+            ladder.next(() => this.#ports.random.fraction()),
+            attempt,
+          );
+        },
+      );
     };
     attempt();
+  }
+
+  /** It may have been taken for dead before it had quite taken its place. */
+  #joined(): void {
+    this.#isJoining = false;
+    if (!this.#isStopping && (this.#life?.isDead ?? true)) this.#again();
   }
 }

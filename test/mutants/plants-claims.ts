@@ -101,8 +101,8 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: TASKS,
-        find: 'where task_id = $1 and generation = $2 and status in ${ended} for update),',
-        put: 'where task_id = $1 and status in ${ended} for update),',
+        find: 'where task_id = $1 and generation = $2 and status in ${ended} and',
+        put: 'where task_id = $1 and status in ${ended} and',
       },
     ],
     command: tests('store/postgres', '^the postgres store what people change'),
