@@ -48,6 +48,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const place = buildPackage(options.plant);
   const directory = options.keep ?? mkdtempSync(join(tmpdir(), 'fleetq-chaos-'));
   mkdirSync(directory, { recursive: true });
+  const clear = () => {
+    rmSync(place, { recursive: true, force: true });
+    if (!options.keep) rmSync(directory, { recursive: true, force: true });
+  };
+  process.once('exit', clear);
   const postgres = await startPostgres(SERVER);
   if (!postgres.canCrash) throw new Error('the store of a chaos run must be ours to crash');
   let report: Omit<ChaosReport, 'leftBehind'>;
@@ -56,8 +61,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     report = await new Chaos(options, { ...options, postgres, directory, dist }).run();
   } finally {
     await postgres.remove();
-    rmSync(place, { recursive: true, force: true });
-    if (!options.keep) rmSync(directory, { recursive: true, force: true });
+    clear();
+    process.off('exit', clear);
   }
   const left = processesWith([`"log":"${directory}/`, `port=${postgres.port} `]);
   const examples = [...report.examples, ...left.map((words) => `left behind: ${words}`)];

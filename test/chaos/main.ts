@@ -1,6 +1,5 @@
 /** npm run chaos: tells what was asked wrongly, runs it, says what came of it. */
-import { parseArgs } from 'node:util';
-import { tellFigures, wholeFlag } from '../support/tool.ts';
+import { misused, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { isGood, runChaos } from './chaos.ts';
 import { PLANTS } from './plants.ts';
 import { SIZES, type Size, type SizeName, shareOf } from './sizes.ts';
@@ -9,7 +8,7 @@ const HELP = `npm run chaos -- [flags]
 
 Real pods in real processes on a real Postgres, while everything fails that can: kills, pauses, drains,
 crashes of the store, bad networks, full disks, wrong clocks, poison, people. Then everything is healed,
-and the history is held against the rules. Ends with 1 if one was broken, with 2 if a dose was missed.
+and the history is held against the rules. Ends with 1 if one was broken, else with 2 if a dose was missed.
 
   --size ci|small|fleet|release   1,000, 10,000, 100,000 or 1,000,000 tasks; small unless said
   --share I/N     the I-th of N equal legs of that size, each to be run and saved by itself
@@ -25,7 +24,7 @@ and the history is held against the rules. Ends with 1 if one was broken, with 2
 /** Legs of one seed are no copies of each other. */
 const SEEDS_APART = 1_000;
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     size: { type: 'string', default: 'small' },
     share: { type: 'string', default: '1/1' },
@@ -44,12 +43,10 @@ if (values.help) {
   process.exit(0);
 }
 if (!(values.size in SIZES)) {
-  throw new TypeError(`--size wants one of ${Object.keys(SIZES).join(', ')}, got ${values.size}`);
+  misused(`--size wants one of ${Object.keys(SIZES).join(', ')}, got ${values.size}`);
 }
 if (values.plant !== undefined && !(values.plant in PLANTS)) {
-  throw new TypeError(
-    `--plant wants one of ${Object.keys(PLANTS).join(', ')}, got ${values.plant}`,
-  );
+  misused(`--plant wants one of ${Object.keys(PLANTS).join(', ')}, got ${values.plant}`);
 }
 const [leg, legs] = legOf(values.share);
 // An exit, and not a mere death, so that the server is taken along.
@@ -67,11 +64,11 @@ const report = await runChaos({
 });
 tellFigures('chaos', report, values);
 if (report.void) process.stderr.write(`void: ${report.missed.join(', ')}\n`);
-process.exitCode = report.void ? 2 : isGood(report) ? 0 : 1;
+process.exitCode = !isGood(report) ? 1 : report.void ? 2 : 0;
 
 function legOf(text: string): [leg: number, legs: number] {
   const found = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text);
   const [one, all] = [Number(found?.[1]), Number(found?.[2])];
   if (one <= all) return [one, all];
-  throw new TypeError(`--share wants a leg of so many, such as 2/3, got ${text}`);
+  misused(`--share wants a leg of so many, such as 2/3, got ${text}`);
 }

@@ -26,7 +26,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     changes: [
       [
         SWEEP,
-        `claim_epoch = \${to === 'taker' ? nextEpoch : 'task.claim_epoch + 1'}`,
+        `claim_epoch = \${to === 'taker' ? nextEpoch : raised('task.claim_epoch')}`,
         'claim_epoch = task.claim_epoch',
       ],
     ],
@@ -56,10 +56,10 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     changes: [
       [
         'fleet/settler.js',
-        'this.#waiting.push({ held, settlement });',
+        'this.#push({ held, settlement });',
         `if (Number('0x' + held.claim.task.slice(-2).replace(/[^0-9A-F]/g, '0')) < 8)
-         return void setTimeout(() => this.#ports.onOver([held]), 5);
-       this.#waiting.push({ held, settlement });`,
+         return void setTimeout(() => this.#ports.onOver([held], new Set()), 5);
+       this.#push({ held, settlement });`,
       ],
     ],
   },

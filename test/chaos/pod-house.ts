@@ -133,10 +133,15 @@ export class PodHouse {
     const heap = `--max-old-space-size=${HEAP_MIB}`;
     const node = [process.execPath, heap, program, JSON.stringify(this.#orders)];
     const [command, ...rest] = [...(this.disk?.inside ?? []), ...node];
-    return spawn(command!, rest, {
+    const child = spawn(command!, rest, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...process.env, ...this.clock?.env },
     });
+    // One that stands still would not notice that whoever watches it is gone.
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
+    return child;
   }
 
   #hear(word: WorkerWord): void {

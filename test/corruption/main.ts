@@ -4,9 +4,8 @@
  * alarm, a hang, a crash, or a file that cannot be opened a second time.
  */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { tellFigures, wholeFlag } from '../support/tool.ts';
+import { readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { allDamages, type Damage, nameOf } from './images.ts';
 import { makeSamples } from './sample.ts';
 import type { WorkerReport, WorkerTask } from './worker.ts';
@@ -16,7 +15,7 @@ const WORKERS_MAX = 4;
 const CHUNK_COUNT = 2_000;
 const SHOWN_MAX = 100;
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     json: { type: 'boolean' },
     save: { type: 'boolean' },

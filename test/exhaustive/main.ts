@@ -5,9 +5,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { MUTANTS } from '../simulation/mutants.ts';
-import { tellFigures, wholeFlag } from '../support/tool.ts';
+import { misused, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { runCourse } from './course.ts';
 import { add, type Figures, figuresOf, noFigures } from './figures.ts';
 import { KILLS, type Strike, WAYS, type Way } from './points.ts';
@@ -26,7 +25,7 @@ with its disk and without, and judges each course by the contract.
   --story NAME --strike POINT:WAY …   tells the story of one course
   --json, --save       one JSON object; adds the figures to docs/results`;
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     ways: { type: 'string', default: KILLS.join(',') },
     pairs: { type: 'boolean', default: false },
@@ -47,7 +46,7 @@ const { values } = parseArgs({
 function oneOf<T extends string>(flag: string, text: string, all: readonly T[]): T {
   const found = all.find((name) => name === text);
   if (found === undefined) {
-    throw new TypeError(`--${flag} wants one of ${all.join(', ')}, got ${text}`);
+    misused(`--${flag} wants one of ${all.join(', ')}, got ${text}`);
   }
   return found;
 }
@@ -81,7 +80,10 @@ if (values.help) {
   const figures = jobs > 1 ? await inProcesses() : await here();
   const seconds = Math.round((performance.now() - begun) / 100) / 10;
   tellFigures('exhaustive', { ...figures, seconds }, values);
-  process.exitCode = figures.violations > 0 || figures.missingRows.length > 0 ? 1 : 0;
+  const isVoid = figures.cases + figures.pairs + figures.states === 0;
+  if (isVoid) process.stderr.write('nothing was tried: that is no proof\n');
+  const isBroken = figures.violations > 0 || figures.missingRows.length > 0;
+  process.exitCode = isVoid || isBroken ? 1 : 0;
 }
 
 function here(): Promise<Figures> {
@@ -96,6 +98,11 @@ function onProgress(text: string): void {
 /** Each takes its share of the strikes; the first of them also searches the orders. */
 async function inProcesses(): Promise<Figures> {
   const parts = Array.from({ length: jobs }, (_, index) => startPart(index));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => process.exit(130));
+  process.once('exit', () => {
+    for (const { child } of parts) child.kill();
+  });
   try {
     const figures = await Promise.all(parts.map(({ ended }) => ended));
     return figures.reduce(add, noFigures());

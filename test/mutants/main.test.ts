@@ -31,9 +31,9 @@ test('it tells what it does, and lists every mutant with its rule and its comman
 
 test.each([
   [['--only', 'no-such'], '--only wants names that --list has, got "no-such"'],
-  [['--rotation', 'five', '--day', '1'], '--rotation wants a whole number, got "five"'],
+  [['--rotation', 'five', '--day', '1'], '--rotation wants a whole number from 1, got "five"'],
   [['--rotation', '5'], '--rotation and --day belong together'],
-  [['--seconds', ''], '--seconds wants a whole number, got ""'],
+  [['--seconds', ''], '--seconds wants a whole number from 0, got ""'],
   [['--everything'], "Unknown option '--everything'"],
 ])('%j is refused, with what was wanted', (args, message) => {
   const { status, stderr } = run(...args);

@@ -47,10 +47,10 @@ function readFlags() {
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-function whole(name: string, text: string): number {
+function whole(name: string, text: string, min = 0): number {
   const value = Number(text);
-  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new TypeError(`--${name} wants a whole number, got ${JSON.stringify(text)}`);
+  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= min) return value;
+  throw new TypeError(`--${name} wants a whole number from ${min}, got ${JSON.stringify(text)}`);
 }
 
 function named(names: string): Mutant[] {
@@ -69,7 +69,7 @@ function chosen(values: Flags): readonly Mutant[] {
   const { rotation: count, day } = values;
   if (count === undefined || day === undefined) return MUTANTS;
   const quick = MUTANTS.filter(({ isSlow }) => !isSlow);
-  return rotation(quick, whole('rotation', count), whole('day', day));
+  return rotation(quick, whole('rotation', count, 1), whole('day', day));
 }
 
 /** Only of a commit that is the whole tree: of any other it is not known what it was. */

@@ -4,14 +4,13 @@
  * with 1 if anything acknowledged was lost without an alarm, a state was wrong, or an image could not
  * be opened.
  */
-import { parseArgs } from 'node:util';
-import { tellFigures, wholeFlag } from '../support/tool.ts';
+import { misused, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { losePower } from './lose-power.ts';
 import { record } from './recording.ts';
 
 const SHOWN_MAX = 50;
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     json: { type: 'boolean' },
     save: { type: 'boolean' },
@@ -22,7 +21,7 @@ const { values } = parseArgs({
 const stride = wholeFlag('stride', values.stride, 1);
 const { synchronous } = values;
 if (synchronous !== 'FULL' && synchronous !== 'NORMAL' && synchronous !== 'OFF') {
-  throw new TypeError(`--synchronous wants FULL, NORMAL or OFF, got ${synchronous}`);
+  misused(`--synchronous wants FULL, NORMAL or OFF, got ${synchronous}`);
 }
 
 let shown = 0;

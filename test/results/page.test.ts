@@ -18,16 +18,36 @@ test('the page in the docs is what npm run results writes', () => {
   expect(page, 'run: npm run results').toBe(renderResults());
 });
 
+const WELL = { missed: 0, unusable: 0 };
+
 describe('the figures of several legs', () => {
   const legs = [
-    leg({ planted: 3, caught: 2, medianSecondsToDetect: 4 }),
-    leg({ planted: 5, caught: 5, medianSecondsToDetect: 6 }),
+    leg({ ...WELL, planted: 3, caught: 3, medianSecondsToDetect: 4 }),
+    leg({ ...WELL, planted: 5, caught: 5, medianSecondsToDetect: 6 }),
   ];
   const page = renderResults((tool) => (tool === 'mutants' ? legs : []), []);
 
   test('are shown one by one and added up', () => {
-    expect(page).toContain('| 2026-01-02 | `abc` | `npm run it` | 3 | 2 | 4 |');
-    expect(page).toContain('| **all** |  |  | **8** | **7** | **6** |');
+    expect(page).toContain('| 2026-01-02 | `abc` | `npm run it` | 3 | 3 | 4 | passed |');
+    expect(page).toContain('| **all** |  |  | **8** | **8** | **6** |  |');
+  });
+
+  test.each([
+    ['broken', { missed: 1, unusable: 0 }],
+    ['void', { missed: 0, unusable: 0, void: true }],
+    ['void', { missed: 0, unusable: 0, missing: ['kills'] }],
+    ['void', { missed: 0 }],
+  ])('are shown and not added up where a leg is %s: %o', (verdict, figures) => {
+    const bad = leg({ planted: 7, caught: 6, medianSecondsToDetect: 1, ...figures });
+    const shown = renderResults((tool) => (tool === 'mutants' ? [legs[0]!, bad] : []), []);
+    expect(shown).toContain(`| 7 | 6 | 1 | ${verdict} |`);
+    expect(shown).toContain('| **all** |  |  | **3** | **3** | **4** |  |');
+  });
+
+  test('are added up where a tool counts by store', () => {
+    const played = leg({ sequences: { sqlite: 20, postgres: 30 }, differences: 0 });
+    const shown = renderResults((tool) => (tool === 'differential' ? [played] : []), []);
+    expect(shown).toContain('| 50 | 0 | passed |');
   });
 
   test('are not made up where a tool has not run, or has not counted', () => {

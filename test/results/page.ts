@@ -17,6 +17,8 @@ interface Section {
   readonly title: string;
   readonly says: string;
   readonly columns: readonly Column[];
+  /** Figures that have to be there and to be 0. */
+  readonly faults: readonly string[];
 }
 
 interface Found {
@@ -39,6 +41,7 @@ const SECTIONS: readonly Section[] = [
       sum('tasks', 'tasks'),
       sum('violations', 'violations'),
     ],
+    faults: ['violations'],
   },
   {
     tool: 'exhaustive',
@@ -50,6 +53,7 @@ const SECTIONS: readonly Section[] = [
       sum('pairs', 'pairs'),
       sum('violations', 'violations'),
     ],
+    faults: ['violations'],
   },
   {
     tool: 'chaos',
@@ -64,7 +68,10 @@ const SECTIONS: readonly Section[] = [
       sum('doubled', 'doubled'),
       sum('zombie writes', 'zombieWrites'),
       sum('stuck', 'stuck'),
+      sum('other rules broken', 'violations'),
+      sum('pods that died by themselves', 'podDeaths'),
     ],
+    faults: ['lost', 'doubled', 'zombieWrites', 'stuck', 'violations', 'podDeaths', 'leftBehind'],
   },
   {
     tool: 'mutants',
@@ -75,12 +82,14 @@ const SECTIONS: readonly Section[] = [
       sum('caught', 'caught'),
       latest('median seconds to detect', 'medianSecondsToDetect'),
     ],
+    faults: ['missed', 'unusable'],
   },
   {
     tool: 'differential',
     title: 'Stores compared',
     says: 'The same random calls to the tables in memory, to SQLite and to Postgres.',
     columns: [sum('sequences', 'sequences'), sum('differences', 'differences')],
+    faults: ['differences'],
   },
   {
     tool: 'kills',
@@ -92,18 +101,21 @@ const SECTIONS: readonly Section[] = [
       sum('lost', 'lost'),
       sum('doubled', 'doubled'),
     ],
+    faults: ['lost', 'doubled', 'invented'],
   },
   {
     tool: 'corruption',
     title: 'Corruption',
     says: 'Every byte of a journal flipped, and the file cut at every byte.',
     columns: [sum('images', 'images'), sum('silent', 'silent')],
+    faults: ['silent'],
   },
   {
     tool: 'powerloss',
     title: 'Loss of power',
     says: 'Every image of the files that the calls of a process to its disk could have left.',
     columns: [sum('images', 'images'), sum('violations', 'violations')],
+    faults: ['violations'],
   },
 ];
 
@@ -111,7 +123,8 @@ const HEAD = `# Results
 
 What the tools of [Guarantees](guarantees.md) counted. They wrote these figures themselves (\`--save\`), and
 \`npm run results\` makes this page of them; nothing on it is typed by hand but the list of what was found. "And
-changes" after a commit means that the tree held more than that commit.
+changes" after a commit means that the tree held more than that commit. Legs that are void, or in which something was
+broken, are shown, and not added up.
 `;
 
 export function renderResults(
@@ -122,7 +135,8 @@ export function renderResults(
   return `${[HEAD, ...sections, renderFound(found)].join('\n')}`;
 }
 
-function renderSection({ title, says, columns, tool }: Section, legs: readonly Leg[]): string {
+function renderSection(section: Section, legs: readonly Leg[]): string {
+  const { title, says, columns, tool } = section;
   const head = `## ${title}\n\n${says}\n\n`;
   if (legs.length === 0) return `${head}Not run at its full size yet: \`npm run ${tool}\`.\n`;
   const titles = columns.map((column) => column.title);
@@ -131,15 +145,33 @@ function renderSection({ title, says, columns, tool }: Section, legs: readonly L
     `\`${leg.commit}\``,
     `\`${leg.command}\``,
     ...columns.map(({ figure }) => show(read(leg.figures, figure))),
+    verdictOf(section, leg),
   ]);
-  const total = ['**all**', '', '', ...columns.map((column) => `**${combined(column, legs)}**`)];
+  const passed = legs.filter((leg) => verdictOf(section, leg) === 'passed');
+  const total = [
+    '**all**',
+    '',
+    '',
+    ...columns.map((column) => `**${combined(column, passed)}**`),
+    '',
+  ];
   const table = [
-    ['date', 'commit', 'command', ...titles],
+    ['date', 'commit', 'command', ...titles, 'verdict'],
     ...rows,
     ...(rows.length > 1 ? [total] : []),
   ];
   const machines = [...new Set(legs.map(({ machine }) => machine))].join('; ');
   return `${head}${renderTable(table)}\nMachine: ${machines}.\n`;
+}
+
+/** A leg that looked at too little is void, one that lacks a figure proves nothing either. */
+function verdictOf({ faults }: Section, { figures }: Leg): 'passed' | 'broken' | 'void' {
+  const values = faults.map((fault) => count(read(figures, fault)));
+  if (values.some((value) => value !== undefined && value > 0)) return 'broken';
+  const missing = read(figures, 'missing') ?? read(figures, 'missed');
+  const lacks = Array.isArray(missing) && missing.length > 0;
+  const isVoid = figures['void'] === true || lacks || values.includes(undefined);
+  return isVoid ? 'void' : 'passed';
 }
 
 function renderFound(found: readonly Found[]): string {
@@ -159,7 +191,7 @@ function renderTable([head, ...rows]: readonly (readonly string[])[]): string {
 function combined({ figure, combine }: Column, legs: readonly Leg[]): string {
   const values = legs.map((leg) => read(leg.figures, figure));
   if (combine === 'latest') return show(values.at(-1));
-  const numbers = values.map((value) => (typeof value === 'number' ? value : 0));
+  const numbers = values.map((value) => count(value) ?? 0);
   return show(numbers.reduce((total, value) => total + value, 0));
 }
 
@@ -170,7 +202,15 @@ function read(figures: unknown, path: string): unknown {
   return value;
 }
 
-function show(value: unknown): string {
+/** A number, or the sum of one for each store, as some tools have it. */
+function count(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.values(value).reduce<number>((sum, part) => sum + Number(part), 0);
+}
+
+function show(figure: unknown): string {
+  const value = count(figure) ?? figure;
   if (typeof value !== 'number') return value === undefined ? 'not counted' : String(value);
   return (Math.round(value * 100) / 100).toLocaleString('en-US');
 }

@@ -1,9 +1,8 @@
 /** npm run kills -- --runs 20000 --kills 300 [--slots 32] [--seed 1] [--json] [--save] */
-import { parseArgs } from 'node:util';
-import { tellFigures, wholeFlag } from '../support/tool.ts';
+import { readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { type KillsReport, runKills } from './kills.ts';
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     runs: { type: 'string', default: '20000' },
     kills: { type: 'string', default: '300' },

@@ -2,8 +2,7 @@
  * npm run differential -- [--sequences N] [--seed S] [--stores LIST] [--json] [--save]: the store of the
  * simulation against the real ones. Ends with 1 where two of them differ.
  */
-import { parseArgs } from 'node:util';
-import { tellFigures, wholeFlag } from '../support/tool.ts';
+import { misused, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { RIVALS, type Rival, runDifferential } from './differential.ts';
 
 const HELP = `npm run differential -- [options]
@@ -19,7 +18,7 @@ late and stale ones among them. All have to answer the same, and their rows have
 `;
 const PROGRESS_EVERY = 50;
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     sequences: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
@@ -33,7 +32,7 @@ const { values } = parseArgs({
 function storesOf(text: string): Rival[] {
   return text.split(',').map((name) => {
     if ((RIVALS as readonly string[]).includes(name)) return name as Rival;
-    throw new TypeError(`--stores wants some of ${RIVALS.join(', ')}, got ${name}`);
+    return misused(`--stores wants some of ${RIVALS.join(', ')}, got ${name}`);
   });
 }
 

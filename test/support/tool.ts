@@ -1,11 +1,27 @@
 /** What every proof tool on the command line does alike: reads counts, tells what it found, saves it. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type Figures, saveLeg } from './save-leg.ts';
+
+/** Wrongly called: in words, and with another code than that of a promise which was broken. */
+export function misused(why: string): never {
+  process.stderr.write(`${why}\n`);
+  process.exit(2);
+}
+
+/** The flags of the command line; one that nobody knows is refused in words. */
+export function readFlags<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    return misused((error as Error).message);
+  }
+}
 
 /** A flag that wants a whole number; anything else is refused in words. */
 export function wholeFlag(name: string, text: string, min = 0): number {
   const value = Number(text);
   if (text.trim() !== '' && Number.isSafeInteger(value) && value >= min) return value;
-  throw new TypeError(`--${name} wants a whole number from ${min}, got ${text}`);
+  return misused(`--${name} wants a whole number from ${min}, got ${text}`);
 }
 
 export interface Telling {
