@@ -239,7 +239,13 @@ export class Holder {
       runs.wasOpen.delete(id);
       this.#resumed.delete(id);
     }
-    journal.endHolds(ids.filter((id) => !runs.live.has(id)));
+    const isGone = (id: RunId) => !runs.live.has(id);
+    journal.endHolds(ids.filter((id) => isGone(id) && !runs.letGo.has(id)));
+    // What is still on its way to the disk would come after its beginning was removed, and stay.
+    for (const id of ids) {
+      const lastWord = runs.letGo.get(id);
+      lastWord?.catch(() => undefined).then(() => journal.endHolds([id].filter(isGone)));
+    }
   }
 
   /** The run's records, as they were written. */
