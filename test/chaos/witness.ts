@@ -15,7 +15,7 @@ const INSTALL = `
     at timestamptz not null, was_status text, status text, was_epoch bigint, epoch bigint,
     was_owner text, owner text, was_generation int, generation int, was_hash text, hash text,
     was_outcome text, outcome text, was_retries int, retries int, was_crashes int, crashes int,
-    was_control text, control text);
+    was_control text, control text, snapshot pg_snapshot not null default pg_current_snapshot());
   create index chaos_change_of_task on chaos_change (task_id, number);
   create function chaos_see() returns trigger language plpgsql as $$
   begin
@@ -32,11 +32,13 @@ const INSTALL = `
   create trigger chaos_sees after update on step_tracker
     for each row execute function chaos_see();
 
-  -- How long each segment was. Since when, the time of that commit says, and no time in a row can:
-  -- between a row and its commit a busy server may take seconds.
+  -- How long each segment was, and by which transaction. Whether whoever got the task had to see that,
+  -- the snapshots of the changes tell, and no time can: between a row, its commit and the moment when
+  -- others see it a busy server may take seconds.
   create table chaos_growth (
     task_id text collate "C" not null, generation int not null, epoch bigint not null,
-    first_seq int not null, last_seq int not null);
+    first_seq int not null, last_seq int not null,
+    xid xid8 not null default pg_current_xact_id());
   create index chaos_growth_of_task on chaos_growth (task_id);
   create function chaos_see_growth() returns trigger language plpgsql as $$
   begin
@@ -47,6 +49,8 @@ const INSTALL = `
   create trigger chaos_sees_growth after insert or update on run_events
     for each row execute function chaos_see_growth();`;
 
+/** As little before or after a change as a time can tell. */
+const MOMENT = `interval '1 microsecond'`;
 const PAGE = 1_000;
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
@@ -58,10 +62,14 @@ const SELECT_SEGMENTS = `
   select task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events, grew
     from run_events
    cross join lateral (
-     select json_agg(json_build_object('lastSeq', seen.last_seq, 'at', ${ms('committed.at')})
-              order by seen.last_seq, committed.at) as grew
+     select json_agg(json_build_object('lastSeq', seen.last_seq, 'at', ${ms('since.at')})
+              order by seen.last_seq, since.at) as grew
        from chaos_growth seen
-      cross join lateral (select pg_xact_commit_timestamp(seen.xmin) as at) committed
+      cross join lateral (
+        select coalesce(
+          min(at) filter (where pg_visible_in_snapshot(seen.xid, snapshot)) - ${MOMENT},
+          greatest(pg_xact_commit_timestamp(seen.xmin), max(at) + ${MOMENT})) as at
+          from chaos_change where chaos_change.task_id = seen.task_id) since
       where (seen.task_id, seen.generation, seen.epoch, seen.first_seq)
           = (run_events.task_id, run_events.generation, run_events.epoch, run_events.first_seq)
    ) growth

@@ -49,7 +49,7 @@ export interface EndRow {
   readonly crashes: number;
 }
 
-/** With when it came to its present length, and, where it grew, to the lengths before that. */
+/** With since when others could see it at its present length, and at the lengths before that. */
 export type TimedSegment = Segment & {
   readonly at: number;
   readonly grew?: readonly { readonly lastSeq: number; readonly at: number }[] | undefined;

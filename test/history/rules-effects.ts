@@ -165,11 +165,13 @@ export const fencesHold: Rule = {
   weight: 'zombieWrites',
   ofLife: ({ task, effects, history, claims }) => {
     const recorded = performedIn(history);
+    // Where a later owner came to nothing, what an earlier one brought late is what goes on.
+    const counting = new Set(history?.stops.map(({ epoch }) => epoch));
     let highest = 0;
     return lookAtEach(effects, (effect) => {
       const { fencingToken, at } = effect;
       const isRefused = fencingToken < highest;
-      highest = Math.max(highest, fencingToken);
+      if (counting.has(fencingToken)) highest = Math.max(highest, fencingToken);
       if (isRefused && recorded.has(keyOf(effect))) {
         return `${task}: ${nameOf(effect)} counts, and was fenced off by epoch ${highest}`;
       }
