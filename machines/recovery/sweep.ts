@@ -8,6 +8,8 @@ import * as z from 'zod';
 
 /** How many of the rescued tasks a record names; the rest it counts. */
 const NAMED_COUNT_MAX = 1_000;
+/** Not a failure: whoever is at them ends them, or the next sweep does. */
+const SHARED = 'others are at its tasks';
 
 type Swept = {
   readonly pod: string;
@@ -47,9 +49,12 @@ export const sweep = (recovery: Recovery) =>
         const what = one.error === undefined ? 'was swept' : `was not swept: ${one.error}`;
         progress(swept.length / pods.length, `${pod} ${what}`);
       }
-      // Where none could be, it is not the pods: this run fails, is tried again, and is seen.
+      // Where nothing could be done, it is not the pods: this run fails, is tried again, and is seen.
+      // Once a task has been rescued it must be told, and a second attempt would tell the rest only.
       const [first] = swept;
-      if (first?.error !== undefined && swept.every(({ error }) => error !== undefined)) {
+      const isInVain = ({ error, tasks }: Swept) =>
+        error !== undefined && error !== SHARED && tasks.length === 0;
+      if (first && swept.every(isInVain)) {
         throw new Error(`${first.pod} could not be swept: ${first.error}`);
       }
       return { pods: swept, isOutage };
@@ -86,7 +91,10 @@ async function takeAll(
         if (status in counts) counts[status as keyof typeof counts]++;
         if (tasks.length < NAMED_COUNT_MAX) tasks.push(task);
       }
-      if (taken.length === 0) return swept();
+      if (taken.length > 0) continue;
+      // What another sweep has under its hands just now is not seen by ours, and may come back.
+      if (!(await recovery.holdsAny(pod))) return swept();
+      return { ...swept(), error: SHARED };
     }
   } catch (error) {
     // The tasks of the other dead pods do not wait for this one.

@@ -199,3 +199,38 @@ test.each(
     expect(picture(tables)).toEqual(smooth);
   },
 );
+
+type Told = readonly { readonly pod: string; readonly tasks: string[]; readonly error?: string }[];
+
+test('what was rescued is told, though none of the dead could be swept to the end', async () => {
+  const { clock, tables, store } = await newScene();
+  const asked = new Set<string>();
+  const leader = await forceLeader(tables, clock, newDir(), 1, (recovery) => ({
+    ...recovery,
+    take: async (pod, countsCrash) => {
+      if (asked.has(pod)) throw new Error('the store is away');
+      asked.add(pod);
+      return recovery.take(pod, countsCrash);
+    },
+  }));
+  fleets.push(leader.fleet);
+  const { pods } = (await leader.sweep()) as { pods: Told };
+  expect(new Set(pods.map(({ error }) => error))).toEqual(new Set(['the store is away']));
+  const left = (await store.held(podOf('birch'), '', 999)).length;
+  expect(left).toBeGreaterThan(0);
+  expect(pods.flatMap(({ tasks }) => tasks)).toHaveLength(520 + 3 * 21 - left);
+});
+
+test('a pod whose tasks another sweep has under its hands is left to that one, and is no failure', async () => {
+  const { clock, tables } = await newScene();
+  const leader = await forceLeader(tables, clock, newDir(), 1, (recovery) => ({
+    ...recovery,
+    take: async (pod, countsCrash) => (pod === 'pod-alder' ? [] : recovery.take(pod, countsCrash)),
+  }));
+  fleets.push(leader.fleet);
+  const { pods } = (await leader.sweep()) as { pods: Told };
+  const told = pods.map(({ pod, tasks, error }) => [pod, tasks.length, error]);
+  expect(told).toContainEqual(['pod-alder', 0, 'others are at its tasks']);
+  expect(told).toContainEqual(['pod-birch', 520, undefined]);
+  expect(tables.pods.get(podOf('alder'))?.status).toBe('dead');
+});
