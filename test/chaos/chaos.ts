@@ -96,7 +96,8 @@ class Chaos {
     const telling = setInterval(() => this.#tell(producer, faults, witness), PROGRESS_MS);
     let drainSeconds: number;
     try {
-      await Promise.all([producer.produce(tasks, seconds), faults.rage()]);
+      const raging = faults.rage();
+      await Promise.all([producer.produce(tasks, seconds, () => faults.areOver), raging]);
       drainSeconds = await this.#drain(stage, witness);
     } finally {
       clearInterval(telling);
@@ -104,10 +105,10 @@ class Chaos {
       await stage.stopPods();
     }
     const judge = await this.#judge(stage, producer, witness, snapshots);
-    await this.#judgeAside(judge, stage, faults, witness);
+    await this.#judgeAside(judge, stage, witness);
     await stage.clear();
     const spent = { seconds: secondsSince(this.#begunMs), drainSeconds };
-    return reportOf({ tasks, seed, doses, stage, faults, judge, ...spent });
+    return reportOf({ tasks: producer.sent, seed, doses, stage, faults, judge, ...spent });
   }
 
   #faults({ houses, ownProxies, poisoner, storm }: Stage): Faults {
@@ -164,18 +165,13 @@ class Chaos {
   }
 
   /** What only those know who gave the poison, and who asked. */
-  async #judgeAside(
-    judge: Judge,
-    { poisoner, storm }: Stage,
-    faults: Faults,
-    witness: Witness,
-  ): Promise<void> {
+  async #judgeAside(judge: Judge, { poisoner, storm }: Stage, witness: Witness): Promise<void> {
     const read = async (machines: readonly string[]) => {
       const files: TaskFile[] = [];
       await witness.read(machines, (file) => files.push(file));
       return files;
     };
-    judge.violations.add(...poisoner.faultsOf(await read([POISON]), faults.counts.massKills));
+    judge.violations.add(...poisoner.faultsOf(await read([POISON]), await witness.pods()));
     judge.violations.add(...judgeStorm(await read(STORMED), storm));
   }
 

@@ -60,6 +60,8 @@ export class Faults {
   #atWork = 0;
   atOnceMax = 0;
   #isOver = false;
+  /** Every dose was given, or there was no more time for it. */
+  areOver = false;
 
   constructor(ports: FaultPorts) {
     this.#ports = ports;
@@ -116,11 +118,14 @@ export class Faults {
       seconds * 1_000 * PATIENCE,
     );
     const own = (Object.keys(doses) as Fault[]).filter((fault) => !ELSEWHERE.includes(fault));
-    await Promise.all([
+    const giving = Promise.all([
       ...own.map((fault) => this.#spread(fault, doses[fault])),
       storm.rage(doses.adminCalls, seconds, () => this.#isOver),
     ]);
-    clearTimeout(over);
+    await giving.finally(() => {
+      this.areOver = true;
+      clearTimeout(over);
+    });
   }
 
   /** One kind of fault, evenly spread with jitter; one that did not come about is tried again. */

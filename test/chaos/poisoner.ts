@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fleet } from '../../src/index.ts';
 import { StoreBusyError, StoreUnreachableError } from '../../src/index.ts';
-import type { Acknowledgement } from '../history/evidence.ts';
+import type { Acknowledgement, PodLife } from '../history/evidence.ts';
 import { readLedger } from '../support/ledger.ts';
 import { POISON } from './aside-shapes.ts';
+import { tooManyDeaths } from './poison-deaths.ts';
 import type { Foretold, Poison, PoisonInput } from './venom.ts';
 import type { TaskFile } from './witness.ts';
 
@@ -13,9 +14,6 @@ const LOOK_MS = 500;
 /** One in so many is never through with it. */
 const ENDLESS_EVERY = 3;
 const ENDLESS = 1_000;
-/** A poison task kills so many processes at most; a death in an outage is not counted as its own. */
-const DEATHS_MAX = 3;
-
 /** How a process ends that has done so to itself. */
 const ENDS: Readonly<Record<Exclude<Poison, 'spin'>, readonly (string | number)[]>> = {
   heap: ['SIGABRT', 134],
@@ -86,13 +84,13 @@ export class Poisoner {
     return this.#subjects(how).size;
   }
 
-  /** In words: what did not end as it has to. `outages`: how often most of the fleet was gone. */
-  faultsOf(files: readonly TaskFile[], outages: number): string[] {
+  /** In words: what did not end as it has to. */
+  faultsOf(files: readonly TaskFile[], pods: readonly PodLife[]): string[] {
     const lines = readLedger<Foretold>(this.#file).filter(({ isOver }) => !isOver);
     const seen = new Set<string>(files.map(({ row }) => row.task));
     const missing = [...this.#given.keys()].filter((task) => !seen.has(task));
     return files
-      .flatMap(({ row: { task, status, outcome } }) => {
+      .flatMap(({ row: { task, status, outcome }, changes }) => {
         const { subject = '?', times = 0 } = this.#given.get(task) ?? {};
         const deaths = lines.filter((line) => line.subject === subject).length;
         const isLoop = status === 'failed' && outcome === 'crashLoop';
@@ -100,9 +98,7 @@ export class Poisoner {
         const isWell = isLoop || (times === 1 && status === 'completed');
         const words = [
           ...(isWell ? [] : [`${task}: poison is ${status}, ${outcome ?? 'without outcome'}`]),
-          ...(deaths <= DEATHS_MAX + outages
-            ? []
-            : [`${task}: poison has ended ${deaths} processes`]),
+          ...tooManyDeaths(deaths, changes, pods).map((why) => `${task}: ${why}`),
         ];
         return words;
       })

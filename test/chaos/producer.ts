@@ -33,13 +33,17 @@ export class Producer {
     this.#client = client;
   }
 
-  /** Resolves when all of them were acknowledged. */
-  async produce(count: number, seconds: number): Promise<void> {
+  /**
+   * So many in so much time, and more at the same pace until the last fault has struck: on a slow
+   * machine that takes longer, and a fault that finds no work strikes nothing. Resolves when all of
+   * them were acknowledged.
+   */
+  async produce(count: number, seconds: number, isEnough: () => boolean): Promise<void> {
     const begunMs = performance.now();
     const running = new Set<Promise<void>>();
-    for (let next = 0; next < count; ) {
+    for (let next = 0; next < count || !isEnough(); ) {
       const share = (performance.now() - begunMs) / (seconds * 1_000);
-      const due = Math.min(count, Math.ceil(count * share));
+      const due = Math.ceil(count * share);
       if (next >= due) await sleep(STEP_MS);
       else if (running.size >= BATCHES_AT_ONCE) await Promise.race(running);
       else {
