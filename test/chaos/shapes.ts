@@ -5,28 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Fleetq from '../../src/index.ts';
+import type { Effect } from '../history/evidence.ts';
 import { takes } from '../support/any-schema.ts';
 
 export const SHAPES = ['one', 'three', 'flaky', 'sleeping', 'handoff'] as const;
 export type Shape = (typeof SHAPES)[number];
-
-/** What one phase did, as its own process wrote it down before it answered. */
-export interface Effect {
-  readonly task: string;
-  readonly subject: string;
-  readonly step: string;
-  /** `probe` where `check` was asked again after an interruption or a failure. */
-  readonly phase: string;
-  readonly attempt: number;
-  readonly idempotencyKey: string;
-  readonly fencingToken: number;
-  readonly outcome: 'done' | 'threw' | 'handed off';
-  readonly pod: string;
-  /** By the wall clock, which is the database's too. */
-  readonly at: number;
-  /** By that of its process, which may have been set. */
-  readonly ownAt?: number | undefined;
-}
 
 interface Subject {
   readonly subject: string;
