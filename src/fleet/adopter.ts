@@ -25,6 +25,8 @@ export interface AdopterPorts {
   readonly pod: PodId;
   readonly clock: Clock;
   readonly silentMs: number;
+  /** The pod has been taken for dead, or found a clone of itself: another life of it adopts. */
+  readonly isDead: () => boolean;
 }
 
 /** What is here of a run, and whether it goes on from what the store has. */
@@ -42,13 +44,15 @@ export class Adopter {
   }
 
   async adopt(predecessors: readonly PodId[]): Promise<void> {
-    const { store, engine, clock, pod, silentMs } = this.#ports;
+    const { store, engine, clock, pod, silentMs, isDead } = this.#ports;
     const known = await this.#compare(await engine.held.localHolds());
     let count = 0;
+    let isAll = true;
     for (const from of predecessors) {
       await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });
       const crashed = await this.#crashedIn(from, known);
       for (;;) {
+        if (isDead()) return;
         const countMax = BATCH_COUNT_MAX;
         const taking = { from, by: pod, to: 'taker', countMax, crashed, spreadMs: 0 } as const;
         const taken = await store.take(taking);
@@ -56,10 +60,12 @@ export class Adopter {
         count += taken.length;
         await this.#goOn(taken, known);
       }
-      await store.retire(from);
+      // Whoever has since been fenced, or is to drain, is given nothing, however much there is.
+      isAll = (await store.retire(from)) && isAll;
     }
-    // Whatever is left here was settled, or taken by others: the store has it.
-    engine.held.forget([...known.keys()]);
+    // Whatever is left here was settled, or taken by others: the store has it. While a predecessor has
+    // anything, only this journal knows which of it was open.
+    if (isAll) engine.held.forget([...known.keys()]);
     tell('pod.adopted', () => ({ pod, pods: predecessors.length, runs: count }));
   }
 

@@ -131,8 +131,11 @@ export class Life implements Keeper {
     const { store, engine, clock, times } = this.#ports;
     this.#heart.start();
     await this.whenTrusted();
+    // Its name may be that of a living process, in which it must take nothing from anybody.
+    if (this.isDead) return;
     const { holdings, id: pod } = this;
-    const mine = { acceptor: this.#acceptor, holdings, keeper: this, pod };
+    const isDead = () => this.isDead;
+    const mine = { acceptor: this.#acceptor, holdings, keeper: this, pod, isDead };
     const ports = { store, engine, clock, silentMs: times.silentMs, ...mine };
     const predecessors = seen.pods.map((before) => before.pod).filter((before) => before !== pod);
     await new Adopter(ports).adopt(predecessors);

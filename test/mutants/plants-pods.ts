@@ -189,6 +189,42 @@ export const PODS: readonly Mutant[] = [
     isSlow: true,
   },
   {
+    name: 'adopts-under-a-name-that-is-not-its-own',
+    breaks:
+      'a process whose beat was refused takes tasks over for the one that beats instead (I21)',
+    changes: [
+      {
+        file: LIFE,
+        find: `from anybody.
+    if (this.isDead) return;`,
+        put: 'from anybody.',
+      },
+    ],
+    command: tests('fleet/cut-short-adoption', '^I21'),
+    shows: /I21: a pod in whose name another process beats takes nothing over/,
+  },
+  {
+    name: 'adopts-on-when-it-is-dead',
+    breaks:
+      'a process that finds its clone while it adopts takes the rest in the name of that (I21)',
+    changes: [{ file: ADOPTER, find: '        if (isDead()) return;\n', put: '' }],
+    command: tests('fleet/cut-short-adoption', '^I21'),
+    shows: /I21: a pod that learns of its clone while it takes over takes nothing more/,
+  },
+  {
+    name: 'forgets-what-it-could-not-take',
+    breaks: 'a take-over that was cut short loses which phases were open, and nobody probes (I41)',
+    changes: [
+      {
+        file: ADOPTER,
+        find: 'if (isAll) engine.held.forget([...known.keys()]);',
+        put: 'engine.held.forget(isAll ? [...known.keys()] : [...known.keys()]);',
+      },
+    ],
+    command: tests('fleet/cut-short-adoption', '^I41'),
+    shows: /I41: a pod that is taken for dead while it takes over forgets nothing/,
+  },
+  {
     name: 'timeline-not-in-the-epoch',
     breaks: 'after a failover that lost commits two owners get one epoch (I7, I23)',
     changes: [
