@@ -82,14 +82,15 @@ export class Acceptor {
     }
     let rows: EventRow[] = [];
     try {
-      rows = rowsOf(task.task, segments.get(placeOf(task.task, task.generation)) ?? []);
+      const own = segments.get(placeOf(task.task, task.generation)) ?? [];
+      rows = rowsOf(task.task, own, task.lastHash);
       const last = rows.at(-1);
       const from = { seq: last?.seq ?? -1, hash: last?.hash ?? '', state: last?.state };
       const held = new HeldRun(task, from, keeper);
       holdings.put(held);
       await this.#begin(task, held, rows, segments);
     } catch (error) {
-      const held = holdings.get(task.task) ?? new HeldRun(task, NOTHING, keeper);
+      const held = holdings.get(task.task) ?? new HeldRun(task, leftAt(task), keeper);
       holdings.put(held);
       // This process could not take it in, and the task is not to blame.
       if (error instanceof FleetqError && error.verdict === 'retry') return held.released();
@@ -124,7 +125,7 @@ export class Acceptor {
       isDue: !task.wasInterrupted && task.lastSeq === (last?.seq ?? -1),
       carried:
         rows.length === 0 && carried !== undefined
-          ? rowsOf(task.task, segments.get(placeOf(task.task, carried)) ?? [])
+          ? rowsOf(task.task, segments.get(placeOf(task.task, carried)) ?? [], undefined)
           : undefined,
     });
     tell('task.claimed', () => ({
@@ -171,14 +172,17 @@ export class Acceptor {
   }
 }
 
-const NOTHING = { seq: -1, hash: '', state: undefined };
-
 /** Of the first claim there ever is on a task: by the counter alone, or on the first timeline. */
 const FIRST_EPOCHS: readonly number[] = [1, 2 ** 32 + 1];
 
 /** Whoever had it before may have archived something, however it was let go of. */
 function hasHistory({ epoch, lastSeq, carriesFrom }: ClaimedTask): boolean {
   return lastSeq >= 0 || carriesFrom !== undefined || !FIRST_EPOCHS.includes(epoch);
+}
+
+/** Where its records cannot be read, the row goes on to name the one that counts. */
+function leftAt({ lastSeq, lastHash }: ClaimedTask) {
+  return { seq: lastSeq, hash: lastHash ?? '', state: undefined };
 }
 
 function placeOf(task: RunId, generation: number): string {

@@ -2,10 +2,14 @@
  * A run's records on their way to the shared tables and back. A segment holds consecutive records of
  * one epoch; a reader takes an epoch's records only up to where the next epoch's chain begins, so
  * that whatever a former owner flushes late cannot fork the history. Where two have flushed late, the
- * chain tells from which of them the next one went on.
+ * chain tells from which of them the next one went on; and where an owner has settled without a record
+ * of its own, since there was nothing left to do, the task's row names the record that it settled at.
  *
  *   epoch 1   0 1 2 3 4 ┊5 6        a late flush: cut off, where
  *   epoch 2             ┊5 6 7      the next owner went on from 4
+ *
+ *   epoch 1   0 1 2 3 4             settled at 4 by the owner of epoch 5, as it found it;
+ *   epoch 3    ┊1 2                 a late flush that does not lead through 4 counts for nothing
  */
 import type { WrittenRecord } from '../engine/index.ts';
 import type { RunId } from '../ground/index.ts';
@@ -60,14 +64,31 @@ interface Chain {
 /**
  * The rows of one run, in order and without forks; their hashes are still to be verified. Read from
  * the last owner back: each went on from one record, and whatever its predecessors wrote beside that,
- * early or late, counts for nothing.
+ * early or late, counts for nothing. `settledAt` is the hash that the task's row has: a settlement is
+ * fenced and a flush is not, so nobody counts as the last owner who did not go on from there. Of an
+ * earlier generation the segment that keeps its outcome knows that hash.
  */
-export function rowsOf(task: RunId, segments: readonly Segment[]): EventRow[] {
-  const chains = chainsOf(task, segments);
+export function rowsOf(
+  task: RunId,
+  segments: readonly Segment[],
+  settledAt: string | undefined,
+): EventRow[] {
+  const chains = chainsOf(task, segments).reverse();
+  const through = segments.find(isOutcome)?.lastHash ?? settledAt;
+  if (!through) return pathOf(task, chains);
+  for (let from = 0; from < chains.length; from++) {
+    const path = pathOf(task, chains.slice(from));
+    if (path.some(({ hash }) => hash === through)) return path;
+  }
+  throw new BrokenHistoryError(task, 'the record it was settled at is not there');
+}
+
+/** From the first of these back to the beginning; the latest comes first. */
+function pathOf(task: RunId, chains: readonly Chain[]): EventRow[] {
   const parts: (readonly EventRow[])[] = [];
   let next: Chain | undefined;
   let reached = 0;
-  for (const chain of chains.reverse()) {
+  for (const chain of chains) {
     if (next?.firstSeq === 0) break;
     const count: number = next ? next.firstSeq - chain.firstSeq : chain.rows.length;
     if (next && chain.rows[count - 1]?.hash !== next.prevHash) {
@@ -106,8 +127,12 @@ function chainsOf(task: RunId, segments: readonly Segment[]): Chain[] {
 
 function ordered(segments: readonly Segment[]): Segment[] {
   return segments
-    .filter(({ state }) => state !== OUTCOME_STATE)
+    .filter((segment) => !isOutcome(segment))
     .sort((a, b) => a.epoch - b.epoch || a.firstSeq - b.firstSeq);
+}
+
+function isOutcome({ state }: Segment): boolean {
+  return state === OUTCOME_STATE;
 }
 
 function put(

@@ -69,6 +69,8 @@ export interface ClaimedTask extends Claim {
   readonly wasInterrupted: boolean;
   /** Of the last orderly settle; -1 where there was none. The archive may be further. */
   readonly lastSeq: number;
+  /** The record it was left at then: its history is whatever leads through that one. */
+  readonly lastHash: string | undefined;
   readonly control: 'cancel' | 'pause' | undefined;
   /** What is left until its deadline; may be negative. */
   readonly deadlineMs: number | undefined;
@@ -200,6 +202,8 @@ export interface TaskRow {
   readonly result: string | undefined;
   readonly error: string | undefined;
   readonly lastSeq: number;
+  /** Of the record it was left at by the last orderly settle; its history leads through that one. */
+  readonly lastHash: string | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly finishedAt: number | undefined;

@@ -34,13 +34,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   /** The next owner begins anew, whatever the store has. */
   'history-ignored': {
     shows: ['doubled'],
-    changes: [
-      [
-        'fleet/acceptor.js',
-        'rows = rowsOf(task.task, segments.get(placeOf(task.task, task.generation)) ?? []);',
-        'rows = [];',
-      ],
-    ],
+    changes: [['fleet/acceptor.js', 'rows = rowsOf(task.task, own, task.lastHash);', 'rows = [];']],
   },
   /** A new process goes on from the store, and forgets what is on its disk. */
   'disk-ignored': {

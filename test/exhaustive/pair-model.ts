@@ -94,6 +94,7 @@ export function acceptedRows(tables: MemoryTables, task: RunId): EventRow[] {
   return rowsOf(
     task,
     [...tables.events.values()].filter((segment) => segment.task === task),
+    tables.tasks.get(task)?.lastHash,
   );
 }
 

@@ -38,7 +38,10 @@ function segment(epoch: number, from: number, to: number, branch = '', before = 
   return segmentOf(claim(epoch), hashAt(from - 1, before), records(from, to, branch))!;
 }
 
-const hashes = (segments: readonly Segment[]) => rowsOf(TASK, segments).map((row) => row.hash);
+const read = (segments: readonly Segment[], settledAt?: string) =>
+  rowsOf(TASK, segments, settledAt);
+const hashes = (segments: readonly Segment[], settledAt?: string) =>
+  read(segments, settledAt).map((row) => row.hash);
 const chain = (to: number, branch = '') =>
   Array.from({ length: to + 1 }, (_, seq) => hashAt(seq, branch));
 
@@ -79,6 +82,39 @@ test('where two former owners have flushed late, the next one tells from which o
   ]);
 });
 
+/** The owner of epoch 5 found all of `whole` and settled it as it was; that of epoch 3 had seen less. */
+const whole = segment(1, 0, 4);
+const beside = segment(3, 1, 3, 'beside');
+
+test('what is flushed late beside the record a task was settled at counts for nothing', () => {
+  const settledAt = hashAt(4);
+  expect(hashes([whole, beside], settledAt)).toEqual(chain(4));
+  expect(hashes([beside, whole], settledAt)).toEqual(chain(4));
+  const onBeside = segment(4, 4, 6, 'more', 'beside');
+  expect(hashes([whole, beside, onBeside], settledAt)).toEqual(chain(4));
+});
+
+test('a history goes on behind the record its task was settled at', () => {
+  const next = segment(6, 5, 6, 'next');
+  const wanted = [...chain(4), hashAt(5, 'next'), hashAt(6, 'next')];
+  expect(hashes([whole, beside, next], hashAt(4))).toEqual(wanted);
+  expect(hashes([whole, beside, next], hashAt(2))).toEqual(wanted);
+});
+
+test('of an earlier generation, the outcome that was kept tells where it was settled', () => {
+  const outcome = { ...segment(5, 5, 5), state: 'outcome', lastHash: hashAt(4) };
+  expect(hashes([whole, beside, outcome])).toEqual(chain(4));
+  const untold = { ...outcome, lastHash: '' };
+  expect(hashes([whole, beside, untold])).toEqual(hashes([whole, beside]));
+});
+
+test('a history without the record its task was settled at is refused', () => {
+  const refusal = 'the record it was settled at is not there';
+  expect(() => read([beside, segment(1, 0, 3)], hashAt(4))).toThrow(refusal);
+  expect(() => read([], hashAt(4))).toThrow(refusal);
+  expect(read([])).toEqual([]);
+});
+
 test('H25: overlapping parts of one epoch are one history, in whatever order they came', () => {
   const parts = [segment(1, 0, 2), segment(1, 0, 3), segment(1, 2, 5), segment(1, 4, 6)];
   expect(hashes(parts)).toEqual(chain(6));
@@ -90,29 +126,29 @@ test('a hole ends what can be used of an epoch', () => {
 });
 
 test('an epoch that begins after a gap, or from another record, is refused and never guessed at', () => {
-  expect(() => rowsOf(TASK, [segment(1, 0, 2), segment(2, 4, 5)])).toThrow(BrokenHistoryError);
+  expect(() => read([segment(1, 0, 2), segment(2, 4, 5)])).toThrow(BrokenHistoryError);
   const elsewhere = segment(2, 3, 5, '', 'another');
-  expect(() => rowsOf(TASK, [segment(1, 0, 2), elsewhere])).toThrow('does not go on from record 2');
+  expect(() => read([segment(1, 0, 2), elsewhere])).toThrow('does not go on from record 2');
 });
 
 test('two records of one number within an epoch are a fork, and said to be one', () => {
-  expect(() => rowsOf(TASK, [segment(1, 0, 3), segment(1, 2, 3, 'other', '')])).toThrow(
+  expect(() => read([segment(1, 0, 3), segment(1, 2, 3, 'other', '')])).toThrow(
     'there are two records 2',
   );
 });
 
 test('events that are no JSON, or not as many as the segment says, are refused', () => {
   const good = segment(1, 0, 2);
-  expect(() => rowsOf(TASK, [{ ...good, events: '[{' }])).toThrow('is not JSON');
-  expect(() => rowsOf(TASK, [{ ...good, lastSeq: 3 }])).toThrow('does not hold its records');
-  expect(() => rowsOf(TASK, [{ ...good, firstSeq: 1, lastSeq: 3, events: good.events }])).toThrow(
+  expect(() => read([{ ...good, events: '[{' }])).toThrow('is not JSON');
+  expect(() => read([{ ...good, lastSeq: 3 }])).toThrow('does not hold its records');
+  expect(() => read([{ ...good, firstSeq: 1, lastSeq: 3, events: good.events }])).toThrow(
     BrokenHistoryError,
   );
-  expect(() => rowsOf(TASK, [{ ...good, events: '[1,2,3]' }])).toThrow('record 0 is missing');
+  expect(() => read([{ ...good, events: '[1,2,3]' }])).toThrow('record 0 is missing');
 });
 
 test('the outcome of an earlier generation is no record of the run', () => {
-  const outcome = { ...segment(1, 0, 0, 'outcome'), state: 'outcome' };
+  const outcome = { ...segment(1, 0, 0, 'outcome'), state: 'outcome', lastHash: hashAt(2) };
   expect(hashes([outcome, segment(2, 0, 2)])).toEqual(chain(2));
 });
 
@@ -154,7 +190,7 @@ test('every record comes back to the letter, whatever it holds and however it wa
             (to, index) =>
               segmentOf(claim(1), hashAt(borders[index]! - 1), all.slice(borders[index], to))!,
           );
-        const rows = rowsOf(TASK, segments);
+        const rows = read(segments);
         expect(rows.map(({ data: text }) => text)).toEqual(texts);
         expect(rows.map(({ seq, at, hash: sum }) => ({ seq, at, hash: sum }))).toEqual(
           all.map(({ seq, at, hash: sum }) => ({ seq, at, hash: sum })),

@@ -70,8 +70,9 @@ export function readHistory(
   task: RunId,
   segments: readonly Segment[],
   plan: Plan,
+  settledAt: string | undefined,
 ): History | undefined {
-  const rows = rowsOf(task, segments);
+  const rows = segments.length > 0 ? rowsOf(task, segments, settledAt) : [];
   if (rows.length === 0) return undefined;
   const records = decodeRows(task, rows, identityCodec);
   const run = foldRun(plan, task, 0, records);

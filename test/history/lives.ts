@@ -16,13 +16,14 @@ export function livesOf(file: TaskFile, plan: Plan, effects: readonly Effect[]):
     const own = changes.filter((change) => change.generation === generation);
     const isLast = generation === row.generation;
     const ofLife = segments.filter((part) => part.generation === generation);
+    const end = isLast
+      ? { status: row.status, outcome: row.outcome, hash: row.lastHash }
+      : endOf(own.at(-1));
     return {
       task: row.task,
       generation,
       row: isLast ? row : undefined,
-      end: isLast
-        ? { status: row.status, outcome: row.outcome, hash: row.lastHash }
-        : endOf(own.at(-1)),
+      end,
       plan,
       changes: own,
       segments: ofLife,
@@ -30,7 +31,7 @@ export function livesOf(file: TaskFile, plan: Plan, effects: readonly Effect[]):
         ({ fencingToken }) => fencingToken >= from && (to === undefined || fencingToken < to),
       ),
       claims: claimsOf(own),
-      ...historyOf(file, ofLife, plan),
+      ...historyOf(file, ofLife, plan, end.hash),
     };
   });
 }
@@ -60,9 +61,10 @@ function historyOf(
   { row }: TaskFile,
   segments: Life['segments'],
   plan: Plan,
+  settledAt: string | undefined,
 ): { readonly history: History | undefined; readonly broken: string | undefined } {
   try {
-    return { history: readHistory(row.task, segments, plan), broken: undefined };
+    return { history: readHistory(row.task, segments, plan, settledAt), broken: undefined };
   } catch (error) {
     return { history: undefined, broken: (error as Error).message };
   }

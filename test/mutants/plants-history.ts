@@ -135,11 +135,50 @@ export const HISTORIES: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/acceptor.ts',
-        find: 'rows = rowsOf(task.task, segments.get(placeOf(task.task, task.generation)) ?? []);',
-        put: 'rows = rowsOf(task.task, []);',
+        find: 'rows = rowsOf(task.task, own, task.lastHash);',
+        put: 'rows = own.slice(own.length) as never;',
       },
     ],
     command: tests('fleet/sweep', 'I37: a dead pod is swept'),
     shows: /I37: a dead pod is swept/,
+  },
+  {
+    name: 'history-read-without-the-row',
+    breaks: 'a late flush is read as the history of a task that was settled as it was found (I13)',
+    changes: [
+      {
+        file: 'src/cli/fleet/history.ts',
+        find: 'rowsOf(id, segments, lastHash);',
+        put: 'rowsOf(id, segments, lastHash && undefined);',
+      },
+    ],
+    command: tests('fleet/late-flush', '^I13'),
+    shows: /I13: an end that was settled as it was found stands/,
+  },
+  {
+    name: 'kept-outcome-not-followed',
+    breaks: 'a redrive goes on from what was flushed late, and does again what was finished (I30)',
+    changes: [
+      {
+        file: HISTORY,
+        find: 'segments.find(isOutcome)?.lastHash ?? settledAt',
+        put: 'settledAt',
+      },
+    ],
+    command: tests('fleet/late-flush', '^I13'),
+    shows: /I13: an end that was settled as it was found stands/,
+  },
+  {
+    name: 'take-over-without-the-row',
+    breaks: 'what a fenced owner flushed late undoes what was given back since (I19)',
+    changes: [
+      {
+        file: 'src/fleet/acceptor.ts',
+        find: 'rows = rowsOf(task.task, own, task.lastHash);',
+        put: 'rows = rowsOf(task.task, own, undefined);',
+      },
+    ],
+    command: tests('fleet/late-flush', '^I19'),
+    shows: /I19: a task that was given back as it was found goes on from there/,
   },
 ];

@@ -120,7 +120,7 @@ test('however a history is cut into segments, in whatever order they come, it re
       const segments = cut(rows, at);
       const keyed = segments.map((part) => [chance.next().value as number, part] as const);
       const shuffled = keyed.sort(([a], [b]) => a - b).map(([, part]) => part);
-      const read = rowsOf(RUN, shuffled);
+      const read = rowsOf(RUN, shuffled, undefined);
       expect(read).toEqual(withoutLsn(rows));
       expect(() => decodeRows(RUN, read, codec)).not.toThrow();
     }),
@@ -138,7 +138,7 @@ test('whatever a former owner flushes late, the history is that of the last one'
       const wanted = [...from, ...second];
       const tail = segmentOf({ task: RUN, generation: 1, epoch: 2 }, from.at(-1)!.hash, second)!;
       const segments = [...cut([...first, ...more], at), tail];
-      expect(rowsOf(RUN, segments)).toEqual(withoutLsn(wanted));
+      expect(rowsOf(RUN, segments, undefined)).toEqual(withoutLsn(wanted));
     }),
     seeded(300),
   );

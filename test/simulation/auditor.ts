@@ -204,8 +204,9 @@ export class Auditor {
       .of(task)
       .filter((segment) => segment.generation === generation);
     if (segments.length === 0) return [];
+    const row = this.#world.tables.tasks.get(task);
     try {
-      return rowsOf(task, segments);
+      return rowsOf(task, segments, row?.generation === generation ? row.lastHash : undefined);
     } catch (error) {
       this.#world.violate('I13', `${task}: ${(error as Error).message}`);
       return [];

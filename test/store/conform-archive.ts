@@ -109,6 +109,30 @@ export function describeArchive(scene: Scene): void {
     expect((await scene.row(old.task)).lastSeq).toBe(4);
   });
 
+  test('I19: whoever gets a task is told the record at which it was left, and a redrive begins anew', async () => {
+    const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch')];
+    const claim = await scene.claimNew(alder);
+    expect(claim.lastHash).toBeUndefined();
+    const tail = segment(claim, 0, 4);
+    const left = { lastSeq: 4, lastHash: tail.lastHash };
+    await scene.store.settle(alder, [released(claim, { tail })]);
+    expect(await scene.row(claim.task)).toMatchObject(left);
+    const next = await scene.claimOne(alder);
+    // An archive is no settlement: what it brings may yet be another's history.
+    await scene.store.archive([segment(next, 5, 6)]);
+    expect(await scene.store.held(alder, '', 10)).toMatchObject([left]);
+    await scene.kill(alder);
+    const taking = { from: alder, by: birch, to: 'taker', countMax: 10, spreadMs: 0 } as const;
+    expect(await scene.store.take({ ...taking, crashed: 'none' })).toMatchObject([left]);
+    const [mine] = await scene.store.held(birch, '', 10);
+    expect(mine).toMatchObject(left);
+    await scene.store.settle(birch, [failed(mine!, { tail: segment(mine!, 7, 8) })]);
+    expect((await scene.row(claim.task)).lastHash).toBe(hashAt(claim.task, 8));
+    await scene.store.redrive(claim.task, { generation: 1 }, { isFresh: false });
+    expect((await scene.row(claim.task)).lastHash).toBeUndefined();
+    expect((await scene.claimOne(birch)).lastHash).toBeUndefined();
+  });
+
   test('H3: each run’s history is its own: completing one leaves the other’s as it is', async () => {
     const pod = await scene.pod('alder');
     const [a, b] = [await scene.claimNew(pod), await scene.claimNew(pod)];

@@ -32,6 +32,7 @@ export function describeSettle(scene: Scene): void {
       result: '{"n":"ümlaut"}',
       retryCount: 2,
       lastSeq: 4,
+      lastHash: tail.lastHash,
       epoch: claim.epoch,
     });
     expect([row.claimedBy, row.error, row.control]).toEqual([undefined, undefined, undefined]);

@@ -6,12 +6,13 @@ import type { Store, TaskRow } from '../../store/index.ts';
 
 export async function recordsOf(
   store: Store,
-  { id, generation }: Pick<TaskRow, 'id' | 'generation'>,
+  { id, generation, lastHash }: Pick<TaskRow, 'id' | 'generation' | 'lastHash'>,
   after = -1,
 ): Promise<StoredRecord[]> {
   const segments = await store.histories([{ task: id, generation }]);
-  const rows = rowsOf(id, segments);
-  if (rows.length === 0) return [];
+  // Retention may have been there since the row was read.
+  if (segments.length === 0) return [];
+  const rows = rowsOf(id, segments, lastHash);
   return decode(id, rows).filter(({ seq }) => seq > after);
 }
 

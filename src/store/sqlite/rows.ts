@@ -61,6 +61,7 @@ export type RawClaim = Pick<
   | 'crashes'
   | 'interrupted'
   | 'last_seq'
+  | 'last_hash'
   | 'control'
   | 'deadline_at'
   | 'created_at'
@@ -87,6 +88,7 @@ export function claimedTask(row: RawClaim, now: number): ClaimedTask {
     crashes: row.crashes,
     wasInterrupted: row.interrupted === 1,
     lastSeq: row.last_seq,
+    lastHash: row.last_hash ?? undefined,
     control: row.control ?? undefined,
     deadlineMs: row.deadline_at === null ? undefined : row.deadline_at - now,
     ageMs: row.deadline_at === null ? ageOf(row, now) : undefined,
@@ -149,6 +151,7 @@ export function taskRow(row: RawTask): TaskRow {
     result: row.result ?? undefined,
     error: row.error ?? undefined,
     lastSeq: row.last_seq,
+    lastHash: row.last_hash ?? undefined,
     createdAt: row.created_at,
     updatedAt: row.last_update,
     finishedAt: row.finished_at ?? undefined,

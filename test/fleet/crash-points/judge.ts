@@ -40,8 +40,9 @@ function interruptedIn(records: readonly StoredRecord[]): Execution[] {
 
 async function historyOf(ground: Ground, task: RunId): Promise<StoredRecord[]> {
   const segments = await ground.store.histories([{ task, generation: 1 }]);
+  const [row] = await ground.store.find([task]);
   // Verifies order, holes, forks and every hash.
-  return decodeRows(task, rowsOf(task, segments), identityCodec);
+  return decodeRows(task, rowsOf(task, segments, row?.lastHash), identityCodec);
 }
 
 function judgeTask(records: readonly StoredRecord[], lines: readonly LedgerLine[], disk: Disk) {
