@@ -22,7 +22,7 @@ create table step_tracker (
   retry_count    integer not null default 0,
   retries_max    integer,
   crashes        integer not null default 0,
-  interrupted    boolean not null default false,
+  interrupted    text,
   claims         integer not null default 0,
   control        text,
   control_reason text,
@@ -52,6 +52,7 @@ create table step_tracker (
     check (status in ('pending', 'waiting', 'claimed', 'completed', 'failed', 'cancelled')),
   constraint wait_for_is_known
     check (wait_for in ('time', 'retry', 'sleep', 'signal', 'children', 'run', 'throttle', 'turn', 'host')),
+  constraint interrupted_is_known check (interrupted in ('cut', 'left')),
   constraint control_is_known check (control in ('cancel', 'pause')),
   constraint claimed_iff_held check ((status = 'claimed') = (claimed_by is not null)),
   constraint claimed_has_epoch check (status <> 'claimed' or claim_epoch > 0),

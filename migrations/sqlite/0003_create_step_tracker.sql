@@ -26,7 +26,7 @@ create table step_tracker (
   retry_count    integer not null default 0,
   retries_max    integer,
   crashes        integer not null default 0,
-  interrupted    integer not null default 0 check (interrupted in (0, 1)),
+  interrupted    text check (interrupted in ('cut', 'left')),
   claims         integer not null default 0,
   control        text check (control in ('cancel', 'pause')),
   control_reason text,

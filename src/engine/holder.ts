@@ -13,6 +13,7 @@ import {
 import {
   type Ending,
   firstStateOf,
+  type Interruption,
   isFinal,
   type Plan,
   parseInput,
@@ -40,7 +41,7 @@ export interface Offer extends Carried {
   readonly pod: string;
   /** What earlier owners have recorded; empty where nobody has begun. */
   readonly rows: readonly EventRow[];
-  readonly wasInterrupted: boolean;
+  readonly interruption: Interruption | undefined;
   /** Whatever its last record waits for is over. */
   readonly isDue: boolean;
   /** How old it is where nobody has given it a deadline. */
@@ -130,13 +131,11 @@ export class Holder {
     const opens = { machine, version, key, rows, generation: tie.generation };
     // Its last owner died between the last record and the settlement.
     if (run.state.ending) return tie.ended(run.state.ending);
-    const wasCutOff = offer.wasInterrupted || wasTakenCutOff(last.event);
-    const wasInterrupted = wasCutOff && !isBetween(run, last.event);
-    await this.#open(run, takenBy(pod, wasInterrupted), opens);
+    const known = wasTakenCutOff(last.event) ? 'cut' : offer.interruption;
+    const interruption = isBetween(run, last.event) ? undefined : known;
+    await this.#open(run, takenBy(pod, interruption), opens);
     if (offer.isDue) run.waitedSeq = run.seq;
-    const { at, attempt } = run.state;
-    tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
-    this.#drive(run, wasInterrupted, waitMs);
+    this.#goOn(run, interruption, waitMs);
   }
 
   async #open(run: LiveRun, event: RunEvent, opens: Opening): Promise<void> {
@@ -189,7 +188,11 @@ export class Holder {
   async resume(
     id: RunId,
     tie: Tie,
-    { pod, ...limits }: Pick<Offer, 'pod' | 'deadlineMs' | 'ageMs'>,
+    {
+      pod,
+      interruption: known,
+      ...limits
+    }: Pick<Offer, 'pod' | 'interruption' | 'deadlineMs' | 'ageMs'>,
   ): Promise<void> {
     const { journal, clock, registry, runs, recorder } = this.#ports;
     await runs.letGo.get(id);
@@ -202,16 +205,17 @@ export class Holder {
     }
     const { run, waitMs } = found;
     if (run.state.ending) return tie.ended(run.state.ending);
-    const wasInterrupted = found.wasInterrupted || runs.wasOpen.delete(id);
+    // Whether it was inside is known here; whether that counts, from how its last owner ended.
+    const wasInside = runs.wasOpen.delete(id) || found.wasInterrupted;
+    const inside = known === 'left' && !found.isOwed ? 'left' : 'cut';
+    const interruption = wasInside ? inside : undefined;
     run.tie = tie;
     run.epoch = tie.epoch;
     limitTime(run, leftMsOf(run.plan, limits), clock);
     limitWait(run, waitMs, clock);
     runs.live.set(id, run);
-    await recorder.record(run, takenBy(pod, wasInterrupted));
-    const { at, attempt } = run.state;
-    tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
-    this.#drive(run, wasInterrupted, waitMs);
+    await recorder.record(run, takenBy(pod, interruption));
+    this.#goOn(run, interruption, waitMs);
   }
 
   /** What the process before this one left behind tells of its end, and of nothing that came later. */
@@ -253,6 +257,13 @@ export class Holder {
     return this.#ports.journal.rows(id);
   }
 
+  #goOn(run: LiveRun, interruption: Interruption | undefined, waitMs: number | undefined): void {
+    const { at, attempt } = run.state;
+    const wasInterrupted = interruption === 'cut';
+    tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
+    this.#drive(run, wasInterrupted, waitMs);
+  }
+
   #drive(run: LiveRun, wasInterrupted: boolean, waitMs?: number): void {
     const { goOn, countInterruption, onFailed } = this.#ports;
     const driven = wasInterrupted ? countInterruption(run) : goOn(run, waitMs);
@@ -272,8 +283,8 @@ function isBetween(run: LiveRun, last: RunEvent): boolean {
 }
 
 /** Says so in the record itself: should this process die before it counts the interruption. */
-function takenBy(pod: string, wasInterrupted: boolean): RunEvent {
-  return wasInterrupted ? { type: 'TAKEN', pod, wasInterrupted } : { type: 'TAKEN', pod };
+function takenBy(pod: string, interruption: Interruption | undefined): RunEvent {
+  return interruption ? { type: 'TAKEN', pod, interruption } : { type: 'TAKEN', pod };
 }
 
 function endingHere(journal: Journal, id: RunId): Ending | undefined {

@@ -17,6 +17,8 @@ export type Resumption =
       readonly kind: 'run';
       readonly run: LiveRun;
       readonly wasInterrupted: boolean;
+      /** An owner before the last one was cut off, and that is still to be recorded. */
+      readonly isOwed: boolean;
       /** How long the wait was to be when it was recorded, if it waits. */
       readonly waitMs: number | undefined;
     }
@@ -113,14 +115,15 @@ function resume(
   if (typeof run === 'string') {
     return { ...setAside(row, 'quarantined', last.state, run), records: found.records };
   }
-  const wasInterrupted = isInterrupted(run, last, evidence);
+  const isOwed = wasTakenCutOff(last.event);
+  const wasInterrupted = isOwed || isInterrupted(run, last, evidence);
   const isUnknown =
     !evidence.isComplete && last.lsn <= (evidence.unknownUntil ?? Number.POSITIVE_INFINITY);
   if (!wasInterrupted && isUnknown && canProbe(plan, run.state.at)) {
     // Nobody knows whether the phase had begun, so the real resource is asked.
     run.state = { ...run.state, mustProbe: true };
   }
-  return { kind: 'run', run, wasInterrupted, waitMs: waitMsOf(run, found.records) };
+  return { kind: 'run', run, wasInterrupted, isOwed, waitMs: waitMsOf(run, found.records) };
 }
 
 function copied({ journal }: NonNullable<Journal['copyOf']>): string {
@@ -137,7 +140,6 @@ export function noMachine({ machine, version }: RunRow): string {
 
 /** Whether its process died while the run was inside the phase that its last record entered. */
 function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): boolean {
-  if (wasTakenCutOff(last.event)) return true;
   const seqAtSlot = evidence.occupied.get(run.id);
   if (seqAtSlot === undefined || isAsleep(run)) return false;
   // After a record that waits, or says that the phase was let go, the slot was left; only one that
@@ -148,7 +150,7 @@ function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): bo
 
 /** Whether whoever took it over had yet to record that its last owner was cut off. */
 export function wasTakenCutOff(event: RunEvent): boolean {
-  return event.type === 'TAKEN' && event.wasInterrupted === true;
+  return event.type === 'TAKEN' && event.interruption === 'cut';
 }
 
 function setAside(

@@ -120,9 +120,9 @@ export class Acceptor {
       deadlineMs: task.deadlineMs,
       ageMs: task.ageMs,
       rows,
-      wasInterrupted: task.wasInterrupted,
+      interruption: task.interruption,
       // It left in order at its last record, so whatever that waited for is over.
-      isDue: !task.wasInterrupted && task.lastSeq === (last?.seq ?? -1),
+      isDue: task.interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),
       carried:
         rows.length === 0 && carried !== undefined
           ? rowsOf(task.task, segments.get(placeOf(task.task, carried)) ?? [], undefined)

@@ -136,7 +136,7 @@ export class Adopter {
       } else {
         // Of what the journal has lost nobody knows whether a phase was open: `check` is asked.
         const isUnknown = found ? !found.isUsable : !this.#ports.engine.held.knowsAll;
-        others.push(isUnknown ? { ...task, wasInterrupted: true } : task);
+        others.push(isUnknown ? { ...task, interruption: task.interruption ?? 'cut' } : task);
       }
     }
     await Promise.all([...resumed, this.#ports.acceptor.accept(others)]);
@@ -147,8 +147,8 @@ export class Adopter {
     const { engine, holdings, keeper, pod } = this.#ports;
     const held = new HeldRun(task, last, keeper);
     holdings.put(held);
-    const { deadlineMs, ageMs } = task;
-    await engine.held.resume(task.task, held, { pod, deadlineMs, ageMs });
+    const { interruption, deadlineMs, ageMs } = task;
+    await engine.held.resume(task.task, held, { pod, interruption, deadlineMs, ageMs });
     if (task.control === 'cancel' && !held.isOver) {
       engine.cancel(task.task, 'cancelled by request').catch(() => undefined);
     }

@@ -36,7 +36,7 @@ export {
   type StepPlan,
 } from './plan.ts';
 export { Registry } from './registry.ts';
-export { EVENT_TYPES, type EventType, type RunEvent } from './run-event.ts';
+export { EVENT_TYPES, type EventType, type Interruption, type RunEvent } from './run-event.ts';
 export {
   advance,
   canProbe,

@@ -5,6 +5,12 @@
 import type { ErrorInfo, Json } from '../ground/index.ts';
 import type { AbortKind } from './outcomes.ts';
 
+/**
+ * How its last owner may have been inside a phase. `cut`: it died, which counts as an attempt. `left`:
+ * it ended in order and could not wait for the phase, which costs nothing.
+ */
+export type Interruption = 'cut' | 'left';
+
 export type RunEvent =
   | {
       readonly type: 'STARTED';
@@ -26,8 +32,8 @@ export type RunEvent =
   | {
       readonly type: 'TAKEN';
       readonly pod: string;
-      /** Its last owner was cut off inside the phase, and that is still to be recorded. */
-      readonly wasInterrupted?: true | undefined;
+      /** After `cut` the attempt is still to be recorded as INTERRUPTED; `left` says all there is. */
+      readonly interruption?: Interruption | undefined;
     }
   | { readonly type: 'DONE'; readonly output?: Json | undefined }
   | { readonly type: 'HANDED_OFF'; readonly output: Json; readonly reason?: string | undefined }

@@ -6,7 +6,7 @@ import { assert, assertNever, type ErrorInfo, type Json } from '../ground/index.
 import { firstStateOf, isFinal } from './chart.ts';
 import type { AbortKind } from './outcomes.ts';
 import type { Plan } from './plan.ts';
-import type { RunEvent } from './run-event.ts';
+import type { Interruption, RunEvent } from './run-event.ts';
 
 export type Outcome =
   | 'completed'
@@ -112,9 +112,7 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
         isSpent: event.isLast ?? state.isSpent,
       };
     case 'TAKEN':
-      return from.phase === 'validate' && event.wasInterrupted
-        ? { ...state, mayBeAhead: true }
-        : state;
+      return event.interruption ? afterInterruption(plan, state, event.interruption) : state;
     case 'PROBED':
       return { ...state, at, dueAt: undefined, mustProbe: false };
     case 'ASLEEP':
@@ -138,6 +136,15 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
 /** Whether a run that may have been inside this state when its process died has to ask `check`. */
 export function canProbe(plan: Plan, at: string): boolean {
   return plan.chart.next(at, 'PROBED') !== undefined;
+}
+
+/** What was left is counted nowhere, so nothing but this record says that its phase had begun. */
+function afterInterruption(plan: Plan, state: RunState, interruption: Interruption): RunState {
+  const phase = plan.chart.placeOf(state.at)?.phase;
+  const mayBeAhead = state.mayBeAhead || phase === 'validate';
+  if (interruption === 'cut') return { ...state, mayBeAhead };
+  const dueAt = phase === 'sleep' ? state.dueAt : undefined;
+  return { ...state, mayBeAhead, dueAt, mustProbe: canProbe(plan, state.at) };
 }
 
 /** A check that went on, a validation that passed, a sleep that is over, a step that is done. */

@@ -1,6 +1,6 @@
 /** Tasks on their way in, in hand, and on their way out. Payloads are JSON text, as they are stored. */
 import type { RunId } from '../ground/index.ts';
-import type { Claim, EndStatus, PodId, TaskStatus, WaitFor } from './words.ts';
+import type { Claim, EndStatus, Interruption, PodId, TaskStatus, WaitFor } from './words.ts';
 
 /** When something is due: after a time by the store's clock, or at an instant a person named. */
 export type Due = { readonly afterMs: number } | { readonly at: number };
@@ -65,8 +65,8 @@ export interface ClaimedTask extends Claim {
   readonly retryCount: number;
   readonly retriesMax: number | undefined;
   readonly crashes: number;
-  /** Its last owner died, so it may have been inside a phase. */
-  readonly wasInterrupted: boolean;
+  /** Its last owner did not give it back, so it may have been inside a phase. */
+  readonly interruption: Interruption | undefined;
   /** Of the last orderly settle; -1 where there was none. The archive may be further. */
   readonly lastSeq: number;
   /** The record it was left at then: its history is whatever leads through that one. */
@@ -158,7 +158,10 @@ export interface Taking {
   /** `pool`: back to the fleet. `taker`: its own successor on the same disk goes on with them. */
   readonly to: 'pool' | 'taker';
   readonly countMax: number;
-  /** Whose death counts as a crash: of all, of nobody (a deploy, an outage), or of these. */
+  /**
+   * Whose death counts as a crash: of all, of nobody (an outage), or of these. Whatever is said here,
+   * nothing counts where the pod ended by its own word: a deploy costs nothing.
+   */
   readonly crashed: 'all' | 'none' | readonly RunId[];
   /** Requeued tasks become due within this time, spread by chance. */
   readonly spreadMs: number;

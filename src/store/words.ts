@@ -26,6 +26,13 @@ export type WaitFor =
   | 'turn'
   | 'host';
 
+/**
+ * How its last owner may have been inside a phase of it. `cut`: it died, and an attempt is counted.
+ * `left`: it ended by its own word and still held the task, which costs nothing. Either way `check` is
+ * asked before the phase is done again.
+ */
+export type Interruption = 'cut' | 'left';
+
 /** The right to execute a task: (task, epoch) has one owner, ever. */
 export interface Claim {
   readonly task: RunId;

@@ -113,7 +113,7 @@ test('I28: where more than half have fallen silent, their tasks come back and no
   await clock.advance(SILENT_MS + 4 * HEARTBEAT_MS + STEADY_MS);
   for (const { taskId } of orphans) {
     expect(await row(taskId)).toMatchObject({ status: 'pending', crashes: 0 });
-    expect(tables.tasks.get(taskId)).toMatchObject({ interrupted: true });
+    expect(tables.tasks.get(taskId)).toMatchObject({ interrupted: 'cut' });
   }
   expect(alarms, 'said aloud, and once').toEqual([{ missing: 2, pods: 3 }]);
 });

@@ -30,7 +30,7 @@ export const STARTED = {
   pod: 'pod-1',
 } satisfies RunEvent;
 export const TAKEN = { type: 'TAKEN', pod: 'pod-3' } satisfies RunEvent;
-export const TAKEN_INSIDE = { ...TAKEN, wasInterrupted: true } satisfies RunEvent;
+export const TAKEN_INSIDE = { ...TAKEN, interruption: 'cut' } satisfies RunEvent;
 export const INTERRUPTED = { type: 'INTERRUPTED' } satisfies RunEvent;
 export const PROBED = { type: 'PROBED' } satisfies RunEvent;
 export const DONE = { type: 'DONE' } satisfies RunEvent;

@@ -107,7 +107,7 @@ function isInterruption(event: RunEvent): boolean {
 }
 
 function saysInterrupted(event: RunEvent): boolean {
-  return event.type === 'TAKEN' && event.wasInterrupted === true;
+  return event.type === 'TAKEN' && event.interruption === 'cut';
 }
 
 /** The ledgers tell that a phase had begun: whoever goes on with that very phase must know. */

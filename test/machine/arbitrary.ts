@@ -105,7 +105,11 @@ const EVENT: { readonly [K in EventType]: fc.Arbitrary<Extract<RunEvent, { type:
     input: json,
     deadlineAt: maybe(fc.nat()),
   }),
-  TAKEN: fc.record({ type: fc.constant('TAKEN'), pod: text }),
+  TAKEN: fc.record({
+    type: fc.constant('TAKEN'),
+    pod: text,
+    interruption: maybe(fc.constantFrom('cut', 'left')),
+  }),
   DONE: fc.record({ type: fc.constant('DONE'), output: maybe(json) }),
   HANDED_OFF: fc.record({ type: fc.constant('HANDED_OFF'), output: json, reason: maybe(text) }),
   FAILED: fc.record({ type: fc.constant('FAILED'), error, dueAt }),

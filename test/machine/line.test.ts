@@ -108,7 +108,7 @@ describe('failure', () => {
 describe('probe', () => {
   test('who takes a run over at its validate asks check before persist, once', () => {
     const of = machineOf([step('a', full), step('b', full)]);
-    const taken: RunEvent = { type: 'TAKEN', pod: 'birch', wasInterrupted: true };
+    const taken: RunEvent = { type: 'TAKEN', pod: 'birch', interruption: 'cut' };
     const inValidate = [DONE(), DONE('made')];
     expect(reach(of, ...inValidate, taken, INTERRUPTED).mustProbe).toBe(false);
     const inPersist = [...inValidate, taken, INTERRUPTED, DONE()];

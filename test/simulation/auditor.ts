@@ -88,7 +88,7 @@ export class Auditor {
     if (verb === 'claim') {
       for (const task of answer as ClaimedTask[]) {
         const hasBegun = this.#own(process, task);
-        if (hasBegun && task.wasInterrupted) this.#world.count('take-overs');
+        if (hasBegun && task.interruption) this.#world.count('take-overs');
       }
     }
     if (verb === 'take') this.#taken(process, given[0] as Taking, answer as ClaimedTask[]);

@@ -110,7 +110,7 @@ export function describeChanges(scene: Scene): void {
     expectNear(row.deadlineAt! - row.runAt, HOUR);
     const next = await scene.claimOne(pod);
     expect(next).toMatchObject({ task, generation: 2, carriesFrom: 1, keyGeneration: 1 });
-    expect(next.wasInterrupted).toBe(false);
+    expect(next.interruption).toBeUndefined();
   });
 
   test('H11: each redrive gives the task as long as it had at first, and no longer', async () => {

@@ -32,7 +32,7 @@ export function describeClaims(scene: Scene): void {
       retryCount: 0,
       retriesMax: 2,
       crashes: 0,
-      wasInterrupted: false,
+      interruption: undefined,
       lastSeq: -1,
       token: 'attempt-1',
     });
@@ -252,7 +252,7 @@ export function describeClaims(scene: Scene): void {
     expect(await scene.store.hasSuspects([])).toBe(false);
     const suspect = await scene.claimOne(owner, { head: 'suspect' });
     expect(await scene.store.hasSuspects([ROUTE])).toBe(false);
-    expect(suspect).toMatchObject({ task: claim.task, crashes: 2, wasInterrupted: true });
+    expect(suspect).toMatchObject({ task: claim.task, crashes: 2, interruption: 'cut' });
     await scene.store.settle(owner, [parked(suspect, 'sleep', MINUTE)]);
     expect(await scene.store.hasSuspects([ROUTE])).toBe(false);
     await scene.pass(HOUR);

@@ -210,7 +210,7 @@ export function describeSettle(scene: Scene): void {
     const pod = podOf('survivor');
     await scene.store.settle(pod, [released(claim)]);
     const again = await scene.claimOne(pod);
-    expect(again).toMatchObject({ crashes: 1, wasInterrupted: false });
+    expect(again).toMatchObject({ crashes: 1, interruption: undefined });
     await scene.store.settle(pod, [released(again, { hasCompletedStep: true })]);
     expect(await scene.claimOne(pod)).toMatchObject({ crashes: 0 });
   });

@@ -62,7 +62,7 @@ export function describeSweep(scene: Scene): void {
     const taken = await scene.store.take({ ...taking, from: podOf('ghost'), countMax: 10 });
     expect(taken).toMatchObject([{ task: id, status: 'pending', crashes: 1, epoch: 5 }]);
     expect((await scene.store.worklist(15_000)).ownerless).toEqual([]);
-    expect(await scene.claimOne(await scene.pod('alder'))).toMatchObject({ wasInterrupted: true });
+    expect(await scene.claimOne(await scene.pod('alder'))).toMatchObject({ interruption: 'cut' });
   });
 
   test('a fresh pod is never fenced for silence (I25)', async () => {

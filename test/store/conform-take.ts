@@ -57,15 +57,15 @@ export function describeTake(scene: Scene): void {
     expect(row.claimedBy).toBeUndefined();
     const claimed = await scene.claim(await scene.pod('birch'));
     expect(claimed).toMatchObject([
-      { task: a.task, wasInterrupted: true, crashes: 1 },
-      { task: b.task, wasInterrupted: true, crashes: 1 },
+      { task: a.task, interruption: 'cut', crashes: 1 },
+      { task: b.task, interruption: 'cut', crashes: 1 },
     ]);
     expect(await scene.store.held(podOf('birch'), '', 10)).toMatchObject([
-      { wasInterrupted: true },
-      { wasInterrupted: true },
+      { interruption: 'cut' },
+      { interruption: 'cut' },
     ]);
     await scene.store.settle(podOf('birch'), [released(claimed[0]!)]);
-    expect(await scene.claimOne(podOf('birch'))).toMatchObject({ wasInterrupted: false });
+    expect(await scene.claimOne(podOf('birch'))).toMatchObject({ interruption: undefined });
   });
 
   test('H8: leftovers of a pod that fenced itself cost nothing and were not interrupted', async () => {
@@ -75,7 +75,7 @@ export function describeTake(scene: Scene): void {
     await scene.kill(pod, pod);
     expect(await take(pod, { crashed: 'none' })).toMatchObject([{ status: 'pending', crashes: 0 }]);
     const next = await scene.claimOne(await scene.pod('birch'));
-    expect(next).toMatchObject({ crashes: 0, wasInterrupted: false });
+    expect(next).toMatchObject({ crashes: 0, interruption: undefined });
   });
 
   test('H10: in an outage no crash is counted, but its tasks were interrupted', async () => {
@@ -84,7 +84,7 @@ export function describeTake(scene: Scene): void {
     await scene.kill(pod);
     await take(pod, { crashed: 'none' });
     const next = await scene.claimOne(await scene.pod('birch'));
-    expect(next).toMatchObject({ crashes: 0, wasInterrupted: true });
+    expect(next).toMatchObject({ crashes: 0, interruption: 'cut' });
   });
 
   test('where it is known what ran, only that counts as crashed', async () => {
@@ -94,8 +94,8 @@ export function describeTake(scene: Scene): void {
     await take(pod, { crashed: [b.task] });
     const claimed = await scene.claim(await scene.pod('birch'));
     expect(claimed).toMatchObject([
-      { task: a.task, crashes: 0, wasInterrupted: false },
-      { task: b.task, crashes: 1, wasInterrupted: true },
+      { task: a.task, crashes: 0, interruption: undefined },
+      { task: b.task, crashes: 1, interruption: 'cut' },
     ]);
   });
 
@@ -172,8 +172,8 @@ export function describeTake(scene: Scene): void {
     const crashed = [b.task];
     const taken = await take(old, { by: successor, to: 'taker', crashed });
     expect(taken).toMatchObject([
-      { task: a.task, status: 'claimed', key: 'k', crashes: 0, wasInterrupted: false },
-      { task: b.task, status: 'claimed', crashes: 1, wasInterrupted: true },
+      { task: a.task, status: 'claimed', key: 'k', crashes: 0, interruption: undefined },
+      { task: b.task, status: 'claimed', crashes: 1, interruption: 'cut' },
       { task: pinned, status: 'claimed', pinnedTo: journal },
     ]);
     expect(taken[0]!.epoch).toBeGreaterThan(a.epoch);
@@ -216,7 +216,7 @@ export function describeTake(scene: Scene): void {
     const [taken] = await take(old, { by: successor, to: 'taker' });
     expect(await take(old, { by: successor, to: 'taker' })).toEqual([]);
     const [held] = await scene.store.held(successor, '', 10);
-    expect(held).toMatchObject({ task: taken!.task, epoch: taken!.epoch, wasInterrupted: true });
+    expect(held).toMatchObject({ task: taken!.task, epoch: taken!.epoch, interruption: 'cut' });
   });
 
   test('H5: a successor that is not up takes nothing', async () => {
@@ -262,7 +262,7 @@ export function describeTake(scene: Scene): void {
     const back = await scene.pod('alder-2', { journal, boot: 2 });
     const claimed = await scene.claim(back, { journal });
     expect(ids(claimed).sort()).toEqual([open, bounded]);
-    expect(claimed[0]).toMatchObject({ pinnedTo: journal, wasInterrupted: true });
+    expect(claimed[0]).toMatchObject({ pinnedTo: journal, interruption: 'cut' });
   });
 
   test('a run that belongs to a host is not failed for the deaths of its host', async () => {

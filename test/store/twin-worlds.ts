@@ -37,11 +37,11 @@ const HIDDEN = [
 
 export type HiddenRow = Readonly<Record<string, unknown>>;
 
-/** Without what is null; flags may be numbers; a time that a key had until it was freed is nobody's. */
+/** Without what is null; a time that a key had until it was freed is nobody's. */
 function hiddenRow(row: HiddenRow): HiddenRow {
   const names = [...HIDDEN, ...HIDDEN_TIMES].filter((name) => (row[name] ?? null) !== null);
   const all = Object.fromEntries(names.map((name) => [name, row[name]]));
-  const { key_until, ...rest } = { ...all, interrupted: Boolean(row['interrupted']) } as HiddenRow;
+  const { key_until, ...rest } = all as HiddenRow;
   return rest['key'] === undefined ? rest : { ...rest, key_until };
 }
 

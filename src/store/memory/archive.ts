@@ -88,6 +88,16 @@ export function hasToldItsEnd(
   return last !== undefined && ENDED_STATES.includes(last.state);
 }
 
+/** Whether its present owner has archived anything of it. */
+export function hasRecords(
+  tables: MemoryTables,
+  { taskId, generation, claimEpoch }: TaskRecord,
+): boolean {
+  return tables.events
+    .of(taskId)
+    .some((part) => part.generation === generation && part.epoch === claimEpoch);
+}
+
 const byReach = by<Segment>(
   ({ task }) => task,
   ({ generation }) => generation,

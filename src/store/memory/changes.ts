@@ -73,7 +73,7 @@ export function redrive(
   task.runAt = now;
   task.retryCount = 0;
   task.crashes = 0;
-  task.interrupted = false;
+  task.interrupted = undefined;
   task.paused = false;
   task.outcome = undefined;
   task.result = undefined;

@@ -25,7 +25,7 @@ export function claimedTaskOf(
     retryCount: task.retryCount,
     retriesMax: task.retriesMax,
     crashes: task.crashes,
-    wasInterrupted: task.interrupted,
+    interruption: task.interrupted,
     lastSeq: task.lastSeq,
     lastHash: task.lastHash,
     control: task.control,

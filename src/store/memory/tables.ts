@@ -9,6 +9,7 @@ import { StoreRefusedError } from '../errors.ts';
 import type { Hint } from '../store.ts';
 import {
   END_STATUSES,
+  type Interruption,
   type PodId,
   type PodStatus,
   type TaskStatus,
@@ -63,7 +64,7 @@ export interface TaskRecord {
   claimedAt: number | undefined;
   retryCount: number;
   crashes: number;
-  interrupted: boolean;
+  interrupted: Interruption | undefined;
   claims: number;
   control: 'cancel' | 'pause' | undefined;
   controlReason: string | undefined;
@@ -198,7 +199,7 @@ function defaults(taskId: RunId, now: number): TaskRecord {
     claimedAt: undefined,
     retryCount: 0,
     crashes: 0,
-    interrupted: false,
+    interrupted: undefined,
     claims: 0,
     control: undefined,
     controlReason: undefined,

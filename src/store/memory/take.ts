@@ -2,8 +2,8 @@
 import { COUNT_MAX, raised } from '../bounds.ts';
 import { CRASH_LOOP, LEADER_DIED } from '../reasons.ts';
 import type { TakenTask, Taking } from '../tasks.ts';
-import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
-import { hasToldItsEnd } from './archive.ts';
+import { CRASHES_MAX, type Interruption, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
+import { hasRecords, hasToldItsEnd } from './archive.ts';
 import { takenTaskOf } from './rows.ts';
 import { cancelledEnding, type Ending, end, letGo } from './settle.ts';
 import type { MemoryTables, TaskRecord } from './tables.ts';
@@ -28,12 +28,13 @@ export function take(tables: MemoryTables, taking: Taking): TakenTask[] {
 
 function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
   const now = tables.now();
+  const { deadBy } = tables.pods.get(taking.from) ?? {};
+  const hasLeft = deadBy === taking.from;
   // A run that belongs to a host is that host's affair, however often it dies.
-  const wasInside = counts(taking, task);
-  const isCrash = task.pinnedTo === undefined && wasInside;
+  const isCrash = !hasLeft && task.pinnedTo === undefined && counts(taking, task);
+  task.interrupted = hasLeft ? leftBy(tables, task) : cutBy(taking, task);
   task.claimEpoch = raised(task.claimEpoch);
   task.crashes = Math.min(task.crashes + (isCrash ? 1 : 0), COUNT_MAX);
-  task.interrupted ||= wasInside || (taking.crashed === 'none' && !hasFencedItself(tables, taking));
   const ending = endingOf(tables, taking, task, isCrash);
   if (ending) {
     end(tables, task, ending);
@@ -65,9 +66,13 @@ function counts({ crashed }: Taking, task: TaskRecord): boolean {
   return crashed.includes(task.taskId);
 }
 
-/** It left on purpose, between two phases: nothing was interrupted. */
-function hasFencedItself(tables: MemoryTables, { from }: Taking): boolean {
-  return tables.pods.get(from)?.deadBy === from;
+function cutBy(taking: Taking, task: TaskRecord): Interruption | undefined {
+  return taking.crashed === 'none' || counts(taking, task) ? 'cut' : task.interrupted;
+}
+
+/** That an earlier owner was cut off is for the next one to say, unless the last one has. */
+function leftBy(tables: MemoryTables, task: TaskRecord): Interruption {
+  return task.interrupted === 'cut' && !hasRecords(tables, task) ? 'cut' : 'left';
 }
 
 /** What has ended by its own records is not ended in another way: whoever gets it next says how. */

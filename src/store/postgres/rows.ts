@@ -4,7 +4,7 @@ import { boundedTime } from '../bounds.ts';
 import type { PodGlimpse, PodRow } from '../pods.ts';
 import type { Head } from '../store.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
-import type { Claim, PodId, PodStatus, TaskStatus, WaitFor } from '../words.ts';
+import type { Claim, Interruption, PodId, PodStatus, TaskStatus, WaitFor } from '../words.ts';
 import type { Row } from './pool.ts';
 
 function maybe<Value>(value: unknown): Value | undefined {
@@ -44,7 +44,7 @@ export function claimedTaskOf(row: Row): ClaimedTask {
     retryCount: row['retry_count'] as number,
     retriesMax: maybe(row['retries_max']),
     crashes: row['crashes'] as number,
-    wasInterrupted: row['interrupted'] as boolean,
+    interruption: (row['interrupted'] ?? undefined) as Interruption | undefined,
     lastSeq: row['last_seq'] as number,
     lastHash: maybe(row['last_hash']),
     control: maybe(row['control']),

@@ -94,6 +94,14 @@ export function hasToldItsEnd(task: string): string {
                order by head.epoch desc, head.first_seq desc limit 1), false)`;
 }
 
+/** Whether the present owner of `task` has archived anything of it. */
+export function hasRecords(task: string): string {
+  return sql`
+    exists (select 1 from run_events own
+             where own.task_id = ${task}.task_id and own.generation = ${task}.generation
+               and own.epoch = ${task}.claim_epoch)`;
+}
+
 /** $1 tasks, $2 generations: the last segment of the last epoch of each; an outcome is no record. */
 export const selectHeads = sql`
   select head.task_id, head.generation, head.epoch, head.last_seq, head.last_hash

@@ -76,7 +76,7 @@ export const settleTasks = sql`
            serial_held = task.serial_held and not ${hasEnded},
            finished_at = case when ${hasEnded} then clock_timestamp() end,
            last_seq = leaving.last_seq, last_hash = leaving.last_hash,
-           claimed_by = null, claim_token = null, claimed_at = null, interrupted = false,
+           claimed_by = null, claim_token = null, claimed_at = null, interrupted = null,
            control = null, control_reason = null, last_update = clock_timestamp()
       from leaving, fence
      where task.task_id = leaving.task_id and ${onceFound(sql`

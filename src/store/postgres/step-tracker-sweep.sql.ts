@@ -1,18 +1,26 @@
 /** Statements on step_tracker that clear up: after dead pods, after mistakes, and after years. */
 import { COUNT_MAX } from '../bounds.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
-import { hasToldItsEnd } from './run-events.sql.ts';
+import { hasRecords, hasToldItsEnd } from './run-events.sql.ts';
 import { ended, fenceOf, keyUntil, nextEpoch, onceFound, raised, spanOf, sql } from './sql.ts';
 import { claimedColumns } from './step-tracker-claim.sql.ts';
 import { cancelledError } from './step-tracker-settle.sql.ts';
 
 const wasInside = sql`($4::boolean or task.task_id = any ($5::text[]))`;
-/** A run that belongs to a host is that host's affair, however often it dies. */
-const isCounted = sql`(task.pinned_to is null and ${wasInside})`;
+/**
+ * A run that belongs to a host is that host's affair, however often it dies. And a pod that ended by
+ * its own word has crashed in nothing.
+ */
+const isCounted = sql`(task.pinned_to is null and not gone.left_itself and ${wasInside})`;
 const crashes = sql`least(task.crashes + case when ${isCounted} then 1 else 0 end, ${COUNT_MAX})`;
 const isTold = hasToldItsEnd('task');
 const isCancelled = sql`(task.control = 'cancel' and not ${isTold}) is true`;
 const isLoop = sql`(${isCounted} and task.crashes + 1 >= ${CRASHES_MAX} and not ${isTold})`;
+/** That an earlier owner was cut off is for the next one to say, unless the last one has. */
+const interrupted = sql`
+  case when not gone.left_itself
+       then case when $6::boolean or ${wasInside} then 'cut' else task.interrupted end
+       when task.interrupted = 'cut' and not ${hasRecords('task')} then 'cut' else 'left' end`;
 const isOrphan = sql`starts_with(task.machine, '${RECOVERY_PREFIX}')`;
 
 /** Where the task goes. A recovery is its leader's own: the next one starts afresh. */
@@ -60,7 +68,7 @@ function takeTo(to: keyof typeof TO): string {
            then ${keyUntil('task.key_ms')} end,
          serial_held = task.serial_held and not ${hasEnded},
          crashes = ${crashes},
-         interrupted = task.interrupted or ${wasInside} or ($6::boolean and not gone.left_itself),
+         interrupted = ${interrupted},
          claim_epoch = ${to === 'taker' ? nextEpoch : raised('task.claim_epoch')},
          claimed_by = case when ${isKept} then $1 end,
          claimed_at = case when ${isKept} then clock_timestamp() end,

@@ -156,7 +156,7 @@ export const redriveTask = sql`
      set generation = task.generation + 1, claim_epoch = ${raised('task.claim_epoch')},
          status = case when task.serial_key is null then 'pending' else 'waiting' end,
          wait_for = case when task.serial_key is not null then 'turn' end,
-         run_at = clock_timestamp(), retry_count = 0, crashes = 0, interrupted = false,
+         run_at = clock_timestamp(), retry_count = 0, crashes = 0, interrupted = null,
          outcome = null, result = null, error = null, finished_at = null, discarded_at = null,
          key_until = null, control = null, control_reason = null, paused = false,
          last_seq = -1, last_hash = null,

@@ -94,6 +94,15 @@ export function hasToldItsEnd(tx: Tx, row: Pick<RawTask, 'task_id' | 'generation
   return ENDED_STATES.includes(tx.get<RawSegment>(sql.selectHead, values)?.state ?? '');
 }
 
+/** Whether its present owner has archived anything of it. */
+export function hasRecords(
+  tx: Tx,
+  row: Pick<RawTask, 'task_id' | 'generation' | 'claim_epoch'>,
+): boolean {
+  const claim = { task: row.task_id, generation: row.generation, epoch: row.claim_epoch };
+  return nextSeq(tx, claim, -1) > 0;
+}
+
 /** The number after the last record that is kept of an epoch; `after` where there is no later one. */
 export function nextSeq(tx: Tx, { task, generation, epoch }: Claim, after: number): number {
   const last =

@@ -2,7 +2,7 @@
 import { decodeJson, type RunId } from '../../ground/index.ts';
 import type { PodGlimpse, PodRow } from '../pods.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
-import type { PodId, PodStatus, TaskStatus, WaitFor } from '../words.ts';
+import type { Interruption, PodId, PodStatus, TaskStatus, WaitFor } from '../words.ts';
 
 export interface RawTask {
   readonly task_id: RunId;
@@ -20,7 +20,7 @@ export interface RawTask {
   readonly retry_count: number;
   readonly retries_max: number | null;
   readonly crashes: number;
-  readonly interrupted: number;
+  readonly interrupted: Interruption | null;
   readonly claims: number;
   readonly control: 'cancel' | 'pause' | null;
   readonly control_reason: string | null;
@@ -86,7 +86,7 @@ export function claimedTask(row: RawClaim, now: number): ClaimedTask {
     retryCount: row.retry_count,
     retriesMax: row.retries_max ?? undefined,
     crashes: row.crashes,
-    wasInterrupted: row.interrupted === 1,
+    interruption: row.interrupted ?? undefined,
     lastSeq: row.last_seq,
     lastHash: row.last_hash ?? undefined,
     control: row.control ?? undefined,

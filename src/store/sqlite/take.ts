@@ -12,8 +12,8 @@ import type { Random, RunId } from '../../ground/index.ts';
 import { COUNT_MAX, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import { CRASH_LOOP, cancelledBecause, LEADER_DIED } from '../reasons.ts';
 import type { TakenTask, Taking } from '../tasks.ts';
-import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
-import { hasToldItsEnd } from './archive.ts';
+import { CRASHES_MAX, type Interruption, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
+import { hasRecords, hasToldItsEnd } from './archive.ts';
 import * as sql from './claims.sql.ts';
 import { CLAIM_COUNT_MAX } from './claims.ts';
 import { selectPod } from './pods.sql.ts';
@@ -31,18 +31,16 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
   if (to === 'taker' && !isUp(tx, by)) return [];
   const count = Math.max(0, Math.min(taking.countMax, CLAIM_COUNT_MAX));
   const crashed = countsCrash(taking);
-  // A pod that fenced itself at the end of its drain had let every phase end.
-  const wasCutOff = owner === undefined || owner.dead_by !== from;
+  const hasLeft = owner?.dead_by === from;
   return tx.all<RawTask>(sql.selectOfPod, { pod: from, count }).flatMap((row) => {
-    // A run that belongs to a host is that host's affair, however often it dies.
     const wasInside = crashed(row.task_id);
-    const isCrash = row.pinned_to === null && wasInside;
-    const isInterrupted =
-      row.interrupted === 1 || wasInside || (taking.crashed === 'none' && wasCutOff);
+    // A run that belongs to a host is that host's affair, however often it dies.
+    const isCrash = !hasLeft && row.pinned_to === null && wasInside;
+    const isCut = wasInside || taking.crashed === 'none';
     const dueAt = tx.now + Math.floor(random.fraction() * taking.spreadMs);
     const next = {
       ...becomes(row, taking, isCrash, { now: tx.now, dueAt, isTold: hasToldItsEnd(tx, row) }),
-      interrupted: isInterrupted ? 1 : 0,
+      interrupted: hasLeft ? leftBy(tx, row) : isCut ? 'cut' : row.interrupted,
     };
     const values = { task: row.task_id, from, epoch: row.claim_epoch, now: tx.now };
     const done = attempt(() => tx.get<RawTask>(sql.takeTask, { ...next, ...values }));
@@ -50,6 +48,11 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
     if (!taken) return [];
     return [takenTask(taken, row, tx.now, to === 'pool' ? undefined : payloadBytesMax)];
   });
+}
+
+/** That an earlier owner was cut off is for the next one to say, unless the last one has. */
+function leftBy(tx: Tx, row: RawTask): Interruption {
+  return row.interrupted === 'cut' && !hasRecords(tx, row) ? 'cut' : 'left';
 }
 
 function countsCrash({ crashed }: Taking): (task: RunId) => boolean {
