@@ -37,6 +37,16 @@ export function withChanges(act: (changes: readonly Change[]) => readonly Change
   return { file: { ...file, changes: act(file.changes) } };
 }
 
+/** The first owner ended by its own word, which counts nothing; the second goes on by these records. */
+export function afterDrain(...records: Line[number][1][]): Made {
+  const file = fileOf([FIRST, [3, ...records]]);
+  const changes = file.changes.map((each) => ({ ...each, wasCrashes: 0, crashes: 0 }));
+  return { file: { ...file, changes }, ...withPod('pod-1', { deadBy: 'pod-1' }) };
+}
+
+/** All effects as of first attempts. */
+export const FIRST_ATTEMPTS = EFFECTS.map((each) => ({ ...each, attempt: 1, at: each.at + 200 }));
+
 export function withPod(pod: string, more: Partial<PodLife>): Made {
   return { pods: PODS.map((each) => (each.pod === pod ? { ...each, ...more } : each)) };
 }

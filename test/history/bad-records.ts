@@ -1,5 +1,13 @@
 /** Histories that the rules on what is written and counted must refuse: each is good but for one thing. */
-import { type BadHistories, FIRST, withChanges, withPod, withRow } from './bad-history.ts';
+import {
+  afterDrain,
+  type BadHistories,
+  FIRST,
+  FIRST_ATTEMPTS,
+  withChanges,
+  withPod,
+  withRow,
+} from './bad-history.ts';
 import {
   CLAIMS,
   DONE,
@@ -11,6 +19,7 @@ import {
   SWEPT,
   TAKEN,
   TAKEN_INSIDE,
+  TAKEN_LEFT,
 } from './made-history.ts';
 
 export const BAD_RECORDS: BadHistories = {
@@ -64,6 +73,10 @@ export const BAD_RECORDS: BadHistories = {
         effects: EFFECTS,
       }),
     },
+    {
+      what: 'work is done again that a drained pod was inside of, and nobody asks check',
+      made: () => ({ ...afterDrain(TAKEN_LEFT, DONE, DONE, END), effects: FIRST_ATTEMPTS }),
+    },
   ],
   'counts agree': [
     {
@@ -73,7 +86,11 @@ export const BAD_RECORDS: BadHistories = {
     },
     {
       what: 'a crash is counted of an owner that had not died',
-      made: () => withPod('pod-1', { deadBy: 'pod-1' }),
+      made: () => ({
+        file: fileOf([FIRST, [3, TAKEN_LEFT, PROBED, DONE, DONE, END]]),
+        effects: FIRST_ATTEMPTS,
+        ...withPod('pod-1', { deadBy: 'pod-1' }),
+      }),
     },
     {
       what: 'crashes are not forgotten with the step that was completed',
@@ -86,15 +103,30 @@ export const BAD_RECORDS: BadHistories = {
       what: 'nobody notices that a phase was running',
       made: () => ({
         file: fileOf([FIRST, [3, TAKEN, DONE, DONE, END]]),
-        effects: EFFECTS.map((each) => ({ ...each, attempt: 1, at: each.at + 200 })),
+        effects: FIRST_ATTEMPTS,
       }),
     },
     {
       what: 'it is noticed, and not counted',
       made: () => ({
         file: fileOf([FIRST, [3, TAKEN_INSIDE, DONE, DONE, END]]),
-        effects: EFFECTS.map((each) => ({ ...each, attempt: 1, at: each.at + 200 })),
+        effects: FIRST_ATTEMPTS,
       }),
+    },
+    {
+      what: 'a crash is taken for a drain, and counts nothing',
+      made: () => ({
+        file: fileOf([FIRST, [3, TAKEN_LEFT, PROBED, DONE, DONE, END]]),
+        effects: FIRST_ATTEMPTS,
+      }),
+    },
+    {
+      what: 'nobody notices that a pod which left in order was inside a phase',
+      made: () => ({ ...afterDrain(TAKEN, DONE, DONE, END), effects: FIRST_ATTEMPTS }),
+    },
+    {
+      what: 'a drain is counted as an attempt',
+      made: () => afterDrain(TAKEN_INSIDE, INTERRUPTED, PROBED, DONE, DONE, END),
     },
   ],
 };

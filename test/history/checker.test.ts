@@ -1,7 +1,8 @@
 /** The rules of the history checker, each on histories with one thing wrong. */
 import { expect, test } from 'vitest';
 import { BAD_HISTORIES } from './bad-histories.ts';
-import { brokenBy, check } from './made-history.ts';
+import { afterDrain, FIRST_ATTEMPTS } from './bad-history.ts';
+import { brokenBy, check, DONE, END, PROBED, TAKEN_LEFT } from './made-history.ts';
 import { RULES } from './rules.ts';
 
 test('a history that is as it should be breaks no rule, and every rule has looked at it', () => {
@@ -10,6 +11,11 @@ test('a history that is as it should be breaks no rule, and every rule has looke
   expect(rules.filter(({ looked }) => looked === 0)).toEqual([]);
   expect(repeats).toEqual({ unrecorded: 0, unarchived: 1, late: 0 });
   expect(recovered).toBe(1);
+});
+
+test('what a drained pod left may go on by the same attempt, once check was asked', () => {
+  const made = afterDrain(TAKEN_LEFT, PROBED, DONE, DONE, END);
+  expect(brokenBy({ ...made, effects: FIRST_ATTEMPTS })).toEqual([]);
 });
 
 test('every rule has a name of its own, says what it wants, and shows an invariant', () => {

@@ -31,6 +31,7 @@ export const STARTED = {
 } satisfies RunEvent;
 export const TAKEN = { type: 'TAKEN', pod: 'pod-3' } satisfies RunEvent;
 export const TAKEN_INSIDE = { ...TAKEN, interruption: 'cut' } satisfies RunEvent;
+export const TAKEN_LEFT = { ...TAKEN, interruption: 'left' } satisfies RunEvent;
 export const INTERRUPTED = { type: 'INTERRUPTED' } satisfies RunEvent;
 export const PROBED = { type: 'PROBED' } satisfies RunEvent;
 export const DONE = { type: 'DONE' } satisfies RunEvent;

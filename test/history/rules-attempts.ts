@@ -2,7 +2,7 @@
  * Rules on what is counted: an interrupted phase is an attempt, a thrown failure a retry, a dead owner
  * a crash; and the counts of the row are those of the history.
  */
-import type { RunEvent } from '../../src/machine/index.ts';
+import type { Interruption, RunEvent } from '../../src/machine/index.ts';
 import { type History, type Stop, stepOf } from './accepted-history.ts';
 import type { Change, PodLife } from './evidence.ts';
 import {
@@ -66,18 +66,28 @@ function completesStep({ seq, from, to }: Stop): boolean {
 
 /** It was dead by then, and had not left in order. */
 function isCrash(pod: PodLife | undefined, at: number): boolean {
-  return pod?.deadAt !== undefined && pod.deadAt <= at && pod.deadBy !== pod.pod;
+  return endBy(pod, at) === 'cut';
+}
+
+/** How it had ended by then: by its own word, or not; undefined where it had not. */
+function endBy(pod: PodLife | undefined, at: number): Interruption | undefined {
+  if (pod?.deadAt === undefined || pod.deadAt > at) return undefined;
+  return pod.deadBy === pod.pod ? 'left' : 'cut';
 }
 
 export const interruptedCounts: Rule = {
   name: 'an interruption is an attempt',
-  says: 'whoever goes on after a crash counts the phase that was running, and nothing else',
+  says: 'whoever goes on after a crash counts the phase that was running, and after a drain nothing',
   proves: ['I29', 'I41'],
   weight: 'violations',
   ofLife: (life, around) => {
     const { history } = life;
     if (!history) return { looked: 0, faults: [] };
-    return together(countedOnce(life, history), noticed(life, history, around));
+    return together(
+      countedOnce(life, history),
+      noticed(life, history, around),
+      cutByCrash(life, history, around),
+    );
   },
 };
 
@@ -106,11 +116,18 @@ function isInterruption(event: RunEvent): boolean {
   return event.type === 'INTERRUPTED' && !event.isFree;
 }
 
+function saysLeft(event: RunEvent): boolean {
+  return event.type === 'TAKEN' && event.interruption === 'left';
+}
+
 function saysInterrupted(event: RunEvent): boolean {
   return event.type === 'TAKEN' && event.interruption === 'cut';
 }
 
-/** The ledgers tell that a phase had begun: whoever goes on with that very phase must know. */
+/**
+ * The ledgers tell that a phase had begun: whoever goes on with that very phase must know, however its
+ * last owner ended. Where that one had left in order, an earlier one may have been cut off.
+ */
 function noticed(life: Life, { stops }: History, { pods }: Around): Finding {
   const { task, effects, claims, changes } = life;
   const recorded = new Set(stops.map(keyOfStop));
@@ -121,8 +138,9 @@ function noticed(life: Life, { stops }: History, { pods }: Around): Finding {
       ({ wasOwner, wasEpoch, at }) =>
         wasOwner !== undefined && wasEpoch < stop.epoch && at <= (claims.get(stop.epoch)?.at ?? 0),
     );
+    const end = left && endBy(pods.get(left.wasOwner!), left.at);
     // Where the last record waits, nobody but the dead can know whether the wait was over.
-    if (!left || waits(before.event) || !isCrash(pods.get(left.wasOwner!), left.at)) return [];
+    if (!end || waits(before.event)) return [];
     const begun = effects.find(
       (effect) =>
         effect.fencingToken === left.wasEpoch &&
@@ -130,12 +148,31 @@ function noticed(life: Life, { stops }: History, { pods }: Around): Finding {
         effect.attempt === stop.attempt &&
         !recorded.has(`${stop.from} ${stop.attempt} ${left.wasEpoch}`),
     );
-    return begun && !isSettlement(left) ? [{ stop, begun }] : [];
+    return begun && !isSettlement(left) ? [{ stop, begun, end }] : [];
   });
-  return lookAtEach(cases, ({ stop, begun }) =>
-    saysInterrupted(stop.event)
+  return lookAtEach(cases, ({ stop, begun, end }) =>
+    saysInterrupted(stop.event) || (end === 'left' && saysLeft(stop.event))
       ? undefined
       : `${task}: record ${stop.seq} goes on in ${stop.from}, which ${begun.pod} was inside of`,
+  );
+}
+
+/** Deploys cost nothing: an attempt is owed only where an owner since the record before has crashed. */
+function cutByCrash({ task, changes }: Life, { stops }: History, { pods }: Around): Finding {
+  return lookAtEach(
+    stops.filter(({ seq, event }) => seq > 0 && saysInterrupted(event)),
+    ({ seq, epoch }) => {
+      const before = stops[seq - 1]!;
+      const hasCrashed = changes.some(
+        ({ wasOwner, wasEpoch, at }) =>
+          wasOwner !== undefined &&
+          wasEpoch >= before.epoch &&
+          wasEpoch < epoch &&
+          isCrash(pods.get(wasOwner), at),
+      );
+      if (hasCrashed || saysInterrupted(before.event)) return undefined;
+      return `${task}: record ${seq} has an attempt counted, and nobody had crashed`;
+    },
   );
 }
 

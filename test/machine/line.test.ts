@@ -121,6 +121,27 @@ describe('probe', () => {
     expect(reach(of, ...inValidate, given, DONE()).mustProbe).toBe(false);
   });
 
+  test('what was left is probed by the same attempt, whoever takes it next', () => {
+    const of = machineOf([step('a', full), step('b'), sleep('nap')]);
+    const left: RunEvent = { type: 'TAKEN', pod: 'birch', interruption: 'left' };
+    const again: RunEvent = { type: 'TAKEN', pod: 'cedar' };
+    const inPersist = [DONE(), DONE('made'), DONE()];
+    for (const way of [[DONE()], inPersist]) {
+      const { at } = reach(of, ...way);
+      const probes = { at, attempt: 1, mustProbe: true };
+      expect(reach(of, ...way, left)).toMatchObject(probes);
+      expect(reach(of, ...way, left, again)).toMatchObject(probes);
+      expect(reach(of, ...way, left, PROBED)).toMatchObject({ ...probes, mustProbe: false });
+      // It had begun, so whatever it had waited for was over.
+      expect(reach(of, ...way, FAILED, left)).toMatchObject({ attempt: 2, dueAt: undefined });
+    }
+    expect(reach(of, DONE(), DONE('made'), left, DONE())).toMatchObject({ mustProbe: true });
+    expect(reach(of, left).mustProbe, 'check itself').toBe(false);
+    const inNext = [...inPersist, DONE(1)];
+    expect(reach(of, ...inNext, left).mustProbe, 'nothing to ask').toBe(false);
+    expect(reach(of, ...inNext, DONE(2), ASLEEP, left).dueAt, 'it sleeps on').toBe(9);
+  });
+
   test.each([FAILED, POSTPONED, INTERRUPTED, LET_GO])(
     'after $type, work and persist ask check first',
     (mishap) => {

@@ -180,8 +180,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/engine/holder.ts',
-        find: 'const wasInterrupted = wasCutOff && !isBetween(run, last.event);',
-        put: `const wasInterrupted = wasCutOff && isBetween(run, last.event) && run.state.at === '';`,
+        find: 'const interruption = isBetween(run, last.event) ? undefined : known;',
+        put: `const interruption = isBetween(run, last.event) || known ? undefined : known;`,
       },
     ],
     command: tool('simulation/main', '--seeds', '10'),

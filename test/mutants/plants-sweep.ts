@@ -1,10 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it quotes source that has templates
 /** Bugs in the rescue: who is swept, when, and what becomes of their tasks. */
-import { type Mutant, tests } from './mutant.ts';
+import { type Mutant, tests, tool } from './mutant.ts';
 
 const SWEEP = 'src/store/postgres/step-tracker-sweep.sql.ts';
 const EPOCH = "claim_epoch = ${to === 'taker' ? nextEpoch : raised('task.claim_epoch')},";
 const taking = tests('store/postgres', '^the postgres store taking over');
+const left = tests('store/postgres', '^the postgres store what was left');
 
 export const SWEEPS: readonly Mutant[] = [
   {
@@ -57,8 +58,8 @@ export const SWEEPS: readonly Mutant[] = [
     changes: [
       {
         file: SWEEP,
-        find: 'const isCounted = sql`(task.pinned_to is null and ${wasInside})`;',
-        put: 'const isCounted = sql`(task.pinned_to is null and ${wasInside} and false)`;',
+        find: '(task.pinned_to is null and not gone.left_itself and ${wasInside})',
+        put: '(task.pinned_to is null and not gone.left_itself and ${wasInside} and false)',
       },
     ],
     command: taking,
@@ -66,16 +67,82 @@ export const SWEEPS: readonly Mutant[] = [
   },
   {
     name: 'deploys-counted-as-crashes',
-    breaks: 'what a pod left that ended by its own word counts as cut off',
+    breaks: 'what a pod left that ended by its own word counts as cut off, and as an attempt',
     changes: [
       {
         file: SWEEP,
-        find: '($6::boolean and not gone.left_itself)',
-        put: '($6::boolean and gone.left_itself is not null)',
+        find: `then 'cut' else 'left' end`,
+        put: `then 'cut' else 'cut' end`,
       },
     ],
-    command: taking,
+    command: left,
     shows: /H8: leftovers of a pod that fenced itself/,
+  },
+  {
+    name: 'adoption-counts-a-deploy',
+    breaks: 'adoption counts a crash for a pod that left in order',
+    changes: [
+      {
+        file: SWEEP,
+        find: '(task.pinned_to is null and not gone.left_itself and ${wasInside})',
+        put: '(task.pinned_to is null and ${wasInside})',
+      },
+    ],
+    command: tests('store/postgres', 'what was left H8: a successor'),
+    shows: /H8: a successor is told of all that its predecessor left, and counts nothing/,
+  },
+  {
+    name: 'adoption-counts-a-deploy-in-memory',
+    breaks: 'the same in the tables that the simulation stands on',
+    changes: [
+      {
+        file: 'src/store/memory/take.ts',
+        find: 'const isCrash = !hasLeft && ',
+        put: 'const isCrash = (hasLeft || !hasLeft) && ',
+      },
+    ],
+    command: tests('fleet/left'),
+    shows: /the successor of a drained pod counts no crash and no attempt/,
+  },
+  {
+    name: 'left-work-not-probed',
+    breaks: 'what a drained pod left is not probed (I41)',
+    changes: [
+      {
+        file: 'src/store/memory/take.ts',
+        find: 'hasLeft ? leftBy(tables, task) : cutBy(taking, task)',
+        put: `hasLeft ? (leftBy(tables, task) === 'cut' ? 'cut' : undefined) : cutBy(taking, task)`,
+      },
+    ],
+    command: tool('simulation/main', '--seed', '1248'),
+    shows: /I41: .* was not probed/,
+    isSlow: true,
+  },
+  {
+    name: 'left-work-forgotten-by-the-record',
+    breaks: 'whoever takes over what was left records it, and does not probe (I41)',
+    changes: [
+      {
+        file: 'src/machine/run-state.ts',
+        find: 'return { ...state, mayBeAhead, dueAt, mustProbe: canProbe(plan, state.at) };',
+        put: 'return { ...state, mayBeAhead, dueAt };',
+      },
+    ],
+    command: tests('fleet/left'),
+    shows: /I41: a run that a drained pod was inside of is probed/,
+  },
+  {
+    name: 'deploy-counted-as-an-attempt',
+    breaks: 'a successor that finds the phase of a drained pod open counts an attempt',
+    changes: [
+      {
+        file: 'src/engine/holder.ts',
+        find: `const inside = known === 'left' && !found.isOwed ? 'left' : 'cut';`,
+        put: `const inside = known === 'left' && found.isOwed ? 'left' : 'cut';`,
+      },
+    ],
+    command: tests('fleet/left'),
+    shows: /counts no crash and no attempt: its last word was lost/,
   },
   {
     name: 'host-run-given-away',

@@ -68,16 +68,6 @@ export function describeTake(scene: Scene): void {
     expect(await scene.claimOne(podOf('birch'))).toMatchObject({ interruption: undefined });
   });
 
-  test('H8: leftovers of a pod that fenced itself cost nothing and were not interrupted', async () => {
-    const pod = await scene.pod('alder');
-    await scene.claimNew(pod);
-    await scene.store.markDraining(pod);
-    await scene.kill(pod, pod);
-    expect(await take(pod, { crashed: 'none' })).toMatchObject([{ status: 'pending', crashes: 0 }]);
-    const next = await scene.claimOne(await scene.pod('birch'));
-    expect(next).toMatchObject({ crashes: 0, interruption: undefined });
-  });
-
   test('H10: in an outage no crash is counted, but its tasks were interrupted', async () => {
     const pod = await scene.pod('alder');
     await scene.claimNew(pod);

@@ -8,6 +8,7 @@ import { describeBounds } from './conform-bounds.ts';
 import { describeChanges } from './conform-changes.ts';
 import { describeClaims } from './conform-claims.ts';
 import { describeEnqueue } from './conform-enqueue.ts';
+import { describeLeft } from './conform-left.ts';
 import { describeLists } from './conform-lists.ts';
 import { describePods } from './conform-pods.ts';
 import { describeRetention } from './conform-retention.ts';
@@ -31,6 +32,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('history', () => describeArchive(scene));
     describe('the sweep', () => describeSweep(scene));
     describe('taking over', () => describeTake(scene));
+    describe('what was left', () => describeLeft(scene));
     describe('retention and the hopeless', () => describeRetention(scene));
     describe('what people change', () => describeChanges(scene));
     describe('what people see', () => describeLists(scene));
