@@ -49,7 +49,7 @@ export class Adopter {
     let count = 0;
     let isAll = true;
     for (const from of predecessors) {
-      await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });
+      const hasDied = await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });
       const crashed = await this.#crashedIn(from, known);
       for (;;) {
         if (isDead()) return;
@@ -58,7 +58,7 @@ export class Adopter {
         const taken = await store.take(taking);
         if (taken.length === 0) break;
         count += taken.length;
-        await this.#goOn(taken, known);
+        await this.#goOn(taken, known, hasDied);
       }
       // Whoever has since been fenced, or is to drain, is given nothing, however much there is.
       isAll = (await store.retire(from)) && isAll;
@@ -124,7 +124,12 @@ export class Adopter {
     return { hold, isUsable, last };
   }
 
-  async #goOn(taken: readonly TakenTask[], known: Map<RunId, Known>): Promise<void> {
+  /** `hasDied`: nobody had fenced the predecessor, itself included. */
+  async #goOn(
+    taken: readonly TakenTask[],
+    known: Map<RunId, Known>,
+    hasDied: boolean,
+  ): Promise<void> {
     const others: TakenTask[] = [];
     const resumed: Promise<void>[] = [];
     for (const task of taken) {
@@ -136,7 +141,8 @@ export class Adopter {
       } else {
         // Of what the journal has lost nobody knows whether a phase was open: `check` is asked.
         const isUnknown = found ? !found.isUsable : !this.#ports.engine.held.knowsAll;
-        others.push(isUnknown ? { ...task, interruption: task.interruption ?? 'cut' } : task);
+        const interruption = (!hasDied && task.interruption) || 'cut';
+        others.push(isUnknown ? { ...task, interruption } : task);
       }
     }
     await Promise.all([...resumed, this.#ports.acceptor.accept(others)]);

@@ -157,8 +157,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: ADOPTER,
-        find: '      await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });\n',
-        put: '      if (from === pod) await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });\n',
+        find: 'const hasDied = await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });',
+        put: 'const hasDied = from === pod && (await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs }));',
       },
     ],
     command: tests('fleet/adopt'),
