@@ -52,10 +52,26 @@ function refuseNewer(connection: Connection, format: number, newest: number): ne
       throw corrupt(`the header says format ${format}, the journal is of format ${newest}`);
     }
   }
-  throw new JournalFormatError(
+  throw tooNew(format, newest);
+}
+
+function tooNew(format: number, newest: number): JournalFormatError {
+  return new JournalFormatError(
     `the journal has format ${format}; this FleetQ knows formats up to ${newest}`,
     { hint: 'start the newer FleetQ that wrote it; an older one would misread it' },
   );
+}
+
+/**
+ * Of a broken file nothing can be relied on but what agrees: a number that is too high, and tables that
+ * this version never made. Either alone is damage, and no reason to leave the runs where they are.
+ */
+export function refuseNewerWreck(connection: Connection): void {
+  const format = connection.pragma('user_version', { simple: true }) as number;
+  const isOurs = connection.pragma('application_id', { simple: true }) === APPLICATION_ID;
+  const formats = knownFormats();
+  if (!isOurs || format < formats.length || formats.includes(schemaOf(connection))) return;
+  throw tooNew(format, formats.length - 1);
 }
 
 /** Every table, index and trigger as SQL; what SQLite made for itself has none. */

@@ -100,6 +100,35 @@ export function decodeRows(run: RunId, rows: readonly EventRow[], codec: Codec):
   return records;
 }
 
+/**
+ * From the front, what nobody has changed since it was written, and as much of it as is understood here.
+ * The two differ where a newer version wrote, or another key: that is whole, and not ours to cut.
+ */
+export function provedPrefix(
+  run: RunId,
+  rows: readonly EventRow[],
+  codec: Codec,
+): { readonly rows: readonly EventRow[]; readonly records: readonly StoredRecord[] } {
+  const records: StoredRecord[] = [];
+  let [count, prevHash] = [0, CHAIN_START];
+  for (const row of rows) {
+    if (!isSound(() => proveRow(run, row, count, prevHash))) break;
+    if (records.length === count) isSound(() => records.push(readRecord(run, row, codec)));
+    [count, prevHash] = [count + 1, row.hash];
+  }
+  return { rows: rows.slice(0, count), records };
+}
+
+function isSound(look: () => void): boolean {
+  try {
+    look();
+    return true;
+  } catch (error) {
+    if (error instanceof DamagedRunError) return false;
+    throw error;
+  }
+}
+
 function decodeRow(
   run: RunId,
   row: EventRow,
@@ -107,6 +136,11 @@ function decodeRow(
   prevHash: string,
   codec: Codec,
 ): StoredRecord {
+  proveRow(run, row, seq, prevHash);
+  return readRecord(run, row, codec);
+}
+
+function proveRow(run: RunId, row: EventRow, seq: number, prevHash: string): void {
   if (!isEventRow(row)) throw new DamagedRunError(run, `record ${seq} has values of another kind`);
   if (row.seq !== seq) throw new DamagedRunError(run, `record ${seq} is missing`);
   const sum = chainHash(
@@ -120,12 +154,15 @@ function decodeRow(
     row.data,
   );
   if (sum !== row.hash) throw new DamagedRunError(run, `record ${seq} does not match its hash`);
-  // The hash fits, so what follows was written like this: by another version, or with another key.
+}
+
+/** The hash fits, so it was written like this: by another version, or with another key. */
+function readRecord(run: RunId, row: EventRow, codec: Codec): StoredRecord {
   if (!KNOWN_TYPES.has(row.event)) {
-    throw new DamagedRunError(run, `record ${seq} is of the unknown kind '${row.event}'`);
+    throw new DamagedRunError(run, `record ${row.seq} is of the unknown kind '${row.event}'`);
   }
   return {
-    seq,
+    seq: row.seq,
     lsn: row.lsn,
     at: row.at,
     epoch: row.epoch,

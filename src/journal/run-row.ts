@@ -63,7 +63,7 @@ function sealOf(row: RawRunRow): string {
  */
 export function readRunRow(row: RawRunRow, codec: Codec): RunRow {
   if (!isRunRow(row)) throw new DamagedRunError(row.id, 'its row has values of another kind');
-  if (row.finished_at !== null && sealOf(row) !== row.seal) {
+  if (row.finished_at !== null && !isSealed(row)) {
     throw new DamagedRunError(row.id, 'its row does not match its seal');
   }
   return {
@@ -78,8 +78,13 @@ export function readRunRow(row: RawRunRow, codec: Codec): RunRow {
   };
 }
 
+/** Whether it has ended, and nobody has changed it since. */
+export function isSealed(row: RawRunRow): boolean {
+  return row.finished_at !== null && isRunRow(row) && sealOf(row) === row.seal;
+}
+
 /** A damaged value may have become bytes that read as the same text, and would pass for it. */
-function isRunRow(row: RawRunRow): boolean {
+export function isRunRow(row: RawRunRow): boolean {
   const { id, machine, version, key, started_at, finished_at, outcome, attempt, ending } = row;
   if (!isText(id) || !isText(machine) || !(key === null || isText(key))) return false;
   if (!isInteger(version) || !isInteger(started_at)) return false;

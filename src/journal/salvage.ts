@@ -1,29 +1,25 @@
 /**
  * What can still be proved of a broken file: every run whose records fit their hashes, every ended
- * run whose row fits its seal. It is read from a copy, since SQLite changes a file by opening it, and
+ * run whose row fits its seal, whether or not this version understands it. It is read from a copy, since SQLite changes a file by opening it, and
  * the broken one is evidence. What cannot be proved stays behind, and the alarm says how much that
  * is. Nothing is guessed.
  */
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { RunId } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import { type Connection, openConnection } from './connection.ts';
+import { JournalFormatError } from './errors.ts';
 import { type FreshSchema, mendHeader, renewSchema } from './file-header.ts';
 import * as sql from './journal.sql.ts';
-import type { EventRow, StoredRecord } from './journal.ts';
-import { migrate } from './migrate.ts';
+import type { EventRow } from './journal.ts';
+import { migrate, refuseNewerWreck } from './migrate.ts';
 import type { Place } from './place.ts';
-import { decodeRows, groupByRun } from './record.ts';
-import { dueAtOf, type RawRunRow, readRunRow, unfinishedRow } from './run-row.ts';
+import { type ProvedRuns, proveRuns } from './prove-runs.ts';
+import { groupByRun } from './record.ts';
+import type { RawRunRow } from './run-row.ts';
 
-export interface Salvage {
-  readonly rows: readonly RawRunRow[];
-  readonly events: readonly EventRow[];
-  readonly timers: readonly { readonly run: string; readonly dueAt: number }[];
-  /** Runs of which something, or everything after some record, could not be proved. */
-  readonly damagedRuns: readonly string[];
+export interface Salvage extends ProvedRuns {
   /** Whether every table was read to its end: only then are those all that is missing. */
   readonly isCounted: boolean;
   readonly lsn: number;
@@ -36,6 +32,7 @@ const NOTHING: Salvage = {
   events: [],
   timers: [],
   damagedRuns: [],
+  strangeRuns: [],
   isCounted: false,
   lsn: 0,
   boot: 0,
@@ -63,13 +60,21 @@ export function salvage(place: Place, codec: Codec): Salvage {
 }
 
 /** What was found, in words for the alarm. */
-export function describeSalvage({ rows, damagedRuns, isCounted }: Salvage): string {
-  const named = damagedRuns.length > 0 ? `: ${damagedRuns.slice(0, 10).join(', ')}` : '';
+export function describeSalvage({ rows, damagedRuns, strangeRuns, isCounted }: Salvage): string {
   const lost = isCounted
     ? `${damagedRuns.length} were not, or not whole`
     : 'how many were not, or not whole, is unknown, since parts of the file cannot be read; ' +
       `${damagedRuns.length} are known`;
-  return `${rows.length} runs were carried over, ${lost}${named}`;
+  const strange =
+    strangeRuns.length > 0
+      ? `; ${strangeRuns.length} have records that this FleetQ does not understand, ` +
+        `were carried over as they are, and stand still${named(strangeRuns)}`
+      : '';
+  return `${rows.length} runs were carried over, ${lost}${named(damagedRuns)}${strange}`;
+}
+
+function named(runs: readonly string[]): string {
+  return runs.length > 0 ? `: ${runs.slice(0, 10).join(', ')}` : '';
 }
 
 function sizeOf({ rows, events }: Salvage): number {
@@ -104,7 +109,8 @@ function readCopy(place: Place, copy: string, codec: Codec, mend: (copy: string)
   mend(copy);
   try {
     return readProvable(copy, codec);
-  } catch {
+  } catch (error) {
+    if (error instanceof JournalFormatError) throw error;
     return { ...NOTHING, layout: '' };
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true });
@@ -116,6 +122,7 @@ function readProvable(copy: string, codec: Codec): Reading {
   try {
     connection.pragma('locking_mode = EXCLUSIVE');
     connection.pragma('synchronous = OFF');
+    refuseNewerWreck(connection);
     const layout = layoutOf(connection);
     const heads = readable<{ boot: number; lsn: number }>(connection, 'journal', 'one').rows;
     const events = readable<EventRow>(connection, 'events', 'lsn');
@@ -224,66 +231,6 @@ function readNamed(
     } catch {
       // On a broken page too.
     }
-  }
-}
-
-function proveRuns(
-  raw: ReadonlyMap<string, RawRunRow>,
-  byRun: ReadonlyMap<string, readonly EventRow[]>,
-  codec: Codec,
-): Pick<Salvage, 'rows' | 'events' | 'timers' | 'damagedRuns'> {
-  const rows: RawRunRow[] = [];
-  const events: EventRow[] = [];
-  const timers: { run: string; dueAt: number }[] = [];
-  const damagedRuns: string[] = [];
-  for (const id of new Set([...raw.keys(), ...byRun.keys()])) {
-    const ofRun = [...(byRun.get(id) ?? [])].sort((a, b) => a.seq - b.seq);
-    const proved = provedPrefix(id as RunId, ofRun, codec);
-    const ended = endedRow(raw.get(id), codec);
-    const last = proved.records.at(-1);
-    if (ended) {
-      // It answers by its seal; its records only come along if they lead there.
-      const isWhole = ofRun.length === 0 || last?.hash === ended.last_hash;
-      if (!isWhole) damagedRuns.push(id);
-      rows.push(ended);
-      if (isWhole) events.push(...proved.rows);
-      continue;
-    }
-    // A live run is all in its records; one that has ended in them and is not held lost its outcome.
-    const row = unfinishedRow(id, proved.records);
-    if (row === undefined || proved.rows.length < ofRun.length) damagedRuns.push(id);
-    if (row === undefined) continue;
-    rows.push(row);
-    events.push(...proved.rows);
-    const dueAt = dueAtOf(proved.records);
-    if (dueAt !== undefined) timers.push({ run: id, dueAt });
-  }
-  return { rows, events, timers, damagedRuns };
-}
-
-function provedPrefix(
-  run: RunId,
-  rows: readonly EventRow[],
-  codec: Codec,
-): { rows: readonly EventRow[]; records: StoredRecord[] } {
-  for (let count = rows.length; count > 0; count--) {
-    const prefix = rows.slice(0, count);
-    try {
-      return { rows: prefix, records: decodeRows(run, prefix, codec) };
-    } catch {
-      // One record fewer, then.
-    }
-  }
-  return { rows: [], records: [] };
-}
-
-function endedRow(row: RawRunRow | undefined, codec: Codec): RawRunRow | undefined {
-  if (row === undefined || row.finished_at === null) return undefined;
-  try {
-    readRunRow(row, codec);
-    return row;
-  } catch {
-    return undefined;
   }
 }
 

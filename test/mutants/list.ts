@@ -9,6 +9,7 @@ import { FENCES } from './plants-fences.ts';
 import { HISTORIES } from './plants-history.ts';
 import { JOURNALS } from './plants-journal.ts';
 import { PODS } from './plants-pods.ts';
+import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
 import { SWEEPS } from './plants-sweep.ts';
 
@@ -20,5 +21,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...SWEEPS,
   ...PODS,
   ...JOURNALS,
+  ...SALVAGES,
   ...ENGINES,
 ];
