@@ -134,7 +134,11 @@ export const selectRunsAfter = `
 export const selectRunIdsAfter = `select id from runs where id > ? order by id limit ?`;
 /** run. */
 export const selectTimer = `select due_at from timers where run = ?`;
-export const selectHighest = `select max(lsn) as lsn, max(epoch) as epoch from events`;
+/** The epoch only of runs that were started here: those held for a store have that of their claim. */
+export const selectHighest = `
+  select (select max(lsn) from events) as lsn,
+         (select max(epoch) from events
+           where exists (select 1 from runs where id = events.run and generation is null)) as epoch`;
 /** count. */
 export const selectOrphanEvents = `
   select distinct run from events where not exists (select 1 from runs where id = events.run) limit ?`;

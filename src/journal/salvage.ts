@@ -1,8 +1,8 @@
 /**
  * What can still be proved of a broken file: every run whose records fit their hashes, every ended
- * run whose row fits its seal, whether or not this version understands it. It is read from a copy, since SQLite changes a file by opening it, and
- * the broken one is evidence. What cannot be proved stays behind, and the alarm says how much that
- * is. Nothing is guessed.
+ * run whose row fits its seal, whether or not this version understands it. It is read from a copy,
+ * since SQLite changes a file by opening it, and the broken one is evidence. What cannot be proved
+ * stays behind, and the alarm says how much that is. Nothing is guessed.
  */
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -136,18 +136,23 @@ function readProvable(copy: string, codec: Codec): Reading {
     if (!runs.isWhole) readNamed(connection, runs.rows, byRun.keys());
     for (const id of runs.rows.keys()) if (typeof id !== 'string') runs.rows.delete(id);
     const proved = proveRuns(runs.rows as Map<string, RawRunRow>, byRun, codec);
-    const [headRows, epochs] = [[...heads.values()], proved.events.map((row) => row.epoch)];
     return {
       ...proved,
       layout,
       isCounted: events.isWhole && runs.isWhole && countByIndex(connection) <= events.rows.size,
       lsn: Math.max(highest(lsnsOf(heads)), highest(proved.events.map((row) => row.lsn))),
       // A fencing token must not fall, even where the head that counts it is damaged.
-      boot: highest([...headRows.map((head) => head.boot), ...epochs]),
+      boot: highest([...[...heads.values()].map((head) => head.boot), ...bootsIn(proved)]),
     };
   } finally {
     connection.close();
   }
+}
+
+/** Records of runs that are held for a store have the epoch of their claim, which is no boot. */
+function bootsIn({ rows, events }: ProvedRuns): number[] {
+  const local = new Set(rows.flatMap(({ id, generation }) => (generation === null ? [id] : [])));
+  return events.filter(({ run }) => local.has(run)).map(({ epoch }) => epoch);
 }
 
 /** A page may have lost rows without a trace in the table; the index still has them. */

@@ -35,6 +35,8 @@ export interface RunOptions {
   readonly at?: number;
   /** Of a run that is held for a store. */
   readonly generation?: number;
+  /** Of its claim, where it is held for a store. */
+  readonly epoch?: number;
 }
 
 /** Writes one run's chain; each call resolves when its record is durable. */
@@ -93,7 +95,7 @@ export class RunWriter {
       run: this.id,
       seq,
       at: this.#startedAt + seq,
-      epoch: this.#journal.boot,
+      epoch: this.#options.epoch ?? this.#journal.boot,
       event,
       state,
       prevHash: this.#hash,

@@ -1,4 +1,6 @@
 /** Runs that a journal holds for a store: they end in their records alone, and go when they are let go of. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifyJournal } from '../../src/journal/index.ts';
 import { RunWriter, runIdOf } from './entries.ts';
@@ -59,4 +61,23 @@ test('of a broken file, an ended run that is held is kept for the store to hear 
   expect(again.alarms.map(({ kind }) => kind)).toContain('fileDamaged');
   expect(again.holds()).toMatchObject([{ run: id, generation: 1 }]);
   expect(again.history(id)).toHaveLength(3);
+});
+
+test('the epoch of a claim is not taken for a boot, by a verification or when a file is broken', async () => {
+  const dataDir = newDir();
+  const journal = open(dataDir);
+  // What a first claim on Postgres has.
+  const claimed = { generation: 1, epoch: 2 ** 32 + 1 };
+  await new RunWriter(journal, runIdOf(1), claimed).start();
+  await new RunWriter(journal, runIdOf(2)).start();
+  journal.close();
+  expect(verifyJournal(dataDir).problems).toEqual([]);
+  const file = join(dataDir, 'journal.db');
+  const bytes = readFileSync(file);
+  bytes[18]! ^= 4;
+  writeFileSync(file, bytes);
+  const next = open(dataDir);
+  expect(next.alarms[0]!.message).toMatch(/2 runs were carried over, 0 were not/);
+  expect(next.boot).toBe(2);
+  expect(next.holds()).toEqual([{ run: runIdOf(1), generation: 1, epoch: claimed.epoch }]);
 });
