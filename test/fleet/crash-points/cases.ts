@@ -10,7 +10,7 @@ import { countOf, judge } from './judge.ts';
 import { RECOVERY_CASES } from './recovery-cases.ts';
 import type { PodOrders } from './rig.ts';
 import { append, type Case, NEVER_MS, phase, store } from './strikes.ts';
-import { type Disk, ROWS } from './table.ts';
+import { type Disk, rowOf } from './table.ts';
 
 interface Death {
   readonly orders?: PodOrders;
@@ -25,7 +25,7 @@ interface Death {
 /** One pod dies there; the same disk, or another pod, goes on. */
 function dies(row: number, name: string, death: Death): Case[] {
   const { orders, hook, shim, count = 1, after, isExtra = false } = death;
-  return ROWS[row - 1]!.disks.map((disk) => ({
+  return rowOf(row).disks.map((disk) => ({
     row,
     disk,
     name,

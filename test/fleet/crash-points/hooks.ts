@@ -54,6 +54,10 @@ export interface Orders {
   readonly outputBytes: number;
   /** How long b.work takes. */
   readonly workMs: number;
+  /** Between the two steps it sleeps for so long. */
+  readonly napMs?: number;
+  /** Starts one run of its own, which no other host may have. */
+  readonly startsLocal?: boolean;
   /** Gives one task to the fleet under this key, and ends. */
   readonly enqueues?: string | undefined;
   /** Ends when every task of its machine has ended. */

@@ -135,6 +135,8 @@ if (hook?.at === 'event') {
 if (orders.meets) for (const verb of ['fence', 'take'] as const) meetBefore(verb, orders.meets);
 if (orders.isForced) await forceLeadership();
 
+listen('journal.alarm', ({ kind }) => void writeSync(1, `alarm ${kind}\n`));
+
 const ledger = new Ledger(orders.ledger);
 let current: { readonly step: string; readonly phase: string } = { step: '', phase: '' };
 const around: Fleetq.Around = (of, call) => {
@@ -172,16 +174,22 @@ const phases = {
   validate: async (context: Context) => void (await act(context)),
   persist: act,
 };
-const machine =
-  orders.machine === undefined
-    ? undefined
-    : defineMachine({
-        name: orders.machine,
-        version: 1,
-        input: takes<{ readonly subject: string }>(),
-        retry: { attemptMax: 50, backoff: () => 2 },
-        steps: (line) => line.step('a', phases).step('b', phases),
-      });
+const defined = (name: string, napMs: number | undefined) => {
+  const head = {
+    name,
+    version: 1,
+    input: takes<{ readonly subject: string }>(),
+    retry: { attemptMax: 50, backoff: () => 2 },
+  } as const;
+  if (napMs === undefined) {
+    return defineMachine({ ...head, steps: (line) => line.step('a', phases).step('b', phases) });
+  }
+  return defineMachine({
+    ...head,
+    steps: (line) => line.step('a', phases).sleep('nap', napMs).step('b', phases),
+  });
+};
+const machine = orders.machine === undefined ? undefined : defined(orders.machine, orders.napMs);
 
 const fleet = await createFleet({
   machines: machine ? [machine] : [],
@@ -214,6 +222,10 @@ if (orders.enqueues !== undefined) {
   const { id } = await fleet.enqueueByName(orders.machine!, input, { key: orders.enqueues });
   writeSync(1, `enqueued ${id}\n`);
   await drain();
+}
+if (orders.startsLocal) {
+  const { id } = await fleet.startLocal(machine!, { subject: 'apple' });
+  writeSync(1, `started ${id}\n`);
 }
 const isOpen = async () => {
   const rows = await fleet.store.list({ machine: orders.machine, countMax: 100 });

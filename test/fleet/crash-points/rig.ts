@@ -4,10 +4,11 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type RunId, runIdMint, systemClock, systemRandom } from '../../../src/ground/index.ts';
 import { openStore, type Store, type TaskRow } from '../../../src/store/index.ts';
@@ -18,13 +19,15 @@ import { runOn, startPostgres, type TestPostgres } from '../../support/postgres.
 import type { Orders } from './hooks.ts';
 
 const PROGRAM = 'fleet/crash-points/pod-child.ts';
+const MIGRATOR = 'fleet/crash-points/migrate-child.ts';
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** Generous: processes of a machine that is busy with other things take long to start. */
 const CHILD_MS_MAX = 90_000;
 const WAIT_MS_MAX = 60_000;
 const base = { clock: systemClock, random: systemRandom };
 const mint = runIdMint(systemClock, systemRandom);
 
-export type PodOrders = Partial<Omit<Orders, 'dist' | 'ledger'>>;
+export type PodOrders = Partial<Omit<Orders, 'ledger'>>;
 
 /** One process, what it has said so far, and how it ends. */
 export class PodProcess {
@@ -121,9 +124,28 @@ export class Ground {
       workMs: 0,
       ...orders,
     };
-    const pod = new PodProcess(startChild(PROGRAM, all, env));
+    return this.#watch(new PodProcess(startChild(PROGRAM, all, env)));
+  }
+
+  /** Brings the tables to what this package wants. */
+  migrate(dist: string): PodProcess {
+    return this.#watch(new PodProcess(startChild(MIGRATOR, { dist, url: this.url })));
+  }
+
+  #watch(pod: PodProcess): PodProcess {
     this.#pods.add(pod);
     return pod;
+  }
+
+  /** The package of a later day, with these migrations after its own. */
+  newerPackage(migrations: Readonly<Record<string, string>>): string {
+    const next = mkdtempSync(`${dirname(this.#dist)}/next-`);
+    cpSync(this.#dist, join(next, 'dist'), { recursive: true });
+    cpSync(join(ROOT, 'migrations'), join(next, 'migrations'), { recursive: true });
+    for (const [name, sql] of Object.entries(migrations)) {
+      writeFileSync(join(next, 'migrations', 'postgres', name), sql);
+    }
+    return join(next, 'dist');
   }
 
   /** Finishes whatever there is of this machine, on this disk. */

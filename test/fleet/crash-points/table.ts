@@ -1,7 +1,7 @@
 /**
  * Where a process, a disk or the way to the database may give way, as one table. Every row has cases
  * (cases.ts) that kill, pause, cut off or tear there in real processes on a real Postgres; a test fails
- * where a row, or one of its disks, has none.
+ * where a row, or one of its disks, has none. Rows of what is not built yet are named with that.
  */
 
 /** kill: SIGKILL. pause: SIGSTOP past the deadline. cut: the answer is lost. tear: a write is. */
@@ -50,4 +50,28 @@ export const ROWS: readonly Row[] = [
   { number: 29, what: 'half of what is held is released', how: 'kill', disks: BOTH },
   { number: 30, what: 'adoption committed, answer lost', how: 'kill', disks: BOTH },
   { number: 31, what: 'recovery dies again and again', how: 'kill', disks: BOTH },
+  { number: 32, what: 'the tables are migrated, half way', how: 'kill', disks: ['lost'] },
+  { number: 34, what: 'a timer is armed, before it fires', how: 'kill', disks: BOTH },
+  { number: 35, what: 'a timer has fired, answer lost', how: 'kill', disks: BOTH },
+  { number: 37, what: 'the journal is corrupt', how: 'tear', disks: ['kept'] },
 ];
+
+/** By number: what has to be built before the row can have cases. */
+export const WAITING: Readonly<Record<number, string>> = {
+  33: 'hot deploys',
+  36: 'failover',
+};
+
+const ROW_COUNT = 37;
+
+/** Rows that are in neither list, or in both. */
+export function strayRows(): number[] {
+  return Array.from({ length: ROW_COUNT }, (_, index) => index + 1).filter((number) => {
+    const isThere = ROWS.some((row) => row.number === number);
+    return isThere === number in WAITING;
+  });
+}
+
+export function rowOf(number: number): Row {
+  return ROWS.find((row) => row.number === number)!;
+}
