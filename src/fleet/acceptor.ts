@@ -88,6 +88,8 @@ export class Acceptor {
       const from = { seq: last?.seq ?? -1, hash: last?.hash ?? '', state: last?.state };
       const held = new HeldRun(task, from, keeper);
       holdings.put(held);
+      // It was claimed by older or newer code on this host: whoever has its version goes on with it.
+      if (this.#isOfOtherCode(task)) return held.released();
       await this.#begin(task, held, rows, segments);
     } catch (error) {
       const held = holdings.get(task.task) ?? new HeldRun(task, leftAt(task), keeper);
@@ -138,6 +140,10 @@ export class Acceptor {
     if (task.control === 'cancel' && !held.isOver) {
       engine.cancel(task.task, 'cancelled by request').catch(() => undefined);
     }
+  }
+
+  #isOfOtherCode({ task, machine, version }: ClaimedTask): boolean {
+    return isRunId(task) && this.#ports.registry.find(machine, version) === undefined;
   }
 
   #planOf(task: ClaimedTask): Plan {
