@@ -9,7 +9,7 @@ import { judge } from '../simulation/judge.ts';
 import type { Mutant } from '../simulation/mutants.ts';
 import { Link } from '../simulation/network.ts';
 import { BEGIN_MS, type Process } from '../simulation/process.ts';
-import { enter, type Outside } from '../simulation/shapes.ts';
+import { enter, MENDED, type Outside } from '../simulation/shapes.ts';
 import { followTurns, SimPod } from '../simulation/sim-pod.ts';
 import { World } from '../simulation/world.ts';
 import { type Point, Points, type Strike, type Way } from './points.ts';
@@ -85,6 +85,7 @@ export class Course implements Striker {
       here: () => schedule.current as Process,
       published: new Map(),
       postponed: new Set(),
+      mended: new Set(),
     };
     enter(this.#outside);
     followTurns(schedule);
@@ -209,7 +210,7 @@ export class Course implements Striker {
     };
     const { world } = this;
     const [auditor, ledger, weather] = [this.#auditor, this.#ledger, this.#weather];
-    const host = { world, auditor, ledger, weather, times, slots: 4 };
+    const host = { world, auditor, ledger, weather, times, slots: 4, moreShapes: [MENDED] };
     disk.holder = undefined;
     const pod = new SimPod(host, { name, disk, isSuspectsOnly });
     disk.holder = pod.process;

@@ -36,6 +36,8 @@ export interface Figures {
 
 export interface Asked extends Omit<Choice, 'onCourse'> {
   readonly isTwice: boolean;
+  /** These stories; all where nobody says. */
+  readonly only?: readonly string[] | undefined;
   readonly depth: number;
   readonly onProgress: (text: string) => void;
 }
@@ -46,7 +48,7 @@ export function noFigures(): Figures {
 }
 
 export async function figuresOf(asked: Asked): Promise<Figures> {
-  const { isTwice, depth, mutant, onProgress } = asked;
+  const { isTwice, depth, mutant, only, onProgress } = asked;
   const told = await tellStories(mutant);
   const strikes: Record<string, number> = {};
   const found: Found[] = told.flatMap(({ story: { name: story }, violation }) =>
@@ -64,7 +66,9 @@ export async function figuresOf(asked: Asked): Promise<Figures> {
     if ((cases + pairs) % PROGRESS_EVERY === 0) onProgress(`${cases} once, ${pairs} twice`);
     return found.length < FOUND_COUNT_MAX;
   };
-  const sound = told.filter(({ violation }) => violation === undefined);
+  const sound = told.filter(
+    ({ violation, story }) => violation === undefined && (only?.includes(story.name) ?? true),
+  );
   await (isTwice ? strikeTwice : strikeOnce)(sound, { ...asked, onCourse });
   const searched = searchAll(depth, mutant);
   found.push(...searched.found);

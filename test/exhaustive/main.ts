@@ -16,6 +16,7 @@ const HELP = `npm run exhaustive -- [options]
 Kills a pod at every point of a few small courses of a fleet (journal commits, store calls, phases),
 with its disk and without, and judges each course by the contract.
   --ways kept,lost,…   how it is struck: ${WAYS.join(', ')}, or all  (default ${KILLS.join(',')})
+  --only work,sweep,…  strikes in these stories alone
   --pairs              strikes again at every point of the recovery from the first strike
   --stride N --from P  one of every N (first) strikes, the Pth of them: N legs have all  (default 1, 0)
   --second-stride N    with --pairs: one of every N second strikes  (default 1)
@@ -28,6 +29,7 @@ with its disk and without, and judges each course by the contract.
 const { values } = readFlags({
   options: {
     ways: { type: 'string', default: KILLS.join(',') },
+    only: { type: 'string' },
     pairs: { type: 'boolean', default: false },
     stride: { type: 'string', default: '1' },
     'second-stride': { type: 'string', default: '1' },
@@ -65,6 +67,8 @@ function strikeOf(text: string): Strike {
 const mutant = mutantNamed(values.mutant);
 const ways: readonly Way[] =
   values.ways === 'all' ? WAYS : values.ways.split(',').map((way) => oneOf('ways', way, WAYS));
+const storyNames = STORIES.map(({ name }) => name);
+const only = values.only?.split(',').map((name) => oneOf('only', name, storyNames));
 const stride = wholeFlag('stride', values.stride, 1);
 const secondStride = wholeFlag('second-stride', values['second-stride'], 1);
 const from = wholeFlag('from', values.from);
@@ -87,7 +91,7 @@ if (values.help) {
 }
 
 function here(): Promise<Figures> {
-  const choice = { ways, stride, from, secondStride, mutant };
+  const choice = { ways, stride, from, secondStride, mutant, only };
   return figuresOf({ ...choice, isTwice: values.pairs, depth, onProgress });
 }
 
@@ -116,6 +120,7 @@ function startPart(index: number) {
   const flags = ['--ways', ways.join(','), '--second-stride', String(secondStride), '--json'];
   flags.push(...share, '--depth', index === 0 ? String(depth) : '0');
   if (values.pairs) flags.push('--pairs');
+  if (only) flags.push('--only', only.join(','));
   if (mutant) flags.push('--mutant', mutant.name);
   const program = fileURLToPath(import.meta.url);
   const child = spawn(process.execPath, [...process.execArgv, program, ...flags], {
@@ -134,8 +139,7 @@ function startPart(index: number) {
 }
 
 async function tellOne(name: string): Promise<void> {
-  const names = STORIES.map((story) => story.name);
-  const story = STORIES[names.indexOf(oneOf('story', name, names))]!;
+  const story = STORIES[storyNames.indexOf(oneOf('story', name, storyNames))]!;
   const onLine = (line: string) => process.stdout.write(`${line}\n`);
   const strikes = values.strike.map(strikeOf);
   const { violations } = await runCourse({ story, strikes, mutant, onLine });

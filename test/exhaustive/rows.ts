@@ -44,6 +44,8 @@ const any =
 /** Not to be had in one thread over tables in memory. */
 const REAL: Readonly<Record<number, string>> = {
   22: 'a checkpoint of SQLite: test/fleet/crash-points, row 22; test/power-loss has every image',
+  32: 'tables that are migrated: test/fleet/crash-points, row 32',
+  37: 'a corrupt file: test/fleet/crash-points, row 37; test/corruption has every byte',
 };
 
 const POINTS: Readonly<Record<number, Is>> = {
@@ -89,6 +91,9 @@ const POINTS: Readonly<Record<number, Is>> = {
     record(/TAKEN>|INTERRUPTED>/, 'before'),
     within('adopt', any(...['heads', 'fence', 'take'].map((verb) => call(verb, 'before')))),
   ),
+  34: record(/ASLEEP>/, 'after'),
+  // One that was left to the store, and one that was waited for in memory.
+  35: any(...['work', 'adopt'].map((story) => within(story, record(/DONE>b\.work/, 'after')))),
 };
 
 /** The rows that striking there is a case of. */

@@ -60,6 +60,17 @@ export const STORIES: readonly Story[] = [
   { name: 'sweep', ...turned('lost') },
   { name: 'fence', ...turned('pause') },
   { name: 'drain', ...turned('drain') },
+  {
+    name: 'redrive',
+    podCount: 2,
+    tasks: [
+      { machine: 'mended', n: 1, pace: 60 },
+      // Parked when it is cancelled.
+      { machine: 'long', n: 3, pace: 40, cancelMs: 1_500 },
+    ],
+    turns: [],
+    isOwnFromMs: 0,
+  },
 ];
 
 /** The pod that has the tasks comes to this, in the middle of them. */

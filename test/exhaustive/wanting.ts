@@ -1,15 +1,18 @@
 /**
- * Whoever wants the tasks of a story: enqueues them with their keys, waits for their ends, cancels one.
+ * Whoever wants the tasks of a story: enqueues them with their keys, waits for their ends, cancels one,
+ * mends what another has failed by and drives it anew.
  * One that was killed is followed by another, which knows the keys and nothing else.
  */
 import { Results } from '../../src/fleet/results.ts';
 import { Tasks } from '../../src/fleet/tasks.ts';
 import { pause, type RunId, runIdMint } from '../../src/ground/index.ts';
+import type { Ending } from '../../src/machine/index.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { Auditor } from '../simulation/auditor.ts';
 import type { Wanted } from '../simulation/client.ts';
 import { Link, storeFor } from '../simulation/network.ts';
 import { Process } from '../simulation/process.ts';
-import { type Outside, planNamed } from '../simulation/shapes.ts';
+import { MENDED, type Outside, planNamed } from '../simulation/shapes.ts';
 import type { World } from '../simulation/world.ts';
 import type { TaskPlan } from './stories.ts';
 
@@ -30,6 +33,7 @@ export function wantedOf({ machine, n }: TaskPlan): Wanted {
 export class Wanting {
   readonly process: Process;
   readonly #ports: WantingPorts;
+  readonly #store: Store;
   readonly #tasks: Tasks;
   readonly #mint: () => RunId;
   #left = 0;
@@ -39,8 +43,9 @@ export class Wanting {
     this.#ports = ports;
     this.process = new Process(world.schedule, 'client', world.seedOf());
     const { clock, random } = this.process;
-    const shared = storeFor({ ...ports, process: this.process, link: new Link(), store });
+    this.#store = storeFor({ ...ports, process: this.process, link: new Link(), store });
     this.#mint = runIdMint(clock, random);
+    const shared = this.#store;
     this.#tasks = new Tasks({
       store: shared,
       clock,
@@ -97,13 +102,39 @@ export class Wanting {
   }
 
   #follow(wanted: Wanted, id: RunId): void {
-    this.#tasks.ending(id, undefined).then(
+    this.#end(id).then(
       (ending) => {
         wanted.ending = ending;
         this.#left -= 1;
       },
       (error: unknown) => this.#ports.world.violate('I1', `${id}: ${String(error)}`),
     );
+  }
+
+  /** One that can be mended has not ended when it fails. */
+  async #end(id: RunId): Promise<Ending> {
+    for (;;) {
+      const ending = await this.#tasks.ending(id, undefined);
+      const { machine, status, generation } = await this.#persist(() => this.#tasks.find(id));
+      if (machine !== MENDED.name) return ending;
+      if (status === 'completed') {
+        const { world } = this.#ports;
+        if (generation !== 2) world.violate('I30', `${id} is of generation ${generation}`);
+        return ending;
+      }
+      if (status === 'failed') await this.#redrive(id, generation);
+    }
+  }
+
+  /** Pressed twice, and again where no answer comes: there is one new generation. */
+  async #redrive(id: RunId, generation: number): Promise<void> {
+    const { outside, world } = this.#ports;
+    outside.mended?.add(id);
+    const press = () => this.#store.redrive(id, { generation }, { isFresh: false });
+    const answers = await Promise.all([this.#persist(press), this.#persist(press)]);
+    const made = answers.filter((answer) => answer !== undefined).length;
+    world.say('client', `redrives ${id.slice(-6)} of generation ${generation}: ${made}`);
+    if (made > 1) world.violate('I30', `${id} was redriven ${made} times at once`);
   }
 
   async #cancel(wanted: Wanted, id: RunId, afterMs: number): Promise<void> {

@@ -31,6 +31,8 @@ export interface Outside {
   /** By idempotency key: a second time is noted and changes nothing. */
   readonly published: Map<string, Published[]>;
   readonly postponed: Set<RunId>;
+  /** What somebody has mended, for runs that fail without it. */
+  readonly mended?: Set<RunId>;
 }
 
 let outside: Outside | undefined;
@@ -177,6 +179,33 @@ const doomed = defineMachine({
   },
 });
 
+/** Fails in its second step until somebody has mended what it needs, and is to be driven anew then. */
+const mended = defineMachine({
+  name: 'mended',
+  version: 1,
+  input,
+  retry,
+  steps: (line) =>
+    line
+      .step('a', {
+        check: (context) => checkFor(context, 'a'),
+        work: async (context) => takeTime(context).then(() => context.input.n + 5),
+        persist: (context) => publish(context, 'a', context.work),
+      })
+      .step('b', {
+        check: (context) => checkFor(context, 'b'),
+        work: async (context) => {
+          await takeTime(context);
+          if (!world().mended?.has(context.runId)) throw abort('what it needs is broken');
+          return context.state.a * 2;
+        },
+        persist: (context) => publish(context, 'b', context.work),
+      }),
+});
+
+/** Of courses in which somebody redrives; those left to chance have no use for it. */
+export const MENDED = mended;
+
 export const SHAPES = [full, plain, long, flaky, postponed, doomed] as const;
 
 /** What a task of this shape has to have come to, where nobody cancels it. */
@@ -190,6 +219,8 @@ export function expected(machine: string, n: number): { outcomes: string[]; resu
       return { outcomes: ['completed'], result: (n + 10) * 3 + 1 };
     case 'flaky':
       return { outcomes: ['completed', 'handedOff'], result: n - 1 };
+    case 'mended':
+      return { outcomes: ['completed', 'handedOff'], result: (n + 5) * 2 };
     case 'postponed':
       return { outcomes: ['completed'], result: n };
     default:
@@ -199,12 +230,12 @@ export function expected(machine: string, n: number): { outcomes: string[]; resu
 
 /** The steps of a machine whose persist acts upon the outside. */
 export function publishesIn(machine: string): readonly string[] {
-  if (machine === 'long') return ['a', 'b'];
+  if (machine === 'long' || machine === 'mended') return ['a', 'b'];
   return machine === 'full' || machine === 'flaky' ? [machine] : [];
 }
 
 export function planNamed(name: string): Plan {
-  const machine = SHAPES.find((shape) => shape.name === name) as Machine | undefined;
+  const machine = [...SHAPES, mended].find((shape) => shape.name === name) as Machine | undefined;
   const plan = machine && planOf(machine);
   if (!plan) throw new Error(`there is no shape ${name}`);
   return plan;

@@ -14,7 +14,7 @@ import {
   recoveryOf,
   SqliteDeadLetters,
 } from '../../src/fleet/index.ts';
-import { Registry } from '../../src/machine/index.ts';
+import { type Machine, Registry } from '../../src/machine/index.ts';
 import type { Beat, BeatAnswer } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import { below } from '../support/seeded-random.ts';
@@ -41,6 +41,8 @@ export interface Host {
   readonly slots: number;
   /** The fleet is shown what its hosts do on their own. */
   readonly isMirrored?: boolean;
+  /** What it can run besides the usual. */
+  readonly moreShapes?: readonly Machine[];
 }
 
 export interface PodOptions {
@@ -104,7 +106,7 @@ export class SimPod {
       store: weather,
       onAnswer: (told, answer, sent) => this.#heard(told, answer, sent),
     });
-    const registry = new Registry([...SHAPES, ...RECOVERY_MACHINES]);
+    const registry = new Registry([...SHAPES, ...(host.moreShapes ?? []), ...RECOVERY_MACHINES]);
     const caller = () => ({
       process: this.process,
       engine: this.engine,
