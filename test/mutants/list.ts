@@ -12,6 +12,7 @@ import { PODS } from './plants-pods.ts';
 import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
 import { SWEEPS } from './plants-sweep.ts';
+import { TOOLS } from './plants-tools.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...FENCES,
@@ -23,4 +24,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...JOURNALS,
   ...SALVAGES,
   ...ENGINES,
+  ...TOOLS,
 ];

@@ -1,0 +1,85 @@
+/**
+ * Bugs that the slower tools have to notice: the exhaustive search, the crash table in real processes,
+ * and the comparison of the stores. Some are planted elsewhere too, for a test that is quicker; here
+ * they show that the tool would have found them alone.
+ */
+
+import { type Command, type Mutant, tests, tool } from './mutant.ts';
+import { CLAIMS } from './plants-claims.ts';
+import { ENGINES } from './plants-engine.ts';
+import { HISTORIES } from './plants-history.ts';
+import { JOURNALS } from './plants-journal.ts';
+import { PODS } from './plants-pods.ts';
+
+const ELSEWHERE: readonly Mutant[] = [...CLAIMS, ...ENGINES, ...HISTORIES, ...JOURNALS, ...PODS];
+
+/** The same bug, noticed by something else. */
+function again(name: string, by: string, command: Command, shows: RegExp): Mutant {
+  const found = ELSEWHERE.find((mutant) => mutant.name === name);
+  if (!found) throw new Error(`nothing is planted as ${name}`);
+  return { ...found, name: `${name}-${by}`, command, shows, isSlow: true };
+}
+
+const striking = (...flags: readonly string[]) =>
+  tool('exhaustive/main', '--json', '--depth', '0', ...flags);
+const crashPoint = (row: string) => tests('fleet/crash-points/crash-points', `crash table ${row}`);
+const comparing = (store: string, sequences: number) =>
+  tool('store/differential-main', '--stores', store, '--sequences', String(sequences));
+
+export const TOOLS: readonly Mutant[] = [
+  {
+    name: 'redrive-of-any-generation',
+    breaks:
+      'a redrive whose answer was lost, and that is pressed again, is carried out twice (I30)',
+    changes: [
+      {
+        file: 'src/store/memory/changes.ts',
+        find: '!isEnded(task) || task.generation !== generation) return undefined;\n  // A run',
+        put: '!isEnded(task) || task.generation < generation) return undefined;\n  // A run',
+      },
+    ],
+    command: striking('--only', 'redrive', '--ways', 'cut,kept'),
+    shows: /I30/,
+  },
+  again(
+    'disk-ignored-at-adoption',
+    'struck',
+    striking('--only', 'adopt', '--ways', 'kept', '--stride', '5'),
+    /I19/,
+  ),
+  again(
+    'reconcile-off',
+    'struck',
+    striking('--only', 'work', '--ways', 'cut', '--stride', '3'),
+    /I37/,
+  ),
+  again(
+    'history-ignored-at-take-over',
+    'struck',
+    striking('--only', 'sweep', '--ways', 'kept', '--stride', '29'),
+    /I19/,
+  ),
+  again(
+    'timers-not-armed-again',
+    'killed',
+    crashPoint('34, .* of a local run'),
+    /34, kill, disk kept: .* of a local run/,
+  ),
+  again('evidence-not-written', 'killed', crashPoint('10, kill, disk kept'), /10, kill, disk kept/),
+  {
+    name: 'claim-taken-for-a-boot',
+    breaks:
+      'a pod whose journal was salvaged counts boots from the epoch of a claim, and cannot join',
+    changes: [
+      {
+        file: 'src/journal/salvage.ts',
+        find: 'events.filter(({ run }) => local.has(run)).map(',
+        put: "events.filter(({ run }) => local.size >= 0 && run !== '').map(",
+      },
+    ],
+    command: crashPoint('37, .* its header is broken'),
+    shows: /37, tear, disk kept: .* its header is broken/,
+    isSlow: true,
+  },
+  again('redrive-without-generation', 'compared', comparing('skip-locked', 60), /redrive/),
+];
