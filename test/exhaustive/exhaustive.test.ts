@@ -77,7 +77,7 @@ test('struck in every other way, at a stride, no promise is broken', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const others = WAYS.filter((way) => !KILLS.includes(way));
-  const figures = await exhaust('--depth', '0', '--ways', others.join(','), '--stride', '40');
+  const figures = await exhaust('--depth', '0', '--ways', others.join(','), '--stride', '53');
   expect(figures).toMatchObject({ violations: 0, found: [] });
   expect(Object.keys(figures.strikes).sort()).toEqual([...others].sort());
 });
@@ -90,9 +90,9 @@ test('killed again inside its recovery, at a stride, no promise is broken', {
     '0',
     '--pairs',
     '--stride',
-    '101',
+    '113',
     '--second-stride',
-    '41',
+    '47',
   );
   expect(figures).toMatchObject({ violations: 0, found: [] });
   expect(figures.pairs).toBeGreaterThan(50);

@@ -66,6 +66,7 @@ function judgeTask(records: readonly StoredRecord[], lines: readonly LedgerLine[
   if (disk === 'kept') judgeRepeats(records, recorded, at);
   judgeKeys(lines);
   judgeProbes(records, lines);
+  judgeAsked(lines);
 }
 
 /** With its disk, nothing is repeated but what was cut off in the middle. */
@@ -99,6 +100,25 @@ function judgeProbes(records: readonly StoredRecord[], lines: readonly LedgerLin
     if (!/\.(work|persist)$/.test(place)) continue;
     const first = lines.find((line) => line.fencingToken >= epoch);
     expect(first?.phase, `${place} was cut off, says epoch ${epoch}`).toBe('probe');
+  }
+}
+
+/** I41 from outside: nobody begins work or persist anew, under a later epoch, without having asked. */
+function judgeAsked(lines: readonly LedgerLine[]): void {
+  const begun = new Map<string, LedgerLine>();
+  const asked = new Map<string, number>();
+  for (const line of lines) {
+    const { step, phase, fencingToken: epoch } = line;
+    if (phase === 'check' || phase === 'probe') asked.set(step, epoch);
+    if (!['work', 'persist'].includes(phase) || line.outcome !== 'half') continue;
+    const before = begun.get(`${step}.${phase}`);
+    if (before && before.fencingToken < epoch) {
+      const since = asked.get(step) ?? 0;
+      expect(since, `${step}.${phase} was begun again unasked`).toBeGreaterThan(
+        before.fencingToken,
+      );
+    }
+    begun.set(`${step}.${phase}`, line);
   }
 }
 
