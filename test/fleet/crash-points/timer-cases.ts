@@ -59,12 +59,13 @@ function naps({ row, disk, name, napMs, hook, orders }: Nap): Case {
 }
 
 /** A run that no other host may have: its timer is a row of this journal. */
-function napsLocally(row: number, name: string, hook: Hook): Case {
+function napsLocally(row: number, name: string, hook: Hook, isExtra = false): Case {
   return {
     row,
     disk: 'kept',
     name,
     isAlone: true,
+    isExtra,
     run: async (ground, machine) => {
       const orders = { machine, dataDir: ground.newDisk(), napMs: LONG_MS };
       const said = await ground.start({ ...orders, startsLocal: true, hook }).strikes();
@@ -122,5 +123,6 @@ export const TIMER_CASES: readonly Case[] = [
     35,
     'a long one of a local run, when what follows is durable',
     append('after', 'DONE', 'b.check'),
+    true,
   ),
 ];
