@@ -23,6 +23,7 @@ export class HeldRun implements Tie {
   #tail: WrittenRecord[] = [];
   /** The hash of the last record that the store has. */
   #prevHash: string;
+  readonly #fromSeq: number;
   #lastSeq: number;
   #lastHash: string;
   #retries = 0;
@@ -48,6 +49,7 @@ export class HeldRun implements Tie {
     this.#keeper = keeper;
     this.#prevHash = from.hash;
     this.#lastHash = from.hash;
+    this.#fromSeq = from.seq;
     this.#lastSeq = from.seq;
     this.#step = from.state && stepOf(from.state);
   }
@@ -134,7 +136,8 @@ export class HeldRun implements Tie {
   }
 
   released(): void {
-    this.#settle({ ...this.#leaving(), to: 'pending' });
+    const isUntouched = this.#lastSeq === this.#fromSeq;
+    this.#settle({ ...this.#leaving(), to: 'pending', isUntouched });
   }
 
   quarantined(reason: string): void {

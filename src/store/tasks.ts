@@ -119,7 +119,12 @@ export type Settlement = Leaving &
         readonly error: string | undefined;
       }
     /** Back to the fleet, between two phases. */
-    | { readonly to: 'pending'; readonly isPaused?: boolean | undefined }
+    | {
+        readonly to: 'pending';
+        readonly isPaused?: boolean | undefined;
+        /** Its owner has recorded nothing: what interrupted it before is the next one's to look after. */
+        readonly isUntouched?: boolean | undefined;
+      }
     /** Parked: nobody's, until it is due. */
     | { readonly to: 'waiting'; readonly waitFor: WaitFor; readonly afterMs: number }
   );

@@ -46,6 +46,18 @@ export function describeLeft(scene: Scene): void {
     ]);
   });
 
+  test('H8: whoever gives a task back without a record leaves its interruption to the next one', async () => {
+    const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch')];
+    const claim = await scene.claimNew(alder);
+    await scene.kill(alder);
+    await take(alder);
+    await scene.store.settle(birch, [released(await scene.claimOne(birch), { isUntouched: true })]);
+    const again = await scene.claimOne(birch);
+    expect(again).toMatchObject({ task: claim.task, interruption: 'cut' });
+    await scene.store.settle(birch, [released(again)]);
+    expect((await scene.claimOne(birch)).interruption).toBeUndefined();
+  });
+
   test('H8: that an owner was cut off is told until the next one has it on record', async () => {
     const names = ['alder', 'birch', 'cedar', 'dogwood'] as const;
     const [alder, birch, cedar, dogwood] = await Promise.all(names.map((name) => scene.pod(name)));

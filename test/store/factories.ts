@@ -106,9 +106,10 @@ export function cancelled(claim: Claim, options: LeavingOptions = {}): Settlemen
 
 export function released(
   claim: Claim,
-  options: LeavingOptions & { readonly isPaused?: boolean } = {},
+  options: LeavingOptions & { readonly isPaused?: boolean; readonly isUntouched?: boolean } = {},
 ): Settlement {
-  return { ...leaving(claim, options), to: 'pending', isPaused: options.isPaused };
+  const { isPaused, isUntouched } = options;
+  return { ...leaving(claim, options), to: 'pending', isPaused, isUntouched };
 }
 
 export function parked(

@@ -90,7 +90,7 @@ function apply(tables: MemoryTables, task: TaskRecord, settlement: Settlement): 
   task.lastHash = settlement.lastHash;
   task.retryCount = Math.min(task.retryCount + settlement.retriesAdd, COUNT_MAX);
   if (settlement.hasCompletedStep) task.crashes = 0;
-  task.interrupted = undefined;
+  if (settlement.to !== 'pending' || !settlement.isUntouched) task.interrupted = undefined;
   if (settlement.tail) put(tables, settlement.tail);
   const ending = endingOf(task, settlement);
   if (ending) {
