@@ -13,6 +13,7 @@ import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
 import { SWEEPS } from './plants-sweep.ts';
 import { TOOLS } from './plants-tools.ts';
+import { WAITS } from './plants-waits.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...FENCES,
@@ -25,4 +26,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SALVAGES,
   ...ENGINES,
   ...TOOLS,
+  ...WAITS,
 ];

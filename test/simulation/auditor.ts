@@ -5,7 +5,7 @@
 
 import { rowsOf } from '../../src/fleet/index.ts';
 import type { RunId } from '../../src/ground/index.ts';
-import type { EventRow } from '../../src/journal/index.ts';
+import type { EventRow, Journal } from '../../src/journal/index.ts';
 import type { PodBirth } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type {
@@ -23,6 +23,7 @@ import type { Process } from './process.ts';
 import { brief } from './seen.ts';
 import { TableAudit } from './table-audit.ts';
 import { POD, TASKS } from './touched.ts';
+import { WaitJudge } from './wait-judge.ts';
 import type { World } from './world.ts';
 
 export interface Told {
@@ -49,6 +50,8 @@ export class Auditor {
   readonly claims = new Map<string, Snapshot>();
   readonly disks = new Map<Process, Disk>();
   readonly births = new Map<string, PodBirth>();
+  readonly journals = new Map<Process, Pick<Journal, 'stalledBy'>>();
+  readonly waits: WaitJudge;
   #calls = 0;
   /** Tasks the store has taken in. */
   taskCount = 0;
@@ -56,6 +59,7 @@ export class Auditor {
   constructor(world: World) {
     this.#world = world;
     this.#tables = new TableAudit(world);
+    this.waits = new WaitJudge(world);
   }
 
   watch<A extends { readonly answer: unknown } | { readonly error: unknown }>(
@@ -85,6 +89,7 @@ export class Auditor {
       this.taskCount += (answer as EnqueueAnswer[]).filter(({ isNew }) => isNew).length;
     }
     if (verb === 'register') this.#born(given[0] as PodBirth);
+    if (verb === 'reschedule' && answer === 'done') this.waits.rescheduled(given[0] as string);
     if (verb === 'claim') {
       for (const task of answer as ClaimedTask[]) {
         const hasBegun = this.#own(process, task);
@@ -161,6 +166,7 @@ export class Auditor {
    * in a certain way says so here.
    */
   sent({ process, verb, given }: Told): CallFate | undefined {
+    if (verb === 'claim') this.#claims(process);
     const disk = this.disks.get(process);
     if (!disk || (verb !== 'archive' && verb !== 'settle')) return undefined;
     const segments =
@@ -172,6 +178,13 @@ export class Auditor {
       this.#world.violate('I14', `${process.name} sent record ${lastSeq} of ${task} too early`);
     }
     return undefined;
+  }
+
+  /** I36: whoever cannot write anything down takes nothing in. */
+  #claims(process: Process): void {
+    this.#world.count('judged claims');
+    if (!this.journals.get(process)?.stalledBy) return;
+    this.#world.violate('I36', `${process.name} claims, and its journal cannot be written`);
   }
 
   /** An answer has reached its process: nothing to look at, and a point to be struck at. */

@@ -4,12 +4,15 @@
  * record had reached the store.
  */
 import type { Engine } from '../../src/engine/index.ts';
+import type { LiveRun } from '../../src/engine/live-run.ts';
 import type { RunId } from '../../src/ground/index.ts';
+import type { Prepared } from '../../src/journal/record.ts';
 import type { OfPhase } from '../../src/telemetry/events.ts';
 import type { Auditor, Snapshot } from './auditor.ts';
 import type { Disk } from './disk.ts';
 import type { Process } from './process.ts';
 import { planNamed } from './shapes.ts';
+import type { WaitJudge } from './wait-judge.ts';
 import type { World } from './world.ts';
 
 /** What is to be known of a pod when it calls a handler. */
@@ -44,10 +47,18 @@ export class Ledger {
   readonly #executions = new Map<string, Execution[]>();
   /** By task and epoch: whose handlers it was that were called. */
   readonly #callers = new Map<string, Process>();
+  readonly #waits: WaitJudge;
 
   constructor(world: World, auditor: Auditor) {
     this.#world = world;
     this.#auditor = auditor;
+    this.#waits = auditor.waits;
+  }
+
+  /** A record is on its way to the disk of this process; `run` is what it was before. */
+  appended(process: Process, run: LiveRun | undefined, prepared: Prepared): void {
+    if (run?.plan.name.startsWith('recovery/')) return;
+    this.#waits.appended(process, run, prepared);
   }
 
   /** Wraps a call: the engine's own port for it. */
@@ -55,6 +66,7 @@ export class Ledger {
     if (of.machine.startsWith('recovery/')) return call();
     const run = caller.engine.liveRun(of.run);
     const { tie } = run ?? {};
+    if (run) this.#waits.begins(caller.process, of.run, run.hash, brief(of));
     if (run && !tie && caller.disk.runs.get(of.run)?.generation === null) {
       return this.#aroundLocal(caller, of, run.seq, call);
     }

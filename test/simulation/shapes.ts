@@ -11,6 +11,7 @@ import {
   type Machine,
   type Plan,
   planOf,
+  type RunState,
   retryAfter,
 } from '../../src/machine/index.ts';
 import { below } from '../support/seeded-random.ts';
@@ -86,6 +87,33 @@ async function checkFor(context: Called, step: string) {
 /** Deaths are attempts too: nothing here is to fail by their number alone. */
 const retry = { attemptMax: 60, backoff: (attempt: number) => Math.min(40 * 2 ** attempt, 1_500) };
 
+/** Short, as long as it takes to be swept and not longer than one waits in place, or parked. */
+const NAPS_MS = [1_000, 4_900, 7_000] as const;
+const DELAYS_MS = [800, 4_900, 6_000] as const;
+
+function napMs({ n }: { readonly n: number }): number {
+  return NAPS_MS[n % NAPS_MS.length]!;
+}
+
+function delayMs({ n }: { readonly n: number }): number {
+  return DELAYS_MS[n % DELAYS_MS.length]!;
+}
+
+/** Between which lengths the wait must be that comes after this event; undefined where any will do. */
+export function askedFor(
+  { line, chart }: Plan,
+  { at, attempt, input }: Pick<RunState, 'at' | 'attempt' | 'input'>,
+  type: string,
+): readonly [minMs: number, maxMs: number] | undefined {
+  const place = chart.placeOf(at);
+  const part = place && line[place.index];
+  if (type === 'ASLEEP') return [napMs(input as Input), napMs(input as Input)];
+  if (type === 'POSTPONED') return [delayMs(input as Input), delayMs(input as Input)];
+  if (part?.kind !== 'step' || place?.phase === 'sleep') return undefined;
+  const ms = part.policy[place!.phase].backoff(attempt);
+  return [ms / 2, ms];
+}
+
 const full = defineMachine({
   name: 'full',
   version: 1,
@@ -120,7 +148,7 @@ const long = defineMachine({
         work: async (context) => takeTime(context).then(() => context.input.n + 10),
         persist: (context) => publish(context, 'a', context.work),
       })
-      .sleep('nap', ({ input: { n } }) => (n % 2 === 0 ? '1s' : '7s'))
+      .sleep('nap', ({ input: asked }) => napMs(asked))
       .step('b', {
         check: 'none',
         flush: { work: 'sync' },
@@ -160,7 +188,7 @@ const postponed = defineMachine({
     await takeTime(context);
     if (!world().postponed.has(context.runId)) {
       world().postponed.add(context.runId);
-      throw retryAfter(context.input.n % 2 === 0 ? '800ms' : '6s', 'not yet');
+      throw retryAfter(delayMs(context.input), 'not yet');
     }
     return context.input.n;
   },

@@ -46,6 +46,10 @@ export interface SimJournalPorts {
   readonly process: Process;
   /** Its disk took the process along, inside a commit. */
   readonly onDeath: (when: string) => void;
+  /** A record is on its way to the disk. */
+  readonly onAppend?: ((prepared: Prepared) => void) | undefined;
+  /** It has got there. */
+  readonly onDurable?: ((prepared: Prepared) => void) | undefined;
 }
 
 export class SimJournal extends DiskReader implements Journal {
@@ -60,12 +64,15 @@ export class SimJournal extends DiskReader implements Journal {
   readonly #disk: Disk;
   readonly #process: Process;
   readonly #onDeath: (when: string) => void;
+  readonly #ports: SimJournalPorts;
   readonly #commit: GroupCommit<Prepared>;
   #ended: RunId[] = [];
   #isClosed = false;
 
-  constructor({ world, disk, process, onDeath }: SimJournalPorts) {
+  constructor(ports: SimJournalPorts) {
+    const { world, disk, process, onDeath } = ports;
     super(disk);
+    this.#ports = ports;
     if (disk.isHeld) throw new Error(`the disk ${disk.id} is held by another process`);
     disk.isHeld = true;
     this.#world = world;
@@ -96,7 +103,7 @@ export class SimJournal extends DiskReader implements Journal {
       clock,
       write: (batch) => this.#write(batch),
       mayPass: (error) => error instanceof DiskError,
-      onStall: () => undefined,
+      onStall: () => world.count('stalls'),
       onRecover: () => undefined,
     });
   }
@@ -110,7 +117,9 @@ export class SimJournal extends DiskReader implements Journal {
   }
 
   append(entry: Entry): Promise<Prepared> {
-    return this.#commit.push(encodeEntry(entry, identityCodec));
+    const prepared = encodeEntry(entry, identityCodec);
+    this.#ports.onAppend?.(prepared);
+    return this.#commit.push(prepared);
   }
 
   flushNow(): void {

@@ -97,7 +97,12 @@ export class SimPod {
         world.count(when === 'half way' ? 'torn writes' : 'deaths in commits');
         this.#gone();
       },
+      onAppend: (prepared) => {
+        const run = this.engine?.liveRun(prepared.entry.run);
+        ledger.appended(this.process, run, prepared);
+      },
     });
+    auditor.journals.set(this.process, this.journal);
     const store = storeFor({
       world,
       auditor,

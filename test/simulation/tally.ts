@@ -45,6 +45,11 @@ export const WANTED_KINDS = [
   'take-overs',
   'probes',
   'effects',
+  'stalls',
+  'judged claims',
+  'judged delays',
+  'judged waits',
+  'judged waits of several owners',
 ] as const;
 
 export interface Failure {

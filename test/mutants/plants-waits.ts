@@ -1,0 +1,73 @@
+/** Bugs that let a run go on too early, or with what is not its own, and that a storm has to show. */
+import { type Mutant, tests, tool } from './mutant.ts';
+
+/** Small seeds, since most of what is planted here comes up in a few of them. */
+const seeds = (count: number) => tool('simulation/main', '--seeds', `${count}`, '--small');
+
+export const WAITS: readonly Mutant[] = [
+  {
+    name: 'every-wait-is-over',
+    breaks: 'whoever takes a run over does not wait for what its last owner waited for (I31)',
+    changes: [
+      {
+        file: 'src/fleet/acceptor.ts',
+        find: 'isDue: task.interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),',
+        put: 'isDue: true,',
+      },
+    ],
+    command: seeds(90),
+    shows: /I31: .* went on with/,
+  },
+  {
+    name: 'first-wait-counts',
+    breaks: 'a run that was taken over waits for as long as its first wait was (I31)',
+    changes: [
+      {
+        file: 'src/engine/live-run.ts',
+        find: "records.findLast(({ event }) => 'dueAt' in event)",
+        put: "records.find(({ event }) => 'dueAt' in event)",
+      },
+    ],
+    command: seeds(90),
+    shows: /I31: .* went on with/,
+  },
+  {
+    name: 'drain-ends-waits',
+    breaks: 'what a pod that drains gives back goes on at once, whatever it waits for (I31)',
+    changes: [
+      {
+        file: 'src/engine/drainer.ts',
+        find: "run.tie.parked(run.state.at.endsWith('.sleep') ? 'sleep' : 'retry', afterMs);",
+        put: "run.tie.parked(run.state.at.endsWith('.sleep') ? 'sleep' : 'retry', afterMs * 0);",
+      },
+    ],
+    command: seeds(90),
+    shows: /I31: .* went on with/,
+  },
+  {
+    name: 'adopts-another-generation',
+    breaks: 'records of one generation are taken for those of the next (I30)',
+    changes: [
+      {
+        file: 'src/fleet/adopter.ts',
+        find: 'if (found?.isUsable && found.hold.generation === task.generation) {',
+        put: 'if (found?.isUsable) {',
+      },
+    ],
+    command: tests('fleet/adopt-redriven'),
+    shows: /records of an earlier generation are not the beginning of the next/,
+  },
+  {
+    name: 'claims-on-a-full-disk',
+    breaks: 'a pod that can write nothing takes tasks from those who can (I36)',
+    changes: [
+      {
+        file: 'src/fleet/life.ts',
+        find: 'this.isDraining || journal.stalledBy || !this.isCurrent()',
+        put: 'this.isDraining || !this.isCurrent()',
+      },
+    ],
+    command: seeds(90),
+    shows: /I36: .* claims, and its journal cannot be written/,
+  },
+];
