@@ -110,7 +110,8 @@ export class Course implements Striker {
       await schedule.run(schedule.nowMs + LET_GO_MS_MAX, () => isBroken() || this.#hasLetGo());
       await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
       if (!isBroken() && !points.isOver) throw new Error('the course missed a point');
-      if (!isBroken()) judge(world, this.#auditor, { wanted: this.#wanted }, this.#outside);
+      const client = { wanted: this.#wanted };
+      if (!isBroken()) judge(world, this.#auditor, client, this.#outside, this.#ledger);
       if (!isBroken()) this.#judgePods();
     } finally {
       process.off('unhandledRejection', heard);

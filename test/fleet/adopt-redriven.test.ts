@@ -21,7 +21,7 @@ test('records of an earlier generation are not the beginning of the next', async
   expect(await row(id)).toMatchObject({ status: 'failed', generation: 1 });
   script.throws.clear();
   first.wire.holdsAnswers.set('claim', never());
-  await store.redrive(id, { generation: 1 }, {});
+  await store.redrive(id, { generation: 1 }, { isFresh: false });
   await clock.advance(5_000);
   expect(await row(id)).toMatchObject({ status: 'claimed', generation: 2, claimedBy: first.id });
   await startPod('alder', { ...options, dataDir: first.crash() });

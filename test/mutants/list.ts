@@ -11,6 +11,7 @@ import { JOURNALS } from './plants-journal.ts';
 import { PODS } from './plants-pods.ts';
 import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
+import { STORMS } from './plants-storm.ts';
 import { SWEEPS } from './plants-sweep.ts';
 import { TOOLS } from './plants-tools.ts';
 import { WAITS } from './plants-waits.ts';
@@ -27,4 +28,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...ENGINES,
   ...TOOLS,
   ...WAITS,
+  ...STORMS,
 ];

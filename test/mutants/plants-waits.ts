@@ -2,7 +2,8 @@
 import { type Mutant, tests, tool } from './mutant.ts';
 
 /** Small seeds, since most of what is planted here comes up in a few of them. */
-const seeds = (count: number) => tool('simulation/main', '--seeds', `${count}`, '--small');
+const seeds = (count: number) =>
+  tool('simulation/main', '--seeds', `${count}`, '--small', '--first');
 
 export const WAITS: readonly Mutant[] = [
   {

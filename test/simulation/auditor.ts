@@ -6,7 +6,7 @@
 import { rowsOf } from '../../src/fleet/index.ts';
 import type { RunId } from '../../src/ground/index.ts';
 import type { EventRow, Journal } from '../../src/journal/index.ts';
-import type { PodBirth } from '../../src/store/pods.ts';
+import type { Beat, BeatAnswer, PodBirth, Worklist } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type {
   ClaimedTask,
@@ -17,10 +17,12 @@ import type {
   Taking,
 } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
+import type { Change } from '../history/evidence.ts';
 import type { Disk } from './disk.ts';
 import type { CallFate } from './network.ts';
 import type { Process } from './process.ts';
 import { brief } from './seen.ts';
+import { type Fencing, SweepJudge } from './sweep-judge.ts';
 import { TableAudit } from './table-audit.ts';
 import { POD, TASKS } from './touched.ts';
 import { WaitJudge } from './wait-judge.ts';
@@ -52,6 +54,7 @@ export class Auditor {
   readonly births = new Map<string, PodBirth>();
   readonly journals = new Map<Process, Pick<Journal, 'stalledBy'>>();
   readonly waits: WaitJudge;
+  readonly sweeps: SweepJudge;
   #calls = 0;
   /** Tasks the store has taken in. */
   taskCount = 0;
@@ -60,6 +63,12 @@ export class Auditor {
     this.#world = world;
     this.#tables = new TableAudit(world);
     this.waits = new WaitJudge(world);
+    this.sweeps = new SweepJudge(world);
+  }
+
+  /** All changes of a task that were seen. */
+  changesOf(task: string): readonly Change[] {
+    return this.#tables.changes.get(task) ?? [];
   }
 
   watch<A extends { readonly answer: unknown } | { readonly error: unknown }>(
@@ -67,7 +76,7 @@ export class Auditor {
     act: () => A,
   ): A {
     const { verb, given } = told;
-    const fenced = verb === 'fence' ? this.#fenceBefore(given) : undefined;
+    const fenced = verb === 'fence' ? this.#fenceBefore(told) : undefined;
     const settled = verb === 'settle' ? this.#standBefore(given) : undefined;
     const mirrored = verb === 'mirror' ? this.#mirroredBefore(given) : undefined;
     const answered = act();
@@ -102,7 +111,10 @@ export class Auditor {
     else if (this.#world.isTold) this.#world.tell(process.name, `${verb} ${brief(answer)}`);
   }
 
-  #taken(process: Process, { to }: Taking, tasks: readonly ClaimedTask[]): void {
+  #taken(process: Process, taking: Taking, tasks: readonly ClaimedTask[]): void {
+    const { to, from } = taking;
+    const isWilling = this.#world.tables.pods.get(from)?.deadBy === from;
+    if (tasks.length > 0) this.sweeps.taken(process, taking, isWilling);
     this.#world.count(to === 'taker' ? 'adoptions' : 'sweeps', tasks.length);
     if (to === 'taker') for (const task of tasks) this.#own(process, task);
   }
@@ -112,14 +124,16 @@ export class Auditor {
   }
 
   /** I25: whoever is fresh by the store's clock is never swept. */
-  #fenceBefore([pod, , because]: readonly unknown[]): () => void {
+  #fenceBefore({ process, given: [pod, , because] }: Told): () => void {
     const { tables } = this.#world;
     const row = tables.pods.get(pod as PodId);
     const silentMs = row ? tables.now() - row.lastHeartbeat : 0;
     const before = row?.status;
+    const heardAt = row?.lastHeartbeat ?? 0;
     return () => {
       if (because === 'proved' || row?.status === before) return;
       const { silentMs: max } = because as { silentMs: number };
+      this.sweeps.fenced(process, pod as string, heardAt);
       if (silentMs <= max) this.#world.violate('I25', `${pod} was swept after ${silentMs} ms`);
     };
   }
@@ -167,6 +181,9 @@ export class Auditor {
    */
   sent({ process, verb, given }: Told): CallFate | undefined {
     if (verb === 'claim') this.#claims(process);
+    if (verb === 'fence' && given[2] !== 'proved') {
+      this.sweeps.fenceSent(process, given as unknown as Fencing);
+    }
     const disk = this.disks.get(process);
     if (!disk || (verb !== 'archive' && verb !== 'settle')) return undefined;
     const segments =
@@ -185,6 +202,17 @@ export class Auditor {
     this.#world.count('judged claims');
     if (!this.journals.get(process)?.stalledBy) return;
     this.#world.violate('I36', `${process.name} claims, and its journal cannot be written`);
+  }
+
+  /** What becomes of a call on its way. */
+  fared({ verb, given }: Told, fate: CallFate, isStoreAway: boolean): void {
+    if (verb === 'beat') this.sweeps.beatSent(given[0] as Beat, fate, isStoreAway);
+  }
+
+  /** An answer is about to reach its process. */
+  delivered({ process, verb, given }: Told, answer: unknown): void {
+    if (verb === 'beat') this.sweeps.beatHeard(process, given[0] as Beat, answer as BeatAnswer);
+    if (verb === 'worklist') this.sweeps.looked(process, answer as Worklist);
   }
 
   /** An answer has reached its process: nothing to look at, and a point to be struck at. */

@@ -7,6 +7,7 @@ import { type TaskOptions, Tasks } from '../../src/fleet/tasks.ts';
 import { pause, type RunId, runIdMint } from '../../src/ground/index.ts';
 import type { Ending } from '../../src/machine/index.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { CancelCall } from '../history/evidence.ts';
 import { below } from '../support/seeded-random.ts';
 import type { Auditor } from './auditor.ts';
 import { Link, storeFor } from './network.ts';
@@ -28,6 +29,8 @@ export interface Wanted {
   ending: Ending | undefined;
   /** `done`: the store said that it is cancelled. */
   cancelled: 'no' | 'asked' | 'done';
+  /** What was answered to whoever wanted it cancelled. */
+  answer?: CancelCall['answer'];
 }
 
 export class Client {
@@ -145,6 +148,7 @@ export class Client {
         const answer = await this.#tasks.cancel(id, 'it is not wanted any more');
         this.#world.say('client', `cancels ${id.slice(-6)}: ${answer}`);
         this.#world.count('cancels');
+        wanted.answer = answer;
         if (answer === 'done') wanted.cancelled = 'done';
         return;
       } catch {

@@ -196,6 +196,8 @@ export class Cluster {
     if (!birth) return;
     this.#world.say(pod.name, 'is cloned');
     this.#world.count('clones');
+    // The copy answers for what the original held, and has none of its records.
+    pod.disk.hasLostMark = true;
     const name = `${pod.name}'`;
     const random = asBorn(birth, this.#world.fork());
     const process = new Process(this.#world.schedule, name, this.#world.seedOf(), random);

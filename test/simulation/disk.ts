@@ -28,6 +28,8 @@ export class Disk {
   #undo: (() => void)[] = [];
   /** How often it has lost what it had acknowledged. */
   lossCount = 0;
+  /** Whether nobody could tell any more what its processes were doing when they ended. */
+  hasLostMark = false;
   isFull = false;
   /** So many syncs to come are answered with an error. */
   failingSyncs = 0;
@@ -114,6 +116,7 @@ export class Disk {
 
   /** What was in the page cache is gone, and the mark was never synced. */
   losePower(): void {
+    this.hasLostMark = true;
     if (this.#mark) this.#mark = { ...this.#mark, isComplete: false };
   }
 

@@ -5,8 +5,11 @@ import type { EventRow } from '../../src/journal/index.ts';
 import { decodeRows } from '../../src/journal/record.ts';
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type TaskRecord } from '../../src/store/memory/tables.ts';
+import type { CancelCall } from '../history/evidence.ts';
 import type { Auditor } from './auditor.ts';
 import type { Client, Wanted } from './client.ts';
+import type { Ledger } from './ledger.ts';
+import { LifeJudge } from './life-judge.ts';
 import { expected, type Outside, type Published, planNamed, publishesIn } from './shapes.ts';
 import type { World } from './world.ts';
 
@@ -40,6 +43,7 @@ export function judge(
   auditor: Auditor,
   client: Pick<Client, 'wanted'>,
   outside: Outside,
+  ledger: Pick<Ledger, 'effectsOf'>,
   hosts: Hosts = NONE,
 ): void {
   const { tables } = world;
@@ -51,6 +55,7 @@ export function judge(
   }
   for (const wanted of client.wanted) judgeWanted(world, wanted);
   const done = effectsByRun(outside);
+  const lives = new LifeJudge(world);
   for (const task of tables.tasks.values()) {
     if (waitsInVain(task, hosts)) continue;
     if (!isEnded(task)) {
@@ -61,7 +66,17 @@ export function judge(
     judgeOutcome(world, task, wantedBy.get(task.taskId));
     judgeHistory(world, task, auditor.acceptedRows(task.taskId, task.generation));
     judgeEffects(world, task, done.get(task.taskId) ?? []);
+    lives.judge(task, {
+      changes: auditor.changesOf(task.taskId),
+      effects: ledger.effectsOf(task.taskId),
+      cancels: cancelsOf(task, wantedBy.get(task.taskId)),
+    });
   }
+}
+
+function cancelsOf({ taskId: task }: TaskRecord, wanted: Wanted | undefined): CancelCall[] {
+  if (!wanted || wanted.cancelled === 'no') return [];
+  return [{ task, answer: wanted.answer }];
 }
 
 /** What a host does for the fleet, and runs of its own whose records its disk has lost. */
@@ -105,6 +120,7 @@ function judgeOutcome(world: World, task: TaskRecord, wanted: Wanted | undefined
     return;
   }
   if (!wants.outcomes.includes(outcome)) return fault(`ended as ${outcome}: ${error}`);
+  if (outcome === 'exhausted') return;
   if (wants.result !== undefined && result !== String(wants.result)) {
     fault(`came to ${result}, not to ${wants.result}`);
   }

@@ -1,5 +1,6 @@
 /** Seeds that have found something once: they are simulated first, for ever. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { writeWhole } from '../support/save-leg.ts';
 import type { Failure } from './tally.ts';
 
 interface Kept {
@@ -25,7 +26,7 @@ export function keepSeeds(failures: readonly Failure[]): void {
   const lines = kept
     .sort((a, b) => a.seed - b.seed)
     .map(({ seed, found }) => `  { "seed": ${seed}, "found": ${JSON.stringify(found)} }`);
-  writeFileSync(FILE, `[\n${lines.join(',\n')}\n]\n`);
+  writeWhole(FILE, `[\n${lines.join(',\n')}\n]\n`);
 }
 
 function read(): Kept[] {

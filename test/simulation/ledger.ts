@@ -6,9 +6,12 @@
 import type { Engine } from '../../src/engine/index.ts';
 import type { LiveRun } from '../../src/engine/live-run.ts';
 import type { RunId } from '../../src/ground/index.ts';
+import type { Entry } from '../../src/journal/index.ts';
 import type { Prepared } from '../../src/journal/record.ts';
 import type { OfPhase } from '../../src/telemetry/events.ts';
+import type { Effect } from '../history/evidence.ts';
 import type { Auditor, Snapshot } from './auditor.ts';
+import { CancelJudge } from './cancel-judge.ts';
 import type { Disk } from './disk.ts';
 import type { Process } from './process.ts';
 import { planNamed } from './shapes.ts';
@@ -33,6 +36,9 @@ export interface Deadlines {
 
 interface Execution {
   readonly phase: string;
+  readonly attempt: number;
+  /** The last record before it. */
+  readonly seq: number;
   readonly epoch: number;
   readonly process: Process;
   readonly disk: Disk;
@@ -48,17 +54,31 @@ export class Ledger {
   /** By task and epoch: whose handlers it was that were called. */
   readonly #callers = new Map<string, Process>();
   readonly #waits: WaitJudge;
+  readonly cancels: CancelJudge;
+  /** By task: what the history checker wants to know of calls. */
+  readonly #effects = new Map<string, (Effect & { readonly disk: Disk })[]>();
+  /** By task and epoch: the last record of it that was ever durable anywhere. */
+  readonly #reached = new Map<string, number>();
+  /** By task and epoch: how many phases were done again that had been done before. */
+  readonly #repeats = new Map<string, number>();
 
   constructor(world: World, auditor: Auditor) {
     this.#world = world;
     this.#auditor = auditor;
     this.#waits = auditor.waits;
+    this.cancels = new CancelJudge(world);
   }
 
   /** A record is on its way to the disk of this process; `run` is what it was before. */
   appended(process: Process, run: LiveRun | undefined, prepared: Prepared): void {
     if (run?.plan.name.startsWith('recovery/')) return;
     this.#waits.appended(process, run, prepared);
+    this.cancels.appended(prepared.entry);
+  }
+
+  /** A record has reached a disk. */
+  durable({ run, seq }: Entry): void {
+    this.#reached.set(run, Math.max(seq, this.#reached.get(run) ?? -1));
   }
 
   /** Wraps a call: the engine's own port for it. */
@@ -82,10 +102,14 @@ export class Ledger {
     this.#judge(caller, of, run.seq, tie.epoch);
     const { process, disk } = caller;
     const { lossCount } = disk;
-    const [phase, epoch] = [of.phase, tie.epoch];
-    const execution: Execution = { phase, epoch, process, disk, lossCount, isOver: false };
+    const [{ phase, attempt }, { epoch }] = [of, tie];
+    const { seq } = run;
+    const execution = { phase, attempt, seq, epoch, process, disk, lossCount, isOver: false };
     const place = `${of.run} ${tie.generation} ${of.step}`;
+    this.cancels.begins(of.run, epoch, brief(of));
+    this.#note(of, execution);
     this.#probeFirst(place, of);
+    this.#boundRepeats(place, of, execution);
     const before = this.#executions.get(place);
     if (before) before.push(execution);
     else this.#executions.set(place, [execution]);
@@ -125,6 +149,46 @@ export class Ledger {
     if (!snapshot) return fault('I21', `under epoch ${epoch}, which nobody was given`);
     const why = repeats(snapshot, of, disk, planPlaces(of.machine));
     if (why) fault('I19', why);
+  }
+
+  #note({ run: task, step }: OfPhase, { phase, attempt, epoch, process, disk }: Execution): void {
+    const unasked = { subject: '', idempotencyKey: '', outcome: '' };
+    const [at, pod] = [this.#world.tables.now(), process.name];
+    const effect = { task, step, phase, attempt, fencingToken: epoch, pod, at, disk, ...unasked };
+    const before = this.#effects.get(task);
+    if (before) before.push(effect);
+    else this.#effects.set(task, [effect]);
+  }
+
+  /** What handlers were called for, on hosts whose disks can tell all that they were told. */
+  effectsOf(task: string): readonly Effect[] {
+    const effects = this.#effects.get(task) ?? [];
+    return effects.filter(({ disk }) => disk.lossCount === 0 && !disk.hasLostMark);
+  }
+
+  /**
+   * I19: what had been done before is done again only as far as the store did not have its records,
+   * and the one phase that had none. One owner does one attempt once.
+   */
+  #boundRepeats(place: string, of: OfPhase, { phase, attempt, seq, epoch }: Execution): void {
+    if (phase === 'probe') return;
+    const fault = (promise: string, how: string) =>
+      this.#world.violate(promise, `${brief(of)} of ${of.run} ${how}`);
+    const same = (this.#executions.get(place) ?? []).filter(
+      (one) => one.phase === phase && one.attempt === attempt,
+    );
+    const isTwice = same.some((one) => one.epoch === epoch && one.seq === seq);
+    if (isTwice) fault('I12', `was begun twice by epoch ${epoch}`);
+    const claim = `${of.run} ${epoch}`;
+    const had = this.#auditor.claims.get(claim)?.seq ?? -1;
+    // What came of it would be on record by now, were it to count.
+    if (!same.some((one) => one.isOver && one.epoch !== epoch && one.seq >= had)) return;
+    const count = (this.#repeats.get(claim) ?? 0) + 1;
+    this.#repeats.set(claim, count);
+    this.#world.count('phases repeated');
+    const unflushed = Math.max(0, (this.#reached.get(of.run) ?? -1) - had);
+    if (count <= unflushed + 1) return;
+    fault('I19', `is the ${count}th phase again, and ${unflushed} records had not been flushed`);
   }
 
   /** I41: what was interrupted inside work or persist asks `check` first, where there is one. */

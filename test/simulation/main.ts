@@ -16,11 +16,14 @@ Simulates fleets under virtual time and seeded faults, and checks the contract a
 
   --seeds N    so many seeds (200), after those that have found something once
   --from S     the first of them (1); an interrupted campaign goes on from the one it last named
+  --minutes M  begins no seed after so many minutes, and tells what came of those that were begun;
+               so it is after SIGINT
+  --first      begins no seed after one has failed
   --jobs J     processes at a time (${availableParallelism()}, the cores)
   --small      fewer tasks a seed, and shorter storms
   --mutant M   with a planted bug: ${MUTANTS.map(({ name }) => name).join(', ')}
   --keep       adds seeds that fail to test/simulation/seeds.json
-  --save       adds the figures to docs/results/simulate.json
+  --save       adds the figures to docs/results/simulate.json; not with --mutant
   --json       figures as one JSON object, the last line of stdout
   --seed N     tells the story of one seed in words instead
   --stacks     with --seed: errors have their stacks; that makes the trace another one
@@ -30,6 +33,8 @@ ${CAMPAIGN_COUNT_MIN} seeds or more: such a campaign is void.`;
 
 const PROGRESS_MS = 5_000;
 const STACK_COUNT = 20;
+/** What a shell says of whoever was interrupted. */
+const STOPPED = 130;
 
 const { values } = read();
 const mutant = MUTANTS.find(({ name }) => name === values.mutant);
@@ -37,6 +42,7 @@ if (values.mutant !== undefined && !mutant) {
   const names = MUTANTS.map(({ name }) => name).join(', ');
   refuse(`--mutant wants one of ${names}; got ${values.mutant}`);
 }
+if (mutant && values.save) refuse('--save is for what was found without a planted bug');
 if (values.help) process.stdout.write(`${HELP}\n`);
 else if (values.seed !== undefined) await tell(whole('seed', values.seed));
 else await simulateMany();
@@ -47,6 +53,8 @@ function read() {
       options: {
         seeds: { type: 'string', default: '200' },
         from: { type: 'string', default: '1' },
+        minutes: { type: 'string' },
+        first: { type: 'boolean' },
         jobs: { type: 'string', default: `${availableParallelism()}` },
         seed: { type: 'string' },
         mutant: { type: 'string' },
@@ -89,22 +97,37 @@ async function simulateMany(): Promise<void> {
   const from = whole('from', values.from);
   const count = whole('seeds', values.seeds, 1);
   const jobs = whole('jobs', values.jobs, 1);
-  const fresh = Array.from({ length: count }, (_, index) => from + index);
-  const seeds = [...new Set([...keptSeeds(), ...fresh])];
+  const minutes = values.minutes === undefined ? undefined : whole('minutes', values.minutes, 1);
+  const seeds = [...new Set([...keptSeeds(), ...freshFrom(from, count)])];
   const tally = new Tally();
   const begun = performance.now();
+  const secondsSince = () => (performance.now() - begun) / 1e3;
   const running = new Set<number>();
+  let isStopped = false;
+  // Those that are under way are waited for: a seed is whole or was not simulated.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      isStopped = true;
+    });
+  }
+  const isOver = () =>
+    isStopped ||
+    (values.first === true && tally.failures.length > 0) ||
+    (minutes !== undefined && secondsSince() >= minutes * 60);
+  let next = from;
   const progress = setInterval(() => {
     // Those that are kept come first, and come again.
-    const begun = [...running].filter((seed) => seed >= from);
+    const left = [...running].filter((seed) => seed >= from);
     process.stderr.write(
       `${tally.seeds} of ${seeds.length} seeds, ${tally.failures.length} broken; ` +
-        `goes on with --from ${begun.length > 0 ? Math.min(...begun) : from}\n`,
+        `goes on with --from ${left.length > 0 ? Math.min(...left) : next}\n`,
     );
   }, PROGRESS_MS);
   const orders = function* () {
     for (const seed of seeds) {
+      if (isOver()) return;
       running.add(seed);
+      if (seed >= next && seed < from + count) next = seed + 1;
       yield { seed, isSmall: values.small };
     }
   };
@@ -119,7 +142,18 @@ async function simulateMany(): Promise<void> {
     },
   });
   clearInterval(progress);
-  conclude(tally, { from, to: from + count - 1, jobs, seconds: (performance.now() - begun) / 1e3 });
+  const left = seeds.length - tally.seeds;
+  if (left > 0) {
+    process.stderr.write(
+      `${left} of ${seeds.length} seeds were not begun: --from ${next} goes on\n`,
+    );
+  }
+  conclude(tally, { from, to: next - 1, jobs, seconds: secondsSince() });
+  if (isStopped) process.exitCode = STOPPED;
+}
+
+function freshFrom(from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => from + index);
 }
 
 function conclude(
@@ -129,7 +163,8 @@ function conclude(
   const seconds = Math.round(of.seconds * 10) / 10;
   const figures = { ...of, seconds, ...tally.figures() };
   if (values.keep) keepSeeds(tally.failures);
-  if (values.save) {
+  // Of none nothing is to be kept.
+  if (values.save && tally.seeds > 0) {
     const size = values.small ? ' --small' : '';
     const command = `npm run simulate -- --seeds ${of.to - of.from + 1} --from ${of.from}${size}`;
     saveLeg('simulate', command, figures);
@@ -141,6 +176,6 @@ function conclude(
   process.stdout.write(values.json ? `${JSON.stringify(figures)}\n` : `${lines.join('\n')}\n`);
   const { missing } = figures;
   if (missing.length > 0) process.stderr.write(`${missing.join(', ')} never came up\n`);
-  const isVoid = missing.length > 0 && of.to - of.from + 1 >= CAMPAIGN_COUNT_MIN;
+  const isVoid = missing.length > 0 && tally.seeds >= CAMPAIGN_COUNT_MIN;
   process.exitCode = tally.failures.length > 0 || isVoid ? 1 : 0;
 }

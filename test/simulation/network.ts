@@ -141,6 +141,7 @@ class Call {
       const cancel = world.schedule.at(lateMs, giveUp('no answer in time'), process);
       const fate = given ?? this.#fate();
       if (fate !== 'fine') world.count(`calls ${fate}`);
+      auditor.fared(this.#told, fate, this.#ports.store.isCut);
       if (fate === 'cut') return;
       if (fate === 'refused') {
         world.schedule.at(world.nowMs + this.#legMs(), giveUp('refused'), process);
@@ -205,6 +206,7 @@ class Call {
     if ('error' in answered) return reject(answered.error);
     const sent = { ms: this.#sentMs, ownMs: this.#sentOwnMs };
     this.#ports.onAnswer?.(this.#told, answered.answer, sent);
+    this.#ports.auditor.delivered(this.#told, answered.answer);
     this.#ports.auditor.heard(this.#told);
     const { verb, given } = this.#told;
     if (verb !== 'beat' || !this.#ports.link.isFirst) return resolve(answered.answer);

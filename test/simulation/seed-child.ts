@@ -21,4 +21,6 @@ process.on('message', ({ seed, isSmall, mutant }: Order) => {
     },
   );
 });
+// A terminal tells the whole group: whoever asked for this seed waits for it, and ends this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('disconnect', () => process.exit());

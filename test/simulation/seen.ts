@@ -1,5 +1,6 @@
 /** What the auditor remembers of a task from one look to the next, and how it names what it saw. */
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
+import type { Change } from '../history/evidence.ts';
 
 /** What may not change just like that. */
 export type Seen = Pick<
@@ -13,11 +14,15 @@ export type Seen = Pick<
   | 'result'
   | 'error'
   | 'finishedAt'
+  | 'lastHash'
+  | 'retryCount'
+  | 'crashes'
+  | 'control'
 >;
 
 export function seenOf(task: TaskRecord): Seen {
   const { status, claimEpoch, generation, claimedBy, lastSeq } = task;
-  const { outcome, result, error, finishedAt } = task;
+  const { outcome, result, error, finishedAt, lastHash, retryCount, crashes, control } = task;
   return {
     status,
     claimEpoch,
@@ -28,6 +33,10 @@ export function seenOf(task: TaskRecord): Seen {
     result,
     error,
     finishedAt,
+    lastHash,
+    retryCount,
+    crashes,
+    control,
   };
 }
 
@@ -42,8 +51,37 @@ export function isSame(a: Seen, b: Seen): boolean {
     a.outcome === b.outcome &&
     a.result === b.result &&
     a.error === b.error &&
-    a.finishedAt === b.finishedAt
+    a.finishedAt === b.finishedAt &&
+    a.lastHash === b.lastHash &&
+    a.retryCount === b.retryCount &&
+    a.crashes === b.crashes &&
+    a.control === b.control
   );
+}
+
+/** From one look to the next, in the words of the history checker. */
+export function changeOf(before: Seen | undefined, now: Seen, at: number): Change {
+  return {
+    at,
+    wasStatus: before?.status,
+    status: now.status,
+    wasEpoch: before?.claimEpoch ?? 0,
+    epoch: now.claimEpoch,
+    wasOwner: before?.claimedBy,
+    owner: now.claimedBy,
+    wasGeneration: before?.generation ?? now.generation,
+    generation: now.generation,
+    wasHash: before?.lastHash,
+    hash: now.lastHash,
+    wasOutcome: before?.outcome,
+    outcome: now.outcome,
+    wasRetries: before?.retryCount ?? 0,
+    retries: now.retryCount,
+    wasCrashes: before?.crashes ?? 0,
+    crashes: now.crashes,
+    wasControl: before?.control,
+    control: now.control,
+  };
 }
 
 export function endingOf({ status, outcome, result, error, finishedAt }: Seen): string {

@@ -258,13 +258,16 @@ export class SimJournal extends DiskReader implements Journal {
     throw new DiskError('the process has died');
   }
 
-  #put({ entry, data, hash }: Prepared): void {
+  #put(prepared: Prepared): void {
+    const { entry, data, hash } = prepared;
+    this.#ports.onDurable?.(prepared);
     const disk = this.#disk;
     const { run, seq, at, epoch, event, state, opens, closes, wakeAt } = entry;
     if (opens) this.#open(entry, opens);
     disk.lsn += 1;
     disk.addEvent({ lsn: disk.lsn, run, seq, at, epoch, event: event.type, state, data, hash });
-    if (closes) {
+    // As in the file: what is held for a store is not sealed, or retention might come for it.
+    if (closes && closes.generation === undefined) {
       const row = disk.runs.get(run);
       if (!row) throw new DamagedRunError(run, 'it has no row');
       const { id, machine, version, key, started_at, generation } = row;

@@ -101,6 +101,7 @@ export class SimPod {
         const run = this.engine?.liveRun(prepared.entry.run);
         ledger.appended(this.process, run, prepared);
       },
+      onDurable: ({ entry }) => ledger.durable(entry),
     });
     auditor.journals.set(this.process, this.journal);
     const store = storeFor({
@@ -244,6 +245,7 @@ export class SimPod {
   #heard({ verb, given }: Told, answer: unknown, sent: Sent): void {
     if (verb === 'register') this.process.stoppedAt = undefined;
     if (verb !== 'beat' || (answer as BeatAnswer).kind !== 'taken') return;
+    this.#host.ledger.cancels.heard(answer as BeatAnswer, (task) => this.engine.liveRun(task));
     this.#beats.set((given[0] as Beat).pod, sent);
   }
 

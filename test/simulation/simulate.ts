@@ -90,7 +90,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
     }
     auditor.lookAtAll('the storm');
-    if (!isBroken()) judge(world, auditor, client, outside, cluster);
+    if (!isBroken()) judge(world, auditor, client, outside, ledger, cluster);
     if (!isBroken()) cluster.judge();
   } finally {
     process.off('unhandledRejection', heard);

@@ -10,7 +10,8 @@ import {
   type TaskRecord,
 } from '../../src/store/memory/tables.ts';
 import type { PodStatus } from '../../src/store/words.ts';
-import { endingOf, isSame, type Seen, seenOf } from './seen.ts';
+import type { Change } from '../history/evidence.ts';
+import { changeOf, endingOf, isSame, type Seen, seenOf } from './seen.ts';
 import type { World } from './world.ts';
 
 const RANK: Record<PodStatus, number> = { up: 0, draining: 1, dead: 2, down: 3 };
@@ -30,6 +31,8 @@ export class TableAudit {
   readonly #pods = new Map<string, SeenPod>();
   #looks = 0;
   readonly #owners = new Map<string, string>();
+  /** All that was ever seen of each task. */
+  readonly changes = new Map<string, Change[]>();
 
   constructor(world: World) {
     this.#world = world;
@@ -71,7 +74,12 @@ export class TableAudit {
   #see(task: TaskRecord): boolean {
     const before = this.#seen.get(task.taskId);
     if (before && isSame(before, task)) return false;
-    this.#seen.set(task.taskId, seenOf(task));
+    const seen = seenOf(task);
+    this.#seen.set(task.taskId, seen);
+    const change = changeOf(before, seen, this.#tables.now());
+    const changes = this.changes.get(task.taskId);
+    if (changes) changes.push(change);
+    else this.changes.set(task.taskId, [change]);
     if (before) this.#compare(before, task);
     this.#ownOnce(task);
     return true;

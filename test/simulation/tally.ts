@@ -50,6 +50,15 @@ export const WANTED_KINDS = [
   'judged delays',
   'judged waits',
   'judged waits of several owners',
+  'judged cancels',
+  'judged fences',
+  'judged: counts agree',
+  'judged: an interruption is an attempt',
+  'judged: a cancel holds',
+  'judged: attempts are bounded',
+  'sweeps with crashes',
+  'sweeps without crashes',
+  'phases repeated',
 ] as const;
 
 export interface Failure {

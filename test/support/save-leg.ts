@@ -3,7 +3,7 @@
  * which commit and machine, by which command it was run and what it counted.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, platform } from 'node:os';
 
 export type Figures = Readonly<Record<string, unknown>>;
@@ -38,7 +38,19 @@ export function saveLeg(tool: string, command: string, figures: Figures): void {
   };
   mkdirSync(RESULTS, { recursive: true });
   const legs = [...savedLegs(tool), leg];
-  writeFileSync(new URL(`${tool}.json`, RESULTS), `${JSON.stringify(legs, null, 2)}\n`);
+  writeWhole(new URL(`${tool}.json`, RESULTS), `${JSON.stringify(legs, null, 2)}\n`);
+}
+
+/** The legs before it are the work of hours: whoever dies half way leaves them as they were. */
+export function writeWhole(file: URL, text: string): void {
+  const beside = new URL(`${file.href}.${process.pid}.tmp`);
+  try {
+    writeFileSync(beside, text, { flush: true });
+    renameSync(beside, file);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
 }
 
 /** The commit of the tree, with a mark where the product or its tests differ from it. */
