@@ -1,4 +1,6 @@
 /** What a run has to say: its doses, what each rule found, and whether any of it counts. */
+
+import { isUndecided } from '../history/checker.ts';
 import type { RuleReport } from '../history/rule.ts';
 import type { Reason } from '../history/rules-effects.ts';
 import type { Faults } from './faults.ts';
@@ -116,6 +118,9 @@ function missedOf({ doses, faults, judge, stage }: ReportParts): string[] {
     ...judge.rules
       .filter(({ looked }) => looked === 0)
       .map(({ name }) => `the rule '${name}' looked at nothing`),
+    ...judge.rules
+      .filter(isUndecided)
+      .map(({ name, undecided }) => `the rule '${name}' could not decide ${undecided} times`),
   ];
 }
 

@@ -2,8 +2,12 @@
 import { expect, test } from 'vitest';
 import { BAD_HISTORIES } from './bad-histories.ts';
 import { afterDrain, FIRST_ATTEMPTS } from './bad-history.ts';
+import { isUndecided } from './checker.ts';
+import { CALLS_MAX } from './linearize.ts';
 import { brokenBy, check, DONE, END, PROBED, TAKEN_LEFT } from './made-history.ts';
+import type { Around, Life } from './rule.ts';
 import { RULES } from './rules.ts';
+import { registerIsLinear } from './rules-register.ts';
 
 test('a history that is as it should be breaks no rule, and every rule has looked at it', () => {
   const { rules, tallies, repeats, recovered } = check();
@@ -45,4 +49,21 @@ test('a rule that had nothing to look at says so', () => {
   const nothing = { effects: [], acknowledged: [], cancels: [], calls: [], snapshots: [] };
   const { rules } = check({ ...nothing, files: [] });
   expect(rules.map(({ looked }) => looked)).toEqual(RULES.map(() => 0));
+});
+
+test('a search that is too long is told as undecided, and more than a few of them make a rule void', () => {
+  const task = 'long';
+  const calls = Array.from({ length: CALLS_MAX + 1 }, (_, at) => ({
+    call: 'claim' as const,
+    pod: 'alder',
+    fromMs: at,
+    toMs: at + 1,
+    tasks: [{ task, epoch: at + 1 }],
+  }));
+  const life = { task, row: { status: 'claimed', epoch: CALLS_MAX + 1 } } as unknown as Life;
+  const around = { calls, changes: [], pods: new Map() } as unknown as Around;
+  expect(registerIsLinear.ofLife!(life, around)).toEqual({ looked: 0, faults: [], undecided: 1 });
+  const report = { name: '', proves: [], broken: 0 };
+  expect(isUndecided({ ...report, looked: 98, undecided: 2 })).toBe(false);
+  expect(isUndecided({ ...report, looked: 97, undecided: 3 })).toBe(true);
 });

@@ -27,6 +27,12 @@ export interface CheckerOptions extends Evidence {
 }
 
 const SAMPLE_COUNT = 1_000;
+/** A rule that gives up on more than this, and on more than one, has not been asked. */
+const UNDECIDED_SHARE_MAX = 0.02;
+
+export function isUndecided({ looked, undecided }: RuleReport): boolean {
+  return undecided > Math.max(1, (looked + undecided) * UNDECIDED_SHARE_MAX);
+}
 
 export class HistoryChecker {
   readonly tallies: Readonly<Record<Weight, Tally>> = {
@@ -45,8 +51,8 @@ export class HistoryChecker {
   readonly #options: CheckerOptions;
   readonly #book: EvidenceBook;
   readonly #around: Omit<Around, 'acknowledged' | 'cancels' | 'changes' | 'calls'>;
-  readonly #counts = new Map<Rule, { looked: number; broken: number }>(
-    RULES.map((rule) => [rule, { looked: 0, broken: 0 }]),
+  readonly #counts = new Map<Rule, { looked: number; broken: number; undecided: number }>(
+    RULES.map((rule) => [rule, { looked: 0, broken: 0, undecided: 0 }]),
   );
 
   constructor(options: CheckerOptions) {
@@ -100,10 +106,11 @@ export class HistoryChecker {
     });
   }
 
-  #count(rule: Rule, { looked, faults }: Finding): void {
+  #count(rule: Rule, { looked, faults, undecided = 0 }: Finding): void {
     const counts = this.#counts.get(rule)!;
     counts.looked += looked;
     counts.broken += faults.length;
+    counts.undecided += undecided;
     this.tallies[rule.weight].add(...faults.map((words) => `${rule.name}: ${words}`));
   }
 }

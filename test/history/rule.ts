@@ -74,6 +74,8 @@ export interface Finding {
   readonly looked: number;
   /** In words. */
   readonly faults: readonly string[];
+  /** What could not be looked at to the end. */
+  readonly undecided?: number | undefined;
 }
 
 export interface Rule {
@@ -91,6 +93,7 @@ export interface RuleReport {
   readonly proves: readonly string[];
   readonly looked: number;
   readonly broken: number;
+  readonly undecided: number;
 }
 
 const ENDED = ['completed', 'failed', 'cancelled'];

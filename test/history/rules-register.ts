@@ -14,8 +14,8 @@ export const registerIsLinear: Rule = {
     const diedAt = (pod: string) => pods.get(pod)?.deadAt;
     const ops = registerCalls(calls, changes, { row, diedAt });
     const linearity = linearityOf(ops, claimRegister);
-    // One that is too long for a search was not looked at.
-    if (linearity === 'undecided') return { looked: 0, faults: [] };
+    // One that is too long for a search was not looked at, and is told as such.
+    if (linearity === 'undecided') return { looked: 0, faults: [], undecided: 1 };
     const fault = `${task}: what pods were told of its claim fits no order`;
     return { looked: 1, faults: linearity === 'linear' ? [] : [fault] };
   },

@@ -98,7 +98,8 @@ async function simulateMany(): Promise<void> {
   const count = whole('seeds', values.seeds, 1);
   const jobs = whole('jobs', values.jobs, 1);
   const minutes = values.minutes === undefined ? undefined : whole('minutes', values.minutes, 1);
-  const seeds = [...new Set([...keptSeeds(), ...freshFrom(from, count)])];
+  const fresh = Array.from({ length: count }, (_, index) => from + index);
+  const seeds = [...new Set([...keptSeeds(), ...fresh])];
   const tally = new Tally();
   const begun = performance.now();
   const secondsSince = () => (performance.now() - begun) / 1e3;
@@ -114,20 +115,21 @@ async function simulateMany(): Promise<void> {
     isStopped ||
     (values.first === true && tally.failures.length > 0) ||
     (minutes !== undefined && secondsSince() >= minutes * 60);
-  let next = from;
+  const given = new Set<number>();
+  // Those that are kept come first, wherever they are.
+  const next = () => fresh.find((seed) => !given.has(seed)) ?? from + count;
   const progress = setInterval(() => {
-    // Those that are kept come first, and come again.
     const left = [...running].filter((seed) => seed >= from);
     process.stderr.write(
       `${tally.seeds} of ${seeds.length} seeds, ${tally.failures.length} broken; ` +
-        `goes on with --from ${left.length > 0 ? Math.min(...left) : next}\n`,
+        `goes on with --from ${Math.min(next(), ...left)}\n`,
     );
   }, PROGRESS_MS);
   const orders = function* () {
     for (const seed of seeds) {
       if (isOver()) return;
       running.add(seed);
-      if (seed >= next && seed < from + count) next = seed + 1;
+      given.add(seed);
       yield { seed, isSmall: values.small };
     }
   };
@@ -145,15 +147,11 @@ async function simulateMany(): Promise<void> {
   const left = seeds.length - tally.seeds;
   if (left > 0) {
     process.stderr.write(
-      `${left} of ${seeds.length} seeds were not begun: --from ${next} goes on\n`,
+      `${left} of ${seeds.length} seeds were not begun: --from ${next()} goes on\n`,
     );
   }
-  conclude(tally, { from, to: next - 1, jobs, seconds: secondsSince() });
+  conclude(tally, { from, to: next() - 1, jobs, seconds: secondsSince() });
   if (isStopped) process.exitCode = STOPPED;
-}
-
-function freshFrom(from: number, count: number): number[] {
-  return Array.from({ length: count }, (_, index) => from + index);
 }
 
 function conclude(
