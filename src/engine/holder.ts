@@ -84,6 +84,7 @@ export class Holder {
     const { runs } = this.#ports;
     // A record of an earlier hold on it may still be on its way to the disk.
     await runs.letGo.get(offer.id);
+    if (offer.tie.isOver) return;
     if (offer.rows.length > 0) await this.#takeOver(offer);
     else await this.#begin(offer);
   }
@@ -93,6 +94,7 @@ export class Holder {
     const { clock } = this.#ports;
     const answer = parseInput(clock, plan, input);
     const parsed = answer instanceof Promise ? await answer : answer;
+    if (tie.isOver) return;
     const now = clock.now();
     const event: Extract<RunEvent, { type: 'STARTED' }> = {
       type: 'STARTED',
@@ -196,6 +198,7 @@ export class Holder {
   ): Promise<void> {
     const { journal, clock, registry, runs, recorder } = this.#ports;
     await runs.letGo.get(id);
+    if (tie.isOver) return;
     const ending = endingHere(journal, id);
     if (ending) return tie.ended(ending);
     const found = load(journal, registry, id, this.#evidenceOf(id));

@@ -23,6 +23,8 @@ export interface Tie {
   readonly epoch: number;
   /** Part of idempotency keys; rises when the run is to do everything anew. */
   readonly keyGeneration: number;
+  /** Nothing is told or asked any more; a later tie may bind the same run. */
+  readonly isOver: boolean;
   /** Whether a phase may begin now. */
   isCurrent(): boolean;
   /** Resolves when that is so again, with false where the run is no longer ours. */

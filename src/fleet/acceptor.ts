@@ -44,11 +44,13 @@ export class Acceptor {
 
   /** Resolves when each of them is on this disk, or on its way to being failed. */
   async accept(tasks: readonly ClaimedTask[]): Promise<void> {
-    const { holdings, journal, adoptLocal } = this.#ports;
+    const { holdings, journal, adoptLocal, keeper } = this.#ports;
     const fresh = tasks.filter(({ task, epoch }) => !holdings.has(task, epoch));
     await adoptLocal(fresh.filter(({ pinnedTo }) => pinnedTo === journal));
     const unknown = fresh.filter(({ pinnedTo }) => pinnedTo !== journal);
     const segments = await this.#loadHistories(unknown);
+    // The answer may have come so late that the next life of this pod has them.
+    if (keeper.isDead) return;
     await Promise.all(unknown.map((task) => this.#acceptOrFail(task, segments)));
   }
 

@@ -7,6 +7,8 @@ import { segmentOf } from './history.ts';
 
 /** What a held run needs of the life it belongs to. */
 export interface Keeper {
+  /** It was taken for dead, or has ended: another life of this pod may hold its runs. */
+  readonly isDead: boolean;
   isCurrent(): boolean;
   whenCurrent(held: HeldRun): Promise<boolean>;
   /** Records have been added that the store does not have. */

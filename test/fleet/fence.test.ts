@@ -1,5 +1,6 @@
 /** A pod that the fleet may have given up on begins nothing; one it has given up on is never revived. */
 import { expect, test } from 'vitest';
+import type { PodId } from '../../src/store/index.ts';
 import { gate, never } from '../support/fleets.ts';
 import { onlyWork, Script, twoSteps } from './script.ts';
 import { HEARTBEAT_MS, SILENT_MS, STEADY_MS, useTestFleets } from './support.ts';
@@ -173,4 +174,38 @@ test('a change of the primary makes the pod look at what it holds', async () => 
   await clock.advance(4 * HEARTBEAT_MS);
   expect(moved).toMatchObject([{ from: '1', to: '2' }]);
   expect(pod.wire.asked).toContain('held');
+});
+
+test('I9: a run whose records come after its pod was taken for dead is not begun beside the next life of it', async () => {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const { clock, startPod, row, store } = startFleet();
+  const options = { machines: [machine], around: script.around };
+  const first = await startPod('birch', options);
+  script.holds.set('b.work', never());
+  const { id } = await first.fleet.enqueue(machine, {});
+  await clock.advance(3_000);
+  first.crash();
+  const ownerOf = async () => (await row(id))!.claimedBy as PodId;
+  const [birch, elder] = [await ownerOf(), 'elder' as PodId];
+  await store.fence(birch, elder, 'proved');
+  const pod = await startPod('alder', options);
+  const { wire } = pod;
+  const records = gate();
+  wire.holdsAnswers.set('histories', records.opened);
+  const taking = { from: birch, by: elder, to: 'pool', countMax: 9, spreadMs: 0 } as const;
+  await store.take({ ...taking, crashed: 'none' });
+  await clock.advance(2 * HEARTBEAT_MS);
+  expect([await ownerOf(), wire.asked.includes('histories')]).toEqual([pod.id, true]);
+  wire.holdsAnswers.clear();
+  await store.fence(pod.id, elder, 'proved');
+  await clock.advance(5 * HEARTBEAT_MS);
+  expect(script.calls.at(-1)).toBe('b.work@4');
+  records.open();
+  await clock.advance(3_000);
+  // What is on this disk is still the later life's: a third one knows who was inside, and goes on.
+  await startPod('alder', { ...options, dataDir: pod.crash() });
+  await clock.advance(1_000);
+  expect(script.calls.slice(-2)).toEqual(['b.probe@5', 'b.work@5']);
+  expect(await row(id)).toMatchObject({ status: 'claimed', crashes: 1 });
 });
