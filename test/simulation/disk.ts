@@ -110,6 +110,8 @@ export class Disk {
   loseLast(count: number): number {
     const lost = this.#undo.splice(Math.max(0, this.#undo.length - count));
     for (const undo of lost.reverse()) undo();
+    // What came after them, and was never known to be there, cannot have stayed.
+    this.unsynced = undefined;
     this.lossCount += 1;
     return lost.length;
   }
