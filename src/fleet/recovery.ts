@@ -91,7 +91,10 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
       wasOutage = isOutage;
       return { pods: list, isOutage };
     },
-    fence: (pod) => store.fence(pod as PodId, self(), { silentMs }),
+    fence: async (pod) => {
+      if (!ports.life()?.watch.isSteady(clock.monotonicMs())) return false;
+      return store.fence(pod as PodId, self(), { silentMs });
+    },
     take: (pod, countsCrash) =>
       store.take({
         from: pod as PodId,
@@ -131,8 +134,11 @@ export function outageOf(
 
 async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts) {
   const found = await store.worklist(silentMs);
-  // By the store's clock, and by what this pod has seen for itself.
-  const seen = life()?.watch.silent(clock.monotonicMs()) ?? [];
+  // By the store's clock, and by what this pod has seen for itself. The store may have been away since
+  // the sweep began: whoever was not heard meanwhile has no say in who was.
+  const watch = life()?.watch;
+  const nowMs = clock.monotonicMs();
+  const seen = watch?.isSteady(nowMs) ? watch.silent(nowMs) : [];
   const silent = found.silent.filter(({ pod, seq }) =>
     seen.some((glimpse) => glimpse.pod === pod && glimpse.seq === seq),
   );

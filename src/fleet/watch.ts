@@ -32,8 +32,7 @@ export class Watch {
 
   /** A heartbeat was acknowledged at `nowMs`, and this was the fleet. */
   see(fleet: readonly PodGlimpse[], nowMs: number): void {
-    const isBroken =
-      this.#lastMs === undefined || nowMs - this.#lastMs > 2 * this.#options.heartbeatMs;
+    const isBroken = this.#isBroken(nowMs);
     if (isBroken || this.#steadySinceMs === undefined) this.#steadySinceMs = nowMs;
     this.#lastMs = nowMs;
     this.#fleet = fleet;
@@ -59,8 +58,8 @@ export class Watch {
 
   /** Whether this pod has been heard without a break for long enough to judge others. */
   isSteady(nowMs: number): boolean {
-    const { silentMs } = this.#options;
-    return this.#steadySinceMs !== undefined && nowMs - this.#steadySinceMs >= 2 * silentMs;
+    if (this.#steadySinceMs === undefined || this.#isBroken(nowMs)) return false;
+    return nowMs - this.#steadySinceMs >= 2 * this.#options.silentMs;
   }
 
   /** Pods that have been silent for too long, by the store's clock and by ours. */
@@ -77,6 +76,11 @@ export class Watch {
       .map((glimpse) => this.#leftMs(glimpse, nowMs))
       .filter((ms) => ms > 0);
     return left.length > 0 ? Math.min(...left) : undefined;
+  }
+
+  /** No answer has come for so long that the store may have been away, for others as well. */
+  #isBroken(nowMs: number): boolean {
+    return this.#lastMs === undefined || nowMs - this.#lastMs > 2 * this.#options.heartbeatMs;
   }
 
   #silenceMs({ silenceMs }: PodGlimpse): number {

@@ -46,6 +46,13 @@ test('a pod is steady once it was heard without a break for twice the silence', 
   expect(watch.isSteady(10_000)).toBe(true);
 });
 
+test('whoever was not answered for two heartbeats is not steady, long before it is answered again', () => {
+  const watch = newWatch();
+  beat(watch, 0, 20_000, 0);
+  expect(watch.isSteady(22_000)).toBe(true);
+  expect(watch.isSteady(22_001)).toBe(false);
+});
+
 test('a break of more than two heartbeats begins the count anew, for itself and for what it saw', () => {
   const watch = newWatch();
   beat(watch, 0, 10_000, 0);
