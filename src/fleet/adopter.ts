@@ -4,7 +4,7 @@
  * for. A run goes on from the local records where they continue what the store has, and from the
  * store's otherwise; nothing that came from the store runs before the store has said whose it is.
  */
-import type { Engine, LocalHold } from '../engine/index.ts';
+import type { Engine, LocalHold, WrittenRecord } from '../engine/index.ts';
 import type { Clock, RunId } from '../ground/index.ts';
 import type { Head, PodId, Segment, Store, TakenTask } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
@@ -111,12 +111,13 @@ export class Adopter {
     const { run, generation, epoch } = hold;
     const written = this.#ports.engine.held.written(run);
     const last = written.at(-1)!;
-    const isUsable = !head || written[head.lastSeq]?.hash === head.lastHash;
+    const from = firstToSend(written, head);
+    const isUsable = from !== undefined;
     if (isUsable) {
-      const fresh = written.slice(head ? head.lastSeq + 1 : 0);
-      const tail = segmentOf({ task: run, generation, epoch }, head?.lastHash ?? '', fresh);
+      const prevHash = written[from - 1]?.hash ?? '';
+      const tail = segmentOf({ task: run, generation, epoch }, prevHash, written.slice(from));
       if (tail) tails.push(tail);
-    } else if (head.epoch <= epoch) {
+    } else if (head && head.epoch <= epoch) {
       // Under a later epoch others have gone on with it, which is as it should be.
       const message = `the store has record ${head.lastSeq} of run ${run}, and the journal has not`;
       tell('journal.alarm', () => ({ kind: 'behindStore', message }));
@@ -159,4 +160,18 @@ export class Adopter {
       engine.cancel(task.task, 'cancelled by request').catch(() => undefined);
     }
   }
+}
+
+/**
+ * Which of these records is the first that the store has not; undefined where it has others in their
+ * place. What a former owner has flushed late is no others: whoever wrote here went on from before that.
+ */
+function firstToSend(
+  written: readonly WrittenRecord[],
+  head: Head | undefined,
+): number | undefined {
+  if (!head) return 0;
+  if (written[head.lastSeq]?.hash === head.lastHash) return head.lastSeq + 1;
+  const later = written.findIndex(({ epoch }) => epoch > head.epoch);
+  return later < 0 ? undefined : later;
 }

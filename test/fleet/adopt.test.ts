@@ -313,3 +313,35 @@ test('a predecessor whose row stays locked does not keep its successor from work
   expect(await row(id)).toMatchObject({ status: 'completed' });
   expect(script.count('a.work')).toBe(2);
 });
+
+test('what a former owner sends late does not make the records on this disk worthless', async () => {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const { clock, startPod, row, store } = startFleet();
+  const options = { machines: [machine], around: script.around, archive: '1h' } as const;
+  const birch = await startPod('birch', options);
+  script.holds.set('b.work', never());
+  const { id } = await birch.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  const [birchId, birchDisk] = [birch.id, birch.crash()];
+  await store.fence(birchId, birchId, 'proved');
+  const taking = { from: birchId, by: birchId, to: 'pool', countMax: 1, spreadMs: 0 } as const;
+  expect(await store.take({ ...taking, crashed: 'none' })).toHaveLength(1);
+  // Nothing was archived: it begins from the beginning, and comes as far as the other did.
+  const alder = await startPod('alder', options);
+  await clock.advance(1_000);
+  expect(script.calls.slice(-2)).toEqual(['b.check@3', 'b.work@3']);
+  const disk = alder.crash();
+  // The host of the former owner is back, and sends what it has.
+  await startPod('birch', { ...options, machines: [], dataDir: birchDisk });
+  await clock.advance(100);
+  expect(await store.heads([{ task: id, generation: 1 }])).toMatchObject([{ epoch: 1 }]);
+  const alarms = hear('journal.alarm');
+  script.holds.clear();
+  script.calls.length = 0;
+  await startPod('alder', { ...options, dataDir: disk });
+  await clock.advance(1_000);
+  expect(alarms).toEqual([]);
+  expect(script.calls).toEqual(['b.probe@4', 'b.work@4', 'b.validate@4', 'b.persist@4']);
+  expect(await row(id)).toMatchObject({ status: 'completed', epoch: 4 });
+});

@@ -8,6 +8,7 @@ import { ENGINES } from './plants-engine.ts';
 import { FENCES } from './plants-fences.ts';
 import { HISTORIES } from './plants-history.ts';
 import { JOURNALS } from './plants-journal.ts';
+import { LIVES } from './plants-lives.ts';
 import { PODS } from './plants-pods.ts';
 import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
@@ -23,6 +24,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CLAIMS,
   ...SWEEPS,
   ...PODS,
+  ...LIVES,
   ...JOURNALS,
   ...SALVAGES,
   ...ENGINES,

@@ -1,0 +1,64 @@
+/** Bugs where one life of a pod, or one sweep, meets the next: what comes late, and what is said. */
+import { type Mutant, tests } from './mutant.ts';
+
+export const LIVES: readonly Mutant[] = [
+  {
+    name: 'late-records-begun',
+    breaks: 'records that come after a pod was taken for dead are begun beside its next life (I9)',
+    changes: [{ file: 'src/fleet/acceptor.ts', find: '    if (keeper.isDead) return;\n', put: '' }],
+    command: tests('fleet/fence', '^I9'),
+    shows: /I9: a run whose records come after its pod was taken for dead/,
+  },
+  {
+    name: 'steady-until-answered',
+    breaks: 'a pod that was not heard for long goes on to judge others after an outage (I28)',
+    changes: [
+      {
+        file: 'src/fleet/watch.ts',
+        find: 'this.#steadySinceMs === undefined || this.#isBroken(nowMs)',
+        put: 'this.#steadySinceMs === undefined',
+      },
+    ],
+    command: tests('fleet/watch'),
+    shows: /whoever was not answered for two heartbeats is not steady/,
+  },
+  {
+    name: 'late-flush-makes-worthless',
+    breaks: 'what a former owner sends late makes the records of the next one useless (I20)',
+    changes: [
+      {
+        file: 'src/fleet/adopter.ts',
+        find: 'return later < 0 ? undefined : later;',
+        put: 'return later < 0 ? undefined : undefined;',
+      },
+    ],
+    command: tests('fleet/adopt'),
+    shows: /what a former owner sends late does not make the records on this disk worthless/,
+  },
+  {
+    name: 'given-back-as-untouched',
+    breaks: 'code that cannot run a task gives it back as if nothing had interrupted it (I41)',
+    changes: [
+      {
+        file: 'src/fleet/held-run.ts',
+        find: 'const isUntouched = this.#lastSeq === this.#fromSeq;',
+        put: 'const isUntouched = this.#lastSeq < this.#fromSeq;',
+      },
+    ],
+    command: tests('fleet/new-code'),
+    shows: /I41: what was inside a phase is still known to be/,
+  },
+  {
+    name: 'rescued-and-not-told',
+    breaks: 'a sweep that could not go to the end fails, and forgets whom it has rescued',
+    changes: [
+      {
+        file: 'machines/recovery/sweep.ts',
+        find: 'error !== undefined && error !== SHARED && tasks.length === 0',
+        put: 'error !== undefined && error !== SHARED && tasks.length >= 0',
+      },
+    ],
+    command: tests('machines/recovery/sweep', '^what was rescued'),
+    shows: /what was rescued is told/,
+  },
+];
