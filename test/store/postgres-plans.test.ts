@@ -139,8 +139,18 @@ test('a settle of 500 with statistics from before the claims looks at each of th
   const epochs = claims.map(({ epoch }) => epoch);
   const values = [
     ...[alder, tasks, every(1), epochs, every('completed'), every('completed'), every('{}')],
-    ...[every(null), every(null), every(null), every(false), every(0), every(true), every(3)],
-    ...[every('h'), every(1), epochs, every(0), every(3), every(''), every('h'), every('s')],
+    ...[every(null), every(null), every(null), every(false), every(false), every(0), every(true)],
+    ...[
+      every(3),
+      every('h'),
+      every(1),
+      epochs,
+      every(0),
+      every(3),
+      every(''),
+      every('h'),
+      every('s'),
+    ],
     ...[every('[1]'), 'error'],
   ];
   expect(await rowsLookedAt(settleTasks, values)).toBeLessThan(20 * 500);
