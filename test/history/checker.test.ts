@@ -4,7 +4,19 @@ import { BAD_HISTORIES } from './bad-histories.ts';
 import { afterDrain, FIRST_ATTEMPTS } from './bad-history.ts';
 import { isUndecided } from './checker.ts';
 import { CALLS_MAX } from './linearize.ts';
-import { brokenBy, check, DONE, END, PROBED, TAKEN_LEFT } from './made-history.ts';
+import {
+  brokenBy,
+  check,
+  DONE,
+  END,
+  effect,
+  fileOf,
+  other,
+  PROBED,
+  STARTED,
+  TAKEN_LEFT,
+  task,
+} from './made-history.ts';
 import type { Around, Life } from './rule.ts';
 import { RULES } from './rules.ts';
 import { registerIsLinear } from './rules-register.ts';
@@ -15,6 +27,26 @@ test('a history that is as it should be breaks no rule, and every rule has looke
   expect(rules.filter(({ looked }) => looked === 0)).toEqual([]);
   expect(repeats).toEqual({ unrecorded: 0, unarchived: 1, late: 0 });
   expect(recovered).toBe(1);
+});
+
+test('a cancel may be forgotten where the records already told another end', () => {
+  const file = fileOf([[1, STARTED, DONE, DONE, DONE, END]]);
+  const [first, swept, claimed, settled] = file.changes;
+  const told = { ...settled!, crashes: 1 };
+  const asked = { ...first!, control: 'cancel' };
+  const changes = [asked, { ...swept!, wasControl: 'cancel' }, claimed!, told];
+  const row = { ...file.row, crashes: 1 };
+  const effects = ['check', 'work', 'validate', 'persist'].map((phase) => effect(phase, 1));
+  const cancels = [
+    { task, answer: 'requested' },
+    { task: other, answer: 'done' },
+  ] as const;
+  const made = { file: { ...file, row, changes }, effects, cancels };
+  expect(brokenBy(made)).not.toContain('a cancel holds');
+  // Where somebody has gone on after it, it was forgotten.
+  const on = fileOf();
+  const forgotten = { ...on, changes: [asked, changes[1]!, claimed!, settled!] };
+  expect(brokenBy({ file: forgotten, cancels })).toContain('a cancel holds');
 });
 
 test('what a drained pod left may go on by the same attempt, once check was asked', () => {

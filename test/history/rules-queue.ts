@@ -87,11 +87,18 @@ export const cancelHolds: Rule = {
   },
 };
 
-/** Whoever lets go of a task that is to be cancelled ends it. */
-function keptControl({ task }: Life, changes: Life['changes']): Finding {
+/**
+ * Whoever lets go of a task that is to be cancelled ends it, unless its records already tell another
+ * end: then nobody has anything more to record, and the next owner only says so.
+ */
+function keptControl({ task, end, history }: Life, changes: Life['changes']): Finding {
+  const wasToldBefore = (wasEpoch: number) =>
+    isEnded(end.status) && history?.stops.every(({ epoch }) => epoch <= wasEpoch) === true;
   return lookAtEach(
     changes.filter(({ wasControl, control }) => wasControl === 'cancel' && control !== 'cancel'),
-    ({ status }) =>
-      isEnded(status) ? undefined : `${task}: a cancel was noted, and forgotten as ${status}`,
+    ({ status, wasEpoch }) =>
+      isEnded(status) || wasToldBefore(wasEpoch)
+        ? undefined
+        : `${task}: a cancel was noted, and forgotten as ${status}`,
   );
 }

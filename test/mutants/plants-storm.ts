@@ -66,8 +66,8 @@ export const STORMS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/watch.ts',
-        find: 'nowMs - this.#steadySinceMs >= 2 * silentMs',
-        put: 'nowMs - this.#steadySinceMs >= 0 * silentMs',
+        find: 'nowMs - this.#steadySinceMs >= 2 * this.#options.silentMs',
+        put: 'nowMs - this.#steadySinceMs >= 0 * this.#options.silentMs',
       },
     ],
     command: storm,

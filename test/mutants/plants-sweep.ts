@@ -176,8 +176,8 @@ export const SWEEPS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/watch.ts',
-        find: 'nowMs - this.#steadySinceMs >= 2 * silentMs',
-        put: 'nowMs - this.#steadySinceMs >= 0 * silentMs',
+        find: 'nowMs - this.#steadySinceMs >= 2 * this.#options.silentMs',
+        put: 'nowMs - this.#steadySinceMs >= 0 * this.#options.silentMs',
       },
     ],
     command: tests('fleet/watch'),
@@ -202,8 +202,8 @@ export const SWEEPS: readonly Mutant[] = [
     changes: [
       {
         file: 'machines/recovery/sweep.ts',
-        find: '      if (taken.length === 0) return swept();',
-        put: '      if (taken.length >= 0) return swept();',
+        find: '      if (taken.length > 0) continue;',
+        put: '      if (taken.length > 1_000) continue;',
       },
     ],
     command: tests('machines/recovery/sweep'),
