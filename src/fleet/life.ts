@@ -271,7 +271,9 @@ export class Life implements Keeper {
   #over(over: readonly HeldRun[], lost: ReadonlySet<HeldRun> = new Set()): void {
     for (const held of over) this.holdings.remove(held);
     this.holdings.doubt(lost, this.#ports.clock.monotonicMs());
-    const certain = over.filter((held) => !lost.has(held));
+    // The answer may have come so late that the same task is here again: what is on the disk is that.
+    const isHere = ({ claim }: HeldRun) => this.holdings.get(claim.task) !== undefined;
+    const certain = over.filter((held) => !lost.has(held) && !isHere(held));
     this.#ports.engine.held.forget(certain.map((held) => held.claim.task));
     this.#claimer.roomed();
     this.#ports.onEnded();

@@ -10,6 +10,19 @@ export const LIVES: readonly Mutant[] = [
     shows: /I9: a run whose records come after its pod was taken for dead/,
   },
   {
+    name: 'late-answer-forgets-the-next-generation',
+    breaks: 'the late answer to one settlement removes what the disk has of a redriven run (I20)',
+    changes: [
+      {
+        file: 'src/fleet/life.ts',
+        find: '!lost.has(held) && !isHere(held)',
+        put: '!lost.has(held) && isHere !== undefined',
+      },
+    ],
+    command: tests('fleet/adopt-redriven'),
+    shows: /an answer that comes when the task is here again/,
+  },
+  {
     name: 'steady-until-answered',
     breaks: 'a pod that was not heard for long goes on to judge others after an outage (I28)',
     changes: [

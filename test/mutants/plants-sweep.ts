@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it quotes source that has templates
 /** Bugs in the rescue: who is swept, when, and what becomes of their tasks. */
-import { type Mutant, tests, tool } from './mutant.ts';
+import { type Mutant, tests } from './mutant.ts';
 
 const SWEEP = 'src/store/postgres/step-tracker-sweep.sql.ts';
 const EPOCH = "claim_epoch = ${to === 'taker' ? nextEpoch : raised('task.claim_epoch')},";
@@ -114,9 +114,8 @@ export const SWEEPS: readonly Mutant[] = [
         put: `hasLeft ? (leftBy(tables, task) === 'cut' ? 'cut' : undefined) : cutBy(taking, task)`,
       },
     ],
-    command: tool('simulation/main', '--seed', '1248'),
-    shows: /I41: .* was not probed/,
-    isSlow: true,
+    command: tests('fleet/left'),
+    shows: /FAIL .*test\/fleet\/left/,
   },
   {
     name: 'left-work-forgotten-by-the-record',

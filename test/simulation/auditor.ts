@@ -190,7 +190,9 @@ export class Auditor {
       verb === 'archive'
         ? (given[0] as Segment[])
         : (given[1] as Settlement[]).flatMap(({ tail }) => tail ?? []);
-    for (const { task, lastSeq, lastHash } of segments) {
+    for (const { task, generation, lastSeq, lastHash } of segments) {
+      // Sent again, for want of an answer, when a redrive has brought the task back to the same disk.
+      if ((disk.runs.get(task)?.generation ?? generation) > generation) continue;
       if (disk.events.get(task)?.[lastSeq]?.hash === lastHash) continue;
       this.#world.violate('I14', `${process.name} sent record ${lastSeq} of ${task} too early`);
     }
