@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { RunId } from '../../src/ground/index.ts';
 import type { StormCall } from './storm.ts';
 import { judgeStorm } from './storm-verdict.ts';
-import type { Change, EndRow, TaskFile } from './witness.ts';
+import type { Change, EndRow, TaskFile, TimedSegment } from './witness.ts';
 
 const TASK = '01M7FND65VH7X2TBNRTWSGK1T6' as RunId;
 const SUBJECT = 'a1';
@@ -55,8 +55,9 @@ function verdict(
   changes: readonly Change[],
   calls: readonly StormCall[],
   end: Partial<EndRow> = {},
+  segments: readonly TimedSegment[] = [],
 ) {
-  const file: TaskFile = { row: { ...row, ...end }, segments: [], changes };
+  const file: TaskFile = { row: { ...row, ...end }, segments, changes };
   return judgeStorm([file], { calls, tasks: [{ task: TASK, subject: SUBJECT }] }).map((words) =>
     words.slice(TASK.length + 2),
   );
@@ -115,6 +116,22 @@ test('a requested cancel that was forgotten, so that the task went to the next, 
   expect(verdict(changes, [call('cancel', 'requested', 1_200)])).toEqual([
     'a cancel was requested, and it became pending after that',
   ]);
+});
+
+test('a requested cancel that came after the end that is on record was not forgotten', () => {
+  const changes = changesOf(
+    CLAIMED,
+    { at: 1_200, control: 'cancel' },
+    { at: 1_500, status: 'pending', owner: undefined, epoch: 2, control: undefined },
+    { ...CLAIMED, at: 1_800, epoch: 3 },
+    COMPLETED,
+  );
+  const written = (...epochs: number[]) =>
+    epochs.map((epoch) => ({ task: TASK, generation: 1, epoch, state: 'done' }) as TimedSegment);
+  const calls = [call('cancel', 'requested', 1_200)];
+  expect(verdict(changes, calls, {}, written(1))).toEqual([]);
+  expect(verdict(changes, calls, {}, written(1, 3))).toHaveLength(1);
+  expect(verdict(changes.slice(0, 4), calls, {}, written(1))).toHaveLength(1);
 });
 
 test('an end that changes afterwards is told', () => {

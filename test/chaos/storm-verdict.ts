@@ -21,6 +21,9 @@ const COMMIT_MS_MAX = 2_000;
 /** A statement whose sender has given up may arrive so much later. */
 const LATE_MS = 30_000;
 
+/** The state of the segment in which a redrive keeps how an earlier generation ended. */
+const KEPT_OUTCOME = 'outcome';
+
 /** What a row was from one change to the next. */
 interface Span {
   readonly status: string;
@@ -110,13 +113,25 @@ function requestFaults({ begunAt, endedAt }: StormCall, file: TaskFile): string[
       status === 'claimed' && control === 'cancel' && at >= begunAt && at <= endedAt + ROUNDING_MS,
   );
   if (!asked) return ['a cancel was requested, and nobody who had it was asked'];
-  const given = spansOf(file).find(
-    ({ status, generation, fromAt }) =>
-      fromAt > asked.at &&
+  const given = file.changes.find(
+    ({ status, generation, at }) =>
+      at > asked.at &&
       generation === asked.generation &&
       (status === 'pending' || status === 'waiting'),
   );
-  return given ? [`a cancel was requested, and it became ${given.status} after that`] : [];
+  if (!given || wasToldBefore(given, file)) return [];
+  return [`a cancel was requested, and it became ${given.status} after that`];
+}
+
+/** Its records told another end already: nobody had anything to add, and the next owner said so. */
+function wasToldBefore({ generation, wasEpoch, at }: Change, file: TaskFile): boolean {
+  const own = file.segments.filter(
+    (segment) => segment.generation === generation && segment.state !== KEPT_OUTCOME,
+  );
+  const hasEnded = file.changes.some(
+    (change) => change.at > at && change.generation === generation && isEnded(change.status),
+  );
+  return hasEnded && own.length > 0 && own.every(({ epoch }) => epoch <= wasEpoch);
 }
 
 function dueFaults(call: StormCall, { changes }: TaskFile, all: readonly StormCall[]): string[] {
