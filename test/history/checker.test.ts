@@ -6,14 +6,20 @@ import { isUndecided } from './checker.ts';
 import { CALLS_MAX } from './linearize.ts';
 import {
   brokenBy,
+  CLAIMS,
+  change,
   check,
   DONE,
   END,
   effect,
   fileOf,
+  INTERRUPTED,
+  type Line,
   other,
   PROBED,
   STARTED,
+  segmentsOf,
+  TAKEN_INSIDE,
   TAKEN_LEFT,
   task,
 } from './made-history.ts';
@@ -98,4 +104,32 @@ test('a search that is too long is told as undecided, and more than a few of the
   const report = { name: '', proves: [], broken: 0 };
   expect(isUndecided({ ...report, looked: 98, undecided: 2 })).toBe(false);
   expect(isUndecided({ ...report, looked: 97, undecided: 3 })).toBe(true);
+});
+
+test("what a former owner sends late, behind which another has gone on, was not the store's to tell", () => {
+  const line: Line = [
+    [1, STARTED, DONE],
+    [3, TAKEN_INSIDE],
+    [5, TAKEN_INSIDE, INTERRUPTED, PROBED, DONE, DONE, END],
+  ];
+  const file = fileOf(line, { epoch: 5 });
+  const [first, ...others] = file.segments;
+  const [late] = segmentsOf([[1, STARTED, DONE, DONE, DONE]]);
+  const sentAt = (at: number) => {
+    const { at: begunAt, lastSeq } = first!;
+    const grew = [
+      { lastSeq, at: begunAt },
+      { lastSeq: late!.lastSeq, at },
+    ];
+    const changes = [
+      ...CLAIMS,
+      change('claimed', 3, 'pending', 4, undefined, { at: 40_000 }),
+      change('pending', 4, 'claimed', 5, undefined, { at: 50_000 }),
+      change('claimed', 5, 'completed', 5, file.row.lastHash),
+    ];
+    return { file: { ...file, changes, segments: [{ ...late!, at, grew }, ...others] } };
+  };
+  // After the second owner had got it, and before the third one did.
+  expect(brokenBy(sentAt(35_000))).not.toContain('no recorded phase again');
+  expect(brokenBy(sentAt(25_000))).toContain('no recorded phase again');
 });

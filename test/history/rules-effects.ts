@@ -8,7 +8,7 @@
  *                                               `work` again would not be
  */
 import { type History, isBefore, type Place, placeOf, type Stop } from './accepted-history.ts';
-import { type Effect, lastSeqBy } from './evidence.ts';
+import { type Effect, lastSeqBy, type TimedSegment } from './evidence.ts';
 import { type Around, type Finding, type Life, lookAtEach, type Rule, together } from './rule.ts';
 
 /** Why an effect that was repeated had not been recorded where it counted. */
@@ -65,23 +65,46 @@ function startOf(life: Life, { stops, last }: History, epoch: number): Place | u
   if (own) return own.place;
   const claim = life.claims.get(epoch);
   if (claim === undefined) return undefined;
-  const earlier = life.segments.filter((part) => part.epoch < epoch);
-  const seq = Math.max(-1, ...earlier.map((part) => lastSeqBy(part, claim.at)));
+  const seq = reachedBy(life.segments, firstsOf(stops), epoch, claim.at);
   const index = stops.findLastIndex((stop) => stop.seq <= seq && stop.epoch < epoch);
   return index < 0 ? undefined : (stops[index + 1]?.place ?? last);
 }
 
 /** An owner that begins before records which had been committed before its claim was made. */
 function passedOver({ task, segments, claims }: Life, { stops }: History): Finding {
-  const firsts = new Map<number, Stop>();
-  for (const stop of stops) if (!firsts.has(stop.epoch)) firsts.set(stop.epoch, stop);
+  const firsts = firstsOf(stops);
   return lookAtEach(firsts, ([epoch, { seq }]) => {
-    const at = claims.get(epoch)?.at ?? 0;
-    const earlier = segments.filter((part) => part.epoch < epoch);
-    const had = Math.max(-1, ...earlier.map((part) => lastSeqBy(part, at)));
+    const had = reachedBy(segments, firsts, epoch, claims.get(epoch)?.at ?? 0);
     if (had < seq) return undefined;
     return `${task}: epoch ${epoch} begins at record ${seq}, though the store had ${had}`;
   });
+}
+
+/** The first record of each owner that counts. */
+function firstsOf(stops: readonly Stop[]): ReadonlyMap<number, Stop> {
+  const firsts = new Map<number, Stop>();
+  for (const stop of stops) if (!firsts.has(stop.epoch)) firsts.set(stop.epoch, stop);
+  return firsts;
+}
+
+/**
+ * How far the store had it for whoever got `epoch` at this time. What an owner sent of records behind
+ * which another had gone on before him counts for nothing, however early it came.
+ */
+function reachedBy(
+  segments: readonly TimedSegment[],
+  firsts: ReadonlyMap<number, Stop>,
+  epoch: number,
+  at: number,
+): number {
+  const reached = segments.flatMap((part) => {
+    if (part.epoch >= epoch) return [];
+    const forks = [...firsts].flatMap(([owner, { seq }]) =>
+      owner > part.epoch && owner < epoch ? seq - 1 : [],
+    );
+    return Math.min(lastSeqBy(part, at), ...forks);
+  });
+  return Math.max(-1, ...reached);
 }
 
 export const writeAhead: Rule = {
