@@ -1,4 +1,5 @@
 /** npm run chaos: tells what was asked wrongly, runs it, says what came of it. */
+import { existsSync, readdirSync } from 'node:fs';
 import { misused, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { isGood, runChaos } from './chaos.ts';
 import { PLANTS } from './plants.ts';
@@ -47,6 +48,10 @@ if (!(values.size in SIZES)) {
 }
 if (values.plant !== undefined && !(values.plant in PLANTS)) {
   misused(`--plant wants one of ${Object.keys(PLANTS).join(', ')}, got ${values.plant}`);
+}
+// What an earlier run wrote there would be read as the evidence of this one.
+if (values.keep !== undefined && existsSync(values.keep) && readdirSync(values.keep).length > 0) {
+  misused(`--keep wants a directory with nothing in it, and ${values.keep} has something`);
 }
 const [leg, legs] = legOf(values.share);
 // An exit, and not a mere death, so that the server is taken along.
