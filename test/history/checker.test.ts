@@ -133,3 +133,24 @@ test("what a former owner sends late, behind which another has gone on, was not 
   expect(brokenBy(sentAt(35_000))).not.toContain('no recorded phase again');
   expect(brokenBy(sentAt(25_000))).toContain('no recorded phase again');
 });
+
+test('a task that was cancelled first stays so, whatever end a former owner records behind it', () => {
+  const file = fileOf([[1, STARTED, DONE, DONE, DONE, END]]);
+  const ended = { status: 'cancelled', outcome: 'cancelled', result: undefined, epoch: 2 };
+  const row = { ...file.row, ...ended, lastSeq: -1, lastHash: undefined };
+  const swept = change('claimed', 1, 'cancelled', 2, undefined, {
+    at: 16_000,
+    outcome: 'cancelled',
+  });
+  const changes = [CLAIMS[0]!, swept];
+  const sentAt = (at: number) => {
+    const segments = file.segments.map((part) => ({
+      ...part,
+      at,
+      grew: [{ lastSeq: part.lastSeq, at }],
+    }));
+    return { file: { row, changes, segments } };
+  };
+  expect(brokenBy(sentAt(20_000))).not.toContain('settled means recorded');
+  expect(brokenBy(sentAt(12_000))).toContain('settled means recorded');
+});

@@ -1,7 +1,7 @@
 /** Rules on what is written of a run: one line of records, whole where the task was let go of. */
 import { isDeepStrictEqual } from 'node:util';
-import type { History } from './accepted-history.ts';
-import type { TimedSegment } from './evidence.ts';
+import type { History, Stop } from './accepted-history.ts';
+import { lastSeqBy, type TimedSegment } from './evidence.ts';
 import {
   type Finding,
   isEnded,
@@ -78,7 +78,16 @@ function atEnd(life: Life): Finding {
   });
 }
 
-function wrongEnd({ row, end }: Life, history: History | undefined): string | undefined {
+/** It was cancelled before the record of another end reached the store. */
+function wasCancelledFirst({ end, changes, segments }: Life, { epoch, seq }: Stop): boolean {
+  const cancelled = changes.find(({ status }) => status === 'cancelled');
+  if (end.outcome !== 'cancelled' || !cancelled) return false;
+  const own = segments.filter((part) => part.epoch === epoch && part.state !== OUTCOME_STATE);
+  return own.every((part) => lastSeqBy(part, cancelled.at) < seq);
+}
+
+function wrongEnd(life: Life, history: History | undefined): string | undefined {
+  const { row, end } = life;
   const { status, outcome = '', hash } = end;
   const stop = history?.stops.at(-1);
   const ending = history?.ending;
@@ -89,7 +98,7 @@ function wrongEnd({ row, end }: Life, history: History | undefined): string | un
     return isKnown ? undefined : 'its row names a record that its history does not have';
   }
   // The store gave it up while its end was on its way.
-  if (outcome === 'crashLoop') return undefined;
+  if (outcome === 'crashLoop' || wasCancelledFirst(life, stop)) return undefined;
   if (ending.outcome !== outcome) return `it is ${outcome}, and its history ${ending.outcome}`;
   if (stop.hash !== hash || (row && stop.seq !== row.lastSeq)) {
     return `its row ends at ${row?.lastSeq ?? hash}, and its history at ${stop.seq}`;
