@@ -25,8 +25,6 @@ export interface AdopterPorts {
   readonly pod: PodId;
   readonly clock: Clock;
   readonly silentMs: number;
-  /** The pod has been taken for dead, or found a clone of itself: another life of it adopts. */
-  readonly isDead: () => boolean;
 }
 
 /** What is here of a run, and whether it goes on from what the store has. */
@@ -44,7 +42,7 @@ export class Adopter {
   }
 
   async adopt(predecessors: readonly PodId[]): Promise<void> {
-    const { store, engine, clock, pod, silentMs, isDead } = this.#ports;
+    const { store, engine, clock, pod, silentMs, keeper } = this.#ports;
     const known = await this.#compare(await engine.held.localHolds());
     let count = 0;
     let isAll = true;
@@ -52,7 +50,8 @@ export class Adopter {
       const hasDied = await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });
       const crashed = await this.#crashedIn(from, known);
       for (;;) {
-        if (isDead()) return;
+        // Taken for dead, or found out as a clone: another life of this pod adopts.
+        if (keeper.isDead) return;
         const countMax = BATCH_COUNT_MAX;
         const taking = { from, by: pod, to: 'taker', countMax, crashed, spreadMs: 0 } as const;
         const taken = await store.take(taking);

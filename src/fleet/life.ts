@@ -134,8 +134,7 @@ export class Life implements Keeper {
     // Its name may be that of a living process, in which it must take nothing from anybody.
     if (this.isDead) return;
     const { holdings, id: pod } = this;
-    const isDead = () => this.isDead;
-    const mine = { acceptor: this.#acceptor, holdings, keeper: this, pod, isDead };
+    const mine = { acceptor: this.#acceptor, holdings, keeper: this, pod };
     const ports = { store, engine, clock, silentMs: times.silentMs, ...mine };
     const predecessors = seen.pods.map((before) => before.pod).filter((before) => before !== pod);
     await new Adopter(ports).adopt(predecessors);

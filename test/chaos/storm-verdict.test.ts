@@ -47,6 +47,15 @@ const CLAIMED: Partial<Change> = { at: 1_000, status: 'claimed', owner: 'p', epo
 const COMPLETED: Partial<Change> = { at: 2_000, status: 'completed', owner: undefined, hash: 'h' };
 const CANCELLED: Partial<Change> = { at: 1_500, status: 'cancelled', owner: undefined };
 
+/** It was to be cancelled, and went to the next. */
+const WENT_ON = changesOf(
+  CLAIMED,
+  { at: 1_200, control: 'cancel' },
+  { at: 1_500, status: 'pending', owner: undefined, epoch: 2, control: undefined },
+  { ...CLAIMED, at: 1_800, epoch: 3 },
+  COMPLETED,
+);
+
 function call(what: StormCall['what'], answer: StormCall['answer'], at: number, afterMs?: number) {
   return { task: TASK, what, answer, afterMs, begunAt: at - 10, endedAt: at + 10 };
 }
@@ -106,32 +115,18 @@ test('a requested cancel that reached nobody is told', () => {
 });
 
 test('a requested cancel that was forgotten, so that the task went to the next, is told', () => {
-  const changes = changesOf(
-    CLAIMED,
-    { at: 1_200, control: 'cancel' },
-    { at: 1_500, status: 'pending', owner: undefined, epoch: 2, control: undefined },
-    { ...CLAIMED, at: 1_800, epoch: 3 },
-    COMPLETED,
-  );
-  expect(verdict(changes, [call('cancel', 'requested', 1_200)])).toEqual([
+  expect(verdict(WENT_ON, [call('cancel', 'requested', 1_200)])).toEqual([
     'a cancel was requested, and it became pending after that',
   ]);
 });
 
 test('a requested cancel that came after the end that is on record was not forgotten', () => {
-  const changes = changesOf(
-    CLAIMED,
-    { at: 1_200, control: 'cancel' },
-    { at: 1_500, status: 'pending', owner: undefined, epoch: 2, control: undefined },
-    { ...CLAIMED, at: 1_800, epoch: 3 },
-    COMPLETED,
-  );
   const written = (...epochs: number[]) =>
     epochs.map((epoch) => ({ task: TASK, generation: 1, epoch, state: 'done' }) as TimedSegment);
   const calls = [call('cancel', 'requested', 1_200)];
-  expect(verdict(changes, calls, {}, written(1))).toEqual([]);
-  expect(verdict(changes, calls, {}, written(1, 3))).toHaveLength(1);
-  expect(verdict(changes.slice(0, 4), calls, {}, written(1))).toHaveLength(1);
+  expect(verdict(WENT_ON, calls, {}, written(1))).toEqual([]);
+  expect(verdict(WENT_ON, calls, {}, written(1, 3))).toHaveLength(1);
+  expect(verdict(WENT_ON.slice(0, 4), calls, {}, written(1))).toHaveLength(1);
 });
 
 test('an end that changes afterwards is told', () => {

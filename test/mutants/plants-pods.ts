@@ -207,7 +207,7 @@ export const PODS: readonly Mutant[] = [
     name: 'adopts-on-when-it-is-dead',
     breaks:
       'a process that finds its clone while it adopts takes the rest in the name of that (I21)',
-    changes: [{ file: ADOPTER, find: '        if (isDead()) return;\n', put: '' }],
+    changes: [{ file: ADOPTER, find: '        if (keeper.isDead) return;\n', put: '' }],
     command: tests('fleet/cut-short-adoption', '^I21'),
     shows: /I21: a pod that learns of its clone while it takes over takes nothing more/,
   },

@@ -22,33 +22,9 @@ const hasEnded = sql`(${goesTo}) in ${ended}`;
 
 /** Of $2 to $24, in their order. */
 const TYPES = [
-  ...[
-    'text',
-    'int',
-    'bigint',
-    'text',
-    'text',
-    'text',
-    'text',
-    'text',
-    'float8',
-    'boolean',
-    'boolean',
-  ],
-  ...[
-    'int',
-    'boolean',
-    'int',
-    'text',
-    'int',
-    'bigint',
-    'int',
-    'int',
-    'text',
-    'text',
-    'text',
-    'text',
-  ],
+  ...['text', 'int', 'bigint', 'text', 'text', 'text', 'text', 'text', 'float8'],
+  ...['boolean', 'boolean', 'int', 'boolean', 'int', 'text'],
+  ...['int', 'bigint', 'int', 'int', 'text', 'text', 'text', 'text'],
 ] as const;
 const LISTS = TYPES.map((_, index) => `list${index}`).join(', ');
 
@@ -71,9 +47,9 @@ export const settleTasks = sql`
   leaving as materialized (
     select leaving.* from given, unnest(${LISTS})
         as leaving (task_id, generation, epoch, goes_to, outcome, result, error, wait_for, after_ms,
-          is_paused, is_untouched, retries_add, has_completed_step, last_seq, last_hash, tail_generation,
-          tail_epoch, tail_first_seq, tail_last_seq, tail_prev_hash, tail_last_hash, tail_state,
-          tail_events)
+          is_paused, is_untouched, retries_add, has_completed_step, last_seq, last_hash,
+          tail_generation, tail_epoch, tail_first_seq, tail_last_seq, tail_prev_hash,
+          tail_last_hash, tail_state, tail_events)
       cross join lateral (
         select 1 from step_tracker task where task.task_id = leaving.task_id
            for no key update skip locked) free
