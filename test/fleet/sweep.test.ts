@@ -1,6 +1,6 @@
 /** Pods that die, seen from the others: who rescues, when, and who is left alone. */
 import { expect, test } from 'vitest';
-import { never } from '../support/fleets.ts';
+import { gate, never } from '../support/fleets.ts';
 import { onlyWork, Script, twoSteps } from './script.ts';
 import { HEARTBEAT_MS, SILENT_MS, STEADY_MS, type TestPod, useTestFleets } from './support.ts';
 
@@ -242,4 +242,29 @@ test('I28: whom the store alone calls silent is not swept', async () => {
   const { outcome, reason } = leader.fleet.describe(run.id);
   expect([outcome, reason]).toEqual(['handedOff', 'nobody is missing']);
   expect(await store.pods()).toMatchObject(Array(3).fill({ status: 'up' }));
+});
+
+test('I28: a sweep that the store held up judges nobody by what was seen before that', async () => {
+  const script = new Script();
+  const machine = onlyWork(script);
+  const { clock, startPod, podStatus } = startFleet();
+  const options = { machines: [machine], around: script.around };
+  const leader = await startPod('leader', options);
+  await startPod('witness', options);
+  const owner = await startPod('owner', options);
+  await clock.advance(STEADY_MS);
+  const dead = owner.id;
+  owner.crash();
+  // Asked in time, and answered when the leader itself has not been heard for a while.
+  const answer = gate();
+  leader.wire.holdsAnswers.set('worklist', answer.opened);
+  await clock.advance(SILENT_MS);
+  expect(leader.wire.asked).toContain('worklist');
+  leader.wire.losesAnswers.set('beat', 1_000);
+  await clock.advance(3 * HEARTBEAT_MS);
+  leader.wire.holdsAnswers.clear();
+  answer.open();
+  await clock.advance(10);
+  expect(await podStatus(dead)).toBe('up');
+  expect(leader.wire.asked).not.toContain('fence');
 });
