@@ -1,5 +1,6 @@
 /** A pod that the fleet may have given up on begins nothing; one it has given up on is never revived. */
 import { expect, test } from 'vitest';
+import { defineMachine } from '../../src/index.ts';
 import type { PodId } from '../../src/store/index.ts';
 import { gate, never } from '../support/fleets.ts';
 import { onlyWork, Script, twoSteps } from './script.ts';
@@ -207,5 +208,39 @@ test('I9: a run whose records come after its pod was taken for dead is not begun
   await startPod('alder', { ...options, dataDir: pod.crash() });
   await clock.advance(1_000);
   expect(script.calls.slice(-2)).toEqual(['b.probe@5', 'b.work@5']);
+  expect(await row(id)).toMatchObject({ status: 'claimed', crashes: 1 });
+});
+
+test('I9: nor is one whose input is found good only then', async () => {
+  const script = new Script();
+  const looks: Promise<unknown>[] = [];
+  const validate = async (value: unknown) => {
+    await looks.shift();
+    return { value };
+  };
+  const machine = defineMachine({
+    name: 'slowly-checked',
+    version: 1,
+    input: { '~standard': { version: 1, vendor: 'test', validate } },
+    ...script.phases,
+  });
+  const { clock, startPod, row, store } = startFleet();
+  const options = { machines: [machine], around: script.around };
+  const pod = await startPod('alder', options);
+  const { id } = await pod.fleet.enqueue(machine, {});
+  const look = gate();
+  looks.push(look.opened);
+  script.holds.set('main.work', never());
+  await clock.advance(HEARTBEAT_MS);
+  expect(await row(id)).toMatchObject({ status: 'claimed', epoch: 1 });
+  expect([looks, script.calls]).toEqual([[], []]);
+  await store.fence(pod.id, 'elder' as PodId, 'proved');
+  await clock.advance(5 * HEARTBEAT_MS);
+  expect(script.calls.at(-1)).toBe('main.work@2');
+  look.open();
+  await clock.advance(HEARTBEAT_MS);
+  await startPod('alder', { ...options, dataDir: pod.crash() });
+  await clock.advance(1_000);
+  expect(script.calls.slice(-2)).toEqual(['main.probe@3', 'main.work@3']);
   expect(await row(id)).toMatchObject({ status: 'claimed', crashes: 1 });
 });
