@@ -74,7 +74,7 @@ export class PodHouse {
     this.#options = options;
     this.#orders = {
       dist,
-      url,
+      url: signed(url, name),
       dataDir: join(options.disk?.directory ?? directory, name),
       name,
       ledger: join(directory, `${name}.ledger`),
@@ -242,4 +242,11 @@ export class PodHouse {
   get directory(): string {
     return this.#options.directory;
   }
+}
+
+/** Its connections bear its name, so that the witness can tell who wrote. */
+function signed(url: string, name: string): string {
+  const own = new URL(url);
+  own.searchParams.set('application_name', name);
+  return own.href;
 }

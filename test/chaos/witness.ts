@@ -1,6 +1,7 @@
 /**
  * A witness inside the database: every change of a task's row is written down by a trigger, in the
- * same transaction, with who owned it before and after. Nothing of FleetQ reads or knows it. With the
+ * same transaction, with who owned it before and after, and by whose connection it came. Nothing of
+ * FleetQ reads or knows it. With the
  * tables themselves it is read at the end, a page of tasks at a time.
  */
 import pg from 'pg';
@@ -15,7 +16,8 @@ const INSTALL = `
     at timestamptz not null, was_status text, status text, was_epoch bigint, epoch bigint,
     was_owner text, owner text, was_generation int, generation int, was_hash text, hash text,
     was_outcome text, outcome text, was_retries int, retries int, was_crashes int, crashes int,
-    was_control text, control text, snapshot pg_snapshot not null default pg_current_snapshot());
+    was_control text, control text, writer text default current_setting('application_name'),
+    snapshot pg_snapshot not null default pg_current_snapshot());
   create index chaos_change_of_task on chaos_change (task_id, number);
   create function chaos_see() returns trigger language plpgsql as $$
   begin
@@ -221,5 +223,6 @@ function changeOf(row: Row): Change {
     crashes: row['crashes'] as number,
     wasControl: textOf(row['was_control']),
     control: textOf(row['control']),
+    by: textOf(row['writer']),
   };
 }

@@ -16,6 +16,7 @@ import {
   INTERRUPTED,
   type Line,
   other,
+  PODS,
   PROBED,
   STARTED,
   segmentsOf,
@@ -153,4 +154,27 @@ test('a task that was cancelled first stays so, whatever end a former owner reco
   };
   expect(brokenBy(sentAt(20_000))).not.toContain('settled means recorded');
   expect(brokenBy(sentAt(12_000))).toContain('settled means recorded');
+});
+
+test('an end that was sent late is settled by whoever finds it, and by nobody else', () => {
+  const file = fileOf([[1, STARTED, DONE, DONE, DONE, END]]);
+  const effects = ['check', 'work', 'validate', 'persist'].map((each) => effect(each, 1));
+  const settledBy = (
+    by: string | undefined,
+    sentAt: number,
+    more: readonly ReturnType<typeof effect>[] = [],
+  ) => {
+    const segments = file.segments.map((part) => ({ ...part, at: sentAt }));
+    const changes = [...CLAIMS, { ...file.changes.at(-1)!, crashes: 1, by }];
+    return { file: { ...file, segments, changes }, effects: [...effects, ...more] };
+  };
+  const rule = 'settled by its owner';
+  const owner = PODS[2]!.name;
+  expect(brokenBy(settledBy(owner, 31_000))).not.toContain(rule);
+  expect(brokenBy(settledBy('another', 31_000))).toContain(rule);
+  expect(brokenBy(settledBy(undefined, 31_000))).toContain(rule);
+  // It came with the settlement, so that nobody can have found it.
+  expect(brokenBy(settledBy(owner, file.changes.at(-1)!.at))).toContain(rule);
+  // The owner was at work: it had looked before, and has ends of its own.
+  expect(brokenBy(settledBy(owner, 31_000, [effect('check', 3)]))).toContain(rule);
 });

@@ -30,6 +30,8 @@ export interface Change {
   /** Somebody asked its owner to cancel it, or to pause it. */
   readonly wasControl: string | undefined;
   readonly control: string | undefined;
+  /** The name of the process whose connection wrote it, where that is known. */
+  readonly by?: string | undefined;
 }
 
 /** A task as it is at the end. */

@@ -122,18 +122,17 @@ export const settledByOwner: Rule = {
 };
 
 function wrongAuthor(
-  { task, claims, segments }: Life,
+  life: Life,
   { pods }: Around,
   change: Change,
   author: number | undefined,
 ): string | undefined {
+  const { task, segments } = life;
   const { wasStatus, wasEpoch, wasOwner, hash, at } = change;
   if (!isSettlement(change)) return `${task}: it was settled while it was ${wasStatus}`;
-  // The run had ended, and was in the store, before its last owner got it: that one only said so.
-  const claimedAt = claims.get(wasEpoch)?.at ?? 0;
-  const wasThere = segments.some((part) => part.lastHash === hash && part.at <= claimedAt);
   // Of records that are nowhere, another rule tells.
   if (author === undefined && !segments.some((part) => holds(part, hash))) return undefined;
+  const wasThere = wasFound(life, change, pods.get(wasOwner ?? '')?.name);
   if (author !== wasEpoch && !(wasThere && author !== undefined && author < wasEpoch)) {
     const by = author === undefined ? 'records that do not count' : `epoch ${author}`;
     return `${task}: it was settled by ${by} while epoch ${wasEpoch} had it`;
@@ -141,4 +140,21 @@ function wrongAuthor(
   const diedAt = wasOwner === undefined ? undefined : pods.get(wasOwner)?.deadAt;
   if (diedAt === undefined || diedAt >= at) return undefined;
   return `${task}: it was settled by ${wasOwner} after that pod was dead`;
+}
+
+/**
+ * The run had ended, and was in the store, before its last owner looked there: that one only said so.
+ * It looks after it has got the task. If the end came in between, sent late by a former owner, then it
+ * was the last owner itself who wrote, and it has begun nothing.
+ */
+function wasFound({ claims, segments, effects }: Life, change: Change, owner: string | undefined) {
+  const { wasEpoch, hash, at, by } = change;
+  const hasOnlySaidSo =
+    by !== undefined &&
+    by === owner &&
+    !effects.some(({ fencingToken }) => fencingToken === wasEpoch);
+  const claimedAt = claims.get(wasEpoch)?.at ?? 0;
+  return segments.some(
+    (part) => part.lastHash === hash && (part.at <= claimedAt || (hasOnlySaidSo && part.at < at)),
+  );
 }
