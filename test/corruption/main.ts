@@ -1,8 +1,4 @@
-/**
- * npm run corruption [-- --json] [--stride N] [--save]: damages a small journal at every byte of its files, in
- * two ways, and opens each image. Ends with 1 if one of them was silent: a wrong answer without an
- * alarm, a hang, a crash, or a file that cannot be opened a second time.
- */
+/** npm run corruption: what a damaged byte makes of a journal, at every byte of it. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
@@ -15,13 +11,27 @@ const WORKERS_MAX = 4;
 const CHUNK_COUNT = 2_000;
 const SHOWN_MAX = 100;
 
-const { values } = readFlags({
-  options: {
-    json: { type: 'boolean' },
-    save: { type: 'boolean' },
-    stride: { type: 'string', default: '1' },
+const HELP = `npm run corruption -- [options]
+
+Damages small journals at every byte of their files, by a cut there and by flipped bits, and opens each
+image. Ends with 1 if one of them was silent: a wrong answer without an alarm, a hang, a crash, or a
+file that cannot be opened a second time. All of them take about 15 minutes on two cores.
+
+  --stride N  only every N-th byte (1)
+  --json      figures as one JSON object, the last line of stdout
+  --save      adds the figures to docs/results/corruption.json
+`;
+
+const { values } = readFlags(
+  {
+    options: {
+      json: { type: 'boolean' },
+      save: { type: 'boolean' },
+      stride: { type: 'string', default: '1' },
+    },
   },
-});
+  HELP,
+);
 const stride = wholeFlag('stride', values.stride, 1);
 
 const begun = performance.now();

@@ -8,8 +8,15 @@ export function misused(why: string): never {
   process.exit(2);
 }
 
-/** The flags of the command line; one that nobody knows is refused in words. */
-export function readFlags<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+/** The flags of the command line; one that nobody knows is refused in words. `--help` tells `help`. */
+export function readFlags<T extends ParseArgsConfig>(
+  config: T,
+  help?: string,
+): ReturnType<typeof parseArgs<T>> {
+  if (help !== undefined && process.argv.includes('--help')) {
+    process.stdout.write(help);
+    process.exit(0);
+  }
   try {
     return parseArgs(config);
   } catch (error) {
