@@ -6,7 +6,8 @@ import { allDamages, type Damage, nameOf } from './images.ts';
 import { makeSamples } from './sample.ts';
 import type { WorkerReport, WorkerTask } from './worker.ts';
 
-const HANG_MS = 5_000;
+/** Far beyond what any image takes on a machine with much else to do: what hangs does so for ever. */
+const HANG_MS = 60_000;
 const WORKERS_MAX = 4;
 const CHUNK_COUNT = 2_000;
 const SHOWN_MAX = 100;
