@@ -18,6 +18,17 @@ test('the page in the docs is what npm run results writes', () => {
   expect(page, 'run: npm run results').toBe(renderResults());
 });
 
+test('what came of a broken leg is said', () => {
+  const broken = { ...leg({ planted: 2, caught: 1, missed: 1, unusable: 0 }), note: 'mended' };
+  const page = renderResults((tool) => (tool === 'mutants' ? [broken] : []), []);
+  expect(page).toContain('- Leg 1, broken: mended\n');
+});
+
+test('every broken leg that is kept has such a note', () => {
+  const shown = renderResults((tool) => savedLegs(tool).filter(({ note }) => note === undefined));
+  expect(shown).not.toContain('| broken |');
+});
+
 const WELL = { missed: 0, unusable: 0 };
 
 describe('the figures of several legs', () => {

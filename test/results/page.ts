@@ -122,9 +122,9 @@ const SECTIONS: readonly Section[] = [
 const HEAD = `# Results
 
 What the tools of [Guarantees](guarantees.md) counted. They wrote these figures themselves (\`--save\`), and
-\`npm run results\` makes this page of them; nothing on it is typed by hand but the list of what was found. "And
-changes" after a commit means that the tree held more than that commit. Legs that are void, or in which something was
-broken, are shown, and not added up.
+\`npm run results\` makes this page of them; nothing on it is typed by hand but what came of a
+broken leg, and the list of what was found. "And changes" after a commit means that the tree held more than that commit.
+Legs that are void, or in which something was broken, are shown, and not added up.
 `;
 
 export function renderResults(
@@ -161,7 +161,11 @@ function renderSection(section: Section, legs: readonly Leg[]): string {
     ...(rows.length > 1 ? [total] : []),
   ];
   const machines = [...new Set(legs.map(({ machine }) => machine))].join('; ');
-  return `${head}${renderTable(table)}\nMachine: ${machines}.\n`;
+  const notes = legs.flatMap(({ note, ...leg }, index) =>
+    note === undefined ? [] : [`- Leg ${index + 1}, ${verdictOf(section, leg)}: ${note}\n`],
+  );
+  const told = notes.length > 0 ? `\n${notes.join('')}` : '';
+  return `${head}${renderTable(table)}${told}\nMachine: ${machines}.\n`;
 }
 
 /** A leg that looked at too little is void, one that lacks a figure proves nothing either. */

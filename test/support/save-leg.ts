@@ -14,6 +14,8 @@ export interface Leg {
   readonly machine: string;
   readonly command: string;
   readonly figures: Figures;
+  /** What came of it, added by hand where something was broken. */
+  readonly note?: string;
 }
 
 const RESULTS = new URL('../../docs/results/', import.meta.url);

@@ -50,6 +50,10 @@ function asLines(figures: object): string {
 }
 
 function commandLine(tool: string): string {
-  const flags = process.argv.slice(2).filter((flag) => flag !== '--json' && flag !== '--save');
+  const given = process.argv.slice(2);
+  // Where evidence was kept, and how it was told, changes nothing of what was found.
+  const flags = given.filter(
+    (flag, at) => !['--json', '--save', '--keep'].includes(flag) && given[at - 1] !== '--keep',
+  );
   return ['npm run', tool, ...(flags.length > 0 ? ['--', ...flags] : [])].join(' ');
 }
