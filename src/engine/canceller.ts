@@ -4,14 +4,13 @@
  */
 import { assert, type Clock, describeError, type RunId } from '../ground/index.ts';
 import type { Journal, RunRow, StoredRecord } from '../journal/index.ts';
-import { type Ending, isFinal, type Outcome, type Registry } from '../machine/index.ts';
+import { attemptOf, type Ending, isFinal, type Outcome, type Registry } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { RunCancelledError, RunNotFoundError, RunSetAsideError } from './errors.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Recorder } from './recorder.ts';
 import { load } from './resume.ts';
 import type { RunTable } from './run-table.ts';
-import { attemptOf } from './summary.ts';
 
 export interface CancelReport {
   /** False where the run had ended before, or somebody else cancelled it first. */
@@ -51,6 +50,8 @@ export class Canceller {
   }
 
   async cancel(id: RunId, reason: string): Promise<CancelReport> {
+    // Who goes on with it is being found out, and may be about to be recorded.
+    await this.#runs.succeeding.get(id);
     const before = this.#standing.get(id);
     if (before) return this.#afterAnother(id, before);
     const run = this.#runs.live.get(id) ?? this.#load(id);
@@ -161,6 +162,8 @@ export class Canceller {
       if (!records) throw new RunSetAsideError(id, status, reason);
       return { row, records };
     }
+    // It ends under the version it has: a newer one has nothing left to go on with.
+    if (found.kind === 'succeeds') return { row, records: found.records };
     // It is held for a store, which has yet to hear of its end.
     if (found.run.state.ending) return found.run;
     found.run.hasTimer = true;

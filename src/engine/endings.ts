@@ -1,5 +1,5 @@
 /** Where runs come to rest: at their end, or set aside for a person to look at. */
-import type { RunId } from '../ground/index.ts';
+import { describeError, type RunId } from '../ground/index.ts';
 import type { Journal, RunRow } from '../journal/index.ts';
 import type { Ending } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
@@ -33,6 +33,15 @@ export function putAside(
   const of = { run: row.id, machine: row.machine, version: row.version, reason };
   if (status === 'quarantined') tell('run.quarantined', () => of);
   else tell('run.blocked', () => ({ ...of, state }));
+}
+
+/** Whatever goes wrong with this run, nobody else has to hear of it. */
+export function orPutAside(runs: RunTable, id: RunId, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    runs.putAside(id, { status: 'quarantined', reason: describeError(error).message });
+  }
 }
 
 /** The records of a run that waits were looked at, and cannot be trusted. */

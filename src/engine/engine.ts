@@ -10,14 +10,14 @@
  * Around it: who gets a slot, who waits for a time, and what is still in hand at the end.
  */
 import { type Clock, describeError, type RunId, runIdMint } from '../ground/index.ts';
-import type { Journal, RunRow } from '../journal/index.ts';
-import { type Ending, isFinal, type Plan } from '../machine/index.ts';
+import type { Journal, RunRow, StoredRecord } from '../journal/index.ts';
+import { type Ending, isFinal, type Plan, whyNobody } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Limits } from '../throttle/index.ts';
 import { Admission } from './admission.ts';
 import { Canceller, type CancelReport } from './canceller.ts';
 import { Drainer } from './drainer.ts';
-import { endingOf, putAside, quarantineAsleep } from './endings.ts';
+import { endingOf, orPutAside, putAside, quarantineAsleep } from './endings.ts';
 import { DrainingError } from './errors.ts';
 import { Holder } from './holder.ts';
 import { interruptionOf } from './interruption.ts';
@@ -28,9 +28,10 @@ import { perform } from './perform.ts';
 import type { PerformPorts } from './phase-call.ts';
 import { readView } from './read-view.ts';
 import { Recorder } from './recorder.ts';
-import { FIRST_COUNT, load, noMachine, type Resumption, resumeAll } from './resume.ts';
+import { FIRST_COUNT, load, type Resumption, resumeAll } from './resume.ts';
 import { RunTable, type SetAside } from './run-table.ts';
 import { Starter } from './starter.ts';
+import { Successor } from './successor.ts';
 import { Waits } from './waits.ts';
 
 export class Engine {
@@ -44,6 +45,7 @@ export class Engine {
   readonly #recorder: Recorder;
   readonly #canceller: Canceller;
   readonly #starter: Starter;
+  readonly #successor: Successor;
   /** Runs that came from a store. */
   readonly held: Holder;
   readonly #drainer: Drainer;
@@ -69,6 +71,8 @@ export class Engine {
     this.#recorder = new Recorder(journal, clock, this.#runs);
     const [runs, recorder] = [this.#runs, this.#recorder];
     this.#canceller = new Canceller({ journal, clock, registry, runs, recorder });
+    const onTaken = (found: Resumption) => this.#takeUp(found);
+    this.#successor = new Successor({ ...options, runs, recorder, onTaken });
     this.#starter = new Starter({
       ...options,
       runs: this.#runs,
@@ -131,7 +135,6 @@ export class Engine {
     return endingOf(this.#runs, this.#journal, id, until);
   }
 
-  /** The run in memory, for whoever shows it. */
   liveRun(id: RunId): LiveRun | undefined {
     return this.#runs.live.get(id);
   }
@@ -139,8 +142,8 @@ export class Engine {
     return this.#runs.setAside.get(id);
   }
   /** Told also of a run that sleeps, and has not been looked at here. */
-  whyBlocked(row: RunRow): string | undefined {
-    return this.#options.registry.find(row.machine, row.version) ? undefined : noMachine(row);
+  whyBlocked(records: readonly StoredRecord[]): string | undefined {
+    return whyNobody(this.#options.registry, records);
   }
   get load(): Load {
     const { busy, size, waiting } = this.#admission.slots;
@@ -217,20 +220,17 @@ export class Engine {
   }
 
   #wake(id: RunId): void {
-    if (this.#runs.isDraining || this.#runs.live.has(id)) return;
-    if (this.#canceller.isEnding(id)) return;
-    try {
+    if (this.#runs.isDraining || this.#runs.live.has(id) || this.#canceller.isEnding(id)) return;
+    // Its timer is taken, and so are those of the others that are due with it: they must go on.
+    orPutAside(this.#runs, id, () => {
       const found = load(this.#journal, this.#options.registry, id);
       if (found) this.#takeUp(found);
-    } catch (error) {
-      // Its timer is taken, and so are those of the others that are due with it: they must go on.
-      const reason = describeError(error).message;
-      this.#runs.putAside(id, { status: 'quarantined', reason });
-    }
+    });
   }
 
   #takeUp(found: Resumption): void {
     if (found.kind === 'setAside') return putAside(this.#runs, found);
+    if (found.kind === 'succeeds') return this.#successor.take(found);
     const { run, wasInterrupted, waitMs } = found;
     const { at, attempt } = run.state;
     this.#runs.setAside.delete(run.id);

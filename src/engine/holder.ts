@@ -15,6 +15,7 @@ import {
   firstStateOf,
   type Interruption,
   isFinal,
+  originOf,
   type Plan,
   parseInput,
   type Registry,
@@ -127,10 +128,8 @@ export class Holder {
     const last = records.at(-1)!;
     const waitMs = waitMsOf(run, records);
     limitWait(run, waitMs, clock);
-    const first = records[0]!.event;
-    assert(first.type === 'STARTED', 'a history begins with STARTED');
-    const { machine, version, key } = first;
-    const opens = { machine, version, key, rows, generation: tie.generation };
+    const { machine, version } = originOf(records);
+    const opens = { machine, version, key: run.key, rows, generation: tie.generation };
     // Its last owner died between the last record and the settlement.
     if (run.state.ending) return tie.ended(run.state.ending);
     const known = wasTakenCutOff(last.event) ? 'cut' : offer.interruption;
@@ -203,6 +202,8 @@ export class Holder {
     if (ending) return tie.ended(ending);
     const found = load(journal, registry, id, this.#evidenceOf(id));
     assert(found !== undefined, `run ${id} is held and not there`);
+    // A newer version goes on only with runs of this host: the store does not know of versions yet.
+    if (found.kind === 'succeeds') return tie.released();
     if (found.kind === 'setAside') {
       return found.status === 'blocked' ? tie.released() : tie.quarantined(found.reason);
     }

@@ -17,7 +17,7 @@ export interface InHand {
   liveRun(id: RunId): LiveRun | undefined;
   setAside(id: RunId): SetAside | undefined;
   /** Why a run cannot go on here that nothing of is in memory, such as one that sleeps. */
-  whyBlocked?(row: RunRow): string | undefined;
+  whyBlocked?(records: readonly StoredRecord[]): string | undefined;
 }
 
 /** The part of a journal that only reads; a file that nobody holds has no other. */
@@ -66,12 +66,13 @@ export class Inspector {
     if (typeof records === 'string') {
       return { ...summarise(row, [], now), status: 'quarantined', reason: records };
     }
-    const progress = this.#inHand.liveRun(row.id)?.progress;
-    return { ...summarise(row, records, now), ...(setAside ?? this.#blocked(row)), progress };
+    const live = this.#inHand.liveRun(row.id);
+    const aside = setAside ?? (live ? undefined : this.#blocked(row, records));
+    return { ...summarise(row, records, now), ...aside, progress: live?.progress };
   }
 
-  #blocked(row: RunRow): SetAside | undefined {
-    const reason = row.ending ? undefined : this.#inHand.whyBlocked?.(row);
+  #blocked(row: RunRow, records: readonly StoredRecord[]): SetAside | undefined {
+    const reason = row.ending ? undefined : this.#inHand.whyBlocked?.(records);
     return reason === undefined ? undefined : { status: 'blocked', reason };
   }
 

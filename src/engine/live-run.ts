@@ -2,14 +2,7 @@
 import type { Clock, ErrorInfo, RunId } from '../ground/index.ts';
 import type { StoredRecord } from '../journal/index.ts';
 import { CHAIN_START } from '../journal/index.ts';
-import {
-  advance,
-  isFinal,
-  type Plan,
-  type RunEvent,
-  type RunState,
-  startState,
-} from '../machine/index.ts';
+import { foldRecords, isFinal, type Plan, type RunEvent, type RunState } from '../machine/index.ts';
 import type { Shadow, Tie } from './tie.ts';
 
 /** A wall clock that has come to differ by more than this was set. */
@@ -88,25 +81,22 @@ export function foldRun(
   epoch: number,
   records: readonly StoredRecord[],
 ): LiveRun | string {
-  const first = records[0];
-  if (first?.event.type !== 'STARTED') return 'its first record is not STARTED';
-  let state = startState(plan, first.event, first.at);
-  if (state.at !== first.state) {
-    return `it starts at ${first.state}, and ${plan.name}@${plan.version} starts at ${state.at}`;
-  }
-  let lastError: ErrorInfo | undefined;
-  for (const record of records.slice(1)) {
-    const next = advance(plan, state, record.event);
-    if (next?.at !== record.state) {
-      return (
-        `record ${record.seq} leads to ${record.state} by ${record.event.type}, ` +
-        `and ${plan.name}@${plan.version} leads from ${state.at} to ${next?.at ?? 'nowhere'}`
-      );
-    }
-    lastError = errorOf(record.event) ?? lastError;
-    state = next;
-  }
-  const run = new LiveRun(id, plan, first.event.key, epoch, state);
+  const folded = foldRecords(plan, records);
+  if (typeof folded === 'string') return folded;
+  return liveRunOf(plan, id, epoch, folded.state, records, folded.lastError);
+}
+
+/** A run that its records have brought to this state. */
+export function liveRunOf(
+  plan: Plan,
+  id: RunId,
+  epoch: number,
+  state: RunState,
+  records: readonly StoredRecord[],
+  lastError?: ErrorInfo | undefined,
+): LiveRun {
+  const first = records[0]!.event;
+  const run = new LiveRun(id, plan, first.type === 'STARTED' ? first.key : undefined, epoch, state);
   const last = records.at(-1)!;
   run.seq = last.seq;
   run.hash = last.hash;

@@ -178,6 +178,8 @@ const OUTCOME = {
   INTERRUPTED: 'discarded',
   STARTED: 'discarded',
   TAKEN: 'discarded',
+  ADVANCED: 'discarded',
+  UPGRADED: 'discarded',
   ASLEEP: 'discarded',
 } as const;
 

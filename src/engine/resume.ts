@@ -8,9 +8,17 @@ import {
   type StoredRecord,
   type UnfinishedRun,
 } from '../journal/index.ts';
-import { canProbe, isFinal, type Registry, type RunEvent, routeOf } from '../machine/index.ts';
+import {
+  canProbe,
+  isFinal,
+  originOf,
+  type Registry,
+  type RunEvent,
+  registeredFor,
+  whyNobody,
+} from '../machine/index.ts';
 import { tellIfChanged } from './changed-machines.ts';
-import { foldRun, isAsleep, type LiveRun, waitMsOf } from './live-run.ts';
+import { isAsleep, type LiveRun, liveRunOf, waitMsOf } from './live-run.ts';
 
 export type Resumption =
   | {
@@ -21,6 +29,13 @@ export type Resumption =
       readonly isOwed: boolean;
       /** How long the wait was to be when it was recorded, if it waits. */
       readonly waitMs: number | undefined;
+    }
+  /** Its version is not here; a newer one may go on with it, which is yet to be recorded. */
+  | {
+      readonly kind: 'succeeds';
+      readonly row: RunRow;
+      readonly records: readonly StoredRecord[];
+      readonly evidence: Evidence;
     }
   | {
       readonly kind: 'setAside';
@@ -106,24 +121,44 @@ function resume(
   if (copyOf && row.generation === undefined && found.records[0]!.lsn <= copyOf.lsn) {
     return { ...setAside(row, 'quarantined', last.state, copied(copyOf)), records: found.records };
   }
-  const plan = registry.find(row.machine, row.version);
-  if (!plan) {
-    return { ...setAside(row, 'blocked', last.state, noMachine(row)), records: found.records };
+  const { records } = found;
+  const isHeld = row.generation !== undefined;
+  const here = registeredFor(registry, records);
+  if (!here) {
+    const why = whyNobody(registry, records);
+    if (why === undefined && !isFinal(last.state))
+      return { kind: 'succeeds', row, records, evidence };
+    return { ...setAside(row, 'blocked', last.state, why ?? NOTHING_LEFT), records };
   }
-  tellIfChanged(registry, plan, found.records[0]!);
-  const run = foldRun(plan, row.id, boot, found.records);
-  if (typeof run === 'string') {
-    return { ...setAside(row, 'quarantined', last.state, run), records: found.records };
+  const origin = originOf(records);
+  tellIfChanged(registry, registry.find(origin.machine, origin.version)!, origin);
+  if ('reason' in here) {
+    // A pod that has the route would be given it again and again: a person has to look at it.
+    const status = here.kind === 'blocked' && !isHeld ? 'blocked' : 'quarantined';
+    return { ...setAside(row, status, last.state, here.reason), records };
   }
+  const { state, lastError } = here.folded;
+  return resumed(liveRunOf(here.plan, row.id, boot, state, records, lastError), records, evidence);
+}
+
+const NOTHING_LEFT = 'its records have ended, and nobody has told the store yet';
+
+/** A run as its records have left it; what its process was at when it died, if it did. */
+export function resumed(
+  run: LiveRun,
+  records: readonly StoredRecord[],
+  evidence: Evidence,
+): Extract<Resumption, { kind: 'run' }> {
+  const last = records.at(-1)!;
   const isOwed = wasTakenCutOff(last.event);
   const wasInterrupted = isOwed || isInterrupted(run, last, evidence);
   const isUnknown =
     !evidence.isComplete && last.lsn <= (evidence.unknownUntil ?? Number.POSITIVE_INFINITY);
-  if (!wasInterrupted && isUnknown && canProbe(plan, run.state.at)) {
+  if (!wasInterrupted && isUnknown && canProbe(run.plan, run.state.at)) {
     // Nobody knows whether the phase had begun, so the real resource is asked.
     run.state = { ...run.state, mustProbe: true };
   }
-  return { kind: 'run', run, wasInterrupted, isOwed, waitMs: waitMsOf(run, found.records) };
+  return { kind: 'run', run, wasInterrupted, isOwed, waitMs: waitMsOf(run, records) };
 }
 
 function copied({ journal }: NonNullable<Journal['copyOf']>): string {
@@ -133,24 +168,24 @@ function copied({ journal }: NonNullable<Journal['copyOf']>): string {
   );
 }
 
-/** Why a run is blocked whose machine this process does not have. */
-export function noMachine({ machine, version }: RunRow): string {
-  return `no machine ${routeOf({ name: machine, version })} is registered here`;
-}
-
 /** Whether its process died while the run was inside the phase that its last record entered. */
 function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): boolean {
   const seqAtSlot = evidence.occupied.get(run.id);
   if (seqAtSlot === undefined || isAsleep(run)) return false;
   // After a record that waits, or says that the phase was let go, the slot was left; only one that
   // was given since then counts.
-  const hasLeft = run.state.dueAt !== undefined || last.event.type === 'INTERRUPTED';
+  const hasLeft = run.state.dueAt !== undefined || isBetween(last.event);
   return !hasLeft || seqAtSlot === last.seq;
+}
+
+/** Whether nothing of the run was being executed when this was recorded. */
+function isBetween({ type }: RunEvent): boolean {
+  return type === 'INTERRUPTED' || type === 'ADVANCED' || type === 'UPGRADED';
 }
 
 /** Whether whoever took it over had yet to record that its last owner was cut off. */
 export function wasTakenCutOff(event: RunEvent): boolean {
-  return event.type === 'TAKEN' && event.interruption === 'cut';
+  return (event.type === 'TAKEN' || event.type === 'ADVANCED') && event.interruption === 'cut';
 }
 
 function setAside(

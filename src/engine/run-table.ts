@@ -21,6 +21,8 @@ export class RunTable {
   readonly wasOpen = new Set<RunId>();
   /** Runs that were let go of while a record of them was on its way to the disk. */
   readonly letGo = new Map<RunId, Promise<unknown>>();
+  /** Runs of a version that is not here: who goes on with them is being found out and recorded. */
+  readonly succeeding = new Map<RunId, Promise<void>>();
   readonly #waiters = new Map<RunId, Set<Waiter>>();
   /** The process is on its way out: no run begins, and none begins another phase. */
   isDraining = false;

@@ -4,7 +4,7 @@
  */
 import type { ErrorInfo, Json, RunId } from '../ground/index.ts';
 import type { RunRow, StoredRecord } from '../journal/index.ts';
-import type { Outcome, RunEvent } from '../machine/index.ts';
+import { attemptOf, type Outcome, type RunEvent } from '../machine/index.ts';
 
 export type RunStatus =
   | 'active'
@@ -51,8 +51,9 @@ const STATUS_OF_OUTCOME: Record<Outcome, RunStatus> = {
 export function summarise(row: RunRow, records: readonly StoredRecord[], now: number): RunSummary {
   const last = records.at(-1);
   const { ending } = row;
-  const first = records[0]?.event;
-  const dueAt = ending ? undefined : dueAtOf(last?.event);
+  // A newer version that goes on with a run leaves it where it waits.
+  const told = records.findLast(({ event }) => event.type !== 'ADVANCED')?.event;
+  const dueAt = ending ? undefined : dueAtOf(told);
   return {
     id: row.id,
     machine: row.machine,
@@ -71,11 +72,17 @@ export function summarise(row: RunRow, records: readonly StoredRecord[], now: nu
     updatedAt: last?.at ?? row.finishedAt ?? row.startedAt,
     finishedAt: row.finishedAt,
     dueAt,
-    reason: ending?.reason ?? reasonOf(last?.event),
+    reason: ending?.reason ?? reasonOf(told),
     error: ending?.error ?? lastError(records),
-    input: first?.type === 'STARTED' ? first.input : undefined,
+    input: inputOf(records),
     output: ending?.output,
   };
+}
+
+/** As it was started with, or as the last upgrade has made it. */
+function inputOf(records: readonly StoredRecord[]): Json | undefined {
+  const giving = records.findLast(({ event }) => 'input' in event)?.event;
+  return giving && 'input' in giving ? giving.input : undefined;
 }
 
 function dueAtOf(event: RunEvent | undefined): number | undefined {
@@ -89,20 +96,4 @@ function reasonOf(event: RunEvent | undefined): string | undefined {
 function lastError(records: readonly StoredRecord[]): ErrorInfo | undefined {
   const found = records.findLast(({ event }) => 'error' in event && event.error !== undefined);
   return found && 'error' in found.event ? found.event.error : undefined;
-}
-
-/** Failures and interruptions since the current step was entered, and one. */
-export function attemptOf(records: readonly StoredRecord[]): number {
-  let attempt = 1;
-  let step = '';
-  for (const { state, event } of records) {
-    const stepNow = state.slice(0, state.lastIndexOf('.'));
-    if (state.includes('.') && stepNow !== step) {
-      step = stepNow;
-      attempt = 1;
-    } else if (event.type === 'FAILED' || (event.type === 'INTERRUPTED' && !event.isFree)) {
-      attempt++;
-    }
-  }
-  return attempt;
 }

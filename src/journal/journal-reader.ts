@@ -53,12 +53,19 @@ export class JournalReader {
     return this.#prepared(sql.selectRun).get(run) as RawRunRow | undefined;
   }
 
-  /** An ended run answers by its seal, a live one by its first record. */
+  /**
+   * An ended run answers by its seal, a live one by its first record; or by all of them where that one
+   * does not say what the row says, since a newer version may have taken it up.
+   */
   #trusted(row: RawRunRow): RunRow {
     const read = readRunRow(row, this.#codec);
-    if (row.finished_at === null) {
-      const first = this.#eventsOf(row.id, sql.selectFirstEvent);
-      refuseOtherStart(row, decodeRows(read.id, first, this.#codec)[0]!);
+    if (row.finished_at !== null) return read;
+    const decode = (text: string) => decodeRows(read.id, this.#eventsOf(row.id, text), this.#codec);
+    try {
+      refuseOtherStart(row, decode(sql.selectFirstEvent));
+    } catch (error) {
+      if (!(error instanceof DamagedRunError)) throw error;
+      refuseOtherStart(row, decode(sql.selectEvents));
     }
     return read;
   }
@@ -175,7 +182,7 @@ export class JournalReader {
     try {
       const rows = text === undefined ? this.#eventsOf(row.id) : eventRowsOf(row.id, text);
       const records = decodeRows(row.id, rows, this.#codec);
-      refuseOtherStart(raw, records[0]!);
+      refuseOtherStart(raw, records);
       return { row, records };
     } catch (error) {
       // Said of the rows as they are, and not of a text that was made of them.

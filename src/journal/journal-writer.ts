@@ -30,6 +30,7 @@ export class JournalWriter {
       insertEvent: prepare(sql.insertEvent),
       insertRun: prepare(sql.insertRun),
       finishRun: prepare(sql.finishRun),
+      moveRun: prepare(sql.moveRun),
       advanceHead: prepare(sql.advanceHead),
       armTimer: prepare(sql.armTimer),
       disarmTimer: prepare(sql.disarmTimer),
@@ -83,6 +84,9 @@ export class JournalWriter {
     const { run, seq, at, epoch, event, state, opens, closes, wakeAt } = entry;
     if (opens) lsn = this.#open(entry, opens, lsn);
     this.#statements.insertEvent.run(lsn, run, seq, at, epoch, event.type, state, data, hash);
+    if (event.type === 'ADVANCED' || event.type === 'UPGRADED') {
+      this.#statements.moveRun.run(event.version, run);
+    }
     // A held run is here until the store has its end, and until then its last record says it.
     if (closes && closes.generation === undefined) this.#close(entry, closes, hash);
     if (typeof wakeAt === 'number') this.#statements.armTimer.run(run, wakeAt);

@@ -13,6 +13,8 @@ export const insertRun = `
 export const finishRun = `
   update runs set finished_at = ?, outcome = ?, attempt = ?, ending = ?, last_seq = ?, last_hash = ?, seal = ?
    where id = ? and finished_at is null`;
+/** version, id. The version that its records have brought it to. */
+export const moveRun = `update runs set version = ? where id = ? and finished_at is null`;
 /** A whole row, as it was salvaged. */
 export const putRun = `
   insert into runs (id, machine, version, key, started_at, finished_at, outcome, attempt, ending,

@@ -1,6 +1,6 @@
 /** The one row a run has: opened with its first record, sealed with its last. */
 import { assert, hash, type RunId } from '../ground/index.ts';
-import type { Ending } from '../machine/index.ts';
+import { type Ending, originOf } from '../machine/index.ts';
 import type { Codec } from './codec.ts';
 import { DamagedRunError } from './errors.ts';
 import type { Closing, DeadLetter, Entry, RunRow, StoredRecord } from './journal.ts';
@@ -120,7 +120,8 @@ export function unfinishedRow(
   const first = records[0];
   if (first?.event.type !== 'STARTED') return undefined;
   if (hasEnded(records) && first.event.generation === undefined) return undefined;
-  const { machine, version, key, generation } = first.event;
+  const { key, generation } = first.event;
+  const { machine, version } = originOf(records);
   return openRow([run, machine, version, key ?? null, first.at, generation ?? null]);
 }
 
@@ -158,13 +159,16 @@ export function openRow(columns: readonly [...OpenColumns, ...unknown[]]): RawRu
   };
 }
 
-/** A live row has no seal; its first record, which has a hash, says what it must say. */
-export function refuseOtherStart(row: RawRunRow, first: StoredRecord): void {
-  const { event, at } = first;
+/**
+ * A live row has no seal; its records, which have hashes, say what it must say: all of it the first
+ * one, but the version the last that has changed it.
+ */
+export function refuseOtherStart(row: RawRunRow, records: readonly StoredRecord[]): void {
+  const { event, at } = records[0]!;
   const isSame =
     event.type === 'STARTED' &&
     event.machine === row.machine &&
-    event.version === row.version &&
+    originOf(records).version === row.version &&
     (event.key ?? null) === row.key &&
     (event.generation ?? null) === row.generation &&
     at === row.started_at;
@@ -173,7 +177,7 @@ export function refuseOtherStart(row: RawRunRow, first: StoredRecord): void {
 
 /** What an ended run's row has sealed is also how its records end, and a live run's have no end. */
 export function refuseOtherEnd(row: RawRunRow, records: readonly StoredRecord[]): void {
-  if (row.finished_at === null) return refuseOtherStart(row, records[0]!);
+  if (row.finished_at === null) return refuseOtherStart(row, records);
   const last = records.at(-1)!;
   if (last.seq !== row.last_seq || last.hash !== row.last_hash) {
     throw new DamagedRunError(row.id, `its records end at ${last.seq}, its row at ${row.last_seq}`);
@@ -182,7 +186,9 @@ export function refuseOtherEnd(row: RawRunRow, records: readonly StoredRecord[])
 
 /** When a timer has to wake a run with these records; undefined where it does not wait. */
 export function dueAtOf(records: readonly StoredRecord[]): number | undefined {
-  const [first, last] = [records[0]?.event, records.at(-1)?.event];
+  const first = records[0]?.event;
+  // A newer version that goes on with a run leaves it where it waits.
+  const last = records.findLast(({ event }) => event.type !== 'ADVANCED')?.event;
   if (!last || !('dueAt' in last)) return undefined;
   const deadlineAt = first?.type === 'STARTED' ? first.deadlineAt : undefined;
   return Math.min(last.dueAt, deadlineAt ?? last.dueAt);

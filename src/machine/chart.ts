@@ -9,7 +9,7 @@
  *   next step or handedOff                                            next step
  *
  *   every phase: EXHAUSTED, ABORTED, TIMED_OUT ▶ failed;  CANCELLED ▶ cancelled;
- *   TAKEN, INTERRUPTED ▶ itself
+ *   TAKEN, ADVANCED, INTERRUPTED ▶ itself;  UPGRADED has no arrow: it names the step it leads to
  */
 import { type AnyStateMachine, createMachine, initialTransition, transition } from 'xstate';
 import { assert } from '../ground/index.ts';
@@ -88,7 +88,7 @@ function arrowsOf(line: Line, places: readonly Place[], at: number): Arrows {
   // A step has at most four phases, so the next step begins close by.
   const nextStep = places.slice(at + 1, at + 5).find((other) => other.index === index + 1);
   const ending = { EXHAUSTED: 'failed', TIMED_OUT: 'failed', CANCELLED: 'cancelled' } as const;
-  const everywhere = { ...ending, TAKEN: self, INTERRUPTED: self };
+  const everywhere = { ...ending, TAKEN: self, ADVANCED: self, INTERRUPTED: self };
   const done = after ? target(after) : 'completed';
   if (phase === 'sleep') return { ...everywhere, ASLEEP: self, FAILED: self, DONE: done };
 

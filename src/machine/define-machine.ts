@@ -22,6 +22,7 @@ import type {
   Wanted,
   WriteWorkAboveThis,
 } from './types.ts';
+import { readUpgrades } from './upgrade-reader.ts';
 
 /** The name a machine of one step gives it: its states are 'main.check', 'main.work' … */
 const SINGLE_STEP = 'main';
@@ -79,6 +80,7 @@ function readPlan(definition: unknown): Plan {
     runTimeoutMs,
     chart,
     fingerprint: fingerprintOf(name, input, line),
+    upgrades: readUpgrades(reader, version as number),
   });
 }
 

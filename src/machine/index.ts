@@ -12,6 +12,8 @@ export {
 export { defineMachine } from './define-machine.ts';
 export { DefinitionError, RegistryError, SchemaError } from './errors.ts';
 export { exportsOf, machinesOf } from './exported.ts';
+export { type Folded, foldRecords, type Origin, originOf, type PastRecord } from './fold.ts';
+export { attemptOf, readOldState } from './old-run.ts';
 export {
   Aborted,
   type AbortKind,
@@ -38,6 +40,7 @@ export {
 export { Registry } from './registry.ts';
 export { EVENT_TYPES, type EventType, type Interruption, type RunEvent } from './run-event.ts';
 export {
+  type AdvancedEvent,
   advance,
   canProbe,
   type Ending,
@@ -45,6 +48,15 @@ export {
   type RunState,
   type StartedEvent,
   startState,
+  type UpgradedEvent,
 } from './run-state.ts';
 export { type Parsed, parseWith } from './schema.ts';
+export {
+  type Registered,
+  registeredFor,
+  type Succession,
+  type SuccessionPorts,
+  successionOf,
+  whyNobody,
+} from './succession.ts';
 export type * from './types.ts';

@@ -1,5 +1,8 @@
-/** The input of a run that is yet to begin: no limit of its machine holds for it so far. */
-import type { Clock } from '../ground/index.ts';
+/**
+ * Values of a run that is yet to begin, or yet to go on under a newer version: no limit of its machine
+ * holds for them so far.
+ */
+import type { Clock, Json } from '../ground/index.ts';
 import { SchemaError } from './errors.ts';
 import type { Plan } from './plan.ts';
 import { type Parsed, parseWith } from './schema.ts';
@@ -11,6 +14,21 @@ const INPUT_MS_MAX = 10_000;
 export function parseInput(clock: Clock, plan: Plan, value: unknown): Parsed | Promise<Parsed> {
   const what = `the input of ${plan.name}`;
   const parsed = parseWith(plan.input, value, what);
+  return parsed instanceof Promise ? inTime(clock, parsed, what) : parsed;
+}
+
+/** What a step's output schema makes of a recorded value; nothing where it has none. */
+export function parseOutput(
+  clock: Clock,
+  plan: Plan,
+  step: string,
+  value: Json,
+): Parsed | Promise<Parsed> | undefined {
+  const part = plan.line.find(({ name }) => name === step);
+  const schema = part?.kind === 'step' ? part.output : undefined;
+  if (!schema) return undefined;
+  const what = `the output of ${plan.name}, step ${step}`;
+  const parsed = parseWith(schema, value, what);
   return parsed instanceof Promise ? inTime(clock, parsed, what) : parsed;
 }
 

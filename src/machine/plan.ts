@@ -31,6 +31,9 @@ export interface SleepPlan {
   readonly delay: Duration | ((context: object) => unknown);
 }
 
+/** `upgrade[1]`: what is given is made by whoever calls it, and so is what may come back. */
+export type UpgradeFunction = (old: object) => unknown;
+
 export interface Plan {
   readonly name: string;
   readonly version: number;
@@ -38,6 +41,8 @@ export interface Plan {
   readonly line: readonly (StepPlan | SleepPlan)[];
   readonly runTimeoutMs: number | undefined;
   readonly fingerprint: string;
+  /** By the version whose runs it carries over. No part of the fingerprint. */
+  readonly upgrades: ReadonlyMap<number, UpgradeFunction>;
   readonly chart: Chart;
 }
 

@@ -34,10 +34,14 @@ export class Registry {
     return this.#plans.get(name)?.get(version);
   }
 
+  /** Every version of that name, the newest first. */
+  versions(name: string): Plan[] {
+    return [...(this.#plans.get(name)?.values() ?? [])].sort((a, b) => b.version - a.version);
+  }
+
   /** The newest version of that name. */
   newest(name: string): Plan {
-    const plans = this.all().filter((plan) => plan.name === name);
-    const newest = plans.sort((a, b) => b.version - a.version)[0];
+    const [newest] = this.versions(name);
     if (newest) return newest;
     const names = [...new Set(this.all().map((plan) => plan.name))].sort();
     throw new RegistryError(`there is no machine called ${show(name)}`, {

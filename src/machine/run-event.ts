@@ -35,6 +35,25 @@ export type RunEvent =
       /** After `cut` the attempt is still to be recorded as INTERRUPTED; `left` says all there is. */
       readonly interruption?: Interruption | undefined;
     }
+  /** A newer version goes on with the run: its line begins with the phases on record. */
+  | {
+      readonly type: 'ADVANCED';
+      readonly version: number;
+      readonly fingerprint: string;
+      /** As with TAKEN. */
+      readonly interruption?: Interruption | undefined;
+    }
+  /** A newer version has carried the run over by its `upgrade`: what it is now begins with this. */
+  | {
+      readonly type: 'UPGRADED';
+      readonly version: number;
+      readonly fingerprint: string;
+      /** The version that wrote the records before this one. */
+      readonly from: number;
+      readonly step: string;
+      readonly input: Json;
+      readonly outputs: Readonly<Record<string, Json>>;
+    }
   | { readonly type: 'DONE'; readonly output?: Json | undefined }
   | { readonly type: 'HANDED_OFF'; readonly output: Json; readonly reason?: string | undefined }
   | { readonly type: 'FAILED'; readonly error: ErrorInfo; readonly dueAt: number }
@@ -61,6 +80,8 @@ export type EventType = RunEvent['type'];
 export const EVENT_TYPES: readonly EventType[] = [
   'STARTED',
   'TAKEN',
+  'ADVANCED',
+  'UPGRADED',
   'DONE',
   'HANDED_OFF',
   'FAILED',

@@ -53,6 +53,8 @@ export interface RunState {
 }
 
 export type StartedEvent = Extract<RunEvent, { type: 'STARTED' }>;
+export type AdvancedEvent = Extract<RunEvent, { type: 'ADVANCED' }>;
+export type UpgradedEvent = Extract<RunEvent, { type: 'UPGRADED' }>;
 
 export function startState(plan: Plan, event: StartedEvent, at: number): RunState {
   return {
@@ -71,11 +73,42 @@ export function startState(plan: Plan, event: StartedEvent, at: number): RunStat
   };
 }
 
+/** A run as its upgrade has made it: begun anew at that step, but as old as it was. */
+export function upgradedState(
+  plan: Plan,
+  { startedAt, deadlineAt }: Pick<RunState, 'startedAt' | 'deadlineAt'>,
+  { version, fingerprint, input, step, outputs }: UpgradedEvent,
+): RunState | undefined {
+  if (!hasBefore(plan, step, outputs)) return undefined;
+  const carried = { step, outputs };
+  const machine = plan.name;
+  return startState(
+    plan,
+    { type: 'STARTED', machine, version, fingerprint, input, deadlineAt, carried },
+    startedAt,
+  );
+}
+
+/** Whether these are the outputs of all steps before that one, and of no other. */
+export function hasBefore(plan: Plan, step: string, outputs: RunState['outputs']): boolean {
+  const index = plan.line.findIndex(({ name }) => name === step);
+  if (index < 0) return false;
+  const before = plan.line.slice(0, index).filter(({ kind }) => kind === 'step');
+  return (
+    before.length === Object.keys(outputs).length &&
+    before.every(({ name }) => Object.hasOwn(outputs, name))
+  );
+}
+
 /** One for all runs that have put out nothing yet. */
 const NO_OUTPUTS: RunState['outputs'] = Object.freeze({});
 
 /** The state after `event`; undefined where the chart knows no way from here by that event. */
 export function advance(plan: Plan, state: RunState, event: RunEvent): RunState | undefined {
+  // From whatever state of the former line: that line may be known to nobody here.
+  if (event.type === 'UPGRADED') {
+    return isFinal(state.at) ? undefined : upgradedState(plan, state, event);
+  }
   const at = plan.chart.next(state.at, event.type);
   if (at === undefined) return undefined;
   const from = plan.chart.placeOf(state.at);
@@ -112,6 +145,7 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
         isSpent: event.isLast ?? state.isSpent,
       };
     case 'TAKEN':
+    case 'ADVANCED':
       return event.interruption ? afterInterruption(plan, state, event.interruption) : state;
     case 'PROBED':
       return { ...state, at, dueAt: undefined, mustProbe: false };

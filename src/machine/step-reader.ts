@@ -13,6 +13,7 @@ export const MACHINE_PROPERTIES = [
   'timeout',
   'flush',
   'steps',
+  'upgrade',
 ];
 export const STEP_PROPERTIES = ['check', 'work', 'validate', 'persist', 'output', 'persistIn'];
 

@@ -192,6 +192,31 @@ export interface Line<I, S, O, A> {
   ): Line<I, S, O, With<A, K, S>>;
 }
 
+// ── Upgrades ────────────────────────────────────────────────────────────────────────────────────
+declare const resumed: unique symbol;
+/** What `resumeAt` and `restart` answer; nothing else may be returned from an upgrade. */
+export interface Resumed {
+  readonly [resumed]: true;
+}
+/** A run that version `version` left unfinished. What it holds is what that version wrote: parse it. */
+export interface OldRun<I, A> {
+  readonly version: number;
+  /** Where it stands, by the line of that version. */
+  readonly at: Transition;
+  readonly attempt: number;
+  readonly input: unknown;
+  /** What its finished steps have put out, by their names. */
+  readonly state: Readonly<Record<string, unknown>>;
+  /** Goes on with this step, as if the steps before it had put out `state`. */
+  readonly resumeAt: <K extends keyof A & string>(
+    step: K,
+    as: { readonly input: I; readonly state: A[K] },
+  ) => Resumed;
+  /** Begins at the first step again. */
+  readonly restart: (input: I) => Resumed;
+}
+export type Upgrades<I, A> = { readonly [from: number]: (old: OldRun<I, A>) => Resumed };
+
 // ── Machines ────────────────────────────────────────────────────────────────────────────────────
 /** One phase of the line, as data; `sleep` stands for a pause between steps. */
 export interface Transition {
@@ -221,6 +246,7 @@ interface Head<N extends string, D extends AnySchema> extends Policy {
 export interface StepMachine<N extends string, D extends AnySchema, W, P, X extends PersistIn, Q>
   extends Head<N, D>,
     Step<Schema.InferOutput<D>, {}, W, P, X, Q> {
+  readonly upgrade?: Upgrades<Schema.InferInput<D>, {}> | undefined;
   readonly steps?: undefined;
 }
 export interface LineMachine<N extends string, D extends AnySchema, S, O, A>
@@ -229,6 +255,7 @@ export interface LineMachine<N extends string, D extends AnySchema, S, O, A>
   readonly steps: (
     line: Line<Schema.InferOutput<D>, {}, never, {}>,
   ) => Line<Schema.InferOutput<D>, S, O, A>;
+  readonly upgrade?: Upgrades<Schema.InferInput<D>, NoInfer<A>> | undefined;
 }
 /** A union of two shapes, not two overloads: a mistake then gets its own message. */
 export type Definition<

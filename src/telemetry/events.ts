@@ -48,6 +48,10 @@ export interface FleetqEvents {
     readonly attempt: number;
     readonly wasInterrupted: boolean;
   };
+  /** A newer version goes on with it, since its line begins with what is recorded. */
+  'run.advanced': OfRun & { readonly from: number; readonly state: string };
+  /** A newer version has carried it over by its `upgrade`, and goes on with it at this state. */
+  'run.upgraded': OfRun & { readonly from: number; readonly state: string };
   'run.blocked': OfRun & { readonly state: string; readonly reason: string };
   'run.quarantined': OfRun & { readonly reason: string };
   'run.waiting': OfRun & {

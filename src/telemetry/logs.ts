@@ -71,6 +71,16 @@ const LINES: Lines = {
     message: `run resumed at ${e.state}${e.wasInterrupted ? ', which had been interrupted' : ''}`,
     fields: { ...ofRun(e), state: e.state, attempt: e.attempt, was_interrupted: e.wasInterrupted },
   }),
+  'run.advanced': (e) => ({
+    level: 'info',
+    message: `run goes on at ${e.state} under version ${e.version}`,
+    fields: { ...ofRun(e), from_version: e.from, state: e.state },
+  }),
+  'run.upgraded': (e) => ({
+    level: 'info',
+    message: `run was upgraded to version ${e.version}, and goes on at ${e.state}`,
+    fields: { ...ofRun(e), from_version: e.from, state: e.state },
+  }),
   'run.blocked': (e) => ({
     level: 'warn',
     message: 'run blocked',

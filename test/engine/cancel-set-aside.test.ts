@@ -56,7 +56,7 @@ function timersIn(dataDir: string): unknown[] {
 
 test.each([
   ['blocked, since nobody has its machine', []],
-  ['quarantined, since its definition has changed', [twoSteps('other')]],
+  ['blocked, since its definition has changed', [twoSteps('other')]],
 ] as const)('a run that is %s can be cancelled, for good', async (what, machines) => {
   const finished = hear('run.finished');
   const { rig, id } = await startThenStop(twoSteps('second'));

@@ -69,7 +69,7 @@ test('a definition that is as it was is nothing to tell', async () => {
   expect(fleet.describe(ids[0]!).status).toBe('completed');
 });
 
-test('a run that no longer fits is quarantined, and why is told too', async () => {
+test('a run that no longer fits is blocked, and why is told too', async () => {
   const heard = hear('machine.changed');
   const renamed = defineMachine({
     version: 1,
@@ -79,5 +79,10 @@ test('a run that no longer fits is quarantined, and why is told too', async () =
   });
   const { fleet, ids } = await restarted(grown(), renamed as never);
   expect(heard).toHaveLength(1);
-  expect(fleet.describe(ids[0]!).status).toBe('quarantined');
+  expect(fleet.describe(ids[0]!)).toMatchObject({
+    status: 'blocked',
+    reason: expect.stringMatching(
+      /^grown@1 is registered here, but was changed since.* new version/,
+    ),
+  });
 });

@@ -169,7 +169,7 @@ test('a definition that does not fit the records is refused, and nothing is gues
     clock: first.clock,
   });
   await clock.settle();
-  expect(fleet.describe(id)).toMatchObject({ status: 'quarantined' });
+  expect(fleet.describe(id)).toMatchObject({ status: 'blocked' });
   expect(fleet.describe(id).reason).toMatch(/leads to b.work/);
   expect(kinds(fleet, id)).toEqual(['STARTED', 'DONE']);
 });

@@ -33,8 +33,11 @@ const phasesOf = ({ check, validate, persist }: PartShape) => ({
 });
 
 /** A machine of these parts; of one step alone it is written without `steps`. */
-export function machineOf(parts: readonly PartShape[]): Machine {
-  const head = { name: 'random', version: 1, input: z.unknown() };
+export function machineOf(
+  parts: readonly PartShape[],
+  { name, version } = { name: 'random', version: 1 },
+): Machine {
+  const head = { name, version, input: z.unknown() };
   const [first] = parts;
   if (parts.length === 1 && first?.name === 'main') {
     return defineMachine({ ...head, ...phasesOf(first) });
@@ -109,6 +112,22 @@ const EVENT: { readonly [K in EventType]: fc.Arbitrary<Extract<RunEvent, { type:
     type: fc.constant('TAKEN'),
     pod: text,
     interruption: maybe(fc.constantFrom('cut', 'left')),
+  }),
+  ADVANCED: fc.record({
+    type: fc.constant('ADVANCED'),
+    version: fc.constant(1),
+    fingerprint: text,
+    interruption: maybe(fc.constantFrom('cut', 'left')),
+  }),
+  // Fits where 'main' is the first step; elsewhere it leads nowhere.
+  UPGRADED: fc.record({
+    type: fc.constant('UPGRADED'),
+    version: fc.constant(1),
+    fingerprint: text,
+    from: fc.constant(0),
+    step: fc.constant('main'),
+    input: json,
+    outputs: fc.constant({}),
   }),
   DONE: fc.record({ type: fc.constant('DONE'), output: maybe(json) }),
   HANDED_OFF: fc.record({ type: fc.constant('HANDED_OFF'), output: json, reason: maybe(text) }),

@@ -7,7 +7,8 @@ refused('a property', [
     what: 'that is misspelt is refused, with a better word',
     definition: { ...good, vaildate: () => {} },
     path: 'vaildate',
-    wanted: 'left out: only name, version, input, retry, timeout, flush, steps, check, work',
+    wanted:
+      'left out: only name, version, input, retry, timeout, flush, steps, upgrade, check, work',
     got: 'function vaildate',
     hint: "did you mean 'validate'?",
   },
@@ -76,7 +77,8 @@ refused('a property', [
     what: 'work does not stand beside steps',
     definition: { ...ofLine((line) => line.step('a', step)), work },
     path: 'work',
-    wanted: 'left out: only name, version, input, retry, timeout, flush, steps are known here',
+    wanted:
+      'left out: only name, version, input, retry, timeout, flush, steps, upgrade are known here',
     got: 'function work',
   },
   {

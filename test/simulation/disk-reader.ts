@@ -94,7 +94,7 @@ export class DiskReader {
     const row = readRunRow(raw, identityCodec);
     try {
       const records = decodeRows(row.id, this.rows(row.id), identityCodec);
-      refuseOtherStart(raw, records[0]!);
+      refuseOtherStart(raw, records);
       return { row, records };
     } catch (error) {
       if (error instanceof DamagedRunError) return { row, damage: error.message };

@@ -266,6 +266,9 @@ export class SimJournal extends DiskReader implements Journal {
     if (opens) this.#open(entry, opens);
     disk.lsn += 1;
     disk.addEvent({ lsn: disk.lsn, run, seq, at, epoch, event: event.type, state, data, hash });
+    if (event.type === 'ADVANCED' || event.type === 'UPGRADED') {
+      disk.setRow({ ...disk.runs.get(run)!, version: event.version });
+    }
     // As in the file: what is held for a store is not sealed, or retention might come for it.
     if (closes && closes.generation === undefined) {
       const row = disk.runs.get(run);
