@@ -21,6 +21,24 @@ const head = { name: 'm', version: 1, input } as const;
 declare const maybe: string | undefined;
 
 // ── what must compile ───────────────────────────────────────────────────────────────────────────
+defineMachine({
+  ...base,
+  version: 2,
+  work: () => 1,
+  upgrade: { 1: (old) => old.restart(input.parse(old.input)) },
+});
+defineMachine({
+  ...head,
+  version: 2,
+  steps: (line) =>
+    line.step('a', { check: 'none', work: () => 1 }).step('b', { check: 'none', work: () => 2 }),
+  upgrade: {
+    1: (old) =>
+      old.at.phase === 'sleep'
+        ? old.restart({ src: '', width: old.attempt })
+        : old.resumeAt('b', { input: { src: '', width: 1 }, state: { a: 1 } }),
+  },
+});
 const child = defineMachine({
   ...base,
   name: 'child',
@@ -199,3 +217,31 @@ abort('no', { kind: 'ours' });
 retryAfter('soon', 'busy');
 // @ts-expect-error a machine is not the author's to change once it is defined
 child.name = 'other';
+defineMachine({
+  ...head,
+  version: 2,
+  steps: (line) =>
+    line.step('a', { check: 'none', work: () => 1 }).step('b', { check: 'none', work: () => 2 }),
+  upgrade: {
+    // @ts-expect-error the state that step b starts with has a number in it
+    1: (old) => old.resumeAt('b', { input: { src: '', width: 1 }, state: { a: 'one' } }),
+  },
+});
+defineMachine({
+  ...head,
+  version: 2,
+  steps: (line) => line.step('a', { check: 'none', work: () => 1 }),
+  upgrade: {
+    // @ts-expect-error there is no step c to go on at
+    1: (old) => old.resumeAt('c', { input: { src: '', width: 1 }, state: {} }),
+  },
+});
+defineMachine({
+  ...base,
+  version: 2,
+  work: () => 1,
+  // @ts-expect-error what was recorded is unknown until it is parsed
+  upgrade: { 1: (old) => old.restart(old.input) },
+});
+// @ts-expect-error an upgrade says how the run goes on
+defineMachine({ ...base, version: 2, work: () => 1, upgrade: { 1: () => undefined } });
