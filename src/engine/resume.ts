@@ -174,13 +174,8 @@ function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): bo
   if (seqAtSlot === undefined || isAsleep(run)) return false;
   // After a record that waits, or says that the phase was let go, the slot was left; only one that
   // was given since then counts.
-  const hasLeft = run.state.dueAt !== undefined || isBetween(last.event);
+  const hasLeft = run.state.dueAt !== undefined || last.event.type === 'INTERRUPTED';
   return !hasLeft || seqAtSlot === last.seq;
-}
-
-/** Whether nothing of the run was being executed when this was recorded. */
-function isBetween({ type }: RunEvent): boolean {
-  return type === 'INTERRUPTED' || type === 'ADVANCED' || type === 'UPGRADED';
 }
 
 /** Whether whoever took it over had yet to record that its last owner was cut off. */

@@ -12,7 +12,9 @@ refused('an upgrade', [
     definition: { ...good, version: 2, upgrade },
     path: 'upgrade',
     wanted: 'an object',
-    got: { 7: '7', restart: '"restart"' }[String(upgrade)] ?? (upgrade ? '[function restart]' : 'null'),
+    got:
+      { 7: '7', restart: '"restart"' }[String(upgrade)] ??
+      (upgrade ? '[function restart]' : 'null'),
   })),
   ...['2', '3', '0', '-1', '1.5', 'one', '01', '1e0'].map((key) => ({
     what: `from version ${key} to version 2 is refused`,
