@@ -130,8 +130,11 @@ function resume(
       return { kind: 'succeeds', row, records, evidence };
     return { ...setAside(row, 'blocked', last.state, why ?? NOTHING_LEFT), records };
   }
-  const origin = originOf(records);
-  tellIfChanged(registry, registry.find(origin.machine, origin.version)!, origin);
+  // Nearly every run just continues: nothing more is looked at for those.
+  if (here.kind !== 'continues') {
+    const origin = originOf(records);
+    tellIfChanged(registry, registry.find(origin.machine, origin.version)!, origin);
+  }
   if ('reason' in here) {
     // A pod that has the route would be given it again and again: a person has to look at it.
     const status = here.kind === 'blocked' && !isHeld ? 'blocked' : 'quarantined';
