@@ -23,6 +23,7 @@ import type {
   ClaimRequest,
   Due,
   EnqueueAnswer,
+  Flush,
   MirroredRun,
   NewTask,
   Segment,
@@ -96,8 +97,11 @@ export interface Store {
 
   /** Ends, parks and releases in one statement, each with the rest of its history. */
   settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]>;
-  /** Writes history, idempotently; a longer segment of the same beginning replaces the shorter. */
-  archive(segments: readonly Segment[]): Promise<ArchiveAnswer[]>;
+  /**
+   * Writes history, idempotently; a longer segment of the same beginning replaces the shorter. A task
+   * comes under the version of its flush with it, unless somebody has its row locked just then.
+   */
+  archive(segments: readonly Flush[]): Promise<ArchiveAnswer[]>;
   /** Every segment of these runs, by (task, epoch, firstSeq). */
   histories(
     runs: readonly { readonly task: RunId; readonly generation: number }[],

@@ -96,7 +96,19 @@ export interface Segment extends Claim {
   readonly events: string;
 }
 
-interface Leaving extends Claim {
+/** What an owner says of a task besides its records. */
+interface Moving {
+  /**
+   * The version its run stands under since its owner took it, where that is another one: from then on
+   * the task goes to whoever has that. Undefined: as before.
+   */
+  readonly version?: number | undefined;
+}
+
+/** A part of a run's history on its way to the store; its version counts only while the claim stands. */
+export type Flush = Segment & Moving;
+
+interface Leaving extends Claim, Moving {
   /** What the store does not have yet; undefined where nothing is new. */
   readonly tail: Segment | undefined;
   /** Where the run stands, tail included. */

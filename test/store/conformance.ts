@@ -17,6 +17,7 @@ import { describeSequences } from './conform-sequences.ts';
 import { describeSettle } from './conform-settle.ts';
 import { describeSweep } from './conform-sweep.ts';
 import { describeTake } from './conform-take.ts';
+import { describeVersions } from './conform-versions.ts';
 import { type StoreHarness, useScene } from './harness.ts';
 
 export type { PlainRow, StoreHarness, TableName } from './harness.ts';
@@ -30,6 +31,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('bounds', () => describeBounds(scene));
     describe('settling', () => describeSettle(scene));
     describe('history', () => describeArchive(scene));
+    describe('versions', () => describeVersions(scene));
     describe('the sweep', () => describeSweep(scene));
     describe('taking over', () => describeTake(scene));
     describe('what was left', () => describeLeft(scene));

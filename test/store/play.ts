@@ -108,7 +108,9 @@ class Play {
       case 'archive': {
         const held = this.#claims[this.#claims.length - 1 - b];
         const first = a % 3;
-        if (held) await store.archive([segment(held.claim, first, first + c, a === 5 ? 'x' : '')]);
+        if (!held) return;
+        const part = segment(held.claim, first, first + c, a === 5 ? 'x' : '');
+        await store.archive([a === 6 ? { ...part, version: 2 } : part]);
         return;
       }
       case 'mirror':

@@ -2,7 +2,7 @@
 import type { RunId } from '../../ground/index.ts';
 import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
-import type { ArchiveAnswer, Segment } from '../tasks.ts';
+import type { ArchiveAnswer, Flush, Segment } from '../tasks.ts';
 import { ENDED_STATES } from '../words.ts';
 import { by, type MemoryTables, type TaskRecord, unstorable } from './tables.ts';
 
@@ -13,15 +13,26 @@ function keyOf({ task, generation, epoch, firstSeq }: Segment): string {
   return JSON.stringify([task, generation, epoch, firstSeq]);
 }
 
-export function archive(tables: MemoryTables, segments: readonly Segment[]): ArchiveAnswer[] {
+export function archive(tables: MemoryTables, segments: readonly Flush[]): ArchiveAnswer[] {
   return segments.map((segment) => {
     const { task, state, events, prevHash, lastHash } = segment;
     const refusal = unstorable(task, state, events, prevHash, lastHash);
     if (refusal !== undefined) return { task, kind: 'refused', reason: refusal };
     if (!tables.tasks.has(task)) return { task, kind: 'refused', reason: noTask(task) };
+    move(tables, segment);
     const fork = put(tables, segment);
     return fork === undefined ? { task, kind: 'held' } : { task, kind: 'forked', reason: fork };
   });
+}
+
+/** Its present owner has it under another version now. */
+function move(tables: MemoryTables, { task: id, generation, epoch, version }: Flush): void {
+  const task = tables.tasks.get(id);
+  const stands = task?.generation === generation && task.claimEpoch === epoch;
+  if (!stands || task.status !== 'claimed' || version === undefined) return;
+  if (task.version === version) return;
+  task.version = version;
+  task.lastUpdate = tables.now();
 }
 
 /** Writes a segment, or extends the one that is there. Answers why not where they have parted. */

@@ -88,6 +88,7 @@ function apply(tables: MemoryTables, task: TaskRecord, settlement: Settlement): 
   const now = tables.now();
   task.lastSeq = settlement.lastSeq;
   task.lastHash = settlement.lastHash;
+  task.version = settlement.version ?? task.version;
   task.retryCount = Math.min(task.retryCount + settlement.retriesAdd, COUNT_MAX);
   if (settlement.hasCompletedStep) task.crashes = 0;
   if (settlement.to !== 'pending' || !settlement.isUntouched) task.interrupted = undefined;

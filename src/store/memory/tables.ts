@@ -40,7 +40,7 @@ export interface PodRecord {
 export interface TaskRecord {
   readonly taskId: RunId;
   readonly machine: string;
-  readonly version: number;
+  version: number;
   readonly queue: string;
   readonly priority: number;
   readonly payload: string | undefined;

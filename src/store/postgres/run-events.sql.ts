@@ -1,6 +1,6 @@
 /** Statements on run_events. Nothing here is fenced: the epoch in the key keeps owners apart. */
 import { ENDED_STATES } from '../words.ts';
-import { sql } from './sql.ts';
+import { onceFound, sql } from './sql.ts';
 
 /** `at` stays: since when a generation is on record says how old it is. */
 const extend = sql`
@@ -33,14 +33,13 @@ export const extendOrRefuse = sql`${extend}
      else ('the history has forked at epoch ' || run_events.epoch || ', from '
            || run_events.first_seq)::int is null end`;
 
-/**
- * $1 tasks, $2 generations, $3 epochs, $4 first seqs, $5 last, $6 prev hashes, $7 last, $8 states,
- * $9 events. Only of tasks that are there. Retention removes none but those that ended long ago, so
- * the rows of ended ones alone are held until this has committed, or are waited for. The ids come by
- * way of a row, so that the planner takes them for few and looks each of them up.
- */
-export const archiveSegments = sql`
-  with given (tasks) as materialized (select $1::text[]),
+const isMoving = onceFound(sql`
+  task.generation = asked.generation and task.claim_epoch = asked.epoch and task.status = 'claimed'
+  and task.version <> asked.version`);
+
+function archiveBy(moved: string): string {
+  return sql`
+  with given (tasks) as materialized (select $1::text[]),${moved}
   there as materialized (
     select task.task_id, task.finished_at is not null as has_ended
       from given, unnest(given.tasks) as asked (task_id)
@@ -59,6 +58,32 @@ export const archiveSegments = sql`
    order by task_id collate "C", generation, epoch, first_seq
   ${extendSegment}
   returning task_id, generation, epoch, first_seq`;
+}
+
+/**
+ * $1 tasks, $2 generations, $3 epochs, $4 first seqs, $5 last, $6 prev hashes, $7 last, $8 states,
+ * $9 events. Only of tasks that are there. Retention removes none but those that ended long ago, so
+ * the rows of ended ones alone are held until this has committed, or are waited for. The ids come by
+ * way of a row, so that the planner takes them for few and looks each of them up.
+ */
+export const archiveSegments = archiveBy('');
+
+/**
+ * The same, with $10 versions, null where a run stands under the one it had. Fenced by the claim: what
+ * comes late says nothing about the row. One that somebody has locked is left to the next flush.
+ */
+export const archiveMoved = archiveBy(sql`
+  moving as materialized (
+    select task.task_id, asked.version
+      from (select * from unnest($1::text[], $2::int[], $3::bigint[], $10::int[])
+                   as asked (task_id, generation, epoch, version)
+             where version is not null order by task_id collate "C" offset 0) asked
+     cross join lateral (
+       select task.task_id from step_tracker task
+        where task.task_id = asked.task_id and ${isMoving} for no key update skip locked) task),
+  moved as (
+    update step_tracker task set version = moving.version, last_update = clock_timestamp()
+      from moving where task.task_id = moving.task_id),`);
 
 /**
  * $1 tasks, $2 generations, $3 epochs, $4 first seqs, $5 events: how far what is stored goes, and

@@ -2,7 +2,7 @@
 import type { RunId } from '../../ground/index.ts';
 import { noTask, RETRIES_SPENT } from '../reasons.ts';
 import type { Head } from '../store.ts';
-import type { ArchiveAnswer, Segment, SettleAnswer, Settlement } from '../tasks.ts';
+import type { ArchiveAnswer, Flush, Segment, SettleAnswer, Settlement } from '../tasks.ts';
 import { END_STATUSES, type PodId } from '../words.ts';
 import { batchesOf, columnsOf, sendBisecting } from './batches.ts';
 import { isBadValue } from './driver-errors.ts';
@@ -44,6 +44,7 @@ const SETTLEMENT_COLUMNS: readonly ((settlement: Settlement) => unknown)[] = [
   ({ tail }) => tail?.lastHash,
   ({ tail }) => tail?.state,
   ({ tail }) => tail?.events,
+  (settlement) => settlement.version,
 ];
 
 const SEGMENT_COLUMNS: readonly ((segment: Segment) => unknown)[] = [
@@ -130,8 +131,8 @@ export class PostgresSettler {
     if (rows.some(hasEnded)) this.#hinter.hint('ended');
   }
 
-  async archive(given: readonly Segment[]): Promise<ArchiveAnswer[]> {
-    const answers = new Map<Segment, ArchiveAnswer>();
+  async archive(given: readonly Flush[]): Promise<ArchiveAnswer[]> {
+    const answers = new Map<Flush, ArchiveAnswer>();
     for (const batch of batchesOf(given, ARCHIVE_BATCH_MAX, keyOf)) {
       const answered = await sendBisecting(batch, (part) => this.#archive(part), refusedSegment);
       batch.forEach((segment, index) => {
@@ -141,9 +142,13 @@ export class PostgresSettler {
     return given.map((segment) => answers.get(segment)!);
   }
 
-  async #archive(batch: readonly Segment[]): Promise<ArchiveAnswer[]> {
+  async #archive(batch: readonly Flush[]): Promise<ArchiveAnswer[]> {
     const columns = columnsOf(batch, SEGMENT_COLUMNS);
-    const written = await this.#pool.query(segments.archiveSegments, columns);
+    const versions = columnsOf(batch, [({ version }) => version]);
+    const hasMoved = batch.some(({ version }) => version !== undefined);
+    const written = hasMoved
+      ? await this.#pool.query(segments.archiveMoved, [...columns, ...versions])
+      : await this.#pool.query(segments.archiveSegments, columns);
     const held = new Set(written.map((row) => keyOf(segmentOf(row))));
     const rest = batch.filter((segment) => !held.has(keyOf(segment)));
     const asked = columnsOf(rest, SEGMENT_ASKED);

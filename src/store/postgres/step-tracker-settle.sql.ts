@@ -20,11 +20,11 @@ const goesTo = sql`
   case when ${isCancelled} then 'cancelled' when ${isSpent} then 'failed' else leaving.goes_to end`;
 const hasEnded = sql`(${goesTo}) in ${ended}`;
 
-/** Of $2 to $24, in their order. */
+/** Of $2 to $25, in their order. */
 const TYPES = [
   ...['text', 'int', 'bigint', 'text', 'text', 'text', 'text', 'text', 'float8'],
   ...['boolean', 'boolean', 'int', 'boolean', 'int', 'text'],
-  ...['int', 'bigint', 'int', 'int', 'text', 'text', 'text', 'text'],
+  ...['int', 'bigint', 'int', 'int', 'text', 'text', 'text', 'text', 'int'],
 ] as const;
 const LISTS = TYPES.map((_, index) => `list${index}`).join(', ');
 
@@ -32,7 +32,8 @@ const LISTS = TYPES.map((_, index) => `list${index}`).join(', ');
  * $1 pod, $2 tasks, $3 generations, $4 epochs, $5 statuses, $6 outcomes, $7 results, $8 errors,
  * $9 wait_for, $10 after ms, $11 paused, $12 untouched, $13 retries to add, $14 a step was completed,
  * $15 last seqs, $16 last hashes; of the tail $17 generation, $18 epoch, $19 first seq, $20 last,
- * $21 prev hash, $22 last, $23 state, $24 events; $25 the error of retries that are spent.
+ * $21 prev hash, $22 last, $23 state, $24 events; $25 versions, where they are others than before;
+ * $26 the error of retries that are spent.
  *
  * Fenced twice: by the row of the pod, which is held, and by that of the task. An end keeps the
  * epoch, so that its author knows it again; everything else raises it. A row that somebody else has
@@ -49,7 +50,7 @@ export const settleTasks = sql`
         as leaving (task_id, generation, epoch, goes_to, outcome, result, error, wait_for, after_ms,
           is_paused, is_untouched, retries_add, has_completed_step, last_seq, last_hash,
           tail_generation, tail_epoch, tail_first_seq, tail_last_seq, tail_prev_hash,
-          tail_last_hash, tail_state, tail_events)
+          tail_last_hash, tail_state, tail_events, version)
       cross join lateral (
         select 1 from step_tracker task where task.task_id = leaving.task_id
            for no key update skip locked) free
@@ -65,7 +66,7 @@ export const settleTasks = sql`
            outcome = case when ${isCancelled} then 'cancelled' when ${isSpent} then 'exhausted'
              else leaving.outcome end,
            result = leaving.result,
-           error = case when ${isCancelled} then ${cancelledError} when ${isSpent} then $25
+           error = case when ${isCancelled} then ${cancelledError} when ${isSpent} then $26
              else leaving.error end,
            paused = task.paused or leaving.is_paused and not ${hasEnded},
            retry_count = least(task.retry_count + leaving.retries_add, ${COUNT_MAX}),
@@ -76,6 +77,7 @@ export const settleTasks = sql`
              then ${keyUntil('task.key_ms')} end,
            serial_held = task.serial_held and not ${hasEnded},
            finished_at = case when ${hasEnded} then clock_timestamp() end,
+           version = coalesce(leaving.version, task.version),
            last_seq = leaving.last_seq, last_hash = leaving.last_hash,
            claimed_by = null, claim_token = null, claimed_at = null,
            interrupted = case when leaving.is_untouched then task.interrupted end,

@@ -6,11 +6,12 @@
 import type { RunId } from '../../ground/index.ts';
 import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
-import type { ArchiveAnswer, Segment } from '../tasks.ts';
+import type { ArchiveAnswer, Flush, Segment } from '../tasks.ts';
 import { type Claim, ENDED_STATES } from '../words.ts';
 import * as sql from './events.sql.ts';
 import { type RawSegment, type RawTask, segmentOf } from './rows.ts';
 import { eachRow, type Tx } from './session.ts';
+import { moveTask } from './tasks.sql.ts';
 
 /** A task in one of its generations. */
 export interface RunName {
@@ -18,17 +19,25 @@ export interface RunName {
   readonly generation: number;
 }
 
-export function archive(tx: Tx, segments: readonly Segment[]): ArchiveAnswer[] {
+export function archive(tx: Tx, segments: readonly Flush[]): ArchiveAnswer[] {
   return segments.map((segment): ArchiveAnswer => {
     const { task } = segment;
     if (!tx.get(sql.selectHasTask, { task })) {
       return { task, kind: 'refused', reason: noTask(task) };
     }
-    const done = eachRow(tx, () => keepSegment(tx, segment));
+    const done = eachRow(tx, () => {
+      move(tx, segment);
+      return keepSegment(tx, segment);
+    });
     if ('refused' in done) return { task, kind: 'refused', reason: done.refused };
     const fork = done.answer;
     return fork === undefined ? { task, kind: 'held' } : { task, kind: 'forked', reason: fork };
   });
+}
+
+function move(tx: Tx, { task, generation, epoch, version }: Flush): void {
+  if (version === undefined) return;
+  tx.run(moveTask, { task, generation, epoch, version, now: tx.now });
 }
 
 /** Answers why it is a fork; undefined where the segment is held now. */

@@ -44,6 +44,7 @@ function settleOne(tx: Tx, pod: PodId, settlement: Settlement): Settled {
     has_completed_step: settlement.hasCompletedStep ? 1 : 0,
     last_seq: settlement.lastSeq,
     last_hash: settlement.lastHash,
+    version: settlement.version ?? null,
     now: tx.now,
   });
   if (!stood) {

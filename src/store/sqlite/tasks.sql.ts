@@ -33,6 +33,7 @@ export const settleTask = `
   update step_tracker
      set status = @status, wait_for = @wait_for, waiting_on = null, run_at = @run_at,
          outcome = @outcome, result = @result, error = @error, finished_at = @finished_at,
+         version = coalesce(@version, version),
          retry_count = min(retry_count + @retries_add, ${COUNT_MAX}),
          crashes = case when @has_completed_step then 0 else crashes end,
          interrupted = iif(@untouched, interrupted, null),
@@ -46,6 +47,12 @@ export const settleTask = `
    where task_id = @task and generation = @generation and claim_epoch = @epoch
      and claimed_by = @pod and status = 'claimed'
      and exists (select 1 from pod_health where pod_id = @pod and status in ('up', 'draining'))`;
+
+/** @task, @generation, @epoch, @version. Its present owner has it under another version now. */
+export const moveTask = `
+  update step_tracker set version = @version, last_update = @now
+   where task_id = @task and generation = @generation and claim_epoch = @epoch
+     and status = 'claimed' and version <> @version`;
 
 /** @task, @status, @outcome, @error. Only what nobody holds, and nobody may come after. */
 export const endTask = `

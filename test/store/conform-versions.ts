@@ -1,0 +1,115 @@
+/** Tasks whose runs have come under another version while a pod had them: who may claim them then. */
+import { expect, test } from 'vitest';
+import {
+  completed,
+  failed,
+  HOUR,
+  ids,
+  MACHINE,
+  newTasks,
+  parked,
+  ROUTE,
+  released,
+  segment,
+} from './factories.ts';
+import type { Scene } from './harness.ts';
+
+const NEXT = `${MACHINE}@2`;
+
+export function describeVersions(scene: Scene): void {
+  const stood = (task: string) => [{ task, kind: 'stood' }];
+  const held = (task: string) => [{ task, kind: 'held' }];
+
+  test('a task that is given back under another version goes to whoever has that one (I33)', async () => {
+    const pod = await scene.pod('alder', { routes: [ROUTE, NEXT] });
+    const claim = await scene.claimNew(pod);
+    const given = { ...released(claim, { tail: segment(claim, 0, 2) }), version: 2 };
+    expect(await scene.store.settle(pod, [given])).toEqual(stood(claim.task));
+    expect(await scene.row(claim.task)).toMatchObject({ status: 'pending', version: 2 });
+    expect(await scene.claim(pod, { routes: [ROUTE] })).toEqual([]);
+    expect(await scene.claimOne(pod, { routes: [NEXT] })).toMatchObject({ version: 2 });
+  });
+
+  test('one that is parked wakes under its other version', async () => {
+    const pod = await scene.pod('alder', { routes: [ROUTE, NEXT] });
+    const claim = await scene.claimNew(pod);
+    await scene.store.settle(pod, [{ ...parked(claim, 'sleep', HOUR), version: 2 }]);
+    await scene.pass(HOUR);
+    expect(await scene.claim(pod, { routes: [ROUTE] })).toEqual([]);
+    expect(await scene.claim(pod, { routes: [NEXT] })).toMatchObject([{ task: claim.task }]);
+  });
+
+  test('an outcome says which version it is of, and a redrive goes on under that one', async () => {
+    const pod = await scene.pod('alder', { routes: [ROUTE, NEXT] });
+    const [a, b] = [await scene.claimNew(pod), await scene.claimNew(pod)];
+    await scene.store.settle(pod, [
+      { ...completed(a), version: 2 },
+      { ...failed(b), version: 3 },
+    ]);
+    expect(await scene.row(a.task)).toMatchObject({ status: 'completed', version: 2 });
+    expect(await scene.row(b.task)).toMatchObject({ status: 'failed', version: 3 });
+    await scene.store.redrive(b.task, { generation: 1 }, { isFresh: false });
+    expect(await scene.row(b.task)).toMatchObject({ status: 'pending', version: 3 });
+  });
+
+  test('a settlement that says nothing of it leaves the version as it is', async () => {
+    const pod = await scene.pod('alder', { routes: [ROUTE, NEXT] });
+    await scene.store.enqueue(newTasks(1, { version: 2 }));
+    const claim = await scene.claimOne(pod, { routes: [NEXT] });
+    await scene.store.settle(pod, [released(claim)]);
+    expect(await scene.row(claim.task)).toMatchObject({ version: 2 });
+  });
+
+  test('what has lost its claim moves no task', async () => {
+    const pod = await scene.pod('alder');
+    const old = await scene.claimNew(pod);
+    await scene.store.settle(pod, [released(old)]);
+    const late = { ...released(old), version: 2 };
+    expect(await scene.store.settle(pod, [late])).toEqual([{ task: old.task, kind: 'lost' }]);
+    expect(await scene.row(old.task)).toMatchObject({ version: 1 });
+  });
+
+  test('a flush brings the version along: whoever takes over finds both or neither', async () => {
+    const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch')];
+    const claim = await scene.claimNew(alder);
+    const tail = { ...segment(claim, 0, 2), version: 2 };
+    expect(await scene.store.archive([tail])).toEqual(held(claim.task));
+    expect(await scene.row(claim.task)).toMatchObject({ status: 'claimed', version: 2 });
+    // The answer was lost, and it is sent again.
+    expect(await scene.rival.archive([tail])).toEqual(held(claim.task));
+    await scene.kill(alder);
+    const taking = { from: alder, by: birch, to: 'taker', countMax: 9, crashed: 'none' } as const;
+    const [taken] = await scene.store.take({ ...taking, spreadMs: 0 });
+    expect(taken).toMatchObject({ task: claim.task, version: 2 });
+    expect(await scene.store.histories([claim])).toEqual([segment(claim, 0, 2)]);
+  });
+
+  test('some of a flush move, and the others stay what they were', async () => {
+    const pod = await scene.pod('alder');
+    await scene.store.enqueue(newTasks(5));
+    const claims = await scene.claim(pod);
+    const flush = claims.map((claim, index) => {
+      const part = segment(claim, 0, index);
+      return index % 2 ? { ...part, version: 2 } : part;
+    });
+    await scene.store.archive(flush.toReversed());
+    const rows = await scene.store.find(ids(claims));
+    const versions = ids(claims).map((id) => rows.find((row) => row.id === id)?.version);
+    expect(versions).toEqual([1, 2, 1, 2, 1]);
+  });
+
+  test('a late flush is kept, and says nothing about the task of a later owner', async () => {
+    const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch')];
+    const old = await scene.claimNew(alder);
+    await scene.store.settle(alder, [released(old)]);
+    const late = { ...segment(old, 0, 2), version: 2 };
+    expect(await scene.store.archive([late])).toEqual(held(old.task));
+    expect(await scene.row(old.task)).toMatchObject({ version: 1 });
+    const claim = await scene.claimOne(birch);
+    expect(await scene.store.archive([late])).toEqual(held(old.task));
+    expect(await scene.row(claim.task)).toMatchObject({ version: 1 });
+    await scene.store.settle(birch, [completed(claim, { tail: segment(claim, 3, 4) })]);
+    await scene.store.archive([{ ...segment(claim, 3, 4), version: 2 }]);
+    expect(await scene.row(claim.task)).toMatchObject({ status: 'completed', version: 1 });
+  });
+}
