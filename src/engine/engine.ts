@@ -89,9 +89,7 @@ export class Engine {
     const [admission, waits] = [this.#admission, this.#waits];
     this.#drainer = new Drainer({ clock, runs, admission, waits, recorder });
     this.held = new Holder({
-      journal,
-      clock,
-      registry,
+      ...options,
       runs,
       recorder,
       goOn: async (run, waitMs) => this.#goOn(run, waitMs),

@@ -2,68 +2,39 @@
  * Runs that came from elsewhere and are held here for a while: how they are taken in, how they go on
  * after a restart of this process, and how they are let go of when they are no longer ours.
  */
-import { assert, type Clock, type Json, type RunId } from '../ground/index.ts';
+import { assert, type Clock, type RunId } from '../ground/index.ts';
 import {
   DamagedRunError,
-  type EventRow,
   type Evidence,
   type Journal,
   type Opening,
+  type StoredRecord,
 } from '../journal/index.ts';
 import {
   type Ending,
-  firstStateOf,
   type Interruption,
-  isFinal,
   originOf,
   type Plan,
   parseInput,
-  type Registry,
   type RunEvent,
+  type StartedEvent,
   startState,
+  toldEnding,
 } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { foldRun, isAsleep, LiveRun, limitTime, limitWait, ofRun, waitMsOf } from './live-run.ts';
+import { carriedOver } from './carried.ts';
+import { type Beginning, beginningOf, type HeirPorts, heirOf, type Move, moveBy } from './heir.ts';
+import { LiveRun, limitWait, ofRun, waitMsOf } from './live-run.ts';
+import { isBetween, type LocalHold, limitBy, type Offer, takenBy } from './offer.ts';
 import type { Recorder } from './recorder.ts';
-import { load, wasTakenCutOff } from './resume.ts';
+import { load, type Resumption, resumed, wasTakenCutOff } from './resume.ts';
 import type { RunTable } from './run-table.ts';
-import type { Carried, Tie, WrittenRecord } from './tie.ts';
+import type { Tie, WrittenRecord } from './tie.ts';
 import { inputView } from './view.ts';
 
-/** Without a limit of its own, a run that only ever postpones itself ends after this. */
-export const RUN_MS_MAX = 24 * 3_600_000;
-
-/** A run as another owner left it, or one that nobody has begun. */
-export interface Offer extends Carried {
-  readonly id: RunId;
-  readonly plan: Plan;
-  readonly tie: Tie;
-  /** Who takes it, for people. */
-  readonly pod: string;
-  /** What earlier owners have recorded; empty where nobody has begun. */
-  readonly rows: readonly EventRow[];
-  readonly interruption: Interruption | undefined;
-  /** Whatever its last record waits for is over. */
-  readonly isDue: boolean;
-  /** How old it is where nobody has given it a deadline. */
-  readonly ageMs?: number | undefined;
-  /** The records of an earlier generation whose finished steps count. */
-  readonly carried: readonly EventRow[] | undefined;
-}
-
-/** A held run of an earlier process of this journal. */
-export interface LocalHold {
-  readonly run: RunId;
-  readonly generation: number;
-  readonly epoch: number;
-  /** A phase of it was being executed when that process ended. */
-  readonly isOpen: boolean;
-}
-
-export interface HolderPorts {
+export interface HolderPorts extends HeirPorts {
   readonly journal: Journal;
   readonly clock: Clock;
-  readonly registry: Registry;
   readonly runs: RunTable;
   readonly recorder: Recorder;
   /** The run stands between two phases: its turn, its wait or its end comes next. */
@@ -91,25 +62,39 @@ export class Holder {
   }
 
   async #begin(offer: Offer): Promise<void> {
-    const { id, plan, tie, pod, input, key, carried } = offer;
+    const { registry, journal } = this.#ports;
+    const { id, machine, version, input, tie } = offer;
+    const carried = offer.carried && journal.decode(id, offer.carried);
+    const plan = registry.find(machine, version);
+    if (plan) return this.#beginAs(offer, { plan, input, carried: carriedBy(plan, carried) });
+    const found = await beginningOf(this.#ports, { machine, version, input, carried });
+    if (tie.isOver) return;
+    if (typeof found === 'string') return tie.blocked(found);
+    tie.standsUnder(found.plan.version);
+    return this.#beginAs(offer, found);
+  }
+
+  async #beginAs(offer: Offer, { plan, input, carried }: Beginning): Promise<void> {
+    const { id, tie, pod, key } = offer;
     const { clock } = this.#ports;
     const answer = parseInput(clock, plan, input);
     const parsed = answer instanceof Promise ? await answer : answer;
     if (tie.isOver) return;
     const now = clock.now();
-    const event: Extract<RunEvent, { type: 'STARTED' }> = {
+    const event: StartedEvent = {
       type: 'STARTED',
       machine: plan.name,
       version: plan.version,
       fingerprint: plan.fingerprint,
       input,
       key,
+      from: plan.version === offer.version ? undefined : offer.version,
       pod,
       generation: tie.generation,
-      carried: carried && this.#carriedOf(id, plan, carried),
+      carried,
     };
     const run = new LiveRun(id, plan, key, tie.epoch, startState(plan, event, now), tie);
-    limitTime(run, leftMsOf(plan, offer), clock);
+    limitBy(run, offer, clock);
     if (parsed.isShareable && !event.carried) run.view = inputView(parsed);
     const { name: machine, version } = plan;
     const { generation } = tie;
@@ -118,25 +103,31 @@ export class Holder {
     this.#drive(run, false);
   }
 
-  async #takeOver({ id, plan, tie, pod, rows, ...offer }: Offer): Promise<void> {
+  async #takeOver({ id, tie, pod, rows, ...offer }: Offer): Promise<void> {
     const { journal, clock } = this.#ports;
     const records = journal.decode(id, rows);
-    const run = foldRun(plan, id, tie.epoch, records);
-    if (typeof run === 'string') throw new DamagedRunError(id, run);
+    const { machine, version } = originOf(records);
+    tie.standsUnder(version);
+    const answer = heirOf(this.#ports, id, tie.epoch, records);
+    const heir = answer instanceof Promise ? await answer : answer;
+    if (tie.isOver) return;
+    if (heir.kind === 'unfit') throw new DamagedRunError(id, heir.reason);
+    if (heir.kind === 'blocked') return tie.blocked(heir.reason);
+    // Its last owner died between the last record and the settlement.
+    const ending = heir.kind === 'ended' ? heir.ending : heir.run.state.ending;
+    if (heir.kind === 'ended' || ending) return tie.ended(ending!);
+    const { run, move } = heir;
     run.tie = tie;
-    limitTime(run, leftMsOf(plan, offer), clock);
+    limitBy(run, offer, clock);
     const last = records.at(-1)!;
     const waitMs = waitMsOf(run, records);
     limitWait(run, waitMs, clock);
-    const { machine, version } = originOf(records);
     const opens = { machine, version, key: run.key, rows, generation: tie.generation };
-    // Its last owner died between the last record and the settlement.
-    if (run.state.ending) return tie.ended(run.state.ending);
     const known = wasTakenCutOff(last.event) ? 'cut' : offer.interruption;
     const interruption = isBetween(run, last.event) ? undefined : known;
     await this.#open(run, takenBy(pod, interruption), opens);
     if (offer.isDue) run.waitedSeq = run.seq;
-    this.#goOn(run, interruption, waitMs);
+    await this.#goOn(run, { interruption, waitMs, move, isDue: offer.isDue });
   }
 
   async #open(run: LiveRun, event: RunEvent, opens: Opening): Promise<void> {
@@ -152,22 +143,6 @@ export class Holder {
     }
   }
 
-  /** What an earlier generation had finished, and the step it failed in; nothing where that is gone. */
-  #carriedOf(
-    id: RunId,
-    plan: Plan,
-    rows: readonly EventRow[],
-  ): { step: string; outputs: Readonly<Record<string, Json>> } | undefined {
-    const run = rows.length > 0 ? foldRun(plan, id, 0, this.#ports.journal.decode(id, rows)) : '';
-    if (typeof run === 'string') return undefined;
-    const from = run.state.ending?.state ?? run.state.at;
-    const step = from.slice(0, Math.max(0, from.lastIndexOf('.')));
-    if (firstStateOf(plan.chart, step) === undefined) return undefined;
-    const outputs = { ...run.state.outputs };
-    delete outputs[step];
-    return { step, outputs };
-  }
-
   /** Whether all that an earlier process was doing when it ended is known. */
   get knowsAll(): boolean {
     return this.#ports.journal.evidence.isComplete;
@@ -179,9 +154,9 @@ export class Holder {
     // Records of runs that were just let go of may still be on their way to the disk.
     await Promise.allSettled(runs.letGo.values());
     const { occupied } = journal.evidence;
-    return journal.holds().map(({ run, generation, epoch }) => {
+    return journal.holds().map(({ run, generation, epoch, version }) => {
       const isOpen = runs.wasOpen.has(run) || (occupied.has(run) && !this.#resumed.has(run));
-      return { run, generation, epoch, isOpen };
+      return { run, generation, epoch, version, isOpen };
     });
   }
 
@@ -202,24 +177,44 @@ export class Holder {
     if (ending) return tie.ended(ending);
     const found = load(journal, registry, id, this.#evidenceOf(id));
     assert(found !== undefined, `run ${id} is held and not there`);
-    // A newer version goes on only with runs of this host: the store does not know of versions yet.
-    if (found.kind === 'succeeds') return tie.released();
-    if (found.kind === 'setAside') {
-      return found.status === 'blocked' ? tie.released() : tie.quarantined(found.reason);
-    }
-    const { run, waitMs } = found;
+    const taken: Taken | undefined = found.kind === 'run' ? found : await this.#succeed(found, tie);
+    if (!taken || tie.isOver) return;
+    const { run, waitMs, move } = taken;
     if (run.state.ending) return tie.ended(run.state.ending);
     // Whether it was inside is known here; whether that counts, from how its last owner ended.
-    const wasInside = runs.wasOpen.delete(id) || found.wasInterrupted;
-    const inside = known === 'left' && !found.isOwed ? 'left' : 'cut';
+    const wasInside = runs.wasOpen.delete(id) || taken.wasInterrupted;
+    const inside = known === 'left' && !taken.isOwed ? 'left' : 'cut';
     const interruption = wasInside ? inside : undefined;
     run.tie = tie;
     run.epoch = tie.epoch;
-    limitTime(run, leftMsOf(run.plan, limits), clock);
+    limitBy(run, limits, clock);
     limitWait(run, waitMs, clock);
     runs.live.set(id, run);
-    await recorder.record(run, takenBy(pod, interruption));
-    this.#goOn(run, interruption, waitMs);
+    // An older line may have been where the new one has no state: then the upgrade tells all there is.
+    const isUpgraded = move?.event.type === 'UPGRADED';
+    if (!isUpgraded) await recorder.record(run, takenBy(pod, interruption));
+    await this.#goOn(run, { interruption, waitMs, move });
+  }
+
+  /** One whose version is not here: as a newer one has it, where there is one. */
+  async #succeed(
+    found: Exclude<Resumption, { readonly kind: 'run' }>,
+    tie: Tie,
+  ): Promise<Taken | undefined> {
+    const { row, records } = found;
+    const ending = records && toldEnding(records);
+    if (ending) tie.ended(ending);
+    else if (found.kind === 'setAside') {
+      if (found.status === 'blocked') tie.blocked(found.reason);
+      else tie.quarantined(found.reason);
+    } else {
+      const heir = await heirOf(this.#ports, row.id, tie.epoch, found.records);
+      if (heir.kind === 'run') {
+        return { ...resumed(heir.run, found.records, found.evidence), move: heir.move };
+      }
+      if (!tie.isOver && 'reason' in heir) tie.blocked(heir.reason);
+    }
+    return undefined;
   }
 
   /** What the process before this one left behind tells of its end, and of nothing that came later. */
@@ -261,11 +256,19 @@ export class Holder {
     return this.#ports.journal.rows(id);
   }
 
-  #goOn(run: LiveRun, interruption: Interruption | undefined, waitMs: number | undefined): void {
+  /** Under its new version first, where it has come to one: TAKEN alone binds it to none. */
+  async #goOn(run: LiveRun, { interruption, waitMs, move, isDue }: GoingOn): Promise<void> {
+    if (move) {
+      await moveBy(this.#ports.recorder, run, move, interruption);
+      if (run.isLost || this.#ports.runs.isClosed) return;
+      if (isDue) run.waitedSeq = run.seq;
+    }
     const { at, attempt } = run.state;
-    const wasInterrupted = interruption === 'cut';
+    // An upgraded step begins anew, with its check: whatever was interrupted is of the former line.
+    const isUpgraded = move?.event.type === 'UPGRADED';
+    const wasInterrupted = interruption === 'cut' && !isUpgraded;
     tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
-    this.#drive(run, wasInterrupted, waitMs);
+    this.#drive(run, wasInterrupted, isUpgraded ? undefined : waitMs);
   }
 
   #drive(run: LiveRun, wasInterrupted: boolean, waitMs?: number): void {
@@ -275,20 +278,19 @@ export class Holder {
   }
 }
 
-/** A row that came by a plain INSERT has no deadline: then its machine's limit counts. */
-function leftMsOf(plan: Plan, { deadlineMs, ageMs }: Pick<Offer, 'deadlineMs' | 'ageMs'>): number {
-  return deadlineMs ?? (plan.runTimeoutMs ?? RUN_MS_MAX) - (ageMs ?? 0);
+interface GoingOn {
+  readonly interruption: Interruption | undefined;
+  readonly waitMs: number | undefined;
+  readonly move: Move | undefined;
+  readonly isDue?: boolean | undefined;
 }
 
-/** Nothing can have been interrupted where the last record waits, or the run is asleep. */
-function isBetween(run: LiveRun, last: RunEvent): boolean {
-  const { at, dueAt } = run.state;
-  return isFinal(at) || isAsleep(run) || dueAt !== undefined || last.type === 'INTERRUPTED';
-}
+type Taken = Omit<Extract<Resumption, { readonly kind: 'run' }>, 'kind'> & {
+  readonly move?: Move | undefined;
+};
 
-/** Says so in the record itself: should this process die before it counts the interruption. */
-function takenBy(pod: string, interruption: Interruption | undefined): RunEvent {
-  return interruption ? { type: 'TAKEN', pod, interruption } : { type: 'TAKEN', pod };
+function carriedBy(plan: Plan, records: readonly StoredRecord[] | undefined) {
+  return records && carriedOver(plan, records);
 }
 
 function endingHere(journal: Journal, id: RunId): Ending | undefined {

@@ -17,9 +17,10 @@ export {
   TooManyRunsError,
   WaitTimeoutError,
 } from './errors.ts';
-export { Holder, type LocalHold, type Offer, RUN_MS_MAX } from './holder.ts';
+export { Holder } from './holder.ts';
 export { type InHand, Inspector } from './inspector.ts';
 export type { LiveRun } from './live-run.ts';
+export { type LocalHold, type Offer, RUN_MS_MAX } from './offer.ts';
 export type { DrainReport, EngineOptions } from './options.ts';
 export type { Around } from './phase-call.ts';
 export { idempotencyKey } from './phase-context.ts';

@@ -131,6 +131,10 @@ function written(run: LiveRun, entry: Entry, { hash, data }: Written): void {
   const { tie, shadow } = run;
   if (!tie && !shadow) return;
   const { seq, at, epoch, event, state } = entry;
+  if (event.type === 'ADVANCED' || event.type === 'UPGRADED') {
+    shadow?.standsUnder(event.version);
+    tie?.standsUnder(event.version);
+  }
   const record = { seq, at, epoch, event: event.type, state, data, hash };
   shadow?.recorded(record);
   tie?.recorded(record);

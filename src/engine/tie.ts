@@ -29,6 +29,8 @@ export interface Tie {
   isCurrent(): boolean;
   /** Resolves when that is so again, with false where the run is no longer ours. */
   whenCurrent(): Promise<boolean>;
+  /** The run stands under this version by its records: by those it came with, or by the next one. */
+  standsUnder(version: number): void;
   /** A record is durable here. */
   recorded(record: WrittenRecord): void;
   /** Resolves when what was recorded so far is durable elsewhere too, or the run is not ours. */
@@ -41,12 +43,15 @@ export interface Tie {
   parked(reason: 'sleep' | 'retry', afterMs: number): void;
   /** This process is on its way out, and the run stands between two phases. */
   released(): void;
+  /** No version that is here goes on with the run; one that is elsewhere may. */
+  blocked(reason: string): void;
   /** The run cannot be gone on with here. */
   quarantined(reason: string): void;
 }
 
 /** Whoever shows a run that was started here to others: it is told, and never asked. */
 export interface Shadow {
+  standsUnder(version: number): void;
   recorded(record: WrittenRecord): void;
   ended(ending: Ending): void;
 }

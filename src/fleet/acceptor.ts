@@ -14,7 +14,7 @@ import {
   TooLargeError,
 } from '../ground/index.ts';
 import type { EventRow } from '../journal/index.ts';
-import type { Plan, Registry } from '../machine/index.ts';
+import type { Registry } from '../machine/index.ts';
 import type { ClaimedTask, Segment, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { BadTaskError, ClaimLostError } from './errors.ts';
@@ -90,8 +90,8 @@ export class Acceptor {
       const from = { seq: last?.seq ?? -1, hash: last?.hash ?? '', state: last?.state };
       const held = new HeldRun(task, from, keeper);
       holdings.put(held);
-      // It was claimed by older or newer code on this host: whoever has its version goes on with it.
-      if (this.#isOfOtherCode(task)) return held.released();
+      // It was claimed by other code on this host: whoever has its machine goes on with it.
+      if (this.#isOfOtherCode(task)) return held.blocked(`no machine ${task.machine} is here`);
       await this.#begin(task, held, rows, segments);
     } catch (error) {
       const held = holdings.get(task.task) ?? new HeldRun(task, leftAt(task), keeper);
@@ -111,12 +111,13 @@ export class Acceptor {
     segments: ReadonlyMap<string, Segment[]>,
   ): Promise<void> {
     const { engine, pod } = this.#ports;
-    const plan = this.#planOf(task);
+    checkId(task);
     const last = rows.at(-1);
     const carried = task.carriesFrom;
     await engine.held.accept({
       id: task.task,
-      plan,
+      machine: task.machine,
+      version: task.version,
       tie: held,
       pod,
       input: this.#inputOf(task),
@@ -144,19 +145,10 @@ export class Acceptor {
     }
   }
 
+  /** Nothing here could go on with it, so nothing here looks at what it brings. */
   #isOfOtherCode({ task, machine, version }: ClaimedTask): boolean {
-    return isRunId(task) && this.#ports.registry.find(machine, version) === undefined;
-  }
-
-  #planOf(task: ClaimedTask): Plan {
-    if (!isRunId(task.task)) {
-      throw new BadTaskError(`the task's id is ${JSON.stringify(task.task)}`, {
-        hint: 'a task id is a ULID or a UUID in lower case; leave it out to get one',
-      });
-    }
-    const plan = this.#ports.registry.find(task.machine, task.version);
-    if (plan) return plan;
-    throw new BadTaskError(`no machine ${task.machine}@${task.version} is registered here`);
+    const [newest] = this.#ports.registry.versions(machine);
+    return isRunId(task) && (newest === undefined || newest.version < version);
   }
 
   #inputOf(task: ClaimedTask): Json {
@@ -186,6 +178,13 @@ const FIRST_EPOCHS: readonly number[] = [1, 2 ** 32 + 1];
 /** Whoever had it before may have archived something, however it was let go of. */
 function hasHistory({ epoch, lastSeq, carriesFrom }: ClaimedTask): boolean {
   return lastSeq >= 0 || carriesFrom !== undefined || !FIRST_EPOCHS.includes(epoch);
+}
+
+function checkId({ task }: ClaimedTask): void {
+  if (isRunId(task)) return;
+  throw new BadTaskError(`the task's id is ${JSON.stringify(task)}`, {
+    hint: 'a task id is a ULID or a UUID in lower case; leave it out to get one',
+  });
 }
 
 /** Where its records cannot be read, the row goes on to name the one that counts. */

@@ -6,7 +6,7 @@
  */
 import type { Engine, LocalHold, WrittenRecord } from '../engine/index.ts';
 import type { Clock, RunId } from '../ground/index.ts';
-import type { Head, PodId, Segment, Store, TakenTask } from '../store/index.ts';
+import type { Flush, Head, PodId, Store, TakenTask } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
 import { fenceProven } from './fence-proven.ts';
@@ -99,15 +99,15 @@ export class Adopter {
       const page = holds.slice(from, from + BATCH_COUNT_MAX);
       const runs = page.map(({ run, generation }) => ({ task: run, generation }));
       const heads = new Map((await store.heads(runs)).map((head) => [head.task, head]));
-      const tails: Segment[] = [];
+      const tails: Flush[] = [];
       for (const hold of page) known.set(hold.run, this.#read(hold, heads.get(hold.run), tails));
       await store.archive(tails);
     }
     return known;
   }
 
-  #read(hold: LocalHold, head: Head | undefined, tails: Segment[]): Known {
-    const { run, generation, epoch } = hold;
+  #read(hold: LocalHold, head: Head | undefined, tails: Flush[]): Known {
+    const { run, generation, epoch, version } = hold;
     const written = this.#ports.engine.held.written(run);
     const last = written.at(-1)!;
     const from = firstToSend(written, head);
@@ -115,7 +115,7 @@ export class Adopter {
     if (isUsable) {
       const prevHash = written[from - 1]?.hash ?? '';
       const tail = segmentOf({ task: run, generation, epoch }, prevHash, written.slice(from));
-      if (tail) tails.push(tail);
+      if (tail) tails.push({ ...tail, version });
     } else if (head && head.epoch <= epoch) {
       // Under a later epoch others have gone on with it, which is as it should be.
       const message = `the store has record ${head.lastSeq} of run ${run}, and the journal has not`;

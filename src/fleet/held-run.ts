@@ -2,7 +2,7 @@
 import type { Tie, WrittenRecord } from '../engine/index.ts';
 import type { ErrorInfo } from '../ground/index.ts';
 import type { Ending } from '../machine/index.ts';
-import type { Claim, ClaimedTask, Segment, Settlement } from '../store/index.ts';
+import type { Claim, ClaimedTask, Flush, Settlement } from '../store/index.ts';
 import { segmentOf } from './history.ts';
 
 /** What a held run needs of the life it belongs to. */
@@ -16,6 +16,8 @@ export interface Keeper {
   /** Resolves when the store has what is there now. */
   flush(held: HeldRun): Promise<void>;
   settle(held: HeldRun, settlement: Settlement): void;
+  /** No version that is here goes on with it. */
+  blocked(held: HeldRun, reason: string): void;
 }
 
 export class HeldRun implements Tie {
@@ -32,6 +34,9 @@ export class HeldRun implements Tie {
   /** What whoever enqueued it allows beyond that, when it was claimed. */
   readonly #retriesLeft: number;
   #hasCompletedStep = false;
+  /** The version that the task's row has, and the one its run stands under. */
+  readonly #rowVersion: number | undefined;
+  #version: number | undefined;
   #step: string | undefined;
   /** The claim no longer stands, or its settlement is on its way: nothing is told any more. */
   isOver = false;
@@ -40,7 +45,7 @@ export class HeldRun implements Tie {
 
   constructor(
     task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'> &
-      Partial<Pick<ClaimedTask, 'retryCount' | 'retriesMax'>>,
+      Partial<Pick<ClaimedTask, 'version' | 'retryCount' | 'retriesMax'>>,
     from: { readonly seq: number; readonly hash: string; readonly state: string | undefined },
     keeper: Keeper,
   ) {
@@ -48,6 +53,8 @@ export class HeldRun implements Tie {
     this.keyGeneration = task.keyGeneration;
     const { retryCount = 0, retriesMax = Number.POSITIVE_INFINITY } = task;
     this.#retriesLeft = retriesMax - retryCount;
+    this.#rowVersion = task.version;
+    this.#version = task.version;
     this.#keeper = keeper;
     this.#prevHash = from.hash;
     this.#lastHash = from.hash;
@@ -64,6 +71,15 @@ export class HeldRun implements Tie {
   }
   get unflushed(): number {
     return this.#tail.length;
+  }
+
+  /** Undefined where its row says it already. */
+  get version(): number | undefined {
+    return this.#version === this.#rowVersion ? undefined : this.#version;
+  }
+
+  standsUnder(version: number): void {
+    this.#version = version;
   }
 
   isCurrent(): boolean {
@@ -97,8 +113,10 @@ export class HeldRun implements Tie {
   }
 
   /** What the store does not have, as one segment. */
-  tail(): Segment | undefined {
-    return segmentOf(this.claim, this.#prevHash, this.#tail);
+  tail(): Flush | undefined {
+    const tail = segmentOf(this.claim, this.#prevHash, this.#tail);
+    const { version } = this;
+    return tail && version !== undefined ? { ...tail, version } : tail;
   }
 
   /** The store has everything up to this record. Answers how many that were. */
@@ -124,6 +142,7 @@ export class HeldRun implements Tie {
       lastHash: this.#lastHash,
       retriesAdd: this.#retries,
       hasCompletedStep: this.#hasCompletedStep,
+      version: this.version,
       to: isGood ? 'completed' : outcome === 'cancelled' ? 'cancelled' : 'failed',
       outcome,
       result: output === undefined ? undefined : JSON.stringify(output),
@@ -140,6 +159,10 @@ export class HeldRun implements Tie {
   released(): void {
     const isUntouched = this.#lastSeq === this.#fromSeq;
     this.#settle({ ...this.#leaving(), to: 'pending', isUntouched });
+  }
+
+  blocked(reason: string): void {
+    if (!this.isOver) this.#keeper.blocked(this, reason);
   }
 
   quarantined(reason: string): void {
@@ -160,6 +183,7 @@ export class HeldRun implements Tie {
       lastHash: this.#lastHash,
       retriesAdd: this.#retries,
       hasCompletedStep: this.#hasCompletedStep,
+      version: this.version,
     };
   }
 

@@ -178,6 +178,12 @@ export class Life implements Keeper {
     this.#claimer.roomed();
   }
 
+  /** Whoever has its version goes on with it. */
+  blocked(held: HeldRun, reason: string): void {
+    tell('task.blocked', () => ({ run: held.claim.task, reason }));
+    held.released();
+  }
+
   /** No claim commits after this has resolved. */
   async stopClaiming(): Promise<void> {
     this.isDraining = true;

@@ -37,6 +37,10 @@ class Picture implements Shadow {
     this.#onChanged = onChanged;
   }
 
+  standsUnder(version: number): void {
+    this.held?.standsUnder(version);
+  }
+
   recorded(record: WrittenRecord): void {
     this.held?.recorded(record);
     this.hasGoneOn ||= record.seq > 0;

@@ -108,7 +108,7 @@ export const selectEndedAfter = `
    order by finished_at, id limit ?`;
 /** Runs held for a store, with the epoch of their last record. */
 export const selectHeld = `
-  select id as run, generation,
+  select id as run, generation, version,
          (select epoch from events where run = runs.id order by seq desc limit 1) as epoch
     from runs where generation is not null order by id`;
 /** id. */

@@ -67,6 +67,7 @@ export interface HeldRow {
   readonly run: RunId;
   readonly generation: number;
   readonly epoch: number;
+  readonly version: number;
 }
 
 /** A record as it is stored. */

@@ -13,7 +13,7 @@ export { defineMachine } from './define-machine.ts';
 export { DefinitionError, RegistryError, SchemaError } from './errors.ts';
 export { exportsOf, machinesOf } from './exported.ts';
 export { type Folded, foldRecords, type Origin, originOf, type PastRecord } from './fold.ts';
-export { attemptOf, readOldState } from './old-run.ts';
+export { attemptOf, readOldState, toldEnding } from './old-run.ts';
 export {
   Aborted,
   type AbortKind,
@@ -52,11 +52,13 @@ export {
 } from './run-state.ts';
 export { type Parsed, parseWith } from './schema.ts';
 export {
+  type NewSuccession,
   type Registered,
   registeredFor,
   type Succession,
   type SuccessionPorts,
   successionOf,
+  successionOfNew,
   whyNobody,
 } from './succession.ts';
 export type * from './types.ts';

@@ -7,7 +7,7 @@ import type { Json } from '../ground/index.ts';
 import { isFinal } from './chart.ts';
 import type { PastRecord } from './fold.ts';
 import type { RunEvent } from './run-event.ts';
-import type { RunState } from './run-state.ts';
+import { type Ending, endingOf, type RunState, successOf } from './run-state.ts';
 import type { Transition } from './types.ts';
 
 /** The state before an upgrade; what only the line could tell is left empty. */
@@ -20,19 +20,50 @@ export function readOldState(records: readonly PastRecord[]): RunState {
   }
   const first = records[0]!;
   return {
+    ...notBegun(read.input),
     at: from,
-    input: read.input,
     startedAt: first.at,
     deadlineAt: first.event.type === 'STARTED' ? first.event.deadlineAt : undefined,
     outputs: read.outputs,
-    work: undefined,
     attempt: attemptOf(records),
+  };
+}
+
+/** A run that is at no step of any line yet. */
+export function notBegun(input: Json): RunState {
+  return {
+    at: '',
+    input,
+    startedAt: 0,
+    deadlineAt: undefined,
+    outputs: {},
+    work: undefined,
+    attempt: 1,
     dueAt: undefined,
     mustProbe: false,
     mayBeAhead: false,
     isSpent: false,
     ending: undefined,
   };
+}
+
+/** How the run has ended by its records, whoever wrote them; undefined where it has not. */
+export function toldEnding(records: readonly PastRecord[]): Ending | undefined {
+  const last = records.at(-1)!;
+  if (!isFinal(last.state)) return undefined;
+  const from = records.at(-2)?.state ?? '';
+  const { event } = last;
+  switch (event.type) {
+    case 'EXHAUSTED':
+    case 'TIMED_OUT':
+    case 'ABORTED':
+    case 'CANCELLED':
+      return endingOf(from, event);
+    default: {
+      const output = Object.values(readOldState(records).outputs).at(-1);
+      return successOf(from, last.state, output, event);
+    }
+  }
 }
 
 interface Read {

@@ -20,6 +20,8 @@ export type RunEvent =
       readonly input: Json;
       readonly key?: string | undefined;
       readonly deadlineAt?: number | undefined;
+      /** The version that was asked for, where a newer one has begun it. */
+      readonly from?: number | undefined;
       /** Who began it, and which generation of it, where it came from a store. */
       readonly pod?: string | undefined;
       readonly generation?: number | undefined;

@@ -217,7 +217,12 @@ function enterStep(
   };
 }
 
-function successOf(from: string, at: string, output: Json | undefined, event: RunEvent): Ending {
+export function successOf(
+  from: string,
+  at: string,
+  output: Json | undefined,
+  event: RunEvent,
+): Ending {
   return at === 'handedOff' && event.type === 'HANDED_OFF'
     ? { outcome: 'handedOff', state: from, output: event.output, reason: event.reason }
     : { outcome: 'completed', state: from, output: output ?? null };
@@ -228,7 +233,7 @@ type FailingEvent = Extract<
   { type: 'EXHAUSTED' | 'TIMED_OUT' | 'ABORTED' | 'CANCELLED' }
 >;
 
-function endingOf(state: string, event: FailingEvent): Ending {
+export function endingOf(state: string, event: FailingEvent): Ending {
   switch (event.type) {
     case 'EXHAUSTED':
       return { outcome: 'exhausted', state, error: event.error };

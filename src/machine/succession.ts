@@ -11,10 +11,10 @@
  * The newest version is asked first, and an older one than the run's is never asked. Nothing here
  * writes: what is found may as well be a forecast.
  */
-import { describeError } from '../ground/index.ts';
+import { describeError, type Json } from '../ground/index.ts';
 import { type AskPorts, askUpgrade } from './ask-upgrade.ts';
 import { type Folded, foldRecords, type Origin, originOf, type PastRecord } from './fold.ts';
-import { readOldState } from './old-run.ts';
+import { notBegun, readOldState } from './old-run.ts';
 import { parseInput, parseOutput } from './parse-input.ts';
 import { type Plan, routeOf } from './plan.ts';
 import type { Registry } from './registry.ts';
@@ -60,6 +60,35 @@ export async function successionOf(
     refusals.push(found);
   }
   return { kind: 'blocked', reason: whyNot(registry, originOf(records), refusals) };
+}
+
+/** What becomes of a run that nobody has begun. `event`: what its upgrade makes of it, if it has one. */
+export type NewSuccession =
+  | { readonly plan: Plan; readonly event?: UpgradedEvent | undefined }
+  | { readonly kind: 'blocked'; readonly reason: string };
+
+/** No phase is on record, so every newer line begins with them; its schema has to take the input. */
+export async function successionOfNew(
+  ports: SuccessionPorts,
+  registry: Registry,
+  asked: Origin,
+  input: Json,
+): Promise<NewSuccession> {
+  const here = registry.find(asked.machine, asked.version);
+  if (here) return { plan: here };
+  const refusals: string[] = [];
+  for (const plan of newerThan(registry, asked)) {
+    const state = notBegun(input);
+    const upgrade = plan.upgrades.get(asked.version);
+    if (upgrade) {
+      const event = await askUpgrade(ports, plan, upgrade, asked.version, state);
+      return typeof event === 'string' ? upgradeFailed(plan, asked, event) : { plan, event };
+    }
+    const refusal = await refusalOf(ports, plan, state);
+    if (refusal === undefined) return { plan };
+    refusals.push(cannot(plan, asked, refusal));
+  }
+  return { kind: 'blocked', reason: whyNot(registry, asked, refusals) };
 }
 
 /** The answer where the run's version is registered; undefined where it is not. */
@@ -110,9 +139,7 @@ async function successionBy(
     const state = readOldState(records);
     const event = await askUpgrade(ports, plan, upgrade, origin.version, state);
     if (typeof event !== 'string') return { kind: 'upgrades', plan, state, event };
-    // Its author has thought of these runs: what another version would do is not what is wanted.
-    const reason = `the upgrade of ${routeOf(plan)} from version ${origin.version} failed: ${event}`;
-    return { kind: 'blocked', reason };
+    return upgradeFailed(plan, origin, event);
   }
   const folded = foldRecords(plan, records);
   if (typeof folded === 'string') return cannot(plan, origin, folded);
@@ -121,6 +148,12 @@ async function successionBy(
   const { version, fingerprint } = plan;
   const event = { type: 'ADVANCED', version, fingerprint } as const;
   return { kind: 'advances', plan, state: folded.state, event };
+}
+
+/** Its author has thought of these runs: what another version would do is not what is wanted. */
+function upgradeFailed(plan: Plan, { version }: Origin, why: string) {
+  const reason = `the upgrade of ${routeOf(plan)} from version ${version} failed: ${why}`;
+  return { kind: 'blocked', reason } as const;
 }
 
 /** Why the schemas of this version do not take what is recorded; undefined where they do. */

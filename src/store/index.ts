@@ -29,6 +29,7 @@ export type {
   ClaimRequest,
   Due,
   EnqueueAnswer,
+  Flush,
   MirroredRun,
   NewTask,
   Segment,

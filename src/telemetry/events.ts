@@ -92,6 +92,8 @@ export interface FleetqEvents {
   'task.claimed': OfRun & { readonly epoch: number; readonly records: number };
   /** A row that made no sense: it is a dead letter now. */
   'task.refused': { readonly run: RunId; readonly machine: string; readonly reason: string };
+  /** No version that is here goes on with the task: it is left to pods that have one which does. */
+  'task.blocked': { readonly run: RunId; readonly reason: string };
   'task.settled': { readonly run: RunId; readonly to: string };
   /** Somebody else has the task: what this process did with it since counts for nothing. */
   'claim.lost': {

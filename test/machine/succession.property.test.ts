@@ -9,6 +9,7 @@ import {
   type Plan,
   type RunState,
   readOldState,
+  toldEnding,
 } from '../../src/machine/index.ts';
 import { SEED, seeded } from '../ground/seed.ts';
 import { events, live, machineOf, type PartShape, parts, planFor, started } from './arbitrary.ts';
@@ -112,6 +113,25 @@ describe(`with seed ${SEED}`, () => {
       }),
       seeded(200),
     );
+  });
+
+  test('how a run has ended can be told without its line', () => {
+    const outcomes = new Set<string>();
+    fc.assert(
+      fc.property(parts, started, events, (line, start, happened) => {
+        const usual = happened.filter(({ type }) => type !== 'UPGRADED');
+        const { records, states } = live(planFor(machineOf(line)), start, usual);
+        const past = states.map(({ at: state }, seq) => {
+          return { seq, at: 1_000, event: records[seq]!, state };
+        });
+        states.forEach(({ ending }, index) => {
+          expect(toldEnding(past.slice(0, index + 1))).toEqual(ending);
+          if (ending) outcomes.add(ending.outcome);
+        });
+      }),
+      seeded(300),
+    );
+    expect(outcomes.size).toBe(6);
   });
 });
 

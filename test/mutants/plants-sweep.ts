@@ -136,8 +136,8 @@ export const SWEEPS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/engine/holder.ts',
-        find: `const inside = known === 'left' && !found.isOwed ? 'left' : 'cut';`,
-        put: `const inside = known === 'left' && found.isOwed ? 'left' : 'cut';`,
+        find: `const inside = known === 'left' && !taken.isOwed ? 'left' : 'cut';`,
+        put: `const inside = known === 'left' && taken.isOwed ? 'left' : 'cut';`,
       },
     ],
     command: tests('fleet/left'),

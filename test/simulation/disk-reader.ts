@@ -62,11 +62,11 @@ export class DiskReader {
   }
 
   holds(): HeldRow[] {
-    return this.#rows().flatMap(({ id, generation }) => {
+    return this.#rows().flatMap(({ id, generation, version }) => {
       if (generation === null) return [];
       const run = id as RunId;
       // As in the file, a run without records has no epoch either.
-      return [{ run, generation, epoch: this.rows(run).at(-1)?.epoch as number }];
+      return [{ run, generation, version, epoch: this.rows(run).at(-1)?.epoch as number }];
     });
   }
 
