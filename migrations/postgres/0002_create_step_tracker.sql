@@ -51,7 +51,8 @@ create table step_tracker (
   constraint status_is_known
     check (status in ('pending', 'waiting', 'claimed', 'completed', 'failed', 'cancelled')),
   constraint wait_for_is_known
-    check (wait_for in ('time', 'retry', 'sleep', 'signal', 'children', 'run', 'throttle', 'turn', 'host')),
+    check (wait_for in ('time', 'retry', 'sleep', 'signal', 'children', 'run', 'throttle', 'turn', 'host',
+                        'version')),
   constraint interrupted_is_known check (interrupted in ('cut', 'left')),
   constraint control_is_known check (control in ('cancel', 'pause')),
   constraint claimed_iff_held check ((status = 'claimed') = (claimed_by is not null)),

@@ -20,6 +20,7 @@ create view stuck_tasks as
              then 'its owner is gone'
            when status = 'claimed' then 'claimed for a long time'
            when wait_for = 'host' then 'its host is gone'
+           when wait_for = 'version' then 'no live pod can go on with its version'
            when not exists (
              select 1 from pod_health pod where pod.status = 'up' and route = any (pod.routes))
              then 'no live pod can run it'
@@ -29,7 +30,7 @@ create view stuck_tasks as
     from step_tracker
    where paused and status in ('pending', 'waiting')
       or status in ('pending', 'waiting') and run_at < now() - interval '15 minutes'
-      or wait_for = 'host'
+      or wait_for in ('host', 'version')
       or status = 'claimed' and last_update < now() - interval '15 minutes'
       or status = 'claimed' and not exists (
            select 1 from pod_health pod

@@ -16,7 +16,7 @@ create table step_tracker (
   status         text not null default 'pending' check (status in
                    ('pending', 'waiting', 'claimed', 'completed', 'failed', 'cancelled')),
   wait_for       text check (wait_for in ('time', 'retry', 'sleep', 'signal', 'children', 'run',
-                   'throttle', 'turn', 'host')),
+                   'throttle', 'turn', 'host', 'version')),
   waiting_on     text,
   wake_seq       integer not null default 0,
   claim_epoch    integer not null default 0,

@@ -23,6 +23,7 @@ create view stuck_tasks as
              then 'its owner is gone'
            when status = 'claimed' then 'claimed for a long time'
            when wait_for = 'host' then 'its host is gone'
+           when wait_for = 'version' then 'no live pod can go on with its version'
            when route not in (select route from runnable) then 'no live pod can run it'
            when crashes >= 2 then 'suspected of killing its process'
            else 'due for a long time'
@@ -30,7 +31,7 @@ create view stuck_tasks as
     from step_tracker, long_ago
    where paused = 1 and status in ('pending', 'waiting')
       or status in ('pending', 'waiting') and run_at < long_ago.at
-      or wait_for = 'host'
+      or wait_for in ('host', 'version')
       or status = 'claimed' and last_update < long_ago.at
       or status = 'claimed' and claimed_by not in (select pod_id from live);
 

@@ -5,6 +5,9 @@ import type { Ending } from '../machine/index.ts';
 import type { Claim, ClaimedTask, Flush, Settlement } from '../store/index.ts';
 import { segmentOf } from './history.ts';
 
+/** How long a task that nobody can go on with is left alone. One who can is told of it at once. */
+const BLOCKED_MS = 60_000;
+
 /** What a held run needs of the life it belongs to. */
 export interface Keeper {
   /** It was taken for dead, or has ended: another life of this pod may hold its runs. */
@@ -34,6 +37,8 @@ export class HeldRun implements Tie {
   /** What whoever enqueued it allows beyond that, when it was claimed. */
   readonly #retriesLeft: number;
   #hasCompletedStep = false;
+  /** Of its row: by which it was claimed. */
+  readonly route: string;
   /** The version that the task's row has, and the one its run stands under. */
   readonly #rowVersion: number | undefined;
   #version: number | undefined;
@@ -45,7 +50,7 @@ export class HeldRun implements Tie {
 
   constructor(
     task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'> &
-      Partial<Pick<ClaimedTask, 'version' | 'retryCount' | 'retriesMax'>>,
+      Partial<Pick<ClaimedTask, 'machine' | 'version' | 'retryCount' | 'retriesMax'>>,
     from: { readonly seq: number; readonly hash: string; readonly state: string | undefined },
     keeper: Keeper,
   ) {
@@ -53,6 +58,7 @@ export class HeldRun implements Tie {
     this.keyGeneration = task.keyGeneration;
     const { retryCount = 0, retriesMax = Number.POSITIVE_INFINITY } = task;
     this.#retriesLeft = retriesMax - retryCount;
+    this.route = `${task.machine}@${task.version}`;
     this.#rowVersion = task.version;
     this.#version = task.version;
     this.#keeper = keeper;
@@ -80,6 +86,11 @@ export class HeldRun implements Tie {
 
   standsUnder(version: number): void {
     this.#version = version;
+  }
+
+  /** Nothing was recorded since it was claimed. */
+  get isUntouched(): boolean {
+    return this.#lastSeq === this.#fromSeq;
   }
 
   isCurrent(): boolean {
@@ -157,12 +168,25 @@ export class HeldRun implements Tie {
   }
 
   released(): void {
-    const isUntouched = this.#lastSeq === this.#fromSeq;
-    this.#settle({ ...this.#leaving(), to: 'pending', isUntouched });
+    this.#settle({ ...this.#leaving(), to: 'pending', isUntouched: this.isUntouched });
   }
 
   blocked(reason: string): void {
     if (!this.isOver) this.#keeper.blocked(this, reason);
+  }
+
+  /** Nobody can go on with it for now. */
+  shelved(): void {
+    // Its row was wrong about it: whoever has the version that it is of may be there.
+    if (this.version !== undefined) return this.released();
+    const { isUntouched } = this;
+    this.#settle({
+      ...this.#leaving(),
+      to: 'waiting',
+      waitFor: 'version',
+      afterMs: BLOCKED_MS,
+      isUntouched,
+    });
   }
 
   quarantined(reason: string): void {

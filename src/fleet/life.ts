@@ -110,7 +110,7 @@ export class Life implements Keeper {
       idlePollMs: times.idlePollMs,
       request: () => ({
         pod: id,
-        routes: ports.routes,
+        routes: ports.routes.all,
         journal: ports.journal.id,
         head: ports.isSuspectsOnly ? 'suspect' : 'ready',
         payloadBytesMax: limits.payloadBytesMax,
@@ -138,6 +138,8 @@ export class Life implements Keeper {
     const ports = { store, engine, clock, silentMs: times.silentMs, ...mine };
     const predecessors = seen.pods.map((before) => before.pod).filter((before) => before !== pod);
     await new Adopter(ports).adopt(predecessors);
+    if (this.isDead) return;
+    await this.#ports.routes.look();
     if (this.isDead) return;
     this.#archiver.start();
     this.#claimer.start();
@@ -178,10 +180,9 @@ export class Life implements Keeper {
     this.#claimer.roomed();
   }
 
-  /** Whoever has its version goes on with it. */
   blocked(held: HeldRun, reason: string): void {
     tell('task.blocked', () => ({ run: held.claim.task, reason }));
-    held.released();
+    this.#ports.routes.giveBack(held);
   }
 
   /** No claim commits after this has resolved. */
@@ -255,6 +256,7 @@ export class Life implements Keeper {
     if (answer.desired === 'drain') onDrainWanted();
     this.#doubts.weigh(answer);
     this.#claimer.roomed();
+    this.#ports.routes.follow(answer.fleet).then((hasMore) => hasMore && this.hint());
     onBeat(this);
   }
 

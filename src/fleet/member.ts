@@ -12,6 +12,7 @@ import type { PodLimits, PodTimes } from './options.ts';
 import { Pod } from './pod.ts';
 import type { Recovery } from './recovery.ts';
 import { Results } from './results.ts';
+import { Routes } from './routes.ts';
 import { type SuspectProcess, Suspects } from './suspects.ts';
 import { Tasks } from './tasks.ts';
 
@@ -59,14 +60,11 @@ export class Member {
       reconcileMs: RECONCILE_MS,
       retentionMs: RETENTION_MS,
     });
-    const routes = registry
-      .all()
-      .filter(({ name }) => !name.startsWith('recovery/'))
-      .map(({ name, version }) => `${name}@${version}`);
+    const routes = new Routes({ store, registry });
     this.#suspects = new Suspects({
       store,
       clock,
-      routes,
+      routes: routes.own,
       self: () => this.pod.life?.id,
       begin: ports.beginSuspects,
     });

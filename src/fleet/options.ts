@@ -5,6 +5,7 @@ import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { ClaimedTask, Store } from '../store/index.ts';
 import type { MakeHeart } from './heart.ts';
+import type { Routes } from './routes.ts';
 
 export interface PodTimes {
   readonly heartbeatMs: number;
@@ -41,7 +42,7 @@ export interface PodPorts {
   /** Rows of this very journal have become this pod's. */
   readonly adoptLocal: (tasks: readonly ClaimedTask[]) => Promise<void>;
   /** What it claims. */
-  readonly routes: readonly string[];
+  readonly routes: Routes;
   /** A process of its own for tasks whose owners have died: it claims nothing else. */
   readonly isSuspectsOnly: boolean;
   readonly times: PodTimes;

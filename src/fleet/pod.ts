@@ -179,7 +179,7 @@ export class Pod {
       journal: journal.id,
       boot: journal.boot,
       lsn: journal.lsn,
-      routes,
+      routes: routes.own,
       report: { version: this.#ports.version } satisfies Json,
       nonce,
       silenceMs: times.silentMs,

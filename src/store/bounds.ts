@@ -8,6 +8,8 @@ export const TIME_MS_MIN = -62_135_596_800_000;
 export const TIME_MS_MAX = 253_402_214_400_000;
 /** Three centuries: as far as a wait, a deadline or the life of a key may reach. */
 export const SPAN_MS_MAX = 1e13;
+/** No task that waits for its version is left alone for longer without being looked at again. */
+export const BLOCKED_MS_MAX = 300_000;
 /** Of claims, crashes, retries and generations. */
 export const COUNT_MAX = 1_000_000_000;
 /** A greater one is rounded by whoever reads it as a number, and then fences nothing. */

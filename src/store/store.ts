@@ -59,7 +59,10 @@ export interface Store {
 
   // Pods
 
-  /** Makes the pod known, `up`. Answers what was known of its journal before. */
+  /**
+   * Makes the pod known, `up`. Answers what was known of its journal before. Tasks that wait for one of
+   * its routes are due at once.
+   */
   register(birth: PodBirth): Promise<JournalSeen>;
   /** One statement. Taken only if `seq` is the last one and the pod is up or draining. */
   beat(beat: Beat): Promise<BeatAnswer>;
@@ -72,6 +75,9 @@ export interface Store {
   announce(
     routes: readonly { readonly route: string; readonly fingerprint: string }[],
   ): Promise<void>;
+
+  /** Routes of these machines that the fleet has had, and that no pod which is up has now. */
+  abandoned(machines: readonly string[]): Promise<string[]>;
 
   // Tasks in
 

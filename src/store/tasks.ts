@@ -138,7 +138,13 @@ export type Settlement = Leaving &
         readonly isUntouched?: boolean | undefined;
       }
     /** Parked: nobody's, until it is due. */
-    | { readonly to: 'waiting'; readonly waitFor: WaitFor; readonly afterMs: number }
+    | {
+        readonly to: 'waiting';
+        readonly waitFor: WaitFor;
+        readonly afterMs: number;
+        /** As where it is given back. */
+        readonly isUntouched?: boolean | undefined;
+      }
   );
 
 /**

@@ -24,7 +24,8 @@ export type WaitFor =
   | 'run'
   | 'throttle'
   | 'turn'
-  | 'host';
+  | 'host'
+  | 'version';
 
 /**
  * How its last owner may have been inside a phase of it. `cut`: it died, and an attempt is counted.

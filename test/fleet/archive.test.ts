@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { Engine } from '../../src/engine/index.ts';
 import { inlineHeart, Pod } from '../../src/fleet/index.ts';
+import { Routes } from '../../src/fleet/routes.ts';
 import { defineMachine } from '../../src/index.ts';
 import { SqliteJournal } from '../../src/journal/index.ts';
 import { Registry } from '../../src/machine/index.ts';
@@ -91,7 +92,7 @@ test('I35: a pod that has too much to send claims nothing until the store has it
       name: 'alder',
       version: '0',
       adoptLocal: async () => undefined,
-      routes: ['busy@1'],
+      routes: new Routes({ store, registry }),
       isSuspectsOnly: false,
       times: { heartbeatMs: 1_000, silentMs: 5_000, archiveMs: 500, idlePollMs: 1_000 },
       limits: { slots: 100, unflushedMax: 20, payloadBytesMax: 1_000_000 },

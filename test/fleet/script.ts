@@ -1,4 +1,5 @@
 /** Machines whose every call is written down, and whose every phase the test may hold back. */
+import type * as z from 'zod';
 import type { Around, Machine, StepContext } from '../../src/index.ts';
 import { defineMachine, handoff } from '../../src/index.ts';
 import { anyInput } from './support.ts';
@@ -86,4 +87,33 @@ export function sleeper(script: Script, delay: string, name = 'sleeper') {
 export function onlyWork(script: Script, name = 'only'): Machine<object> {
   const { work } = script.phases;
   return defineMachine({ name, version: 1, input: anyInput, retry, check: 'none', work });
+}
+
+interface Shape {
+  readonly version?: number;
+  readonly steps?: readonly string[];
+  readonly input?: z.ZodType;
+  readonly upgrade?: unknown;
+}
+
+/** Another version of the machine of two steps: by default with a third one behind them. */
+export function newer(script: Script, shape: Shape = {}): Machine {
+  const { version = 2, steps = ['a', 'b', 'c'], input = anyInput, upgrade } = shape;
+  return defineMachine({
+    name: 'two',
+    version,
+    input,
+    upgrade: upgrade as undefined,
+    retry: { attemptMax: 5, backoff: () => 100 },
+    steps: (empty) => {
+      let line = empty;
+      for (const step of steps) line = line.step(step as 'a', script.phases) as never;
+      return line;
+    },
+  }) as never;
+}
+
+/** What was called, without the epochs. */
+export function placesOf({ calls }: Script): string[] {
+  return calls.map((call) => call.split('@')[0]!);
 }

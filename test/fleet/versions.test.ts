@@ -2,36 +2,11 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { RunId } from '../../src/ground/index.ts';
-import { defineMachine, type Machine } from '../../src/index.ts';
 import { never } from '../support/fleets.ts';
-import { Script, twoSteps } from './script.ts';
-import { anyInput, useTestFleets, Wire } from './support.ts';
+import { newer, placesOf, Script, twoSteps } from './script.ts';
+import { useTestFleets, Wire } from './support.ts';
 
 const { startFleet, hear } = useTestFleets();
-
-interface Shape {
-  readonly version?: number;
-  readonly steps?: readonly string[];
-  readonly input?: z.ZodType;
-  readonly upgrade?: unknown;
-}
-
-/** Another version of the machine of two steps: by default with a third one behind them. */
-function newer(script: Script, shape: Shape = {}): Machine {
-  const { version = 2, steps = ['a', 'b', 'c'], input = anyInput, upgrade } = shape;
-  return defineMachine({
-    name: 'two',
-    version,
-    input,
-    upgrade: upgrade as undefined,
-    retry: { attemptMax: 5, backoff: () => 100 },
-    steps: (empty) => {
-      let line = empty;
-      for (const step of steps) line = line.step(step as 'a', script.phases) as never;
-      return line;
-    },
-  }) as never;
-}
 
 function newScene() {
   const script = new Script();
@@ -53,8 +28,6 @@ async function killedIn(place: string, scene = newScene()) {
   script.calls.length = 0;
   return { ...scene, id, dataDir };
 }
-
-const placesOf = ({ calls }: Script) => calls.map((call) => call.split('@')[0]);
 
 test('newer code on the same disk goes on with the phases on record, and counts the interruption', async () => {
   const { script, clock, startPod, row, history, options, id, dataDir } = await killedIn('b.work');
@@ -94,10 +67,9 @@ test('a task whose records no newer line begins with is given back as it was', a
   const machine = newer(script, { steps: ['b', 'a'] });
   await startPod('alder', { ...options, machines: [machine], dataDir });
   await clock.advance(2_000);
-  expect(await row(id)).toMatchObject({ status: 'pending', version: 1 });
-  expect(blocked).toMatchObject([
-    { run: id, reason: expect.stringContaining('two@2 cannot go on') },
-  ]);
+  expect(await row(id)).toMatchObject({ status: 'waiting', waitFor: 'version', version: 1 });
+  const reason = expect.stringContaining('two@2 cannot go on');
+  expect(blocked[0]).toMatchObject({ run: id, reason });
   expect(script.calls).toEqual([]);
   await startPod('birch', options);
   await clock.advance(2_000);
@@ -197,7 +169,7 @@ test('one whose input the newer schema refuses is given back; its upgrade may sa
     dataDir: first.crash(),
   });
   await clock.advance(2_000);
-  expect(await row(id)).toMatchObject({ status: 'pending', version: 1 });
+  expect(await row(id)).toMatchObject({ status: 'waiting', waitFor: 'version', version: 1 });
   second.wire.isCut = true;
   const wire = new Wire();
   wire.holdsAnswers.set('claim', never());

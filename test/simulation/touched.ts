@@ -28,6 +28,7 @@ export const TASKS: Record<keyof Store, Named> = {
   requestDrain: nothing,
   pods: nothing,
   announce: nothing,
+  abandoned: nothing,
   enqueue: (_, answer) => (answer as EnqueueAnswer[]).map(({ id }) => id),
   claim: claimed,
   held: nothing,

@@ -1,11 +1,13 @@
 /** Tasks whose runs have come under another version while a pod had them: who may claim them then. */
 import { expect, test } from 'vitest';
+import type { ClaimedTask } from '../../src/store/tasks.ts';
 import {
   completed,
   failed,
   HOUR,
   ids,
   MACHINE,
+  MINUTE,
   newTasks,
   parked,
   ROUTE,
@@ -111,5 +113,60 @@ export function describeVersions(scene: Scene): void {
     await scene.store.settle(birch, [completed(claim, { tail: segment(claim, 3, 4) })]);
     await scene.store.archive([{ ...segment(claim, 3, 4), version: 2 }]);
     expect(await scene.row(claim.task)).toMatchObject({ status: 'completed', version: 1 });
+  });
+
+  test('routes that were announced and that no pod which is up has now are abandoned', async () => {
+    const announced = [ROUTE, NEXT, `${MACHINE}/other@1`, 'elsewhere@1'];
+    await scene.store.announce(announced.map((route) => ({ route, fingerprint: 'f' })));
+    const abandoned = () => scene.store.abandoned([MACHINE, `${MACHINE}/other`]);
+    expect(await abandoned()).toEqual([`${MACHINE}/other@1`, ROUTE, NEXT]);
+    const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch', { routes: [NEXT] })];
+    expect(await abandoned()).toEqual([`${MACHINE}/other@1`]);
+    await scene.store.markDraining(alder);
+    expect(await abandoned()).toEqual([`${MACHINE}/other@1`, ROUTE]);
+    await scene.kill(birch);
+    expect(await scene.store.abandoned([MACHINE])).toEqual([ROUTE, NEXT]);
+    expect(await scene.store.abandoned([])).toEqual([]);
+  });
+
+  const blocked = (claim: ClaimedTask, options: { readonly isUntouched?: boolean } = {}) => {
+    return { ...parked(claim, 'version', MINUTE), ...options };
+  };
+
+  test('a task that waits for its version is looked at again after a while', async () => {
+    const pod = await scene.pod('alder', { routes: [NEXT] });
+    const claim = await scene.claimNew(pod);
+    expect(await scene.store.settle(pod, [blocked(claim)])).toEqual(stood(claim.task));
+    expect(await scene.row(claim.task)).toMatchObject({ status: 'waiting', waitFor: 'version' });
+    expect(await scene.claim(pod)).toEqual([]);
+    await scene.pass(MINUTE);
+    expect(await scene.claim(pod)).toMatchObject([{ task: claim.task }]);
+  });
+
+  test('it is due at once when a pod comes that has its version, and only then', async () => {
+    const pod = await scene.pod('alder', { routes: [NEXT] });
+    const [claim, asleep] = [await scene.claimNew(pod), await scene.claimNew(pod)];
+    await scene.store.settle(pod, [blocked(claim), parked(asleep, 'sleep', MINUTE)]);
+    const other = await scene.pod('birch', { routes: [NEXT] });
+    expect(await scene.claim(other)).toEqual([]);
+    const able = await scene.pod('cedar');
+    expect(ids(await scene.claim(able))).toEqual([claim.task]);
+    expect(await scene.row(asleep.task)).toMatchObject({ status: 'waiting', waitFor: 'sleep' });
+  });
+
+  test('whoever could not go on with it leaves its interruption to the next', async () => {
+    const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch')];
+    const claim = await scene.claimNew(alder);
+    await scene.kill(alder);
+    const taking = { from: alder, by: birch, to: 'taker', countMax: 9, crashed: 'none' } as const;
+    const [taken] = await scene.store.take({ ...taking, spreadMs: 0 });
+    expect(taken).toMatchObject({ interruption: 'cut' });
+    await scene.store.settle(birch, [blocked(taken!, { isUntouched: true })]);
+    await scene.pass(MINUTE);
+    const next = await scene.claimOne(birch);
+    expect(next).toMatchObject({ task: claim.task, interruption: 'cut' });
+    await scene.store.settle(birch, [blocked(next)]);
+    await scene.pass(MINUTE);
+    expect((await scene.claimOne(birch)).interruption).toBeUndefined();
   });
 }

@@ -10,9 +10,9 @@ import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
   ClaimRequest,
   Due,
+  Flush,
   MirroredRun,
   NewTask,
-  Segment,
   Settlement,
   Taking,
   TaskFilter,
@@ -22,6 +22,7 @@ import { archive, heads, histories } from './archive.ts';
 import { cancel, discard, find, list, redrive, reschedule } from './changes.ts';
 import { claim, enqueue, hasSuspects, held, mirror } from './claims.ts';
 import {
+  abandoned,
   announce,
   beat,
   fence,
@@ -77,6 +78,8 @@ export class MemoryStore implements Store {
   pods = () => this.#ask('pods', (tables) => pods(tables));
   announce = (routes: readonly { readonly route: string; readonly fingerprint: string }[]) =>
     this.#ask('announce', (tables) => announce(tables, routes));
+  abandoned = (machines: readonly string[]) =>
+    this.#ask('abandoned', (tables) => abandoned(tables, machines));
 
   enqueue = (tasks: readonly NewTask[], check?: CheckAnswers) =>
     this.#ask('enqueue', (tables) => enqueue(tables, tasks, check));
@@ -88,7 +91,7 @@ export class MemoryStore implements Store {
 
   settle = (pod: PodId, settlements: readonly Settlement[]) =>
     this.#ask('settle', (tables) => settle(tables, pod, settlements));
-  archive = (segments: readonly Segment[]) =>
+  archive = (segments: readonly Flush[]) =>
     this.#ask('archive', (tables) => archive(tables, segments));
   histories = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
     this.#ask('histories', (tables) => histories(tables, runs));

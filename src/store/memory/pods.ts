@@ -1,4 +1,5 @@
 /** What pods write about themselves, and how they are declared dead and laid to rest. */
+import { BLOCKED_MS_MAX } from '../bounds.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type {
   Beat,
@@ -9,9 +10,9 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
-import type { PodId } from '../words.ts';
+import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
 import { glimpseOf, podRowOf } from './rows.ts';
-import { type MemoryTables, type PodRecord, refuseUnstorable } from './tables.ts';
+import { type MemoryTables, type PodRecord, refuseUnstorable, type TaskRecord } from './tables.ts';
 
 /** There is no other server that could become the primary. */
 const TIMELINE = '1';
@@ -50,6 +51,7 @@ export function register(tables: MemoryTables, birth: PodBirth): JournalSeen {
       deadBy: undefined,
     });
   }
+  wakeBlocked(tables, birth.routes);
   return {
     boot: Math.max(0, ...others.map(({ boot }) => boot)),
     lsn: Math.max(0, ...others.map(({ journalLsn }) => journalLsn)),
@@ -124,6 +126,33 @@ export function announce(
     const machine = route.slice(0, route.lastIndexOf('@'));
     tables.registry.set(route, { route, machine, fingerprint, firstSeen: tables.now() });
   }
+}
+
+/** Whoever has their version is here. */
+function wakeBlocked(tables: MemoryTables, routes: readonly string[]): void {
+  const now = tables.now();
+  const isBlocked = (task: TaskRecord) =>
+    task.status === 'waiting' &&
+    task.waitFor === 'version' &&
+    !task.paused &&
+    task.pinnedTo === undefined &&
+    task.crashes < SUSPECT_CRASHES &&
+    routes.includes(routeOf(task));
+  for (const task of tables.tasksWhere(isBlocked)) {
+    if (task.runAt <= now || task.runAt > now + BLOCKED_MS_MAX) continue;
+    task.runAt = now;
+    task.lastUpdate = now;
+  }
+}
+
+export function abandoned(tables: MemoryTables, machines: readonly string[]): string[] {
+  const up = new Set(
+    tables.podsWhere(({ status }) => status === 'up').flatMap((pod) => pod.routes),
+  );
+  return [...tables.registry.values()]
+    .filter(({ machine, route }) => machines.includes(machine) && !up.has(route))
+    .map(({ route }) => route)
+    .sort();
 }
 
 export function worklist(tables: MemoryTables, silentMs: number): Worklist {

@@ -91,7 +91,7 @@ function apply(tables: MemoryTables, task: TaskRecord, settlement: Settlement): 
   task.version = settlement.version ?? task.version;
   task.retryCount = Math.min(task.retryCount + settlement.retriesAdd, COUNT_MAX);
   if (settlement.hasCompletedStep) task.crashes = 0;
-  if (settlement.to !== 'pending' || !settlement.isUntouched) task.interrupted = undefined;
+  if (!('isUntouched' in settlement && settlement.isUntouched)) task.interrupted = undefined;
   if (settlement.tail) put(tables, settlement.tail);
   const ending = endingOf(task, settlement);
   if (ending) {

@@ -11,10 +11,11 @@ import type {
   Worklist,
 } from '../pods.ts';
 import type { PodId, PodStatus } from '../words.ts';
-import { announceRoutes } from './machine-registry.sql.ts';
+import { announceRoutes, selectAbandoned } from './machine-registry.sql.ts';
 import * as statements from './pod-health.sql.ts';
 import type { Pool } from './pool.ts';
 import { glimpsesOf, podRowOf } from './rows.ts';
+import { wakeBlocked } from './step-tracker-claim.sql.ts';
 
 export class PostgresPods {
   readonly #pool: Pool;
@@ -34,6 +35,7 @@ export class PostgresPods {
         hint: 'every process registers under an id of its own',
       });
     }
+    await this.#pool.query(wakeBlocked, [routes]);
     const lives = await this.#pool.query(statements.selectJournalSeen, [journal, pod]);
     return {
       boot: Math.max(0, ...lives.map((life) => life['boot'] as number)),
@@ -93,6 +95,11 @@ export class PostgresPods {
       routes.map(({ route }) => route.replace(/@[^@]*$/, '')),
       routes.map(({ fingerprint }) => fingerprint),
     ]);
+  }
+
+  async abandoned(machines: readonly string[]): Promise<string[]> {
+    const rows = await this.#pool.query(selectAbandoned, [machines]);
+    return rows.map((row) => row['route'] as string);
   }
 
   async worklist(silentMs: number): Promise<Worklist> {

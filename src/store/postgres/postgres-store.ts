@@ -112,6 +112,9 @@ class PostgresStore implements Store {
   ): Promise<void> {
     return this.#pods.announce(routes);
   }
+  abandoned(machines: readonly string[]): Promise<string[]> {
+    return this.#pods.abandoned(machines);
+  }
 
   enqueue(given: readonly tasks.NewTask[], check?: CheckAnswers): Promise<tasks.EnqueueAnswer[]> {
     return this.#intake.enqueue(given, check);
@@ -137,7 +140,7 @@ class PostgresStore implements Store {
   settle(pod: PodId, settlements: readonly tasks.Settlement[]): Promise<tasks.SettleAnswer[]> {
     return this.#settler.settle(pod, settlements);
   }
-  archive(segments: readonly tasks.Segment[]): Promise<tasks.ArchiveAnswer[]> {
+  archive(segments: readonly tasks.Flush[]): Promise<tasks.ArchiveAnswer[]> {
     return this.#settler.archive(segments);
   }
   histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {

@@ -31,7 +31,7 @@ const SETTLEMENT_COLUMNS: readonly ((settlement: Settlement) => unknown)[] = [
   (settlement) =>
     settlement.to === 'waiting' ? Math.min(settlement.afterMs, AFTER_MS_MAX) : undefined,
   (settlement) => settlement.to === 'pending' && settlement.isPaused === true,
-  (settlement) => settlement.to === 'pending' && settlement.isUntouched === true,
+  (settlement) => 'isUntouched' in settlement && settlement.isUntouched === true,
   (settlement) => settlement.retriesAdd,
   (settlement) => settlement.hasCompletedStep,
   (settlement) => settlement.lastSeq,

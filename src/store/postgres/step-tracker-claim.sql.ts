@@ -1,5 +1,5 @@
 /** Statements on step_tracker by which a pod takes tasks, and finds again what it has taken. */
-import { COUNT_MAX } from '../bounds.ts';
+import { BLOCKED_MS_MAX, COUNT_MAX } from '../bounds.ts';
 import { fenceOf, nextEpoch, onceFound, sql } from './sql.ts';
 
 /**
@@ -208,6 +208,22 @@ export const selectMirrored = sql`
     from unnest($2::text[], $3::text[]) as run (task_id, journal)
     join step_tracker task using (task_id)
    where ${onceFound(sql`task.pinned_to = run.journal and task.claimed_by = $1`)}`;
+
+/**
+ * $1 routes: what waits for one of them is due. By the index of what is due, as its head is looked at:
+ * a blocked task is left alone for a short while only, so that few sleepers lie before it. A row that
+ * somebody has locked is left to its time.
+ */
+export const wakeBlocked = sql`
+  with wanted as (select distinct unnest($1::text[]) as route),
+  blocked as materialized (
+    select found.task_id from wanted cross join lateral (
+      select task_id from step_tracker
+       where route = wanted.route and ${HEADS.ready[1].where} and wait_for = 'version'
+         and run_at > now() and run_at <= now() + ${BLOCKED_MS_MAX} * interval '1 millisecond'
+       order by task_id for no key update skip locked) found)
+  update step_tracker task set run_at = now(), last_update = clock_timestamp()
+    from blocked where task.task_id = blocked.task_id`;
 
 /** $1 routes. By the index of suspects, which is mostly empty. */
 export const selectHasSuspects = sql`

@@ -72,6 +72,26 @@ export const insertRoute = `
   insert into machine_registry (route, machine, fingerprint, first_seen)
   values (@route, @machine, @fingerprint, @now) on conflict (route) do nothing`;
 
+/** @machines as JSON. */
+export const selectAbandoned = `
+  select route from machine_registry
+   where machine in (select value from json_each(@machines))
+     and route not in (select route.value from pod_health as pod, json_each(pod.routes) as route
+                        where pod.status = 'up')
+   order by route`;
+
+/**
+ * @route, @now, @until. By the index of what is due: a blocked task is left alone for a short while
+ * only, so that few sleepers lie before it.
+ */
+export const wakeBlocked = `
+  update step_tracker set run_at = @now, last_update = @now
+   where task_id in (
+     select task_id from step_tracker
+      where route = @route and status = 'waiting' and paused = 0 and pinned_to is null
+        and crashes < 2 and wait_for <> 'turn' and wait_for = 'version'
+        and run_at > @now and run_at <= @until)`;
+
 /** @before, @count. */
 export const selectPodsDown = `
   select pod_id from pod_health where status = 'down' and dead_at <= @before limit @count`;

@@ -1,5 +1,6 @@
 /** Pods: what one writes of itself, and what it sees of the others. Each is one transaction's work. */
 import type { RunId } from '../../ground/index.ts';
+import { BLOCKED_MS_MAX } from '../bounds.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type {
   Beat,
@@ -38,6 +39,9 @@ export function register(tx: Tx, birth: PodBirth): JournalSeen {
     throw new StoreRefusedError(`the pod ${pod} has lived before`, {
       hint: 'every process registers under an id of its own',
     });
+  }
+  for (const route of birth.routes) {
+    tx.run(sql.wakeBlocked, { route, now: tx.now, until: tx.now + BLOCKED_MS_MAX });
   }
   const seen = tx.get<{ boot: number; lsn: number }>(sql.selectJournalSeen, { journal, pod });
   const lives = tx.all<{ pod_id: PodId; status: PodStatus }>(sql.selectLivesOfJournal, {
@@ -122,6 +126,11 @@ export function announce(
     const machine = route.slice(0, route.lastIndexOf('@'));
     tx.run(sql.insertRoute, { route, machine, fingerprint, now: tx.now });
   }
+}
+
+export function abandoned(tx: Tx, machines: readonly string[]): string[] {
+  const values = { machines: JSON.stringify(machines) };
+  return tx.all<{ route: string }>(sql.selectAbandoned, values).map(({ route }) => route);
 }
 
 export function worklist(tx: Tx, silentMs: number): Worklist {

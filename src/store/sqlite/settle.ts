@@ -40,7 +40,7 @@ function settleOne(tx: Tx, pod: PodId, settlement: Settlement): Settled {
     generation,
     epoch,
     retries_add: settlement.retriesAdd,
-    untouched: settlement.to === 'pending' && settlement.isUntouched ? 1 : 0,
+    untouched: 'isUntouched' in settlement && settlement.isUntouched ? 1 : 0,
     has_completed_step: settlement.hasCompletedStep ? 1 : 0,
     last_seq: settlement.lastSeq,
     last_hash: settlement.lastHash,

@@ -110,6 +110,10 @@ class SqliteStore implements Store {
     if (routes.length > 0) await this.#session.write((tx) => pods.announce(tx, routes));
   }
 
+  abandoned(machines: readonly string[]): Promise<string[]> {
+    return this.#session.read((tx) => pods.abandoned(tx, machines));
+  }
+
   async enqueue(
     given: readonly tasks.NewTask[],
     check?: CheckAnswers,
@@ -151,7 +155,7 @@ class SqliteStore implements Store {
     return settled.map(({ answer }) => answer);
   }
 
-  archive(segments: readonly tasks.Segment[]): Promise<tasks.ArchiveAnswer[]> {
+  archive(segments: readonly tasks.Flush[]): Promise<tasks.ArchiveAnswer[]> {
     return this.#inBatches(segments, archive.archive);
   }
 

@@ -1,0 +1,89 @@
+/**
+ * What a pod claims: the routes of its own machines, and those of older versions that no pod which is
+ * up has any more. While one has them the newer version takes nothing away from it, so a deploy that is
+ * taken back in the middle leaves most runs where they were. Which are abandoned can only change with
+ * the fleet, so the store is asked when the fleet has changed.
+ */
+import { describeError } from '../ground/index.ts';
+import { type Registry, routeOf } from '../machine/index.ts';
+import { type PodGlimpse, RECOVERY_PREFIX, type Store } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+import type { HeldRun } from './held-run.ts';
+
+export interface RoutesPorts {
+  readonly store: Pick<Store, 'abandoned'>;
+  readonly registry: Registry;
+}
+
+export class Routes {
+  readonly #ports: RoutesPorts;
+  readonly own: readonly string[];
+  /** Machines of which there may have been an older version. */
+  readonly #machines: readonly string[];
+  #taken: readonly string[] = [];
+  #fleet = '';
+  #looking: Promise<void> | undefined;
+
+  constructor(ports: RoutesPorts) {
+    this.#ports = ports;
+    const plans = ports.registry.all().filter(({ name }) => !name.startsWith(RECOVERY_PREFIX));
+    this.own = plans.map(routeOf);
+    this.#machines = [...new Set(plans.filter(isLater).map(({ name }) => name))];
+  }
+
+  get all(): readonly string[] {
+    return this.#taken.length > 0 ? [...this.own, ...this.#taken] : this.own;
+  }
+
+  /** Whoever has its version goes on with it; where nobody has, it is left alone for a while. */
+  giveBack(held: HeldRun): void {
+    const isOurs = () => this.#taken.includes(held.route);
+    if (!isOurs()) return held.released();
+    // One that has it may have come since: then it need not wait.
+    this.look().then(() => (isOurs() ? held.shelved() : held.released()));
+  }
+
+  /** Looks again where other pods are up than before. Answers whether there is more to claim. */
+  async follow(fleet: readonly PodGlimpse[]): Promise<boolean> {
+    const up = fleet.flatMap(({ pod, status }) => (status === 'up' ? [pod] : []));
+    const next = up.sort().join(' ');
+    if (next === this.#fleet) return false;
+    const before = new Set(this.#taken);
+    if (await this.look()) this.#fleet = next;
+    return this.#taken.some((route) => !before.has(route));
+  }
+
+  /** Answers whether the store could be asked; where not, what was known goes on to count. */
+  async look(): Promise<boolean> {
+    if (this.#machines.length === 0) return true;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    try {
+      await this.#looking;
+      return true;
+    } catch (error) {
+      tell('store.failed', () => ({ what: 'abandoned', error: describeError(error) }));
+      return false;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { store, registry } = this.#ports;
+    const routes = await store.abandoned(this.#machines);
+    this.#taken = routes.filter((route) => {
+      const { machine, version } = partsOf(route);
+      const [newest] = registry.versions(machine);
+      return newest !== undefined && version < newest.version && !this.own.includes(route);
+    });
+  }
+}
+
+function isLater({ version }: { readonly version: number }): boolean {
+  return version > 1;
+}
+
+function partsOf(route: string): { readonly machine: string; readonly version: number } {
+  const at = route.lastIndexOf('@');
+  return { machine: route.slice(0, at), version: Number(route.slice(at + 1)) };
+}
