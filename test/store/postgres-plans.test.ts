@@ -3,8 +3,8 @@
  * they were before the rows in question came: that is when a planner goes wrong.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { archiveSegments } from '../../src/store/postgres/run-events.sql.ts';
-import { claimTasks } from '../../src/store/postgres/step-tracker-claim.sql.ts';
+import { archiveMoved, archiveSegments } from '../../src/store/postgres/run-events.sql.ts';
+import { claimTasks, wakeBlocked } from '../../src/store/postgres/step-tracker-claim.sql.ts';
 import { selectUnsettled, settleTasks } from '../../src/store/postgres/step-tracker-settle.sql.ts';
 import { failHopelessTasks, takeTasks } from '../../src/store/postgres/step-tracker-sweep.sql.ts';
 import { TASK_ID_PATTERN } from '../../src/store/reasons.ts';
@@ -151,7 +151,7 @@ test('a settle of 500 with statistics from before the claims looks at each of th
       every('h'),
       every('s'),
     ],
-    ...[every('[1]'), 'error'],
+    ...[every('[1]'), every(2), 'error'],
   ];
   expect(await rowsLookedAt(settleTasks, values)).toBeLessThan(20 * 500);
   expect(await rowsLookedAt(settleTasks, values, 'step_tracker')).toBeLessThan(4 * 500);
@@ -181,5 +181,11 @@ test('an archive looks up the tasks it is about, ended or not, and nobody else',
     await scene.client.query(analyse);
     const looked = await rowsLookedAt(archiveSegments, values, 'step_tracker');
     expect(looked).toBeLessThanOrEqual(2 * tasks.length);
+    const moved = await rowsLookedAt(archiveMoved, [...values, of(2)], 'step_tracker');
+    expect(moved).toBeLessThanOrEqual(4 * tasks.length);
   }
+});
+
+test('to wake what waits for a version looks at no sleeper that is far off', async () => {
+  expect(await rowsLookedAt(wakeBlocked, [[ROUTE]], 'step_tracker')).toBeLessThan(300);
 });
