@@ -2,7 +2,7 @@
 import { DEFAULTS } from './config/defaults.ts';
 import { countOption, durationOption } from './config/options.ts';
 import { type Around, Caretaker, Engine, type EngineOptions, Inspector } from './engine/index.ts';
-import type { Member } from './fleet/index.ts';
+import type { ChangedMachines, Member } from './fleet/index.ts';
 import {
   type Clock,
   type Duration,
@@ -31,6 +31,11 @@ export interface FleetOptions {
   /** A direct way to the same Postgres, for hints alone; without it a pooled pod finds tasks by looking. */
   readonly listenUrl?: string | undefined;
   readonly claimMode?: 'skip-locked' | 'cas' | undefined;
+  /**
+   * What happens where the fleet knows another definition under the name and version of a machine:
+   * 'refuse', the default, is an error; 'warn' goes on, for a machine that is being developed.
+   */
+  readonly changedMachines?: ChangedMachines | undefined;
   /** For people; the host's name by default. */
   readonly podName?: string | undefined;
   readonly heartbeat?: Duration | undefined;

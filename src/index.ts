@@ -19,6 +19,7 @@ export {
   TooManyRunsError,
   WaitTimeoutError,
 } from './engine/index.ts';
+export { MachineChangedError } from './fleet/announce.ts';
 export {
   BadTaskError,
   BrokenHistoryError,

@@ -67,6 +67,7 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
           version: version(),
           times,
           limits: { slots, unflushedMax: UNFLUSHED_MAX, payloadBytesMax: resultBytesMax },
+          changedMachines: options.changedMachines ?? 'refuse',
           isSuspectsOnly: options.isSuspectsOnly ?? false,
           beginSuspects: beginSuspects(options, base),
           onDrainWanted,
@@ -93,10 +94,11 @@ export function suspectOrders(
   options: FleetOptions,
   { dataDir, resultBytesMax }: Pick<Base, 'dataDir' | 'resultBytesMax'>,
 ): SuspectOrders | undefined {
-  const { store, modules, isPooled, claimMode, podName, heartbeat, silence } = options;
+  const { store, modules, isPooled, claimMode, podName, heartbeat, silence, changedMachines } =
+    options;
   if (typeof store !== 'string' || modules === undefined) return undefined;
   const way = { store, isPooled, claimMode, heartbeat, silence };
-  return { ...way, modules, dataDir, podName, resultBytesMax };
+  return { ...way, modules, dataDir, podName, resultBytesMax, changedMachines };
 }
 
 /** A thread opens the store by its address; tables in memory are in no other thread. */

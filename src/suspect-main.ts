@@ -22,12 +22,14 @@ for (const file of orders.modules) {
 listen('pod.registered', ({ pod }) => process.send?.({ pod }));
 
 const { store, dataDir, isPooled, claimMode, podName, heartbeat, silence, resultBytesMax } = orders;
+const { changedMachines } = orders;
 const fleet = await createFleet({
   machines: [...new Set(machines)],
   store,
   dataDir,
   isPooled,
   claimMode,
+  changedMachines,
   podName: `${podName ?? 'pod'}/suspects`,
   heartbeat,
   silence,

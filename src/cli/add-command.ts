@@ -16,6 +16,7 @@ const SETTINGS: Partial<Record<SettingName, readonly [value: string, about: stri
   archive: ['<duration>', 'how often records of runs in hand go to the store'],
   pooled: ['', 'the way to the store goes through a pooler in transaction mode'],
   listenUrl: ['<address>', 'a way to the same Postgres around the pooler, for hints alone'],
+  changedMachines: ['<what>', 'refuse, or warn where a machine changed under its version'],
   claimMode: ['<mode>', 'skip-locked, or cas where that cannot be trusted'],
   healthListen: ['<host:port>', 'where /livez, /readyz and /metrics are answered'],
   logLevel: ['<level>', 'debug, info, warn, error or silent'],

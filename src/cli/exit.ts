@@ -34,6 +34,7 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   FLEETQ_NOT_JSON: Exit.usage,
   FLEETQ_BAD_LINE: Exit.usage,
   FLEETQ_POD_TIMES: Exit.usage,
+  FLEETQ_MACHINE_CHANGED: Exit.usage,
   FLEETQ_STORE_OPTIONS: Exit.usage,
   FLEETQ_NO_STORE: Exit.usage,
   FLEETQ_TASK_NOT_FOUND: Exit.nothingFound,

@@ -36,6 +36,7 @@ export function openFleet(
 
 function storeOf(config: Config) {
   const { store, pooled, listenUrl, claimMode, podName, heartbeat, silence, archive } = config;
-  const way = { store, isPooled: pooled, listenUrl, claimMode };
+  const { changedMachines } = config;
+  const way = { store, isPooled: pooled, listenUrl, claimMode, changedMachines };
   return { ...way, podName, heartbeat, silence, archive };
 }

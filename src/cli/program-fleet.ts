@@ -10,6 +10,7 @@ const WORKER_SETTINGS: readonly SettingName[] = [
     'pooled',
     'listenUrl',
     'claimMode',
+    'changedMachines',
     'healthListen',
     'drainBudget',
     'logLevel',

@@ -11,6 +11,8 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 export const CLAIM_MODES = ['skip-locked', 'cas'] as const;
 export type ClaimMode = (typeof CLAIM_MODES)[number];
 
+export const CHANGED_MACHINES = ['refuse', 'warn'] as const;
+
 export interface Settings {
   /** Where the journal and the socket live. */
   readonly dataDir: string;
@@ -34,6 +36,8 @@ export interface Settings {
   /** A direct way to the same Postgres, for hints alone. */
   readonly listenUrl: string | undefined;
   readonly claimMode: ClaimMode | undefined;
+  /** What becomes of a pod whose machine was changed under an unchanged version. */
+  readonly changedMachines: (typeof CHANGED_MACHINES)[number] | undefined;
   /** Where probes and metrics are answered; undefined: nowhere. */
   readonly healthListen: string | undefined;
   readonly logLevel: LogLevel;
@@ -62,6 +66,7 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     pooled: { default: undefined, read: flag },
     listenUrl: { default: undefined, read: directAddress },
     claimMode: { default: undefined, read: oneOf(CLAIM_MODES) },
+    changedMachines: { default: undefined, read: oneOf(CHANGED_MACHINES) },
     healthListen: { default: undefined, read: address },
     logLevel: { default: DEFAULTS.logLevel, read: oneOf(LOG_LEVELS) },
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },

@@ -1,4 +1,5 @@
 /** Many pods that share only a database: claims, heartbeats, settlements, recovery. */
+export { type ChangedMachines, MachineChangedError } from './announce.ts';
 export { type DeadLetterEntry, type DeadLetters, SqliteDeadLetters } from './dead-letters.ts';
 export {
   BadTaskError,

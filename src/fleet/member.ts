@@ -4,6 +4,7 @@ import { assertNever, type Clock, type Pressure, type Random, runIdMint } from '
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { Store } from '../store/index.ts';
+import type { ChangedMachines } from './announce.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { MakeHeart } from './heart.ts';
 import { type Chore, Leader } from './leader.ts';
@@ -31,6 +32,7 @@ export interface MemberPorts {
   readonly version: string;
   readonly times: PodTimes;
   readonly limits: PodLimits;
+  readonly changedMachines: ChangedMachines;
   /** A process of its own for suspects: it claims nothing else. */
   readonly isSuspectsOnly: boolean;
   readonly beginSuspects: (() => SuspectProcess) | undefined;

@@ -4,6 +4,7 @@ import { type Clock, FleetqError, type Pressure, type Random } from '../ground/i
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { ClaimedTask, Store } from '../store/index.ts';
+import type { ChangedMachines } from './announce.ts';
 import type { MakeHeart } from './heart.ts';
 import type { Routes } from './routes.ts';
 
@@ -41,6 +42,7 @@ export interface PodPorts {
   readonly version: string;
   /** Rows of this very journal have become this pod's. */
   readonly adoptLocal: (tasks: readonly ClaimedTask[]) => Promise<void>;
+  readonly changedMachines: ChangedMachines;
   /** What it claims. */
   readonly routes: Routes;
   /** A process of its own for tasks whose owners have died: it claims nothing else. */

@@ -16,6 +16,7 @@ import {
 } from '../ground/index.ts';
 import type { PodGlimpse, PodId } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
+import { announceMachines } from './announce.ts';
 import { Ladder } from './ladder.ts';
 import { Life } from './life.ts';
 import { checkTimes, type PodPorts } from './options.ts';
@@ -80,14 +81,9 @@ export class Pod {
   }
 
   async #join(): Promise<void> {
-    const { store, registry } = this.#ports;
+    const { store } = this.#ports;
     await store.checkSchema();
-    await store.announce(
-      registry.all().map((plan) => ({
-        route: `${plan.name}@${plan.version}`,
-        fingerprint: plan.fingerprint,
-      })),
-    );
+    await announceMachines(this.#ports);
     await this.#live();
     this.#stopHints ??= await store.listen((hint) => {
       if (hint === 'ready') this.#life?.hint();

@@ -9,8 +9,9 @@ import { compileChart } from './chart.ts';
 import { DefinitionError } from './errors.ts';
 import { readLine } from './line-reader.ts';
 import { mermaidOf } from './mermaid.ts';
-import { attachPlan, type Plan, type SleepPlan, type StepPlan } from './plan.ts';
+import { attachPlan, type Plan } from './plan.ts';
 import { Reader, SCHEMA_WANTED } from './reader.ts';
+import { shapeOf } from './shape.ts';
 import { MACHINE_PROPERTIES, readStep, STEP_PROPERTIES } from './step-reader.ts';
 import type {
   AnySchema,
@@ -72,6 +73,7 @@ function readPlan(definition: unknown): Plan {
   const line = hasSteps ? readLine(reader) : [readStep(reader, SINGLE_STEP)];
   const runTimeoutMs = reader.child('timeout')?.limit('run');
   const chart = compileChart(name, line);
+  const shape = shapeOf(name, input, line);
   return Object.freeze({
     name,
     version: version as number,
@@ -79,7 +81,8 @@ function readPlan(definition: unknown): Plan {
     line: Object.freeze(line),
     runTimeoutMs,
     chart,
-    fingerprint: fingerprintOf(name, input, line),
+    shape,
+    fingerprint: hash(shape),
     upgrades: readUpgrades(reader, version as number),
   });
 }
@@ -92,34 +95,4 @@ function readName(reader: Reader): string {
     "letters, digits, '-' and '_', begun by a letter, with '/' between parts, such as 'image/pull'",
     name,
   );
-}
-
-/** Names, order, schemas: what decides whether a recorded run still fits. Never function source. */
-function fingerprintOf(
-  name: string,
-  input: AnySchema,
-  line: readonly (StepPlan | SleepPlan)[],
-): string {
-  const parts = line.map((part) =>
-    part.kind === 'sleep'
-      ? [part.name, 'sleep']
-      : [part.name, ...Object.keys(part.functions).sort(), schemaShape(part.output)],
-  );
-  return hash(JSON.stringify([name, schemaShape(input), parts]));
-}
-
-/** A schema as JSON Schema where its library can tell, else just whose it is. */
-function schemaShape(schema: AnySchema | undefined): string | null {
-  if (!schema) return null;
-  const standard = schema['~standard'] as {
-    vendor?: unknown;
-    jsonSchema?: { input?: (options: { target: string }) => unknown };
-  };
-  try {
-    const shape = standard.jsonSchema?.input?.({ target: 'draft-2020-12' });
-    if (shape !== undefined) return JSON.stringify(shape);
-  } catch {
-    // Transforms and the like have no JSON Schema; the vendor is all that can be said.
-  }
-  return String(standard.vendor);
 }

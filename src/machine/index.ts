@@ -51,6 +51,7 @@ export {
   type UpgradedEvent,
 } from './run-state.ts';
 export { type Parsed, parseWith } from './schema.ts';
+export { changesOf } from './shape.ts';
 export {
   type NewSuccession,
   type Registered,

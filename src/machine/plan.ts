@@ -40,6 +40,8 @@ export interface Plan {
   readonly input: AnySchema;
   readonly line: readonly (StepPlan | SleepPlan)[];
   readonly runTimeoutMs: number | undefined;
+  /** What the fingerprint is over. */
+  readonly shape: string;
   readonly fingerprint: string;
   /** By the version whose runs it carries over. No part of the fingerprint. */
   readonly upgrades: ReadonlyMap<number, UpgradeFunction>;

@@ -23,6 +23,7 @@ export type {
 } from './pods.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {
+  Announcement,
   ArchiveAnswer,
   ChangeAnswer,
   ClaimedTask,

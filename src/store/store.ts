@@ -17,6 +17,7 @@ import type {
   Worklist,
 } from './pods.ts';
 import type {
+  Announcement,
   ArchiveAnswer,
   ChangeAnswer,
   ClaimedTask,
@@ -71,10 +72,11 @@ export interface Store {
   /** Asks a pod to drain; its next heartbeat tells it. False where it is not up. */
   requestDrain(pod: PodId): Promise<boolean>;
   pods(): Promise<PodRow[]>;
-  /** Remembers which routes the fleet has ever had. */
-  announce(
-    routes: readonly { readonly route: string; readonly fingerprint: string }[],
-  ): Promise<void>;
+  /**
+   * Remembers which routes the fleet has ever had, as they were announced first. Answers those that
+   * were announced with another fingerprint then.
+   */
+  announce(routes: readonly Announcement[]): Promise<Announcement[]>;
 
   /** Routes of these machines that the fleet has had, and that no pod which is up has now. */
   abandoned(machines: readonly string[]): Promise<string[]>;

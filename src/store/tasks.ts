@@ -162,6 +162,14 @@ export type ArchiveAnswer =
   | { readonly task: RunId; readonly kind: 'held' }
   | { readonly task: RunId; readonly kind: 'forked' | 'refused'; readonly reason: string };
 
+/** A machine in one version, as a pod has it. */
+export interface Announcement {
+  readonly route: string;
+  readonly fingerprint: string;
+  /** What the fingerprint is over; for people who want to know what has changed. */
+  readonly shape: string;
+}
+
 /** A run that was started on a host, shown to the fleet: nobody else may take it. */
 export interface MirroredRun {
   readonly id: RunId;

@@ -93,6 +93,7 @@ test('I35: a pod that has too much to send claims nothing until the store has it
       version: '0',
       adoptLocal: async () => undefined,
       routes: new Routes({ store, registry }),
+      changedMachines: 'refuse',
       isSuspectsOnly: false,
       times: { heartbeatMs: 1_000, silentMs: 5_000, archiveMs: 500, idlePollMs: 1_000 },
       limits: { slots: 100, unflushedMax: 20, payloadBytesMax: 1_000_000 },

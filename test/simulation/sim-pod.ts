@@ -153,6 +153,7 @@ export class SimPod {
       version: '0.0.0',
       times,
       limits: { slots, unflushedMax: 50_000, payloadBytesMax: 65_536 },
+      changedMachines: 'refuse',
       isSuspectsOnly,
       // There is a pod for them, which is killed like any other.
       beginSuspects: undefined,

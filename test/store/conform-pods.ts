@@ -178,12 +178,15 @@ export function describePods(scene: Scene): void {
   });
 
   test('a route keeps the fingerprint it was announced with first', async () => {
-    await scene.store.announce([]);
-    await scene.store.announce([{ route: 'sample/one@1', fingerprint: 'first' }]);
-    await scene.rival.announce([
-      { route: 'sample/one@1', fingerprint: 'second' },
-      { route: 'sample/two@12', fingerprint: 'other' },
-    ]);
+    expect(await scene.store.announce([])).toEqual([]);
+    const first = { route: 'sample/one@1', fingerprint: 'first', shape: '["one"]' };
+    expect(await scene.store.announce([first])).toEqual([]);
+    expect(await scene.store.announce([first])).toEqual([]);
+    const others = [
+      { route: 'sample/two@12', fingerprint: 'other', shape: '["two"]' },
+      { route: 'sample/one@1', fingerprint: 'second', shape: '["uno"]' },
+    ];
+    expect(await scene.rival.announce(others)).toEqual([first]);
     const rows = await scene.harness.rows('machine_registry');
     const known = rows.map((row) => [row['route'], row['machine'], row['fingerprint']]).sort();
     expect(known).toEqual([

@@ -15,7 +15,8 @@ import {
 import { podOf, type Scene } from './harness.ts';
 
 export function describeRetention(scene: Scene): void {
-  const known = () => scene.store.announce([{ route: `${MACHINE}@1`, fingerprint: 'f' }]);
+  const known = () =>
+    scene.store.announce([{ route: `${MACHINE}@1`, fingerprint: 'f', shape: 's' }]);
 
   test('a task of a machine that no pod has ever had is failed after the grace', async () => {
     await known();
@@ -61,7 +62,7 @@ export function describeRetention(scene: Scene): void {
 
   test('a passed deadline is failed where no live pod could run the task, and left otherwise', async () => {
     await known();
-    await scene.store.announce([{ route: 'sample/two@1', fingerprint: 'f' }]);
+    await scene.store.announce([{ route: 'sample/two@1', fingerprint: 'f', shape: 's' }]);
     const pod = await scene.pod('alder', { routes: [`${MACHINE}@1`] });
     await scene.enqueue({ deadlineMs: MINUTE });
     const gone = await scene.enqueue({ machine: 'sample/two', deadlineMs: MINUTE });

@@ -117,7 +117,7 @@ export function describeVersions(scene: Scene): void {
 
   test('routes that were announced and that no pod which is up has now are abandoned', async () => {
     const announced = [ROUTE, NEXT, `${MACHINE}/other@1`, 'elsewhere@1'];
-    await scene.store.announce(announced.map((route) => ({ route, fingerprint: 'f' })));
+    await scene.store.announce(announced.map((route) => ({ route, fingerprint: 'f', shape: 's' })));
     const abandoned = () => scene.store.abandoned([MACHINE, `${MACHINE}/other`]);
     expect(await abandoned()).toEqual([`${MACHINE}/other@1`, ROUTE, NEXT]);
     const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch', { routes: [NEXT] })];

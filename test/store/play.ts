@@ -116,7 +116,8 @@ class Play {
       case 'mirror':
         return this.#mirror(store, pod, step);
       case 'announce':
-        return store.announce([{ route: ROUTES[a % 2]!, fingerprint: `${c}` }]);
+        await store.announce([{ route: ROUTES[a % 2]!, fingerprint: `${c}`, shape: `[${c}]` }]);
+        return;
       case 'register':
         return this.#register(store, a);
       case 'beat':

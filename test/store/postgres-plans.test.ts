@@ -161,7 +161,7 @@ test('a settle of 500 with statistics from before the claims looks at each of th
 });
 
 test('looking for the hopeless costs as many hops as there are routes, not tasks', async () => {
-  await store.announce([{ route: ROUTE, fingerprint: 'f' }]);
+  await store.announce([{ route: ROUTE, fingerprint: 'f', shape: 's' }]);
   const values = [60_000, 100, ['a', 'b', 'c']];
   expect(await rowsLookedAt(failHopelessTasks(TASK_ID_PATTERN), values)).toBeLessThan(300);
 });

@@ -99,7 +99,7 @@ test('an address may name a schema, and two schemas are two fleets', async () =>
   const open = (schema: string) =>
     openPostgresStore(`${url}?schema=${schema}`, { ...options, migrates: true });
   const [one, two] = [await open('one'), await open('two')];
-  await one.announce([{ route: 'a@1', fingerprint: 'f' }]);
+  await one.announce([{ route: 'a@1', fingerprint: 'f', shape: 's' }]);
   expect(await tablesOf(url)).toEqual([]);
   expect(await tablesOf(url, 'two')).toContain('step_tracker');
   expect(await runOn(url, 'select * from one.machine_registry')).toHaveLength(1);

@@ -124,6 +124,8 @@ class Dev {
       dataDir: directory,
       podName: name,
       healthListen: undefined,
+      // Whoever develops a machine changes it more often than its version.
+      changedMachines: this.#config.changedMachines ?? 'warn',
       // Samples fail and are retried on purpose, which is no news.
       logLevel: sources.logLevel === 'default' && this.#hasSamples ? 'error' : logLevel,
       logFormat: sources.logFormat === 'default' && isLive ? 'pretty' : logFormat,

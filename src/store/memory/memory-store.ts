@@ -8,6 +8,7 @@ import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
+  Announcement,
   ClaimRequest,
   Due,
   Flush,
@@ -76,7 +77,7 @@ export class MemoryStore implements Store {
   markDraining = (pod: PodId) => this.#ask('markDraining', (tables) => markDraining(tables, pod));
   requestDrain = (pod: PodId) => this.#ask('requestDrain', (tables) => requestDrain(tables, pod));
   pods = () => this.#ask('pods', (tables) => pods(tables));
-  announce = (routes: readonly { readonly route: string; readonly fingerprint: string }[]) =>
+  announce = (routes: readonly Announcement[]) =>
     this.#ask('announce', (tables) => announce(tables, routes));
   abandoned = (machines: readonly string[]) =>
     this.#ask('abandoned', (tables) => abandoned(tables, machines));

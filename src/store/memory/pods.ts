@@ -1,4 +1,5 @@
 /** What pods write about themselves, and how they are declared dead and laid to rest. */
+
 import { BLOCKED_MS_MAX } from '../bounds.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
+import type { Announcement } from '../tasks.ts';
 import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
 import { glimpseOf, podRowOf } from './rows.ts';
 import { type MemoryTables, type PodRecord, refuseUnstorable, type TaskRecord } from './tables.ts';
@@ -116,16 +118,18 @@ export function pods(tables: MemoryTables): PodRow[] {
   return tables.podsWhere(() => true).map((pod) => podRowOf(tables, pod));
 }
 
-export function announce(
-  tables: MemoryTables,
-  routes: readonly { readonly route: string; readonly fingerprint: string }[],
-): void {
-  for (const { route, fingerprint } of routes) refuseUnstorable(route, fingerprint);
-  for (const { route, fingerprint } of routes) {
-    if (tables.registry.has(route)) continue;
-    const machine = route.slice(0, route.lastIndexOf('@'));
-    tables.registry.set(route, { route, machine, fingerprint, firstSeen: tables.now() });
-  }
+export function announce(tables: MemoryTables, given: readonly Announcement[]): Announcement[] {
+  for (const { route, fingerprint, shape } of given) refuseUnstorable(route, fingerprint, shape);
+  return given.flatMap(({ route, fingerprint, shape }) => {
+    const known = tables.registry.get(route);
+    if (!known) {
+      const machine = route.slice(0, route.lastIndexOf('@'));
+      const firstSeen = tables.now();
+      tables.registry.set(route, { route, machine, fingerprint, shape, firstSeen });
+    }
+    if (!known || known.fingerprint === fingerprint) return [];
+    return [{ route, fingerprint: known.fingerprint, shape: known.shape }];
+  });
 }
 
 /** Whoever has their version is here. */

@@ -88,6 +88,7 @@ export interface RegistryRecord {
   readonly route: string;
   readonly machine: string;
   readonly fingerprint: string;
+  readonly shape: string;
   readonly firstSeen: number;
 }
 

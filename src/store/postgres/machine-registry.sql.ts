@@ -1,12 +1,21 @@
 /** Statements on machine_registry. */
 import { sql } from './sql.ts';
 
-/** $1 routes, $2 machines, $3 fingerprints. The first to announce a route is remembered. */
+/** $1 routes, $2 machines, $3 fingerprints, $4 shapes. The first to announce a route is remembered. */
 export const announceRoutes = sql`
-  insert into machine_registry (route, machine, fingerprint)
-  select * from unnest($1::text[], $2::text[], $3::text[]) as route (route, machine, fingerprint)
+  insert into machine_registry (route, machine, fingerprint, shape)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+         as route (route, machine, fingerprint, shape)
    order by route
   on conflict (route) do nothing`;
+
+/** $1 routes, $2 fingerprints: what was remembered of those that have another one. */
+export const selectChanged = sql`
+  select known.route, known.fingerprint, known.shape
+    from unnest($1::text[], $2::text[]) with ordinality as asked (route, fingerprint, place)
+    join machine_registry known using (route)
+   where known.fingerprint <> asked.fingerprint
+   order by asked.place`;
 
 /** $1 machines. */
 export const selectAbandoned = sql`

@@ -10,8 +10,9 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
+import type { Announcement } from '../tasks.ts';
 import type { PodId, PodStatus } from '../words.ts';
-import { announceRoutes, selectAbandoned } from './machine-registry.sql.ts';
+import { announceRoutes, selectAbandoned, selectChanged } from './machine-registry.sql.ts';
 import * as statements from './pod-health.sql.ts';
 import type { Pool } from './pool.ts';
 import { glimpsesOf, podRowOf } from './rows.ts';
@@ -86,15 +87,16 @@ export class PostgresPods {
     return (await this.#pool.query(statements.selectPods)).map(podRowOf);
   }
 
-  async announce(
-    routes: readonly { readonly route: string; readonly fingerprint: string }[],
-  ): Promise<void> {
-    if (routes.length === 0) return;
-    await this.#pool.query(announceRoutes, [
-      routes.map(({ route }) => route),
-      routes.map(({ route }) => route.replace(/@[^@]*$/, '')),
-      routes.map(({ fingerprint }) => fingerprint),
-    ]);
+  async announce(given: readonly Announcement[]): Promise<Announcement[]> {
+    if (given.length === 0) return [];
+    const routes = given.map(({ route }) => route);
+    const machines = routes.map((route) => route.replace(/@[^@]*$/, ''));
+    const fingerprints = given.map(({ fingerprint }) => fingerprint);
+    const shapes = given.map(({ shape }) => shape);
+    await this.#pool.query(announceRoutes, [routes, machines, fingerprints, shapes]);
+    // A statement of its own: the first one does not see what a rival has announced meanwhile.
+    const rows = await this.#pool.query(selectChanged, [routes, fingerprints]);
+    return rows.map((row) => row as unknown as Announcement);
   }
 
   async abandoned(machines: readonly string[]): Promise<string[]> {

@@ -107,10 +107,8 @@ class PostgresStore implements Store {
   pods(): Promise<PodRow[]> {
     return this.#pods.pods();
   }
-  announce(
-    routes: readonly { readonly route: string; readonly fingerprint: string }[],
-  ): Promise<void> {
-    return this.#pods.announce(routes);
+  announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
+    return this.#pods.announce(given);
   }
   abandoned(machines: readonly string[]): Promise<string[]> {
     return this.#pods.abandoned(machines);

@@ -67,10 +67,14 @@ export const selectOwnerless = `
      and claimed_by not in (select pod_id from pod_health where status in ('up', 'draining', 'dead'))
    order by claimed_by`;
 
-/** @route, @machine, @fingerprint. The first one stays. */
+/** @route, @machine, @fingerprint, @shape. The first one stays. */
 export const insertRoute = `
-  insert into machine_registry (route, machine, fingerprint, first_seen)
-  values (@route, @machine, @fingerprint, @now) on conflict (route) do nothing`;
+  insert into machine_registry (route, machine, fingerprint, shape, first_seen)
+  values (@route, @machine, @fingerprint, @shape, @now) on conflict (route) do nothing`;
+/** @route, @fingerprint. */
+export const selectChanged = `
+  select route, fingerprint, shape from machine_registry
+   where route = @route and fingerprint <> @fingerprint`;
 
 /** @machines as JSON. */
 export const selectAbandoned = `

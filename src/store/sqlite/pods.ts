@@ -11,6 +11,7 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
+import type { Announcement } from '../tasks.ts';
 import type { PodId, PodStatus } from '../words.ts';
 import * as sql from './pods.sql.ts';
 import { podGlimpse, podRow, type RawPod } from './rows.ts';
@@ -118,14 +119,12 @@ export function pods(tx: Tx): PodRow[] {
   return tx.all<Row>(sql.selectPods).map((row) => podRow(row, tx.now));
 }
 
-export function announce(
-  tx: Tx,
-  routes: readonly { readonly route: string; readonly fingerprint: string }[],
-): void {
-  for (const { route, fingerprint } of routes) {
+export function announce(tx: Tx, given: readonly Announcement[]): Announcement[] {
+  return given.flatMap(({ route, fingerprint, shape }) => {
     const machine = route.slice(0, route.lastIndexOf('@'));
-    tx.run(sql.insertRoute, { route, machine, fingerprint, now: tx.now });
-  }
+    tx.run(sql.insertRoute, { route, machine, fingerprint, shape, now: tx.now });
+    return tx.all<Announcement>(sql.selectChanged, { route, fingerprint });
+  });
 }
 
 export function abandoned(tx: Tx, machines: readonly string[]): string[] {

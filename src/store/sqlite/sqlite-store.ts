@@ -104,10 +104,8 @@ class SqliteStore implements Store {
     return this.#session.read((tx) => pods.pods(tx));
   }
 
-  async announce(
-    routes: readonly { readonly route: string; readonly fingerprint: string }[],
-  ): Promise<void> {
-    if (routes.length > 0) await this.#session.write((tx) => pods.announce(tx, routes));
+  async announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
+    return given.length > 0 ? this.#session.write((tx) => pods.announce(tx, given)) : [];
   }
 
   abandoned(machines: readonly string[]): Promise<string[]> {

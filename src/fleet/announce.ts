@@ -1,0 +1,56 @@
+/**
+ * Makes the machines of this process known to the fleet. A version stands for one definition: a pod
+ * that has another one under the same version would read the records of others by the wrong line, so it
+ * does not join, and is told what has changed. Who develops a machine may let that pass.
+ */
+import { FleetqError } from '../ground/index.ts';
+import { changesOf, type Plan, type Registry, routeOf } from '../machine/index.ts';
+import { type Announcement, RECOVERY_PREFIX, type Store } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+
+/** What becomes of a pod whose machine was changed under an unchanged version. */
+export type ChangedMachines = 'refuse' | 'warn';
+
+/** The fleet knows another definition under the same name and version. */
+export class MachineChangedError extends FleetqError {
+  readonly code = 'FLEETQ_MACHINE_CHANGED';
+  readonly verdict = 'abort';
+  readonly changes: readonly string[];
+  constructor(route: string, changes: readonly string[]) {
+    super(`${route} is not what the fleet knows under this version: ${changes.join('; ')}`, {
+      hint: 'raise its version; while you develop it, changedMachines: "warn" lets that pass',
+    });
+    this.changes = changes;
+  }
+}
+
+export interface AnnouncePorts {
+  readonly store: Pick<Store, 'announce'>;
+  readonly registry: Registry;
+  readonly changedMachines: ChangedMachines;
+}
+
+export async function announceMachines(ports: AnnouncePorts): Promise<void> {
+  const { store, registry, changedMachines } = ports;
+  const plans = new Map(registry.all().map((plan) => [routeOf(plan), plan]));
+  const given = [...plans].map(([route, { fingerprint, shape }]) => {
+    return { route, fingerprint, shape };
+  });
+  for (const known of await store.announce(given)) {
+    // Those are FleetQ's own, and no run of them ever goes to another pod.
+    if (known.route.startsWith(RECOVERY_PREFIX)) continue;
+    const plan = plans.get(known.route)!;
+    if (changedMachines === 'refuse')
+      throw new MachineChangedError(known.route, since(known, plan));
+    const { name: machine, version, fingerprint: registered } = plan;
+    tell('machine.changed', () => ({ machine, version, recorded: known.fingerprint, registered }));
+  }
+}
+
+function since({ shape }: Announcement, plan: Plan): string[] {
+  try {
+    return changesOf(shape, plan.shape);
+  } catch {
+    return ['what it was cannot be read'];
+  }
+}
