@@ -111,6 +111,8 @@ export class Holder {
     const answer = heirOf(this.#ports, id, tie.epoch, records);
     const heir = answer instanceof Promise ? await answer : answer;
     if (tie.isOver) return;
+    // Schemas took their time, and whoever drains has looked for what is in hand meanwhile.
+    if (answer instanceof Promise && this.#ports.runs.isDraining) return tie.released();
     if (heir.kind === 'unfit') throw new DamagedRunError(id, heir.reason);
     if (heir.kind === 'blocked') return tie.blocked(heir.reason);
     // Its last owner died between the last record and the settlement.

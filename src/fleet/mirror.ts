@@ -186,7 +186,8 @@ export class Mirror {
 
   /** From here on the store is told what the journal has, and what comes. */
   #hold(
-    task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'>,
+    task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'> &
+      Partial<Pick<ClaimedTask, 'version'>>,
     seq: number,
     hash: string,
     ending: Ending | undefined,
@@ -196,6 +197,9 @@ export class Mirror {
     const written = this.#ports.journal.rows(task.task);
     const held = new HeldRun(task, { seq, hash, state: written[seq]?.state }, life);
     held.isMirror = true;
+    // An earlier process may have shown it under the version that it had then.
+    const row = task.version === undefined ? undefined : this.#ports.journal.find(task.task);
+    if (row) held.standsUnder(row.version);
     life.holdings.put(held);
     for (const record of written.slice(seq + 1)) held.recorded(record);
     const picture = this.#pictures.get(task.task);

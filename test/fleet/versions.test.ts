@@ -183,3 +183,18 @@ test('one whose input the newer schema refuses is given back; its upgrade may sa
   await clock.advance(2_000);
   expect(await row(id)).toMatchObject({ status: 'completed', version: 3 });
 });
+
+test('a run of a host that has advanced is shown under its new version', async () => {
+  const { script, old, clock, startPod, row, options } = newScene();
+  const first = await startPod('alder', options);
+  script.holds.set('b.work', never());
+  const { id } = await first.fleet.startLocal(old, {});
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'claimed', version: 1 });
+  const dataDir = first.crash();
+  script.holds.clear();
+  await startPod('alder', { ...options, machines: [newer(script)], dataDir });
+  await clock.advance(10_000);
+  expect(script.count('c.persist')).toBe(1);
+  expect(await row(id)).toMatchObject({ status: 'completed', version: 2 });
+});
