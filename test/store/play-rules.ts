@@ -17,8 +17,8 @@ export function settlementOf(claim: Claim, a: number, c: number): Settlement {
     () => cancelled(claim, options),
     () => released(claim, { ...options, isPaused: c === 3, isUntouched: c === 4 }),
     () => parked(claim, 'retry', c * HOUR, options),
-    () => parked(claim, 'sleep', 0, options),
-    () => parked(claim, 'version', c * 60_000, options),
+    () =>
+      c === 1 ? parked(claim, 'version', 60_000, options) : parked(claim, 'sleep', 0, options),
   ];
   const settlement = ways[a % ways.length]!();
   return c === 6 ? { ...settlement, version: 2 } : settlement;
