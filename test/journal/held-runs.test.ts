@@ -31,7 +31,7 @@ test('holds that are over go with the next record, in one go, and what was start
   const local = await ended(journal, 4);
   journal.endHolds([held[0]!.id, local.id, held[2]!.id, runIdOf(99)]);
   await ended(journal, 5);
-  expect(journal.holds()).toEqual([{ run: held[1]!.id, generation: 1, epoch: 1 }]);
+  expect(journal.holds()).toEqual([{ run: held[1]!.id, generation: 1, version: 1, epoch: 1 }]);
   expect(journal.rows(held[0]!.id)).toEqual([]);
   expect(journal.rows(held[1]!.id)).toHaveLength(3);
   expect(journal.find(local.id)).toMatchObject({ ending: ENDING });
@@ -79,5 +79,7 @@ test('the epoch of a claim is not taken for a boot, by a verification or when a 
   const next = open(dataDir);
   expect(next.alarms[0]!.message).toMatch(/2 runs were carried over, 0 were not/);
   expect(next.boot).toBe(2);
-  expect(next.holds()).toEqual([{ run: runIdOf(1), generation: 1, epoch: claimed.epoch }]);
+  expect(next.holds()).toEqual([
+    { run: runIdOf(1), generation: 1, version: 1, epoch: claimed.epoch },
+  ]);
 });
