@@ -181,8 +181,7 @@ export class Life implements Keeper {
   }
 
   blocked(held: HeldRun, reason: string): void {
-    tell('task.blocked', () => ({ run: held.claim.task, reason }));
-    this.#ports.routes.giveBack(held);
+    this.#ports.routes.giveBack(held, reason);
   }
 
   /** No claim commits after this has resolved. */

@@ -36,7 +36,8 @@ export class Routes {
   }
 
   /** Whoever has its version goes on with it; where nobody has, it is left alone for a while. */
-  giveBack(held: HeldRun): void {
+  giveBack(held: HeldRun, reason: string): void {
+    tell('task.blocked', () => ({ run: held.claim.task, reason }));
     const isOurs = () => this.#taken.includes(held.route);
     if (!isOurs()) return held.released();
     // One that has it may have come since: then it need not wait.
