@@ -1,0 +1,81 @@
+/**
+ * The image without Docker: the stages of deploy/Dockerfile performed in a directory. COPY and RUN do
+ * what they say, relative to it, with one exception: unless it is asked to be `fresh`, what npm would
+ * install, compile and build is taken from this tree, whose files are the same.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../docs/markdown.ts';
+import { copyOf, letIn, readDockerfile, type Stage } from './dockerfile.ts';
+
+/** Answers the root of the image: a directory with /app in it. */
+export function layImage(place: string, { fresh = false } = {}): string {
+  const roots = new Map<string, string>();
+  for (const [index, stage] of readDockerfile().entries()) {
+    const name = stage.name ?? String(index);
+    const root = join(place, name);
+    roots.set(name, root);
+    perform(stage, root, roots, fresh);
+  }
+  return [...roots.values()].at(-1)!;
+}
+
+function perform(stage: Stage, root: string, roots: Map<string, string>, fresh: boolean): void {
+  let cwd = root;
+  mkdirSync(root, { recursive: true });
+  for (const { word, rest } of stage.instructions) {
+    if (word === 'WORKDIR') {
+      cwd = join(root, rest);
+      mkdirSync(cwd, { recursive: true });
+    }
+    if (word === 'COPY') copy(rest, cwd, roots);
+    if (word === 'RUN') runIn(rest, cwd, root, fresh);
+  }
+}
+
+function copy(rest: string, cwd: string, roots: Map<string, string>): void {
+  const { stage, from, to } = copyOf(rest);
+  for (const path of from) {
+    if (stage === undefined && !letIn().includes(path)) {
+      throw new Error(`COPY ${path}: .dockerignore does not let it in`);
+    }
+    const source = stage === undefined ? join(ROOT, path) : join(roots.get(stage)!, path);
+    const target = to.endsWith('/') ? join(cwd, to, path) : join(cwd, to);
+    cpSync(source, target, { recursive: true, verbatimSymlinks: true });
+  }
+}
+
+function runIn(command: string, cwd: string, root: string, fresh: boolean): void {
+  if (!fresh && command.startsWith('npm ci ')) return takeInstalled(cwd);
+  if (!fresh && command.startsWith('npm run build ')) return takeBuilt(cwd);
+  // Absolute paths are meant within the image.
+  const within = command.replaceAll(/ (\/[a-z])/g, ` ${root}$1`);
+  if (/^mkdir \//.test(command)) mkdirSync(join(root, 'var/lib'), { recursive: true });
+  if (command.includes('chown') && process.getuid?.() !== 0) return;
+  execFileSync('sh', ['-euc', within], { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly dev?: true; readonly devOptional?: true }>>;
+}
+
+/** What `npm prune --omit=dev` leaves of an installation, by the word of the lock file. */
+function takeInstalled(cwd: string): void {
+  const { packages } = JSON.parse(readFileSync(join(cwd, 'package-lock.json'), 'utf8')) as Lock;
+  mkdirSync(join(cwd, 'node_modules/.bin'), { recursive: true });
+  for (const [path, { dev, devOptional }] of Object.entries(packages)) {
+    if (path === '' || dev || devOptional || !existsSync(join(ROOT, path))) continue;
+    const isSource = (file: string) => /better-sqlite3\/(deps|src)$|\/obj(\.target)?$/.test(file);
+    cpSync(join(ROOT, path), join(cwd, path), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (file) => !isSource(file),
+    });
+  }
+}
+
+function takeBuilt(cwd: string): void {
+  if (!existsSync(join(ROOT, 'dist/bin.js'))) throw new Error('run `npm run build` first');
+  cpSync(join(ROOT, 'dist'), join(cwd, 'dist'), { recursive: true });
+}
