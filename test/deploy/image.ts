@@ -4,7 +4,7 @@
  * install, compile and build is taken from this tree, whose files are the same.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../docs/markdown.ts';
 import { copyOf, letIn, readDockerfile, type Stage } from './dockerfile.ts';
@@ -21,6 +21,9 @@ export function layImage(place: string, { fresh = false } = {}): string {
   return [...roots.values()].at(-1)!;
 }
 
+/** What is built from them is taken as it is. */
+const FOR_THE_COMPILER = ['src', 'machines'];
+
 function perform(stage: Stage, root: string, roots: Map<string, string>, fresh: boolean): void {
   let cwd = root;
   mkdirSync(root, { recursive: true });
@@ -29,20 +32,22 @@ function perform(stage: Stage, root: string, roots: Map<string, string>, fresh: 
       cwd = join(root, rest);
       mkdirSync(cwd, { recursive: true });
     }
-    if (word === 'COPY') copy(rest, cwd, roots);
+    if (word === 'COPY') copy(rest, cwd, roots, fresh);
     if (word === 'RUN') runIn(rest, cwd, root, fresh);
   }
 }
 
-function copy(rest: string, cwd: string, roots: Map<string, string>): void {
+function copy(rest: string, cwd: string, roots: Map<string, string>, fresh: boolean): void {
   const { stage, from, to } = copyOf(rest);
   for (const path of from) {
     if (stage === undefined && !letIn().includes(path)) {
       throw new Error(`COPY ${path}: .dockerignore does not let it in`);
     }
-    const source = stage === undefined ? join(ROOT, path) : join(roots.get(stage)!, path);
+    if (!fresh && FOR_THE_COMPILER.includes(path)) continue;
     const target = to.endsWith('/') ? join(cwd, to, path) : join(cwd, to);
-    cpSync(source, target, { recursive: true, verbatimSymlinks: true });
+    // A stage that was built has served its purpose: moved is as good as copied.
+    if (stage !== undefined) renameSync(join(roots.get(stage)!, path), target);
+    else cpSync(join(ROOT, path), target, { recursive: true });
   }
 }
 
@@ -66,16 +71,23 @@ function takeInstalled(cwd: string): void {
   mkdirSync(join(cwd, 'node_modules/.bin'), { recursive: true });
   for (const [path, { dev, devOptional }] of Object.entries(packages)) {
     if (path === '' || dev || devOptional || !existsSync(join(ROOT, path))) continue;
-    const isSource = (file: string) => /better-sqlite3\/(deps|src)$|\/obj(\.target)?$/.test(file);
-    cpSync(join(ROOT, path), join(cwd, path), {
-      recursive: true,
-      verbatimSymlinks: true,
-      filter: (file) => !isSource(file),
-    });
+    copyWhatRuns(join(ROOT, path), join(cwd, path));
   }
+}
+
+/** Sources, types and prose would be half of the files, and nothing that is run. */
+const ASIDE =
+  /\.([mc]?ts|map|md|yml|[ch]pp|c|h|o|d)$|better-sqlite3\/(deps|src)$|\/obj(\.target)?$/;
+
+function copyWhatRuns(from: string, to: string): void {
+  cpSync(from, to, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (file) => !ASIDE.test(file),
+  });
 }
 
 function takeBuilt(cwd: string): void {
   if (!existsSync(join(ROOT, 'dist/bin.js'))) throw new Error('run `npm run build` first');
-  cpSync(join(ROOT, 'dist'), join(cwd, 'dist'), { recursive: true });
+  copyWhatRuns(join(ROOT, 'dist'), join(cwd, 'dist'));
 }
