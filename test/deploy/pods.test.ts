@@ -201,3 +201,16 @@ test('a stable pod that was killed goes on from its own disk, and repeats nothin
   next.signal('SIGTERM');
   expect((await next.ended).code).toBe(0);
 });
+
+test('a pod that is asked to go while it starts goes, also as process number 1', {
+  timeout: 60_000,
+}, async () => {
+  const fleet = fleetOn(await migrated());
+  const pod = await fleet.start('fleetq-elastic', 'elastic-c', { env: { RELAY_START_MS: '3000' } });
+  const starting = { status: 503, text: 'starting\n' };
+  await expect.poll(() => pod.ask('/readyz'), { timeout: 20_000 }).toEqual(starting);
+  pod.signal('SIGTERM');
+  const { code, output } = await pod.ended;
+  expect(code, output).toBe(0);
+  expect(output).toContain('"process.signalled"');
+});

@@ -10,6 +10,7 @@ import { writeLogs } from '../../telemetry/logs.ts';
 import { openFleet } from '../host.ts';
 import { loadMachines } from '../machines.ts';
 import { wantsColour } from '../paint.ts';
+import { keepSignals } from './early-signals.ts';
 
 export interface RunningPod {
   readonly fleet: Fleet;
@@ -22,6 +23,7 @@ const IDLE_MS = 3_600_000;
 
 /** Resolves when it has taken its place; SIGTERM then drains it and ends the process. */
 export async function runPod(config: Config): Promise<RunningPod> {
+  const letGo = keepSignals();
   writeLogsOf(config);
   let fleet: Fleet | undefined;
   let isEnding = false;
@@ -41,6 +43,7 @@ export async function runPod(config: Config): Promise<RunningPod> {
     onDrainWanted: once(endMyself),
   });
   governProcess(fleet, { drainBudget: config.drainBudget, afterDrain: () => health?.stop() });
+  letGo();
   stayUp();
   return { fleet, health: health?.at };
 }
