@@ -1,22 +1,32 @@
 /**
- * Signals that come while a pod is still starting, when nobody governs the process yet. The first one
- * of a container gets no signal that it does not listen for: a SIGTERM in these seconds would be lost,
- * and the pod killed at the end of its grace, in the middle of whatever it has claimed by then.
+ * Signals that come while a pod is still starting, when nobody governs the process yet. They need a
+ * listener of their own: process number 1 of a container gets no signal that nobody listens for, so a
+ * SIGTERM in these seconds would be lost, and the pod killed at the end of its grace.
+ *
+ *   nothing is in hand yet       end at once, and well
+ *   its runs go on already       kept for whoever will govern the process, which drains
  */
+import { listen } from '../../telemetry/events.ts';
 import { Exit } from '../exit.ts';
 
 type Signal = 'SIGINT' | 'SIGTERM';
 
-/** Listens at once. To be called when somebody else does: that one then gets what has come meanwhile. */
+/** Listens from now on; to be let go of when somebody else listens, who gets what was kept. */
 export function keepSignals(): () => void {
+  let isWorking = false;
   let kept: Signal | undefined;
   const onSignal = (signal: Signal) => {
+    if (!isWorking) process.exit(Exit.ok);
     // Who asks twice does not want to wait.
     if (kept !== undefined) process.exit(signal === 'SIGINT' ? Exit.interrupted : Exit.terminated);
     kept = signal;
   };
+  const unlisten = listen('engine.started', () => {
+    isWorking = true;
+  });
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   return () => {
+    unlisten();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     if (kept !== undefined) process.kill(process.pid, kept);
   };
