@@ -56,7 +56,8 @@ const running = new Set<RunningPod>();
 
 beforeAll(async () => {
   place = mkdtempSync(join(tmpdir(), 'fleetq-pods-'));
-  image = layImage(place);
+  // One that was built in earnest, by `npm run image`, may take the place of the quick one.
+  image = process.env['FLEETQ_TEST_IMAGE'] ?? layImage(place);
   write(join(image, 'app'), 'machines/relay.mjs', RELAY);
   postgres = await startPostgres();
 }, 120_000);
