@@ -30,4 +30,4 @@ done
 shift
 mount -o remount,ro "$root"
 exec chroot "$root" setpriv --reuid "$user" --regid "$user" --groups "$user" \
-  --no-new-privs --inh-caps=-all --bounding-set=-all env -C /app "$@"
+  --pdeathsig KILL --no-new-privs --inh-caps=-all --bounding-set=-all env -C /app "$@"

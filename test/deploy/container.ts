@@ -54,6 +54,8 @@ export interface RunningPod {
   /** The status and the text that a probe gets; 0 where nobody answers. */
   ask(path: string): Promise<{ readonly status: number; readonly text: string }>;
   signal(signal: NodeJS.Signals): void;
+  /** Ends it by force, if it has not ended. */
+  remove(): Promise<void>;
 }
 
 /** As the kubelet makes one: it belongs to root, and to the group of `fsGroup`. */
@@ -162,10 +164,19 @@ function watch(
     },
     signal: (signal) =>
       void process.kill(isContained ? firstChild(child.pid!) : child.pid!, signal),
+    remove: async () => {
+      // What is in a container goes with the process that made it.
+      child.kill('SIGKILL');
+      await ended;
+    },
   };
 }
 
 /** The process that is number 1 in the container, by the number that it has out here. */
 function firstChild(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  const found = Number(children[0]);
+  // Nobody there is no number, and 0 would be everybody out here.
+  if (!(found > 1)) throw new Error(`the container of process ${pid} has no process`);
+  return found;
 }

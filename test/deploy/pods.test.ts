@@ -62,8 +62,7 @@ beforeAll(async () => {
   postgres = await startPostgres();
 }, 120_000);
 afterAll(async () => {
-  for (const pod of running) pod.signal('SIGKILL');
-  await Promise.all([...running].map(({ ended }) => ended));
+  await Promise.all([...running].map((pod) => pod.remove()));
   await postgres?.remove();
   rmSync(place, { recursive: true, force: true });
 });
