@@ -1,0 +1,15 @@
+/** npm run deploys -- NAME [flags]: proofs of deploys, each in a file of its own. */
+const PROOFS: Readonly<Record<string, () => Promise<unknown>>> = {
+  roll: () => import('./roll-main.ts'),
+};
+
+const name = process.argv[2];
+const proof = name === undefined ? undefined : PROOFS[name];
+if (proof) await proof();
+else {
+  const names = Object.keys(PROOFS).join(', ');
+  process.stderr.write(`deploys wants one of ${names}, got ${name ?? 'nothing'}\n`);
+  process.exitCode = 2;
+}
+
+export {};
