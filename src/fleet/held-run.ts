@@ -31,6 +31,8 @@ export class HeldRun implements Tie {
   /** The hash of the last record that the store has. */
   #prevHash: string;
   readonly #fromSeq: number;
+  /** Where its last owner left it in order, by its row. */
+  readonly #left: { readonly lastSeq: number; readonly lastHash: string } | undefined;
   #lastSeq: number;
   #lastHash: string;
   #retries = 0;
@@ -50,7 +52,12 @@ export class HeldRun implements Tie {
 
   constructor(
     task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'> &
-      Partial<Pick<ClaimedTask, 'machine' | 'version' | 'retryCount' | 'retriesMax'>>,
+      Partial<
+        Pick<
+          ClaimedTask,
+          'machine' | 'version' | 'retryCount' | 'retriesMax' | 'lastSeq' | 'lastHash'
+        >
+      >,
     from: { readonly seq: number; readonly hash: string; readonly state: string | undefined },
     keeper: Keeper,
   ) {
@@ -65,6 +72,8 @@ export class HeldRun implements Tie {
     this.#prevHash = from.hash;
     this.#lastHash = from.hash;
     this.#fromSeq = from.seq;
+    const { lastSeq, lastHash = '' } = task;
+    this.#left = lastSeq === undefined ? undefined : { lastSeq, lastHash };
     this.#lastSeq = from.seq;
     this.#step = from.state && stepOf(from.state);
   }
@@ -168,7 +177,7 @@ export class HeldRun implements Tie {
   }
 
   released(): void {
-    this.#settle({ ...this.#leaving(), to: 'pending', isUntouched: this.isUntouched });
+    this.#settle({ ...this.#givingBack(), to: 'pending' });
   }
 
   blocked(reason: string): void {
@@ -179,14 +188,8 @@ export class HeldRun implements Tie {
   shelved(): void {
     // Its row was wrong about it: whoever has the version that it is of may be there.
     if (this.version !== undefined) return this.released();
-    const { isUntouched } = this;
-    this.#settle({
-      ...this.#leaving(),
-      to: 'waiting',
-      waitFor: 'version',
-      afterMs: BLOCKED_MS,
-      isUntouched,
-    });
+    const [waitFor, afterMs] = ['version', BLOCKED_MS] as const;
+    this.#settle({ ...this.#givingBack(), to: 'waiting', waitFor, afterMs });
   }
 
   quarantined(reason: string): void {
@@ -197,6 +200,15 @@ export class HeldRun implements Tie {
   fail(outcome: string, info: ErrorInfo): void {
     const [result, error] = [undefined, JSON.stringify(info)];
     this.#settle({ ...this.#leaving(), to: 'failed', outcome, result, error });
+  }
+
+  /**
+   * Who has recorded nothing leaves it as it was: what its last record waits for has not come to its
+   * end by having been looked at here.
+   */
+  #givingBack() {
+    const { isUntouched } = this;
+    return { ...this.#leaving(), ...(isUntouched ? this.#left : undefined), isUntouched };
   }
 
   #leaving() {
