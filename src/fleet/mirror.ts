@@ -15,6 +15,8 @@ import type { Life } from './life.ts';
 const SHOW_MS = 300;
 const RETRY_MS = 5_000;
 const BATCH_COUNT_MAX = 500;
+/** Records after which a run is of another version than before. */
+const MOVES: ReadonlySet<string> = new Set(['ADVANCED', 'UPGRADED']);
 
 export interface MirrorPorts {
   readonly store: Pick<Store, 'mirror' | 'heads'>;
@@ -197,8 +199,9 @@ export class Mirror {
     const written = this.#ports.journal.rows(task.task);
     const held = new HeldRun(task, { seq, hash, state: written[seq]?.state }, life);
     held.isMirror = true;
-    // An earlier process may have shown it under the version that it had then.
-    const row = task.version === undefined ? undefined : this.#ports.journal.find(task.task);
+    // It may have been shown before under the version that it had then.
+    const isMoved = task.version !== undefined || written.some(({ event }) => MOVES.has(event));
+    const row = isMoved ? this.#ports.journal.find(task.task) : undefined;
     if (row) held.standsUnder(row.version);
     life.holdings.put(held);
     for (const record of written.slice(seq + 1)) held.recorded(record);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { RunId } from '../../src/ground/index.ts';
 import { never } from '../support/fleets.ts';
-import { newer, placesOf, Script, twoSteps } from './script.ts';
+import { newer, placesOf, Script, sleeper, twoSteps } from './script.ts';
 import { useTestFleets, Wire } from './support.ts';
 
 const { startFleet, hear } = useTestFleets();
@@ -195,6 +195,21 @@ test('a run of a host that has advanced is shown under its new version', async (
   script.holds.clear();
   await startPod('alder', { ...options, machines: [newer(script)], dataDir });
   await clock.advance(10_000);
+  expect(script.count('c.persist')).toBe(1);
+  expect(await row(id)).toMatchObject({ status: 'completed', version: 2 });
+});
+
+test('so is one that slept when it was adopted, and has come under it since', async () => {
+  const { script, clock, startPod, row, options } = newScene();
+  const old = sleeper(script, '6s', 'two');
+  const first = await startPod('alder', { ...options, machines: [old] });
+  const { id } = await first.fleet.startLocal(old, {});
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'claimed', version: 1 });
+  const upgrade = { 1: (run: { restart: Function; input: unknown }) => run.restart(run.input) };
+  const machines = [newer(script, { upgrade })];
+  await startPod('alder', { ...options, machines, dataDir: first.crash() });
+  await clock.advance(20_000);
   expect(script.count('c.persist')).toBe(1);
   expect(await row(id)).toMatchObject({ status: 'completed', version: 2 });
 });
