@@ -91,9 +91,12 @@ export const interruptedCounts: Rule = {
   },
 };
 
-/** What may come of a run whose owner has just said that the last one was interrupted. */
+/**
+ * What may come of a run whose owner has just said that the last one was interrupted. An upgrade begins
+ * the step anew, so there is nothing to count.
+ */
 const COUNTS: readonly RunEvent['type'][] = [
-  ...(['INTERRUPTED', 'EXHAUSTED', 'TAKEN', 'CANCELLED', 'TIMED_OUT'] as const),
+  ...(['INTERRUPTED', 'EXHAUSTED', 'TAKEN', 'CANCELLED', 'TIMED_OUT', 'UPGRADED'] as const),
 ];
 
 function countedOnce({ task }: Life, { stops }: History): Finding {
@@ -107,6 +110,8 @@ function countedOnce({ task }: Life, { stops }: History): Finding {
       }
       const next = stops[stop.seq + 1];
       if (!next || COUNTS.includes(next.event.type)) return undefined;
+      // Under a newer version the attempt is as much owed as before.
+      if (next.event.type === 'ADVANCED' && saysInterrupted(next.event)) return undefined;
       return `${task}: record ${next.seq} goes on with ${next.event.type}, and counts no attempt`;
     },
   );
@@ -121,7 +126,8 @@ function saysLeft(event: RunEvent): boolean {
 }
 
 function saysInterrupted(event: RunEvent): boolean {
-  return event.type === 'TAKEN' && event.interruption === 'cut';
+  const isSaying = event.type === 'TAKEN' || event.type === 'ADVANCED';
+  return isSaying && event.interruption === 'cut';
 }
 
 /**

@@ -97,6 +97,11 @@ export class Auditor {
     if (verb === 'enqueue') {
       this.taskCount += (answer as EnqueueAnswer[]).filter(({ isNew }) => isNew).length;
     }
+    if (verb === 'settle') {
+      const parked = (given[1] as Settlement[]).filter((one) => one.to === 'waiting');
+      const blocked = parked.filter(({ waitFor }) => waitFor === 'version').length;
+      if (blocked > 0) this.#world.count('waits for a version', blocked);
+    }
     if (verb === 'register') this.#born(given[0] as PodBirth);
     if (verb === 'reschedule' && answer === 'done') this.waits.rescheduled(given[0] as string);
     if (verb === 'claim') {

@@ -12,7 +12,8 @@ import { below } from '../support/seeded-random.ts';
 import type { Auditor } from './auditor.ts';
 import { Link, storeFor } from './network.ts';
 import { Process } from './process.ts';
-import { planNamed, SHAPES } from './shapes.ts';
+import { SHAPES } from './shapes.ts';
+import { planFor, VERSIONED, versionsOf } from './versions.ts';
 import type { World } from './world.ts';
 
 const KEY_MS = 7 * 86_400_000;
@@ -40,11 +41,13 @@ export class Client {
   readonly #process: Process;
   readonly #store: Store;
   readonly #tasks: Tasks;
+  readonly #machines: readonly string[];
   #unacknowledged = 0;
   #unheard = 0;
 
-  constructor(world: World, auditor: Auditor, weather: Link) {
+  constructor(world: World, auditor: Auditor, weather: Link, hasDeploys = false) {
     this.#world = world;
+    this.#machines = [...SHAPES.map(({ name }) => name), ...(hasDeploys ? VERSIONED : [])];
     const process = new Process(world.schedule, 'client', world.seedOf());
     this.#process = process;
     const { clock, random } = process;
@@ -78,7 +81,7 @@ export class Client {
   }
 
   #choose(n: number): Wanted {
-    const machine = this.#world.pick(SHAPES).name;
+    const machine = this.#world.pick(this.#machines);
     const isLeftAlone = n % AWAITED_EVERY !== 0;
     const wanted: Wanted = {
       machine,
@@ -111,9 +114,10 @@ export class Client {
       priority: below(random, 3),
       due: below(random, 6) === 0 ? { afterMs: below(random, 4_000) } : undefined,
     };
+    const plan = await this.#plan(wanted.machine);
     for (;;) {
       try {
-        wanted.id = await this.#tasks.enqueue(planNamed(wanted.machine), { n, pace }, options);
+        wanted.id = await this.#tasks.enqueue(plan, { n, pace }, options);
         break;
       } catch (error) {
         if ((error as { verdict?: string }).verdict !== 'retry') throw error;
@@ -126,6 +130,17 @@ export class Client {
     const { id } = wanted;
     if (!wanted.isLeftAlone) this.#await(wanted, id);
     if (below(random, 12) === 0) await this.#cancel(wanted, id);
+  }
+
+  /** Of whichever version, whoever has it just now; but nobody asks for what there has never been. */
+  async #plan(machine: string) {
+    if (!VERSIONED.includes(machine)) return planFor(machine, 1);
+    const { random, clock } = this.#process;
+    const isKnown = () =>
+      [...this.#world.tables.registry.values()].some((row) => row.machine === machine);
+    while (!isKnown()) await pause(clock, RETRY_MS);
+    const versions = versionsOf(machine);
+    return planFor(machine, versions[below(random, versions.length)]!);
   }
 
   #await(wanted: Wanted, id: RunId): void {

@@ -9,6 +9,7 @@ import type { RawRunRow } from '../../src/journal/run-row.ts';
 import type { PodBirth } from '../../src/store/pods.ts';
 import { Admin } from './admin.ts';
 import type { Auditor } from './auditor.ts';
+import { Deploys, REPLACED_MS_MAX } from './deploys.ts';
 import { Disk } from './disk.ts';
 import { chooseFault } from './faults.ts';
 import type { Ledger } from './ledger.ts';
@@ -26,6 +27,8 @@ export interface ClusterOptions {
   readonly podCount: number;
   readonly slots: number;
   readonly times: PodTimes;
+  /** Pods have code of their own, and the fleet is rolled from one to the other. */
+  readonly hasDeploys?: boolean;
 }
 
 interface Seat {
@@ -46,6 +49,7 @@ export class Cluster {
   readonly #seats: Seat[] = [];
   readonly #clones: SimPod[] = [];
   readonly #pending = new Set<() => void>();
+  readonly #deploys: Deploys | undefined;
   #isHealed = false;
 
   constructor(world: World, auditor: Auditor, ledger: Ledger, options: ClusterOptions) {
@@ -53,6 +57,7 @@ export class Cluster {
     this.#auditor = auditor;
     this.#ledger = ledger;
     this.#options = options;
+    this.#deploys = options.hasDeploys ? new Deploys(world) : undefined;
     this.admin = new Admin(world, auditor, this.weather, options.times.silentMs);
     for (let index = 0; index < options.podCount; index++) {
       this.#seat(`pod-${index + 1}`, false);
@@ -70,7 +75,13 @@ export class Cluster {
     return new Disk(this.#world.fork().hex(16), BEGIN_MS + this.#world.nowMs);
   }
 
-  #start(name: string, isSuspectsOnly: boolean, disk: Disk, process?: Process): SimPod {
+  #start(
+    name: string,
+    isSuspectsOnly: boolean,
+    disk: Disk,
+    process?: Process,
+    code = this.#deploys?.nextCode(),
+  ): SimPod {
     const pod = new SimPod(
       {
         world: this.#world,
@@ -80,7 +91,7 @@ export class Cluster {
         isMirrored: true,
         ...this.#options,
       },
-      { name, disk, isSuspectsOnly, process },
+      { name, disk, isSuspectsOnly, process, code },
     );
     pod.start();
     return pod;
@@ -108,6 +119,7 @@ export class Cluster {
       this.#world.schedule.at(this.#world.nowMs + this.#world.within(0, 2 * meanMs), next);
     };
     this.#world.schedule.at(this.#world.nowMs + this.#world.within(0, 2 * meanMs), next);
+    this.#deploys?.storm(untilMs, () => this.alive());
   }
 
   heal(): void {
@@ -119,6 +131,7 @@ export class Cluster {
     for (const seat of this.#seats) {
       if (seat.restartMs !== undefined) seat.restartMs = this.#world.nowMs;
     }
+    this.#deploys?.heal(this.alive());
   }
 
   /** Once all is quiet, no journal keeps what the store has, and no pod holds anything. */
@@ -170,12 +183,17 @@ export class Cluster {
     for (const seat of this.#seats) {
       if (!seat.pod.hasEnded) continue;
       if (seat.restartMs === undefined) {
-        const waitMs = this.#isHealed ? 0 : this.#world.within(0, 9_000);
-        seat.restartMs = schedule.nowMs + waitMs;
+        seat.restartMs = schedule.nowMs + this.#restartsAfter(seat.pod);
       }
       if (schedule.nowMs >= seat.restartMs) this.#restart(seat);
     }
     schedule.at(schedule.nowMs + WATCH_MS, () => this.#watch());
+  }
+
+  #restartsAfter({ isReplaced }: SimPod): number {
+    if (this.#isHealed) return 0;
+    if (isReplaced) return (this.#deploys?.chance.fraction() ?? 0) * REPLACED_MS_MAX;
+    return this.#world.within(0, 9_000);
   }
 
   #restart(seat: Seat): void {
@@ -203,7 +221,7 @@ export class Cluster {
     const process = new Process(this.#world.schedule, name, this.#world.seedOf(), random);
     process.stoppedAt = decodeTime(birth.pod);
     process.bornAs = birth;
-    this.#clones.push(this.#start(name, pod.isSuspectsOnly, this.#newDisk(), process));
+    this.#clones.push(this.#start(name, pod.isSuspectsOnly, this.#newDisk(), process, pod.code));
   }
 }
 

@@ -10,7 +10,9 @@ import type { Auditor } from './auditor.ts';
 import type { Client, Wanted } from './client.ts';
 import type { Ledger } from './ledger.ts';
 import { LifeJudge } from './life-judge.ts';
-import { expected, type Outside, type Published, planNamed, publishesIn } from './shapes.ts';
+import type { Outside, Published } from './shapes.ts';
+import type { VersionJudge } from './version-judge.ts';
+import { expectedOf, planFor, publishedBy } from './versions.ts';
 import type { World } from './world.ts';
 
 /** Endings that the store itself writes, without a record of the run's own. */
@@ -43,7 +45,7 @@ export function judge(
   auditor: Auditor,
   client: Pick<Client, 'wanted'>,
   outside: Outside,
-  ledger: Pick<Ledger, 'effectsOf'>,
+  ledger: Pick<Ledger, 'effectsOf' | 'versions'>,
   hosts: Hosts = NONE,
 ): void {
   const { tables } = world;
@@ -64,7 +66,7 @@ export function judge(
     }
     if (isOfTheHost(task, hosts)) continue;
     judgeOutcome(world, task, wantedBy.get(task.taskId));
-    judgeHistory(world, task, auditor.acceptedRows(task.taskId, task.generation));
+    judgeHistory(world, task, auditor.acceptedRows(task.taskId, task.generation), ledger.versions);
     judgeEffects(world, task, done.get(task.taskId) ?? []);
     lives.judge(task, {
       changes: auditor.changesOf(task.taskId),
@@ -105,9 +107,9 @@ function judgeWanted(world: World, { id, ending, cancelled, isLeftAlone }: Wante
 }
 
 function judgeOutcome(world: World, task: TaskRecord, wanted: Wanted | undefined): void {
-  const { taskId, machine, status, outcome = '', result, crashes, error } = task;
+  const { taskId, machine, version, status, outcome = '', result, crashes, error } = task;
   const { n } = JSON.parse(task.payload ?? '{}') as { n: number };
-  const wants = expected(machine, n);
+  const wants = expectedOf(machine, version, n);
   const fault = (how: string) => world.violate('outcome', `${machine} ${taskId} ${how}`);
   world.count(`ended ${outcome}`);
   if (outcome === 'crashLoop') {
@@ -127,12 +129,19 @@ function judgeOutcome(world: World, task: TaskRecord, wanted: Wanted | undefined
 }
 
 /** I13, I16: one line of records, whose hashes fit, that leads to where the task has ended. */
-function judgeHistory(world: World, task: TaskRecord, rows: readonly EventRow[]): void {
-  const { taskId, machine, outcome = '', lastSeq } = task;
+function judgeHistory(
+  world: World,
+  task: TaskRecord,
+  rows: readonly EventRow[],
+  versions: VersionJudge,
+): void {
+  const { taskId, machine, version, outcome = '', lastSeq } = task;
   if (rows.length === 0 && BY_THE_STORE.includes(outcome)) return;
   const fault = (how: string) => world.violate('I13', `${machine} ${taskId} ${how}`);
   try {
-    const run = foldRun(planNamed(machine), taskId, 0, decodeRows(taskId, rows, identityCodec));
+    const records = decodeRows(taskId, rows, identityCodec);
+    versions.ended(taskId, machine, version, records);
+    const run = foldRun(planFor(machine, version), taskId, 0, records);
     if (typeof run === 'string') return fault(run);
     if (BY_THE_STORE.includes(outcome)) return;
     if (run.state.ending?.outcome !== outcome) {
@@ -156,7 +165,7 @@ function effectsByRun({ published }: Outside): Map<string, (readonly Published[]
 /** What it says it has done is done, and nothing else. */
 function judgeEffects(
   world: World,
-  { taskId, machine, status }: TaskRecord,
+  { taskId, machine, version, status }: TaskRecord,
   done: readonly (readonly Published[])[],
 ): void {
   const steps = done.map(([first]) => first!.step);
@@ -170,7 +179,7 @@ function judgeEffects(
     world.count('effects');
     world.count('effects repeated', entries.length - 1);
   }
-  const missing = publishesIn(machine).filter((step) => !steps.includes(step));
+  const missing = publishedBy(machine, version).filter((step) => !steps.includes(step));
   if (status === 'completed' && missing.length > 0) {
     world.violate('effects', `${taskId} is completed, and ${missing[0]} was never published`);
   }

@@ -6,15 +6,16 @@
 import type { Engine } from '../../src/engine/index.ts';
 import type { LiveRun } from '../../src/engine/live-run.ts';
 import type { RunId } from '../../src/ground/index.ts';
-import type { Entry } from '../../src/journal/index.ts';
+import type { Entry, EventRow } from '../../src/journal/index.ts';
 import type { Prepared } from '../../src/journal/record.ts';
+import type { Plan } from '../../src/machine/index.ts';
 import type { OfPhase } from '../../src/telemetry/events.ts';
 import type { Effect } from '../history/evidence.ts';
 import type { Auditor, Snapshot } from './auditor.ts';
 import { CancelJudge } from './cancel-judge.ts';
 import type { Disk } from './disk.ts';
 import type { Process } from './process.ts';
-import { planNamed } from './shapes.ts';
+import { VersionJudge } from './version-judge.ts';
 import type { WaitJudge } from './wait-judge.ts';
 import type { World } from './world.ts';
 
@@ -55,6 +56,7 @@ export class Ledger {
   readonly #callers = new Map<string, Process>();
   readonly #waits: WaitJudge;
   readonly cancels: CancelJudge;
+  readonly versions: VersionJudge;
   /** By task: what the history checker wants to know of calls. */
   readonly #effects = new Map<string, (Effect & { readonly disk: Disk })[]>();
   /** By task and epoch: the last record of it that was ever durable anywhere. */
@@ -67,6 +69,7 @@ export class Ledger {
     this.#auditor = auditor;
     this.#waits = auditor.waits;
     this.cancels = new CancelJudge(world);
+    this.versions = new VersionJudge(world);
   }
 
   /** A record is on its way to the disk of this process; `run` is what it was before. */
@@ -86,7 +89,10 @@ export class Ledger {
     if (of.machine.startsWith('recovery/')) return call();
     const run = caller.engine.liveRun(of.run);
     const { tie } = run ?? {};
-    if (run) this.#waits.begins(caller.process, of.run, run.hash, brief(of));
+    if (run) {
+      this.#waits.begins(caller.process, of.run, run.hash, brief(of));
+      this.versions.begins(caller.process.name, run, caller.disk.events.get(of.run) ?? []);
+    }
     if (run && !tie && caller.disk.runs.get(of.run)?.generation === null) {
       return this.#aroundLocal(caller, of, run.seq, call);
     }
@@ -99,7 +105,7 @@ export class Ledger {
     }
     this.#world.count(of.phase === 'probe' ? 'probes' : 'phases');
     this.#world.say(caller.process.name, `begins ${brief(of)} of ${short(of.run)} e${tie.epoch}`);
-    this.#judge(caller, of, run.seq, tie.epoch);
+    this.#judge(caller, of, run, tie.epoch);
     const { process, disk } = caller;
     const { lossCount } = disk;
     const [{ phase, attempt }, { epoch }] = [of, tie];
@@ -108,7 +114,7 @@ export class Ledger {
     const place = `${of.run} ${tie.generation} ${of.step}`;
     this.cancels.begins(of.run, epoch, brief(of));
     this.#note(of, execution);
-    this.#probeFirst(place, of);
+    this.#probeFirst(place, of, run.plan);
     this.#boundRepeats(place, of, execution);
     const before = this.#executions.get(place);
     if (before) before.push(execution);
@@ -130,7 +136,7 @@ export class Ledger {
     return call();
   }
 
-  #judge(caller: Caller, of: OfPhase, seq: number, epoch: number): void {
+  #judge(caller: Caller, of: OfPhase, { seq, plan }: LiveRun, epoch: number): void {
     const { process, disk } = caller;
     const name = `${brief(of)} of ${of.run}`;
     const fault = (promise: string, how: string) =>
@@ -147,7 +153,7 @@ export class Ledger {
     this.#callers.set(claim, process);
     const snapshot = this.#auditor.claims.get(claim);
     if (!snapshot) return fault('I21', `under epoch ${epoch}, which nobody was given`);
-    const why = repeats(snapshot, of, disk, planPlaces(of.machine));
+    const why = repeats(snapshot, of, disk, planPlaces(plan));
     if (why) fault('I19', why);
   }
 
@@ -192,9 +198,9 @@ export class Ledger {
   }
 
   /** I41: what was interrupted inside work or persist asks `check` first, where there is one. */
-  #probeFirst(place: string, of: OfPhase): void {
+  #probeFirst(place: string, of: OfPhase, plan: Plan): void {
     if (of.phase !== 'work' && of.phase !== 'persist') return;
-    if (!hasCheck(of.machine, of.step)) return;
+    if (!hasCheck(plan, of.step)) return;
     const executions = this.#executions.get(place) ?? [];
     const last = executions.findLastIndex(({ phase }) => phase === of.phase);
     const before = executions[last];
@@ -219,30 +225,36 @@ function repeats(
     return `without record ${seq}, which the store had`;
   }
   if (of.phase === 'probe') return undefined;
-  const [from, to] = [places.indexOf(state), places.indexOf(`${of.step}.${of.phase}`)];
-  if (from < 0) return `although it had ended as ${state}`;
+  const at = upgradedTo(disk.events.get(of.run) ?? [], seq) ?? state;
+  const [from, to] = [places.indexOf(at), places.indexOf(`${of.step}.${of.phase}`)];
+  if (from < 0) return `although it had ended as ${at}`;
   // A validation that rejects sends the run back to work.
-  const isRejected = state.endsWith('.validate') && to === places.indexOf(workOf(state));
-  return to >= from || isRejected ? undefined : `although it was recorded up to ${state}`;
+  const isRejected = at.endsWith('.validate') && to === places.indexOf(workOf(at));
+  return to >= from || isRejected ? undefined : `although it was recorded up to ${at}`;
+}
+
+/** Where an upgrade after this record has begun the run anew: what was before is of another line. */
+function upgradedTo(rows: readonly EventRow[], seq: number): string | undefined {
+  return rows.slice(seq + 1).findLast(({ event }) => event === 'UPGRADED')?.state;
 }
 
 function workOf(state: string): string {
   return `${state.slice(0, state.lastIndexOf('.'))}.work`;
 }
 
-const placesOf = new Map<string, readonly string[]>();
+const placesOf = new Map<Plan, readonly string[]>();
 
-function planPlaces(machine: string): readonly string[] {
-  let places = placesOf.get(machine);
+function planPlaces(plan: Plan): readonly string[] {
+  let places = placesOf.get(plan);
   if (!places) {
-    places = planNamed(machine).chart.transitions.map(({ step, phase }) => `${step}.${phase}`);
-    placesOf.set(machine, places);
+    places = plan.chart.transitions.map(({ step, phase }) => `${step}.${phase}`);
+    placesOf.set(plan, places);
   }
   return places;
 }
 
-function hasCheck(machine: string, step: string): boolean {
-  return planPlaces(machine).includes(`${step}.check`);
+function hasCheck(plan: Plan, step: string): boolean {
+  return planPlaces(plan).includes(`${step}.check`);
 }
 
 function brief({ step, phase, attempt }: OfPhase): string {

@@ -11,7 +11,8 @@ import { livesOf } from '../history/lives.ts';
 import { type Around, type Life, lookAtEach, type Rule } from '../history/rule.ts';
 import { countsAgree, interruptedCounts } from '../history/rules-attempts.ts';
 import { cancelHolds } from '../history/rules-queue.ts';
-import { planNamed, SHAPES } from './shapes.ts';
+import { SHAPES } from './shapes.ts';
+import { planFor } from './versions.ts';
 import type { World } from './world.ts';
 
 /** What was seen of a task beside its row. */
@@ -52,7 +53,11 @@ function attemptMaxOf({ chart, line }: Life['plan'], at: string): number {
 
 const RULES: readonly Rule[] = [countsAgree, interruptedCounts, cancelHolds, attemptsBounded];
 
-const NAMES: ReadonlySet<string> = new Set(SHAPES.map((shape) => planOf(shape)!.name));
+/** Of machines with versions those whose every history the newest one can read. */
+const NAMES: ReadonlySet<string> = new Set([
+  ...SHAPES.map((shape) => planOf(shape)!.name),
+  ...['grown', 'olden', 'novel'],
+]);
 
 export class LifeJudge {
   readonly #world: World;
@@ -74,7 +79,7 @@ export class LifeJudge {
     const segments = this.#world.tables.events.of(task.taskId).map((part) => ({ ...part, at: 0 }));
     const file = { row: rowOf(task), segments, changes } as TaskFile;
     const around: Around = { ...this.#around, cancels, changes };
-    for (const life of livesOf(file, planNamed(task.machine), effects)) {
+    for (const life of livesOf(file, planFor(task.machine, task.version), effects)) {
       for (const rule of RULES) {
         const { looked, faults } = rule.ofLife!(life, around);
         this.#world.count(`judged: ${rule.name}`, looked);

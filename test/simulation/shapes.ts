@@ -47,9 +47,9 @@ function world(): Outside {
   return outside;
 }
 
-const input = z.object({ n: z.int(), pace: z.number() });
+export const input = z.object({ n: z.int(), pace: z.number() });
 type Input = z.infer<typeof input>;
-interface Called {
+export interface Called {
   readonly input: Input;
   readonly runId: RunId;
   readonly idempotencyKey: string;
@@ -57,12 +57,15 @@ interface Called {
 }
 
 /** A handler takes its time on its own process: where that is killed it never comes back. */
-async function takeTime({ input: { pace } }: { readonly input: Input }, share = 1): Promise<void> {
+export async function takeTime(
+  { input: { pace } }: { readonly input: Input },
+  share = 1,
+): Promise<void> {
   const { clock, random } = world().here();
   await pause(clock, (0.2 + random.fraction()) * pace * share);
 }
 
-async function publish(context: Called, step: string, value: number): Promise<number> {
+export async function publish(context: Called, step: string, value: number): Promise<number> {
   const { name } = world().here();
   await takeTime(context, 0.3);
   const { idempotencyKey: key, runId: run, fencingToken: epoch } = context;
@@ -78,14 +81,17 @@ function find(run: RunId, step: string): number | undefined {
   return undefined;
 }
 
-async function checkFor(context: Called, step: string) {
+export async function checkFor(context: Called, step: string) {
   await takeTime(context, 0.2);
   const there = find(context.runId, step);
   return there === undefined ? undefined : handoff(there, 'it is there already');
 }
 
 /** Deaths are attempts too: what has this is not to fail by their number alone. */
-const retry = { attemptMax: 60, backoff: (attempt: number) => Math.min(40 * 2 ** attempt, 1_500) };
+export const retry = {
+  attemptMax: 60,
+  backoff: (attempt: number) => Math.min(40 * 2 ** attempt, 1_500),
+};
 /** And this may: after as many attempts as a machine has by default. */
 const few = { backoff: retry.backoff };
 
@@ -93,7 +99,7 @@ const few = { backoff: retry.backoff };
 const NAPS_MS = [1_000, 4_900, 7_000] as const;
 const DELAYS_MS = [800, 4_900, 6_000] as const;
 
-function napMs({ n }: { readonly n: number }): number {
+export function napMs({ n }: { readonly n: number }): number {
   return NAPS_MS[n % NAPS_MS.length]!;
 }
 

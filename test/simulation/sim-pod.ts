@@ -17,6 +17,7 @@ import {
 import { type Machine, Registry } from '../../src/machine/index.ts';
 import type { Beat, BeatAnswer } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { ClaimedTask } from '../../src/store/tasks.ts';
 import { below } from '../support/seeded-random.ts';
 import type { Auditor, Told } from './auditor.ts';
 import type { Disk } from './disk.ts';
@@ -24,8 +25,9 @@ import type { Deadlines, Ledger } from './ledger.ts';
 import { Link, type Sent, storeFor } from './network.ts';
 import { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
-import { planNamed, SHAPES } from './shapes.ts';
+import { SHAPES } from './shapes.ts';
 import { SimJournal } from './sim-journal.ts';
+import { type Code, machinesIn, planFor } from './versions.ts';
 import type { World } from './world.ts';
 
 /** What a drain may take beyond its budget. */
@@ -50,6 +52,8 @@ export interface PodOptions {
   readonly disk: Disk;
   readonly isSuspectsOnly: boolean;
   readonly process?: Process | undefined;
+  /** Which of the machines that have versions it has; none where there are no deploys. */
+  readonly code?: Code | undefined;
 }
 
 /** Defined once: each call goes to the pod whose turn it is. */
@@ -75,14 +79,18 @@ export class SimPod {
   readonly #deadLetters: SqliteDeadLetters;
   /** By the id of each of its lives: when the last beat that was answered had been sent. */
   readonly #beats = new Map<string, Sent>();
+  readonly code: Code | undefined;
   isDraining = false;
   hasEnded = false;
+  /** A deploy has ended it: the next process follows at once. */
+  isReplaced = false;
 
-  constructor(host: Host, { name, disk, isSuspectsOnly, process }: PodOptions) {
+  constructor(host: Host, { name, disk, isSuspectsOnly, process, code }: PodOptions) {
     const { world, auditor, ledger, weather, times, slots } = host;
     this.#host = host;
     this.name = name;
     this.disk = disk;
+    this.code = code;
     this.isSuspectsOnly = isSuspectsOnly;
     this.process = process ?? new Process(world.schedule, name, world.seedOf());
     pods.set(this.process, this);
@@ -112,7 +120,8 @@ export class SimPod {
       store: weather,
       onAnswer: (told, answer, sent) => this.#heard(told, answer, sent),
     });
-    const registry = new Registry([...SHAPES, ...(host.moreShapes ?? []), ...RECOVERY_MACHINES]);
+    const own = [...(host.moreShapes ?? []), ...machinesIn(code)];
+    const registry = new Registry([...SHAPES, ...own, ...RECOVERY_MACHINES]);
     const caller = () => ({
       process: this.process,
       engine: this.engine,
@@ -245,6 +254,9 @@ export class SimPod {
 
   #heard({ verb, given }: Told, answer: unknown, sent: Sent): void {
     if (verb === 'register') this.process.stoppedAt = undefined;
+    if (verb === 'claim') {
+      this.#host.ledger.versions.claimed(this.name, this.code, answer as ClaimedTask[]);
+    }
     if (verb !== 'beat' || (answer as BeatAnswer).kind !== 'taken') return;
     this.#host.ledger.cancels.heard(answer as BeatAnswer, (task) => this.engine.liveRun(task));
     this.#beats.set((given[0] as Beat).pod, sent);
@@ -264,7 +276,8 @@ export class SimPod {
   startLocal(n: number): void {
     const { world } = this.#host;
     if (this.process.isDead || this.isDraining) return;
-    const plan = planNamed(world.pick(SHAPES).name);
+    const { name, version } = world.pick([...SHAPES, ...machinesIn(this.code)]);
+    const plan = planFor(name, version);
     const pace = 2 + below(this.process.random, 250);
     this.#atOnce(async () => {
       const id = await this.engine.startRun(plan, { n, pace });

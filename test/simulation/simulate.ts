@@ -9,6 +9,7 @@ import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
 import { Cluster } from './cluster.ts';
 import { judge, waitsInVain } from './judge.ts';
+import { deploysIn } from './kept-seeds.ts';
 import { Ledger } from './ledger.ts';
 import type { Mutant } from './mutants.ts';
 import type { Process } from './process.ts';
@@ -33,6 +34,8 @@ export interface SeedOptions {
   /** Fewer tasks and a shorter storm, for those who have little time. */
   readonly isSmall?: boolean | undefined;
   readonly mutant?: Mutant | undefined;
+  /** Whether pods have code of different versions; by its number where nothing is said. */
+  readonly hasDeploys?: boolean | undefined;
   /** Lines of the stacks of errors, for whoever looks for one; they change the trace. */
   readonly stackCount?: number | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
@@ -61,8 +64,10 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const most = options.isSmall ? 50 : 300;
   const taskCount = (options.isSmall ? 30 : 200) + below(world.random, most + 1);
   const stormMs = world.within(10_000, 30_000) * (options.isSmall ? 0.5 : 1);
+  const hasDeploys = options.hasDeploys ?? deploysIn(seed);
   const cluster = new Cluster(world, auditor, ledger, {
     podCount,
+    hasDeploys,
     slots: 3 + below(world.random, 20),
     times: {
       heartbeatMs: HEARTBEAT_MS,
@@ -71,7 +76,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       idlePollMs: 1_000,
     },
   });
-  const client = new Client(world, auditor, cluster.weather);
+  const client = new Client(world, auditor, cluster.weather, hasDeploys);
   const heard = (error: unknown) =>
     world.violate('unhandled', `${(error as Error)?.stack ?? String(error)}`);
   process.on('unhandledRejection', heard);

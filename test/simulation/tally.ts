@@ -59,6 +59,12 @@ export const WANTED_KINDS = [
   'sweeps with crashes',
   'sweeps without crashes',
   'phases repeated',
+  'deploys',
+  'advances',
+  'upgrades',
+  'begun by a newer version',
+  'waits for a version',
+  'judged versions',
 ] as const;
 
 export interface Failure {

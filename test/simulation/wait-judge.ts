@@ -55,7 +55,7 @@ export class WaitJudge {
       const isSleep = event.type === 'ASLEEP';
       const holders = [this.#holder(process)];
       this.#waits.set(hash, { beganMs: this.#world.nowMs, lengthMs, isSleep, holders });
-    } else if (wait && event.type === 'TAKEN') {
+    } else if (wait && (event.type === 'TAKEN' || event.type === 'ADVANCED')) {
       this.#waits.set(hash, { ...wait, holders: [...wait.holders, this.#holder(process)] });
     }
     const isOver = wait && (wait.isSleep || event.type === 'INTERRUPTED');
