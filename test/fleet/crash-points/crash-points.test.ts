@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CASES } from './cases.ts';
 import { CORRUPT_CASES } from './corrupt-cases.ts';
+import { DEPLOY_CASES } from './deploy-cases.ts';
 import { MIGRATION_CASES } from './migration-cases.ts';
 import { type Ground, useCrashRig } from './rig.ts';
 import type { Case } from './strikes.ts';
@@ -21,6 +22,7 @@ const ALL: readonly Case[] = [
   ...TIMER_CASES,
   ...MIGRATION_CASES,
   ...CORRUPT_CASES,
+  ...DEPLOY_CASES,
 ];
 /** Those that bring their own pods take longest: they come first. */
 const wanted = ALL.filter((one) => isWhole || !one.isExtra).sort(

@@ -41,6 +41,11 @@ export type Hook =
   /** What the store has is about to be removed from the journal, or just has been. */
   | { readonly at: 'forget'; readonly when: 'before' | 'after' };
 
+export interface Line {
+  readonly version: number;
+  readonly steps: readonly string[];
+}
+
 export interface Orders {
   readonly dist: string;
   readonly url: string;
@@ -49,6 +54,8 @@ export interface Orders {
   readonly ledger: string;
   /** The one machine this pod has; none for those that only keep watch. */
   readonly machine?: string | undefined;
+  /** Its version and its steps; version 1 of a and b where nothing is said. */
+  readonly line?: Line | undefined;
   readonly hook?: Hook | undefined;
   readonly archiveMs: number;
   readonly outputBytes: number;

@@ -11,9 +11,11 @@ import { type LedgerLine, readLedger } from '../../support/ledger.ts';
 import type { Ground } from './rig.ts';
 import type { Disk } from './table.ts';
 
-const PLACES = ['a', 'b'].flatMap((step) =>
-  ['check', 'work', 'validate', 'persist'].map((phase) => `${step}.${phase}`),
-);
+function placesOf(steps: readonly string[]): string[] {
+  return steps.flatMap((step) =>
+    ['check', 'work', 'validate', 'persist'].map((phase) => `${step}.${phase}`),
+  );
+}
 
 interface Execution {
   readonly place: string;
@@ -46,9 +48,14 @@ export async function historyOf(ground: Ground, task: RunId): Promise<StoredReco
   return decodeRows(task, rowsOf(task, segments, row?.lastHash), identityCodec);
 }
 
-function judgeTask(records: readonly StoredRecord[], lines: readonly LedgerLine[], disk: Disk) {
+function judgeTask(
+  records: readonly StoredRecord[],
+  lines: readonly LedgerLine[],
+  disk: Disk,
+  steps: readonly string[],
+) {
   const recorded = recordedIn(records);
-  expect(recorded.map(({ place }) => place)).toEqual(PLACES);
+  expect(recorded.map(({ place }) => place)).toEqual(placesOf(steps));
   const done = lines.filter(({ outcome, phase }) => outcome === 'done' && phase !== 'probe');
   const at = (place: string) =>
     done.filter(({ step, phase }) => `${step}.${phase}` === place).map((line) => line.fencingToken);
@@ -123,15 +130,21 @@ function judgeAsked(lines: readonly LedgerLine[]): void {
 }
 
 /** All tasks of the machine have ended well, once each, and the tables keep their rules. */
-export async function judge(ground: Ground, machine: string, disk: Disk, count = 1): Promise<void> {
+export async function judge(
+  ground: Ground,
+  machine: string,
+  disk: Disk,
+  count = 1,
+  steps: readonly string[] = ['a', 'b'],
+): Promise<void> {
   const rows = await ground.rows(machine);
   expect(rows, 'none lost, none invented').toHaveLength(count);
   const ledger = readLedger(ground.ledger);
   for (const row of rows) {
     expect(row).toMatchObject({ status: 'completed', outcome: 'completed', generation: 1 });
-    expect(JSON.parse(row.result!)).toMatchObject({ by: 'b.persist' });
+    expect(JSON.parse(row.result!)).toMatchObject({ by: `${steps.at(-1)}.persist` });
     const lines = ledger.filter(({ run }) => run === row.id);
-    judgeTask(await historyOf(ground, row.id), lines, disk);
+    judgeTask(await historyOf(ground, row.id), lines, disk, steps);
   }
   expect(await ground.store.violations()).toEqual([]);
 }

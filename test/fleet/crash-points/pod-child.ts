@@ -177,12 +177,20 @@ const phases = {
 const defined = (name: string, napMs: number | undefined) => {
   const head = {
     name,
-    version: 1,
+    version: orders.line?.version ?? 1,
     input: takes<{ readonly subject: string }>(),
     retry: { attemptMax: 50, backoff: () => 2 },
   } as const;
   if (napMs === undefined) {
-    return defineMachine({ ...head, steps: (line) => line.step('a', phases).step('b', phases) });
+    const names = orders.line?.steps ?? ['a', 'b'];
+    return defineMachine({
+      ...head,
+      steps: (empty) => {
+        let line = empty;
+        for (const step of names) line = line.step(step as 'a', phases) as never;
+        return line;
+      },
+    });
   }
   return defineMachine({
     ...head,

@@ -51,6 +51,7 @@ export const ROWS: readonly Row[] = [
   { number: 30, what: 'adoption committed, answer lost', how: 'kill', disks: BOTH },
   { number: 31, what: 'recovery dies again and again', how: 'kill', disks: BOTH },
   { number: 32, what: 'the tables are migrated, half way', how: 'kill', disks: ['lost'] },
+  { number: 33, what: 'new code comes to an old run', how: 'kill', disks: BOTH },
   { number: 34, what: 'a timer is armed, before it fires', how: 'kill', disks: BOTH },
   { number: 35, what: 'a timer has fired, answer lost', how: 'kill', disks: BOTH },
   { number: 37, what: 'the journal is corrupt', how: 'tear', disks: ['kept'] },
@@ -58,7 +59,6 @@ export const ROWS: readonly Row[] = [
 
 /** By number: what has to be built before the row can have cases. */
 export const WAITING: Readonly<Record<number, string>> = {
-  33: 'hot deploys',
   36: 'failover',
 };
 
