@@ -232,7 +232,7 @@ export class Holder {
     const run = runs.live.get(id);
     if (!run?.tie) return;
     run.isLost = true;
-    if (run.call) runs.wasOpen.add(id);
+    if (run.call) runs.wasOpen.set(id, run.seq);
     run.call?.giveUp({ why: 'lost', reason });
     runs.lose(run, reason);
   }

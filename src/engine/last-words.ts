@@ -21,10 +21,17 @@ function hasFlushed(journal: Journal): boolean {
   }
 }
 
-/** Only those whose phase is on record by now are surely outside one; the others stay marked. */
+/**
+ * Only those whose phase is on record by now are surely outside one; the others stay marked, and so do
+ * those that an earlier life of this pod was inside of, and that it has not got back.
+ */
 function unmarkWhatIsOutside(journal: Journal, runs: RunTable): void {
   const inSlots = [...runs.live.values()].filter((run) => run.slot !== undefined);
   const outside = inSlots.filter((run) => run.isAppending);
   if (outside.length === inSlots.length) journal.vacate();
   else journal.vacate(outside.map((run) => run.slot!));
+  // Beyond all slots in use: those they had may be others' by now.
+  const from = Math.max(-1, ...inSlots.map((run) => run.slot!)) + 1;
+  const open = [...runs.wasOpen].filter(([run]) => !runs.live.has(run));
+  journal.occupy(open.map(([run, seq], index) => ({ slot: from + index, run, seq })));
 }

@@ -17,8 +17,8 @@ interface Waiter {
 export class RunTable {
   readonly live = new Map<RunId, LiveRun>();
   readonly setAside = new Map<RunId, SetAside>();
-  /** Held runs that were inside a phase when they were let go of, and may come back. */
-  readonly wasOpen = new Set<RunId>();
+  /** Held runs that were inside a phase when they were let go of, and may come back: since which record. */
+  readonly wasOpen = new Map<RunId, number>();
   /** Runs that were let go of while a record of them was on its way to the disk. */
   readonly letGo = new Map<RunId, Promise<unknown>>();
   /** Runs of a version that is not here: who goes on with them is being found out and recorded. */

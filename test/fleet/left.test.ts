@@ -5,6 +5,7 @@
 import { expect, test, vi } from 'vitest';
 import { defineMachine } from '../../src/index.ts';
 import { SqliteJournal } from '../../src/journal/index.ts';
+import type { PodId } from '../../src/store/index.ts';
 import { never } from '../support/fleets.ts';
 import { Script } from './script.ts';
 import { anyInput, SILENT_MS, STEADY_MS, useTestFleets, whileAdvancing } from './support.ts';
@@ -135,3 +136,25 @@ test.each(['elsewhere', 'on the same disk'])(
     expect(places(script).slice(-3)).toEqual(['persist', 'probe', 'persist']);
   },
 );
+
+test('I41: what a pod was inside of when it was taken for dead is probed after its next life has drained', async () => {
+  const { script, machine, clock, store, startPod, row, options } = newScene(3);
+  const alder = await startPod('alder', options);
+  script.holds.set('main.work', never());
+  const { id } = await alder.fleet.enqueue(machine, {});
+  await clock.advance(2_000);
+  const old = alder.id;
+  // It takes nothing back before it has to go.
+  alder.wire.isBusyFor.set('take', 1_000);
+  await store.fence(old, 'somebody' as PodId, 'proved');
+  await clock.advance(3_000);
+  expect(alder.id).not.toBe(old);
+  await whileAdvancing(clock, alder.fleet.drain({ budget: '8s' }));
+  expect(await row(id)).toMatchObject({ status: 'claimed', claimedBy: old });
+  script.holds.clear();
+  script.calls.length = 0;
+  await startPod('alder', { ...options, dataDir: alder.dataDir });
+  await clock.advance(2_000);
+  expect(places(script).slice(0, 2)).toEqual(['probe', 'work']);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+});
