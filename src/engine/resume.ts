@@ -7,6 +7,7 @@ import {
   type RunRow,
   type StoredRecord,
   type UnfinishedRun,
+  UnknownRecordError,
 } from '../journal/index.ts';
 import {
   canProbe,
@@ -93,15 +94,14 @@ export function load(
 ): Resumption | undefined {
   const row = journal.find(id);
   if (!row || row.finishedAt !== undefined) return undefined;
-  return resumeOrSetAside(foundIn(journal, row), journal, registry, evidence);
-}
-
-function foundIn(journal: Journal, row: RunRow): UnfinishedRun {
   try {
-    return { row, records: journal.history(row.id) };
+    const found = { row, records: journal.history(row.id) };
+    return resumeOrSetAside(found, journal, registry, evidence);
   } catch (error) {
     if (!(error instanceof DamagedRunError)) throw error;
-    return { row, damage: error.message };
+    // Of a fleet another pod may have the FleetQ that wrote it.
+    const isForOthers = error instanceof UnknownRecordError && row.generation !== undefined;
+    return setAside(row, isForOthers ? 'blocked' : 'quarantined', '', error.message);
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type RunId,
   TooLargeError,
 } from '../ground/index.ts';
-import type { EventRow } from '../journal/index.ts';
+import { type EventRow, UnknownRecordError } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { ClaimedTask, Segment, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
@@ -98,6 +98,10 @@ export class Acceptor {
       holdings.put(held);
       // This process could not take it in, and the task is not to blame.
       if (error instanceof FleetqError && error.verdict === 'retry') return held.released();
+      if (error instanceof UnknownRecordError) {
+        tell('task.blocked', () => ({ run: task.task, reason: error.message }));
+        return held.shelved();
+      }
       const { name, message, code } = describeError(error);
       tell('task.refused', () => ({ run: task.task, machine: task.machine, reason: message }));
       held.fail('aborted', { name, message, ...(code ? { code } : {}) });

@@ -42,10 +42,16 @@ export class JournalStalledError extends FleetqError {
 export class DamagedRunError extends FleetqError {
   readonly code = 'FLEETQ_RUN_DAMAGED';
   readonly verdict = 'abort';
-  constructor(run: string, damage: string) {
-    super(`the records of run ${run} are damaged: ${damage}`, {
-      hint: 'see what is wrong with: fleetq journal verify',
-    });
+  constructor(run: string, damage: string, hint = 'see what is wrong with: fleetq journal verify') {
+    super(`the records of run ${run} are damaged: ${damage}`, { hint });
+  }
+}
+
+/** Nothing is wrong with them: a newer FleetQ has written what this one cannot read. */
+export class UnknownRecordError extends DamagedRunError {
+  constructor(run: string, seq: number, kind: string) {
+    const hint = 'a newer FleetQ has written it: run that one';
+    super(run, `record ${seq} is of the unknown kind '${kind}'`, hint);
   }
 }
 

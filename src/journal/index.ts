@@ -9,6 +9,7 @@ export {
   JournalHeldError,
   JournalPlaceError,
   JournalStalledError,
+  UnknownRecordError,
 } from './errors.ts';
 export { type ExportedRun, exportRuns, type InspectReport, inspectJournal } from './inspect.ts';
 export type {

@@ -5,7 +5,7 @@
 import { hash, type RunId } from '../ground/index.ts';
 import { EVENT_TYPES, type RunEvent } from '../machine/index.ts';
 import type { Codec } from './codec.ts';
-import { DamagedRunError } from './errors.ts';
+import { DamagedRunError, UnknownRecordError } from './errors.ts';
 import type { Entry, EventRow, StoredRecord } from './journal.ts';
 
 /** The columns of a row in their order, as SQLite hands them out fastest. */
@@ -159,7 +159,7 @@ function proveRow(run: RunId, row: EventRow, seq: number, prevHash: string): voi
 /** The hash fits, so it was written like this: by another version, or with another key. */
 function readRecord(run: RunId, row: EventRow, codec: Codec): StoredRecord {
   if (!KNOWN_TYPES.has(row.event)) {
-    throw new DamagedRunError(run, `record ${row.seq} is of the unknown kind '${row.event}'`);
+    throw new UnknownRecordError(run, row.seq, row.event);
   }
   return {
     seq: row.seq,
