@@ -17,6 +17,7 @@ a ledger outside. Ends with 1 if a rule was broken, else with 2 if something nev
   --pods N      6 unless said
   --runs N      so many in flight at any time; 2000 unless said
   --seed N      what tasks are drawn from; 1 unless said
+  --minutes M   after so many minutes it is not rolled there again, and the figures say how often it was
   --json        one JSON object as the last line
   --save        adds a leg to the results
 `;
@@ -28,6 +29,7 @@ const { values } = readFlags({
     pods: { type: 'string', default: '6' },
     runs: { type: 'string', default: '2000' },
     seed: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
     json: { type: 'boolean' },
     save: { type: 'boolean' },
     help: { type: 'boolean' },
@@ -57,6 +59,7 @@ try {
     slots: 64,
     restMsMax: 30_000,
     seed: wholeFlag('seed', values.seed),
+    minutesMax: values.minutes === undefined ? undefined : wholeFlag('minutes', values.minutes, 1),
     onProgress: (line) => process.stderr.write(`${line}\n`),
   });
   tellFigures('deploys', figures, values);

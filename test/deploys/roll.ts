@@ -32,6 +32,8 @@ export interface RollOptions {
   readonly slots: number;
   readonly restMsMax: number;
   readonly seed: number;
+  /** After so long it is not rolled there again, and what was done is judged. */
+  readonly minutesMax?: number | undefined;
   readonly onProgress: (line: string) => void;
 }
 
@@ -100,7 +102,9 @@ class Roll {
     await this.#startAll('v1');
     this.#load.offer(ROUTES.v1);
     await this.#load.begin();
-    for (let time = 0; time < this.#options.times; time += 1) {
+    const { times, minutesMax = Number.POSITIVE_INFINITY } = this.#options;
+    const isLate = () => performance.now() - begunMs > minutesMax * 60_000;
+    for (let time = 0; time < times && !isLate(); time += 1) {
       await this.#roll('v2');
       // The fleet has had all of them now: whoever enqueues may be ahead of a deploy, or behind it.
       this.#load.offer(ALL_ROUTES);

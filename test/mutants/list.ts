@@ -15,6 +15,7 @@ import { SETTLES } from './plants-settle.ts';
 import { STORMS } from './plants-storm.ts';
 import { SWEEPS } from './plants-sweep.ts';
 import { TOOLS } from './plants-tools.ts';
+import { VERSIONS } from './plants-versions.ts';
 import { WAITS } from './plants-waits.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -31,4 +32,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...TOOLS,
   ...WAITS,
   ...STORMS,
+  ...VERSIONS,
 ];

@@ -54,8 +54,8 @@ export const LIVES: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/held-run.ts',
-        find: 'const isUntouched = this.#lastSeq === this.#fromSeq;',
-        put: 'const isUntouched = this.#lastSeq < this.#fromSeq;',
+        find: 'return this.#lastSeq === this.#fromSeq;',
+        put: 'return this.#lastSeq < this.#fromSeq;',
       },
     ],
     command: tests('fleet/new-code'),
