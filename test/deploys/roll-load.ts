@@ -12,7 +12,7 @@ import {
 } from '../../src/ground/index.ts';
 import type { NewTask, Store } from '../../src/store/index.ts';
 import { below } from '../support/seeded-random.ts';
-import { MACHINE_NAMES, type Route } from './roll-rules.ts';
+import type { Route } from './roll-rules.ts';
 import type { RollTables } from './roll-tables.ts';
 
 export interface LoadOptions {
@@ -27,12 +27,14 @@ export interface LoadOptions {
 const BATCH_COUNT = 100;
 const LOOK_MS = 400;
 const HOUR_MS = 3_600_000;
+const RARE = 0.1;
 
 export class RollLoad {
   readonly #options: LoadOptions;
   readonly #mint = runIdMint(systemClock, systemRandom);
   readonly acknowledged = new Map<RunId, Route>();
-  #routes: readonly Route[] = [];
+  #usual: readonly Route[] = [];
+  #rare: readonly Route[] = [];
   #isOver = false;
   #running: Promise<void> = Promise.resolve();
   /** How many were in flight when it was looked, at the least, once all were there. */
@@ -42,9 +44,13 @@ export class RollLoad {
     this.#options = options;
   }
 
-  /** From now on tasks of these are given to the fleet; it must have had them. */
-  offer(routes: readonly Route[]): void {
-    this.#routes = routes;
+  /**
+   * From now on tasks of these are given to the fleet; it must have had them. Of `rare` few: whoever
+   * enqueues may be ahead of a deploy, or behind it, but most runs are to be of the code that is up.
+   */
+  offer(usual: readonly Route[], rare: readonly Route[]): void {
+    this.#usual = usual;
+    this.#rare = rare;
   }
 
   /** Resolves when as many as wanted are in flight; goes on until it is ended. */
@@ -79,9 +85,9 @@ export class RollLoad {
 
   #task(): { readonly route: Route; readonly task: NewTask } {
     const { random, restMsMax } = this.#options;
-    const machine = MACHINE_NAMES[below(random, MACHINE_NAMES.length)]!;
-    const fitting = this.#routes.filter((route) => route.machine === machine);
-    const route = fitting[below(random, fitting.length)] ?? this.#routes[0]!;
+    const isRare = this.#rare.length > 0 && random.fraction() < RARE;
+    const routes = isRare ? this.#rare : this.#usual;
+    const route = routes[below(random, routes.length)]!;
     const payload = { n: below(random, 10_000), restMs: below(random, restMsMax) };
     const task = {
       id: this.#mint(),

@@ -18,7 +18,7 @@ import { type Fault, judgeRun, type RollLine } from './roll-judge.ts';
 import { RollLoad } from './roll-load.ts';
 import { type Code, RollPod } from './roll-pod.ts';
 import { type RollFigures, RollTally } from './roll-report.ts';
-import { ALL_ROUTES, hasRoute, ROUTES } from './roll-rules.ts';
+import { ALL_ROUTES, hasRoute, ROUTES, type Route } from './roll-rules.ts';
 import { RollTables } from './roll-tables.ts';
 
 export interface RollOptions {
@@ -100,15 +100,15 @@ class Roll {
   async run(): Promise<RollFigures> {
     const begunMs = performance.now();
     await this.#startAll('v1');
-    this.#load.offer(ROUTES.v1);
+    this.#load.offer(ROUTES.v1, []);
     await this.#load.begin();
     const { times, minutesMax = Number.POSITIVE_INFINITY } = this.#options;
     const isLate = () => performance.now() - begunMs > minutesMax * 60_000;
     for (let time = 0; time < times && !isLate(); time += 1) {
       await this.#roll('v2');
-      // The fleet has had all of them now: whoever enqueues may be ahead of a deploy, or behind it.
-      this.#load.offer(ALL_ROUTES);
+      this.#load.offer(ROUTES.v2, lackedBy('v2'));
       await this.#roll('v1');
+      this.#load.offer(ROUTES.v1, lackedBy('v1'));
     }
     const rolledMs = performance.now() - begunMs;
     await this.#load.end();
@@ -126,8 +126,7 @@ class Roll {
       await Promise.all(this.#pods.slice(from, from + AT_ONCE).map((pod) => pod.replace(code)));
     }
     await sleep(DWELL_MS);
-    const lacking = ALL_ROUTES.filter((route) => !hasRoute(code, route));
-    const waiting = await this.#tables.underWay(lacking);
+    const waiting = await this.#tables.underWay(lackedBy(code));
     for (const id of waiting) this.#blocked.add(id);
     this.#rolls += 1;
     const [unfinished, all] = [await this.#tables.unfinished(), this.#load.acknowledged.size];
@@ -187,4 +186,8 @@ class Roll {
     }
     return byTask;
   }
+}
+
+function lackedBy(code: Code): Route[] {
+  return ALL_ROUTES.filter((route) => !hasRoute(code, route));
 }
