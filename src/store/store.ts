@@ -25,8 +25,10 @@ import type {
   Due,
   EnqueueAnswer,
   Flush,
+  KnownRoute,
   MirroredRun,
   NewTask,
+  RouteTally,
   Segment,
   SettleAnswer,
   Settlement,
@@ -80,6 +82,13 @@ export interface Store {
 
   /** Routes of these machines that the fleet has had, and that no pod which is up has now. */
   abandoned(machines: readonly string[]): Promise<string[]>;
+  /** Every route the fleet has ever had, as it was announced first, in the order of routes. */
+  known(): Promise<KnownRoute[]>;
+  /**
+   * What has not ended, by route, in the order of routes; none where there is nothing. With `routes`
+   * only what pods that have them could claim now or later, and at the cost of that.
+   */
+  inFlight(routes?: readonly string[]): Promise<RouteTally[]>;
 
   // Tasks in
 

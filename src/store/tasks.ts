@@ -170,6 +170,27 @@ export interface Announcement {
   readonly shape: string;
 }
 
+/** A machine in one version, as the fleet has first heard of it. */
+export interface KnownRoute extends Announcement {
+  readonly firstSeenAt: number;
+}
+
+/** How many tasks of a machine in one version have not ended. */
+export interface RouteTally {
+  readonly route: string;
+  readonly machine: string;
+  readonly version: number;
+  readonly pending: number;
+  readonly waiting: number;
+  readonly claimed: number;
+  /** Of those that nobody holds: only one journal may take them. */
+  readonly pinned: number;
+  /** Of the rest that nobody holds: they wait for their version. */
+  readonly shelved: number;
+  /** Of what is left of those: they have outlived two owners. */
+  readonly suspect: number;
+}
+
 /** A run that was started on a host, shown to the fleet: nobody else may take it. */
 export interface MirroredRun {
   readonly id: RunId;
@@ -238,6 +259,10 @@ export interface TaskRow {
   readonly lastSeq: number;
   /** Of the record it was left at by the last orderly settle; its history leads through that one. */
   readonly lastHash: string | undefined;
+  /** A redrive goes on from what this earlier generation had finished. */
+  readonly carriesFrom: number | undefined;
+  /** Its last owner did not give it back, so it may have been inside a phase. */
+  readonly interruption: Interruption | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly finishedAt: number | undefined;
@@ -250,6 +275,8 @@ export interface TaskFilter {
   readonly claimedBy?: PodId | undefined;
   /** Only failed tasks that nobody has discarded. */
   readonly isDeadLetter?: boolean | undefined;
+  /** Only tasks that have not ended. */
+  readonly isInFlight?: boolean | undefined;
   /** Older than this task, for the next page. */
   readonly before?: string | undefined;
   readonly countMax: number;

@@ -29,6 +29,8 @@ export const TASKS: Record<keyof Store, Named> = {
   pods: nothing,
   announce: nothing,
   abandoned: nothing,
+  known: nothing,
+  inFlight: nothing,
   enqueue: (_, answer) => (answer as EnqueueAnswer[]).map(({ id }) => id),
   claim: claimed,
   held: nothing,

@@ -38,6 +38,9 @@ export function describeLists(scene: Scene): void {
     expect(await list({ machine: 'sample/two' })).toEqual([other]);
     expect(await list({ claimedBy: birch })).toEqual([his.task]);
     expect(await list({ isDeadLetter: true })).toEqual([broken.task]);
+    expect(await list({ isInFlight: true })).toEqual([other, his.task, hers.task]);
+    expect(await list({ isInFlight: true, claimedBy: birch })).toEqual([his.task]);
+    expect(await list({ isInFlight: true, status: 'completed' })).toEqual([]);
     expect(await list({ status: 'claimed', claimedBy: alder })).toEqual([hers.task]);
     expect(await list({ status: 'pending', machine: 'sample/one' })).toEqual([]);
     expect(await list({ status: 'claimed', before: his.task })).toEqual([hers.task]);

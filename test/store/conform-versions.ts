@@ -129,6 +129,67 @@ export function describeVersions(scene: Scene): void {
     expect(await scene.store.abandoned([])).toEqual([]);
   });
 
+  test('what was announced is known as it was first, in the order of routes', async () => {
+    expect(await scene.store.known()).toEqual([]);
+    const announced = (route: string, fingerprint: string) => ({ route, fingerprint, shape: 's' });
+    await scene.store.announce([announced(NEXT, 'b'), announced(ROUTE, 'a')]);
+    await scene.store.announce([announced(NEXT, 'changed'), announced('a/b@1', 'c')]);
+    const firstSeenAt = expect.any(Number);
+    expect(await scene.store.known()).toEqual([
+      { ...announced('a/b@1', 'c'), firstSeenAt },
+      { ...announced(ROUTE, 'a'), firstSeenAt },
+      { ...announced(NEXT, 'b'), firstSeenAt },
+    ]);
+  });
+
+  test('what has not ended is counted by route, and what pods could claim of some', async () => {
+    expect(await scene.store.inFlight()).toEqual([]);
+    expect(await scene.store.inFlight([ROUTE])).toEqual([]);
+    const pod = await scene.pod('alder', { routes: [ROUTE, NEXT] });
+    const shelved = await scene.claimNew(pod);
+    const asleep = await scene.claimNew(pod);
+    const done = await scene.claimNew(pod);
+    await scene.store.settle(pod, [
+      blocked(shelved),
+      parked(asleep, 'sleep', HOUR),
+      completed(done),
+    ]);
+    await scene.claimNew(pod);
+    await scene.store.enqueue([...newTasks(2), ...newTasks(3, { version: 2 })]);
+    const of = (version: number) => ({ route: `${MACHINE}@${version}`, machine: MACHINE, version });
+    const none = { pending: 0, waiting: 0, claimed: 0, pinned: 0, shelved: 0, suspect: 0 };
+    const old = { ...of(1), ...none, pending: 2, waiting: 2, shelved: 1 };
+    const next = { ...of(2), ...none, pending: 3 };
+    expect(await scene.store.inFlight()).toEqual([{ ...old, claimed: 1 }, next]);
+    expect(await scene.store.inFlight([ROUTE])).toEqual([old]);
+    expect(await scene.store.inFlight([NEXT, ROUTE, 'other@1'])).toEqual([old, next]);
+    expect(await scene.store.inFlight([])).toEqual([]);
+  });
+
+  test('tasks that outlived two owners, and those that are pinned, are counted as such', async () => {
+    const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch')];
+    await scene.claimNew(alder);
+    for (let crash = 0; crash < 2; crash++) {
+      const from = crash === 0 ? alder : birch;
+      const by = crash === 0 ? birch : await scene.pod('cedar');
+      await scene.kill(from);
+      const to = crash === 0 ? 'taker' : 'pool';
+      await scene.store.take({ from, by, to, countMax: 9, crashed: 'all', spreadMs: 0 });
+    }
+    expect(await scene.store.inFlight()).toMatchObject([{ pending: 1, suspect: 1, pinned: 0 }]);
+    expect(await scene.store.inFlight([ROUTE])).toMatchObject([{ pending: 1, suspect: 1 }]);
+    const [row] = await scene.store.list({ isInFlight: true, countMax: 9 });
+    expect(row).toMatchObject({ crashes: 2, interruption: 'cut', carriesFrom: undefined });
+  });
+
+  test('a row says which generation it goes on from', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod);
+    await scene.store.settle(pod, [failed(claim, { tail: segment(claim, 0, 2) })]);
+    await scene.store.redrive(claim.task, { generation: 1 }, { isFresh: false });
+    expect(await scene.row(claim.task)).toMatchObject({ generation: 2, carriesFrom: 1 });
+  });
+
   const blocked = (claim: ClaimedTask, options: { readonly isUntouched?: boolean } = {}) => {
     return { ...parked(claim, 'version', MINUTE), ...options };
   };

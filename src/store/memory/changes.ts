@@ -131,7 +131,7 @@ export function find(tables: MemoryTables, ids: readonly RunId[]): TaskRow[] {
 }
 
 export function list(tables: MemoryTables, filter: TaskFilter): TaskRow[] {
-  const { status, machine, claimedBy, isDeadLetter, before, countMax } = filter;
+  const { status, machine, claimedBy, isDeadLetter, isInFlight, before, countMax } = filter;
   // The sort is stable: of those enqueued at one instant, the greater id stays first.
   const all = tables
     .tasksWhere(() => true)
@@ -146,6 +146,7 @@ export function list(tables: MemoryTables, filter: TaskFilter): TaskRow[] {
         (status === undefined || task.status === status) &&
         (machine === undefined || task.machine === machine) &&
         (claimedBy === undefined || task.claimedBy === claimedBy) &&
+        (!isInFlight || !isEnded(task)) &&
         (!isDeadLetter || (task.status === 'failed' && task.discardedAt === undefined)),
     )
     .slice(0, countMax)

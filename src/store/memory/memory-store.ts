@@ -27,6 +27,7 @@ import {
   announce,
   beat,
   fence,
+  known,
   markDraining,
   pods,
   register,
@@ -39,6 +40,7 @@ import { violations } from './rules.ts';
 import { settle } from './settle.ts';
 import type { MemoryTables } from './tables.ts';
 import { take } from './take.ts';
+import { inFlight } from './tallies.ts';
 
 /** Carries out `act`, the call of this name, once, more than once or never; answers or throws. */
 export type Way = <Answer>(verb: keyof Store, act: () => Answer) => Promise<Answer>;
@@ -81,6 +83,9 @@ export class MemoryStore implements Store {
     this.#ask('announce', (tables) => announce(tables, routes));
   abandoned = (machines: readonly string[]) =>
     this.#ask('abandoned', (tables) => abandoned(tables, machines));
+  known = () => this.#ask('known', (tables) => known(tables));
+  inFlight = (routes?: readonly string[]) =>
+    this.#ask('inFlight', (tables) => inFlight(tables, routes));
 
   enqueue = (tasks: readonly NewTask[], check?: CheckAnswers) =>
     this.#ask('enqueue', (tables) => enqueue(tables, tasks, check));

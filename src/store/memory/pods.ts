@@ -11,10 +11,16 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
-import type { Announcement } from '../tasks.ts';
+import type { Announcement, KnownRoute } from '../tasks.ts';
 import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
 import { glimpseOf, podRowOf } from './rows.ts';
-import { type MemoryTables, type PodRecord, refuseUnstorable, type TaskRecord } from './tables.ts';
+import {
+  by,
+  type MemoryTables,
+  type PodRecord,
+  refuseUnstorable,
+  type TaskRecord,
+} from './tables.ts';
 
 /** There is no other server that could become the primary. */
 const TIMELINE = '1';
@@ -157,6 +163,14 @@ export function abandoned(tables: MemoryTables, machines: readonly string[]): st
     .filter(({ machine, route }) => machines.includes(machine) && !up.has(route))
     .map(({ route }) => route)
     .sort();
+}
+
+export function known(tables: MemoryTables): KnownRoute[] {
+  return [...tables.registry.values()]
+    .sort(by(({ route }) => route))
+    .map(({ route, fingerprint, shape, firstSeen: firstSeenAt }) => {
+      return { route, fingerprint, shape, firstSeenAt };
+    });
 }
 
 export function worklist(tables: MemoryTables, silentMs: number): Worklist {

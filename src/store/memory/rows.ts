@@ -87,6 +87,8 @@ export function taskRowOf(task: TaskRecord): TaskRow {
     error: task.error,
     lastSeq: task.lastSeq,
     lastHash: task.lastHash,
+    carriesFrom: task.carryFrom,
+    interruption: task.interrupted,
     createdAt: task.createdAt,
     updatedAt: task.lastUpdate,
     finishedAt: task.finishedAt,

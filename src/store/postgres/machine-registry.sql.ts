@@ -1,5 +1,5 @@
 /** Statements on machine_registry. */
-import { sql } from './sql.ts';
+import { msOf, sql } from './sql.ts';
 
 /** $1 routes, $2 machines, $3 fingerprints, $4 shapes. The first to announce a route is remembered. */
 export const announceRoutes = sql`
@@ -16,6 +16,11 @@ export const selectChanged = sql`
     join machine_registry known using (route)
    where known.fingerprint <> asked.fingerprint
    order by asked.place`;
+
+/** Every route, as it was announced first. */
+export const selectKnown = sql`
+  select route, fingerprint, shape, ${msOf('first_seen')} as first_seen
+    from machine_registry order by route collate "C"`;
 
 /** $1 machines. */
 export const selectAbandoned = sql`

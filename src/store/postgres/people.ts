@@ -2,11 +2,12 @@
 import type { RunId } from '../../ground/index.ts';
 import { boundedSpan, boundedTime } from '../bounds.ts';
 import { cancelledBecause } from '../reasons.ts';
-import type { ChangeAnswer, Due, TaskFilter, TaskRow } from '../tasks.ts';
+import type { ChangeAnswer, Due, RouteTally, TaskFilter, TaskRow } from '../tasks.ts';
 import type { Hinter } from './hinter.ts';
 import type { Pool } from './pool.ts';
 import { taskRowOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
+import { countClaimable } from './step-tracker-claim.sql.ts';
 
 const FIND_BATCH_MAX = 1_000;
 const LIST_COUNT_MAX = 1_000;
@@ -30,12 +31,21 @@ export class PostgresPeople {
   }
 
   async list(filter: TaskFilter): Promise<TaskRow[]> {
-    const { status, machine, claimedBy, before, isDeadLetter } = filter;
+    const { status, machine, claimedBy, before, isDeadLetter, isInFlight = false } = filter;
     const count = Math.min(filter.countMax, LIST_COUNT_MAX);
     if (count <= 0) return [];
     const text = isDeadLetter ? statements.listDeadLetters : statements.listTasks;
-    const values = [status ?? null, machine ?? null, claimedBy ?? null, before ?? null, count];
+    const given = [status ?? null, machine ?? null, claimedBy ?? null, before ?? null];
+    const values = [...given, count, isInFlight];
     return (await this.#pool.query(text, values)).map(taskRowOf);
+  }
+
+  async inFlight(routes?: readonly string[]): Promise<RouteTally[]> {
+    const rows =
+      routes === undefined
+        ? await this.#pool.query(statements.countInFlight)
+        : await this.#pool.query(countClaimable, [routes]);
+    return rows as unknown as RouteTally[];
   }
 
   async cancel(task: RunId, reason: string): Promise<ChangeAnswer> {

@@ -10,9 +10,14 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
-import type { Announcement } from '../tasks.ts';
+import type { Announcement, KnownRoute } from '../tasks.ts';
 import type { PodId, PodStatus } from '../words.ts';
-import { announceRoutes, selectAbandoned, selectChanged } from './machine-registry.sql.ts';
+import {
+  announceRoutes,
+  selectAbandoned,
+  selectChanged,
+  selectKnown,
+} from './machine-registry.sql.ts';
 import * as statements from './pod-health.sql.ts';
 import type { Pool } from './pool.ts';
 import { glimpsesOf, podRowOf } from './rows.ts';
@@ -102,6 +107,11 @@ export class PostgresPods {
   async abandoned(machines: readonly string[]): Promise<string[]> {
     const rows = await this.#pool.query(selectAbandoned, [machines]);
     return rows.map((row) => row['route'] as string);
+  }
+
+  async known(): Promise<KnownRoute[]> {
+    const rows = await this.#pool.query(selectKnown);
+    return rows.map(({ first_seen: firstSeenAt, ...row }) => ({ ...row, firstSeenAt }) as never);
   }
 
   async worklist(silentMs: number): Promise<Worklist> {

@@ -113,6 +113,12 @@ class PostgresStore implements Store {
   abandoned(machines: readonly string[]): Promise<string[]> {
     return this.#pods.abandoned(machines);
   }
+  known(): Promise<tasks.KnownRoute[]> {
+    return this.#pods.known();
+  }
+  inFlight(routes?: readonly string[]): Promise<tasks.RouteTally[]> {
+    return this.#people.inFlight(routes);
+  }
 
   enqueue(given: readonly tasks.NewTask[], check?: CheckAnswers): Promise<tasks.EnqueueAnswer[]> {
     return this.#intake.enqueue(given, check);

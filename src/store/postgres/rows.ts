@@ -94,6 +94,8 @@ export function taskRowOf(row: Row): TaskRow {
     error: maybe(row['error']),
     lastSeq: row['last_seq'] as number,
     lastHash: maybe(row['last_hash']),
+    carriesFrom: maybe(row['carry_from']),
+    interruption: maybe<Interruption>(row['interrupted']),
     createdAt: timeOf(row['created_at'])!,
     updatedAt: timeOf(row['last_update'])!,
     finishedAt: timeOf(row['finished_at']),

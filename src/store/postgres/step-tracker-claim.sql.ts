@@ -1,6 +1,7 @@
 /** Statements on step_tracker by which a pod takes tasks, and finds again what it has taken. */
 import { BLOCKED_MS_MAX, COUNT_MAX } from '../bounds.ts';
 import { fenceOf, nextEpoch, onceFound, sql } from './sql.ts';
+import { tallies } from './step-tracker.sql.ts';
 
 /**
  * What an owner gets to know of a task. A payload of more than `bytesMax` stays where it is: some of
@@ -224,6 +225,13 @@ export const wakeBlocked = sql`
        order by task_id for no key update skip locked) found)
   update step_tracker task set run_at = now(), last_update = clock_timestamp()
     from blocked where task.task_id = blocked.task_id`;
+
+/** $1 routes: what is in their heads, due or not. By the indexes of those. */
+export const countClaimable = sql`
+  select ${tallies} from step_tracker
+   where route = any ($1::text[]) and (
+     ${[...HEADS.ready, ...HEADS.suspect].map(({ where }) => `(${where})`).join(' or ')})
+   group by route, machine, version order by route collate "C"`;
 
 /** $1 routes. By the index of suspects, which is mostly empty. */
 export const selectHasSuspects = sql`

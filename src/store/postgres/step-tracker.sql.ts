@@ -57,18 +57,22 @@ const columns = sql`
   task_id, generation, machine, version, queue, priority, ${msOf('run_at')} as run_at, status,
   wait_for, claim_epoch, claimed_by, retry_count, retries_max, crashes, claims, control, paused, key,
   pinned_to, ${msOf('deadline_at')} as deadline_at, payload, outcome, result, error, last_seq,
-  last_hash, ${msOf('created_at')} as created_at, ${msOf('last_update')} as last_update,
+  last_hash, carry_from, interrupted, ${msOf('created_at')} as created_at, ${msOf('last_update')} as last_update,
   ${msOf('finished_at')} as finished_at, ${msOf('discarded_at')} as discarded_at`;
 
 /** $1 ids. */
 export const selectTasks = sql`
   select ${columns} from step_tracker where task_id = any ($1::text[])`;
 
-/** $1 status, $2 machine, $3 owner, $4 before id, each or null; $5 count. Newest first. */
+/**
+ * $1 status, $2 machine, $3 owner, $4 before id, each or null; $5 count, $6 only those that have not
+ * ended. Newest first.
+ */
 export const listTasks = sql`
   select ${columns} from step_tracker
    where ($1::text is null or status = $1) and ($2::text is null or machine = $2)
      and ($3::text is null or claimed_by = $3) and ($4::text is null or task_id < $4)
+     and (not $6::bool or finished_at is null)
    order by task_id desc limit $5`;
 
 /** The same, of what failed and nobody has discarded: written as its index is. */
@@ -77,7 +81,24 @@ export const listDeadLetters = sql`
    where status = 'failed' and discarded_at is null
      and ($1::text is null or status = $1) and ($2::text is null or machine = $2)
      and ($3::text is null or claimed_by = $3) and ($4::text is null or task_id < $4)
+     and (not $6::bool or finished_at is null)
    order by task_id desc limit $5`;
+
+/** What has not ended, by route. */
+export const tallies = sql`
+  route, machine, version,
+  (count(*) filter (where status = 'pending'))::int as pending,
+  (count(*) filter (where status = 'waiting'))::int as waiting,
+  (count(*) filter (where status = 'claimed'))::int as claimed,
+  (count(*) filter (where status <> 'claimed' and pinned_to is not null))::int as pinned,
+  (count(*) filter (where status <> 'claimed' and pinned_to is null
+                      and wait_for = 'version'))::int as shelved,
+  (count(*) filter (where status <> 'claimed' and pinned_to is null
+                      and wait_for is distinct from 'version' and crashes >= 2))::int as suspect`;
+const byRoute = sql`group by route, machine, version order by route collate "C"`;
+export const countInFlight = sql`
+  select ${tallies} from step_tracker
+   where status in ('pending', 'waiting', 'claimed') ${byRoute}`;
 
 /**
  * $1 task, $2 reason, $3 error. One statement for both, so that a task which is claimed meanwhile is

@@ -1,7 +1,7 @@
 /** What people look at and change: one task at a time, always by what they have seen of it. */
 import { isoTime, type RunId } from '../../ground/index.ts';
 import { cancelledBecause } from '../reasons.ts';
-import type { ChangeAnswer, Due, TaskFilter, TaskRow } from '../tasks.ts';
+import type { ChangeAnswer, Due, RouteTally, TaskFilter, TaskRow } from '../tasks.ts';
 import { hasToldItsEnd, keepSegment, nextSeq, redrivenAt } from './archive.ts';
 import { instantOf } from './due.ts';
 import { type RawTask, taskRow } from './rows.ts';
@@ -28,11 +28,18 @@ export function list(tx: Tx, filter: TaskFilter): TaskRow[] {
     status: filter.status ?? null,
     machine: filter.machine ?? null,
     claimed_by: filter.claimedBy ?? null,
+    in_flight: filter.isInFlight ? 1 : 0,
     count: Math.max(0, Math.min(filter.countMax, LIST_COUNT_MAX)),
   };
   const byOwner = filter.claimedBy === undefined ? sql.selectPage : sql.selectPageOfPod;
   const page = filter.isDeadLetter ? sql.selectPageOfDeadLetters : byOwner;
   return tx.all<RawTask>(page, values).map(taskRow);
+}
+
+export function inFlight(tx: Tx, routes?: readonly string[]): RouteTally[] {
+  return routes === undefined
+    ? tx.all<RouteTally>(sql.countInFlight)
+    : tx.all<RouteTally>(sql.countClaimable, { routes: JSON.stringify(routes) });
 }
 
 export function cancel(tx: Tx, task: RunId, reason: string): ChangeAnswer {

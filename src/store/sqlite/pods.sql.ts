@@ -76,6 +76,10 @@ export const selectChanged = `
   select route, fingerprint, shape from machine_registry
    where route = @route and fingerprint <> @fingerprint`;
 
+/** Every route, as it was announced first. */
+export const selectKnown = `
+  select route, fingerprint, shape, first_seen from machine_registry order by route`;
+
 /** @machines as JSON. */
 export const selectAbandoned = `
   select route from machine_registry

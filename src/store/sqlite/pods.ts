@@ -11,7 +11,7 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
-import type { Announcement } from '../tasks.ts';
+import type { Announcement, KnownRoute } from '../tasks.ts';
 import type { PodId, PodStatus } from '../words.ts';
 import * as sql from './pods.sql.ts';
 import { podGlimpse, podRow, type RawPod } from './rows.ts';
@@ -130,6 +130,13 @@ export function announce(tx: Tx, given: readonly Announcement[]): Announcement[]
 export function abandoned(tx: Tx, machines: readonly string[]): string[] {
   const values = { machines: JSON.stringify(machines) };
   return tx.all<{ route: string }>(sql.selectAbandoned, values).map(({ route }) => route);
+}
+
+export function known(tx: Tx): KnownRoute[] {
+  type Row = Announcement & { readonly first_seen: number };
+  return tx.all<Row>(sql.selectKnown).map(({ first_seen, ...row }) => {
+    return { ...row, firstSeenAt: first_seen };
+  });
 }
 
 export function worklist(tx: Tx, silentMs: number): Worklist {

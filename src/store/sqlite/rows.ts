@@ -152,6 +152,8 @@ export function taskRow(row: RawTask): TaskRow {
     error: row.error ?? undefined,
     lastSeq: row.last_seq,
     lastHash: row.last_hash ?? undefined,
+    carriesFrom: row.carry_from ?? undefined,
+    interruption: row.interrupted ?? undefined,
     createdAt: row.created_at,
     updatedAt: row.last_update,
     finishedAt: row.finished_at ?? undefined,

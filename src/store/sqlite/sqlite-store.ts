@@ -112,6 +112,14 @@ class SqliteStore implements Store {
     return this.#session.read((tx) => pods.abandoned(tx, machines));
   }
 
+  known(): Promise<tasks.KnownRoute[]> {
+    return this.#session.read((tx) => pods.known(tx));
+  }
+
+  inFlight(routes?: readonly string[]): Promise<tasks.RouteTally[]> {
+    return this.#session.read((tx) => people.inFlight(tx, routes));
+  }
+
   async enqueue(
     given: readonly tasks.NewTask[],
     check?: CheckAnswers,

@@ -105,6 +105,7 @@ const page = `
      and (created_at, task_id) < (@created_at, @task)
      and (@status is null or status = @status) and (@machine is null or machine = @machine)
      and (@claimed_by is null or claimed_by = @claimed_by)
+     and (@in_flight = 0 or finished_at is null)
    order by created_at desc, task_id desc limit @count`;
 export const selectPage = `select * from step_tracker where true ${page}`;
 export const selectPageOfDeadLetters = `
@@ -112,3 +113,26 @@ export const selectPageOfDeadLetters = `
 /** The owner's index: it holds few. */
 export const selectPageOfPod = `
   select * from step_tracker where claimed_by = @claimed_by ${page}`;
+
+const tallies = `
+  route, machine, version,
+  sum(status = 'pending') as pending, sum(status = 'waiting') as waiting,
+  sum(status = 'claimed') as claimed,
+  sum(status <> 'claimed' and pinned_to is not null) as pinned,
+  sum(status <> 'claimed' and pinned_to is null and wait_for is 'version') as shelved,
+  sum(status <> 'claimed' and pinned_to is null and wait_for is not 'version'
+      and crashes >= 2) as suspect`;
+/** What has not ended, by route. */
+export const countInFlight = `
+  select ${tallies} from step_tracker where status in ('pending', 'waiting', 'claimed')
+   group by route, machine, version order by route`;
+/** @routes as JSON: what is in their heads, due or not. Each part is written as its index is. */
+export const countClaimable = `
+  select ${tallies} from step_tracker
+   where route in (select value from json_each(@routes)) and (
+     (status = 'pending' and paused = 0 and pinned_to is null and crashes < 2)
+     or (status = 'waiting' and paused = 0 and pinned_to is null and crashes < 2
+         and wait_for <> 'turn')
+     or (crashes >= 2 and status in ('pending', 'waiting') and paused = 0
+         and wait_for is not 'turn' and pinned_to is null))
+   group by route, machine, version order by route`;
