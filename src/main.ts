@@ -15,7 +15,7 @@ import {
   untilOf,
 } from './engine/index.ts';
 import { NoStoreError } from './fleet/errors.ts';
-import type { Member, PodStatus } from './fleet/index.ts';
+import type { Member, MemberStatus } from './fleet/index.ts';
 import { type Duration, isRunId, type RunId, show, turn } from './ground/index.ts';
 import {
   dueOf,
@@ -41,10 +41,11 @@ export interface FleetStatus {
   readonly slots: number;
   readonly queued: number;
   readonly inMemory: number;
+  readonly blocked: number;
   readonly stalledBy: string | undefined;
   readonly alarms: readonly string[];
   readonly machines: readonly string[];
-  readonly pod: PodStatus | undefined;
+  readonly pod: MemberStatus | undefined;
 }
 
 export class Fleet implements AsyncDisposable {
@@ -196,7 +197,7 @@ export class Fleet implements AsyncDisposable {
       stalledBy: stalledBy?.message,
       alarms: alarms.map((alarm) => alarm.message),
       machines: registry.all().map(routeOf),
-      pod: this.#options.isClient ? undefined : member?.pod.status,
+      pod: this.#options.isClient ? undefined : member?.status,
     };
   }
 

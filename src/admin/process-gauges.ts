@@ -8,6 +8,7 @@ export interface Observed {
   readonly slots: number;
   readonly queued: number;
   readonly inMemory: number;
+  readonly blocked: number;
   readonly stalledBy: string | undefined;
   readonly alarms: readonly string[];
   readonly pod:
@@ -18,6 +19,7 @@ export interface Observed {
         readonly held: number;
         readonly capacity: number;
         readonly unflushed: number;
+        readonly blocked: number | undefined;
         readonly fleet: readonly { readonly status: string }[];
       }
     | undefined;
@@ -37,12 +39,14 @@ export function processGauges(pressure: Pressure, observed: Observed | undefined
   };
 }
 
-function engineGauges({ busy, slots, queued, inMemory, stalledBy, alarms }: Observed): Gauges {
+function engineGauges(observed: Observed): Gauges {
+  const { busy, slots, queued, inMemory, blocked, stalledBy, alarms } = observed;
   return {
     fleetq_slots_busy: busy,
     fleetq_slots: slots,
     fleetq_runs_queued: queued,
     fleetq_runs_in_memory: inMemory,
+    fleetq_runs_blocked: blocked,
     fleetq_journal_stalled: stalledBy === undefined ? 0 : 1,
     fleetq_journal_alarms: alarms.length,
   };
@@ -55,6 +59,7 @@ function podGauges(pod: NonNullable<Observed['pod']>): Gauges {
     fleetq_runs_held: pod.held,
     fleetq_runs_capacity: pod.capacity,
     fleetq_records_unflushed: pod.unflushed,
+    fleetq_tasks_blocked: pod.blocked,
     fleetq_pods_up: pod.fleet.filter(({ status }) => status === 'up').length,
   };
 }

@@ -16,6 +16,8 @@ export const Exit = {
   /** The run has not ended within --timeout; it goes on. */
   timedOut: 7,
   doctorFoundProblems: 8,
+  /** With these machines some runs in flight would not go on. */
+  planFoundBlocked: 9,
   /** A defect of FleetQ, or an error that nobody caught. */
   internal: 70,
   /** A second Ctrl-C or SIGTERM: ended at once. */
@@ -59,6 +61,6 @@ export function exitOf(code: string): ExitCode {
 export const EXIT_HELP = `
 Exit codes:
   0 ok · 1 failed · 2 usage or input · 3 nothing found · 4 the run failed · 5 held or unreachable
-  6 the store has to be migrated · 7 timed out · 8 doctor found problems · 70 internal error
-  130, 143 ended by a second signal
+  6 the store has to be migrated · 7 timed out · 8 doctor found problems · 9 plan found blocked runs
+  70 internal error · 130, 143 ended by a second signal
 `;

@@ -31,6 +31,7 @@ export function addFleet(program: Command, add: Add): void {
     .addHelpText('after', WORKER_HELP);
   addTasks(add);
   addPods(add);
+  addPlan(add);
   addDeadLetters(program, add);
   addMigrate(program, add);
 }
@@ -88,6 +89,25 @@ function addPods(add: Add): void {
   )
     .option('--dry-run', 'only say who is missing')
     .addHelpText('after', SWEEP_HELP);
+}
+
+function addPlan(add: Add): void {
+  add(
+    'machines',
+    'List the versions that are live in the fleet: pods, runs, and what is blocked.',
+    async () => (await import('./fleet/versions.ts')).machines,
+    [...STORE_SETTINGS, 'machines'],
+  ).option('--all', 'also versions that no pod has and no run stands under');
+  add(
+    'plan',
+    'Say what would become of each run in flight if every pod had these machines.',
+    async () => (await import('./fleet/plan.ts')).plan,
+    ['dataDir', ...STORE_SETTINGS, 'machines'],
+  )
+    .option('--sample [count]', 'try the upgrades of so many runs of a machine (100), or of all')
+    .option('--out <file>', 'write one JSON object a line, for every run')
+    .option('--staying <names>', 'pods that are not deployed, with commas between them')
+    .addHelpText('after', PLAN_HELP);
 }
 
 function addDeadLetters(program: Command, add: Add): void {
@@ -159,6 +179,25 @@ function addMigrate(program: Command, add: Add): void {
   );
 }
 
+const PLAN_HELP = `
+continues   its version is there
+advances    a newer version goes on where it stands: its line begins with the recorded phases
+upgrades    a newer version has an upgrade for it; without --sample that is not tried
+blocked     none of these: it waits, unharmed, for a pod that has its version
+ends        its records have ended, which the next pod tells the store
+fails       no pod could go on with its row or its records: it becomes a dead letter
+
+A run REPEATS a phase that a pod is inside right now, work or persist, if it does not finish within the
+drain budget: the next pod asks check first, and calls the phase again unless that hands off. Nothing
+that is on record is done again.
+
+Nothing is written. Exit 9 where a run would be blocked or fail, or a machine was changed under its
+version.
+
+Examples:
+  fleetq plan --machines ./next/machines
+  fleetq plan --machines ./next/machines --sample all --out plan.jsonl --json
+`;
 const WORKER_HELP = `
 SIGTERM or Ctrl-C drains: phases in hand finish within the budget, other pods take the rest, exit 0.
 A second one ends it at once.

@@ -1,7 +1,8 @@
 /** fleetq run <id> [--json]: everything that is known of one run, or of a task of the fleet. */
 import type { RunSummary } from '../engine/index.ts';
+import { LiveRoutes } from '../fleet/index.ts';
 import { isoTime, showDuration, systemClock } from '../ground/index.ts';
-import type { TaskRow } from '../store/index.ts';
+import type { Store, TaskRow } from '../store/index.ts';
 import type { Execute } from './command.ts';
 import { Exit } from './exit.ts';
 import { onTaskOrRun } from './fleet/reach-tasks.ts';
@@ -15,10 +16,12 @@ import { plain } from './table.ts';
 export const run: Execute = async (context, options, id) => {
   const { config, output } = context;
   idOf(id, 'the argument');
-  const onTask = async (row: TaskRow) => {
-    if (output.isJson) output.json(viewOf(row));
+  const onTask = async (row: TaskRow, store: Store) => {
+    const live = row.finishedAt === undefined ? new LiveRoutes(await store.pods()) : undefined;
+    const view = viewOf(row, live);
+    if (output.isJson) output.json(view);
     else {
-      showTask(viewOf(row), output);
+      showTask(view, output);
       output.note(`\nits records: fleetq events ${row.id}`);
     }
     return Exit.ok;

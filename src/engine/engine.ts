@@ -145,7 +145,8 @@ export class Engine {
   }
   get load(): Load {
     const { busy, size, waiting } = this.#admission.slots;
-    return { busy, slots: size, queued: waiting, inMemory: this.#runs.live.size };
+    const { live, blockedCount: blocked } = this.#runs;
+    return { busy, slots: size, queued: waiting, inMemory: live.size, blocked };
   }
 
   /** Never rejects: a promise of its own for that would weigh on every run in a phase. */

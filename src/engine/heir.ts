@@ -3,22 +3,25 @@
  * where that one is not here, a newer one may have it, and what moves the run there is recorded before
  * a phase of it begins. One that nobody has begun has no line yet, so a newer version starts it.
  */
-import type { Json, RunId } from '../ground/index.ts';
+import { assert, type Json, type RunId } from '../ground/index.ts';
 import type { StoredRecord } from '../journal/index.ts';
 import {
   type AdvancedEvent,
   type Ending,
+  forecastOf,
   type Interruption,
   originOf,
+  type PastRecord,
   type Plan,
   type Registry,
   registeredFor,
   routeOf,
   type Succession,
   type SuccessionPorts,
-  successionOf,
   successionOfNew,
+  type Tries,
   toldEnding,
+  type Untried,
   type UpgradedEvent,
 } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
@@ -46,7 +49,26 @@ export type Heir =
   /** No pod that has its version could go on with these records. */
   | { readonly kind: 'unfit'; readonly reason: string };
 
+/** What is to become of a run that comes from elsewhere: nothing is told or written yet. */
+export type Fate =
+  | Exclude<Succession, { readonly reason: string }>
+  | Untried
+  | Exclude<Heir, { readonly kind: 'run' }>;
+
 /** At once where its version is here, as nearly always; a newer one asks its schemas. */
+export function fateOf(
+  ports: HeirPorts,
+  records: readonly PastRecord[],
+  tries: Tries = () => true,
+): Fate | Promise<Fate> {
+  const here = registeredFor(ports.registry, records);
+  // Whoever has its version would be given it again and again: a person has to look at it.
+  if (here) return 'reason' in here ? { kind: 'unfit', reason: here.reason } : here;
+  const ending = toldEnding(records);
+  if (ending) return { kind: 'ended', ending };
+  return forecastOf(ports, ports.registry, records, tries) as Promise<Fate>;
+}
+
 export function heirOf(
   ports: HeirPorts,
   id: RunId,
@@ -54,26 +76,18 @@ export function heirOf(
   records: readonly StoredRecord[],
 ): Heir | Promise<Heir> {
   const { registry } = ports;
-  const here = registeredFor(registry, records);
-  if (!here) {
-    const ending = toldEnding(records);
-    if (ending) return { kind: 'ended', ending };
-    return successionOf(ports, registry, records).then((next) => heirBy(next, id, epoch, records));
-  }
   const origin = originOf(records);
-  tellIfChanged(registry, registry.find(origin.machine, origin.version)!, origin);
-  // Whoever has its version would be given it again and again: a person has to look at it.
-  if ('reason' in here) return { kind: 'unfit', reason: here.reason };
-  return heirBy(here, id, epoch, records);
+  const here = registry.find(origin.machine, origin.version);
+  if (here) tellIfChanged(registry, here, origin);
+  const fate = fateOf(ports, records);
+  return fate instanceof Promise
+    ? fate.then((next) => heirBy(next, id, epoch, records))
+    : heirBy(fate, id, epoch, records);
 }
 
-function heirBy(
-  next: Succession,
-  id: RunId,
-  epoch: number,
-  records: readonly StoredRecord[],
-): Heir {
-  if ('reason' in next) return { kind: 'blocked', reason: next.reason };
+function heirBy(next: Fate, id: RunId, epoch: number, records: readonly StoredRecord[]): Heir {
+  assert(next.kind !== 'untried', 'every upgrade was to be asked');
+  if ('reason' in next || 'ending' in next) return next;
   const { state, lastError } = 'folded' in next ? next.folded : { ...next, lastError: undefined };
   const run = liveRunOf(next.plan, id, epoch, state, records, lastError);
   if (!('event' in next)) return { kind: 'run', run };
@@ -110,17 +124,26 @@ interface Unbegun {
 }
 
 /** As a newer version begins it; or in words why none that is here can. */
-export async function beginningOf(
+export async function beginningOf(ports: HeirPorts, unbegun: Unbegun): Promise<Beginning | string> {
+  const found = await forecastBeginning(ports, unbegun, () => true);
+  assert(!(typeof found === 'object' && 'kind' in found), 'every upgrade was to be asked');
+  return found;
+}
+
+/** The same, where not every upgrade is asked. */
+export async function forecastBeginning(
   ports: HeirPorts,
   { machine, version, input, carried: records = [] }: Unbegun,
-): Promise<Beginning | string> {
+  tries: Tries,
+): Promise<Beginning | Untried | string> {
   const asked = { machine, version, fingerprint: '' };
-  const found = await successionOfNew(ports, ports.registry, asked, input);
+  const found = await successionOfNew(ports, ports.registry, asked, input, tries);
   if ('reason' in found) return found.reason;
+  const route = routeOf(found.plan);
+  const cannot = `it goes on from what version ${version} had finished, which ${route} cannot`;
+  if ('kind' in found) return records.length === 0 ? found : cannot;
   const { plan, event } = found;
   const carried = event ?? carriedOver(plan, records);
-  if (records.length > 0 && (event || !carried)) {
-    return `it goes on from what version ${version} had finished, which ${routeOf(plan)} cannot`;
-  }
+  if (records.length > 0 && (event || !carried)) return cannot;
   return { plan, input: event?.input ?? input, carried };
 }

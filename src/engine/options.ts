@@ -35,4 +35,6 @@ export interface Load {
   readonly slots: number;
   readonly queued: number;
   readonly inMemory: number;
+  /** Runs of this host that no version which is here can go on with. */
+  readonly blocked: number;
 }

@@ -109,6 +109,12 @@ export class RunTable {
     for (const waiter of waiters) waiter.reject(error);
   }
 
+  get blockedCount(): number {
+    let count = 0;
+    for (const { status } of this.setAside.values()) if (status === 'blocked') count += 1;
+    return count;
+  }
+
   #takeWaiters(id: RunId): ReadonlySet<Waiter> {
     const waiters = this.#waiters.get(id);
     if (!waiters) return NOBODY;

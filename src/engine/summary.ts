@@ -21,6 +21,8 @@ export interface RunSummary {
   readonly machine: string;
   readonly version: number;
   readonly key?: string | undefined;
+  /** Where it is a task of the fleet that is held here. */
+  readonly generation?: number | undefined;
   readonly status: RunStatus;
   readonly outcome?: Outcome | undefined;
   /** Where it is, or where it ended. */
@@ -59,6 +61,7 @@ export function summarise(row: RunRow, records: readonly StoredRecord[], now: nu
     machine: row.machine,
     version: row.version,
     key: row.key,
+    generation: row.generation,
     status: ending
       ? STATUS_OF_OUTCOME[ending.outcome]
       : dueAt && dueAt > now

@@ -4,15 +4,7 @@
  * looking at what the store says this pod holds. A row that makes no sense becomes a dead letter.
  */
 import type { Engine } from '../engine/index.ts';
-import {
-  describeError,
-  encodeJson,
-  FleetqError,
-  isRunId,
-  type Json,
-  type RunId,
-  TooLargeError,
-} from '../ground/index.ts';
+import { describeError, FleetqError, isRunId, type RunId } from '../ground/index.ts';
 import { type EventRow, UnknownRecordError } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { ClaimedTask, Segment, Store } from '../store/index.ts';
@@ -21,6 +13,7 @@ import { BadTaskError, ClaimLostError } from './errors.ts';
 import { HeldRun, type Keeper } from './held-run.ts';
 import { rowsOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
+import { inputOf } from './task-input.ts';
 
 export interface AcceptorPorts {
   readonly store: Pick<Store, 'histories'>;
@@ -124,7 +117,7 @@ export class Acceptor {
       version: task.version,
       tie: held,
       pod,
-      input: this.#inputOf(task),
+      input: inputOf(task, this.#ports.payloadBytesMax),
       key: task.key,
       deadlineMs: task.deadlineMs,
       ageMs: task.ageMs,
@@ -153,26 +146,6 @@ export class Acceptor {
   #isOfOtherCode({ task, machine, version }: ClaimedTask): boolean {
     const [newest] = this.#ports.registry.versions(machine);
     return isRunId(task) && (newest === undefined || newest.version < version);
-  }
-
-  #inputOf(task: ClaimedTask): Json {
-    const { payload, machine } = task;
-    if (task.oversizeBytes !== undefined) {
-      throw new TooLargeError(`the input of ${machine}`, this.#ports.payloadBytesMax);
-    }
-    if (payload === undefined) {
-      throw new BadTaskError('the payload is missing', {
-        hint: 'write JSON into the column payload; null is JSON too',
-      });
-    }
-    let input: Json;
-    try {
-      input = JSON.parse(payload) as Json;
-    } catch (cause) {
-      throw new BadTaskError(`the payload is not JSON: ${describeError(cause).message}`, { cause });
-    }
-    encodeJson(input, `the input of ${machine}`, this.#ports.payloadBytesMax);
-    return input;
   }
 }
 

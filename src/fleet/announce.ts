@@ -41,13 +41,14 @@ export async function announceMachines(ports: AnnouncePorts): Promise<void> {
     if (known.route.startsWith(RECOVERY_PREFIX)) continue;
     const plan = plans.get(known.route)!;
     if (changedMachines === 'refuse')
-      throw new MachineChangedError(known.route, since(known, plan));
+      throw new MachineChangedError(known.route, changesSince(known, plan));
     const { name: machine, version, fingerprint: registered } = plan;
     tell('machine.changed', () => ({ machine, version, recorded: known.fingerprint, registered }));
   }
 }
 
-function since({ shape }: Announcement, plan: Plan): string[] {
+/** What a machine has become since the fleet first heard of it. */
+export function changesSince({ shape }: Announcement, plan: Plan): string[] {
   try {
     return changesOf(shape, plan.shape);
   } catch {

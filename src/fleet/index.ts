@@ -1,5 +1,6 @@
 /** Many pods that share only a database: claims, heartbeats, settlements, recovery. */
-export { type ChangedMachines, MachineChangedError } from './announce.ts';
+export { type ChangedMachines, changesSince, MachineChangedError } from './announce.ts';
+export { blockedCount, isBlocked, LiveRoutes, whyBlocked } from './blocked.ts';
 export { type DeadLetterEntry, type DeadLetters, SqliteDeadLetters } from './dead-letters.ts';
 export {
   BadTaskError,
@@ -9,10 +10,17 @@ export {
   TaskKeyConflictError,
   TaskNotFoundError,
 } from './errors.ts';
+export {
+  type FateWord,
+  type Forecast,
+  type ForecastPorts,
+  forecastRun,
+  forecastTask,
+} from './forecast.ts';
 export { inlineHeart, type MakeHeart } from './heart.ts';
 export { rowsOf, segmentOf } from './history.ts';
 export type { Life } from './life.ts';
-export { Member, type MemberPorts } from './member.ts';
+export { Member, type MemberPorts, type MemberStatus } from './member.ts';
 export {
   checkTimes,
   type PodLimits,

@@ -5,12 +5,13 @@ import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ChangedMachines } from './announce.ts';
+import { BlockedWatch } from './blocked-watch.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { MakeHeart } from './heart.ts';
 import { type Chore, Leader } from './leader.ts';
 import { Mirror } from './mirror.ts';
 import type { PodLimits, PodTimes } from './options.ts';
-import { Pod } from './pod.ts';
+import { Pod, type PodStatus } from './pod.ts';
 import type { Recovery } from './recovery.ts';
 import { Results } from './results.ts';
 import { Routes } from './routes.ts';
@@ -39,8 +40,14 @@ export interface MemberPorts {
   readonly onDrainWanted: () => void;
 }
 
+export interface MemberStatus extends PodStatus {
+  /** Tasks of the fleet that no pod which is up can go on with; told by the pod that leads. */
+  readonly blocked: number | undefined;
+}
+
 const RECONCILE_MS = 30_000;
 const RETENTION_MS = 600_000;
+const BLOCKED_EVERY_MS = 15_000;
 
 export class Member {
   readonly store: Store;
@@ -50,6 +57,7 @@ export class Member {
   readonly #results: Results;
   readonly #suspects: Suspects;
   readonly #mirror: Mirror;
+  readonly #blocked: BlockedWatch;
 
   constructor(ports: MemberPorts) {
     const { store, registry, clock, random, limits } = ports;
@@ -71,6 +79,7 @@ export class Member {
       begin: ports.beginSuspects,
     });
     this.#mirror = new Mirror({ ...ports, life: () => this.pod.life });
+    this.#blocked = new BlockedWatch({ store, clock, everyMs: BLOCKED_EVERY_MS });
     this.pod = new Pod(
       { ...ports, routes, adoptLocal: (tasks) => this.#mirror.adopt(tasks) },
       {
@@ -78,6 +87,7 @@ export class Member {
         onBeat: (life) => {
           // Also one for suspects: the oldest pod is everybody's leader, and somebody has to sweep.
           this.#leader.look(life);
+          this.#blocked.look(life);
           if (!ports.isSuspectsOnly) this.#suspects.look();
         },
         onEnded: () => this.#results.hint(),
@@ -97,6 +107,10 @@ export class Member {
   /** Whoever shows this local run to the fleet. */
   shadow(run: LiveRun): Shadow | undefined {
     return this.#mirror.shadow(run);
+  }
+
+  get status(): MemberStatus {
+    return { ...this.pod.status, blocked: this.#blocked.count };
   }
 
   start(): Promise<void> {

@@ -51,8 +51,9 @@ export {
   type UpgradedEvent,
 } from './run-state.ts';
 export { type Parsed, parseWith } from './schema.ts';
-export { changesOf } from './shape.ts';
+export { changesOf, stateAfter } from './shape.ts';
 export {
+  forecastOf,
   type NewSuccession,
   type Registered,
   registeredFor,
@@ -60,6 +61,8 @@ export {
   type SuccessionPorts,
   successionOf,
   successionOfNew,
+  type Tries,
+  type Untried,
   whyNobody,
 } from './succession.ts';
 export type * from './types.ts';

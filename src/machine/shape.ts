@@ -3,6 +3,7 @@
  * the source of a function. Its hash is the fingerprint; the shape itself is kept where people may want
  * to know what has changed.
  */
+import { PHASES } from './chart.ts';
 import type { SleepPlan, StepPlan } from './plan.ts';
 import type { AnySchema } from './types.ts';
 
@@ -36,6 +37,18 @@ function schemaShape(schema: AnySchema | undefined): string | null {
     // Transforms and the like have no JSON Schema; the vendor is all that can be said.
   }
   return String(standard.vendor);
+}
+
+/** The state that a line of this shape leads to when a phase is done; undefined where it has none such. */
+export function stateAfter(shape: string, state: string): string | undefined {
+  const [, , parts] = JSON.parse(shape) as Shape;
+  const states = [...partsBy(parts)].flatMap(([step, { phases }]) =>
+    [...PHASES, 'sleep']
+      .filter((phase) => phases.includes(phase))
+      .map((phase) => `${step}.${phase}`),
+  );
+  const at = states.indexOf(state);
+  return at < 0 ? undefined : (states[at + 1] ?? 'completed');
 }
 
 /** What is different about the second of two shapes, in words; both as `shapeOf` made them. */

@@ -11,7 +11,7 @@
  * The newest version is asked first, and an older one than the run's is never asked. Nothing here
  * writes: what is found may as well be a forecast.
  */
-import { describeError, type Json } from '../ground/index.ts';
+import { assert, describeError, type Json } from '../ground/index.ts';
 import { type AskPorts, askUpgrade } from './ask-upgrade.ts';
 import { type Folded, foldRecords, type Origin, originOf, type PastRecord } from './fold.ts';
 import { notBegun, readOldState } from './old-run.ts';
@@ -45,21 +45,44 @@ export type Succession =
 
 export type SuccessionPorts = AskPorts;
 
+/** A newer version has an upgrade for the run, which was not asked: it may yet refuse. */
+export interface Untried {
+  readonly kind: 'untried';
+  readonly plan: Plan;
+}
+
+/** Whether the upgrade of that machine is asked; whoever only looks ahead may leave it. */
+export type Tries = (plan: Plan) => boolean;
+
 /** Whatever becomes of the run; nothing is written. */
 export async function successionOf(
   ports: SuccessionPorts,
   registry: Registry,
   records: readonly PastRecord[],
 ): Promise<Succession> {
+  const found = await forecastOf(ports, registry, records, () => true);
+  assert(found.kind !== 'untried', 'every upgrade was to be asked');
+  return found;
+}
+
+/** The same, where not every upgrade is asked. */
+export async function forecastOf(
+  ports: SuccessionPorts,
+  registry: Registry,
+  records: readonly PastRecord[],
+  tries: Tries,
+): Promise<Succession | Untried> {
   const registered = registeredFor(registry, records);
   if (registered) return registered;
+  const origin = originOf(records);
   const refusals: string[] = [];
-  for (const plan of newerThan(registry, originOf(records))) {
+  for (const plan of newerThan(registry, origin)) {
+    if (plan.upgrades.has(origin.version) && !tries(plan)) return { kind: 'untried', plan };
     const found = await successionBy(ports, plan, records);
     if (typeof found !== 'string') return found;
     refusals.push(found);
   }
-  return { kind: 'blocked', reason: whyNot(registry, originOf(records), refusals) };
+  return { kind: 'blocked', reason: whyNot(registry, origin, refusals) };
 }
 
 /** What becomes of a run that nobody has begun. `event`: what its upgrade makes of it, if it has one. */
@@ -73,7 +96,8 @@ export async function successionOfNew(
   registry: Registry,
   asked: Origin,
   input: Json,
-): Promise<NewSuccession> {
+  tries: Tries = () => true,
+): Promise<NewSuccession | Untried> {
   const here = registry.find(asked.machine, asked.version);
   if (here) return { plan: here };
   const refusals: string[] = [];
@@ -81,6 +105,7 @@ export async function successionOfNew(
     const state = notBegun(input);
     const upgrade = plan.upgrades.get(asked.version);
     if (upgrade) {
+      if (!tries(plan)) return { kind: 'untried', plan };
       const event = await askUpgrade(ports, plan, upgrade, asked.version, state);
       return typeof event === 'string' ? upgradeFailed(plan, asked, event) : { plan, event };
     }

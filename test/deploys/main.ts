@@ -1,10 +1,16 @@
 /** npm run deploys -- NAME [flags]: proofs of deploys, each in a file of its own. */
 const PROOFS: Readonly<Record<string, () => Promise<unknown>>> = {
   roll: () => import('./roll-main.ts'),
+  plan: async () => {
+    const { main } = await import('./plan-main.ts');
+    process.exitCode = await main(process.argv.slice(3));
+  },
 };
 
 const name = process.argv[2];
 const proof = name === undefined ? undefined : PROOFS[name];
+// An exit, and not a mere death, so that the server is taken along.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 if (proof) await proof();
 else {
   const names = Object.keys(PROOFS).join(', ');

@@ -41,7 +41,6 @@ if (values.help) {
 }
 const [pods, times] = [wholeFlag('pods', values.pods, 1), wholeFlag('times', values.times, 1)];
 if (pods < 2) misused('--pods wants 2 or more: both codes have to be there in the end');
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 // A copy of its own, so that nothing changes under the fleet.
 const place = buildPackage(undefined);

@@ -25,7 +25,7 @@ export const list: Execute = async ({ config, output }, options) => {
   const rows = await withStore(config, (store) =>
     store.list({ isDeadLetter: true, machine, before, countMax }),
   );
-  const found = rows.map(viewOf);
+  const found = rows.map((row) => viewOf(row));
   if (output.isJson) output.json({ deadLetters: found });
   else if (found.length > 0) output.table(found, columns(systemClock.now()));
   else output.note('no dead letters');

@@ -13,10 +13,13 @@ export async function recordsOf(
   // Retention may have been there since the row was read.
   if (segments.length === 0) return [];
   const rows = rowsOf(id, segments, lastHash);
-  return decode(id, rows).filter(({ seq }) => seq > after);
+  return decodeRecords(id, rows).filter(({ seq }) => seq > after);
 }
 
-function decode(id: TaskRow['id'], rows: Parameters<typeof decodeRows>[1]): StoredRecord[] {
+export function decodeRecords(
+  id: TaskRow['id'],
+  rows: Parameters<typeof decodeRows>[1],
+): StoredRecord[] {
   try {
     return decodeRows(id, rows, identityCodec);
   } catch (cause) {

@@ -16,7 +16,7 @@ export function podDirectory(dataDir: string, number: number): string {
 }
 
 /** The directory itself, and one for each pod that was ever started below it. */
-function podDirectories(dataDir: string): string[] {
+export function podDirectories(dataDir: string): string[] {
   const names = existsSync(dataDir) ? readdirSync(dataDir) : [];
   const below = names.filter((name) => POD_DIRECTORY.test(name)).sort();
   return [dataDir, ...below.map((name) => join(dataDir, name))];

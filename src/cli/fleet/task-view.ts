@@ -1,4 +1,5 @@
 /** Tasks as people and programs see them: one line in a list, or all that is known. */
+import { isBlocked, type LiveRoutes, whyBlocked } from '../../fleet/index.ts';
 import { isoTime, showDuration, systemClock } from '../../ground/index.ts';
 import type { TaskRow, TaskStatus } from '../../store/index.ts';
 import type { Output } from '../output.ts';
@@ -21,6 +22,8 @@ export interface TaskView {
   readonly crashes: number;
   readonly claims: number;
   readonly waitsFor?: string | undefined;
+  /** Why no pod that is up can go on with it, where none can. */
+  readonly blocked?: string | undefined;
   readonly control?: string | undefined;
   readonly pinnedTo?: string | undefined;
   readonly enqueuedAt: number;
@@ -43,7 +46,8 @@ export const STYLE_OF_TASK: Record<TaskStatus, Style> = {
   cancelled: 'gray',
 };
 
-export function viewOf(row: TaskRow): TaskView {
+/** `live`: what pods that are up can run; where it is given, what is blocked is told. */
+export function viewOf(row: TaskRow, live?: LiveRoutes): TaskView {
   return {
     id: row.id,
     machine: row.machine,
@@ -59,6 +63,7 @@ export function viewOf(row: TaskRow): TaskView {
     crashes: row.crashes,
     claims: row.claims,
     waitsFor: row.waitFor,
+    blocked: live && isBlocked(live, row) ? whyBlocked(live, row) : undefined,
     control: row.control,
     pinnedTo: row.pinnedTo,
     enqueuedAt: row.createdAt,
@@ -89,14 +94,19 @@ export function taskColumns(now: number): Column<TaskView>[] {
     { head: 'MACHINE', text: (task) => `${task.machine}@${task.version}`, isElastic: true },
     {
       head: 'STATUS',
-      text: (task) => (task.outcome === 'handedOff' ? 'handed off' : task.status),
-      data: (task) => task.status,
-      style: (task) => STYLE_OF_TASK[task.status],
+      text: statusText,
+      data: (task) => (task.blocked === undefined ? task.status : 'blocked'),
+      style: (task) => (task.blocked === undefined ? STYLE_OF_TASK[task.status] : 'red'),
     },
     { head: 'RETRIES', text: (task) => `${task.retries}`, align: 'right' },
     { head: 'CRASHES', text: (task) => `${task.crashes}`, align: 'right' },
     { head: 'AGE', text: (task) => ageOf(task, now), align: 'right' },
   ];
+}
+
+function statusText({ blocked, outcome, status }: TaskView): string {
+  if (blocked !== undefined) return 'blocked';
+  return outcome === 'handedOff' ? 'handed off' : status;
 }
 
 /** From when it was enqueued to its end, or to now. */
@@ -115,6 +125,7 @@ export function showTask(task: TaskView, output: Output): void {
     ['status', paint(STYLE_OF_TASK[task.status], task.status)],
     ['outcome', task.outcome],
     ['waits for', task.waitsFor],
+    ['blocked', task.blocked],
     ['pod', task.pod],
     ['asked to', task.control],
     ['generation', task.generation > 1 ? `${task.generation}` : undefined],

@@ -57,7 +57,8 @@ const columns = sql`
   task_id, generation, machine, version, queue, priority, ${msOf('run_at')} as run_at, status,
   wait_for, claim_epoch, claimed_by, retry_count, retries_max, crashes, claims, control, paused, key,
   pinned_to, ${msOf('deadline_at')} as deadline_at, payload, outcome, result, error, last_seq,
-  last_hash, carry_from, interrupted, ${msOf('created_at')} as created_at, ${msOf('last_update')} as last_update,
+  last_hash, carry_from, interrupted, ${msOf('created_at')} as created_at,
+  ${msOf('last_update')} as last_update,
   ${msOf('finished_at')} as finished_at, ${msOf('discarded_at')} as discarded_at`;
 
 /** $1 ids. */

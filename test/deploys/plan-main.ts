@@ -1,0 +1,51 @@
+/** npm run deploys -- plan: what becomes of every run, foretold and held against a real deploy. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '../support/postgres.ts';
+import { readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
+import { showPlan } from './plan-figures.ts';
+
+const HELP = `npm run deploys -- plan [flags]
+
+Pods of version 1 put runs in flight at every place of their lines. fleetq plan writes what becomes of each
+into a file; the pods are drained and pods of version 2 started; the file is held against the store, the
+histories and a ledger of every call. Ends with 1 where they disagree on a run.
+
+  --runs N    how many; 10,000 unless said
+  --json      one JSON object as the last line
+  --save      adds a leg to the results
+`;
+const SHOWN_MAX = 20;
+
+export async function main(args: readonly string[]): Promise<number> {
+  const { values } = readFlags({
+    args: [...args],
+    options: {
+      runs: { type: 'string', default: '10000' },
+      json: { type: 'boolean' },
+      save: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const runs = wholeFlag('runs', values.runs, 100);
+  execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const directory = mkdtempSync(join(tmpdir(), 'fleetq-plan-'));
+  const postgres = await startPostgres(['max_connections=200']);
+  try {
+    const onProgress = (line: string) => process.stderr.write(`${line}\n`);
+    const url = await postgres.createDatabase();
+    const { figures, wrong } = await showPlan({ runs, url, directory, onProgress });
+    for (const { run, what } of wrong.slice(0, SHOWN_MAX)) onProgress(`${run}: ${what}`);
+    tellFigures('deploys', figures, values);
+    return wrong.length + figures.leftAtEnd > 0 ? 1 : 0;
+  } finally {
+    await postgres.remove();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
