@@ -55,7 +55,13 @@ export function parkedTasks(count: number): NewTask[] {
 
 /** They finish the phase that they are in when they are told to, and go no further. */
 export function betweenTasks(count: number): NewTask[] {
-  return tasks(count, () => 'finish', 0, isPhase);
+  const isLast = (place: string, line: readonly string[]) => place === line.at(-1);
+  return tasks(
+    count,
+    () => 'finish',
+    0,
+    (place, line) => isPhase(place) && !isLast(place, line),
+  );
 }
 
 export function insideTasks(count: number): NewTask[] {
@@ -76,12 +82,13 @@ function tasks(
   count: number,
   howAt: (place: string, index: number) => How,
   priority: number,
-  isPlace: (place: string) => boolean = () => true,
+  isPlace: (place: string, line: readonly string[]) => boolean = () => true,
 ): NewTask[] {
   return Array.from({ length: count }, (_, index) => {
     const machine = MACHINES[index % MACHINES.length]!;
     const round = Math.floor(index / MACHINES.length);
-    const places = LINES[machine]!.filter(isPlace);
+    const line = LINES[machine]!;
+    const places = line.filter((place) => isPlace(place, line));
     const halt = places[round % places.length]!;
     const isBad = machine === 'plan/carry' && round % 6 === 5;
     const input = { halt, how: howAt(halt, index), isStrict: round % 2 === 0, isBad };

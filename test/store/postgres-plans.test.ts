@@ -4,7 +4,11 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { archiveMoved, archiveSegments } from '../../src/store/postgres/run-events.sql.ts';
-import { claimTasks, wakeBlocked } from '../../src/store/postgres/step-tracker-claim.sql.ts';
+import {
+  claimTasks,
+  countClaimable,
+  wakeBlocked,
+} from '../../src/store/postgres/step-tracker-claim.sql.ts';
 import { selectUnsettled, settleTasks } from '../../src/store/postgres/step-tracker-settle.sql.ts';
 import { failHopelessTasks, takeTasks } from '../../src/store/postgres/step-tracker-sweep.sql.ts';
 import { TASK_ID_PATTERN } from '../../src/store/reasons.ts';
@@ -188,4 +192,16 @@ test('an archive looks up the tasks it is about, ended or not, and nobody else',
 
 test('to wake what waits for a version looks at no sleeper that is far off', async () => {
   expect(await rowsLookedAt(wakeBlocked, [[ROUTE]], 'step_tracker')).toBeLessThan(300);
+});
+
+test('to count what is left of routes that nobody has looks at that, and not at the crowd', async () => {
+  const left = 300;
+  await crowd('0H', 'version', '8', left);
+  for (const analyse of ['select 1', 'analyze step_tracker']) {
+    await scene.client.query(analyse);
+    const none = await rowsLookedAt(countClaimable, [['sample/none@1']], 'step_tracker');
+    expect(none).toBeLessThan(20);
+    const some = await rowsLookedAt(countClaimable, [['sample/one@8']], 'step_tracker');
+    expect(some).toBeLessThan(4 * left);
+  }
 });

@@ -25,6 +25,9 @@ const WANTED: readonly (readonly [name: string, sql: string, index: string])[] =
   ['selectByKey', tasks.selectByKey, 'step_tracker_key'],
   ['selectPage', tasks.selectPage, 'step_tracker_newest'],
   ['selectPageOfDeadLetters', tasks.selectPageOfDeadLetters, 'step_tracker_failed'],
+  ...['step_tracker_ready', 'step_tracker_due', 'step_tracker_suspect'].map(
+    (index) => ['countClaimable', tasks.countClaimable, index] as const,
+  ),
   ['selectMalformed', housekeeping.selectMalformed, 'step_tracker_malformed'],
   ['selectPastDeadline', housekeeping.selectPastDeadline, 'step_tracker_deadline'],
   ['selectOfUnknownMachines', housekeeping.selectOfUnknownMachines, 'step_tracker_machine'],

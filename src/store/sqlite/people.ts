@@ -37,9 +37,9 @@ export function list(tx: Tx, filter: TaskFilter): TaskRow[] {
 }
 
 export function inFlight(tx: Tx, routes?: readonly string[]): RouteTally[] {
-  return routes === undefined
-    ? tx.all<RouteTally>(sql.countInFlight)
-    : tx.all<RouteTally>(sql.countClaimable, { routes: JSON.stringify(routes) });
+  if (routes === undefined) return tx.all<RouteTally>(sql.countInFlight);
+  const wanted = [...new Set(routes)].sort();
+  return wanted.flatMap((route) => tx.all<RouteTally>(sql.countClaimable, { route }));
 }
 
 export function cancel(tx: Tx, task: RunId, reason: string): ChangeAnswer {

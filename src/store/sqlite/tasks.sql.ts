@@ -126,13 +126,14 @@ const tallies = `
 export const countInFlight = `
   select ${tallies} from step_tracker where status in ('pending', 'waiting', 'claimed')
    group by route, machine, version order by route`;
-/** @routes as JSON: what is in their heads, due or not. Each part is written as its index is. */
+const ofRoute = 'select * from step_tracker where route = @route and paused = 0';
+/** @route: what is in its heads, due or not. Each part is written as its index is. */
 export const countClaimable = `
-  select ${tallies} from step_tracker
-   where route in (select value from json_each(@routes)) and (
-     (status = 'pending' and paused = 0 and pinned_to is null and crashes < 2)
-     or (status = 'waiting' and paused = 0 and pinned_to is null and crashes < 2
-         and wait_for <> 'turn')
-     or (crashes >= 2 and status in ('pending', 'waiting') and paused = 0
-         and wait_for is not 'turn' and pinned_to is null))
-   group by route, machine, version order by route`;
+  select ${tallies} from (
+    ${ofRoute} and status = 'pending' and pinned_to is null and crashes < 2
+    union all
+    ${ofRoute} and status = 'waiting' and pinned_to is null and crashes < 2 and wait_for <> 'turn'
+    union all
+    ${ofRoute} and crashes >= 2 and status in ('pending', 'waiting') and wait_for is not 'turn'
+      and pinned_to is null)
+   group by machine, version`;
