@@ -1,10 +1,7 @@
 /** npm run deploys -- NAME [flags]: proofs of deploys, each in a file of its own. */
 const PROOFS: Readonly<Record<string, () => Promise<unknown>>> = {
   roll: () => import('./roll-main.ts'),
-  plan: async () => {
-    const { main } = await import('./plan-main.ts');
-    process.exitCode = await main(process.argv.slice(3));
-  },
+  plan: () => import('./plan-main.ts'),
 };
 
 const name = process.argv[2];

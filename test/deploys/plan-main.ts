@@ -19,33 +19,32 @@ histories and a ledger of every call. Ends with 1 where they disagree on a run.
 `;
 const SHOWN_MAX = 20;
 
-export async function main(args: readonly string[]): Promise<number> {
-  const { values } = readFlags({
-    args: [...args],
-    options: {
-      runs: { type: 'string', default: '10000' },
-      json: { type: 'boolean' },
-      save: { type: 'boolean' },
-      help: { type: 'boolean' },
-    },
-  });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  const runs = wholeFlag('runs', values.runs, 100);
-  execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const directory = mkdtempSync(join(tmpdir(), 'fleetq-plan-'));
-  const postgres = await startPostgres(['max_connections=200']);
-  try {
-    const onProgress = (line: string) => process.stderr.write(`${line}\n`);
-    const url = await postgres.createDatabase();
-    const { figures, wrong } = await showPlan({ runs, url, directory, onProgress });
-    for (const { run, what } of wrong.slice(0, SHOWN_MAX)) onProgress(`${run}: ${what}`);
-    tellFigures('deploys', figures, values);
-    return wrong.length + figures.leftAtEnd > 0 ? 1 : 0;
-  } finally {
-    await postgres.remove();
-    rmSync(directory, { recursive: true, force: true });
-  }
+const { values } = readFlags({
+  args: process.argv.slice(3),
+  options: {
+    runs: { type: 'string', default: '10000' },
+    json: { type: 'boolean' },
+    save: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+const runs = wholeFlag('runs', values.runs, 100);
+// An exit, and not a mere death, so that the server is taken along.
+execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
+const directory = mkdtempSync(join(tmpdir(), 'fleetq-plan-'));
+const postgres = await startPostgres(['max_connections=200']);
+try {
+  const onProgress = (line: string) => process.stderr.write(`${line}\n`);
+  const url = await postgres.createDatabase();
+  const { figures, wrong } = await showPlan({ runs, url, directory, onProgress });
+  for (const { run, what } of wrong.slice(0, SHOWN_MAX)) onProgress(`${run}: ${what}`);
+  tellFigures('deploys', figures, values);
+  process.exitCode = wrong.length + figures.leftAtEnd > 0 ? 1 : 0;
+} finally {
+  await postgres.remove();
+  rmSync(directory, { recursive: true, force: true });
 }

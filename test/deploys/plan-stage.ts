@@ -148,10 +148,20 @@ export class PlanStage {
 
   async #look(): Promise<ReadonlyMap<string, Came>> {
     const came = new Map<string, Came>();
+    const lookAt = async (ids: readonly RunId[]) => {
+      for (const row of await this.#store.find(ids)) {
+        came.set(row.id, { row, records: await recordsOf(this.#store, row) });
+      }
+    };
     for (let from = 0; from < this.#ids.length; from += ENQUEUE_COUNT) {
-      const rows = await this.#store.find(this.#ids.slice(from, from + ENQUEUE_COUNT));
-      for (const row of rows) came.set(row.id, { row, records: await recordsOf(this.#store, row) });
+      await lookAt(this.#ids.slice(from, from + ENQUEUE_COUNT));
     }
+    // What is blocked is looked at by pods every minute: for a moment it is in their hands.
+    await this.#until('seen', async () => {
+      const held = this.#ids.filter((id) => came.get(id)?.row.status === 'claimed');
+      await lookAt(held);
+      return held.length === 0;
+    });
     return came;
   }
 
