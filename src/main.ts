@@ -63,7 +63,7 @@ export class Fleet implements AsyncDisposable {
     let fleet: Fleet | undefined;
     const parts = await assemble(options, {
       beforeClose: () => fleet?.closeServer(),
-      onDrainWanted: () => (options.onDrainWanted ?? (() => void fleet?.drain()))(),
+      onDrainWanted: () => fleet?.requestDrain(),
     });
     fleet = new Fleet(options, parts);
     try {
@@ -220,6 +220,11 @@ export class Fleet implements AsyncDisposable {
     const report = await engine.drain(Math.max(0, budgetMs - (clock.monotonicMs() - begunMs)));
     await this.#server?.stop();
     return report;
+  }
+
+  /** What `fleetq drain` comes to, by the store or the socket: `onDrainWanted`, else a drain. */
+  requestDrain(): void {
+    (this.#options.onDrainWanted ?? (() => void this.drain()))();
   }
 
   /** Closes the journal at once; for a process that must end now. */

@@ -2,6 +2,7 @@
  * How a process that holds a fleet ends.
  *
  *   SIGTERM, SIGINT     drain within the budget, exit 0
+ *   asked to drain      the same; whoever asks is no signal, so that one that follows does not hurry it
  *   a second signal     exit at once, 143 or 130: phases in hand count as interrupted
  *   nobody caught it    running phases are marked as interrupted, the journal is synced, exit 70
  *
@@ -51,7 +52,7 @@ export function governProcess(fleet: Governed, options: GovernOptions = {}): () 
       stopQuietly(fleet);
       process.exit(EXIT_OF_SIGNAL[signal]);
     }
-    drainAndExit(fleet, options).catch((thrown) => crash(thrown, 'failure to drain'));
+    endWell(fleet, options).catch((thrown) => crash(thrown, 'failure to drain'));
   };
   const onException = (thrown: unknown, origin: string) => crash(thrown, origin);
   const onRejection = (thrown: unknown) => crash(thrown, 'unhandledRejection');
@@ -68,7 +69,8 @@ export function governProcess(fleet: Governed, options: GovernOptions = {}): () 
   };
 }
 
-async function drainAndExit(fleet: Governed, options: GovernOptions): Promise<void> {
+/** Drained as on a first signal, however often it is asked for; then the process is no more. */
+export async function endWell(fleet: Governed, options: GovernOptions): Promise<void> {
   await fleet.drain(options.drainBudget === undefined ? {} : { budget: options.drainBudget });
   await options.afterDrain?.();
   process.exit(options.exitCode ?? 0);

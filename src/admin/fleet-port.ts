@@ -20,6 +20,8 @@ export interface RunReader {
 export interface FleetPort extends RunReader {
   readonly status: object;
   readonly machines: readonly MachineInfo[];
+  /** Somebody wants this process to drain: it does so as its owner has said that it should. */
+  requestDrain(): void;
   startByName(
     name: string,
     input: unknown,

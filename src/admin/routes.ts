@@ -38,6 +38,13 @@ export const ROUTES: Readonly<Record<string, Route>> = {
 
   'GET /api/v1/machines': (_, { fleet }) => ok({ machines: fleet.machines }),
 
+  'POST /api/v1/drain': async ({ request, response }, { fleet, bodyBytesMax }) => {
+    fieldsOf(await readJson(request, bodyBytesMax), []);
+    // The answer first: a process that has little in hand is gone a moment later.
+    response.once('close', () => fleet.requestDrain());
+    return { status: 202, body: { isAsked: true } };
+  },
+
   'GET /api/v1/runs': ({ query }, { fleet }) => {
     const status = query.get('status') ?? undefined;
     if (status !== undefined && !isWanted(status)) {

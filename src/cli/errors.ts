@@ -7,6 +7,18 @@ export class UsageError extends FleetqError {
   readonly verdict = 'abort';
 }
 
+/** The fleet has no pod of that name or id. */
+export class PodNotFoundError extends FleetqError {
+  readonly code = 'FLEETQ_POD_NOT_FOUND';
+  readonly verdict = 'abort';
+}
+
+/** The pod is no more: there is nothing that could drain. */
+export class PodGoneError extends FleetqError {
+  readonly code = 'FLEETQ_POD_GONE';
+  readonly verdict = 'abort';
+}
+
 /** The process that holds the data directory does not answer, or stopped answering. */
 export class UnreachableError extends FleetqError {
   readonly code = 'FLEETQ_UNREACHABLE';

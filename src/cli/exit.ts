@@ -5,7 +5,7 @@ export const Exit = {
   failure: 1,
   /** The command line, the configuration or the input is wrong. */
   usage: 2,
-  /** There is no such run, task or machine, or the list is empty. */
+  /** There is no such run, task, pod or machine, or the list is empty. */
   nothingFound: 3,
   /** The run that was waited for failed, was aborted, timed out or was cancelled. */
   runFailed: 4,
@@ -13,7 +13,7 @@ export const Exit = {
   unreachable: 5,
   /** The tables of the store are missing, older or newer than this FleetQ wants them. */
   notMigrated: 6,
-  /** The run has not ended within --timeout; it goes on. */
+  /** What was waited for has not come within --timeout; it goes on. */
   timedOut: 7,
   doctorFoundProblems: 8,
   /** With these machines some runs in flight would not go on. */
@@ -40,6 +40,7 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   FLEETQ_STORE_OPTIONS: Exit.usage,
   FLEETQ_NO_STORE: Exit.usage,
   FLEETQ_TASK_NOT_FOUND: Exit.nothingFound,
+  FLEETQ_POD_NOT_FOUND: Exit.nothingFound,
   FLEETQ_RUN_NOT_FOUND: Exit.nothingFound,
   FLEETQ_REGISTRY: Exit.nothingFound,
   FLEETQ_NO_JOURNAL: Exit.nothingFound,

@@ -32,6 +32,7 @@ export function addFleet(program: Command, add: Add): void {
   addTasks(add);
   addPods(add);
   addPlan(add);
+  addDrain(add);
   addDeadLetters(program, add);
   addMigrate(program, add);
 }
@@ -108,6 +109,19 @@ function addPlan(add: Add): void {
     .option('--out <file>', 'write one JSON object a line, for every run')
     .option('--staying <names>', 'pods that are not deployed, with commas between them')
     .addHelpText('after', PLAN_HELP);
+}
+
+function addDrain(add: Add): void {
+  add(
+    'drain [pod]',
+    'Ask a pod, by name or id, to finish what it has in hand, give the rest back, and end.',
+    async () => (await import('./fleet/drain.ts')).drain,
+    ['dataDir', ...STORE_SETTINGS],
+  )
+    .option('--wait', 'wait until it is down, and say how far it is')
+    .option('--timeout <duration>', "how long --wait waits, such as '30s'")
+    .option('--dry-run', 'only say what it holds')
+    .addHelpText('after', DRAIN_HELP);
 }
 
 function addDeadLetters(program: Command, add: Add): void {
@@ -218,6 +232,16 @@ const REDRIVE_HELP = `
 One task is redriven at once. Several, or all of a machine, are given to a pod that runs on this host,
 below the data directory, as runs of recovery/redrive, which go on whatever becomes of this command.
 Where none does, the command redrives them itself; called again it does what is left.
+`;
+const DRAIN_HELP = `
+It is asked through the store, wherever it runs, and learns it from its next heartbeat; at once where it
+runs on this host, below the data directory. Then it drains as on SIGTERM and ends with 0; whatever keeps
+it up (--pods, systemd, Kubernetes) starts it anew, with the code that is there by then. Without a pod's
+name the process that holds the data directory is asked, which needs no store.
+
+Examples:
+  fleetq drain alder-2 --wait
+  fleetq drain --data-dir .fleetq
 `;
 const SWEEP_HELP = `
 Where the leader runs on this host, below the data directory, it is asked to sweep. Otherwise only

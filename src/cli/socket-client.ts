@@ -43,6 +43,10 @@ export class SocketClient {
   status(): Promise<Record<string, unknown>> {
     return this.#get('/status');
   }
+  /** Asks the process to drain; it has heard so when this resolves. */
+  drain(): Promise<unknown> {
+    return this.#ask('POST', '/drain', {});
+  }
   async machines(): Promise<MachineInfo[]> {
     return (await this.#get<{ machines: MachineInfo[] }>('/machines')).machines;
   }

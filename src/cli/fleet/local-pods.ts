@@ -29,6 +29,14 @@ export function leaderHere(
   return firstHere(dataDir, ({ pod, leader }) => leader === pod);
 }
 
+/** This very pod, if it answers here; the caller closes its client. */
+export async function thisPodHere(
+  dataDir: string,
+  wanted: string,
+): Promise<SocketClient | undefined> {
+  return (await firstHere(dataDir, ({ pod }) => pod === wanted))?.client;
+}
+
 /** Any pod that answers here and belongs to this very fleet; the caller closes its client. */
 export async function podHere(
   dataDir: string,

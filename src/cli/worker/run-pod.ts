@@ -3,7 +3,7 @@ import { HealthServer } from '../../admin/index.ts';
 import type { Config } from '../../config/index.ts';
 import { systemClock } from '../../ground/index.ts';
 import type { Fleet } from '../../main.ts';
-import { governProcess } from '../../process.ts';
+import { endWell, governProcess } from '../../process.ts';
 import { listen } from '../../telemetry/events.ts';
 import { openLogger } from '../../telemetry/logger.ts';
 import { writeLogs } from '../../telemetry/logs.ts';
@@ -36,14 +36,21 @@ export async function runPod(config: Config): Promise<RunningPod> {
     whyNotReady: () => (isEnding ? 'draining' : whyNotReady(fleet)),
     observed: () => fleet?.status,
   });
+  const ending = { drainBudget: config.drainBudget, afterDrain: () => health?.stop() };
+  let isAsked = false;
   const { machines, files } = await loadMachines(config, process.cwd());
   fleet = await openFleet(config, machines, {
     hasStore: true,
     modules: [...new Set(files.values())],
-    onDrainWanted: once(endMyself),
+    onDrainWanted: () => {
+      isAsked = true;
+      if (fleet) void endWell(fleet, ending);
+    },
   });
-  governProcess(fleet, { drainBudget: config.drainBudget, afterDrain: () => health?.stop() });
+  governProcess(fleet, ending);
   letGo();
+  // It may have been asked to before it had quite taken its place.
+  if (isAsked) void endWell(fleet, ending);
   stayUp();
   return { fleet, health: health?.at };
 }
@@ -74,19 +81,4 @@ function whyNotReady(fleet: Fleet | undefined): string | undefined {
 
 function stayUp(): void {
   systemClock.after(IDLE_MS, stayUp);
-}
-
-/** As a signal would: drained within the budget, then gone. */
-function endMyself(): void {
-  process.kill(process.pid, 'SIGTERM');
-}
-
-/** The wish to drain comes again with every heartbeat; a second signal would end it at once. */
-function once(act: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    act();
-  };
 }

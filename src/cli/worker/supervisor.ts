@@ -1,7 +1,7 @@
 /**
  * Keeps one pod's process alive: starts it, starts it again when it dies, and ends it well. One that
  * dies soon after its start is started again later and later, so that a broken one does not spin.
- * One that ends by itself with 0 was asked to drain through the store, and stays away.
+ * One that ends by itself with 0 was asked to drain, and begins anew, with the code that is there then.
  *
  *   starting ──ready──▶ up ──dies──▶ down ──after a pause──▶ starting
  *       └──refused the first time──▶ given up by whoever listens
@@ -124,9 +124,9 @@ export class Supervisor {
   #onDeath(pid: number, how: string, wasWilling = false): void {
     const { clock, onEvent } = this.#options;
     this.#child = undefined;
-    const isQuick = clock.monotonicMs() - this.#startedMs < HEALTHY_MS;
+    const isQuick = clock.monotonicMs() - this.#startedMs < HEALTHY_MS && !wasWilling;
     this.#quickDeaths = isQuick ? this.#quickDeaths + 1 : 0;
-    const staysAway = this.#isStopping || this.#isHeldBack || wasWilling;
+    const staysAway = this.#isStopping || this.#isHeldBack;
     const againInMs = staysAway
       ? undefined
       : Math.min(AGAIN_MS_MAX, AGAIN_MS * 2 ** this.#quickDeaths);

@@ -59,7 +59,6 @@ class Pods {
   readonly #config: Config;
   readonly #output: Output;
   readonly #pods: readonly { readonly name: string; readonly supervisor: Supervisor }[];
-  readonly #gone = new Set<string>();
   #hasBeenUp = false;
   #signals = 0;
   #end: (code: ExitCode) => void = () => undefined;
@@ -104,7 +103,6 @@ class Pods {
     }
     if (event.kind === 'ready') {
       this.#hasBeenUp = true;
-      this.#gone.delete(name);
       const up = `up after ${showDuration(event.elapsedMs)}`;
       this.#say(`${name} (process ${event.pid}) ${up}${probes(event.health)}`);
     } else if (event.kind === 'died') {
@@ -120,10 +118,6 @@ class Pods {
     const { againInMs: again } = event;
     const next = again === undefined ? '' : `, starting again in ${showDuration(again)}`;
     this.#say(`${name} (process ${event.pid}) is gone: ${event.how}${next}`);
-    if (again !== undefined) return;
-    this.#gone.add(name);
-    // All of them were asked to drain, through the store: nothing is left to look after.
-    if (this.#signals === 0 && this.#gone.size === this.#pods.length) this.#end(Exit.ok);
   }
 
   async #giveUp(event: Extract<SupervisorEvent, { kind: 'refused' }>): Promise<void> {
