@@ -73,7 +73,12 @@ export interface FleetOptions {
    * `isIdle` that is tried by default; with `true` it is an error where it cannot be.
    */
   readonly socket?: boolean | undefined;
-  /** Called when somebody asks this pod, through the store, to drain. */
+  /**
+   * Where another process holds the data directory: it is asked to drain, and may take so long to let
+   * go, while this one is ready. Without it such a directory is refused.
+   */
+  readonly handover?: Duration | undefined;
+  /** Called when somebody asks this process to drain: through the store, or on its socket. */
   readonly onDrainWanted?: (() => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
@@ -116,14 +121,21 @@ export async function assemble(
   const dataDir = options.dataDir ?? DEFAULTS.dataDir;
   const base = { clock, random, dataDir, ...sizes };
   // A process without a store does not load what only a fleet needs.
-  const joining = options.store && (await (await import('./join.ts')).prepare(options, base));
+  const joining = options.store
+    ? await (await import('./join.ts')).prepare(options, base)
+    : undefined;
   try {
     const registry = new Registry([...options.machines, ...(joining ? joining.machines : [])]);
     let member: Member | undefined;
-    const { journal, engine } = openEngine(options, base, registry, {
-      beforeClose: ports.beforeClose,
-      shadow: (run) => (options.isClient ? undefined : member?.shadow(run)),
-    });
+    const open = () =>
+      openEngine(options, base, registry, {
+        beforeClose: ports.beforeClose,
+        shadow: (run) => (options.isClient ? undefined : member?.shadow(run)),
+      });
+    const { journal, engine } =
+      options.handover === undefined
+        ? open()
+        : await takeOver(options.handover, base, () => joining?.warmUp(registry), open);
     member = joining ? joining.join({ engine, journal, registry }, ports) : undefined;
     return {
       ...base,
@@ -138,6 +150,19 @@ export async function assemble(
     if (joining) await joining.abandon();
     throw error;
   }
+}
+
+/** All that can be done before is done before, also what may be refused: the other goes on then. */
+async function takeOver<T>(
+  handover: Duration,
+  base: Base,
+  warmUp: () => Promise<void> | undefined,
+  open: () => T,
+): Promise<T> {
+  const patienceMs = durationOption('handover', handover);
+  const { openInTurn } = await import('./handover.ts');
+  await Promise.all([warmUp(), import('./admin/index.ts')]);
+  return openInTurn({ ...base, patienceMs }, open);
 }
 
 function sizesOf(options: FleetOptions): Omit<Base, 'clock' | 'random' | 'dataDir'> {

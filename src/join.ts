@@ -3,19 +3,21 @@ import { hostname } from 'node:os';
 import type { Base, FleetOptions, Parts } from './assemble.ts';
 import { DEFAULTS, durationOption, version } from './config/index.ts';
 import {
+  announceMachines,
   checkTimes,
   inlineHeart,
   Member,
   type PodTimes,
   type Recovery,
   recoveryOf,
+  SpareThread,
   SqliteDeadLetters,
   type SuspectProcess,
   threadHeart,
 } from './fleet/index.ts';
-import { systemPressure } from './ground/index.ts';
+import { FleetqError, systemPressure } from './ground/index.ts';
 import { placeOf } from './journal/index.ts';
-import type { Machine } from './machine/index.ts';
+import type { Machine, Registry } from './machine/index.ts';
 import { openStore, type Store } from './store/index.ts';
 import { type SuspectOrders, suspectProcess } from './suspect-process.ts';
 
@@ -29,6 +31,11 @@ export interface Joining {
     parts: Pick<Parts, 'engine' | 'journal' | 'registry'>,
     ports: { readonly onDrainWanted: () => void },
   ): Member;
+  /**
+   * What a pod needs before it can take its place, while that is still another's: refused machines and
+   * tables that do not fit are found out, its heart is ready to beat. A store that is away is let be.
+   */
+  warmUp(registry: Registry): Promise<void>;
   /** It came to nothing: the store is let go of. */
   abandon(): Promise<void>;
 }
@@ -48,9 +55,22 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
       life: () => member?.pod.life,
       deadLetters,
     });
+    const spare = new SpareThread();
+    const changedMachines = options.changedMachines ?? 'refuse';
     return {
       machines: await recoveryMachines(recovery),
-      abandon: () => store.close().catch(() => undefined),
+      warmUp: async (registry) => {
+        if (options.isClient) return;
+        await tables(store, () => announceMachines({ store, registry, changedMachines }));
+        if (!hasThread(options, store)) return;
+        const { heartbeatMs, silentMs } = times;
+        const isPooled = options.isPooled ?? false;
+        await spare.start({ url: options.store, isPooled, heartbeatMs, silentMs });
+      },
+      abandon: async () => {
+        await spare.stop();
+        await store.close().catch(() => undefined);
+      },
       join: (parts, { onDrainWanted }) => {
         member = new Member({
           ...parts,
@@ -60,14 +80,14 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
           deadLetters,
           recovery,
           makeHeart: hasThread(options, store)
-            ? threadHeart(options.store, options.isPooled ?? false)
+            ? threadHeart(options.store, options.isPooled ?? false, spare)
             : inlineHeart(store),
           pressure: systemPressure(),
           name: options.podName ?? hostname(),
           version: version(),
           times,
           limits: { slots, unflushedMax: UNFLUSHED_MAX, payloadBytesMax: resultBytesMax },
-          changedMachines: options.changedMachines ?? 'refuse',
+          changedMachines,
           isSuspectsOnly: options.isSuspectsOnly ?? false,
           beginSuspects: beginSuspects(options, base),
           onDrainWanted,
@@ -78,6 +98,16 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
   } catch (error) {
     await store.close().catch(() => undefined);
     throw error;
+  }
+}
+
+/** Refuses what would be refused later; a store that is away says nothing of that. */
+async function tables(store: Store, announce: () => Promise<void>): Promise<void> {
+  try {
+    await store.checkSchema();
+    await announce();
+  } catch (error) {
+    if (!(error instanceof FleetqError) || error.verdict !== 'retry') throw error;
   }
 }
 

@@ -45,6 +45,7 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   FLEETQ_REGISTRY: Exit.nothingFound,
   FLEETQ_NO_JOURNAL: Exit.nothingFound,
   FLEETQ_JOURNAL_HELD: Exit.unreachable,
+  FLEETQ_HANDOVER_TAKEN: Exit.unreachable,
   FLEETQ_UNREACHABLE: Exit.unreachable,
   FLEETQ_DRAINING: Exit.unreachable,
   FLEETQ_STORE_UNREACHABLE: Exit.unreachable,

@@ -10,13 +10,15 @@ export interface HostOptions {
   readonly hasStore?: boolean;
   /** The files that export the machines: suspects get a process of their own by them. */
   readonly modules?: readonly string[];
+  /** Takes over from whoever holds the data directory, where `handover` is set. */
+  readonly takesOver?: boolean;
   readonly onDrainWanted?: () => void;
 }
 
 export function openFleet(
   config: Config,
   machines: readonly Machine[],
-  { isIdle = false, hasStore = false, modules, onDrainWanted }: HostOptions = {},
+  { isIdle = false, hasStore = false, takesOver = false, modules, onDrainWanted }: HostOptions = {},
 ): Promise<Fleet> {
   const { dataDir, slots, retention, resultBytesMax, activeRunsMax } = config;
   return createFleet({
@@ -29,6 +31,7 @@ export function openFleet(
     isIdle,
     socket: !isIdle,
     ...(hasStore && config.store !== undefined ? storeOf(config) : {}),
+    handover: takesOver ? config.handover : undefined,
     modules,
     onDrainWanted,
   });

@@ -47,9 +47,8 @@ export async function loadMachines(
       hint: 'correct `machines` in the config, FLEETQ_MACHINES or --machines',
     });
   }
-  const root = realpathSync(place.from);
   const found = new Map<string, { readonly machine: Machine; readonly file: string }>();
-  for (const file of statSync(root).isDirectory() ? filesUnder(root) : [root]) {
+  for (const file of machineFiles(place.from)) {
     for (const machine of machinesOf(await loadModule(file))) {
       const known = found.get(routeOf(machine));
       if (known && known.machine !== machine) {
@@ -65,6 +64,12 @@ export async function loadMachines(
     machines: [...found.values()].map(({ machine }) => machine),
     files: new Map([...found].map(([route, { file }]) => [route, file])),
   };
+}
+
+/** The files that machines are looked for in, without loading any. */
+export function machineFiles(from: string): string[] {
+  const root = realpathSync(from);
+  return statSync(root).isDirectory() ? filesUnder(root) : [root];
 }
 
 function realOf(path: string): string {

@@ -13,6 +13,7 @@ const WORKER_SETTINGS: readonly SettingName[] = [
     'changedMachines',
     'healthListen',
     'drainBudget',
+    'handover',
     'logLevel',
   ] as const),
 ];
@@ -216,7 +217,12 @@ const WORKER_HELP = `
 SIGTERM or Ctrl-C drains: phases in hand finish within the budget, other pods take the rest, exit 0.
 A second one ends it at once.
 
+With --handover it takes over from the process that holds its directory: it gets everything ready, asks
+that one to drain, and goes on with its runs the moment it lets go. What is wrong with the new code is
+found out before that, and the other goes on.
+
 Examples:
+  fleetq worker --handover 60s
   fleetq worker --store postgres://app@db/fleet --health-listen :9090
   fleetq worker --store sqlite:./fleet.db --pods 4
 `;

@@ -23,6 +23,8 @@ export interface Settings {
   readonly slots: number;
   readonly retention: Duration;
   readonly drainBudget: Duration;
+  /** How long to wait for another process that holds the data directory, which is asked to drain. */
+  readonly handover: Duration | undefined;
   readonly resultBytesMax: number;
   readonly activeRunsMax: number;
   /** For people; the host's name where nothing is said. */
@@ -57,6 +59,7 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     slots: { default: DEFAULTS.slots, read: count(100_000) },
     retention: { default: DEFAULTS.retention, read: duration },
     drainBudget: { default: DEFAULTS.drainBudget, read: duration },
+    handover: { default: undefined, read: duration },
     resultBytesMax: { default: DEFAULTS.resultBytesMax, read: count(64 * 1024 * 1024) },
     activeRunsMax: { default: DEFAULTS.activeRunsMax, read: count(10_000_000) },
     podName: { default: undefined, read: name },

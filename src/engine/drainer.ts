@@ -28,6 +28,7 @@ export interface DrainerPorts {
 export class Drainer {
   readonly #ports: DrainerPorts;
   #resting: Promise<DrainReport> | undefined;
+  #isResting = false;
 
   constructor(ports: DrainerPorts) {
     this.#ports = ports;
@@ -49,7 +50,10 @@ export class Drainer {
   async #quiesce(budgetMs: number): Promise<DrainReport> {
     const { runs, admission } = this.#ports;
     tell('engine.draining', () => ({ budgetMs }));
+    this.#isResting = true;
     this.stop();
+    // Those that stand between two phases need not wait for those that do not.
+    for (const run of [...runs.live.values()]) this.left(run);
     await admission.idleWithin(Math.max(0, budgetMs - HURRY_MS));
     const drained = { why: 'drained', reason: new DrainingError() } as const;
     for (const run of runs.live.values()) run.call?.giveUp(drained);
@@ -58,6 +62,12 @@ export class Drainer {
     const given = Promise.all([...runs.live.values()].map((run) => this.#giveBack(run)));
     await atMost(this.#ports.clock, WRITE_MS, given);
     return { unfinished: runs.live.size, interrupted: admission.slots.busy };
+  }
+
+  /** The run is in no slot any more: in a drain it is given back at once. */
+  left(run: LiveRun): void {
+    if (!this.#isResting || this.#ports.runs.isClosed || run.slot !== undefined) return;
+    this.#giveBack(run);
   }
 
   async #giveBack(run: LiveRun): Promise<void> {

@@ -179,7 +179,8 @@ export class Engine {
       const isBetween = !isFinal(run.state.at) && run.state.dueAt === undefined;
       if (isBetween && !this.#runs.isClosed) this.#journal.vacate([run.slot!]);
       this.#admission.leave(run);
-      if (!this.#runs.isDraining && !this.#runs.setAside.has(run.id)) await this.#goOn(run);
+      if (this.#runs.isDraining) this.#drainer.left(run);
+      else if (!this.#runs.setAside.has(run.id)) await this.#goOn(run);
     } catch (error) {
       this.#stopDriving(run, error);
     }

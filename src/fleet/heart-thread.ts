@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, describeError, type Json, systemClock, systemRandom } from '../ground/index.ts';
 import { openStore, type PodId } from '../store/index.ts';
-import { BeatLoop, type Followed } from './beat-loop.ts';
+import { BeatLoop } from './beat-loop.ts';
 import { deadlineOf } from './heart.ts';
 import {
   DEADLINE,
@@ -19,10 +19,10 @@ const main = parentPort;
 const say = (message: FromThread) => main.postMessage(message);
 
 let news: { lsn: number; report: Json } = { lsn: 0, report: {} };
-const begun = new Promise<Followed>((resolve) => {
+const begun = new Promise<Extract<ToThread, { kind: 'begin' }>>((resolve) => {
   main.on('message', (message: ToThread) => {
     if (message.kind === 'news') news = message.news;
-    else resolve(message.since);
+    else resolve(message);
   });
 });
 
@@ -40,13 +40,13 @@ const store = await openStore(orders.url, {
 // Only so that a connection is there: a beat that fails is tried again, and so would this be.
 await store.checkSchema().catch(() => undefined);
 say({ kind: 'ready' });
-const since = await begun;
+const { pod, nonce, since } = await begun;
 
 new BeatLoop({
   store,
   clock: systemClock,
-  pod: orders.pod as PodId,
-  nonce: orders.nonce,
+  pod: pod as PodId,
+  nonce,
   since,
   onSending: (followed) => say({ kind: 'sending', followed }),
   heartbeatMs: orders.heartbeatMs,

@@ -1,5 +1,10 @@
 /** Many pods that share only a database: claims, heartbeats, settlements, recovery. */
-export { type ChangedMachines, changesSince, MachineChangedError } from './announce.ts';
+export {
+  announceMachines,
+  type ChangedMachines,
+  changesSince,
+  MachineChangedError,
+} from './announce.ts';
 export { blockedCount, isBlocked, LiveRoutes, whyBlocked } from './blocked.ts';
 export { type DeadLetterEntry, type DeadLetters, SqliteDeadLetters } from './dead-letters.ts';
 export {
@@ -30,6 +35,7 @@ export {
 } from './options.ts';
 export { Pod, type PodEvents, type PodStatus } from './pod.ts';
 export { outageOf, type Recovery, recoveryOf } from './recovery.ts';
+export { SpareThread } from './spare-thread.ts';
 export type { SuspectProcess } from './suspects.ts';
 export type { TaskOptions } from './tasks.ts';
 export { threadHeart } from './thread-heart.ts';

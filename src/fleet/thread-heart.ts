@@ -3,20 +3,17 @@
  * thread, and when the main loop last made progress, written here. A main loop that stands still for
  * longer than the silence lets its pod be taken for dead, as it should be.
  */
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Cancel } from '../ground/index.ts';
 import type { Followed, Heard } from './beat-loop.ts';
 import { HeartFailedError } from './errors.ts';
 import type { Heart, HeartOptions, MakeHeart } from './heart.ts';
+import { type SpareThread, startHeartThread } from './spare-thread.ts';
 
 /** What the thread is told when it starts. */
 export interface ThreadOrders {
   readonly url: string;
   readonly isPooled: boolean;
-  readonly pod: string;
-  readonly nonce: string;
   readonly heartbeatMs: number;
   readonly silentMs: number;
   readonly shared: SharedArrayBuffer;
@@ -24,7 +21,12 @@ export interface ThreadOrders {
 
 export type ToThread =
   | { readonly kind: 'news'; readonly news: ReturnType<HeartOptions['news']> }
-  | { readonly kind: 'begin'; readonly since: Followed };
+  | {
+      readonly kind: 'begin';
+      readonly pod: string;
+      readonly nonce: string;
+      readonly since: Followed;
+    };
 
 export type FromThread =
   | { readonly kind: 'ready' }
@@ -36,26 +38,27 @@ export type FromThread =
 export const DEADLINE = 0;
 export const PROGRESS = 1;
 
-export function threadHeart(url: string, isPooled: boolean): MakeHeart {
-  return (options) => new ThreadHeart(url, isPooled, options);
+export function threadHeart(url: string, isPooled: boolean, spare?: SpareThread): MakeHeart {
+  return (options) => new ThreadHeart(url, isPooled, options, spare);
 }
 
 class ThreadHeart implements Heart {
   readonly #url: string;
   readonly #isPooled: boolean;
   readonly #options: HeartOptions;
-  readonly #shared = new BigInt64Array(new SharedArrayBuffer(16));
+  readonly #spare: SpareThread | undefined;
+  #shared = notYet(new BigInt64Array(2));
   #worker: Worker | undefined;
   #followed: Followed;
   #hasBegun = false;
   #cancel: Cancel | undefined;
 
-  constructor(url: string, isPooled: boolean, options: HeartOptions) {
+  constructor(url: string, isPooled: boolean, options: HeartOptions, spare?: SpareThread) {
     this.#url = url;
+    this.#spare = spare;
     this.#isPooled = isPooled;
     this.#options = options;
     this.#followed = { seq: 0, nonces: [options.nonce] };
-    Atomics.store(this.#shared, DEADLINE, BigInt(Number.MIN_SAFE_INTEGER));
   }
 
   get deadlineMs(): number {
@@ -63,43 +66,34 @@ class ThreadHeart implements Heart {
   }
 
   /** A thread takes long to start on a busy host, and all that time a registered pod would be silent. */
-  ready(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const worker = this.#startThread();
-      worker.on('message', ({ kind }: FromThread) => kind === 'ready' && resolve());
-      worker.on('exit', () => {
-        if (this.#worker === worker && !this.#hasBegun) this.#cancel?.();
-        reject(new HeartFailedError());
-      });
-    });
+  async ready(): Promise<void> {
+    const { worker, isReady } = this.#startThread();
+    if (await isReady) return;
+    if (this.#worker === worker && !this.#hasBegun) this.#cancel?.();
+    throw new HeartFailedError();
   }
 
   start(): void {
     this.#hasBegun = true;
-    const worker = this.#worker ?? this.#startThread();
-    worker.postMessage({ kind: 'begin', since: this.#followed } satisfies ToThread);
+    const worker = this.#worker ?? this.#startThread().worker;
+    const { pod, nonce } = this.#options;
+    worker.postMessage({ kind: 'begin', pod, nonce, since: this.#followed } satisfies ToThread);
   }
 
-  #startThread(): Worker {
-    const { pod, nonce, heartbeatMs, silentMs } = this.#options;
-    const orders: ThreadOrders = {
-      url: this.#url,
-      isPooled: this.#isPooled,
-      pod,
-      nonce,
-      heartbeatMs,
-      silentMs,
-      shared: this.#shared.buffer as SharedArrayBuffer,
-    };
-    const worker = new Worker(threadEntry(), { workerData: orders });
-    // The pod decides how long the process lives, not its heart.
-    worker.unref();
+  #startThread() {
+    const { heartbeatMs, silentMs } = this.#options;
+    const way = { url: this.#url, isPooled: this.#isPooled, heartbeatMs, silentMs };
+    const thread = this.#spare?.take() ?? startHeartThread(way);
+    const { worker } = thread;
+    // One that follows another goes by what that one was told last, until it is answered itself.
+    Atomics.store(thread.shared, DEADLINE, Atomics.load(this.#shared, DEADLINE));
+    this.#shared = thread.shared;
     worker.on('message', (message: FromThread) => this.#hear(message));
     worker.on('error', (error) => this.#options.onFailed(error));
     worker.on('exit', () => this.#beatAgain(worker));
     this.#worker = worker;
     this.#tick();
-    return worker;
+    return thread;
   }
 
   #hear(message: FromThread): void {
@@ -134,12 +128,8 @@ class ThreadHeart implements Heart {
   }
 }
 
-/** As built, the thread's own file. From source, a line of JavaScript that lets it be TypeScript. */
-function threadEntry(): URL {
-  if (!import.meta.url.endsWith('.ts')) return new URL('./heart-thread.js', import.meta.url);
-  const required = createRequire(import.meta.url).resolve('tsx/esm/api');
-  const tsx = pathToFileURL(required.replace(/\.cjs$/, '.mjs')).href;
-  const entry = new URL('./heart-thread.ts', import.meta.url).href;
-  const script = `import{register}from'${tsx}';register();await import('${entry}');`;
-  return new URL(`data:text/javascript,${encodeURIComponent(script)}`);
+/** No beat was ever taken. */
+function notYet(shared: BigInt64Array): BigInt64Array {
+  shared[DEADLINE] = BigInt(Number.MIN_SAFE_INTEGER);
+  return shared;
 }

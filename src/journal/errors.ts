@@ -12,6 +12,17 @@ export class JournalHeldError extends FleetqError {
   }
 }
 
+/** Somebody else waits already for the holder of the data directory to let go. */
+export class HandoverTakenError extends FleetqError {
+  readonly code = 'FLEETQ_HANDOVER_TAKEN';
+  readonly verdict = 'retry';
+  constructor(directory: string, holder: string) {
+    super(`another process waits already to take ${directory} over from ${holder}`, {
+      hint: 'end that one first if this one is to take over',
+    });
+  }
+}
+
 /** The file was written by a newer FleetQ. */
 export class JournalFormatError extends FleetqError {
   readonly code = 'FLEETQ_JOURNAL_FORMAT';

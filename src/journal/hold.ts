@@ -52,16 +52,24 @@ function cannotLock({ lock }: Place, cause: unknown): JournalPlaceError {
   });
 }
 
+/** Who asks at that moment has the lock until it finds the journal's own file locked. */
+const AGAIN_COUNT_MAX = 25;
+const AGAIN_MS = 2;
+const clockwork = new Int32Array(new SharedArrayBuffer(4));
+
 /** SQLite asks the kernel only for what it believes it has not: so it lets go first. */
 function lockAgain(connection: Connection): boolean {
-  try {
-    if (connection.inTransaction) connection.exec('rollback');
-    connection.exec('begin exclusive');
-    return true;
-  } catch (error) {
-    if (isBusy(error)) return false;
-    throw error;
+  if (connection.inTransaction) connection.exec('rollback');
+  for (let count = 1; count <= AGAIN_COUNT_MAX; count++) {
+    try {
+      connection.exec('begin exclusive');
+      return true;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      Atomics.wait(clockwork, 0, 0, AGAIN_MS);
+    }
   }
+  return false;
 }
 
 /** Keeps holders away while somebody reads, and leaves the lock file as it is, there or not. */

@@ -4,6 +4,7 @@ export { sqliteVersion } from './connection.ts';
 export { ownJournal } from './copy.ts';
 export {
   DamagedRunError,
+  HandoverTakenError,
   JournalDamagedError,
   JournalFormatError,
   JournalHeldError,
@@ -33,4 +34,5 @@ export { type JournalFile, openJournalFile } from './journal-file.ts';
 export { describeHolder, type Place, placeOf, refuseUnfit } from './place.ts';
 export { CHAIN_START } from './record.ts';
 export { type JournalOptions, SqliteJournal } from './sqlite-journal.ts';
+export { takeTurn } from './take-turn.ts';
 export { type Problem, type VerifyReport, verifyJournal } from './verify.ts';

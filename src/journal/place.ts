@@ -23,6 +23,8 @@ export interface Place {
   readonly journal: string;
   readonly mark: string;
   readonly lock: string;
+  /** Locked by whoever waits to hold the directory next. */
+  readonly next: string;
   readonly holder: string;
   readonly ballast: string;
   readonly socket: string;
@@ -38,6 +40,7 @@ export function placeOf(directory: string): Place {
     journal: join(root, 'journal.db'),
     mark: join(root, 'journal.mark'),
     lock: join(root, 'journal.lock'),
+    next: join(root, 'journal.next'),
     holder: join(root, 'holder.json'),
     ballast: join(root, 'ballast'),
     socket: join(root, 'fleetq.sock'),
@@ -133,9 +136,9 @@ export function syncDirectory(path: string): void {
 }
 
 function filesOf(place: Place): string[] {
-  const { journal, mark, lock, holder, ballast } = place;
+  const { journal, mark, lock, next, holder, ballast } = place;
   const beside = ['', '-wal', '.new', '.building'].map((suffix) => journal + suffix);
-  return [...beside, mark, `${mark}.new`, lock, holder, ballast];
+  return [...beside, mark, `${mark}.new`, lock, next, holder, ballast];
 }
 
 /** A journal among other people's files would be deleted, or read, by whoever owns those. */

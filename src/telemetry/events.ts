@@ -87,6 +87,8 @@ export interface FleetqEvents {
   'journal.committed': { readonly records: number; readonly elapsedMs: number };
   'journal.stalled': { readonly error: ErrorInfo };
   'journal.recovered': Record<string, never>;
+  /** Another process holds the data directory, and was asked to drain; this one is the next. */
+  'journal.awaited': { readonly dataDir: string; readonly holder: string };
   'journal.alarm': { readonly kind: string; readonly message: string };
   'journal.pruned': { readonly runs: number };
   'task.claimed': OfRun & { readonly epoch: number; readonly records: number };

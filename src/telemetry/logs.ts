@@ -142,6 +142,11 @@ const LINES: Lines = {
     fields: { err: errOf(e.error) },
   }),
   'journal.recovered': () => ({ level: 'info', message: 'journal can be written again' }),
+  'journal.awaited': (e) => ({
+    level: 'info',
+    message: `everything is ready: waiting for ${e.holder} to let go of the data directory`,
+    fields: { data_dir: e.dataDir },
+  }),
   'journal.alarm': (e) => ({ level: 'error', message: e.message, fields: { alarm: e.kind } }),
   'journal.pruned': (e) => ({
     level: 'debug',

@@ -1,9 +1,15 @@
 /** `fleetq drain`: pods in real processes that are asked to leave, by the store and by their socket. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { end, makePlace, type Place } from './fleet-support.ts';
 import { begin, fileAppears, fleetq, MACHINES, makeDirectory } from './support.ts';
+
+/** Long enough that a busy host does not look dead. */
+const PATIENT = ['--silence', '20s'];
+
+/** Processes are started one after the other, on a host that may be busy. */
+vi.setConfig({ testTimeout: 120_000 });
 
 /** No socket is looked at there, so that only the store can tell the pod. */
 const ELSEWHERE = ['--data-dir', 'elsewhere'];
@@ -16,12 +22,15 @@ async function enqueueGated(place: Place, gate: string): Promise<string> {
 
 test('a pod that is asked through the store finishes its phase and leaves the rest to another', async () => {
   const place = await makePlace();
-  const alder = await place.worker('--data-dir', 'alder', '--pod-name', 'alder');
+  const alder = await place.worker(...PATIENT, '--data-dir', 'alder', '--pod-name', 'alder');
   const gate = join(place.cwd, 'gate');
   const task = await enqueueGated(place, gate);
-  const birch = await place.worker('--data-dir', 'birch', '--pod-name', 'birch');
+  const birch = await place.worker(...PATIENT, '--data-dir', 'birch', '--pod-name', 'birch');
 
-  const draining = begin(['drain', 'alder', '--wait', '--json', ...ELSEWHERE], place);
+  const draining = begin(['drain', 'alder', '--wait', '--json', ...ELSEWHERE], {
+    ...place,
+    timeoutMs: 60_000,
+  });
   await draining.said(/alder \(\w{26}\) is asked to drain, with 1 task in hand/);
   await draining.said(/ {2}draining, 1 in hand/);
   // Whatever keeps it up may end it at the same time: the phase in hand has its budget all the same.
@@ -51,8 +60,8 @@ test('a pod that is asked through the store finishes its phase and leaves the re
 
 test('who cannot drain is named: unknown, gone, or one of several', async () => {
   const place = await makePlace();
-  const first = await place.worker('--data-dir', 'first', '--pod-name', 'twin');
-  const second = await place.worker('--data-dir', 'second', '--pod-name', 'twin');
+  const first = await place.worker(...PATIENT, '--data-dir', 'first', '--pod-name', 'twin');
+  const second = await place.worker(...PATIENT, '--data-dir', 'second', '--pod-name', 'twin');
   const unknown = await place.run('drain', 'twig');
   expect([unknown.code, unknown.stderr]).toEqual([
     3,
@@ -81,7 +90,7 @@ test('who cannot drain is named: unknown, gone, or one of several', async () => 
 
 test('a pod below --pods begins anew when it has drained, and no other does', async () => {
   const place = await makePlace();
-  const worker = await place.worker('--pods', '2', '--pod-name', 'host');
+  const worker = await place.worker(...PATIENT, '--pods', '2', '--pod-name', 'host');
   await worker.said(/"kind":"ready"[\s\S]*"kind":"ready"/);
   const drained = await place.run('drain', 'host-1', '--wait');
   expect(drained.code, drained.stderr).toBe(0);

@@ -42,7 +42,8 @@ export async function makePlace(address?: string): Promise<Place> {
     },
     worker: async (...args) => {
       const quiet = { ...env, FLEETQ_LOG_LEVEL: 'silent' };
-      const call = begin(['worker', '--json', ...args], { cwd, env: quiet });
+      const options = { cwd, env: quiet, timeoutMs: 60_000 };
+      const call = begin(['worker', '--json', ...args], options);
       const [line] = await call.said(/^\{.*"kind":"ready".*\}$/m);
       return { ...call, ready: JSON.parse(line) };
     },

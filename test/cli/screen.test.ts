@@ -133,7 +133,7 @@ describe('the screen', () => {
   test('offers to enqueue tasks only where there are samples', () => {
     const keys = (hasSamples: boolean) => draw({ hasSamples }).at(-1);
     expect(keys(true)).toContain('s enqueue more');
-    expect(keys(false)).toBe(' k kill a pod    q drain and quit    ★ leads');
+    expect(keys(false)).toBe(' k kill a pod    d deploy    q drain and quit    ★ leads');
   });
 
   test('shows whole ids where there is room, so that they can be pasted', () => {

@@ -61,12 +61,14 @@ export function begin(
     readonly cwd: string;
     readonly env?: Readonly<Record<string, string>>;
     input?: string | Buffer;
+    /** For what takes its time on a busy host: it is killed after so long. */
+    readonly timeoutMs?: number;
   },
 ): Call {
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd: options.cwd,
     env: environment(options.env ?? {}),
-    timeout: TIMEOUT_MS,
+    timeout: options.timeoutMs ?? TIMEOUT_MS,
   });
   return watch(child, options.input);
 }
@@ -110,10 +112,12 @@ export function fleetq(
   options: {
     readonly env?: Readonly<Record<string, string>>;
     readonly input?: string | Buffer;
+    readonly timeoutMs?: number;
   } = {},
 ): Promise<Ended> {
   return begin(args, {
     cwd,
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     env: { FLEETQ_MACHINES: MACHINES, ...options.env },
     ...inputOf(options),
   }).ended;

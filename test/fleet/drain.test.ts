@@ -220,3 +220,29 @@ test('nobody who waits for a result in a process that leaves waits for ever', as
   await whileAdvancing(clock, alder.fleet.drain({ budget: '5s' }));
   await expect(result).rejects.toThrow('draining');
 });
+
+test('a run between two phases goes on elsewhere while a phase in hand takes its time', async () => {
+  const script = new Script();
+  const [slow, quick] = [onlyWork(script), twoSteps(script)];
+  const { clock, startPod, row, podStatus } = startFleet();
+  const options = { machines: [slow, quick], around: script.around };
+  const alder = await startPod('alder', options);
+  const [slowWork, quickWork] = [gate(), gate()];
+  script.holds.set('main.work', slowWork.opened);
+  script.holds.set('a.work', quickWork.opened);
+  const { id: slowId } = await alder.fleet.enqueue(slow, {});
+  const { id } = await alder.fleet.enqueue(quick, {});
+  await clock.advance(1_000);
+  await startPod('birch', options);
+  const old = alder.id;
+  const drained = alder.fleet.drain({ budget: '20s' });
+  await clock.advance(1_000);
+  quickWork.open();
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'completed', claims: 2, crashes: 0 });
+  expect([await podStatus(old), (await row(slowId)).claimedBy]).toEqual(['draining', old]);
+  slowWork.open();
+  await whileAdvancing(clock, drained);
+  expect(await podStatus(old)).toBe('down');
+  expect(script.count('a.work')).toBe(1);
+});

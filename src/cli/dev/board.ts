@@ -10,7 +10,7 @@
  */
 import type { SupervisorEvent } from '../worker/supervisor.ts';
 
-export type PodState = 'starting' | 'up' | 'killed' | 'gone';
+export type PodState = 'starting' | 'up' | 'handingOver' | 'killed' | 'gone';
 export interface BoardPod {
   readonly name: string;
   pid: number | undefined;
@@ -92,6 +92,13 @@ export class Board {
       case 'ready':
         pod.id = event.pod;
         return enter(pod, 'up', nowMs);
+      case 'waiting':
+        return enter(pod, 'handingOver', nowMs);
+      case 'handedOver':
+        // What it has not given back goes on in the next process, which says so itself.
+        pod.pid = event.to;
+        pod.holds.clear();
+        return enter(pod, 'handingOver', nowMs);
       case 'died':
         return this.#bury(pod, event.againInMs === undefined, nowMs);
       case 'begun':

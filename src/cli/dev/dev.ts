@@ -18,7 +18,7 @@ import { RemoteError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { podDirectory } from '../fleet/local-pods.ts';
 import { storeOptions, withTasks } from '../fleet/open.ts';
-import { loadMachines } from '../machines.ts';
+import { loadMachines, machineFiles } from '../machines.ts';
 import type { Output } from '../output.ts';
 import { SocketClient } from '../socket-client.ts';
 import { environmentOf } from '../worker/environment.ts';
@@ -26,10 +26,12 @@ import { Supervisor, type SupervisorEvent } from '../worker/supervisor.ts';
 import { STOP_SLACK_MS } from '../worker/worker.ts';
 import { Board } from './board.ts';
 import { Load } from './load.ts';
+import { Reloader } from './reloader.ts';
 import { Samples } from './samples.ts';
 import { TableView } from './table-view.ts';
 import { Verifier, verdictText } from './verifier.ts';
 import { LinesView, type View } from './view.ts';
+import { Watcher } from './watcher.ts';
 
 const POD_COUNT = 3;
 const BURST_COUNT = 5;
@@ -46,7 +48,7 @@ export const dev: Execute = async (context) => {
   const path = join(context.config.dataDir, 'fleet.db');
   // Its own store, whatever is configured: samples and kills have no place in a shared one.
   const config = { ...context.config, ...TIMES, store: `sqlite:${path}` };
-  const { machines, origin } = await loadMachines(config, process.cwd());
+  const { machines, origin, from } = await loadMachines(config, process.cwd());
   await migrateSqliteStore(path, storeOptions(config));
   // In a project of one's own only its machines run, and only when somebody enqueues a task.
   const samples = origin === 'shipped' ? await Samples.open(config.dataDir) : undefined;
@@ -58,6 +60,7 @@ export const dev: Execute = async (context) => {
         { config, output: context.output },
         verifier,
         samples,
+        from,
         (on) =>
           new Load({ store, tasks, registry, verifier, samples, silence: TIMES.silence, ...on }),
       ).run();
@@ -85,6 +88,8 @@ class Dev {
   readonly #supervisors = new Map<string, Supervisor>();
   readonly #clients = new Map<string, SocketClient>();
   readonly #view: View;
+  readonly #reloader: Reloader;
+  readonly #watcher: Watcher;
   readonly #logLines: string[] = [];
   /** Killed by a key, and not back yet. */
   readonly #away = new Set<string>();
@@ -96,6 +101,7 @@ class Dev {
     { config, output }: Context,
     verifier: Verifier,
     samples: Samples | undefined,
+    machinesFrom: string,
     makeLoad: MakeLoad,
   ) {
     this.#config = config;
@@ -116,6 +122,22 @@ class Dev {
       say: (text) => this.#view.say(text),
       onLooked: () => this.#bringBack(),
     });
+    this.#reloader = new Reloader({
+      clock: systemClock,
+      pods: names,
+      handOver: (name) => this.#supervisors.get(name)!.handOver(this.#drainMs),
+      tell: (event) => this.#view.hear(event),
+    });
+    this.#watcher = new Watcher({
+      clock: systemClock,
+      files: () => machineFiles(machinesFrom),
+      onChange: (files) => this.#reloader.want(files),
+    });
+  }
+
+  /** What a pod may take to drain, and to end. */
+  get #drainMs(): number {
+    return (parseDuration(this.#config.drainBudget) ?? 0) + STOP_SLACK_MS;
   }
 
   #supervisorOf(name: string, directory: string, isLive: boolean): Supervisor {
@@ -164,6 +186,7 @@ class Dev {
         : `enqueue a task with: fleetq enqueue <machine> --input <json> --store ${store}`,
     );
     for (const supervisor of this.#supervisors.values()) supervisor.start();
+    this.#watcher.start();
     await this.#load.start();
     const code = await ended;
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
@@ -172,7 +195,10 @@ class Dev {
   }
 
   #hear(name: string, event: SupervisorEvent): void {
-    if (event.kind === 'ready') this.#hasBeenUp = true;
+    if (event.kind === 'ready') {
+      this.#hasBeenUp = true;
+      this.#away.delete(name);
+    }
     if (event.kind === 'claimed') this.#verifier.acknowledge(event.run as RunId);
     if (event.kind === 'refused' && !this.#hasBeenUp) return void this.#giveUp(event);
     const takenOver = this.#board.hear(name, event, systemClock.monotonicMs());
@@ -188,6 +214,7 @@ class Dev {
     if (key === 'q' || key === '\u0003' || key === '\u0004') this.#stop('SIGINT');
     else if (key === 's') this.#load.enqueue(BURST_COUNT);
     else if (key === 'k') this.#kill();
+    else if (key === 'd') this.#reloader.want([]);
   }
 
   #kill(): void {
@@ -230,8 +257,7 @@ class Dev {
     this.#stopCount++;
     if (this.#stopCount === 1) {
       this.#view.say('draining: phases in hand finish, the rest goes on next time');
-      const budgetMs = parseDuration(this.#config.drainBudget) ?? 0;
-      this.#finish(budgetMs + STOP_SLACK_MS, Exit.ok);
+      this.#finish(this.#drainMs, Exit.ok);
       return;
     }
     this.#finish(SECOND_SIGNAL_MS, signal === 'SIGINT' ? Exit.interrupted : Exit.terminated);
@@ -249,6 +275,8 @@ class Dev {
   }
 
   async #stopAll(patienceMs: number): Promise<void> {
+    this.#watcher.stop();
+    this.#reloader.stop();
     await Promise.all([...this.#supervisors.values()].map((each) => each.stop(patienceMs)));
   }
 

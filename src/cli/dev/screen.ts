@@ -90,6 +90,7 @@ export function drawScreen(picture: Picture, size: Size, paint: Paint): string[]
 const STYLE_OF_POD: Record<PodState, Style> = {
   starting: 'yellow',
   up: 'green',
+  handingOver: 'magenta',
   killed: 'red',
   gone: 'red',
 };
@@ -112,6 +113,7 @@ function podColumns({ monotonicMs }: Picture): Column<BoardPod>[] {
 }
 
 function stateOf({ state, orphans }: BoardPod, since: string): string {
+  if (state === 'handingOver') return 'handing over to new code …';
   if (state !== 'killed') return state === 'up' ? `up ${since}` : `${state} …`;
   const left = orphans.size === 1 ? '1 run waits' : `${orphans.size} runs wait`;
   return orphans.size === 0 ? `killed ${since} ago` : `killed ${since} ago, ${left}`;
@@ -181,6 +183,7 @@ function keysText({ hasSamples }: Picture, paint: Paint): string {
   return [
     ['k', 'kill a pod'],
     ...(hasSamples ? [['s', 'enqueue more']] : []),
+    ['d', 'deploy'],
     ['q', 'drain and quit'],
     ['★', 'leads'],
   ]

@@ -1,4 +1,5 @@
 /** What happens in `fleetq dev`, in words: the same for the table and for lines. */
+import { relative } from 'node:path';
 import { assertNever, showDuration } from '../../ground/index.ts';
 import type { Outcome } from '../../machine/index.ts';
 import type { Style } from '../paint.ts';
@@ -17,6 +18,16 @@ export type DevEvent =
       readonly pid: number | undefined;
       readonly holds: number;
     }
+  /** The code of the machines has changed; without files somebody pressed a key. */
+  | { readonly kind: 'changed'; readonly files: readonly string[] }
+  /** The pod cannot begin with the new code, and goes on as it was; `count` others have it. */
+  | {
+      readonly kind: 'kept';
+      readonly pod: string;
+      readonly why: string;
+      readonly count: number;
+    }
+  | { readonly kind: 'reloaded'; readonly pods: number; readonly afterMs: number }
   /** Everything the pod had in hand is in other hands: it may come back. */
   | { readonly kind: 'rescued'; readonly name: string; readonly afterMs: number }
   | ({ readonly kind: 'verified' } & Verdict);
@@ -37,7 +48,18 @@ export function tellEvent(event: DevEvent, id: (run: string) => string): string 
     case 'claimed':
     case 'begun':
     case 'settled':
+    case 'waiting':
       return undefined;
+    case 'changed':
+      return `${whatChanged(event.files)}: it goes to the pods, one after the other`;
+    case 'kept': {
+      const others = event.count === 0 ? 'all pods go on' : `${event.pod} goes on`;
+      return `${plain(event.why)}; ${others} with the code before`;
+    }
+    case 'reloaded':
+      return `all ${event.pods} pods have the new code after ${showDuration(event.afterMs)}`;
+    case 'handedOver':
+      return `${event.by} has drained (process ${event.pid}); process ${event.to} takes over`;
     case 'ready':
       return `${event.by} up after ${showDuration(event.elapsedMs)} (process ${event.pid})`;
     case 'killed':
@@ -79,13 +101,17 @@ export function styleOfEvent({ kind }: DevEvent): Style {
   switch (kind) {
     case 'killed':
     case 'died':
+    case 'kept':
     case 'refused':
       return 'red';
     case 'takenOver':
       return 'magenta';
     case 'ready':
     case 'rescued':
+    case 'reloaded':
       return 'green';
+    case 'changed':
+      return 'cyan';
     default:
       return 'gray';
   }
@@ -93,4 +119,13 @@ export function styleOfEvent({ kind }: DevEvent): Style {
 
 function inHand(count: number): string {
   return count === 1 ? '1 run in hand' : `${count} runs in hand`;
+}
+
+/** Paths as one would type them here; of many, the first. */
+function whatChanged(files: readonly string[]): string {
+  const [first] = files;
+  if (first === undefined) return 'a handover is wanted';
+  const rest = files.length > 1 ? ` and ${files.length - 1} more` : '';
+  const here = relative(process.cwd(), first);
+  return `${plain(here)}${rest} changed`;
 }

@@ -61,6 +61,8 @@ export class TableView implements View {
   hear(event: DevEvent): void {
     if (event.kind === 'finished') this.#end(event);
     if (event.kind === 'settled') this.#letGo(event);
+    // Its machines may be others than those of the process before.
+    if (event.kind === 'ready') this.#machines.clear();
     const id = this.#terminal.size.columns >= WIDE ? (run: string) => run : shortId;
     const text = isQuiet(event) ? undefined : tellEvent(event, id);
     // Whoever quits knows that pods go.

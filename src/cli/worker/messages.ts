@@ -16,6 +16,8 @@ export type PodMessage =
       /** Where probes are answered. */
       readonly health: string | undefined;
     }
+  /** All is ready, and another process holds the directory; it was asked to drain. */
+  | { readonly kind: 'waiting'; readonly holder: string }
   /** A task of the store is this pod's. */
   | (OfRun & { readonly kind: 'claimed' })
   | (OfRun & { readonly kind: 'begun' })

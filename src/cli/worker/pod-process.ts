@@ -30,6 +30,7 @@ function tellUp(ready: PodMessage): void {
 }
 
 function forwardEvents(): void {
+  listen('journal.awaited', ({ holder }) => tellStarter({ kind: 'waiting', holder }));
   listen('task.claimed', ({ run, machine }) => tellOnceUp({ kind: 'claimed', run, machine }));
   listen('run.started', ({ run, machine }) => tellOnceUp({ kind: 'begun', run, machine }));
   listen('run.resumed', ({ run, machine, state, attempt, wasInterrupted }) =>

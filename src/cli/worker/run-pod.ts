@@ -1,7 +1,7 @@
 /** A process that executes: machines, journal, socket, probes and, where there is a store, a pod. */
 import { HealthServer } from '../../admin/index.ts';
 import type { Config } from '../../config/index.ts';
-import { systemClock } from '../../ground/index.ts';
+import { pause, systemClock } from '../../ground/index.ts';
 import type { Fleet } from '../../main.ts';
 import { endWell, governProcess } from '../../process.ts';
 import { listen } from '../../telemetry/events.ts';
@@ -32,15 +32,19 @@ export async function runPod(config: Config): Promise<RunningPod> {
       isEnding = true;
     });
   }
-  const health = await answerProbes(config, {
-    whyNotReady: () => (isEnding ? 'draining' : whyNotReady(fleet)),
-    observed: () => fleet?.status,
-  });
+  const answering = () =>
+    answerProbes(config, {
+      whyNotReady: () => (isEnding ? 'draining' : whyNotReady(fleet)),
+      observed: () => fleet?.status,
+    });
+  // Where it takes over, the one before it answers there until it is gone.
+  let health = config.handover === undefined ? await answering() : undefined;
   const ending = { drainBudget: config.drainBudget, afterDrain: () => health?.stop() };
   let isAsked = false;
   const { machines, files } = await loadMachines(config, process.cwd());
   fleet = await openFleet(config, machines, {
     hasStore: true,
+    takesOver: true,
     modules: [...new Set(files.values())],
     onDrainWanted: () => {
       isAsked = true;
@@ -49,6 +53,7 @@ export async function runPod(config: Config): Promise<RunningPod> {
   });
   governProcess(fleet, ending);
   letGo();
+  health ??= await oncePossible(answering);
   // It may have been asked to before it had quite taken its place.
   if (isAsked) void endWell(fleet, ending);
   stayUp();
@@ -69,6 +74,23 @@ async function answerProbes(
   if (healthListen === undefined) return undefined;
   const server = new HealthServer({ listen: healthListen, ...ports });
   return { at: await server.start(), stop: () => server.stop() };
+}
+
+const PORT_MS_MAX = 5_000;
+const PORT_LOOK_MS = 50;
+
+/** The port is free when the process before has ended, which is a moment after its journal is. */
+async function oncePossible<T>(act: () => Promise<T>): Promise<T> {
+  const untilMs = systemClock.monotonicMs() + PORT_MS_MAX;
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      const { code } = (error as { cause?: { code?: unknown } }).cause ?? {};
+      if (code !== 'EADDRINUSE' || systemClock.monotonicMs() >= untilMs) throw error;
+    }
+    await pause(systemClock, PORT_LOOK_MS);
+  }
 }
 
 /** Ready: the tables fit, predecessors are adopted, runs resumed, and the disk takes records. */

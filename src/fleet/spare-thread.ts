@@ -1,0 +1,65 @@
+/**
+ * The thread of a heart, and one that is started ahead: it takes long to start on a busy host, and a
+ * process that takes over from another can have it ready, with the store open, before it is its turn.
+ */
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { FromThread, ThreadOrders } from './thread-heart.ts';
+
+export type ThreadWay = Omit<ThreadOrders, 'shared'>;
+
+export interface HeartThread {
+  readonly worker: Worker;
+  /** When phases may begin until, and when the main loop last made progress. */
+  readonly shared: BigInt64Array;
+  /** True once it can beat at once; false where it has ended before that. */
+  readonly isReady: Promise<boolean>;
+}
+
+export function startHeartThread(way: ThreadWay): HeartThread {
+  const shared = new BigInt64Array(new SharedArrayBuffer(16));
+  const orders: ThreadOrders = { ...way, shared: shared.buffer as SharedArrayBuffer };
+  const worker = new Worker(threadEntry(), { workerData: orders });
+  // The pod decides how long the process lives, not its heart.
+  worker.unref();
+  // Whoever has the thread hears why it broke; until somebody has it, nobody need.
+  worker.on('error', () => undefined);
+  const isReady = new Promise<boolean>((resolve) => {
+    worker.on('message', ({ kind }: FromThread) => kind === 'ready' && resolve(true));
+    worker.on('exit', () => resolve(false));
+  });
+  return { worker, shared, isReady };
+}
+
+/** One thread, for whoever asks first. */
+export class SpareThread {
+  #thread: HeartThread | undefined;
+
+  /** Resolves when it can beat, or has ended for want of a store. */
+  async start(way: ThreadWay): Promise<void> {
+    const thread = startHeartThread(way);
+    this.#thread = thread;
+    if (!(await thread.isReady) && this.#thread === thread) this.#thread = undefined;
+  }
+
+  take(): HeartThread | undefined {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    return thread;
+  }
+
+  async stop(): Promise<void> {
+    await this.take()?.worker.terminate();
+  }
+}
+
+/** As built, the thread's own file. From source, a line of JavaScript that lets it be TypeScript. */
+function threadEntry(): URL {
+  if (!import.meta.url.endsWith('.ts')) return new URL('./heart-thread.js', import.meta.url);
+  const required = createRequire(import.meta.url).resolve('tsx/esm/api');
+  const tsx = pathToFileURL(required.replace(/\.cjs$/, '.mjs')).href;
+  const entry = new URL('./heart-thread.ts', import.meta.url).href;
+  const script = `import{register}from'${tsx}';register();await import('${entry}');`;
+  return new URL(`data:text/javascript,${encodeURIComponent(script)}`);
+}
