@@ -3,6 +3,7 @@
  * line of stdout. Figures are ratios against a raw limit taken in the same run: absolute ones move
  * from machine to machine. Where nothing could be measured the object says why, and the exit code is 1.
  */
+import { benchDeploys } from './deploys.ts';
 import { benchEngine, benchResume, benchThreads } from './engine.ts';
 import { benchFleet } from './fleet.ts';
 import { benchTakeover } from './takeover.ts';
@@ -14,6 +15,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   threads: benchThreads,
   fleet: benchFleet,
   takeover: benchTakeover,
+  deploys: () => benchDeploys(),
 };
 
 const [name] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

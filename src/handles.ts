@@ -1,7 +1,7 @@
 /** What programs hold of runs and tasks, and what they may say when they begin one. */
 import { countOption, durationOption, keyOption } from './config/options.ts';
 import type { CancelReport } from './engine/index.ts';
-import type { TaskOptions } from './fleet/index.ts';
+import type { MemberStatus, TaskOptions } from './fleet/index.ts';
 import { type Duration, type RunId, show } from './ground/index.ts';
 import type { Due } from './store/index.ts';
 
@@ -67,4 +67,19 @@ export function dueOf(runAt: Duration | Date): Due {
     throw new TypeError('runAt must be a duration or a valid Date');
   }
   return { afterMs: durationOption('runAt', runAt) };
+}
+
+export interface FleetStatus {
+  readonly journal: string;
+  readonly boot: number;
+  readonly dataDir: string;
+  readonly busy: number;
+  readonly slots: number;
+  readonly queued: number;
+  readonly inMemory: number;
+  readonly blocked: number;
+  readonly stalledBy: string | undefined;
+  readonly alarms: readonly string[];
+  readonly machines: readonly string[];
+  readonly pod: MemberStatus | undefined;
 }

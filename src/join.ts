@@ -57,11 +57,12 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
     });
     const spare = new SpareThread();
     const changedMachines = options.changedMachines ?? 'refuse';
+    let isWarm = false;
     return {
       machines: await recoveryMachines(recovery),
       warmUp: async (registry) => {
         if (options.isClient) return;
-        await tables(store, () => announceMachines({ store, registry, changedMachines }));
+        isWarm = await fits(store, () => announceMachines({ store, registry, changedMachines }));
         if (!hasThread(options, store)) return;
         const { heartbeatMs, silentMs } = times;
         const isPooled = options.isPooled ?? false;
@@ -88,6 +89,11 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
           times,
           limits: { slots, unflushedMax: UNFLUSHED_MAX, payloadBytesMax: resultBytesMax },
           changedMachines,
+          isWarm: () => {
+            const was = isWarm;
+            isWarm = false;
+            return was;
+          },
           isSuspectsOnly: options.isSuspectsOnly ?? false,
           beginSuspects: beginSuspects(options, base),
           onDrainWanted,
@@ -102,12 +108,14 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
 }
 
 /** Refuses what would be refused later; a store that is away says nothing of that. */
-async function tables(store: Store, announce: () => Promise<void>): Promise<void> {
+async function fits(store: Store, announce: () => Promise<void>): Promise<boolean> {
   try {
     await store.checkSchema();
     await announce();
+    return true;
   } catch (error) {
     if (!(error instanceof FleetqError) || error.verdict !== 'retry') throw error;
+    return false;
   }
 }
 

@@ -15,11 +15,12 @@ import {
   untilOf,
 } from './engine/index.ts';
 import { NoStoreError } from './fleet/errors.ts';
-import type { Member, MemberStatus } from './fleet/index.ts';
+import type { Member } from './fleet/index.ts';
 import { type Duration, isRunId, type RunId, show, turn } from './ground/index.ts';
 import {
   dueOf,
   type EnqueueOptions,
+  type FleetStatus,
   type Run,
   type StartOptions,
   type Task,
@@ -31,32 +32,26 @@ import { type Machine, type Plan, planOf, RegistryError, routeOf } from './machi
 import type { Store } from './store/index.ts';
 
 export type { FleetOptions } from './assemble.ts';
-export type { EnqueueOptions, Run, StartOptions, Task, WaitOptions } from './handles.ts';
-
-export interface FleetStatus {
-  readonly journal: string;
-  readonly boot: number;
-  readonly dataDir: string;
-  readonly busy: number;
-  readonly slots: number;
-  readonly queued: number;
-  readonly inMemory: number;
-  readonly blocked: number;
-  readonly stalledBy: string | undefined;
-  readonly alarms: readonly string[];
-  readonly machines: readonly string[];
-  readonly pod: MemberStatus | undefined;
-}
+export type {
+  EnqueueOptions,
+  FleetStatus,
+  Run,
+  StartOptions,
+  Task,
+  WaitOptions,
+} from './handles.ts';
 
 export class Fleet implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #options: FleetOptions;
   #server: AdminServer | undefined;
   #drained: Promise<DrainReport> | undefined;
+  #onDrainWanted: () => void;
 
   private constructor(options: FleetOptions, parts: Parts) {
     this.#options = options;
     this.#parts = parts;
+    this.#onDrainWanted = options.onDrainWanted ?? (() => void this.drain());
   }
 
   static async open(options: FleetOptions): Promise<Fleet> {
@@ -218,13 +213,20 @@ export class Fleet implements AsyncDisposable {
       });
     }
     const report = await engine.drain(Math.max(0, budgetMs - (clock.monotonicMs() - begunMs)));
-    await this.#server?.stop();
+    await Promise.all([this.#server?.stop(), member?.closed]);
     return report;
   }
 
   /** What `fleetq drain` comes to, by the store or the socket: `onDrainWanted`, else a drain. */
   requestDrain(): void {
-    (this.#options.onDrainWanted ?? (() => void this.drain()))();
+    this.#onDrainWanted();
+  }
+
+  /** Whoever governs the process ends it when it is asked to drain, unless `onDrainWanted` says otherwise. */
+  drainBy(act: () => void): void {
+    if (this.#options.onDrainWanted) return;
+    this.#onDrainWanted = act;
+    if (this.#drained) act();
   }
 
   /** Closes the journal at once; for a process that must end now. */

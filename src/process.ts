@@ -15,6 +15,8 @@ import { isHeard, tell } from './telemetry/events.ts';
 export interface Governed {
   drain(options?: { readonly budget?: Duration | undefined }): Promise<unknown>;
   stopNow(): void;
+  /** Takes what is to happen when somebody asks it to drain. */
+  drainBy?(act: () => void): void;
 }
 
 export interface GovernOptions {
@@ -52,8 +54,12 @@ export function governProcess(fleet: Governed, options: GovernOptions = {}): () 
       stopQuietly(fleet);
       process.exit(EXIT_OF_SIGNAL[signal]);
     }
+    drain();
+  };
+  const drain = () => {
     endWell(fleet, options).catch((thrown) => crash(thrown, 'failure to drain'));
   };
+  fleet.drainBy?.(drain);
   const onException = (thrown: unknown, origin: string) => crash(thrown, origin);
   const onRejection = (thrown: unknown) => crash(thrown, 'unhandledRejection');
 
@@ -70,7 +76,7 @@ export function governProcess(fleet: Governed, options: GovernOptions = {}): () 
 }
 
 /** Drained as on a first signal, however often it is asked for; then the process is no more. */
-export async function endWell(fleet: Governed, options: GovernOptions): Promise<void> {
+async function endWell(fleet: Governed, options: GovernOptions): Promise<void> {
   await fleet.drain(options.drainBudget === undefined ? {} : { budget: options.drainBudget });
   await options.afterDrain?.();
   process.exit(options.exitCode ?? 0);

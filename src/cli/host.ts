@@ -12,13 +12,12 @@ export interface HostOptions {
   readonly modules?: readonly string[];
   /** Takes over from whoever holds the data directory, where `handover` is set. */
   readonly takesOver?: boolean;
-  readonly onDrainWanted?: () => void;
 }
 
 export function openFleet(
   config: Config,
   machines: readonly Machine[],
-  { isIdle = false, hasStore = false, takesOver = false, modules, onDrainWanted }: HostOptions = {},
+  { isIdle = false, hasStore = false, takesOver = false, modules }: HostOptions = {},
 ): Promise<Fleet> {
   const { dataDir, slots, retention, resultBytesMax, activeRunsMax } = config;
   return createFleet({
@@ -33,7 +32,6 @@ export function openFleet(
     ...(hasStore && config.store !== undefined ? storeOf(config) : {}),
     handover: takesOver ? config.handover : undefined,
     modules,
-    onDrainWanted,
   });
 }
 

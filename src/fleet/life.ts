@@ -36,6 +36,7 @@ export interface LifePorts extends PodPorts {
 }
 
 const CURRENT_LOOK_MS = 50;
+const TRUST_LOOK_MS = 5;
 const LAST_FENCE_MS = 1_000;
 
 export class Life implements Keeper {
@@ -157,7 +158,7 @@ export class Life implements Keeper {
 
   /** Resolves when the fleet is known to count on this pod; at once where it is dead. */
   async whenTrusted(): Promise<void> {
-    while (!this.isDead && !this.isCurrent()) await this.#sleepers.sleep(CURRENT_LOOK_MS);
+    while (!this.isDead && !this.isCurrent()) await this.#sleepers.sleep(TRUST_LOOK_MS);
   }
 
   async whenCurrent(held: HeldRun): Promise<boolean> {
@@ -172,14 +173,11 @@ export class Life implements Keeper {
     this.holdings.unflushed++;
     this.#archiver.grew();
   }
-  flush(held: HeldRun): Promise<void> {
-    return this.#archiver.flush(held);
-  }
+  flush = (held: HeldRun): Promise<void> => this.#archiver.flush(held);
   settle(held: HeldRun, settlement: Settlement): void {
     this.#settler.push(held, settlement);
     this.#claimer.roomed();
   }
-
   blocked(held: HeldRun, reason: string): void {
     this.#ports.routes.giveBack(held, reason);
   }
@@ -196,10 +194,12 @@ export class Life implements Keeper {
     const lastWords = Promise.all([this.#settler.idle(), this.#archiver.flushNow()]);
     await Promise.race([lastWords, this.#sleepers.sleep(budgetMs)]);
     this.#stop();
-    await this.#heart.stop();
+    // Its thread takes a while to end; a beat that it still sends is refused, and heard by nobody.
+    const stopped = this.#heart.stop();
     const { store, clock } = this.#ports;
     await fenceProven(this.id, { store, clock, by: this.id, budgetMs: LAST_FENCE_MS });
     if (this.holdings.size === 0) await store.retire(this.id);
+    await stopped;
   }
 
   /** Lets go of everything without a word to the store. */

@@ -34,6 +34,7 @@ export interface MemberPorts {
   readonly times: PodTimes;
   readonly limits: PodLimits;
   readonly changedMachines: ChangedMachines;
+  readonly isWarm?: (() => boolean) | undefined;
   /** A process of its own for suspects: it claims nothing else. */
   readonly isSuspectsOnly: boolean;
   readonly beginSuspects: (() => SuspectProcess) | undefined;
@@ -53,6 +54,8 @@ export class Member {
   readonly store: Store;
   readonly pod: Pod;
   readonly tasks: Tasks;
+  /** When the store has been let go of, after a drain. */
+  closed: Promise<void> | undefined;
   readonly #leader: Leader;
   readonly #results: Results;
   readonly #suspects: Suspects;
@@ -123,7 +126,9 @@ export class Member {
     this.#mirror.stop();
     await this.pod.drain(budgetMs, quiesce);
     this.#results.stop(new Error('this process is draining'));
-    await this.store.close();
+    // The journal need not wait for that: somebody else may.
+    this.closed = this.store.close();
+    this.closed.catch(() => undefined);
   }
 
   abandon(): void {

@@ -43,6 +43,8 @@ export interface PodPorts {
   /** Rows of this very journal have become this pod's. */
   readonly adoptLocal: (tasks: readonly ClaimedTask[]) => Promise<void>;
   readonly changedMachines: ChangedMachines;
+  /** True, once, where the tables were found to fit and the machines announced just before. */
+  readonly isWarm?: (() => boolean) | undefined;
   /** What it claims. */
   readonly routes: Routes;
   /** A process of its own for tasks whose owners have died: it claims nothing else. */

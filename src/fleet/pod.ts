@@ -82,8 +82,10 @@ export class Pod {
 
   async #join(): Promise<void> {
     const { store } = this.#ports;
-    await store.checkSchema();
-    await announceMachines(this.#ports);
+    if (!this.#ports.isWarm?.()) {
+      await store.checkSchema();
+      await announceMachines(this.#ports);
+    }
     await this.#live();
     this.#stopHints ??= await store.listen((hint) => {
       if (hint === 'ready') this.#life?.hint();
@@ -120,7 +122,7 @@ export class Pod {
     this.#isStopping = true;
     this.#cancelRestart?.();
     const begunMs = clock.monotonicMs();
-    await this.#stopHints?.().catch(() => undefined);
+    const quiet = this.#stopHints?.().catch(() => undefined);
     const life = this.#life;
     tell('pod.draining', () => ({ pod: life?.id ?? '', budgetMs }));
     // The store may be away: then its rows say "up" until the sweep finds them.
@@ -137,7 +139,7 @@ export class Pod {
       .catch((error) =>
         tell('store.failed', () => ({ what: 'fence', error: describeError(error) })),
       );
-    await atMost(clock, Math.max(LAST_WORDS_MS, leftMs), ended);
+    await atMost(clock, Math.max(LAST_WORDS_MS, leftMs), Promise.all([ended, quiet]));
     life?.abandon();
   }
 

@@ -81,13 +81,15 @@ test('code that is saved goes to the pods, and a run in hand goes on with it; ba
   await dev.said(/word\.mjs changed: it goes to the pods/);
   await dev.said(/pod-\d has drained \(process \d+\); process \d+ takes over/);
   writeFileSync(wait, '');
-  // The phase was done by the code before, the one after it by the new one.
-  expect(await inHand).toEqual(['first', 'second']);
+  // The phase in hand is done once, by the code before; which pod gets the next one is nobody's promise.
+  expect((await inHand)[0]).toBe('first');
   await dev.said(/all 3 pods have the new code after/);
   expect(await talk(cwd)).toEqual(['second', 'second']);
 
   save('export const broken = ;');
-  await dev.said(/talk\.mjs cannot be loaded: .*; all pods go on with the code before/);
+  await dev.said(
+    /not deployed, the pods go on as they were: machines\/talk\.mjs cannot be loaded: /,
+  );
   dev.child.kill('SIGTERM');
   const { code, stderr, stdout } = await dev.ended;
   expect(code).toBe(0);

@@ -1,5 +1,5 @@
 /** What happens in `fleetq dev`, in words: the same for the table and for lines. */
-import { relative } from 'node:path';
+import { relative, sep } from 'node:path';
 import { assertNever, showDuration } from '../../ground/index.ts';
 import type { Outcome } from '../../machine/index.ts';
 import type { Style } from '../paint.ts';
@@ -53,8 +53,10 @@ export function tellEvent(event: DevEvent, id: (run: string) => string): string 
     case 'changed':
       return `${whatChanged(event.files)}: it goes to the pods, one after the other`;
     case 'kept': {
-      const others = event.count === 0 ? 'all pods go on' : `${event.pod} goes on`;
-      return `${plain(event.why)}; ${others} with the code before`;
+      const who =
+        event.count === 0 ? 'the pods go on as they were' : `${event.pod} goes on as it was`;
+      // What matters stands first: a line that is too long is cut at its end.
+      return `not deployed, ${who}: ${plain(event.why).replaceAll(`${process.cwd()}${sep}`, '')}`;
     }
     case 'reloaded':
       return `all ${event.pods} pods have the new code after ${showDuration(event.afterMs)}`;

@@ -3,7 +3,7 @@ import { HealthServer } from '../../admin/index.ts';
 import type { Config } from '../../config/index.ts';
 import { pause, systemClock } from '../../ground/index.ts';
 import type { Fleet } from '../../main.ts';
-import { endWell, governProcess } from '../../process.ts';
+import { governProcess } from '../../process.ts';
 import { listen } from '../../telemetry/events.ts';
 import { openLogger } from '../../telemetry/logger.ts';
 import { writeLogs } from '../../telemetry/logs.ts';
@@ -40,22 +40,15 @@ export async function runPod(config: Config): Promise<RunningPod> {
   // Where it takes over, the one before it answers there until it is gone.
   let health = config.handover === undefined ? await answering() : undefined;
   const ending = { drainBudget: config.drainBudget, afterDrain: () => health?.stop() };
-  let isAsked = false;
   const { machines, files } = await loadMachines(config, process.cwd());
   fleet = await openFleet(config, machines, {
     hasStore: true,
     takesOver: true,
     modules: [...new Set(files.values())],
-    onDrainWanted: () => {
-      isAsked = true;
-      if (fleet) void endWell(fleet, ending);
-    },
   });
   governProcess(fleet, ending);
   letGo();
   health ??= await oncePossible(answering);
-  // It may have been asked to before it had quite taken its place.
-  if (isAsked) void endWell(fleet, ending);
   stayUp();
   return { fleet, health: health?.at };
 }
