@@ -10,8 +10,9 @@ import {
   systemClock,
   systemRandom,
 } from './ground/index.ts';
+import type { Joining } from './join.ts';
 import { type Codec, SqliteJournal } from './journal/index.ts';
-import { type Machine, Registry } from './machine/index.ts';
+import { type Machine, Registry, rehearse } from './machine/index.ts';
 import type { Store } from './store/index.ts';
 import { tell } from './telemetry/events.ts';
 
@@ -135,7 +136,7 @@ export async function assemble(
     const { journal, engine } =
       options.handover === undefined
         ? open()
-        : await takeOver(options.handover, base, () => joining?.warmUp(registry), open);
+        : await takeOver(options.handover, base, registry, joining, open);
     member = joining ? joining.join({ engine, journal, registry }, ports) : undefined;
     return {
       ...base,
@@ -156,12 +157,14 @@ export async function assemble(
 async function takeOver<T>(
   handover: Duration,
   base: Base,
-  warmUp: () => Promise<void> | undefined,
+  registry: Registry,
+  joining: Joining | undefined,
   open: () => T,
 ): Promise<T> {
   const patienceMs = durationOption('handover', handover);
   const { openInTurn } = await import('./handover.ts');
-  await Promise.all([warmUp(), import('./admin/index.ts')]);
+  await Promise.all([joining?.warmUp(registry), import('./admin/index.ts')]);
+  for (const { chart } of registry.all()) rehearse(chart);
   return openInTurn({ ...base, patienceMs }, open);
 }
 

@@ -8,6 +8,7 @@ export {
   isFinal,
   PHASES,
   type Place,
+  rehearse,
 } from './chart.ts';
 export { defineMachine } from './define-machine.ts';
 export { DefinitionError, RegistryError, SchemaError } from './errors.ts';

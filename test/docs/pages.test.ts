@@ -120,7 +120,7 @@ const LISTED = [
   ['src/handles.ts', 'StartOptions'],
   ['src/handles.ts', 'EnqueueOptions extends StartOptions'],
   ['src/handles.ts', 'WaitOptions'],
-  ['src/main.ts', 'FleetStatus'],
+  ['src/handles.ts', 'FleetStatus'],
   ['src/fleet/pod.ts', 'PodStatus'],
   ['src/process.ts', 'GovernOptions'],
   ['src/engine/options.ts', 'DrainReport'],

@@ -55,11 +55,13 @@ export const drain: Execute = async ({ config, output }, options, word) => {
   });
 };
 
-/** The one that is meant: by its id, or by a name that no other live pod has. */
+/** The one that is meant: by its id, or by a name that no other pod that is up has. */
 export function podOf(rows: readonly PodRow[], word: string): PodRow {
   const isLive = ({ status }: PodRow) => status === 'up' || status === 'draining';
   const named = rows.filter(({ pod, name }) => pod === word || name === word);
-  const live = named.filter(isLive);
+  // One that has taken over the name of another that is still draining is the one that is meant.
+  const up = named.filter(({ status }) => status === 'up');
+  const live = up.length > 0 ? up : named.filter(isLive);
   if (live.length > 1) {
     throw new UsageError(`${live.length} pods are called ${show(word)}`, {
       hint: `name one by its id: ${live.map(({ pod }) => pod).join(', ')}`,
