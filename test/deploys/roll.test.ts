@@ -19,7 +19,7 @@ test('a fleet that is rolled to new code and back loses, repeats, mistakes and p
     seed: 1,
     onProgress: (line) => console.log(line),
   });
-  expect(figures.faults).toEqual([]);
+  expect(figures.faults, figures.faults[0]).toEqual([]);
   expect(figures.missed, 'nothing was shown of these').toEqual([]);
   expect(figures).toMatchObject({ rolls: 2, drains: 11 });
 });
