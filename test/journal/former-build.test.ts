@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
-import { rowsOf } from '../../src/fleet/index.ts';
+import { planOfStore } from '../../src/cli/fleet/plan-runs.ts';
+import { type ForecastPorts, rowsOf } from '../../src/fleet/index.ts';
 import type { RunId } from '../../src/ground/index.ts';
 import { identityCodec } from '../../src/journal/index.ts';
 import { decodeRows } from '../../src/journal/record.ts';
@@ -102,7 +103,19 @@ test('a task with such a record is left to pods that know it, and is no dead let
   expect([calls, refused]).toEqual([[], []]);
 });
 
-test('so is one that comes back to its disk with it', async () => {
+test('plan says of a task with such a record that it is blocked', async () => {
+  const { tables, store } = startFleet();
+  const { task, machine, segments } = segmentsOf('fixture/grown');
+  tables.insert({ machine, version: 2, taskId: task, payload: '{}', lastSeq: 0, claimEpoch: 7 });
+  await store.archive(segments);
+  const planned: unknown[] = [];
+  // Records that cannot be read are not held against any machine.
+  for await (const run of planOfStore({} as ForecastPorts, store, () => false)) planned.push(run);
+  const reason = expect.stringMatching("unknown kind 'ADVANCED'");
+  expect(planned).toMatchObject([{ run: task, fate: 'blocked', reason }]);
+});
+
+test('a task that comes back to its disk with such a record is left to them too', async () => {
   const { clock, tables, startPod, row } = startFleet();
   const calls: string[] = [];
   const one = fixed(GROWN[0]!, calls, (step) => step === 'second');

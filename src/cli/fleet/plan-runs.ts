@@ -12,7 +12,7 @@ import {
   rowsOf,
 } from '../../fleet/index.ts';
 import { describeError, type RunId } from '../../ground/index.ts';
-import type { StoredRecord } from '../../journal/index.ts';
+import { type StoredRecord, UnknownRecordError } from '../../journal/index.ts';
 import { RECOVERY_PREFIX, type Segment, type Store, type TaskRow } from '../../store/index.ts';
 import { NoJournalError } from '../errors.ts';
 import { type Reach, reachToRead } from '../reach.ts';
@@ -121,7 +121,9 @@ async function planOf(
     return { ...of, records: records.length, ...forecast };
   } catch (error) {
     const reason = `its records cannot be read here: ${describeError(error).message}`;
-    return { ...of, records: 0, fate: 'fails', at: '', reason };
+    // A pod with a newer FleetQ can read them, and others leave the task alone until one comes.
+    const isOfNewer = (error as Error).cause instanceof UnknownRecordError;
+    return { ...of, records: 0, fate: isOfNewer ? 'blocked' : 'fails', at: '', reason };
   }
 }
 
