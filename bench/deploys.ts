@@ -3,7 +3,8 @@
  * a real Postgres; and processes that hand their data directory over on one host, with a store and
  * without. Everything is taken from ledgers that handlers write, outside of what FleetQ keeps.
  *
- * --drains N, --pods N, --handovers N (of each kind).
+ * --drains N, --pods N, --handovers N (of each kind); --minutes M: begins none after so long, of each
+ * of the three, and tells what came of those that were begun.
  *
  *   drainMs             SIGTERM → exit; beyondPhaseMs: the part after its last phase had ended
  *   resumedElsewhereMs  a run's last phase on the pod that leaves (or the SIGTERM, if that came later)
@@ -29,9 +30,11 @@ export interface DeploySizes {
   readonly pods: number;
   /** Of each kind: with a store, and without. */
   readonly handovers: number;
+  /** For each of the three parts. */
+  readonly minutes: number;
 }
 
-const SIZES: DeploySizes = { drains: 200, pods: 6, handovers: 50 };
+const SIZES: DeploySizes = { drains: 200, pods: 6, handovers: 50, minutes: 60 };
 /** Tasks that are given out at most every so often, and never more than so many that have not ended. */
 const FEED_EVERY_MS = 25;
 const OPEN_MAX_PER_POD = 12;
@@ -46,15 +49,15 @@ export async function benchDeploys(sizes: DeploySizes = sizesWanted()): Promise<
   const database = await within('a database', MS_MAX, BenchDatabase.start());
   try {
     const left = await drains(database, sizes);
-    const withStore = await handovers('with a store', sizes.handovers, database.url);
-    const alone = await handovers('without a store', sizes.handovers, undefined);
+    const withStore = await handovers('with a store', sizes, database.url);
+    const alone = await handovers('without a store', sizes, undefined);
     const handover = [...withStore.times, ...alone.times];
     const repeated = left.repeated + withStore.repeated + alone.repeated;
     if (repeated > 0) process.exitCode = 1;
     return {
-      drains: sizes.drains,
+      drains: left.drainMs.length,
       pods: sizes.pods,
-      handovers: 2 * sizes.handovers,
+      handovers: withStore.count + alone.count,
       repeated,
       probed: left.probed,
       tasks: left.tasks,
@@ -75,7 +78,10 @@ export async function benchDeploys(sizes: DeploySizes = sizesWanted()): Promise<
 function sizesWanted(): DeploySizes {
   const number = { type: 'string' } as const;
   const { values } = parseArgs({
-    options: { drains: number, pods: number, handovers: number, json: { type: 'boolean' } },
+    options: {
+      ...{ drains: number, pods: number, handovers: number, minutes: number },
+      json: { type: 'boolean' },
+    },
     allowPositionals: true,
   });
   const of = (name: keyof DeploySizes, min: number) => {
@@ -83,7 +89,8 @@ function sizesWanted(): DeploySizes {
     if (Number.isInteger(count) && count >= min) return count;
     throw new VoidError(`--${name} wants a whole number from ${min}, got ${values[name]}`);
   };
-  return { drains: of('drains', 1), pods: of('pods', 2), handovers: of('handovers', 1) };
+  const counts = { drains: of('drains', 1), pods: of('pods', 2), handovers: of('handovers', 1) };
+  return { ...counts, minutes: of('minutes', 1) };
 }
 
 function quantiles(values: readonly number[]): { p50: number; p99: number; max: number } {
@@ -91,7 +98,10 @@ function quantiles(values: readonly number[]): { p50: number; p99: number; max: 
   return { p50: at(0.5), p99: at(0.99), max: Math.round(Math.max(...values)) };
 }
 
-async function drains(database: BenchDatabase, { drains, pods }: DeploySizes): Promise<Left> {
+async function drains(
+  database: BenchDatabase,
+  { drains, pods, minutes }: DeploySizes,
+): Promise<Left> {
   const house = new DeployHouse(mkdtempSync(join(tmpdir(), 'fq-deploys-')));
   const options = { store: database.url, slots: SLOTS };
   const departures: Departure[] = [];
@@ -107,7 +117,8 @@ async function drains(database: BenchDatabase, { drains, pods }: DeploySizes): P
     while (up.length < pods) up.push(await startPod());
     feed.start();
     await sleep(2_000);
-    for (let count = 1; count <= drains; count++) {
+    const untilMs = sharedMs() + minutes * 60_000;
+    for (let count = 1; count <= drains && sharedMs() < untilMs; count++) {
       // As a rolling deploy does it: the next one is there before one leaves.
       up.push(await startPod());
       const leaving = up.shift()!;
@@ -176,9 +187,14 @@ function newTask(): NewTask {
 
 async function handovers(
   kind: string,
-  count: number,
+  sizes: DeploySizes,
   store: string | undefined,
-): Promise<{ readonly times: readonly number[]; readonly repeated: number }> {
+): Promise<{
+  readonly count: number;
+  readonly times: readonly number[];
+  readonly repeated: number;
+}> {
+  const untilMs = sharedMs() + sizes.minutes * 60_000;
   const house = new DeployHouse(mkdtempSync(join(tmpdir(), 'fq-deploys-')));
   const options = { ...(store ? { store } : {}), slots: 2 * KEEPS, keeps: KEEPS, handover: '60s' };
   const names: string[] = [];
@@ -186,20 +202,21 @@ async function handovers(
     let old = house.start('disk', options);
     await old.ready;
     names.push(old.name);
-    for (let number = 1; number <= count; number++) {
+    for (let number = 1; number <= sizes.handovers && sharedMs() < untilMs; number++) {
       await sleep(300 + systemRandom.fraction() * 700);
       const next = house.start('disk', options);
       await within(`the end of ${old.name}`, MS_MAX, old.gone);
       await next.ready;
       names.push(next.name);
       old = next;
-      if (number % 10 === 0) say(`handover ${number} of ${count}, ${kind}`);
+      if (number % 10 === 0) say(`handover ${number} of ${sizes.handovers}, ${kind}`);
     }
     await sleep(500);
     old.child.kill('SIGTERM');
     await within(`the end of ${old.name}`, MS_MAX, old.gone);
     const phases = house.phases();
-    return { times: handoverTimes(phases, names), repeated: repeatsIn(phases) };
+    const [times, repeated] = [handoverTimes(phases, names), repeatsIn(phases)];
+    return { count: names.length - 1, times, repeated };
   } finally {
     await house.remove();
   }

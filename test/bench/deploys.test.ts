@@ -33,7 +33,7 @@ test('a phase that was called twice is counted, a probe is not', () => {
 test('pods leave under load and hand over on one host, and no phase is repeated', {
   timeout: 240_000,
 }, async () => {
-  const found = await benchDeploys({ drains: 2, pods: 2, handovers: 1 });
+  const found = await benchDeploys({ drains: 2, pods: 2, handovers: 1, minutes: 1 });
   const times = { p50: expect.any(Number), p99: expect.any(Number) };
   expect(found).toMatchObject({
     ...{ drains: 2, handovers: 2, repeated: 0, probed: 0 },
