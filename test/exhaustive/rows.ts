@@ -45,6 +45,7 @@ const any =
 const REAL: Readonly<Record<number, string>> = {
   22: 'a checkpoint of SQLite: test/fleet/crash-points, row 22; test/power-loss has every image',
   32: 'tables that are migrated: test/fleet/crash-points, row 32',
+  33: 'new code on an old run: test/fleet/crash-points, row 33; test/deploys rolls fleets',
   37: 'a corrupt file: test/fleet/crash-points, row 37; test/corruption has every byte',
 };
 
