@@ -64,7 +64,7 @@ export class Holder {
   async #begin(offer: Offer): Promise<void> {
     const { registry, journal } = this.#ports;
     const { id, machine, version, input, tie } = offer;
-    const carried = offer.carried && journal.decode(id, offer.carried);
+    const carried = offer.carried?.length ? journal.decode(id, offer.carried) : undefined;
     const plan = registry.find(machine, version);
     if (plan) return this.#beginAs(offer, { plan, input, carried: carriedBy(plan, carried) });
     const found = await beginningOf(this.#ports, { machine, version, input, carried });

@@ -24,7 +24,7 @@ export interface Offer extends Carried {
   readonly isDue: boolean;
   /** How old it is where nobody has given it a deadline. */
   readonly ageMs?: number | undefined;
-  /** The records of an earlier generation whose finished steps count. */
+  /** The records of an earlier generation whose finished steps count; none where nobody had begun it. */
   readonly carried: readonly EventRow[] | undefined;
 }
 

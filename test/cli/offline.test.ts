@@ -15,6 +15,7 @@ test('--version answers, and --help shows the commands that are finished, and no
   expect(commands).toEqual([
     ...['dev', 'start', 'runs', 'run', 'events', 'cancel'],
     ...['worker', 'enqueue', 'wait', 'reschedule', 'pods', 'leader', 'sweep'],
+    ...['machines', 'plan', 'drain'],
     ...['dead-letters', 'migrate', 'journal', 'doctor'],
   ]);
 });

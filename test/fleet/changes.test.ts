@@ -136,6 +136,19 @@ test('H11, I30: a redrive keeps what was finished, begins at the step that faile
   expect(kept.map(({ state }) => state)).toContain('outcome');
 });
 
+test('I30: a task that was cancelled before anybody had begun it is redriven from its first step', async () => {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const { clock, row, store, startPod } = startFleet();
+  const { fleet } = await startPod('alder', { machines: [machine], around: script.around });
+  const { id } = await fleet.enqueue(machine, {}, { runAt: '1h' });
+  expect(await fleet.taskById(id).cancel('not now')).toBe('done');
+  await store.redrive(id, { generation: 1 }, { isFresh: false });
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'completed', generation: 2 });
+  expect(script.count('a.work')).toBe(1);
+});
+
 test('H11: a fresh redrive does everything anew, under new keys', async () => {
   const { script, clock, row, id, redrive } = await failed();
   await redrive(1, true);
