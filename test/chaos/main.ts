@@ -1,6 +1,6 @@
 /** npm run chaos: tells what was asked wrongly, runs it, says what came of it. */
 import { existsSync, readdirSync } from 'node:fs';
-import { misused, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
+import { legFlag, misused, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { isGood, runChaos } from './chaos.ts';
 import { PLANTS } from './plants.ts';
 import { SIZES, type Size, type SizeName, shareOf } from './sizes.ts';
@@ -53,7 +53,7 @@ if (values.plant !== undefined && !(values.plant in PLANTS)) {
 if (values.keep !== undefined && existsSync(values.keep) && readdirSync(values.keep).length > 0) {
   misused(`--keep wants a directory with nothing in it, and ${values.keep} has something`);
 }
-const [leg, legs] = legOf(values.share);
+const [leg, legs] = legFlag(values.share);
 // An exit, and not a mere death, so that the server is taken along.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
@@ -70,10 +70,3 @@ const report = await runChaos({
 tellFigures('chaos', report, values);
 if (report.void) process.stderr.write(`void: ${report.missed.join(', ')}\n`);
 process.exitCode = !isGood(report) ? 1 : report.void ? 2 : 0;
-
-function legOf(text: string): [leg: number, legs: number] {
-  const found = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text);
-  const [one, all] = [Number(found?.[1]), Number(found?.[2])];
-  if (one <= all) return [one, all];
-  misused(`--share wants a leg of so many, such as 2/3, got ${text}`);
-}

@@ -1,7 +1,7 @@
 /** npm run corruption: what a damaged byte makes of a journal, at every byte of it. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
+import { legFlag, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { allDamages, type Damage, nameOf } from './images.ts';
 import { makeSamples } from './sample.ts';
 import type { WorkerReport, WorkerTask } from './worker.ts';
@@ -16,11 +16,12 @@ const HELP = `npm run corruption -- [options]
 
 Damages small journals at every byte of their files, by a cut there and by flipped bits, and opens each
 image. Ends with 1 if one of them was silent: a wrong answer without an alarm, a hang, a crash, or a
-file that cannot be opened a second time. All of them take about 15 minutes on two cores.
+file that cannot be opened a second time. All of them take an hour of one processor.
 
-  --stride N  only every N-th byte (1)
-  --json      figures as one JSON object, the last line of stdout
-  --save      adds the figures to docs/results/corruption.json
+  --stride N   only every N-th byte (1)
+  --share I/N  the I-th of N equal legs, each to be run and saved by itself
+  --json       figures as one JSON object, the last line of stdout
+  --save       adds the figures to docs/results/corruption.json
 `;
 
 const { values } = readFlags(
@@ -28,17 +29,20 @@ const { values } = readFlags(
     options: {
       json: { type: 'boolean' },
       save: { type: 'boolean' },
+      share: { type: 'string', default: '1/1' },
       stride: { type: 'string', default: '1' },
     },
   },
   HELP,
 );
 const stride = wholeFlag('stride', values.stride, 1);
+const [leg, legs] = legFlag(values.share);
 
 const begun = performance.now();
 const samples = await makeSamples();
-const damages = allDamages(samples, stride);
-// Dealt out like cards, so that what is done so far is a fair part of the whole.
+const all = allDamages(samples, stride);
+// Dealt out like cards, so that a leg, and what is done so far, is a fair part of the whole.
+const damages = all.filter((_damage, index) => Math.floor(index / 2) % legs === leg - 1);
 const chunkCount = Math.ceil(damages.length / CHUNK_COUNT);
 const chunks: (readonly Damage[])[] = Array.from({ length: chunkCount }, (_, chunk) =>
   damages.filter((_damage, index) => Math.floor(index / 2) % chunkCount === chunk),

@@ -31,6 +31,14 @@ export function wholeFlag(name: string, text: string, min = 0): number {
   return misused(`--${name} wants a whole number from ${min}, got ${text}`);
 }
 
+/** `--share 2/3`: which leg of how many. */
+export function legFlag(text: string): [leg: number, legs: number] {
+  const found = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text);
+  const [one, all] = [Number(found?.[1]), Number(found?.[2])];
+  if (one <= all) return [one, all];
+  return misused(`--share wants a leg of so many, such as 2/3, got ${text}`);
+}
+
 export interface Telling {
   readonly json?: boolean | undefined;
   readonly save?: boolean | undefined;
