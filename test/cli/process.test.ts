@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileAppears, fleetq, makeDirectory, startWorker } from './support.ts';
+import { fileAppears, fleetq, makeDirectory, startAbandoned, startWorker } from './support.ts';
 
 async function startGated(cwd: string): Promise<{ id: string; gate: string }> {
   const gate = join(cwd, 'gate');
@@ -85,3 +85,7 @@ test.each(['exception', 'rejection'])(
     expect(run).toMatchObject({ status: 'completed', output: { attempt: 2 } });
   },
 );
+
+test('a pod whose starter is gone before it has begun does not outlive it', async () => {
+  expect(await startAbandoned(makeDirectory())).toBe('SIGTERM');
+}, 20_000);

@@ -157,6 +157,18 @@ export async function startWorker(
   return { pid: child.pid!, ended, messages, signal: (signal) => void child.kill(signal) };
 }
 
+/** A pod whose starter is gone while its process is still being loaded: answers by what it ended. */
+export async function startAbandoned(cwd: string): Promise<number | NodeJS.Signals> {
+  const env = environment({ FLEETQ_MACHINES: MACHINES });
+  const child = fork(WORKER, { cwd, env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const ended = once(child, 'exit');
+  running.add(child);
+  child.disconnect();
+  const [code, signal] = await ended;
+  running.delete(child);
+  return signal ?? code;
+}
+
 /** Resolves once the file is there, with what it says. */
 export async function fileAppears(path: string): Promise<string> {
   const until = Date.now() + TIMEOUT_MS;

@@ -50,10 +50,12 @@ function forwardEvents(): void {
 }
 
 async function work(): Promise<void> {
+  // Without whoever started it nobody would ever end it. That one may have died while this was loaded.
+  const end = () => process.kill(process.pid, 'SIGTERM');
+  process.on('disconnect', end);
+  if (!process.connected) end();
   const config = await readConfig({ flags: {}, env: process.env, cwd: process.cwd() });
   forwardEvents();
-  // Without whoever started it nobody would ever end it.
-  process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   const { fleet, health } = await runPod(config);
   const { boot, journal, pod } = fleet.status;
   tellUp({ kind: 'ready', boot, journal, pod: pod?.pod, health });
