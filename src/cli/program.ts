@@ -25,7 +25,7 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     'dev',
     'Run three pods with sample tasks, show them, and kill one if you like.',
     async () => (await import('./dev/dev.ts')).dev,
-    ['dataDir', 'machines', 'slots', 'logLevel', 'drainBudget'],
+    ['dataDir', 'machines', 'slots', 'silence', 'logLevel', 'drainBudget'],
   ).addHelpText('after', DEV_HELP);
 
   add(

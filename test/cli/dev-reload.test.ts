@@ -63,8 +63,8 @@ async function talk(cwd: string, input: object = {}): Promise<string[]> {
 
 async function devIn(cwd: string): Promise<Call> {
   // Nobody is to be taken for dead here, however busy the host is.
-  const env = { FLEETQ_LOG_LEVEL: 'error', FLEETQ_TEST_SILENCE: '60000ms' };
-  const dev = begin(['dev'], { cwd, env, timeoutMs: PATIENCE_MS });
+  const env = { FLEETQ_LOG_LEVEL: 'error' };
+  const dev = begin(['dev', '--silence', '60s'], { cwd, env, timeoutMs: PATIENCE_MS });
   await dev.said(/(pod-\d up after[\s\S]*){3}/);
   return dev;
 }

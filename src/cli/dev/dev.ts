@@ -9,7 +9,7 @@
  */
 import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
-import { parseDuration, type RunId, systemClock } from '../../ground/index.ts';
+import { type Duration, parseDuration, type RunId, systemClock } from '../../ground/index.ts';
 import { placeOf } from '../../journal/index.ts';
 import { Registry } from '../../machine/index.ts';
 import { migrateSqliteStore } from '../../store/sqlite/migrate.ts';
@@ -37,14 +37,11 @@ const POD_COUNT = 3;
 const BURST_COUNT = 5;
 const SECOND_SIGNAL_MS = 500;
 const LOG_LINES_MAX = 20;
-/** For tests on a host so busy that nobody would hear of a pod in time. */
-const SILENCE_VARIABLE = 'FLEETQ_TEST_SILENCE';
-/** Short, so that a take-over can be waited for. */
-const TIMES = {
-  heartbeat: '500ms',
-  silence: (process.env[SILENCE_VARIABLE] ?? '3000ms') as `${number}ms`,
-  archive: '200ms',
-} as const;
+/** Short, so that a take-over can be waited for. A busy host may want a longer silence. */
+const SILENCE = '3s';
+const ARCHIVE = '200ms';
+const HEARTBEAT_MS_MAX = 500;
+const HEARTBEATS_PER_SILENCE = 6;
 /** A pod whose runs nobody takes up is brought back all the same. */
 const AWAY_MS_MAX = 20_000;
 /** It is seen to be gone before it comes back. */
@@ -53,7 +50,9 @@ const AWAY_MS_MIN = 1_500;
 export const dev: Execute = async (context) => {
   const path = join(context.config.dataDir, 'fleet.db');
   // Its own store, whatever is configured: samples and kills have no place in a shared one.
-  const config = { ...context.config, ...TIMES, store: `sqlite:${path}` };
+  const silence = context.config.silence ?? SILENCE;
+  const times = { silence, heartbeat: heartbeatFor(silence), archive: ARCHIVE } as const;
+  const config = { ...context.config, ...times, store: `sqlite:${path}` };
   const { machines, origin, from } = await loadMachines(config, process.cwd());
   await migrateSqliteStore(path, storeOptions(config));
   // In a project of one's own only its machines run, and only when somebody enqueues a task.
@@ -67,14 +66,17 @@ export const dev: Execute = async (context) => {
         verifier,
         samples,
         from,
-        (on) =>
-          new Load({ store, tasks, registry, verifier, samples, silence: TIMES.silence, ...on }),
+        (on) => new Load({ store, tasks, registry, verifier, samples, silence, ...on }),
       ).run();
     });
   } finally {
     await samples?.close();
   }
 };
+
+function heartbeatFor(silence: Duration): `${number}ms` {
+  return `${Math.min(HEARTBEAT_MS_MAX, Math.floor(parseDuration(silence)! / HEARTBEATS_PER_SILENCE))}ms`;
+}
 
 function ledgerOf({ dataDir }: Config): string {
   return join(dataDir, 'dev-ledger');

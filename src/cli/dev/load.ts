@@ -1,6 +1,6 @@
 /** The client of `fleetq dev`: enqueues the samples, and keeps an eye on what became of them. */
 import type { Tasks } from '../../fleet/tasks.ts';
-import { type RunId, systemClock } from '../../ground/index.ts';
+import { type Duration, type RunId, systemClock } from '../../ground/index.ts';
 import type { Registry } from '../../machine/index.ts';
 import type { Store } from '../../store/index.ts';
 import { podsOf } from '../fleet/pods.ts';
@@ -23,7 +23,7 @@ export interface LoadPorts {
   readonly verifier: Verifier;
   /** Undefined in a project of one's own: only what somebody enqueues runs there. */
   readonly samples: Samples | undefined;
-  readonly silence: `${number}ms`;
+  readonly silence: Duration;
   readonly say: (text: string) => void;
   /** After every look at the store. */
   readonly onLooked: () => void;
