@@ -29,6 +29,14 @@ test('every broken leg that is kept has such a note', () => {
   expect(shown).not.toContain('| broken |');
 });
 
+test('a tool that does several things has a table for each', () => {
+  const roll = { ...leg({ rolls: 4, broken: { lost: 0 } }), command: 'npm run deploys -- roll' };
+  const plan = { ...leg({ runs: 9, disagreements: 1 }), command: 'npm run deploys -- plan' };
+  const page = renderResults((tool) => (tool === 'deploys' ? [roll, plan] : []), []);
+  expect(page.match(/deploys -- roll/g)).toHaveLength(1);
+  expect(page).toContain('| `npm run deploys -- plan` | 9 | 1 | broken |');
+});
+
 const WELL = { missed: 0, unusable: 0 };
 
 describe('the figures of several legs', () => {

@@ -14,6 +14,8 @@ interface Column {
 
 interface Section {
   readonly tool: string;
+  /** Where a tool does several things: the word by which its command says that it was this one. */
+  readonly task?: string;
   readonly title: string;
   readonly says: string;
   readonly columns: readonly Column[];
@@ -74,6 +76,30 @@ const SECTIONS: readonly Section[] = [
     faults: ['lost', 'doubled', 'zombieWrites', 'stuck', 'violations', 'podDeaths', 'leftBehind'],
   },
   {
+    tool: 'deploys',
+    task: 'roll',
+    title: 'Rolling deploys',
+    says: 'Real processes replaced one by one by others of another directory of code, and back.',
+    columns: [
+      sum('deploys', 'rolls'),
+      sum('drains', 'drains'),
+      sum('runs', 'runs'),
+      sum('advanced', 'advanced'),
+      sum('upgraded', 'upgraded'),
+      sum('had to wait', 'blocked'),
+      sum('lost, repeated, wrong or punished', 'broken'),
+    ],
+    faults: ['broken'],
+  },
+  {
+    tool: 'deploys',
+    task: 'plan',
+    title: 'Plans held against deploys',
+    says: 'What `fleetq plan` foretold of runs in flight, and what became of each.',
+    columns: [sum('runs', 'runs'), sum('otherwise than foretold', 'disagreements')],
+    faults: ['disagreements', 'leftAtEnd'],
+  },
+  {
     tool: 'mutants',
     title: 'Planted bugs',
     says: 'Each planted in a copy of the source, and to be noticed by the command named for it.',
@@ -131,8 +157,16 @@ export function renderResults(
   legsOf: (tool: string) => readonly Leg[] = savedLegs,
   found: readonly Found[] = readFound(),
 ): string {
-  const sections = SECTIONS.map((section) => renderSection(section, legsOf(section.tool)));
+  const sections = SECTIONS.map((section) => {
+    const legs = legsOf(section.tool);
+    const { task } = section;
+    return renderSection(section, task ? legs.filter((leg) => isTask(leg, task)) : legs);
+  });
   return `${[HEAD, ...sections, renderFound(found)].join('\n')}`;
+}
+
+function isTask({ command }: Leg, task: string): boolean {
+  return command.split(' ').includes(task);
 }
 
 function renderSection(section: Section, legs: readonly Leg[]): string {
