@@ -1,4 +1,4 @@
-/** fleetq events <run> [--follow] [--after n]: the records themselves, one line each. */
+/** fleetq events <run> [--follow] [--after n] [--trace]: the records themselves, one line each. */
 import type { Config } from '../config/index.ts';
 import { isoTime, pause, show, systemClock } from '../ground/index.ts';
 import { placeOf, type StoredRecord } from '../journal/index.ts';
@@ -22,6 +22,10 @@ export const events: Execute = async (context, options, id) => {
   const { output } = context;
   idOf(id, 'the argument');
   const after = seqOf(options['after']);
+  if (options['trace'] === true) {
+    const { showTrace } = await import('./trace/trace.ts');
+    return showTrace(context, options, id!);
+  }
   const onTask = async (row: TaskRow, store: Store) => {
     const isFollowed = options['follow'] === true;
     for await (const record of recordsOfTask(store, row, after, isFollowed)) {

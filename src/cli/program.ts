@@ -66,7 +66,9 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
   )
     .option('--follow', 'go on until the run has ended, also over restarts of its process')
     .option('--after <seq>', 'only records after this number', '-1')
-    .option('--local', LOCAL);
+    .option('--trace', 'draw them as a tree: attempts, crashes, waits and pods, with their times')
+    .option('--local', LOCAL)
+    .addHelpText('after', EVENTS_HELP);
 
   add(
     'cancel <run>',
@@ -135,6 +137,12 @@ end; without it the run waits for the next process.
 Examples:
   fleetq start hello --input '{"name":"Ada"}' --wait
   fleetq start image/install --input @image.json --key my-image-1
+`;
+const EVENTS_HELP = `
+Examples:
+  fleetq events 01JCQ8… --follow
+  fleetq events 01JCQ8… --trace
+  fleetq events 01JCQ8… --trace --json
 `;
 const RUNS_HELP = `
 Examples:

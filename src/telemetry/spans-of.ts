@@ -32,13 +32,18 @@ export function spansOf(records: readonly TracedRecord[], now: number): Trace {
     generation: first.event.generation,
     startedAt: first.at,
     until,
-    items: teller.items,
+    // A sleep is told when it is over; whoever took the run meanwhile comes after its begin.
+    items: [...teller.items].sort((a, b) => beginOf(a) - beginOf(b)),
     end: ending && {
       outcome: ending.outcome,
       state: ending.state,
       seq: records.at(-1)!.seq,
     },
   };
+}
+
+function beginOf(item: TraceItem): number {
+  return item.kind === 'mark' ? item.at : item.beganAt;
 }
 
 type Opened = { -readonly [K in keyof Attempt]: Attempt[K] };
@@ -50,6 +55,7 @@ class Teller {
   now: number;
   /** Up to here everything is an attempt or a wait. */
   #toldUntil: number;
+  #markedAt = 0;
   #seq: number;
   #owner: Owner;
   readonly #standing = new Standing();
@@ -242,7 +248,9 @@ class Teller {
   }
 
   #mark(what: Mark['what'], of: TracedRecord, to: Owner): void {
-    const at = Math.max(this.#toldUntil, what === 'restarted' ? 0 : this.now);
+    // When it came back is not on record: at the earliest, where its first attempt may have begun.
+    const at = Math.max(this.#markedAt, what === 'restarted' ? this.#toldUntil : this.now);
+    this.#markedAt = at;
     const [from, { step }] = [this.#owner, this.#standing];
     this.items.push({ kind: 'mark', step, what, at, seq: of.seq, ...to, from });
     this.#owner = to;
