@@ -19,7 +19,7 @@ export interface Axis {
 }
 
 const TOOK_WIDTH = 8;
-const BAR_MIN = 12;
+const BAR_MIN = 6;
 const BAR_MAX = 80;
 const LABEL_MIN = 16;
 /** Of the width, before the bar has its part. */
@@ -30,15 +30,16 @@ export function drawRows(rows: readonly Row[], axis: Axis, canvas: Canvas): stri
   const hasPods = rows.some(({ pod }) => pod !== undefined);
   const podWidth = hasPods ? Math.max(...rows.map(({ pod }) => pod?.length ?? 0)) : 0;
   const fixed = TOOK_WIDTH + GAP.length + (hasPods ? podWidth + 1 : 0) + 1;
-  const wanted = Math.max(LABEL_MIN, ...rows.map((row) => leftOf(row).length));
+  const wanted = Math.max(LABEL_MIN, ...rows.map(widthOf));
   const labelMax = Math.max(LABEL_MIN, Math.floor(canvas.width * LABEL_SHARE));
   const labelWidth = Math.min(wanted, labelMax, canvas.width - fixed - BAR_MIN);
   const barWidth = Math.max(0, Math.min(BAR_MAX, canvas.width - labelWidth - fixed));
   return rows.map((row) => drawRow(row, axis, { ...canvas, labelWidth, podWidth, barWidth }));
 }
 
-function leftOf({ lead, label, note }: Row): string {
-  return `${lead}${textOf(label, note)}`;
+/** How often what was thrown is told where there is room for it, and makes none. */
+function widthOf({ lead, label, note, bar }: Row): number {
+  return lead.length + textOf(label, bar.of === 'many' ? '' : note).length;
 }
 
 function textOf(label: string, note: string): string {
@@ -54,7 +55,10 @@ interface Widths extends Canvas {
 function drawRow(row: Row, axis: Axis, canvas: Widths): string {
   const { paint, glyphs, labelWidth, podWidth, barWidth } = canvas;
   const { lead, label, note, style, pod, took, bar } = row;
-  const text = glyphs.fit(pad(textOf(label, note), Math.max(0, labelWidth - lead.length)));
+  const room = Math.max(0, labelWidth - lead.length);
+  const whole = textOf(label, note);
+  const isTooLong = bar.of === 'many' && whole.length > room;
+  const text = glyphs.fit(pad(isTooLong ? label : whole, room));
   // What went as it should needs no colour in its words.
   const isFrame = bar.of === 'step' || bar.of === 'axis';
   const isQuiet = note === '' && bar.of === 'work';
@@ -77,7 +81,8 @@ function drawBar(
 ): string {
   if (width === 0) return '';
   const scale = axis.to > axis.from ? width / (axis.to - axis.from) : 0;
-  const first = Math.min(width - 1, Math.floor((from - axis.from) * scale));
+  // Both ends are rounded alike, so that what follows begins in the cell after.
+  const first = Math.min(width - 1, Math.round((from - axis.from) * scale));
   const exact = (to - from) * scale;
   const count = Math.max(1, Math.min(width - first, Math.round((to - axis.from) * scale) - first));
   if (of === 'axis') {

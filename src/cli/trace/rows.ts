@@ -138,7 +138,7 @@ function attemptRow(of: Attempt, until: number, { glyphs, letterOf, lead }: Draw
     note: [noteOf(of), isTold && of.error ? plain(errorName(of.error)) : '']
       .filter((word) => word !== '')
       .join(' '),
-    style: STYLE[of.outcome],
+    style: isWait && of.outcome === 'done' ? 'gray' : STYLE[of.outcome],
     // Nobody has a run in hand that sleeps for long.
     pod: isWait ? undefined : letterOf(of.pod),
     took: `${isSure ? '' : glyphs.atMost}${showDuration(to - from)}`,
