@@ -179,6 +179,28 @@ describe('what the records tell', () => {
     expect(trace.end).toMatchObject({ outcome: 'exhausted', state: 'main.work' });
   });
 
+  test('after a death in validate it is check that is asked before persist, and may throw', () => {
+    const trace = spansOf(
+      recordsOf(
+        started('main.check'),
+        [1, 1, DONE, 'main.work'],
+        [2, 1, DONE, 'main.validate'],
+        [3, 2, { type: 'TAKEN', pod: 'pod-2', interruption: 'cut' }, 'main.validate'],
+        [3, 2, { type: 'INTERRUPTED' }, 'main.validate'],
+        [4, 2, { type: 'DONE' }, 'main.persist'],
+        [5, 2, failed(5), 'main.persist'],
+        [6, 2, { type: 'PROBED' }, 'main.persist'],
+        [7, 2, DONE, 'completed'],
+      ),
+      T0,
+    );
+    const told = trace.items.filter((item) => item.kind === 'attempt');
+    expect(told.map(({ phase, attempt, outcome }) => `${phase} ${attempt} ${outcome}`)).toEqual([
+      ...['check 1 done', 'work 1 done', 'validate 1 crashed', 'validate 2 done'],
+      ...['probe 2 retried', 'probe 3 done', 'persist 3 done'],
+    ]);
+  });
+
   test('a cancel during a wait ends the wait, and no attempt is told that was never made', () => {
     const trace = spansOf(
       recordsOf(

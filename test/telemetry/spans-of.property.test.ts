@@ -114,6 +114,12 @@ test(`random histories: every phase on record is told once, as what it was, seed
           calledBefore(plan, states[record.seq - 1]!, record),
         );
       }
+      // A death that was noticed first and counted after is one.
+      for (const { outcome, endedSeq = 0 } of attempts) {
+        const isNoticed = outcome === 'crashed' && /TAKEN|ADV/.test(records[endedSeq]!.event.type);
+        const next = records[endedSeq + 1]?.event;
+        if (isNoticed) expect(next?.type === 'INTERRUPTED' && !next.isFree).toBe(false);
+      }
       if (!trace.end) {
         const { at, attempt } = states.at(-1)!;
         const open = trace.items.findLast(({ kind }) => kind !== 'mark')!;
