@@ -62,8 +62,7 @@ export function fateOf(
   tries: Tries = () => true,
 ): Fate | Promise<Fate> {
   const here = registeredFor(ports.registry, records);
-  // Whoever has its version would be given it again and again: a person has to look at it.
-  if (here) return 'reason' in here ? { kind: 'unfit', reason: here.reason } : here;
+  if (here) return here;
   const ending = toldEnding(records);
   if (ending) return { kind: 'ended', ending };
   return forecastOf(ports, ports.registry, records, tries) as Promise<Fate>;

@@ -122,7 +122,6 @@ function resume(
     return { ...setAside(row, 'quarantined', last.state, copied(copyOf)), records: found.records };
   }
   const { records } = found;
-  const isHeld = row.generation !== undefined;
   const here = registeredFor(registry, records);
   if (!here) {
     const why = whyNobody(registry, records);
@@ -136,8 +135,7 @@ function resume(
     tellIfChanged(registry, registry.find(origin.machine, origin.version)!, origin);
   }
   if ('reason' in here) {
-    // A pod that has the route would be given it again and again: a person has to look at it.
-    const status = here.kind === 'blocked' && !isHeld ? 'blocked' : 'quarantined';
+    const status = here.kind === 'blocked' ? 'blocked' : 'quarantined';
     return { ...setAside(row, status, last.state, here.reason), records };
   }
   const { state, lastError } = here.folded;

@@ -38,6 +38,8 @@ export class Routes {
   /** Whoever has its version goes on with it; where nobody has, it is left alone for a while. */
   giveBack(held: HeldRun, reason: string): void {
     tell('task.blocked', () => ({ run: held.claim.task, reason }));
+    // Changed under its version here: given back at once, it would come again and again.
+    if (this.own.includes(held.route)) return held.shelved();
     const isOurs = () => this.#taken.includes(held.route);
     if (!isOurs()) return held.released();
     // One that has it may have come since: then it need not wait.

@@ -1,7 +1,8 @@
 /** A machine that was changed under an unchanged version, and the fleet that knows it as it was. */
 import { expect, test } from 'vitest';
 import { MachineChangedError } from '../../src/fleet/index.ts';
-import { newer, Script, twoSteps } from './script.ts';
+import { never } from '../support/fleets.ts';
+import { newer, placesOf, Script, twoSteps } from './script.ts';
 import { useTestFleets } from './support.ts';
 
 const { startFleet, hear } = useTestFleets();
@@ -40,6 +41,36 @@ test('who develops a machine is warned, and may go on', async () => {
   expect(heard).toMatchObject([{ machine: 'two', version: 1 }]);
   expect(await store.pods()).toHaveLength(2);
 });
+
+test.each(['on another disk', 'on its own disk'])(
+  'a task that a changed machine cannot go on with waits for the former one, %s',
+  async (where) => {
+    const { script, startPod, clock, row, options } = newScene();
+    const former = await startPod('alder', { ...options, archive: '100ms' });
+    script.holds.set('b.work', never());
+    const { id } = await former.fleet.enqueue(options.machines[0]!, {});
+    await clock.advance(2_000);
+    const dataDir = former.crash();
+    script.holds.clear();
+    script.calls.length = 0;
+    const blocked = hear('task.blocked');
+    const machines = [newer(script, { version: 1, steps: ['b', 'a'] })];
+    const changed = { ...options, machines, changedMachines: 'warn' } as const;
+    const own = where === 'on its own disk' ? { dataDir } : {};
+    const pod = await startPod('birch', { ...changed, ...own });
+    await clock.advance(20_000);
+    expect(await row(id)).toMatchObject({ status: 'waiting', waitFor: 'version', version: 1 });
+    // Looked at, and then left alone for a while.
+    expect(blocked).toHaveLength(1);
+    expect(blocked[0]).toMatchObject({ run: id, reason: expect.stringMatching(/changed since/) });
+    expect(script.calls).toEqual([]);
+    pod.crash();
+    await startPod('cedar', options);
+    await clock.advance(2_000);
+    expect(await row(id)).toMatchObject({ status: 'completed', version: 1 });
+    expect(placesOf(script).slice(0, 2)).toEqual(['b.probe', 'b.work']);
+  },
+);
 
 test('a machine by which fleets recover may change with FleetQ', async () => {
   const { tables, startPod, store, options } = newScene();
