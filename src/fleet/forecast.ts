@@ -10,6 +10,7 @@ import {
   type Plan,
   parseInput,
   stateAfter,
+  statesOf,
   type Tries,
   whyNobody,
 } from '../machine/index.ts';
@@ -61,7 +62,22 @@ export async function forecastTask(
     task.status === 'claimed' ? { ...now, ifDone: onceDone(ports, task, records, now) } : now;
   if (unseen !== undefined) return ifDone({ fate: 'blocked', at, reason: unseen });
   if (records.length > 0) return ifDone(await forecastRun(ports, records, isOpen));
-  return forecastNew(ports, task, carried);
+  const now = await forecastNew(ports, task, carried);
+  const isBegun = task.status === 'claimed' && carried === undefined;
+  return isBegun ? { ...now, ifDone: onceBegun(ports, task, now) } : now;
+}
+
+/** A pod has it, and has begun it by now: the record of that is only on its disk so far. */
+function onceBegun(ports: ForecastPorts, task: TaskRow, now: Forecast): Forecast['ifDone'] {
+  const { shapes, registry } = ports;
+  const shape = shapes.get(routeOf(task));
+  const [at] = shape === undefined ? [] : statesOf(shape);
+  if (at === undefined || registry.find(task.machine, task.version)) return undefined;
+  if (now.fate === 'blocked' || now.fate === 'fails') return undefined;
+  const records = [{ ...notBegunAs(task), state: at }];
+  const reason = whyNobody(registry, records);
+  if (reason !== undefined) return { fate: 'blocked', reason };
+  return onceDone(ports, task, records, { ...now, at });
 }
 
 /**

@@ -52,7 +52,7 @@ export {
   type UpgradedEvent,
 } from './run-state.ts';
 export { type Parsed, parseWith } from './schema.ts';
-export { changesOf, stateAfter } from './shape.ts';
+export { changesOf, stateAfter, statesOf } from './shape.ts';
 export {
   forecastOf,
   type NewSuccession,

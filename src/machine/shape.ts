@@ -41,14 +41,19 @@ function schemaShape(schema: AnySchema | undefined): string | null {
 
 /** The state that a line of this shape leads to when a phase is done; undefined where it has none such. */
 export function stateAfter(shape: string, state: string): string | undefined {
+  const states = statesOf(shape);
+  const at = states.indexOf(state);
+  return at < 0 ? undefined : (states[at + 1] ?? 'completed');
+}
+
+/** Every state that a line of this shape leads through, in order. */
+export function statesOf(shape: string): string[] {
   const [, , parts] = JSON.parse(shape) as Shape;
-  const states = [...partsBy(parts)].flatMap(([step, { phases }]) =>
+  return [...partsBy(parts)].flatMap(([step, { phases }]) =>
     [...PHASES, 'sleep']
       .filter((phase) => phases.includes(phase))
       .map((phase) => `${step}.${phase}`),
   );
-  const at = states.indexOf(state);
-  return at < 0 ? undefined : (states[at + 1] ?? 'completed');
 }
 
 /** What is different about the second of two shapes, in words; both as `shapeOf` made them. */

@@ -75,6 +75,29 @@ test('one that a pod is inside of repeats that phase; if it is done first it may
   expect((await scene.row(id)).version).toBe(2);
 });
 
+test('one that is in hand has begun, though nothing of that is archived yet', async () => {
+  const scene = newScene();
+  const { script, old, clock, startPod, options, row } = scene;
+  const first = await startPod('alder', { ...options, archive: '1h' });
+  script.holds.set('a.work', never());
+  const { id } = await first.fleet.enqueue(old, {});
+  await clock.advance(3_000);
+  const begins = [newer(script, { steps: ['x', 'b'] })];
+  const reason = expect.stringMatching(/starts at a.check, and two@2 starts at x.check/);
+  expect(await foretell(scene, id, begins)).toMatchObject({
+    fate: 'advances',
+    at: '',
+    ifDone: { fate: 'blocked', reason },
+  });
+  expect((await foretell(scene, id, [newer(script)])).ifDone).toBeUndefined();
+  expect((await foretell(scene, id, [old])).ifDone).toBeUndefined();
+  script.holds.clear();
+  await whileAdvancing(clock, first.fleet.drain({ budget: '1s' }));
+  await startPod('birch', { ...options, machines: begins });
+  await clock.advance(STEADY_MS);
+  expect(await row(id)).toMatchObject({ status: 'waiting', waitFor: 'version' });
+});
+
 test('an upgrade is asked only where that is wanted, and what it refuses is blocked', async () => {
   const scene = newScene();
   const { script, old, clock, startPod, options } = scene;
