@@ -25,7 +25,7 @@ export class MachineChangedError extends FleetqError {
 }
 
 export interface AnnouncePorts {
-  readonly store: Pick<Store, 'announce'>;
+  readonly store: Pick<Store, 'announce' | 'known'>;
   readonly registry: Registry;
   readonly changedMachines: ChangedMachines;
 }
@@ -33,17 +33,27 @@ export interface AnnouncePorts {
 export async function announceMachines(ports: AnnouncePorts): Promise<void> {
   const { store, registry, changedMachines } = ports;
   const plans = new Map(registry.all().map((plan) => [routeOf(plan), plan]));
+  // Looked at first: of a pod that is refused nothing is remembered, or others were held to it.
+  if (changedMachines === 'refuse') refuse(plans, await store.known());
   const given = [...plans].map(([route, { fingerprint, shape }]) => {
     return { route, fingerprint, shape };
   });
-  for (const known of await store.announce(given)) {
+  const changed = await store.announce(given);
+  if (changedMachines === 'refuse') return refuse(plans, changed);
+  for (const { route, fingerprint: recorded } of changed) {
+    if (route.startsWith(RECOVERY_PREFIX)) continue;
+    const { name: machine, version, fingerprint: registered } = plans.get(route)!;
+    tell('machine.changed', () => ({ machine, version, recorded, registered }));
+  }
+}
+
+function refuse(plans: ReadonlyMap<string, Plan>, known: readonly Announcement[]): void {
+  for (const was of known) {
+    const plan = plans.get(was.route);
     // Those are FleetQ's own, and no run of them ever goes to another pod.
-    if (known.route.startsWith(RECOVERY_PREFIX)) continue;
-    const plan = plans.get(known.route)!;
-    if (changedMachines === 'refuse')
-      throw new MachineChangedError(known.route, changesSince(known, plan));
-    const { name: machine, version, fingerprint: registered } = plan;
-    tell('machine.changed', () => ({ machine, version, recorded: known.fingerprint, registered }));
+    if (!plan || was.route.startsWith(RECOVERY_PREFIX)) continue;
+    if (was.fingerprint === plan.fingerprint) continue;
+    throw new MachineChangedError(was.route, changesSince(was, plan));
   }
 }
 

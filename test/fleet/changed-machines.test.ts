@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { MachineChangedError } from '../../src/fleet/index.ts';
 import { never } from '../support/fleets.ts';
-import { newer, placesOf, Script, twoSteps } from './script.ts';
+import { newer, onlyWork, placesOf, Script, twoSteps } from './script.ts';
 import { useTestFleets } from './support.ts';
 
 const { startFleet, hear } = useTestFleets();
@@ -24,6 +24,18 @@ test('a pod with another definition under the same version does not join, and sa
     'two@1 is not what the fleet knows under this version: c is new',
   );
   expect((await store.pods()).map(({ name }) => name)).toEqual(['alder']);
+});
+
+test('a pod that is refused leaves nothing behind that others would be held to', async () => {
+  const { script, startPod, store, options, changed } = newScene();
+  await startPod('alder', options);
+  const before = await store.known();
+  const joining = startPod('birch', { ...options, machines: [changed, twoSteps(script, 'fresh')] });
+  await expect(joining).rejects.toThrow(MachineChangedError);
+  expect(await store.known()).toEqual(before);
+  const { around } = options;
+  await startPod('cedar', { around, machines: [...options.machines, onlyWork(script, 'fresh')] });
+  expect(await store.pods()).toHaveLength(2);
 });
 
 test('the same definition in another process joins, and so does a new version', async () => {
