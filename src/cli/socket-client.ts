@@ -26,6 +26,8 @@ export const WAIT_MS = 20_000;
 
 /** Errors of the connection that say: nobody is there. */
 const NOBODY = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
+/** Errors that say: somebody was there when it was asked, and went away. */
+const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
 
 export class SocketClient {
   readonly #path: string;
@@ -143,8 +145,16 @@ export class SocketClient {
 }
 
 export function isNobody(error: unknown): boolean {
+  return isOneOf(NOBODY, error);
+}
+
+export function isCutOff(error: unknown): boolean {
+  return isOneOf(CUT_OFF, error);
+}
+
+function isOneOf(codes: ReadonlySet<string>, error: unknown): boolean {
   const cause = error instanceof UnreachableError ? (error.cause as { code?: string }) : undefined;
-  return cause?.code !== undefined && NOBODY.has(cause.code);
+  return cause?.code !== undefined && codes.has(cause.code);
 }
 
 function unreachable(path: string, cause: NodeJS.ErrnoException): UnreachableError {

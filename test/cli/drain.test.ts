@@ -1,5 +1,7 @@
 /** `fleetq drain`: pods in real processes that are asked to leave, by the store and by their socket. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -127,4 +129,22 @@ test('the process that holds a directory is asked by its socket, without any sto
   expect(existsSync(join(cwd, '.fleetq', 'fleetq.sock'))).toBe(false);
   const nobody = await fleetq(cwd, ['drain']);
   expect([nobody.code, nobody.stderr]).toEqual([5, expect.stringContaining('no process answers')]);
+});
+
+test('a process that ends while it is asked whether it is there is gone, and that is no error', async () => {
+  const cwd = makeDirectory();
+  mkdirSync(join(cwd, '.fleetq'), { mode: 0o700 });
+  let isAsked = false;
+  const server = createServer((request, answer) => {
+    if (request.method === 'GET' && isAsked) {
+      server.close();
+      request.socket.destroy();
+      return;
+    }
+    isAsked ||= request.method === 'POST';
+    answer.setHeader('connection', 'close').end('{"pid":4711}');
+  });
+  await once(server.listen(join(cwd, '.fleetq', 'fleetq.sock')), 'listening');
+  const { code, stderr } = await fleetq(cwd, ['drain', '--wait']);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('process 4711 is gone')]);
 });

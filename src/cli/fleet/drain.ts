@@ -12,7 +12,7 @@ import { PodGoneError, PodNotFoundError, UnreachableError, UsageError } from '..
 import { Exit, type ExitCode } from '../exit.ts';
 import { readWait } from '../input.ts';
 import type { Output } from '../output.ts';
-import { isNobody, SocketClient } from '../socket-client.ts';
+import { isCutOff, isNobody, SocketClient } from '../socket-client.ts';
 import { thisPodHere } from './local-pods.ts';
 import { withStore } from './open.ts';
 
@@ -177,8 +177,10 @@ async function drainHere({ dataDir }: Config, output: Output, options: Options):
 /** Also where another process has taken its place meanwhile. */
 async function untilGone(client: SocketClient, pid: unknown, untilMs: number): Promise<boolean> {
   for (;;) {
+    // Cut off in the middle of its answer it may only be about to end: the next look tells.
     const status = await client.status().catch((error) => {
       if (isNobody(error)) return undefined;
+      if (isCutOff(error)) return { pid };
       throw error;
     });
     if (status?.['pid'] !== pid) return true;
