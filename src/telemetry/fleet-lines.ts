@@ -48,6 +48,12 @@ export const FLEET_LINES: Lines = {
     message: `task is ${e.to}`,
     fields: { run_id: e.run },
   }),
+  // Again and again while nobody can go on with it: the gauge counts them for everyday use.
+  'task.blocked': (e) => ({
+    level: 'debug',
+    message: 'task is left to pods that can go on with it',
+    fields: { run_id: e.run, reason: e.reason },
+  }),
   'task.refused': (e) => ({
     level: 'error',
     message: 'task makes no sense here and is a dead letter',

@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import type { RunId } from '../../src/ground/index.ts';
 import {
   abort,
   createFleet,
@@ -11,6 +12,7 @@ import {
   type Machine,
   writeLogs,
 } from '../../src/index.ts';
+import { tell } from '../../src/telemetry/events.ts';
 import { pretty } from '../../src/telemetry/logger.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
@@ -52,6 +54,16 @@ const of = (lines: readonly Line[], event: string) =>
   lines.filter((line) => line['event'] === event);
 
 describe('levels and fields', () => {
+  test('why a task is left to other pods can be read, by who looks for it', () => {
+    const texts: string[] = [];
+    const sink = { write: (line: string) => texts.push(line) };
+    stops.push(writeLogs(pino({ level: 'debug' }, sink)));
+    tell('task.blocked', () => ({ run: 'a-run' as RunId, reason: 'two@2 cannot go on with it' }));
+    expect(texts.map((line) => JSON.parse(line))).toMatchObject([
+      { level: LEVEL.debug, run_id: 'a-run', reason: 'two@2 cannot go on with it' },
+    ]);
+  });
+
   test('a run that ends well is one info line; its phases are debug lines', async () => {
     const { lines, id } = await linesOf(base(() => 'loot'));
     const [phase] = of(lines, 'phase.ended');
