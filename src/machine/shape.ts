@@ -23,20 +23,29 @@ export function shapeOf(
   return JSON.stringify([name, schemaShape(input), parts]);
 }
 
+interface Told {
+  readonly vendor?: unknown;
+  readonly jsonSchema?: {
+    input?(options: { readonly target: string; readonly libraryOptions?: object }): unknown;
+  };
+}
+
+/** Dates and the like have no JSON Schema: zod then tells the rest, if it is asked to. */
+const WAYS = [{}, { libraryOptions: { unrepresentable: 'any' } }] as const;
+
 /** A schema as JSON Schema where its library can tell, else just whose it is. */
 function schemaShape(schema: AnySchema | undefined): string | null {
   if (!schema) return null;
-  const standard = schema['~standard'] as {
-    vendor?: unknown;
-    jsonSchema?: { input?: (options: { target: string }) => unknown };
-  };
-  try {
-    const shape = standard.jsonSchema?.input?.({ target: 'draft-2020-12' });
-    if (shape !== undefined) return JSON.stringify(shape);
-  } catch {
-    // Transforms and the like have no JSON Schema; the vendor is all that can be said.
+  const { vendor, jsonSchema } = schema['~standard'] as Told;
+  for (const way of WAYS) {
+    try {
+      const shape = jsonSchema?.input?.({ target: 'draft-2020-12', ...way });
+      if (shape !== undefined) return JSON.stringify(shape);
+    } catch {
+      // In no way: the vendor is all that can be said.
+    }
   }
-  return String(standard.vendor);
+  return String(vendor);
 }
 
 /** The state that a line of this shape leads to when a phase is done; undefined where it has none such. */

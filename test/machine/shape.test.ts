@@ -38,6 +38,15 @@ test('a definition that is the same has no changes', () => {
   expect(changesOf(shapeOf(parts), shapeOf(parts))).toEqual([]);
 });
 
+test('a schema is compared though a part of it has no JSON Schema', () => {
+  const [before, after] = [z.string(), z.number()].map((id) =>
+    shapeOf({ a: step }, z.object({ id, at: z.coerce.date() })),
+  );
+  expect(changesOf(before!, after!)).toEqual([
+    expect.stringMatching(/^the schema of its input is .*number.*; it was .*string/),
+  ]);
+});
+
 test('steps and sleeps that are gone or new are named', () => {
   const [before, after] = [
     shapeOf({ a: step, nap: 'nap', b: step }),
