@@ -53,7 +53,7 @@ const LINES: Lines = {
   }),
   'machine.changed': (e) => ({
     level: 'warn',
-    message: 'machine was changed without a new version: its earlier runs go on under the new line',
+    message: 'machine was changed without a new version: its earlier runs go on where they fit',
     fields: {
       machine: e.machine,
       machine_version: e.version,
