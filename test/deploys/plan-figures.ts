@@ -15,7 +15,11 @@ export interface PlanFigures {
   readonly disagreements: number;
   /** Of those that were blocked: not ended under their own version when it came back. */
   readonly leftAtEnd: number;
+  /** Fates of which nothing was shown, since no run had them. */
+  readonly missed: readonly string[];
 }
+
+const FATES = ['continues', 'advances', 'upgrades', 'blocked'];
 
 export interface PlanShown {
   readonly figures: PlanFigures;
@@ -39,6 +43,7 @@ export async function showPlan(options: StageOptions): Promise<PlanShown> {
     planMs: Math.round(planMs),
     disagreements: wrong.length,
     leftAtEnd,
+    missed: FATES.filter((fate) => counts[fate] === undefined),
   };
   return { figures, evidence, wrong };
 }

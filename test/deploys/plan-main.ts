@@ -43,7 +43,8 @@ try {
   const { figures, wrong } = await showPlan({ runs, url, directory, onProgress });
   for (const { run, what } of wrong.slice(0, SHOWN_MAX)) onProgress(`${run}: ${what}`);
   tellFigures('deploys', figures, values);
-  process.exitCode = wrong.length + figures.leftAtEnd > 0 ? 1 : 0;
+  const isGood = wrong.length + figures.leftAtEnd === 0;
+  process.exitCode = !isGood ? 1 : figures.missed.length > 0 ? 2 : 0;
 } finally {
   await postgres.remove();
   rmSync(directory, { recursive: true, force: true });
