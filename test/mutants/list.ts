@@ -9,6 +9,7 @@ import { FENCES } from './plants-fences.ts';
 import { HISTORIES } from './plants-history.ts';
 import { JOURNALS } from './plants-journal.ts';
 import { LIVES } from './plants-lives.ts';
+import { PAGES } from './plants-pages.ts';
 import { PODS } from './plants-pods.ts';
 import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
@@ -26,6 +27,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SWEEPS,
   ...PODS,
   ...LIVES,
+  ...PAGES,
   ...JOURNALS,
   ...SALVAGES,
   ...ENGINES,
