@@ -149,6 +149,16 @@ test('I30: a task that was cancelled before anybody had begun it is redriven fro
   expect(script.count('a.work')).toBe(1);
 });
 
+test('I19, I30: a redrive that was cancelled before anybody had begun it loses nothing that was finished', async () => {
+  const { script, clock, row, id, store } = await failed();
+  await store.redrive(id, { generation: 1 }, { isFresh: false });
+  expect(await store.cancel(id, 'not now')).toBe('done');
+  await store.redrive(id, { generation: 2 }, { isFresh: false });
+  await clock.advance(1_000);
+  expect(await row(id)).toMatchObject({ status: 'completed', generation: 3 });
+  expect([script.count('a.work'), script.count('b.work')]).toEqual([1, 2]);
+});
+
 test('H11: a fresh redrive does everything anew, under new keys', async () => {
   const { script, clock, row, id, redrive } = await failed();
   await redrive(1, true);

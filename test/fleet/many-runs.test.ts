@@ -1,5 +1,6 @@
 /** What is asked for page by page: a pod with more runs in hand than one page holds. */
 import { expect, test } from 'vitest';
+import type { Duration } from '../../src/ground/index.ts';
 import { never } from '../support/fleets.ts';
 import { Script, twoSteps } from './script.ts';
 import { HEARTBEAT_MS, useTestFleets } from './support.ts';
@@ -11,7 +12,7 @@ const COUNT = 600;
 const SLOTS = 1_000;
 
 /** A pod inside the first work of each of them. */
-async function newScene(archive: string) {
+async function newScene(archive: Duration) {
   const script = new Script();
   script.holds.set('a.work', never());
   const machine = twoSteps(script);

@@ -142,6 +142,29 @@ export function describeChanges(scene: Scene): void {
     expect(next.carriesFrom).toBeUndefined();
   });
 
+  test('H11: a redrive goes on from the last generation that has begun, however many have not', async () => {
+    const { pod, task } = await failedOne();
+    for (const generation of [1, 2, 3]) {
+      await scene.store.redrive(task, seen(generation), { isFresh: false });
+      if (generation < 3) expect(await scene.store.cancel(task, 'not now')).toBe('done');
+    }
+    const fourth = await scene.claimOne(pod);
+    expect(fourth).toMatchObject({ generation: 4, carriesFrom: 1 });
+    // It has begun by what was archived, though the row knows nothing of that.
+    await scene.store.archive([segment(fourth, 0, 1)]);
+    await scene.store.settle(pod, [failed(fourth)]);
+    await scene.store.redrive(task, seen(4), { isFresh: false });
+    expect(await scene.claimOne(pod)).toMatchObject({ generation: 5, carriesFrom: 4 });
+  });
+
+  test('H11: what was to begin afresh does so, though somebody cancelled it meanwhile', async () => {
+    const { pod, task } = await failedOne();
+    await scene.store.redrive(task, seen(1), { isFresh: true });
+    await scene.store.cancel(task, 'not now');
+    await scene.store.redrive(task, seen(2), { isFresh: false });
+    expect((await scene.claimOne(pod)).carriesFrom).toBeUndefined();
+  });
+
   test('H11: what was paused before it ended is not paused when it is redriven', async () => {
     const pod = await scene.pod('alder');
     const claim = await scene.claimNew(pod);

@@ -65,6 +65,7 @@ export function redrive(
   if (!task || !isEnded(task) || task.generation !== generation) return undefined;
   // A run of a host is in that host's journal, and has ended there.
   if (task.pinnedTo !== undefined) return undefined;
+  const begun = hasBegun(tables, task) ? generation : task.carryFrom;
   keepOutcome(tables, task);
   const now = tables.now();
   task.generation += 1;
@@ -83,7 +84,7 @@ export function redrive(
   task.keyUntil = undefined;
   task.lastSeq = -1;
   task.lastHash = undefined;
-  task.carryFrom = isFresh ? undefined : generation;
+  task.carryFrom = isFresh ? undefined : begun;
   task.keyGeneration += isFresh ? 1 : 0;
   if (task.deadlineAt !== undefined) {
     task.deadlineAt = now + boundedSpan(task.deadlineAt - task.begunAt);
@@ -93,6 +94,14 @@ export function redrive(
   task.lastUpdate = now;
   tables.hint('ready');
   return task.generation;
+}
+
+/** One that ended before anybody had begun it has nothing to go on from but what it was to go on from. */
+function hasBegun(
+  tables: MemoryTables,
+  { taskId: task, generation, lastSeq }: TaskRecord,
+): boolean {
+  return lastSeq >= 0 || histories(tables, [{ task, generation }]).length > 0;
 }
 
 /** The row forgets how this generation ended, so the history has to know. */

@@ -150,6 +150,7 @@ export const rescheduleTask = sql`
  * for there is one for each generation, behind whatever was archived of it. The deadline is as far
  * away as it was when the old generation began, at its own redrive or when the task was made. A task
  * with a serial key waits for its turn again. A run of a host is in that host's journal, and ended.
+ * Where nobody had begun the old generation, what that was to go on from still counts.
  */
 export const redriveTask = sql`
   with old as materialized (
@@ -182,7 +183,11 @@ export const redriveTask = sql`
          outcome = null, result = null, error = null, finished_at = null, discarded_at = null,
          key_until = null, control = null, control_reason = null, paused = false,
          last_seq = -1, last_hash = null,
-         carry_from = case when $3::boolean then null else task.generation end,
+         carry_from = case when $3::boolean then null
+           when task.last_seq < 0 and not exists (
+             select 1 from run_events part where part.task_id = $1 and part.generation = $2)
+           then task.carry_from
+           else task.generation end,
          key_generation = task.key_generation + case when $3::boolean then 1 else 0 end,
          deadline_at = case when task.deadline_at is not null
            then clock_timestamp() + ${spanOf(sql`

@@ -78,7 +78,7 @@ export const rescheduleTask = `
 
 /**
  * @task, @generation: the one that was seen, so that asking twice gives one new generation;
- * @begun_at: when that one began.
+ * @begun_at: when that one began. Where nobody had begun it, what it was to go on from still counts.
  */
 export const redriveTask = `
   update step_tracker
@@ -88,7 +88,12 @@ export const redriveTask = `
          run_at = @now, retry_count = 0, crashes = 0, interrupted = null, outcome = null,
          result = null, error = null, finished_at = null, discarded_at = null, last_seq = -1,
          last_hash = null, key_until = null, paused = 0,
-         carry_from = case when @is_fresh then null else generation end,
+         carry_from = case when @is_fresh then null
+           when last_seq < 0 and not exists (
+             select 1 from run_events part
+              where part.task_id = @task and part.generation = @generation
+                and part.state is not 'outcome') then carry_from
+           else generation end,
          key_generation = key_generation + @is_fresh,
          deadline_at = min(@now + (deadline_at - @begun_at), ${TIME_MS_MAX}), last_update = @now
    where task_id = @task and generation = @generation
