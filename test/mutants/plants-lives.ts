@@ -23,6 +23,19 @@ export const LIVES: readonly Mutant[] = [
     shows: /an answer that comes when the task is here again/,
   },
   {
+    name: 'certain-by-an-older-beat',
+    breaks: 'a beat from before a refused settlement makes the pod forget what its disk has (I19)',
+    changes: [
+      {
+        file: 'src/fleet/holdings.ts',
+        find: 'if (sinceMs >= sentMs) continue;',
+        put: 'if (sinceMs < 0) continue;',
+      },
+    ],
+    command: tests('fleet/fenced-settle'),
+    shows: /nor where a beat from before that is answered after it/,
+  },
+  {
     name: 'steady-until-answered',
     breaks: 'a pod that was not heard for long goes on to judge others after an outage (I28)',
     changes: [
