@@ -63,6 +63,26 @@ describe('the figures of several legs', () => {
     expect(shown).toContain('| **all** |  |  | **3** | **3** | **4** |  |');
   });
 
+  test('count a planted bug once, in however many legs it was caught', () => {
+    const of = (...names: string[]) => {
+      const mutants = names.map((name) => ({ name, verdict: 'caught' }));
+      return leg({ ...WELL, planted: names.length, caught: names.length, mutants });
+    };
+    const two = [of('a', 'b'), of('b', 'c')];
+    const shown = renderResults((tool) => (tool === 'mutants' ? two : []), []);
+    expect(shown).toContain('| **all** |  |  | **3** | **3** | **not counted** |  |');
+  });
+
+  test('count a seed once for each size, and those that run first once in all', () => {
+    const of = (from: number, to: number, kept: number, size = '') => ({
+      ...leg({ from, to, seeds: to - from + 1 + kept, violations: 0 }),
+      command: `npm run simulate -- --from ${from}${size}`,
+    });
+    const legs = [of(1, 10, 3), of(6, 15, 4), of(1, 10, 4, ' --small')];
+    const shown = renderResults((tool) => (tool === 'simulate' ? legs : []), []);
+    expect(shown).toMatch(/\| \*\*all\*\* \| {2}\| {2}\| \*\*29\*\* \|/);
+  });
+
   test('are added up where a tool counts by store', () => {
     const played = leg({ sequences: { sqlite: 20, postgres: 30 }, differences: 0 });
     const shown = renderResults((tool) => (tool === 'differential' ? [played] : []), []);

@@ -1,9 +1,10 @@
 /** The page of results: what the proof tools counted, leg by leg, as they saved it themselves. */
 import { readFileSync } from 'node:fs';
 import { type Leg, savedLegs } from '../support/save-leg.ts';
+import { distinctMutants, distinctSeeds } from './distinct.ts';
 
-/** How the figures of several legs become one. */
-type Combine = 'sum' | 'latest';
+/** How the figures of several legs become one; where a function has none, they are added up. */
+type Combine = 'sum' | 'latest' | ((legs: readonly Leg[]) => number | undefined);
 
 interface Column {
   readonly title: string;
@@ -38,7 +39,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Simulation',
     says: 'Fleets of three to nine pods on virtual time, every delay and fault decided by a seed.',
     columns: [
-      sum('seeds', 'seeds'),
+      { title: 'seeds', figure: 'seeds', combine: distinctSeeds },
       sum('virtual hours', 'virtualHours'),
       sum('tasks', 'tasks'),
       sum('violations', 'violations'),
@@ -104,8 +105,8 @@ const SECTIONS: readonly Section[] = [
     title: 'Planted bugs',
     says: 'Each planted in a copy of the source, and to be noticed by the command named for it.',
     columns: [
-      sum('planted', 'planted'),
-      sum('caught', 'caught'),
+      { title: 'planted', figure: 'planted', combine: (legs) => distinctMutants(legs) },
+      { title: 'caught', figure: 'caught', combine: (legs) => distinctMutants(legs, true) },
       latest('median seconds to detect', 'medianSecondsToDetect'),
     ],
     faults: ['missed', 'unusable'],
@@ -150,7 +151,8 @@ const HEAD = `# Results
 What the tools of [Guarantees](guarantees.md) counted. They wrote these figures themselves (\`--save\`), and
 \`npm run results\` makes this page of them; nothing on it is typed by hand but what came of a
 broken leg, and the list of what was found. "And changes" after a commit means that the tree held more than that commit.
-Legs that are void, or in which something was broken, are shown, and not added up.
+Legs that are void, or in which something was broken, are shown, and not added up; seeds and planted bugs that
+several legs have looked at count once.
 `;
 
 export function renderResults(
@@ -229,6 +231,8 @@ function renderTable([head, ...rows]: readonly (readonly string[])[]): string {
 function combined({ figure, combine }: Column, legs: readonly Leg[]): string {
   const values = legs.map((leg) => read(leg.figures, figure));
   if (combine === 'latest') return show(values.at(-1));
+  const distinct = combine === 'sum' ? undefined : combine(legs);
+  if (distinct !== undefined) return show(distinct);
   const numbers = values.map((value) => count(value) ?? 0);
   return show(numbers.reduce((total, value) => total + value, 0));
 }
