@@ -1,10 +1,16 @@
 /** Seeds that have found something once: they are simulated first, for ever. */
 import { readFileSync } from 'node:fs';
 import { writeWhole } from '../support/save-leg.ts';
+import type { SeedOrder } from './campaign.ts';
 import type { Failure } from './tally.ts';
 
-interface Kept {
+interface SizedSeed {
   readonly seed: number;
+  /** It was found with fewer tasks; at its full size it is another course. */
+  readonly isSmall?: boolean;
+}
+
+export interface Kept extends SizedSeed {
   /** What it had found. */
   readonly found: string;
   /** It was found with deploys; the others were kept before there were any. */
@@ -14,8 +20,15 @@ interface Kept {
 const FILE = new URL('./seeds.json', import.meta.url);
 const FOUND_LENGTH_MAX = 90;
 
-export function keptSeeds(): number[] {
-  return read().map(({ seed }) => seed);
+/** Each at the size at which it has found something. */
+export function keptSeeds(): SeedOrder[] {
+  return read().map(({ seed, isSmall = false }) => ({ seed, isSmall }));
+}
+
+/** Those that are kept, each at its own size, and then the others. */
+export function keptFirst(fresh: readonly SeedOrder[], kept = keptSeeds()): SeedOrder[] {
+  const known = new Set(kept.map(nameOf));
+  return [...kept, ...fresh.filter((order) => !known.has(nameOf(order)))];
 }
 
 /** Every second seed has deploys; those that are kept have what they had when they found something. */
@@ -26,15 +39,22 @@ export function deploysIn(seed: number): boolean {
 
 /** Adds those that are not there yet. */
 export function keepSeeds(failures: readonly Failure[]): void {
-  const kept = read();
-  const known = new Set(kept.map(({ seed }) => seed));
-  for (const { seed, violation } of failures) {
-    if (known.has(seed)) continue;
-    const found = violation.slice(0, FOUND_LENGTH_MAX);
-    kept.push({ seed, found, deploys: deploysIn(seed) });
-  }
-  const lines = kept.sort((a, b) => a.seed - b.seed).map((one) => `  ${JSON.stringify(one)}`);
-  writeWhole(FILE, `[\n${lines.join(',\n')}\n]\n`);
+  writeWhole(FILE, `${JSON.stringify(withFailures(read(), failures), null, 2)}\n`);
+}
+
+export function withFailures(kept: readonly Kept[], failures: readonly Failure[]): Kept[] {
+  const known = new Set(kept.map(nameOf));
+  const added = failures
+    .filter((failure) => !known.has(nameOf(failure)))
+    .map(({ seed, isSmall, violation }) => {
+      const found = violation.slice(0, FOUND_LENGTH_MAX);
+      return { seed, found, deploys: deploysIn(seed), ...(isSmall ? { isSmall } : {}) };
+    });
+  return [...kept, ...added].sort((a, b) => a.seed - b.seed);
+}
+
+function nameOf({ seed, isSmall = false }: SizedSeed): string {
+  return `${seed} ${isSmall}`;
 }
 
 function read(): Kept[] {

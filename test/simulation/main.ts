@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { saveLeg } from '../support/save-leg.ts';
 import { campaign } from './campaign.ts';
-import { keepSeeds, keptSeeds } from './kept-seeds.ts';
+import { keepSeeds, keptFirst } from './kept-seeds.ts';
 import { MUTANTS } from './mutants.ts';
 import { simulate } from './simulate.ts';
 import { Tally } from './tally.ts';
@@ -99,7 +99,8 @@ async function simulateMany(): Promise<void> {
   const jobs = whole('jobs', values.jobs, 1);
   const minutes = values.minutes === undefined ? undefined : whole('minutes', values.minutes, 1);
   const fresh = Array.from({ length: count }, (_, index) => from + index);
-  const seeds = [...new Set([...keptSeeds(), ...fresh])];
+  const isSmall = values.small;
+  const seeds = keptFirst(fresh.map((seed) => ({ seed, isSmall })));
   const tally = new Tally();
   const begun = performance.now();
   const secondsSince = () => (performance.now() - begun) / 1e3;
@@ -126,21 +127,24 @@ async function simulateMany(): Promise<void> {
     );
   }, PROGRESS_MS);
   const orders = function* () {
-    for (const seed of seeds) {
+    for (const one of seeds) {
       if (isOver()) return;
-      running.add(seed);
-      given.add(seed);
-      yield { seed, isSmall: values.small };
+      if (one.isSmall === isSmall) {
+        running.add(one.seed);
+        given.add(one.seed);
+      }
+      yield one;
     }
   };
   await campaign(orders(), {
     jobs,
     mutant: values.mutant,
     onReport: (report) => {
-      running.delete(report.seed);
+      if (report.isSmall === isSmall) running.delete(report.seed);
       tally.add(report);
       const [violation] = report.violations;
-      if (violation) process.stderr.write(`seed ${report.seed}: ${violation}\n`);
+      const size = report.isSmall ? ' --small' : '';
+      if (violation) process.stderr.write(`seed ${report.seed}${size}: ${violation}\n`);
     },
   });
   clearInterval(progress);

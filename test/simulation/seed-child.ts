@@ -17,7 +17,7 @@ process.on('message', ({ seed, isSmall, mutant }: Order) => {
       // A simulation that cannot even be judged is a finding like any other.
       const violations = [`defect: ${(error as Error)?.stack ?? String(error)}`];
       const nothing = { trace: '', virtualMs: 0, tasks: 0, pods: 0, events: 0, cpuMs: 0 };
-      process.send?.({ seed, violations, counts: {}, ...nothing });
+      process.send?.({ seed, isSmall, violations, counts: {}, ...nothing });
     },
   );
 });

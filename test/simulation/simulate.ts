@@ -19,6 +19,7 @@ import { World } from './world.ts';
 
 export interface SeedReport {
   readonly seed: number;
+  readonly isSmall: boolean;
   readonly violations: readonly string[];
   readonly trace: string;
   readonly virtualMs: number;
@@ -105,6 +106,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   world.say('world', `ends with ${violations(world.tables).length} rules broken`);
   return {
     seed,
+    isSmall: options.isSmall === true,
     violations: world.violations,
     trace: world.traceHash(),
     virtualMs: schedule.nowMs,

@@ -69,6 +69,7 @@ export const WANTED_KINDS = [
 
 export interface Failure {
   readonly seed: number;
+  readonly isSmall: boolean;
   readonly violation: string;
 }
 
@@ -80,7 +81,7 @@ export class Tally {
   readonly failures: Failure[] = [];
   readonly counts: Record<string, number> = {};
 
-  add({ seed, tasks, virtualMs, counts, violations, cpuMs }: SeedReport): void {
+  add({ seed, isSmall, tasks, virtualMs, counts, violations, cpuMs }: SeedReport): void {
     this.seeds += 1;
     this.tasks += tasks;
     this.virtualMs += virtualMs;
@@ -88,7 +89,7 @@ export class Tally {
     for (const [name, count] of Object.entries(counts)) {
       this.counts[name] = (this.counts[name] ?? 0) + count;
     }
-    if (violations[0]) this.failures.push({ seed, violation: violations[0] });
+    if (violations[0]) this.failures.push({ seed, isSmall, violation: violations[0] });
   }
 
   missing(): string[] {
