@@ -143,8 +143,8 @@ async function simulateMany(): Promise<void> {
       if (report.isSmall === isSmall) running.delete(report.seed);
       tally.add(report);
       const [violation] = report.violations;
-      const size = report.isSmall ? ' --small' : '';
-      if (violation) process.stderr.write(`seed ${report.seed}${size}: ${violation}\n`);
+      const size = report.isSmall ? ' (--small)' : '';
+      if (violation) process.stderr.write(`seed ${report.seed}: ${violation}${size}\n`);
     },
   });
   clearInterval(progress);
