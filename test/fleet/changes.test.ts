@@ -5,7 +5,7 @@ import { gate, never } from '../support/fleets.ts';
 import { onlyWork, Script, sleeper, twoSteps } from './script.ts';
 import { HEARTBEAT_MS, SILENT_MS, STEADY_MS, useTestFleets, whileAdvancing } from './support.ts';
 
-const { startFleet } = useTestFleets();
+const { startFleet, hear } = useTestFleets();
 
 test('H12: what nobody holds is cancelled at once', async () => {
   const script = new Script();
@@ -68,6 +68,26 @@ test('H12: a request that comes when the run has ended, and before the store has
   pod.wire.isBusyFor.clear();
   await clock.advance(STEADY_MS);
   expect(await row(task.id)).toMatchObject({ status: 'completed' });
+  expect(pod.fleet.status).toMatchObject({ inMemory: 0, pod: { held: 0 } });
+});
+
+test('H12: a request that comes while a park is on its way does not bring the run back to life here', async () => {
+  const script = new Script();
+  const machine = sleeper(script, '1h');
+  const { clock, startPod, row, history } = startFleet();
+  const pod = await startPod('alder', { machines: [machine], around: script.around });
+  pod.wire.isBusyFor.set('settle', 1_000);
+  const task = await pod.fleet.enqueue(machine, {});
+  await clock.advance(500);
+  expect(await task.cancel('enough')).toBe('requested');
+  const finished = hear('run.finished');
+  await clock.advance(3 * HEARTBEAT_MS);
+  pod.wire.isBusyFor.clear();
+  await clock.advance(STEADY_MS);
+  // The store ends it when it hears of the park; no record of the pod says so too.
+  expect(await row(task.id)).toMatchObject({ status: 'cancelled' });
+  expect(await history(task.id)).not.toContain('CANCELLED');
+  expect(finished.filter(({ run }) => run === task.id)).toEqual([]);
   expect(pod.fleet.status).toMatchObject({ inMemory: 0, pod: { held: 0 } });
 });
 

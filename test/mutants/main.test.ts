@@ -41,6 +41,12 @@ test.each([
   expect(status).toBe(2);
 });
 
+test('a hunt that has begun with none of them is no success', () => {
+  const { status, stderr } = run('--only', MUTANTS[0]!.name, '--minutes', '0');
+  expect(stderr).toContain('none was begun, which shows nothing');
+  expect(status).toBe(2);
+});
+
 test('the mutants of a day are the same whenever they are asked for', () => {
   const ofDay = (day: string) => run('--list', '--rotation', '3', '--day', day).stdout;
   expect(ofDay('7')).toBe(ofDay('7'));

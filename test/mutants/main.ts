@@ -111,6 +111,10 @@ async function main(): Promise<number> {
     until: stop.signal,
   });
   if (stop.signal.aborted) return 130;
+  if (findings.length === 0 && mutants.length > 0) {
+    process.stderr.write('none was begun, which shows nothing\n');
+    return 2;
+  }
   const summary = summaryOf(findings);
   if (values.json) print(JSON.stringify(summary));
   else for (const line of linesOf(summary)) print(line);

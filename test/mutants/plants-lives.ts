@@ -36,6 +36,19 @@ export const LIVES: readonly Mutant[] = [
     shows: /nor where a beat from before that is answered after it/,
   },
   {
+    name: 'parked-run-cancelled-here',
+    breaks: 'a cancel that comes while a park is on its way brings the run back to life on its pod',
+    changes: [
+      {
+        file: 'src/fleet/life.ts',
+        find: 'held?.epoch !== epoch || held.isOver) continue;',
+        put: 'held?.epoch !== epoch) continue;',
+      },
+    ],
+    command: tests('fleet/changes', '^H12'),
+    shows: /H12: a request that comes while a park is on its way/,
+  },
+  {
     name: 'steady-until-answered',
     breaks: 'a pod that was not heard for long goes on to judge others after an outage (I28)',
     changes: [
