@@ -9,6 +9,8 @@ import {
   type Machine,
   type Outcome,
   type OutputOf,
+  PHASES,
+  type Phase,
 } from '../machine/index.ts';
 import { CrashTestOptionsError } from './errors.ts';
 
@@ -42,6 +44,11 @@ export interface CrashTestOptions<M = Machine> {
   readonly effects?: ((place: CrashPlace) => Awaitable<number>) | undefined;
   /** Throws where the world is not as it has to be after the run, with or without a crash. */
   readonly verify?: ((ended: EndedCase<OutputOf<M>>) => Awaitable<void>) | undefined;
+  /**
+   * Phases that are never to be called a second time, not even in the one window where that is
+   * allowed: `check` has to see what they have done.
+   */
+  readonly once?: readonly Phase[] | undefined;
   /** What of the output has to be the same; all of it where nothing is said. */
   readonly comparable?: ((output: OutputOf<M>) => unknown) | undefined;
   /** How long one process may take, in real time; '30s' by default. */
@@ -61,6 +68,7 @@ export interface CrashPlan {
   readonly inputFor: (place: CrashPlace) => Awaitable<unknown>;
   readonly effects: ((place: CrashPlace) => Awaitable<number>) | undefined;
   readonly verify: ((ended: EndedCase) => Awaitable<void>) | undefined;
+  readonly once: readonly string[];
   readonly comparable: (output: unknown) => unknown;
   readonly timeoutMs: number;
   readonly atOnce: number;
@@ -93,12 +101,20 @@ export function readOptions(module: unknown, options: CrashTestOptions<never>): 
     inputFor: typeof input === 'function' ? (input as CrashPlan['inputFor']) : () => input,
     effects,
     verify: verify as CrashPlan['verify'],
+    once: onceOf(options.once ?? []),
     comparable: (comparable as CrashPlan['comparable'] | undefined) ?? ((output) => output),
     timeoutMs: timeoutOf(options.timeout ?? TIMEOUT),
     atOnce: atOnceOf(options.atOnce ?? (effects ? 1 : AT_ONCE)),
     env,
     isKept,
   };
+}
+
+function onceOf(given: unknown): readonly string[] {
+  const isPhase = (name: unknown) => (PHASES as readonly unknown[]).includes(name);
+  if (Array.isArray(given) && given.every(isPhase)) return given;
+  const wanted = `some of ${PHASES.join(', ')}`;
+  throw new CrashTestOptionsError(`once must be a list, ${wanted}; got ${show(given)}`);
 }
 
 /** The module's address; another process has to find it, so nothing less will do. */

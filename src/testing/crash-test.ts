@@ -20,6 +20,7 @@ import { type CrashPlan, type CrashTestOptions, readOptions } from './crash-opti
 import { type Death, runProcess, toldEnd } from './crash-process.ts';
 import { CrashTestError, CrashTestOptionsError } from './errors.ts';
 import { endedIn, judge, type Smooth, type Verdict, whyVoid } from './judge.ts';
+import { nameOf } from './judge-calls.ts';
 import { mapAtOnce } from './map-at-once.ts';
 import { type CrashFault, type CrashReport, hintFor, tellFaults } from './report.ts';
 import { type CaseRoom, measured, verified } from './world.ts';
@@ -117,6 +118,11 @@ class CrashTest {
     if (effects !== smooth.effects) {
       const message = `${effects} in this case, and ${smooth.effects} without a crash`;
       faults.push({ case: name, kind: 'effects', message });
+    }
+    const again = verdict.calledAgain;
+    if (again && this.#plan.once.includes(again.phase)) {
+      const message = `${nameOf(again)} was called a second time`;
+      faults.push({ case: name, kind: 'again', message });
     }
     const ended = endedIn(lines, 2);
     const why = ended && (await verified(this.#plan, room, ended));

@@ -30,6 +30,8 @@ export interface Verdict {
   readonly faults: readonly CrashFault[];
   /** Calls of phases that were cut off and came again; see the report. */
   readonly again: number;
+  /** Which one it was. */
+  readonly calledAgain?: Call | undefined;
   readonly handedOff: number;
 }
 
@@ -72,6 +74,7 @@ export function judge(
     isKilled: true,
     faults,
     again: isAgain ? 1 : 0,
+    calledAgain: isAgain ? cutOff : undefined,
     handedOff: isHandedOff && !isAgain ? 1 : 0,
   };
 }

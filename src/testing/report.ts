@@ -16,6 +16,8 @@ export type FaultKind =
   /** The idempotency key or the fencing token of a phase is not what it has to be. */
   | 'key'
   | 'effects'
+  /** A phase that was to be called `once` was called a second time after the crash. */
+  | 'again'
   | 'verify';
 
 export interface CrashFault {
@@ -48,10 +50,13 @@ export interface CrashReport {
 
 const FAULTS_SHOWN_MAX = 10;
 
+const REPEATED =
+  'a phase that was killed before its record is called once more: let check see that it was done, ' +
+  'or give its idempotencyKey to the other side (docs/how-to/write-idempotent-work.md)';
+
 const HINTS: Readonly<Partial<Record<FaultKind, string>>> = {
-  effects:
-    'a phase that was killed before its record is called once more: let check see that it was done, ' +
-    'or give its idempotencyKey to the other side (docs/how-to/write-idempotent-work.md)',
+  effects: REPEATED,
+  again: REPEATED,
   output:
     'an output that differs from run to run can be compared in part: { comparable: (output) => … }',
   outcome:

@@ -48,6 +48,7 @@ test('image/install survives too, and its checks spare it what was done', async 
   try {
     const report = await crashTest(image, {
       exportName: 'imageInstall',
+      once: ['persist'],
       input: ({ directory }) => ({ url, sha256, name: 'tools', root: join(directory, 'root') }),
       verify: ({ directory }) => {
         const current = join(directory, 'root', 'tools', 'current');
@@ -97,6 +98,21 @@ test('a persist that is not safe to repeat is found by the effects that its auth
   ]);
   expect(error.message).toContain('appends@1 does not survive a crash: 1 of 6 cases broke');
   expect(error.message).toContain('effects: 2 in this case, and 1 without a crash');
+});
+
+test('a persist that is called a second time is found without counting, where it was to be called once', async () => {
+  const input = ({ directory }: { directory: string }) => ({ file: join(directory, 'lines') });
+  const ask = { exportName: 'appends', input };
+  expect(await crashTest(broken, ask)).toMatchObject({ again: 2, faults: [] });
+  const error = await errorOf<CrashTestError>(crashTest(broken, { ...ask, once: ['persist'] }));
+  expect(error.hint).toContain('check');
+  expect(error.report.faults).toEqual([
+    {
+      case: 'killed before record 3 of 3 (main.persist DONE)',
+      kind: 'again',
+      message: 'main.persist was called a second time',
+    },
+  ]);
 });
 
 test('the same effect passes once it is known by its key', async () => {

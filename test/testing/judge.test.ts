@@ -73,6 +73,7 @@ test('the one repeat that the contract allows is no fault, and is counted', () =
     isKilled: true,
     faults: [],
     again: 1,
+    calledAgain: expect.objectContaining({ step: 'main', phase: 'persist' }),
     handedOff: 0,
   });
 });
