@@ -10,6 +10,7 @@ import {
   change,
   check,
   DONE,
+  EFFECTS,
   END,
   effect,
   fileOf,
@@ -59,6 +60,19 @@ test('a cancel may be forgotten where the records already told another end', () 
 test('what a drained pod left may go on by the same attempt, once check was asked', () => {
   const made = afterDrain(TAKEN_LEFT, PROBED, DONE, DONE, END);
   expect(brokenBy({ ...made, effects: FIRST_ATTEMPTS })).toEqual([]);
+});
+
+test('a record that was made while the clock was wrong does not tell when, however late its pod goes on', () => {
+  const early = { at: 10_000 };
+  const afterClock = (ownAt: number) => {
+    const others = EFFECTS.filter(({ phase, fencingToken }) => {
+      return fencingToken !== 3 || phase === 'persist';
+    });
+    const done = [effect('work', 3, { ...early, ownAt }), effect('validate', 3, { at: 30_240 })];
+    return brokenBy({ effects: [...others, ...done] });
+  };
+  expect(afterClock(10_000)).toContain('write-ahead');
+  expect(afterClock(99_000_000)).not.toContain('write-ahead');
 });
 
 test('every rule has a name of its own, says what it wants, and shows an invariant', () => {

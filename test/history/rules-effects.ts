@@ -130,11 +130,15 @@ function madeBefore(
     const previous = stops[index - 1];
     if (previous?.epoch === stop.epoch) before.set(keyOfStop(stop), previous);
   });
+  const deeds = new Map(effects.map((effect) => [keyOf(effect), effect]));
+  // Records have the time of their pod, and of a clock that is wrong nobody can tell the order: at the
+  // effect, or earlier, when that was done which the record tells.
+  const isTimed = (effect: Effect) => !wasSkewed(effect.pod, effect.at);
   return lookAtEach(
     effects.flatMap((effect) => {
       const record = before.get(keyOf(effect));
-      // Records have the time of their pod, and of a clock that is wrong nobody can tell the order.
-      return record && !wasSkewed(effect.pod, effect.at) ? [{ effect, record }] : [];
+      const deed = record && deeds.get(keyOfStop(record));
+      return record && isTimed(effect) && (!deed || isTimed(deed)) ? [{ effect, record }] : [];
     }),
     ({ effect, record }) => {
       if (record.at <= effect.at + ROUNDED_MS) return undefined;
