@@ -10,7 +10,6 @@ import {
   change,
   check,
   DONE,
-  EFFECTS,
   END,
   effect,
   fileOf,
@@ -27,6 +26,7 @@ import {
 } from './made-history.ts';
 import type { Around, Life } from './rule.ts';
 import { RULES } from './rules.ts';
+import { writeAhead } from './rules-effects.ts';
 import { registerIsLinear } from './rules-register.ts';
 
 test('a history that is as it should be breaks no rule, and every rule has looked at it', () => {
@@ -63,16 +63,20 @@ test('what a drained pod left may go on by the same attempt, once check was aske
 });
 
 test('a record that was made while the clock was wrong does not tell when, however late its pod goes on', () => {
-  const early = { at: 10_000 };
-  const afterClock = (ownAt: number) => {
-    const others = EFFECTS.filter(({ phase, fencingToken }) => {
-      return fencingToken !== 3 || phase === 'persist';
-    });
-    const done = [effect('work', 3, { ...early, ownAt }), effect('validate', 3, { at: 30_240 })];
-    return brokenBy({ effects: [...others, ...done] });
+  const made = { attempt: 1, epoch: 1 };
+  const stops = [
+    { seq: 1, at: 99_000_000, from: 'main.work', ...made },
+    { seq: 2, at: 40_300, from: 'main.validate', ...made },
+  ];
+  // Begun before the clock was set, and followed by what began after it had been set right.
+  const effects = [effect('work', 1, { at: 10_000 }), effect('validate', 1, { at: 40_000 })];
+  const life = { task, effects, history: { stops } } as unknown as Life;
+  const faultsOf = (setAt: number) => {
+    const wasSkewed = (_: string, from: number, to: number) => from <= setAt && setAt <= to;
+    return writeAhead.ofLife!(life, { wasSkewed } as unknown as Around).faults;
   };
-  expect(afterClock(10_000)).toContain('write-ahead');
-  expect(afterClock(99_000_000)).not.toContain('write-ahead');
+  expect(faultsOf(5_000)).toEqual([expect.stringContaining('before record 1 was made')]);
+  expect(faultsOf(20_000)).toEqual([]);
 });
 
 test('every rule has a name of its own, says what it wants, and shows an invariant', () => {

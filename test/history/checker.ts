@@ -62,7 +62,7 @@ export class HistoryChecker {
       pods: new Map(options.pods.map((pod) => [pod.pod, pod])),
       limits: options.limits,
       calm: new Calm(this.#book.snapshots),
-      wasSkewed: (pod, at) => this.#book.wasSkewed(pod, at),
+      wasSkewed: (pod, from, to) => this.#book.wasSkewed(pod, from, to),
       mayFail: new Set(options.mayFail ?? []),
     };
   }

@@ -97,9 +97,13 @@ export class EvidenceBook {
     for (const near of [span - 1, span, span + 1]) this.#skewed.add(`${pod} ${near}`);
   }
 
-  /** Whether the clock of this pod was wrong at about that time: it may have been set since. */
-  wasSkewed(pod: string, at: number): boolean {
-    return this.#skewed.has(`${pod} ${Math.floor(at / SKEW_SPAN_MS)}`);
+  /** Whether the clock of this pod was wrong at about those times: it may have been set since. */
+  wasSkewed(pod: string, from: number, to: number): boolean {
+    const last = Math.floor(to / SKEW_SPAN_MS);
+    for (let span = Math.floor(from / SKEW_SPAN_MS); span <= last; span += 1) {
+      if (this.#skewed.has(`${pod} ${span}`)) return true;
+    }
+    return false;
   }
 
   isSampled(task: string): boolean {

@@ -59,7 +59,7 @@ export interface Around {
   readonly pods: ReadonlyMap<string, PodLife>;
   readonly limits: Limits;
   readonly calm: Calm;
-  readonly wasSkewed: (pod: string, at: number) => boolean;
+  readonly wasSkewed: (pod: string, from: number, to: number) => boolean;
   /** Machines some of whose tasks fail, as they are made to. */
   readonly mayFail: ReadonlySet<string>;
   readonly acknowledged: readonly Acknowledgement[];

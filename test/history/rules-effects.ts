@@ -131,14 +131,14 @@ function madeBefore(
     if (previous?.epoch === stop.epoch) before.set(keyOfStop(stop), previous);
   });
   const deeds = new Map(effects.map((effect) => [keyOf(effect), effect]));
-  // Records have the time of their pod, and of a clock that is wrong nobody can tell the order: at the
-  // effect, or earlier, when that was done which the record tells.
-  const isTimed = (effect: Effect) => !wasSkewed(effect.pod, effect.at);
   return lookAtEach(
     effects.flatMap((effect) => {
       const record = before.get(keyOf(effect));
-      const deed = record && deeds.get(keyOfStop(record));
-      return record && isTimed(effect) && (!deed || isTimed(deed)) ? [{ effect, record }] : [];
+      if (!record) return [];
+      // Records have the time of their pod, and of a clock that is wrong nobody can tell the order.
+      // This one was made after what it tells had begun, and before the effect.
+      const { at = effect.at } = deeds.get(keyOfStop(record)) ?? {};
+      return wasSkewed(effect.pod, Math.min(at, effect.at), effect.at) ? [] : [{ effect, record }];
     }),
     ({ effect, record }) => {
       if (record.at <= effect.at + ROUNDED_MS) return undefined;
