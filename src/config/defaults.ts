@@ -9,4 +9,5 @@ export const DEFAULTS = {
   archive: '5s',
   logLevel: 'info',
   logFormat: 'auto',
+  telemetryDetail: 'safe',
 } as const;

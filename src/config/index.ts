@@ -16,6 +16,8 @@ export {
   SETTING_NAMES,
   type SettingName,
   type Settings,
+  TELEMETRY_DETAILS,
+  type TelemetryDetail,
   variableOf,
 } from './settings.ts';
 export { version } from './version.ts';

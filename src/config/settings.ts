@@ -8,6 +8,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
+/** How much of what users' code says goes into logs and traces by itself. */
+export const TELEMETRY_DETAILS = ['safe', 'full'] as const;
+export type TelemetryDetail = (typeof TELEMETRY_DETAILS)[number];
+
 export const CLAIM_MODES = ['skip-locked', 'cas'] as const;
 export type ClaimMode = (typeof CLAIM_MODES)[number];
 
@@ -45,6 +49,8 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** `auto` is pretty on a terminal and JSON elsewhere. */
   readonly logFormat: LogFormat;
+  /** `safe`: what failed and where, by names and codes alone. `full`: messages and stacks as well. */
+  readonly telemetryDetail: TelemetryDetail;
 }
 export type SettingName = keyof Settings;
 
@@ -73,6 +79,7 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     healthListen: { default: undefined, read: address },
     logLevel: { default: DEFAULTS.logLevel, read: oneOf(LOG_LEVELS) },
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
+    telemetryDetail: { default: DEFAULTS.telemetryDetail, read: oneOf(TELEMETRY_DETAILS) },
   };
 
 export const SETTING_NAMES = Object.keys(SETTING) as readonly SettingName[];

@@ -149,7 +149,7 @@ class Dev {
   }
 
   #supervisorOf(name: string, directory: string, isLive: boolean): Supervisor {
-    const { sources, logLevel, logFormat } = this.#config;
+    const { sources, logLevel, logFormat, telemetryDetail } = this.#config;
     const env = environmentOf(this.#config, {
       dataDir: directory,
       podName: name,
@@ -159,6 +159,8 @@ class Dev {
       // Samples fail and are retried on purpose, which is no news.
       logLevel: sources.logLevel === 'default' && this.#hasSamples ? 'error' : logLevel,
       logFormat: sources.logFormat === 'default' && isLive ? 'pretty' : logFormat,
+      // It is one's own terminal, and what went wrong is what one wants to read.
+      telemetryDetail: sources.telemetryDetail === 'default' ? 'full' : telemetryDetail,
     });
     return new Supervisor({
       clock: systemClock,
