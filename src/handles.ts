@@ -78,6 +78,8 @@ export interface FleetStatus {
   readonly queued: number;
   readonly inMemory: number;
   readonly blocked: number;
+  /** Runs in memory that wait, by what for. */
+  readonly waits: { readonly sleep: number; readonly retry: number; readonly throttle: number };
   readonly stalledBy: string | undefined;
   readonly alarms: readonly string[];
   readonly machines: readonly string[];

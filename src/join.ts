@@ -14,6 +14,7 @@ import {
   SqliteDeadLetters,
   type SuspectProcess,
   threadHeart,
+  timedStore,
 } from './fleet/index.ts';
 import { FleetqError, systemPressure } from './ground/index.ts';
 import { placeOf } from './journal/index.ts';
@@ -42,7 +43,8 @@ export interface Joining {
 
 export async function prepare(options: FleetOptions, base: Base): Promise<Joining> {
   const { clock, random, slots, resultBytesMax } = base;
-  const store = await storeOf(options, base);
+  const opened = await storeOf(options, base);
+  const store = timedStore(opened, clock);
   let member: Member | undefined;
   try {
     const times = timesOf(options, store);
@@ -82,7 +84,7 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
           recovery,
           makeHeart: hasThread(options, store)
             ? threadHeart(options.store, options.isPooled ?? false, spare)
-            : inlineHeart(store),
+            : inlineHeart(opened),
           pressure: systemPressure(),
           name: options.podName ?? hostname(),
           version: version(),

@@ -4,23 +4,23 @@
  *   GET /livez    200 while the event loop turns. Never looks at the database: a restart would not
  *                 bring that back, and would take the runs in hand with it.
  *   GET /readyz   200 once tables fit, predecessors are adopted and runs resumed, until it drains
- *   GET /metrics  counters and gauges, in Prometheus's text
+ *   GET /metrics  counters, gauges and histograms, in Prometheus's text or as OpenMetrics
  *
  * No ids, no payloads: whoever may reach a metrics port may not know what is in the runs.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { FleetqError, systemPressure } from '../ground/index.ts';
-import { Metrics } from './metrics.ts';
-import { type Observed, processGauges } from './process-gauges.ts';
+import { describeError, FleetqError } from '../ground/index.ts';
 
 export interface HealthOptions {
   /** 'host:port', or ':port' for every interface. */
   readonly listen: string;
   /** Why this process is not ready; undefined where it is. */
   readonly whyNotReady: () => string | undefined;
-  /** Undefined until the fleet is open. */
-  readonly observed: () => Observed | undefined;
+  /** Writes the metrics, in the format that this header asks for. */
+  readonly metrics: {
+    text(accept: string | undefined): Promise<{ readonly type: string; readonly text: string }>;
+  };
 }
 
 /** The address for probes cannot be listened on. */
@@ -31,21 +31,19 @@ export class HealthListenError extends FleetqError {
 
 const CONNECTIONS_MAX = 64;
 const TEXT = 'text/plain; charset=utf-8';
-const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 
 export class HealthServer {
   readonly #options: HealthOptions;
-  readonly #metrics = new Metrics();
-  readonly #pressure = systemPressure();
   readonly #server: Server;
 
   constructor(options: HealthOptions) {
     this.#options = options;
     this.#server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 });
     this.#server.maxConnections = CONNECTIONS_MAX;
-    this.#server.on('request', ({ method, url }, response) => {
+    this.#server.on('request', ({ method, url, headers }, response) => {
       const path = (url ?? '').split('?')[0];
       if (method !== 'GET' && method !== 'HEAD') return answer(response, 405, TEXT, 'use GET\n');
+      if (path === '/metrics') return void this.#tellMetrics(headers.accept, response);
       this.#answer(path ?? '', response);
     });
     this.#server.on('connection', (socket) => void socket.unref());
@@ -69,25 +67,29 @@ export class HealthServer {
       this.#server.listen({ port, ...(host === '' ? {} : { host }) }, resolve);
     });
     this.#server.unref();
-    this.#metrics.start();
     const at = this.#server.address() as AddressInfo;
     return at.family === 'IPv6' ? `[${at.address}]:${at.port}` : `${at.address}:${at.port}`;
   }
 
   async stop(): Promise<void> {
-    this.#metrics.stop();
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();
     });
   }
 
+  async #tellMetrics(accept: string | undefined, response: ServerResponse): Promise<void> {
+    try {
+      const { type, text } = await this.#options.metrics.text(accept);
+      answer(response, 200, type, text);
+    } catch (error) {
+      // Without its message, which may be anybody's: the log has it where it is asked for.
+      answer(response, 500, TEXT, `the metrics cannot be told: ${describeError(error).name}\n`);
+    }
+  }
+
   #answer(path: string, response: ServerResponse): void {
     if (path === '/livez') return answer(response, 200, TEXT, 'alive\n');
-    if (path === '/metrics') {
-      const gauges = processGauges(this.#pressure(), this.#options.observed());
-      return answer(response, 200, PROMETHEUS, this.#metrics.text(gauges));
-    }
     if (path !== '/readyz') {
       return answer(response, 404, TEXT, 'there are: /livez, /readyz, /metrics\n');
     }

@@ -146,7 +146,8 @@ export class Engine {
   get load(): Load {
     const { busy, size, waiting } = this.#admission.slots;
     const { live, blockedCount: blocked } = this.#runs;
-    return { busy, slots: size, queued: waiting, inMemory: live.size, blocked };
+    const waits = { ...this.#waits.counts, throttle: this.#ports.limits.waiting };
+    return { busy, slots: size, queued: waiting, inMemory: live.size, blocked, waits };
   }
 
   /** Never rejects: a promise of its own for that would weigh on every run in a phase. */
@@ -197,9 +198,8 @@ export class Engine {
   #wait(run: LiveRun, msMax?: number): void {
     if (!mustWait(run, this.#clock.now())) return this.#ready(run);
     const wakeAt = wakeAtOf(run)!;
-    const { at } = run.state;
-    const reason = at.endsWith('.sleep') ? 'sleep' : 'retry';
-    tell('run.waiting', () => ({ ...ofRun(run), state: at, dueAt: wakeAt, reason }));
+    const reason = run.state.at.endsWith('.sleep') ? 'sleep' : 'retry';
+    tell('run.waiting', () => ({ ...ofRun(run), state: run.state.at, dueAt: wakeAt, reason }));
     const afterMs = Math.min(wakeAt - this.#clock.now(), msMax ?? run.waitMs ?? wakeAt);
     if (run.tie && afterMs > Waits.IN_PLACE_MS) {
       this.#runs.leave(run);
@@ -208,7 +208,7 @@ export class Engine {
       this.#runs.live.delete(run.id);
       this.#waits.armed(wakeAt);
     } else {
-      this.#waits.inPlace(wakeAt, msMax ?? Waits.IN_PLACE_MS, () => {
+      this.#waits.inPlace(reason, wakeAt, msMax ?? Waits.IN_PLACE_MS, () => {
         if (isOurs(run)) this.#ready(run);
       });
     }

@@ -37,4 +37,9 @@ export interface Load {
   readonly inMemory: number;
   /** Runs of this host that no version which is here can go on with. */
   readonly blocked: number;
+  /**
+   * Runs in memory that wait, by what for: until a time after a failure, until a time they asked for,
+   * or, inside a phase, for leave to call an API.
+   */
+  readonly waits: { readonly sleep: number; readonly retry: number; readonly throttle: number };
 }

@@ -26,6 +26,7 @@ export class Waits {
   readonly #ports: WaitsPorts;
   readonly #alarm = new AlarmOnce('timersFailed');
   readonly #inPlace = new Set<Cancel>();
+  readonly #counts = { sleep: 0, retry: 0 };
   #next: { readonly at: number; readonly cancel: Cancel } | undefined;
   #isStopped = false;
 
@@ -44,14 +45,28 @@ export class Waits {
     this.#next?.cancel();
     for (const cancel of this.#inPlace) cancel();
     this.#inPlace.clear();
+    Object.assign(this.#counts, { sleep: 0, retry: 0 });
   }
 
   /** Acts when the time has come, and after `msMax` in any case: longer it was never meant to be. */
-  inPlace(dueAt: number, msMax: number, act: () => void): void {
+  inPlace(reason: 'sleep' | 'retry', dueAt: number, msMax: number, act: () => void): void {
+    this.#counts[reason]++;
+    this.#until(dueAt, msMax, () => {
+      this.#counts[reason]--;
+      act();
+    });
+  }
+
+  #until(dueAt: number, msMax: number, act: () => void): void {
     const leftMs = Math.min(dueAt - this.#clock.now(), msMax);
     if (leftMs <= Waits.IN_PLACE_MS) return this.#elapse(leftMs, act);
     const lookMs = Math.min(leftMs - Waits.IN_PLACE_MS, LOOK_MS_MAX);
-    this.#elapse(lookMs, () => this.inPlace(dueAt, msMax, act));
+    this.#elapse(lookMs, () => this.#until(dueAt, msMax, act));
+  }
+
+  /** How many wait in place, by what for. */
+  get counts(): { readonly sleep: number; readonly retry: number } {
+    return this.#counts;
   }
 
   #elapse(ms: number, act: () => void): void {

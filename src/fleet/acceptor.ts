@@ -136,6 +136,7 @@ export class Acceptor {
       version: task.version,
       epoch: task.epoch,
       records: rows.length,
+      waitedMs: task.waitedMs,
     }));
     if (task.control === 'cancel' && !held.isOver) {
       engine.cancel(task.task, 'cancelled by request').catch(() => undefined);

@@ -101,13 +101,16 @@ export class Archiver {
 
   async #send(batch: readonly Pending[]): Promise<boolean> {
     let answers: readonly ArchiveAnswer[];
+    const { clock } = this.#ports;
+    const sentMs = clock.monotonicMs();
     try {
       answers = await this.#ports.store.archive(batch.map(({ segment }) => segment));
     } catch (error) {
       tell('store.failed', () => ({ what: 'archive', error: describeError(error) }));
-      await new Promise<void>((resolve) => this.#ports.clock.after(RETRY_MS, resolve));
+      await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
       return false;
     }
+    const elapsedMs = clock.monotonicMs() - sentMs;
     const byTask = new Map(answers.map((answer) => [answer.task, answer]));
     for (const { held, segment } of batch) {
       const answer = byTask.get(held.claim.task);
@@ -115,7 +118,7 @@ export class Archiver {
       else this.#ports.holdings.unflushed -= held.archived(segment.lastSeq);
       this.#resumeIfStored(held);
     }
-    tell('archive.flushed', () => ({ runs: batch.length }));
+    tell('archive.flushed', () => ({ runs: batch.length, elapsedMs }));
     return true;
   }
 

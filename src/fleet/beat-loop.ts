@@ -10,6 +10,7 @@ import type { BeatAnswer, PodId, Store } from '../store/index.ts';
 export interface Heard {
   readonly answer: BeatAnswer;
   readonly sentMs: number;
+  readonly heardMs: number;
 }
 
 /** What a heart knows of its row, so that another can go on with it: the same pod, not a clone. */
@@ -36,7 +37,7 @@ export interface BeatPorts {
   /** Whether the process still makes progress; one that does not lets itself be taken for dead. */
   readonly isAlive: () => boolean;
   readonly onHeard: (heard: Heard) => void;
-  readonly onFailed: (error: unknown) => void;
+  readonly onFailed: (error: unknown, sentMs: number) => void;
 }
 
 /** Beats whose answers were lost and whose nonce may therefore stand in the row. */
@@ -92,7 +93,7 @@ export class BeatLoop {
     try {
       answer = await store.beat({ pod, seq: this.#seq, nonce, ...news() });
     } catch (error) {
-      onFailed(error);
+      onFailed(error, sentMs);
       return heartbeatMs / 3;
     }
     if (this.#isStopped) return heartbeatMs;
@@ -109,7 +110,7 @@ export class BeatLoop {
     } else {
       this.#isStopped = true;
     }
-    onHeard({ answer, sentMs });
+    onHeard({ answer, sentMs, heardMs: this.#ports.clock.monotonicMs() });
     return heartbeatMs;
   }
 

@@ -5,10 +5,8 @@
  */
 import {
   type PodRow,
-  RECOVERY_PREFIX,
   type RouteTally,
   routeOf,
-  type Store,
   SUSPECT_CRASHES,
   type TaskRow,
 } from '../store/index.ts';
@@ -80,17 +78,4 @@ export function whyBlocked(live: LiveRoutes, of: Of): string {
     `${missing}, and ${of.machine}@${newest} cannot go on with it: start one that has ${route}, or ` +
     `give ${of.machine}@${newest} an upgrade from version ${of.version}; fleetq plan says what is in the way`
   );
-}
-
-/** How many there are in the fleet; asked of routes that nobody has, so it costs what is left of those. */
-export async function countBlocked(
-  store: Pick<Store, 'pods' | 'known' | 'inFlight'>,
-): Promise<number> {
-  const live = new LiveRoutes(await store.pods());
-  const gone = (await store.known()).flatMap(({ route }) =>
-    live.podCount(route) > 0 || route.startsWith(RECOVERY_PREFIX) ? [] : [route],
-  );
-  if (gone.length === 0) return 0;
-  const tallies = await store.inFlight(gone);
-  return tallies.reduce((sum, tally) => sum + blockedCount(live, tally), 0);
 }

@@ -115,13 +115,16 @@ export class Claimer {
     try {
       const token = random.hex(8);
       const tasks = await store.claim({ ...request(), countMax: free, token });
-      tell('claim.answered', () => ({ asked: free, got: tasks.length }));
+      const elapsedMs = clock.monotonicMs() - this.#claimedMs;
+      tell('claim.answered', () => ({ asked: free, got: tasks.length, elapsedMs }));
       await accept(tasks);
       if (tasks.length === free) return 0;
       if (tasks.length > 0) this.#ladder.reset();
     } catch (error) {
       tell('store.failed', () => ({ what: 'claim', error: describeError(error) }));
     }
-    return this.#ladder.next(() => random.fraction());
+    const waitMs = this.#ladder.next(() => random.fraction());
+    tell('claim.backedOff', () => ({ waitMs }));
+    return waitMs;
   }
 }

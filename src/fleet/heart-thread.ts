@@ -63,5 +63,5 @@ new BeatLoop({
     }
     say({ kind: 'heard', heard });
   },
-  onFailed: (error) => say({ kind: 'failed', message: describeError(error).message }),
+  onFailed: (error, sentMs) => say({ kind: 'failed', error: describeError(error), sentMs }),
 }).start();

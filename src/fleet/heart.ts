@@ -16,7 +16,8 @@ export interface HeartOptions {
   readonly mintNonce: () => string;
   readonly news: () => { readonly lsn: number; readonly report: Json };
   readonly onHeard: (heard: Heard) => void;
-  readonly onFailed: (error: unknown) => void;
+  /** `sentMs` where it was a beat that failed, and not the heart itself. */
+  readonly onFailed: (error: unknown, sentMs?: number) => void;
 }
 
 export interface Heart {

@@ -88,6 +88,11 @@ export class HeldRun implements Tie {
     return this.#tail.length;
   }
 
+  /** When the first record was written that the store does not have. */
+  get unflushedSince(): number | undefined {
+    return this.#tail[0]?.at;
+  }
+
   /** Undefined where its row says it already. */
   get version(): number | undefined {
     return this.#version === this.#rowVersion ? undefined : this.#version;

@@ -79,6 +79,13 @@ export class Holdings {
     return certain;
   }
 
+  /** How long ago the oldest record was written that the store does not have; 0 where it has all. */
+  archiveLagMs(now: number): number {
+    let oldest = now;
+    for (const held of this.#held.values()) oldest = Math.min(oldest, held.unflushedSince ?? now);
+    return now - oldest;
+  }
+
   all(): IterableIterator<HeldRun> {
     return this.#held.values();
   }

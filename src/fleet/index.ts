@@ -6,6 +6,7 @@ export {
   MachineChangedError,
 } from './announce.ts';
 export { blockedCount, isBlocked, LiveRoutes, whyBlocked } from './blocked.ts';
+export type { CensusSample } from './census-watch.ts';
 export { type DeadLetterEntry, type DeadLetters, SqliteDeadLetters } from './dead-letters.ts';
 export {
   BadTaskError,
@@ -39,3 +40,4 @@ export { SpareThread } from './spare-thread.ts';
 export type { SuspectProcess } from './suspects.ts';
 export type { TaskOptions } from './tasks.ts';
 export { threadHeart } from './thread-heart.ts';
+export { timedStore } from './timed-store.ts';

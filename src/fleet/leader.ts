@@ -18,6 +18,11 @@ export interface LeaderPorts {
   readonly retentionMs: number;
 }
 
+/** Whether it leads for all it knows, and it knows enough: one that nobody hears leads nobody. */
+export function isLeading(life: Life): boolean {
+  return life.watch.leader === life.id && life.isCurrent() && !life.isDraining;
+}
+
 export class Leader {
   readonly #ports: LeaderPorts;
   readonly #running = new Set<Chore>();

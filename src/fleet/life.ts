@@ -8,6 +8,7 @@ import { tell } from '../telemetry/events.ts';
 import { Acceptor } from './acceptor.ts';
 import { Adopter } from './adopter.ts';
 import { Archiver } from './archiver.ts';
+import { audible } from './audible.ts';
 import type { Heard } from './beat-loop.ts';
 import { Capacity } from './capacity.ts';
 import { Claimer } from './claimer.ts';
@@ -69,7 +70,7 @@ export class Life implements Keeper {
       isReady: () => this.isReady,
       reconcile: () => this.#reconcile(),
     });
-    this.#heart = ports.makeHeart({
+    this.#heart = audible(ports.makeHeart, {
       pod: id,
       nonce,
       clock,

@@ -5,10 +5,10 @@ import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ChangedMachines } from './announce.ts';
-import { BlockedWatch } from './blocked-watch.ts';
+import { type CensusSample, CensusWatch } from './census-watch.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { MakeHeart } from './heart.ts';
-import { type Chore, Leader } from './leader.ts';
+import { type Chore, isLeading, Leader } from './leader.ts';
 import { Mirror } from './mirror.ts';
 import type { PodLimits, PodTimes } from './options.ts';
 import { Pod, type PodStatus } from './pod.ts';
@@ -44,11 +44,14 @@ export interface MemberPorts {
 export interface MemberStatus extends PodStatus {
   /** Tasks of the fleet that no pod which is up can go on with; told by the pod that leads. */
   readonly blocked: number | undefined;
+  /** What there is in the fleet; told by the pod that leads. */
+  readonly census: CensusSample | undefined;
+  readonly isLeader: boolean;
 }
 
 const RECONCILE_MS = 30_000;
 const RETENTION_MS = 600_000;
-const BLOCKED_EVERY_MS = 15_000;
+const CENSUS_EVERY_MS = 15_000;
 
 export class Member {
   readonly store: Store;
@@ -60,7 +63,7 @@ export class Member {
   readonly #results: Results;
   readonly #suspects: Suspects;
   readonly #mirror: Mirror;
-  readonly #blocked: BlockedWatch;
+  readonly #census: CensusWatch;
 
   constructor(ports: MemberPorts) {
     const { store, registry, clock, random, limits } = ports;
@@ -82,7 +85,8 @@ export class Member {
       begin: ports.beginSuspects,
     });
     this.#mirror = new Mirror({ ...ports, life: () => this.pod.life });
-    this.#blocked = new BlockedWatch({ store, clock, everyMs: BLOCKED_EVERY_MS });
+    const { silentMs } = ports.times;
+    this.#census = new CensusWatch({ store, clock, everyMs: CENSUS_EVERY_MS, silentMs });
     this.pod = new Pod(
       { ...ports, routes, adoptLocal: (tasks) => this.#mirror.adopt(tasks) },
       {
@@ -90,7 +94,7 @@ export class Member {
         onBeat: (life) => {
           // Also one for suspects: the oldest pod is everybody's leader, and somebody has to sweep.
           this.#leader.look(life);
-          this.#blocked.look(life);
+          this.#census.look(life);
           if (!ports.isSuspectsOnly) this.#suspects.look();
         },
         onEnded: () => this.#results.hint(),
@@ -113,7 +117,10 @@ export class Member {
   }
 
   get status(): MemberStatus {
-    return { ...this.pod.status, blocked: this.#blocked.count };
+    const { life } = this.pod;
+    const census = this.#census.sample(life);
+    const isLeader = life !== undefined && isLeading(life);
+    return { ...this.pod.status, census, blocked: census?.blocked, isLeader };
   }
 
   start(): Promise<void> {

@@ -39,6 +39,8 @@ export interface PodStatus {
   readonly held: number;
   readonly capacity: number;
   readonly unflushed: number;
+  /** How long ago the oldest record was written that the store does not have. */
+  readonly archiveLagMs: number;
   readonly fleet: readonly PodGlimpse[];
 }
 
@@ -107,6 +109,7 @@ export class Pod {
       held: life?.holdings.size ?? 0,
       capacity: life?.capacity.count ?? 0,
       unflushed: life?.holdings.unflushed ?? 0,
+      archiveLagMs: life?.holdings.archiveLagMs(this.#ports.clock.now()) ?? 0,
       fleet: life?.watch.fleet ?? [],
     };
   }

@@ -1,6 +1,12 @@
 /** What the recovery machines are given: the fleet as its leader sees it, and what may be done to it. */
 import type { Clock, RunId } from '../ground/index.ts';
-import type { Leftovers, PodId, Store, Worklist as StoreWorklist } from '../store/index.ts';
+import type {
+  Leftovers,
+  PodId,
+  Store,
+  Worklist as StoreWorklist,
+  TakenTask,
+} from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Life } from './life.ts';
@@ -76,6 +82,8 @@ const SPREAD_MS = 1_000;
 export function recoveryOf(ports: RecoveryPorts): Recovery {
   const { store, clock, silentMs, retentionMs, deadLetters } = ports;
   let wasOutage = false;
+  let known: ReadonlyMap<string, MissingPod> = new Map();
+  let lastHeard: ReadonlyMap<string, number> = new Map();
   const self = (): PodId => ports.life()?.id ?? ('' as PodId);
   return {
     standing: () => {
@@ -85,7 +93,9 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
       return { isLeader: life.watch.leader === life.id, isSteady };
     },
     worklist: async () => {
-      const { list, outage } = await worklistOf(ports);
+      const { list, outage, heard } = await worklistOf(ports);
+      known = new Map(list.map((missing) => [missing.pod, missing]));
+      lastHeard = heard;
       const { isOutage, ...count } = outage;
       if (isOutage && !wasOutage) tell('fleet.outage', () => count);
       wasOutage = isOutage;
@@ -93,22 +103,34 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
     },
     fence: async (pod) => {
       if (!ports.life()?.watch.isSteady(clock.monotonicMs())) return false;
-      return store.fence(pod as PodId, self(), { silentMs });
+      const isDead = await store.fence(pod as PodId, self(), { silentMs });
+      const heardMs = lastHeard.get(pod);
+      if (isDead && heardMs !== undefined) {
+        const agoMs = clock.monotonicMs() - heardMs;
+        tell('pod.fenced', () => ({ pod, by: self(), silentMs: agoMs }));
+      }
+      return isDead;
     },
-    take: (pod, countsCrash) =>
-      store.take({
+    take: async (pod, countsCrash) => {
+      const taken = await store.take({
         from: pod as PodId,
         by: self(),
         to: 'pool',
         countMax: TAKE_COUNT_MAX,
         crashed: countsCrash ? 'all' : 'none',
         spreadMs: SPREAD_MS,
-      }),
+      });
+      tellTaken(pod, self(), known.get(pod), taken);
+      return taken;
+    },
     holdsAny: async (pod) => (await store.held(pod as PodId, '', 1, 0)).length > 0,
     retire: (pod) => store.retire(pod as PodId),
     leftovers: () => store.leftovers(HOPELESS_GRACE_MS, retentionMs),
     failHopeless: async () => {
       const failed = await store.failHopeless(HOPELESS_GRACE_MS, HOPELESS_COUNT_MAX);
+      for (const { id, machine } of failed) {
+        tell('task.failed', () => ({ run: id, machine, outcome: 'hopeless' }));
+      }
       return failed.map(({ id, status }) => ({ task: id, status }));
     },
     prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX),
@@ -116,6 +138,21 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
     redrive: (task, generation, isFresh) =>
       store.redrive(task as RunId, { generation }, { isFresh }),
   };
+}
+
+function tellTaken(
+  pod: string,
+  by: string,
+  missing: MissingPod | undefined,
+  taken: readonly TakenTask[],
+): void {
+  if (taken.length === 0) return;
+  const why = missing?.wasWilling ? 'left' : (missing?.why ?? 'dead');
+  tell('sweep.took', () => ({ pod, by, why, runs: taken.map(({ task }) => task) }));
+  for (const { task, machine, status, outcome } of taken) {
+    if (status !== 'failed') continue;
+    tell('task.failed', () => ({ run: task, machine, outcome: outcome ?? 'failed' }));
+  }
 }
 
 /**
@@ -153,5 +190,7 @@ async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts) {
     ...found.dead.map(missing('dead')),
     ...found.ownerless.map((pod) => ({ pod, why: 'gone' as const, wasWilling: false })),
   ];
-  return { list, outage: outageOf(found, silent.length) };
+  // When each was last heard of, in terms of this process's own clock.
+  const heard = new Map(silent.map(({ pod, silentMs }) => [pod as string, nowMs - silentMs]));
+  return { list, outage: outageOf(found, silent.length), heard };
 }

@@ -103,12 +103,15 @@ export class Settler {
     await new Promise<void>((resolve) => clock.soon(resolve));
     while (this.#waiting.length > 0 && !this.#isStopped) {
       const batch = this.#nextBatch();
+      const sentMs = clock.monotonicMs();
       try {
         const answers = await this.#ports.store.settle(
           this.#ports.pod,
           batch.map(({ settlement }) => settlement),
         );
         ladder.reset();
+        const elapsedMs = clock.monotonicMs() - sentMs;
+        tell('settle.answered', () => ({ tasks: batch.length, elapsedMs }));
         if (!this.#isStopped) this.#answered(batch, answers);
       } catch (error) {
         tell('store.failed', () => ({ what: 'settle', error: describeError(error) }));

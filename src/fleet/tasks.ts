@@ -17,6 +17,7 @@ import {
   parseInput,
 } from '../machine/index.ts';
 import type { ChangeAnswer, Due, NewTask, Store, TaskRow } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
 import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
 import type { Results } from './results.ts';
 
@@ -70,6 +71,9 @@ export class Tasks {
         throw new TaskKeyConflictError({ machine: plan.name, key, task: answer.id, index });
       });
     });
+    const { name: machine, version } = plan;
+    const count = answers.filter(({ isNew }) => isNew).length;
+    if (count > 0) tell('task.enqueued', () => ({ machine, version, count }));
     onEnqueued();
     return answers.map((answer) => answer.id);
   }

@@ -4,7 +4,7 @@
  * longer than the silence lets its pod be taken for dead, as it should be.
  */
 import type { Worker } from 'node:worker_threads';
-import type { Cancel } from '../ground/index.ts';
+import type { Cancel, ErrorInfo } from '../ground/index.ts';
 import type { Followed, Heard } from './beat-loop.ts';
 import { HeartFailedError } from './errors.ts';
 import type { Heart, HeartOptions, MakeHeart } from './heart.ts';
@@ -32,7 +32,7 @@ export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'sending'; readonly followed: Followed }
   | { readonly kind: 'heard'; readonly heard: Heard }
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly error: ErrorInfo; readonly sentMs: number };
 
 /** Microseconds, so that whole numbers do; the index of each in the shared array. */
 export const DEADLINE = 0;
@@ -100,7 +100,7 @@ class ThreadHeart implements Heart {
     const { onHeard, onFailed } = this.#options;
     if (message.kind === 'sending') this.#followed = message.followed;
     else if (message.kind === 'heard') onHeard(message.heard);
-    else if (message.kind === 'failed') onFailed(new Error(message.message));
+    else if (message.kind === 'failed') onFailed(thrownOf(message.error), message.sentMs);
   }
 
   /** A thread that could not open the store, or broke, is followed by another, which goes on with it. */
@@ -126,6 +126,11 @@ class ThreadHeart implements Heart {
     this.#worker?.postMessage({ kind: 'news', news: news() } satisfies ToThread);
     this.#cancel = clock.after(heartbeatMs / 4, () => this.#tick(), { idle: true });
   }
+}
+
+/** What was thrown in the thread, as far as it can be told over here. */
+function thrownOf({ message, code }: ErrorInfo): Error {
+  return Object.assign(new Error(message), code === undefined ? {} : { code });
 }
 
 /** No beat was ever taken. */

@@ -34,3 +34,4 @@ export {
 } from './json.ts';
 export { type Pressure, systemPressure } from './pressure.ts';
 export { type Random, systemRandom } from './random.ts';
+export { traceIdOf } from './trace-id.ts';

@@ -1,5 +1,5 @@
 /** Writes batches of records, each in one transaction; timers and retention go the same way. */
-import type { RunId } from '../ground/index.ts';
+import type { Clock, RunId } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import type { Connection, Statement } from './connection.ts';
 import { type Head, sealHead } from './head.ts';
@@ -15,9 +15,13 @@ export class JournalWriter {
   readonly #statements;
   readonly #retention: Retention;
   readonly #head: Head;
+  readonly #clock: Clock;
   #lsn: number;
+  /** How long the last transaction took to be put on disk: its writes, and their fsync. */
+  syncMs = 0;
 
-  constructor(connection: Connection, codec: Codec, head: Head) {
+  constructor(connection: Connection, codec: Codec, head: Head, clock: Clock) {
+    this.#clock = clock;
     this.#connection = connection;
     this.#codec = codec;
     this.#head = head;
@@ -72,7 +76,9 @@ export class JournalWriter {
     try {
       lsn = act(this.#lsn);
       advanceHead.run(lsn, sealHead({ ...this.#head, lsn }));
+      const begunMs = this.#clock.monotonicMs();
       commit.run();
+      this.syncMs = this.#clock.monotonicMs() - begunMs;
     } catch (error) {
       if (this.#connection.inTransaction) rollback.run();
       throw error;

@@ -38,7 +38,11 @@ export interface JournalOptions {
   readonly onStall?: ((error: Error) => void) | undefined;
   readonly onRecover?: (() => void) | undefined;
   readonly onCommit?:
-    | ((commit: { readonly records: number; readonly elapsedMs: number }) => void)
+    | ((commit: {
+        readonly records: number;
+        readonly elapsedMs: number;
+        readonly syncMs: number;
+      }) => void)
     | undefined;
 }
 
@@ -114,7 +118,7 @@ export class SqliteJournal extends JournalReader implements Journal {
       unknownUntil: evidence.unknownUntil ?? 0,
       inherited: inheritedOf(evidence, (runs) => this.lastSeqs(runs)),
     });
-    this.#writer = new JournalWriter(connection, codec, head);
+    this.#writer = new JournalWriter(connection, codec, head, options.clock);
     this.#commit = new GroupCommit<Prepared>({
       clock: options.clock,
       write: (batch) => this.#write(batch),
@@ -229,7 +233,8 @@ export class SqliteJournal extends JournalReader implements Journal {
     this.#writer.write(batch, this.#ended);
     this.#ended = [];
     this.#mark.advance(this.#writer.lsn);
-    onCommit?.({ records: batch.length, elapsedMs: clock.monotonicMs() - begunMs });
+    const elapsedMs = clock.monotonicMs() - begunMs;
+    onCommit?.({ records: batch.length, elapsedMs, syncMs: this.#writer.syncMs });
   }
 
   /** Asked before every commit: it costs microseconds, and an fsync far more. */

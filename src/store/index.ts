@@ -1,4 +1,5 @@
 /** The shared tables of the fleet: one interface, and the stores behind it. */
+export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
   StoreBusyError,
   StoreOptionsError,

@@ -7,6 +7,7 @@
  * and kept only by pods that are `up` or `draining`. Time is the store's own.
  */
 import type { RunId } from '../ground/index.ts';
+import type { Census } from './census.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -89,6 +90,11 @@ export interface Store {
    * only what pods that have them could claim now or later, and at the cost of that.
    */
   inFlight(routes?: readonly string[]): Promise<RouteTally[]>;
+  /**
+   * How much there is of everything, each figure up to `countMax` and at no more than its cost: for
+   * metrics. A pod that gave no silence is orphaning its tasks after `silentMs`.
+   */
+  census(countMax: number, silentMs: number): Promise<Census>;
 
   // Tasks in
 

@@ -79,6 +79,8 @@ export interface ClaimedTask extends Claim {
    * is on record, how long ago it was due. By the store's clock; so nobody's run lasts for ever.
    */
   readonly ageMs?: number | undefined;
+  /** How long it had been due when it was claimed, by the store's clock; of a claim only. */
+  readonly waitedMs?: number | undefined;
   readonly traceParent: string | undefined;
   readonly pinnedTo: string | undefined;
   readonly token: string | undefined;

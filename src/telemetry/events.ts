@@ -26,6 +26,9 @@ export type PhaseOutcome =
   | 'timedOut'
   | 'discarded';
 
+/** What a call of the store came to, in a word: for figures, which know no messages. */
+export type StoreFailure = 'unreachable' | 'busy' | 'refused' | 'schema' | 'options' | 'other';
+
 export interface FleetqEvents {
   'engine.started': { readonly journal: string; readonly boot: number; readonly slots: number };
   'engine.draining': { readonly budgetMs: number };
@@ -84,18 +87,32 @@ export interface FleetqEvents {
     readonly message: string;
     readonly fields: object | undefined;
   };
-  'journal.committed': { readonly records: number; readonly elapsedMs: number };
+  /** `syncMs` is the part of it in which the transaction was put on disk: writes and their fsync. */
+  'journal.committed': {
+    readonly records: number;
+    readonly elapsedMs: number;
+    readonly syncMs: number;
+  };
   'journal.stalled': { readonly error: ErrorInfo };
   'journal.recovered': Record<string, never>;
   /** Another process holds the data directory, and was asked to drain; this one is the next. */
   'journal.awaited': { readonly dataDir: string; readonly holder: string };
   'journal.alarm': { readonly kind: string; readonly message: string };
   'journal.pruned': { readonly runs: number };
-  'task.claimed': OfRun & { readonly epoch: number; readonly records: number };
+  /** By this process. */
+  'task.enqueued': { readonly machine: string; readonly version: number; readonly count: number };
+  'task.claimed': OfRun & {
+    readonly epoch: number;
+    readonly records: number;
+    /** How long it had been due, by the store's clock. */
+    readonly waitedMs: number | undefined;
+  };
   /** A row that made no sense: it is a dead letter now. */
   'task.refused': { readonly run: RunId; readonly machine: string; readonly reason: string };
   /** No version that is here goes on with the task: it is left to pods that have one which does. */
   'task.blocked': { readonly run: RunId; readonly reason: string };
+  /** It has failed without a run: its owners died too often, or nobody could ever run it. */
+  'task.failed': { readonly run: RunId; readonly machine: string; readonly outcome: string };
   'task.settled': { readonly run: RunId; readonly to: string };
   /** Somebody else has the task: what this process did with it since counts for nothing. */
   'claim.lost': {
@@ -104,8 +121,18 @@ export interface FleetqEvents {
     readonly epoch: number;
     readonly what: string;
   };
-  'claim.answered': { readonly asked: number; readonly got: number };
-  'archive.flushed': { readonly runs: number };
+  'claim.answered': { readonly asked: number; readonly got: number; readonly elapsedMs: number };
+  /** Nothing was there, or the store failed: the next look waits. */
+  'claim.backedOff': { readonly waitMs: number };
+  /** One statement, whatever came of each of its settlements. */
+  'settle.answered': { readonly tasks: number; readonly elapsedMs: number };
+  'archive.flushed': { readonly runs: number; readonly elapsedMs: number };
+  /** Any call of the store by this process but its heartbeats; `failure` where it threw. */
+  'store.answered': {
+    readonly call: string;
+    readonly elapsedMs: number;
+    readonly failure: StoreFailure | undefined;
+  };
   'store.failed': { readonly what: string; readonly error: ErrorInfo };
   /** Another server of the database has taken over. */
   'store.failedOver': { readonly from: string; readonly to: string };
@@ -115,10 +142,29 @@ export interface FleetqEvents {
     readonly journal: string;
     readonly boot: number;
   };
+  /** Times are by the monotonic clock of this process. */
+  'pod.beat': {
+    readonly pod: string;
+    readonly result: 'taken' | 'refused' | 'failed';
+    readonly sentMs: number;
+    readonly heardMs: number;
+    /** Until when phases of claimed runs may begin by this answer; undefined where it gives no time. */
+    readonly deadlineMs: number | undefined;
+    readonly failure: StoreFailure | undefined;
+  };
   'pod.adopted': { readonly pod: string; readonly pods: number; readonly runs: number };
   /** The deadline has passed without an answer: no phase of a claimed run begins. */
   'pod.alone': { readonly pod: string; readonly run: RunId };
   'pod.died': { readonly pod: string; readonly why: string };
+  /** This pod has declared another one dead, which was last heard of so long ago by the store's clock. */
+  'pod.fenced': { readonly pod: string; readonly by: string; readonly silentMs: number };
+  /** This pod has taken tasks of a pod that is no more, and given them back to the fleet. */
+  'sweep.took': {
+    readonly pod: string;
+    readonly by: string;
+    readonly why: 'silent' | 'dead' | 'gone' | 'left';
+    readonly runs: readonly RunId[];
+  };
   /** A process of its own was started for tasks that have outlived two owners. */
   'suspects.started': Record<string, never>;
   /** Such tasks are due, and this program cannot start a process that has its machines. */

@@ -31,6 +31,13 @@ export class Limits {
     }
   }
 
+  /** How many wait for leave to call, over all APIs. */
+  get waiting(): number {
+    let count = 0;
+    for (const api of this.#apis.values()) count += api.waiting;
+    return count;
+  }
+
   #api(name: string): Api {
     let api = this.#apis.get(name);
     if (!api) {
@@ -54,6 +61,10 @@ class Api {
   constructor(name: string, concurrencyMax: number) {
     this.#name = name;
     this.#concurrencyMax = concurrencyMax;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
   }
 
   async acquire(signal: AbortSignal): Promise<void> {

@@ -99,7 +99,7 @@ test('the probes ask what a pod answers, on the port that it listens on', async 
   const health = new HealthServer({
     listen: '127.0.0.1:0',
     whyNotReady: () => undefined,
-    observed: () => undefined,
+    metrics: { text: async () => ({ type: 'text/plain', text: '' }) },
   });
   const at = await health.start();
   try {

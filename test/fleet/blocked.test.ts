@@ -1,8 +1,8 @@
 /** Tasks that no pod which is up can go on with: computed from who is there, counted by the leader. */
 import { expect, test } from 'vitest';
-import { processGauges } from '../../src/admin/process-gauges.ts';
 import { blockedCount, isBlocked, LiveRoutes, whyBlocked } from '../../src/fleet/index.ts';
 import type { RunId } from '../../src/ground/index.ts';
+import { openMetrics } from '../../src/telemetry/metrics/index.ts';
 import { newer, Script, twoSteps } from './script.ts';
 import { useTestFleets, whileAdvancing } from './support.ts';
 
@@ -30,8 +30,9 @@ test('the leader counts what is blocked, and it ends when a pod with that route 
   expect([await isBlockedNow(id), await isBlockedNow(later.id)]).toEqual([true, false]);
   await clock.advance(EVERY_MS);
   expect(second.fleet.status.pod).toMatchObject({ pod: second.id, leader: second.id, blocked: 1 });
-  const pressure = { loop: 0, memory: 0 };
-  expect(processGauges(pressure, second.fleet.status)).toMatchObject({ fleetq_tasks_blocked: 1 });
+  const metrics = openMetrics({ fleet: () => second.fleet, clock });
+  expect((await metrics.text()).text).toMatch(/^fleetq_tasks_blocked 1$/m);
+  metrics.stop();
   const other = await startPod('cedar', { ...options, machines });
   await clock.advance(EVERY_MS);
   expect(other.fleet.status.pod?.blocked, 'only the leader tells').toBeUndefined();

@@ -31,6 +31,7 @@ export const TASKS: Record<keyof Store, Named> = {
   abandoned: nothing,
   known: nothing,
   inFlight: nothing,
+  census: nothing,
   enqueue: (_, answer) => (answer as EnqueueAnswer[]).map(({ id }) => id),
   claim: claimed,
   held: nothing,

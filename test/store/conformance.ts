@@ -5,6 +5,7 @@
 import { describe } from 'vitest';
 import { describeArchive } from './conform-archive.ts';
 import { describeBounds } from './conform-bounds.ts';
+import { describeCensus } from './conform-census.ts';
 import { describeChanges } from './conform-changes.ts';
 import { describeClaims } from './conform-claims.ts';
 import { describeEnqueue } from './conform-enqueue.ts';
@@ -38,6 +39,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('retention and the hopeless', () => describeRetention(scene));
     describe('what people change', () => describeChanges(scene));
     describe('what people see', () => describeLists(scene));
+    describe('the census', () => describeCensus(scene));
     describe('rivals', () => describeRivals(scene));
     describe('random sequences', () => describeSequences(scene));
   });

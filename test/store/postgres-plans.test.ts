@@ -3,6 +3,7 @@
  * they were before the rows in question came: that is when a planner goes wrong.
  */
 import { beforeAll, expect, test } from 'vitest';
+import { selectCensus } from '../../src/store/postgres/census.sql.ts';
 import { archiveMoved, archiveSegments } from '../../src/store/postgres/run-events.sql.ts';
 import {
   claimTasks,
@@ -203,5 +204,20 @@ test('to count what is left of routes that nobody has looks at that, and not at 
     expect(none).toBeLessThan(20);
     const some = await rowsLookedAt(countClaimable, [['sample/one@8']], 'step_tracker');
     expect(some).toBeLessThan(4 * left);
+  }
+});
+
+test('a census looks at no more of anything than its bound, whatever crowd there is', async () => {
+  const bound = 100;
+  await crowd('0I', 'status, finished_at, outcome, error', `'failed', now(), 'aborted', '{}'`);
+  await crowd('0J', 'priority', 'n % 7');
+  await crowd('0K', 'status, wait_for, run_at', `'waiting', 'sleep', now() + interval '1 h'`);
+  const routes = (await store.known()).length;
+  expect(routes).toBeGreaterThan(0);
+  for (const analyse of ['select 1', 'analyze']) {
+    await scene.client.query(analyse);
+    const looked = await rowsLookedAt(selectCensus, [bound, 15_000], 'step_tracker');
+    // Three heads of a route, what is claimed, what is orphaned, what has failed; and hops.
+    expect(looked).toBeLessThan((3 * routes + 3) * bound + 30 * routes + 300);
   }
 });

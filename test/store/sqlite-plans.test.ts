@@ -1,6 +1,7 @@
 /** How SQLite carries statements out: by the index made for each, without sorting, at any size. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import * as census from '../../src/store/sqlite/census.sql.ts';
 import * as claims from '../../src/store/sqlite/claims.sql.ts';
 import * as housekeeping from '../../src/store/sqlite/housekeeping.sql.ts';
 import * as pods from '../../src/store/sqlite/pods.sql.ts';
@@ -28,6 +29,13 @@ const WANTED: readonly (readonly [name: string, sql: string, index: string])[] =
   ...['step_tracker_ready', 'step_tracker_due', 'step_tracker_suspect'].map(
     (index) => ['countClaimable', tasks.countClaimable, index] as const,
   ),
+  ...['step_tracker_ready', 'step_tracker_due', 'step_tracker_suspect'].map(
+    (index) => ['selectRouteCensus', census.selectRouteCensus, index] as const,
+  ),
+  ['countWaits', census.countWaits, 'step_tracker_due'],
+  ['countClaimed', census.countClaimed, 'step_tracker_owner'],
+  ['countDeadLetters', census.countDeadLetters, 'step_tracker_failed'],
+  ['selectOrphans', census.selectOrphans, 'step_tracker_owner'],
   ['selectMalformed', housekeeping.selectMalformed, 'step_tracker_malformed'],
   ['selectPastDeadline', housekeeping.selectPastDeadline, 'step_tracker_deadline'],
   ['selectOfUnknownMachines', housekeeping.selectOfUnknownMachines, 'step_tracker_machine'],

@@ -7,6 +7,7 @@ import { governProcess } from '../../process.ts';
 import { listen } from '../../telemetry/events.ts';
 import { openLogger } from '../../telemetry/logger.ts';
 import { writeLogs } from '../../telemetry/logs.ts';
+import type { Metrics } from '../../telemetry/metrics/index.ts';
 import { openFleet } from '../host.ts';
 import { loadMachines } from '../machines.ts';
 import { wantsColour } from '../paint.ts';
@@ -32,11 +33,10 @@ export async function runPod(config: Config): Promise<RunningPod> {
       isEnding = true;
     });
   }
+  // From here on, so that what happens while it starts is counted.
+  const metrics = await metricsOf(config, () => fleet);
   const answering = () =>
-    answerProbes(config, {
-      whyNotReady: () => (isEnding ? 'draining' : whyNotReady(fleet)),
-      observed: () => fleet?.status,
-    });
+    answerProbes(config, metrics, () => (isEnding ? 'draining' : whyNotReady(fleet)));
   // Where it takes over, the one before it answers there until it is gone.
   let health = config.handover === undefined ? await answering() : undefined;
   const ending = { drainBudget: config.drainBudget, afterDrain: () => health?.stop() };
@@ -59,13 +59,24 @@ function writeLogsOf({ logLevel, logFormat }: Config): void {
   writeLogs(openLogger({ level: logLevel, isPretty, hasColour: wantsColour(process.stderr) }));
 }
 
+/** Where nobody can ask for them nothing is counted, and what counts is not even loaded. */
+async function metricsOf(
+  { healthListen }: Config,
+  fleet: () => Fleet | undefined,
+): Promise<Metrics | undefined> {
+  if (healthListen === undefined) return undefined;
+  const { openMetrics } = await import('../../telemetry/metrics/index.ts');
+  return openMetrics({ fleet });
+}
+
 /** Before anything else is opened, so that a start that takes long is seen as one. */
 async function answerProbes(
-  { healthListen }: Config,
-  ports: Pick<ConstructorParameters<typeof HealthServer>[0], 'whyNotReady' | 'observed'>,
+  { healthListen: listen }: Config,
+  metrics: Metrics | undefined,
+  whyNotReady: () => string | undefined,
 ): Promise<{ readonly at: string; stop(): Promise<void> } | undefined> {
-  if (healthListen === undefined) return undefined;
-  const server = new HealthServer({ listen: healthListen, ...ports });
+  if (listen === undefined || !metrics) return undefined;
+  const server = new HealthServer({ listen, metrics, whyNotReady });
   return { at: await server.start(), stop: () => server.stop() };
 }
 

@@ -112,7 +112,8 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
       task.claimedAt = now;
       task.claims = Math.min(task.claims + 1, COUNT_MAX);
       task.lastUpdate = now;
-      return claimedTaskOf(task, now, request.payloadBytesMax);
+      const waitedMs = Math.max(0, now - task.runAt);
+      return { ...claimedTaskOf(task, now, request.payloadBytesMax), waitedMs };
     });
 }
 

@@ -20,6 +20,7 @@ import type {
 } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import { archive, heads, histories } from './archive.ts';
+import { census } from './census.ts';
 import { cancel, discard, find, list, redrive, reschedule } from './changes.ts';
 import { claim, enqueue, hasSuspects, held, mirror } from './claims.ts';
 import {
@@ -86,6 +87,8 @@ export class MemoryStore implements Store {
   known = () => this.#ask('known', (tables) => known(tables));
   inFlight = (routes?: readonly string[]) =>
     this.#ask('inFlight', (tables) => inFlight(tables, routes));
+  census = (countMax: number, silentMs: number) =>
+    this.#ask('census', (tables) => census(tables, countMax, silentMs));
 
   enqueue = (tasks: readonly NewTask[], check?: CheckAnswers) =>
     this.#ask('enqueue', (tables) => enqueue(tables, tasks, check));

@@ -1,11 +1,13 @@
 /** What people look at, and what they may change. */
 import type { RunId } from '../../ground/index.ts';
 import { boundedSpan, boundedTime } from '../bounds.ts';
+import type { Census, MachineCount, RouteCensus } from '../census.ts';
 import { cancelledBecause } from '../reasons.ts';
 import type { ChangeAnswer, Due, RouteTally, TaskFilter, TaskRow } from '../tasks.ts';
+import { selectCensus } from './census.sql.ts';
 import type { Hinter } from './hinter.ts';
 import type { Pool } from './pool.ts';
-import { taskRowOf } from './rows.ts';
+import { finite, taskRowOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
 import { countClaimable } from './step-tracker-claim.sql.ts';
 
@@ -46,6 +48,19 @@ export class PostgresPeople {
         ? await this.#pool.query(statements.countInFlight)
         : await this.#pool.query(countClaimable, [routes]);
     return rows as unknown as RouteTally[];
+  }
+
+  async census(countMax: number, silentMs: number): Promise<Census> {
+    const [row = {}] = await this.#pool.query(selectCensus, [countMax, silentMs]);
+    const routes = (row['routes'] ?? []) as RouteCensus[];
+    const overdue = (ms: unknown) => (Number(finite(ms)) > 0 ? finite(ms) : undefined);
+    return {
+      routes: routes.map((route) => ({ ...route, oldestMs: overdue(route.oldestMs) })),
+      claimed: (row['claimed'] ?? []) as MachineCount[],
+      deadLetters: (row['dead_letters'] ?? []) as MachineCount[],
+      orphans: row['orphans'] as number,
+      orphansOldestMs: overdue(row['oldest_ms']),
+    };
   }
 
   async cancel(task: RunId, reason: string): Promise<ChangeAnswer> {

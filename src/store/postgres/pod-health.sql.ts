@@ -25,7 +25,7 @@ const glimpse = sql`
                     'deadBy', dead_by)`;
 
 /** The silence a pod registered with; `otherwise` for one that gave none. */
-function silenceOf(otherwise: string): string {
+export function silenceOf(otherwise: string): string {
   return spanOf(sql`coalesce(silent_ms, ${otherwise})`);
 }
 
@@ -71,16 +71,16 @@ export const selectPods = sql`
          (select count(*) from step_tracker where claimed_by = pod_id) as claim_count
     from pod_health order by birth_timestamp, pod_id`;
 
-/**
- * $1 silence in ms of a pod that gave none. Owners are found by hops over the index: as many as there
- * are, not tasks.
- */
-export const selectWorklist = sql`
-  with recursive owners (owner) as (
+/** Whoever holds tasks, found by hops over the index: as many as there are, not tasks. */
+export const owners = sql`owners (owner) as (
     (select claimed_by from step_tracker where claimed_by is not null order by claimed_by limit 1)
     union all
     select (select claimed_by from step_tracker where claimed_by > owner order by claimed_by limit 1)
-      from owners where owner is not null)
+      from owners where owner is not null)`;
+
+/** $1 silence in ms of a pod that gave none. */
+export const selectWorklist = sql`
+  with recursive ${owners}
   select (select json_agg(${glimpse} order by birth_timestamp, pod_id) from pod_health
            where status in ('up', 'draining')
              and last_heartbeat < clock_timestamp() - ${silenceOf('$1::float8')}) as silent,

@@ -4,6 +4,7 @@
  * locks, session state, triggers, or the clock of a pod. The parts lie beside this file.
  */
 import type { RunId } from '../../ground/index.ts';
+import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import type {
@@ -118,6 +119,10 @@ class PostgresStore implements Store {
   }
   inFlight(routes?: readonly string[]): Promise<tasks.RouteTally[]> {
     return this.#people.inFlight(routes);
+  }
+
+  census(countMax: number, silentMs: number): Promise<Census> {
+    return this.#people.census(countMax, silentMs);
   }
 
   enqueue(given: readonly tasks.NewTask[], check?: CheckAnswers): Promise<tasks.EnqueueAnswer[]> {

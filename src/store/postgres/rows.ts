@@ -16,7 +16,7 @@ function timeOf(value: unknown): number | undefined {
   return value === null ? undefined : boundedTime(value as number);
 }
 
-function finite(value: unknown): number | undefined {
+export function finite(value: unknown): number | undefined {
   return Number.isFinite(value) ? (value as number) : undefined;
 }
 
@@ -50,6 +50,7 @@ export function claimedTaskOf(row: Row): ClaimedTask {
     control: maybe(row['control']),
     deadlineMs: finite(row['deadline_ms']),
     ageMs: finite(row['age_ms']),
+    waitedMs: finite(row['waited_ms']),
     traceParent: maybe(row['trace_parent']),
     pinnedTo: maybe(row['pinned_to']),
     token: maybe(row['claim_token']),

@@ -116,8 +116,10 @@ function claimBy(kind: keyof typeof HEADS, locking: string | undefined, pick: st
       from pick
      where task.task_id = pick.task_id and ${onceFound(sql`
        task.claim_epoch = pick.claim_epoch and ${isClaimable(kind)}`)}
-    returning ${claimedColumns('$7::int')}, task.priority, task.run_at)
-  select ${claimedNames} from claimed order by priority desc, run_at, task_id`;
+    returning ${claimedColumns('$7::int')}, task.priority, task.run_at,
+      greatest(0, (extract(epoch from clock_timestamp())
+        - extract(epoch from task.run_at)) * 1000)::float8 as waited_ms)
+  select ${claimedNames}, waited_ms from claimed order by priority desc, run_at, task_id`;
 }
 
 /** A limit that the planner cannot see: it would read a whole small table for a hundred of its rows. */

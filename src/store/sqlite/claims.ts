@@ -36,7 +36,9 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
       );
       return [];
     }
-    return done.answer ? [claimedTask(done.answer, tx.now)] : [];
+    if (!done.answer) return [];
+    const waitedMs = Math.max(0, tx.now - done.answer.run_at);
+    return [{ ...claimedTask(done.answer, tx.now), waitedMs }];
   });
 }
 

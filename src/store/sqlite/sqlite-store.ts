@@ -5,6 +5,7 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
+import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type {
   Beat,
@@ -19,6 +20,7 @@ import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from
 import type * as tasks from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import * as archive from './archive.ts';
+import { census } from './census.ts';
 import * as claims from './claims.ts';
 import type { Connection } from './connection.ts';
 import { violations } from './doctor.ts';
@@ -118,6 +120,10 @@ class SqliteStore implements Store {
 
   inFlight(routes?: readonly string[]): Promise<tasks.RouteTally[]> {
     return this.#session.read((tx) => people.inFlight(tx, routes));
+  }
+
+  census(countMax: number, silentMs: number): Promise<Census> {
+    return this.#session.read((tx) => census(tx, countMax, silentMs));
   }
 
   async enqueue(

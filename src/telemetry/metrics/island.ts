@@ -1,0 +1,48 @@
+/**
+ * How long a pod was on its own: from the deadline that its last heartbeat gave it until the next one
+ * that was taken, or that told it that it is dead. Before its first one it is not on its own: it has not
+ * joined.
+ */
+interface Beat {
+  readonly result: 'taken' | 'refused' | 'failed';
+  readonly sentMs: number;
+  readonly heardMs: number;
+  readonly deadlineMs: number | undefined;
+}
+
+export class Island {
+  #overMs = 0;
+  /** What was told last: time on an island is never taken back. */
+  #toldMs = 0;
+  #deadlineMs: number | undefined;
+  #sentMs: number | undefined;
+
+  hear({ result, sentMs, heardMs, deadlineMs }: Beat): void {
+    if (result === 'failed') return;
+    this.#end(heardMs);
+    this.#deadlineMs = deadlineMs;
+    this.#sentMs = result === 'taken' ? sentMs : undefined;
+  }
+
+  /** It is no pod any more. */
+  leave(nowMs: number): void {
+    this.#end(nowMs);
+    this.#sentMs = undefined;
+  }
+
+  secondsAt(nowMs: number): number {
+    const goesOnMs = this.#deadlineMs === undefined ? 0 : Math.max(0, nowMs - this.#deadlineMs);
+    this.#toldMs = Math.max(this.#toldMs, this.#overMs + goesOnMs);
+    return this.#toldMs / 1_000;
+  }
+
+  /** Since the last heartbeat that was taken was sent; undefined where there is none. */
+  lagMsAt(nowMs: number): number | undefined {
+    return this.#sentMs === undefined ? undefined : Math.max(0, nowMs - this.#sentMs);
+  }
+
+  #end(nowMs: number): void {
+    if (this.#deadlineMs !== undefined) this.#overMs += Math.max(0, nowMs - this.#deadlineMs);
+    this.#deadlineMs = undefined;
+  }
+}
