@@ -9,5 +9,6 @@ export const DEFAULTS = {
   archive: '5s',
   logLevel: 'info',
   logFormat: 'auto',
+  logPhases: 'debug',
   telemetryDetail: 'safe',
 } as const;

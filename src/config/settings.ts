@@ -8,6 +8,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
+/** At which level the end of a phase is logged. */
+export const LOG_PHASES = ['debug', 'info'] as const;
+export type LogPhases = (typeof LOG_PHASES)[number];
+
 /** How much of what users' code says goes into logs and traces by itself. */
 export const TELEMETRY_DETAILS = ['safe', 'full'] as const;
 export type TelemetryDetail = (typeof TELEMETRY_DETAILS)[number];
@@ -49,6 +53,8 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** `auto` is pretty on a terminal and JSON elsewhere. */
   readonly logFormat: LogFormat;
+  /** The level of the line that tells the end of a phase: there may be thousands a second. */
+  readonly logPhases: LogPhases;
   /** `safe`: what failed and where, by names and codes alone. `full`: messages and stacks as well. */
   readonly telemetryDetail: TelemetryDetail;
 }
@@ -79,6 +85,7 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     healthListen: { default: undefined, read: address },
     logLevel: { default: DEFAULTS.logLevel, read: oneOf(LOG_LEVELS) },
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
+    logPhases: { default: DEFAULTS.logPhases, read: oneOf(LOG_PHASES) },
     telemetryDetail: { default: DEFAULTS.telemetryDetail, read: oneOf(TELEMETRY_DETAILS) },
   };
 

@@ -109,8 +109,13 @@ export function errorOf(event: RunEvent): ErrorInfo | undefined {
 }
 
 /** How events name the run. */
-export function ofRun(run: LiveRun): { run: RunId; machine: string; version: number } {
-  return { run: run.id, machine: run.plan.name, version: run.plan.version };
+export function ofRun(run: LiveRun): {
+  run: RunId;
+  machine: string;
+  version: number;
+  epoch: number;
+} {
+  return { run: run.id, machine: run.plan.name, version: run.plan.version, epoch: run.epoch };
 }
 
 /** Whether the run is still for its own loop to move: not ended, and no cancel has taken it over. */

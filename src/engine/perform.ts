@@ -76,6 +76,7 @@ function performPhase(
     run: run.id,
     machine: run.plan.name,
     version: run.plan.version,
+    epoch: run.epoch,
     step: step.name,
     phase: isProbe ? 'probe' : phase,
     attempt: run.state.attempt,

@@ -10,6 +10,8 @@ interface OfRun {
   readonly run: RunId;
   readonly machine: string;
   readonly version: number;
+  /** Of the owner that does it; undefined where that is not known. */
+  readonly epoch?: number | undefined;
 }
 export interface OfPhase extends OfRun {
   readonly step: string;

@@ -1,5 +1,5 @@
 /** Log lines of what happens between a pod and its fleet. What happens to every task is debug. */
-import { errOf, type Lines } from './fields.ts';
+import { type Lines, ofRun, ofTask } from './fields.ts';
 
 export const FLEET_LINES: Lines = {
   'pod.registered': (e) => ({
@@ -15,7 +15,7 @@ export const FLEET_LINES: Lines = {
   'pod.alone': (e) => ({
     level: 'warn',
     message: 'store has not answered in time: no phase begins until it does',
-    fields: { pod: e.pod, run_id: e.run },
+    fields: { pod: e.pod, ...ofTask(e) },
   }),
   'pod.died': (e) => ({
     level: 'error',
@@ -27,6 +27,16 @@ export const FLEET_LINES: Lines = {
     message: 'pod claims nothing any more',
     fields: { pod: e.pod, budget_ms: e.budgetMs },
   }),
+  'pod.fenced': (e) => ({
+    level: 'warn',
+    message: 'pod was declared dead',
+    fields: { dead_pod: e.pod, pod: e.by, silent_ms: Math.round(e.silentMs) },
+  }),
+  'sweep.took': (e) => ({
+    level: 'info',
+    message: `tasks of a pod that is no more go on elsewhere: ${e.runs.length}`,
+    fields: { dead_pod: e.pod, pod: e.by, why: e.why, tasks: e.runs.length },
+  }),
   'leader.changed': (e) => ({
     level: 'info',
     message: e.isLeader ? 'pod leads the fleet' : 'pod does not lead the fleet',
@@ -35,49 +45,53 @@ export const FLEET_LINES: Lines = {
   'task.claimed': (e) => ({
     level: 'debug',
     message: 'task claimed',
-    fields: {
-      run_id: e.run,
-      machine: e.machine,
-      machine_version: e.version,
-      epoch: e.epoch,
-      records: e.records,
-    },
+    fields: { ...ofRun(e), records: e.records, waited_ms: e.waitedMs },
   }),
   'task.settled': (e) => ({
     level: 'debug',
     message: `task is ${e.to}`,
-    fields: { run_id: e.run },
+    fields: ofTask(e),
+  }),
+  'task.failed': (e) => ({
+    level: 'error',
+    message: 'task failed without a run, and is a dead letter',
+    fields: { ...ofTask(e), machine: e.machine, outcome: e.outcome, dead_letter: true },
   }),
   // Again and again while nobody can go on with it: the gauge counts them for everyday use.
-  'task.blocked': (e) => ({
+  'task.blocked': (e, told) => ({
     level: 'debug',
     message: 'task is left to pods that can go on with it',
-    fields: { run_id: e.run, reason: e.reason },
+    fields: { ...ofTask(e), reason: told.words(e.reason) },
   }),
-  'task.refused': (e) => ({
+  'task.refused': (e, told) => ({
     level: 'error',
     message: 'task makes no sense here and is a dead letter',
-    fields: { run_id: e.run, machine: e.machine, reason: e.reason, dead_letter: true },
+    fields: {
+      ...ofTask(e),
+      machine: e.machine,
+      reason: told.words(e.reason),
+      dead_letter: true,
+    },
   }),
   'claim.lost': (e) => ({
     level: 'warn',
     message: "task is another's by now: what was done with it since counts for nothing",
-    fields: { run_id: e.run, generation: e.generation, epoch: e.epoch, what: e.what },
+    fields: { ...ofTask(e), generation: e.generation, epoch: e.epoch, what: e.what },
   }),
-  'store.failed': (e) => ({
+  'store.failed': (e, told) => ({
     level: 'warn',
     message: `store failed at ${e.what}, which is tried again`,
-    fields: { what: e.what, err: errOf(e.error) },
+    fields: { what: e.what, err: told.ownErr(e.error) },
   }),
   'store.failedOver': (e) => ({
     level: 'warn',
     message: 'another server of the store has taken over',
     fields: { from: e.from, to: e.to },
   }),
-  'recovery.failed': (e) => ({
+  'recovery.failed': (e, told) => ({
     level: 'error',
     message: `${e.chore} failed`,
-    fields: { machine: e.chore, err: errOf(e.error) },
+    fields: { machine: e.chore, err: told.ownErr(e.error) },
   }),
   'fleet.outage': (e) => ({
     level: 'error',

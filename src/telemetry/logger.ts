@@ -37,7 +37,11 @@ function writeAll(fd: number, text: string): void {
 }
 
 const COLOUR = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const;
-const HIDDEN = new Set(['level', 'time', 'pid', 'msg', 'event', 'err', 'step', 'phase']);
+const HIDDEN = new Set([
+  ...['level', 'time', 'pid', 'msg', 'event', 'err', 'step', 'phase'],
+  // The run's id says the same, and one knows which process one looks at.
+  ...['trace_id', 'span_id', 'pod', 'epoch'],
+]);
 
 /** '12:04:31.120 warn  phase retried  run_id=… err: message'. */
 export function pretty(line: string, hasColour: boolean): string {
@@ -49,12 +53,27 @@ export function pretty(line: string, hasColour: boolean): string {
   const rest = Object.entries(fields)
     .filter(([name]) => !HIDDEN.has(name))
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  const error = err as { type?: string; message?: string; stack?: string } | undefined;
   return [
     `${String(time).slice(11, 23)} ${paint(colour, label.padEnd(5))} ${msg}`,
     ...(rest.length > 0 ? [paint('gray', rest.join(' '))] : []),
-    ...(error ? [`\n             ${error.stack ?? `${error.type}: ${error.message}`}`] : []),
+    ...(err ? [`\n             ${errorText(err)}`] : []),
   ]
     .join('  ')
     .concat('\n');
+}
+
+interface ShownError {
+  readonly type?: string;
+  readonly code?: string;
+  readonly message?: string;
+  readonly stack?: string;
+  readonly at?: string;
+}
+
+function errorText({ type = 'Error', code, message, stack, at }: ShownError): string {
+  if (stack !== undefined) return stack;
+  if (message !== undefined) return `${type}: ${message}`;
+  return [type, ...(code === undefined ? [] : [`(${code})`]), ...(at ? [`at ${at}`] : [])].join(
+    ' ',
+  );
 }

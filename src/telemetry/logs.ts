@@ -4,19 +4,38 @@
  *   level  debug: a phase that went well, a start, a wait    info: a run that ended well or was cancelled
  *          warn:  a retry, a leak, a blocked loop            error: a dead letter, a damaged run, a full disk
  *
- * A healthy host executes many thousand phases a second, so a phase that went well is a debug line.
- * The field names are public: event, run_id, machine, machine_version, step, phase, state, attempt,
- * outcome, duration_ms, due_at, reason, key, err { type, message, code, stack, cause[] }.
- * Inputs and outputs are never logged; `fields` holds what a handler gave to ctx.log itself.
+ * A healthy host executes many thousand phases a second, so that the end of a phase is a debug line
+ * unless `phases` says info. The names of the fields are public: docs/reference/logs.md. Inputs and
+ * outputs are never logged, and of errors no words unless `detail` is full; `fields` holds what a
+ * handler gave to ctx.log itself, as it gave it.
  */
+
+import { DEFAULTS, type LogPhases, type TelemetryDetail } from '../config/index.ts';
 import { isoTime } from '../ground/index.ts';
 import type { Outcome } from '../machine/index.ts';
-import { type EventName, listen, type OfPhase, type PhaseOutcome } from './events.ts';
-import { errOf, type Level, type Lines } from './fields.ts';
+import {
+  type EventName,
+  type FleetqEvents,
+  listen,
+  type OfPhase,
+  type PhaseOutcome,
+} from './events.ts';
+import { type Level, type Lines, ofRun, toldBy } from './fields.ts';
 import { FLEET_LINES } from './fleet-lines.ts';
 
 /** The part of a pino logger that is used; any logger of that shape will do. */
-export type Logger = Readonly<Record<Level, (fields: object, message: string) => void>>;
+export type Logger = Readonly<Record<Level, (fields: object, message: string) => void>> & {
+  isLevelEnabled?(level: string): boolean;
+};
+
+export interface LogOptions {
+  /** At which level the end of a phase is told that is not tried again; `debug` by default. */
+  readonly phases?: LogPhases | undefined;
+  /** `full` tells the messages and stacks of errors too, and keys; `safe` by default. */
+  readonly detail?: TelemetryDetail | undefined;
+  /** The span of a phase, where somebody traces. */
+  readonly spanIdOf?: ((phase: OfPhase) => string | undefined) | undefined;
+}
 
 const LEVEL_OF_OUTCOME: Record<Outcome, Level> = {
   completed: 'info',
@@ -26,18 +45,6 @@ const LEVEL_OF_OUTCOME: Record<Outcome, Level> = {
   aborted: 'error',
   timedOut: 'error',
 };
-/** How a phase ended; what ends its run as well is told by the run's own line. */
-const LEVEL_OF_PHASE: Record<PhaseOutcome, Level> = {
-  done: 'debug',
-  handedOff: 'debug',
-  postponed: 'debug',
-  discarded: 'debug',
-  retried: 'warn',
-  exhausted: 'debug',
-  aborted: 'debug',
-  timedOut: 'debug',
-};
-
 const LINES: Lines = {
   ...FLEET_LINES,
   'engine.started': (e) => ({ level: 'info', message: 'engine started', fields: e }),
@@ -61,10 +68,10 @@ const LINES: Lines = {
       registered: e.registered,
     },
   }),
-  'run.started': (e) => ({
+  'run.started': (e, told) => ({
     level: 'debug',
     message: 'run started',
-    fields: { ...ofRun(e), key: e.key },
+    fields: { ...ofRun(e), key: told.words(e.key) },
   }),
   'run.resumed': (e) => ({
     level: 'info',
@@ -81,22 +88,22 @@ const LINES: Lines = {
     message: `run was upgraded to version ${e.version}, and goes on at ${e.state}`,
     fields: { ...ofRun(e), from_version: e.from, state: e.state },
   }),
-  'run.blocked': (e) => ({
+  'run.blocked': (e, told) => ({
     level: 'warn',
     message: 'run blocked',
-    fields: { ...ofRun(e), state: e.state, reason: e.reason },
+    fields: { ...ofRun(e), state: e.state, reason: told.words(e.reason) },
   }),
-  'run.quarantined': (e) => ({
+  'run.quarantined': (e, told) => ({
     level: 'error',
     message: 'run quarantined',
-    fields: { ...ofRun(e), reason: e.reason },
+    fields: { ...ofRun(e), reason: told.words(e.reason) },
   }),
   'run.waiting': (e) => ({
     level: 'debug',
     message: 'run waits',
     fields: { ...ofRun(e), state: e.state, due_at: isoTime(e.dueAt), reason: e.reason },
   }),
-  'run.finished': (e) => ({
+  'run.finished': (e, told) => ({
     level: LEVEL_OF_OUTCOME[e.outcome],
     message: `run ${e.outcome}`,
     fields: {
@@ -105,20 +112,20 @@ const LINES: Lines = {
       state: e.state,
       attempt: e.attempt,
       duration_ms: ms(e.elapsedMs),
-      reason: e.reason,
-      err: errOf(e.error),
+      reason: told.words(e.reason),
+      err: told.err(e.error),
       dead_letter: LEVEL_OF_OUTCOME[e.outcome] === 'error' || undefined,
     },
   }),
-  'phase.ended': (e) => ({
-    level: LEVEL_OF_PHASE[e.outcome],
+  'phase.ended': (e, told) => ({
+    level: 'debug',
     message: `phase ${e.outcome}`,
     fields: {
       ...ofPhase(e),
       outcome: e.outcome,
       duration_ms: ms(e.elapsedMs),
       due_at: e.dueAt === undefined ? undefined : isoTime(e.dueAt),
-      err: errOf(e.error),
+      err: told.err(e.error),
     },
   }),
   'phase.leaked': (e) => ({
@@ -136,10 +143,10 @@ const LINES: Lines = {
     message: e.message,
     fields: { ...ofPhase(e), fields: e.fields },
   }),
-  'journal.stalled': (e) => ({
+  'journal.stalled': (e, told) => ({
     level: 'error',
     message: 'journal cannot be written: runs stand still until it can',
-    fields: { err: errOf(e.error) },
+    fields: { err: told.ownErr(e.error) },
   }),
   'journal.recovered': () => ({ level: 'info', message: 'journal can be written again' }),
   'journal.awaited': (e) => ({
@@ -153,41 +160,80 @@ const LINES: Lines = {
     message: 'journal pruned',
     fields: { runs: e.runs },
   }),
-  'socket.failed': (e) => ({
+  'socket.failed': (e, told) => ({
     level: 'warn',
     message: 'no socket: runs go on, but the command line cannot reach this process',
-    fields: { path: e.path, err: errOf(e.error) },
+    fields: { path: e.path, err: told.ownErr(e.error) },
   }),
   'process.signalled': (e) => ({
     level: e.count > 1 ? 'warn' : 'info',
     message: e.count > 1 ? `second ${e.signal}: ending at once` : `${e.signal}: ending`,
     fields: { signal: e.signal },
   }),
-  'process.crashed': (e) => ({
+  'process.crashed': (e, told) => ({
     level: 'error',
     message: `nobody caught this ${e.origin}: ending, unfinished runs go on in the next process`,
-    fields: { origin: e.origin, err: errOf(e.error) },
+    fields: { origin: e.origin, err: told.err(e.error) },
   }),
 };
 
+/** A healthy host has many thousand of these a second: they are not even put together in vain. */
+const QUIET: ReadonlySet<EventName> = new Set<EventName>([
+  'run.started',
+  'run.waiting',
+  'task.claimed',
+  'task.settled',
+  'task.blocked',
+  'journal.pruned',
+]);
+
 /** Writes a line for every event worth one; answers how to stop. */
-export function writeLogs(logger: Logger): () => void {
-  const stops = (Object.keys(LINES) as EventName[]).map((name) => writeEvent(logger, name));
+export function writeLogs(logger: Logger, options: LogOptions = {}): () => void {
+  const { phases = DEFAULTS.logPhases, detail = DEFAULTS.telemetryDetail, spanIdOf } = options;
+  const told = toldBy(detail);
+  const isEnabled = (level: Level) => logger.isLevelEnabled?.(level) ?? true;
+  const levelOf = ({ outcome }: { readonly outcome: PhaseOutcome }): Level =>
+    outcome === 'retried' ? 'warn' : phases;
+  const pods = new LocalPods();
+  const write = <N extends EventName>(name: N): (() => void) => {
+    const lineOf = LINES[name]!;
+    return listen(name, (event) => {
+      if (QUIET.has(name) && !isEnabled('debug')) return;
+      const isPhase = name === 'phase.ended';
+      if (isPhase && !isEnabled(levelOf(event as FleetqEvents['phase.ended']))) return;
+      const { level: usual, message, fields } = lineOf(event, told);
+      const level = isPhase ? levelOf(event as FleetqEvents['phase.ended']) : usual;
+      const spanId = spanIdOf && 'phase' in event ? spanIdOf(event as OfPhase) : undefined;
+      const span = spanId === undefined ? undefined : { span_id: spanId };
+      logger[level]({ event: name, ...pods.only, ...fields, ...span }, message);
+    });
+  };
+  const stops = [
+    ...pods.follow(),
+    ...(Object.keys(LINES) as EventName[]).map((name) => write(name)),
+  ];
   return () => {
     for (const stop of stops) stop();
   };
 }
 
-function writeEvent<N extends EventName>(logger: Logger, name: N): () => void {
-  const lineOf = LINES[name]!;
-  return listen(name, (event) => {
-    const { level, message, fields } = lineOf(event);
-    logger[level]({ event: name, ...fields }, message);
-  });
-}
+/** Which pod this process is. Where it is several, as in tests, only their own lines can tell. */
+class LocalPods {
+  readonly #pods = new Set<string>();
+  only: { readonly pod: string } | undefined;
 
-function ofRun(e: { readonly run: string; readonly machine: string; readonly version: number }) {
-  return { run_id: e.run, machine: e.machine, machine_version: e.version };
+  follow(): (() => void)[] {
+    return [
+      listen('pod.registered', ({ pod }) => this.#change(() => this.#pods.add(pod))),
+      listen('pod.died', ({ pod }) => this.#change(() => this.#pods.delete(pod))),
+    ];
+  }
+
+  #change(act: () => void): void {
+    act();
+    const [pod] = this.#pods;
+    this.only = pod !== undefined && this.#pods.size === 1 ? { pod } : undefined;
+  }
 }
 
 function ofPhase(e: OfPhase) {

@@ -2,17 +2,19 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { RunId } from '../../src/ground/index.ts';
+import { type RunId, traceIdOf } from '../../src/ground/index.ts';
 import {
   abort,
   createFleet,
   defineMachine,
   exponential,
   handoff,
+  type LogOptions,
   type Machine,
   writeLogs,
 } from '../../src/index.ts';
 import { tell } from '../../src/telemetry/events.ts';
+import { codeOf, toldBy } from '../../src/telemetry/fields.ts';
 import { pretty } from '../../src/telemetry/logger.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
@@ -30,9 +32,11 @@ const input = z.object({ secret: z.string() });
 async function linesOf(
   machine: Machine<{ secret: string }>,
   level: 'debug' | 'info' = 'debug',
+  options: LogOptions = { detail: 'full' },
 ): Promise<{ lines: Line[]; text: string; id: string }> {
   const texts: string[] = [];
-  stops.push(writeLogs(pino({ level }, { write: (line: string) => texts.push(line) })));
+  const logger = pino({ level }, { write: (line: string) => texts.push(line) });
+  stops.push(writeLogs(logger, options));
   const fleet = await createFleet({ machines: [machine], dataDir: newDir() });
   const run = await fleet.startLocal(machine, { secret: 'hush' });
   await run.result().catch(() => undefined);
@@ -57,7 +61,7 @@ describe('levels and fields', () => {
   test('why a task is left to other pods can be read, by who looks for it', () => {
     const texts: string[] = [];
     const sink = { write: (line: string) => texts.push(line) };
-    stops.push(writeLogs(pino({ level: 'debug' }, sink)));
+    stops.push(writeLogs(pino({ level: 'debug' }, sink), 'full'));
     tell('task.blocked', () => ({ run: 'a-run' as RunId, reason: 'two@2 cannot go on with it' }));
     expect(texts.map((line) => JSON.parse(line))).toMatchObject([
       { level: LEVEL.debug, run_id: 'a-run', reason: 'two@2 cannot go on with it' },
@@ -154,6 +158,99 @@ describe('levels and fields', () => {
   });
 });
 
+describe('what users’ code says', () => {
+  const secret = 'canary-7f3a';
+  const throwing = (thrown: Error) =>
+    base(() => {
+      throw thrown;
+    });
+
+  test('is left out of errors by default: what is told is their type, their code and their place', async () => {
+    const cause = new Error(secret);
+    const thrown = Object.assign(new RangeError(`no ${secret}`, { cause }), { code: secret });
+    const { lines, text } = await linesOf(throwing(thrown), 'debug', {});
+    expect(text).not.toContain(secret);
+    const [retry] = of(lines, 'phase.ended');
+    const place = expect.stringMatching(/logs\.test\.ts:\d+:\d+$/);
+    expect(retry).toMatchObject({ outcome: 'retried', err: { type: 'RangeError', at: place } });
+    expect(retry?.['err']).not.toHaveProperty('message');
+    expect(of(lines, 'run.finished')[0]).not.toHaveProperty('reason');
+    const full = await linesOf(throwing(thrown), 'debug', { detail: 'full' });
+    expect(full.text).toContain(`no ${secret}`);
+  });
+
+  test('is left out however it is said: by names, stacks, reasons and keys', async () => {
+    const forged = new Error('short');
+    forged.name = `Error ${secret}`;
+    forged.stack = `Error: short\n    at ${secret} (${secret})\n ${secret}\n${secret}`;
+    const { text } = await linesOf(throwing(forged), 'debug', {});
+    expect(text).not.toContain(secret);
+    const late = new Error(secret);
+    late.message = 'another';
+    expect((await linesOf(throwing(late), 'debug', {})).text).not.toContain(secret);
+    const spoofed = new Error(`x\n    at ${secret}:1:1`);
+    expect((await linesOf(throwing(spoofed), 'debug', {})).text).not.toContain(secret);
+    const aborted = await linesOf(
+      base(() => abort(secret)),
+      'debug',
+      {},
+    );
+    expect(aborted.text).not.toContain(secret);
+    expect(of(aborted.lines, 'run.finished')[0]).toMatchObject({ outcome: 'aborted' });
+  });
+
+  test.each([
+    ['ECONNREFUSED', 'ECONNREFUSED'],
+    ['ERR_INVALID_ARG_TYPE', 'ERR_INVALID_ARG_TYPE'],
+    ['FLEETQ_PHASE_TIMEOUT', 'FLEETQ_PHASE_TIMEOUT'],
+    ['23505', '23505'],
+    ['secret-1', undefined],
+    ['S3CR3T', undefined],
+    ['toString', undefined],
+  ])('the code %s is told as %s', (code, told) => {
+    expect(codeOf(code)).toBe(told);
+  });
+
+  test('the words of a store that is away are told, those that quote what it refused are not', () => {
+    const of = (code: string) => ({ name: 'StoreError', message: secret, code, stack: secret });
+    const told = toldBy('safe');
+    const away = told.ownErr(of('FLEETQ_STORE_UNREACHABLE'));
+    expect(away).toEqual({
+      ...{ type: 'StoreError', message: secret },
+      ...{ code: 'FLEETQ_STORE_UNREACHABLE', stack: undefined },
+    });
+    expect(JSON.stringify(told.ownErr(of('FLEETQ_STORE_REFUSED')))).not.toContain(secret);
+  });
+});
+
+describe('lines that belong to a run', () => {
+  test('name its trace, which has the bits of its id', async () => {
+    const { lines, id } = await linesOf(base(() => 'loot'));
+    const hex = [...id].reduce(
+      (bits, digit) => bits * 32n + BigInt('0123456789ABCDEFGHJKMNPQRSTVWXYZ'.indexOf(digit)),
+      0n,
+    );
+    const trace_id = hex.toString(16).padStart(32, '0');
+    expect(of(lines, 'phase.ended')[0]).toMatchObject({ trace_id, epoch: 1 });
+    expect(of(lines, 'run.finished')[0]).toMatchObject({ trace_id });
+    const uuid = '01890a5d-ac96-774b-bcce-b302099a8057';
+    expect(traceIdOf(uuid)).toBe('01890a5dac96774bbcceb302099a8057');
+    expect(traceIdOf('anything')).toBeUndefined();
+  });
+
+  test('the end of every phase is told at info where that is wanted, with its span if there is one', async () => {
+    const spanIdOf = () => '00f067aa0ba902b7';
+    const { lines } = await linesOf(
+      base(() => 'loot'),
+      'info',
+      { phases: 'info', spanIdOf },
+    );
+    expect(of(lines, 'phase.ended')).toEqual([
+      expect.objectContaining({ level: LEVEL.info, phase: 'work', span_id: spanIdOf() }),
+    ]);
+  });
+});
+
 describe('payloads', () => {
   test('neither inputs nor outputs are written, at any level', async () => {
     const { text } = await linesOf(base(() => 'the loot'));
@@ -201,6 +298,13 @@ describe('the pretty form', () => {
     expect(pretty(line, false)).toBe(
       '10:20:30.400 warn  phase retried  run_id=R attempt=2  \n             Error: no luck\n',
     );
+  });
+
+  test('tells where an error was thrown whose words are left out', () => {
+    const { err: _, ...rest } = JSON.parse(line);
+    const err = { type: 'RangeError', code: 'ECONNRESET', at: 'file:///srv/buy.js:3:9' };
+    const text = pretty(JSON.stringify({ ...rest, err }), false);
+    expect(text).toContain('\n             RangeError (ECONNRESET) at file:///srv/buy.js:3:9\n');
   });
 
   test('has colours only where they are wanted', () => {

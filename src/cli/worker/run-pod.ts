@@ -53,10 +53,12 @@ export async function runPod(config: Config): Promise<RunningPod> {
   return { fleet, health: health?.at };
 }
 
-function writeLogsOf({ logLevel, logFormat }: Config): void {
+function writeLogsOf({ logLevel, logFormat, logPhases, telemetryDetail }: Config): void {
   const isPretty =
     logFormat === 'pretty' || (logFormat === 'auto' && process.stderr.isTTY === true);
-  writeLogs(openLogger({ level: logLevel, isPretty, hasColour: wantsColour(process.stderr) }));
+  const hasColour = wantsColour(process.stderr);
+  const logger = openLogger({ level: logLevel, isPretty, hasColour });
+  writeLogs(logger, { phases: logPhases, detail: telemetryDetail });
 }
 
 /** Where nobody can ask for them nothing is counted, and what counts is not even loaded. */
