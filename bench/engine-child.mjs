@@ -48,25 +48,38 @@ const hanging = defineMachine({
   },
 });
 
-async function throughput({ kind, inFlight, seconds, dataDir }) {
+async function throughput({ kind, inFlight, seconds, dataDir, telemetry = 'off' }) {
   const run = {
-    engine: () => engineRun(dataDir, inFlight),
+    engine: () => engineRun(dataDir, inFlight, telemetry),
     thread: () => threadLoop(dataDir),
     raw: () => rawLoop(dataDir, 'raw'),
     bare: () => rawLoop(dataDir, 'bare'),
   }[kind];
   const one = await run();
   await measure(one, inFlight, seconds / 4);
-  return { runsPerSecond: await measure(one, inFlight, seconds) };
+  const before = process.cpuUsage();
+  const runsPerSecond = await measure(one, inFlight, seconds);
+  const { user, system } = process.cpuUsage(before);
+  return { runsPerSecond, cpuUsPerRun: (user + system) / (runsPerSecond * seconds) };
 }
 
-async function engineRun(dataDir, inFlight) {
+async function engineRun(dataDir, inFlight, telemetry) {
   const four = await defineFour();
   const fleet = await createFleet({ machines: [four], dataDir, slots: Math.max(64, inFlight) });
+  if (telemetry !== 'off') await scrapeAllTheTime(fleet);
   return async (n) => {
     const run = await fleet.startLocal(four, { n });
     await run.result();
   };
+}
+
+/** As a scraper does, only more often, in the format that costs more: with exemplars. */
+async function scrapeAllTheTime(fleet) {
+  const { openMetrics } = await import('fleetq/metrics');
+  const metrics = openMetrics({ fleet: () => fleet });
+  const scrape = () => metrics.text('application/openmetrics-text');
+  await scrape();
+  setInterval(scrape, 2_000).unref();
 }
 
 /** Keeps `inFlight` runs going for `seconds`; answers how many ended a second. */

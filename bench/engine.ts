@@ -134,7 +134,9 @@ export async function benchThreads(): Promise<object> {
   return { bench: 'threads', node: process.version, ...shares };
 }
 
-async function inTempDir(act: (dataDir: string) => Promise<ChildAnswer>): Promise<ChildAnswer> {
+export async function inTempDir(
+  act: (dataDir: string) => Promise<ChildAnswer>,
+): Promise<ChildAnswer> {
   const parent = mkdtempSync(join(tmpdir(), 'fleetq-bench-'));
   try {
     return await act(join(parent, 'data'));
@@ -147,6 +149,6 @@ function shareOf(rounds: readonly Round[]): number {
   return Number(median(rounds.map((round) => round.engine / round.raw)).toFixed(3));
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   return Number([...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!.toFixed(3));
 }

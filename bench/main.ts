@@ -8,6 +8,7 @@ import { benchEngine, benchResume, benchThreads } from './engine.ts';
 import { benchFleet } from './fleet.ts';
 import { benchTakeover } from './takeover.ts';
 import { VoidError } from './takeover-fleet.ts';
+import { benchTelemetry } from './telemetry.ts';
 
 const BENCHES: Record<string, () => Promise<object>> = {
   engine: benchEngine,
@@ -15,6 +16,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   threads: benchThreads,
   fleet: benchFleet,
   takeover: benchTakeover,
+  telemetry: benchTelemetry,
   deploys: () => benchDeploys(),
 };
 

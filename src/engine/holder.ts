@@ -99,7 +99,7 @@ export class Holder {
     const { name: machine, version } = plan;
     const { generation } = tie;
     await this.#open(run, event, { machine, version, key, generation });
-    tell('run.started', () => ({ ...ofRun(run), key }));
+    tell('run.started', () => ({ run: id, machine, version, epoch: run.epoch, key }));
     this.#drive(run, false);
   }
 

@@ -3,7 +3,7 @@ import { assert, type Clock } from '../ground/index.ts';
 import type { Entry, Journal, Opening } from '../journal/index.ts';
 import { advance, type Ending, type Plan, type RunEvent, type RunState } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { errorOf, type LiveRun, ofRun } from './live-run.ts';
+import { errorOf, type LiveRun } from './live-run.ts';
 import type { RunTable } from './run-table.ts';
 import type { WrittenRecord } from './tie.ts';
 import { Waits } from './waits.ts';
@@ -112,8 +112,12 @@ export class Recorder {
     this.#runs.end(run.id, ending);
     run.tie?.ended(ending);
     run.shadow?.ended(ending);
+    // Written out: to copy what names the run takes longer than all the rest.
     tell('run.finished', () => ({
-      ...ofRun(run),
+      run: run.id,
+      machine: run.plan.name,
+      version: run.plan.version,
+      epoch: run.epoch,
       outcome: ending.outcome,
       state: ending.state,
       reason: ending.reason ?? ending.error?.message,

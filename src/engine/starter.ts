@@ -120,6 +120,7 @@ export class Starter {
       run: run.id,
       machine: plan.name,
       version: plan.version,
+      epoch: run.epoch,
       key,
     }));
     await onStarted(run);

@@ -6,7 +6,7 @@ import { wantsOpenMetrics } from '../../src/telemetry/metrics/formats.ts';
 import { openMetrics } from '../../src/telemetry/metrics/index.ts';
 import { Island } from '../../src/telemetry/metrics/island.ts';
 import { anyInput, SILENT_MS, STEADY_MS, useTestFleets, whileAdvancing } from '../fleet/support.ts';
-import { samplesOf, valueOf } from './samples.ts';
+import { figureOf, samplesOf } from './samples.ts';
 
 const { startFleet } = useTestFleets();
 const stops: (() => void)[] = [];
@@ -70,7 +70,7 @@ describe('runs and phases', () => {
     const all = Promise.allSettled(tasks.map((task) => task.result()));
     await whileAdvancing(clock, all);
     const text = await ask();
-    const value = (name: string, labels: object = {}) => valueOf(text, name, labels);
+    const value = (name: string, labels: object = {}) => figureOf(text, name, labels);
     expect(value('fleetq_runs_enqueued_total', { machine: 'calm' })).toBe(2);
     expect(value('fleetq_runs_started_total', { machine: 'calm' })).toBe(2);
     expect(value('fleetq_runs_finished_total', { machine: 'calm', outcome: 'completed' })).toBe(2);
@@ -123,31 +123,31 @@ describe('the pod among pods', () => {
     await first.fleet.enqueue(calm, {}, { runAt: '1h' });
     await clock.advance(CENSUS_MS);
     const text = await leader.ask();
-    expect(valueOf(text, 'fleetq_leader')).toBe(1);
-    expect(valueOf(text, 'fleetq_queue_depth', { machine: 'calm', status: 'waiting' })).toBe(1);
-    expect(valueOf(text, 'fleetq_tasks_waiting', { reason: 'time' })).toBe(1);
-    expect(valueOf(text, 'fleetq_pods', { status: 'up' })).toBe(2);
-    expect(valueOf(text, 'fleetq_dead_letters', { machine: 'calm' })).toBe(0);
-    expect(valueOf(text, 'fleetq_orphans')).toBe(0);
-    expect(valueOf(text, 'fleetq_fleet_sample_age_seconds')).toBeLessThan(16);
+    expect(figureOf(text, 'fleetq_leader')).toBe(1);
+    expect(figureOf(text, 'fleetq_queue_depth', { machine: 'calm', status: 'waiting' })).toBe(1);
+    expect(figureOf(text, 'fleetq_tasks_waiting', { reason: 'time' })).toBe(1);
+    expect(figureOf(text, 'fleetq_pods', { status: 'up' })).toBe(2);
+    expect(figureOf(text, 'fleetq_dead_letters', { machine: 'calm' })).toBe(0);
+    expect(figureOf(text, 'fleetq_orphans')).toBe(0);
+    expect(figureOf(text, 'fleetq_fleet_sample_age_seconds')).toBeLessThan(16);
     const fromOther = await other.ask();
-    expect(valueOf(fromOther, 'fleetq_leader')).toBe(0);
+    expect(figureOf(fromOther, 'fleetq_leader')).toBe(0);
     for (const name of ['fleetq_queue_depth', 'fleetq_pods', 'fleetq_orphans']) {
       expect(fromOther.filter((sample) => sample.name === name)).toEqual([]);
     }
     first.wire.isCut = true;
     await clock.advance(SILENT_MS);
     const cutOff = await leader.ask();
-    expect(valueOf(cutOff, 'fleetq_leader')).toBe(0);
+    expect(figureOf(cutOff, 'fleetq_leader')).toBe(0);
     expect(cutOff.filter(({ name }) => name === 'fleetq_queue_depth')).toEqual([]);
-    expect(valueOf(cutOff, 'fleetq_store_errors_total', { call: 'beat', code: 'unreachable' }))
+    expect(figureOf(cutOff, 'fleetq_store_errors_total', { call: 'beat', code: 'unreachable' }))
       // It tries three times as often while it is not heard.
       .toBeGreaterThan(3);
     await clock.advance(SILENT_MS);
-    expect(valueOf(await other.ask(), 'fleetq_leader')).toBe(1);
+    expect(figureOf(await other.ask(), 'fleetq_leader')).toBe(1);
     await clock.advance(CENSUS_MS);
     const depth = { machine: 'calm', status: 'waiting' };
-    expect(valueOf(await other.ask(), 'fleetq_queue_depth', depth)).toBe(1);
+    expect(figureOf(await other.ask(), 'fleetq_queue_depth', depth)).toBe(1);
   });
 
   test('time without the store past the deadline is counted while it goes on, and no longer', async () => {
@@ -155,20 +155,20 @@ describe('the pod among pods', () => {
     const pod = await startPod('alder', { machines: [calm] });
     const { ask } = metricsOf(() => pod.fleet, clock);
     await clock.advance(3_000);
-    expect(valueOf(await ask(), 'fleetq_island_seconds_total')).toBe(0);
+    expect(figureOf(await ask(), 'fleetq_island_seconds_total')).toBe(0);
     pod.wire.isCut = true;
     await clock.advance(SILENT_MS);
-    const onIsland = valueOf(await ask(), 'fleetq_island_seconds_total')!;
+    const onIsland = figureOf(await ask(), 'fleetq_island_seconds_total')!;
     expect(onIsland).toBeGreaterThan(0);
-    expect(valueOf(await ask(), 'fleetq_heartbeat_lag_seconds')).toBeGreaterThanOrEqual(5);
+    expect(figureOf(await ask(), 'fleetq_heartbeat_lag_seconds')).toBeGreaterThanOrEqual(5);
     await clock.advance(2_000);
-    expect(valueOf(await ask(), 'fleetq_island_seconds_total')).toBeCloseTo(onIsland + 2, 1);
+    expect(figureOf(await ask(), 'fleetq_island_seconds_total')).toBeCloseTo(onIsland + 2, 1);
     pod.wire.isCut = false;
     await clock.advance(3_000);
-    const after = valueOf(await ask(), 'fleetq_island_seconds_total')!;
+    const after = figureOf(await ask(), 'fleetq_island_seconds_total')!;
     await clock.advance(3_000);
-    expect(valueOf(await ask(), 'fleetq_island_seconds_total')).toBe(after);
-    expect(valueOf(await ask(), 'fleetq_heartbeat_lag_seconds')).toBeLessThanOrEqual(1);
+    expect(figureOf(await ask(), 'fleetq_island_seconds_total')).toBe(after);
+    expect(figureOf(await ask(), 'fleetq_heartbeat_lag_seconds')).toBeLessThanOrEqual(1);
   });
 
   test('an island is never taken back, and ends with the answer that comes', () => {
@@ -209,26 +209,26 @@ describe('the pod among pods', () => {
     victim.crash();
     await clock.advance(3 * SILENT_MS);
     const text = await ask();
-    expect(valueOf(text, 'fleetq_death_detection_seconds_count')).toBe(1);
-    const seconds = valueOf(text, 'fleetq_death_detection_seconds_sum')!;
+    expect(figureOf(text, 'fleetq_death_detection_seconds_count')).toBe(1);
+    const seconds = figureOf(text, 'fleetq_death_detection_seconds_sum')!;
     expect(seconds).toBeGreaterThanOrEqual(SILENT_MS / 1_000);
     expect(seconds).toBeLessThan(SILENT_MS / 1_000 + 3);
-    expect(valueOf(text, 'fleetq_sweep_recovered_total', { reason: 'silent' })).toBe(1);
-    expect(valueOf(text, 'fleetq_sweeps_total')).toBeGreaterThanOrEqual(1);
-    expect(valueOf(text, 'fleetq_leader_changes_total'), 'before anybody counted').toBe(0);
+    expect(figureOf(text, 'fleetq_sweep_recovered_total', { reason: 'silent' })).toBe(1);
+    expect(figureOf(text, 'fleetq_sweeps_total')).toBeGreaterThanOrEqual(1);
+    expect(figureOf(text, 'fleetq_leader_changes_total'), 'before anybody counted').toBe(0);
   });
 
   test('a drain is seen while it goes on, and timed', async () => {
     const { clock, startPod } = startFleet();
     const pod = await startPod('alder', { machines: [calm] });
     const { ask } = metricsOf(() => pod.fleet, clock);
-    expect(valueOf(await ask(), 'fleetq_draining')).toBe(0);
+    expect(figureOf(await ask(), 'fleetq_draining')).toBe(0);
     const drained = pod.fleet.drain();
-    expect(valueOf(await ask(), 'fleetq_draining')).toBe(1);
+    expect(figureOf(await ask(), 'fleetq_draining')).toBe(1);
     await whileAdvancing(clock, drained);
     const text = await ask();
-    expect(valueOf(text, 'fleetq_draining')).toBe(0);
-    expect(valueOf(text, 'fleetq_drain_seconds_count')).toBe(1);
+    expect(figureOf(text, 'fleetq_draining')).toBe(0);
+    expect(figureOf(text, 'fleetq_drain_seconds_count')).toBe(1);
   });
 });
 
@@ -288,7 +288,7 @@ describe('the two formats', () => {
     tables.insert({ machine, status: 'failed', error: '{}', finishedAt: clock.now() });
     await clock.advance(CENSUS_MS);
     const { text } = await metrics.text();
-    expect(valueOf(samplesOf(text), 'fleetq_dead_letters', { machine: 'other' })).toBe(1);
+    expect(figureOf(samplesOf(text), 'fleetq_dead_letters', { machine: 'other' })).toBe(1);
     expect(text).not.toContain('secret');
   });
 });

@@ -23,7 +23,7 @@ export function samplesOf(text: string): Sample[] {
 }
 
 /** Of the one sample that has these labels; undefined where there is none. */
-export function valueOf(
+export function figureOf(
   samples: readonly Sample[],
   name: string,
   labels: object = {},

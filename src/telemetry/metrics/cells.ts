@@ -11,6 +11,9 @@ import { BATCH_BUCKETS, CATALOGUE, type MetricName, SECONDS_BUCKETS } from './ca
 /** So many label sets a metric may have; what comes beyond is counted as `other`. */
 const SERIES_MAX = 2_000;
 
+/** The first bucket of what takes longer than 10 ms. */
+const SLOW_FROM = 4;
+
 type Labels = Readonly<Record<string, string>>;
 
 class Series<Cell extends { readonly labels: Labels }> {
@@ -109,6 +112,14 @@ export class HistogramCell {
     this.sum += value;
     this.count++;
     return at;
+  }
+
+  /**
+   * Whether what has just been observed is to be an example of its bucket. What is slow always is;
+   * of the crowd that is not, one in sixteen is as good.
+   */
+  isExemplary(at: number): boolean {
+    return at >= SLOW_FROM || (this.count & 15) === 1;
   }
 
   /** `run` is an example of what fell into this bucket. */

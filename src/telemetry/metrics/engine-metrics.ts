@@ -88,6 +88,12 @@ export function countEngine(registry: Registry, dead: Counters, moment: Moment):
     }
     return cells;
   };
+  const observe = (cell: HistogramCell, seconds: number, run: string): void => {
+    const at = cell.observe(seconds);
+    if (moment.wantsExemplars() && cell.isExemplary(at)) {
+      cell.exemplify(at, seconds, run, moment.now());
+    }
+  };
   const onPhase = (e: FleetqEvents['phase.ended']): void => {
     const { duration, ended } = phaseOf(e.machine, e.step, e.phase);
     let cell = ended.get(e.outcome);
@@ -97,8 +103,7 @@ export function countEngine(registry: Registry, dead: Counters, moment: Moment):
     }
     cell.value++;
     const seconds = e.elapsedMs / 1_000;
-    const at = duration.observe(seconds);
-    if (moment.wantsExemplars()) duration.exemplify(at, seconds, e.run, moment.now());
+    observe(duration, seconds, e.run);
     const cause = causeOf(e);
     if (cause) of.retries.cell(e.machine, e.step, e.phase, cause).value++;
   };
@@ -106,8 +111,7 @@ export function countEngine(registry: Registry, dead: Counters, moment: Moment):
     const { finished, duration } = endOf(e.machine, e.outcome);
     finished.value++;
     const seconds = e.elapsedMs / 1_000;
-    const at = duration.observe(seconds);
-    if (moment.wantsExemplars()) duration.exemplify(at, seconds, e.run, moment.now());
+    observe(duration, seconds, e.run);
     if (DEAD.includes(e.outcome)) dead.cell(e.machine, e.outcome).value++;
     if (e.machine !== SWEEP || e.outcome === 'handedOff') return;
     of.sweeps.cell().value++;

@@ -42,7 +42,8 @@ let processRegistry: Registry | undefined;
 function ofProcess(): Registry {
   if (!processRegistry) {
     processRegistry = new Registry();
-    collectDefaultMetrics({ register: processRegistry });
+    // Every 20 ms, since a look every 10 costs a third of a percent of a core, whatever happens.
+    collectDefaultMetrics({ register: processRegistry, eventLoopMonitoringPrecision: 20 });
   }
   return processRegistry;
 }
