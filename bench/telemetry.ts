@@ -11,8 +11,10 @@ import type { AddressInfo } from 'node:net';
 import { runChild, say } from './child.ts';
 import { inTempDir, median } from './engine.ts';
 
-const ROUNDS = 9;
-const SECONDS = 4;
+const ROUNDS = 7;
+/** So many of each process, once it is warm: on a busy machine they take longer, and are as many. */
+const RUNS = 10_000;
+const WARM_RUNS = 5_000;
 const IN_FLIGHT = 200;
 /** What metrics may cost, as a share. */
 const METRICS_MAX = 0.05;
@@ -48,10 +50,8 @@ export async function benchTelemetry(): Promise<object> {
 }
 
 async function measure(leg: LegName, env: NodeJS.ProcessEnv): Promise<Leg> {
-  const args = { kind: 'engine', telemetry: leg, inFlight: IN_FLIGHT, seconds: SECONDS };
-  const answer = await inTempDir((dataDir) =>
-    runChild('throughput', { ...args, dataDir }, { env }),
-  );
+  const args = { telemetry: leg, inFlight: IN_FLIGHT, runs: RUNS, warmRuns: WARM_RUNS };
+  const answer = await inTempDir((dataDir) => runChild('heard', { ...args, dataDir }, { env }));
   const runsPerSecond = answer['runsPerSecond'] as number;
   const cpuUsPerRun = answer['cpuUsPerRun'] as number;
   say(`${leg}: ${Math.round(runsPerSecond)} runs/s, ${cpuUsPerRun.toFixed(1)} µs of CPU each`);

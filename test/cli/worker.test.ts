@@ -126,8 +126,11 @@ test('probes tell a process that is alive from one that is ready, and metrics na
   expect(text).toMatch(/^fleetq_tasks_settled_total\{to="completed"\} [1-9]/m);
   expect(text).toMatch(/^fleetq_runs_held 1$/m);
   expect(text).toMatch(/^fleetq_pod_ready 1$/m);
+  expect(text).toMatch(
+    /^fleetq_runs_finished_total\{machine="test\/quick",outcome="completed"\} 1$/m,
+  );
   expect(text).not.toContain(task);
-  expect(text).not.toMatch(/secret|test\/|[0-9A-HJKMNP-TV-Z]{26}/);
+  expect(text).not.toMatch(/secret|[0-9A-HJKMNP-TV-Z]{26}/);
 
   // While it drains it is alive, and not ready.
   worker.child.kill('SIGTERM');

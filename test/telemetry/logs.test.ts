@@ -61,7 +61,7 @@ describe('levels and fields', () => {
   test('why a task is left to other pods can be read, by who looks for it', () => {
     const texts: string[] = [];
     const sink = { write: (line: string) => texts.push(line) };
-    stops.push(writeLogs(pino({ level: 'debug' }, sink), 'full'));
+    stops.push(writeLogs(pino({ level: 'debug' }, sink), { detail: 'full' }));
     tell('task.blocked', () => ({ run: 'a-run' as RunId, reason: 'two@2 cannot go on with it' }));
     expect(texts.map((line) => JSON.parse(line))).toMatchObject([
       { level: LEVEL.debug, run_id: 'a-run', reason: 'two@2 cannot go on with it' },
