@@ -15,9 +15,20 @@ export type Meaning = keyof typeof COLOUR;
 
 /** Outcomes of runs and of phases, statuses of pods and tasks, results of claims and beats. */
 const MEANINGS: Readonly<Record<Meaning, readonly string[]>> = {
-  well: ['completed', 'handedOff', 'done', 'passed', 'up', 'claimed', 'ok'],
-  badly: ['exhausted', 'aborted', 'timedOut', 'crashLoop', 'failed', 'dead', 'error', 'lost'],
-  waiting: ['waiting', 'retry', 'retried', 'threw', 'timeout', 'draining', 'contended', 'pending'],
+  well: ['completed', 'handedOff', 'done', 'passed', 'up', 'claimed', 'taken'],
+  badly: ['exhausted', 'aborted', 'timedOut', 'crashLoop', 'failed', 'dead', 'error', 'refused'],
+  waiting: [
+    'waiting',
+    'retry',
+    'retried',
+    'threw',
+    'timeout',
+    'draining',
+    'contended',
+    'pending',
+    'silent',
+    'suspect',
+  ],
   neither: ['cancelled', 'empty', 'down', 'interrupted', 'postponed'],
   there: [],
 };

@@ -171,7 +171,7 @@ function marks(): Annotation[] {
     mark('A pod drains', `max by (instance) (fleetq_draining{${OF_FLEET}}) > 0`, COLOUR.neither),
     mark(
       'Pods died',
-      `${increase({ of: 'fleetq_pod_deaths_total', where: OF_FLEET, window: '1m' })} > 0`,
+      `${increase({ of: 'fleetq_death_detection_seconds_count', where: OF_FLEET, window: '1m' })} > 0`,
       COLOUR.badly,
     ),
   ];

@@ -104,7 +104,7 @@ const work = [
   lines({
     title: 'Does the queue grow?',
     about:
-      'Tasks in the store that have not ended. Pending that only grows: pods are too few, too slow or not there.',
+      'Tasks that have not ended, counted up to 10,000 for each machine. Pending that only grows: pods are too few, too slow or not there.',
     unit: 'short',
     isStacked: true,
     queries: [{ expr: leaderSays('fleetq_queue_depth', { by: 'status' }), as: '{{status}}' }],
@@ -120,17 +120,16 @@ const work = [
     })),
   }),
   lines({
-    title: 'Asked for, begun, ended',
+    title: 'Begun, resumed, ended',
     about:
-      'Enqueued above ended for long: the queue grows. Resumed: taken up after a crash or a deploy.',
+      'Resumed: taken up after a crash, a deploy or a wait. Begun above ended for long: runs take longer than they did.',
     unit: 'suffix: /s',
     queries: [
-      { expr: rate(of('fleetq_runs_enqueued_total')), as: 'enqueued' },
-      { expr: rate(of('fleetq_runs_started_total')), as: 'started' },
+      { expr: rate(of('fleetq_runs_started_total')), as: 'begun' },
       { expr: rate(of('fleetq_runs_resumed_total')), as: 'resumed' },
       { expr: rate(of('fleetq_runs_finished_total')), as: 'ended' },
     ],
-    overrides: [named('ended', 'well'), named('resumed', 'waiting'), named('enqueued', 'neither')],
+    overrides: [named('ended', 'well'), named('resumed', 'waiting')],
   }),
   lines({
     title: 'Error budget burn, last hour',

@@ -94,7 +94,8 @@ export const archive = [
   }),
   lines({
     title: 'Heartbeats, by result',
-    about: 'What is not ok was not heard: the network of this pod, or the store.',
+    about:
+      'Failed: the store was not reached. Refused: the pod had been taken for dead, or is a copy.',
     unit: 'suffix: /s',
     isStacked: true,
     queries: [{ expr: rate(of('fleetq_heartbeats_total', 'result')), as: '{{result}}' }],

@@ -1,5 +1,5 @@
 /** Does the fleet heal? Leader, deaths, sweeps, orphans, dead letters, and what is blocked. */
-import { COLOUR, named, rising } from './colours.ts';
+import { named, rising } from './colours.ts';
 import { dashboard } from './dashboard.ts';
 import { figure, lines } from './panels.ts';
 import { increase, leaderSays, OF_FLEET, quantile, rate } from './promql.ts';
@@ -29,7 +29,8 @@ const leader = [
   }),
   lines({
     title: 'Pods, by status',
-    about: 'As the leader sees them. Dead that stays: their work is not swept yet.',
+    about:
+      'As the leader sees them. Silent turns dead within seconds; dead that stays: their work is not swept yet.',
     unit: 'short',
     wide: 6,
     high: 7,
@@ -46,7 +47,12 @@ const deaths = [
     unit: 'none',
     decimals: 0,
     wide: 4,
-    queries: [{ expr: increase({ ...of('fleetq_pod_deaths_total'), window: '1d' }), as: 'deaths' }],
+    queries: [
+      {
+        expr: increase({ ...of('fleetq_death_detection_seconds_count'), window: '1d' }),
+        as: 'deaths',
+      },
+    ],
     thresholds: rising(5, 50),
     none: '0',
   }),
@@ -61,16 +67,16 @@ const deaths = [
     })),
   }),
   lines({
-    title: 'Deaths and claims that were lost',
+    title: 'Taken for dead, and claims that were lost',
     about:
-      'A lost claim is work of a pod that had been given up: it was refused, as it has to be. Many without deaths: pauses, or clocks of virtual machines.',
+      'Pods that live and were given up, and work of theirs that was refused, as it has to be. Many: pauses, starved hosts, or a silence that is too short.',
     unit: 'short',
     wide: 10,
     queries: [
-      { expr: increase(of('fleetq_pod_deaths_total')), as: 'deaths' },
+      { expr: increase(of('fleetq_pod_deaths_total')), as: 'taken for dead' },
       { expr: increase(of('fleetq_claims_lost_total')), as: 'claims lost' },
     ],
-    overrides: [named('deaths', 'badly'), named('claims lost', 'waiting')],
+    overrides: [named('taken for dead', 'badly'), named('claims lost', 'waiting')],
   }),
 ];
 
@@ -78,7 +84,7 @@ const sweep = [
   lines({
     title: 'Orphans',
     about:
-      'Tasks of dead pods that nobody has yet. They go within seconds; if not: fleetq sweep --dry-run.',
+      'Tasks of dead and silent pods that nobody has taken yet. They go within seconds of the silence; if not: fleetq sweep --dry-run.',
     unit: 'short',
     colour: 'waiting',
     queries: [{ expr: leaderSays('fleetq_orphans'), as: 'orphans' }],
@@ -86,7 +92,7 @@ const sweep = [
   lines({
     title: 'How old is the oldest orphan?',
     about:
-      'Above a minute somebody is called: a leader that does not sweep, or a store that refuses.',
+      'Since its owner was last heard of: a silence, and some seconds. Above a minute somebody is called: a leader that does not sweep, or a store that refuses.',
     unit: 's',
     thresholds: rising(30, 60),
     colour: 'waiting',
@@ -154,13 +160,12 @@ const left = [
 
 const drains = [
   lines({
-    title: 'Which pods drain?',
-    about:
-      '1 while it gives its work back. Longer than FLEETQ_DRAIN_BUDGET: it hangs, and will be killed.',
-    unit: 'none',
+    title: 'Which pods drain, and for how long?',
+    about: 'Longer than FLEETQ_DRAIN_BUDGET, 25 s, and a few: it hangs, and will be killed.',
+    unit: 's',
     wide: 12,
     colour: 'neither',
-    queries: [{ expr: `max by (instance) (fleetq_draining{${OF_FLEET}})`, as: '{{instance}}' }],
+    queries: [{ expr: `fleetq_draining_seconds{${OF_FLEET}}`, as: '{{instance}}' }],
   }),
   lines({
     title: 'How long does a drain take?',
@@ -172,12 +177,6 @@ const drains = [
       expr: quantile(q, { ...of('fleetq_drain_seconds'), window: '1d' }),
       as: `p${q * 100}`,
     })),
-    overrides: [
-      {
-        matcher: { id: 'byName', options: 'p95' },
-        properties: [{ id: 'color', value: { mode: 'fixed', fixedColor: COLOUR.there } }],
-      },
-    ],
   }),
 ];
 
