@@ -1,6 +1,7 @@
 /** Every code block of README and docs is compiled and run: a page that has gone stale fails here. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { misfit } from './expected.ts';
 import { fragmentContext } from './fragment-context.ts';
 import { type Block, blocksOf, pages, ROOT } from './markdown.ts';
@@ -38,9 +39,10 @@ test('the shell blocks that are not run are few, and each says why', () => {
   expect(unrun.length).toBeLessThanOrEqual(UNRUN_COUNT_MAX);
 });
 
-test('JSON in the pages is JSON', () => {
+test('JSON in the pages is JSON, and YAML is YAML', () => {
   for (const { kind, text, page, line } of all.flatMap(({ blocks }) => blocks)) {
     if (kind?.is === 'json') expect(() => JSON.parse(text), `${page}:${line}`).not.toThrow();
+    if (kind?.is === 'yaml') expect(() => parse(text), `${page}:${line}`).not.toThrow();
   }
 });
 
@@ -79,7 +81,9 @@ test('every program and every fragment compiles, strictly', async () => {
   expect(code).toBe(0);
 });
 
-for (const { page, blocks, slug } of all.filter(({ blocks }) => blocks.some(isRunnable))) {
+// Runbooks speak of a fleet that is there already: runbooks.test.ts has one for them.
+const alone = all.filter(({ page }) => !page.startsWith('docs/runbooks/'));
+for (const { page, blocks, slug } of alone.filter(({ blocks }) => blocks.some(isRunnable))) {
   // At once: they mostly wait, each in a directory of its own.
   test.concurrent(`what ${page} shows happens as it says`, { timeout: 120_000 }, async () => {
     const directory = join(workspace, 'run', slug);

@@ -16,6 +16,8 @@ export type Kind =
   /** What the block before it prints. */
   | { readonly is: 'output' }
   | { readonly is: 'json' }
+  /** Parsed, strictly; a scrape configuration is checked by Prometheus too. */
+  | { readonly is: 'yaml' }
   /** Executed on a Postgres with the tables of FleetQ. */
   | { readonly is: 'sql' }
   | { readonly is: 'picture' };
@@ -80,6 +82,8 @@ export function kindOf(info: string): Kind | undefined {
       return { is: 'picture' };
     case 'json':
       return { is: 'json' };
+    case 'yaml':
+      return { is: 'yaml' };
     case 'sql':
       return { is: 'sql' };
     default:

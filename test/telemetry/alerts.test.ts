@@ -96,7 +96,7 @@ async function holds({ rules: content, cases }: Mutant): Promise<{ ok: boolean; 
 test.skipIf(!found)(
   'a rule with a wrong threshold or a wrong patience fails one of its cases',
   {
-    timeout: 180_000,
+    timeout: isWhole ? 900_000 : 120_000,
   },
   async () => {
     for (const each of isWhole ? sound() : [])
