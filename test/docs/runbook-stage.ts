@@ -11,13 +11,13 @@ import { freePort } from '../support/postgres.ts';
 import { type Ended, run, write } from './workspace.ts';
 
 const MACHINE = `
-import { defineMachine } from 'fleetq';
+import { defineMachine, exponential } from 'fleetq';
 import * as z from 'zod';
 export const greet = defineMachine({
   name: 'greet',
   version: 1,
   input: z.object({ name: z.string() }),
-  retry: { attemptMax: 1 },
+  retry: { attemptMax: 2, backoff: exponential('1ms') },
   check: 'none',
   work: ({ input }) => {
     if (input.name === 'Mallory') throw new Error('we do not greet Mallory');
