@@ -111,7 +111,7 @@ export const archive = [
   lines({
     title: 'Calls to the store that failed',
     about:
-      'One pod alone: its network. All of them: the store. The code is a class of SQLSTATE or a word.',
+      'One pod alone: its network. All of them: the store. Refused: a value that it cannot hold.',
     unit: 'suffix: /s',
     colour: 'badly',
     queries: [
