@@ -18,6 +18,8 @@ export type Kind =
   | { readonly is: 'json' }
   /** Parsed, strictly; a scrape configuration is checked by Prometheus too. */
   | { readonly is: 'yaml' }
+  /** Parsed by promtool, and asked of a real Prometheus. */
+  | { readonly is: 'promql' }
   /** Executed on a Postgres with the tables of FleetQ. */
   | { readonly is: 'sql' }
   | { readonly is: 'picture' };
@@ -84,6 +86,8 @@ export function kindOf(info: string): Kind | undefined {
       return { is: 'json' };
     case 'yaml':
       return { is: 'yaml' };
+    case 'promql':
+      return { is: 'promql' };
     case 'sql':
       return { is: 'sql' };
     default:

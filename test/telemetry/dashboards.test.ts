@@ -9,7 +9,7 @@ import { ROOT } from '../docs/markdown.ts';
 import { findPrometheus, runPromtool } from '../support/prometheus.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 import { dashboardSchema } from './dashboard-schema.ts';
-import { dashboardExpressions } from './expressions.ts';
+import { dashboardExpressions, pageExpressions } from './expressions.ts';
 
 const newDir = useTempDirs();
 const found = findPrometheus();
@@ -78,15 +78,20 @@ test.each(all)(
   },
 );
 
-test.skipIf(!found)('Prometheus understands every expression of every dashboard', async () => {
-  const rules = dashboardExpressions().map(({ expr }, index) => ({
-    record: `shown:${index}`,
-    expr,
-  }));
-  expect(rules.length).toBeGreaterThan(100);
-  const path = join(newDir('rules'), 'rules.yaml');
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, stringify({ groups: [{ name: 'dashboards', rules }] }));
-  const { code, text } = await runPromtool(found!.promtool, ['check', 'rules', path]);
-  expect(code, text).toBe(0);
-});
+test.skipIf(!found)(
+  'Prometheus understands every expression of every dashboard and page',
+  async () => {
+    const given = [...dashboardExpressions(), ...pageExpressions()];
+    const rules = given.map(({ expr }, index) => ({
+      record: `shown:${index}`,
+      expr,
+    }));
+    expect(pageExpressions().length).toBeGreaterThan(1);
+    expect(rules.length).toBeGreaterThan(100);
+    const path = join(newDir('rules'), 'rules.yaml');
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, stringify({ groups: [{ name: 'dashboards', rules }] }));
+    const { code, text } = await runPromtool(found!.promtool, ['check', 'rules', path]);
+    expect(code, text).toBe(0);
+  },
+);

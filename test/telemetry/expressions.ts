@@ -1,6 +1,7 @@
 /** Every PromQL expression that ships, with where it stands, and the names in it. */
 import { DASHBOARDS } from '../../deploy/grafana/src/dashboards.ts';
 import type { Panel } from '../../deploy/grafana/src/grafana.ts';
+import { blocksOf, pages } from '../docs/markdown.ts';
 import { alertRules, recordRules } from './alert-files.ts';
 
 export interface Expression {
@@ -42,6 +43,13 @@ export function ruleExpressions(): Expression[] {
     ...recordRules().map(({ record, expr }) => ({ where: record, expr })),
     ...alertRules().map(({ alert, expr }) => ({ where: alert, expr })),
   ];
+}
+
+export function pageExpressions(): Expression[] {
+  return pages()
+    .flatMap((page) => blocksOf(page))
+    .filter(({ kind }) => kind?.is === 'promql')
+    .map(({ page, line, text }) => ({ where: `${page}:${line}`, expr: text }));
 }
 
 /** Names of metrics, and of what rules record; words in quotes are none. */

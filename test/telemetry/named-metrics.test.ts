@@ -17,6 +17,7 @@ import {
   familyOf,
   groupingsIn,
   namesIn,
+  pageExpressions,
   ruleExpressions,
   selectorsIn,
 } from './expressions.ts';
@@ -24,7 +25,7 @@ import { type LivePrometheus, startPrometheus } from './live-prometheus.ts';
 
 const newDir = useTempDirs();
 const found = findPrometheus();
-const shipped = [...dashboardExpressions(), ...ruleExpressions()];
+const shipped = [...dashboardExpressions(), ...ruleExpressions(), ...pageExpressions()];
 const recorded = new Set(recordRules().map(({ record }) => record));
 /** Of these there is nothing to see where nothing is wrong. */
 const CALM = /firing|store answer|store that failed|A pod drains|Pods died/;
