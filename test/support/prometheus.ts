@@ -42,7 +42,7 @@ export interface Said {
   readonly text: string;
 }
 
-const PROMTOOL_MS_MAX = 120_000;
+const PROMTOOL_MS_MAX = 170_000;
 
 /** Runs promtool to its end. */
 export function runPromtool(promtool: string, args: readonly string[]): Promise<Said> {
