@@ -92,12 +92,12 @@ export const HISTORIES: readonly Mutant[] = [
     changes: [
       {
         file: ARCHIVER,
-        find: '    let answers: readonly ArchiveAnswer[];\n    try {',
+        find: '    let answers: readonly ArchiveAnswer[];\n',
         put: `    for (const { held, segment } of batch) {
       this.#ports.holdings.unflushed -= held.archived(segment.lastSeq);
     }
     let answers: readonly ArchiveAnswer[];
-    try {`,
+`,
       },
     ],
     command: tests('fleet/archiver'),
