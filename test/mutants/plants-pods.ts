@@ -14,8 +14,9 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: BEAT,
-        find: '    onHeard({ answer, sentMs });',
-        put: '    onHeard({ answer, sentMs: Math.max(sentMs, this.#ports.clock.monotonicMs()) });',
+        find: '    onHeard({ answer, sentMs, heardMs: this.#ports.clock.monotonicMs() });',
+        put: `    const heardMs = this.#ports.clock.monotonicMs();
+    onHeard({ answer, sentMs: Math.max(sentMs, heardMs), heardMs });`,
       },
     ],
     command: tests('fleet/beat-loop'),
@@ -32,9 +33,9 @@ export const PODS: readonly Mutant[] = [
       },
       {
         file: BEAT,
-        find: '    onHeard({ answer, sentMs });',
+        find: '    onHeard({ answer, sentMs, heardMs: this.#ports.clock.monotonicMs() });',
         put: `    const { clock } = this.#ports;
-    onHeard({ answer, sentMs: sentMs - clock.monotonicMs() + clock.now() });`,
+    onHeard({ answer, sentMs: sentMs - clock.monotonicMs() + clock.now(), heardMs: sentMs });`,
       },
     ],
     command: tests('fleet/fence-clocks'),
