@@ -44,7 +44,8 @@ export class Adopter {
   async adopt(predecessors: readonly PodId[]): Promise<void> {
     const { store, engine, clock, pod, silentMs, keeper } = this.#ports;
     const known = await this.#compare(await engine.held.localHolds());
-    let count = 0;
+    const begunMs = clock.monotonicMs();
+    const touched: TakenTask[] = [];
     let isAll = true;
     for (const from of predecessors) {
       const hasDied = await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });
@@ -56,7 +57,7 @@ export class Adopter {
         const taking = { from, by: pod, to: 'taker', countMax, crashed, spreadMs: 0 } as const;
         const taken = await store.take(taking);
         if (taken.length === 0) break;
-        count += taken.length;
+        touched.push(...taken);
         await this.#goOn(taken, known, hasDied);
       }
       // Whoever has since been fenced, or is to drain, is given nothing, however much there is.
@@ -65,7 +66,13 @@ export class Adopter {
     // Whatever is left here was settled, or taken by others: the store has it. While a predecessor has
     // anything, only this journal knows which of it was open.
     if (isAll) engine.held.forget([...known.keys()]);
-    tell('pod.adopted', () => ({ pod, pods: predecessors.length, runs: count }));
+    tell('pod.adopted', () => ({
+      pod,
+      pods: predecessors.length,
+      runs: touched.length,
+      elapsedMs: clock.monotonicMs() - begunMs,
+      tasks: touched.map(({ task: run, generation }) => ({ run, generation })),
+    }));
   }
 
   /**
@@ -102,6 +109,9 @@ export class Adopter {
       const tails: Flush[] = [];
       for (const hold of page) known.set(hold.run, this.#read(hold, heads.get(hold.run), tails));
       await store.archive(tails);
+      for (const { run, generation } of page) {
+        if (known.get(run)?.isUsable) this.#ports.engine.held.tellLeft(run, generation);
+      }
     }
     return known;
   }

@@ -100,6 +100,7 @@ export class Archiver {
   }
 
   async #send(batch: readonly Pending[]): Promise<boolean> {
+    const begunMs = this.#ports.clock.monotonicMs();
     let answers: readonly ArchiveAnswer[];
     try {
       answers = await this.#ports.store.archive(batch.map(({ segment }) => segment));
@@ -112,11 +113,21 @@ export class Archiver {
     for (const { held, segment } of batch) {
       const answer = byTask.get(held.claim.task);
       if (answer && answer.kind !== 'held') this.#ports.onForked(held, answer.reason);
-      else this.#ports.holdings.unflushed -= held.archived(segment.lastSeq);
+      else this.#archived(held, segment.lastSeq);
       this.#resumeIfStored(held);
     }
-    tell('archive.flushed', () => ({ runs: batch.length }));
+    tell('archive.flushed', () => ({
+      runs: batch.length,
+      elapsedMs: this.#ports.clock.monotonicMs() - begunMs,
+      tasks: batch.map(({ held: { claim } }) => ({ run: claim.task, generation: claim.generation })),
+    }));
     return true;
+  }
+
+  #archived(held: HeldRun, seq: number): void {
+    this.#ports.holdings.unflushed -= held.archived(seq);
+    const { task: run, generation } = held.claim;
+    tell('run.archived', () => ({ run, generation, seq }));
   }
 
   /** A record may have been added while an earlier part was on its way: that one is waited for. */

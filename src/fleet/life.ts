@@ -14,6 +14,7 @@ import { Claimer } from './claimer.ts';
 import { Doubts } from './doubts.ts';
 import { ClaimLostError } from './errors.ts';
 import { fenceProven } from './fence-proven.ts';
+import { Forgetter } from './forgetter.ts';
 import type { Heart } from './heart.ts';
 import type { HeldRun, Keeper } from './held-run.ts';
 import { Holdings } from './holdings.ts';
@@ -52,6 +53,7 @@ export class Life implements Keeper {
   readonly #claimer: Claimer;
   readonly #sleepers: Sleepers;
   readonly #doubts: Doubts;
+  readonly #forgetter: Forgetter;
   isDead = false;
   isReady = false;
   isDraining = false;
@@ -64,6 +66,7 @@ export class Life implements Keeper {
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
     const holdings = this.holdings;
+    this.#forgetter = new Forgetter({ clock, engine, holdings, isOver: () => this.isDead });
     this.#doubts = new Doubts({
       count: () => holdings.size,
       isReady: () => this.isReady,
@@ -277,10 +280,7 @@ export class Life implements Keeper {
   #over(over: readonly HeldRun[], lost: ReadonlySet<HeldRun> = new Set()): void {
     for (const held of over) this.holdings.remove(held);
     this.holdings.doubt(lost, this.#ports.clock.monotonicMs());
-    // The answer may have come so late that the same task is here again: what is on the disk is that.
-    const isHere = ({ claim }: HeldRun) => this.holdings.get(claim.task) !== undefined;
-    const certain = over.filter((held) => !lost.has(held) && !isHere(held));
-    this.#ports.engine.held.forget(certain.map((held) => held.claim.task));
+    this.#forgetter.forget(over.filter((held) => !lost.has(held)).map(({ claim }) => claim.task));
     this.#claimer.roomed();
     this.#ports.onEnded();
   }

@@ -1,7 +1,7 @@
 /** What the recovery machines are given: the fleet as its leader sees it, and what may be done to it. */
 import type { Clock, RunId } from '../ground/index.ts';
 import type { Leftovers, PodId, Store, Worklist as StoreWorklist } from '../store/index.ts';
-import { tell } from '../telemetry/events.ts';
+import { type RescuedTask, tell } from '../telemetry/events.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Life } from './life.ts';
 
@@ -95,20 +95,24 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
       if (!ports.life()?.watch.isSteady(clock.monotonicMs())) return false;
       return store.fence(pod as PodId, self(), { silentMs });
     },
-    take: (pod, countsCrash) =>
-      store.take({
+    take: async (pod, countsCrash) => {
+      const taken = await store.take({
         from: pod as PodId,
         by: self(),
         to: 'pool',
         countMax: TAKE_COUNT_MAX,
         crashed: countsCrash ? 'all' : 'none',
         spreadMs: SPREAD_MS,
-      }),
+      });
+      tellRescued(taken.map(({ task: run, ...of }) => ({ run, ...of })));
+      return taken;
+    },
     holdsAny: async (pod) => (await store.held(pod as PodId, '', 1, 0)).length > 0,
     retire: (pod) => store.retire(pod as PodId),
     leftovers: () => store.leftovers(HOPELESS_GRACE_MS, retentionMs),
     failHopeless: async () => {
       const failed = await store.failHopeless(HOPELESS_GRACE_MS, HOPELESS_COUNT_MAX);
+      tellRescued(failed.map(({ id: run, ...of }) => ({ run, ...of })));
       return failed.map(({ id, status }) => ({ task: id, status }));
     },
     prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX),
@@ -116,6 +120,15 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
     redrive: (task, generation, isFresh) =>
       store.redrive(task as RunId, { generation }, { isFresh }),
   };
+}
+
+function tellRescued(tasks: readonly RescuedTask[]): void {
+  if (tasks.length === 0) return;
+  tell('tasks.rescued', () => ({
+    tasks: tasks.map(({ run, generation, machine, version, status, outcome }) => {
+      return { run, generation, machine, version, status, outcome };
+    }),
+  }));
 }
 
 /**

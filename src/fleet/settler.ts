@@ -150,7 +150,8 @@ export class Settler {
         lost.add(held);
         tell('claim.lost', () => ({ ...held.claim, run: held.claim.task, what: settlement.to }));
       } else {
-        tell('task.settled', () => ({ run: held.claim.task, to: settlement.to }));
+        const { task: run, generation } = held.claim;
+        tell('task.settled', () => ({ run, generation, to: settlement.to }));
       }
       over.push(held);
     }

@@ -4,7 +4,7 @@
  */
 import { type Channel, channel } from 'node:diagnostics_channel';
 import type { ErrorInfo, RunId } from '../ground/index.ts';
-import type { Outcome, Phase } from '../machine/index.ts';
+import type { Outcome, Phase, RunEvent } from '../machine/index.ts';
 
 interface OfRun {
   readonly run: RunId;
@@ -15,6 +15,34 @@ export interface OfPhase extends OfRun {
   readonly step: string;
   readonly phase: Phase | 'probe';
   readonly attempt: number;
+}
+/** A record as the journal has it. */
+export interface PastRecord {
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly event: RunEvent;
+  /** Where the run is after it. */
+  readonly state: string;
+  readonly hash: string;
+}
+/** Where a run stands, and in which of its lives; a run that was started here has no generation. */
+interface Standing {
+  readonly generation: number | undefined;
+  readonly epoch: number;
+  readonly seq: number;
+  readonly hash: string;
+}
+/** A task that something was done to, with its generation. */
+export interface TouchedTask {
+  readonly run: RunId;
+  readonly generation: number;
+}
+export interface RescuedTask extends TouchedTask {
+  readonly machine: string;
+  readonly version: number;
+  readonly status: string;
+  readonly outcome: string | undefined;
 }
 export type PhaseOutcome =
   | 'done'
@@ -47,7 +75,32 @@ export interface FleetqEvents {
     readonly state: string;
     readonly attempt: number;
     readonly wasInterrupted: boolean;
+    readonly generation: number | undefined;
+    /** What it has been through before this process took it up. */
+    readonly records: readonly PastRecord[];
+    /** The last sign of life of whoever had it before, where that is known. */
+    readonly seenAt: number | undefined;
   };
+  /** A record of it is durable here, and the run has moved on by it. */
+  'run.recorded': OfRun &
+    Standing & {
+      readonly at: number;
+      readonly event: RunEvent;
+      readonly from: string;
+      readonly state: string;
+      readonly startedAt: number;
+    };
+  /** The store has its records up to this one: whoever takes it over goes on from there. */
+  'run.archived': { readonly run: RunId; readonly generation: number; readonly seq: number };
+  /** Whoever had it has died, and may not have told what became of it since then. */
+  'run.left': {
+    readonly run: RunId;
+    readonly generation: number | undefined;
+    readonly records: readonly PastRecord[];
+    readonly since: number;
+  };
+  /** Whoever had it has died, and left nothing of it behind: it is begun anew. */
+  'run.lost': OfRun & { readonly generation: number | undefined; readonly epoch: number };
   /** A newer version goes on with it, since its line begins with what is recorded. */
   'run.advanced': OfRun & { readonly from: number; readonly state: string };
   /** A newer version has carried it over by its `upgrade`, and goes on with it at this state. */
@@ -59,6 +112,8 @@ export interface FleetqEvents {
     readonly dueAt: number;
     readonly reason: 'sleep' | 'retry';
   };
+  /** A handler had to wait for leave to call an API, and is let in, or gives up. */
+  'throttle.waited': OfPhase & { readonly api: string; readonly elapsedMs: number };
   'run.progressed': OfRun & { readonly fraction: number; readonly note: string | undefined };
   'run.finished': OfRun & {
     readonly outcome: Outcome;
@@ -68,7 +123,7 @@ export interface FleetqEvents {
     readonly attempt: number;
     readonly elapsedMs: number;
   };
-  'phase.started': OfPhase;
+  'phase.started': OfPhase & Standing & { readonly at: number };
   'phase.ended': OfPhase & {
     readonly outcome: PhaseOutcome;
     readonly elapsedMs: number;
@@ -96,7 +151,7 @@ export interface FleetqEvents {
   'task.refused': { readonly run: RunId; readonly machine: string; readonly reason: string };
   /** No version that is here goes on with the task: it is left to pods that have one which does. */
   'task.blocked': { readonly run: RunId; readonly reason: string };
-  'task.settled': { readonly run: RunId; readonly to: string };
+  'task.settled': { readonly run: RunId; readonly generation: number; readonly to: string };
   /** Somebody else has the task: what this process did with it since counts for nothing. */
   'claim.lost': {
     readonly run: RunId;
@@ -105,7 +160,11 @@ export interface FleetqEvents {
     readonly what: string;
   };
   'claim.answered': { readonly asked: number; readonly got: number };
-  'archive.flushed': { readonly runs: number };
+  'archive.flushed': {
+    readonly runs: number;
+    readonly elapsedMs: number;
+    readonly tasks: readonly TouchedTask[];
+  };
   'store.failed': { readonly what: string; readonly error: ErrorInfo };
   /** Another server of the database has taken over. */
   'store.failedOver': { readonly from: string; readonly to: string };
@@ -115,7 +174,21 @@ export interface FleetqEvents {
     readonly journal: string;
     readonly boot: number;
   };
-  'pod.adopted': { readonly pod: string; readonly pods: number; readonly runs: number };
+  'pod.adopted': {
+    readonly pod: string;
+    readonly pods: number;
+    readonly runs: number;
+    readonly elapsedMs: number;
+    readonly tasks: readonly TouchedTask[];
+  };
+  /** A recovery has given these tasks another status: back to the fleet, or a dead letter. */
+  'tasks.rescued': { readonly tasks: readonly RescuedTask[] };
+  /** The pod has told the store all it will tell; `tasks` are those it had in hand when it began to. */
+  'pod.drained': {
+    readonly pod: string;
+    readonly elapsedMs: number;
+    readonly tasks: readonly TouchedTask[];
+  };
   /** The deadline has passed without an answer: no phase of a claimed run begins. */
   'pod.alone': { readonly pod: string; readonly run: RunId };
   'pod.died': { readonly pod: string; readonly why: string };
