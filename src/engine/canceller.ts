@@ -123,8 +123,8 @@ export class Canceller {
     this.#runs.end(id, ending);
     const of = { run: id, machine, version };
     const standing = { generation: undefined, epoch, seq, hash };
-    const from = last.state;
-    tell('run.recorded', () => ({ ...of, ...standing, at, event, from, state, startedAt }));
+    const how = { at, event, prevHash: last.hash, from: last.state, state, startedAt };
+    tell('run.recorded', () => ({ ...of, ...standing, ...how }));
     tell('run.finished', () => ({
       ...of,
       outcome: ending.outcome,

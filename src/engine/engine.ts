@@ -248,7 +248,7 @@ export class Engine {
   }
 
   /** An interrupted phase is a failed attempt, or a run that kills its process would do so for ever. */
-  #countInterruption(run: LiveRun): Promise<void> {
+  async #countInterruption(run: LiveRun): Promise<void> {
     return this.#recorder.record(run, interruptionOf(run)).then(() => this.#goOn(run));
   }
 

@@ -3,12 +3,7 @@
  * after a restart of this process, and how they are let go of when they are no longer ours.
  */
 import { assert, type Clock, type RunId } from '../ground/index.ts';
-import {
-  DamagedRunError,
-  type Evidence,
-  type Journal,
-  type Opening,
-} from '../journal/index.ts';
+import { DamagedRunError, type Evidence, type Journal, type Opening } from '../journal/index.ts';
 import {
   originOf,
   parseInput,

@@ -141,12 +141,14 @@ function written(run: LiveRun, entry: Entry, { hash, data }: Written): void {
   tie?.recorded(record);
 }
 
-export function tellRecorded(run: LiveRun, { at, epoch, event, state }: Entry): void {
+export function tellRecorded(run: LiveRun, entry: Entry): void {
+  const { at, epoch, event, state, prevHash } = entry;
   // What was on its way to the disk when the run was lost counts for nothing.
   if (run.isLost && event.type !== 'INTERRUPTED') return;
   tell('run.recorded', () => {
     const { at: from, startedAt } = run.state;
-    return { ...ofRun(run), ...standingOf(run), epoch, at, event, from, state, startedAt };
+    const how = { epoch, at, event, prevHash, from, state, startedAt };
+    return { ...ofRun(run), ...standingOf(run), ...how };
   });
 }
 

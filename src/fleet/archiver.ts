@@ -119,7 +119,10 @@ export class Archiver {
     tell('archive.flushed', () => ({
       runs: batch.length,
       elapsedMs: this.#ports.clock.monotonicMs() - begunMs,
-      tasks: batch.map(({ held: { claim } }) => ({ run: claim.task, generation: claim.generation })),
+      tasks: batch.map(({ held: { claim } }) => ({
+        run: claim.task,
+        generation: claim.generation,
+      })),
     }));
     return true;
   }

@@ -150,8 +150,8 @@ export class Settler {
         lost.add(held);
         tell('claim.lost', () => ({ ...held.claim, run: held.claim.task, what: settlement.to }));
       } else {
-        const { task: run, generation } = held.claim;
-        tell('task.settled', () => ({ run, generation, to: settlement.to }));
+        const { task: run, ...of } = held.claim;
+        tell('task.settled', () => ({ run, ...of, to: settlement.to }));
       }
       over.push(held);
     }

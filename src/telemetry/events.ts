@@ -86,6 +86,8 @@ export interface FleetqEvents {
     Standing & {
       readonly at: number;
       readonly event: RunEvent;
+      /** Of the record before it. */
+      readonly prevHash: string;
       readonly from: string;
       readonly state: string;
       readonly startedAt: number;
@@ -151,7 +153,12 @@ export interface FleetqEvents {
   'task.refused': { readonly run: RunId; readonly machine: string; readonly reason: string };
   /** No version that is here goes on with the task: it is left to pods that have one which does. */
   'task.blocked': { readonly run: RunId; readonly reason: string };
-  'task.settled': { readonly run: RunId; readonly generation: number; readonly to: string };
+  'task.settled': {
+    readonly run: RunId;
+    readonly generation: number;
+    readonly epoch: number;
+    readonly to: string;
+  };
   /** Somebody else has the task: what this process did with it since counts for nothing. */
   'claim.lost': {
     readonly run: RunId;
@@ -204,6 +211,8 @@ export interface FleetqEvents {
   /** More than half of the fleet is missing: that is an outage, and counts as nobody's crash. */
   'fleet.outage': { readonly missing: number; readonly pods: number };
   'recovery.failed': { readonly chore: string; readonly error: ErrorInfo };
+  /** Nobody takes the spans of this process; said once, until somebody does again. */
+  'traces.failed': { readonly error: ErrorInfo };
   'pod.draining': { readonly pod: string; readonly budgetMs: number };
   /** Nobody can reach this process from outside; its runs go on all the same. */
   'socket.failed': { readonly path: string; readonly error: ErrorInfo };
