@@ -88,6 +88,8 @@ class Reading {
   readonly #records: readonly PastRecord[];
   readonly #checked = new Set<string>();
   readonly #told: Told[] = [];
+  /** Whose the run was after each record. */
+  readonly #owners: Whose[] = [];
   #whose: Whose;
   #attempt = 1;
   #mustProbe = false;
@@ -104,6 +106,7 @@ class Reading {
       const before = this.#records[index - 1];
       if (before) this.#readNext(index, before, record);
       else this.#readFirst(record);
+      this.#owners.push(this.#whose);
       if (phaseOf(record.state) === 'check') this.#checked.add(stepOf(record.state));
       if (isFinal(record.state)) {
         const outcome = endingBy(record.event);
@@ -117,7 +120,9 @@ class Reading {
     const { run, generation, machine } = this.#whose;
     const trace = record.event.type === 'STARTED' ? record.event.trace : undefined;
     const spanId = anchorIdOf(run, generation);
-    this.#tell(record, record.at, `run ${machine}`, spanId, { kind: 'anchor', trace });
+    const { at, seq, epoch } = record;
+    const of = { whose: this.#whose, spanId, name: `run ${machine}`, seq, epoch };
+    this.#told.push({ ...of, startAt: at, endAt: at, what: { kind: 'anchor', trace } });
   }
 
   #readNext(index: number, before: PastRecord, record: PastRecord): void {
@@ -146,18 +151,12 @@ class Reading {
     const said = isCrash ? verdict : calledOff(verdict);
     const parts = { step, phase, attempt, verdict: said, resumedBy, resumes };
     const what = { kind: 'attempt', ...parts } as const;
-    this.#tell({ ...record, at: endAt }, startAt, name, spanId, what);
+    // Whoever tells of a crash is not the one who was at it.
+    const { epoch } = isCrash ? before : record;
+    const whose = isCrash ? (this.#owners[before.seq] ?? this.#whose) : this.#whose;
+    const { seq } = record;
+    this.#told.push({ whose, spanId, name, startAt, endAt, seq, epoch, what });
     this.#crashed = resumedBy && spanId;
-  }
-
-  #tell(
-    { at: endAt, seq, epoch }: PastRecord,
-    startAt: number,
-    name: string,
-    spanId: string,
-    what: Told['what'],
-  ): void {
-    this.#told.push({ whose: this.#whose, spanId, name, startAt, endAt, seq, epoch, what });
   }
 
   /** Which attempt it is, and whether `check` is asked first: as the engine has it. */

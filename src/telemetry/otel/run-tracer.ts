@@ -203,7 +203,8 @@ export class RunTracer {
     const isSeen = kind === 'attempt' && seenAt !== undefined;
     // Clocks differ: it did not end before it began, nor after it was taken over.
     const endAt = isSeen ? Math.min(told.endAt, Math.max(told.startAt, seenAt)) : told.endAt;
-    this.#tell(course, { ...told, endAt });
+    const whose = kind === 'anchor' ? course.whose(this.#pod) : told.whose;
+    this.#tell(course, { ...told, whose, endAt });
     return told;
   }
 
