@@ -31,6 +31,8 @@ export interface AdopterPorts {
 interface Known {
   readonly hold: LocalHold;
   readonly isUsable: boolean;
+  /** The store had all of it before. */
+  readonly isStored: boolean;
   readonly last: { readonly seq: number; readonly hash: string; readonly state: string };
 }
 
@@ -62,6 +64,10 @@ export class Adopter {
       }
       // Whoever has since been fenced, or is to drain, is given nothing, however much there is.
       isAll = (await store.retire(from)) && isAll;
+    }
+    // Of what was not taken, only that is sure to count which the store had already.
+    for (const { hold, isStored } of known.values()) {
+      if (isStored) engine.held.tellLeft(hold.run, hold.generation);
     }
     // Whatever is left here was settled, or taken by others: the store has it. While a predecessor has
     // anything, only this journal knows which of it was open.
@@ -109,9 +115,6 @@ export class Adopter {
       const tails: Flush[] = [];
       for (const hold of page) known.set(hold.run, this.#read(hold, heads.get(hold.run), tails));
       await store.archive(tails);
-      for (const { run, generation } of page) {
-        if (known.get(run)?.isUsable) this.#ports.engine.held.tellLeft(run, generation);
-      }
     }
     return known;
   }
@@ -131,7 +134,7 @@ export class Adopter {
       const message = `the store has record ${head.lastSeq} of run ${run}, and the journal has not`;
       tell('journal.alarm', () => ({ kind: 'behindStore', message }));
     }
-    return { hold, isUsable, last };
+    return { hold, isUsable, isStored: from === written.length, last };
   }
 
   /** `hasDied`: nobody had fenced the predecessor, itself included. */
@@ -163,6 +166,7 @@ export class Adopter {
     const { engine, holdings, keeper, pod } = this.#ports;
     const held = new HeldRun(task, last, keeper);
     holdings.put(held);
+    engine.held.tellLeft(task.task, task.generation);
     const { interruption, deadlineMs, ageMs } = task;
     await engine.held.resume(task.task, held, { pod, interruption, deadlineMs, ageMs });
     if (task.control === 'cancel' && !held.isOver) {

@@ -247,6 +247,7 @@ export class Life implements Keeper {
       return onDead(why);
     }
     this.#ports.engine.held.forget(this.holdings.certain(sentMs));
+    this.#archiver.proved(sentMs);
     this.watch.see(answer.fleet, clock.monotonicMs());
     this.capacity.feel(this.#ports.pressure());
     for (const { task, epoch, control, reason } of answer.controls) {

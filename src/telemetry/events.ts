@@ -92,7 +92,7 @@ export interface FleetqEvents {
       readonly state: string;
       readonly startedAt: number;
     };
-  /** The store has its records up to this one: whoever takes it over goes on from there. */
+  /** The store has its records up to this one for good: whoever takes it over goes on from there. */
   'run.archived': { readonly run: RunId; readonly generation: number; readonly seq: number };
   /** Whoever had it has died, and may not have told what became of it since then. */
   'run.left': {

@@ -7,10 +7,10 @@ import { createServer } from 'node:http';
 const spans = [];
 const bodies = [];
 
-const valueOf = (value) =>
+const plainOf = (value) =>
   value.stringValue ?? value.boolValue ?? value.doubleValue ?? Number(value.intValue ?? Number.NaN);
 const attributesOf = (list = []) =>
-  Object.fromEntries(list.map(({ key, value }) => [key, valueOf(value)]));
+  Object.fromEntries(list.map(({ key, value }) => [key, plainOf(value)]));
 
 function take(text) {
   for (const { resource, scopeSpans } of JSON.parse(text).resourceSpans ?? []) {

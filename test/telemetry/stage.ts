@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemClock, systemRandom } from '../../src/ground/index.ts';
-import { openStore, type Store } from '../../src/store/index.ts';
+import { type RunId, runIdMint, systemClock, systemRandom } from '../../src/ground/index.ts';
+import { openStore, type Store, type TaskRow } from '../../src/store/index.ts';
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const BIN = path('../../dist/bin.js');
@@ -49,6 +49,7 @@ export class Stage {
   readonly directory = mkdtempSync(join(tmpdir(), 'fqt-'));
   readonly storeUrl = `sqlite:${join(this.directory, 'fleet.db')}`;
   readonly #children = new Set<ChildProcess>();
+  readonly #mint = runIdMint(systemClock, systemRandom);
   #port = 0;
   store!: Store;
   env: Env = {};
@@ -104,6 +105,33 @@ export class Stage {
     const [code] = await once(child, 'close');
     if (code !== 0) throw new Error(`fleetq ${args.join(' ')} ended with ${code}: ${said}`);
     return said.trim();
+  }
+
+  /** Gives a task to the fleet, by no process of its own. */
+  async enqueue(machine: string, input: object, traceParent?: string): Promise<RunId> {
+    const id = this.#mint();
+    const payload = JSON.stringify(input);
+    const [none, keyMs] = [undefined, 60_000];
+    const of = {
+      id,
+      machine,
+      version: 1,
+      queue: 'default',
+      priority: 0,
+      payload,
+      keyMs,
+      traceParent,
+    };
+    const task = { ...of, due: none, key: none, retriesMax: none, deadlineMs: 60_000 };
+    await this.store.enqueue([{ ...task, traceParent }]);
+    return id;
+  }
+
+  ended(id: RunId): Promise<TaskRow> {
+    return this.until(`${id} has ended`, async () => {
+      const [row] = await this.store.find([id]);
+      return row?.finishedAt === undefined ? undefined : row;
+    });
   }
 
   async spans(): Promise<ReceivedSpan[]> {

@@ -3,6 +3,7 @@
  * worked out here from the records, and not by what makes the spans.
  */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { rowsOf } from '../../src/fleet/index.ts';
 import type { EventRow } from '../../src/journal/index.ts';
 import type { Store, TaskRow } from '../../src/store/index.ts';
@@ -90,9 +91,9 @@ function judgeWhole(
     if (span.parentSpanId && !once.has(span.parentSpanId)) say(`${span.name} is an orphan`);
     if (!span.parentSpanId && !span.name.startsWith('run ')) say(`${span.name} has no parent`);
     const first = once.get(span.spanId)!;
-    const outcome = 'fleetq.outcome';
-    if (span.name !== first.name || span.attributes[outcome] !== first.attributes[outcome]) {
-      say(`${span.spanId} is ${span.name} and ${first.name}`);
+    const [one, other] = [span, first].map(({ name, attributes }) => ({ name, ...attributes }));
+    if (!isDeepStrictEqual(one, other)) {
+      say(`${span.spanId} is ${JSON.stringify(one)} and ${JSON.stringify(other)}`);
     }
   }
 }
@@ -106,11 +107,12 @@ interface Expected {
 function attemptsOf(rows: readonly EventRow[]): Map<string, Expected> {
   const found = new Map<string, Expected>();
   for (const [index, row] of rows.entries()) {
-    if (index === 0 || !ENDS_ATTEMPT.has(row.event)) continue;
-    const event = JSON.parse(row.data) as { isFree?: boolean };
+    const event = JSON.parse(row.data) as { isFree?: boolean; interruption?: string };
+    const isLeft = event.interruption === 'left';
+    if (index === 0 || !(ENDS_ATTEMPT.has(row.event) || isLeft)) continue;
     const isCrash = row.event === 'INTERRUPTED' && !event.isFree;
     let began = index - 1;
-    while (isCrash && JSON.parse(rows[began]!.data).interruption === 'cut') began -= 1;
+    while ((isCrash || isLeft) && JSON.parse(rows[began]!.data).interruption === 'cut') began -= 1;
     const resumedBy = attemptId(row.hash);
     found.set(attemptId(rows[began]!.hash), { state: rows[began]!.state, isCrash, resumedBy });
   }

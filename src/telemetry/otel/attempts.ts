@@ -13,7 +13,16 @@ import type { RunId } from '../../ground/index.ts';
 import { isFinal } from '../../machine/index.ts';
 import type { PastRecord } from '../events.ts';
 import { anchorIdOf, attemptIdOf, endIdOf } from './ids.ts';
-import { endingBy, phaseOf, stepOf, type Verdict, verdictOf, type Whose } from './words.ts';
+import {
+  ABANDONED,
+  CRASH,
+  endingBy,
+  phaseOf,
+  stepOf,
+  type Verdict,
+  verdictOf,
+  type Whose,
+} from './words.ts';
 
 export interface Told {
   readonly whose: Whose;
@@ -73,8 +82,10 @@ export function begunAfter({ at, event }: Pick<PastRecord, 'at' | 'event'>, unti
   return isWait ? Math.max(at, Math.min(event.dueAt, until)) : at;
 }
 
-/** Whether the process that was at it has died; else it was the last probe that found nothing done. */
-function isCutOff(last: PastRecord, { epoch, event }: PastRecord): boolean {
+/** Whether the process that was at it is gone; else it was the last probe that found nothing done. */
+function isCutOff(last: PastRecord, { epoch, event }: PastRecord, verdict: Verdict): boolean {
+  if (verdict === ABANDONED) return true;
+  if (verdict.outcome !== CRASH.outcome) return false;
   const isTaken = 'interruption' in last.event && last.event.interruption === 'cut';
   return event.type === 'INTERRUPTED' || isTaken || last.epoch !== epoch;
 }
@@ -131,13 +142,20 @@ class Reading {
     if (event.type === 'ADVANCED' || event.type === 'UPGRADED') {
       this.#whose = { ...this.#whose, version: event.version };
     }
-    const verdict = verdictOf(event);
+    const verdict = verdictOf(event) ?? this.#leftBy(before, event);
     if (verdict) this.#readAttempt(index, before, record, verdict);
     this.#move(before.state, record);
   }
 
+  /** An attempt of which no record says what became of it: whoever had the run left it at that. */
+  #leftBy({ event: before }: PastRecord, event: PastRecord['event']): Verdict | undefined {
+    if ('interruption' in event && event.interruption === 'left') return ABANDONED;
+    const isCut = 'interruption' in before && before.interruption === 'cut';
+    return event.type === 'UPGRADED' && isCut ? CRASH : undefined;
+  }
+
   #readAttempt(index: number, last: PastRecord, record: PastRecord, verdict: Verdict): void {
-    const isCrash = verdict.outcome === 'crashed' && isCutOff(last, record);
+    const isCrash = isCutOff(last, record, verdict);
     const before = isCrash ? (cutAt(this.#records.slice(0, index)) ?? last) : last;
     const spanId = attemptIdOf(before.hash);
     const step = stepOf(last.state);

@@ -48,6 +48,11 @@ export class Course {
     this.version = e.version;
   }
 
+  /** Whether this is another claim on it than the one that is known. */
+  isOfOther(epoch: number): boolean {
+    return this.isHeld && this.epoch !== epoch;
+  }
+
   whose(pod: string | undefined): Whose {
     const { run, generation, machine, version } = this;
     return { run, generation, machine, version, pod: this.pod ?? pod };

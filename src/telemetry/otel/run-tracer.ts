@@ -80,6 +80,11 @@ export class RunTracer {
         this.#forget(e, true);
       }),
       this.#on('claim.lost', (e) => this.#forget(e, false)),
+      this.#on('pod.died', ({ pod }) => {
+        for (const course of [...this.#courses.values()]) {
+          if (course.isHeld && course.pod === pod) this.#drop(course);
+        }
+      }),
       this.#on('run.waiting', ({ run, dueAt }) => {
         const course = this.#courses.get(run);
         if (course?.isHeld === false && dueAt - this.#now() > IN_PLACE_MS) this.#drop(course);
@@ -108,7 +113,8 @@ export class RunTracer {
 
   #courseOf(e: Standing): Course {
     let course = this.#courses.get(e.run);
-    if (!course || course.generation !== (e.generation ?? 1)) {
+    if (!course || course.generation !== (e.generation ?? 1) || course.isOfOther(e.epoch)) {
+      // What an earlier claim of this process came to counts no more than what others have left.
       this.#drop(course);
       course = new Course(e);
       this.#courses.set(e.run, course);
@@ -130,9 +136,9 @@ export class RunTracer {
     if (event.type === 'STARTED') course.trace = event.trace;
     course.remember([{ seq, at, epoch, event, state, hash }]);
     const verdict = event.type === 'CANCELLED' && course.attempt ? CANCELLED : verdictOf(event);
-    if (event.type === 'STARTED') this.#tellLast(course, 'anchor');
+    if (event.type === 'STARTED') this.#tellOf(course, 'anchor', seq);
     else if (verdict && course.attempt) this.#conclude(course, e, calledOff(verdict));
-    else if (verdict?.outcome === 'crashed') this.#tellCrash(course);
+    else if (verdict?.outcome === 'crashed') this.#tellCrash(course, seq);
     else if (verdict) this.#tellUncalled(course, e, verdict);
     if (!isFinal(state)) return;
     this.#tellEnd(course, e);
@@ -189,14 +195,15 @@ export class RunTracer {
   }
 
   /** Told by whoever goes on, in the words of its records. */
-  #tellCrash(course: Course): void {
-    const told = this.#tellLast(course, 'attempt');
-    course.crashed = told?.what.kind === 'attempt' && told.what.resumedBy ? told.spanId : undefined;
+  #tellCrash(course: Course, seq: number): void {
+    const told = this.#tellOf(course, 'attempt', seq);
+    if (told?.what.kind === 'attempt' && told.what.resumedBy) course.crashed = told.spanId;
   }
 
-  #tellLast(course: Course, kind: Told['what']['kind']): Told | undefined {
+  /** What its records say that ends with this one. */
+  #tellOf(course: Course, kind: Told['what']['kind'], seq: number): Told | undefined {
     const told = toldBy(course.run, course.generation, course.past).findLast(
-      ({ what }) => what.kind === kind,
+      (one) => one.what.kind === kind && one.seq === seq,
     );
     if (!told) return undefined;
     const { seenAt } = course;
@@ -231,6 +238,9 @@ export class RunTracer {
     course.remember(records);
     const first = records[0]?.event;
     if (first?.type === 'STARTED') course.trace = first.trace;
+    // Whoever had it may have been at something of which no record will ever tell.
+    const taken = course.past.at(-1)!;
+    if (taken.seq > last.seq) this.#tellCrash(course, taken.seq);
   }
 
   /** Says again what its last owner may not have said. Nothing of it can be lost any more. */

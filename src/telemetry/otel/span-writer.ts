@@ -99,7 +99,8 @@ export class SpanWriter {
   }
 
   #blame(span: Span, { outcome, error }: Verdict): void {
-    const type = outcome === 'crashed' ? POD_LOST : error && errorTypeOf(error);
+    const isLost = outcome === 'crashed' || outcome === 'abandoned';
+    const type = isLost ? POD_LOST : error && errorTypeOf(error);
     if (type) span.setAttribute('error.type', type);
     const message = this.#options.tellsMessages ? error?.message : undefined;
     span.setStatus({ code: SpanStatusCode.ERROR, ...(message ? { message } : {}) });

@@ -34,7 +34,9 @@ export interface Verdict {
   readonly dueAt?: number | undefined;
 }
 
-const CRASH: Verdict = { outcome: 'crashed', isError: true };
+export const CRASH: Verdict = { outcome: 'crashed', isError: true };
+/** Its process ended in order, and could not wait for it. */
+export const ABANDONED: Verdict = { outcome: 'abandoned', isError: true };
 const INTERRUPTED = 'FLEETQ_INTERRUPTED';
 
 /** What a record says of the attempt it ends; undefined where it ends none. */
