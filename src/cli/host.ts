@@ -2,7 +2,7 @@
 import type { Config } from '../config/index.ts';
 import type { Machine } from '../machine/index.ts';
 import { createFleet, type Fleet } from '../main.ts';
-import { type Tracing, tracingOf } from '../telemetry/tracing.ts';
+import { MESSAGES_VARIABLE, OTEL_VARIABLE, type Tracing, tracingOf } from '../telemetry/tracing.ts';
 
 export interface HostOptions {
   /** Takes runs in and leaves them to the next process; else they are executed and served. */
@@ -39,7 +39,7 @@ export async function openFleet(
 
 /** What the config says counts as if a variable had said it. */
 export function tracingBy({ otel, otelMessages }: Config): Promise<Tracing | undefined> {
-  const said = { FLEETQ_OTEL: otel, FLEETQ_OTEL_MESSAGES: otelMessages };
+  const said = { [OTEL_VARIABLE]: otel, [MESSAGES_VARIABLE]: otelMessages };
   return tracingOf({ ...process.env, ...said });
 }
 

@@ -123,7 +123,7 @@ export class Canceller {
     this.#runs.end(id, ending);
     const of = { run: id, machine, version };
     const standing = { generation: undefined, epoch, seq, hash };
-    const how = { at, event, prevHash: last.hash, from: last.state, state, startedAt };
+    const how = { at, event, prevHash: last.hash, from: last.state, state, startedAt, attempt };
     tell('run.recorded', () => ({ ...of, ...standing, ...how }));
     tell('run.finished', () => ({
       ...of,

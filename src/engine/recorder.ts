@@ -146,8 +146,8 @@ export function tellRecorded(run: LiveRun, entry: Entry): void {
   // What was on its way to the disk when the run was lost counts for nothing.
   if (run.isLost && event.type !== 'INTERRUPTED') return;
   tell('run.recorded', () => {
-    const { at: from, startedAt } = run.state;
-    const how = { epoch, at, event, prevHash, from, state, startedAt };
+    const { at: from, startedAt, attempt } = run.state;
+    const how = { epoch, at, event, prevHash, from, state, startedAt, attempt };
     return { ...ofRun(run), ...standingOf(run), ...how };
   });
 }

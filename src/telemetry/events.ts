@@ -91,6 +91,8 @@ export interface FleetqEvents {
       readonly from: string;
       readonly state: string;
       readonly startedAt: number;
+      /** Of the step it was at. */
+      readonly attempt: number;
     };
   /** The store has its records up to this one for good: whoever takes it over goes on from there. */
   'run.archived': { readonly run: RunId; readonly generation: number; readonly seq: number };

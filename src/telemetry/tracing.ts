@@ -37,6 +37,9 @@ export class TracingMissingError extends FleetqError {
   }
 }
 
+export const OTEL_VARIABLE = 'FLEETQ_OTEL';
+export const MESSAGES_VARIABLE = 'FLEETQ_OTEL_MESSAGES';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const STANDARD = [
@@ -48,7 +51,7 @@ const STANDARD = [
 /** FLEETQ_OTEL says so, or one of the standard variables names where traces go. */
 export function wantsTracing(env: Environment): boolean {
   if (env['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return false;
-  const said = env['FLEETQ_OTEL']?.trim().toLowerCase();
+  const said = env[OTEL_VARIABLE]?.trim().toLowerCase();
   if (said) return said === 'on' || said === 'true' || said === '1';
   if (env['OTEL_TRACES_EXPORTER']?.trim() === 'none') return false;
   return STANDARD.some((name) => Boolean(env[name]?.trim()));

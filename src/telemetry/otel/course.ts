@@ -10,6 +10,7 @@ export interface LiveAttempt {
   readonly span: Span;
   /** The record it stands on. */
   readonly seq: number;
+  readonly hash: string;
   readonly startAt: number;
   elapsedMs: number | undefined;
   eventCount: number;

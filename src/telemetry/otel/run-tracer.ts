@@ -7,12 +7,13 @@ import type { Around } from '../../engine/index.ts';
 import type { RunId } from '../../ground/index.ts';
 import { isFinal } from '../../machine/index.ts';
 import { type EventName, type FleetqEvents, listen } from '../events.ts';
-import { begunAfter, calledOff, endOf, type Told, toldBy } from './attempts.ts';
+import { calledOff, endOf, type Told, toldBy } from './attempts.ts';
 import { Course } from './course.ts';
 import { Gate } from './gate.ts';
-import { attemptIdOf, lostIdOf, traceIdOf } from './ids.ts';
+import { attemptIdOf, traceIdOf } from './ids.ts';
+import { called, lost, uncalled } from './live.ts';
 import { endingAt, type SpanWriter } from './span-writer.ts';
-import { endingBy, phaseOf, stepOf, type Verdict, verdictOf } from './words.ts';
+import { endingBy, type Verdict, verdictOf } from './words.ts';
 
 type Recorded = FleetqEvents['run.recorded'];
 type Standing = Pick<Recorded, 'run' | 'generation' | 'epoch' | 'machine' | 'version' | 'seq'>;
@@ -139,7 +140,7 @@ export class RunTracer {
     if (event.type === 'STARTED') this.#tellOf(course, 'anchor', seq);
     else if (verdict && course.attempt) this.#conclude(course, e, calledOff(verdict));
     else if (verdict?.outcome === 'crashed') this.#tellCrash(course, seq);
-    else if (verdict) this.#tellUncalled(course, e, verdict);
+    else if (verdict) this.#tell(course, uncalled(course, e, verdict, this.#pod));
     if (!isFinal(state)) return;
     this.#tellEnd(course, e);
     if (!course.isHeld) this.#drop(course);
@@ -153,45 +154,18 @@ export class RunTracer {
     const span = this.#writer.begin(of, course.parent(this.#writer), course.crashed);
     course.crashed = undefined;
     course.past = course.past.slice(-1);
-    const { at: startAt, seq } = e;
-    course.attempt = { of: e, span, seq, startAt, elapsedMs: undefined, eventCount: 0 };
+    const { at: startAt, seq, hash } = e;
+    course.attempt = { of: e, span, seq, hash, startAt, elapsedMs: undefined, eventCount: 0 };
   }
 
   /** The record that the phase came to is durable. */
   #conclude(course: Course, e: Recorded, verdict: Verdict): void {
-    const { span, of, startAt, elapsedMs } = course.attempt!;
+    const { attempt } = course;
+    if (!attempt) return;
     course.attempt = undefined;
-    const endAt = elapsedMs === undefined ? e.at : startAt + elapsedMs;
-    const { step, phase, attempt } = of;
-    const nobody = { resumedBy: undefined, resumes: undefined };
-    const what = { kind: 'attempt', step, phase, attempt, verdict, ...nobody } as const;
-    const told = {
-      whose: course.whose(this.#pod),
-      startAt,
-      endAt,
-      seq: e.seq,
-      epoch: e.epoch,
-      what,
-    };
-    this.#writer.conclude(span, told);
-    this.#pass(course, e.seq, endingAt(span, told));
-  }
-
-  /** A wait that is over, or a deadline that came before anything was called. */
-  #tellUncalled(course: Course, e: Recorded, verdict: Verdict): void {
-    const before = course.past.find(({ seq }) => seq === e.seq - 1);
-    const [step, phase] = [stepOf(e.from), phaseOf(e.from)];
-    const nobody = { resumedBy: undefined, resumes: undefined };
-    this.#tell(course, {
-      whose: course.whose(this.#pod),
-      spanId: attemptIdOf(e.prevHash),
-      name: `${e.machine}.${step}.${phase}`,
-      startAt: before ? begunAfter(before, e.at) : e.at,
-      endAt: e.at,
-      seq: e.seq,
-      epoch: e.epoch,
-      what: { kind: 'attempt', step, phase, attempt: 1, verdict, ...nobody },
-    });
+    const told = called(course, attempt, e, verdict, this.#pod);
+    this.#writer.conclude(attempt.span, told);
+    this.#pass(course, e.seq, endingAt(attempt.span, told));
   }
 
   /** Told by whoever goes on, in the words of its records. */
@@ -254,19 +228,13 @@ export class RunTracer {
     for (const one of told) this.#writer.write(one, parent)();
   }
 
-  #lost({ run, generation = 1, epoch, machine }: FleetqEvents['run.lost']): void {
-    const course = this.#courses.get(run);
+  #lost(e: FleetqEvents['run.lost']): void {
+    const course = this.#courses.get(e.run);
     if (!course) return;
-    const [whose, at] = [course.whose(undefined), this.#now()];
-    const verdict = { outcome: 'crashed', isError: true };
-    const nobody = { resumedBy: undefined, resumes: undefined };
-    const what = { kind: 'attempt', step: '', phase: '', attempt: 1, verdict, ...nobody } as const;
-    const spanId = lostIdOf(run, generation, epoch);
-    const times = { startAt: at, endAt: at, seq: 0, epoch };
     const parent = course.parent(this.#writer);
-    this.#writer.write({ whose, spanId, name: `lost ${machine}`, ...times, what }, parent)();
+    this.#writer.write(lost(course, e.epoch, this.#now()), parent)();
     // Should this process die like the last one, there is a run to be seen all the same.
-    const [anchor] = toldBy(run, generation, course.past);
+    const [anchor] = toldBy(course.run, course.generation, course.past);
     if (anchor) this.#writer.write(anchor, parent)();
   }
 
