@@ -10,6 +10,7 @@ import type { Flush, Head, PodId, Store, TakenTask } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
 import { fenceProven } from './fence-proven.ts';
+import type { Forgetter } from './forgetter.ts';
 import { HeldRun, type Keeper } from './held-run.ts';
 import { segmentOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
@@ -22,6 +23,7 @@ export interface AdopterPorts {
   readonly acceptor: Acceptor;
   readonly holdings: Holdings;
   readonly keeper: Keeper;
+  readonly forgetter: Forgetter;
   readonly pod: PodId;
   readonly clock: Clock;
   readonly silentMs: number;
@@ -71,7 +73,7 @@ export class Adopter {
     }
     // Whatever is left here was settled, or taken by others: the store has it. While a predecessor has
     // anything, only this journal knows which of it was open.
-    if (isAll) engine.held.forget([...known.keys()]);
+    if (isAll) this.#ports.forgetter.forget([...known.keys()]);
     tell('pod.adopted', () => ({
       pod,
       pods: predecessors.length,

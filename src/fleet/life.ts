@@ -138,10 +138,10 @@ export class Life implements Keeper {
     // Its name may be that of a living process, in which it must take nothing from anybody.
     if (this.isDead) return;
     const { holdings, id: pod } = this;
-    const mine = { acceptor: this.#acceptor, holdings, keeper: this, pod };
-    const ports = { store, engine, clock, silentMs: times.silentMs, ...mine };
+    const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
+    const mine = { acceptor, holdings, forgetter, keeper, pod, silentMs: times.silentMs };
     const predecessors = seen.pods.map((before) => before.pod).filter((before) => before !== pod);
-    await new Adopter(ports).adopt(predecessors);
+    await new Adopter({ store, engine, clock, ...mine }).adopt(predecessors);
     if (this.isDead) return;
     await this.#ports.routes.look();
     if (this.isDead) return;

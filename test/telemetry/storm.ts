@@ -23,13 +23,13 @@ const PAGE_COUNT = 500;
 
 export async function runStorm(options: StormOptions): Promise<StormReport> {
   const begun = Date.now();
-  const stage = await Stage.open({ FLEETQ_SLOTS: '16' });
+  const stage = await Stage.open({ FLEETQ_SLOTS: '16', FLEETQ_ARCHIVE: '1s' });
   try {
     const names = Array.from({ length: options.pods }, (_, index) => `pod-${index + 1}`);
     const pods = new Map<string, Pod>();
     await Promise.all(names.map(async (name) => pods.set(name, await stage.worker(name))));
     const file = join(stage.directory, 'runs.jsonl');
-    const lines = Array.from({ length: options.runs }, (_, n) => `{"input":{"n":${n},"ms":60}}`);
+    const lines = Array.from({ length: options.runs }, (_, n) => `{"input":{"n":${n},"ms":150}}`);
     writeFileSync(file, lines.join('\n'));
     await stage.run(['enqueue', 'errand', '--file', file]);
     const kills = await killSome(stage, pods, options);
