@@ -15,6 +15,8 @@ import { type Codec, SqliteJournal } from './journal/index.ts';
 import { type Machine, Registry, rehearse } from './machine/index.ts';
 import type { Store } from './store/index.ts';
 import { tell } from './telemetry/events.ts';
+import type { Tracing } from './telemetry/tracing.ts';
+import { aroundOf, type FleetTracing, tracingFor } from './tracing.ts';
 
 export interface FleetOptions {
   readonly machines: readonly Machine[];
@@ -63,8 +65,13 @@ export interface FleetOptions {
   readonly activeRunsMax?: number | undefined;
   /** How many calls of each API `use` lets through at once; 32 where nothing is said. */
   readonly apis?: Readonly<Record<string, number>> | undefined;
-  /** Wraps the call of every phase; for tracing. */
+  /** Wraps the call of every phase. */
   readonly around?: Around | undefined;
+  /**
+   * Every run as a trace: what `startTracing` of 'fleetq/otel' gives. Where nothing is said the
+   * environment decides, by FLEETQ_OTEL or the standard variables; with `false` there are no traces.
+   */
+  readonly tracing?: Tracing | false | undefined;
   /** What payloads pass through before they touch the disk. */
   readonly codec?: Codec | undefined;
   /** Takes runs in and cancels them, and leaves executing them to the next process. */
@@ -97,6 +104,7 @@ export interface Parts {
   readonly inspector: Inspector;
   readonly caretaker: Caretaker;
   readonly member: Member | undefined;
+  readonly tracing: FleetTracing | undefined;
 }
 
 /** What does not depend on whether there is a store. */
@@ -121,15 +129,16 @@ export async function assemble(
   new Registry(options.machines);
   const dataDir = options.dataDir ?? DEFAULTS.dataDir;
   const base = { clock, random, dataDir, ...sizes };
+  const tracing = await tracingFor(options);
   // A process without a store does not load what only a fleet needs.
-  const joining = options.store
-    ? await (await import('./join.ts')).prepare(options, base)
-    : undefined;
+  let joining: Joining | undefined;
   try {
+    if (options.store) joining = await (await import('./join.ts')).prepare(options, base);
     const registry = new Registry([...options.machines, ...(joining ? joining.machines : [])]);
     let member: Member | undefined;
     const open = () =>
       openEngine(options, base, registry, {
+        around: aroundOf(options.around, tracing),
         beforeClose: ports.beforeClose,
         shadow: (run) => (options.isClient ? undefined : member?.shadow(run)),
       });
@@ -146,9 +155,10 @@ export async function assemble(
       inspector: new Inspector(journal, clock, engine),
       caretaker: new Caretaker(journal, clock, sizes.retentionMs, engine),
       member,
+      tracing,
     };
   } catch (error) {
-    if (joining) await joining.abandon();
+    await Promise.all([joining?.abandon(), tracing?.end()]);
     throw error;
   }
 }
@@ -189,7 +199,7 @@ function openEngine(
   options: FleetOptions,
   of: Base,
   registry: Registry,
-  ports: Pick<EngineOptions, 'beforeClose' | 'shadow'>,
+  ports: Pick<EngineOptions, 'around' | 'beforeClose' | 'shadow'>,
 ): { journal: SqliteJournal; engine: Engine } {
   const { clock, random } = of;
   const journal = SqliteJournal.open(of.dataDir, {
@@ -212,7 +222,6 @@ function openEngine(
     activeRunsMax: of.activeRunsMax,
     retentionMs: of.retentionMs,
     apis: options.apis,
-    around: options.around,
     ...ports,
   });
   return { journal, engine };

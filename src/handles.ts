@@ -1,5 +1,5 @@
 /** What programs hold of runs and tasks, and what they may say when they begin one. */
-import { countOption, durationOption, keyOption } from './config/options.ts';
+import { countOption, durationOption, keyOption, traceParentOption } from './config/options.ts';
 import type { CancelReport } from './engine/index.ts';
 import type { MemberStatus, TaskOptions } from './fleet/index.ts';
 import { type Duration, type RunId, show } from './ground/index.ts';
@@ -19,6 +19,8 @@ export interface EnqueueOptions extends StartOptions {
   readonly queue?: string | undefined;
   /** An extra cap on failures; the machine's own `attemptMax` holds in any case. */
   readonly retriesMax?: number | undefined;
+  /** The trace of whoever wants it, as W3C writes it; the active span's where traces are on. */
+  readonly traceParent?: string | undefined;
 }
 export interface WaitOptions {
   readonly timeout?: Duration | undefined;
@@ -53,6 +55,7 @@ export function taskOptions(options: EnqueueOptions = {}, retentionMs: number): 
     due: runAt === undefined ? undefined : dueOf(runAt),
     queue: keyOption(queue),
     retriesMax: retriesMax === undefined ? undefined : countOption('retriesMax', retriesMax, 1e6),
+    traceParent: traceParentOption(options.traceParent),
   };
 }
 

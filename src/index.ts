@@ -105,3 +105,4 @@ export type { PodRow, Store, StoreOptions, TaskRow } from './store/index.ts';
 export { openStore } from './store/open-store.ts';
 export { type EventName, type FleetqEvents, listen } from './telemetry/events.ts';
 export { type Logger, type LogOptions, writeLogs } from './telemetry/logs.ts';
+export { type Tracing, TracingMissingError } from './telemetry/tracing.ts';

@@ -7,13 +7,7 @@ import type { AdminServer, MachineInfo } from './admin/index.ts';
 import { assemble, type FleetOptions, type Parts } from './assemble.ts';
 import { DEFAULTS } from './config/defaults.ts';
 import { durationOption, keyOption } from './config/options.ts';
-import {
-  type DrainReport,
-  RunNotFoundError,
-  type RunSummary,
-  resultOf,
-  untilOf,
-} from './engine/index.ts';
+import { type DrainReport, RunNotFoundError, type RunSummary } from './engine/index.ts';
 import { NoStoreError } from './fleet/errors.ts';
 import type { Member } from './fleet/index.ts';
 import { type Duration, isRunId, type RunId, show, turn } from './ground/index.ts';
@@ -25,11 +19,12 @@ import {
   type StartOptions,
   type Task,
   taskOptions,
-  type WaitOptions,
 } from './handles.ts';
 import type { RunFilter, StoredRecord } from './journal/index.ts';
 import { type Machine, type Plan, planOf, RegistryError, routeOf } from './machine/index.ts';
 import type { Store } from './store/index.ts';
+import { enqueueTraced } from './tracing.ts';
+import { awaitResult } from './wait.ts';
 
 export type { FleetOptions } from './assemble.ts';
 export type {
@@ -106,22 +101,22 @@ export class Fleet implements AsyncDisposable {
     input: NoInfer<I>,
     options?: EnqueueOptions,
   ): Promise<Task<O>> {
-    const plan = this.#registered(machine);
-    const { tasks } = this.#member('enqueue');
-    return this.#task<O>(
-      plan,
-      await tasks.enqueue(plan, input, taskOptions(options, this.#parts.retentionMs)),
-    );
+    return this.#enqueue<O>(this.#registered(machine), input, options);
   }
 
   /** A task of the newest version of a machine known by name only. */
   async enqueueByName(name: string, input: unknown, options?: EnqueueOptions): Promise<Task> {
-    const plan = this.#parts.registry.newest(name);
+    return this.#enqueue(this.#parts.registry.newest(name), input, options);
+  }
+
+  async #enqueue<O>(plan: Plan, input: unknown, options?: EnqueueOptions): Promise<Task<O>> {
     const { tasks } = this.#member('enqueue');
-    return this.#task(
-      plan,
-      await tasks.enqueue(plan, input, taskOptions(options, this.#parts.retentionMs)),
+    const { tracing, retentionMs } = this.#parts;
+    const wanted = taskOptions(options, retentionMs);
+    const id = await enqueueTraced(tracing, plan.name, wanted.traceParent, (traceParent) =>
+      tasks.enqueue(plan, input, { ...wanted, traceParent }),
     );
+    return this.#task<O>(plan, id);
   }
 
   /** A handle on a task of whatever machine; whether there is one is found out by what is asked. */
@@ -136,16 +131,19 @@ export class Fleet implements AsyncDisposable {
     input: NoInfer<I>,
     options?: StartOptions,
   ): Promise<Run<O>> {
-    const plan = this.#registered(machine);
-    const id = await this.#parts.engine.startRun(plan, input, keyOption(options?.key));
-    return this.#handle<O>(plan, id);
+    return this.#startRun<O>(this.#registered(machine), input, options);
   }
 
   /** Starts a run of the newest version of a machine known by name only. */
   async startByName(name: string, input: unknown, options?: StartOptions): Promise<Run> {
-    const plan = this.#parts.registry.newest(name);
-    const id = await this.#parts.engine.startRun(plan, input, keyOption(options?.key));
-    return this.#handle(plan, id);
+    return this.#startRun(this.#parts.registry.newest(name), input, options);
+  }
+
+  async #startRun<O>(plan: Plan, input: unknown, options?: StartOptions): Promise<Run<O>> {
+    const { engine, tracing } = this.#parts;
+    const trace = tracing?.traceParent();
+    const id = await engine.startRun(plan, input, keyOption(options?.key), trace);
+    return this.#handle<O>(plan, id);
   }
 
   /** A handle on a run known by id, typed by the machine it belongs to. */
@@ -205,7 +203,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   async #drain(budgetMs: number): Promise<DrainReport> {
-    const { engine, member, clock } = this.#parts;
+    const { engine, member, clock, tracing } = this.#parts;
     const begunMs = clock.monotonicMs();
     if (member) {
       await member.drain(budgetMs, async (leftMs) => {
@@ -213,7 +211,7 @@ export class Fleet implements AsyncDisposable {
       });
     }
     const report = await engine.drain(Math.max(0, budgetMs - (clock.monotonicMs() - begunMs)));
-    await Promise.all([this.#server?.stop(), member?.closed]);
+    await Promise.all([this.#server?.stop(), member?.closed, tracing?.end()]);
     return report;
   }
 
@@ -257,40 +255,26 @@ export class Fleet implements AsyncDisposable {
   }
 
   #task<O>(plan: Plan | undefined, id: RunId): Task<O> {
+    const { clock } = this.#parts;
     const { tasks } = this.#member('a task');
     return {
       id,
       result: (options) =>
-        this.#result(plan, id, (until) => tasks.ending(id, until), options) as Promise<O>,
+        awaitResult(clock, plan, id, (until) => tasks.ending(id, until), options) as Promise<O>,
       cancel: (reason = 'cancelled by request') => tasks.cancel(id, String(reason).slice(0, 1_000)),
       reschedule: (runAt) => tasks.reschedule(id, dueOf(runAt)),
     };
   }
 
   #handle<O>(plan: Plan | undefined, id: RunId): Run<O> {
-    const { engine } = this.#parts;
+    const { engine, clock } = this.#parts;
     return {
       id,
       result: (options) =>
-        this.#result(plan, id, (until) => engine.ending(id, until), options) as Promise<O>,
+        awaitResult(clock, plan, id, (until) => engine.ending(id, until), options) as Promise<O>,
       cancel: (reason = 'cancelled by request') =>
         engine.cancel(id, String(reason).slice(0, 1_000)),
     };
-  }
-
-  async #result(
-    plan: Plan | undefined,
-    id: RunId,
-    ending: (until: AbortSignal | undefined) => ReturnType<Parts['engine']['ending']>,
-    { timeout, signal }: WaitOptions = {},
-  ): Promise<unknown> {
-    const timeoutMs = timeout === undefined ? undefined : durationOption('timeout', timeout);
-    const until = untilOf(this.#parts.clock, id, { timeoutMs, signal });
-    try {
-      return await resultOf(plan, id, await ending(until.signal));
-    } finally {
-      until.forget();
-    }
   }
 }
 

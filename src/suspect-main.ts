@@ -19,7 +19,8 @@ const machines: Machine[] = [];
 for (const file of orders.modules) {
   machines.push(...machinesOf(await loadModule(file)));
 }
-listen('pod.registered', ({ pod }) => process.send?.({ pod }));
+// Whoever started this may have died while it was loaded, and hears nothing then.
+listen('pod.registered', ({ pod }) => process.connected && process.send?.({ pod }));
 
 const { store, dataDir, isPooled, claimMode, podName, heartbeat, silence, resultBytesMax } = orders;
 const { changedMachines } = orders;
@@ -41,6 +42,7 @@ const fleet = await createFleet({
 governProcess(fleet);
 const end = () => fleet.drain({ budget: '10s' }).then(() => process.exit(0));
 process.on('disconnect', end);
+if (!process.connected) void end();
 
 const routes = fleet.status.machines.filter((route) => !route.startsWith('recovery/'));
 let idleLooks = 0;

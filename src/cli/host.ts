@@ -2,6 +2,7 @@
 import type { Config } from '../config/index.ts';
 import type { Machine } from '../machine/index.ts';
 import { createFleet, type Fleet } from '../main.ts';
+import { MESSAGES_VARIABLE, OTEL_VARIABLE, type Tracing, tracingOf } from '../telemetry/tracing.ts';
 
 export interface HostOptions {
   /** Takes runs in and leaves them to the next process; else they are executed and served. */
@@ -14,7 +15,7 @@ export interface HostOptions {
   readonly takesOver?: boolean;
 }
 
-export function openFleet(
+export async function openFleet(
   config: Config,
   machines: readonly Machine[],
   { isIdle = false, hasStore = false, takesOver = false, modules }: HostOptions = {},
@@ -29,10 +30,17 @@ export function openFleet(
     activeRunsMax,
     isIdle,
     socket: !isIdle,
+    tracing: (await tracingBy(config)) ?? false,
     ...(hasStore && config.store !== undefined ? storeOf(config) : {}),
     handover: takesOver ? config.handover : undefined,
     modules,
   });
+}
+
+/** What the config says counts as if a variable had said it. */
+export function tracingBy({ otel, otelMessages }: Config): Promise<Tracing | undefined> {
+  const said = { [OTEL_VARIABLE]: otel, [MESSAGES_VARIABLE]: otelMessages };
+  return tracingOf({ ...process.env, ...said });
 }
 
 function storeOf(config: Config) {

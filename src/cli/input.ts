@@ -1,6 +1,7 @@
 /** Inputs, keys and times as somebody typed them, or put them into a file. */
 import { createReadStream, statSync } from 'node:fs';
 import { KEY_LENGTH_MAX } from '../config/index.ts';
+import { traceParentOption } from '../config/options.ts';
 import { type Duration, describeError, encodeJson, parseDuration, show } from '../ground/index.ts';
 import type { Due } from '../store/index.ts';
 import type { Options } from './command.ts';
@@ -131,4 +132,21 @@ export function readPriority(text: unknown, where = '--priority'): number | unde
   throw new UsageError(
     `${where} must be a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}, got ${show(text)}`,
   );
+}
+
+export function readTraceParent(text: unknown, where = '--trace-parent'): string | undefined {
+  try {
+    return traceParentOption(text, where);
+  } catch (cause) {
+    throw new UsageError((cause as Error).message, { cause });
+  }
+}
+
+/** Somebody else's variable: one that makes no sense is no reason to refuse anything. */
+export function inheritedTraceParent(env: NodeJS.ProcessEnv): string | undefined {
+  try {
+    return traceParentOption(env['TRACEPARENT']);
+  } catch {
+    return undefined;
+  }
 }

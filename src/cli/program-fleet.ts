@@ -51,6 +51,7 @@ function addTasks(add: Add): void {
     .option('--priority <number>', 'higher goes first; 0 where nothing is said')
     .option('--run-at <when>', "due after a duration such as '10m', or at a time with its zone")
     .option('--queue <name>', "'default' where nothing is said")
+    .option('--trace-parent <context>', "whose trace it is wanted by; TRACEPARENT's by default")
     .option('--wait', 'wait until it has ended, and print its output')
     .option('--timeout <duration>', "how long --wait waits, such as '30s'")
     .option('--dry-run', 'check the input, and enqueue nothing')

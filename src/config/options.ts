@@ -20,3 +20,12 @@ export function durationOption(name: string, value: Duration): number {
   if (ms !== undefined) return ms;
   throw new TypeError(`${name} must be a duration such as '30s' or '7d', got ${show(value)}`);
 }
+
+const TRACE_PARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** As W3C writes it. */
+export function traceParentOption(value: unknown, name = 'traceParent'): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' && TRACE_PARENT.test(value)) return value;
+  throw new TypeError(`${name} must be like 00-<32 hex digits>-<16>-01, got ${show(value)}`);
+}

@@ -21,6 +21,8 @@ export type ClaimMode = (typeof CLAIM_MODES)[number];
 
 export const CHANGED_MACHINES = ['refuse', 'warn'] as const;
 
+export const SWITCHES = ['on', 'off'] as const;
+
 export interface Settings {
   /** Where the journal and the socket live. */
   readonly dataDir: string;
@@ -50,6 +52,10 @@ export interface Settings {
   readonly changedMachines: (typeof CHANGED_MACHINES)[number] | undefined;
   /** Where probes and metrics are answered; undefined: nowhere. */
   readonly healthListen: string | undefined;
+  /** Whether runs are traced; where nothing is said the standard variables decide. */
+  readonly otel: (typeof SWITCHES)[number] | undefined;
+  /** Whether the text of errors is told in traces. */
+  readonly otelMessages: (typeof SWITCHES)[number] | undefined;
   readonly logLevel: LogLevel;
   /** `auto` is pretty on a terminal and JSON elsewhere. */
   readonly logFormat: LogFormat;
@@ -83,6 +89,8 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     claimMode: { default: undefined, read: oneOf(CLAIM_MODES) },
     changedMachines: { default: undefined, read: oneOf(CHANGED_MACHINES) },
     healthListen: { default: undefined, read: address },
+    otel: { default: undefined, read: oneOf(SWITCHES) },
+    otelMessages: { default: undefined, read: oneOf(SWITCHES) },
     logLevel: { default: DEFAULTS.logLevel, read: oneOf(LOG_LEVELS) },
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
     logPhases: { default: DEFAULTS.logPhases, read: oneOf(LOG_PHASES) },

@@ -107,22 +107,26 @@ export class Canceller {
     const last = records.at(-1)!;
     const [attempt, at] = [attemptOf(records), this.#clock.now()];
     const ending: Ending = { outcome: 'cancelled', state: last.state, reason };
-    await this.#journal.append({
+    const event = { type: 'CANCELLED', reason } as const;
+    const [seq, epoch, state] = [last.seq + 1, this.#journal.boot, 'cancelled'];
+    const { hash } = await this.#journal.append({
       run: id,
-      seq: last.seq + 1,
+      seq,
       at,
-      epoch: this.#journal.boot,
-      event: { type: 'CANCELLED', reason },
-      state: 'cancelled',
+      epoch,
+      event,
+      state,
       prevHash: last.hash,
       closes: { machine, version, key, startedAt, attempt, ending },
       wakeAt: null,
     });
     this.#runs.end(id, ending);
+    const of = { run: id, machine, version };
+    const standing = { generation: undefined, epoch, seq, hash };
+    const how = { at, event, prevHash: last.hash, from: last.state, state, startedAt, attempt };
+    tell('run.recorded', () => ({ ...of, ...standing, ...how }));
     tell('run.finished', () => ({
-      run: id,
-      machine,
-      version,
+      ...of,
       outcome: ending.outcome,
       state: ending.state,
       reason,

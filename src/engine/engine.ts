@@ -22,6 +22,7 @@ import { DrainingError } from './errors.ts';
 import { Holder } from './holder.ts';
 import { interruptionOf } from './interruption.ts';
 import { closeJournal } from './last-words.ts';
+import { tellLeft, tellResumed } from './left-behind.ts';
 import { isOurs, type LiveRun, mustWait, ofRun, wakeAtOf } from './live-run.ts';
 import type { DrainReport, EngineOptions, Load } from './options.ts';
 import { perform } from './perform.ts';
@@ -103,6 +104,7 @@ export class Engine {
     const { id, boot, alarms } = this.#journal;
     tell('engine.started', () => ({ journal: id, boot, slots: this.#options.slots }));
     for (const alarm of alarms) tell('journal.alarm', () => alarm);
+    this.#runs.seenAt = tellLeft(this.#journal);
     try {
       // The first of many go on while the last of them are still being read; but few, for whatever
       // these write keeps the others from being taken up.
@@ -118,8 +120,8 @@ export class Engine {
   }
 
   /** Starts a run, or finds the one that has this key. Resolves when its start is durable. */
-  startRun(plan: Plan, input: unknown, key?: string | undefined): Promise<RunId> {
-    return this.#starter.start(plan, input, key);
+  startRun(plan: Plan, input: unknown, key?: string, trace?: string): Promise<RunId> {
+    return this.#starter.start(plan, input, key, trace);
   }
 
   /** Cancels a run in whatever state. The first cancel wins; an ended run keeps its outcome. */
@@ -232,24 +234,22 @@ export class Engine {
     if (found.kind === 'setAside') return putAside(this.#runs, found);
     if (found.kind === 'succeeds') return this.#successor.take(found);
     const { run, wasInterrupted, waitMs } = found;
-    const { at, attempt } = run.state;
     this.#runs.setAside.delete(run.id);
     this.#runs.live.set(run.id, run);
     run.shadow = this.#options.shadow?.(run);
-    tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
+    tellResumed(run, found, this.#runs.seenAt);
     if (!wasInterrupted) return this.#wait(run, waitMs);
     this.#countInterruption(run).catch((error) => this.#stopDriving(run, error));
   }
 
-  /** The records of a run that waits were looked at, and cannot be trusted. */
+  /** Its records were looked at while it waits, and cannot be trusted. */
   quarantineAsleep(row: RunRow, reason: string): void {
     quarantineAsleep(this.#runs, row, reason);
   }
 
   /** An interrupted phase is a failed attempt, or a run that kills its process would do so for ever. */
   async #countInterruption(run: LiveRun): Promise<void> {
-    await this.#recorder.record(run, interruptionOf(run));
-    return this.#goOn(run);
+    return this.#recorder.record(run, interruptionOf(run)).then(() => this.#goOn(run));
   }
 
   /** A defect of ours, or a record that the journal refuses: this run stops, the others go on. */

@@ -3,18 +3,9 @@
  * after a restart of this process, and how they are let go of when they are no longer ours.
  */
 import { assert, type Clock, type RunId } from '../ground/index.ts';
+import { DamagedRunError, type Evidence, type Journal, type Opening } from '../journal/index.ts';
 import {
-  DamagedRunError,
-  type Evidence,
-  type Journal,
-  type Opening,
-  type StoredRecord,
-} from '../journal/index.ts';
-import {
-  type Ending,
-  type Interruption,
   originOf,
-  type Plan,
   parseInput,
   type RunEvent,
   type StartedEvent,
@@ -22,8 +13,9 @@ import {
   toldEnding,
 } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { carriedOver } from './carried.ts';
-import { type Beginning, beginningOf, type HeirPorts, heirOf, type Move, moveBy } from './heir.ts';
+import { carriedBy, endingHere, type GoingOn, type Taken } from './going-on.ts';
+import { type Beginning, beginningOf, type HeirPorts, heirOf, moveBy } from './heir.ts';
+import { ownerOf, tellLeftOf, tellResumed } from './left-behind.ts';
 import { LiveRun, limitWait, ofRun, waitMsOf } from './live-run.ts';
 import { isBetween, type LocalHold, limitBy, type Offer, takenBy } from './offer.ts';
 import type { Recorder } from './recorder.ts';
@@ -75,7 +67,7 @@ export class Holder {
   }
 
   async #beginAs(offer: Offer, { plan, input, carried }: Beginning): Promise<void> {
-    const { id, tie, pod, key } = offer;
+    const { id, tie, pod, key, trace } = offer;
     const { clock } = this.#ports;
     const answer = parseInput(clock, plan, input);
     const parsed = answer instanceof Promise ? await answer : answer;
@@ -91,6 +83,7 @@ export class Holder {
       from: plan.version === offer.version ? undefined : offer.version,
       pod,
       generation: tie.generation,
+      trace,
       carried,
     };
     const run = new LiveRun(id, plan, key, tie.epoch, startState(plan, event, now), tie);
@@ -99,13 +92,17 @@ export class Holder {
     const { name: machine, version } = plan;
     const { generation } = tie;
     await this.#open(run, event, { machine, version, key, generation });
-    tell('run.started', () => ({ run: id, machine, version, epoch: run.epoch, key }));
+    if (offer.interruption === 'cut') {
+      tell('run.lost', () => ({ ...ofRun(run), generation, epoch: tie.epoch }));
+    }
+    tell('run.started', () => ({ ...ofRun(run), epoch: run.epoch, key }));
     this.#drive(run, false);
   }
 
   async #takeOver({ id, tie, pod, rows, ...offer }: Offer): Promise<void> {
     const { journal, clock } = this.#ports;
     const records = journal.decode(id, rows);
+    if (offer.interruption === 'cut') tellLeftOf(id, tie.generation, () => records);
     const { machine, version } = originOf(records);
     tie.standsUnder(version);
     const answer = heirOf(this.#ports, id, tie.epoch, records);
@@ -129,7 +126,8 @@ export class Holder {
     const interruption = isBetween(run, last.event) ? undefined : known;
     await this.#open(run, takenBy(pod, interruption), opens);
     if (offer.isDue) run.waitedSeq = run.seq;
-    await this.#goOn(run, { interruption, waitMs, move, isDue: offer.isDue });
+    const seenAt = offer.lastBeats?.get(ownerOf(records) ?? '');
+    await this.#goOn(run, { interruption, waitMs, move, isDue: offer.isDue, records, seenAt });
   }
 
   async #open(run: LiveRun, event: RunEvent, opens: Opening): Promise<void> {
@@ -181,7 +179,7 @@ export class Holder {
     assert(found !== undefined, `run ${id} is held and not there`);
     const taken: Taken | undefined = found.kind === 'run' ? found : await this.#succeed(found, tie);
     if (!taken || tie.isOver) return;
-    const { run, waitMs, move } = taken;
+    const { run, waitMs, move, records } = taken;
     if (run.state.ending) return tie.ended(run.state.ending);
     // Whether it was inside is known here; whether that counts, from how its last owner ended.
     const wasInside = runs.wasOpen.delete(id) || taken.wasInterrupted;
@@ -195,7 +193,7 @@ export class Holder {
     // An older line may have been where the new one has no state: then the upgrade tells all there is.
     const isUpgraded = move?.event.type === 'UPGRADED';
     if (!isUpgraded) await recorder.record(run, takenBy(pod, interruption));
-    await this.#goOn(run, { interruption, waitMs, move });
+    await this.#goOn(run, { interruption, waitMs, move, records, seenAt: runs.seenAt });
   }
 
   /** One whose version is not here: as a newer one has it, where there is one. */
@@ -258,18 +256,23 @@ export class Holder {
     return this.#ports.journal.rows(id);
   }
 
+  /** The store has what this disk has of it: whatever was not told of it can be told now. */
+  tellLeft(id: RunId, generation: number): void {
+    tellLeftOf(id, generation, () => this.#ports.journal.history(id));
+  }
+
   /** Under its new version first, where it has come to one: TAKEN alone binds it to none. */
-  async #goOn(run: LiveRun, { interruption, waitMs, move, isDue }: GoingOn): Promise<void> {
+  async #goOn(run: LiveRun, how: GoingOn): Promise<void> {
+    const { interruption, waitMs, move, isDue, records, seenAt } = how;
     if (move) {
       await moveBy(this.#ports.recorder, run, move, interruption);
       if (run.isLost || this.#ports.runs.isClosed) return;
       if (isDue) run.waitedSeq = run.seq;
     }
-    const { at, attempt } = run.state;
     // An upgraded step begins anew, with its check: whatever was interrupted is of the former line.
     const isUpgraded = move?.event.type === 'UPGRADED';
     const wasInterrupted = interruption === 'cut' && !isUpgraded;
-    tell('run.resumed', () => ({ ...ofRun(run), state: at, attempt, wasInterrupted }));
+    tellResumed(run, { records, wasInterrupted }, seenAt);
     this.#drive(run, wasInterrupted, isUpgraded ? undefined : waitMs);
   }
 
@@ -278,23 +281,4 @@ export class Holder {
     const driven = wasInterrupted ? countInterruption(run) : goOn(run, waitMs);
     driven.catch((error) => onFailed(run, error));
   }
-}
-
-interface GoingOn {
-  readonly interruption: Interruption | undefined;
-  readonly waitMs: number | undefined;
-  readonly move: Move | undefined;
-  readonly isDue?: boolean | undefined;
-}
-
-type Taken = Omit<Extract<Resumption, { readonly kind: 'run' }>, 'kind'> & {
-  readonly move?: Move | undefined;
-};
-
-function carriedBy(plan: Plan, records: readonly StoredRecord[] | undefined) {
-  return records && carriedOver(plan, records);
-}
-
-function endingHere(journal: Journal, id: RunId): Ending | undefined {
-  return journal.find(id)?.ending;
 }

@@ -118,6 +118,11 @@ export function ofRun(run: LiveRun): {
   return { run: run.id, machine: run.plan.name, version: run.plan.version, epoch: run.epoch };
 }
 
+/** Where it stands, as events tell it. */
+export function standingOf({ tie, epoch, seq, hash }: LiveRun) {
+  return { generation: tie?.generation, epoch, seq, hash };
+}
+
 /** Whether the run is still for its own loop to move: not ended, and no cancel has taken it over. */
 export function isOurs(run: LiveRun): boolean {
   return run.cancelReason === undefined && !run.isLost && !isFinal(run.state.at);

@@ -22,6 +22,10 @@ export interface Offer extends Carried {
   readonly interruption: Interruption | undefined;
   /** Whatever its last record waits for is over. */
   readonly isDue: boolean;
+  /** Pods that have died lately, and when each was last heard of; only where somebody wants to know. */
+  readonly lastBeats?: ReadonlyMap<string, number> | undefined;
+  /** The trace context of whoever wanted it. */
+  readonly trace: string | undefined;
   /** How old it is where nobody has given it a deadline. */
   readonly ageMs?: number | undefined;
   /** The records of an earlier generation whose finished steps count; none where nobody had begun it. */

@@ -16,7 +16,7 @@ import { PhaseAnswerError } from './errors.ts';
 import { exhaustedBy } from './interruption.ts';
 import { hush, judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
 import { type Limit, limitOf } from './limit.ts';
-import { followDeadline, type GiveUp, type LiveRun, type RunView } from './live-run.ts';
+import { followDeadline, type GiveUp, type LiveRun, type RunView, standingOf } from './live-run.ts';
 import { type Answer, type CallJudge, type PerformPorts, PhaseCall } from './phase-call.ts';
 import { PhaseContext } from './phase-context.ts';
 
@@ -81,8 +81,8 @@ function performPhase(
     phase: isProbe ? 'probe' : phase,
     attempt: run.state.attempt,
   };
-  tell('phase.started', () => of);
-  const context = new PhaseContext(run, view, of, ports.limits);
+  tell('phase.started', () => ({ ...of, ...standingOf(run), at: ports.clock.now() }));
+  const context = new PhaseContext(run, view, of, ports);
   const limit = limitOf(ports.clock, run, step.policy[called].timeoutMs);
   const call = new PhaseCall(ports, run, step, step.policy[phase], of, limit, context, JUDGE);
   return call.make(step.functions[called]!);

@@ -2,12 +2,17 @@
  * What a handler gets. Most handlers use a few of these things, so those that cost something are
  * made when they are first looked at.
  */
-import { freezeDeep, hash, type RunId } from '../ground/index.ts';
+import { type Clock, freezeDeep, hash, type RunId } from '../ground/index.ts';
 import type { Awaitable, Log, Phase, StepContext, UseOptions } from '../machine/index.ts';
-import { type OfPhase, tell } from '../telemetry/events.ts';
+import { isHeard, type OfPhase, tell } from '../telemetry/events.ts';
 import type { Limits } from '../throttle/index.ts';
 import { textOf } from './judge.ts';
 import type { LiveRun, RunView } from './live-run.ts';
+
+interface ContextPorts {
+  readonly clock: Clock;
+  readonly limits: Limits;
+}
 
 export class PhaseContext implements StepContext<unknown, unknown> {
   readonly input: unknown;
@@ -17,12 +22,12 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   readonly fencingToken: number;
   readonly #run: LiveRun;
   readonly #of: OfPhase;
-  readonly #limits: Limits;
+  readonly #ports: ContextPorts;
   #controller: AbortController | undefined;
   #abortedBy: unknown;
   #isAborted = false;
 
-  constructor(run: LiveRun, view: RunView, of: OfPhase, limits: Limits) {
+  constructor(run: LiveRun, view: RunView, of: OfPhase, ports: ContextPorts) {
     this.input = view.input;
     this.state = view.state;
     this.runId = run.id;
@@ -30,7 +35,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
     this.fencingToken = run.epoch;
     this.#run = run;
     this.#of = of;
-    this.#limits = limits;
+    this.#ports = ports;
   }
 
   /** Frozen, so that what validate does to it is not seen by persist, as after a restart. */
@@ -65,7 +70,19 @@ export class PhaseContext implements StepContext<unknown, unknown> {
 
   get use(): StepContext<unknown, unknown>['use'] {
     return <T>(api: string, call: () => Awaitable<T>, _options?: UseOptions): Promise<T> =>
-      this.#limits.use(api, call, this.signal);
+      this.#ports.limits.use(api, this.#timed(api, call), this.signal);
+  }
+
+  /** Tells how long leave to call took, where it took any time and somebody wants to know. */
+  #timed<T>(api: string, call: () => T): () => T {
+    if (!isHeard('throttle.waited')) return call;
+    const { clock } = this.#ports;
+    const begunMs = clock.monotonicMs();
+    return () => {
+      const elapsedMs = clock.monotonicMs() - begunMs;
+      if (elapsedMs >= 1) tell('throttle.waited', () => ({ ...this.#of, api, elapsedMs }));
+      return call();
+    };
   }
 
   get progress(): (fraction: number, note?: string) => void {

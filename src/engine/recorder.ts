@@ -3,7 +3,7 @@ import { assert, type Clock } from '../ground/index.ts';
 import type { Entry, Journal, Opening } from '../journal/index.ts';
 import { advance, type Ending, type Plan, type RunEvent, type RunState } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { errorOf, type LiveRun } from './live-run.ts';
+import { errorOf, type LiveRun, ofRun, standingOf } from './live-run.ts';
 import type { RunTable } from './run-table.ts';
 import type { WrittenRecord } from './tie.ts';
 import { Waits } from './waits.ts';
@@ -132,6 +132,7 @@ export class Recorder {
 function written(run: LiveRun, entry: Entry, { hash, data }: Written): void {
   run.hash = hash;
   run.seq = entry.seq;
+  tellRecorded(run, entry);
   const { tie, shadow } = run;
   if (!tie && !shadow) return;
   const { seq, at, epoch, event, state } = entry;
@@ -142,6 +143,17 @@ function written(run: LiveRun, entry: Entry, { hash, data }: Written): void {
   const record = { seq, at, epoch, event: event.type, state, data, hash };
   shadow?.recorded(record);
   tie?.recorded(record);
+}
+
+export function tellRecorded(run: LiveRun, entry: Entry): void {
+  const { at, epoch, event, state, prevHash } = entry;
+  // What was on its way to the disk when the run was lost counts for nothing.
+  if (run.isLost && event.type !== 'INTERRUPTED') return;
+  tell('run.recorded', () => {
+    const { at: from, startedAt, attempt } = run.state;
+    const how = { epoch, at, event, prevHash, from, state, startedAt, attempt };
+    return { ...ofRun(run), ...standingOf(run), ...how };
+  });
 }
 
 function letGo(run: LiveRun): void {

@@ -30,6 +30,7 @@ export type Resumption =
       readonly isOwed: boolean;
       /** How long the wait was to be when it was recorded, if it waits. */
       readonly waitMs: number | undefined;
+      readonly records: readonly StoredRecord[];
     }
   /** Its version is not here; a newer one may go on with it, which is yet to be recorded. */
   | {
@@ -159,7 +160,7 @@ export function resumed(
     // Nobody knows whether the phase had begun, so the real resource is asked.
     run.state = { ...run.state, mustProbe: true };
   }
-  return { kind: 'run', run, wasInterrupted, isOwed, waitMs: waitMsOf(run, records) };
+  return { kind: 'run', run, wasInterrupted, isOwed, waitMs: waitMsOf(run, records), records };
 }
 
 function copied({ journal }: NonNullable<Journal['copyOf']>): string {

@@ -24,6 +24,8 @@ export class RunTable {
   /** Runs of a version that is not here: who goes on with them is being found out and recorded. */
   readonly succeeding = new Map<RunId, Promise<void>>();
   readonly #waiters = new Map<RunId, Set<Waiter>>();
+  /** The last sign of life of the process before this one, where somebody wants to know. */
+  seenAt: number | undefined = undefined;
   /** The process is on its way out: no run begins, and none begins another phase. */
   isDraining = false;
   /** The journal is, or is about to be, closed: nothing is recorded any more. */

@@ -6,6 +6,7 @@ import { type Parsed, type Plan, parseInput, startState } from '../machine/index
 import { tell } from '../telemetry/events.ts';
 import { DrainingError, KeyConflictError, TooManyRunsError } from './errors.ts';
 import { LiveRun } from './live-run.ts';
+import { tellRecorded } from './recorder.ts';
 import type { RunTable } from './run-table.ts';
 import { inputView } from './view.ts';
 
@@ -29,15 +30,20 @@ export class Starter {
     this.#ports = ports;
   }
 
-  async start(plan: Plan, input: unknown, key: string | undefined): Promise<RunId> {
+  async start(
+    plan: Plan,
+    input: unknown,
+    key: string | undefined,
+    trace?: string | undefined,
+  ): Promise<RunId> {
     this.#refuse();
     const what = `the input of ${plan.name}`;
     const stored = settleJson(input, what, this.#ports.resultBytesMax);
     const answer = parseInput(this.#ports.clock, plan, stored);
     const parsed = answer instanceof Promise ? await answer : answer;
     return key === undefined
-      ? await this.#startNew(plan, stored, parsed, key)
-      : await this.#startByKey(plan, stored, parsed, key);
+      ? await this.#startNew(plan, stored, parsed, key, trace)
+      : await this.#startByKey(plan, stored, parsed, key, trace);
   }
 
   #refuse(): void {
@@ -47,14 +53,20 @@ export class Starter {
     if (runs.live.size >= activeRunsMax) throw new TooManyRunsError(activeRunsMax);
   }
 
-  async #startByKey(plan: Plan, input: Json, parsed: Parsed, key: string): Promise<RunId> {
+  async #startByKey(
+    plan: Plan,
+    input: Json,
+    parsed: Parsed,
+    key: string,
+    trace: string | undefined,
+  ): Promise<RunId> {
     const { journal, clock, retentionMs } = this.#ports;
     const place = `${plan.name}\n${key}`;
     // Two starts with one key may come before the first is durable: the second waits for the first.
     while (this.#starting.has(place)) await this.#starting.get(place)?.catch(() => undefined);
     const known = journal.findByKey(plan.name, key, clock.now() - retentionMs);
     if (known) return this.#sameRun(known, input, key);
-    const started = this.#startNew(plan, input, parsed, key);
+    const started = this.#startNew(plan, input, parsed, key, trace);
     this.#starting.set(place, started);
     try {
       return await started;
@@ -77,6 +89,7 @@ export class Starter {
     input: Json,
     parsed: Parsed,
     key: string | undefined,
+    trace: string | undefined,
   ): Promise<RunId> {
     // A schema may have taken its time, and many may have come at once: so it is asked again here.
     this.#refuse();
@@ -90,6 +103,7 @@ export class Starter {
       input,
       key,
       deadlineAt: plan.runTimeoutMs === undefined ? undefined : now + plan.runTimeoutMs,
+      trace,
     } as const;
     const state = startState(plan, event, now);
     const run = new LiveRun(mintRunId(), plan, key, journal.boot, state);
@@ -97,7 +111,7 @@ export class Starter {
     runs.live.set(run.id, run);
     run.isAppending = true;
     try {
-      const appended = await journal.append({
+      const entry = {
         run: run.id,
         seq: 0,
         at: now,
@@ -108,13 +122,14 @@ export class Starter {
         opens: { machine: plan.name, version: plan.version, key },
         closes: undefined,
         wakeAt: undefined,
-      });
-      run.hash = appended.hash;
+      };
+      run.hash = (await journal.append(entry)).hash;
+      run.seq = 0;
+      tellRecorded(run, entry);
     } catch (error) {
       runs.live.delete(run.id);
       throw error;
     }
-    run.seq = 0;
     run.isAppending = false;
     tell('run.started', () => ({
       run: run.id,

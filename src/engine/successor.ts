@@ -70,7 +70,7 @@ export class Successor {
     const taken: Taken =
       event.type === 'ADVANCED'
         ? resumed(run, records, evidence)
-        : { kind: 'run', run, wasInterrupted: false, isOwed: false, waitMs: undefined };
+        : { kind: 'run', run, wasInterrupted: false, isOwed: false, waitMs: undefined, records };
     runs.live.set(run.id, run);
     await recorder.record(run, { ...event, ...cutOff(taken) });
     if (runs.isClosed) return;

@@ -8,7 +8,7 @@ import { describeError, FleetqError, isRunId, type RunId } from '../ground/index
 import { type EventRow, UnknownRecordError } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { ClaimedTask, Segment, Store } from '../store/index.ts';
-import { tell } from '../telemetry/events.ts';
+import { isHeard, tell } from '../telemetry/events.ts';
 import { BadTaskError, ClaimLostError } from './errors.ts';
 import { HeldRun, type Keeper } from './held-run.ts';
 import { rowsOf } from './history.ts';
@@ -16,7 +16,7 @@ import type { Holdings } from './holdings.ts';
 import { inputOf } from './task-input.ts';
 
 export interface AcceptorPorts {
-  readonly store: Pick<Store, 'histories'>;
+  readonly store: Pick<Store, 'histories' | 'pods'>;
   readonly engine: Engine;
   readonly registry: Registry;
   readonly holdings: Holdings;
@@ -41,10 +41,13 @@ export class Acceptor {
     const fresh = tasks.filter(({ task, epoch }) => !holdings.has(task, epoch));
     await adoptLocal(fresh.filter(({ pinnedTo }) => pinnedTo === journal));
     const unknown = fresh.filter(({ pinnedTo }) => pinnedTo !== journal);
-    const segments = await this.#loadHistories(unknown);
+    const [segments, beats] = await Promise.all([
+      this.#loadHistories(unknown),
+      this.#lastBeats(unknown),
+    ]);
     // The answer may have come so late that the next life of this pod has them.
     if (keeper.isDead) return;
-    await Promise.all(unknown.map((task) => this.#acceptOrFail(task, segments)));
+    await Promise.all(unknown.map((task) => this.#acceptOrFail(task, segments, beats)));
   }
 
   async #loadHistories(tasks: readonly ClaimedTask[]): Promise<ReadonlyMap<string, Segment[]>> {
@@ -65,7 +68,19 @@ export class Acceptor {
     return found;
   }
 
-  async #acceptOrFail(task: ClaimedTask, segments: ReadonlyMap<string, Segment[]>): Promise<void> {
+  /** When whoever died with a task was last heard of; not asked where nobody wants to know. */
+  async #lastBeats(tasks: readonly ClaimedTask[]): Promise<LastBeats> {
+    const isCut = tasks.some(({ interruption }) => interruption === 'cut');
+    if (!isCut || !isHeard('run.left')) return undefined;
+    const pods = await this.#ports.store.pods().catch(() => []);
+    return new Map(pods.map(({ pod, beatAt }) => [pod, beatAt]));
+  }
+
+  async #acceptOrFail(
+    task: ClaimedTask,
+    segments: ReadonlyMap<string, Segment[]>,
+    lastBeats: LastBeats,
+  ): Promise<void> {
     const { engine, holdings, keeper } = this.#ports;
     // An older claim of ours on the same task cannot stand any more.
     const before = holdings.get(task.task);
@@ -85,7 +100,7 @@ export class Acceptor {
       holdings.put(held);
       // It was claimed by other code on this host: whoever has its machine goes on with it.
       if (this.#isOfOtherCode(task)) return held.blocked(`no machine ${task.machine} is here`);
-      await this.#begin(task, held, rows, segments);
+      await this.#begin(task, held, rows, segments, lastBeats);
     } catch (error) {
       const held = holdings.get(task.task) ?? new HeldRun(task, leftAt(task), keeper);
       holdings.put(held);
@@ -106,6 +121,7 @@ export class Acceptor {
     held: HeldRun,
     rows: readonly EventRow[],
     segments: ReadonlyMap<string, Segment[]>,
+    lastBeats: LastBeats,
   ): Promise<void> {
     const { engine, pod } = this.#ports;
     checkId(task);
@@ -123,6 +139,8 @@ export class Acceptor {
       ageMs: task.ageMs,
       rows,
       interruption: task.interruption,
+      lastBeats,
+      trace: task.traceParent,
       // It left in order at its last record, so whatever that waited for is over.
       isDue: task.interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),
       carried:
@@ -149,6 +167,8 @@ export class Acceptor {
     return isRunId(task) && (newest === undefined || newest.version < version);
   }
 }
+
+type LastBeats = ReadonlyMap<string, number> | undefined;
 
 /** Of the first claim there ever is on a task: by the counter alone, or on the first timeline. */
 const FIRST_EPOCHS: readonly number[] = [1, 2 ** 32 + 1];

@@ -10,6 +10,7 @@ import type { Flush, Head, PodId, Store, TakenTask } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
 import { fenceProven } from './fence-proven.ts';
+import type { Forgetter } from './forgetter.ts';
 import { HeldRun, type Keeper } from './held-run.ts';
 import { segmentOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
@@ -22,6 +23,7 @@ export interface AdopterPorts {
   readonly acceptor: Acceptor;
   readonly holdings: Holdings;
   readonly keeper: Keeper;
+  readonly forgetter: Forgetter;
   readonly pod: PodId;
   readonly clock: Clock;
   readonly silentMs: number;
@@ -31,6 +33,8 @@ export interface AdopterPorts {
 interface Known {
   readonly hold: LocalHold;
   readonly isUsable: boolean;
+  /** The store had all of it before. */
+  readonly isStored: boolean;
   readonly last: { readonly seq: number; readonly hash: string; readonly state: string };
 }
 
@@ -44,7 +48,8 @@ export class Adopter {
   async adopt(predecessors: readonly PodId[]): Promise<void> {
     const { store, engine, clock, pod, silentMs, keeper } = this.#ports;
     const known = await this.#compare(await engine.held.localHolds());
-    let count = 0;
+    const begunMs = clock.monotonicMs();
+    const touched: TakenTask[] = [];
     let isAll = true;
     for (const from of predecessors) {
       const hasDied = await fenceProven(from, { store, clock, by: pod, budgetMs: silentMs });
@@ -56,16 +61,26 @@ export class Adopter {
         const taking = { from, by: pod, to: 'taker', countMax, crashed, spreadMs: 0 } as const;
         const taken = await store.take(taking);
         if (taken.length === 0) break;
-        count += taken.length;
+        touched.push(...taken);
         await this.#goOn(taken, known, hasDied);
       }
       // Whoever has since been fenced, or is to drain, is given nothing, however much there is.
       isAll = (await store.retire(from)) && isAll;
     }
+    // Of what was not taken, only that is sure to count which the store had already.
+    for (const { hold, isStored } of known.values()) {
+      if (isStored) engine.held.tellLeft(hold.run, hold.generation);
+    }
     // Whatever is left here was settled, or taken by others: the store has it. While a predecessor has
     // anything, only this journal knows which of it was open.
-    if (isAll) engine.held.forget([...known.keys()]);
-    tell('pod.adopted', () => ({ pod, pods: predecessors.length, runs: count }));
+    if (isAll) this.#ports.forgetter.forget([...known.keys()]);
+    tell('pod.adopted', () => ({
+      pod,
+      pods: predecessors.length,
+      runs: touched.length,
+      elapsedMs: clock.monotonicMs() - begunMs,
+      tasks: touched.map(({ task: run, generation }) => ({ run, generation })),
+    }));
   }
 
   /**
@@ -121,7 +136,7 @@ export class Adopter {
       const message = `the store has record ${head.lastSeq} of run ${run}, and the journal has not`;
       tell('journal.alarm', () => ({ kind: 'behindStore', message }));
     }
-    return { hold, isUsable, last };
+    return { hold, isUsable, isStored: from === written.length, last };
   }
 
   /** `hasDied`: nobody had fenced the predecessor, itself included. */
@@ -153,6 +168,7 @@ export class Adopter {
     const { engine, holdings, keeper, pod } = this.#ports;
     const held = new HeldRun(task, last, keeper);
     holdings.put(held);
+    engine.held.tellLeft(task.task, task.generation);
     const { interruption, deadlineMs, ageMs } = task;
     await engine.held.resume(task.task, held, { pod, interruption, deadlineMs, ageMs });
     if (task.control === 'cancel' && !held.isOver) {

@@ -4,7 +4,7 @@
  */
 import { type Cancel, type Clock, describeError } from '../ground/index.ts';
 import type { ArchiveAnswer, Segment, Store } from '../store/index.ts';
-import { tell } from '../telemetry/events.ts';
+import { isHeard, tell } from '../telemetry/events.ts';
 import type { HeldRun } from './held-run.ts';
 import type { Holdings } from './holdings.ts';
 
@@ -28,6 +28,9 @@ export class Archiver {
   #cancel: Cancel | undefined;
   #flushing: Promise<void> | undefined;
   #isStopped = false;
+  /** What was flushed since the last heartbeat that was taken. */
+  readonly #unproved: { readonly held: HeldRun; readonly seq: number; readonly atMs: number }[] =
+    [];
   /** When everybody's records were last sent, not only those somebody waited for. */
   #sentAllMs = Number.NEGATIVE_INFINITY;
 
@@ -115,11 +118,38 @@ export class Archiver {
     for (const { held, segment } of batch) {
       const answer = byTask.get(held.claim.task);
       if (answer && answer.kind !== 'held') this.#ports.onForked(held, answer.reason);
-      else this.#ports.holdings.unflushed -= held.archived(segment.lastSeq);
+      else this.#archived(held, segment.lastSeq);
       this.#resumeIfStored(held);
     }
-    tell('archive.flushed', () => ({ runs: batch.length, elapsedMs }));
+    tell('archive.flushed', () => ({
+      runs: batch.length,
+      elapsedMs,
+      tasks: batch.map(({ held: { claim } }) => ({
+        run: claim.task,
+        generation: claim.generation,
+      })),
+    }));
     return true;
+  }
+
+  #archived(held: HeldRun, seq: number): void {
+    const { holdings, clock } = this.#ports;
+    holdings.unflushed -= held.archived(seq);
+    if (!isHeard('run.archived')) return;
+    this.#unproved.push({ held, seq, atMs: clock.monotonicMs() });
+  }
+
+  /**
+   * A heartbeat that was sent then was taken. What was flushed before that is in the history for good;
+   * before it is known, somebody may have taken the runs over who has not seen it.
+   */
+  proved(sentMs: number): void {
+    const later = this.#unproved.findIndex(({ atMs }) => atMs >= sentMs);
+    const proved = this.#unproved.splice(0, later < 0 ? this.#unproved.length : later);
+    for (const { held, seq } of proved) {
+      const { task: run, generation } = held.claim;
+      if (!held.isOver) tell('run.archived', () => ({ run, generation, seq }));
+    }
   }
 
   /** A record may have been added while an earlier part was on its way: that one is waited for. */

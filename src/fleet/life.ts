@@ -15,6 +15,7 @@ import { Claimer } from './claimer.ts';
 import { Doubts } from './doubts.ts';
 import { ClaimLostError } from './errors.ts';
 import { fenceProven } from './fence-proven.ts';
+import { Forgetter } from './forgetter.ts';
 import type { Heart } from './heart.ts';
 import type { HeldRun, Keeper } from './held-run.ts';
 import { Holdings } from './holdings.ts';
@@ -53,6 +54,7 @@ export class Life implements Keeper {
   readonly #claimer: Claimer;
   readonly #sleepers: Sleepers;
   readonly #doubts: Doubts;
+  readonly #forgetter: Forgetter;
   isDead = false;
   isReady = false;
   isDraining = false;
@@ -65,6 +67,7 @@ export class Life implements Keeper {
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
     const holdings = this.holdings;
+    this.#forgetter = new Forgetter({ clock, engine, holdings, isOver: () => this.isDead });
     this.#doubts = new Doubts({
       count: () => holdings.size,
       isReady: () => this.isReady,
@@ -136,10 +139,10 @@ export class Life implements Keeper {
     // Its name may be that of a living process, in which it must take nothing from anybody.
     if (this.isDead) return;
     const { holdings, id: pod } = this;
-    const mine = { acceptor: this.#acceptor, holdings, keeper: this, pod };
-    const ports = { store, engine, clock, silentMs: times.silentMs, ...mine };
+    const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
+    const mine = { acceptor, holdings, forgetter, keeper, pod, silentMs: times.silentMs };
     const predecessors = seen.pods.map((before) => before.pod).filter((before) => before !== pod);
-    await new Adopter(ports).adopt(predecessors);
+    await new Adopter({ store, engine, clock, ...mine }).adopt(predecessors);
     if (this.isDead) return;
     await this.#ports.routes.look();
     if (this.isDead) return;
@@ -245,6 +248,7 @@ export class Life implements Keeper {
       return onDead(why);
     }
     this.#ports.engine.held.forget(this.holdings.certain(sentMs));
+    this.#archiver.proved(sentMs);
     this.watch.see(answer.fleet, clock.monotonicMs());
     this.capacity.feel(this.#ports.pressure());
     for (const { task, epoch, control, reason } of answer.controls) {
@@ -278,10 +282,7 @@ export class Life implements Keeper {
   #over(over: readonly HeldRun[], lost: ReadonlySet<HeldRun> = new Set()): void {
     for (const held of over) this.holdings.remove(held);
     this.holdings.doubt(lost, this.#ports.clock.monotonicMs());
-    // The answer may have come so late that the same task is here again: what is on the disk is that.
-    const isHere = ({ claim }: HeldRun) => this.holdings.get(claim.task) !== undefined;
-    const certain = over.filter((held) => !lost.has(held) && !isHere(held));
-    this.#ports.engine.held.forget(certain.map((held) => held.claim.task));
+    this.#forgetter.forget(over.filter((held) => !lost.has(held)).map(({ claim }) => claim.task));
     this.#claimer.roomed();
     this.#ports.onEnded();
   }

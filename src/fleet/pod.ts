@@ -15,7 +15,7 @@ import {
   runIdMint,
 } from '../ground/index.ts';
 import type { PodGlimpse, PodId } from '../store/index.ts';
-import { tell } from '../telemetry/events.ts';
+import { isHeard, type TouchedTask, tell } from '../telemetry/events.ts';
 import { announceMachines } from './announce.ts';
 import { Ladder } from './ladder.ts';
 import { Life } from './life.ts';
@@ -127,6 +127,7 @@ export class Pod {
     const begunMs = clock.monotonicMs();
     const quiet = this.#stopHints?.().catch(() => undefined);
     const life = this.#life;
+    const tasks = isHeard('pod.drained') ? touchedBy(life) : [];
     tell('pod.draining', () => ({ pod: life?.id ?? '', budgetMs }));
     // The store may be away: then its rows say "up" until the sweep finds them.
     const stopped = life
@@ -144,6 +145,8 @@ export class Pod {
       );
     await atMost(clock, Math.max(LAST_WORDS_MS, leftMs), Promise.all([ended, quiet]));
     life?.abandon();
+    const elapsedMs = clock.monotonicMs() - begunMs;
+    tell('pod.drained', () => ({ pod: life?.id ?? '', elapsedMs, tasks }));
   }
 
   /** Lets go at once; the rows are found by the sweep, or by the next process on this disk. */
@@ -229,4 +232,10 @@ export class Pod {
     this.#isJoining = false;
     if (!this.#isStopping && (this.#life?.isDead ?? true)) this.#again();
   }
+}
+
+function touchedBy(life: Life | undefined): TouchedTask[] {
+  return [...(life?.holdings.all() ?? [])].map(({ claim }) => {
+    return { run: claim.task, generation: claim.generation };
+  });
 }

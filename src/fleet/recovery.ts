@@ -7,7 +7,7 @@ import type {
   Worklist as StoreWorklist,
   TakenTask,
 } from '../store/index.ts';
-import { tell } from '../telemetry/events.ts';
+import { type RescuedTask, tell } from '../telemetry/events.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Life } from './life.ts';
 
@@ -121,6 +121,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
         spreadMs: SPREAD_MS,
       });
       tellTaken(pod, self(), known.get(pod), taken);
+      tellRescued(taken.map(({ task: run, ...of }) => ({ run, ...of })));
       return taken;
     },
     holdsAny: async (pod) => (await store.held(pod as PodId, '', 1, 0)).length > 0,
@@ -131,6 +132,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
       for (const { id, machine } of failed) {
         tell('task.failed', () => ({ run: id, machine, outcome: 'hopeless' }));
       }
+      tellRescued(failed.map(({ id: run, ...of }) => ({ run, ...of })));
       return failed.map(({ id, status }) => ({ task: id, status }));
     },
     prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX),
@@ -153,6 +155,15 @@ function tellTaken(
     if (status !== 'failed') continue;
     tell('task.failed', () => ({ run: task, machine, outcome: outcome ?? 'failed' }));
   }
+}
+
+function tellRescued(tasks: readonly RescuedTask[]): void {
+  if (tasks.length === 0) return;
+  tell('tasks.rescued', () => ({
+    tasks: tasks.map(({ run, generation, machine, version, status, outcome }) => {
+      return { run, generation, machine, version, status, outcome };
+    }),
+  }));
 }
 
 /**

@@ -153,7 +153,8 @@ export class Settler {
         lost.add(held);
         tell('claim.lost', () => ({ ...held.claim, run: held.claim.task, what: settlement.to }));
       } else {
-        tell('task.settled', () => ({ run: held.claim.task, to: settlement.to }));
+        const { task: run, ...of } = held.claim;
+        tell('task.settled', () => ({ run, ...of, to: settlement.to }));
       }
       over.push(held);
     }

@@ -114,6 +114,10 @@ export class JournalReader {
     return records.filter((record) => record.seq > afterSeq);
   }
 
+  recent(countMax: number): { run: string; at: number }[] {
+    return this.#prepared(sql.selectRecent).all(countMax) as { run: string; at: number }[];
+  }
+
   /** Whether retention has left the run its records. */
   hasEvents(run: RunId): boolean {
     return this.#prepared(sql.selectHasEvents).get(run) !== undefined;

@@ -88,6 +88,8 @@ export const selectEvents = `select ${EVENT_COLUMNS} from events where run = ? o
 /** run. */
 export const selectFirstEvent = `select ${EVENT_COLUMNS} from events where run = ? and seq = 0`;
 /** run. */
+export const selectRecent = `select run, at from events order by lsn desc limit ?`;
+/** run. */
 export const selectHasEvents = `select 1 from events where run = ? limit 1`;
 /**
  * JSON array of runs. Answers one of their last seqs, in the same order: a value each would take

@@ -188,6 +188,8 @@ export interface Journal {
   list(filter: RunFilter): RunRow[];
   /** The run's records after `afterSeq`; throws a DamagedRunError where they cannot be trusted. */
   history(run: RunId, afterSeq?: number): StoredRecord[];
+  /** Of the last records of all runs, whose they are and when they were written; newest first. */
+  recent(countMax: number): { readonly run: string; readonly at: number }[];
   /** Whether retention has left the run its records. */
   hasEvents(run: RunId): boolean;
   /** Runs to resume, in pages; those that sleep beyond `asleepUntil` are left to their timers. */

@@ -4,7 +4,7 @@
  */
 import { type Channel, channel } from 'node:diagnostics_channel';
 import type { ErrorInfo, RunId } from '../ground/index.ts';
-import type { Outcome, Phase } from '../machine/index.ts';
+import type { Outcome, Phase, RunEvent } from '../machine/index.ts';
 
 interface OfRun {
   readonly run: RunId;
@@ -17,6 +17,34 @@ export interface OfPhase extends OfRun {
   readonly step: string;
   readonly phase: Phase | 'probe';
   readonly attempt: number;
+}
+/** A record as the journal has it. */
+export interface PastRecord {
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  readonly event: RunEvent;
+  /** Where the run is after it. */
+  readonly state: string;
+  readonly hash: string;
+}
+/** Where a run stands, and in which of its lives; a run that was started here has no generation. */
+interface Standing {
+  readonly generation: number | undefined;
+  readonly epoch: number;
+  readonly seq: number;
+  readonly hash: string;
+}
+/** A task that something was done to, with its generation. */
+export interface TouchedTask {
+  readonly run: RunId;
+  readonly generation: number;
+}
+export interface RescuedTask extends TouchedTask {
+  readonly machine: string;
+  readonly version: number;
+  readonly status: string;
+  readonly outcome: string | undefined;
 }
 export type PhaseOutcome =
   | 'done'
@@ -52,7 +80,36 @@ export interface FleetqEvents {
     readonly state: string;
     readonly attempt: number;
     readonly wasInterrupted: boolean;
+    readonly generation: number | undefined;
+    /** What it has been through before this process took it up. */
+    readonly records: readonly PastRecord[];
+    /** The last sign of life of whoever had it before, where that is known. */
+    readonly seenAt: number | undefined;
   };
+  /** A record of it is durable here, and the run has moved on by it. */
+  'run.recorded': OfRun &
+    Standing & {
+      readonly at: number;
+      readonly event: RunEvent;
+      /** Of the record before it. */
+      readonly prevHash: string;
+      readonly from: string;
+      readonly state: string;
+      readonly startedAt: number;
+      /** Of the step it was at. */
+      readonly attempt: number;
+    };
+  /** The store has its records up to this one for good: whoever takes it over goes on from there. */
+  'run.archived': { readonly run: RunId; readonly generation: number; readonly seq: number };
+  /** Whoever had it has died, and may not have told what became of it since then. */
+  'run.left': {
+    readonly run: RunId;
+    readonly generation: number | undefined;
+    readonly records: readonly PastRecord[];
+    readonly since: number;
+  };
+  /** Whoever had it has died, and left nothing of it behind: it is begun anew. */
+  'run.lost': OfRun & { readonly generation: number | undefined; readonly epoch: number };
   /** A newer version goes on with it, since its line begins with what is recorded. */
   'run.advanced': OfRun & { readonly from: number; readonly state: string };
   /** A newer version has carried it over by its `upgrade`, and goes on with it at this state. */
@@ -64,6 +121,8 @@ export interface FleetqEvents {
     readonly dueAt: number;
     readonly reason: 'sleep' | 'retry';
   };
+  /** A handler had to wait for leave to call an API, and is let in, or gives up. */
+  'throttle.waited': OfPhase & { readonly api: string; readonly elapsedMs: number };
   'run.progressed': OfRun & { readonly fraction: number; readonly note: string | undefined };
   'run.finished': OfRun & {
     readonly outcome: Outcome;
@@ -73,7 +132,7 @@ export interface FleetqEvents {
     readonly attempt: number;
     readonly elapsedMs: number;
   };
-  'phase.started': OfPhase;
+  'phase.started': OfPhase & Standing & { readonly at: number };
   'phase.ended': OfPhase & {
     readonly outcome: PhaseOutcome;
     readonly elapsedMs: number;
@@ -115,7 +174,12 @@ export interface FleetqEvents {
   'task.blocked': { readonly run: RunId; readonly reason: string };
   /** It has failed without a run: its owners died too often, or nobody could ever run it. */
   'task.failed': { readonly run: RunId; readonly machine: string; readonly outcome: string };
-  'task.settled': { readonly run: RunId; readonly to: string };
+  'task.settled': {
+    readonly run: RunId;
+    readonly generation: number;
+    readonly epoch: number;
+    readonly to: string;
+  };
   /** Somebody else has the task: what this process did with it since counts for nothing. */
   'claim.lost': {
     readonly run: RunId;
@@ -128,7 +192,11 @@ export interface FleetqEvents {
   'claim.backedOff': { readonly waitMs: number };
   /** One statement, whatever came of each of its settlements. */
   'settle.answered': { readonly tasks: number; readonly elapsedMs: number };
-  'archive.flushed': { readonly runs: number; readonly elapsedMs: number };
+  'archive.flushed': {
+    readonly runs: number;
+    readonly elapsedMs: number;
+    readonly tasks: readonly TouchedTask[];
+  };
   /** Any call of the store by this process but its heartbeats; `failure` where it threw. */
   'store.answered': {
     readonly call: string;
@@ -154,7 +222,21 @@ export interface FleetqEvents {
     readonly deadlineMs: number | undefined;
     readonly failure: StoreFailure | undefined;
   };
-  'pod.adopted': { readonly pod: string; readonly pods: number; readonly runs: number };
+  'pod.adopted': {
+    readonly pod: string;
+    readonly pods: number;
+    readonly runs: number;
+    readonly elapsedMs: number;
+    readonly tasks: readonly TouchedTask[];
+  };
+  /** A recovery has given these tasks another status: back to the fleet, or a dead letter. */
+  'tasks.rescued': { readonly tasks: readonly RescuedTask[] };
+  /** The pod has told the store all it will tell; `tasks` are those it had in hand when it began to. */
+  'pod.drained': {
+    readonly pod: string;
+    readonly elapsedMs: number;
+    readonly tasks: readonly TouchedTask[];
+  };
   /** The deadline has passed without an answer: no phase of a claimed run begins. */
   'pod.alone': { readonly pod: string; readonly run: RunId };
   'pod.died': { readonly pod: string; readonly why: string };
@@ -179,6 +261,8 @@ export interface FleetqEvents {
   /** More than half of the fleet is missing: that is an outage, and counts as nobody's crash. */
   'fleet.outage': { readonly missing: number; readonly pods: number };
   'recovery.failed': { readonly chore: string; readonly error: ErrorInfo };
+  /** Nobody takes the spans of this process; said once, until somebody does again. */
+  'traces.failed': { readonly error: ErrorInfo };
   'pod.draining': { readonly pod: string; readonly budgetMs: number };
   /** Nobody can reach this process from outside; its runs go on all the same. */
   'socket.failed': { readonly path: string; readonly error: ErrorInfo };

@@ -16,7 +16,7 @@ import { ROOT } from './markdown.ts';
 /** What a user installs, and what npm would put beside it since FleetQ needs it. */
 const BESIDE = [
   ...['zod', 'tsx', 'typescript', '@types/node', 'undici-types'],
-  ...['better-sqlite3', '@types/better-sqlite3'],
+  ...['better-sqlite3', '@types/better-sqlite3', '@opentelemetry'],
 ];
 
 /** Makes the directory; `fleetq` is where the package lies. */

@@ -57,6 +57,11 @@ export class DiskReader {
     return records.filter((record) => record.seq > afterSeq);
   }
 
+  recent(countMax: number): { run: string; at: number }[] {
+    const rows = [...this.#disk.events.values()].flat();
+    return rows.sort((a, b) => b.lsn - a.lsn).slice(0, countMax);
+  }
+
   hasEvents(run: RunId): boolean {
     return this.#disk.events.has(run);
   }

@@ -4,10 +4,20 @@ import { TaskKeyConflictError } from '../../fleet/index.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
 import { parseDuration, type RunId, systemClock } from '../../ground/index.ts';
 import { type Plan, parseInput, Registry } from '../../machine/index.ts';
+import { enqueueTraced } from '../../tracing.ts';
 import type { Context, Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
-import { readDue, readInput, readKey, readPriority, readWait } from '../input.ts';
+import { tracingBy } from '../host.ts';
+import {
+  inheritedTraceParent,
+  readDue,
+  readInput,
+  readKey,
+  readPriority,
+  readTraceParent,
+  readWait,
+} from '../input.ts';
 import { loadMachines } from '../machines.ts';
 import { BadLineError, batchesOf, type Wanted, type Words } from './jsonl.ts';
 import { withTasks } from './open.ts';
@@ -29,8 +39,10 @@ export const enqueue: Execute = async (context, options, machine) => {
     output.note(`the input fits ${plan.name}@${plan.version}; nothing was enqueued`);
     return Exit.ok;
   }
-  return withTasks(context.config, async (tasks) => {
-    const id = await tasks.enqueue(plan, wanted.input, wanted.options);
+  return withTracedTasks(context.config, plan, words, async (tasks, traced) => {
+    const id = await traced((traceParent) =>
+      tasks.enqueue(plan, wanted.input, { ...wanted.options, traceParent }),
+    );
     if (options['wait'] !== true) {
       if (output.isJson) output.json({ task: id });
       else output.line(id);
@@ -47,7 +59,27 @@ function wordsOf(options: Options, retentionMs: number): Words {
     priority: readPriority(options['priority']),
     due: readDue(options['runAt']),
     queue: readKey(options['queue'], '--queue'),
+    // As the conventions have it for a process that is started by one that traces.
+    traceParent: readTraceParent(options['traceParent']) ?? inheritedTraceParent(process.env),
   };
+}
+
+/** What is enqueued in a span of its own, where traces are on: the tasks are linked to that. */
+type Traced = <T>(act: (traceParent: string | undefined) => Promise<T>) => Promise<T>;
+
+async function withTracedTasks<T>(
+  config: Context['config'],
+  plan: Plan,
+  { traceParent }: Words,
+  act: (tasks: Tasks, traced: Traced) => Promise<T>,
+): Promise<T> {
+  const tracing = await tracingBy(config);
+  const traced: Traced = (enqueue) => enqueueTraced(tracing, plan.name, traceParent, enqueue);
+  try {
+    return await withTasks(config, (tasks) => act(tasks, traced));
+  } finally {
+    await tracing?.stop();
+  }
 }
 
 async function planFor({ config }: Context, machine: string): Promise<Plan> {
@@ -74,8 +106,8 @@ async function enqueueFile(
   const progress = new Progress(file, isDry ? 'checked' : 'enqueued', systemClock);
   const { output } = context;
   let count = 0;
-  const pass = async (tasks: Tasks | undefined) => {
-    for await (const { lines, bytes } of batchesOf(file, words)) {
+  const pass = async (tasks: Tasks | undefined, traceParent?: string) => {
+    for await (const { lines, bytes } of batchesOf(file, { ...words, traceParent })) {
       const first = count + 1;
       const ids = await send(plan, lines, first, tasks);
       for (const [index, id] of ids.entries()) {
@@ -88,7 +120,11 @@ async function enqueueFile(
   };
   try {
     if (isDry) await pass(undefined);
-    else await withTasks(context.config, pass);
+    else {
+      await withTracedTasks(context.config, plan, words, (tasks, traced) =>
+        traced((traceParent) => pass(tasks, traceParent)),
+      );
+    }
   } catch (error) {
     progress.end();
     if (!isDry && count > 0) output.note(`${count} tasks had been enqueued before; they stay`);

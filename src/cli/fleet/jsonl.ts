@@ -13,7 +13,7 @@ import { UsageError } from '../errors.ts';
 import { INPUT_BYTES_MAX, parseInput, readDue, readKey, readPriority } from '../input.ts';
 
 /** What the command line says for every line that does not say otherwise. */
-export type Words = Pick<TaskOptions, 'keyMs' | 'priority' | 'due' | 'queue'>;
+export type Words = Pick<TaskOptions, 'keyMs' | 'priority' | 'due' | 'queue' | 'traceParent'>;
 export interface Wanted {
   readonly input: unknown;
   readonly options: TaskOptions;
@@ -125,6 +125,7 @@ function readLine(text: string, number: number, words: Words): Wanted {
         priority: readPriority(rest['priority'], 'priority') ?? words.priority,
         due: readDue(rest['runAt'], 'runAt') ?? words.due,
         queue: readKey(rest['queue'], 'queue') ?? words.queue,
+        traceParent: words.traceParent,
       },
     };
   } catch (cause) {

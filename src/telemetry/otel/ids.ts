@@ -1,0 +1,44 @@
+/**
+ * The ids of traces and spans, computed and never stored. A run's 128 bits are its trace; a span has the
+ * hash of the record that it stands on, so that whoever takes a run over names what its last owner was
+ * at just as that one did, and a span that is told twice is one span.
+ */
+import { hash, type RunId } from '../../ground/index.ts';
+
+const TRACE_DIGITS = 32;
+const SPAN_DIGITS = 16;
+/** Crockford's digits, as ULIDs have them. */
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** A ULID's bits, or a UUID's. */
+export function traceIdOf(run: RunId): string {
+  if (run.includes('-')) return run.replaceAll('-', '');
+  let bits = 0n;
+  for (const digit of run) bits = (bits << 5n) | BigInt(DIGITS.indexOf(digit));
+  return bits.toString(16).padStart(TRACE_DIGITS, '0');
+}
+
+/** What all other spans of one generation of the run are below. */
+export function anchorIdOf(run: RunId, generation: number): string {
+  return spanId(`run\n${run}\n${generation}`);
+}
+
+/** Of the attempt that began when this was the run's last record. */
+export function attemptIdOf(recordHash: string): string {
+  return spanId(`attempt\n${recordHash}`);
+}
+
+export function endIdOf(run: RunId, generation: number): string {
+  return spanId(`end\n${run}\n${generation}`);
+}
+
+/** Of an attempt of which nothing was left behind but that there was one. */
+export function lostIdOf(run: RunId, generation: number, epoch: number): string {
+  return spanId(`lost\n${run}\n${generation}\n${epoch}`);
+}
+
+function spanId(text: string): string {
+  const id = hash(text).slice(0, SPAN_DIGITS);
+  // All zeros would mean that there is none.
+  return /[^0]/.test(id) ? id : '1'.padStart(SPAN_DIGITS, '0');
+}

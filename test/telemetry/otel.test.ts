@@ -1,0 +1,131 @@
+/** What traces are made of: ids, words, the gate, and that records tell what whoever was there told. */
+import { join } from 'node:path';
+import { tracing } from '@opentelemetry/sdk-node';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { createFleet, defineMachine, exponential, listen, type RunId } from '../../src/index.ts';
+import type { PastRecord } from '../../src/telemetry/events.ts';
+import { toldBy } from '../../src/telemetry/otel/attempts.ts';
+import { Gate } from '../../src/telemetry/otel/gate.ts';
+import { traceIdOf } from '../../src/telemetry/otel/ids.ts';
+import { startTracing } from '../../src/telemetry/otel/index.ts';
+import { readTraceParent } from '../../src/telemetry/otel/traceparent.ts';
+import { errorTypeOf } from '../../src/telemetry/otel/words.ts';
+import { wantsTracing } from '../../src/telemetry/tracing.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+
+const directory = useTempDirs();
+
+test('a trace has the bits of its run, be that a ULID or a UUID', () => {
+  expect(traceIdOf('01ARZ3NDEKTSV4RRFFQ69G5FAV' as RunId)).toBe('01563e3ab5d3d6764c61efb99302bd5b');
+  const uuid = '0af76519-16cd-43dd-8448-eb211c80319c' as RunId;
+  expect(traceIdOf(uuid)).toBe('0af7651916cd43dd8448eb211c80319c');
+});
+
+test('traces are on where the environment names a receiver, unless it says otherwise', () => {
+  expect(wantsTracing({})).toBe(false);
+  expect(wantsTracing({ FLEETQ_OTEL: 'on' })).toBe(true);
+  expect(wantsTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://here' })).toBe(true);
+  expect(wantsTracing({ OTEL_TRACES_EXPORTER: 'console' })).toBe(true);
+  expect(wantsTracing({ OTEL_TRACES_EXPORTER: 'none' })).toBe(false);
+  expect(wantsTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://here', FLEETQ_OTEL: 'off' })).toBe(
+    false,
+  );
+  expect(wantsTracing({ FLEETQ_OTEL: 'on', OTEL_SDK_DISABLED: 'true' })).toBe(false);
+});
+
+test('a context that makes no sense is none', () => {
+  const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  expect(readTraceParent(good)).toMatchObject({ spanId: 'b7ad6b7169203331', traceFlags: 1 });
+  for (const bad of ['', 'x', `${good}-more`, good.replace('0af7', 'XYZW'), `ff${good.slice(2)}`]) {
+    expect(readTraceParent(bad), bad).toBeUndefined();
+  }
+  expect(readTraceParent(`00-${'0'.repeat(32)}-b7ad6b7169203331-01`)).toBeUndefined();
+});
+
+test('of an error only what is a name is told', () => {
+  const message = 'secret';
+  expect(errorTypeOf({ name: 'TypeError', message })).toBe('TypeError');
+  expect(errorTypeOf({ name: 'Error', message, code: 'ECONNREFUSED' })).toBe('ECONNREFUSED');
+  expect(errorTypeOf({ name: 'error', message, code: '23505' })).toBe('23505');
+  expect(errorTypeOf({ name: 'my secret', message, code: 'hunter2' })).toBe('_OTHER');
+});
+
+test('the gate lets nothing out whose record may be lost, and drops what was', () => {
+  const gate = new Gate();
+  const out: string[] = [];
+  gate.open('a', -1);
+  gate.pass('a', 0, () => out.push('a0'));
+  gate.pass('a', 1, () => out.push('a1'));
+  gate.pass('b', 5, () => out.push('b, which nobody holds'));
+  gate.open('a', 0);
+  expect(out).toEqual(['b, which nobody holds', 'a0']);
+  gate.close('a', false);
+  expect(gate.heldCount).toBe(0);
+  gate.open('a', -1);
+  gate.pass('a', 0, () => out.push('again'));
+  gate.close('a', true);
+  expect(out).toEqual(['b, which nobody holds', 'a0', 'again']);
+  expect(gate.heldCount).toBe(0);
+});
+
+test('records tell the same attempts as whoever made them, in the trace of the run', async () => {
+  let failures = 2;
+  const machine = defineMachine({
+    name: 'many',
+    version: 1,
+    input: z.object({}),
+    retry: { attemptMax: 5, backoff: exponential('1ms') },
+    steps: (line) =>
+      line
+        .step('one', {
+          check: () => undefined,
+          work: () => {
+            if (failures-- > 0) throw new TypeError('not yet');
+            return 1;
+          },
+          validate: () => undefined,
+          persist: () => null,
+        })
+        .sleep('nap', '5ms')
+        .step('two', { check: 'none', work: () => 2 }),
+  });
+  const exporter = new tracing.InMemorySpanExporter();
+  const provider = new tracing.BasicTracerProvider({
+    spanProcessors: [new tracing.SimpleSpanProcessor(exporter)],
+  });
+  const records: PastRecord[] = [];
+  const stop = listen('run.recorded', ({ seq, at, epoch, event, state, hash }) => {
+    records.push({ seq, at, epoch, event, state, hash });
+  });
+  const traces = await startTracing({ provider });
+  const dataDir = join(directory(), 'data');
+  const fleet = await createFleet({ machines: [machine], dataDir, tracing: traces, socket: false });
+  const run = await fleet.startLocal(machine, {});
+  await run.result();
+  await fleet.drain();
+  await traces.stop();
+  stop();
+  const live = exporter.getFinishedSpans().map(({ name, attributes }) => ({
+    name,
+    outcome: attributes['fleetq.outcome'],
+    attempt: attributes['fleetq.attempt'],
+    seq: attributes['fleetq.journal.seq'],
+  }));
+  const told = toldBy(run.id, 1, records).map(({ name, seq, what }) => ({
+    name,
+    outcome:
+      what.kind === 'attempt'
+        ? what.verdict.outcome
+        : what.kind === 'end'
+          ? what.outcome
+          : undefined,
+    attempt: what.kind === 'attempt' ? what.attempt : undefined,
+    seq: what.kind === 'anchor' ? undefined : seq,
+  }));
+  expect(live).toEqual(told);
+  expect(live.map(({ name }) => name)).toContain('many.nap.sleep');
+  expect(live.filter(({ name }) => name === 'many.one.probe')).toHaveLength(2);
+  const traceIds = exporter.getFinishedSpans().map((span) => span.spanContext().traceId);
+  expect(new Set(traceIds)).toEqual(new Set([traceIdOf(run.id)]));
+});
