@@ -2,7 +2,7 @@
 import type { Config } from '../config/index.ts';
 import type { Machine } from '../machine/index.ts';
 import { createFleet, type Fleet } from '../main.ts';
-import { MESSAGES_VARIABLE, OTEL_VARIABLE, type Tracing, tracingOf } from '../telemetry/tracing.ts';
+import { DETAIL_VARIABLE, OTEL_VARIABLE, type Tracing, tracingOf } from '../telemetry/tracing.ts';
 
 export interface HostOptions {
   /** Takes runs in and leaves them to the next process; else they are executed and served. */
@@ -38,8 +38,8 @@ export async function openFleet(
 }
 
 /** What the config says counts as if a variable had said it. */
-export function tracingBy({ otel, otelMessages }: Config): Promise<Tracing | undefined> {
-  const said = { [OTEL_VARIABLE]: otel, [MESSAGES_VARIABLE]: otelMessages };
+export function tracingBy({ otel, telemetryDetail }: Config): Promise<Tracing | undefined> {
+  const said = { [OTEL_VARIABLE]: otel, [DETAIL_VARIABLE]: telemetryDetail };
   return tracingOf({ ...process.env, ...said });
 }
 

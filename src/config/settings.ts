@@ -54,8 +54,6 @@ export interface Settings {
   readonly healthListen: string | undefined;
   /** Whether runs are traced; where nothing is said the standard variables decide. */
   readonly otel: (typeof SWITCHES)[number] | undefined;
-  /** Whether the text of errors is told in traces. */
-  readonly otelMessages: (typeof SWITCHES)[number] | undefined;
   readonly logLevel: LogLevel;
   /** `auto` is pretty on a terminal and JSON elsewhere. */
   readonly logFormat: LogFormat;
@@ -90,7 +88,6 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     changedMachines: { default: undefined, read: oneOf(CHANGED_MACHINES) },
     healthListen: { default: undefined, read: address },
     otel: { default: undefined, read: oneOf(SWITCHES) },
-    otelMessages: { default: undefined, read: oneOf(SWITCHES) },
     logLevel: { default: DEFAULTS.logLevel, read: oneOf(LOG_LEVELS) },
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
     logPhases: { default: DEFAULTS.logPhases, read: oneOf(LOG_PHASES) },

@@ -288,8 +288,7 @@ export class Life implements Keeper {
   }
 
   #lose(held: HeldRun): void {
-    const { task } = held.claim;
-    tell('claim.lost', () => ({ ...held.claim, run: task, what: 'run' }));
+    tell('claim.lost', () => ({ ...held.claim, run: held.claim.task, what: 'run' }));
     this.#drop(held);
     this.#over([held]);
   }

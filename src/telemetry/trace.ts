@@ -116,13 +116,3 @@ export function totalsOf({ items, startedAt, until }: Trace): TraceTotals {
   }
   return { totalMs: until - startedAt, workingMs, waitingMs, lostMs };
 }
-
-const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-
-/** The run's id is its trace's, as 32 hexadecimal digits: a ULID and a UUID are 128 bits either way. */
-export function traceIdOf(run: string): string {
-  if (run.includes('-')) return run.replaceAll('-', '');
-  let bits = 0n;
-  for (const digit of run) bits = (bits << 5n) | BigInt(DIGITS.indexOf(digit));
-  return bits.toString(16).padStart(32, '0');
-}

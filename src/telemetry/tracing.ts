@@ -38,7 +38,7 @@ export class TracingMissingError extends FleetqError {
 }
 
 export const OTEL_VARIABLE = 'FLEETQ_OTEL';
-export const MESSAGES_VARIABLE = 'FLEETQ_OTEL_MESSAGES';
+export const DETAIL_VARIABLE = 'FLEETQ_TELEMETRY_DETAIL';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

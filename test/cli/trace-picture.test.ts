@@ -3,9 +3,10 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { glyphsFor } from '../../src/cli/trace/glyphs.ts';
 import { traceText } from '../../src/cli/trace/show.ts';
+import { traceIdOf } from '../../src/ground/index.ts';
 import type { RunEvent } from '../../src/machine/index.ts';
 import { spansOf } from '../../src/telemetry/spans-of.ts';
-import { type TracedRecord, totalsOf, traceIdOf } from '../../src/telemetry/trace.ts';
+import { type TracedRecord, totalsOf } from '../../src/telemetry/trace.ts';
 
 const RUN = '01KA4Z8CDE5FGH6JKM7NPQ8RST';
 const T0 = Date.UTC(2026, 10, 15, 12);

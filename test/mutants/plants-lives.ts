@@ -14,9 +14,9 @@ export const LIVES: readonly Mutant[] = [
     breaks: 'the late answer to one settlement removes what the disk has of a redriven run (I20)',
     changes: [
       {
-        file: 'src/fleet/life.ts',
-        find: '!lost.has(held) && !isHere(held)',
-        put: '!lost.has(held) && isHere !== undefined',
+        file: 'src/fleet/forgetter.ts',
+        find: 'runs.filter((run) => !holdings.get(run))',
+        put: 'runs.filter(() => holdings !== undefined)',
       },
     ],
     command: tests('fleet/adopt-redriven'),

@@ -218,8 +218,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: ADOPTER,
-        find: 'if (isAll) engine.held.forget([...known.keys()]);',
-        put: 'engine.held.forget(isAll ? [...known.keys()] : [...known.keys()]);',
+        find: 'if (isAll) this.#ports.forgetter.forget([...known.keys()]);',
+        put: 'this.#ports.forgetter.forget(isAll ? [...known.keys()] : [...known.keys()]);',
       },
     ],
     command: tests('fleet/cut-short-adoption', '^I41'),

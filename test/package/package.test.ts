@@ -21,6 +21,7 @@ import { blocksOf, ROOT } from '../docs/markdown.ts';
 import { type Ended, run, write } from '../docs/workspace.ts';
 
 interface Manifest {
+  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
@@ -109,7 +110,8 @@ test('every package that the built files import is a declared dependency', () =>
         .join('/'),
     );
   expect(imported).toContain('better-sqlite3');
-  const own = [...Object.keys(manifest.dependencies), 'fleetq'];
+  const { dependencies, peerDependencies } = manifest;
+  const own = [...Object.keys({ ...dependencies, ...peerDependencies }), 'fleetq'];
   expect([...new Set(imported)].filter((name) => !own.includes(name))).toEqual([]);
 });
 

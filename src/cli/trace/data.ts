@@ -1,5 +1,6 @@
 /** The trace for programs: every attempt, wait and mark under its step, nothing left out but payloads. */
-import { type Trace, totalsOf, traceIdOf } from '../../telemetry/trace.ts';
+import { traceIdOf } from '../../ground/index.ts';
+import { type Trace, totalsOf } from '../../telemetry/trace.ts';
 import { stepsOf } from './rows.ts';
 
 export function traceData(run: string, trace: Trace): object {

@@ -1,7 +1,7 @@
 /** What stands above the tree: which run this is, how it went, and where its time has gone. */
-import { isoTime, showDuration } from '../../ground/index.ts';
+import { isoTime, showDuration, traceIdOf } from '../../ground/index.ts';
 import type { Outcome } from '../../machine/index.ts';
-import { type Trace, totalsOf, traceIdOf } from '../../telemetry/trace.ts';
+import { type Trace, totalsOf } from '../../telemetry/trace.ts';
 import type { Paint, Style } from '../paint.ts';
 import { plain } from '../table.ts';
 import type { Glyphs } from './glyphs.ts';

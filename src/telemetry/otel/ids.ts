@@ -3,19 +3,15 @@
  * hash of the record that it stands on, so that whoever takes a run over names what its last owner was
  * at just as that one did, and a span that is told twice is one span.
  */
-import { hash, type RunId } from '../../ground/index.ts';
+import { assert, traceIdOf as bitsOf, hash, type RunId } from '../../ground/index.ts';
 
-const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;
-/** Crockford's digits, as ULIDs have them. */
-const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** A ULID's bits, or a UUID's. */
+/** No run has an id of another form: a row that has is a dead letter. */
 export function traceIdOf(run: RunId): string {
-  if (run.includes('-')) return run.replaceAll('-', '');
-  let bits = 0n;
-  for (const digit of run) bits = (bits << 5n) | BigInt(DIGITS.indexOf(digit));
-  return bits.toString(16).padStart(TRACE_DIGITS, '0');
+  const id = bitsOf(run);
+  assert(id !== undefined, 'a run id is a ULID or a UUID');
+  return id;
 }
 
 /** What all other spans of one generation of the run are below. */

@@ -5,7 +5,7 @@
 import { context, SpanKind, SpanStatusCode, type TracerProvider, trace } from '@opentelemetry/api';
 import { version } from '../../config/index.ts';
 import { atMost, describeError, systemClock } from '../../ground/index.ts';
-import { MESSAGES_VARIABLE, type Tracing } from '../tracing.ts';
+import { DETAIL_VARIABLE, type Tracing } from '../tracing.ts';
 import { traceChores } from './chores.ts';
 import { hasProvider, type OwnProvider, openProvider, SCOPE } from './provider.ts';
 import { RunTracer } from './run-tracer.ts';
@@ -22,7 +22,7 @@ export interface TracingOptions {
    * made from the standard variables. Only that one gives spans the ids that were computed for them.
    */
   readonly provider?: TracerProvider | undefined;
-  /** Whether the text of errors is told, which may hold anything; FLEETQ_OTEL_MESSAGES by default. */
+  /** Whether the text of errors is told, which may hold anything; FLEETQ_TELEMETRY_DETAIL decides. */
   readonly messages?: boolean | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
@@ -71,7 +71,7 @@ async function start({ provider, messages, env = process.env }: TracingOptions):
       );
   const source = provider ?? own?.provider ?? trace;
   const spans = source.getTracer(SCOPE, version());
-  const tellsMessages = messages ?? /^(on|true|1)$/i.test(env[MESSAGES_VARIABLE] ?? '');
+  const tellsMessages = messages ?? env[DETAIL_VARIABLE] === 'full';
   const writer = new SpanWriter({ tracer: spans, ids: own?.ids, tellsMessages });
   const now = () => systemClock.now();
   tracer = new RunTracer(writer, now);
