@@ -1,6 +1,6 @@
 /**
  * What telemetry costs the engine: the same runs with nobody listening, with metrics that are scraped
- * every other second, and with metrics and traces that go to a receiver. One after the other, again and
+ * meanwhile, and with metrics and traces that go to a receiver. One after the other, again and
  * again, so that whatever else the machine does hits all; ratios are of rounds, and their medians count.
  *
  * `cpu` is the time on the processor for a run, over that without telemetry: it says the same as the

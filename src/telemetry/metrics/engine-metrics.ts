@@ -22,6 +22,8 @@ interface PhaseCells {
 interface RunCells {
   readonly finished: CounterCell;
   readonly duration: HistogramCell;
+  /** Where such an end is one of a dead letter. */
+  readonly dead: CounterCell | undefined;
 }
 interface MachineCells {
   readonly started: CounterCell;
@@ -69,7 +71,9 @@ export function countEngine(registry: Registry, dead: Counters, moment: Moment):
     let cells = ends.get(outcome);
     if (!cells) {
       const finished = of.finished.cell(machine, outcome);
-      cells = { finished, duration: of.runs.cell(machine, outcome) };
+      const isDead = DEAD.includes(outcome);
+      const duration = of.runs.cell(machine, outcome);
+      cells = { finished, duration, dead: isDead ? dead.cell(machine, outcome) : undefined };
       ends.set(outcome, cells);
     }
     return cells;
@@ -94,25 +98,30 @@ export function countEngine(registry: Registry, dead: Counters, moment: Moment):
       cell.exemplify(at, seconds, run, moment.now());
     }
   };
+  // Runs that were committed together end the same phase one after the other.
+  let last: { of: FleetqEvents['phase.ended']; duration: HistogramCell; cell: CounterCell };
   const onPhase = (e: FleetqEvents['phase.ended']): void => {
-    const { duration, ended } = phaseOf(e.machine, e.step, e.phase);
-    let cell = ended.get(e.outcome);
-    if (!cell) {
-      cell = of.phases.cell(e.machine, e.step, e.phase, e.outcome);
-      ended.set(e.outcome, cell);
+    if (!last || !isAlike(last.of, e)) {
+      const { duration, ended } = phaseOf(e.machine, e.step, e.phase);
+      let cell = ended.get(e.outcome);
+      if (!cell) {
+        cell = of.phases.cell(e.machine, e.step, e.phase, e.outcome);
+        ended.set(e.outcome, cell);
+      }
+      last = { of: e, duration, cell };
     }
-    cell.value++;
-    const seconds = e.elapsedMs / 1_000;
-    observe(duration, seconds, e.run);
+    last.cell.value++;
+    observe(last.duration, e.elapsedMs / 1_000, e.run);
+    if (e.outcome === 'done') return;
     const cause = causeOf(e);
     if (cause) of.retries.cell(e.machine, e.step, e.phase, cause).value++;
   };
   const onEnd = (e: FleetqEvents['run.finished']): void => {
-    const { finished, duration } = endOf(e.machine, e.outcome);
-    finished.value++;
+    const cells = endOf(e.machine, e.outcome);
+    cells.finished.value++;
     const seconds = e.elapsedMs / 1_000;
-    observe(duration, seconds, e.run);
-    if (DEAD.includes(e.outcome)) dead.cell(e.machine, e.outcome).value++;
+    observe(cells.duration, seconds, e.run);
+    if (cells.dead) cells.dead.value++;
     if (e.machine !== SWEEP || e.outcome === 'handedOff') return;
     of.sweeps.cell().value++;
     of.sweepSeconds.cell().observe(seconds);
@@ -140,6 +149,12 @@ export function countEngine(registry: Registry, dead: Counters, moment: Moment):
     }),
     ...countJournal(registry),
   ];
+}
+
+function isAlike(a: FleetqEvents['phase.ended'], b: FleetqEvents['phase.ended']): boolean {
+  return (
+    a.phase === b.phase && a.outcome === b.outcome && a.step === b.step && a.machine === b.machine
+  );
 }
 
 /** Why the phase is done again, where it is. */

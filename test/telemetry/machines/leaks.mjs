@@ -8,7 +8,7 @@ export const leaking = defineMachine({
   name: 'test/leaking',
   retry: { attemptMax: 2, backoff: exponential('1ms') },
   work: ({ input: { secret } }) => {
-    const error = new TypeError('cannot use ' + secret, { cause: new Error(secret) });
+    const error = new TypeError(`cannot use ${secret}`, { cause: new Error(secret) });
     throw Object.assign(error, { code: secret, headers: { authorization: secret } });
   },
 });
