@@ -6,7 +6,7 @@ import { atMost, type Clock } from '../ground/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Admission } from './admission.ts';
 import { DrainingError } from './errors.ts';
-import { isOurs, type LiveRun, mustWait, wakeAtOf } from './live-run.ts';
+import { isOurs, type LiveRun, mustWait, parkMsOf, wakeAtOf } from './live-run.ts';
 import type { DrainReport } from './options.ts';
 import type { Recorder } from './recorder.ts';
 import type { RunTable } from './run-table.ts';
@@ -79,7 +79,8 @@ export class Drainer {
     if (!mustWait(run, now)) return run.tie.released();
     const wakeAt = wakeAtOf(run)!;
     const afterMs = Math.min(wakeAt - now, run.waitMs ?? wakeAt);
-    run.tie.parked(run.state.at.endsWith('.sleep') ? 'sleep' : 'retry', afterMs);
+    const reason = run.state.at.endsWith('.sleep') ? 'sleep' : 'retry';
+    run.tie.parked(reason, parkMsOf(run, afterMs));
   }
 
   /**

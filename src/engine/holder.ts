@@ -16,7 +16,7 @@ import { tell } from '../telemetry/events.ts';
 import { carriedBy, endingHere, type GoingOn, type Taken } from './going-on.ts';
 import { type Beginning, beginningOf, type HeirPorts, heirOf, moveBy } from './heir.ts';
 import { ownerOf, tellLeftOf, tellResumed } from './left-behind.ts';
-import { LiveRun, limitWait, ofRun, waitMsOf } from './live-run.ts';
+import { LiveRun, limitWait, ofRun, restOf, waitMsOf } from './live-run.ts';
 import { isBetween, type LocalHold, limitBy, type Offer, takenBy } from './offer.ts';
 import type { Recorder } from './recorder.ts';
 import { load, type Resumption, resumed, wasTakenCutOff } from './resume.ts';
@@ -120,7 +120,7 @@ export class Holder {
     limitBy(run, offer, clock);
     const last = records.at(-1)!;
     const waitMs = waitMsOf(run, records);
-    limitWait(run, waitMs, clock);
+    limitWait(run, offer.isDue ? restOf(waitMs, run, clock) : waitMs, clock);
     const opens = { machine, version, key: run.key, rows, generation: tie.generation };
     const known = wasTakenCutOff(last.event) ? 'cut' : offer.interruption;
     const interruption = isBetween(run, last.event) ? undefined : known;

@@ -154,9 +154,15 @@ export function followDeadline(run: LiveRun, clock: Clock): void {
   const leftMs = run.deadlineMs - clock.monotonicMs();
   const offMs = (run.state.deadlineAt ?? 0) - clock.now() - leftMs;
   if (Math.abs(offMs) <= CLOCK_OFF_MS_MAX) return;
+  const { dueAt, deadlineAt } = run.state;
   limitTime(run, leftMs, clock);
-  // Whatever it waited for is over, or it would not be asked about.
-  limitWait(run, 0, clock);
+  if (dueAt !== undefined && deadlineAt !== undefined && dueAt > deadlineAt) {
+    // It has waited for its deadline: what it was to wait for is as far beyond that as before.
+    run.state = { ...run.state, dueAt: run.state.deadlineAt! + (dueAt - deadlineAt) };
+  } else {
+    // Whatever it waited for is over, or it would not be asked about.
+    limitWait(run, 0, clock);
+  }
 }
 
 /** How long the wait was to be, if the run waits: by the clock of whoever recorded it. */
@@ -172,6 +178,23 @@ export function limitWait(run: LiveRun, waitMs: number | undefined, clock: Clock
   const { dueAt } = run.state;
   if (dueAt === undefined || waitMs === undefined) return;
   run.state = { ...run.state, dueAt: Math.min(dueAt, clock.now() + waitMs) };
+}
+
+/**
+ * For how long the store is to keep it. One that is parked until its deadline is not to be found due
+ * before that, or whoever gets it would take its wait for over; the store lets nothing wait any longer.
+ */
+export function parkMsOf({ state: { dueAt = 0, deadlineAt } }: LiveRun, afterMs: number): number {
+  return deadlineAt !== undefined && dueAt > deadlineAt ? afterMs + CLOCK_OFF_MS_MAX : afterMs;
+}
+
+/**
+ * What is left of a wait that is over by the store, whatever our clock shows: nothing. Only one that has
+ * hardly any time left may have waited for its deadline where a clock was fast, and not until it was due.
+ */
+export function restOf(waitMs: number | undefined, run: LiveRun, clock: Clock): number | undefined {
+  const leftMs = (run.deadlineMs ?? Number.POSITIVE_INFINITY) - clock.monotonicMs();
+  return waitMs !== undefined && leftMs > CLOCK_OFF_MS_MAX ? 0 : waitMs;
 }
 
 /** Whether it is still too early to go on with the run. */

@@ -1,0 +1,98 @@
+/** Deadlines of runs whose hosts' clocks are set meanwhile: nothing ends early, and no wait is cut short. */
+import { expect, test } from 'vitest';
+import { defineMachine } from '../../src/index.ts';
+import type { FakeClock } from '../support/fake-clock.ts';
+import { Script } from './script.ts';
+import { anyInput, useTestFleets } from './support.ts';
+
+const { startFleet } = useTestFleets();
+const HOUR_MS = 3_600_000;
+
+/** A host's clock, which somebody may set. */
+function settable(clock: FakeClock): { readonly clock: FakeClock; offMs: number } {
+  const host = {
+    offMs: 0,
+    clock: new Proxy(clock, {
+      get: (target, name) => {
+        if (name === 'now') return () => target.now() + host.offMs;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    }) as FakeClock,
+  };
+  return host;
+}
+
+function sleepsFor(script: Script, sleepMs: number, limitMs: number) {
+  return defineMachine({
+    name: 'limited',
+    version: 1,
+    input: anyInput,
+    timeout: { run: limitMs },
+    steps: (line) =>
+      line
+        .step('a', { check: 'none', work: script.phases.work })
+        .sleep('rest', sleepMs)
+        .step('b', { check: 'none', work: script.phases.work }),
+  });
+}
+
+test('a run that was parked goes on when its time has come, though a clock was set back', async () => {
+  const script = new Script();
+  const machine = sleepsFor(script, 20_000, 30_000);
+  const { clock, startPod, row } = startFleet();
+  const host = settable(clock);
+  const options = { machines: [machine], around: script.around, clock: host.clock };
+  const { fleet } = await startPod('alder', options);
+  const { id } = await fleet.enqueue(machine, {});
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'waiting', waitFor: 'sleep' });
+  host.offMs = -HOUR_MS;
+  await clock.advance(22_000);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+});
+
+test('a sleep beyond the deadline ends the run there, though a clock was set meanwhile', async () => {
+  const script = new Script();
+  const machine = sleepsFor(script, 8_000, 4_000);
+  const { clock, startPod, row } = startFleet();
+  const host = settable(clock);
+  const options = { machines: [machine], around: script.around, clock: host.clock };
+  const { fleet } = await startPod('alder', options);
+  let open = () => {};
+  script.holds.set('a.work', new Promise<void>((resolve) => (open = resolve)));
+  const { id } = await fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  // So little that nobody minds, and enough for the wait to end before the deadline does.
+  host.offMs = 600;
+  open();
+  await clock.advance(1_000);
+  host.offMs = HOUR_MS;
+  await clock.advance(5_000);
+  expect(script.count('b.work')).toBe(0);
+  expect(await row(id)).toMatchObject({ status: 'failed', outcome: 'timedOut' });
+});
+
+test('whoever gets a run that was parked until its deadline ends it, whatever its clock shows', async () => {
+  const script = new Script();
+  const machine = sleepsFor(script, 60_000, 12_000);
+  const { clock, startPod, row } = startFleet();
+  const host = settable(clock);
+  const options = { machines: [machine], around: script.around };
+  const alder = await startPod('alder', { ...options, clock: host.clock });
+  let open = () => {};
+  script.holds.set('a.work', new Promise<void>((resolve) => (open = resolve)));
+  const { id } = await alder.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  host.offMs = 600;
+  open();
+  await clock.advance(2_000);
+  expect(await row(id)).toMatchObject({ status: 'waiting', waitFor: 'sleep' });
+  alder.crash();
+  const ahead = settable(clock);
+  ahead.offMs = HOUR_MS;
+  await startPod('birch', { ...options, clock: ahead.clock });
+  await clock.advance(12_000);
+  expect(script.count('b.work')).toBe(0);
+  expect(await row(id)).toMatchObject({ status: 'failed', outcome: 'timedOut' });
+});
