@@ -18,6 +18,7 @@ import type {
 } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
 import type { Change } from '../history/evidence.ts';
+import { DeadlineJudge } from './deadline-judge.ts';
 import type { Disk } from './disk.ts';
 import type { CallFate } from './network.ts';
 import type { Process } from './process.ts';
@@ -55,6 +56,7 @@ export class Auditor {
   readonly journals = new Map<Process, Pick<Journal, 'stalledBy'>>();
   readonly waits: WaitJudge;
   readonly sweeps: SweepJudge;
+  readonly deadlines: DeadlineJudge;
   #calls = 0;
   /** Tasks the store has taken in. */
   taskCount = 0;
@@ -64,6 +66,7 @@ export class Auditor {
     this.#tables = new TableAudit(world);
     this.waits = new WaitJudge(world);
     this.sweeps = new SweepJudge(world);
+    this.deadlines = new DeadlineJudge(world);
   }
 
   /** All changes of a task that were seen. */
@@ -95,7 +98,9 @@ export class Auditor {
 
   #answered({ process, verb, given }: Told, answer: unknown): void {
     if (verb === 'enqueue') {
-      this.taskCount += (answer as EnqueueAnswer[]).filter(({ isNew }) => isNew).length;
+      const added = (answer as EnqueueAnswer[]).filter(({ isNew }) => isNew);
+      this.taskCount += added.length;
+      for (const { id } of added) this.deadlines.given(id, 'enqueued');
     }
     if (verb === 'settle') {
       const parked = (given[1] as Settlement[]).filter((one) => one.to === 'waiting');
@@ -103,7 +108,13 @@ export class Auditor {
       if (blocked > 0) this.#world.count('waits for a version', blocked);
     }
     if (verb === 'register') this.#born(given[0] as PodBirth);
-    if (verb === 'reschedule' && answer === 'done') this.waits.rescheduled(given[0] as string);
+    if (verb === 'reschedule' && answer === 'done') {
+      this.waits.rescheduled(given[0] as string);
+      this.deadlines.given(given[0] as string, 'put off');
+    }
+    if (verb === 'redrive' && answer !== undefined) {
+      this.deadlines.given(given[0] as string, 'redriven');
+    }
     if (verb === 'claim') {
       for (const task of answer as ClaimedTask[]) {
         const hasBegun = this.#own(process, task);
@@ -232,6 +243,7 @@ export class Auditor {
     if (!this.#world.tables.isPod(row.claimedBy!, 'up')) {
       this.#world.violate('fence', `${row.claimedBy} was given ${task.task} and is not up`);
     }
+    this.deadlines.claimed(row);
     const stored = this.acceptedRows(task.task, task.generation);
     const disk = this.disks.get(process);
     // What is still there of an earlier generation is no part of this one.

@@ -10,6 +10,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { CancelCall } from '../history/evidence.ts';
 import { below } from '../support/seeded-random.ts';
 import type { Auditor } from './auditor.ts';
+import { LIMITED_NAMES } from './limited-shapes.ts';
 import { Link, storeFor } from './network.ts';
 import { Process } from './process.ts';
 import { SHAPES } from './shapes.ts';
@@ -34,6 +35,16 @@ export interface Wanted {
   answer?: CancelCall['answer'];
 }
 
+/** What else there is to be enqueued. */
+interface MoreTasks {
+  readonly hasDeploys?: boolean;
+  readonly hasDeadlines?: boolean;
+}
+
+function namesOf({ hasDeploys, hasDeadlines }: MoreTasks): string[] {
+  return [...(hasDeploys ? VERSIONED : []), ...(hasDeadlines ? LIMITED_NAMES : [])];
+}
+
 export class Client {
   readonly wanted: Wanted[] = [];
   readonly link = new Link();
@@ -45,9 +56,9 @@ export class Client {
   #unacknowledged = 0;
   #unheard = 0;
 
-  constructor(world: World, auditor: Auditor, weather: Link, hasDeploys = false) {
+  constructor(world: World, auditor: Auditor, weather: Link, more: MoreTasks = {}) {
     this.#world = world;
-    this.#machines = [...SHAPES.map(({ name }) => name), ...(hasDeploys ? VERSIONED : [])];
+    this.#machines = [...SHAPES.map(({ name }) => name), ...namesOf(more)];
     const process = new Process(world.schedule, 'client', world.seedOf());
     this.#process = process;
     const { clock, random } = process;

@@ -13,6 +13,7 @@ import { Deploys, REPLACED_MS_MAX } from './deploys.ts';
 import { Disk } from './disk.ts';
 import { chooseFault } from './faults.ts';
 import type { Ledger } from './ledger.ts';
+import { LIMITED } from './limited-shapes.ts';
 import { Link } from './network.ts';
 import { BEGIN_MS, Process } from './process.ts';
 import { SimPod } from './sim-pod.ts';
@@ -29,6 +30,8 @@ export interface ClusterOptions {
   readonly times: PodTimes;
   /** Pods have code of their own, and the fleet is rolled from one to the other. */
   readonly hasDeploys?: boolean;
+  /** There are runs with deadlines. */
+  readonly hasDeadlines?: boolean;
 }
 
 interface Seat {
@@ -89,6 +92,7 @@ export class Cluster {
         ledger: this.#ledger,
         weather: this.weather,
         isMirrored: true,
+        moreShapes: this.#options.hasDeadlines ? LIMITED : [],
         ...this.#options,
       },
       { name, disk, isSuspectsOnly, process, code },
@@ -124,6 +128,7 @@ export class Cluster {
 
   heal(): void {
     this.#isHealed = true;
+    this.#world.healedMs = this.#world.nowMs;
     this.#world.say('world', 'is healed');
     // What is put right may have something else to be put right.
     for (const act of this.#pending) act();

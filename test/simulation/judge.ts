@@ -5,9 +5,11 @@ import type { EventRow } from '../../src/journal/index.ts';
 import { decodeRows } from '../../src/journal/record.ts';
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type TaskRecord } from '../../src/store/memory/tables.ts';
+import { DEADLINE_PASSED } from '../../src/store/reasons.ts';
 import type { CancelCall } from '../history/evidence.ts';
 import type { Auditor } from './auditor.ts';
 import type { Client, Wanted } from './client.ts';
+import type { DeadlineJudge } from './deadline-judge.ts';
 import type { Ledger } from './ledger.ts';
 import { LifeJudge } from './life-judge.ts';
 import type { Outside, Published } from './shapes.ts';
@@ -17,6 +19,10 @@ import type { World } from './world.ts';
 
 /** Endings that the store itself writes, without a record of the run's own. */
 const BY_THE_STORE = ['crashLoop', 'cancelled'];
+
+function isByTheStore({ outcome = '', error }: TaskRecord): boolean {
+  return BY_THE_STORE.includes(outcome) || error === DEADLINE_PASSED;
+}
 
 /** What is to be known of hosts, where tasks belong to them. */
 export interface Hosts {
@@ -65,7 +71,8 @@ export function judge(
       continue;
     }
     if (isOfTheHost(task, hosts)) continue;
-    judgeOutcome(world, task, wantedBy.get(task.taskId));
+    auditor.deadlines.ended(task, world.healedMs);
+    judgeOutcome(world, task, wantedBy.get(task.taskId), auditor.deadlines);
     judgeHistory(world, task, auditor.acceptedRows(task.taskId, task.generation), ledger.versions);
     judgeEffects(world, task, done.get(task.taskId) ?? []);
     lives.judge(task, {
@@ -106,7 +113,12 @@ function judgeWanted(world: World, { id, ending, cancelled, isLeftAlone }: Wante
   if (result !== row.result) world.violate('I4', `${id} told ${result}, and has ${row.result}`);
 }
 
-function judgeOutcome(world: World, task: TaskRecord, wanted: Wanted | undefined): void {
+function judgeOutcome(
+  world: World,
+  task: TaskRecord,
+  wanted: Wanted | undefined,
+  deadlines: DeadlineJudge,
+): void {
   const { taskId, machine, version, status, outcome = '', result, crashes, error } = task;
   const { n } = JSON.parse(task.payload ?? '{}') as { n: number };
   const wants = expectedOf(machine, version, n);
@@ -121,8 +133,10 @@ function judgeOutcome(world: World, task: TaskRecord, wanted: Wanted | undefined
     if ((wanted?.cancelled ?? 'no') === 'no') fault('was cancelled, and nobody had asked');
     return;
   }
-  if (!wants.outcomes.includes(outcome)) return fault(`ended as ${outcome}: ${error}`);
-  if (outcome === 'exhausted') return;
+  const mayComplete = outcome === 'completed' && !deadlines.isSettled(taskId);
+  if (!mayComplete && !wants.outcomes.includes(outcome))
+    return fault(`ended as ${outcome}: ${error}`);
+  if (outcome === 'exhausted' || outcome === 'timedOut') return;
   if (wants.result !== undefined && result !== String(wants.result)) {
     fault(`came to ${result}, not to ${wants.result}`);
   }
@@ -136,14 +150,14 @@ function judgeHistory(
   versions: VersionJudge,
 ): void {
   const { taskId, machine, version, outcome = '', lastSeq } = task;
-  if (rows.length === 0 && BY_THE_STORE.includes(outcome)) return;
+  if (rows.length === 0 && isByTheStore(task)) return;
   const fault = (how: string) => world.violate('I13', `${machine} ${taskId} ${how}`);
   try {
     const records = decodeRows(taskId, rows, identityCodec);
     versions.ended(taskId, machine, version, records);
     const run = foldRun(planFor(machine, version), taskId, 0, records);
     if (typeof run === 'string') return fault(run);
-    if (BY_THE_STORE.includes(outcome)) return;
+    if (isByTheStore(task)) return;
     if (run.state.ending?.outcome !== outcome) {
       fault(`ended as ${outcome}, and its records at ${run.state.at}`);
     }

@@ -15,6 +15,8 @@ export interface Kept extends SizedSeed {
   readonly found: string;
   /** It was found with deploys; the others were kept before there were any. */
   readonly deploys?: boolean;
+  /** It was found with runs that have deadlines. */
+  readonly deadlines?: boolean;
 }
 
 const FILE = new URL('./seeds.json', import.meta.url);
@@ -37,6 +39,12 @@ export function deploysIn(seed: number): boolean {
   return kept ? kept.deploys === true : seed % 2 === 0;
 }
 
+/** Every third seed has runs with deadlines; of those that are kept, those that had. */
+export function deadlinesIn(seed: number): boolean {
+  const kept = read().find((one) => one.seed === seed);
+  return kept ? kept.deadlines === true : seed % 3 === 0;
+}
+
 /** Adds those that are not there yet. */
 export function keepSeeds(failures: readonly Failure[]): void {
   writeWhole(FILE, `${JSON.stringify(withFailures(read(), failures), null, 2)}\n`);
@@ -48,7 +56,9 @@ export function withFailures(kept: readonly Kept[], failures: readonly Failure[]
     .filter((failure) => !known.has(nameOf(failure)))
     .map(({ seed, isSmall, violation }) => {
       const found = violation.slice(0, FOUND_LENGTH_MAX);
-      return { seed, found, deploys: deploysIn(seed), ...(isSmall ? { isSmall } : {}) };
+      const deadlines = deadlinesIn(seed) ? { deadlines: true } : {};
+      const deploys = deploysIn(seed);
+      return { seed, found, deploys, ...deadlines, ...(isSmall ? { isSmall } : {}) };
     });
   return [...kept, ...added].sort((a, b) => a.seed - b.seed);
 }

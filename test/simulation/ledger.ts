@@ -13,6 +13,7 @@ import type { OfPhase } from '../../src/telemetry/events.ts';
 import type { Effect } from '../history/evidence.ts';
 import type { Auditor, Snapshot } from './auditor.ts';
 import { CancelJudge } from './cancel-judge.ts';
+import type { DeadlineJudge } from './deadline-judge.ts';
 import type { Disk } from './disk.ts';
 import type { Process } from './process.ts';
 import { VersionJudge } from './version-judge.ts';
@@ -55,6 +56,7 @@ export class Ledger {
   /** By task and epoch: whose handlers it was that were called. */
   readonly #callers = new Map<string, Process>();
   readonly #waits: WaitJudge;
+  readonly #deadlines: DeadlineJudge;
   readonly cancels: CancelJudge;
   readonly versions: VersionJudge;
   /** By task: what the history checker wants to know of calls. */
@@ -68,6 +70,7 @@ export class Ledger {
     this.#world = world;
     this.#auditor = auditor;
     this.#waits = auditor.waits;
+    this.#deadlines = auditor.deadlines;
     this.cancels = new CancelJudge(world);
     this.versions = new VersionJudge(world);
   }
@@ -76,6 +79,7 @@ export class Ledger {
   appended(process: Process, run: LiveRun | undefined, prepared: Prepared): void {
     if (run?.plan.name.startsWith('recovery/')) return;
     this.#waits.appended(process, run, prepared);
+    this.#deadlines.appended(process, run, prepared);
     this.cancels.appended(prepared.entry);
   }
 
@@ -91,6 +95,7 @@ export class Ledger {
     const { tie } = run ?? {};
     if (run) {
       this.#waits.begins(caller.process, of.run, run.hash, brief(of));
+      this.#deadlines.begins(caller.process, run, brief(of));
       this.versions.begins(caller.process.name, run, caller.disk.events.get(of.run) ?? []);
     }
     if (run && !tie && caller.disk.runs.get(of.run)?.generation === null) {

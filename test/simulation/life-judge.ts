@@ -11,6 +11,7 @@ import { livesOf } from '../history/lives.ts';
 import { type Around, type Life, lookAtEach, type Rule } from '../history/rule.ts';
 import { countsAgree, interruptedCounts } from '../history/rules-attempts.ts';
 import { cancelHolds } from '../history/rules-queue.ts';
+import { LIMITED_NAMES } from './limited-shapes.ts';
 import { SHAPES } from './shapes.ts';
 import { planFor } from './versions.ts';
 import type { World } from './world.ts';
@@ -57,6 +58,7 @@ const RULES: readonly Rule[] = [countsAgree, interruptedCounts, cancelHolds, att
 const NAMES: ReadonlySet<string> = new Set([
   ...SHAPES.map((shape) => planOf(shape)!.name),
   ...['grown', 'olden', 'novel'],
+  ...LIMITED_NAMES,
 ]);
 
 export class LifeJudge {

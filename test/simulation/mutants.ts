@@ -217,6 +217,37 @@ const redriveTwice = of('redrive-twice', /^I30/, ['redrive'], (tables, given, ac
   return act();
 });
 
+/** Seeds whose runs have deadlines. */
+const LIMITED_SEEDS = [3, 6, 9, 12];
+
+/** What whoever goes on with a run is told of the time it has left. */
+function deadlineTold(name: string, leftMs: number | undefined): Mutant {
+  return {
+    ...of(name, /^deadline|^I31|^outcome/, ['claim', 'take'], (_tables, _given, act) =>
+      (act() as TakenTask[]).map((task) =>
+        task.epoch > 1 ? { ...task, deadlineMs: leftMs } : task,
+      ),
+    ),
+    seeds: LIMITED_SEEDS,
+  };
+}
+
+const deadlineForgotten = deadlineTold('deadline-forgotten', 86_400_000);
+/** Told nothing, it has all the time that its machine allows, from now on. */
+const deadlineRecounted = deadlineTold('deadline-recounted', undefined);
+
+const deadlineMoved: Mutant = {
+  ...of('deadline-moved', /^deadline/, ['take'], (tables, _given, act) => {
+    const taken = act() as TakenTask[];
+    for (const { task } of taken) {
+      const row = tables.tasks.get(task);
+      if (row?.deadlineAt) row.deadlineAt = tables.now() + (row.deadlineAt - row.begunAt);
+    }
+    return taken;
+  }),
+  seeds: LIMITED_SEEDS,
+};
+
 export const MUTANTS: readonly Mutant[] = [
   settleWithoutFence,
   takeWithoutEpoch,
@@ -230,4 +261,7 @@ export const MUTANTS: readonly Mutant[] = [
   evidenceDropped,
   strayWrite,
   redriveTwice,
+  deadlineForgotten,
+  deadlineRecounted,
+  deadlineMoved,
 ];

@@ -103,7 +103,7 @@ export function napMs({ n }: { readonly n: number }): number {
   return NAPS_MS[n % NAPS_MS.length]!;
 }
 
-function delayMs({ n }: { readonly n: number }): number {
+export function delayMs({ n }: { readonly n: number }): number {
   return DELAYS_MS[n % DELAYS_MS.length]!;
 }
 

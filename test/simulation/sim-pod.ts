@@ -75,6 +75,7 @@ export class SimPod {
   readonly member: Member;
   readonly recovery: Recovery;
   readonly #host: Host;
+  readonly #own: readonly Machine[];
   readonly #caretaker: Caretaker;
   readonly #deadLetters: SqliteDeadLetters;
   /** By the id of each of its lives: when the last beat that was answered had been sent. */
@@ -120,8 +121,8 @@ export class SimPod {
       store: weather,
       onAnswer: (told, answer, sent) => this.#heard(told, answer, sent),
     });
-    const own = [...(host.moreShapes ?? []), ...machinesIn(code)];
-    const registry = new Registry([...SHAPES, ...own, ...RECOVERY_MACHINES]);
+    this.#own = [...(host.moreShapes ?? []), ...machinesIn(code)];
+    const registry = new Registry([...SHAPES, ...this.#own, ...RECOVERY_MACHINES]);
     const caller = () => ({
       process: this.process,
       engine: this.engine,
@@ -276,7 +277,7 @@ export class SimPod {
   startLocal(n: number): void {
     const { world } = this.#host;
     if (this.process.isDead || this.isDraining) return;
-    const { name, version } = world.pick([...SHAPES, ...machinesIn(this.code)]);
+    const { name, version } = world.pick([...SHAPES, ...this.#own]);
     const plan = planFor(name, version);
     const pace = 2 + below(this.process.random, 250);
     this.#atOnce(async () => {

@@ -9,7 +9,7 @@ import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
 import { Cluster } from './cluster.ts';
 import { judge, waitsInVain } from './judge.ts';
-import { deploysIn } from './kept-seeds.ts';
+import { deadlinesIn, deploysIn } from './kept-seeds.ts';
 import { Ledger } from './ledger.ts';
 import type { Mutant } from './mutants.ts';
 import type { Process } from './process.ts';
@@ -37,6 +37,8 @@ export interface SeedOptions {
   readonly mutant?: Mutant | undefined;
   /** Whether pods have code of different versions; by its number where nothing is said. */
   readonly hasDeploys?: boolean | undefined;
+  /** Whether there are runs with deadlines; by its number where nothing is said. */
+  readonly hasDeadlines?: boolean | undefined;
   /** Lines of the stacks of errors, for whoever looks for one; they change the trace. */
   readonly stackCount?: number | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
@@ -66,9 +68,11 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const taskCount = (options.isSmall ? 30 : 200) + below(world.random, most + 1);
   const stormMs = world.within(10_000, 30_000) * (options.isSmall ? 0.5 : 1);
   const hasDeploys = options.hasDeploys ?? deploysIn(seed);
+  const hasDeadlines = options.hasDeadlines ?? deadlinesIn(seed);
   const cluster = new Cluster(world, auditor, ledger, {
     podCount,
     hasDeploys,
+    hasDeadlines,
     slots: 3 + below(world.random, 20),
     times: {
       heartbeatMs: HEARTBEAT_MS,
@@ -77,7 +81,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       idlePollMs: 1_000,
     },
   });
-  const client = new Client(world, auditor, cluster.weather, hasDeploys);
+  const client = new Client(world, auditor, cluster.weather, { hasDeploys, hasDeadlines });
   const heard = (error: unknown) =>
     world.violate('unhandled', `${(error as Error)?.stack ?? String(error)}`);
   process.on('unhandledRejection', heard);

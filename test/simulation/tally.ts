@@ -65,6 +65,12 @@ export const WANTED_KINDS = [
   'begun by a newer version',
   'waits for a version',
   'judged versions',
+  'judged deadlines',
+  'judged ends by deadline',
+  'deadlines in phases',
+  'deadlines in waits',
+  'deadlines between phases',
+  'deadlines of several owners',
 ] as const;
 
 export interface Failure {

@@ -3,6 +3,7 @@
  * of a run where its version is gone is different for each. What a run comes to tells which of them ended it.
  */
 import { defineMachine, type Machine, type Plan, planOf } from '../../src/machine/index.ts';
+import { LIMITED_NAMES, limitedEnd, limitedPlan, limitedSteps } from './limited-shapes.ts';
 import {
   type Called,
   checkFor,
@@ -142,7 +143,7 @@ export const MOVES: Readonly<Record<string, 'ADVANCED' | 'UPGRADED'>> = {
 };
 
 export function planFor(machine: string, version: number): Plan {
-  if (!VERSIONED.includes(machine)) return planNamed(machine);
+  if (!VERSIONED.includes(machine)) return limitedPlan(machine) ?? planNamed(machine);
   const found = MACHINES.both.find((one) => one.name === machine && one.version === version);
   const plan = found && planOf(found);
   if (!plan) throw new Error(`there is no ${machine}@${version}`);
@@ -154,6 +155,7 @@ export function expectedOf(
   version: number,
   n: number,
 ): { outcomes: string[]; result?: number } {
+  if (LIMITED_NAMES.includes(machine)) return limitedEnd(machine, n);
   if (!VERSIONED.includes(machine)) return expected(machine, n);
   const outcomes = ['completed', 'handedOff'];
   const by: Record<string, readonly [one: number, two: number]> = {
@@ -174,6 +176,7 @@ export function publishedBy(machine: string, version: number): readonly string[]
     case 'swapped':
       return ['a', 'b'];
     default:
+      if (LIMITED_NAMES.includes(machine)) return limitedSteps(machine);
       return VERSIONED.includes(machine) ? [machine] : publishesIn(machine);
   }
 }

@@ -51,7 +51,7 @@ export class WaitJudge {
     const wait = this.#waits.get(prevHash);
     if ('dueAt' in event) {
       const lengthMs = event.dueAt - entry.at;
-      if (run) this.#asAsked(run, event.type, lengthMs);
+      if (run) this.#asAsked(run, event.type, lengthMs, entry.at);
       const isSleep = event.type === 'ASLEEP';
       const holders = [this.#holder(process)];
       this.#waits.set(hash, { beganMs: this.#world.nowMs, lengthMs, isSleep, holders });
@@ -101,12 +101,14 @@ export class WaitJudge {
   }
 
   /** What is recorded is what the machine asked for. */
-  #asAsked({ plan, state, id }: LiveRun, type: string, lengthMs: number): void {
+  #asAsked({ plan, state, id }: LiveRun, type: string, lengthMs: number, at: number): void {
     const asked = askedFor(plan, state, type);
     if (!asked) return;
     this.#world.count('judged delays');
     const [minMs, maxMs] = asked;
-    if (lengthMs >= minMs && lengthMs <= maxMs + 1) return;
+    // Nobody waits beyond the run's deadline.
+    const leftMs = (state.deadlineAt ?? Number.POSITIVE_INFINITY) - at;
+    if (lengthMs >= Math.min(minMs, leftMs) && lengthMs <= maxMs + 1) return;
     const how = `asked for ${minMs} to ${maxMs} ms`;
     this.#world.violate('I31', `${id} ${how} in ${state.at}, and ${lengthMs} were recorded`);
   }

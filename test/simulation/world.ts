@@ -30,6 +30,8 @@ export class World {
   readonly tables: MemoryTables;
   readonly violations: string[] = [];
   readonly counts = new Map<string, number>();
+  /** When all that was broken was put right. */
+  healedMs = 0;
   readonly #trace = createHash('sha256');
   #untraced: string[] = [];
   readonly #onLine: ((line: string) => void) | undefined;
