@@ -19,7 +19,7 @@ and the history is held against the rules. Ends with 1 if one was broken, else w
   --plant NAME    with a bug in the package: ${Object.keys(PLANTS).join(', ')}
   --keep DIR      keeps logs and ledgers there
   --json          one JSON object as the last line
-  --save          adds a leg to the results
+  --save          adds a leg to the results; not with --plant
 `;
 
 /** Legs of one seed are no copies of each other. */
@@ -48,6 +48,9 @@ if (!(values.size in SIZES)) {
 }
 if (values.plant !== undefined && !(values.plant in PLANTS)) {
   misused(`--plant wants one of ${Object.keys(PLANTS).join(', ')}, got ${values.plant}`);
+}
+if (values.plant !== undefined && values.save) {
+  misused('--save is for what was found without a planted bug');
 }
 // What an earlier run wrote there would be read as the evidence of this one.
 if (values.keep !== undefined && existsSync(values.keep) && readdirSync(values.keep).length > 0) {
