@@ -133,7 +133,7 @@ const SECTIONS: readonly Section[] = [
   {
     tool: 'corruption',
     title: 'Corruption',
-    says: 'Every byte of a journal flipped, and the file cut at every byte.',
+    says: 'A byte of a journal flipped, or the file cut there: every byte, or the share that is named.',
     columns: [sum('images', 'images'), sum('silent', 'silent')],
     faults: ['silent'],
   },
