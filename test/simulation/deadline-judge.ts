@@ -10,6 +10,7 @@
 import type { LiveRun } from '../../src/engine/live-run.ts';
 import type { Prepared } from '../../src/journal/record.ts';
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
+import { setsStoreClock } from './kept-seeds.ts';
 import { limitedPlan } from './limited-shapes.ts';
 import { BEGIN_MS, type Process } from './process.ts';
 import type { World } from './world.ts';
@@ -58,7 +59,8 @@ export class DeadlineJudge {
   given(task: string, how: 'enqueued' | 'redriven' | 'put off'): void {
     const row = this.#world.tables.tasks.get(task as TaskRecord['taskId']);
     const timeoutMs = row && limitedPlan(row.machine)?.runTimeoutMs;
-    if (!row || timeoutMs === undefined) return;
+    // By a clock that is set nothing can be said of when it has to end.
+    if (!row || timeoutMs === undefined || setsStoreClock(this.#world.seed)) return;
     const [from, at] = [Math.max(row.runAt, row.begunAt), row.deadlineAt ?? 0];
     if (how === 'put off') this.#unsettled.add(task);
     const isExact = how === 'enqueued' ? at === from + timeoutMs : at >= from + timeoutMs;
@@ -162,7 +164,8 @@ export class DeadlineJudge {
 
   /** Nobody but its machine had a word in how long it waited. */
   isSettled(task: string): boolean {
-    return !this.#unsettled.has(task);
+    const isStoreRight = this.#world.storeSetMs === Number.NEGATIVE_INFINITY;
+    return isStoreRight && !this.#unsettled.has(task);
   }
 
   #offMs(process: Process): number {

@@ -9,12 +9,14 @@ test('what failed is kept with its size, once', () => {
     { seed: 7, isSmall: true, violation: 'I9: at another size' },
     { seed: 2, isSmall: false, violation: 'I1: gone' },
     { seed: 6, isSmall: false, violation: 'deadline: missed' },
+    { seed: 14, isSmall: false, violation: 'I28: swept' },
   ];
   expect(withFailures(before, failures)).toEqual([
     { seed: 2, found: 'I1: gone', deploys: true },
     { seed: 6, found: 'deadline: missed', deploys: true, deadlines: true },
     { seed: 7, found: 'before' },
     { seed: 7, found: 'I9: at another size', deploys: false, isSmall: true },
+    { seed: 14, found: 'I28: swept', deploys: true, storeClock: true },
   ]);
 });
 

@@ -17,6 +17,8 @@ export interface Kept extends SizedSeed {
   readonly deploys?: boolean;
   /** It was found with runs that have deadlines. */
   readonly deadlines?: boolean;
+  /** It was found while the clock of the store was set. */
+  readonly storeClock?: boolean;
 }
 
 const FILE = new URL('./seeds.json', import.meta.url);
@@ -45,6 +47,12 @@ export function deadlinesIn(seed: number): boolean {
   return kept ? kept.deadlines === true : seed % 3 === 0;
 }
 
+/** In one seed of five the clock of the store is set; of those that are kept, in those where it was. */
+export function setsStoreClock(seed: number): boolean {
+  const kept = read().find((one) => one.seed === seed);
+  return kept ? kept.storeClock === true : seed % 5 === 4;
+}
+
 /** Adds those that are not there yet. */
 export function keepSeeds(failures: readonly Failure[]): void {
   writeWhole(FILE, `${JSON.stringify(withFailures(read(), failures), null, 2)}\n`);
@@ -57,8 +65,9 @@ export function withFailures(kept: readonly Kept[], failures: readonly Failure[]
     .map(({ seed, isSmall, violation }) => {
       const found = violation.slice(0, FOUND_LENGTH_MAX);
       const deadlines = deadlinesIn(seed) ? { deadlines: true } : {};
-      const deploys = deploysIn(seed);
-      return { seed, found, deploys, ...deadlines, ...(isSmall ? { isSmall } : {}) };
+      const storeClock = setsStoreClock(seed) ? { storeClock: true } : {};
+      const size = isSmall ? { isSmall } : {};
+      return { seed, found, deploys: deploysIn(seed), ...deadlines, ...storeClock, ...size };
     });
   return [...kept, ...added].sort((a, b) => a.seed - b.seed);
 }

@@ -73,6 +73,11 @@ const restless = defineMachine({
 export const LIMITED: readonly Machine[] = [hasty, patient, restless] as unknown as Machine[];
 export const LIMITED_NAMES: readonly string[] = LIMITED.map(({ name }) => name);
 
+/** On a host whose clock is set back the deadline of its own runs is as far away as that clock says. */
+export function endsAnyway({ name }: { readonly name: string }): boolean {
+  return name !== 'restless';
+}
+
 export function limitedPlan(machine: string): Plan | undefined {
   const found = LIMITED.find(({ name }) => name === machine);
   return found && planOf(found);

@@ -2,7 +2,6 @@
  * A pod of the simulation: the engine, the journal's port and a member of the fleet, put together as a
  * process does it, on a disk and behind a link. A restart is another process on the same disk.
  */
-
 import { recoveryMachines } from '../../machines/recovery/index.ts';
 import { Caretaker, Engine } from '../../src/engine/index.ts';
 import {
@@ -22,6 +21,7 @@ import { below } from '../support/seeded-random.ts';
 import type { Auditor, Told } from './auditor.ts';
 import type { Disk } from './disk.ts';
 import type { Deadlines, Ledger } from './ledger.ts';
+import { endsAnyway } from './limited-shapes.ts';
 import { Link, type Sent, storeFor } from './network.ts';
 import { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
@@ -277,7 +277,7 @@ export class SimPod {
   startLocal(n: number): void {
     const { world } = this.#host;
     if (this.process.isDead || this.isDraining) return;
-    const { name, version } = world.pick([...SHAPES, ...this.#own]);
+    const { name, version } = world.pick([...SHAPES, ...this.#own.filter(endsAnyway)]);
     const plan = planFor(name, version);
     const pace = 2 + below(this.process.random, 250);
     this.#atOnce(async () => {

@@ -9,12 +9,13 @@ import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
 import { Cluster } from './cluster.ts';
 import { judge, waitsInVain } from './judge.ts';
-import { deadlinesIn, deploysIn } from './kept-seeds.ts';
+import { deadlinesIn, deploysIn, setsStoreClock } from './kept-seeds.ts';
 import { Ledger } from './ledger.ts';
 import type { Mutant } from './mutants.ts';
 import type { Process } from './process.ts';
 import { enter, type Outside } from './shapes.ts';
 import { followTurns } from './sim-pod.ts';
+import { StoreClock } from './store-clock.ts';
 import { World } from './world.ts';
 
 export interface SeedReport {
@@ -91,8 +92,10 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   try {
     client.begin(taskCount, stormMs * 0.8);
     cluster.storm(stormMs);
+    const storeClock = setsStoreClock(seed) ? new StoreClock(world, stormMs) : undefined;
     const isBroken = () => world.violations.length > 0;
     await schedule.run(stormMs, isBroken);
+    storeClock?.heal();
     cluster.heal();
     const isOver = () => client.isContent && hasEnded(world, cluster) && cluster.isIdle;
     if (!isBroken()) {

@@ -7,7 +7,7 @@
 import type { Beat, BeatAnswer, Worklist } from '../../src/store/pods.ts';
 import type { Taking } from '../../src/store/tasks.ts';
 import type { CallFate } from './network.ts';
-import { BEGIN_MS, type Process } from './process.ts';
+import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
 const HEARTBEAT_MS = 500;
@@ -110,7 +110,7 @@ export class SweepJudge {
     const sweep = this.#sweeps.get(process);
     sweep?.missing.add(victim);
     if (sweep) this.#judgeOutage(sweep);
-    const fromMs = lastHeartbeat - BEGIN_MS;
+    const fromMs = this.#world.trueMsOf(lastHeartbeat);
     const beats = (this.#beats.get(victim) ?? []).filter(({ ms }) => ms > fromMs);
     const times = [fromMs, ...beats.map(({ ms }) => ms), this.#world.nowMs];
     const isWell = times.every((ms, at) => at === 0 || ms - times[at - 1]! <= BEAT_GAP_MS);

@@ -23,6 +23,7 @@ export const WANTED_KINDS = [
   'calls late',
   'small claims',
   'clock jumps',
+  'store clock jumps',
   'wall clocks drifting',
   'monotonic clocks drifting',
   'full disks',

@@ -84,6 +84,8 @@ export class WaitJudge {
     const { beganMs, lengthMs } = wait;
     const elapsedMs = this.#world.nowMs - beganMs;
     if ((this.#rescheduled.get(run) ?? -1) >= beganMs) return;
+    // What is parked waits by the store's clock.
+    if (this.#world.storeSetMs >= beganMs) return this.#world.count('waits by wrong clocks');
     if (!this.#isByOneClock(process, wait)) return this.#world.count('waits by wrong clocks');
     this.#world.count('judged waits');
     if (wait.holders.length > 1) this.#world.count('judged waits of several owners');

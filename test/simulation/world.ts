@@ -21,6 +21,12 @@ export interface WorldOptions {
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
+/** While the store's clock is so far from the true time. */
+interface Era {
+  readonly sinceMs: number;
+  readonly offMs: number;
+}
+
 export class World {
   readonly seed: number;
   readonly mutant: Mutant | undefined;
@@ -30,6 +36,7 @@ export class World {
   readonly tables: MemoryTables;
   readonly violations: string[] = [];
   readonly counts = new Map<string, number>();
+  readonly #eras: Era[] = [{ sinceMs: 0, offMs: 0 }];
   /** When all that was broken was put right. */
   healedMs = 0;
   readonly #trace = createHash('sha256');
@@ -47,13 +54,32 @@ export class World {
   /** The server's own time and its turns: nobody can pause it. */
   #clock(): Clock {
     const { schedule } = this;
-    const now = () => Math.floor(BEGIN_MS + schedule.nowMs);
+    const now = () => Math.floor(BEGIN_MS + schedule.nowMs + this.#eras.at(-1)!.offMs);
     return {
       now,
       monotonicMs: () => schedule.nowMs,
       after: (delayMs, act) => schedule.at(schedule.nowMs + delayMs, act),
       soon: (act) => void schedule.at(schedule.nowMs, act),
     };
+  }
+
+  /** Somebody sets the store's clock: from now on it is so far from the true time. */
+  setStoreClock(offMs: number): void {
+    this.say('store', `has its clock set to be ${(offMs / 60_000).toFixed(0)} minutes ahead`);
+    this.count('store clock jumps');
+    this.#eras.push({ sinceMs: this.nowMs, offMs });
+  }
+
+  /** When the store's clock was set last; before everything where nobody has set it. */
+  get storeSetMs(): number {
+    return this.#eras.length > 1 ? this.#eras.at(-1)!.sinceMs : Number.NEGATIVE_INFINITY;
+  }
+
+  /** When it truly was what the store has written down as this time, at the latest. */
+  trueMsOf(storeTime: number): number {
+    const isIn = ({ sinceMs, offMs }: Era) => storeTime - BEGIN_MS - offMs >= Math.floor(sinceMs);
+    const { offMs } = this.#eras.findLast(isIn) ?? this.#eras[0]!;
+    return storeTime - BEGIN_MS - offMs;
   }
 
   get nowMs(): number {
