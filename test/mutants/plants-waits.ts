@@ -38,8 +38,8 @@ export const WAITS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/engine/drainer.ts',
-        find: "run.tie.parked(run.state.at.endsWith('.sleep') ? 'sleep' : 'retry', afterMs);",
-        put: "run.tie.parked(run.state.at.endsWith('.sleep') ? 'sleep' : 'retry', afterMs * 0);",
+        find: 'run.tie.parked(reason, parkMsOf(run, afterMs));',
+        put: 'run.tie.parked(reason, parkMsOf(run, afterMs) * 0);',
       },
     ],
     command: seeds(90),
