@@ -79,7 +79,7 @@ export interface ClaimedTask extends Claim {
    * is on record, how long ago it was due. By the store's clock; so nobody's run lasts for ever.
    */
   readonly ageMs?: number | undefined;
-  /** How long it had been due when it was claimed, by the store's clock; of a claim only. */
+  /** How long it had been due when it was claimed, by the store's clock; told while it is. */
   readonly waitedMs?: number | undefined;
   readonly traceParent: string | undefined;
   readonly pinnedTo: string | undefined;

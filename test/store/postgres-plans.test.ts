@@ -209,6 +209,7 @@ test('to count what is left of routes that nobody has looks at that, and not at 
 
 test('a census looks at no more of anything than its bound, whatever crowd there is', async () => {
   const bound = 100;
+  await store.announce([{ route: ROUTE, fingerprint: 'f', shape: 's' }]);
   await crowd('0I', 'status, finished_at, outcome, error', `'failed', now(), 'aborted', '{}'`);
   await crowd('0J', 'priority', 'n % 7');
   await crowd('0K', 'status, wait_for, run_at', `'waiting', 'sleep', now() + interval '1 h'`);

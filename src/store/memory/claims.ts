@@ -112,8 +112,7 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
       task.claimedAt = now;
       task.claims = Math.min(task.claims + 1, COUNT_MAX);
       task.lastUpdate = now;
-      const waitedMs = Math.max(0, now - task.runAt);
-      return { ...claimedTaskOf(task, now, request.payloadBytesMax), waitedMs };
+      return claimedTaskOf(task, now, request.payloadBytesMax);
     });
 }
 

@@ -31,6 +31,7 @@ export function claimedTaskOf(
     control: task.control,
     deadlineMs: task.deadlineAt === undefined ? undefined : task.deadlineAt - now,
     ageMs: task.deadlineAt === undefined ? ageOf(task, now) : undefined,
+    waitedMs: task.claimedAt === undefined ? undefined : Math.max(0, task.claimedAt - task.runAt),
     traceParent: task.traceParent,
     pinnedTo: task.pinnedTo,
     token: task.claimToken,

@@ -27,13 +27,15 @@ export function claimedColumns(bytesMax: string | undefined, dueAt = 'task.run_a
     - extract(epoch from coalesce(
         (select min(at) from run_events part
           where part.task_id = task.task_id and part.generation = task.generation),
-        greatest(task.created_at, ${dueAt})))) * 1000)::float8 end as age_ms`;
+        greatest(task.created_at, ${dueAt})))) * 1000)::float8 end as age_ms,
+  case when task.claimed_at is not null then greatest(0, (extract(epoch from task.claimed_at)
+    - extract(epoch from task.run_at)) * 1000)::float8 end as waited_ms`;
 }
 
 const claimedNames = sql`
   task_id, generation, claim_epoch, machine, version, payload, key, key_generation, carry_from,
   retry_count, retries_max, crashes, interrupted, last_seq, control, trace_parent, pinned_to,
-  claim_token, last_hash, deadline_ms, age_ms, oversize`;
+  claim_token, last_hash, deadline_ms, age_ms, waited_ms, oversize`;
 
 /** Each head is written as its index is, or the planner would not use it. */
 const HEADS = {
@@ -116,10 +118,8 @@ function claimBy(kind: keyof typeof HEADS, locking: string | undefined, pick: st
       from pick
      where task.task_id = pick.task_id and ${onceFound(sql`
        task.claim_epoch = pick.claim_epoch and ${isClaimable(kind)}`)}
-    returning ${claimedColumns('$7::int')}, task.priority, task.run_at,
-      greatest(0, (extract(epoch from clock_timestamp())
-        - extract(epoch from task.run_at)) * 1000)::float8 as waited_ms)
-  select ${claimedNames}, waited_ms from claimed order by priority desc, run_at, task_id`;
+    returning ${claimedColumns('$7::int')}, task.priority, task.run_at)
+  select ${claimedNames} from claimed order by priority desc, run_at, task_id`;
 }
 
 /** A limit that the planner cannot see: it would read a whole small table for a hundred of its rows. */

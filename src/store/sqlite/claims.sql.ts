@@ -46,7 +46,7 @@ const claimColumns = `task_id, generation, claim_epoch, machine, version, key,
   iif(octet_length(payload) <= @bytes_max, payload, null) as payload,
   iif(octet_length(payload) > @bytes_max, octet_length(payload), null) as oversize,
   key_generation, carry_from, retry_count, retries_max, crashes, interrupted, last_seq, control,
-  deadline_at, created_at, run_at, ${recordedAt}, trace_parent, pinned_to, claim_token,
+  deadline_at, created_at, run_at, claimed_at, ${recordedAt}, trace_parent, pinned_to, claim_token,
   last_hash`;
 
 /** @task, @pod, @token, @bytes_max. Fenced: only a pod that is up is given anything. */

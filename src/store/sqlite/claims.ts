@@ -36,9 +36,7 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
       );
       return [];
     }
-    if (!done.answer) return [];
-    const waitedMs = Math.max(0, tx.now - done.answer.run_at);
-    return [{ ...claimedTask(done.answer, tx.now), waitedMs }];
+    return done.answer ? [claimedTask(done.answer, tx.now)] : [];
   });
 }
 

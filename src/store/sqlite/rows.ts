@@ -16,6 +16,7 @@ export interface RawTask {
   readonly wait_for: WaitFor | null;
   readonly claim_epoch: number;
   readonly claimed_by: PodId | null;
+  readonly claimed_at: number | null;
   readonly claim_token: string | null;
   readonly retry_count: number;
   readonly retries_max: number | null;
@@ -66,6 +67,7 @@ export type RawClaim = Pick<
   | 'deadline_at'
   | 'created_at'
   | 'run_at'
+  | 'claimed_at'
   | 'trace_parent'
   | 'pinned_to'
   | 'claim_token'
@@ -92,6 +94,7 @@ export function claimedTask(row: RawClaim, now: number): ClaimedTask {
     control: row.control ?? undefined,
     deadlineMs: row.deadline_at === null ? undefined : row.deadline_at - now,
     ageMs: row.deadline_at === null ? ageOf(row, now) : undefined,
+    waitedMs: row.claimed_at === null ? undefined : Math.max(0, row.claimed_at - row.run_at),
     traceParent: row.trace_parent ?? undefined,
     pinnedTo: row.pinned_to ?? undefined,
     token: row.claim_token ?? undefined,
