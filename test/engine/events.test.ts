@@ -28,7 +28,7 @@ test('a run says when it starts, what each phase comes to, why it waits, and how
   const { fleet, clock } = await open({ machines: [machine] });
   const { id } = await fleet.startLocal(machine, {}, { key: 'k' });
   await clock.advance(1_000);
-  const of = { run: id, machine: 'told', version: 3 };
+  const of = { run: id, machine: 'told', version: 3, epoch: 1 };
   expect(started).toEqual([{ ...of, key: 'k' }]);
   expect(ended.map(({ phase, attempt, outcome }) => `${phase} ${attempt} ${outcome}`)).toEqual([
     'check 1 done',
