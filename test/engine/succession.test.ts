@@ -87,7 +87,9 @@ test('a killed run advances to a longer line, counts its interruption, and keeps
   expect(kinds(fleet, id)).toEqual(['STARTED', 'DONE', 'ADVANCED', 'INTERRUPTED', 'DONE', 'DONE']);
   const described = { version: 2, status: 'completed', output: 'c by 2' };
   expect(fleet.describe(id)).toMatchObject(described);
-  expect(advanced).toEqual([{ run: id, machine: 'line', version: 2, from: 1, state: 'b.work' }]);
+  expect(advanced).toEqual([
+    { run: id, machine: 'line', version: 2, epoch: 2, from: 1, state: 'b.work' },
+  ]);
   expect(calls.map((call) => call.split(' ').slice(0, 3).join(' '))).toEqual([
     'v1 a.work 1',
     'v1 b.work 1',
@@ -189,7 +191,9 @@ test('an upgrade carries input and outputs over, and begins the step anew', asyn
     output: 'x, old by 1',
     input: { name: 'x' },
   });
-  expect(upgraded).toEqual([{ run: id, machine: 'line', version: 2, from: 1, state: 'b.work' }]);
+  expect(upgraded).toEqual([
+    { run: id, machine: 'line', version: 2, epoch: 2, from: 1, state: 'b.work' },
+  ]);
   expect(calls.at(-1)).toBe(calls[1]!.replace('v1', 'v2'));
 });
 
