@@ -64,7 +64,7 @@ test.each(['exception', 'rejection'])(
   'an uncaught %s ends the process with 70, logged, and the attempt is counted',
   async (how) => {
     const cwd = makeDirectory();
-    const worker = await startWorker(cwd);
+    const worker = await startWorker(cwd, { FLEETQ_TELEMETRY_DETAIL: 'full' });
     const started = await fleetq(cwd, [
       'start',
       'test/crashing',
