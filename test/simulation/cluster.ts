@@ -173,6 +173,11 @@ export class Cluster {
     return this.#seats.some(({ pod: { disk } }) => disk.id === journal && disk.lossCount > 0);
   }
 
+  /** Every process that is up has joined the fleet. */
+  get isReady(): boolean {
+    return this.alive().every(({ process, member }) => process.isDead || member.pod.status.isReady);
+  }
+
   /** No host has runs of its own left to end. */
   get isIdle(): boolean {
     return this.#seats.every(({ pod }) => !unfinished(pod.disk, pod.process.clock.now()));

@@ -220,10 +220,10 @@ const redriveTwice = of('redrive-twice', /^I30/, ['redrive'], (tables, given, ac
 /** Seeds whose runs have deadlines. */
 const LIMITED_SEEDS = [6];
 
-/** What whoever goes on with a run is told of the time it has left. */
+/** What whoever goes on with a run is told of the time it has left: waits until then are wrong, too. */
 function deadlineTold(name: string, leftMs: number | undefined): Mutant {
   return {
-    ...of(name, /^deadline/, ['claim', 'take'], (_tables, _given, act) =>
+    ...of(name, /^(deadline|I31)/, ['claim', 'take'], (_tables, _given, act) =>
       (act() as TakenTask[]).map((task) =>
         task.epoch > 1 ? { ...task, deadlineMs: leftMs } : task,
       ),

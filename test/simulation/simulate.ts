@@ -101,6 +101,9 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     if (!isBroken()) {
       await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
       await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
+      // One that was replaced at the very end has yet to come.
+      const isBack = () => isBroken() || cluster.isReady;
+      if (!isBack()) await schedule.run(schedule.nowMs + CALM_MS_MAX, isBack);
     }
     auditor.lookAtAll('the storm');
     if (!isBroken()) judge(world, auditor, client, outside, ledger, cluster);
