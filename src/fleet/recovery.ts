@@ -121,7 +121,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
         spreadMs: SPREAD_MS,
       });
       tellTaken(pod, self(), known.get(pod), taken);
-      tellRescued(taken.map(({ task: run, ...of }) => ({ run, ...of })));
+      tellRescued(taken.map(({ task: run, ...of }) => ({ run, ...of, hasBegun: true })));
       return taken;
     },
     holdsAny: async (pod) => (await store.held(pod as PodId, '', 1, 0)).length > 0,
@@ -132,7 +132,9 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
       for (const { id, machine } of failed) {
         tell('task.failed', () => ({ run: id, machine, outcome: 'hopeless' }));
       }
-      tellRescued(failed.map(({ id: run, ...of }) => ({ run, ...of })));
+      tellRescued(
+        failed.map(({ id: run, lastSeq, ...of }) => ({ run, ...of, hasBegun: lastSeq >= 0 })),
+      );
       return failed.map(({ id, status }) => ({ task: id, status }));
     },
     prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX),
@@ -160,8 +162,8 @@ function tellTaken(
 function tellRescued(tasks: readonly RescuedTask[]): void {
   if (tasks.length === 0) return;
   tell('tasks.rescued', () => ({
-    tasks: tasks.map(({ run, generation, machine, version, status, outcome }) => {
-      return { run, generation, machine, version, status, outcome };
+    tasks: tasks.map(({ run, generation, machine, version, status, outcome, hasBegun }) => {
+      return { run, generation, machine, version, status, outcome, hasBegun };
     }),
   }));
 }

@@ -41,6 +41,8 @@ export interface RescuedTask extends TouchedTask {
   readonly version: number;
   readonly status: string;
   readonly outcome: string | undefined;
+  /** Whether somebody has had it before. */
+  readonly hasBegun: boolean;
 }
 export type PhaseOutcome =
   | 'done'

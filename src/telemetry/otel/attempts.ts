@@ -56,6 +56,20 @@ export function toldBy(run: RunId, generation: number, records: readonly PastRec
   return new Reading({ run, generation, machine, version, pod }, records).read();
 }
 
+/** The first span of a task that failed without a run. */
+export function anchorOf(whose: Whose, at: number): Told {
+  const { run, generation, machine } = whose;
+  const of = { whose, spanId: anchorIdOf(run, generation), name: `run ${machine}` };
+  return {
+    ...of,
+    startAt: at,
+    endAt: at,
+    seq: -1,
+    epoch: 0,
+    what: { kind: 'anchor', trace: undefined },
+  };
+}
+
 /** The last span of a run: how it ended. */
 export function endOf(
   whose: Whose,

@@ -10,8 +10,9 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { isRunId } from '../../ground/index.ts';
 import { listen, type RescuedTask, type TouchedTask } from '../events.ts';
-import { endOf } from './attempts.ts';
+import { anchorOf, endOf } from './attempts.ts';
 import { contextOf, type SpanWriter, timeOf } from './span-writer.ts';
 
 /** A span is no list: how many there were is told by an attribute. */
@@ -60,19 +61,24 @@ function tellRescued({ writer, now }: ChorePorts, tasks: readonly RescuedTask[])
   const span = trace.getActiveSpan();
   span?.addLinks(linksTo(tasks));
   span?.addEvent('fleetq.rescued', { 'fleetq.runs': tasks.length });
-  for (const task of tasks.slice(0, LINK_COUNT_MAX)) {
+  for (const task of traced(tasks)) {
     if (task.status !== 'failed') continue;
     // Nobody will ever have it again: whoever gives it up says so.
     const whose = { ...task, pod: undefined };
     const parent: Context = writer.parentOf(whose, undefined);
     const at = now();
     const outcome = task.outcome ?? 'aborted';
+    // Nobody has ever begun it, and its end would be below a span that nobody sends.
+    if (!task.hasBegun) writer.write(anchorOf(whose, at), parent)();
     writer.write(endOf(whose, at, { seq: -1, epoch: 0, at }, outcome), parent)();
   }
 }
 
 function linksTo(tasks: readonly TouchedTask[]): Link[] {
-  return tasks.slice(0, LINK_COUNT_MAX).map(({ run, generation }) => {
-    return { context: contextOf(run, generation) };
-  });
+  return traced(tasks).map(({ run, generation }) => ({ context: contextOf(run, generation) }));
+}
+
+/** A row that was written by hand may have any id, and nobody runs what has one that is no run's. */
+function traced<T extends TouchedTask>(tasks: readonly T[]): readonly T[] {
+  return tasks.filter(({ run }) => isRunId(run)).slice(0, LINK_COUNT_MAX);
 }
