@@ -88,6 +88,11 @@ export const FLEET_LINES: Lines = {
     message: 'another server of the store has taken over',
     fields: { from: e.from, to: e.to },
   }),
+  'traces.failed': (e, told) => ({
+    level: 'warn',
+    message: 'nobody takes the spans of this process: runs go on, their traces have gaps',
+    fields: { err: told.ownErr(e.error) },
+  }),
   'recovery.failed': (e, told) => ({
     level: 'error',
     message: `${e.chore} failed`,

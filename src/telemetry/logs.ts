@@ -22,6 +22,7 @@ import {
 } from './events.ts';
 import { type Level, type Lines, ofRun, toldBy } from './fields.ts';
 import { FLEET_LINES } from './fleet-lines.ts';
+import { type SpanIdOf, spanIdOf as tracedSpanIdOf } from './span-ids.ts';
 
 /** The part of a pino logger that is used; any logger of that shape will do. */
 export type Logger = Readonly<Record<Level, (fields: object, message: string) => void>> & {
@@ -33,8 +34,8 @@ export interface LogOptions {
   readonly phases?: LogPhases | undefined;
   /** `full` tells the messages and stacks of errors too, and keys; `safe` by default. */
   readonly detail?: TelemetryDetail | undefined;
-  /** The span of a phase, where somebody traces. */
-  readonly spanIdOf?: ((phase: OfPhase) => string | undefined) | undefined;
+  /** The span of a phase; where nothing is said, what `fleetq/otel` traces it as, if it does. */
+  readonly spanIdOf?: SpanIdOf | undefined;
 }
 
 const LEVEL_OF_OUTCOME: Record<Outcome, Level> = {
@@ -189,7 +190,8 @@ const QUIET: ReadonlySet<EventName> = new Set<EventName>([
 
 /** Writes a line for every event worth one; answers how to stop. */
 export function writeLogs(logger: Logger, options: LogOptions = {}): () => void {
-  const { phases = DEFAULTS.logPhases, detail = DEFAULTS.telemetryDetail, spanIdOf } = options;
+  const { phases = DEFAULTS.logPhases, detail = DEFAULTS.telemetryDetail } = options;
+  const { spanIdOf = tracedSpanIdOf } = options;
   const told = toldBy(detail);
   const isEnabled = (level: Level) => logger.isLevelEnabled?.(level) ?? true;
   const levelOf = ({ outcome }: { readonly outcome: PhaseOutcome }): Level =>
@@ -203,7 +205,7 @@ export function writeLogs(logger: Logger, options: LogOptions = {}): () => void 
       if (isPhase && !isEnabled(levelOf(event as FleetqEvents['phase.ended']))) return;
       const { level: usual, message, fields } = lineOf(event, told);
       const level = isPhase ? levelOf(event as FleetqEvents['phase.ended']) : usual;
-      const spanId = spanIdOf && 'phase' in event ? spanIdOf(event as OfPhase) : undefined;
+      const spanId = 'phase' in event ? spanIdOf(event as OfPhase) : undefined;
       const span = spanId === undefined ? undefined : { span_id: spanId };
       logger[level]({ event: name, ...pods.only, ...fields, ...span }, message);
     });

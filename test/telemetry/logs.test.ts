@@ -68,6 +68,16 @@ describe('levels and fields', () => {
     ]);
   });
 
+  test('that nobody takes the spans is a warning, in the words of whoever was to take them', () => {
+    const texts: string[] = [];
+    stops.push(writeLogs(pino({}, { write: (line: string) => texts.push(line) })));
+    const error = { name: 'ExportError', message: 'connect ECONNREFUSED 127.0.0.1:4318' };
+    tell('traces.failed', () => ({ error }));
+    expect(texts.map((line) => JSON.parse(line))).toMatchObject([
+      { level: LEVEL.warn, err: { message: 'connect ECONNREFUSED 127.0.0.1:4318' } },
+    ]);
+  });
+
   test('a run that ends well is one info line; its phases are debug lines', async () => {
     const { lines, id } = await linesOf(base(() => 'loot'));
     const [phase] = of(lines, 'phase.ended');

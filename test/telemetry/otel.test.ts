@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { tracing } from '@opentelemetry/sdk-node';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { createFleet, defineMachine, exponential, listen, type RunId } from '../../src/index.ts';
+import {
+  createFleet,
+  defineMachine,
+  exponential,
+  listen,
+  type RunId,
+  writeLogs,
+} from '../../src/index.ts';
 import type { PastRecord } from '../../src/telemetry/events.ts';
 import { toldBy } from '../../src/telemetry/otel/attempts.ts';
 import { Gate } from '../../src/telemetry/otel/gate.ts';
@@ -128,4 +135,40 @@ test('records tell the same attempts as whoever made them, in the trace of the r
   expect(live.filter(({ name }) => name === 'many.one.probe')).toHaveLength(2);
   const traceIds = exporter.getFinishedSpans().map((span) => span.spanContext().traceId);
   expect(new Set(traceIds)).toEqual(new Set([traceIdOf(run.id)]));
+});
+
+test('a line that tells of a phase names the span that it is traced as', async () => {
+  const machine = defineMachine({
+    name: 'logged',
+    version: 1,
+    input: z.object({}),
+    check: () => undefined,
+    work: ({ log }) => log.info('inside'),
+  });
+  const lines: { event?: string; phase?: string; span_id?: string }[] = [];
+  const write = (fields: object) => lines.push(fields);
+  const logger = { debug: write, info: write, warn: write, error: write };
+  // Whoever writes lines begins before anybody traces, as a worker does.
+  const stop = writeLogs(logger);
+  const exporter = new tracing.InMemorySpanExporter();
+  const spanProcessors = [new tracing.SimpleSpanProcessor(exporter)];
+  const provider = new tracing.BasicTracerProvider({ spanProcessors });
+  const traces = await startTracing({ provider });
+  const dataDir = join(directory(), 'data');
+  const fleet = await createFleet({ machines: [machine], dataDir, tracing: traces, socket: false });
+  await (await fleet.startLocal(machine, {})).result();
+  await traces.stop();
+  await (await fleet.startLocal(machine, {})).result();
+  await fleet.drain();
+  stop();
+  const spans = new Map(exporter.getFinishedSpans().map((span) => [span.name, span.spanContext()]));
+  const [work, check] = ['work', 'check'].map((phase) => spans.get(`logged.main.${phase}`)?.spanId);
+  const told = lines.filter(({ phase }) => phase !== undefined);
+  expect(told.map(({ event, span_id }) => [event, span_id])).toEqual([
+    ['phase.ended', check],
+    ['log.said', work],
+    ['phase.ended', work],
+    ...['phase.ended', 'log.said', 'phase.ended'].map((event) => [event, undefined]),
+  ]);
+  expect(work).toMatch(/^[0-9a-f]{16}$/);
 });

@@ -6,7 +6,8 @@ import { type Context, context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import type { Around } from '../../engine/index.ts';
 import type { RunId } from '../../ground/index.ts';
 import { isFinal } from '../../machine/index.ts';
-import { type EventName, type FleetqEvents, listen } from '../events.ts';
+import { type EventName, type FleetqEvents, listen, type OfPhase } from '../events.ts';
+import { answerSpanIds } from '../span-ids.ts';
 import { calledOff, endOf, type Told, toldBy } from './attempts.ts';
 import { Course } from './course.ts';
 import { Gate } from './gate.ts';
@@ -43,6 +44,13 @@ export class RunTracer {
     return span ? context.with(trace.setSpan(ROOT_CONTEXT, span), call) : call();
   };
 
+  /** Undefined of a phase that is over, and of one that is not sampled. */
+  spanIdOf({ run, phase, attempt }: OfPhase): string | undefined {
+    const live = this.#courses.get(run)?.attempt;
+    if (live?.of.phase !== phase || live.of.attempt !== attempt) return undefined;
+    return live.span.isRecording() ? live.span.spanContext().spanId : undefined;
+  }
+
   /** Whatever code inside a phase has traced, on its way out. */
   passOn(traceId: string, release: () => void): void {
     const course = this.#byTrace.get(traceId);
@@ -52,6 +60,7 @@ export class RunTracer {
 
   start(): () => void {
     const stops = [
+      answerSpanIds((phase) => this.spanIdOf(phase)),
       this.#on('pod.registered', ({ pod }) => {
         this.#pod = pod;
       }),
