@@ -103,6 +103,29 @@ describe('runs and phases', () => {
     expect(text.filter(({ name }) => name === 'fleetq_build_info')).toHaveLength(1);
   });
 
+  test('ends of registered machines are shown before there are any, so that the first is a rise', async () => {
+    const { clock, startPod } = startFleet();
+    let fleet: Fleet | undefined;
+    const { ask } = metricsOf(() => fleet, clock);
+    fleet = (await startPod('alder', { machines: [troubled] })).fleet;
+    const ends = async (name: string) =>
+      (await ask())
+        .filter((sample) => sample.name === name && sample.labels['machine'] === 'troubled')
+        .map(({ labels, value }) => [labels['outcome'], value]);
+    const failed = [
+      ['exhausted', 0],
+      ['aborted', 0],
+      ['timedOut', 0],
+    ];
+    expect(await ends('fleetq_dead_letters_total')).toEqual(failed);
+    const well = [
+      ['completed', 0],
+      ['handedOff', 0],
+      ['cancelled', 0],
+    ];
+    expect(await ends('fleetq_runs_finished_total')).toEqual([...well, ...failed]);
+  });
+
   test('a value falls into the first bucket that holds it, and nothing is shorter than nothing', () => {
     const cell = new HistogramCell({}, [1, 2, 5]);
     expect([0, 1, 1.5, 5, 6, -3, Number.NaN].map((value) => cell.observe(value))).toEqual([

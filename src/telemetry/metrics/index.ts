@@ -54,6 +54,7 @@ export class Metrics {
   readonly #open: Registry<'application/openmetrics-text; version=1.0.0; charset=utf-8'>;
   readonly #disk: DiskLook;
   readonly #stops: readonly (() => void)[];
+  readonly #expect: (machine: string) => void;
   #wantsExemplars = false;
   /** As it was when somebody asked last: one look for all figures. */
   #observed: Observed | undefined;
@@ -66,11 +67,13 @@ export class Metrics {
     const registry = this.#registry;
     const isKnown = (machine: string) => this.#isKnown(machine);
     const dead = new Counters('fleetq_dead_letters_total', registry);
+    const ofEngine = countEngine(registry, dead, {
+      now: () => clock.now(),
+      wantsExemplars: () => this.#wantsExemplars,
+    });
+    this.#expect = ofEngine.expect;
     this.#stops = [
-      ...countEngine(registry, dead, {
-        now: () => clock.now(),
-        wantsExemplars: () => this.#wantsExemplars,
-      }),
+      ...ofEngine.stops,
       ...countFleet(registry, dead, { monotonicMs: () => clock.monotonicMs(), isKnown }),
     ];
     const pressure = systemPressure();
@@ -82,7 +85,9 @@ export class Metrics {
 
   /** `accept` is that header of the request: it decides about the format. */
   async text(accept?: string | undefined): Promise<MetricsText> {
-    this.#observed = this.#options.fleet()?.status;
+    const fleet = this.#options.fleet();
+    this.#observed = fleet?.status;
+    for (const { name } of fleet?.machines ?? []) this.#expect(name);
     await this.#lookAtDisk();
     if (wantsOpenMetrics(accept)) {
       this.#wantsExemplars = true;
