@@ -23,16 +23,32 @@ export function openLogger({ level, isPretty, hasColour, fd = 2 }: LoggerOptions
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: pino.stdTimeFunctions.isoTime,
   };
-  if (!isPretty) return pino(options, destination({ fd, sync: true }));
+  if (!isPretty) return pino(options, sinkTo(fd));
   return pino(options, { write: (line: string) => writeAll(fd, pretty(line, hasColour ?? false)) });
+}
+
+/**
+ * What cannot be written is lost, and the next line is tried again: a log is often on the disk that is
+ * full, and must not take down the runs that wait for room there.
+ */
+function sinkTo(fd: number): { write(line: string): void } {
+  const open = () => {
+    const made = destination({ fd, sync: true });
+    // Another one, since it would keep what it could not write, and all that comes after it.
+    made.on('error', () => {
+      sink = open();
+    });
+    return made;
+  };
+  let sink = open();
+  return { write: (line) => void sink.write(line) };
 }
 
 function writeAll(fd: number, text: string): void {
   try {
     writeSync(fd, text);
-  } catch (error) {
-    // A full pipe or a closed terminal must not take the runs down with it.
-    if (!['EAGAIN', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } catch {
+    // A full pipe, a full disk or a closed terminal must not take the runs down with it.
   }
 }
 

@@ -199,7 +199,7 @@ export function writeLogs(logger: Logger, options: LogOptions = {}): () => void 
   const pods = new LocalPods();
   const write = <N extends EventName>(name: N): (() => void) => {
     const lineOf = LINES[name]!;
-    return listen(name, (event) => {
+    const act = (event: FleetqEvents[N]) => {
       if (QUIET.has(name) && !isEnabled('debug')) return;
       const isPhase = name === 'phase.ended';
       if (isPhase && !isEnabled(levelOf(event as FleetqEvents['phase.ended']))) return;
@@ -208,6 +208,13 @@ export function writeLogs(logger: Logger, options: LogOptions = {}): () => void 
       const spanId = 'phase' in event ? spanIdOf(event as OfPhase) : undefined;
       const span = spanId === undefined ? undefined : { span_id: spanId };
       logger[level]({ event: name, ...pods.only, ...fields, ...span }, message);
+    };
+    return listen(name, (event) => {
+      try {
+        act(event);
+      } catch {
+        // Whoever tells would have it thrown where nobody catches: a line is lost, and no process.
+      }
     });
   };
   const stops = [

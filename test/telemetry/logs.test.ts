@@ -1,4 +1,6 @@
 /** Log lines from named events: their fields are public, and payloads stay out of them. */
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -15,7 +17,7 @@ import {
 } from '../../src/index.ts';
 import { tell } from '../../src/telemetry/events.ts';
 import { codeOf, toldBy } from '../../src/telemetry/fields.ts';
-import { pretty } from '../../src/telemetry/logger.ts';
+import { openLogger, pretty } from '../../src/telemetry/logger.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
 const newDir = useTempDirs();
@@ -258,6 +260,39 @@ describe('lines that belong to a run', () => {
     expect(of(lines, 'phase.ended')).toEqual([
       expect.objectContaining({ level: LEVEL.info, phase: 'work', span_id: spanIdOf() }),
     ]);
+  });
+});
+
+describe('a log that cannot be written', () => {
+  test.each([
+    ['JSON', false],
+    ['pretty', true],
+  ])('harms nobody, and goes on when it can: %s', (_, isPretty) => {
+    const full = openSync('/dev/full', 'w');
+    const path = `${newDir()}.log`;
+    mkdirSync(dirname(path), { recursive: true });
+    const logger = openLogger({ level: 'info', isPretty, fd: full });
+    for (let count = 0; count < 3; count++) expect(() => logger.info('lost')).not.toThrow();
+    closeSync(full);
+    // The lowest number that is free is the one that was closed.
+    const room = openSync(path, 'w');
+    expect(room, 'the same descriptor').toBe(full);
+    logger.info('kept');
+    expect(readFileSync(path, 'utf8')).toMatch(/^[^\n]*kept[^\n]*\n$/);
+    closeSync(room);
+  });
+
+  test('is a line lost, and not a process, also where the logger is somebody else’s', async () => {
+    const lines: string[] = [];
+    const throws = () => {
+      throw new Error('the transport has ended');
+    };
+    const tells = (_: object, message: string) => void lines.push(message);
+    stops.push(writeLogs({ debug: throws, info: throws, warn: tells, error: tells }));
+    const fleet = await createFleet({ machines: [base(() => 'loot')], dataDir: newDir() });
+    tell('store.failedOver', () => ({ from: 'a', to: 'b' }));
+    await fleet.drain();
+    expect(lines).toEqual(['another server of the store has taken over']);
   });
 });
 
