@@ -67,12 +67,16 @@ export function typeOf(name: string): string {
   return /^[A-Z][A-Za-z]{0,59}$/.test(name) ? name : 'Error';
 }
 
+/** What Node.js says where a name leads nowhere, which is no errno of any system. */
+const NAMING: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED']);
+
 /** Codes that Node.js, the operating system, SQL and FleetQ give; of others one cannot know. */
 export function codeOf(code: string | undefined): string | undefined {
   if (code === undefined) return undefined;
   const isKnown =
     Object.hasOwn(constants.errno, code) ||
-    /^(FLEETQ|ERR|UND_ERR)(_[A-Z]+)+$/.test(code) ||
+    /^(FLEETQ|ERR|UND_ERR|EAI|SQLITE)(_[A-Z]+)+$/.test(code) ||
+    NAMING.has(code) ||
     /^[0-9]{2}[0-9A-Z]{3}$/.test(code);
   return isKnown ? code : undefined;
 }

@@ -56,6 +56,8 @@ test('of an error only what is a name is told', () => {
   expect(errorTypeOf({ name: 'Error', message, code: 'ECONNREFUSED' })).toBe('ECONNREFUSED');
   expect(errorTypeOf({ name: 'error', message, code: '23505' })).toBe('23505');
   expect(errorTypeOf({ name: 'my secret', message, code: 'hunter2' })).toBe('_OTHER');
+  for (const code of ['7Q2ZK', 'HUNTER', 'SECRET_WORD'])
+    expect(errorTypeOf({ name: 'TypeError', message, code }), code).toBe('TypeError');
 });
 
 test('the gate lets nothing out whose record may be lost, and drops what was', () => {

@@ -6,6 +6,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ErrorInfo, RunId } from '../../ground/index.ts';
 import type { RunEvent } from '../../machine/index.ts';
+import { codeOf } from '../fields.ts';
 
 /** Whose span it is. */
 export interface Whose {
@@ -87,13 +88,10 @@ export const POD_LOST = 'pod_lost';
 /** As the conventions have it where nothing more can be said. */
 const OTHER = '_OTHER';
 const CLASS = /^(?:[A-Z][A-Za-z0-9]{0,59})?(?:Error|Exception|Abort)$/;
-/** 'ECONNREFUSED', 'FLEETQ_…', and the five digits or capitals of SQL. */
-const CODE = /^(?:[A-Z][A-Z_]{2,39}|[0-9A-Z]{5})$/;
 
 /** A few words that stay the same, never text: a code where it is one, else the error's class. */
 export function errorTypeOf({ name, code }: ErrorInfo): string {
-  if (code !== undefined && CODE.test(code)) return code;
-  return CLASS.test(name) ? name : OTHER;
+  return codeOf(code) ?? (CLASS.test(name) ? name : OTHER);
 }
 
 export function stepOf(state: string): string {
