@@ -1,27 +1,12 @@
 /** Deadlines of runs whose hosts' clocks are set meanwhile: nothing ends early, and no wait is cut short. */
 import { expect, test } from 'vitest';
 import { defineMachine } from '../../src/index.ts';
-import type { FakeClock } from '../support/fake-clock.ts';
+import { settable } from '../support/settable-clock.ts';
 import { Script } from './script.ts';
 import { anyInput, useTestFleets } from './support.ts';
 
 const { startFleet } = useTestFleets();
 const HOUR_MS = 3_600_000;
-
-/** A host's clock, which somebody may set. */
-function settable(clock: FakeClock): { readonly clock: FakeClock; offMs: number } {
-  const host = {
-    offMs: 0,
-    clock: new Proxy(clock, {
-      get: (target, name) => {
-        if (name === 'now') return () => target.now() + host.offMs;
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    }) as FakeClock,
-  };
-  return host;
-}
 
 function sleepsFor(script: Script, sleepMs: number, limitMs: number) {
   return defineMachine({

@@ -1,7 +1,7 @@
 /** Waits: in place where they are short, nobody's where they are long, and never beyond the deadline. */
 import { expect, test } from 'vitest';
 import { defineMachine, retryAfter } from '../../src/index.ts';
-import type { FakeClock } from '../support/fake-clock.ts';
+import { settable } from '../support/settable-clock.ts';
 import { onlyWork, Script, sleeper } from './script.ts';
 import { anyInput, SILENT_MS, STEADY_MS, useTestFleets } from './support.ts';
 
@@ -53,13 +53,7 @@ test('I27: a wait in place that is taken over takes as long as it was to, whatev
   await clock.advance(1_000);
   alder.crash();
   // Birch's wall clock is an hour behind.
-  const late = new Proxy(clock, {
-    get: (target, name) => {
-      if (name === 'now') return () => target.now() - 3_600_000;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  }) as FakeClock;
+  const { clock: late } = settable(clock, -3_600_000);
   await startPod('birch', { ...options, clock: late });
   await clock.advance(STEADY_MS + SILENT_MS + 10_000);
   expect(await row(id)).toMatchObject({ status: 'completed' });

@@ -2,26 +2,12 @@
 import { expect, test } from 'vitest';
 import { type LiveRun, waitMsOf } from '../../src/engine/live-run.ts';
 import type { StoredRecord } from '../../src/journal/index.ts';
-import type { FakeClock } from '../support/fake-clock.ts';
+import { settable } from '../support/settable-clock.ts';
 import { Script, sleeper } from './script.ts';
 import { useTestFleets } from './support.ts';
 
 const { startFleet } = useTestFleets();
 const HOUR_MS = 3_600_000;
-
-function settable(clock: FakeClock, offMs = 0): { readonly clock: FakeClock; offMs: number } {
-  const host = {
-    offMs,
-    clock: new Proxy(clock, {
-      get: (target, name) => {
-        if (name === 'now') return () => target.now() + host.offMs;
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    }) as FakeClock,
-  };
-  return host;
-}
 
 test('a take-over that follows another one knows how long the wait was to be', () => {
   const waits = { at: 1_000, event: { type: 'FAILED', dueAt: 6_000 } };
