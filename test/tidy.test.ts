@@ -35,7 +35,7 @@ const machines = filesUnder('machines', /\.ts$/);
  */
 const RANKS: readonly (readonly [RegExp, number])[] = [
   [/^src\/ground\//, 0],
-  [/^src\/(config|machine)\//, 1],
+  [/^src\/(config|machine|query)\//, 1],
   [/^src\/telemetry\/(events|event-parts|fleet-events)\.ts$/, 2],
   [/^src\/(journal|throttle|store)\//, 2],
   [/^src\/engine\//, 3],
