@@ -20,6 +20,19 @@ export const WAITS: readonly Mutant[] = [
     shows: /I31: .* went on with/,
   },
   {
+    name: 'parked-wait-never-over',
+    breaks: 'whoever dies in the phase after a wait that was parked has made no attempt (I29, I41)',
+    changes: [
+      {
+        file: 'src/engine/holder.ts',
+        find: 'takenBy(pod, interruption, isOver)',
+        put: 'takenBy(pod, interruption, isOver && false)',
+      },
+    ],
+    command: tests('fleet/parks', 'I29'),
+    shows: /I29, I41: who dies in the phase after a backoff that was parked/,
+  },
+  {
     name: 'first-wait-counts',
     breaks: 'a run that was taken over waits for as long as its first wait was (I31)',
     changes: [
