@@ -10,6 +10,7 @@ import type { Beat, BeatAnswer, PodBirth, Worklist } from '../../src/store/pods.
 import type { Store } from '../../src/store/store.ts';
 import type {
   ClaimedTask,
+  ClaimRequest,
   EnqueueAnswer,
   MirroredRun,
   Segment,
@@ -116,6 +117,7 @@ export class Auditor {
       this.deadlines.given(given[0] as string, 'redriven');
     }
     if (verb === 'claim') {
+      this.deadlines.answered(given[0] as ClaimRequest, (answer as ClaimedTask[]).length);
       for (const task of answer as ClaimedTask[]) {
         const hasBegun = this.#own(process, task);
         if (hasBegun && task.interruption) this.#world.count('take-overs');
