@@ -18,7 +18,6 @@ import type {
   Taking,
 } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
-import type { Change } from '../history/evidence.ts';
 import { DeadlineJudge } from './deadline-judge.ts';
 import type { Disk } from './disk.ts';
 import type { CallFate } from './network.ts';
@@ -49,7 +48,7 @@ const LOOK_AT_ALL_EVERY = 40;
 
 export class Auditor {
   readonly #world: World;
-  readonly #tables: TableAudit;
+  readonly rows: TableAudit;
   /** By task and epoch. */
   readonly claims = new Map<string, Snapshot>();
   readonly disks = new Map<Process, Disk>();
@@ -64,15 +63,10 @@ export class Auditor {
 
   constructor(world: World) {
     this.#world = world;
-    this.#tables = new TableAudit(world);
+    this.rows = new TableAudit(world);
     this.waits = new WaitJudge(world);
     this.sweeps = new SweepJudge(world);
     this.deadlines = new DeadlineJudge(world);
-  }
-
-  /** All changes of a task that were seen. */
-  changesOf(task: string): readonly Change[] {
-    return this.#tables.changes.get(task) ?? [];
   }
 
   watch<A extends { readonly answer: unknown } | { readonly error: unknown }>(
@@ -277,9 +271,9 @@ export class Auditor {
 
   #look(verb: keyof Store, given: readonly unknown[], answer: unknown): void {
     const pod = POD[verb]?.(given);
-    if (pod !== undefined) this.#tables.lookAtPod(pod);
+    if (pod !== undefined) this.rows.lookAtPod(pod);
     const tasks = TASKS[verb](given, answer);
-    if (tasks.length > 0) this.#tables.lookAt(tasks, verb);
+    if (tasks.length > 0) this.rows.lookAt(tasks, verb);
     if (++this.#calls % LOOK_AT_ALL_EVERY === 0) this.lookAtAll(verb);
     const { size } = this.#world.tables.tasks;
     if (size === this.taskCount) return;
@@ -288,7 +282,7 @@ export class Auditor {
 
   /** Every row: what no call has named must be as it was. */
   lookAtAll(when: string): void {
-    this.#tables.lookAtAll(when);
+    this.rows.lookAtAll(when);
   }
 }
 

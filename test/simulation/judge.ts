@@ -68,7 +68,7 @@ export function judge(
   }
   for (const wanted of client.wanted) judgeWanted(world, wanted);
   const done = effectsByRun(outside);
-  const lives = new LifeJudge(world);
+  const lives = new LifeJudge(world, auditor.rows.deaths);
   for (const task of tables.tasks.values()) {
     if (waitsInVain(task, hosts)) continue;
     if (!isEnded(task)) {
@@ -81,7 +81,7 @@ export function judge(
     judgeHistory(world, task, auditor.acceptedRows(task.taskId, task.generation), ledger.versions);
     judgeEffects(world, task, done.get(task.taskId) ?? []);
     lives.judge(task, {
-      changes: auditor.changesOf(task.taskId),
+      changes: auditor.rows.changes.get(task.taskId) ?? [],
       effects: ledger.effectsOf(task.taskId),
       cancels: cancelsOf(task, wantedBy.get(task.taskId)),
     });
