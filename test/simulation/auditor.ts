@@ -98,6 +98,7 @@ export class Auditor {
       for (const { id } of added) this.deadlines.given(id, 'enqueued');
     }
     if (verb === 'settle') {
+      this.deadlines.left(process, given[1] as Settlement[]);
       const parked = (given[1] as Settlement[]).filter((one) => one.to === 'waiting');
       const blocked = parked.filter(({ waitFor }) => waitFor === 'version').length;
       if (blocked > 0) this.#world.count('waits for a version', blocked);

@@ -10,7 +10,7 @@
 import type { LiveRun } from '../../src/engine/live-run.ts';
 import type { Prepared } from '../../src/journal/record.ts';
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
-import type { ClaimRequest } from '../../src/store/tasks.ts';
+import type { ClaimRequest, Settlement } from '../../src/store/tasks.ts';
 import { SUSPECT_CRASHES } from '../../src/store/words.ts';
 import { setsStoreClock } from './kept-seeds.ts';
 import { limitedPlan } from './limited-shapes.ts';
@@ -128,6 +128,12 @@ export class DeadlineJudge {
     // What was answered while it was paused counts, though it is heard after its time.
     const pausedMs = process.pausedMs - (hold?.pausedMs ?? 0);
     if (event.type === 'DONE') this.#late(process, run, 'went on with', pausedMs);
+  }
+
+  /** Somebody has let go of these: by a clock that was set it may have taken a wait for over. */
+  left(process: Process, settlements: readonly Pick<Settlement, 'task'>[]): void {
+    if (isRight(this.#offMs(process))) return;
+    for (const { task } of settlements) this.#unsettled.add(task);
   }
 
   /** A handler is called. */
