@@ -5,7 +5,7 @@ import type { ClaimRequest } from '../../src/store/tasks.ts';
 import { newTask } from '../store/factories.ts';
 import { DeadlineJudge } from './deadline-judge.ts';
 import { limitedPlan } from './limited-shapes.ts';
-import { BEGIN_MS } from './process.ts';
+import { BEGIN_MS, Process } from './process.ts';
 import { World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
@@ -51,4 +51,15 @@ test('whoever holds a task has the time it was told of, where the clock of the s
   // Who gives it back, or loses it, is told anew.
   expect(judge.isFarOff({ ...task, status: 'pending' })).toBe(false);
   expect(judge.isFarOff({ ...task, claimEpoch: 5 })).toBe(false);
+});
+
+test('what was let go of by a clock that was set may have been woken before its time', async () => {
+  const { world, judge, task } = await newScene();
+  const process = new Process(world.schedule, 'alder', SEED);
+  const given = [{ task: task.taskId }];
+  judge.left(process, given);
+  expect(judge.isSettled(task.taskId)).toBe(true);
+  process.skewMs = HOUR_MS;
+  judge.left(process, given);
+  expect(judge.isSettled(task.taskId)).toBe(false);
 });
