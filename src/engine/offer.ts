@@ -63,6 +63,15 @@ export function isBetween(run: LiveRun, last: RunEvent): boolean {
 }
 
 /** Says so in the record itself: should this process die before it counts the interruption. */
-export function takenBy(pod: string, interruption: Interruption | undefined): RunEvent {
-  return interruption ? { type: 'TAKEN', pod, interruption } : { type: 'TAKEN', pod };
+export function takenBy(
+  pod: string,
+  interruption: Interruption | undefined,
+  isDue = false,
+): RunEvent {
+  return {
+    type: 'TAKEN',
+    pod,
+    ...(interruption ? { interruption } : {}),
+    ...(isDue ? { isDue } : {}),
+  };
 }

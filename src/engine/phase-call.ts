@@ -194,7 +194,10 @@ export class PhaseCall<T> {
 
   #outOfTime(): void {
     const { why, ms } = this.limit!;
-    this.giveUp({ why, reason: new PhaseTimeoutError(this.run.state.at, ms) });
+    const outOfTime = { why, reason: new PhaseTimeoutError(this.run.state.at, ms) };
+    // Whoever is hurried by a drain has no more time than before.
+    if (this.#givenUp?.why === 'drained') this.#givenUp = outOfTime;
+    else this.giveUp(outOfTime);
   }
 
   #tellIfBlocked(): void {

@@ -9,6 +9,7 @@ import {
   type PastRecord,
   type Plan,
   parseInput,
+  type RunEvent,
   stateAfter,
   statesOf,
   type Tries,
@@ -201,10 +202,12 @@ const REPEATED = /\.(work|persist)$/;
 function insideOf(records: readonly PastRecord[], now: number): string | undefined {
   const state = records.at(-1)?.state ?? '';
   if (!REPEATED.test(state)) return undefined;
-  // Who takes a run over, or comes with another version, leaves it where it waits.
-  const told = records.findLast(({ event }) => !PASSING.has(event.type))?.event;
+  // Who takes a run over, or comes with another version, leaves it where it waits, if it does still.
+  const told = records.findLast(({ event }) => !leavesWait(event))?.event;
   const dueAt = told && 'dueAt' in told ? told.dueAt : undefined;
   return dueAt !== undefined && dueAt > now ? undefined : state;
 }
 
-const PASSING: ReadonlySet<string> = new Set(['TAKEN', 'ADVANCED']);
+function leavesWait(event: RunEvent): boolean {
+  return event.type === 'ADVANCED' || (event.type === 'TAKEN' && !event.isDue);
+}

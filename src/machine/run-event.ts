@@ -38,6 +38,8 @@ export type RunEvent =
       readonly pod: string;
       /** After `cut` the attempt is still to be recorded as INTERRUPTED; `left` says all there is. */
       readonly interruption?: Interruption | undefined;
+      /** By whoever gave it, the wait that the run stood in was over: its phase is what comes next. */
+      readonly isDue?: true | undefined;
     }
   /** A newer version goes on with the run: its line begins with the phases on record. */
   | {

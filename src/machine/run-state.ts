@@ -145,8 +145,9 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
         isSpent: event.isLast ?? state.isSpent,
       };
     case 'TAKEN':
+      return afterTaking(plan, event.isDue ? afterWait(plan, state) : state, event);
     case 'ADVANCED':
-      return event.interruption ? afterInterruption(plan, state, event.interruption) : state;
+      return afterTaking(plan, state, event);
     case 'PROBED':
       return { ...state, at, dueAt: undefined, mustProbe: false };
     case 'ASLEEP':
@@ -172,8 +173,18 @@ export function canProbe(plan: Plan, at: string): boolean {
   return plan.chart.next(at, 'PROBED') !== undefined;
 }
 
+/** A sleep is over only when that is on record; of any other wait whoever dies now was in its phase. */
+function afterWait(plan: Plan, state: RunState): RunState {
+  return plan.chart.placeOf(state.at)?.phase === 'sleep' ? state : { ...state, dueAt: undefined };
+}
+
 /** What was left is counted nowhere, so nothing but this record says that its phase had begun. */
-function afterInterruption(plan: Plan, state: RunState, interruption: Interruption): RunState {
+function afterTaking(
+  plan: Plan,
+  state: RunState,
+  { interruption }: { readonly interruption?: Interruption | undefined },
+): RunState {
+  if (!interruption) return state;
   const phase = plan.chart.placeOf(state.at)?.phase;
   const mayBeAhead = state.mayBeAhead || phase === 'validate';
   if (interruption === 'cut') return { ...state, mayBeAhead };

@@ -132,7 +132,7 @@ class Teller {
     else if (interruption && !this.#standing.isAsleep) {
       this.#close(record, lostBy(this.#owner, interruption === 'cut' ? 'crashed' : 'drained'));
       if (interruption === 'cut') this.#owed = this.items.at(-1) as Opened;
-    } else this.#standStill(record, event.type === 'UPGRADED');
+    } else this.#standStill(record, event);
     if (event.type !== 'TAKEN') this.#restart(record);
     const next = { ...this.#owner, epoch: record.epoch };
     if (event.type === 'TAKEN') return this.#mark('taken', record, { ...next, pod: event.pod });
@@ -141,13 +141,15 @@ class Teller {
   }
 
   /** Nobody was at it: it waited for its time, or for a process. */
-  #standStill(record: TracedRecord, isAnew: boolean): void {
+  #standStill(record: TracedRecord, event: RunEvent): void {
     const { now } = this;
+    const isAnew = event.type === 'UPGRADED';
+    const isDue = event.type === 'TAKEN' && event.isDue === true;
     const { isAsleep, waiting } = this.#standing;
     if (isAsleep) {
       if (isAnew) this.#close(record, { ...this.#owner, outcome: 'upgraded', isBeginKnown: true });
     } else if (!waiting) this.#pushWait('process', now, undefined, this.#seq);
-    else if (isAnew || now >= waiting.dueAt) this.#endWait(now);
+    else if (isAnew || isDue || now >= waiting.dueAt) this.#endWait(now);
     else this.#standing.waiting = { ...waiting, takenAt: now };
   }
 

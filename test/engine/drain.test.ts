@@ -86,6 +86,36 @@ test('what a hurried handler still finishes counts, and is not done again', asyn
   expect(calls.filter((call) => call.startsWith('work'))).toHaveLength(1);
 });
 
+test.each([
+  ['its deadline', { run: '9s' }, 'TIMED_OUT'],
+  ['its timeout', { work: '9s' }, 'EXHAUSTED'],
+] as const)(
+  'what a hurried handler finishes after %s counts for nothing',
+  async (_, timeout, event) => {
+    const answer = gate<string>();
+    const machine = defineMachine({
+      ...head,
+      name: 'slow',
+      retry: { attemptMax: 1 },
+      timeout,
+      check: 'none',
+      work: () => answer.opened,
+    });
+    const { fleet, clock } = await open({ machines: [machine] });
+    const run = await fleet.startLocal(machine, {});
+    await clock.settle();
+    const draining = fleet.drain({ budget: '10s' });
+    // It is told to stop after seven seconds, and has two more.
+    await clock.advance(9_500);
+    const ended = hear('run.recorded');
+    answer.open('made too late');
+    await clock.settle();
+    await draining;
+    expect(ended.map((record) => record.event.type)).toEqual([event]);
+    expect(ended[0]).toMatchObject({ run: run.id });
+  },
+);
+
 test('a handler that ignores everything does not keep a drain beyond its budget', async () => {
   const drained = hear('engine.drained');
   const machine = steady([], () => never());

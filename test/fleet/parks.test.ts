@@ -1,6 +1,7 @@
 /** Waits: in place where they are short, nobody's where they are long, and never beyond the deadline. */
 import { expect, test } from 'vitest';
 import { defineMachine, retryAfter } from '../../src/index.ts';
+import { never } from '../support/fleets.ts';
 import { settable } from '../support/settable-clock.ts';
 import { onlyWork, Script, sleeper } from './script.ts';
 import { anyInput, SILENT_MS, STEADY_MS, useTestFleets } from './support.ts';
@@ -80,6 +81,39 @@ test('a backoff of more than five seconds is parked, and its failure counted the
   expect(await row(id)).toMatchObject({ status: 'completed', retryCount: 1 });
   expect(script.calls).toEqual(['main.work@1', 'main.work@3']);
 });
+
+test.each([
+  ['a backoff', 'FAILED', 2, () => new Error('not today')],
+  ['a retryAfter', 'POSTPONED', 1, () => retryAfter('20s', 'busy')],
+])(
+  'I29, I41: who dies in the phase after %s that was parked has made an attempt',
+  async (_, wait, attemptMax, thrown) => {
+    const script = new Script();
+    const retry = { attemptMax, backoff: () => 20_000 };
+    const shape = { name: 'slow', version: 1, input: anyInput, retry, ...script.phases };
+    const machine = defineMachine(shape);
+    const { clock, startPod, row, history } = startFleet();
+    const options = { machines: [machine], around: script.around };
+    const alder = await startPod('alder', options);
+    script.throws.set('main.work', thrown);
+    const { id } = await alder.fleet.enqueue(machine, {});
+    await clock.advance(1_000);
+    expect(await row(id)).toMatchObject({ status: 'waiting', waitFor: 'retry' });
+    script.throws.clear();
+    script.holds.set('main.probe', never());
+    await clock.advance(24_000);
+    // The store has who was given it, and the claim alone says that its wait was over.
+    expect(await history(id)).toEqual(['STARTED', 'DONE', wait, 'TAKEN']);
+    expect(script.count('main.probe')).toBe(1);
+    alder.crash();
+    script.holds.clear();
+    await startPod('birch', options);
+    await clock.advance(STEADY_MS + SILENT_MS + 5_000);
+    expect((await history(id)).slice(4)).toEqual(['TAKEN', 'INTERRUPTED', 'EXHAUSTED']);
+    expect(await row(id)).toMatchObject({ outcome: 'exhausted', crashes: 1 });
+    expect(script.count('main.work'), 'its attempts were spent').toBe(1);
+  },
+);
 
 test('retriesMax is a cap by whoever enqueued it, over all parks: the failure beyond it ends the task', async () => {
   const script = new Script();

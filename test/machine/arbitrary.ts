@@ -112,6 +112,7 @@ const EVENT: { readonly [K in EventType]: fc.Arbitrary<Extract<RunEvent, { type:
     type: fc.constant('TAKEN'),
     pod: text,
     interruption: maybe(fc.constantFrom('cut', 'left')),
+    isDue: maybe(fc.constant(true as const)),
   }),
   ADVANCED: fc.record({
     type: fc.constant('ADVANCED'),

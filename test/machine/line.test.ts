@@ -103,6 +103,18 @@ describe('failure', () => {
     expect(reach(of, DONE(), FAILED, INTERRUPTED).dueAt).toBeUndefined();
     expect(reach(of, FAILED, handedOff(1)).dueAt).toBeUndefined();
   });
+
+  test('who is given a run whose wait is over stands before its phase, and not in the wait', () => {
+    const taken: RunEvent = { type: 'TAKEN', pod: 'birch' };
+    const due: RunEvent = { ...taken, isDue: true };
+    const way = [DONE(), FAILED];
+    expect(reach(of, ...way, taken)).toEqual(reach(of, ...way));
+    expect(reach(of, ...way, due)).toEqual({ ...reach(of, ...way), dueAt: undefined });
+    // How long it sleeps is asked once: that it did is on record as long as it sleeps.
+    const asleep: RunEvent = { type: 'ASLEEP', dueAt: 9 };
+    const sleeps = machineOf([sleep('nap'), step('a')]);
+    expect(reach(sleeps, asleep, due)).toEqual(reach(sleeps, asleep));
+  });
 });
 
 describe('probe', () => {

@@ -20,6 +20,32 @@ export const WAITS: readonly Mutant[] = [
     shows: /I31: .* went on with/,
   },
   {
+    name: 'parked-wait-never-over',
+    breaks: 'whoever dies in the phase after a wait that was parked has made no attempt (I29, I41)',
+    changes: [
+      {
+        file: 'src/engine/holder.ts',
+        find: 'takenBy(pod, interruption, isOver)',
+        put: 'takenBy(pod, interruption, isOver && false)',
+      },
+    ],
+    command: tests('fleet/parks', 'I29'),
+    shows: /I29, I41: who dies in the phase after a backoff that was parked/,
+  },
+  {
+    name: 'drain-gives-time',
+    breaks: 'what a handler finishes after its time counts, where a drain has told it to hurry',
+    changes: [
+      {
+        file: 'src/engine/phase-call.ts',
+        find: "if (this.#givenUp?.why === 'drained') this.#givenUp = outOfTime;",
+        put: "if (this.#givenUp?.why === 'drained') return;",
+      },
+    ],
+    command: tests('engine/drain', 'hurried handler'),
+    shows: /what a hurried handler finishes after its deadline counts for nothing/,
+  },
+  {
     name: 'first-wait-counts',
     breaks: 'a run that was taken over waits for as long as its first wait was (I31)',
     changes: [

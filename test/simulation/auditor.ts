@@ -10,6 +10,7 @@ import type { Beat, BeatAnswer, PodBirth, Worklist } from '../../src/store/pods.
 import type { Store } from '../../src/store/store.ts';
 import type {
   ClaimedTask,
+  ClaimRequest,
   EnqueueAnswer,
   MirroredRun,
   Segment,
@@ -17,7 +18,6 @@ import type {
   Taking,
 } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
-import type { Change } from '../history/evidence.ts';
 import { DeadlineJudge } from './deadline-judge.ts';
 import type { Disk } from './disk.ts';
 import type { CallFate } from './network.ts';
@@ -48,7 +48,7 @@ const LOOK_AT_ALL_EVERY = 40;
 
 export class Auditor {
   readonly #world: World;
-  readonly #tables: TableAudit;
+  readonly rows: TableAudit;
   /** By task and epoch. */
   readonly claims = new Map<string, Snapshot>();
   readonly disks = new Map<Process, Disk>();
@@ -63,15 +63,10 @@ export class Auditor {
 
   constructor(world: World) {
     this.#world = world;
-    this.#tables = new TableAudit(world);
+    this.rows = new TableAudit(world);
     this.waits = new WaitJudge(world);
     this.sweeps = new SweepJudge(world);
     this.deadlines = new DeadlineJudge(world);
-  }
-
-  /** All changes of a task that were seen. */
-  changesOf(task: string): readonly Change[] {
-    return this.#tables.changes.get(task) ?? [];
   }
 
   watch<A extends { readonly answer: unknown } | { readonly error: unknown }>(
@@ -103,6 +98,7 @@ export class Auditor {
       for (const { id } of added) this.deadlines.given(id, 'enqueued');
     }
     if (verb === 'settle') {
+      this.deadlines.left(process, given[1] as Settlement[]);
       const parked = (given[1] as Settlement[]).filter((one) => one.to === 'waiting');
       const blocked = parked.filter(({ waitFor }) => waitFor === 'version').length;
       if (blocked > 0) this.#world.count('waits for a version', blocked);
@@ -116,6 +112,7 @@ export class Auditor {
       this.deadlines.given(given[0] as string, 'redriven');
     }
     if (verb === 'claim') {
+      this.deadlines.answered(given[0] as ClaimRequest, (answer as ClaimedTask[]).length);
       for (const task of answer as ClaimedTask[]) {
         const hasBegun = this.#own(process, task);
         if (hasBegun && task.interruption) this.#world.count('take-overs');
@@ -275,9 +272,9 @@ export class Auditor {
 
   #look(verb: keyof Store, given: readonly unknown[], answer: unknown): void {
     const pod = POD[verb]?.(given);
-    if (pod !== undefined) this.#tables.lookAtPod(pod);
+    if (pod !== undefined) this.rows.lookAtPod(pod);
     const tasks = TASKS[verb](given, answer);
-    if (tasks.length > 0) this.#tables.lookAt(tasks, verb);
+    if (tasks.length > 0) this.rows.lookAt(tasks, verb);
     if (++this.#calls % LOOK_AT_ALL_EVERY === 0) this.lookAtAll(verb);
     const { size } = this.#world.tables.tasks;
     if (size === this.taskCount) return;
@@ -286,7 +283,7 @@ export class Auditor {
 
   /** Every row: what no call has named must be as it was. */
   lookAtAll(when: string): void {
-    this.#tables.lookAtAll(when);
+    this.rows.lookAtAll(when);
   }
 }
 

@@ -4,8 +4,9 @@
  */
 import { decodeTime } from 'ulid';
 import type { PodTimes } from '../../src/fleet/index.ts';
-import type { Random } from '../../src/ground/index.ts';
+import type { Random, RunId } from '../../src/ground/index.ts';
 import type { RawRunRow } from '../../src/journal/run-row.ts';
+import type { TaskRecord } from '../../src/store/memory/tables.ts';
 import type { PodBirth } from '../../src/store/pods.ts';
 import { Admin } from './admin.ts';
 import type { Auditor } from './auditor.ts';
@@ -148,13 +149,30 @@ export class Cluster {
       const now = process.clock.now();
       // It shows the fleet what sleeps on, and so holds it.
       const asleep = [...disk.timers.keys()].filter((run) => isFarOff(disk, run, now)).length;
-      const held = pod.status.held - asleep;
+      const held = pod.status.held - asleep - this.#heldOn(pod.life?.id);
       if (held > 0) this.#world.violate('I38', `${name} still holds ${held}`);
-      const kept = [...disk.runs.values()].filter(({ generation }) => generation !== null);
+      const kept = [...disk.runs.values()].filter(
+        ({ id, generation }) => generation !== null && !this.#isHeldOn(id),
+      );
       if (kept.length > 0) this.#world.violate('holds', `${name} keeps run ${kept[0]!.id}`);
       const local = unfinished(disk, now);
       if (local) this.#world.violate('I37', `${name} has not ended its own run ${local.id}`);
     }
+  }
+
+  /** How many tasks this pod holds until a deadline that is far off. */
+  #heldOn(pod: string | undefined): number {
+    const { tables } = this.#world;
+    return tables.tasksWhere((task) => task.claimedBy === pod && this.hasTime(task)).length;
+  }
+
+  #isHeldOn(run: string): boolean {
+    const task = this.#world.tables.tasks.get(run as RunId);
+    return task !== undefined && this.hasTime(task);
+  }
+
+  hasTime(task: TaskRecord): boolean {
+    return this.#auditor.deadlines.isFarOff(task);
   }
 
   /** The disk of this journal is in use: whoever waits for it waits for somebody. */

@@ -10,6 +10,8 @@
 import type { LiveRun } from '../../src/engine/live-run.ts';
 import type { Prepared } from '../../src/journal/record.ts';
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
+import type { ClaimRequest, Settlement } from '../../src/store/tasks.ts';
+import { SUSPECT_CRASHES } from '../../src/store/words.ts';
 import { setsStoreClock } from './kept-seeds.ts';
 import { limitedPlan } from './limited-shapes.ts';
 import { BEGIN_MS, type Process } from './process.ts';
@@ -21,8 +23,12 @@ const DRIFT = 0.05;
 const ROUNDED_MS = 10;
 /** A clock that is right is shown in whole milliseconds. */
 const RIGHT_MS = 2;
-/** After this a fleet that is well has ended what is past its deadline: swept, taken over, in its turn. */
+/** After this a fleet that is well, and has room, has ended what is past its deadline: swept, taken over. */
 const LATE_MS_MAX = 30_000;
+/** Nobody here is given so much time, unless the store's clock was set meanwhile. */
+const FAR_OFF_MS = 60_000;
+
+type Head = ClaimRequest['head'];
 
 interface Limit {
   /** By the simulation's clock. */
@@ -48,6 +54,10 @@ export class DeadlineJudge {
   readonly #locals = new Map<string, { readonly beganMs: number; readonly offMs: number }>();
   /** By run: the record after which its last phase was begun. */
   readonly #begun = new Map<string, string>();
+  /** By task and epoch, of every limited task: until when its holder takes it to have time. */
+  readonly #toldMs = new Map<string, number>();
+  /** When somebody had room for more than there was to claim: whoever waits for its turn has had it. */
+  readonly #roomMs: Record<Head, number[]> = { ready: [], suspect: [] };
   /** Put off by somebody, or held where a clock was wrong: it may wake before its sleep is over. */
   readonly #unsettled = new Set<string>();
 
@@ -71,12 +81,27 @@ export class DeadlineJudge {
   }
 
   /** It was given to somebody, who is told how much time it has left. */
-  claimed({ taskId, claimEpoch, deadlineAt }: TaskRecord): void {
+  claimed({ taskId, claimEpoch, deadlineAt, machine }: TaskRecord): void {
+    if (limitedPlan(machine) && deadlineAt !== undefined) {
+      const leftMs = deadlineAt - this.#world.tables.now();
+      this.#toldMs.set(`${taskId} ${claimEpoch}`, this.#world.nowMs + leftMs);
+    }
     const limit = this.#limits.get(taskId);
     if (!limit) return;
     this.#holds.set(`${taskId} ${claimEpoch}`, { claimedMs: this.#world.nowMs });
     this.#owners.set(taskId, (this.#owners.get(taskId) ?? 0) + 1);
     this.#stands(taskId, limit, deadlineAt);
+  }
+
+  /** Whoever asked for tasks got so many. */
+  answered({ head, countMax }: ClaimRequest, count: number): void {
+    if (count < countMax) this.#roomMs[head].push(this.#world.nowMs);
+  }
+
+  /** The store's clock was set after its holder was told how much time it has, and nothing else ends it. */
+  isFarOff({ taskId, claimEpoch, status }: TaskRecord): boolean {
+    const toldMs = this.#toldMs.get(`${taskId} ${claimEpoch}`) ?? 0;
+    return status === 'claimed' && toldMs > this.#world.nowMs + FAR_OFF_MS;
   }
 
   #stands(task: string, { endMs }: Limit, deadlineAt: number | undefined): void {
@@ -103,6 +128,12 @@ export class DeadlineJudge {
     // What was answered while it was paused counts, though it is heard after its time.
     const pausedMs = process.pausedMs - (hold?.pausedMs ?? 0);
     if (event.type === 'DONE') this.#late(process, run, 'went on with', pausedMs);
+  }
+
+  /** Somebody has let go of these: by a clock that was set it may have taken a wait for over. */
+  left(process: Process, settlements: readonly Pick<Settlement, 'task'>[]): void {
+    if (isRight(this.#offMs(process))) return;
+    for (const { task } of settlements) this.#unsettled.add(task);
   }
 
   /** A handler is called. */
@@ -147,7 +178,8 @@ export class DeadlineJudge {
   }
 
   /** All is over. */
-  ended({ taskId, deadlineAt, finishedAt, outcome }: TaskRecord, healedMs: number): void {
+  ended(task: TaskRecord, healedMs: number): void {
+    const { taskId, deadlineAt, finishedAt, outcome, crashes } = task;
     const limit = this.#limits.get(taskId);
     if (!limit || finishedAt === undefined) return;
     this.#stands(taskId, limit, deadlineAt);
@@ -157,7 +189,10 @@ export class DeadlineJudge {
       const leftMs = (limit.endMs - endedMs).toFixed(0);
       this.#world.violate('deadline', `${taskId} timed out, and ${leftMs} ms were left`);
     }
-    const lateMs = endedMs - Math.max(limit.endMs, healedMs);
+    // While all have their hands full it waits for its turn, however late it is.
+    const head = crashes >= SUSPECT_CRASHES ? 'suspect' : 'ready';
+    const fromMs = Math.max(limit.endMs, healedMs);
+    const lateMs = endedMs - (this.#roomMs[head].find((ms) => ms >= fromMs) ?? endedMs);
     if (lateMs <= LATE_MS_MAX) return;
     this.#world.violate('deadline', `${taskId} ended ${lateMs.toFixed(0)} ms after it`);
   }

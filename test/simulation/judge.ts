@@ -32,16 +32,21 @@ export interface Hosts {
   isLossy(journal: string): boolean;
   /** Its run sleeps until a clock that was set says that it is time. */
   isFarOff(journal: string, run: string): boolean;
+  /** Its holder has yet to wait for its deadline, which is far off by a clock of the store that was set. */
+  hasTime(task: TaskRecord): boolean;
 }
 
-const NONE: Hosts = { hasDisk: () => true, isLossy: () => false, isFarOff: () => false };
+const NONE: Hosts = {
+  hasDisk: () => true,
+  isLossy: () => false,
+  isFarOff: () => false,
+  hasTime: () => false,
+};
 
-/** It belongs to a host whose disk is gone, or whose clock was set: nobody can do anything about it. */
-export function waitsInVain(
-  { taskId, status, waitFor, pinnedTo }: TaskRecord,
-  hosts: Hosts,
-): boolean {
-  if (pinnedTo === undefined) return false;
+/** A disk is gone, or a clock was set, that it has to wait for: nobody can do anything about it. */
+export function waitsInVain(task: TaskRecord, hosts: Hosts): boolean {
+  const { taskId, status, waitFor, pinnedTo } = task;
+  if (pinnedTo === undefined) return hosts.hasTime(task);
   if (hosts.hasDisk(pinnedTo)) return hosts.isFarOff(pinnedTo, taskId);
   return status === 'waiting' && waitFor === 'host';
 }
@@ -63,7 +68,7 @@ export function judge(
   }
   for (const wanted of client.wanted) judgeWanted(world, wanted);
   const done = effectsByRun(outside);
-  const lives = new LifeJudge(world);
+  const lives = new LifeJudge(world, auditor.rows.deaths);
   for (const task of tables.tasks.values()) {
     if (waitsInVain(task, hosts)) continue;
     if (!isEnded(task)) {
@@ -76,7 +81,7 @@ export function judge(
     judgeHistory(world, task, auditor.acceptedRows(task.taskId, task.generation), ledger.versions);
     judgeEffects(world, task, done.get(task.taskId) ?? []);
     lives.judge(task, {
-      changes: auditor.changesOf(task.taskId),
+      changes: auditor.rows.changes.get(task.taskId) ?? [],
       effects: ledger.effectsOf(task.taskId),
       cancels: cancelsOf(task, wantedBy.get(task.taskId)),
     });

@@ -65,10 +65,11 @@ export class LifeJudge {
   readonly #world: World;
   readonly #around: Omit<Around, 'cancels' | 'changes'>;
 
-  constructor(world: World) {
+  /** `deaths`: by the true time, as all that is known of a task's changes. */
+  constructor(world: World, deaths: ReadonlyMap<string, number>) {
     this.#world = world;
     this.#around = {
-      pods: podsOf(world),
+      pods: podsOf(world, deaths),
       wasSkewed: () => false,
       mayFail: new Set(),
       acknowledged: [],
@@ -96,11 +97,14 @@ function rowOf(task: TaskRecord) {
   return { ...task, task: taskId, epoch, retries };
 }
 
-function podsOf({ tables }: World): ReadonlyMap<string, PodLife> {
+function podsOf(
+  { tables }: World,
+  deaths: ReadonlyMap<string, number>,
+): ReadonlyMap<string, PodLife> {
   return new Map(
-    [...tables.pods.values()].map(({ podId: pod, name, lastHeartbeat, deadAt, deadBy }) => [
+    [...tables.pods.values()].map(({ podId: pod, name, lastHeartbeat, deadBy }) => [
       pod,
-      { pod, name, lastBeatAt: lastHeartbeat, deadAt, deadBy },
+      { pod, name, lastBeatAt: lastHeartbeat, deadAt: deaths.get(pod), deadBy },
     ]),
   );
 }

@@ -31,7 +31,9 @@ export class TableAudit {
   readonly #pods = new Map<string, SeenPod>();
   #looks = 0;
   readonly #owners = new Map<string, string>();
-  /** All that was ever seen of each task. */
+  /** When each pod that has died was first seen to be dead, by the true time. */
+  readonly deaths = new Map<string, number>();
+  /** All that was ever seen of each task, by the true time. */
   readonly changes = new Map<string, Change[]>();
 
   constructor(world: World) {
@@ -76,7 +78,9 @@ export class TableAudit {
     if (before && isSame(before, task)) return false;
     const seen = seenOf(task);
     this.#seen.set(task.taskId, seen);
-    const change = changeOf(before, seen, this.#tables.now());
+    // Whoever has lost it may have died by this very call.
+    if (before?.claimedBy !== undefined) this.lookAtPod(before.claimedBy);
+    const change = changeOf(before, seen, this.#world.nowMs);
     const changes = this.changes.get(task.taskId);
     if (changes) changes.push(change);
     else this.changes.set(task.taskId, [change]);
@@ -125,6 +129,7 @@ export class TableAudit {
     const rank = RANK[status];
     if (before?.rank === rank && before.seq === beatSeq) return;
     this.#pods.set(podId, { rank, seq: beatSeq });
+    if (rank >= RANK.dead && !this.deaths.has(podId)) this.deaths.set(podId, this.#world.nowMs);
     if (!before) return;
     if (rank < before.rank) this.#world.violate('pods', `${podId} is ${status} again`);
     if (beatSeq < before.seq) this.#world.violate('pods', `${podId} beats backwards`);

@@ -77,9 +77,12 @@ export class World {
 
   /** When it truly was what the store has written down as this time, at the latest. */
   trueMsOf(storeTime: number): number {
-    const isIn = ({ sinceMs, offMs }: Era) => storeTime - BEGIN_MS - offMs >= Math.floor(sinceMs);
-    const { offMs } = this.#eras.findLast(isIn) ?? this.#eras[0]!;
-    return storeTime - BEGIN_MS - offMs;
+    const msIn = ({ offMs }: Era) => storeTime - BEGIN_MS - offMs;
+    const isIn = (era: Era, index: number) => {
+      const untilMs = this.#eras[index + 1]?.sinceMs ?? this.nowMs;
+      return msIn(era) >= Math.floor(era.sinceMs) && msIn(era) <= untilMs;
+    };
+    return msIn(this.#eras.findLast(isIn) ?? this.#eras[0]!);
   }
 
   get nowMs(): number {
