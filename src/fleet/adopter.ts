@@ -157,7 +157,8 @@ export class Adopter {
         // Of what the journal has lost nobody knows whether a phase was open: `check` is asked.
         const isUnknown = found ? !found.isUsable : !this.#ports.engine.held.knowsAll;
         const interruption = (!hasDied && task.interruption) || 'cut';
-        others.push(isUnknown ? { ...task, interruption } : task);
+        const cutEpoch = task.previousEpoch;
+        others.push(isUnknown ? { ...task, interruption, cutEpoch } : task);
       }
     }
     await Promise.all([...resumed, this.#ports.acceptor.accept(others)]);
