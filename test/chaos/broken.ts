@@ -12,8 +12,8 @@ import { linesOf } from './judge-calls.ts';
 const TASK_COUNT_MAX = 5;
 const LOG_LINES_MAX = 200;
 
-/** A rule names the task first. */
-const TASK_AT_FRONT = /^([0-9A-Z]{26}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):/;
+/** A finding names its rule, where it has one, and then its task. */
+const TASK_NAMED = /(?:^|: )([0-9A-Z]{26}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):/;
 
 export interface Evidence {
   /** What the rules say, in words. */
@@ -29,7 +29,7 @@ export interface Evidence {
 export async function keepBroken(evidence: Evidence): Promise<string | undefined> {
   const said = new Map<string, string[]>();
   for (const words of evidence.examples) {
-    const task = TASK_AT_FRONT.exec(words)?.[1];
+    const task = TASK_NAMED.exec(words)?.[1];
     if (task === undefined || (said.size >= TASK_COUNT_MAX && !said.has(task))) continue;
     said.set(task, [...(said.get(task) ?? []), words]);
   }
