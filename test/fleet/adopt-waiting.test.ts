@@ -1,6 +1,6 @@
 /** A run that waits in place when its process dies was inside of nothing: it has crashed nobody. */
 import { expect, test } from 'vitest';
-import { defineMachine } from '../../src/index.ts';
+import { defineMachine, listen } from '../../src/index.ts';
 import { never } from '../support/fleets.ts';
 import { Script, sleeper } from './script.ts';
 import { anyInput, useTestFleets } from './support.ts';
@@ -22,22 +22,22 @@ test.each([
       return trying(script);
     },
   ],
-])('I29: a run that %s while its processes die has crashed none of them', async (_, machineOf) => {
+])('I29: a run that %s while its process dies has not crashed it', async (_, machineOf) => {
   const script = new Script();
   const machine = machineOf(script);
-  const { clock, startPod, row } = startFleet();
+  const { clock, startPod, row, tables } = startFleet();
   const options = { machines: [machine], around: script.around } as const;
-  let pod = await startPod('alder', options);
-  const { id } = await pod.fleet.enqueue(machine, {});
-  for (let deaths = 1; deaths <= 3; deaths++) {
-    await clock.advance(500);
-    pod = await startPod('alder', { ...options, dataDir: pod.crash() });
-    expect(await row(id), `${deaths} deaths`).toMatchObject({
-      ...{ status: 'claimed', claimedBy: pod.id, crashes: 0 },
-      interruption: undefined,
-    });
-  }
+  const first = await startPod('alder', options);
+  const { id } = await first.fleet.enqueue(machine, {});
+  await clock.advance(500);
+  const dataDir = first.crash();
   script.throws.clear();
+  // How long it takes to start is a matter of the host: the wait may be over by then.
+  const adopted: unknown[] = [];
+  const stop = listen('pod.adopted', () => adopted.push({ ...tables.tasks.get(id) }));
+  await startPod('alder', { ...options, dataDir });
+  stop();
+  expect(adopted).toMatchObject([{ crashes: 0, interrupted: undefined, claimEpoch: 2 }]);
   await clock.advance(10_000);
   expect(await row(id)).toMatchObject({ status: 'completed', crashes: 0 });
 });
