@@ -19,7 +19,7 @@ import { ownerOf, tellLeftOf, tellResumed } from './left-behind.ts';
 import { isAsleep, LiveRun, limitWait, ofRun, restOf, waitMsOf } from './live-run.ts';
 import { isBetween, type LocalHold, limitBy, type Offer, takenBy } from './offer.ts';
 import type { Recorder } from './recorder.ts';
-import { load, type Resumption, resumed, wasTakenCutOff } from './resume.ts';
+import { load, type Resumption, resumed, wasInside, wasTakenCutOff } from './resume.ts';
 import type { RunTable } from './run-table.ts';
 import type { Tie, WrittenRecord } from './tie.ts';
 import { inputView } from './view.ts';
@@ -155,11 +155,22 @@ export class Holder {
     const { journal, runs } = this.#ports;
     // Records of runs that were just let go of may still be on their way to the disk.
     await Promise.allSettled(runs.letGo.values());
-    const { occupied } = journal.evidence;
     return journal.holds().map(({ run, generation, epoch, version }) => {
-      const isOpen = runs.wasOpen.has(run) || (occupied.has(run) && !this.#resumed.has(run));
+      const isOpen = runs.wasOpen.has(run) || (!this.#resumed.has(run) && this.#wasInside(run));
       return { run, generation, epoch, version, isOpen };
     });
+  }
+
+  #wasInside(run: RunId): boolean {
+    const { journal, registry } = this.#ports;
+    if (!journal.evidence.occupied.has(run)) return false;
+    try {
+      return wasInside(run, journal.history(run), registry, journal.evidence);
+    } catch (error) {
+      // What cannot be read is put aside by whoever wants to go on with it.
+      if (error instanceof DamagedRunError) return true;
+      throw error;
+    }
   }
 
   /** Goes on with a run that this journal has, under a new epoch. */

@@ -180,6 +180,23 @@ function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): bo
   return !hasLeft || seqAtSlot === last.seq;
 }
 
+/**
+ * Whether the process that left these records was inside a phase: the mark of a run that waits in place
+ * stays, for the record that waits says by itself that its slot was left. Where nobody here can read
+ * where it stands, the mark is believed.
+ */
+export function wasInside(
+  id: RunId,
+  records: readonly StoredRecord[],
+  registry: Registry,
+  evidence: Evidence,
+): boolean {
+  const here = registeredFor(registry, records);
+  if (!here || 'reason' in here) return true;
+  const run = liveRunOf(here.plan, id, 0, here.folded.state, records);
+  return isInterrupted(run, records.at(-1)!, evidence);
+}
+
 /** Whether whoever took it over had yet to record that its last owner was cut off. */
 export function wasTakenCutOff(event: RunEvent): boolean {
   return (event.type === 'TAKEN' || event.type === 'ADVANCED') && event.interruption === 'cut';

@@ -11,7 +11,7 @@ import type { ClaimedTask, Segment, Store } from '../store/index.ts';
 import { isHeard, tell } from '../telemetry/events.ts';
 import { BadTaskError, ClaimLostError } from './errors.ts';
 import { HeldRun, type Keeper } from './held-run.ts';
-import { rowsOf } from './history.ts';
+import { interruptionOf, rowsOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
 import { inputOf } from './task-input.ts';
 
@@ -127,6 +127,7 @@ export class Acceptor {
     checkId(task);
     const last = rows.at(-1);
     const carried = task.carriesFrom;
+    const interruption = interruptionOf(task, rows);
     await engine.held.accept({
       id: task.task,
       machine: task.machine,
@@ -138,11 +139,11 @@ export class Acceptor {
       deadlineMs: task.deadlineMs,
       ageMs: task.ageMs,
       rows,
-      interruption: task.interruption,
+      interruption,
       lastBeats,
       trace: task.traceParent,
       // It left in order at its last record, so whatever that waited for is over.
-      isDue: task.interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),
+      isDue: interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),
       carried:
         rows.length === 0 && carried !== undefined
           ? rowsOf(task.task, segments.get(placeOf(task.task, carried)) ?? [], undefined)

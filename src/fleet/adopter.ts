@@ -14,6 +14,7 @@ import type { Forgetter } from './forgetter.ts';
 import { HeldRun, type Keeper } from './held-run.ts';
 import { segmentOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
+import { tellFailed, tellTakenAway } from './tell-taken.ts';
 
 const BATCH_COUNT_MAX = 500;
 
@@ -62,6 +63,7 @@ export class Adopter {
         const taken = await store.take(taking);
         if (taken.length === 0) break;
         touched.push(...taken);
+        this.#tellAway(taken);
         await this.#goOn(taken, known, hasDied);
       }
       // Whoever has since been fenced, or is to drain, is given nothing, however much there is.
@@ -81,6 +83,13 @@ export class Adopter {
       elapsedMs: clock.monotonicMs() - begunMs,
       tasks: touched.map(({ task: run, generation }) => ({ run, generation })),
     }));
+  }
+
+  /** What does not go on here: a suspect, what was to be cancelled, or one that has crashed too often. */
+  #tellAway(taken: readonly TakenTask[]): void {
+    const away = taken.filter(({ status }) => status !== 'claimed');
+    tellFailed(away);
+    tellTakenAway(away);
   }
 
   /**
@@ -157,7 +166,8 @@ export class Adopter {
         // Of what the journal has lost nobody knows whether a phase was open: `check` is asked.
         const isUnknown = found ? !found.isUsable : !this.#ports.engine.held.knowsAll;
         const interruption = (!hasDied && task.interruption) || 'cut';
-        others.push(isUnknown ? { ...task, interruption } : task);
+        const cutEpoch = task.previousEpoch;
+        others.push(isUnknown ? { ...task, interruption, cutEpoch } : task);
       }
     }
     await Promise.all([...resumed, this.#ports.acceptor.accept(others)]);

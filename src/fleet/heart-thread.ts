@@ -1,8 +1,16 @@
-/** The thread in which a pod's heart beats. It has its own connection and shares two numbers. */
+/** The thread in which a pod's heart beats. It has its own connection and shares three numbers. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { assert, describeError, type Json, systemClock, systemRandom } from '../ground/index.ts';
-import { openStore, type PodId } from '../store/index.ts';
+import {
+  assert,
+  atMost,
+  describeError,
+  type Json,
+  systemClock,
+  systemRandom,
+} from '../ground/index.ts';
+import { openStore, type PodId, type Store } from '../store/index.ts';
 import { BeatLoop } from './beat-loop.ts';
+import { hasClosed, mayOpen } from './end-thread.ts';
 import { deadlineOf } from './heart.ts';
 import {
   DEADLINE,
@@ -11,6 +19,9 @@ import {
   type ThreadOrders,
   type ToThread,
 } from './thread-heart.ts';
+
+/** A server may not answer; then the connection is left to it. */
+const CLOSE_MS_MAX = 250;
 
 const orders = workerData as ThreadOrders;
 const shared = new BigInt64Array(orders.shared);
@@ -22,10 +33,21 @@ let news: { lsn: number; report: Json } = { lsn: 0, report: {} };
 const begun = new Promise<Extract<ToThread, { kind: 'begin' }>>((resolve) => {
   main.on('message', (message: ToThread) => {
     if (message.kind === 'news') news = message.news;
+    else if (message.kind === 'end') end();
     else resolve(message);
   });
 });
 
+let opened: Store | undefined;
+
+/** Whatever is under way is between two calls of the store, or this would not be heard. */
+function end(): void {
+  const closed = opened?.close().catch(() => undefined);
+  hasClosed(shared);
+  atMost(systemClock, CLOSE_MS_MAX, closed).then(() => process.exit(0));
+}
+
+if (!mayOpen(shared)) process.exit(0);
 const store = await openStore(orders.url, {
   clock: systemClock,
   random: systemRandom,
@@ -36,6 +58,8 @@ const store = await openStore(orders.url, {
   toleratesLate: true,
   deadlineMs: Math.max(250, Math.min(orders.heartbeatMs, orders.silentMs / 4)),
 });
+
+opened = store;
 
 // Only so that a connection is there: a beat that fails is tried again, and so would this be.
 await store.checkSchema().catch(() => undefined);

@@ -14,7 +14,7 @@
 import type { WrittenRecord } from '../engine/index.ts';
 import type { RunId } from '../ground/index.ts';
 import type { EventRow } from '../journal/index.ts';
-import type { Claim, Segment } from '../store/index.ts';
+import type { Claim, ClaimedTask, Segment } from '../store/index.ts';
 import { BrokenHistoryError } from './errors.ts';
 
 /** The state of the segment in which a redrive keeps the outcome of an earlier generation. */
@@ -81,6 +81,22 @@ export function rowsOf(
     if (path.some(({ hash }) => hash === through)) return path;
   }
   throw new BrokenHistoryError(task, 'the record it was settled at is not there');
+}
+
+/**
+ * How its last owner left it, by its row and by its history. That one before was cut off is the first
+ * thing that an owner records: whoever finds records of a later epoch has nothing to count, though
+ * they may have come after the row was written. Who wrote those has left in order.
+ */
+export function interruptionOf(
+  { interruption, cutEpoch, lastSeq }: ClaimedTask,
+  rows: readonly EventRow[],
+): ClaimedTask['interruption'] {
+  const last = rows.at(-1);
+  if (interruption !== 'cut' || cutEpoch === undefined || !last) return interruption;
+  // It was settled after that: an older pod has taken it since, which leaves the number standing.
+  if ((rows[lastSeq]?.epoch ?? 0) > cutEpoch) return interruption;
+  return last.epoch > cutEpoch ? 'left' : 'cut';
 }
 
 /** From the first of these back to the beginning; the latest comes first. */

@@ -7,9 +7,10 @@ import type {
   Worklist as StoreWorklist,
   TakenTask,
 } from '../store/index.ts';
-import { type RescuedTask, tell } from '../telemetry/events.ts';
+import { tell } from '../telemetry/events.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Life } from './life.ts';
+import { tellFailed, tellRescued, tellTakenAway } from './tell-taken.ts';
 
 /** How this pod stands to the fleet right now. */
 export interface Standing {
@@ -121,7 +122,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
         spreadMs: SPREAD_MS,
       });
       tellTaken(pod, self(), known.get(pod), taken);
-      tellRescued(taken.map(({ task: run, ...of }) => ({ run, ...of, hasBegun: true })));
+      tellTakenAway(taken);
       return taken;
     },
     holdsAny: async (pod) => (await store.held(pod as PodId, '', 1, 0)).length > 0,
@@ -153,19 +154,7 @@ function tellTaken(
   if (taken.length === 0) return;
   const why = missing?.wasWilling ? 'left' : (missing?.why ?? 'dead');
   tell('sweep.took', () => ({ pod, by, why, runs: taken.map(({ task }) => task) }));
-  for (const { task, machine, status, outcome } of taken) {
-    if (status !== 'failed') continue;
-    tell('task.failed', () => ({ run: task, machine, outcome: outcome ?? 'failed' }));
-  }
-}
-
-function tellRescued(tasks: readonly RescuedTask[]): void {
-  if (tasks.length === 0) return;
-  tell('tasks.rescued', () => ({
-    tasks: tasks.map(({ run, generation, machine, version, status, outcome, hasBegun }) => {
-      return { run, generation, machine, version, status, outcome, hasBegun };
-    }),
-  }));
+  tellFailed(taken);
 }
 
 /**

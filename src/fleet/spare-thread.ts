@@ -5,24 +5,26 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { endThread, endWithProcess } from './end-thread.ts';
 import type { FromThread, ThreadOrders } from './thread-heart.ts';
 
 export type ThreadWay = Omit<ThreadOrders, 'shared'>;
 
 export interface HeartThread {
   readonly worker: Worker;
-  /** When phases may begin until, and when the main loop last made progress. */
+  /** Until when phases may begin, when the main loop last made progress, and whether its store is open. */
   readonly shared: BigInt64Array;
   /** True once it can beat at once; false where it has ended before that. */
   readonly isReady: Promise<boolean>;
 }
 
 export function startHeartThread(way: ThreadWay): HeartThread {
-  const shared = new BigInt64Array(new SharedArrayBuffer(16));
+  const shared = new BigInt64Array(new SharedArrayBuffer(24));
   const orders: ThreadOrders = { ...way, shared: shared.buffer as SharedArrayBuffer };
   const worker = new Worker(threadEntry(), { workerData: orders });
   // The pod decides how long the process lives, not its heart.
   worker.unref();
+  endWithProcess({ worker, shared });
   // Whoever has the thread hears why it broke; until somebody has it, nobody need.
   worker.on('error', () => undefined);
   const isReady = new Promise<boolean>((resolve) => {
@@ -50,7 +52,8 @@ export class SpareThread {
   }
 
   async stop(): Promise<void> {
-    await this.take()?.worker.terminate();
+    const thread = this.take();
+    if (thread) await endThread(thread);
   }
 }
 

@@ -1,11 +1,12 @@
 /**
- * A heart in a thread of its own. Two numbers are shared: until when phases may begin, written by the
+ * A heart in a thread of its own. Numbers are shared: until when phases may begin, written by the
  * thread, and when the main loop last made progress, written here. A main loop that stands still for
  * longer than the silence lets its pod be taken for dead, as it should be.
  */
 import type { Worker } from 'node:worker_threads';
 import type { Cancel, ErrorInfo } from '../ground/index.ts';
 import type { Followed, Heard } from './beat-loop.ts';
+import { type EndOrder, endThread } from './end-thread.ts';
 import { HeartFailedError } from './errors.ts';
 import type { Heart, HeartOptions, MakeHeart } from './heart.ts';
 import { type SpareThread, startHeartThread } from './spare-thread.ts';
@@ -20,6 +21,7 @@ export interface ThreadOrders {
 }
 
 export type ToThread =
+  | EndOrder
   | { readonly kind: 'news'; readonly news: ReturnType<HeartOptions['news']> }
   | {
       readonly kind: 'begin';
@@ -47,7 +49,7 @@ class ThreadHeart implements Heart {
   readonly #isPooled: boolean;
   readonly #options: HeartOptions;
   readonly #spare: SpareThread | undefined;
-  #shared = notYet(new BigInt64Array(2));
+  #shared = notYet(new BigInt64Array(3));
   #worker: Worker | undefined;
   #followed: Followed;
   #hasBegun = false;
@@ -116,7 +118,7 @@ class ThreadHeart implements Heart {
     this.#cancel?.();
     const worker = this.#worker;
     this.#worker = undefined;
-    await worker?.terminate();
+    if (worker) await endThread({ worker, shared: this.#shared });
   }
 
   /** Says that the main loop turns, with what the thread is to report next. */

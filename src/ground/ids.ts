@@ -2,7 +2,7 @@
  * Run ids: ULIDs, ascending within one process even when the clock steps back. A run that came by a
  * plain INSERT may have a UUID. Either is 128 bits, and its trace has the same.
  */
-import { monotonicFactory } from 'ulid';
+import { decodeTime, monotonicFactory } from 'ulid';
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
@@ -46,6 +46,11 @@ export function longId(short: string): RunId | undefined {
   const hex = bits.toString(16).padStart(32, '0');
   const uuid = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   return isRunId(uuid) ? uuid : undefined;
+}
+
+/** When the id was minted, by the clock of whoever did; a UUID does not tell. */
+export function mintedAt(run: RunId): number | undefined {
+  return run.length === SHORT_LENGTH ? decodeTime(run) : undefined;
 }
 
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

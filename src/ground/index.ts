@@ -21,7 +21,15 @@ export {
   type Verdict,
 } from './errors.ts';
 export { hash } from './hash.ts';
-export { isRunId, longId, type MintRunId, type RunId, runIdMint, shortId } from './ids.ts';
+export {
+  isRunId,
+  longId,
+  type MintRunId,
+  mintedAt,
+  type RunId,
+  runIdMint,
+  shortId,
+} from './ids.ts';
 export {
   decodeJson,
   encodeJson,

@@ -67,6 +67,11 @@ export interface ClaimedTask extends Claim {
   readonly crashes: number;
   /** Its last owner did not give it back, so it may have been inside a phase. */
   readonly interruption: Interruption | undefined;
+  /**
+   * The epoch under which an owner was last cut off; counts only where `interruption` says that one
+   * was. Records of a later epoch have told of it, however late they came.
+   */
+  readonly cutEpoch?: number | undefined;
   /** Of the last orderly settle; -1 where there was none. The archive may be further. */
   readonly lastSeq: number;
   /** The record it was left at then: its history is whatever leads through that one. */

@@ -1,4 +1,5 @@
 /** The smallest size of `npm run chaos`: the same processes, faults, ledgers and judges. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runChaos } from './chaos.ts';
 import { MODE_KINDS } from './network-modes.ts';
@@ -7,6 +8,8 @@ import { type Fault, SIZES } from './sizes.ts';
 test('every kind of fault, up to three at once, loses nothing and doubles nothing', async () => {
   const report = await runChaos({ ...SIZES.ci, seed: 7 });
   console.log(JSON.stringify(report));
+  // Whoever sees only the output has to understand it from that.
+  if (report.broken) console.log(readFileSync(report.broken, 'utf8'));
   expect(report.examples).toEqual([]);
   expect(report).toMatchObject({
     missed: [],

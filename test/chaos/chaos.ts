@@ -11,6 +11,7 @@ import { childProgram } from '../support/children.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { ASIDE, POISON, STORMED } from './aside-shapes.ts';
+import { keepBroken } from './broken.ts';
 import { buildPackage } from './build.ts';
 import { Faults } from './faults.ts';
 import { Judge } from './judge.ts';
@@ -30,7 +31,7 @@ export { type ChaosReport, isGood } from './report.ts';
 export interface ChaosOptions extends Size {
   readonly seed: number;
   readonly plant?: string | undefined;
-  /** Where to keep logs and ledgers; otherwise they are removed. */
+  /** Where to keep logs and ledgers; otherwise they are removed, but for those of broken tasks. */
   readonly keep?: string | undefined;
   readonly onProgress?: ((line: string) => void) | undefined;
 }
@@ -106,9 +107,17 @@ class Chaos {
     }
     const judge = await this.#judge(stage, producer, witness, snapshots);
     await this.#judgeAside(judge, stage, witness);
-    await stage.clear();
     const spent = { seconds: secondsSince(this.#begunMs), drainSeconds };
-    return reportOf({ tasks: producer.sent, seed, doses, stage, faults, judge, ...spent });
+    const report = reportOf({ tasks: producer.sent, seed, doses, stage, faults, judge, ...spent });
+    const broken = await keepBroken({
+      examples: report.examples,
+      directory: () => this.#options.keep ?? mkdtempSync(join(tmpdir(), 'fleetq-chaos-broken-')),
+      ledgers: stage.houses.map(({ ledger }) => ledger),
+      pods: await witness.pods(),
+      read: (each) => witness.read(ALL, each),
+    });
+    await stage.clear();
+    return { ...report, broken };
   }
 
   #faults({ houses, ownProxies, poisoner, storm }: Stage): Faults {

@@ -17,7 +17,7 @@ and the history is held against the rules. Ends with 1 if one was broken, else w
   --tasks N       other than the size says
   --seconds N     how long faults go on, other than the size says
   --plant NAME    with a bug in the package: ${Object.keys(PLANTS).join(', ')}
-  --keep DIR      keeps logs and ledgers there
+  --keep DIR      keeps logs and ledgers there; broken.jsonl, all there is of broken tasks, is kept anyway
   --json          one JSON object as the last line
   --save          adds a leg to the results; not with --plant
 `;

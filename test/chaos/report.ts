@@ -49,6 +49,8 @@ export interface ChaosReport extends Doses {
   /** Faults that could not be had on this machine; with CI=true there are none. */
   readonly lacking: readonly string[];
   readonly examples: readonly string[];
+  /** Where all there is of broken tasks is kept, a line for each. */
+  readonly broken?: string | undefined;
 }
 
 const EXAMPLES_MAX = 60;

@@ -101,6 +101,7 @@ function keyOf({ tables, nowMs, pods, owners }: State): string {
     task.lastHash,
     task.claims,
     task.interrupted,
+    task.cutEpoch,
   ]);
   const events = [...tables.events.values()].map(({ task, epoch, lastHash }) => [
     task,

@@ -81,6 +81,38 @@ export function describeLeft(scene: Scene): void {
     expect(await scene.row(task)).toMatchObject({ crashes: 0 });
   });
 
+  test('I29: a task knows under which claim an owner was last cut off', async () => {
+    const names = ['alder', 'birch', 'cedar', 'dogwood'] as const;
+    const [alder, birch, cedar, dogwood] = await Promise.all(names.map((name) => scene.pod(name)));
+    const first = await scene.claimNew(alder!);
+    expect(first.cutEpoch).toBeUndefined();
+    await scene.kill(alder!);
+    const cut = { interruption: 'cut', cutEpoch: first.epoch };
+    expect(await take(alder!)).toMatchObject([cut]);
+    expect(await scene.claimOne(birch!)).toMatchObject(cut);
+    expect(await scene.store.held(birch!, '', 9)).toMatchObject([cut]);
+    await scene.kill(birch!, birch!);
+    expect(await take(birch!), 'it left in order').toMatchObject([cut]);
+    const third = await scene.claimOne(cedar!);
+    await scene.kill(cedar!, dogwood!);
+    const taking = { by: dogwood!, to: 'taker', crashed: [third.task] } as const;
+    const again = { interruption: 'cut', cutEpoch: third.epoch };
+    const [taken] = await take(cedar!, taking);
+    expect(taken).toMatchObject({ status: 'pending', crashes: 2, ...again });
+  });
+
+  test('I29: a successor that was not inside a task leaves the claim that was cut off as it was', async () => {
+    const [old, next] = await Promise.all(['a', 'b'].map((name) => scene.pod(name)));
+    const first = await scene.claimNew(old!);
+    await scene.kill(old!);
+    await take(old!, { crashed: 'none' });
+    await scene.claimOne(next!);
+    const last = await scene.pod('c');
+    await scene.kill(next!, last);
+    const [taken] = await take(next!, { by: last, to: 'taker', crashed: [] });
+    expect(taken).toMatchObject({ interruption: 'cut', cutEpoch: first.epoch });
+  });
+
   test('H8: a task that was left and then taken by a successor that never ran it was left', async () => {
     const [old, next, last] = await Promise.all(['a', 'b', 'c'].map((name) => scene.pod(name)));
     await scene.claimNew(old!);

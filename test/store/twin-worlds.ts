@@ -29,9 +29,20 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** Which the driver would hand over as text. */
+const BIGINTS: readonly string[] = ['key_ms', 'cut_epoch'];
 const HIDDEN_TIMES = ['claimed_at', 'key_until'] as const;
 const HIDDEN = [
-  ...['task_id', 'interrupted', 'claim_token', 'key', 'key_ms', 'key_generation', 'carry_from'],
+  ...[
+    'task_id',
+    'interrupted',
+    'cut_epoch',
+    'claim_token',
+    'key',
+    'key_ms',
+    'key_generation',
+    'carry_from',
+  ],
   ...['last_hash', 'control_reason', 'parent_id', 'trace_parent'],
 ] as const;
 
@@ -179,7 +190,7 @@ export async function postgresWorld(
         (name) => `(extract(epoch from ${name}) * 1000)::float8 as ${name}`,
       );
       const columns = [
-        ...HIDDEN.map((name) => (name === 'key_ms' ? 'key_ms::float8' : name)),
+        ...HIDDEN.map((name) => (BIGINTS.includes(name) ? `${name}::float8` : name)),
         ...times,
       ];
       const text = `select ${columns} from step_tracker order by task_id collate "C"`;

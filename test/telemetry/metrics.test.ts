@@ -6,6 +6,7 @@ import { wantsOpenMetrics } from '../../src/telemetry/metrics/formats.ts';
 import { openMetrics } from '../../src/telemetry/metrics/index.ts';
 import { Island } from '../../src/telemetry/metrics/island.ts';
 import { anyInput, SILENT_MS, STEADY_MS, useTestFleets, whileAdvancing } from '../fleet/support.ts';
+import { alertRules } from './alert-files.ts';
 import { figureOf, samplesOf } from './samples.ts';
 
 const { startFleet } = useTestFleets();
@@ -239,6 +240,35 @@ describe('the pod among pods', () => {
     expect(figureOf(text, 'fleetq_sweep_recovered_total', { reason: 'silent' })).toBe(1);
     expect(figureOf(text, 'fleetq_sweeps_total')).toBeGreaterThanOrEqual(1);
     expect(figureOf(text, 'fleetq_leader_changes_total'), 'before anybody counted').toBe(0);
+  });
+
+  test('a pod that cannot archive comes to what the alert waits for, with one run and by the defaults', async () => {
+    const { clock, startPod } = startFleet();
+    const held = defineMachine({
+      ...{ name: 'held', version: 1, input: anyInput, check: 'none' },
+      work: ({ signal }) =>
+        new Promise<null>((_, reject) => signal.addEventListener('abort', reject)),
+    });
+    const pod = await startPod('alder', { machines: [held], archive: '5s', slots: 64 });
+    const { ask } = metricsOf(() => pod.fleet, clock);
+    const lag = async () => figureOf(await ask(), 'fleetq_archive_lag_seconds')!;
+    const { expr } = alertRules().find(({ alert }) => alert === 'FleetqArchiveBehind')!;
+    const seconds = Number(/fleetq_archive_lag_seconds\) > (\d+)$/.exec(expr)![1]);
+    await pod.fleet.enqueue(held, {});
+    await clock.advance(30_000);
+    expect(await lag(), 'all is well').toBeLessThan(10);
+    pod.wire.isBusyFor.set('archive', 1_000_000);
+    await pod.fleet.enqueue(held, {});
+    // The rule wants it for two minutes on end.
+    await clock.advance((seconds + 10) * 1_000);
+    for (let minute = 0; minute <= 2; minute++) {
+      expect(await lag()).toBeGreaterThan(seconds);
+      await clock.advance(60_000);
+    }
+    expect(figureOf(await ask(), 'fleetq_archive_pending_events')).toBeLessThan(100);
+    pod.wire.isBusyFor.clear();
+    await clock.advance(10_000);
+    expect(await lag()).toBeLessThan(10);
   });
 
   test('a drain is seen while it goes on, and timed', async () => {

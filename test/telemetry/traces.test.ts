@@ -74,7 +74,7 @@ test('a run whose pod is killed in work is one trace, with the attempt that nobo
 
   const one = (name: string, pod = heir!.id) =>
     trace.find((span) => span.name === name && span.attributes['fleetq.pod'] === pod)!;
-  const anchor = one('run stuck', victim!.id);
+  const anchor = trace.find(({ name }) => name === 'run stuck')!;
   const crashed = one('stuck.main.work', victim!.id);
   const [probe, resumed] = [one('stuck.main.probe'), one('stuck.main.work')];
   expect(before.map(({ spanId }) => spanId)).not.toContain(crashed.spanId);
@@ -139,6 +139,38 @@ test('a pod that comes back on its own disk tells what it had no time to', async
   const adopt = spans.find(({ name }) => name === 'adopt');
   expect(adopt?.links.map(({ traceId }) => traceId)).toContain(trace[0]!.traceId);
   expect(names(spans)).toContain('drain');
+});
+
+test('a trace is there from the start of its run, and whoever starts it again says the very same', async () => {
+  // Nothing of it gets to the store before it is killed, and its disk is lost with it.
+  stage = await Stage.open();
+  const first = await stage.worker('alder', { FLEETQ_ARCHIVE: '10m' });
+  const run = await begin(stage, async (input) => {
+    const args = ['enqueue', 'stuck', '--trace-parent', PRODUCER, '--input'];
+    return (await stage!.run([...args, JSON.stringify(input)])) as RunId;
+  });
+  await run.inWork();
+  const anchors = async () => (await stage!.spans()).filter(({ name }) => name === 'run stuck');
+  const [early] = await stage.until('its first span', async () => {
+    const found = await anchors();
+    return found.length > 0 ? found : undefined;
+  });
+  const [row] = await stage.store.find([run.id]);
+  expect(row).toMatchObject({ status: 'claimed', lastSeq: -1 });
+  expect(await stage.store.histories([{ task: run.id, generation: 1 }])).toEqual([]);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  rmSync(join(stage.directory, 'alder'), { recursive: true, force: true });
+  await stage.worker('birch');
+  await run.inWork();
+  await run.finish();
+  await traceOf(stage, run.id);
+  const [, ...late] = await anchors();
+  expect(late.length, 'the next one has started it anew').toBeGreaterThan(0);
+  for (const each of late) expect({ ...each, resource: {} }).toEqual({ ...early, resource: {} });
+  expect(early!.startMs, 'when it was wanted').toBeLessThanOrEqual(row!.createdAt);
+  expect(early!.links).toMatchObject([{ why: 'producer' }]);
+  expect(await judge(stage, run.id)).toMatchObject({ wrong: [], lost: 1 });
 });
 
 test('runs over pods that are killed have one trace each, and no span is missing or astray', async () => {

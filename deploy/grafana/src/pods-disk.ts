@@ -81,8 +81,10 @@ export const archive = [
   }),
   lines({
     title: 'How far is the archive behind?',
-    about: 'The age of the oldest of them; about FLEETQ_ARCHIVE, 5 s, where all is well.',
+    about:
+      'The age of the oldest of them; about FLEETQ_ARCHIVE, 5 s, where all is well. At a minute there is an alert.',
     unit: 's',
+    thresholds: rising(30, 60),
     queries: each('fleetq_archive_lag_seconds'),
   }),
   lines({

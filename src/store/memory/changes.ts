@@ -75,6 +75,7 @@ export function redrive(
   task.retryCount = 0;
   task.crashes = 0;
   task.interrupted = undefined;
+  task.cutEpoch = undefined;
   task.paused = false;
   task.outcome = undefined;
   task.result = undefined;

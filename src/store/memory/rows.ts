@@ -26,6 +26,7 @@ export function claimedTaskOf(
     retriesMax: task.retriesMax,
     crashes: task.crashes,
     interruption: task.interrupted,
+    cutEpoch: task.cutEpoch,
     lastSeq: task.lastSeq,
     lastHash: task.lastHash,
     control: task.control,

@@ -65,6 +65,7 @@ export interface TaskRecord {
   retryCount: number;
   crashes: number;
   interrupted: Interruption | undefined;
+  cutEpoch: number | undefined;
   claims: number;
   control: 'cancel' | 'pause' | undefined;
   controlReason: string | undefined;
@@ -201,6 +202,7 @@ function defaults(taskId: RunId, now: number): TaskRecord {
     retryCount: 0,
     crashes: 0,
     interrupted: undefined,
+    cutEpoch: undefined,
     claims: 0,
     control: undefined,
     controlReason: undefined,

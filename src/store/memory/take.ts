@@ -32,7 +32,10 @@ function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
   const hasLeft = deadBy === taking.from;
   // A run that belongs to a host is that host's affair, however often it dies.
   const isCrash = !hasLeft && task.pinnedTo === undefined && counts(taking, task);
-  task.interrupted = hasLeft ? leftBy(tables, task) : cutBy(taking, task);
+  if (!hasLeft && isCut(taking, task)) {
+    task.interrupted = 'cut';
+    task.cutEpoch = task.claimEpoch;
+  } else if (hasLeft) task.interrupted = leftBy(tables, task);
   task.claimEpoch = raised(task.claimEpoch);
   task.crashes = Math.min(task.crashes + (isCrash ? 1 : 0), COUNT_MAX);
   const ending = endingOf(tables, taking, task, isCrash);
@@ -66,8 +69,9 @@ function counts({ crashed }: Taking, task: TaskRecord): boolean {
   return crashed.includes(task.taskId);
 }
 
-function cutBy(taking: Taking, task: TaskRecord): Interruption | undefined {
-  return taking.crashed === 'none' || counts(taking, task) ? 'cut' : task.interrupted;
+/** In an outage nobody's crash counts, and whoever died may have been inside a phase all the same. */
+function isCut(taking: Taking, task: TaskRecord): boolean {
+  return taking.crashed === 'none' || counts(taking, task);
 }
 
 /** That an earlier owner was cut off is for the next one to say, unless the last one has. */

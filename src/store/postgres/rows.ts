@@ -45,6 +45,7 @@ export function claimedTaskOf(row: Row): ClaimedTask {
     retriesMax: maybe(row['retries_max']),
     crashes: row['crashes'] as number,
     interruption: (row['interrupted'] ?? undefined) as Interruption | undefined,
+    cutEpoch: maybe(row['cut_epoch']),
     lastSeq: row['last_seq'] as number,
     lastHash: maybe(row['last_hash']),
     control: maybe(row['control']),

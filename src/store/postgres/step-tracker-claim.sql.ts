@@ -19,8 +19,8 @@ export function claimedColumns(bytesMax: string | undefined, dueAt = 'task.run_a
   task.task_id, task.generation, task.claim_epoch, task.machine, task.version,
   ${payload},
   task.key, task.key_generation, task.carry_from, task.retry_count, task.retries_max, task.crashes,
-  task.interrupted, task.last_seq, task.control, task.trace_parent, task.pinned_to, task.claim_token,
-  task.last_hash,
+  task.interrupted, task.cut_epoch, task.last_seq, task.control, task.trace_parent, task.pinned_to,
+  task.claim_token, task.last_hash,
   ((extract(epoch from task.deadline_at) - extract(epoch from clock_timestamp())) * 1000)::float8
     as deadline_ms,
   case when task.deadline_at is null then greatest(0, (extract(epoch from clock_timestamp())
@@ -34,8 +34,8 @@ export function claimedColumns(bytesMax: string | undefined, dueAt = 'task.run_a
 
 const claimedNames = sql`
   task_id, generation, claim_epoch, machine, version, payload, key, key_generation, carry_from,
-  retry_count, retries_max, crashes, interrupted, last_seq, control, trace_parent, pinned_to,
-  claim_token, last_hash, deadline_ms, age_ms, waited_ms, oversize`;
+  retry_count, retries_max, crashes, interrupted, cut_epoch, last_seq, control, trace_parent,
+  pinned_to, claim_token, last_hash, deadline_ms, age_ms, waited_ms, oversize`;
 
 /** Each head is written as its index is, or the planner would not use it. */
 const HEADS = {

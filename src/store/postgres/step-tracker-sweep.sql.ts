@@ -16,10 +16,10 @@ const crashes = sql`least(task.crashes + case when ${isCounted} then 1 else 0 en
 const isTold = hasToldItsEnd('task');
 const isCancelled = sql`(task.control = 'cancel' and not ${isTold}) is true`;
 const isLoop = sql`(${isCounted} and task.crashes + 1 >= ${CRASHES_MAX} and not ${isTold})`;
+const isCut = sql`(not gone.left_itself and ($6::boolean or ${wasInside}))`;
 /** That an earlier owner was cut off is for the next one to say, unless the last one has. */
 const interrupted = sql`
-  case when not gone.left_itself
-       then case when $6::boolean or ${wasInside} then 'cut' else task.interrupted end
+  case when ${isCut} then 'cut' when not gone.left_itself then task.interrupted
        when task.interrupted = 'cut' and not ${hasRecords('task')} then 'cut' else 'left' end`;
 const isOrphan = sql`starts_with(task.machine, '${RECOVERY_PREFIX}')`;
 
@@ -69,6 +69,7 @@ function takeTo(to: keyof typeof TO): string {
          serial_held = task.serial_held and not ${hasEnded},
          crashes = ${crashes},
          interrupted = ${interrupted},
+         cut_epoch = case when ${isCut} then task.claim_epoch else task.cut_epoch end,
          claim_epoch = ${to === 'taker' ? nextEpoch : raised('task.claim_epoch')},
          claimed_by = case when ${isKept} then $1 end,
          claimed_at = case when ${isKept} then clock_timestamp() end,

@@ -45,8 +45,8 @@ const recordedAt = `iif(deadline_at is null, (
 const claimColumns = `task_id, generation, claim_epoch, machine, version, key,
   iif(octet_length(payload) <= @bytes_max, payload, null) as payload,
   iif(octet_length(payload) > @bytes_max, octet_length(payload), null) as oversize,
-  key_generation, carry_from, retry_count, retries_max, crashes, interrupted, last_seq, control,
-  deadline_at, created_at, run_at, claimed_at, ${recordedAt}, trace_parent, pinned_to, claim_token,
+  key_generation, carry_from, retry_count, retries_max, crashes, interrupted, cut_epoch, last_seq,
+  control,  deadline_at, created_at, run_at, claimed_at, ${recordedAt}, trace_parent, pinned_to, claim_token,
   last_hash`;
 
 /** @task, @pod, @token, @bytes_max. Fenced: only a pod that is up is given anything. */
@@ -82,7 +82,7 @@ export const takeTask = `
   update step_tracker
      set status = @status, wait_for = @wait_for, waiting_on = null, run_at = @run_at,
          deadline_at = @deadline_at, crashes = @crashes, interrupted = @interrupted,
-         claim_epoch = ${raised}, claimed_by = @claimed_by, claim_token = null,
+         cut_epoch = @cut_epoch, claim_epoch = ${raised}, claimed_by = @claimed_by, claim_token = null,
          claimed_at = case when @claimed_by is not null then @now end,
          control = case when @claimed_by is not null then control end,
          control_reason = case when @claimed_by is not null then control_reason end,

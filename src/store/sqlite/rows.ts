@@ -22,6 +22,7 @@ export interface RawTask {
   readonly retries_max: number | null;
   readonly crashes: number;
   readonly interrupted: Interruption | null;
+  readonly cut_epoch: number | null;
   readonly claims: number;
   readonly control: 'cancel' | 'pause' | null;
   readonly control_reason: string | null;
@@ -61,6 +62,7 @@ export type RawClaim = Pick<
   | 'retries_max'
   | 'crashes'
   | 'interrupted'
+  | 'cut_epoch'
   | 'last_seq'
   | 'last_hash'
   | 'control'
@@ -89,6 +91,7 @@ export function claimedTask(row: RawClaim, now: number): ClaimedTask {
     retriesMax: row.retries_max ?? undefined,
     crashes: row.crashes,
     interruption: row.interrupted ?? undefined,
+    cutEpoch: row.cut_epoch ?? undefined,
     lastSeq: row.last_seq,
     lastHash: row.last_hash ?? undefined,
     control: row.control ?? undefined,

@@ -41,6 +41,7 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
     const next = {
       ...becomes(row, taking, isCrash, { now: tx.now, dueAt, isTold: hasToldItsEnd(tx, row) }),
       interrupted: hasLeft ? leftBy(tx, row) : isCut ? 'cut' : row.interrupted,
+      cut_epoch: !hasLeft && isCut ? row.claim_epoch : row.cut_epoch,
     };
     const values = { task: row.task_id, from, epoch: row.claim_epoch, now: tx.now };
     const done = attempt(() => tx.get<RawTask>(sql.takeTask, { ...next, ...values }));

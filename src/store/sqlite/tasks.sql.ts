@@ -85,8 +85,8 @@ export const redriveTask = `
      set generation = generation + 1, claim_epoch = ${raised},
          status = case when serial_key is null then 'pending' else 'waiting' end,
          wait_for = case when serial_key is null then null else 'turn' end,
-         run_at = @now, retry_count = 0, crashes = 0, interrupted = null, outcome = null,
-         result = null, error = null, finished_at = null, discarded_at = null, last_seq = -1,
+         run_at = @now, retry_count = 0, crashes = 0, interrupted = null, cut_epoch = null,
+         outcome = null, result = null, error = null, finished_at = null, discarded_at = null, last_seq = -1,
          last_hash = null, key_until = null, paused = 0,
          carry_from = case when @is_fresh then null
            when last_seq < 0 and not exists (

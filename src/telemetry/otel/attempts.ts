@@ -9,7 +9,7 @@
  *   3 INTERRUPTED                      work, begun at 1, crashed → the attempt that begins at 3
  *   4 PROBED                           probe, from 3 to 4
  */
-import type { RunId } from '../../ground/index.ts';
+import { mintedAt, type RunId } from '../../ground/index.ts';
 import { isFinal } from '../../machine/index.ts';
 import type { PastRecord } from '../events.ts';
 import { anchorIdOf, attemptIdOf, endIdOf } from './ids.ts';
@@ -34,7 +34,13 @@ export interface Told {
   readonly seq: number;
   readonly epoch: number;
   readonly what:
-    | { readonly kind: 'anchor'; readonly trace: string | undefined }
+    | {
+        readonly kind: 'anchor';
+        readonly trace: string | undefined;
+        readonly startedAt: number;
+        /** Whoever else should start the run comes to the very same span. */
+        readonly isShared: boolean;
+      }
     | { readonly kind: 'end'; readonly outcome: string; readonly elapsedMs: number }
     | {
         readonly kind: 'attempt';
@@ -60,14 +66,31 @@ export function toldBy(run: RunId, generation: number, records: readonly PastRec
 export function anchorOf(whose: Whose, at: number): Told {
   const { run, generation, machine } = whose;
   const of = { whose, spanId: anchorIdOf(run, generation), name: `run ${machine}` };
-  return {
-    ...of,
-    startAt: at,
-    endAt: at,
-    seq: -1,
-    epoch: 0,
-    what: { kind: 'anchor', trace: undefined },
-  };
+  return { ...of, seq: -1, epoch: 0, ...anchored(whose, at, undefined) };
+}
+
+/** A trace that began longer before its first attempt would show little of the rest. */
+const QUEUED_MS_MAX = 3_600_000;
+
+/**
+ * The first span begins when the task was enqueued, by the time in its id: so whoever starts the run,
+ * though it knows of nobody before it, tells the same of it. Where that time is not there, is long ago
+ * or is of a generation before this one, the run begins when it was started.
+ */
+function anchored(
+  { run, generation }: Whose,
+  startedAt: number,
+  trace: string | undefined,
+): Pick<Told, 'startAt' | 'endAt' | 'what'> {
+  const queuedMs = startedAt - (mintedAt(run) ?? Number.POSITIVE_INFINITY);
+  const isShared = generation === 1 && queuedMs >= 0 && queuedMs <= QUEUED_MS_MAX;
+  const at = isShared ? startedAt - queuedMs : startedAt;
+  return { startAt: at, endAt: at, what: { kind: 'anchor', trace, startedAt, isShared } };
+}
+
+/** Whether the process that died may not have told it, where it told everything up to then. */
+export function mayBeUntold({ what, endAt }: Told, since: number): boolean {
+  return (what.kind === 'anchor' ? what.startedAt : endAt) >= since;
 }
 
 /** The last span of a run: how it ended. */
@@ -147,7 +170,7 @@ class Reading {
     const spanId = anchorIdOf(run, generation);
     const { at, seq, epoch } = record;
     const of = { whose: this.#whose, spanId, name: `run ${machine}`, seq, epoch };
-    this.#told.push({ ...of, startAt: at, endAt: at, what: { kind: 'anchor', trace } });
+    this.#told.push({ ...of, ...anchored(this.#whose, at, trace) });
   }
 
   #readNext(index: number, before: PastRecord, record: PastRecord): void {

@@ -8,7 +8,7 @@ import type { RunId } from '../../ground/index.ts';
 import { isFinal } from '../../machine/index.ts';
 import { type EventName, type FleetqEvents, listen, type OfPhase } from '../events.ts';
 import { answerSpanIds } from '../span-ids.ts';
-import { calledOff, endOf, type Told, toldBy } from './attempts.ts';
+import { calledOff, endOf, mayBeUntold, type Told, toldBy } from './attempts.ts';
 import { Course } from './course.ts';
 import { Gate } from './gate.ts';
 import { attemptIdOf, traceIdOf } from './ids.ts';
@@ -193,8 +193,7 @@ export class RunTracer {
     const isSeen = kind === 'attempt' && seenAt !== undefined;
     // Clocks differ: it did not end before it began, nor after it was taken over.
     const endAt = isSeen ? Math.min(told.endAt, Math.max(told.startAt, seenAt)) : told.endAt;
-    const whose = kind === 'anchor' ? course.whose(this.#pod) : told.whose;
-    this.#tell(course, { ...told, whose, endAt });
+    this.#tell(course, { ...told, endAt });
     return told;
   }
 
@@ -230,7 +229,7 @@ export class RunTracer {
   #left({ run, generation = 1, records, since }: FleetqEvents['run.left']): void {
     // Where others give the ids, what is said again would be something else.
     if (!this.#writer.namesSpans) return;
-    const told = toldBy(run, generation, records).filter(({ endAt }) => endAt >= since);
+    const told = toldBy(run, generation, records).filter((one) => mayBeUntold(one, since));
     const first = records[0]?.event;
     if (!told[0] || first?.type !== 'STARTED') return;
     const parent: Context = this.#writer.parentOf(told[0].whose, first.trace);
@@ -244,11 +243,18 @@ export class RunTracer {
     this.#writer.write(lost(course, e.epoch, this.#now()), parent)();
     // Should this process die like the last one, there is a run to be seen all the same.
     const [anchor] = toldBy(course.run, course.generation, course.past);
-    if (anchor) this.#writer.write(anchor, parent)();
+    if (anchor && !this.#isForAll(anchor)) this.#writer.write(anchor, parent)();
   }
 
   #tell(course: Course, told: Told): void {
-    this.#pass(course, told.seq, this.#writer.write(told, course.parent(this.#writer)));
+    const end = this.#writer.write(told, course.parent(this.#writer));
+    if (this.#isForAll(told)) end();
+    else this.#pass(course, told.seq, end);
+  }
+
+  /** Should this process die before the store has heard of the run, the next one tells the same. */
+  #isForAll({ what }: Told): boolean {
+    return what.kind === 'anchor' && what.isShared && this.#writer.namesSpans;
   }
 
   #pass(course: Course, seq: number, end: () => void): void {

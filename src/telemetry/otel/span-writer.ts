@@ -21,7 +21,7 @@ import { isoTime } from '../../ground/index.ts';
 import type { Told } from './attempts.ts';
 import { anchorIdOf, traceIdOf } from './ids.ts';
 import { readTraceParent } from './traceparent.ts';
-import { errorTypeOf, ofWhose, POD_LOST, type Verdict, type Whose } from './words.ts';
+import { errorTypeOf, ofRun, ofWhose, POD_LOST, type Verdict, type Whose } from './words.ts';
 
 /** Gives the next span the id that it is told to; any other span gets one by chance. */
 export interface ForcedIds {
@@ -137,7 +137,7 @@ export class SpanWriter {
       {
         kind: SpanKind.CONSUMER,
         startTime: timeOf(startAt),
-        attributes: { ...ofWhose(whose), 'messaging.system': 'fleetq' },
+        attributes: { ...ofRun(whose), 'messaging.system': 'fleetq' },
         links,
       },
       parent,

@@ -17,14 +17,21 @@ export interface Whose {
   readonly pod: string | undefined;
 }
 
-export function ofWhose({ run, generation, machine, version, pod }: Whose): Attributes {
+export function ofWhose({ version, pod, ...of }: Whose): Attributes {
   return {
-    'fleetq.run.id': run,
-    'fleetq.generation': generation,
-    'fleetq.machine': machine,
+    ...ofRun(of),
     'fleetq.machine.version': version,
     ...(pod ? { 'fleetq.pod': pod } : {}),
   };
+}
+
+/** What is the same of a run whoever starts it. */
+export function ofRun({
+  run,
+  generation,
+  machine,
+}: Pick<Whose, 'run' | 'generation' | 'machine'>): Attributes {
+  return { 'fleetq.run.id': run, 'fleetq.generation': generation, 'fleetq.machine': machine };
 }
 
 /** What came of an attempt. */
