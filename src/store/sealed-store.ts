@@ -10,6 +10,7 @@ import {
   openControls,
   openError,
   openInput,
+  openOutcome,
   openResult,
   sealError,
   sealInput,
@@ -32,6 +33,7 @@ type Sealing = Pick<
   | 'claim'
   | 'held'
   | 'settle'
+  | 'histories'
   | 'mirror'
   | 'take'
   | 'failHopeless'
@@ -56,7 +58,6 @@ const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   census: true,
   hasSuspects: true,
   archive: true,
-  histories: true,
   heads: true,
   worklist: true,
   fence: true,
@@ -95,7 +96,6 @@ function overlaid<T extends object>(
 }
 
 function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
-  const bytesMax = (wanted: number | undefined) => sealedMax(codec, wanted);
   const opened = openerOf(codec);
   return {
     beat: async (beat) => openControls(codec, await store.beat(beat)),
@@ -110,29 +110,33 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       return answered(answers);
     },
     claim: async (request) => {
-      const payloadBytesMax = bytesMax(request.payloadBytesMax);
+      const { payloadBytesMax: bytesMax } = request;
+      const payloadBytesMax = sealedMax(codec, bytesMax);
       const claimed = await store.claim({ ...request, payloadBytesMax });
-      return claimed.map((task) => openClaimed(codec, task, isRequired));
+      return claimed.map((task) => openClaimed(codec, task, { isRequired, bytesMax }));
     },
-    held: async (pod, after, countMax, payloadBytesMax) => {
-      const held = await store.held(pod, after, countMax, bytesMax(payloadBytesMax));
-      return held.map((task) => openClaimed(codec, task, isRequired));
+    held: async (pod, after, countMax, bytesMax) => {
+      const held = await store.held(pod, after, countMax, sealedMax(codec, bytesMax));
+      return held.map((task) => openClaimed(codec, task, { isRequired, bytesMax }));
     },
     settle: (pod, settlements) =>
       store.settle(
         pod,
         settlements.map((settlement) => sealSettlement(codec, settlement)),
       ),
+    histories: async (runs) =>
+      (await store.histories(runs)).map((segment) => openOutcome(codec, segment)),
     mirror: (pod, runs) =>
       store.mirror(
         pod,
         runs.map((run) => ({ ...run, payload: sealInput(codec, run.id, run.payload) })),
       ),
     take: async (taking) => {
-      const payloadBytesMax = bytesMax(taking.payloadBytesMax);
+      const { payloadBytesMax: bytesMax } = taking;
+      const payloadBytesMax = sealedMax(codec, bytesMax);
       const taken = await store.take({ ...taking, payloadBytesMax });
       return taken.map((task) => ({
-        ...openClaimed(codec, task, isRequired),
+        ...openClaimed(codec, task, { isRequired, bytesMax }),
         error: task.error && openError(codec, task, task.error),
       }));
     },
@@ -205,16 +209,17 @@ export function sealedReader(reader: StoreReader, codec: Codec): StoreReader {
       return { ...page, tasks: page.tasks.map((task) => openGlance(codec, task)) };
     },
     find: async (ids) => (await reader.find(ids)).map(opened),
+    histories: async (runs) =>
+      (await reader.histories(runs)).map((segment) => openOutcome(codec, segment)),
   };
   return overlaid(reader, over, READER_PASSING);
 }
 
-const READER_PASSING: Record<Exclude<keyof StoreReader, 'page' | 'find'>, true> = {
+const READER_PASSING: Record<Exclude<keyof StoreReader, 'page' | 'find' | 'histories'>, true> = {
   now: true,
   count: true,
   histogram: true,
   errors: true,
-  histories: true,
   pods: true,
   known: true,
   inFlight: true,

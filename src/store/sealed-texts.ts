@@ -7,7 +7,7 @@
 import { type Codec, FleetqError, SEAL_PREFIX } from '../ground/index.ts';
 import type { Deed } from './acts.ts';
 import type { BeatAnswer } from './pods.ts';
-import type { ClaimedTask } from './tasks.ts';
+import type { ClaimedTask, Segment } from './tasks.ts';
 
 /** A task that has to be sealed, and is not. */
 export class NotSealedError extends FleetqError {
@@ -93,6 +93,17 @@ export function openReason(codec: Codec, task: string, reason: string): string {
   return looseOpen(codec, task, REASON, reason);
 }
 
+/** The segment in which a redrive has kept how an earlier generation ended. */
+export function openOutcome(codec: Codec, segment: Segment): Segment {
+  if (segment.state !== 'outcome') return segment;
+  const event = objectOf(segment.events)?.['0'] as { readonly error?: unknown } | undefined;
+  if (typeof event?.error !== 'string') return segment;
+  const error = openError(codec, segment, event.error);
+  return error === event.error
+    ? segment
+    : { ...segment, events: JSON.stringify([{ ...event, error }]) };
+}
+
 function objectOf(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -105,7 +116,11 @@ function objectOf(text: string): Record<string, unknown> | undefined {
 }
 
 /** What a claim has brought; a payload that does not open says why, and is not there. */
-export function openClaimed<T extends ClaimedTask>(codec: Codec, task: T, isRequired: boolean): T {
+export function openClaimed<T extends ClaimedTask>(
+  codec: Codec,
+  task: T,
+  { isRequired, bytesMax }: { readonly isRequired: boolean; readonly bytesMax: number | undefined },
+): T {
   const { payload } = task;
   if (payload === undefined) return task;
   if (isRequired && !payload.startsWith(SEAL_PREFIX)) {
@@ -113,7 +128,11 @@ export function openClaimed<T extends ClaimedTask>(codec: Codec, task: T, isRequ
   }
   try {
     const opened = openInput(codec, task.task, payload);
-    return opened === payload ? task : { ...task, payload: opened };
+    if (opened === payload) return task;
+    const bytes = bytesMax === undefined ? 0 : Buffer.byteLength(opened);
+    return bytesMax !== undefined && bytes > bytesMax
+      ? { ...task, payload: undefined, oversizeBytes: bytes }
+      : { ...task, payload: opened };
   } catch (error) {
     if (!(error instanceof FleetqError)) throw error;
     return { ...task, payload: undefined, unopened: error };
