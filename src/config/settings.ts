@@ -1,11 +1,13 @@
 /** Every value that can be configured: its names, its default, and what may be written for it. */
 import {
+  type CodecKeys,
   DURATION_WANTED,
   type Duration,
   parseDuration,
   show,
   unfitRedaction,
 } from '../ground/index.ts';
+import { readCodecKeys } from './codec.ts';
 import { DEFAULTS } from './defaults.ts';
 import { ConfigError } from './errors.ts';
 
@@ -67,6 +69,12 @@ export interface Settings {
   readonly logPhases: LogPhases;
   /** `safe`: what failed and where, by names and codes alone. `full`: messages and stacks as well. */
   readonly telemetryDetail: TelemetryDetail;
+  /** Keys that seal payloads, results and errors; without any they are stored as they are. */
+  readonly codec: CodecKeys | undefined;
+  /** A file that has them, a line each. */
+  readonly codecKeysFile: string | undefined;
+  /** Whether tasks whose payload nobody has sealed are refused. */
+  readonly codecRequired: boolean;
   /** Names and paths of what people are not shown of inputs, outputs and events. */
   readonly redact: readonly string[];
 }
@@ -100,6 +108,9 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
     logPhases: { default: DEFAULTS.logPhases, read: oneOf(LOG_PHASES) },
     telemetryDetail: { default: DEFAULTS.telemetryDetail, read: oneOf(TELEMETRY_DETAILS) },
+    codec: { default: undefined, read: readCodecKeys },
+    codecKeysFile: { default: undefined, read: path },
+    codecRequired: { default: false, read: flag },
     redact: { default: [], read: redactions },
   };
 
@@ -121,6 +132,8 @@ export function readSetting<K extends SettingName>(
 export function variableOf(name: SettingName): string {
   // What a container is given is an address, and is called so everywhere.
   if (name === 'store') return 'FLEETQ_STORE_URL';
+  // Its text is the keys, and a list of words must not be read as a kind of codec.
+  if (name === 'codec') return 'FLEETQ_CODEC_KEYS';
   return `FLEETQ_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 

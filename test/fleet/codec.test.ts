@@ -22,7 +22,7 @@ const secretive = defineMachine({
   input: z.object({ secret: z.string(), fails: z.boolean().optional() }),
   check: 'none',
   work: ({ input }) => {
-    if (input.fails) throw abort(`cannot use ${input.secret}`, { cause: new Error(input.secret) });
+    if (input.fails) throw abort(`cannot use ${input.secret}`);
     return { got: input.secret };
   },
 });
