@@ -3,7 +3,7 @@
  * `raw` is the hand loop: the same records, hashes and rows in the same transactions, written by a
  * loop that knows no machine, no transition and no handler. `bare` leaves out hashes and JSON too.
  */
-import { createFleet, defineMachine, listen } from 'fleetq';
+import { aesCodec, createFleet, defineMachine, listen } from 'fleetq';
 import { rawLoop } from './raw-loop.mjs';
 import { threadLoop } from './thread-loop.mjs';
 
@@ -60,9 +60,12 @@ async function throughput({ kind, inFlight, seconds, dataDir }) {
   return { runsPerSecond: await measure(one, inFlight, seconds) };
 }
 
-async function engineRun(dataDir, inFlight, telemetry) {
+async function engineRun(dataDir, inFlight, telemetry, codecKey) {
   const four = await defineFour();
-  const fleet = await createFleet({ machines: [four], dataDir, slots: Math.max(64, inFlight) });
+  const [id, key] = codecKey?.split(':') ?? [];
+  const codec = id && aesCodec({ keys: { [id]: key }, current: id });
+  const slots = Math.max(64, inFlight);
+  const fleet = await createFleet({ machines: [four], dataDir, slots, codec });
   const scrape = telemetry === 'off' ? undefined : await scraperOf(fleet);
   const one = async (n) => {
     const run = await fleet.startLocal(four, { n });
@@ -72,8 +75,8 @@ async function engineRun(dataDir, inFlight, telemetry) {
 }
 
 /** A given number of runs with telemetry, after some that are not counted. */
-async function heard({ telemetry, inFlight, runs, warmRuns, dataDir }) {
-  const one = await engineRun(dataDir, inFlight, telemetry);
+async function heard({ telemetry, inFlight, runs, warmRuns, dataDir, codecKey }) {
+  const one = await engineRun(dataDir, inFlight, telemetry, codecKey);
   await inTurn(one, inFlight, warmRuns);
   const begun = performance.now();
   const before = process.cpuUsage();

@@ -72,8 +72,10 @@ export interface FleetOptions {
    * environment decides, by FLEETQ_OTEL or the standard variables; with `false` there are no traces.
    */
   readonly tracing?: Tracing | false | undefined;
-  /** What payloads pass through before they touch the disk. */
+  /** What payloads, results and errors pass through before they touch a disk or the store. */
   readonly codec?: Codec | undefined;
+  /** Tasks whose payload nobody has sealed are dead letters; without it they are taken as they are. */
+  readonly isSealedOnly?: boolean | undefined;
   /** Takes runs in and cancels them, and leaves executing them to the next process. */
   readonly isIdle?: boolean | undefined;
   /**

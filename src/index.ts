@@ -31,15 +31,21 @@ export {
 export type { Recovery } from './fleet/index.ts';
 export { PodTimesError } from './fleet/options.ts';
 export {
+  aesCodec,
   type Backoff,
+  type CodecKeys,
+  CodecKeysError,
+  type CodecPlace,
   type Duration,
   type ErrorInfo,
   exponential,
   FleetqError,
   type Json,
   type JsonObject,
+  KeyMissingError,
   NotJsonError,
   type RunId,
+  SealBrokenError,
   TooLargeError,
 } from './ground/index.ts';
 export {
@@ -103,6 +109,7 @@ export {
 } from './store/errors.ts';
 export type { PodRow, Store, StoreOptions, TaskRow } from './store/index.ts';
 export { openStore } from './store/open-store.ts';
+export { NotSealedError } from './store/sealed-texts.ts';
 export { type EventName, type FleetqEvents, listen } from './telemetry/events.ts';
 export { type Logger, type LogOptions, writeLogs } from './telemetry/logs.ts';
 export { type Tracing, TracingMissingError } from './telemetry/tracing.ts';

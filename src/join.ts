@@ -16,10 +16,10 @@ import {
   threadHeart,
   timedStore,
 } from './fleet/index.ts';
-import { FleetqError, systemPressure } from './ground/index.ts';
+import { codecKeysOf, FleetqError, identityCodec, systemPressure } from './ground/index.ts';
 import { placeOf } from './journal/index.ts';
 import type { Machine, Registry } from './machine/index.ts';
-import { openStore, type Store } from './store/index.ts';
+import { openControls, openStore, type Store, sealedStore } from './store/index.ts';
 import { type SuspectOrders, suspectProcess } from './suspect-process.ts';
 
 /** Records that may wait for the archive; beyond it nothing is claimed. */
@@ -44,11 +44,12 @@ export interface Joining {
 export async function prepare(options: FleetOptions, base: Base): Promise<Joining> {
   const { clock, random, slots, resultBytesMax } = base;
   const opened = await storeOf(options, base);
-  const store = timedStore(opened, clock);
+  const { codec = identityCodec, isSealedOnly: isRequired } = options;
+  const store = timedStore(sealedStore(opened, codec, { isRequired }), clock);
   let member: Member | undefined;
   try {
     const times = timesOf(options, store);
-    const deadLetters = new SqliteDeadLetters(placeOf(base.dataDir).deadLetters, store);
+    const deadLetters = new SqliteDeadLetters(placeOf(base.dataDir).deadLetters, opened);
     const recovery = recoveryOf({
       store,
       clock,
@@ -58,6 +59,10 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
       deadLetters,
     });
     const spare = new SpareThread();
+    // It speaks to the store by a way of its own, which knows nothing of the codec.
+    const makeHeart = hasThread(options, store)
+      ? threadHeart(options.store, options.isPooled ?? false, spare)
+      : inlineHeart(opened);
     const changedMachines = options.changedMachines ?? 'refuse';
     let isWarm = false;
     return {
@@ -82,9 +87,12 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
           random,
           deadLetters,
           recovery,
-          makeHeart: hasThread(options, store)
-            ? threadHeart(options.store, options.isPooled ?? false, spare)
-            : inlineHeart(opened),
+          makeHeart: (heart) =>
+            makeHeart({
+              ...heart,
+              onHeard: (heard) =>
+                heart.onHeard({ ...heard, answer: openControls(codec, heard.answer) }),
+            }),
           pressure: systemPressure(),
           name: options.podName ?? hostname(),
           version: version(),
@@ -137,8 +145,13 @@ export function suspectOrders(
   const { store, modules, isPooled, claimMode, podName, heartbeat, silence, changedMachines } =
     options;
   if (typeof store !== 'string' || modules === undefined) return undefined;
+  const { codec, isSealedOnly } = options;
+  const codecKeys = codec && codecKeysOf(codec);
+  // A codec of somebody's own cannot be told to another process, which would write in plain text.
+  if (codec && codec !== identityCodec && !codecKeys) return undefined;
   const way = { store, isPooled, claimMode, heartbeat, silence };
-  return { ...way, modules, dataDir, podName, resultBytesMax, changedMachines };
+  const rest = { dataDir, podName, resultBytesMax, changedMachines };
+  return { ...way, ...rest, modules, codecKeys, isSealedOnly };
 }
 
 /** A thread opens the store by its address; tables in memory are in no other thread. */

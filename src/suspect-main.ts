@@ -3,7 +3,7 @@
  * when its parent is gone or lets go of it.
  */
 import { loadModule } from './config/index.ts';
-import { systemClock } from './ground/index.ts';
+import { aesCodec, systemClock } from './ground/index.ts';
 import { type Machine, machinesOf } from './machine/index.ts';
 import { createFleet } from './main.ts';
 import { governProcess } from './process.ts';
@@ -23,7 +23,7 @@ for (const file of orders.modules) {
 listen('pod.registered', ({ pod }) => process.connected && process.send?.({ pod }));
 
 const { store, dataDir, isPooled, claimMode, podName, heartbeat, silence, resultBytesMax } = orders;
-const { changedMachines } = orders;
+const { changedMachines, codecKeys, isSealedOnly } = orders;
 const fleet = await createFleet({
   machines: [...new Set(machines)],
   store,
@@ -35,6 +35,8 @@ const fleet = await createFleet({
   heartbeat,
   silence,
   resultBytesMax,
+  codec: codecKeys && aesCodec(codecKeys),
+  isSealedOnly,
   slots: 1,
   isSuspectsOnly: true,
   socket: false,

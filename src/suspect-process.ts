@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { ClaimMode } from './config/index.ts';
 import type { SuspectProcess } from './fleet/index.ts';
-import type { Duration } from './ground/index.ts';
+import type { CodecKeys, Duration } from './ground/index.ts';
 
 /** What the process is told; as JSON, in its environment. */
 export interface SuspectOrders {
@@ -19,6 +19,8 @@ export interface SuspectOrders {
   readonly heartbeat?: Duration | undefined;
   readonly silence?: Duration | undefined;
   readonly resultBytesMax?: number | undefined;
+  readonly codecKeys?: CodecKeys | undefined;
+  readonly isSealedOnly?: boolean | undefined;
 }
 
 export const ORDERS_VARIABLE = 'FLEETQ_SUSPECT_ORDERS';

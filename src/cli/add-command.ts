@@ -1,6 +1,7 @@
 /** How a command is added to the program: its settings as options, and its file loaded when called. */
 import { type Command, Option } from 'commander';
 import { flagOf, SETTING_NAMES, type SettingName } from '../config/index.ts';
+import { redactor } from '../ground/index.ts';
 import type { Execute, Options } from './command.ts';
 import type { ExitCode } from './exit.ts';
 import { Output } from './output.ts';
@@ -59,6 +60,7 @@ async function run(execute: Execute, options: Options, words: string[]): Promise
     // `doctor --store` may name the store, or mean the one that is configured.
     if (options['store'] === true) delete flags['store'];
     const config = await readConfig({ flags, env: process.env, cwd: process.cwd() });
+    output.redact = redactor(config.redact);
     return await execute({ config, output }, options, ...words);
   } catch (error) {
     return output.failure(error);

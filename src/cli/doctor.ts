@@ -1,6 +1,7 @@
 /** fleetq doctor: what has to be right before a run can be trusted to this host, and how to mend it. */
 import type { Config } from '../config/index.ts';
-import { SETTING_NAMES, type SettingName } from '../config/index.ts';
+import { codecKeyIds, SETTING_NAMES, type SettingName } from '../config/index.ts';
+import { codecChecks } from './codec-checks.ts';
 import type { Context, Execute } from './command.ts';
 import { type Check, directoryChecks, runtimeChecks } from './doctor-checks.ts';
 import { Exit } from './exit.ts';
@@ -15,12 +16,13 @@ export const doctor: Execute = async (context, options) => {
     ...(await runtimeChecks()),
     ...(await directoryChecks(config)),
     ...configChecks(config),
+    ...codecChecks(config),
     await machinesCheck(config),
     ...(options['store'] === true ? await checkStore(context) : []),
   ];
   const values = SETTING_NAMES.map((name) => ({
     name,
-    value: isAddress(name) ? withoutPassword(config[name]) : (config[name] ?? null),
+    value: shownValue(config, name),
     source: config.sources[name],
   }));
   const hasFailed = checks.some(({ verdict }) => verdict === 'fail');
@@ -47,6 +49,13 @@ function show(
     const text = value === null ? '(not set)' : String(value);
     output.line(`      ${name.padEnd(14)}  ${text.padEnd(22)}  ${output.paint('gray', source)}`);
   }
+}
+
+/** Nothing of a key, and no password: what doctor prints is pasted into tickets. */
+function shownValue(config: Config, name: SettingName): unknown {
+  if (isAddress(name)) return withoutPassword(config[name]);
+  if (name === 'codec') return config.codec ? codecKeyIds(config.codec) : null;
+  return config[name] ?? null;
 }
 
 /** Only on request: the store may be far away, and its rules are looked at row by row. */

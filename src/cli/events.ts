@@ -11,6 +11,7 @@ import { onTaskOrRun, recordsOfTask } from './fleet/reach-tasks.ts';
 import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
 import { idOf } from './runs.ts';
+import { recordWithoutSecrets } from './shown.ts';
 import { isNobody, SocketClient } from './socket-client.ts';
 import { pad, plain } from './table.ts';
 
@@ -19,7 +20,7 @@ const RETURN_PATIENCE_MS = 30_000;
 const RETRY_MS = 250;
 
 export const events: Execute = async (context, options, id) => {
-  const { output } = context;
+  const { config, output } = context;
   idOf(id, 'the argument');
   const after = seqOf(options['after']);
   if (options['trace'] === true) {
@@ -28,7 +29,7 @@ export const events: Execute = async (context, options, id) => {
   }
   const onTask = async (row: TaskRow, store: Store) => {
     const isFollowed = options['follow'] === true;
-    for await (const record of recordsOfTask(store, row, after, isFollowed)) {
+    for await (const record of recordsOfTask(config, store, row, after, isFollowed)) {
       showRecord(record, output);
     }
     return Exit.ok;
@@ -102,7 +103,8 @@ async function left(config: Config, id: string, after: number): Promise<readonly
   });
 }
 
-export function showRecord(record: StoredRecord, output: Output): void {
+export function showRecord(found: StoredRecord, output: Output): void {
+  const record = recordWithoutSecrets(found, output.redact);
   if (output.isJson) return output.line(JSON.stringify(record));
   const { type, ...rest } = record.event;
   const details = Object.keys(rest).length > 0 ? plain(JSON.stringify(rest)) : '';

@@ -1,5 +1,5 @@
 /** A fleet that this process holds, with the settings of the command line. */
-import type { Config } from '../config/index.ts';
+import { type Config, codecOf } from '../config/index.ts';
 import type { Machine } from '../machine/index.ts';
 import { createFleet, type Fleet } from '../main.ts';
 import { DETAIL_VARIABLE, OTEL_VARIABLE, type Tracing, tracingOf } from '../telemetry/tracing.ts';
@@ -28,6 +28,8 @@ export async function openFleet(
     retention,
     resultBytesMax,
     activeRunsMax,
+    codec: codecOf(config),
+    isSealedOnly: config.codecRequired,
     isIdle,
     socket: !isIdle,
     tracing: (await tracingBy(config)) ?? false,

@@ -1,7 +1,14 @@
 /** fleetq journal verify | inspect | export | own: a file that nobody holds. Only `own` changes it. */
 import { once } from 'node:events';
-import { isoTime, type RunId, systemClock } from '../ground/index.ts';
-import { exportRuns, inspectJournal, ownJournal, verifyJournal } from '../journal/index.ts';
+import { codecOf } from '../config/index.ts';
+import { identityCodec, isoTime, type RunId, systemClock } from '../ground/index.ts';
+import {
+  exportRuns,
+  inspectJournal,
+  lookingCodec,
+  ownJournal,
+  verifyJournal,
+} from '../journal/index.ts';
 import type { Execute } from './command.ts';
 import { Exit } from './exit.ts';
 import { refuseNoJournal } from './no-journal.ts';
@@ -10,13 +17,14 @@ import { plain } from './table.ts';
 
 export const verify: Execute = async ({ config, output }) => {
   refuseNoJournal(config.dataDir);
-  const report = verifyJournal(config.dataDir);
-  const { runs, records, problems } = report;
+  const report = verifyJournal(config.dataDir, { codec: codecOf(config) });
+  const { runs, records, problems, sealed } = report;
   if (output.isJson) output.json(report);
   else
     for (const { run, message } of problems)
       output.line(plain(run ? `${run}\t${message}` : message));
-  output.note(`${runs} runs, ${records} records, ${problems.length} problems`);
+  const unopened = sealed === 0 ? '' : `, ${sealed} of them sealed with keys that are not here`;
+  output.note(`${runs} runs, ${records} records${unopened}, ${problems.length} problems`);
   return problems.length === 0 ? Exit.ok : Exit.failure;
 };
 
@@ -57,8 +65,9 @@ export const own: Execute = async ({ config, output }) => {
 export const exportAll: Execute = async ({ config, output }, options) => {
   const run = idOf(options['run'] as RunId | undefined, '--run');
   refuseNoJournal(config.dataDir);
+  const codec = lookingCodec(codecOf(config) ?? identityCodec);
   let count = 0;
-  for (const exported of exportRuns(config.dataDir, { run })) {
+  for (const exported of exportRuns(config.dataDir, { run, codec })) {
     count++;
     // A journal may be larger than memory, and whoever reads it slower than we are.
     if (!process.stdout.write(`${JSON.stringify(exported)}\n`)) await once(process.stdout, 'drain');

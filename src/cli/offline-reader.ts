@@ -1,9 +1,10 @@
 /** Runs as the file tells them, where no process holds it. Nothing is written, nothing is resumed. */
 import type { RunReader } from '../admin/index.ts';
 import { Inspector, type RunSummary } from '../engine/index.ts';
-import type { Clock } from '../ground/index.ts';
+import type { Clock, Codec } from '../ground/index.ts';
 import {
   type JournalFile,
+  lookingCodec,
   openJournalFile,
   type RunFilter,
   type StoredRecord,
@@ -14,9 +15,9 @@ export class OfflineReader implements RunReader {
   readonly #file: JournalFile;
   readonly #inspector: Inspector;
 
-  constructor(dataDir: string, clock: Clock) {
+  constructor(dataDir: string, clock: Clock, codec: Codec) {
     refuseNoJournal(dataDir);
-    this.#file = openJournalFile(dataDir);
+    this.#file = openJournalFile(dataDir, { codec: lookingCodec(codec) });
     const nothing = { liveRun: () => undefined, setAside: () => undefined };
     this.#inspector = new Inspector(this.#file.reader, clock, nothing);
   }

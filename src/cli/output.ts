@@ -2,12 +2,15 @@
 import { describeError, FleetqError } from '../ground/index.ts';
 import { Exit, type ExitCode, exitOf } from './exit.ts';
 import { painterFor } from './paint.ts';
+import type { Redact } from './shown.ts';
 import { type Column, tableText, tsvText } from './table.ts';
 
 export class Output {
   readonly isJson: boolean;
   readonly isTerminal = process.stdout.isTTY === true;
   readonly paint = painterFor(process.stdout);
+  /** What people may see of inputs, outputs and events. */
+  redact: Redact = (json) => json;
   readonly #paintNote = painterFor(process.stderr);
 
   constructor(isJson: boolean) {

@@ -82,6 +82,7 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
   addFleet(program, add);
 
   addJournal(program, add);
+  addCodec(program, add);
 
   add(
     'doctor',
@@ -90,6 +91,20 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     ['dataDir', 'machines', 'pooled'],
   ).option('--store [address]', 'check the store too: schema, clock, latency, hints, rules');
   return program;
+}
+
+function addCodec(program: Command, add: Add): void {
+  const codec = program
+    .command('codec')
+    .helpCommand(false)
+    .description('Keys that seal payloads, results and errors.');
+  add(
+    'new-key',
+    'Print a new key, as a line for the file of keys.',
+    async () => (await import('./codec.ts')).newKey,
+    [],
+    codec,
+  ).option('--id <id>', 'what the key is called (default k and the date)');
 }
 
 function addJournal(program: Command, add: Add): void {

@@ -3,13 +3,14 @@
  * directory, and through the file itself where nobody does.
  */
 import { listRuns, refuseUnknown } from '../admin/index.ts';
-import type { Config } from '../config/index.ts';
+import { type Config, codecOf } from '../config/index.ts';
 import type { RunSummary } from '../engine/index.ts';
 import {
   type Clock,
   type Duration,
   describeError,
   FleetqError,
+  identityCodec,
   parseDuration,
   pause,
   systemClock,
@@ -111,7 +112,11 @@ export function reachToRead<T>(config: Config, act: (reach: Reach) => Promise<T>
         events: (id, after) => client.events(id, after),
       }),
     async () => {
-      const reader = new OfflineReader(config.dataDir, systemClock);
+      const reader = new OfflineReader(
+        config.dataDir,
+        systemClock,
+        codecOf(config) ?? identityCodec,
+      );
       try {
         return await act({
           by: 'file',

@@ -11,6 +11,7 @@ import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
 import { idOf } from './runs.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from './shape.ts';
+import { withoutSecrets } from './shown.ts';
 import { plain } from './table.ts';
 
 export const run: Execute = async (context, options, id) => {
@@ -18,7 +19,7 @@ export const run: Execute = async (context, options, id) => {
   idOf(id, 'the argument');
   const onTask = async (row: TaskRow, store: Store) => {
     const live = row.finishedAt === undefined ? new LiveRoutes(await store.pods()) : undefined;
-    const view = viewOf(row, live);
+    const view = withoutSecrets(viewOf(row, live), output.redact);
     if (output.isJson) output.json(view);
     else {
       showTask(view, output);
@@ -27,7 +28,8 @@ export const run: Execute = async (context, options, id) => {
     return Exit.ok;
   };
   return onTaskOrRun(context, options, id!, onTask, async () => {
-    const found = await reachToRead(config, (reach) => reach.run(id!));
+    const told = await reachToRead(config, (reach) => reach.run(id!));
+    const found = withoutSecrets(told, output.redact);
     if (output.isJson) output.json(found);
     else showRun(found, output);
     return Exit.ok;

@@ -8,7 +8,7 @@ import { nearest } from './nearest.ts';
 import { SETTING_NAMES, type SettingName } from './settings.ts';
 
 const FILE_NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map((kind) => `fleetq.config.${kind}`);
-const PATHS: readonly SettingName[] = ['dataDir', 'machines'];
+const PATHS: readonly SettingName[] = ['dataDir', 'machines', 'codecKeysFile'];
 
 export interface ConfigFile {
   readonly path: string;

@@ -56,7 +56,12 @@ export async function readConfig({ flags, env, cwd }: ConfigPlaces): Promise<Con
 }
 
 /** Values that are fine alone may not fit together; a store's own times are checked by its pod. */
-function checkRelations({ heartbeat, silence }: Settings): void {
+function checkRelations({ heartbeat, silence, codec, codecKeysFile }: Settings): void {
+  if (codec !== undefined && codecKeysFile !== undefined) {
+    throw new ConfigError('there are keys both in FLEETQ_CODEC_KEYS, or codec, and in a file', {
+      hint: 'keep one of them: codec or codecKeysFile',
+    });
+  }
   const heartbeatMs = heartbeat === undefined ? undefined : parseDuration(heartbeat);
   const silentMs = silence === undefined ? undefined : parseDuration(silence);
   if (heartbeatMs === undefined || silentMs === undefined || silentMs >= 3 * heartbeatMs) return;

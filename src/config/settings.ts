@@ -1,5 +1,13 @@
 /** Every value that can be configured: its names, its default, and what may be written for it. */
-import { DURATION_WANTED, type Duration, parseDuration, show } from '../ground/index.ts';
+import {
+  type CodecKeys,
+  DURATION_WANTED,
+  type Duration,
+  parseDuration,
+  show,
+  unfitRedaction,
+} from '../ground/index.ts';
+import { readCodecKeys } from './codec.ts';
 import { DEFAULTS } from './defaults.ts';
 import { ConfigError } from './errors.ts';
 
@@ -61,6 +69,14 @@ export interface Settings {
   readonly logPhases: LogPhases;
   /** `safe`: what failed and where, by names and codes alone. `full`: messages and stacks as well. */
   readonly telemetryDetail: TelemetryDetail;
+  /** Keys that seal payloads, results and errors; without any they are stored as they are. */
+  readonly codec: CodecKeys | undefined;
+  /** A file that has them, a line each. */
+  readonly codecKeysFile: string | undefined;
+  /** Whether tasks whose payload nobody has sealed are refused. */
+  readonly codecRequired: boolean;
+  /** Names and paths of what people are not shown of inputs, outputs and events. */
+  readonly redact: readonly string[];
 }
 export type SettingName = keyof Settings;
 
@@ -92,6 +108,10 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
     logPhases: { default: DEFAULTS.logPhases, read: oneOf(LOG_PHASES) },
     telemetryDetail: { default: DEFAULTS.telemetryDetail, read: oneOf(TELEMETRY_DETAILS) },
+    codec: { default: undefined, read: readCodecKeys },
+    codecKeysFile: { default: undefined, read: path },
+    codecRequired: { default: false, read: flag },
+    redact: { default: [], read: redactions },
   };
 
 export const SETTING_NAMES = Object.keys(SETTING) as readonly SettingName[];
@@ -112,6 +132,8 @@ export function readSetting<K extends SettingName>(
 export function variableOf(name: SettingName): string {
   // What a container is given is an address, and is called so everywhere.
   if (name === 'store') return 'FLEETQ_STORE_URL';
+  // Its text is the keys, and a list of words must not be read as a kind of codec.
+  if (name === 'codec') return 'FLEETQ_CODEC_KEYS';
   return `FLEETQ_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
@@ -178,6 +200,21 @@ function storeAddress(value: unknown, where: string): string {
 function directAddress(value: unknown, where: string): string {
   if (typeof value === 'string' && /^postgres(ql)?:\/\//i.test(value)) return value;
   throw new ConfigError(`${where} must be an address such as postgres://user@host/database`);
+}
+
+const REDACTION_COUNT_MAX = 1_000;
+
+/** A list in a file; elsewhere names with a comma between. */
+function redactions(value: unknown, where: string): readonly string[] {
+  const names = typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
+  if (!Array.isArray(names) || names.length > REDACTION_COUNT_MAX) {
+    throw unfit(where, "names and paths such as 'password,*.token'", value);
+  }
+  for (const name of names) {
+    const wanted = unfitRedaction(name);
+    if (wanted !== undefined) throw unfit(where, wanted, name);
+  }
+  return names;
 }
 
 const PORT_MAX = 65_535;

@@ -218,7 +218,7 @@ export class Holder {
     const ending = records && toldEnding(records);
     if (ending) tie.ended(ending);
     else if (found.kind === 'setAside') {
-      if (found.status === 'blocked') tie.blocked(found.reason);
+      if (found.status === 'blocked') tie.blocked(found.reason, found.waitsFor);
       else tie.quarantined(found.reason);
     } else {
       const heir = await heirOf(this.#ports, row.id, tie.epoch, found.records);

@@ -5,6 +5,7 @@ import {
   type Evidence,
   type Journal,
   type RunRow,
+  SealedRunError,
   type StoredRecord,
   type UnfinishedRun,
   UnknownRecordError,
@@ -45,6 +46,8 @@ export type Resumption =
       readonly status: 'blocked' | 'quarantined';
       readonly state: string;
       readonly reason: string;
+      /** Where somebody else may go on with it: who has its version, or its key. */
+      readonly waitsFor?: 'key' | undefined;
       /** What it has been through, where that can be trusted: enough to end it by a cancel. */
       readonly records?: readonly StoredRecord[] | undefined;
     };
@@ -100,9 +103,12 @@ export function load(
     return resumeOrSetAside(found, journal, registry, evidence);
   } catch (error) {
     if (!(error instanceof DamagedRunError)) throw error;
-    // Of a fleet another pod may have the FleetQ that wrote it.
-    const isForOthers = error instanceof UnknownRecordError && row.generation !== undefined;
-    return setAside(row, isForOthers ? 'blocked' : 'quarantined', '', error.message);
+    // Of a fleet another pod may have the FleetQ, or the key, that wrote it.
+    const isSealed = error instanceof SealedRunError;
+    const isOfOthers = isSealed || error instanceof UnknownRecordError;
+    const status = isOfOthers && row.generation !== undefined ? 'blocked' : 'quarantined';
+    const found = setAside(row, status, '', error.message);
+    return isSealed ? { ...found, waitsFor: 'key' } : found;
   }
 }
 

@@ -43,8 +43,8 @@ export interface Tie {
   parked(reason: 'sleep' | 'retry', afterMs: number): void;
   /** This process is on its way out, and the run stands between two phases. */
   released(): void;
-  /** No version that is here goes on with the run; one that is elsewhere may. */
-  blocked(reason: string): void;
+  /** No version that is here goes on with the run, or no key opens it; one that is elsewhere may. */
+  blocked(reason: string, waitsFor?: 'key'): void;
   /** The run cannot be gone on with here. */
   quarantined(reason: string): void;
 }

@@ -4,7 +4,7 @@
  * looking at what the store says this pod holds. A row that makes no sense becomes a dead letter.
  */
 import type { Engine } from '../engine/index.ts';
-import { describeError, FleetqError, isRunId, type RunId } from '../ground/index.ts';
+import { describeError, FleetqError, isRunId, keyMissingIn, type RunId } from '../ground/index.ts';
 import { type EventRow, UnknownRecordError } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { ClaimedTask, Segment, Store } from '../store/index.ts';
@@ -104,6 +104,8 @@ export class Acceptor {
     } catch (error) {
       const held = holdings.get(task.task) ?? new HeldRun(task, leftAt(task), keeper);
       holdings.put(held);
+      const missing = keyMissingIn(error);
+      if (missing) return held.blocked(missing.message, 'key');
       // This process could not take it in, and the task is not to blame.
       if (error instanceof FleetqError && error.verdict === 'retry') return held.released();
       if (error instanceof UnknownRecordError) {

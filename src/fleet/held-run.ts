@@ -19,8 +19,8 @@ export interface Keeper {
   /** Resolves when the store has what is there now. */
   flush(held: HeldRun): Promise<void>;
   settle(held: HeldRun, settlement: Settlement): void;
-  /** No version that is here goes on with it. */
-  blocked(held: HeldRun, reason: string): void;
+  /** No version that is here goes on with it, or no key opens it. */
+  blocked(held: HeldRun, reason: string, waitsFor?: 'key'): void;
 }
 
 export class HeldRun implements Tie {
@@ -185,8 +185,14 @@ export class HeldRun implements Tie {
     this.#settle({ ...this.#givingBack(), to: 'pending' });
   }
 
-  blocked(reason: string): void {
-    if (!this.isOver) this.#keeper.blocked(this, reason);
+  blocked(reason: string, waitsFor?: 'key'): void {
+    if (!this.isOver) this.#keeper.blocked(this, reason, waitsFor);
+  }
+
+  /** Whoever has the key goes on with it: here it is only left alone. */
+  sealed(): void {
+    const [waitFor, afterMs] = ['key', BLOCKED_MS] as const;
+    this.#settle({ ...this.#givingBack(), to: 'waiting', waitFor, afterMs });
   }
 
   /** Nobody can go on with it for now. */

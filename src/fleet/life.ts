@@ -182,8 +182,8 @@ export class Life implements Keeper {
     this.#settler.push(held, settlement);
     this.#claimer.roomed();
   }
-  blocked(held: HeldRun, reason: string): void {
-    this.#ports.routes.giveBack(held, reason);
+  blocked(held: HeldRun, reason: string, waitsFor?: 'key'): void {
+    this.#ports.routes.giveBack(held, reason, waitsFor);
   }
 
   /** No claim commits after this has resolved. */

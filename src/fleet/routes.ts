@@ -22,6 +22,7 @@ export class Routes {
   readonly #machines: readonly string[];
   #taken: readonly string[] = [];
   #fleet = '';
+  #isKeyMissing = false;
   #looking: Promise<void> | undefined;
 
   constructor(ports: RoutesPorts) {
@@ -35,15 +36,26 @@ export class Routes {
     return this.#taken.length > 0 ? [...this.own, ...this.#taken] : this.own;
   }
 
-  /** Whoever has its version goes on with it; where nobody has, it is left alone for a while. */
-  giveBack(held: HeldRun, reason: string): void {
+  /** Whoever has its version, or its key, goes on with it; it is left alone for a while otherwise. */
+  giveBack(held: HeldRun, reason: string, waitsFor?: 'key'): void {
     tell('task.blocked', () => ({ run: held.claim.task, reason }));
+    if (waitsFor === 'key') return this.#giveBackSealed(held, reason);
     // Changed under its version here: given back at once, it would come again and again.
     if (this.own.includes(held.route)) return held.shelved();
     const isOurs = () => this.#taken.includes(held.route);
     if (!isOurs()) return held.released();
     // One that has it may have come since: then it need not wait.
     this.look().then(() => (isOurs() ? held.shelved() : held.released()));
+  }
+
+  /** It comes again every minute; people are told once, for a key is theirs to give. */
+  #giveBackSealed(held: HeldRun, reason: string): void {
+    if (!this.#isKeyMissing) {
+      const message = `${reason}; such tasks wait for a pod that has it`;
+      tell('journal.alarm', () => ({ kind: 'keyMissing', message }));
+    }
+    this.#isKeyMissing = true;
+    held.sealed();
   }
 
   /** Looks again where other pods are up than before. Answers whether there is more to claim. */

@@ -4,12 +4,13 @@ import type { ClaimedTask } from '../store/index.ts';
 import { BadTaskError } from './errors.ts';
 
 export function inputOf(
-  task: Pick<ClaimedTask, 'machine' | 'payload' | 'oversizeBytes'>,
+  task: Pick<ClaimedTask, 'machine' | 'payload' | 'oversizeBytes' | 'unopened'>,
   bytesMax: number,
 ): Json {
   const { payload, machine } = task;
   const what = `the input of ${machine}`;
   if (task.oversizeBytes !== undefined) throw new TooLargeError(what, bytesMax);
+  if (task.unopened) throw task.unopened;
   if (payload === undefined) {
     throw new BadTaskError('the payload is missing', {
       hint: 'write JSON into the column payload; null is JSON too',

@@ -5,6 +5,7 @@ import {
   type Clock,
   type ErrorInfo,
   encodeJson,
+  identityCodec,
   type Json,
   type MintRunId,
   type RunId,
@@ -133,11 +134,18 @@ export function endingOf(row: TaskRow): Ending {
   return {
     outcome: outcome as Outcome,
     state: row.status,
-    output: row.result === undefined ? undefined : (JSON.parse(row.result) as Json),
+    output: row.result === undefined ? undefined : resultOf(row, row.result),
     reason: error?.message,
     kind: error?.kind,
     error,
   };
+}
+
+/** What could not be opened on its way here says by that why. */
+function resultOf({ id, generation }: TaskRow, result: string): Json {
+  return JSON.parse(
+    identityCodec.decode(result, { run: id, what: `result ${generation}` }),
+  ) as Json;
 }
 
 function errorOf(text: string): ErrorInfo & { readonly kind?: AbortKind } {

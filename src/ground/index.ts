@@ -1,4 +1,13 @@
 /** What everything stands on: time, randomness, ids, JSON, errors. Imports nothing of ours. */
+export {
+  aesCodec,
+  type CodecKeys,
+  checkedKeys,
+  codecKeysOf,
+  newCodecKey,
+  parseCodecKeys,
+  sealedBytesMax,
+} from './aes-codec.ts';
 export { assert, assertNever } from './assert.ts';
 export { type Backoff, exponential, jittered } from './backoff.ts';
 export {
@@ -10,6 +19,18 @@ export {
   systemClock,
   turn,
 } from './clock.ts';
+export {
+  type Codec,
+  CodecKeysError,
+  type CodecPlace,
+  describeSealed,
+  identityCodec,
+  KeyMissingError,
+  keyMissingIn,
+  SEAL_PREFIX,
+  SealBrokenError,
+  sealedParts,
+} from './codec.ts';
 export { DURATION_WANTED, type Duration, parseDuration, showDuration } from './duration.ts';
 export {
   AssertionError,
@@ -42,4 +63,5 @@ export {
 } from './json.ts';
 export { type Pressure, systemPressure } from './pressure.ts';
 export { type Random, systemRandom } from './random.ts';
+export { REDACTED, redact, redactor, unfitRedaction } from './redact.ts';
 export { traceIdOf } from './trace-id.ts';

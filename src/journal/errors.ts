@@ -1,5 +1,5 @@
 /** What can be wrong with a journal, each with what to do about it. */
-import { FleetqError } from '../ground/index.ts';
+import { FleetqError, type KeyMissingError } from '../ground/index.ts';
 
 /** Another process holds the data directory. */
 export class JournalHeldError extends FleetqError {
@@ -63,6 +63,15 @@ export class UnknownRecordError extends DamagedRunError {
   constructor(run: string, seq: number, kind: string) {
     const hint = 'a newer FleetQ has written it: run that one';
     super(run, `record ${seq} is of the unknown kind '${kind}'`, hint);
+  }
+}
+
+/** Nothing is wrong with them: the key that opens them is not here. */
+export class SealedRunError extends DamagedRunError {
+  constructor(run: string, cause: KeyMissingError) {
+    super(run, cause.message, cause.hint);
+    this.message = `the records of run ${run} cannot be read here: ${cause.message}`;
+    this.cause = cause;
   }
 }
 

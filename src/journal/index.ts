@@ -1,5 +1,5 @@
 /** The local journal: append, group commit, timers, dead letters. */
-export { type Codec, identityCodec } from './codec.ts';
+export { type Codec, identityCodec, isSealedEvent, lookingCodec } from './codec.ts';
 export { sqliteVersion } from './connection.ts';
 export { ownJournal } from './copy.ts';
 export {
@@ -10,6 +10,7 @@ export {
   JournalHeldError,
   JournalPlaceError,
   JournalStalledError,
+  SealedRunError,
   UnknownRecordError,
 } from './errors.ts';
 export { type ExportedRun, exportRuns, type InspectReport, inspectJournal } from './inspect.ts';

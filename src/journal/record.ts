@@ -2,10 +2,10 @@
  * A record as a row, and back. Each carries the hash of the one before it, so that a record that was
  * changed, lost from the middle or put elsewhere does not fit any more.
  */
-import { hash, type RunId } from '../ground/index.ts';
+import { hash, KeyMissingError, type RunId } from '../ground/index.ts';
 import { EVENT_TYPES, type RunEvent } from '../machine/index.ts';
-import type { Codec } from './codec.ts';
-import { DamagedRunError, UnknownRecordError } from './errors.ts';
+import { type Codec, recordPlace } from './codec.ts';
+import { DamagedRunError, SealedRunError, UnknownRecordError } from './errors.ts';
 import type { Entry, EventRow, StoredRecord } from './journal.ts';
 
 /** The columns of a row in their order, as SQLite hands them out fastest. */
@@ -56,7 +56,8 @@ export interface Prepared {
 }
 
 export function encodeEntry(entry: Entry, codec: Codec): Prepared {
-  const data = codec.encode(JSON.stringify(entry.event));
+  const { run, seq, event } = entry;
+  const data = codec.encode(JSON.stringify(event), recordPlace(run, seq, event.type));
   return {
     entry,
     data,
@@ -174,8 +175,9 @@ function readRecord(run: RunId, row: EventRow, codec: Codec): StoredRecord {
 
 function decodeEvent(run: RunId, row: EventRow, codec: Codec): RunEvent {
   try {
-    return JSON.parse(codec.decode(row.data)) as RunEvent;
+    return JSON.parse(codec.decode(row.data, recordPlace(run, row.seq, row.event))) as RunEvent;
   } catch (cause) {
+    if (cause instanceof KeyMissingError) throw new SealedRunError(run, cause);
     throw Object.assign(new DamagedRunError(run, `record ${row.seq} cannot be decoded`), { cause });
   }
 }

@@ -1,8 +1,8 @@
 /** The one row a run has: opened with its first record, sealed with its last. */
-import { assert, hash, type RunId } from '../ground/index.ts';
+import { assert, hash, KeyMissingError, type RunId } from '../ground/index.ts';
 import { type Ending, originOf } from '../machine/index.ts';
-import type { Codec } from './codec.ts';
-import { DamagedRunError } from './errors.ts';
+import { type Codec, endingPlace, isSealedEvent } from './codec.ts';
+import { DamagedRunError, SealedRunError } from './errors.ts';
 import type { Closing, DeadLetter, Entry, RunRow, StoredRecord } from './journal.ts';
 
 export interface RawRunRow {
@@ -28,7 +28,8 @@ export function sealedRow(
   lastHash: string,
   codec: Codec,
 ): RawRunRow {
-  const ending = codec.encode(JSON.stringify(closing.ending));
+  const place = endingPlace(entry.run, closing.ending.outcome);
+  const ending = codec.encode(JSON.stringify(closing.ending), place);
   const row = {
     id: entry.run,
     machine: closing.machine,
@@ -102,8 +103,10 @@ const isInteger = (value: unknown) => Number.isSafeInteger(value);
 
 function readEnding(row: RawRunRow, codec: Codec): Ending {
   try {
-    return JSON.parse(codec.decode(row.ending ?? '')) as Ending;
+    const place = endingPlace(row.id, row.outcome ?? '');
+    return JSON.parse(codec.decode(row.ending ?? '', place)) as Ending;
   } catch (cause) {
+    if (cause instanceof KeyMissingError) throw new SealedRunError(row.id, cause);
     // The seal fits, so it was written like this: with another key, most likely.
     throw Object.assign(new DamagedRunError(row.id, 'its ending cannot be decoded'), { cause });
   }
@@ -165,6 +168,8 @@ export function openRow(columns: readonly [...OpenColumns, ...unknown[]]): RawRu
  */
 export function refuseOtherStart(row: RawRunRow, records: readonly StoredRecord[]): void {
   const { event, at } = records[0]!;
+  // Its chain is whole, and whoever only looks has no key to see more.
+  if (records.some((record) => isSealedEvent(record.event))) return;
   const isSame =
     event.type === 'STARTED' &&
     event.machine === row.machine &&

@@ -3,7 +3,7 @@
  * every row against its records, every timer, and the head against the mark.
  */
 import type { RunId } from '../ground/index.ts';
-import { type Codec, identityCodec } from './codec.ts';
+import { type Codec, identityCodec, isSealedEvent, lookingCodec } from './codec.ts';
 import { type Connection, integrityProblems } from './connection.ts';
 import { DamagedRunError } from './errors.ts';
 import { type Head, readHead } from './head.ts';
@@ -21,6 +21,8 @@ export interface Problem {
 export interface VerifyReport {
   readonly runs: number;
   readonly records: number;
+  /** How many of them could not be opened for want of their key: their chain is looked at all the same. */
+  readonly sealed: number;
   /** Empty where all is well; the first thousand of them. */
   readonly problems: readonly Problem[];
 }
@@ -31,7 +33,7 @@ const PROBLEM_COUNT_MAX = 1_000;
 export function verifyJournal(dataDir: string, options: FileOptions = {}): VerifyReport {
   const copy = openCopy(dataDir);
   const problems: Problem[] = copy.problems.map((message) => ({ message }));
-  const found = { runs: 0, records: 0 };
+  const found = { runs: 0, records: 0, sealed: 0 };
   const say = (problem: Problem) => {
     if (problems.length < PROBLEM_COUNT_MAX) problems.push(problem);
   };
@@ -45,7 +47,7 @@ export function verifyJournal(dataDir: string, options: FileOptions = {}): Verif
   };
   try {
     const { connection } = copy;
-    const codec = options.codec ?? identityCodec;
+    const codec = lookingCodec(options.codec ?? identityCodec);
     attempt(() => {
       for (const message of integrityProblems(connection)) say({ message });
     });
@@ -53,7 +55,9 @@ export function verifyJournal(dataDir: string, options: FileOptions = {}): Verif
     attempt(() => {
       for (const row of everyRun(connection)) {
         found.runs += 1;
-        found.records += verifyRun(connection, row, codec, say);
+        const { records, sealed } = verifyRun(connection, row, codec, say);
+        found.records += records;
+        found.sealed += sealed;
       }
     });
     attempt(() => verifyOrphans(connection, say));
@@ -96,28 +100,30 @@ function verifyMark(head: Head, file: string, say: Say): void {
   }
 }
 
-/** Answers how many records the run has. */
-function verifyRun(connection: Connection, row: RawRunRow, codec: Codec, say: Say): number {
+/** Answers how many records the run has, and for how many there is no key. */
+function verifyRun(connection: Connection, row: RawRunRow, codec: Codec, say: Say) {
+  let sealed = 0;
   const events = connection.prepare(sql.selectEvents).all(row.id) as EventRow[];
   try {
     readRunRow(row, codec);
     // Retention may have taken the records of an ended run, all of them.
-    if (row.finished_at !== null && events.length === 0) return 0;
+    if (row.finished_at !== null && events.length === 0) return { records: 0, sealed };
     const records = decodeRows(row.id as RunId, events, codec);
+    sealed = records.filter(({ event }) => isSealedEvent(event)).length;
     refuseOtherEnd(row, records);
     const mayEnd = row.finished_at !== null || row.generation !== null;
     if (!mayEnd && hasEnded(records)) {
       throw new DamagedRunError(row.id, 'its records have ended and its row has not');
     }
     const timer = connection.prepare(sql.selectTimer).get(row.id) as { due_at: number } | undefined;
-    if (timer && timer.due_at !== dueAtOf(records)) {
+    if (timer && sealed === 0 && timer.due_at !== dueAtOf(records)) {
       throw new DamagedRunError(row.id, 'its timer and its last record differ');
     }
   } catch (error) {
     if (!(error instanceof DamagedRunError)) throw error;
     say({ run: row.id, message: error.message });
   }
-  return events.length;
+  return { records: events.length, sealed };
 }
 
 function verifyOrphans(connection: Connection, say: Say): void {

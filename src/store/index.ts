@@ -22,6 +22,8 @@ export type {
   PodRow,
   Worklist,
 } from './pods.ts';
+export { type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
+export { NotSealedError, openControls, openReason, sealDeed } from './sealed-texts.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {
   Announcement,

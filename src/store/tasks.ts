@@ -1,5 +1,5 @@
 /** Tasks on their way in, in hand, and on their way out. Payloads are JSON text, as they are stored. */
-import type { RunId } from '../ground/index.ts';
+import type { FleetqError, RunId } from '../ground/index.ts';
 import type { Claim, EndStatus, Interruption, PodId, TaskStatus, WaitFor } from './words.ts';
 
 /** When something is due: after a time by the store's clock, or at an instant a person named. */
@@ -57,6 +57,8 @@ export interface ClaimedTask extends Claim {
   readonly payload: string | undefined;
   /** What the payload would have had, where it was too large to be handed over. */
   readonly oversizeBytes?: number | undefined;
+  /** Why the payload could not be opened here; it is missing then. */
+  readonly unopened?: FleetqError | undefined;
   readonly key: string | undefined;
   /** Rises when a redrive asks to start afresh; part of idempotency keys. */
   readonly keyGeneration: number;

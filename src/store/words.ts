@@ -25,7 +25,8 @@ export type WaitFor =
   | 'throttle'
   | 'turn'
   | 'host'
-  | 'version';
+  | 'version'
+  | 'key';
 
 /**
  * How its last owner may have been inside a phase of it. `cut`: it died, and an attempt is counted.

@@ -1,6 +1,7 @@
 /** npm run corruption: what a damaged byte makes of a journal, at every byte of it. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { SEALED_VARIABLE } from '../support/sealed.ts';
 import { legFlag, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { allDamages, type Damage, nameOf } from './images.ts';
 import { makeSamples } from './sample.ts';
@@ -20,6 +21,7 @@ file that cannot be opened a second time. All of them take an hour of one proces
 
   --stride N   only every N-th byte (1)
   --share I/N  the I-th of N equal legs, each to be run and saved by itself
+  --sealed     journals that a codec has sealed, opened with their key
   --json       figures as one JSON object, the last line of stdout
   --save       adds the figures to docs/results/corruption.json
 `;
@@ -29,6 +31,7 @@ const { values } = readFlags(
     options: {
       json: { type: 'boolean' },
       save: { type: 'boolean' },
+      sealed: { type: 'boolean' },
       share: { type: 'string', default: '1/1' },
       stride: { type: 'string', default: '1' },
     },
@@ -37,6 +40,8 @@ const { values } = readFlags(
 );
 const stride = wholeFlag('stride', values.stride, 1);
 const [leg, legs] = legFlag(values.share);
+
+if (values.sealed) process.env[SEALED_VARIABLE] = '1';
 
 const begun = performance.now();
 const samples = await makeSamples();

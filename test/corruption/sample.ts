@@ -10,6 +10,7 @@ import type { RunId } from '../../src/ground/index.ts';
 import { SqliteJournal } from '../../src/journal/index.ts';
 import type { Ending, Outcome } from '../../src/machine/index.ts';
 import { clockAt, RunWriter, runIdOf } from '../journal/entries.ts';
+import { codecIfTold } from '../support/sealed.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { crashImage } from '../support/temp-dir.ts';
 import { type State, stateOf } from './state.ts';
@@ -110,7 +111,8 @@ function everything(directory: string): State {
 
 /** Another seed than the maker's: a journal that replaces a broken one has an id of its own. */
 export function open(directory: string, seed = 8): SqliteJournal {
-  return SqliteJournal.open(directory, { clock: clockAt(NOW), random: seededRandom(seed) });
+  const codec = codecIfTold();
+  return SqliteJournal.open(directory, { clock: clockAt(NOW), random: seededRandom(seed), codec });
 }
 
 export function allIds(): RunId[] {

@@ -8,6 +8,7 @@ import { writeSync } from 'node:fs';
 import { createFleet, type Fleet } from '../../src/index.ts';
 import { SqliteJournal } from '../../src/journal/index.ts';
 import { Ledger } from '../support/ledger.ts';
+import { codecIfTold } from '../support/sealed.ts';
 import { fastClock } from './fast-clock.ts';
 import { Scribe, type Shape, shapes } from './shapes.ts';
 
@@ -81,6 +82,7 @@ async function finish({ dataDir, ledger, shapes: wanted }: CrashCase, baseMs: nu
     dataDir,
     clock,
     around: scribe.around,
+    codec: codecIfTold(),
     // The judge copies the directory of a killed process, and a socket cannot be copied.
     socket: false,
   });

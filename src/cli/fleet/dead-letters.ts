@@ -12,9 +12,10 @@ import { UsageError } from '../errors.ts';
 import { showRecord } from '../events.ts';
 import { Exit } from '../exit.ts';
 import { countOf, idOf } from '../runs.ts';
+import { recordWithoutSecrets, withoutSecrets } from '../shown.ts';
 import type { Column } from '../table.ts';
 import { recordsOf } from './history.ts';
-import { withStore } from './open.ts';
+import { codecFor, withStore } from './open.ts';
 import { redriveMany } from './redrive-many.ts';
 import { errorText, showTask, type TaskView, viewOf } from './task-view.ts';
 
@@ -25,7 +26,7 @@ export const list: Execute = async ({ config, output }, options) => {
   const rows = await withStore(config, (store) =>
     store.list({ isDeadLetter: true, machine, before, countMax }),
   );
-  const found = rows.map((row) => viewOf(row));
+  const found = rows.map((row) => withoutSecrets(viewOf(row), output.redact));
   if (output.isJson) output.json({ deadLetters: found });
   else if (found.length > 0) output.table(found, columns(systemClock.now()));
   else output.note('no dead letters');
@@ -37,13 +38,17 @@ export const showOne: Execute = async ({ config, output }, _, task) => {
   idOf(task, 'the argument');
   return withStore(config, async (store) => {
     const row = await find(store, task!);
-    const records = await recordsOf(store, row).catch((error: Error) => error);
+    const records = await recordsOf(store, row, -1, codecFor(config)).catch(
+      (error: Error) => error,
+    );
+    const view = withoutSecrets(viewOf(row), output.redact);
     if (output.isJson) {
-      const events = records instanceof Error ? [] : records;
-      output.json({ ...viewOf(row), isDeadLetter: isDeadLetter(row), events });
+      const found = records instanceof Error ? [] : records;
+      const events = found.map((record) => recordWithoutSecrets(record, output.redact));
+      output.json({ ...view, isDeadLetter: isDeadLetter(row), events });
       return Exit.ok;
     }
-    showTask(viewOf(row), output);
+    showTask(view, output);
     if (records instanceof Error) output.note(`\n${records.message}`);
     else if (records.length > 0) {
       output.line('');

@@ -1,9 +1,15 @@
 /** The shared tables as a command sees them: opened for one question, and let go of again. */
-import type { Config } from '../../config/index.ts';
+import { type Config, codecOf } from '../../config/index.ts';
 import { Results } from '../../fleet/results.ts';
 import { Tasks } from '../../fleet/tasks.ts';
-import { runIdMint, systemClock, systemRandom } from '../../ground/index.ts';
-import { type FilledStoreOptions, openStore, type Store } from '../../store/index.ts';
+import {
+  type Codec,
+  identityCodec,
+  runIdMint,
+  systemClock,
+  systemRandom,
+} from '../../ground/index.ts';
+import { type FilledStoreOptions, openStore, type Store, sealedStore } from '../../store/index.ts';
 import { UsageError } from '../errors.ts';
 
 /** Two for what is asked at once; a command is not a pod. */
@@ -28,8 +34,14 @@ export function storeAddress({ store }: Config): string {
   });
 }
 
+/** By the keys that are configured; where there are none, what others have sealed is told as such. */
+export function codecFor(config: Config): Codec {
+  return codecOf(config) ?? identityCodec;
+}
+
 export async function withStore<T>(config: Config, act: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(storeAddress(config), storeOptions(config));
+  const codec = codecFor(config);
+  const store = sealedStore(await openStore(storeAddress(config), storeOptions(config)), codec);
   try {
     await store.checkSchema();
     return await act(store);

@@ -11,8 +11,19 @@ import {
   forecastTask,
   rowsOf,
 } from '../../fleet/index.ts';
-import { describeError, type RunId } from '../../ground/index.ts';
-import { type StoredRecord, UnknownRecordError } from '../../journal/index.ts';
+import {
+  type Codec,
+  describeError,
+  describeSealed,
+  identityCodec,
+  type RunId,
+} from '../../ground/index.ts';
+import {
+  isSealedEvent,
+  SealedRunError,
+  type StoredRecord,
+  UnknownRecordError,
+} from '../../journal/index.ts';
 import { RECOVERY_PREFIX, type Segment, type Store, type TaskRow } from '../../store/index.ts';
 import { NoJournalError } from '../errors.ts';
 import { type Reach, reachToRead } from '../reach.ts';
@@ -81,6 +92,10 @@ async function planOfLocal(
   const of = { run: id, machine, version, in: dataDir, status };
   if (status === 'quarantined') return { ...of, records: 0, fate: 'fails', at: '', reason };
   const records = await reach.events(id);
+  if (records.some(({ event }) => isSealedEvent(event))) {
+    const reason = 'its records are sealed with a key that is not here';
+    return { ...of, records: records.length, fate: 'blocked', at: '', reason };
+  }
   const isOpen = reach.by === 'process' && status === 'active';
   return { ...of, records: records.length, ...(await forecastRun(ports, records, isOpen)) };
 }
@@ -90,6 +105,7 @@ export async function* planOfStore(
   ports: ForecastPorts,
   store: Store,
   isKnown: (id: string) => boolean,
+  codec: Codec = identityCodec,
 ): AsyncGenerator<PlannedRun> {
   let before: string | undefined;
   for (;;) {
@@ -98,7 +114,7 @@ export async function* planOfStore(
       ({ id, machine }) => !isKnown(id) && !machine.startsWith(RECOVERY_PREFIX),
     );
     const segments = await segmentsOf(store, rows);
-    for (const row of rows) yield await planOf(ports, row, segments);
+    for (const row of rows) yield await planOf(ports, row, segments, codec);
     if (page.length < PAGE_COUNT) return;
     before = page.at(-1)!.id;
   }
@@ -108,9 +124,15 @@ async function planOf(
   ports: ForecastPorts,
   row: TaskRow,
   segments: ReadonlyMap<string, Segment[]>,
+  codec: Codec,
 ): Promise<PlannedRun> {
   const { id, machine, version, status, generation, carriesFrom } = row;
   const of = { run: id, machine, version, in: 'store', status };
+  const sealed = describeSealed(row.payload ?? '');
+  if (sealed !== undefined) {
+    return { ...of, records: 0, fate: 'blocked', at: '', reason: `its input is ${sealed}` };
+  }
+  const read = readerBy(codec);
   try {
     const records = read(id, segments.get(placeOf(id, generation)), row.lastHash);
     const earlier =
@@ -121,18 +143,19 @@ async function planOf(
     return { ...of, records: records.length, ...forecast };
   } catch (error) {
     const reason = `its records cannot be read here: ${describeError(error).message}`;
-    // A pod with a newer FleetQ can read them, and others leave the task alone until one comes.
-    const isOfNewer = (error as Error).cause instanceof UnknownRecordError;
-    return { ...of, records: 0, fate: isOfNewer ? 'blocked' : 'fails', at: '', reason };
+    // A pod with a newer FleetQ, or the key, can read them; others leave the task alone until one comes.
+    const { cause } = error as Error;
+    const isOfOthers = cause instanceof UnknownRecordError || cause instanceof SealedRunError;
+    return { ...of, records: 0, fate: isOfOthers ? 'blocked' : 'fails', at: '', reason };
   }
 }
 
-function read(
-  id: RunId,
-  segments: readonly Segment[] | undefined,
-  settledAt: string | undefined,
-): StoredRecord[] {
-  return segments ? decodeRecords(id, rowsOf(id, segments, settledAt)) : [];
+function readerBy(codec: Codec) {
+  return (
+    id: RunId,
+    segments: readonly Segment[] | undefined,
+    settledAt: string | undefined,
+  ): StoredRecord[] => (segments ? decodeRecords(id, rowsOf(id, segments, settledAt), codec) : []);
 }
 
 async function segmentsOf(

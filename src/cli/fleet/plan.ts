@@ -15,7 +15,7 @@ import { UsageError } from '../errors.ts';
 import { Exit } from '../exit.ts';
 import { loadMachines } from '../machines.ts';
 import { countOf } from '../runs.ts';
-import { withStore } from './open.ts';
+import { codecFor, withStore } from './open.ts';
 import { type Passed, type PlannedRun, planOfJournals, planOfStore } from './plan-runs.ts';
 import { PlanTally } from './plan-tally.ts';
 import { type Changed, showPlan } from './plan-view.ts';
@@ -71,7 +71,8 @@ async function look(store: Store | undefined, looking: Looking) {
       return take(run);
     });
     if (!store) return reportOf();
-    for await (const run of planOfStore(ports, store, (id) => here.has(id))) await take(run);
+    for await (const run of planOfStore(ports, store, (id) => here.has(id), codecFor(config)))
+      await take(run);
     return reportOf();
   } finally {
     progress.end();

@@ -18,8 +18,9 @@ import type { Context, Execute, Options } from '../command.ts';
 import { NoJournalError, UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { countOf, idOf } from '../runs.ts';
+import { withoutSecrets } from '../shown.ts';
 import { recordsOf } from './history.ts';
-import { withStore } from './open.ts';
+import { codecFor, withStore } from './open.ts';
 import { taskColumns, viewOf } from './task-view.ts';
 
 const STATUSES: readonly TaskStatus[] = [
@@ -63,7 +64,7 @@ export const listTasks: Execute = async ({ config, output }, options) => {
       status === 'blocked'
         ? await blockedIn(store, live, { machine, before, countMax })
         : await store.list({ status, machine, before, countMax });
-    return rows.map((row) => viewOf(row, live));
+    return rows.map((row) => withoutSecrets(viewOf(row, live), output.redact));
   });
   if (output.isJson) output.json({ tasks });
   else if (tasks.length > 0) output.table(tasks, taskColumns(systemClock.now()));
@@ -102,6 +103,7 @@ function statusOf(word: unknown): TaskStatus | 'blocked' | undefined {
 
 /** The records so far; with `isFollowed` also those to come, as fast as pods archive them. */
 export async function* recordsOfTask(
+  config: Config,
   store: Store,
   row: TaskRow,
   after: number,
@@ -110,7 +112,7 @@ export async function* recordsOfTask(
   let seq = after;
   for (let task: TaskRow | undefined = row; task; ) {
     const hasEnded = task.finishedAt !== undefined;
-    for (const record of await recordsOf(store, task, seq)) {
+    for (const record of await recordsOf(store, task, seq, codecFor(config))) {
       seq = record.seq;
       yield record;
     }

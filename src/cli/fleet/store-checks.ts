@@ -5,6 +5,7 @@ import { sqliteVersion } from '../../journal/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import type { MigrationStatus } from '../../store/migrations.ts';
 import type { PostgresFacts } from '../../store/postgres/facts.ts';
+import { sealCheck } from '../codec-checks.ts';
 import type { Context } from '../command.ts';
 import { type Check, micros } from '../doctor-checks.ts';
 import { schemaOf } from './migrate.ts';
@@ -32,6 +33,7 @@ export async function storeChecks(context: Context): Promise<Check[]> {
       await hintsCheck(store),
       ...(await rulesChecks(store)),
       await podsCheck(store, config),
+      await sealCheck(store, config),
     ];
   } catch (error) {
     return [...server, schema, failure('store', error)];

@@ -4,6 +4,7 @@ import { isoTime, showDuration, systemClock } from '../../ground/index.ts';
 import type { TaskRow, TaskStatus } from '../../store/index.ts';
 import type { Output } from '../output.ts';
 import type { Style } from '../paint.ts';
+import { textAsJson } from '../shown.ts';
 import { type Column, plain } from '../table.ts';
 
 export interface TaskView {
@@ -72,20 +73,10 @@ export function viewOf(row: TaskRow, live?: LiveRoutes): TaskView {
     deadlineAt: row.deadlineAt,
     finishedAt: row.finishedAt,
     discardedAt: row.discardedAt,
-    input: jsonOf(row.payload),
-    output: jsonOf(row.result),
-    error: jsonOf(row.error),
+    input: textAsJson(row.payload),
+    output: textAsJson(row.result),
+    error: textAsJson(row.error),
   };
-}
-
-/** A row that came by a plain INSERT may hold any text. */
-function jsonOf(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 export function taskColumns(now: number): Column<TaskView>[] {

@@ -7,6 +7,7 @@ import type { Context, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { recordsOf } from '../fleet/history.ts';
+import { codecFor } from '../fleet/open.ts';
 import { onTaskOrRun } from '../fleet/reach-tasks.ts';
 import { reachToRead } from '../reach.ts';
 import { traceData } from './data.ts';
@@ -19,7 +20,7 @@ const WIDTH_MIN = 40;
 export async function showTrace(context: Context, options: Options, id: string): Promise<ExitCode> {
   refuseMixed(options);
   const onTask = async (row: TaskRow, store: Store) => {
-    const records = await recordsOf(store, row);
+    const records = await recordsOf(store, row, -1, codecFor(context.config));
     const names = new Map((await store.pods()).map(({ pod, name }) => [`${pod}`, name]));
     return show(context, id, records, (pod) => names.get(pod));
   };

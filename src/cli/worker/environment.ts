@@ -1,6 +1,7 @@
 /** What a pod's process is told: it reads its configuration as any process does. */
 import {
   type Config,
+  codecKeysText,
   SETTING_NAMES,
   type SettingName,
   type Settings,
@@ -13,9 +14,16 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function environmentOf(config: Config, over: Partial<Settings>): Environment {
   const settings = SETTING_NAMES.flatMap((name: SettingName) => {
     const value = name in over ? over[name] : config[name];
-    return [[variableOf(name), value === undefined ? undefined : String(value)]];
+    return [[variableOf(name), value === undefined ? undefined : textOf(value)]];
   });
   return { ...process.env, ...Object.fromEntries(settings) };
+}
+
+function textOf(value: NonNullable<Settings[SettingName]>): string {
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'object' && 'keys' in value
+    ? codecKeysText(value as NonNullable<Settings['codec']>)
+    : String(value);
 }
 
 /** The next pod answers its probes on the next port; any port stays any port. */

@@ -138,12 +138,12 @@ export function announce(tables: MemoryTables, given: readonly Announcement[]): 
   });
 }
 
-/** Whoever has their version is here. */
+/** Whoever has their version, or their key, may be here. */
 function wakeBlocked(tables: MemoryTables, routes: readonly string[]): void {
   const now = tables.now();
   const isBlocked = (task: TaskRecord) =>
     task.status === 'waiting' &&
-    task.waitFor === 'version' &&
+    (task.waitFor === 'version' || task.waitFor === 'key') &&
     !task.paused &&
     task.pinnedTo === undefined &&
     task.crashes < SUSPECT_CRASHES &&

@@ -213,7 +213,7 @@ export const selectMirrored = sql`
    where ${onceFound(sql`task.pinned_to = run.journal and task.claimed_by = $1`)}`;
 
 /**
- * $1 routes: what waits for one of them is due. By the index of what is due, as its head is looked at:
+ * $1 routes: what waits for one of them, or for a key that whoever comes may have, is due. By the index of what is due, as its head is looked at:
  * a blocked task is left alone for a short while only, so that few sleepers lie before it. A row that
  * somebody has locked is left to its time.
  */
@@ -222,7 +222,7 @@ export const wakeBlocked = sql`
   blocked as materialized (
     select found.task_id from wanted cross join lateral (
       select task_id from step_tracker
-       where route = wanted.route and ${HEADS.ready[1].where} and wait_for = 'version'
+       where route = wanted.route and ${HEADS.ready[1].where} and wait_for in ('version', 'key')
          and run_at > now() and run_at <= now() + ${BLOCKED_MS_MAX} * interval '1 millisecond'
        order by task_id for no key update skip locked) found)
   update step_tracker task set run_at = now(), last_update = clock_timestamp()

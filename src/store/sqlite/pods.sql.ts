@@ -97,7 +97,7 @@ export const wakeBlocked = `
    where task_id in (
      select task_id from step_tracker
       where route = @route and status = 'waiting' and paused = 0 and pinned_to is null
-        and crashes < 2 and wait_for <> 'turn' and wait_for = 'version'
+        and crashes < 2 and wait_for <> 'turn' and wait_for in ('version', 'key')
         and run_at > @now and run_at <= @until)`;
 
 /** @before, @count. */
