@@ -1,5 +1,11 @@
 /** Every value that can be configured: its names, its default, and what may be written for it. */
-import { DURATION_WANTED, type Duration, parseDuration, show } from '../ground/index.ts';
+import {
+  DURATION_WANTED,
+  type Duration,
+  parseDuration,
+  show,
+  unfitRedaction,
+} from '../ground/index.ts';
 import { DEFAULTS } from './defaults.ts';
 import { ConfigError } from './errors.ts';
 
@@ -61,6 +67,8 @@ export interface Settings {
   readonly logPhases: LogPhases;
   /** `safe`: what failed and where, by names and codes alone. `full`: messages and stacks as well. */
   readonly telemetryDetail: TelemetryDetail;
+  /** Names and paths of what people are not shown of inputs, outputs and events. */
+  readonly redact: readonly string[];
 }
 export type SettingName = keyof Settings;
 
@@ -92,6 +100,7 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
     logPhases: { default: DEFAULTS.logPhases, read: oneOf(LOG_PHASES) },
     telemetryDetail: { default: DEFAULTS.telemetryDetail, read: oneOf(TELEMETRY_DETAILS) },
+    redact: { default: [], read: redactions },
   };
 
 export const SETTING_NAMES = Object.keys(SETTING) as readonly SettingName[];
@@ -178,6 +187,21 @@ function storeAddress(value: unknown, where: string): string {
 function directAddress(value: unknown, where: string): string {
   if (typeof value === 'string' && /^postgres(ql)?:\/\//i.test(value)) return value;
   throw new ConfigError(`${where} must be an address such as postgres://user@host/database`);
+}
+
+const REDACTION_COUNT_MAX = 1_000;
+
+/** A list in a file; elsewhere names with a comma between. */
+function redactions(value: unknown, where: string): readonly string[] {
+  const names = typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
+  if (!Array.isArray(names) || names.length > REDACTION_COUNT_MAX) {
+    throw unfit(where, "names and paths such as 'password,*.token'", value);
+  }
+  for (const name of names) {
+    const wanted = unfitRedaction(name);
+    if (wanted !== undefined) throw unfit(where, wanted, name);
+  }
+  return names;
 }
 
 const PORT_MAX = 65_535;

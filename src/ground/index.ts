@@ -34,4 +34,5 @@ export {
 } from './json.ts';
 export { type Pressure, systemPressure } from './pressure.ts';
 export { type Random, systemRandom } from './random.ts';
+export { REDACTED, redact, redactor, unfitRedaction } from './redact.ts';
 export { traceIdOf } from './trace-id.ts';
