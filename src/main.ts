@@ -10,7 +10,7 @@ import { durationOption, keyOption } from './config/options.ts';
 import { type DrainReport, RunNotFoundError, type RunSummary } from './engine/index.ts';
 import { NoStoreError } from './fleet/errors.ts';
 import type { Member } from './fleet/index.ts';
-import { type Duration, isRunId, type RunId, show, turn } from './ground/index.ts';
+import { type Duration, isRunId, type RunId, show, systemRandom, turn } from './ground/index.ts';
 import {
   dueOf,
   type EnqueueOptions,
@@ -21,7 +21,15 @@ import {
   taskOptions,
 } from './handles.ts';
 import type { RunFilter, StoredRecord } from './journal/index.ts';
-import { type Machine, type Plan, planOf, RegistryError, routeOf } from './machine/index.ts';
+import {
+  type Machine,
+  type Plan,
+  parseInput,
+  planOf,
+  RegistryError,
+  routeOf,
+} from './machine/index.ts';
+import { machineInfo } from './machine-info.ts';
 import type { Store } from './store/index.ts';
 import { enqueueTraced } from './tracing.ts';
 import { awaitResult } from './wait.ts';
@@ -40,6 +48,7 @@ export class Fleet implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #options: FleetOptions;
   #server: AdminServer | undefined;
+  #listening: string | undefined;
   #drained: Promise<DrainReport> | undefined;
   #onDrainWanted: () => void;
 
@@ -77,13 +86,22 @@ export class Fleet implements AsyncDisposable {
     const isRequired = socket === true;
     // Loaded when the last of the runs is under way again: they do not need it, and HTTP takes its time.
     await turn(clock);
-    const { serveFleet } = await import('./admin/index.ts');
-    this.#server = await serveFleet({ fleet: this, dataDir, clock, resultBytesMax, isRequired });
+    const { serveFleet, listenOn } = await import('./admin/index.ts');
+    const [redacted, random] = [this.#options.redact ?? [], this.#options.random ?? systemRandom];
+    const of = { fleet: this, dataDir, clock, random, resultBytesMax, redacted, isRequired };
+    this.#server = await serveFleet(of);
+    const { listen } = this.#options;
+    if (listen) this.#listening = await listenOn(this.#server, listen, { clock, random });
   }
 
   /** The directory may be another's in a moment. */
   protected closeServer(): void {
     this.#server?.close();
+  }
+
+  /** Where it answers HTTP besides its socket, if anywhere. */
+  get listening(): string | undefined {
+    return this.#listening;
   }
 
   get dataDir(): string {
@@ -167,6 +185,11 @@ export class Fleet implements AsyncDisposable {
     return this.#parts.inspector.describe(id);
   }
 
+  /** Whether the newest version of a machine wants this input; throws a SchemaError where not. */
+  async checkInput(name: string, input: unknown): Promise<void> {
+    await parseInput(this.#parts.clock, this.#parts.registry.newest(name), input);
+  }
+
   /** The run's records after `afterSeq`, each verified against the one before it. */
   events(id: string, afterSeq = -1): StoredRecord[] {
     return this.#parts.inspector.events(id, afterSeq);
@@ -174,9 +197,7 @@ export class Fleet implements AsyncDisposable {
 
   /** What can be started here. */
   get machines(): MachineInfo[] {
-    return this.#parts.registry.all().map(({ name, version, fingerprint, chart }) => {
-      return { name, version, fingerprint, transitions: chart.transitions };
-    });
+    return this.#parts.registry.all().map(machineInfo);
   }
 
   get status(): FleetStatus {

@@ -77,7 +77,7 @@ export function queryOf(url: string): Record<string, string> {
 }
 
 /** `given` as `shape` wants it; what is unknown or wrong is told by its name. */
-export function fit<S extends z.ZodRawShape>(
+export function fitted<S extends z.ZodRawShape>(
   given: unknown,
   shape: S,
   what: 'the query' | 'the body',

@@ -23,6 +23,8 @@ export interface Asked<Q = unknown, B = unknown> {
   readonly body: B;
   /** Names the change: sent again under the same name it is made once. */
   readonly requestId: string;
+  /** Whether its sender gave it that name, and may send it again. */
+  readonly isNamed: boolean;
   /** Only if it is still like this. */
   readonly ifRevision: Revision | undefined;
   readonly isRevealing: boolean;

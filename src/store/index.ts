@@ -1,4 +1,13 @@
 /** The shared tables of the fleet: one interface, and the stores behind it. */
+export {
+  type Act,
+  type ActAnswer,
+  type Deed,
+  type Glimpse,
+  type Refusal,
+  type Revision,
+  revisionOf,
+} from './acts.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
   StoreBusyError,
@@ -23,6 +32,7 @@ export type {
   PodRow,
   Worklist,
 } from './pods.ts';
+export type { StoreReader } from './reader.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {
   Announcement,

@@ -1,5 +1,5 @@
 /** One run, wherever it is known: in this process's journal, in the store, or in both. */
-import { type RunSummary, RunNotFoundError } from '../../engine/index.ts';
+import { RunNotFoundError, type RunSummary } from '../../engine/index.ts';
 import { LiveRoutes } from '../../fleet/index.ts';
 import { isoTime, isRunId, type RunId } from '../../ground/index.ts';
 import type { StoredRecord } from '../../journal/index.ts';

@@ -22,7 +22,11 @@ export function showing(isMasked: boolean, redacted: readonly string[]): Shown {
     const value = (given: unknown) => (given === undefined ? undefined : hide(given as Json));
     return { value, error: value, text: (given) => given };
   }
-  return { value: masked, error: maskedError, text: (given) => given && `(${sizeOf(given)} bytes)` };
+  return {
+    value: masked,
+    error: maskedError,
+    text: (given) => given && `(${sizeOf(given)} bytes)`,
+  };
 }
 
 function masked(value: unknown): Masked | undefined {

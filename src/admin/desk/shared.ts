@@ -1,11 +1,13 @@
 /** The store as people see it: read by connections of its own, changed by acts that leave a row. */
-import { NoStoreError } from '../../fleet/index.ts';
 import type { RunId } from '../../ground/index.ts';
-import type { PodRow, Store, StoreReader } from '../../store/index.ts';
+import type { Act, ActAnswer, PodId, PodRow, StoreReader } from '../../store/index.ts';
 
 /** What the owner of a store gives: a fleet's member, or a process that only serves. */
 export interface SharedPort {
-  readonly store: Store;
+  act(act: Act): Promise<ActAnswer>;
+  /** A row of the audit log for what is no change of a task; once for each request id. */
+  note(note: Note): Promise<void>;
+  requestDrain(pod: PodId): Promise<boolean>;
   /** After this silence a pod that gave none of its own is taken for dead. */
   readonly silentMs: number;
   openReader(): Promise<StoreReader>;
@@ -17,6 +19,16 @@ export interface SharedPort {
   ): Promise<{ readonly id: RunId }>;
   /** Whether the machine wants this input: throws where it does not. */
   checkInput(machine: string, input: unknown): Promise<void>;
+  /** Resolves when the task has ended; rejects where it has not within `timeout`. */
+  ended(id: RunId, timeout: number): Promise<unknown>;
+}
+
+export interface Note {
+  readonly requestId: string;
+  readonly who: string;
+  readonly what: string;
+  readonly task: RunId | undefined;
+  readonly detail: object;
 }
 
 export interface PodView extends Omit<PodRow, 'seq'> {
@@ -31,10 +43,6 @@ export class Shared {
 
   constructor(port: SharedPort) {
     this.port = port;
-  }
-
-  get store(): Store {
-    return this.port.store;
   }
 
   /** Opened when it is first asked for: who is never looked at needs no connections for that. */
@@ -62,10 +70,4 @@ export class Shared {
       return { ...row, isLeader, isSilent: isLive && isSilent({ ...row, seq: 0 }) };
     });
   }
-}
-
-/** For what only a fleet can do. */
-export function sharedOf({ shared }: { readonly shared: Shared | undefined }, what: string): Shared {
-  if (!shared) throw new NoStoreError(what);
-  return shared;
 }

@@ -86,7 +86,9 @@ export function addressDoor(options: AddressDoorOptions): Door {
   const isOpen = grants.length === 0;
   const rates = new Rates(clock, options.rate ?? RATE);
   const guesses = new Rates(clock, GUESSES);
-  const sessions = isOpen ? undefined : new Sessions(grants, options.sessionSecret, { clock, random });
+  const sessions = isOpen
+    ? undefined
+    : new Sessions(grants, options.sessionSecret, { clock, random });
   const recognise = (secret: string, address: string) => {
     tooMany(guesses.waitMs(address));
     const grant = grantOf(grants, secret);

@@ -6,7 +6,7 @@ import type { Filter } from '../../query/index.ts';
 import type { Desk } from '../desk/desk.ts';
 import { filterOf, localPage } from '../desk/filter.ts';
 import { showing } from '../desk/mask.ts';
-import { sharedOf } from '../desk/shared.ts';
+import { sharedOf } from '../desk/need-store.ts';
 import { viewOfRun, viewOfTask } from '../desk/views.ts';
 import { isWanted, WANTED } from '../list-runs.ts';
 import { badRequest } from '../problem.ts';
@@ -121,7 +121,10 @@ export const runsRoutes = [
 
 const COUNT_MAX = 10_000;
 
-function isLocal(desk: Desk, query: { readonly source?: 'journal' | 'store' | undefined }): boolean {
+function isLocal(
+  desk: Desk,
+  query: { readonly source?: 'journal' | 'store' | undefined },
+): boolean {
   return query.source === 'journal' || (query.source === undefined && desk.shared === undefined);
 }
 
