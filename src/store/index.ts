@@ -4,10 +4,18 @@ export {
   type ActAnswer,
   type Deed,
   type Glimpse,
+  generationSeen,
+  isRevision,
   type Refusal,
   type Revision,
   revisionOf,
 } from './acts.ts';
+export {
+  REASON_CHARS_MAX,
+  REQUEST_ID_CHARS_MAX,
+  VIA_CHARS_MAX,
+  WHO_CHARS_MAX,
+} from './audit.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
   StoreBusyError,

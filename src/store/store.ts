@@ -7,6 +7,7 @@
  * and kept only by pods that are `up` or `draining`. Time is the store's own.
  */
 import type { RunId } from '../ground/index.ts';
+import type { Act, ActAnswer } from './acts.ts';
 import type { Census } from './census.ts';
 import type {
   Beat,
@@ -163,6 +164,11 @@ export interface Store {
 
   find(ids: readonly RunId[]): Promise<TaskRow[]>;
   list(filter: TaskFilter): Promise<TaskRow[]>;
+  /**
+   * What a person changes, in one transaction with its row in the audit log: once for each request id,
+   * and only to the task as it was seen. Whoever lost the answer sends it again.
+   */
+  act(act: Act): Promise<ActAnswer>;
   /** Ends a task nobody holds; asks its owner otherwise. */
   cancel(task: RunId, reason: string): Promise<ChangeAnswer>;
   /** Changes when a task that nobody holds is due. */

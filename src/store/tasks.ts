@@ -132,10 +132,9 @@ export type Settlement = Leaving &
         /** JSON text; every failed task has one. */
         readonly error: string | undefined;
       }
-    /** Back to the fleet, between two phases. */
+    /** Back to the fleet, between two phases; paused, where that was asked for, and so is a park. */
     | {
         readonly to: 'pending';
-        readonly isPaused?: boolean | undefined;
         /** Its owner has recorded nothing: what interrupted it before is the next one's to look after. */
         readonly isUntouched?: boolean | undefined;
       }

@@ -17,6 +17,7 @@ import {
   StoreUnreachableError,
   type Way,
 } from '../../src/store/index.ts';
+import { cancelTask } from '../store/acts.ts';
 import {
   birthOf,
   claimRequest,
@@ -120,7 +121,7 @@ export async function raceScene(
     },
     async cancel(index) {
       await step('a person cancels');
-      return direct.cancel(tasks[index]!.task, 'asked');
+      return cancelTask(direct, tasks[index]!.task, 'asked');
     },
     async sweep() {
       await step('fence');

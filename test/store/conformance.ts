@@ -3,6 +3,7 @@
  * over real tables; the parts lie beside this file, one for each duty of the store.
  */
 import { describe } from 'vitest';
+import { describeActs } from './conform-acts.ts';
 import { describeArchive } from './conform-archive.ts';
 import { describeBounds } from './conform-bounds.ts';
 import { describeCensus } from './conform-census.ts';
@@ -38,6 +39,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('what was left', () => describeLeft(scene));
     describe('retention and the hopeless', () => describeRetention(scene));
     describe('what people change', () => describeChanges(scene));
+    describe('what people do', () => describeActs(scene));
     describe('what people see', () => describeLists(scene));
     describe('the census', () => describeCensus(scene));
     describe('rivals', () => describeRivals(scene));

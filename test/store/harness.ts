@@ -37,7 +37,12 @@ export interface PlainRow {
   readonly runAfterMs?: number;
 }
 
-export type TableName = 'pod_health' | 'step_tracker' | 'run_events' | 'machine_registry';
+export type TableName =
+  | 'pod_health'
+  | 'step_tracker'
+  | 'run_events'
+  | 'machine_registry'
+  | 'audit_log';
 
 export interface StoreHarness {
   /** Another, independent handle on the same tables; the suite closes it. */

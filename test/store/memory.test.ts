@@ -54,14 +54,15 @@ describeStore('memory', {
   open: async () => new MemoryStore(tables),
   reset: async () => {
     // In place, since the handles that are open go on.
-    for (const table of [tables.pods, tables.tasks, tables.events, tables.registry]) table.clear();
+    for (const table of [tables.pods, tables.tasks, tables.events, tables.registry, tables.audit])
+      table.clear();
   },
   pass: async (ms) => clock.pass(ms),
   now: () => clock.now(),
   insertPlain: async (row) => insertPlain(row),
   rows: async (table) => {
-    const { pods, tasks, events, registry } = tables;
-    const all = { pod_health: pods, step_tracker: tasks, run_events: events };
+    const { pods, tasks, events, registry, audit } = tables;
+    const all = { pod_health: pods, step_tracker: tasks, run_events: events, audit_log: audit };
     return [...{ ...all, machine_registry: registry }[table].values()].map(underscored);
   },
   poison: '\u0000',

@@ -65,6 +65,7 @@ const TIMES: Record<string, readonly string[]> = {
   ],
   run_events: ['at'],
   machine_registry: ['first_seen'],
+  audit_log: ['at'],
 };
 
 /** `address` and `more` say how the store is opened; the tables are looked at directly. */

@@ -8,7 +8,13 @@ import type { PlainRow, StoreHarness } from './harness.ts';
 
 export const PORTS = { clock: systemClock, random: systemRandom };
 
-const TABLES = ['run_events', 'step_tracker', 'pod_health', 'machine_registry'] as const;
+const TABLES = [
+  'run_events',
+  'step_tracker',
+  'pod_health',
+  'machine_registry',
+  'audit_log',
+] as const;
 
 /** Every column that holds a time: what passes is taken from all of them. */
 const TIMES: Readonly<Record<(typeof TABLES)[number], readonly string[]>> = {
@@ -25,6 +31,7 @@ const TIMES: Readonly<Record<(typeof TABLES)[number], readonly string[]>> = {
   ],
   pod_health: ['birth_timestamp', 'last_heartbeat', 'dead_at'],
   machine_registry: ['first_seen'],
+  audit_log: ['at'],
 };
 
 /** A person at a prompt. */

@@ -4,6 +4,7 @@
  * `way` is what lies between a pod and a server: it may hold a call back, lose it, or lose its answer.
  */
 import type { RunId } from '../../ground/index.ts';
+import type { Act } from '../acts.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
@@ -19,6 +20,7 @@ import type {
   TaskFilter,
 } from '../tasks.ts';
 import type { PodId } from '../words.ts';
+import { act } from './act.ts';
 import { archive, heads, histories } from './archive.ts';
 import { census } from './census.ts';
 import { cancel, discard, find, list, redrive, reschedule } from './changes.ts';
@@ -64,9 +66,9 @@ export class MemoryStore implements Store {
     this.#way = options.way ?? straight;
   }
 
-  async #ask<Answer>(verb: keyof Store, act: (tables: MemoryTables) => Answer): Promise<Answer> {
+  async #ask<Answer>(verb: keyof Store, call: (tables: MemoryTables) => Answer): Promise<Answer> {
     if (this.#isClosed) throw new StoreUnreachableError('the store has been closed');
-    return this.#way(verb, () => act(this.#tables));
+    return this.#way(verb, () => call(this.#tables));
   }
 
   checkSchema = () => this.#ask('checkSchema', () => undefined);
@@ -123,6 +125,7 @@ export class MemoryStore implements Store {
 
   find = (ids: readonly RunId[]) => this.#ask('find', (tables) => find(tables, ids));
   list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));
+  act = (given: Act) => this.#ask('act', (tables) => act(tables, given));
   cancel = (task: RunId, reason: string) =>
     this.#ask('cancel', (tables) => cancel(tables, task, reason));
   reschedule = (task: RunId, due: Due) =>

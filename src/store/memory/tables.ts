@@ -43,7 +43,7 @@ export interface TaskRecord {
   version: number;
   readonly queue: string;
   readonly priority: number;
-  readonly payload: string | undefined;
+  payload: string | undefined;
   readonly retriesMax: number | undefined;
   readonly keyMs: number;
   readonly pinnedTo: string | undefined;
@@ -92,12 +92,23 @@ export interface RegistryRecord {
   readonly firstSeen: number;
 }
 
+export interface AuditRecord {
+  readonly id: string;
+  readonly at: number;
+  readonly who: string;
+  readonly what: string;
+  readonly taskId: string | undefined;
+  readonly detail: string | undefined;
+}
+
 export class MemoryTables {
   readonly pods = new Map<string, PodRecord>();
   readonly tasks = new Map<string, TaskRecord>();
   /** By `segmentKey`. */
   readonly events = new Segments();
   readonly registry = new Map<string, RegistryRecord>();
+  /** What people changed, by the id of their request. */
+  readonly audit = new Map<string, AuditRecord>();
   readonly random: Random;
   readonly #clock: Clock;
   readonly #listeners = new Set<(hint: Hint) => void>();

@@ -4,6 +4,7 @@
  * locks, session state, triggers, or the clock of a pod. The parts lie beside this file.
  */
 import type { RunId } from '../../ground/index.ts';
+import type { Act, ActAnswer } from '../acts.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
@@ -19,6 +20,7 @@ import type {
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId } from '../words.ts';
+import { PostgresActor } from './act.ts';
 import { findViolations } from './doctor.ts';
 import { Hinter, notify } from './hinter.ts';
 import { PostgresIntake } from './intake.ts';
@@ -65,6 +67,7 @@ class PostgresStore implements Store {
   readonly #settler: PostgresSettler;
   readonly #recovery: PostgresRecovery;
   readonly #people: PostgresPeople;
+  readonly #actor: PostgresActor;
   readonly #listeners = new Set<Listener>();
 
   constructor(address: string, options: FilledStoreOptions) {
@@ -77,6 +80,7 @@ class PostgresStore implements Store {
     this.#settler = new PostgresSettler(this.#pool, this.#hinter);
     this.#recovery = new PostgresRecovery(this.#pool, this.#hinter);
     this.#people = new PostgresPeople(this.#pool, this.#hinter);
+    this.#actor = new PostgresActor(this.#pool, this.#hinter);
   }
 
   async migrate(): Promise<void> {
@@ -190,6 +194,9 @@ class PostgresStore implements Store {
   }
   list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
     return this.#people.list(filter);
+  }
+  act(act: Act): Promise<ActAnswer> {
+    return this.#actor.act(act);
   }
   cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
     return this.#people.cancel(task, reason);

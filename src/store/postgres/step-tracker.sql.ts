@@ -53,7 +53,7 @@ export const selectStandingByKey = sql`
     join step_tracker using (machine, key)
    where key is not null`;
 
-const columns = sql`
+export const columns = sql`
   task_id, generation, machine, version, queue, priority, ${msOf('run_at')} as run_at, status,
   wait_for, claim_epoch, claimed_by, retry_count, retries_max, crashes, claims, control, paused, key,
   pinned_to, ${msOf('deadline_at')} as deadline_at, payload, outcome, result, error, last_seq,

@@ -4,6 +4,7 @@
  * what commits is on disk. Hints go out when a transaction has committed.
  */
 import type { RunId } from '../../ground/index.ts';
+import type { Act, ActAnswer } from '../acts.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
@@ -19,6 +20,7 @@ import type {
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
+import { act } from './act.ts';
 import * as archive from './archive.ts';
 import { census } from './census.ts';
 import * as claims from './claims.ts';
@@ -227,6 +229,12 @@ class SqliteStore implements Store {
 
   list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
     return this.#session.read((tx) => people.list(tx, filter));
+  }
+
+  async act(given: Act): Promise<ActAnswer> {
+    const { answer, changed } = await this.#session.write((tx) => act(tx, given));
+    this.#tell(changed);
+    return answer;
   }
 
   async cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {

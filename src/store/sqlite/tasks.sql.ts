@@ -37,7 +37,7 @@ export const settleTask = `
          retry_count = min(retry_count + @retries_add, ${COUNT_MAX}),
          crashes = case when @has_completed_step then 0 else crashes end,
          interrupted = iif(@untouched, interrupted, null),
-         paused = max(paused, @paused), last_seq = @last_seq,
+         paused = iif(control = 'pause' and @finished_at is null, 1, paused), last_seq = @last_seq,
          last_hash = @last_hash, claim_epoch = iif(@finished_at is null, ${raised}, claim_epoch),
          claimed_by = null, claim_token = null, claimed_at = null, control = null,
          control_reason = null, serial_held = serial_held and @finished_at is null,
