@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError, type Random, show } from '../ground/index.ts';
-import type { Revision } from '../store/index.ts';
+import { isRevision, type Revision } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Desk } from './desk/desk.ts';
 import { type Door, mayDo, unknown, type Visitor } from './door/door.ts';
@@ -138,7 +138,7 @@ function revisionOf(header: string | undefined, body: object): Revision | undefi
     throw badRequest(`If-Match says ${show(tag)}, and ifRevision says ${show(ifRevision)}`);
   }
   const revision = tag ?? ifRevision;
-  if (revision === undefined || /^\d{1,16}\.\d{1,20}$/.test(revision)) return revision as Revision;
+  if (revision === undefined || isRevision(revision)) return revision;
   throw badRequest(`a revision looks like 1.4, got ${show(revision)}`);
 }
 

@@ -12,6 +12,7 @@ const WORKER_SETTINGS: readonly SettingName[] = [
     'claimMode',
     'changedMachines',
     'healthListen',
+    'listen',
     'drainBudget',
     'handover',
     'logLevel',

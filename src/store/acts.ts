@@ -107,3 +107,13 @@ export interface Glimpse {
   readonly isPaused: boolean;
   readonly runAt: number;
 }
+
+/** What a person did that is no change of a task, such as having been shown a payload. */
+export interface Note {
+  /** Told again under the same id it is noted once. */
+  readonly requestId: string;
+  readonly who: string;
+  readonly what: string;
+  readonly task?: RunId | undefined;
+  readonly detail: object;
+}

@@ -4,7 +4,7 @@
  * and a dry run leave none.
  */
 import { hash, isoTime } from '../ground/index.ts';
-import type { Act, ActAnswer, Deed, Glimpse } from './acts.ts';
+import type { Act, ActAnswer, Deed, Glimpse, Note } from './acts.ts';
 import { boundedTime } from './bounds.ts';
 import { type Change, decide, glimpseOf, type Refused, refused, type Subject } from './decide.ts';
 import { StoreRefusedError } from './errors.ts';
@@ -29,6 +29,20 @@ export function refuseUnbounded({ requestId, who, via, deed }: Act): void {
       { hint: 'it is kept in the audit log; say it shorter' },
     );
   }
+}
+
+const NOTE_DETAIL_CHARS_MAX = 4_000;
+
+/** The same note, where it is within its bounds. */
+export function refuseLongNote(note: Note): Note {
+  const { requestId, who, what, detail } = note;
+  const fits =
+    requestId.length <= REQUEST_ID_CHARS_MAX &&
+    who.length <= WHO_CHARS_MAX &&
+    what.length <= VIA_CHARS_MAX &&
+    JSON.stringify(detail).length <= NOTE_DETAIL_CHARS_MAX;
+  if (fits) return note;
+  throw new StoreRefusedError('a note for the audit log is too long', { hint: 'say it shorter' });
 }
 
 /** What the audit log holds of an act besides its own columns. */

@@ -6,6 +6,7 @@ export {
   type Glimpse,
   generationSeen,
   isRevision,
+  type Note,
   type Refusal,
   type Revision,
   revisionOf,

@@ -7,7 +7,7 @@
  * and kept only by pods that are `up` or `draining`. Time is the store's own.
  */
 import type { RunId } from '../ground/index.ts';
-import type { Act, ActAnswer } from './acts.ts';
+import type { Act, ActAnswer, Note } from './acts.ts';
 import type { Census } from './census.ts';
 import type {
   Beat,
@@ -169,6 +169,8 @@ export interface Store {
    * and only to the task as it was seen. Whoever lost the answer sends it again.
    */
   act(act: Act): Promise<ActAnswer>;
+  /** A row of the audit log for what is no change of a task; once for each request id. */
+  note(note: Note): Promise<void>;
   /** Ends a task nobody holds; asks its owner otherwise. */
   cancel(task: RunId, reason: string): Promise<ChangeAnswer>;
   /** Changes when a task that nobody holds is due. */

@@ -53,6 +53,7 @@ export const TASKS: Record<keyof Store, Named> = {
   prune: nothing,
   find: nothing,
   list: nothing,
+  note: nothing,
   act: ([act]) => [(act as Act).task, ...madeBy(act as Act)],
   cancel: first,
   reschedule: first,

@@ -1,13 +1,6 @@
 /** The grammar of filters over the journal of this process, looked through in slices with a bound. */
-import type { RunSummary } from '../../engine/index.ts';
-import {
-  EVERYTHING,
-  type Fact,
-  type Facts,
-  type Filter,
-  matches,
-  parseFilter,
-} from '../../query/index.ts';
+import { factsOfRun, type RunSummary } from '../../engine/index.ts';
+import { EVERYTHING, type Filter, matches, parseFilter } from '../../query/index.ts';
 import type { RunReader } from '../fleet-port.ts';
 import { type ListQuery, listRuns } from '../list-runs.ts';
 
@@ -40,22 +33,11 @@ export function localPage(
   for (let slice = 0; slice < SLICES_MAX; slice++) {
     const seen = listRuns(journal, { ...query, before, countMax: SLICE_COUNT });
     for (const run of seen) {
-      if (matches(filter, factsOf(run), now)) found.push(run);
+      if (matches(filter, factsOfRun(run), now)) found.push(run);
       if (found.length === countMax) return { runs: found, cursor: run.id };
     }
     if (seen.length < SLICE_COUNT) return { runs: found, cursor: undefined };
     before = seen.at(-1)!.id;
   }
   return { runs: found, cursor: before };
-}
-
-function factsOf(run: RunSummary): Facts {
-  const isEnded = run.finishedAt !== undefined;
-  const is: Fact[] = [isEnded ? 'finished' : 'unfinished'];
-  if (run.status === 'blocked') is.push('blocked');
-  if (run.status === 'failed') is.push('dead-letter');
-  const { id, machine, version, status, outcome, key, error, generation } = run;
-  const times = { created: run.startedAt, updated: run.updatedAt, finished: run.finishedAt };
-  const of = { id, machine, version, status, outcome, key, error, generation, is };
-  return { ...of, ...times, due: run.dueAt, retries: run.attempt - 1 };
 }

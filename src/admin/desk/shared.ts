@@ -1,6 +1,6 @@
 /** The store as people see it: read by connections of its own, changed by acts that leave a row. */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, ActAnswer, PodId, PodRow, StoreReader } from '../../store/index.ts';
+import type { Act, ActAnswer, Note, PodId, PodRow, StoreReader } from '../../store/index.ts';
 
 /** What the owner of a store gives: a fleet's member, or a process that only serves. */
 export interface SharedPort {
@@ -21,14 +21,6 @@ export interface SharedPort {
   checkInput(machine: string, input: unknown): Promise<void>;
   /** Resolves when the task has ended; rejects where it has not within `timeout`. */
   ended(id: RunId, timeout: number): Promise<unknown>;
-}
-
-export interface Note {
-  readonly requestId: string;
-  readonly who: string;
-  readonly what: string;
-  readonly task: RunId | undefined;
-  readonly detail: object;
 }
 
 export interface PodView extends Omit<PodRow, 'seq'> {

@@ -11,7 +11,18 @@ import { viewOfTask } from '../desk/views.ts';
 import { RequestError } from '../problem.ts';
 import { ok, route } from '../table.ts';
 import { audit } from './audit-note.ts';
-import { guarded, limit, lookedBackTo, Machine, Pod, Run, text, whole, yes } from './shapes.ts';
+import {
+  guarded,
+  limit,
+  lookedBackTo,
+  Machine,
+  Pod,
+  Run,
+  source,
+  text,
+  whole,
+  yes,
+} from './shapes.ts';
 
 const TERMS_OTHERWISE = 50;
 const TERMS_MAX = 500;
@@ -23,9 +34,10 @@ export const fleetRoutes = [
     role: 'read',
     changes: 'none',
     summary: 'the machines this process has, and the versions that are live in the fleet',
-    query: {},
+    query: { source: source.optional().describe('`journal`: only those of this process') },
     answers: { status: 200, schema: z.strictObject({ machines: z.array(Machine) }) },
-    answer: async ({ desk }) => ok({ machines: await machinesOf(desk) }),
+    answer: async ({ desk, query }) =>
+      ok({ machines: await machinesOf(desk, query.source === 'journal') }),
   }),
   route({
     method: 'GET',
@@ -119,11 +131,12 @@ function noPod(id: string): RequestError {
 }
 
 /** By name, the newest version first. */
-async function machinesOf(desk: Desk): Promise<object[]> {
+async function machinesOf(desk: Desk, isLocal: boolean): Promise<object[]> {
   const here = new Map(
     desk.machines.map((machine) => [`${machine.name}@${machine.version}`, machine]),
   );
-  if (!desk.shared) return [...here.values()].map((machine) => ({ ...machine, isHere: true }));
+  if (!desk.shared || isLocal)
+    return [...here.values()].map((machine) => ({ ...machine, isHere: true }));
   const reader = await desk.shared.reader();
   const live = new LiveRoutes(await reader.pods());
   const known = new Map((await reader.known()).map((route) => [route.route, route.firstSeenAt]));

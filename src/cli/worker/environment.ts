@@ -18,8 +18,8 @@ export function environmentOf(config: Config, over: Partial<Settings>): Environm
   return { ...process.env, ...Object.fromEntries(settings) };
 }
 
-/** The next pod answers its probes on the next port; any port stays any port. */
-export function healthListenOf(listen: string | undefined, number: number): string | undefined {
+/** The next pod answers on the next port; any port stays any port. */
+export function nextListen(listen: string | undefined, number: number): string | undefined {
   if (listen === undefined) return undefined;
   const cut = listen.lastIndexOf(':') + 1;
   const port = Number(listen.slice(cut));

@@ -1,7 +1,7 @@
 /** What people change, each change with its row in the audit log. What it is, is decided elsewhere. */
 import { assert, isoTime } from '../../ground/index.ts';
-import type { Act, ActAnswer, Deed } from '../acts.ts';
-import { judge, refuseUnbounded } from '../audit.ts';
+import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
+import { judge, refuseLongNote, refuseUnbounded } from '../audit.ts';
 import type { Change, Patch, Subject } from '../decide.ts';
 import { StoreRefusedError } from '../errors.ts';
 import { hasToldItsEnd, histories, OUTCOME_STATE, put } from './archive.ts';
@@ -26,6 +26,14 @@ export function act(tables: MemoryTables, act: Act): ActAnswer {
   apply(tables, row!, write.change);
   tables.audit.set(id, { id, at: now, who, what: deed.what, taskId, detail: write.detail });
   return answer;
+}
+
+export function note(tables: MemoryTables, given: Note): void {
+  const { requestId: id, who, what, task: taskId } = refuseLongNote(given);
+  const detail = JSON.stringify(given.detail);
+  refuseUnstorable(id, who, what, detail);
+  if (tables.audit.has(id)) return;
+  tables.audit.set(id, { id, at: tables.now(), who, what, taskId, detail });
 }
 
 function textsOf(deed: Deed): readonly (string | undefined)[] {

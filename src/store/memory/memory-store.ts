@@ -4,7 +4,7 @@
  * `way` is what lies between a pod and a server: it may hold a call back, lose it, or lose its answer.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act } from '../acts.ts';
+import type { Act, Note } from '../acts.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
@@ -20,7 +20,7 @@ import type {
   TaskFilter,
 } from '../tasks.ts';
 import type { PodId } from '../words.ts';
-import { act } from './act.ts';
+import { act, note } from './act.ts';
 import { archive, heads, histories } from './archive.ts';
 import { census } from './census.ts';
 import { cancel, discard, find, list, redrive, reschedule } from './changes.ts';
@@ -125,6 +125,7 @@ export class MemoryStore implements Store {
 
   find = (ids: readonly RunId[]) => this.#ask('find', (tables) => find(tables, ids));
   list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));
+  note = (given: Note) => this.#ask('note', (tables) => note(tables, given));
   act = (given: Act) => this.#ask('act', (tables) => act(tables, given));
   cancel = (task: RunId, reason: string) =>
     this.#ask('cancel', (tables) => cancel(tables, task, reason));

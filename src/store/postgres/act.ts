@@ -3,8 +3,8 @@
  * what is read after that stays true until it is written. It is the only row that is held, so nobody
  * who works through many of them can be in its way for good.
  */
-import type { Act, ActAnswer, Deed } from '../acts.ts';
-import { judge, type Logged, refuseUnbounded, type Verdict } from '../audit.ts';
+import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
+import { judge, type Logged, refuseLongNote, refuseUnbounded, type Verdict } from '../audit.ts';
 import type { Patch, Subject } from '../decide.ts';
 import { StoreBusyError, StoreRefusedError } from '../errors.ts';
 import * as statements from './audit-log.sql.ts';
@@ -26,6 +26,12 @@ export class PostgresActor {
     const { answer, write } = await this.#pool.transaction((send) => perform(send, act));
     if (write && 'after' in answer) this.#hint(act.deed, answer.after.status);
     return answer;
+  }
+
+  async note(given: Note): Promise<void> {
+    const { requestId, who, what, task, detail } = refuseLongNote(given);
+    const values = [requestId, who, what, task ?? null, JSON.stringify(detail)];
+    await this.#pool.query(statements.insertLogged, values);
   }
 
   #hint(deed: Deed, status: string): void {

@@ -4,7 +4,7 @@
  * locks, session state, triggers, or the clock of a pod. The parts lie beside this file.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, ActAnswer } from '../acts.ts';
+import type { Act, ActAnswer, Note } from '../acts.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
@@ -195,6 +195,10 @@ class PostgresStore implements Store {
   list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
     return this.#people.list(filter);
   }
+  note(note: Note): Promise<void> {
+    return this.#actor.note(note);
+  }
+
   act(act: Act): Promise<ActAnswer> {
     return this.#actor.act(act);
   }

@@ -3,8 +3,8 @@
  * row, too: what is read here stays true until it is written.
  */
 import { isoTime } from '../../ground/index.ts';
-import type { Act, ActAnswer, Deed } from '../acts.ts';
-import { judge, type Logged, refuseUnbounded } from '../audit.ts';
+import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
+import { judge, type Logged, refuseLongNote, refuseUnbounded } from '../audit.ts';
 import { boundedTime } from '../bounds.ts';
 import type { Patch, Subject } from '../decide.ts';
 import { StoreRefusedError } from '../errors.ts';
@@ -41,6 +41,13 @@ export function act(tx: Tx, act: Act): Acted {
   const words = { id, who, what: deed.what, task, detail: write.detail };
   tx.run(sql.insertLogged, { ...words, now: tx.now });
   return { answer, changed: [{ status: deed.what === 'fork' ? 'pending' : statusOf(answer) }] };
+}
+
+export function note(tx: Tx, given: Note): void {
+  const { requestId: id, who, what, task } = refuseLongNote(given);
+  const detail = JSON.stringify(given.detail);
+  if (tx.get(sql.selectLogged, { id })) return;
+  tx.run(sql.insertLogged, { id, who, what, task: task ?? null, detail, now: tx.now });
 }
 
 /** What a row of people's has besides what a claim looks at. */

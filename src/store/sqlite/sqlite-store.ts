@@ -4,7 +4,7 @@
  * what commits is on disk. Hints go out when a transaction has committed.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, ActAnswer } from '../acts.ts';
+import type { Act, ActAnswer, Note } from '../acts.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
@@ -20,7 +20,7 @@ import type {
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
-import { act } from './act.ts';
+import { act, note } from './act.ts';
 import * as archive from './archive.ts';
 import { census } from './census.ts';
 import * as claims from './claims.ts';
@@ -235,6 +235,10 @@ class SqliteStore implements Store {
     const { answer, changed } = await this.#session.write((tx) => act(tx, given));
     this.#tell(changed);
     return answer;
+  }
+
+  async note(given: Note): Promise<void> {
+    await this.#session.write((tx) => note(tx, given));
   }
 
   async cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
