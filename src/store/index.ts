@@ -1,6 +1,8 @@
 /** The shared tables of the fleet: one interface, and the stores behind it. */
+export { hasHeir, isBlocked, LiveRoutes, type Of } from './blocked.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
+  CursorError,
   StoreBusyError,
   StoreOptionsError,
   StoreRefusedError,
@@ -22,6 +24,23 @@ export type {
   PodRow,
   Worklist,
 } from './pods.ts';
+export type {
+  AuditPage,
+  AuditQuery,
+  AuditRow,
+  Bucket,
+  Count,
+  ErrorGroup,
+  ErrorGroups,
+  Histogram,
+  HistogramQuery,
+  LeaderTerm,
+  Page,
+  PageQuery,
+  ReaderOptions,
+  StoreReader,
+  TaskGlance,
+} from './reader.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {
   Announcement,
