@@ -1,8 +1,9 @@
 /** Flags, environment, file and defaults → one frozen Config, parsed once. */
+
+export { nearest } from '../ground/index.ts';
 export { DEFAULTS } from './defaults.ts';
 export { ConfigError, LoadError } from './errors.ts';
 export { loadModule, MODULE_EXTENSIONS } from './load-module.ts';
-export { nearest } from './nearest.ts';
 export { countOption, durationOption, KEY_LENGTH_MAX, keyOption } from './options.ts';
 export { type Config, type Flags, readConfig } from './read-config.ts';
 export {

@@ -9,6 +9,7 @@ export {
   StoreSchemaError,
   StoreUnreachableError,
 } from './errors.ts';
+export { factsOfTask } from './facts.ts';
 export { MemoryStore, type Way } from './memory/memory-store.ts';
 export { MemoryTables } from './memory/tables.ts';
 export { openStore } from './open-store.ts';
