@@ -50,10 +50,7 @@ export function hasHeir(live: LiveRoutes, { machine, version }: Of): boolean {
   return (live.newest(machine) ?? 0) > version;
 }
 
-type Facts = Pick<
-  TaskRow,
-  'machine' | 'version' | 'status' | 'pinnedTo' | 'waitFor' | 'crashes'
->;
+type Facts = Pick<TaskRow, 'machine' | 'version' | 'status' | 'pinnedTo' | 'waitFor' | 'crashes'>;
 
 export function isBlocked(live: LiveRoutes, task: Facts): boolean {
   const isFree = task.status === 'pending' || task.status === 'waiting';

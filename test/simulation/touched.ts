@@ -25,6 +25,7 @@ export const TASKS: Record<keyof Store, Named> = {
   register: nothing,
   beat: nothing,
   markDraining: nothing,
+  beginTerm: nothing,
   requestDrain: nothing,
   pods: nothing,
   announce: nothing,
@@ -55,6 +56,7 @@ export const TASKS: Record<keyof Store, Named> = {
   redrive: first,
   discard: first,
   violations: nothing,
+  openReader: nothing,
   listen: nothing,
 };
 

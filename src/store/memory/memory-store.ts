@@ -6,6 +6,7 @@
 import type { RunId } from '../../ground/index.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
+import type { ReaderOptions } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
   Announcement,
@@ -27,6 +28,7 @@ import {
   abandoned,
   announce,
   beat,
+  beginTerm,
   fence,
   known,
   markDraining,
@@ -36,6 +38,7 @@ import {
   retire,
   worklist,
 } from './pods.ts';
+import { openMemoryReader } from './reader.ts';
 import { failHopeless, leftovers, prune } from './retention.ts';
 import { violations } from './rules.ts';
 import { settle } from './settle.ts';
@@ -78,6 +81,8 @@ export class MemoryStore implements Store {
   register = (birth: PodBirth) => this.#ask('register', (tables) => register(tables, birth));
   beat = (given: Beat) => this.#ask('beat', (tables) => beat(tables, given));
   markDraining = (pod: PodId) => this.#ask('markDraining', (tables) => markDraining(tables, pod));
+  beginTerm = (pod: PodId, term: number) =>
+    this.#ask('beginTerm', (tables) => beginTerm(tables, pod, term));
   requestDrain = (pod: PodId) => this.#ask('requestDrain', (tables) => requestDrain(tables, pod));
   pods = () => this.#ask('pods', (tables) => pods(tables));
   announce = (routes: readonly Announcement[]) =>
@@ -135,6 +140,9 @@ export class MemoryStore implements Store {
   discard = (task: RunId, seen: { readonly generation: number }) =>
     this.#ask('discard', (tables) => discard(tables, task, seen));
   violations = () => this.#ask('violations', (tables) => violations(tables));
+
+  openReader = (options: ReaderOptions = {}) =>
+    this.#ask('openReader', (tables) => openMemoryReader(tables, options));
 
   listen = (onHint: (hint: Hint) => void) =>
     this.#ask('listen', (tables) => {

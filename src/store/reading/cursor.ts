@@ -1,6 +1,7 @@
 /** Where a page ended, as text for whoever asks for the next one. */
-import type { Filter } from '../../query/index.ts';
+
 import { hash } from '../../ground/index.ts';
+import type { Filter } from '../../query/index.ts';
 import { CursorError } from '../errors.ts';
 
 /** A row's place in the order of pages: when it was created, as its store keeps that, and its id. */
@@ -26,11 +27,7 @@ export function encodeCursor(list: string, { at, id, nowMs }: Cursor): string {
 }
 
 /** `isAt`: whether the text can be a time of this store. */
-export function decodeCursor(
-  text: string,
-  list: string,
-  isAt: (at: string) => boolean,
-): Cursor {
+export function decodeCursor(text: string, list: string, isAt: (at: string) => boolean): Cursor {
   const [version, of, nowMs, at, id] = partsOf(text);
   const isWhole =
     version === 1 &&
@@ -41,7 +38,8 @@ export function decodeCursor(
     typeof id === 'string' &&
     !id.includes('\0');
   if (!isWhole) throw new CursorError('the cursor is none that was given out here');
-  if (of !== list) throw new CursorError('the cursor is of another list: its filter was another one');
+  if (of !== list)
+    throw new CursorError('the cursor is of another list: its filter was another one');
   return { nowMs: nowMs as number, at, id };
 }
 

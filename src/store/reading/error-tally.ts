@@ -40,7 +40,12 @@ export class ErrorTally {
   groups(countMax: number): ErrorGroup[] {
     const count = Math.max(0, Math.min(countMax, GROUPS_TOLD_MAX));
     return [...this.#groups.values()]
-      .sort((one, other) => other.count - one.count || other.lastAt - one.lastAt)
+      .sort(
+        (one, other) =>
+          other.count - one.count ||
+          other.lastAt - one.lastAt ||
+          (one.fingerprint < other.fingerprint ? -1 : 1),
+      )
       .slice(0, count);
   }
 }

@@ -3,6 +3,8 @@
  * and the last word, which is spoken here. A store may let through more rows than fit, never fewer;
  * so all of them answer alike, whatever their own ways with letters and numbers are.
  */
+
+import { assertNever } from '../../ground/index.ts';
 import {
   FACTS,
   type Fact,
@@ -17,7 +19,6 @@ import {
   type WordTerm,
   wordFits,
 } from '../../query/index.ts';
-import { assertNever } from '../../ground/index.ts';
 import { isBlocked, LiveRoutes } from '../blocked.ts';
 import { TIME_MS_MAX, TIME_MS_MIN } from '../bounds.ts';
 import { factsOfTask } from '../facts.ts';
@@ -36,7 +37,15 @@ export const STATUSES: readonly TaskStatus[] = [
 ];
 
 /** Fields of which a row has one word, but for those that other conditions tell. */
-export type WordColumn = 'id' | 'machine' | 'version' | 'outcome' | 'queue' | 'pod' | 'key' | 'wait';
+export type WordColumn =
+  | 'id'
+  | 'machine'
+  | 'version'
+  | 'outcome'
+  | 'queue'
+  | 'pod'
+  | 'key'
+  | 'wait';
 
 /** What is asked of every row that is walked over; each for itself, and all of them have to hold. */
 export type Condition =
@@ -163,7 +172,10 @@ function boundOf(when: When | undefined, nowMs: number): number | undefined {
   return Number.isNaN(ms) ? TIME_MS_MIN : Math.min(Math.max(ms, TIME_MS_MIN), TIME_MS_MAX + 1);
 }
 
+/** What is no number is above none and below none, and every store has its own opinion of it. */
 function numberCondition({ field: column, isNot, from, until }: NumberTerm): Condition {
+  const isNone = Number.isNaN(from) || Number.isNaN(until);
+  if (isNone) return { kind: 'number', column, isNot, from: Infinity, until: -Infinity };
   return { kind: 'number', column, isNot, from, until };
 }
 
@@ -171,7 +183,8 @@ function partOfWords({ field, isNot, words }: WordTerm): Part {
   if (field === 'error') {
     return isNot ? { isExact: false } : { condition: { kind: 'hasError' }, isExact: false };
   }
-  const sorted = field === 'version' ? { exact: words.filter(isStorable), prefixes: [] } : wordsOf(words);
+  const sorted =
+    field === 'version' ? { exact: words.filter(isStorable), prefixes: [] } : wordsOf(words);
   if (field === 'status') {
     const { exact, prefixes } = sorted;
     const isNamed = (status: string) =>

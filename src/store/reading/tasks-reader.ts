@@ -2,14 +2,7 @@
 import type { Clock } from '../../ground/index.ts';
 import type { Filter } from '../../query/index.ts';
 import { StoreOptionsError } from '../errors.ts';
-import type {
-  Count,
-  ErrorGroups,
-  Histogram,
-  HistogramQuery,
-  Page,
-  PageQuery,
-} from '../reader.ts';
+import type { Count, ErrorGroups, Histogram, HistogramQuery, Page, PageQuery } from '../reader.ts';
 import { decodeCursor, encodeCursor, listOf, type Position } from './cursor.ts';
 import { ErrorTally } from './error-tally.ts';
 import { type Histo, partsOf, spread } from './histogram.ts';
@@ -76,7 +69,8 @@ export class TasksReader {
     };
     const walk = { ...asked, question };
     const counts: Histo = new Map();
-    if (question.statuses.length === 0) return { buckets: spread(query, parts, counts), lookedBackTo: undefined };
+    if (question.statuses.length === 0)
+      return { buckets: spread(query, parts, counts), lookedBackTo: undefined };
     const stop = await tallyBack(walk, parts, ({ part, status, count }) => {
       const bucket = counts.get(part) ?? {};
       counts.set(part, { ...bucket, [status]: (bucket[status] ?? 0) + count });
@@ -109,7 +103,8 @@ export class TasksReader {
     const nowMs = await this.#nowOf(query);
     const liveRoutes = query.liveRoutes ?? (await this.#liveRoutesFor(query.filter));
     const { budgetMs = BUDGET_MS } = query;
-    if (!(budgetMs >= 0)) throw new StoreOptionsError(`budgetMs must be 0 or more, got ${budgetMs}`);
+    if (!(budgetMs >= 0))
+      throw new StoreOptionsError(`budgetMs must be 0 or more, got ${budgetMs}`);
     const question = questionOf({ filter: query.filter, nowMs, liveRoutes });
     return { source: this.#source, clock: this.#clock, question, budgetMs };
   }

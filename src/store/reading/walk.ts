@@ -30,7 +30,10 @@ export async function walkBack(
   { source, clock, budgetMs }: Omit<Walk, 'question'>,
   after: Position | undefined,
   rowsFirst: number,
-  look: (after: Position | undefined, rowsMax: number) => Promise<{ end: End | undefined; isDone: boolean }>,
+  look: (
+    after: Position | undefined,
+    rowsMax: number,
+  ) => Promise<{ end: End | undefined; isDone: boolean }>,
 ): Promise<Stop> {
   const { rowsMax, sliceMs } = source.pace;
   const untilMs = clock.monotonicMs() + budgetMs;
