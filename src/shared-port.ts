@@ -26,7 +26,7 @@ export function sharedPortOf(
     note: (note) => store.note(note),
     requestDrain: (pod) => store.requestDrain(pod),
     openReader: () =>
-      (store as never as { openReader(o: object): Promise<never> }).openReader({ url: readUrl }),
+      store.openReader({ url: readUrl }),
     enqueueByName: (name, input, options) => tasks.enqueueByName(name, input, options),
     checkInput: (name, input) => tasks.checkInput(name, input),
     ended: (id, timeout) => tasks.ended(id, timeout),

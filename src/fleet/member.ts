@@ -71,6 +71,7 @@ export class Member {
     this.#results = new Results({ store, clock, random });
     this.#leader = new Leader({
       clock,
+      begin: (pod, term) => store.beginTerm(pod, term),
       run: (chore, pod) => runChore(ports, chore, pod),
       hasWork: (chore) => hasWork(ports.recovery, chore),
       reconcileMs: RECONCILE_MS,

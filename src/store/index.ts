@@ -17,8 +17,10 @@ export {
   VIA_CHARS_MAX,
   WHO_CHARS_MAX,
 } from './audit.ts';
+export { hasHeir, isBlocked, LiveRoutes, type Of } from './blocked.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
+  CursorError,
   StoreBusyError,
   StoreOptionsError,
   StoreRefusedError,
@@ -41,7 +43,23 @@ export type {
   PodRow,
   Worklist,
 } from './pods.ts';
-export type { StoreReader } from './reader.ts';
+export type {
+  AuditPage,
+  AuditQuery,
+  AuditRow,
+  Bucket,
+  Count,
+  ErrorGroup,
+  ErrorGroups,
+  Histogram,
+  HistogramQuery,
+  LeaderTerm,
+  Page,
+  PageQuery,
+  ReaderOptions,
+  StoreReader,
+  TaskGlance,
+} from './reader.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {
   Announcement,

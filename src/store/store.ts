@@ -18,6 +18,7 @@ import type {
   PodRow,
   Worklist,
 } from './pods.ts';
+import type { ReaderOptions, StoreReader } from './reader.ts';
 import type {
   Announcement,
   ArchiveAnswer,
@@ -73,6 +74,8 @@ export interface Store {
   beat(beat: Beat): Promise<BeatAnswer>;
   /** up → draining: no claim commits any more. False where it was not up. */
   markDraining(pod: PodId): Promise<boolean>;
+  /** Remembers that the pod begins to lead, for people. Told again, `term` is the same one. */
+  beginTerm(pod: PodId, term: number): Promise<void>;
   /** Asks a pod to drain; its next heartbeat tells it. False where it is not up. */
   requestDrain(pod: PodId): Promise<boolean>;
   pods(): Promise<PodRow[]>;
@@ -189,6 +192,8 @@ export interface Store {
   /** The rules of the tables, as queries; empty where all of them hold. */
   violations(): Promise<Violation[]>;
 
+  /** Connections of their own, few, for what people ask; whoever opens it closes it. */
+  openReader(options?: ReaderOptions): Promise<StoreReader>;
   /** Listens for hints; undefined where this store, or the way to it, cannot give them. */
   listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined>;
 }

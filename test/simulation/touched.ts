@@ -28,6 +28,7 @@ export const TASKS: Record<keyof Store, Named> = {
   register: nothing,
   beat: nothing,
   markDraining: nothing,
+  beginTerm: nothing,
   requestDrain: nothing,
   pods: nothing,
   announce: nothing,
@@ -60,6 +61,7 @@ export const TASKS: Record<keyof Store, Named> = {
   redrive: first,
   discard: first,
   violations: nothing,
+  openReader: nothing,
   listen: nothing,
 };
 

@@ -13,6 +13,7 @@ import { describeEnqueue } from './conform-enqueue.ts';
 import { describeLeft } from './conform-left.ts';
 import { describeLists } from './conform-lists.ts';
 import { describePods } from './conform-pods.ts';
+import { describeReader } from './conform-reader.ts';
 import { describeRetention } from './conform-retention.ts';
 import { describeRivals } from './conform-rivals.ts';
 import { describeSequences } from './conform-sequences.ts';
@@ -41,6 +42,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('what people change', () => describeChanges(scene));
     describe('what people do', () => describeActs(scene));
     describe('what people see', () => describeLists(scene));
+    describe('what people ask', () => describeReader(scene));
     describe('the census', () => describeCensus(scene));
     describe('rivals', () => describeRivals(scene));
     describe('random sequences', () => describeSequences(scene));

@@ -7,6 +7,7 @@ import type { RunId } from '../../ground/index.ts';
 import type { Act, Note } from '../acts.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
+import type { ReaderOptions } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
   Announcement,
@@ -29,6 +30,7 @@ import {
   abandoned,
   announce,
   beat,
+  beginTerm,
   fence,
   known,
   markDraining,
@@ -38,6 +40,7 @@ import {
   retire,
   worklist,
 } from './pods.ts';
+import { openMemoryReader } from './reader.ts';
 import { failHopeless, leftovers, prune } from './retention.ts';
 import { violations } from './rules.ts';
 import { settle } from './settle.ts';
@@ -80,6 +83,8 @@ export class MemoryStore implements Store {
   register = (birth: PodBirth) => this.#ask('register', (tables) => register(tables, birth));
   beat = (given: Beat) => this.#ask('beat', (tables) => beat(tables, given));
   markDraining = (pod: PodId) => this.#ask('markDraining', (tables) => markDraining(tables, pod));
+  beginTerm = (pod: PodId, term: number) =>
+    this.#ask('beginTerm', (tables) => beginTerm(tables, pod, term));
   requestDrain = (pod: PodId) => this.#ask('requestDrain', (tables) => requestDrain(tables, pod));
   pods = () => this.#ask('pods', (tables) => pods(tables));
   announce = (routes: readonly Announcement[]) =>
@@ -139,6 +144,9 @@ export class MemoryStore implements Store {
   discard = (task: RunId, seen: { readonly generation: number }) =>
     this.#ask('discard', (tables) => discard(tables, task, seen));
   violations = () => this.#ask('violations', (tables) => violations(tables));
+
+  openReader = (options: ReaderOptions = {}) =>
+    this.#ask('openReader', (tables) => openMemoryReader(tables, options));
 
   listen = (onHint: (hint: Hint) => void) =>
     this.#ask('listen', (tables) => {

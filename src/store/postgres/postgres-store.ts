@@ -17,6 +17,7 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
+import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId } from '../words.ts';
@@ -30,6 +31,7 @@ import { readPostgresWay } from './options.ts';
 import { PostgresPeople } from './people.ts';
 import { PostgresPods } from './pods.ts';
 import { Pool } from './pool.ts';
+import { openPostgresReader } from './reader.ts';
 import { PostgresRecovery } from './recovery.ts';
 import { PostgresSettler } from './settler.ts';
 
@@ -59,6 +61,7 @@ class PostgresStore implements Store {
     silentMs: 15_000,
     idlePollMs: 1_000,
   };
+  readonly #address: string;
   readonly #options: FilledStoreOptions;
   readonly #pool: Pool;
   readonly #hinter: Hinter;
@@ -72,6 +75,7 @@ class PostgresStore implements Store {
 
   constructor(address: string, options: FilledStoreOptions) {
     const { clock, random } = options;
+    this.#address = address;
     this.#options = options;
     this.#pool = new Pool(readPostgresWay(address, options), clock, random);
     this.#hinter = new Hinter(this.#pool, clock);
@@ -105,6 +109,9 @@ class PostgresStore implements Store {
   }
   markDraining(pod: PodId): Promise<boolean> {
     return this.#pods.markDraining(pod);
+  }
+  beginTerm(pod: PodId, term: number): Promise<void> {
+    return this.#pods.beginTerm(pod, term);
   }
   requestDrain(pod: PodId): Promise<boolean> {
     return this.#pods.requestDrain(pod);
@@ -220,6 +227,10 @@ class PostgresStore implements Store {
   }
   violations(): Promise<tasks.Violation[]> {
     return findViolations(this.#pool);
+  }
+
+  async openReader(given: ReaderOptions = {}): Promise<StoreReader> {
+    return openPostgresReader(this.#address, this.#options, given);
   }
 
   /** Behind a pooler there is nothing to listen on, unless there is a way around it. */

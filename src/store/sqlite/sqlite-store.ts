@@ -17,6 +17,7 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
+import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
@@ -33,6 +34,7 @@ import { connect, type SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
 import { identityOf, type Place, placeOf } from './place.ts';
 import * as pods from './pods.ts';
+import { openSqliteReader } from './reader.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
 import { hasEnded, settle } from './settle.ts';
@@ -98,6 +100,10 @@ class SqliteStore implements Store {
 
   markDraining(pod: PodId): Promise<boolean> {
     return this.#session.write((tx) => pods.markDraining(tx, pod));
+  }
+
+  beginTerm(pod: PodId, term: number): Promise<void> {
+    return this.#session.write((tx) => pods.beginTerm(tx, pod, term));
   }
 
   requestDrain(pod: PodId): Promise<boolean> {
@@ -175,7 +181,7 @@ class SqliteStore implements Store {
 
   async histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
     if (runs.length === 0) return [];
-    return this.#session.read((tx) => archive.histories(tx, [...runs].sort(byName)));
+    return this.#session.read((tx) => archive.histories(tx, [...runs].sort(archive.byName)));
   }
 
   async heads(runs: readonly RunName[]): Promise<Head[]> {
@@ -271,6 +277,10 @@ class SqliteStore implements Store {
     return this.#session.read(violations);
   }
 
+  async openReader(given: ReaderOptions = {}): Promise<StoreReader> {
+    return openSqliteReader(this.#place.file, this.#options, given);
+  }
+
   async listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined> {
     const stop = this.#hints.listen(onHint);
     return stop && (async () => stop());
@@ -304,9 +314,4 @@ class SqliteStore implements Store {
       },
     );
   }
-}
-
-function byName(one: RunName, other: RunName): number {
-  if (one.task !== other.task) return one.task < other.task ? -1 : 1;
-  return one.generation - other.generation;
 }
