@@ -25,8 +25,7 @@ export function sharedPortOf(
     act: (act) => store.act(act),
     note: (note) => store.note(note),
     requestDrain: (pod) => store.requestDrain(pod),
-    openReader: () =>
-      store.openReader({ url: readUrl }),
+    openReader: () => store.openReader({ url: readUrl }),
     enqueueByName: (name, input, options) => tasks.enqueueByName(name, input, options),
     checkInput: (name, input) => tasks.checkInput(name, input),
     ended: (id, timeout) => tasks.ended(id, timeout),

@@ -35,12 +35,6 @@ export class Rates {
     return Math.ceil(((1 - bucket.left) / this.#rate.perSecond) * 1_000);
   }
 
-  /** Whether one could be taken. */
-  waitMs(who: string): number | undefined {
-    const { left } = this.#filled(who);
-    return left >= 1 ? undefined : Math.ceil(((1 - left) / this.#rate.perSecond) * 1_000);
-  }
-
   #filled(who: string): Bucket {
     const now = this.#clock.monotonicMs();
     const { perSecond, burst } = this.#rate;
