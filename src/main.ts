@@ -279,6 +279,8 @@ export class Fleet implements AsyncDisposable {
         awaitResult(clock, plan, id, (until) => tasks.ending(id, until), options) as Promise<O>,
       cancel: (reason = 'cancelled by request') => tasks.cancel(id, String(reason).slice(0, 1_000)),
       reschedule: (runAt) => tasks.reschedule(id, dueOf(runAt)),
+      pause: () => tasks.pause(id),
+      resume: () => tasks.resume(id),
     };
   }
 

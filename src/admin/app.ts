@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { describeError, type Random, show } from '../ground/index.ts';
+import { describeError, show } from '../ground/index.ts';
 import { isRevision, type Revision } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Desk } from './desk/desk.ts';
@@ -17,7 +17,6 @@ import { type Answer, type Asked, PREFIX, type Route } from './table.ts';
 
 export interface AppPorts {
   readonly desk: Desk;
-  readonly random: Random;
   /** The door by which a request came. */
   readonly doorOf: (request: IncomingMessage) => Door;
 }
@@ -95,7 +94,7 @@ async function answerTo(
   route: Route,
   request: FastifyRequest,
   { door, who }: Entered,
-  { desk, random }: AppPorts,
+  { desk }: AppPorts,
   reply: FastifyReply,
 ): Promise<Answer | undefined> {
   refuseAccept(request.headers.accept);
@@ -111,7 +110,7 @@ async function answerTo(
     id: (request.params as { readonly id?: string }).id ?? '',
     query,
     body,
-    requestId: requestId ?? random.hex(16),
+    requestId: requestId ?? desk.random.hex(16),
     isNamed: requestId !== undefined,
     ifRevision: revisionOf(request.headers['if-match'], body),
     isRevealing: (query as { readonly reveal?: string }).reveal === 'true',

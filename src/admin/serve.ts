@@ -45,11 +45,12 @@ export function aboutProcess(clock: Clock): object {
 }
 
 /** What is served of a process that executes. */
-export function deskOf(options: Omit<ServeOptions, 'dataDir' | 'isRequired' | 'random'>): Desk {
-  const { fleet, clock, redacted } = options;
+export function deskOf(options: Omit<ServeOptions, 'dataDir' | 'isRequired'>): Desk {
+  const { fleet, clock, random, redacted } = options;
   return {
     fleet,
     clock,
+    random,
     redacted,
     journal: fleet,
     shared: fleet.shared && new Shared(fleet.shared),
@@ -64,9 +65,8 @@ export function deskOf(options: Omit<ServeOptions, 'dataDir' | 'isRequired' | 'r
 
 /** A server, with its socket where there can be one: not under a path that is too long for it. */
 export async function serveFleet(options: ServeOptions): Promise<AdminServer> {
-  const { clock, random } = options;
   const path = placeOf(options.dataDir).socket;
-  const server = new AdminServer({ desk: deskOf(options), clock, random });
+  const server = new AdminServer(deskOf(options));
   try {
     await server.start(path, socketDoor(ownerName()));
   } catch (error) {

@@ -5,19 +5,13 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Clock, describeError, type Random } from '../ground/index.ts';
+import { describeError } from '../ground/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Connections } from './connections.ts';
 import type { Desk } from './desk/desk.ts';
 import type { Door } from './door/door.ts';
 import { ListenError } from './errors.ts';
 import { listenOnFile } from './socket-file.ts';
-
-export interface AdminOptions {
-  readonly desk: Desk;
-  readonly clock: Clock;
-  readonly random: Random;
-}
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -29,14 +23,14 @@ const HEADERS_MS_MAX = 10_000;
 const KEEP_ALIVE_MS = 30_000;
 
 export class AdminServer {
-  readonly #options: AdminOptions;
+  readonly #desk: Desk;
   readonly #servers: Server[] = [];
   readonly #doors = new WeakMap<IncomingMessage, Door>();
   #app: Promise<Handle> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(options: AdminOptions) {
-    this.#options = options;
+  constructor(desk: Desk) {
+    this.#desk = desk;
   }
 
   /**
@@ -78,16 +72,16 @@ export class AdminServer {
   /** Closes, and gives requests in hand a moment. */
   async stop(): Promise<void> {
     const closed = this.close();
-    const cancel = this.#options.clock.after(STOP_GRACE_MS, () => {
+    const cancel = this.#desk.clock.after(STOP_GRACE_MS, () => {
       for (const server of this.#servers) server.closeAllConnections();
     });
     await closed;
     cancel();
-    await this.#options.desk.shared?.close();
+    await this.#desk.shared?.close();
   }
 
   async #close(): Promise<void> {
-    this.#options.desk.followers?.stop();
+    this.#desk.followers?.stop();
     await Promise.all(
       this.#servers.map(
         (server) =>
@@ -144,8 +138,7 @@ export class AdminServer {
 
   async #load(): Promise<Handle> {
     const { openApp } = await import('./open-app.ts');
-    const { desk, random } = this.#options;
-    return openApp({ desk, random, doorOf: (request) => this.#doors.get(request)! });
+    return openApp({ desk: this.#desk, doorOf: (request) => this.#doors.get(request)! });
   }
 }
 

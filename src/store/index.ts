@@ -12,6 +12,8 @@ export {
   revisionOf,
 } from './acts.ts';
 export {
+  AUDIT_COUNT_MAX,
+  type AuditFilter,
   REASON_CHARS_MAX,
   REQUEST_ID_CHARS_MAX,
   VIA_CHARS_MAX,
@@ -64,7 +66,6 @@ export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {
   Announcement,
   ArchiveAnswer,
-  ChangeAnswer,
   ClaimedTask,
   ClaimRequest,
   Due,

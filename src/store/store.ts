@@ -8,6 +8,7 @@
  */
 import type { RunId } from '../ground/index.ts';
 import type { Act, ActAnswer, Note } from './acts.ts';
+import type { AuditFilter } from './audit.ts';
 import type { Census } from './census.ts';
 import type {
   Beat,
@@ -18,14 +19,12 @@ import type {
   PodRow,
   Worklist,
 } from './pods.ts';
-import type { ReaderOptions, StoreReader } from './reader.ts';
+import type { AuditRow, ReaderOptions, StoreReader } from './reader.ts';
 import type {
   Announcement,
   ArchiveAnswer,
-  ChangeAnswer,
   ClaimedTask,
   ClaimRequest,
-  Due,
   EnqueueAnswer,
   Flush,
   KnownRoute,
@@ -174,21 +173,8 @@ export interface Store {
   act(act: Act): Promise<ActAnswer>;
   /** A row of the audit log for what is no change of a task; once for each request id. */
   note(note: Note): Promise<void>;
-  /** Ends a task nobody holds; asks its owner otherwise. */
-  cancel(task: RunId, reason: string): Promise<ChangeAnswer>;
-  /** Changes when a task that nobody holds is due. */
-  reschedule(task: RunId, due: Due): Promise<ChangeAnswer>;
-  /**
-   * Gives an ended task a new generation, once per generation seen. Answers the new one. A run that
-   * was started locally gets none: only its own journal could run it, where it has ended.
-   */
-  redrive(
-    task: RunId,
-    seen: { readonly generation: number },
-    options: { readonly isFresh: boolean },
-  ): Promise<number | undefined>;
-  /** A dead letter that nobody wants any more: kept until retention, listed no longer. */
-  discard(task: RunId, seen: { readonly generation: number }): Promise<boolean>;
+  /** What people have done, newest first. */
+  audited(filter: AuditFilter): Promise<AuditRow[]>;
   /** The rules of the tables, as queries; empty where all of them hold. */
   violations(): Promise<Violation[]>;
 

@@ -283,9 +283,6 @@ export interface TaskFilter {
   readonly countMax: number;
 }
 
-/** `done`: it is as asked. `requested`: its owner will see to it. `tooLate`: it had ended. */
-export type ChangeAnswer = 'done' | 'requested' | 'tooLate' | 'unknown';
-
 /** A rule of the tables that does not hold, with some of the rows that break it. */
 export interface Violation {
   readonly rule: string;

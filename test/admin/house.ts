@@ -128,8 +128,8 @@ export function useHouses() {
       return { name, role, mayReveal, hash: hashOfSecret(secret) };
     });
     const [clock, random] = [systemClock, systemRandom];
-    const desk = deskOf({ fleet, clock, resultBytesMax: 20_000, redacted: redact });
-    const server = new AdminServerOf({ desk, clock, random });
+    const desk = deskOf({ fleet, clock, random, resultBytesMax: 20_000, redacted: redact });
+    const server = new AdminServerOf(desk);
     const rate = options.isLimited ? {} : { rate: { perSecond: 1e6, burst: 1e6 } };
     const door = addressDoor({ grants, hosts: options.hosts, clock, random, ...rate });
     const at = await server.listen('127.0.0.1', 0, door);

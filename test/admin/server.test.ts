@@ -65,9 +65,9 @@ afterEach(async () => {
 const owner = socketDoor('tester@socket');
 
 function serverOf(about: object): AdminServer {
-  const of = { fleet, clock: systemClock, resultBytesMax: 0, redacted: [] };
+  const of = { fleet, clock: systemClock, random: systemRandom, resultBytesMax: 0, redacted: [] };
   const desk = { ...deskOf(of), bodyBytesMax: BODY_MAX, about };
-  return new AdminServer({ desk, clock: systemClock, random: systemRandom });
+  return new AdminServer(desk);
 }
 
 interface Answer {

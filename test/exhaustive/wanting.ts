@@ -38,6 +38,7 @@ export class Wanting {
   readonly #tasks: Tasks;
   readonly #mint: () => RunId;
   #left = 0;
+  #requests = 0;
 
   constructor(ports: WantingPorts) {
     const { world, weather: store } = ports;
@@ -53,6 +54,9 @@ export class Wanting {
       results: new Results({ store: shared, clock, random }),
       mint: () => this.#minted(),
       payloadBytesMax: 65_536,
+      mintRequest: () => `client-${++this.#requests}`,
+      who: 'client',
+      via: 'test',
       onEnqueued: () => undefined,
     });
   }

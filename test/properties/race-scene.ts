@@ -10,7 +10,6 @@ import { Holdings } from '../../src/fleet/holdings.ts';
 import { Settler } from '../../src/fleet/settler.ts';
 import type { Clock } from '../../src/ground/index.ts';
 import {
-  type ChangeAnswer,
   type ClaimedTask,
   MemoryStore,
   MemoryTables,
@@ -50,7 +49,7 @@ export interface Scene {
   /** The numbers of the records that each run has written. */
   readonly written: readonly number[][];
   run(index: number): Promise<void>;
-  cancel(index: number): Promise<ChangeAnswer>;
+  cancel(index: number): Promise<string>;
   /** The pod is declared dead, and another one gets and ends what it held. */
   sweep(): Promise<void>;
   /** Resolves when nothing is left to be sent. */

@@ -15,7 +15,6 @@ type Given = readonly unknown[];
 type Named = (given: Given, answer: unknown) => readonly string[];
 
 const nothing: Named = () => [];
-const first: Named = ([task]) => [task as string];
 const claimed: Named = (_, answer) => (answer as ClaimedTask[]).map(({ task }) => task);
 
 const madeBy = ({ deed }: Act) => (deed.what === 'fork' ? [deed.as] : []);
@@ -56,10 +55,7 @@ export const TASKS: Record<keyof Store, Named> = {
   list: nothing,
   note: nothing,
   act: ([act]) => [(act as Act).task, ...madeBy(act as Act)],
-  cancel: first,
-  reschedule: first,
-  redrive: first,
-  discard: first,
+  audited: nothing,
   violations: nothing,
   openReader: nothing,
   listen: nothing,

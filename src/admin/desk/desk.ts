@@ -3,13 +3,14 @@
  * the machines that are known here. Since pods cannot reach each other, whatever is told of a run says
  * where it comes from and of when it is.
  */
-import type { Clock } from '../../ground/index.ts';
+import type { Clock, Random } from '../../ground/index.ts';
 import type { FleetPort, MachineInfo, RunReader } from '../fleet-port.ts';
 import type { Followers } from '../follow.ts';
 import type { Shared } from './shared.ts';
 
 export interface Desk {
   readonly clock: Clock;
+  readonly random: Random;
   /** What is known of the process: its pid, its version, since when it is up. */
   readonly about: object;
   /** This process, where it executes runs. */

@@ -1,13 +1,27 @@
 /** A fork's beginning: the records of a run up to a phase, under the id of the new one. */
-import type { RunId } from '../../ground/index.ts';
+import { RunNotFoundError } from '../../engine/index.ts';
+import { forkOf } from '../../fleet/index.ts';
+import { type Json, type RunId, runIdMint } from '../../ground/index.ts';
+import { identityCodec } from '../../journal/index.ts';
 import type { Deed } from '../../store/index.ts';
-import { RequestError } from '../problem.ts';
 import type { Desk } from './desk.ts';
+import { sharedOf } from './need-store.ts';
+import { archivedRecords } from './records.ts';
 
 export async function forkDeed(
-  _desk: Desk,
+  desk: Desk,
   id: RunId,
-  _wanted: { readonly from: string; readonly input?: unknown },
+  { from, input }: { readonly from: string; readonly input?: unknown },
 ): Promise<Deed> {
-  throw new RequestError(409, 'FLEETQ_NO_STORE', `${id} cannot be forked here`);
+  const shared = sharedOf(desk, 'a fork');
+  const reader = await shared.reader();
+  const [row] = await reader.find([id]);
+  if (!row) throw new RunNotFoundError(id);
+  if (input !== undefined && desk.machines.some(({ name }) => name === row.machine)) {
+    await shared.port.checkInput(row.machine, input);
+  }
+  const records = await archivedRecords(reader, row);
+  const source = { task: id, generation: row.generation, records };
+  const as = runIdMint(desk.clock, desk.random)();
+  return forkOf(source, { as, from, input: input as Json | undefined, codec: identityCodec });
 }

@@ -5,6 +5,7 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import type { Act, Note } from '../acts.ts';
+import type { AuditFilter } from '../audit.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { ReaderOptions } from '../reader.ts';
@@ -12,7 +13,6 @@ import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
   Announcement,
   ClaimRequest,
-  Due,
   Flush,
   MirroredRun,
   NewTask,
@@ -21,10 +21,10 @@ import type {
   TaskFilter,
 } from '../tasks.ts';
 import type { PodId } from '../words.ts';
-import { act, note } from './act.ts';
+import { act, audited, note } from './act.ts';
 import { archive, heads, histories } from './archive.ts';
 import { census } from './census.ts';
-import { cancel, discard, find, list, redrive, reschedule } from './changes.ts';
+import { find, list } from './changes.ts';
 import { claim, enqueue, hasSuspects, held, mirror } from './claims.ts';
 import {
   abandoned,
@@ -131,18 +131,8 @@ export class MemoryStore implements Store {
   find = (ids: readonly RunId[]) => this.#ask('find', (tables) => find(tables, ids));
   list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));
   note = (given: Note) => this.#ask('note', (tables) => note(tables, given));
+  audited = (filter: AuditFilter) => this.#ask('audited', (tables) => audited(tables, filter));
   act = (given: Act) => this.#ask('act', (tables) => act(tables, given));
-  cancel = (task: RunId, reason: string) =>
-    this.#ask('cancel', (tables) => cancel(tables, task, reason));
-  reschedule = (task: RunId, due: Due) =>
-    this.#ask('reschedule', (tables) => reschedule(tables, task, due));
-  redrive = (
-    task: RunId,
-    seen: { readonly generation: number },
-    options: { readonly isFresh: boolean },
-  ) => this.#ask('redrive', (tables) => redrive(tables, task, seen, options));
-  discard = (task: RunId, seen: { readonly generation: number }) =>
-    this.#ask('discard', (tables) => discard(tables, task, seen));
   violations = () => this.#ask('violations', (tables) => violations(tables));
 
   openReader = (options: ReaderOptions = {}) =>

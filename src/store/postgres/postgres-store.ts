@@ -5,6 +5,7 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Note } from '../acts.ts';
+import type { AuditFilter } from '../audit.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
@@ -17,7 +18,7 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
-import type { ReaderOptions, StoreReader } from '../reader.ts';
+import type { AuditRow, ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId } from '../words.ts';
@@ -83,7 +84,7 @@ class PostgresStore implements Store {
     this.#intake = new PostgresIntake(this.#pool, this.#hinter);
     this.#settler = new PostgresSettler(this.#pool, this.#hinter);
     this.#recovery = new PostgresRecovery(this.#pool, this.#hinter);
-    this.#people = new PostgresPeople(this.#pool, this.#hinter);
+    this.#people = new PostgresPeople(this.#pool);
     this.#actor = new PostgresActor(this.#pool, this.#hinter);
   }
 
@@ -209,21 +210,8 @@ class PostgresStore implements Store {
   act(act: Act): Promise<ActAnswer> {
     return this.#actor.act(act);
   }
-  cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
-    return this.#people.cancel(task, reason);
-  }
-  reschedule(task: RunId, due: tasks.Due): Promise<tasks.ChangeAnswer> {
-    return this.#people.reschedule(task, due);
-  }
-  redrive(
-    task: RunId,
-    seen: { readonly generation: number },
-    options: { readonly isFresh: boolean },
-  ): Promise<number | undefined> {
-    return this.#people.redrive(task, seen, options);
-  }
-  discard(task: RunId, seen: { readonly generation: number }): Promise<boolean> {
-    return this.#people.discard(task, seen);
+  audited(filter: AuditFilter): Promise<AuditRow[]> {
+    return this.#actor.audited(filter);
   }
   violations(): Promise<tasks.Violation[]> {
     return findViolations(this.#pool);

@@ -5,6 +5,7 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Note } from '../acts.ts';
+import type { AuditFilter } from '../audit.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
@@ -17,11 +18,11 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
-import type { ReaderOptions, StoreReader } from '../reader.ts';
+import type { AuditRow, ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
-import { act, note } from './act.ts';
+import { act, audited, note } from './act.ts';
 import * as archive from './archive.ts';
 import { census } from './census.ts';
 import * as claims from './claims.ts';
@@ -247,30 +248,8 @@ class SqliteStore implements Store {
     await this.#session.write((tx) => note(tx, given));
   }
 
-  async cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
-    const answer = await this.#session.write((tx) => people.cancel(tx, task, reason));
-    if (answer === 'done') this.#tell([{ status: 'cancelled' }]);
-    return answer;
-  }
-
-  async reschedule(task: RunId, due: tasks.Due): Promise<tasks.ChangeAnswer> {
-    const answer = await this.#session.write((tx) => people.reschedule(tx, task, due));
-    if (answer === 'done') this.#tell([{ status: 'pending' }]);
-    return answer;
-  }
-
-  async redrive(
-    task: RunId,
-    seen: { readonly generation: number },
-    options: { readonly isFresh: boolean },
-  ): Promise<number | undefined> {
-    const generation = await this.#session.write((tx) => people.redrive(tx, task, seen, options));
-    if (generation !== undefined) this.#tell([{ status: 'pending' }]);
-    return generation;
-  }
-
-  discard(task: RunId, seen: { readonly generation: number }): Promise<boolean> {
-    return this.#session.write((tx) => people.discard(tx, task, seen));
+  audited(filter: AuditFilter): Promise<AuditRow[]> {
+    return this.#session.read((tx) => audited(tx, filter));
   }
 
   violations(): Promise<tasks.Violation[]> {
