@@ -1,4 +1,5 @@
 /** What a fleet is opened with, and what it is made of. */
+import type { ListenOptions } from './admin/index.ts';
 import { DEFAULTS } from './config/defaults.ts';
 import { countOption, durationOption } from './config/options.ts';
 import { type Around, Caretaker, Engine, type EngineOptions, Inspector } from './engine/index.ts';
@@ -83,6 +84,13 @@ export interface FleetOptions {
    * `isIdle` that is tried by default; with `true` it is an error where it cannot be.
    */
   readonly socket?: boolean | undefined;
+  /**
+   * An address to answer HTTP on, as the socket does: without tokens on loopback alone. Wants a socket
+   * to be tried, too.
+   */
+  readonly listen?: ListenOptions | undefined;
+  /** Names of properties that nobody is shown, wherever runs are looked at. */
+  readonly redact?: readonly string[] | undefined;
   /**
    * Where another process holds the data directory: it is asked to drain, and may take so long to let
    * go, while this one is ready. Without it such a directory is refused.

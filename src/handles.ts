@@ -40,6 +40,12 @@ export interface Task<out O = unknown> {
   cancel(reason?: string): Promise<'done' | 'requested' | 'tooLate'>;
   /** Changes when it is due, while nobody holds it. */
   reschedule(runAt: Duration | Date): Promise<'done' | 'requested' | 'tooLate'>;
+  /**
+   * Nobody goes on with it until it is resumed. `requested` where a pod holds it: that pod finishes the
+   * phase in hand and gives it back. Its deadline goes on.
+   */
+  pause(): Promise<'done' | 'requested' | 'tooLate'>;
+  resume(): Promise<'done' | 'requested' | 'tooLate'>;
 }
 
 /** As the store wants them; a wrong one is a TypeError in words. */

@@ -3,14 +3,14 @@
  * is a store, a pod together.
  */
 
-import type { AdminServer, MachineInfo } from './admin/index.ts';
+import type { AdminServer, MachineInfo, SharedPort } from './admin/index.ts';
 import { assemble, type FleetOptions, type Parts } from './assemble.ts';
 import { DEFAULTS } from './config/defaults.ts';
 import { durationOption, keyOption } from './config/options.ts';
 import { type DrainReport, RunNotFoundError, type RunSummary } from './engine/index.ts';
 import { NoStoreError } from './fleet/errors.ts';
 import type { Member } from './fleet/index.ts';
-import { type Duration, isRunId, type RunId, show, turn } from './ground/index.ts';
+import { type Duration, isRunId, type RunId } from './ground/index.ts';
 import {
   dueOf,
   type EnqueueOptions,
@@ -21,7 +21,10 @@ import {
   taskOptions,
 } from './handles.ts';
 import type { RunFilter, StoredRecord } from './journal/index.ts';
-import { type Machine, type Plan, planOf, RegistryError, routeOf } from './machine/index.ts';
+import { type Machine, type Plan, parseInput, routeOf } from './machine/index.ts';
+import { machineInfo, registeredPlan } from './machine-info.ts';
+import { serve } from './serving.ts';
+import { sharedPortOf } from './shared-port.ts';
 import type { Store } from './store/index.ts';
 import { enqueueTraced } from './tracing.ts';
 import { awaitResult } from './wait.ts';
@@ -40,6 +43,7 @@ export class Fleet implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #options: FleetOptions;
   #server: AdminServer | undefined;
+  #listening: string | undefined;
   #drained: Promise<DrainReport> | undefined;
   #onDrainWanted: () => void;
 
@@ -66,24 +70,26 @@ export class Fleet implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    const { engine, caretaker, dataDir, clock, member, resultBytesMax } = this.#parts;
-    const { isIdle, isClient, socket } = this.#options;
+    const { engine, caretaker, member } = this.#parts;
+    const { isIdle, isClient } = this.#options;
     if (!isIdle) {
       await engine.start();
       caretaker.start();
       if (!isClient) await member?.start();
     }
-    if (!(socket ?? !isIdle)) return;
-    const isRequired = socket === true;
-    // Loaded when the last of the runs is under way again: they do not need it, and HTTP takes its time.
-    await turn(clock);
-    const { serveFleet } = await import('./admin/index.ts');
-    this.#server = await serveFleet({ fleet: this, dataDir, clock, resultBytesMax, isRequired });
+    const serving = await serve(this, this.#options, this.#parts);
+    this.#server = serving?.server;
+    this.#listening = serving?.at;
   }
 
   /** The directory may be another's in a moment. */
   protected closeServer(): void {
     this.#server?.close();
+  }
+
+  /** Where it answers HTTP besides its socket, if anywhere. */
+  get listening(): string | undefined {
+    return this.#listening;
   }
 
   get dataDir(): string {
@@ -93,6 +99,19 @@ export class Fleet implements AsyncDisposable {
   /** The shared tables; there are none where no store was given. */
   get store(): Store {
     return this.#member('the store').store;
+  }
+
+  /** The shared tables as those need them who serve people; undefined where there are none. */
+  get shared(): SharedPort | undefined {
+    const { member } = this.#parts;
+    const ended = (id: RunId, timeout: Duration) => this.taskById(id).result({ timeout });
+    const { enqueueByName, checkInput } = this;
+    const tasks = {
+      enqueueByName: enqueueByName.bind(this),
+      checkInput: checkInput.bind(this),
+      ended,
+    };
+    return member && sharedPortOf(member.store, tasks);
   }
 
   /** Gives a task to the fleet. Resolves once the store has it: from then on it is not lost. */
@@ -167,6 +186,11 @@ export class Fleet implements AsyncDisposable {
     return this.#parts.inspector.describe(id);
   }
 
+  /** Whether the newest version of a machine wants this input; throws a SchemaError where not. */
+  async checkInput(name: string, input: unknown): Promise<void> {
+    await parseInput(this.#parts.clock, this.#parts.registry.newest(name), input);
+  }
+
   /** The run's records after `afterSeq`, each verified against the one before it. */
   events(id: string, afterSeq = -1): StoredRecord[] {
     return this.#parts.inspector.events(id, afterSeq);
@@ -174,9 +198,7 @@ export class Fleet implements AsyncDisposable {
 
   /** What can be started here. */
   get machines(): MachineInfo[] {
-    return this.#parts.registry.all().map(({ name, version, fingerprint, chart }) => {
-      return { name, version, fingerprint, transitions: chart.transitions };
-    });
+    return this.#parts.registry.all().map(machineInfo);
   }
 
   get status(): FleetStatus {
@@ -245,13 +267,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   #registered(machine: Machine<never, unknown>): Plan {
-    const plan = planOf(machine);
-    if (!plan)
-      throw new RegistryError(`a machine must come from defineMachine, got ${show(machine)}`);
-    if (this.#parts.registry.find(plan.name, plan.version) === plan) return plan;
-    throw new RegistryError(`the machine ${routeOf(plan)} is not registered here`, {
-      hint: 'name it in createFleet({ machines: […] })',
-    });
+    return registeredPlan(this.#parts.registry, machine);
   }
 
   #task<O>(plan: Plan | undefined, id: RunId): Task<O> {
@@ -263,6 +279,8 @@ export class Fleet implements AsyncDisposable {
         awaitResult(clock, plan, id, (until) => tasks.ending(id, until), options) as Promise<O>,
       cancel: (reason = 'cancelled by request') => tasks.cancel(id, String(reason).slice(0, 1_000)),
       reschedule: (runAt) => tasks.reschedule(id, dueOf(runAt)),
+      pause: () => tasks.pause(id),
+      resume: () => tasks.resume(id),
     };
   }
 

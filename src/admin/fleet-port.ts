@@ -2,12 +2,15 @@
 import type { RunSummary } from '../engine/index.ts';
 import type { RunFilter, StoredRecord } from '../journal/index.ts';
 import type { Outcome, Transition } from '../machine/index.ts';
+import type { SharedPort } from './desk/shared.ts';
 
 export interface MachineInfo {
   readonly name: string;
   readonly version: number;
   readonly fingerprint: string;
   readonly transitions: readonly Transition[];
+  /** The JSON Schema of its input, where its schema can tell it. */
+  readonly input?: unknown;
 }
 
 export interface RunReader {
@@ -18,10 +21,14 @@ export interface RunReader {
 }
 
 export interface FleetPort extends RunReader {
+  /** The tables it shares with others; undefined where there are none. */
+  readonly shared?: SharedPort | undefined;
   readonly status: object;
   readonly machines: readonly MachineInfo[];
   /** Somebody wants this process to drain: it does so as its owner has said that it should. */
   requestDrain(): void;
+  /** Whether the newest version of the machine wants this input: throws where it does not. */
+  checkInput(name: string, input: unknown): Promise<void>;
   startByName(
     name: string,
     input: unknown,

@@ -1,9 +1,21 @@
-/** The process as others reach it: HTTP on a socket in the data directory. */
-export { SocketError } from './errors.ts';
+/** The process as others reach it. Light: what answers requests is loaded with the first of them. */
+export type { Desk } from './desk/desk.ts';
+export { Shared, type SharedPort } from './desk/shared.ts';
+export { addressDoor, type Door, socketDoor } from './door/door.ts';
+export { hashOfSecret, newSecret } from './door/tokens.ts';
+export { ListenError, OpenListenError, SocketError } from './errors.ts';
 export type { FleetPort, MachineInfo, RunReader } from './fleet-port.ts';
 export { HealthListenError, HealthServer } from './health.ts';
+export { LIMIT_MAX, refuseUnknown } from './limits.ts';
 export { isWanted, listRuns, WANTED } from './list-runs.ts';
 export { type Problem, RequestError } from './problem.ts';
-export { LIMIT_MAX, refuseUnknown } from './routes.ts';
-export { serveFleet } from './serve.ts';
-export { AdminServer, SOCKET_BYTES_MAX } from './server.ts';
+export {
+  aboutProcess,
+  bodyBytesMaxOf,
+  deskOf,
+  type ListenOptions,
+  listenOn,
+  serveFleet,
+} from './serve.ts';
+export { AdminServer } from './server.ts';
+export { SOCKET_BYTES_MAX } from './socket-file.ts';

@@ -15,10 +15,18 @@ export class RequestError extends FleetqError {
   readonly code: `FLEETQ_${string}`;
   readonly verdict = 'abort';
   readonly status: number;
-  constructor(status: number, code: `FLEETQ_${string}`, message: string, hint?: string) {
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(
+    status: number,
+    code: `FLEETQ_${string}`,
+    message: string,
+    hint?: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message, { hint });
     this.status = status;
     this.code = code;
+    this.headers = headers;
   }
 }
 
@@ -26,44 +34,62 @@ export const badRequest = (message: string, hint?: string) =>
   new RequestError(400, 'FLEETQ_BAD_REQUEST', message, hint);
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  FLEETQ_BAD_FILTER: 400,
   FLEETQ_RUN_NOT_FOUND: 404,
+  FLEETQ_TASK_NOT_FOUND: 404,
   FLEETQ_REGISTRY: 404,
   FLEETQ_SCHEMA: 422,
   FLEETQ_NOT_JSON: 422,
   FLEETQ_TOO_LARGE: 413,
   FLEETQ_KEY_CONFLICT: 409,
+  FLEETQ_NO_STORE: 409,
+  FLEETQ_FORK: 409,
+  FLEETQ_BAD_CURSOR: 400,
   FLEETQ_RUN_SET_ASIDE: 409,
   FLEETQ_RUN_DAMAGED: 409,
+  FLEETQ_BROKEN_HISTORY: 409,
+  FLEETQ_STORE_REFUSED: 422,
   FLEETQ_DRAINING: 503,
   FLEETQ_TOO_MANY_RUNS: 503,
   FLEETQ_JOURNAL_STALLED: 503,
+  FLEETQ_STORE_UNREACHABLE: 503,
+  FLEETQ_STORE_BUSY: 503,
+  FLEETQ_STORE_SCHEMA: 503,
 };
 
 const TITLE_OF_STATUS: Readonly<Record<number, string>> = {
   400: 'Bad request',
+  401: 'Not known',
+  403: 'Not allowed',
   404: 'Not found',
   405: 'Method not allowed',
+  406: 'Not acceptable',
+  408: 'Too slow',
   409: 'Conflict',
+  412: 'Changed meanwhile',
   413: 'Too large',
+  414: 'Address too long',
   415: 'Not JSON',
   422: 'Does not fit',
-  429: 'Too many followers',
+  429: 'Too many',
+  431: 'Headers too large',
   500: 'Internal error',
   503: 'Not now',
 };
 
 export function problemOf(thrown: unknown): Problem {
   const known = thrown instanceof FleetqError ? thrown : undefined;
-  const { message } = describeError(thrown);
   const status =
     thrown instanceof RequestError ? thrown.status : ((known && STATUS_OF_CODE[known.code]) ?? 500);
   const code = known?.code ?? 'FLEETQ_INTERNAL';
+  // What nobody has foreseen may say anything: the log has it, and the asker is told where to look.
+  const isForeseen = known !== undefined && known.code !== 'FLEETQ_ASSERTION';
   return {
     type: `urn:fleetq:problem:${code}`,
     title: TITLE_OF_STATUS[status] ?? 'Error',
     status,
-    detail: message,
+    detail: isForeseen ? describeError(thrown).message : 'a defect of this process',
     code,
-    hint: known?.hint,
+    hint: isForeseen ? known.hint : 'its log has what happened',
   };
 }

@@ -1,14 +1,21 @@
 /** What a request says, read with bounds: its query, and a body that is JSON and not too large. */
 import type { IncomingMessage } from 'node:http';
+import * as z from 'zod';
+import { nearest } from '../config/index.ts';
 import { type Json, show } from '../ground/index.ts';
 import { badRequest, RequestError } from './problem.ts';
+import { type JsonLimits, refuseWild } from './scan-json.ts';
+
+export interface BodyLimits extends JsonLimits {
+  readonly bytesMax: number;
+  /** Whether a body may come without saying what it is. */
+  readonly mayBeUntyped: boolean;
+}
 
 /** The body as JSON; refused before it is buffered where it says that it is too large. */
-export async function readJson(request: IncomingMessage, bytesMax: number): Promise<Json> {
-  const type = request.headers['content-type'] ?? 'application/json';
-  if (!/^application\/json\b/i.test(type)) {
-    throw new RequestError(415, 'FLEETQ_BAD_REQUEST', `the body must be JSON, got ${show(type)}`);
-  }
+export async function readJson(request: IncomingMessage, limits: BodyLimits): Promise<Json> {
+  const { bytesMax } = limits;
+  refuseType(request, limits);
   const tooLarge = () =>
     new RequestError(413, 'FLEETQ_TOO_LARGE', `the body is larger than ${bytesMax} bytes`);
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge();
@@ -20,7 +27,9 @@ export async function readJson(request: IncomingMessage, bytesMax: number): Prom
     if (bytes > bytesMax) throw tooLarge();
     chunks.push(chunk);
   }
-  const text = decode(Buffer.concat(chunks));
+  const whole = Buffer.concat(chunks);
+  refuseWild(whole, limits);
+  const text = decode(whole);
   if (text.trim() === '') return {};
   try {
     return JSON.parse(text) as Json;
@@ -29,6 +38,21 @@ export async function readJson(request: IncomingMessage, bytesMax: number): Prom
   }
 }
 
+/** Forms of other sites can send any body but one that says it is JSON. */
+function refuseType({ headers }: IncomingMessage, { mayBeUntyped }: BodyLimits): void {
+  const hasBody = headers['transfer-encoding'] !== undefined || headers['content-length'] !== '0';
+  const isSilent = headers['content-length'] === undefined && !headers['transfer-encoding'];
+  const type = headers['content-type'] ?? (mayBeUntyped || isSilent || !hasBody ? JSON_TYPE : '');
+  if (/^application\/json *(;|$)/i.test(type)) return;
+  throw new RequestError(
+    415,
+    'FLEETQ_BAD_REQUEST',
+    `the body must be JSON, got ${show(type)}`,
+    'send content-type: application/json',
+  );
+}
+
+const JSON_TYPE = 'application/json';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Bytes that are no text must not be journaled as other bytes than were sent. */
@@ -40,38 +64,42 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** The body as an object with no other fields than `names`. */
-export function fieldsOf(body: Json, names: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw badRequest(`the body must be an object, got ${show(body)}`);
+/** What is in the address behind the question mark; a name that is there twice is refused. */
+export function queryOf(url: string): Record<string, string> {
+  const cut = url.indexOf('?');
+  const query: Record<string, string> = Object.create(null);
+  if (cut < 0) return query;
+  for (const [name, value] of new URLSearchParams(url.slice(cut + 1))) {
+    if (name in query) throw badRequest(`the query has ${show(name)} twice`);
+    query[name] = value;
   }
-  const unknown = Object.keys(body).find((name) => !names.includes(name));
+  return query;
+}
+
+/** `given` as `shape` wants it; what is unknown or wrong is told by its name. */
+export function fitted<S extends z.ZodRawShape>(
+  given: unknown,
+  shape: S,
+  what: 'the query' | 'the body',
+): z.infer<z.ZodObject<S>> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw badRequest(`${what} must be an object, got ${show(given)}`);
+  }
+  const names = Object.keys(shape);
+  const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown !== undefined) {
+    const near = nearest(unknown, names);
+    const known = names.length === 0 ? 'it takes none' : `known: ${names.join(', ')}`;
+    const kind = what === 'the query' ? 'parameter' : 'field';
     throw badRequest(
-      `the body has an unknown field ${show(unknown)}`,
-      `known: ${names.join(', ')}`,
+      `${what} has an unknown ${kind} ${show(unknown)}`,
+      near === undefined ? known : `did you mean ${near}? ${known}`,
     );
   }
-  return body as Record<string, unknown>;
-}
-
-export function textOf(value: unknown, name: string): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string' && value !== '') return value;
-  throw badRequest(`${name} must be text, got ${show(value)}`);
-}
-
-/** A whole number in the query, within bounds; `otherwise` where it is not there. */
-export function countOf(
-  query: URLSearchParams,
-  name: string,
-  bounds: { readonly min: number; readonly max: number; readonly otherwise: number },
-): number {
-  const text = query.get(name);
-  if (text === null) return bounds.otherwise;
-  const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= bounds.min && value <= bounds.max) return value;
-  throw badRequest(
-    `${name} must be a whole number from ${bounds.min} to ${bounds.max}, got ${show(text)}`,
-  );
+  const parsed = z.object(shape).safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  const got = show(issue?.path.reduce<unknown>((at, key) => Object(at)[key], given));
+  throw badRequest(`${path} in ${what} does not fit: ${issue?.message}; got ${got}`);
 }

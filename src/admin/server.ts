@@ -1,70 +1,63 @@
 /**
- * The process as others reach it: HTTP on a socket file in the data directory, which only its owner
- * can open. Whatever is asked, the answer is JSON, and a mistake of the asker is a 4xx.
+ * The process as others reach it: HTTP on a socket file in the data directory, which only its owner can
+ * open, and on an address where one is wanted. Whatever is asked, the answer is JSON, and a mistake of
+ * the asker is a 4xx. What answers is loaded when the first request comes: runs do not need it.
  */
-import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type Clock, show } from '../ground/index.ts';
+import type { AddressInfo } from 'node:net';
+import { describeError } from '../ground/index.ts';
+import { tell } from '../telemetry/events.ts';
 import { Connections } from './connections.ts';
-import { SocketError } from './errors.ts';
-import type { FleetPort } from './fleet-port.ts';
-import { Followers } from './follow.ts';
-import { problemOf, RequestError } from './problem.ts';
-import { type Resources, ROUTES } from './routes.ts';
+import type { Desk } from './desk/desk.ts';
+import type { Door } from './door/door.ts';
+import { ListenError } from './errors.ts';
+import { listenOnFile } from './socket-file.ts';
 
-export interface AdminOptions {
-  readonly fleet: FleetPort;
-  readonly clock: Clock;
-  readonly bodyBytesMax: number;
-  readonly about: object;
-}
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What the kernel has room for, less the byte that ends it. */
-export const SOCKET_BYTES_MAX = process.platform === 'linux' ? 107 : 103;
 const CONNECTIONS_MAX = 256;
 const STOP_GRACE_MS = 500;
+const HEADER_BYTES_MAX = 16_384;
+const REQUEST_MS_MAX = 30_000;
+const HEADERS_MS_MAX = 10_000;
+const KEEP_ALIVE_MS = 30_000;
 
 export class AdminServer {
-  readonly #server: Server;
-  readonly #resources: Resources;
-  readonly #clock: Clock;
+  readonly #desk: Desk;
+  readonly #servers: Server[] = [];
+  readonly #doors = new WeakMap<IncomingMessage, Door>();
+  #app: Promise<Handle> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor({ fleet, clock, bodyBytesMax, about }: AdminOptions) {
-    this.#clock = clock;
-    this.#resources = { fleet, bodyBytesMax, about, followers: new Followers(fleet, clock) };
-    this.#server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
-    this.#server.maxConnections = CONNECTIONS_MAX;
-    const connections = new Connections();
-    this.#server.on('request', (request, response) => {
-      connections.occupy(request.socket, response);
-      answer(this.#resources, request, response).catch((error) => fail(response, error));
-    });
-    this.#server.on('connection', (socket) => {
-      // Who looks must not keep a program up that has nothing else to do.
-      socket.unref();
-      connections.add(socket);
-    });
-    this.#server.on('clientError', (_, socket) => {
-      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
-    });
+  constructor(desk: Desk) {
+    this.#desk = desk;
   }
 
   /**
-   * Answers on `path` from now on, for as long as the process has other things to do. Only whoever
-   * holds the data directory may call this.
+   * Answers on the file `path` from now on, for as long as the process has other things to do. Only
+   * whoever holds the data directory may call this.
    */
-  async start(path: string): Promise<void> {
-    refuseLong(path);
-    removeStale(path);
+  async start(path: string, door: Door): Promise<void> {
+    await listenOnFile(this.#server(door), path);
+  }
+
+  /** Answers on an address; tells where, since port 0 means any. */
+  async listen(host: string, port: number, door: Door): Promise<string> {
+    const server = this.#server(door);
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (cause) =>
-        reject(new SocketError(`cannot listen on ${path}: ${cause.message}`, { cause })),
+      server.once('error', (cause) =>
+        reject(
+          new ListenError(`cannot answer on ${host}:${port}: ${cause.message}`, {
+            cause,
+            hint: 'choose another address with --listen or FLEETQ_LISTEN',
+          }),
+        ),
       );
-      this.#server.listen(path, resolve);
+      server.listen({ port, ...(host === '' ? {} : { host }) }, resolve);
     });
-    this.#server.unref();
-    chmodSync(path, 0o600);
+    server.unref();
+    const at = server.address() as AddressInfo;
+    return at.family === 'IPv6' ? `[${at.address}]:${at.port}` : `${at.address}:${at.port}`;
   }
 
   /**
@@ -72,103 +65,84 @@ export class AdminServer {
    * still held: later the socket in it may be that of the next process.
    */
   close(): Promise<void> {
-    this.#closed ??= new Promise((resolve) => {
-      this.#resources.followers.stop();
-      this.#server.close(() => resolve());
-      this.#server.closeIdleConnections();
-    });
+    this.#closed ??= this.#close();
     return this.#closed;
   }
 
   /** Closes, and gives requests in hand a moment. */
   async stop(): Promise<void> {
     const closed = this.close();
-    const cancel = this.#clock.after(STOP_GRACE_MS, () => this.#server.closeAllConnections());
+    const cancel = this.#desk.clock.after(STOP_GRACE_MS, () => {
+      for (const server of this.#servers) server.closeAllConnections();
+    });
     await closed;
     cancel();
+    await this.#desk.shared?.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#desk.followers?.stop();
+    await Promise.all(
+      this.#servers.map(
+        (server) =>
+          new Promise<void>((resolve) => {
+            server.close(() => resolve());
+            server.closeIdleConnections();
+          }),
+      ),
+    );
+  }
+
+  #server(door: Door): Server {
+    const server = createServer({
+      requestTimeout: REQUEST_MS_MAX,
+      headersTimeout: HEADERS_MS_MAX,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      connectionsCheckingInterval: 5_000,
+    });
+    this.#servers.push(server);
+    server.maxConnections = CONNECTIONS_MAX;
+    const connections = new Connections();
+    server.on('request', (request, response) => {
+      connections.occupy(request.socket, response, request);
+      this.#doors.set(request, door);
+      this.#handle(request, response);
+    });
+    server.on('connection', (socket) => {
+      // Who looks must not keep a program up that has nothing else to do.
+      socket.unref();
+      connections.add(socket);
+    });
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      const status = STATUS_OF_CLIENT_ERROR[error.code ?? ''] ?? '400 Bad Request';
+      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
+    });
+    return server;
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void {
+    this.#app ??= this.#load();
+    this.#app.then(
+      (handle) => handle(request, response),
+      (error) => {
+        tell('admin.failed', () => ({
+          method: request.method ?? '',
+          route: undefined,
+          error: describeError(error),
+        }));
+        response.writeHead(500, { connection: 'close' }).end();
+      },
+    );
+  }
+
+  async #load(): Promise<Handle> {
+    const { openApp } = await import('./open-app.ts');
+    return openApp({ desk: this.#desk, doorOf: (request) => this.#doors.get(request)! });
   }
 }
 
-function refuseLong(path: string): void {
-  if (Buffer.byteLength(path) <= SOCKET_BYTES_MAX) return;
-  throw new SocketError(
-    `the path of the socket is ${Buffer.byteLength(path)} bytes long, ` +
-      `and the system allows ${SOCKET_BYTES_MAX}: ${path}`,
-    { hint: 'choose a data directory with a shorter path, with --data-dir or FLEETQ_DATA_DIR' },
-  );
-}
-
-/** Whoever holds the directory knows that a socket found there belongs to nobody any more. */
-function removeStale(path: string): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found) return;
-  if (!found.isSocket()) {
-    throw new SocketError(`${path} is there and is not a socket`, { hint: 'move it away' });
-  }
-  unlinkSync(path);
-}
-
-const ID_PATH = /^(\/api\/v1\/runs\/)([^/]+)(\/[a-z]+)?$/;
-
-async function answer(
-  resources: Resources,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { pathname, searchParams } = urlOf(request);
-  const match = ID_PATH.exec(pathname);
-  const pattern = match ? `${match[1]}:id${match[3] ?? ''}` : pathname;
-  const route = `${request.method} ${pattern}`;
-  const act = Object.hasOwn(ROUTES, route) ? ROUTES[route] : undefined;
-  if (!act) throw unknownRoute(request, pattern);
-  const id = decoded(match?.[2] ?? '');
-  const answered = await act({ request, response, query: searchParams, id }, resources);
-  if (answered) send(response, answered.status, 'application/json', answered.body);
-}
-
-function urlOf(request: IncomingMessage): URL {
-  try {
-    return new URL(request.url ?? '/', 'http://fleetq');
-  } catch {
-    throw new RequestError(400, 'FLEETQ_BAD_REQUEST', `${show(request.url)} is not a path`);
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function unknownRoute(request: IncomingMessage, pattern: string): RequestError {
-  const methods = ['GET', 'POST'].filter((method) => Object.hasOwn(ROUTES, `${method} ${pattern}`));
-  return methods.length > 0
-    ? new RequestError(
-        405,
-        'FLEETQ_BAD_METHOD',
-        `${request.method} is not possible here`,
-        `use ${methods.join(' or ')}`,
-      )
-    : new RequestError(
-        404,
-        'FLEETQ_NO_SUCH_PATH',
-        `there is nothing at ${show(request.url?.split('?')[0])}`,
-        `there are: ${Object.keys(ROUTES).join(', ')}`,
-      );
-}
-
-function fail(response: ServerResponse, error: unknown): void {
-  const problem = problemOf(error);
-  if (response.headersSent) return void response.end();
-  // What is left of a body that was refused is not read: the connection ends with the answer.
-  if (!response.req.complete) response.setHeader('connection', 'close');
-  send(response, problem.status, 'application/problem+json', problem);
-}
-
-function send(response: ServerResponse, status: number, type: string, body: unknown): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
-  response.end(text);
-}
+const STATUS_OF_CLIENT_ERROR: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};

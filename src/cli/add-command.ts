@@ -20,6 +20,10 @@ const SETTINGS: Partial<Record<SettingName, readonly [value: string, about: stri
   changedMachines: ['<what>', 'refuse, or warn where a machine changed under its version'],
   claimMode: ['<mode>', 'skip-locked, or cas where that cannot be trusted'],
   healthListen: ['<host:port>', 'where /livez, /readyz and /metrics are answered'],
+  listen: [
+    '<host:port>',
+    'where people and programs are answered; others than loopback want tokens',
+  ],
   logLevel: ['<level>', 'debug, info, warn, error or silent'],
   handover: ['<duration>', 'take over from the process that holds the directory; wait so long'],
   drainBudget: ['<duration>', "how long phases may take to finish at the end, such as '25s'"],

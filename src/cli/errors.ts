@@ -45,3 +45,9 @@ export class RemoteError extends FleetqError {
     this.code = problem.code as `FLEETQ_${string}`;
   }
 }
+
+/** A task that has not failed, or that somebody has put away. */
+export class NoDeadLetterError extends FleetqError {
+  readonly code = 'FLEETQ_NO_DEAD_LETTER';
+  readonly verdict = 'abort';
+}

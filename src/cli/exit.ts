@@ -38,6 +38,7 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   FLEETQ_POD_TIMES: Exit.usage,
   FLEETQ_MACHINE_CHANGED: Exit.usage,
   FLEETQ_STORE_OPTIONS: Exit.usage,
+  FLEETQ_FORK: Exit.usage,
   FLEETQ_NO_STORE: Exit.usage,
   FLEETQ_TASK_NOT_FOUND: Exit.nothingFound,
   FLEETQ_POD_NOT_FOUND: Exit.nothingFound,

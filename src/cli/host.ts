@@ -1,5 +1,6 @@
 /** A fleet that this process holds, with the settings of the command line. */
-import { type Config, codecOf } from '../config/index.ts';
+import type { ListenOptions } from '../admin/index.ts';
+import { type Config, codecOf, grantsOf } from '../config/index.ts';
 import type { Machine } from '../machine/index.ts';
 import { createFleet, type Fleet } from '../main.ts';
 import { DETAIL_VARIABLE, OTEL_VARIABLE, type Tracing, tracingOf } from '../telemetry/tracing.ts';
@@ -11,6 +12,8 @@ export interface HostOptions {
   readonly hasStore?: boolean;
   /** The files that export the machines: suspects get a process of their own by them. */
   readonly modules?: readonly string[];
+  /** Answers on the address that is configured, besides its socket. */
+  readonly listens?: boolean;
   /** Takes over from whoever holds the data directory, where `handover` is set. */
   readonly takesOver?: boolean;
 }
@@ -18,9 +21,15 @@ export interface HostOptions {
 export async function openFleet(
   config: Config,
   machines: readonly Machine[],
-  { isIdle = false, hasStore = false, takesOver = false, modules }: HostOptions = {},
+  {
+    isIdle = false,
+    hasStore = false,
+    takesOver = false,
+    listens = false,
+    modules,
+  }: HostOptions = {},
 ): Promise<Fleet> {
-  const { dataDir, slots, retention, resultBytesMax, activeRunsMax } = config;
+  const { dataDir, slots, retention, resultBytesMax, activeRunsMax, redact } = config;
   return createFleet({
     machines,
     dataDir,
@@ -34,6 +43,8 @@ export async function openFleet(
     socket: !isIdle,
     tracing: (await tracingBy(config)) ?? false,
     ...(hasStore && config.store !== undefined ? storeOf(config) : {}),
+    redact,
+    listen: listens ? listenOf(config) : undefined,
     handover: takesOver ? config.handover : undefined,
     modules,
   });
@@ -43,6 +54,14 @@ export async function openFleet(
 export function tracingBy({ otel, telemetryDetail }: Config): Promise<Tracing | undefined> {
   const said = { [OTEL_VARIABLE]: otel, [DETAIL_VARIABLE]: telemetryDetail };
   return tracingOf({ ...process.env, ...said });
+}
+
+/** Undefined where no address is configured. */
+export function listenOf(config: Config): ListenOptions | undefined {
+  const { listen: address, tokens, hosts, sessionSecret } = config;
+  if (address === undefined) return undefined;
+  const names = hosts?.split(',');
+  return { address, grants: grantsOf(tokens), hosts: names, sessionSecret };
 }
 
 function storeOf(config: Config) {

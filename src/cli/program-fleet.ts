@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { SettingName } from '../config/index.ts';
 import { type Add, STORE_SETTINGS } from './add-command.ts';
+import { addActs, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
   ...(['dataDir', 'store', 'machines', 'slots', 'podName', 'heartbeat', 'silence'] as const),
@@ -12,6 +13,7 @@ const WORKER_SETTINGS: readonly SettingName[] = [
     'claimMode',
     'changedMachines',
     'healthListen',
+    'listen',
     'drainBudget',
     'handover',
     'logLevel',
@@ -31,6 +33,7 @@ export function addFleet(program: Command, add: Add): void {
     )
     .addHelpText('after', WORKER_HELP);
   addTasks(add);
+  addActs(add);
   addPods(add);
   addPlan(add);
   addDrain(add);
@@ -67,7 +70,11 @@ function addTasks(add: Add): void {
     'Change when a task is due that nobody holds.',
     async () => (await import('./fleet/reschedule.ts')).reschedule,
     STORE_SETTINGS,
-  ).option('--run-at <when>', "after a duration such as '10m', or at a time with its zone");
+  )
+    .option('--run-at <when>', "after a duration such as '10m', or at a time with its zone")
+    .option(...DRY_RUN)
+    .option(...IF_REVISION)
+    .option(...REQUEST_ID);
 }
 
 function addPods(add: Add): void {
@@ -153,7 +160,9 @@ function addDeadLetters(program: Command, add: Add): void {
     .option('--machine <name>', 'all dead letters of this machine')
     .option('--fresh', 'from its beginning, with new idempotency keys')
     .option('--generation <number>', 'only if it is still at this one')
-    .option('--dry-run', 'only say what would be done')
+    .option(...DRY_RUN)
+    .option(...IF_REVISION)
+    .option(...REQUEST_ID)
     .addHelpText('after', REDRIVE_HELP);
   add(
     'discard <task>',
@@ -163,7 +172,9 @@ function addDeadLetters(program: Command, add: Add): void {
     letters,
   )
     .option('--generation <number>', 'only if it is still at this one')
-    .option('--dry-run', 'only say what would be done');
+    .option(...DRY_RUN)
+    .option(...IF_REVISION)
+    .option(...REQUEST_ID);
 }
 
 function addMigrate(program: Command, add: Add): void {

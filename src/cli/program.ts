@@ -6,6 +6,8 @@ import { Command } from 'commander';
 import { type SettingName, version } from '../config/index.ts';
 import { type Add, addingTo, STORE_SETTINGS } from './add-command.ts';
 import { EXIT_HELP, type ExitCode } from './exit.ts';
+import { DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
+import { addAdmin } from './program-admin.ts';
 import { addFleet } from './program-fleet.ts';
 
 export function buildProgram(exit: (code: ExitCode) => void): Command {
@@ -77,9 +79,14 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     ['dataDir', 'machines', ...STORE_SETTINGS],
   )
     .option('--reason <text>', 'why, for whoever looks at it later')
+    .option(...DRY_RUN)
+    .option(...IF_REVISION)
+    .option(...REQUEST_ID)
     .option('--local', LOCAL);
 
   addFleet(program, add);
+
+  addAdmin(program, add);
 
   addJournal(program, add);
   addCodec(program, add);

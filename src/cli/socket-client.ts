@@ -50,33 +50,36 @@ export class SocketClient {
     return this.#ask('POST', '/drain', {});
   }
   async machines(): Promise<MachineInfo[]> {
-    return (await this.#get<{ machines: MachineInfo[] }>('/machines')).machines;
+    const { machines } = await this.#get<{ machines: MachineInfo[] }>('/machines?source=journal');
+    return machines;
   }
   async runs(query: Query): Promise<RunSummary[]> {
     const text = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
     );
-    return (await this.#get<{ runs: RunSummary[] }>(`/runs?${text.join('&')}`)).runs;
+    return (
+      await this.#get<{ runs: RunSummary[] }>(`/runs?${['source=journal', ...text].join('&')}`)
+    ).runs;
   }
   run(id: string): Promise<RunSummary> {
-    return this.#get(`/runs/${encodeURIComponent(id)}`);
+    return this.#get(`/runs/${encodeURIComponent(id)}?source=journal`);
   }
   start(machine: string, input: unknown, key?: string | undefined): Promise<RunSummary> {
-    return this.#ask('POST', '/runs', { machine, input, key });
+    return this.#ask('POST', '/runs?source=journal', { machine, input, key });
   }
   cancel(id: string, reason?: string | undefined): Promise<CancelAnswer> {
-    return this.#ask('POST', `/runs/${encodeURIComponent(id)}/cancel`, { reason });
+    return this.#ask('POST', `/runs/${encodeURIComponent(id)}/cancel?source=journal`, { reason });
   }
   /** The run as it is once it has ended, or as it is after `waitMs`. */
   ended(id: string, waitMs: number): Promise<RunSummary> {
-    const path = `/runs/${encodeURIComponent(id)}/result?waitMs=${Math.ceil(waitMs)}`;
+    const path = `/runs/${encodeURIComponent(id)}/result?source=journal&waitMs=${Math.ceil(waitMs)}`;
     return this.#ask('GET', path, undefined, waitMs + READ_TIMEOUT_MS);
   }
   async events(id: string, after = -1): Promise<StoredRecord[]> {
     const found: StoredRecord[] = [];
     let [from, hasMore] = [after, true];
     while (hasMore) {
-      const path = `/runs/${encodeURIComponent(id)}/events?after=${from}`;
+      const path = `/runs/${encodeURIComponent(id)}/events?source=journal&after=${from}`;
       const page = await this.#get<{ events: StoredRecord[]; hasMore: boolean }>(path);
       found.push(...page.events);
       from = page.events.at(-1)?.seq ?? from;
@@ -87,7 +90,7 @@ export class SocketClient {
 
   /** Records after `after` as they are written; ends with the run, or when the process goes away. */
   async *follow(id: string, after = -1): AsyncGenerator<StoredRecord> {
-    const path = `/runs/${encodeURIComponent(id)}/events?after=${after}`;
+    const path = `/runs/${encodeURIComponent(id)}/events?source=journal&after=${after}`;
     const answer = await this.#open('GET', path, undefined, { accept: 'text/event-stream' }, 0);
     if (answer.statusCode !== 200) await refuse(answer);
     const lines = createInterface({ input: answer })[Symbol.asyncIterator]();

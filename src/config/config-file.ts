@@ -1,10 +1,9 @@
 /** fleetq.config.{ts,js,json}: the settings of a project, beside its package.json. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { describeError, show } from '../ground/index.ts';
+import { describeError, nearest, show } from '../ground/index.ts';
 import { ConfigError, LoadError } from './errors.ts';
 import { loadModule } from './load-module.ts';
-import { nearest } from './nearest.ts';
 import { SETTING_NAMES, type SettingName } from './settings.ts';
 
 const FILE_NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map((kind) => `fleetq.config.${kind}`);

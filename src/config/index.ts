@@ -1,9 +1,10 @@
 /** Flags, environment, file and defaults → one frozen Config, parsed once. */
 export { codecKeyIds, codecKeysIn, codecKeysText, codecOf } from './codec.ts';
+
+export { nearest } from '../ground/index.ts';
 export { DEFAULTS } from './defaults.ts';
 export { ConfigError, LoadError } from './errors.ts';
 export { loadModule, MODULE_EXTENSIONS } from './load-module.ts';
-export { nearest } from './nearest.ts';
 export { countOption, durationOption, KEY_LENGTH_MAX, keyOption } from './options.ts';
 export { type Config, type Flags, readConfig } from './read-config.ts';
 export {
@@ -23,4 +24,5 @@ export {
   type TelemetryDetail,
   variableOf,
 } from './settings.ts';
+export { type Grant, grantsOf, ROLES, type Role, showGrant } from './tokens.ts';
 export { version } from './version.ts';

@@ -10,6 +10,7 @@ import {
 import { readCodecKeys } from './codec.ts';
 import { DEFAULTS } from './defaults.ts';
 import { ConfigError } from './errors.ts';
+import { readTokens } from './tokens.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -60,6 +61,14 @@ export interface Settings {
   readonly changedMachines: (typeof CHANGED_MACHINES)[number] | undefined;
   /** Where probes and metrics are answered; undefined: nowhere. */
   readonly healthListen: string | undefined;
+  /** Where people and programs are answered; undefined: on the socket alone. */
+  readonly listen: string | undefined;
+  /** Who may come in there: name:role:hash, with commas between them. */
+  readonly tokens: string | undefined;
+  /** Names under which browsers may call this process, besides loopback ones. */
+  readonly hosts: string | undefined;
+  /** Signs the cookies of browsers; random for each process where nothing is said. */
+  readonly sessionSecret: string | undefined;
   /** Whether runs are traced; where nothing is said the standard variables decide. */
   readonly otel: (typeof SWITCHES)[number] | undefined;
   readonly logLevel: LogLevel;
@@ -103,6 +112,10 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     claimMode: { default: undefined, read: oneOf(CLAIM_MODES) },
     changedMachines: { default: undefined, read: oneOf(CHANGED_MACHINES) },
     healthListen: { default: undefined, read: address },
+    listen: { default: undefined, read: address },
+    tokens: { default: undefined, read: readTokens },
+    hosts: { default: undefined, read: hostNames },
+    sessionSecret: { default: undefined, read: secret },
     otel: { default: undefined, read: oneOf(SWITCHES) },
     logLevel: { default: DEFAULTS.logLevel, read: oneOf(LOG_LEVELS) },
     logFormat: { default: DEFAULTS.logFormat, read: oneOf(LOG_FORMATS) },
@@ -215,6 +228,24 @@ function redactions(value: unknown, where: string): readonly string[] {
     if (wanted !== undefined) throw unfit(where, wanted, name);
   }
   return names;
+}
+
+/** 'fleet.example,fleet.internal', or a list of them. */
+function hostNames(value: unknown, where: string): string {
+  const names = (Array.isArray(value) ? value : String(value).split(',')).map((name) =>
+    String(name).trim().toLowerCase(),
+  );
+  const isFit = names.length > 0 && names.every((name) => /^[a-z0-9._-]{1,253}$/.test(name));
+  if (isFit) return names.join(',');
+  throw unfit(where, "names of hosts without ports, such as 'fleet.example'", value);
+}
+
+const SECRET_LENGTH_MIN = 32;
+
+/** What is wrong with it is told without what it is. */
+function secret(value: unknown, where: string): string {
+  if (typeof value === 'string' && value.length >= SECRET_LENGTH_MIN) return value;
+  throw new ConfigError(`${where} must be a text of ${SECRET_LENGTH_MIN} characters or more`);
 }
 
 const PORT_MAX = 65_535;

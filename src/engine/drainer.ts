@@ -1,6 +1,7 @@
 /**
  * Brings a process to rest: no phase begins any more, those in hand get the budget to finish, near its
  * end they are told to, and runs that are held for a store and stand between two phases are given back.
+ * One of these may be sent away by itself, too, while the others go on.
  */
 import { atMost, type Clock } from '../ground/index.ts';
 import { tell } from '../telemetry/events.ts';
@@ -64,9 +65,16 @@ export class Drainer {
     return { unfinished: runs.live.size, interrupted: admission.slots.busy };
   }
 
-  /** The run is in no slot any more: in a drain it is given back at once. */
+  /** A run that is held is given back at its next boundary; the others go on. */
+  sendAway(run: LiveRun): void {
+    run.isLeaving = true;
+    this.left(run);
+  }
+
+  /** The run is in no slot any more: in a drain, or where it was sent away, it is given back at once. */
   left(run: LiveRun): void {
-    if (!this.#isResting || this.#ports.runs.isClosed || run.slot !== undefined) return;
+    if (!this.#isResting && !run.isLeaving) return;
+    if (this.#ports.runs.isClosed || run.slot !== undefined) return;
     this.#giveBack(run);
   }
 
@@ -75,6 +83,8 @@ export class Drainer {
     if (!run.tie || run.isAppending || !isOurs(run)) return;
     if (run.slot !== undefined) return this.#leaveBehind(run);
     runs.leave(run);
+    // It may still stand in a queue, or wait in place: nobody goes on with it from there.
+    if (run.isLeaving) run.isLost = true;
     const now = clock.now();
     if (!mustWait(run, now)) return run.tie.released();
     const wakeAt = wakeAtOf(run)!;

@@ -23,7 +23,7 @@ import { Holder } from './holder.ts';
 import { interruptionOf } from './interruption.ts';
 import { closeJournal } from './last-words.ts';
 import { tellLeft, tellResumed } from './left-behind.ts';
-import { isOurs, type LiveRun, mustWait, ofRun, parkMsOf, wakeAtOf } from './live-run.ts';
+import { isOurs, type LiveRun, mayBegin, mustWait, ofRun, parkMsOf, wakeAtOf } from './live-run.ts';
 import type { DrainReport, EngineOptions, Load } from './options.ts';
 import { perform } from './perform.ts';
 import type { PerformPorts } from './phase-call.ts';
@@ -93,6 +93,7 @@ export class Engine {
       ...options,
       runs,
       recorder,
+      sendAway: (run) => this.#drainer.sendAway(run),
       goOn: async (run, waitMs) => this.#goOn(run, waitMs),
       countInterruption: (run) => this.#countInterruption(run),
       onFailed: (run, error) => this.#stopDriving(run, error),
@@ -106,8 +107,7 @@ export class Engine {
     for (const alarm of alarms) tell('journal.alarm', () => alarm);
     this.#runs.seenAt = tellLeft(this.#journal);
     try {
-      // The first of many go on while the last of them are still being read; but few, for whatever
-      // these write keeps the others from being taken up.
+      // The first go on while the last are still being read; few, for what they write holds those up.
       this.#admission.limitTo(FIRST_COUNT);
       await resumeAll(this.#journal, this.#options.registry, this.#clock, (found) => {
         this.#takeUp(found);
@@ -155,7 +155,7 @@ export class Engine {
   /** Never rejects: a promise of its own for that would weigh on every run in a phase. */
   async #drive(run: LiveRun): Promise<void> {
     try {
-      while (!this.#runs.isDraining && isOurs(run) && !mustWait(run, this.#clock.now())) {
+      while (!this.#runs.isDraining && mayBegin(run, this.#clock.now())) {
         if (run.tie && !run.tie.isCurrent()) {
           // Nobody may count on this process any more: it begins nothing until they do.
           if (!(await run.tie.whenCurrent())) break;
@@ -182,7 +182,7 @@ export class Engine {
       const isBetween = !isFinal(run.state.at) && run.state.dueAt === undefined;
       if (isBetween && !this.#runs.isClosed) this.#journal.vacate([run.slot!]);
       this.#admission.leave(run);
-      if (this.#runs.isDraining) this.#drainer.left(run);
+      if (this.#runs.isDraining || run.isLeaving) this.#drainer.left(run);
       else if (!this.#runs.setAside.has(run.id)) await this.#goOn(run);
     } catch (error) {
       this.#stopDriving(run, error);
@@ -191,8 +191,8 @@ export class Engine {
 
   /** What comes next for a run that is not being executed: its end, its turn, or its time. */
   #goOn(run: LiveRun, waitMs?: number): void | Promise<void> {
-    if (run.isLost) return;
-    if (run.cancelReason !== undefined) return this.#canceller.carryOut(run);
+    if (run.cancelReason !== undefined && !run.isLost) return this.#canceller.carryOut(run);
+    if (run.isLost || run.isLeaving) return this.#drainer.left(run);
     if (!isFinal(run.state.at)) this.#wait(run, waitMs);
   }
 

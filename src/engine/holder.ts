@@ -31,6 +31,8 @@ export interface HolderPorts extends HeirPorts {
   readonly recorder: Recorder;
   /** The run stands between two phases: its turn, its wait or its end comes next. */
   readonly goOn: (run: LiveRun, waitMs?: number) => Promise<void>;
+  /** The run is to be given back at its next boundary. */
+  readonly sendAway: (run: LiveRun) => void;
   readonly countInterruption: (run: LiveRun) => Promise<void>;
   readonly onFailed: (run: LiveRun, error: unknown) => void;
 }
@@ -246,6 +248,14 @@ export class Holder {
     if (run.call) runs.wasOpen.set(id, run.seq);
     run.call?.giveUp({ why: 'lost', reason });
     runs.lose(run, reason);
+  }
+
+  /** Whoever gave it wants it back at the next boundary. False where it is not here, or is on its way. */
+  sendAway(id: RunId): boolean {
+    const run = this.#ports.runs.live.get(id);
+    if (!run?.tie || run.isLeaving || run.isLost) return false;
+    this.#ports.sendAway(run);
+    return true;
   }
 
   /** The store has them, or somebody else: nothing of them is needed here. */

@@ -17,6 +17,7 @@ export {
   TooManyRunsError,
   WaitTimeoutError,
 } from './errors.ts';
+export { factsOfRun } from './facts.ts';
 export { type Fate, fateOf, forecastBeginning, type HeirPorts } from './heir.ts';
 export { Holder } from './holder.ts';
 export { type InHand, Inspector } from './inspector.ts';

@@ -26,6 +26,8 @@ export class LiveRun {
   shadow: Shadow | undefined = undefined;
   /** It is another's by now: nothing it comes to counts. */
   isLost = false;
+  /** Whoever gave it wants it back: no phase of it begins here any more. */
+  isLeaving = false;
   state: RunState;
   /** When its time is up by the monotonic clock, where a store has said so. */
   deadlineMs: number | undefined = undefined;
@@ -195,6 +197,11 @@ export function parkMsOf({ state: { dueAt = 0, deadlineAt } }: LiveRun, afterMs:
 export function restOf(waitMs: number | undefined, run: LiveRun, clock: Clock): number | undefined {
   const leftMs = (run.deadlineMs ?? Number.POSITIVE_INFINITY) - clock.monotonicMs();
   return waitMs !== undefined && leftMs > CLOCK_OFF_MS_MAX ? 0 : waitMs;
+}
+
+/** Whether the run's own loop may begin a phase of it. */
+export function mayBegin(run: LiveRun, now: number): boolean {
+  return isOurs(run) && !run.isLeaving && !mustWait(run, now);
 }
 
 /** Whether it is still too early to go on with the run. */

@@ -80,6 +80,12 @@ export class TaskNotFoundError extends FleetqError {
   }
 }
 
+/** A run cannot begin where it was told to: the other one has never been there. */
+export class ForkError extends FleetqError {
+  readonly code = 'FLEETQ_FORK';
+  readonly verdict = 'abort';
+}
+
 /** The thread of the heart came to nothing before it could beat. */
 export class HeartFailedError extends FleetqError {
   readonly code = 'FLEETQ_HEART_FAILED';

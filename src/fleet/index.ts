@@ -12,6 +12,7 @@ export {
   BadTaskError,
   BrokenHistoryError,
   ClaimLostError,
+  ForkError,
   NoStoreError,
   TaskKeyConflictError,
   TaskNotFoundError,
@@ -23,6 +24,7 @@ export {
   forecastRun,
   forecastTask,
 } from './forecast.ts';
+export { type ForkOptions, type ForkSource, forkOf, inputOf, prefixTo } from './fork.ts';
 export { inlineHeart, type MakeHeart } from './heart.ts';
 export { rowsOf, segmentOf } from './history.ts';
 export type { Life } from './life.ts';
@@ -38,6 +40,6 @@ export { Pod, type PodEvents, type PodStatus } from './pod.ts';
 export { outageOf, type Recovery, recoveryOf } from './recovery.ts';
 export { SpareThread } from './spare-thread.ts';
 export type { SuspectProcess } from './suspects.ts';
-export type { TaskOptions } from './tasks.ts';
+export type { ActOptions, TaskOptions } from './tasks.ts';
 export { threadHeart } from './thread-heart.ts';
 export { timedStore } from './timed-store.ts';

@@ -3,6 +3,7 @@
  * recover. Nothing depends on there being exactly one leader; two of them find each other's work done.
  */
 import { type Cancel, type Clock, describeError } from '../ground/index.ts';
+import type { PodId } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Life } from './life.ts';
 
@@ -10,6 +11,8 @@ export type Chore = 'recovery/sweep' | 'recovery/reconcile' | 'recovery/retentio
 
 export interface LeaderPorts {
   readonly clock: Clock;
+  /** Remembers that the pod leads, for people; `term` counts how often it has begun to. */
+  readonly begin: (pod: PodId, term: number) => Promise<void>;
   /** Starts the machine as a run of this journal; resolves when it has ended. */
   readonly run: (chore: Chore, pod: string) => Promise<void>;
   /** Whether a timer that is due would find anything to do: nothing is started for nothing. */
@@ -29,6 +32,10 @@ export class Leader {
   readonly #lastMs = new Map<Chore, number>();
   #cancel: Cancel | undefined;
   #leadsAs: string | undefined;
+  #term = 0;
+  /** The last term that the store knows of. */
+  #toldTerm = 0;
+  #isTelling = false;
 
   constructor(ports: LeaderPorts) {
     this.#ports = ports;
@@ -42,6 +49,7 @@ export class Leader {
     this.#tellChange(life, watch.leader === life.id);
     if (watch.leader !== life.id || !watch.isSteady(nowMs) || life.isDraining || life.isDead)
       return;
+    this.#tellTerm(life);
     const isDead = watch.fleet.some(({ status }) => status === 'dead');
     if (isDead || watch.silent(nowMs).length > 0) this.#start('recovery/sweep', life);
     // Claims may outlive their pods where somebody meddled: no heartbeat tells of those.
@@ -62,7 +70,26 @@ export class Leader {
     const leadsAs = isLeader ? life.id : undefined;
     if (leadsAs === this.#leadsAs) return;
     this.#leadsAs = leadsAs;
+    if (isLeader) this.#term += 1;
     tell('leader.changed', () => ({ pod: life.id, isLeader, leader: life.watch.leader }));
+  }
+
+  /** For people alone: where the store does not answer, the next look tells it again. */
+  #tellTerm(life: Life): void {
+    const term = this.#term;
+    if (this.#isTelling || this.#toldTerm === term) return;
+    this.#isTelling = true;
+    this.#ports
+      .begin(life.id, term)
+      .then(
+        () => {
+          this.#toldTerm = term;
+        },
+        () => undefined,
+      )
+      .finally(() => {
+        this.#isTelling = false;
+      });
   }
 
   #startAfter(chore: Chore, everyMs: number, life: Life): void {

@@ -12,6 +12,7 @@ import { audible } from './audible.ts';
 import type { Heard } from './beat-loop.ts';
 import { Capacity } from './capacity.ts';
 import { Claimer } from './claimer.ts';
+import { followControls } from './controls.ts';
 import { Doubts } from './doubts.ts';
 import { ClaimLostError } from './errors.ts';
 import { fenceProven } from './fence-proven.ts';
@@ -251,12 +252,7 @@ export class Life implements Keeper {
     this.#archiver.proved(sentMs);
     this.watch.see(answer.fleet, clock.monotonicMs());
     this.capacity.feel(this.#ports.pressure());
-    for (const { task, epoch, control, reason } of answer.controls) {
-      const held = this.holdings.get(task);
-      // What is on its way to the store as ended, parked or released is no longer here to be cancelled.
-      if (control !== 'cancel' || held?.epoch !== epoch || held.isOver) continue;
-      this.#ports.engine.cancel(task, reason).catch(() => undefined);
-    }
+    followControls(answer.controls, { engine: this.#ports.engine, holdings: this.holdings });
     if (answer.desired === 'drain') onDrainWanted();
     this.#doubts.weigh(answer);
     this.#claimer.roomed();

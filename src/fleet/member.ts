@@ -3,7 +3,7 @@ import { type Engine, type LiveRun, RunNotFoundError, type Shadow } from '../eng
 import { assertNever, type Clock, type Pressure, type Random, runIdMint } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
-import type { Store } from '../store/index.ts';
+import { type Store, WHO_CHARS_MAX } from '../store/index.ts';
 import type { ChangedMachines } from './announce.ts';
 import { type CensusSample, CensusWatch } from './census-watch.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -71,6 +71,7 @@ export class Member {
     this.#results = new Results({ store, clock, random });
     this.#leader = new Leader({
       clock,
+      begin: (pod, term) => store.beginTerm(pod, term),
       run: (chore, pod) => runChore(ports, chore, pod),
       hasWork: (chore) => hasWork(ports.recovery, chore),
       reconcileMs: RECONCILE_MS,
@@ -101,11 +102,15 @@ export class Member {
         onDied: () => this.#mirror.forgetClaims(),
       },
     );
+    const mint = runIdMint(clock, random);
     this.tasks = new Tasks({
       store,
       clock,
       results: this.#results,
-      mint: runIdMint(clock, random),
+      mint,
+      mintRequest: mint,
+      who: ports.name.slice(0, WHO_CHARS_MAX),
+      via: 'library',
       payloadBytesMax: limits.payloadBytesMax,
       onEnqueued: () => this.pod.hint(),
     });

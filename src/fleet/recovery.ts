@@ -1,11 +1,12 @@
 /** What the recovery machines are given: the fleet as its leader sees it, and what may be done to it. */
 import type { Clock, RunId } from '../ground/index.ts';
-import type {
-  Leftovers,
-  PodId,
-  Store,
-  Worklist as StoreWorklist,
-  TakenTask,
+import {
+  generationSeen,
+  type Leftovers,
+  type PodId,
+  type Store,
+  type Worklist as StoreWorklist,
+  type TakenTask,
 } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -59,8 +60,16 @@ export interface Recovery {
   prune(): Promise<number>;
   /** Brings this host's copy of the dead letters up to date; answers how many there are. */
   refreshDeadLetters(): Promise<number>;
-  /** Gives an ended task a new generation; undefined where somebody else has done so. */
-  redrive(task: string, generation: number, isFresh: boolean): Promise<number | undefined>;
+  /**
+   * Gives an ended task a new generation; undefined where somebody else has done so. Who wants it, and
+   * which run does it, is told in the audit log: the same run may ask again, and is answered the same.
+   */
+  redrive(
+    task: string,
+    generation: number,
+    isFresh: boolean,
+    by: { readonly who: string; readonly run: string },
+  ): Promise<number | undefined>;
 }
 
 export interface RecoveryPorts {
@@ -140,8 +149,17 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
     },
     prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX),
     refreshDeadLetters: () => deadLetters.refresh(),
-    redrive: (task, generation, isFresh) =>
-      store.redrive(task as RunId, { generation }, { isFresh }),
+    redrive: async (task, generation, isFresh, { who, run }) => {
+      const answer = await store.act({
+        requestId: `${run}.${task}`,
+        who,
+        via: `recovery/redrive ${run}`,
+        task: task as RunId,
+        deed: { what: 'redrive', isFresh },
+        ifRevision: generationSeen(generation),
+      });
+      return answer.kind === 'done' ? generation + 1 : undefined;
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-/** Tasks from the side of those who want something done: enqueue, wait, cancel, reschedule. */
+/** Tasks from the side of those who want something done: enqueue, wait, and what they change. */
 import { isDeepStrictEqual } from 'node:util';
 import { RUN_MS_MAX } from '../engine/index.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type Plan,
   parseInput,
 } from '../machine/index.ts';
-import type { ChangeAnswer, Due, NewTask, Store, TaskRow } from '../store/index.ts';
+import type { Act, ActAnswer, Deed, Due, NewTask, Store, TaskRow } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
 import type { Results } from './results.ts';
@@ -39,6 +39,11 @@ export interface TasksPorts {
   readonly results: Results;
   readonly mint: MintRunId;
   readonly payloadBytesMax: number;
+  /** Names each change that is asked for; never the same twice. */
+  readonly mintRequest: () => string;
+  /** Who changes tasks, and by what: told in the audit log. */
+  readonly who: string;
+  readonly via: string;
   /** Something was enqueued by this process. */
   readonly onEnqueued: () => void;
 }
@@ -110,19 +115,53 @@ export class Tasks {
     return endingOf(await this.#ports.results.ended(id, until));
   }
 
-  async cancel(id: RunId, reason: string): Promise<Exclude<ChangeAnswer, 'unknown'>> {
-    const answer = await this.#ports.store.cancel(id, reason);
-    if (answer === 'unknown') throw new TaskNotFoundError(id);
+  async cancel(id: RunId, reason: string): Promise<ChangeAnswer> {
+    const answer = changed(await this.act(id, { what: 'cancel', reason }));
     this.#ports.results.hint();
     return answer;
   }
 
-  async reschedule(id: RunId, due: Due): Promise<Exclude<ChangeAnswer, 'unknown'>> {
-    const answer = await this.#ports.store.reschedule(id, due);
-    if (answer === 'unknown') throw new TaskNotFoundError(id);
+  async reschedule(id: RunId, due: Due): Promise<ChangeAnswer> {
+    const answer = changed(await this.act(id, { what: 'reschedule', due }));
     this.#ports.onEnqueued();
     return answer;
   }
+
+  async pause(id: RunId): Promise<ChangeAnswer> {
+    return changed(await this.act(id, { what: 'pause' }));
+  }
+
+  async resume(id: RunId): Promise<ChangeAnswer> {
+    const answer = changed(await this.act(id, { what: 'resume' }));
+    this.#ports.onEnqueued();
+    return answer;
+  }
+
+  /** Once, though the store may have to be asked more than once; with its row in the audit log. */
+  async act(task: RunId, deed: Deed, options: ActOptions = {}): Promise<ActAnswer> {
+    const { store, who, via } = this.#ports;
+    const requestId = options.requestId ?? this.#ports.mintRequest();
+    const answer = await store.act({ ...options, requestId, who, via, task, deed });
+    if (answer.kind === 'refused' && answer.why === 'unknown') throw new TaskNotFoundError(task);
+    if (answer.kind === 'done' && !answer.isDryRun && !answer.isRepeated) tellAct(task, deed, who);
+    return answer;
+  }
+}
+
+/** What a request may say besides. */
+export type ActOptions = Partial<Pick<Act, 'requestId' | 'ifRevision' | 'isDryRun'>>;
+
+/** `done`: it is as asked. `requested`: its owner will see to it. `tooLate`: it cannot be any more. */
+export type ChangeAnswer = 'done' | 'requested' | 'tooLate';
+
+function changed({ kind }: ActAnswer): ChangeAnswer {
+  if (kind === 'refused') return 'tooLate';
+  return kind === 'requested' ? 'requested' : 'done';
+}
+
+function tellAct(run: RunId, { what }: Deed, who: string): void {
+  if (what === 'pause') tell('task.paused', () => ({ run, isAsked: false, who }));
+  if (what === 'resume') tell('task.resumed', () => ({ run, who }));
 }
 
 /** A task's row as the end of a run. What only the store knows ends as what it comes closest to. */

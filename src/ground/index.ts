@@ -61,6 +61,7 @@ export {
   settleJson,
   TooLargeError,
 } from './json.ts';
+export { nearest } from './nearest.ts';
 export { type Pressure, systemPressure } from './pressure.ts';
 export { type Random, systemRandom } from './random.ts';
 export { REDACTED, redact, redactor, unfitRedaction } from './redact.ts';

@@ -25,6 +25,8 @@ export type RunEvent =
       /** Who began it, and which generation of it, where it came from a store. */
       readonly pod?: string | undefined;
       readonly generation?: number | undefined;
+      /** The task whose first records these were, up to a phase, where this one is a fork of it. */
+      readonly forkedFrom?: { readonly task: string; readonly generation: number } | undefined;
       /** The trace context of whoever wanted it, as W3C writes it. */
       readonly trace?: string | undefined;
       /** What an earlier generation of it had finished, and the step to go on with. */

@@ -6,11 +6,24 @@ import type { RunId } from '../ground/index.ts';
 import type { Due, TaskRow } from './tasks.ts';
 import type { TaskStatus } from './words.ts';
 
-/** `<generation>.<epoch>`: changes with every change of owner and with every redrive. */
+/**
+ * `<generation>.<epoch>`: changes with every change of owner and with every redrive. The generation
+ * alone where no more was seen: any epoch of it will do.
+ */
 export type Revision = string & { readonly '~brand': 'Revision' };
 
 export function revisionOf({ generation, epoch }: Pick<TaskRow, 'generation' | 'epoch'>): Revision {
   return `${generation}.${epoch}` as Revision;
+}
+
+export function generationSeen(generation: number): Revision {
+  return `${generation}` as Revision;
+}
+
+const REVISION = /^[1-9]\d{0,9}(\.\d{1,16})?$/;
+
+export function isRevision(text: string): text is Revision {
+  return REVISION.test(text);
 }
 
 export type Deed =
@@ -93,4 +106,14 @@ export interface Glimpse {
   readonly revision: Revision;
   readonly isPaused: boolean;
   readonly runAt: number;
+}
+
+/** What a person did that is no change of a task, such as having been shown a payload. */
+export interface Note {
+  /** Told again under the same id it is noted once. */
+  readonly requestId: string;
+  readonly who: string;
+  readonly what: string;
+  readonly task?: RunId | undefined;
+  readonly detail: object;
 }

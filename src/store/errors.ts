@@ -30,3 +30,12 @@ export class StoreRefusedError extends FleetqError {
   readonly code = 'FLEETQ_STORE_REFUSED';
   readonly verdict = 'abort';
 }
+
+/** A page was asked for after a place that is in no list, or in another one. */
+export class CursorError extends FleetqError {
+  readonly code = 'FLEETQ_BAD_CURSOR';
+  readonly verdict = 'abort';
+  constructor(message: string) {
+    super(message, { hint: 'ask for the first page, without a cursor, and go on from there' });
+  }
+}

@@ -1,12 +1,35 @@
 /** The shared tables of the fleet: one interface, and the stores behind it. */
+export {
+  type Act,
+  type ActAnswer,
+  type Deed,
+  type Glimpse,
+  generationSeen,
+  isRevision,
+  type Note,
+  type Refusal,
+  type Revision,
+  revisionOf,
+} from './acts.ts';
+export {
+  AUDIT_COUNT_MAX,
+  type AuditFilter,
+  REASON_CHARS_MAX,
+  REQUEST_ID_CHARS_MAX,
+  VIA_CHARS_MAX,
+  WHO_CHARS_MAX,
+} from './audit.ts';
+export { hasHeir, isBlocked, LiveRoutes, type Of } from './blocked.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
+  CursorError,
   StoreBusyError,
   StoreOptionsError,
   StoreRefusedError,
   StoreSchemaError,
   StoreUnreachableError,
 } from './errors.ts';
+export { factsOfTask } from './facts.ts';
 export { MemoryStore, type Way } from './memory/memory-store.ts';
 export { MemoryTables } from './memory/tables.ts';
 export { openStore } from './open-store.ts';
@@ -24,11 +47,27 @@ export type {
 } from './pods.ts';
 export { type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
 export { NotSealedError, openControls, openReason, sealDeed } from './sealed-texts.ts';
+export type {
+  AuditPage,
+  AuditQuery,
+  AuditRow,
+  Bucket,
+  Count,
+  ErrorGroup,
+  ErrorGroups,
+  Histogram,
+  HistogramQuery,
+  LeaderTerm,
+  Page,
+  PageQuery,
+  ReaderOptions,
+  StoreReader,
+  TaskGlance,
+} from './reader.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {
   Announcement,
   ArchiveAnswer,
-  ChangeAnswer,
   ClaimedTask,
   ClaimRequest,
   Due,

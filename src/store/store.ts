@@ -7,6 +7,8 @@
  * and kept only by pods that are `up` or `draining`. Time is the store's own.
  */
 import type { RunId } from '../ground/index.ts';
+import type { Act, ActAnswer, Note } from './acts.ts';
+import type { AuditFilter } from './audit.ts';
 import type { Census } from './census.ts';
 import type {
   Beat,
@@ -17,13 +19,12 @@ import type {
   PodRow,
   Worklist,
 } from './pods.ts';
+import type { AuditRow, ReaderOptions, StoreReader } from './reader.ts';
 import type {
   Announcement,
   ArchiveAnswer,
-  ChangeAnswer,
   ClaimedTask,
   ClaimRequest,
-  Due,
   EnqueueAnswer,
   Flush,
   KnownRoute,
@@ -72,6 +73,8 @@ export interface Store {
   beat(beat: Beat): Promise<BeatAnswer>;
   /** up → draining: no claim commits any more. False where it was not up. */
   markDraining(pod: PodId): Promise<boolean>;
+  /** Remembers that the pod begins to lead, for people. Told again, `term` is the same one. */
+  beginTerm(pod: PodId, term: number): Promise<void>;
   /** Asks a pod to drain; its next heartbeat tells it. False where it is not up. */
   requestDrain(pod: PodId): Promise<boolean>;
   pods(): Promise<PodRow[]>;
@@ -163,24 +166,20 @@ export interface Store {
 
   find(ids: readonly RunId[]): Promise<TaskRow[]>;
   list(filter: TaskFilter): Promise<TaskRow[]>;
-  /** Ends a task nobody holds; asks its owner otherwise. */
-  cancel(task: RunId, reason: string): Promise<ChangeAnswer>;
-  /** Changes when a task that nobody holds is due. */
-  reschedule(task: RunId, due: Due): Promise<ChangeAnswer>;
   /**
-   * Gives an ended task a new generation, once per generation seen. Answers the new one. A run that
-   * was started locally gets none: only its own journal could run it, where it has ended.
+   * What a person changes, in one transaction with its row in the audit log: once for each request id,
+   * and only to the task as it was seen. Whoever lost the answer sends it again.
    */
-  redrive(
-    task: RunId,
-    seen: { readonly generation: number },
-    options: { readonly isFresh: boolean },
-  ): Promise<number | undefined>;
-  /** A dead letter that nobody wants any more: kept until retention, listed no longer. */
-  discard(task: RunId, seen: { readonly generation: number }): Promise<boolean>;
+  act(act: Act): Promise<ActAnswer>;
+  /** A row of the audit log for what is no change of a task; once for each request id. */
+  note(note: Note): Promise<void>;
+  /** What people have done, newest first. */
+  audited(filter: AuditFilter): Promise<AuditRow[]>;
   /** The rules of the tables, as queries; empty where all of them hold. */
   violations(): Promise<Violation[]>;
 
+  /** Connections of their own, few, for what people ask; whoever opens it closes it. */
+  openReader(options?: ReaderOptions): Promise<StoreReader>;
   /** Listens for hints; undefined where this store, or the way to it, cannot give them. */
   listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined>;
 }

@@ -139,10 +139,9 @@ export type Settlement = Leaving &
         /** JSON text; every failed task has one. */
         readonly error: string | undefined;
       }
-    /** Back to the fleet, between two phases. */
+    /** Back to the fleet, between two phases; paused, where that was asked for, and so is a park. */
     | {
         readonly to: 'pending';
-        readonly isPaused?: boolean | undefined;
         /** Its owner has recorded nothing: what interrupted it before is the next one's to look after. */
         readonly isUntouched?: boolean | undefined;
       }
@@ -290,9 +289,6 @@ export interface TaskFilter {
   readonly before?: string | undefined;
   readonly countMax: number;
 }
-
-/** `done`: it is as asked. `requested`: its owner will see to it. `tooLate`: it had ended. */
-export type ChangeAnswer = 'done' | 'requested' | 'tooLate' | 'unknown';
 
 /** A rule of the tables that does not hold, with some of the rows that break it. */
 export interface Violation {

@@ -120,6 +120,20 @@ export interface FleetqEvents extends FleetEvents {
   'journal.pruned': { readonly runs: number };
   /** Nobody can reach this process from outside; its runs go on all the same. */
   'socket.failed': { readonly path: string; readonly error: ErrorInfo };
+  /** Somebody has changed something by the API, or was shown what is masked. */
+  'admin.acted': {
+    readonly who: string;
+    readonly by: string | undefined;
+    readonly what: string;
+    readonly run: string | undefined;
+    readonly request: string;
+  };
+  /** A request could not be answered, and not by a mistake of whoever asked. */
+  'admin.failed': {
+    readonly method: string;
+    readonly route: string | undefined;
+    readonly error: ErrorInfo;
+  };
   /** Somebody wants the process to end: `count` is 1 for "when it suits", more for "now". */
   'process.signalled': { readonly signal: string; readonly count: number };
   /** Something was thrown that nobody caught: the process ends, its runs go on in the next one. */

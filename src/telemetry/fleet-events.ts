@@ -13,6 +13,14 @@ export interface FleetEvents {
   };
   /** A row that made no sense: it is a dead letter now. */
   'task.refused': { readonly run: RunId; readonly machine: string; readonly reason: string };
+  /** Somebody has paused it: nobody goes on with it until it is resumed. */
+  'task.paused': {
+    readonly run: RunId;
+    /** Its owner has heard of it and gives it back at the next boundary; else it was nobody's. */
+    readonly isAsked: boolean;
+    readonly who?: string | undefined;
+  };
+  'task.resumed': { readonly run: RunId; readonly who: string };
   /** No version that is here goes on with the task: it is left to pods that have one which does. */
   'task.blocked': { readonly run: RunId; readonly reason: string };
   /** It has failed without a run: its owners died too often, or nobody could ever run it. */

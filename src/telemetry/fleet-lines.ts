@@ -57,6 +57,16 @@ export const FLEET_LINES: Lines = {
     message: 'task failed without a run, and is a dead letter',
     fields: { ...ofTask(e), machine: e.machine, outcome: e.outcome, dead_letter: true },
   }),
+  'task.paused': (e) => ({
+    level: 'info',
+    message: e.isAsked ? 'task is given back, for somebody has paused it' : 'task is paused',
+    fields: { ...ofTask(e), who: e.who },
+  }),
+  'task.resumed': (e) => ({
+    level: 'info',
+    message: 'task is resumed',
+    fields: { ...ofTask(e), who: e.who },
+  }),
   // Again and again while nobody can go on with it: the gauge counts them for everyday use.
   'task.blocked': (e, told) => ({
     level: 'debug',

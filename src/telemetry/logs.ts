@@ -166,6 +166,16 @@ const LINES: Lines = {
     message: 'no socket: runs go on, but the command line cannot reach this process',
     fields: { path: e.path, err: told.ownErr(e.error) },
   }),
+  'admin.acted': (e) => ({
+    level: 'info',
+    message: `${e.who}: ${e.what}${e.run === undefined ? '' : ` ${e.run}`}`,
+    fields: { who: e.who, by: e.by, what: e.what, run: e.run, request: e.request },
+  }),
+  'admin.failed': (e, told) => ({
+    level: 'error',
+    message: 'a request could not be answered',
+    fields: { method: e.method, route: e.route, err: told.ownErr(e.error) },
+  }),
   'process.signalled': (e) => ({
     level: e.count > 1 ? 'warn' : 'info',
     message: e.count > 1 ? `second ${e.signal}: ending at once` : `${e.signal}: ending`,

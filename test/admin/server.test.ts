@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { Followers } from '../../src/admin/follow.ts';
-import { AdminServer } from '../../src/admin/index.ts';
-import { systemClock } from '../../src/ground/index.ts';
+import { AdminServer, deskOf, socketDoor } from '../../src/admin/index.ts';
+import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import {
   createFleet,
   defineMachine,
@@ -52,20 +52,23 @@ beforeEach(async () => {
   opening = gate();
   const dataDir = newDir();
   fleet = await createFleet({ machines, dataDir, socket: false });
-  server = new AdminServer({
-    fleet,
-    clock: systemClock,
-    bodyBytesMax: BODY_MAX,
-    about: { pid: 7 },
-  });
+  server = serverOf({ pid: 7 });
   path = join(dataDir, 'fleetq.sock');
-  await server.start(path);
+  await server.start(path, owner);
 });
 afterEach(async () => {
   opening.open();
   await server.stop();
   await fleet.drain();
 });
+
+const owner = socketDoor('tester@socket');
+
+function serverOf(about: object): AdminServer {
+  const of = { fleet, clock: systemClock, random: systemRandom, resultBytesMax: 0, redacted: [] };
+  const desk = { ...deskOf(of), bodyBytesMax: BODY_MAX, about };
+  return new AdminServer(desk);
+}
 
 interface Answer {
   readonly status: number;
@@ -136,7 +139,7 @@ describe('what can be asked', () => {
     const id = await start('test/gated', {});
     expect((await ask('GET', `/api/v1/runs/${id}/result?waitMs=20`)).status).toBe(202);
     const cancelled = await ask('POST', `/api/v1/runs/${id}/cancel`, { reason: 'enough' });
-    expect(cancelled.body).toEqual({ isCancelled: true, outcome: 'cancelled' });
+    expect(cancelled.body).toMatchObject({ isCancelled: true, outcome: 'cancelled' });
     expect((await ask('GET', `/api/v1/runs/${id}/result?waitMs=20`)).body).toMatchObject({
       outcome: 'cancelled',
       reason: 'enough',
@@ -154,7 +157,7 @@ describe('mistakes', () => {
   test.each<[string, string, string, unknown, number, string]>([
     ['an unknown path', 'GET', '/api/v1/nothing', undefined, 404, 'FLEETQ_NO_SUCH_PATH'],
     ['a path like a property', 'GET', '/__proto__', undefined, 404, 'FLEETQ_NO_SUCH_PATH'],
-    ['a broken escape', 'GET', '/api/v1/runs/%E0%A4%A', undefined, 404, 'FLEETQ_RUN_NOT_FOUND'],
+    ['a broken escape', 'GET', '/api/v1/runs/%E0%A4%A', undefined, 400, 'FLEETQ_BAD_REQUEST'],
     ['a wrong method', 'DELETE', '/api/v1/runs', undefined, 405, 'FLEETQ_BAD_METHOD'],
     ['an unknown run', 'GET', '/api/v1/runs/nonsense', undefined, 404, 'FLEETQ_RUN_NOT_FOUND'],
     ['its result', 'GET', '/api/v1/runs/nonsense/result', undefined, 404, 'FLEETQ_RUN_NOT_FOUND'],
@@ -395,8 +398,7 @@ describe('connections on which nothing is asked', () => {
 });
 
 describe('the socket file', () => {
-  const another = () =>
-    new AdminServer({ fleet, clock: systemClock, bodyBytesMax: BODY_MAX, about: {} });
+  const another = () => serverOf({});
 
   test('is for its owner alone, and gone after a stop', async () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -409,7 +411,7 @@ describe('the socket file', () => {
     const dead = createServer().listen(stale);
     await new Promise((resolve) => dead.once('listening', resolve));
     const next = another();
-    await next.start(stale);
+    await next.start(stale, owner);
     path = stale;
     expect((await ask('GET', '/api/v1/status')).status).toBe(200);
     await next.stop();
@@ -419,13 +421,13 @@ describe('the socket file', () => {
   test('what is not a socket is left alone', async () => {
     const file = newDir('letter.txt');
     writeFileSync(file, 'dear reader');
-    await expect(another().start(file)).rejects.toThrow('is not a socket');
+    await expect(another().start(file, owner)).rejects.toThrow('is not a socket');
   });
 
   test('a path that is too long is refused with what to do', async () => {
     const long = join(newDir('x'.repeat(60)), 'y'.repeat(60));
     mkdirSync(join(long, '..'), { recursive: true });
-    await expect(another().start(long)).rejects.toMatchObject({
+    await expect(another().start(long, owner)).rejects.toMatchObject({
       message: expect.stringContaining('the system allows'),
       hint: expect.stringContaining('shorter path'),
     });

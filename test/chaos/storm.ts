@@ -12,6 +12,7 @@ import {
 } from '../../src/index.ts';
 import type { NewTask } from '../../src/store/tasks.ts';
 import type { Acknowledgement } from '../history/evidence.ts';
+import { cancelTask, discardTask, redriveTask, rescheduleTask } from '../store/acts.ts';
 import { below } from '../support/seeded-random.ts';
 import { isHopeless, STORMED } from './aside-shapes.ts';
 
@@ -149,12 +150,12 @@ export class Storm {
   ): Promise<StormCall['answer']> {
     switch (what) {
       case 'cancel':
-        return client.cancel(task, 'a storm');
+        return cancelTask(client, task, 'a storm');
       case 'reschedule':
-        return client.reschedule(task, { afterMs });
+        return rescheduleTask(client, task, { afterMs });
       case 'discard': {
         const [row] = await client.find([task]);
-        return row && (await client.discard(task, row)) ? 'done' : 'no';
+        return row && (await discardTask(client, task, row)) ? 'done' : 'no';
       }
       case 'deadLetters':
         return (await client.list({ isDeadLetter: true, countMax: LETTERS_MAX })).length;
@@ -176,7 +177,7 @@ export class Storm {
     const row = seen;
     await Promise.all(
       [client, other].map((by) =>
-        this.#note(call, async () => (await by.redrive(task, row, { isFresh })) ?? 'no'),
+        this.#note(call, async () => (await redriveTask(by, task, row, { isFresh })) ?? 'no'),
       ),
     );
   }

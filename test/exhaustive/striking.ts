@@ -19,7 +19,7 @@ export interface Striker {
 }
 
 /** Clients only look, over and over, but for these. */
-const CLIENT_VERBS = ['enqueue', 'cancel', 'redrive'];
+const CLIENT_VERBS = ['enqueue', 'act'];
 /** A handler that takes its time is half way then. */
 const HALF_MS = 0.4;
 

@@ -14,6 +14,7 @@ import { Link, storeFor } from '../simulation/network.ts';
 import { Process } from '../simulation/process.ts';
 import { MENDED, type Outside, planNamed } from '../simulation/shapes.ts';
 import type { World } from '../simulation/world.ts';
+import { redriveTask } from '../store/acts.ts';
 import type { TaskPlan } from './stories.ts';
 
 const KEY_MS = 7 * 86_400_000;
@@ -37,6 +38,7 @@ export class Wanting {
   readonly #tasks: Tasks;
   readonly #mint: () => RunId;
   #left = 0;
+  #requests = 0;
 
   constructor(ports: WantingPorts) {
     const { world, weather: store } = ports;
@@ -52,6 +54,9 @@ export class Wanting {
       results: new Results({ store: shared, clock, random }),
       mint: () => this.#minted(),
       payloadBytesMax: 65_536,
+      mintRequest: () => `client-${++this.#requests}`,
+      who: 'client',
+      via: 'test',
       onEnqueued: () => undefined,
     });
   }
@@ -130,7 +135,7 @@ export class Wanting {
   async #redrive(id: RunId, generation: number): Promise<void> {
     const { outside, world } = this.#ports;
     outside.mended?.add(id);
-    const press = () => this.#store.redrive(id, { generation }, { isFresh: false });
+    const press = () => redriveTask(this.#store, id, { generation }, { isFresh: false });
     const answers = await Promise.all([this.#persist(press), this.#persist(press)]);
     const made = answers.filter((answer) => answer !== undefined).length;
     world.say('client', `redrives ${id.slice(-6)} of generation ${generation}: ${made}`);

@@ -1,6 +1,7 @@
 /** A process that comes back with records of a generation that somebody has redriven since. */
 import { expect, test } from 'vitest';
 import { abort } from '../../src/index.ts';
+import { redriveTask } from '../store/acts.ts';
 import { gate, never } from '../support/fleets.ts';
 import { onlyWork, Script, twoSteps } from './script.ts';
 import { useTestFleets } from './support.ts';
@@ -21,7 +22,7 @@ test('records of an earlier generation are not the beginning of the next', async
   expect(await row(id)).toMatchObject({ status: 'failed', generation: 1 });
   script.throws.clear();
   first.wire.holdsAnswers.set('claim', never());
-  await store.redrive(id, { generation: 1 }, { isFresh: false });
+  await redriveTask(store, id, { generation: 1 }, { isFresh: false });
   await clock.advance(5_000);
   expect(await row(id)).toMatchObject({ status: 'claimed', generation: 2, claimedBy: first.id });
   await startPod('alder', { ...options, dataDir: first.crash() });
@@ -43,7 +44,7 @@ test('an answer that comes when the task is here again takes nothing from the ne
   await clock.advance(1_000);
   expect(await row(id)).toMatchObject({ status: 'failed', generation: 1 });
   script.throws.clear();
-  await store.redrive(id, { generation: 1 }, { isFresh: true });
+  await redriveTask(store, id, { generation: 1 }, { isFresh: true });
   await clock.advance(1_000);
   expect(script.calls.at(-1)).toBe('b.persist@3');
   // It has ended here, and waits to be settled; now the answer to the first settlement comes.

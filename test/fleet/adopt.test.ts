@@ -1,6 +1,7 @@
 /** A process that dies and comes back with its disk: nothing that its disk has is done again. */
 import { expect, test } from 'vitest';
 import { listen } from '../../src/index.ts';
+import { cancelTask } from '../store/acts.ts';
 import { never } from '../support/fleets.ts';
 import { crashImage } from '../support/temp-dir.ts';
 import { Script, twoSteps } from './script.ts';
@@ -108,7 +109,7 @@ test('I4: an end that is on the disk of a pod that comes back is not undone by a
   await clock.advance(1_000);
   stop();
   const second = await startPod('birch', { ...options, machines: [] });
-  await second.fleet.store.cancel(id, 'no longer wanted');
+  await cancelTask(second.fleet.store, id, 'no longer wanted');
   await startPod('alder', { ...options, dataDir: first.crash() });
   await clock.advance(1_000);
   expect(await row(id)).toMatchObject({ status: 'completed', outcome: 'completed' });

@@ -1,6 +1,7 @@
 /** What people do to tasks: cancel, redrive. */
 import { expect, test } from 'vitest';
 import { abort, RunCancelledError } from '../../src/index.ts';
+import { cancelTask, redriveTask } from '../store/acts.ts';
 import { gate, never } from '../support/fleets.ts';
 import { onlyWork, Script, sleeper, twoSteps } from './script.ts';
 import { HEARTBEAT_MS, SILENT_MS, STEADY_MS, useTestFleets, whileAdvancing } from './support.ts';
@@ -163,7 +164,7 @@ test('I30: a task that was cancelled before anybody had begun it is redriven fro
   const { fleet } = await startPod('alder', { machines: [machine], around: script.around });
   const { id } = await fleet.enqueue(machine, {}, { runAt: '1h' });
   expect(await fleet.taskById(id).cancel('not now')).toBe('done');
-  await store.redrive(id, { generation: 1 }, { isFresh: false });
+  await redriveTask(store, id, { generation: 1 }, { isFresh: false });
   await clock.advance(2_000);
   expect(await row(id)).toMatchObject({ status: 'completed', generation: 2 });
   expect(script.count('a.work')).toBe(1);
@@ -171,9 +172,9 @@ test('I30: a task that was cancelled before anybody had begun it is redriven fro
 
 test('I19, I30: a redrive that was cancelled before anybody had begun it loses nothing that was finished', async () => {
   const { script, clock, row, id, store } = await failed();
-  await store.redrive(id, { generation: 1 }, { isFresh: false });
-  expect(await store.cancel(id, 'not now')).toBe('done');
-  await store.redrive(id, { generation: 2 }, { isFresh: false });
+  await redriveTask(store, id, { generation: 1 }, { isFresh: false });
+  expect(await cancelTask(store, id, 'not now')).toBe('done');
+  await redriveTask(store, id, { generation: 2 }, { isFresh: false });
   await clock.advance(1_000);
   expect(await row(id)).toMatchObject({ status: 'completed', generation: 3 });
   expect([script.count('a.work'), script.count('b.work')]).toEqual([1, 2]);

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import type { PodId, Store } from '../../src/store/index.ts';
 import { mapAtOnce } from '../../src/testing/map-at-once.ts';
+import { cancelTask } from '../store/acts.ts';
 import { newTasks } from '../store/factories.ts';
 import { birthOf, claimRequest, podOf } from '../store/harness.ts';
 import { type Ground, type PodProcess, useCrashRig } from './crash-points/rig.ts';
@@ -89,7 +90,7 @@ async function wreck(store: Store): Promise<void> {
     await giveTo(store, podOf('dogwood'), 'left'),
   ];
   expect(given.map(({ length }) => length)).toEqual([FRESH_COUNT, 10, WORN_COUNT, 5, 10]);
-  for (const { task } of given[3]!) await store.cancel(task, 'not wanted any more');
+  for (const { task } of given[3]!) await cancelTask(store, task, 'not wanted any more');
   await store.fence(podOf('alder'), podOf('elder'), 'proved');
   await store.fence(podOf('dogwood'), podOf('dogwood'), 'proved');
 }

@@ -6,6 +6,7 @@ import { type Forecast, forecastTask } from '../../src/fleet/index.ts';
 import { type RunId, systemClock } from '../../src/ground/index.ts';
 import type { Machine } from '../../src/index.ts';
 import { Registry } from '../../src/machine/index.ts';
+import { redriveTask } from '../store/acts.ts';
 import { never } from '../support/fleets.ts';
 import { newer, Script, twoSteps } from './script.ts';
 import { STEADY_MS, type TestFleet, useTestFleets, whileAdvancing } from './support.ts';
@@ -142,7 +143,7 @@ test('a suspect, and one that goes on from an earlier generation, are foretold a
   await clock.advance(10_000);
   expect(await row(id)).toMatchObject({ status: 'failed' });
   first.wire.isBusyFor.set('claim', 1_000);
-  await scene.store.redrive(id as RunId, { generation: 1 }, { isFresh: false });
+  await redriveTask(scene.store, id as RunId, { generation: 1 }, { isFresh: false });
   const { id: suspect } = await first.fleet.enqueue(old, {});
   await whileAdvancing(clock, first.fleet.drain());
   tables.tasks.get(suspect as RunId)!.crashes = 2;

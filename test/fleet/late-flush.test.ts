@@ -9,6 +9,7 @@ import { abort } from '../../src/index.ts';
 import { identityCodec } from '../../src/journal/index.ts';
 import { encodeEntry } from '../../src/journal/record.ts';
 import type { Claim, PodId } from '../../src/store/index.ts';
+import { redriveTask } from '../store/acts.ts';
 import { birthOf, claimRequest } from '../store/harness.ts';
 import { gate, never } from '../support/fleets.ts';
 import { Script, twoSteps } from './script.ts';
@@ -91,7 +92,7 @@ test('I13: an end that was settled as it was found stands against whatever is fl
   expect((await recordsOf(store, settled)).at(-1)).toMatchObject({ hash: last.hash });
   expect(script.calls).toEqual([]);
   // I30: it keeps what was finished, which the late words know nothing of.
-  await store.redrive(task, { generation: 1 }, { isFresh: false });
+  await redriveTask(store, task, { generation: 1 }, { isFresh: false });
   await clock.advance(10_000);
   expect(await row(task)).toMatchObject({ status: 'completed', generation: 2 });
   expect(places(script)).toEqual(['b.check', 'b.work', 'b.validate', 'b.persist']);

@@ -52,8 +52,8 @@ export const STORMS: readonly Mutant[] = [
     breaks: 'an owner hears that its run is to be cancelled, and goes on with it',
     changes: [
       {
-        file: 'src/fleet/life.ts',
-        find: "if (control !== 'cancel' || held?.epoch !== epoch || held.isOver) continue;",
+        file: 'src/fleet/controls.ts',
+        find: 'if (held?.epoch !== epoch || held.isOver) continue;',
         put: "if (control === 'cancel' || held?.epoch !== epoch || held.isOver) continue;",
       },
     ],

@@ -5,6 +5,7 @@ import type { RunId } from '../../src/ground/index.ts';
 import type { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import type { Settlement } from '../../src/store/tasks.ts';
 import type { Claim, PodId } from '../../src/store/words.ts';
+import { cancelTask, redriveTask, rescheduleTask } from '../store/acts.ts';
 import {
   birthOf,
   cancelled,
@@ -156,7 +157,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
   async cancel(model, { store }, a) {
     const id = idOf(model, a);
-    const answer = await store.cancel(id, 'asked');
+    const answer = await cancelTask(store, id, 'asked');
     assert.equal(answer, model.cancel(id));
     return answer === 'done' || answer === 'requested';
   },
@@ -165,17 +166,17 @@ const ACTS: Readonly<Record<string, Act>> = {
     const task = pick(ended, a);
     if (!task) return false;
     const generation = task.generation - (b === FAR ? 1 : 0);
-    const answer = await store.redrive(task.id as RunId, { generation }, { isFresh: false });
+    const answer = await redriveTask(store, task.id as RunId, { generation }, { isFresh: false });
     assert.equal(answer, model.redrive(task.id, generation));
     // Pressed again with what was seen before, it does nothing.
-    const again = await store.redrive(task.id as RunId, { generation }, { isFresh: false });
+    const again = await redriveTask(store, task.id as RunId, { generation }, { isFresh: false });
     assert.equal(again, undefined);
     return answer !== undefined;
   },
   async reschedule(model, { store }, a, b) {
     const id = idOf(model, a);
     const afterMs = (b % 3) * 10_000;
-    const answer = await store.reschedule(id, { afterMs });
+    const answer = await rescheduleTask(store, id, { afterMs });
     assert.equal(answer, model.reschedule(id, afterMs));
     return answer === 'done';
   },

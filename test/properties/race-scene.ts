@@ -10,13 +10,13 @@ import { Holdings } from '../../src/fleet/holdings.ts';
 import { Settler } from '../../src/fleet/settler.ts';
 import type { Clock } from '../../src/ground/index.ts';
 import {
-  type ChangeAnswer,
   type ClaimedTask,
   MemoryStore,
   MemoryTables,
   StoreUnreachableError,
   type Way,
 } from '../../src/store/index.ts';
+import { cancelTask } from '../store/acts.ts';
 import {
   birthOf,
   claimRequest,
@@ -49,7 +49,7 @@ export interface Scene {
   /** The numbers of the records that each run has written. */
   readonly written: readonly number[][];
   run(index: number): Promise<void>;
-  cancel(index: number): Promise<ChangeAnswer>;
+  cancel(index: number): Promise<string>;
   /** The pod is declared dead, and another one gets and ends what it held. */
   sweep(): Promise<void>;
   /** Resolves when nothing is left to be sent. */
@@ -120,7 +120,7 @@ export async function raceScene(
     },
     async cancel(index) {
       await step('a person cancels');
-      return direct.cancel(tasks[index]!.task, 'asked');
+      return cancelTask(direct, tasks[index]!.task, 'asked');
     },
     async sweep() {
       await step('fence');

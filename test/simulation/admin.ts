@@ -8,6 +8,7 @@ import type { Worklist } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TaskRow } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
+import { discardTask, redriveTask, rescheduleTask } from '../store/acts.ts';
 import { below } from '../support/seeded-random.ts';
 import type { Auditor } from './auditor.ts';
 import { Link, storeFor } from './network.ts';
@@ -46,7 +47,7 @@ export class Admin {
       const { id, generation, machine } = letter;
       // One that has acted on the outside would rightly do so again.
       const isFresh = machine === 'doomed' && below(this.#process.random, 2) === 0;
-      const press = () => this.#store.redrive(id, { generation }, { isFresh });
+      const press = () => redriveTask(this.#store, id, { generation }, { isFresh });
       const answers = await Promise.all([press(), press()]);
       const made = answers.filter((answer) => answer !== undefined).length;
       if (made > 1) this.#world.violate('I30', `${id} was redriven ${made} times at once`);
@@ -57,7 +58,7 @@ export class Admin {
   discard(): void {
     this.#act(async () => {
       const letter = this.#pick(await this.#deadLetters());
-      if (!letter || !(await this.#store.discard(letter.id, letter))) return;
+      if (!letter || !(await discardTask(this.#store, letter.id, letter))) return;
       this.#done('discards', `discards ${letter.id.slice(-6)}`);
     });
   }
@@ -68,7 +69,7 @@ export class Admin {
       const task = this.#pick(await this.#store.list({ status, countMax: PAGE_COUNT }));
       if (!task) return;
       const afterMs = below(this.#process.random, 4_000);
-      const answer = await this.#store.reschedule(task.id, { afterMs });
+      const answer = await rescheduleTask(this.#store, task.id, { afterMs });
       if (answer === 'done') this.#done('reschedules', `puts ${task.id.slice(-6)} off`);
     });
   }

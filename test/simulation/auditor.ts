@@ -6,6 +6,7 @@
 import { rowsOf } from '../../src/fleet/index.ts';
 import type { RunId } from '../../src/ground/index.ts';
 import type { EventRow, Journal } from '../../src/journal/index.ts';
+import type { Act, ActAnswer } from '../../src/store/acts.ts';
 import type { Beat, BeatAnswer, PodBirth, Worklist } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type {
@@ -104,13 +105,7 @@ export class Auditor {
       if (blocked > 0) this.#world.count('waits for a version', blocked);
     }
     if (verb === 'register') this.#born(given[0] as PodBirth);
-    if (verb === 'reschedule' && answer === 'done') {
-      this.waits.rescheduled(given[0] as string);
-      this.deadlines.given(given[0] as string, 'put off');
-    }
-    if (verb === 'redrive' && answer !== undefined) {
-      this.deadlines.given(given[0] as string, 'redriven');
-    }
+    if (verb === 'act' && (answer as ActAnswer).kind === 'done') this.#acted(given[0] as Act);
     if (verb === 'claim') {
       this.deadlines.answered(given[0] as ClaimRequest, (answer as ClaimedTask[]).length);
       for (const task of answer as ClaimedTask[]) {
@@ -122,6 +117,12 @@ export class Auditor {
     const isQuiet = verb === 'beat' || verb === 'find' || (Array.isArray(answer) && !answer[0]);
     if (!isQuiet) this.#world.say(process.name, `${verb} ${brief(answer)}`);
     else if (this.#world.isTold) this.#world.tell(process.name, `${verb} ${brief(answer)}`);
+  }
+
+  #acted({ task, deed }: Act): void {
+    if (deed.what === 'reschedule') this.deadlines.given(task, 'put off');
+    if (deed.what === 'reschedule' || deed.what === 'retry') this.waits.rescheduled(task);
+    if (deed.what === 'redrive') this.deadlines.given(task, 'redriven');
   }
 
   #taken(process: Process, taking: Taking, tasks: readonly ClaimedTask[]): void {

@@ -54,6 +54,7 @@ export class Client {
   readonly #tasks: Tasks;
   readonly #machines: readonly string[];
   #unacknowledged = 0;
+  #requests = 0;
   #unheard = 0;
 
   constructor(world: World, auditor: Auditor, weather: Link, more: MoreTasks = {}) {
@@ -70,6 +71,9 @@ export class Client {
       results: new Results({ store, clock, random }),
       mint: runIdMint(clock, random),
       payloadBytesMax: 65_536,
+      mintRequest: () => `client-${++this.#requests}`,
+      who: 'client',
+      via: 'simulation',
       onEnqueued: () => undefined,
     });
   }

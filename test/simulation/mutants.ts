@@ -1,7 +1,9 @@
 /** Bugs to be planted: each breaks one rule, at a port, and the simulation has to notice. */
+
 import type { MakeHeart } from '../../src/fleet/index.ts';
 import { identityCodec, type Journal } from '../../src/journal/index.ts';
 import { encodeEntry } from '../../src/journal/record.ts';
+import type { Act } from '../../src/store/acts.ts';
 import type { MemoryTables } from '../../src/store/memory/tables.ts';
 import type { Beat } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -206,11 +208,12 @@ const strayWrite = of('stray-write', /^stray/, ['settle'], (tables, given, act) 
   return answer;
 });
 
-const redriveTwice = of('redrive-twice', /^I30/, ['redrive'], (tables, given, act) => {
-  const row = tables.tasks.get(given[0] as string);
+const redriveTwice = of('redrive-twice', /^I30/, ['act'], (tables, given, act) => {
+  const asked = given[0] as Act;
+  const row = tables.tasks.get(asked.task);
   // Whatever was seen counts as the newest, and the task as ended.
-  if (row) {
-    Object.assign(given[1] as object, { generation: row.generation });
+  if (row && asked.deed.what === 'redrive') {
+    Object.assign(asked, { ifRevision: undefined });
     if (row.status === 'pending')
       Object.assign(row, { status: 'failed', finishedAt: tables.now() });
   }

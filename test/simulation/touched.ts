@@ -1,4 +1,5 @@
 /** Which rows a call may change, by its own words: whatever else changes was changed by nobody. */
+import type { Act } from '../../src/store/acts.ts';
 import type { Beat, PodBirth } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type {
@@ -14,8 +15,9 @@ type Given = readonly unknown[];
 type Named = (given: Given, answer: unknown) => readonly string[];
 
 const nothing: Named = () => [];
-const first: Named = ([task]) => [task as string];
 const claimed: Named = (_, answer) => (answer as ClaimedTask[]).map(({ task }) => task);
+
+const madeBy = ({ deed }: Act) => (deed.what === 'fork' ? [deed.as] : []);
 
 /** The tasks a call may change. */
 export const TASKS: Record<keyof Store, Named> = {
@@ -25,6 +27,7 @@ export const TASKS: Record<keyof Store, Named> = {
   register: nothing,
   beat: nothing,
   markDraining: nothing,
+  beginTerm: nothing,
   requestDrain: nothing,
   pods: nothing,
   announce: nothing,
@@ -50,11 +53,11 @@ export const TASKS: Record<keyof Store, Named> = {
   prune: nothing,
   find: nothing,
   list: nothing,
-  cancel: first,
-  reschedule: first,
-  redrive: first,
-  discard: first,
+  note: nothing,
+  act: ([act]) => [(act as Act).task, ...madeBy(act as Act)],
+  audited: nothing,
   violations: nothing,
+  openReader: nothing,
   listen: nothing,
 };
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { MirroredRun } from '../../src/store/tasks.ts';
 import type { Claim } from '../../src/store/words.ts';
+import { redriveTask } from './acts.ts';
 import {
   claimOf,
   completed,
@@ -128,7 +129,7 @@ export function describeArchive(scene: Scene): void {
     expect(mine).toMatchObject(left);
     await scene.store.settle(birch, [failed(mine!, { tail: segment(mine!, 7, 8) })]);
     expect((await scene.row(claim.task)).lastHash).toBe(hashAt(claim.task, 8));
-    await scene.store.redrive(claim.task, { generation: 1 }, { isFresh: false });
+    await redriveTask(scene.store, claim.task, { generation: 1 }, { isFresh: false });
     expect((await scene.row(claim.task)).lastHash).toBeUndefined();
     expect((await scene.claimOne(birch)).lastHash).toBeUndefined();
   });
@@ -161,7 +162,7 @@ export function describeArchive(scene: Scene): void {
     expect(await scene.store.heads([old])).toEqual([head(next, 6, 'next')]);
     // How a generation ended is kept with its history, and is no record of the run.
     await scene.store.settle(birch, [failed(next, { tail: segment(next, 7, 7) })]);
-    await scene.store.redrive(old.task, { generation: 1 }, { isFresh: false });
+    await redriveTask(scene.store, old.task, { generation: 1 }, { isFresh: false });
     const generations = [old, { task: old.task, generation: 2 }];
     expect(await scene.store.heads(generations)).toEqual([head(next, 7)]);
   });

@@ -1,6 +1,7 @@
 /** What a row may hold so that everybody can count with it, and what becomes of that which is too much. */
 import { expect, test } from 'vitest';
 import { EPOCH_ANEW, SPAN_MS_MAX, TIME_MS_MAX } from '../../src/store/bounds.ts';
+import { cancelTask, redriveTask, rescheduleTask } from './acts.ts';
 import { completed, ids, MACHINE, newTask, parked, released } from './factories.ts';
 import type { PlainRow, Scene } from './harness.ts';
 
@@ -50,7 +51,7 @@ export function describeBounds(scene: Scene): void {
       const claim_epoch = Number.MAX_SAFE_INTEGER;
       const id = await scene.harness.insertPlain({ machine, claim_epoch });
       await scene.pass(60_000);
-      if (verb === 'cancel') await scene.store.cancel(id as never, 'enough');
+      if (verb === 'cancel') await cancelTask(scene.store, id as never, 'enough');
       else expect(await scene.store.failHopeless(1_000, 10)).toHaveLength(1);
       expect(await scene.row(id)).toMatchObject({ epoch: EPOCH_ANEW + 1 });
     },
@@ -93,10 +94,10 @@ export function describeBounds(scene: Scene): void {
       await scene.enqueue({ due: { afterMs: endless } }),
       await scene.enqueue({ due: { at: endless } }),
     ];
-    expect(await scene.store.reschedule(far, { at: endless })).toBe('done');
-    expect(await scene.store.reschedule(at, { afterMs: endless })).toBe('done');
+    expect(await rescheduleTask(scene.store, far, { at: endless })).toBe('done');
+    expect(await rescheduleTask(scene.store, at, { afterMs: endless })).toBe('done');
     expect((await scene.row(far)).runAt).toBe(TIME_MS_MAX);
-    expect(await scene.store.redrive(id, { generation: 1 }, { isFresh: false })).toBe(2);
+    expect(await redriveTask(scene.store, id, { generation: 1 }, { isFresh: true })).toBe(2);
   });
 
   test('a payload over the limit is not handed over; its size is told', async () => {

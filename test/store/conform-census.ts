@@ -1,6 +1,7 @@
 /** The fleet in figures: how much there is of everything, each figure up to a bound. */
 import { expect, test } from 'vitest';
 import type { Census } from '../../src/store/census.ts';
+import { discardTask } from './acts.ts';
 import { completed, failed, HOUR, MACHINE, MINUTE, newTasks, parked, ROUTE } from './factories.ts';
 import type { Scene } from './harness.ts';
 
@@ -111,7 +112,7 @@ export function describeCensus(scene: Scene): void {
       { machine: 'sample/two', count: 1 },
     ];
     expect((await census()).deadLetters).toEqual(both);
-    await scene.store.discard(one.task, { generation: 1 });
+    await discardTask(scene.store, one.task, { generation: 1 });
     expect((await census()).deadLetters).toEqual(both.slice(1));
   });
 

@@ -1,6 +1,7 @@
 /** Claiming: who gets which task, in which order, and under which epoch. */
 import { expect, test } from 'vitest';
 import type { ClaimedTask } from '../../src/store/tasks.ts';
+import { doTo, redriveTask } from './acts.ts';
 import {
   completed,
   failed,
@@ -75,7 +76,7 @@ export function describeClaims(scene: Scene): void {
     const first = await scene.claimOne(pod);
     await scene.store.settle(pod, [failed(first, { tail: segment(first, 0, 1) })]);
     await scene.pass(30 * HOUR);
-    await scene.store.redrive(first.task, { generation: 1 }, { isFresh: false });
+    await redriveTask(scene.store, first.task, { generation: 1 }, { isFresh: false });
     await scene.pass(MINUTE);
     expectNear((await scene.claimOne(pod)).ageMs!, MINUTE);
   });
@@ -200,7 +201,8 @@ export function describeClaims(scene: Scene): void {
     const pod = await scene.pod('alder');
     await scene.harness.insertPlain({ machine: MACHINE, paused: true });
     const claim = await scene.claimNew(pod);
-    await scene.store.settle(pod, [released(claim, { isPaused: true })]);
+    await doTo(scene.store, claim.task, { what: 'pause' });
+    await scene.store.settle(pod, [released(claim)]);
     expect(await scene.row(claim.task)).toMatchObject({ status: 'pending', isPaused: true });
     expect(await scene.claim(pod)).toEqual([]);
     expect(await scene.claim(pod, { head: 'suspect' })).toEqual([]);

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { TIME_MS_MAX } from '../../src/store/bounds.ts';
 import { StoreRefusedError } from '../../src/store/errors.ts';
+import { cancelTask, rescheduleTask } from './acts.ts';
 import { completed, HOUR, ids, MINUTE, newId, newTask, newTasks } from './factories.ts';
 import { expectNear, type Scene } from './harness.ts';
 
@@ -14,13 +15,13 @@ export function describeEnqueue(scene: Scene): void {
       return deadlineAt! - runAt;
     };
     expectNear(await lasting(), HOUR);
-    await scene.store.reschedule(task.id, { afterMs: 96 * HOUR });
+    await rescheduleTask(scene.store, task.id, { afterMs: 96 * HOUR });
     expectNear(await lasting(), HOUR);
     const { deadlineAt } = await scene.row(task.id);
-    await scene.store.reschedule(task.id, { afterMs: 0 });
+    await rescheduleTask(scene.store, task.id, { afterMs: 0 });
     expect((await scene.row(task.id)).deadlineAt).toBe(deadlineAt);
     const [endless] = await scene.store.enqueue([newTask()]);
-    await scene.store.reschedule(endless!.id, { afterMs: HOUR });
+    await rescheduleTask(scene.store, endless!.id, { afterMs: HOUR });
     expect((await scene.row(endless!.id)).deadlineAt).toBeUndefined();
     const last = newTask({ due: { at: TIME_MS_MAX }, deadlineMs: HOUR });
     await scene.store.enqueue([last]);
@@ -133,7 +134,7 @@ export function describeEnqueue(scene: Scene): void {
 
   test('a key outlives a cancellation by its lifetime too', async () => {
     const first = await scene.enqueue({ key: 'order-1', keyMs: MINUTE });
-    expect(await scene.store.cancel(first, 'no')).toBe('done');
+    expect(await cancelTask(scene.store, first, 'no')).toBe('done');
     const again = async () => (await scene.store.enqueue([newTask({ key: 'order-1' })]))[0]!;
     expect(await again()).toMatchObject({ id: first, isNew: false, status: 'cancelled' });
     await scene.pass(2 * MINUTE);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { StoreRefusedError } from '../../src/store/errors.ts';
 import type { Beat, BeatAnswer, PodBirth } from '../../src/store/pods.ts';
 import type { PodId } from '../../src/store/words.ts';
+import { cancelTask } from './acts.ts';
 import { claimOf, completed, MINUTE } from './factories.ts';
 import { birthOf, podOf, type Scene } from './harness.ts';
 
@@ -152,7 +153,7 @@ export function describePods(scene: Scene): void {
     const claim = await scene.claimNew(pod);
     await scene.claimNew(pod);
     expect(taken(await beat(pod, 0))).toMatchObject({ claimCount: 2, controls: [] });
-    expect(await scene.store.cancel(claim.task, 'not wanted')).toBe('requested');
+    expect(await cancelTask(scene.store, claim.task, 'not wanted')).toBe('requested');
     const asked = { ...claimOf(claim), control: 'cancel', reason: 'not wanted' };
     for (const seq of [1, 2]) {
       expect(taken(await beat(pod, seq))).toMatchObject({ claimCount: 2, controls: [asked] });

@@ -1,6 +1,7 @@
 /** What can never run is failed with a reason; what ended long ago is removed, and nothing else. */
 import { expect, test } from 'vitest';
 import type { RunId } from '../../src/ground/index.ts';
+import { redriveTask } from './acts.ts';
 import {
   codeOf,
   completed,
@@ -40,7 +41,7 @@ export function describeRetention(scene: Scene): void {
     await scene.harness.insertPlain({ machine, paused: true });
     await scene.pass(HOUR);
     expect(await scene.store.failHopeless(10 * MINUTE, 100)).toMatchObject([{ id }]);
-    await scene.store.redrive(id, { generation: 1 }, { isFresh: false });
+    await redriveTask(scene.store, id, { generation: 1 }, { isFresh: false });
     expect(await scene.store.failHopeless(10 * MINUTE, 100)).toEqual([]);
     await scene.pass(HOUR);
     expect(await scene.store.failHopeless(10 * MINUTE, 100)).toMatchObject([{ id }]);

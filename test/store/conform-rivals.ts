@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import type { SettleAnswer, Settlement, Taking } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
+import { cancelTask, redriveTask } from './acts.ts';
 import { completed, failed, HOUR, ids, newTask, newTasks, released } from './factories.ts';
 import { claimRequest, podOf, type Scene } from './harness.ts';
 
@@ -113,7 +114,7 @@ export function describeRivals(scene: Scene): void {
       expect(await scene.store.retire(pod)).toBe(true);
       const pending = await scene.store.list({ status: 'pending', countMax: 100 });
       expect(pending).toHaveLength(5);
-      for (const { id } of pending) await scene.store.cancel(id, 'next round');
+      for (const { id } of pending) await cancelTask(scene.store, id, 'next round');
     }
   });
 
@@ -123,11 +124,11 @@ export function describeRivals(scene: Scene): void {
       const claim = await scene.claimNew(pod);
       await scene.store.settle(pod, [failed(claim)]);
       const both = await Promise.all([
-        scene.store.redrive(claim.task, { generation: 1 }, { isFresh: false }),
-        scene.rival.redrive(claim.task, { generation: 1 }, { isFresh: true }),
+        redriveTask(scene.store, claim.task, { generation: 1 }, { isFresh: false }),
+        redriveTask(scene.rival, claim.task, { generation: 1 }, { isFresh: true }),
       ]);
       expect(both.filter((generation) => generation !== undefined)).toEqual([2]);
-      await scene.store.cancel(claim.task, 'next round');
+      await cancelTask(scene.store, claim.task, 'next round');
     }
   });
 
@@ -137,7 +138,7 @@ export function describeRivals(scene: Scene): void {
       const claim = await scene.claimNew(pod);
       const [answers, answer] = await Promise.all([
         settleFreed(scene.store, pod, [completed(claim)]),
-        scene.rival.cancel(claim.task, 'not wanted'),
+        cancelTask(scene.rival, claim.task, 'not wanted'),
       ]);
       expect(answers).toEqual([{ task: claim.task, kind: 'stood' }]);
       expect(['requested', 'tooLate']).toContain(answer);

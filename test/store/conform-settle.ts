@@ -1,6 +1,7 @@
 /** Settling: what stands, what is lost, and what a task looks like once its owner has let go. */
 import { expect, test } from 'vitest';
 import { CRASHES_MAX } from '../../src/store/words.ts';
+import { cancelTask } from './acts.ts';
 import {
   cancelled,
   claimOf,
@@ -185,7 +186,7 @@ export function describeSettle(scene: Scene): void {
     const pod = await scene.pod('alder');
     const [a, b] = [await scene.claimNew(pod), await scene.claimNew(pod)];
     const [c, d] = [await scene.claimNew(pod, { retriesMax: 0 }), await scene.claimNew(pod)];
-    for (const claim of [a, b, c, d]) await scene.store.cancel(claim.task, 'not wanted');
+    for (const claim of [a, b, c, d]) await cancelTask(scene.store, claim.task, 'not wanted');
     const letGo = [
       released(a, { tail: segment(a, 0, 1) }),
       parked(b, 'sleep', HOUR),

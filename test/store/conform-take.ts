@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { TakenTask, Taking } from '../../src/store/tasks.ts';
 import type { Claim, PodId } from '../../src/store/words.ts';
+import { cancelTask } from './acts.ts';
 import {
   codeOf,
   completed,
@@ -92,7 +93,7 @@ export function describeTake(scene: Scene): void {
   test('H12: a cancellation that was asked for is done by the sweep', async () => {
     const pod = await scene.pod('alder');
     const claim = await scene.claimNew(pod);
-    await scene.store.cancel(claim.task, 'not wanted');
+    await cancelTask(scene.store, claim.task, 'not wanted');
     await scene.kill(pod);
     const [taken] = await take(pod);
     expect(taken).toMatchObject({ task: claim.task, status: 'cancelled', outcome: 'cancelled' });
@@ -108,10 +109,10 @@ export function describeTake(scene: Scene): void {
     const [ended, open] = [await scene.claimNew(pod), await scene.claimNew(pod)];
     const tail = (claim: Claim, state: string) => ({ ...segment(claim, 0, 3), state });
     await scene.store.archive([tail(ended, 'completed'), tail(open, 'main.persist')]);
-    for (const { task } of [ended, open]) await scene.store.cancel(task, 'not wanted');
+    for (const { task } of [ended, open]) await cancelTask(scene.store, task, 'not wanted');
     await scene.kill(pod);
     expect(await take(pod)).toMatchObject([{ status: 'pending' }, { status: 'cancelled' }]);
-    expect(await scene.store.cancel(ended.task, 'again')).toBe('tooLate');
+    expect(await cancelTask(scene.store, ended.task, 'again')).toBe('tooLate');
     const row = await scene.row(ended.task);
     expect(row).toMatchObject({ status: 'pending' });
     expect(row.control).toBeUndefined();
@@ -130,7 +131,7 @@ export function describeTake(scene: Scene): void {
     await scene.store.archive([{ ...segment(first, 0, 3), state: 'completed' }]);
     await scene.store.archive([segment(second, 0, 1, 'other')]);
     await scene.store.settle(birch, [released(second)]);
-    expect(await scene.store.cancel(first.task, 'not wanted')).toBe('done');
+    expect(await cancelTask(scene.store, first.task, 'not wanted')).toBe('done');
   });
 
   test('a dead leader’s recovery is not resumed by another', async () => {

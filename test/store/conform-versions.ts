@@ -1,6 +1,7 @@
 /** Tasks whose runs have come under another version while a pod had them: who may claim them then. */
 import { expect, test } from 'vitest';
 import type { ClaimedTask } from '../../src/store/tasks.ts';
+import { redriveTask } from './acts.ts';
 import {
   completed,
   failed,
@@ -50,7 +51,7 @@ export function describeVersions(scene: Scene): void {
     ]);
     expect(await scene.row(a.task)).toMatchObject({ status: 'completed', version: 2 });
     expect(await scene.row(b.task)).toMatchObject({ status: 'failed', version: 3 });
-    await scene.store.redrive(b.task, { generation: 1 }, { isFresh: false });
+    await redriveTask(scene.store, b.task, { generation: 1 }, { isFresh: false });
     expect(await scene.row(b.task)).toMatchObject({ status: 'pending', version: 3 });
   });
 
@@ -186,7 +187,7 @@ export function describeVersions(scene: Scene): void {
     const pod = await scene.pod('alder');
     const claim = await scene.claimNew(pod);
     await scene.store.settle(pod, [failed(claim, { tail: segment(claim, 0, 2) })]);
-    await scene.store.redrive(claim.task, { generation: 1 }, { isFresh: false });
+    await redriveTask(scene.store, claim.task, { generation: 1 }, { isFresh: false });
     expect(await scene.row(claim.task)).toMatchObject({ generation: 2, carriesFrom: 1 });
   });
 

@@ -3,6 +3,7 @@
  * over real tables; the parts lie beside this file, one for each duty of the store.
  */
 import { describe } from 'vitest';
+import { describeActs } from './conform-acts.ts';
 import { describeArchive } from './conform-archive.ts';
 import { describeBounds } from './conform-bounds.ts';
 import { describeCensus } from './conform-census.ts';
@@ -12,6 +13,7 @@ import { describeEnqueue } from './conform-enqueue.ts';
 import { describeLeft } from './conform-left.ts';
 import { describeLists } from './conform-lists.ts';
 import { describePods } from './conform-pods.ts';
+import { describeReader } from './conform-reader.ts';
 import { describeRetention } from './conform-retention.ts';
 import { describeRivals } from './conform-rivals.ts';
 import { describeSequences } from './conform-sequences.ts';
@@ -38,7 +40,9 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('what was left', () => describeLeft(scene));
     describe('retention and the hopeless', () => describeRetention(scene));
     describe('what people change', () => describeChanges(scene));
+    describe('what people do', () => describeActs(scene));
     describe('what people see', () => describeLists(scene));
+    describe('what people ask', () => describeReader(scene));
     describe('the census', () => describeCensus(scene));
     describe('rivals', () => describeRivals(scene));
     describe('random sequences', () => describeSequences(scene));

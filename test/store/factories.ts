@@ -106,10 +106,10 @@ export function cancelled(claim: Claim, options: LeavingOptions = {}): Settlemen
 
 export function released(
   claim: Claim,
-  options: LeavingOptions & { readonly isPaused?: boolean; readonly isUntouched?: boolean } = {},
+  options: LeavingOptions & { readonly isUntouched?: boolean } = {},
 ): Settlement {
-  const { isPaused, isUntouched } = options;
-  return { ...leaving(claim, options), to: 'pending', isPaused, isUntouched };
+  const { isUntouched } = options;
+  return { ...leaving(claim, options), to: 'pending', isUntouched };
 }
 
 export function parked(

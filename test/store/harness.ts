@@ -31,13 +31,35 @@ export interface PlainRow {
   readonly retry_count?: number;
   readonly key?: string;
   readonly key_ms?: number;
+  readonly outcome?: string;
+  readonly error?: string;
   /** No column: deadline_at is the store's now plus this. */
   readonly deadlineAfterMs?: number;
   /** No column: run_at is the store's now plus this. */
   readonly runAfterMs?: number;
+  /** No columns: created_at, last_update, finished_at and discarded_at are these instants. */
+  readonly createdAt?: number;
+  readonly updatedAt?: number;
+  readonly finishedAt?: number;
+  readonly discardedAt?: number;
 }
 
-export type TableName = 'pod_health' | 'step_tracker' | 'run_events' | 'machine_registry';
+/** A row of audit_log; `at` is an instant. */
+export interface PlainAudit {
+  readonly id: string;
+  readonly at: number;
+  readonly who: string;
+  readonly what: string;
+  readonly task_id?: string;
+  readonly detail?: string;
+}
+
+export type TableName =
+  | 'pod_health'
+  | 'step_tracker'
+  | 'run_events'
+  | 'machine_registry'
+  | 'audit_log';
 
 export interface StoreHarness {
   /** Another, independent handle on the same tables; the suite closes it. */
@@ -50,6 +72,8 @@ export interface StoreHarness {
   now(): number;
   /** The documented plain INSERT. Answers the task_id. */
   insertPlain(row: PlainRow): Promise<string>;
+  /** A plain INSERT into audit_log. */
+  insertAudit(row: PlainAudit): Promise<void>;
   /** Every row of a table, under the columns' own names. */
   rows(table: TableName): Promise<Record<string, unknown>[]>;
   /** A text that this store cannot hold. */

@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import { StoreBusyError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ClaimedTask, Settlement } from '../../src/store/tasks.ts';
+import { cancelTask, discardTask, redriveTask, rescheduleTask } from './acts.ts';
 import {
   birthOf,
   cancelled,
@@ -75,13 +76,13 @@ export function callOf([kind, which, how]: Choice, ground: Ground, name: string)
       case 1:
         return settled(store, WAYS[how]!(claim));
       case 2:
-        return store.cancel(task, name);
+        return cancelTask(store, task, name);
       case 3:
-        return store.redrive(task, seen, { isFresh: which === 0 });
+        return redriveTask(store, task, seen, { isFresh: which === 0 });
       case 4:
-        return store.discard(task, seen);
+        return discardTask(store, task, seen);
       case 5:
-        return store.reschedule(task, { afterMs: which * HOUR });
+        return rescheduleTask(store, task, { afterMs: which * HOUR });
       case 6:
         return store.archive([segment(claim, 0, how)]);
       case 7:

@@ -20,7 +20,7 @@ function freshTables(): MemoryTables {
 
 function insertPlain(row: PlainRow): string {
   const { machine, task_id, parent_id, pinned_to, claimed_by, claim_epoch, ...rest } = row;
-  const { runAfterMs, deadlineAfterMs, status, wait_for, control, ...more } = rest;
+  const { runAfterMs, deadlineAfterMs, status, wait_for, control, updatedAt, ...more } = rest;
   const { retry_count, key_ms, ...same } = more;
   const { taskId } = tables.insert({
     machine,
@@ -34,6 +34,7 @@ function insertPlain(row: PlainRow): string {
     ...(control === undefined ? {} : { control: control as 'cancel' }),
     ...(status === undefined ? {} : { status: status as TaskStatus }),
     ...(retry_count === undefined ? {} : { retryCount: retry_count }),
+    ...(updatedAt === undefined ? {} : { lastUpdate: updatedAt }),
     ...(key_ms === undefined ? {} : { keyMs: key_ms }),
     ...(deadlineAfterMs === undefined ? {} : { deadlineAt: clock.now() + deadlineAfterMs }),
     ...(runAfterMs === undefined ? {} : { runAt: clock.now() + runAfterMs }),
@@ -55,13 +56,17 @@ describeStore('memory', {
   reset: async () => {
     // In place, since the handles that are open go on.
     for (const table of [tables.pods, tables.tasks, tables.events, tables.registry]) table.clear();
+    for (const table of [tables.audit, tables.terms]) table.clear();
   },
   pass: async (ms) => clock.pass(ms),
   now: () => clock.now(),
   insertPlain: async (row) => insertPlain(row),
+  insertAudit: async ({ task_id: taskId, ...row }) => {
+    tables.audit.set(row.id, { detail: undefined, taskId, ...row });
+  },
   rows: async (table) => {
-    const { pods, tasks, events, registry } = tables;
-    const all = { pod_health: pods, step_tracker: tasks, run_events: events };
+    const { pods, tasks, events, registry, audit } = tables;
+    const all = { pod_health: pods, step_tracker: tasks, run_events: events, audit_log: audit };
     return [...{ ...all, machine_registry: registry }[table].values()].map(underscored);
   },
   poison: '\u0000',

@@ -15,7 +15,7 @@ export function settlementOf(claim: Claim, a: number, c: number): Settlement {
     () => completed(claim, options),
     () => failed(claim, options),
     () => cancelled(claim, options),
-    () => released(claim, { ...options, isPaused: c === 3, isUntouched: c === 4 }),
+    () => released(claim, { ...options, isUntouched: c === 4 }),
     () => parked(claim, 'retry', c * HOUR, options),
     () =>
       c === 1 ? parked(claim, 'version', 60_000, options) : parked(claim, 'sleep', 0, options),

@@ -8,6 +8,7 @@ import type { PodRow } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TaskRow } from '../../src/store/tasks.ts';
 import { type Claim, type PodId, type PodStatus, RECOVERY_PREFIX } from '../../src/store/words.ts';
+import { cancelTask, discardTask, redriveTask, rescheduleTask } from './acts.ts';
 import {
   birthOf,
   claimRequest,
@@ -137,16 +138,16 @@ class Play {
         await store.retire(this.#podThatIs('dead', a, c));
         return;
       case 'cancel':
-        await store.cancel(open, `by chance ${c}`);
+        await cancelTask(store, open, `by chance ${c}`);
         return;
       case 'reschedule':
-        await store.reschedule(open, { afterMs: c * HOUR });
+        await rescheduleTask(store, open, { afterMs: c * HOUR });
         return;
       case 'redrive':
-        await store.redrive(ended?.id ?? newId(), seen, { isFresh: b % 2 === 0 });
+        await redriveTask(store, ended?.id ?? newId(), seen, { isFresh: b % 2 === 0 });
         return;
       case 'discard':
-        await store.discard(ended?.id ?? newId(), seen);
+        await discardTask(store, ended?.id ?? newId(), seen);
         return;
       case 'pass':
         return this.#stage.pass(a * HOUR + b * 1_000);

@@ -11,6 +11,7 @@ import { beatPod, fenceProvenPod } from '../../src/store/postgres/pod-health.sql
 import { claimTasks } from '../../src/store/postgres/step-tracker-claim.sql.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ClaimedTask } from '../../src/store/tasks.ts';
+import { cancelTask } from './acts.ts';
 import { completed, ids, newId, newTasks, ROUTE, released, segment } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
 import { usePostgres } from './postgres-harness.ts';
@@ -199,7 +200,7 @@ test('a cancel that meets a claim in flight asks the new owner', async () => {
   const [task] = ids(await store.enqueue(newTasks(1)));
   await begin();
   await claimByOther(birch);
-  const cancelling = store.cancel(task!, 'not wanted');
+  const cancelling = cancelTask(store, task!, 'not wanted');
   await untilSomebodyWaits();
   await other.query('commit');
   expect(await cancelling).toBe('requested');

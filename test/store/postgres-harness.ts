@@ -65,7 +65,16 @@ const TIMES: Record<string, readonly string[]> = {
   ],
   run_events: ['at'],
   machine_registry: ['first_seen'],
+  audit_log: ['at'],
+  leader_terms: ['since'],
 };
+
+const INSTANTS = {
+  createdAt: 'created_at',
+  updatedAt: 'last_update',
+  finishedAt: 'finished_at',
+  discardedAt: 'discarded_at',
+} as const;
 
 /** `address` and `more` say how the store is opened; the tables are looked at directly. */
 export function postgresHarness(
@@ -86,6 +95,13 @@ export function postgresHarness(
     },
     now: () => Date.now(),
     insertPlain: (row) => insertPlain(scene.client, row),
+    insertAudit: async ({ at, ...row }) => {
+      const { id, who, what, task_id, detail } = row;
+      await scene.client.query(
+        'insert into audit_log (id, at, who, what, task_id, detail) values ($1, $2, $3, $4, $5, $6)',
+        [id, new Date(at), who, what, task_id, detail],
+      );
+    },
     rows: async (table: TableName) => (await scene.client.query(`select * from ${table}`)).rows,
     poison: '\u0000',
     get hasHints() {
@@ -96,9 +112,17 @@ export function postgresHarness(
 }
 
 async function insertPlain(client: pg.Client, given: PlainRow): Promise<string> {
-  const { runAfterMs, deadlineAfterMs, ...row } = given;
+  const { runAfterMs, deadlineAfterMs, createdAt, updatedAt, finishedAt, discardedAt, ...row } =
+    given;
+  const instants = { createdAt, updatedAt, finishedAt, discardedAt };
   const names = Object.keys(row);
   const places = names.map((_, index) => `$${index + 1}`);
+  for (const [name, column] of Object.entries(INSTANTS)) {
+    const ms = instants[name as keyof typeof INSTANTS];
+    if (ms === undefined) continue;
+    names.push(column);
+    places.push(`'${new Date(ms).toISOString()}'`);
+  }
   if (runAfterMs !== undefined) {
     names.push('run_at');
     places.push(`now() + ${runAfterMs} * interval '1 ms'`);

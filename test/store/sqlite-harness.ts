@@ -8,7 +8,10 @@ import type { PlainRow, StoreHarness } from './harness.ts';
 
 export const PORTS = { clock: systemClock, random: systemRandom };
 
-const TABLES = ['run_events', 'step_tracker', 'pod_health', 'machine_registry'] as const;
+const TABLES = [
+  ...(['run_events', 'step_tracker', 'pod_health', 'machine_registry'] as const),
+  ...(['audit_log', 'leader_terms'] as const),
+];
 
 /** Every column that holds a time: what passes is taken from all of them. */
 const TIMES: Readonly<Record<(typeof TABLES)[number], readonly string[]>> = {
@@ -25,6 +28,8 @@ const TIMES: Readonly<Record<(typeof TABLES)[number], readonly string[]>> = {
   ],
   pod_health: ['birth_timestamp', 'last_heartbeat', 'dead_at'],
   machine_registry: ['first_seen'],
+  audit_log: ['at'],
+  leader_terms: ['since'],
 };
 
 /** A person at a prompt. */
@@ -64,6 +69,13 @@ export function sqliteHarness(file: string): StoreHarness {
         database.exec(`begin immediate; ${shift.join('; ')}; commit`);
       });
     },
+    async insertAudit({ task_id = null, detail = null, ...row }) {
+      prompt(file, (database) => {
+        const insert = `insert into audit_log (id, at, who, what, task_id, detail)
+          values (@id, @at, @who, @what, @task_id, @detail)`;
+        database.prepare(insert).run({ ...row, task_id, detail });
+      });
+    },
     insertPlain: async (row) => prompt(file, (database) => insertPlain(database, row)),
     rows: async (table) =>
       prompt(file, (database) => database.prepare(`select * from ${table}`).all() as never),
@@ -71,9 +83,14 @@ export function sqliteHarness(file: string): StoreHarness {
 }
 
 function insertPlain(database: Database.Database, row: PlainRow): string {
-  const { runAfterMs, deadlineAfterMs, paused, ...columns } = row;
+  const { runAfterMs, deadlineAfterMs, paused, ...rest } = row;
+  const { createdAt, updatedAt, finishedAt, discardedAt, ...columns } = rest;
   const values: Record<string, unknown> = {
     ...columns,
+    ...(createdAt === undefined ? {} : { created_at: createdAt }),
+    ...(updatedAt === undefined ? {} : { last_update: updatedAt }),
+    ...(finishedAt === undefined ? {} : { finished_at: finishedAt }),
+    ...(discardedAt === undefined ? {} : { discarded_at: discardedAt }),
     ...(paused === undefined ? {} : { paused: paused ? 1 : 0 }),
     ...(runAfterMs === undefined ? {} : { run_at: Date.now() + runAfterMs }),
     ...(deadlineAfterMs === undefined ? {} : { deadline_at: Date.now() + deadlineAfterMs }),

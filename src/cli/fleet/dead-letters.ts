@@ -6,14 +6,21 @@
 import { LIMIT_MAX } from '../../admin/index.ts';
 import { TaskNotFoundError } from '../../fleet/index.ts';
 import { isoTime, type RunId, show, showDuration, systemClock } from '../../ground/index.ts';
-import type { Store, TaskRow } from '../../store/index.ts';
+import {
+  generationSeen,
+  type Revision,
+  revisionOf,
+  type Store,
+  type TaskRow,
+} from '../../store/index.ts';
 import type { Execute, Options } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { NoDeadLetterError, UsageError } from '../errors.ts';
 import { showRecord } from '../events.ts';
 import { Exit } from '../exit.ts';
 import { countOf, idOf } from '../runs.ts';
 import { recordWithoutSecrets, withoutSecrets } from '../shown.ts';
 import type { Column } from '../table.ts';
+import { actOn, sayAct } from './acting.ts';
 import { recordsOf } from './history.ts';
 import { codecFor, withStore } from './open.ts';
 import { redriveMany } from './redrive-many.ts';
@@ -80,43 +87,28 @@ export const redrive: Execute = async (context, options, ...words) => {
 };
 
 const redriveOne: Execute = async ({ config, output }, options, task) => {
-  const isFresh = options['fresh'] === true;
+  const deed = { what: 'redrive', isFresh: options['fresh'] === true } as const;
   return withStore(config, async (store) => {
     const row = await find(store, task!);
-    const seen = seenOf(options, row);
-    if (options['dryRun'] === true && row.pinnedTo === undefined) {
-      const from = isFresh ? 'from its beginning' : 'from the step it failed in';
-      output.note(`${row.id} would go on ${from}, as generation ${row.generation + 1}`);
-      if (output.isJson) output.json({ task, generation: row.generation, isRedriven: false });
-      return isDeadLetter(row) ? Exit.ok : Exit.failure;
-    }
-    const generation = isDeadLetter(row)
-      ? await store.redrive(row.id, { generation: seen }, { isFresh })
-      : undefined;
-    if (output.isJson) output.json({ task, generation, isRedriven: generation !== undefined });
-    else if (generation !== undefined) output.line(`${task} redriven as generation ${generation}`);
-    if (generation !== undefined) return Exit.ok;
-    output.note(refusal(await find(store, task!), seen));
-    return Exit.failure;
+    refuseOthers(options, row);
+    const acted = await actOn(store, row.id, deed, options, seenOf(options, row));
+    const after = 'after' in acted.answer ? acted.answer.after.revision.split('.')[0] : '';
+    const done = `redriven as generation ${after}`;
+    return sayAct(output, row.id, deed, acted, { done, requested: done, already: done });
   });
 };
 
 export const discard: Execute = async ({ config, output }, options, task) => {
   idOf(task, 'the argument');
+  const deed = { what: 'discard' } as const;
   return withStore(config, async (store) => {
     const row = await find(store, task!);
-    const generation = seenOf(options, row);
-    if (options['dryRun'] === true) {
-      output.note(`${row.id} would be discarded: kept until retention, listed no longer`);
-      if (output.isJson) output.json({ task, isDiscarded: false });
-      return isDeadLetter(row) ? Exit.ok : Exit.failure;
-    }
-    const isDiscarded = await store.discard(row.id, { generation });
-    if (output.isJson) output.json({ task, isDiscarded });
-    else if (isDiscarded) output.line(`${task} discarded`);
-    if (isDiscarded) return Exit.ok;
-    output.note(refusal(row, generation));
-    return Exit.failure;
+    const acted = await actOn(store, row.id, deed, options, seenOf(options, row));
+    return sayAct(output, row.id, deed, acted, {
+      done: 'discarded: kept until retention, listed no longer',
+      requested: 'discarded',
+      already: 'was discarded before',
+    });
   });
 };
 
@@ -131,10 +123,11 @@ function isDeadLetter({ status, discardedAt }: TaskRow): boolean {
 }
 
 /** What the person has seen: told with --generation, else what there is right now. */
-function seenOf(options: Options, row: TaskRow): number {
+function seenOf(options: Options, row: TaskRow): Revision | undefined {
   const text = options['generation'];
-  if (text === undefined) return row.generation;
-  if (typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  // Whoever sends a request again has seen it before that was done.
+  if (text === undefined) return options['requestId'] ? undefined : revisionOf(row);
+  if (typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text)) return generationSeen(Number(text));
   throw new UsageError(`--generation must be a whole number from 1, got ${show(text)}`);
 }
 
@@ -144,17 +137,14 @@ function againWith({ id, pinnedTo }: TaskRow): string {
     : 'it was started locally: start it anew';
 }
 
-function refusal(row: TaskRow, seen: number): string {
-  if (row.generation !== seen) {
-    return `${row.id} is at generation ${row.generation}, not ${seen}: somebody was here before`;
-  }
-  if (row.discardedAt !== undefined) {
-    return `${row.id} was discarded at ${isoTime(row.discardedAt)}`;
-  }
-  if (row.pinnedTo !== undefined && isDeadLetter(row)) {
-    return `${row.id} was started locally, in journal ${row.pinnedTo}, and has ended there: start it anew`;
-  }
-  return `${row.id} is no dead letter: it is ${row.status}`;
+/** Others have ended too, and are not for here; a request that is sent again knows what it wants. */
+function refuseOthers(options: Options, row: TaskRow): void {
+  if (isDeadLetter(row) || options['requestId'] !== undefined) return;
+  const why =
+    row.discardedAt === undefined
+      ? `is no dead letter: it is ${row.status}`
+      : `was discarded at ${isoTime(row.discardedAt)}`;
+  throw new NoDeadLetterError(`${row.id} ${why}`);
 }
 
 function columns(now: number): Column<TaskView>[] {

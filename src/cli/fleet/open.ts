@@ -11,6 +11,7 @@ import {
 } from '../../ground/index.ts';
 import { type FilledStoreOptions, openStore, type Store, sealedStore } from '../../store/index.ts';
 import { UsageError } from '../errors.ts';
+import { mintRequest, whoami } from './acting.ts';
 
 /** Two for what is asked at once; a command is not a pod. */
 const CONNECTION_COUNT = 2;
@@ -63,6 +64,9 @@ export async function withTasks<T>(
       results,
       mint: runIdMint(systemClock, systemRandom),
       payloadBytesMax: config.resultBytesMax,
+      mintRequest,
+      who: whoami(),
+      via: 'cli',
       onEnqueued: () => undefined,
     });
     const stopHints = await store

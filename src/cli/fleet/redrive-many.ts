@@ -5,11 +5,12 @@
  */
 import type { Config } from '../../config/index.ts';
 import type { RunId } from '../../ground/index.ts';
-import type { Store, TaskRow } from '../../store/index.ts';
+import { generationSeen, type Store, type TaskRow } from '../../store/index.ts';
 import { RemoteError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { type SocketClient, WAIT_MS } from '../socket-client.ts';
+import { mintRequest, whoami } from './acting.ts';
 import { podHere } from './local-pods.ts';
 
 /** As many as one run is given. */
@@ -100,7 +101,7 @@ async function redriveAll(
     const runs: string[] = [];
     for (let at = 0; at < seen.length; at += BATCH_COUNT) {
       const tasks = seen.slice(at, at + BATCH_COUNT);
-      runs.push((await client.start('recovery/redrive', { tasks, isFresh })).id);
+      runs.push((await client.start('recovery/redrive', { tasks, isFresh, who: whoami() })).id);
     }
     const done = await Promise.all(runs.map((id) => outputOf(client, id)));
     const redriven = done.flatMap((one) => one.redriven);
@@ -130,9 +131,16 @@ async function byCommand(
   const redriven: Redriven[] = [];
   const left: string[] = [];
   for (const { task, generation: before } of seen) {
-    const generation = await store.redrive(task, { generation: before }, { isFresh });
-    if (generation === undefined) left.push(task);
-    else redriven.push({ task, generation });
+    const answer = await store.act({
+      requestId: mintRequest(),
+      who: whoami(),
+      via: 'cli',
+      task,
+      deed: { what: 'redrive', isFresh },
+      ifRevision: generationSeen(before),
+    });
+    if (answer.kind === 'done') redriven.push({ task, generation: before + 1 });
+    else left.push(task);
   }
   return { redriven, left };
 }

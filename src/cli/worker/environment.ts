@@ -26,8 +26,8 @@ function textOf(value: NonNullable<Settings[SettingName]>): string {
     : String(value);
 }
 
-/** The next pod answers its probes on the next port; any port stays any port. */
-export function healthListenOf(listen: string | undefined, number: number): string | undefined {
+/** The next pod answers on the next port; any port stays any port. */
+export function nextListen(listen: string | undefined, number: number): string | undefined {
   if (listen === undefined) return undefined;
   const cut = listen.lastIndexOf(':') + 1;
   const port = Number(listen.slice(cut));

@@ -44,6 +44,7 @@ export async function runPod(config: Config): Promise<RunningPod> {
   fleet = await openFleet(config, machines, {
     hasStore: true,
     takesOver: true,
+    listens: true,
     modules: [...new Set(files.values())],
   });
   governProcess(fleet, ending);

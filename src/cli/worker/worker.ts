@@ -16,7 +16,7 @@ import { Exit, type ExitCode } from '../exit.ts';
 import { podDirectory } from '../fleet/local-pods.ts';
 import type { Output } from '../output.ts';
 import { countOf } from '../runs.ts';
-import { environmentOf, healthListenOf } from './environment.ts';
+import { environmentOf, nextListen } from './environment.ts';
 import { runPod } from './run-pod.ts';
 import { Supervisor, type SupervisorEvent } from './supervisor.ts';
 
@@ -41,11 +41,13 @@ async function runHere(config: Config, output: Output): Promise<ExitCode> {
   const { boot, journal, pod } = fleet.status;
   if (output.isJson) {
     const at = isoTime(systemClock.now());
-    const ready = { at, kind: 'ready', pid: process.pid, boot, journal, pod: pod?.pod, health };
+    const { listening } = fleet;
+    const of = { pid: process.pid, boot, journal, pod: pod?.pod, health, listening };
+    const ready = { at, kind: 'ready', ...of };
     output.line(JSON.stringify(ready));
   } else {
     const as = pod?.pod === undefined ? '' : ` as pod ${pod.pod} (${pod.name})`;
-    output.note(`up${as}${probes(health)}; SIGTERM drains and ends it`);
+    output.note(`up${as}${probes(health)}${answers(fleet.listening)}; SIGTERM drains and ends it`);
   }
   // From here on signals end the process.
   return new Promise(() => undefined);
@@ -53,6 +55,10 @@ async function runHere(config: Config, output: Output): Promise<ExitCode> {
 
 function probes(health: string | undefined): string {
   return health === undefined ? '' : `, probes on http://${health}`;
+}
+
+function answers(listening: string | undefined): string {
+  return listening === undefined ? '' : `, answering on http://${listening}`;
 }
 
 class Pods {
@@ -75,7 +81,8 @@ class Pods {
         env: environmentOf(config, {
           dataDir: podDirectory(config.dataDir, number),
           podName: name,
-          healthListen: healthListenOf(config.healthListen, number),
+          healthListen: nextListen(config.healthListen, number),
+          listen: nextListen(config.listen, number),
         }),
         onLog: undefined,
         onEvent: (event) => this.#hear(name, event),

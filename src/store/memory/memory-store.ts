@@ -4,13 +4,15 @@
  * `way` is what lies between a pod and a server: it may hold a call back, lose it, or lose its answer.
  */
 import type { RunId } from '../../ground/index.ts';
+import type { Act, Note } from '../acts.ts';
+import type { AuditFilter } from '../audit.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
+import type { ReaderOptions } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
   Announcement,
   ClaimRequest,
-  Due,
   Flush,
   MirroredRun,
   NewTask,
@@ -19,14 +21,16 @@ import type {
   TaskFilter,
 } from '../tasks.ts';
 import type { PodId } from '../words.ts';
+import { act, audited, note } from './act.ts';
 import { archive, heads, histories } from './archive.ts';
 import { census } from './census.ts';
-import { cancel, discard, find, list, redrive, reschedule } from './changes.ts';
+import { find, list } from './changes.ts';
 import { claim, enqueue, hasSuspects, held, mirror } from './claims.ts';
 import {
   abandoned,
   announce,
   beat,
+  beginTerm,
   fence,
   known,
   markDraining,
@@ -36,6 +40,7 @@ import {
   retire,
   worklist,
 } from './pods.ts';
+import { openMemoryReader } from './reader.ts';
 import { failHopeless, leftovers, prune } from './retention.ts';
 import { violations } from './rules.ts';
 import { settle } from './settle.ts';
@@ -64,9 +69,9 @@ export class MemoryStore implements Store {
     this.#way = options.way ?? straight;
   }
 
-  async #ask<Answer>(verb: keyof Store, act: (tables: MemoryTables) => Answer): Promise<Answer> {
+  async #ask<Answer>(verb: keyof Store, call: (tables: MemoryTables) => Answer): Promise<Answer> {
     if (this.#isClosed) throw new StoreUnreachableError('the store has been closed');
-    return this.#way(verb, () => act(this.#tables));
+    return this.#way(verb, () => call(this.#tables));
   }
 
   checkSchema = () => this.#ask('checkSchema', () => undefined);
@@ -78,6 +83,8 @@ export class MemoryStore implements Store {
   register = (birth: PodBirth) => this.#ask('register', (tables) => register(tables, birth));
   beat = (given: Beat) => this.#ask('beat', (tables) => beat(tables, given));
   markDraining = (pod: PodId) => this.#ask('markDraining', (tables) => markDraining(tables, pod));
+  beginTerm = (pod: PodId, term: number) =>
+    this.#ask('beginTerm', (tables) => beginTerm(tables, pod, term));
   requestDrain = (pod: PodId) => this.#ask('requestDrain', (tables) => requestDrain(tables, pod));
   pods = () => this.#ask('pods', (tables) => pods(tables));
   announce = (routes: readonly Announcement[]) =>
@@ -123,18 +130,13 @@ export class MemoryStore implements Store {
 
   find = (ids: readonly RunId[]) => this.#ask('find', (tables) => find(tables, ids));
   list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));
-  cancel = (task: RunId, reason: string) =>
-    this.#ask('cancel', (tables) => cancel(tables, task, reason));
-  reschedule = (task: RunId, due: Due) =>
-    this.#ask('reschedule', (tables) => reschedule(tables, task, due));
-  redrive = (
-    task: RunId,
-    seen: { readonly generation: number },
-    options: { readonly isFresh: boolean },
-  ) => this.#ask('redrive', (tables) => redrive(tables, task, seen, options));
-  discard = (task: RunId, seen: { readonly generation: number }) =>
-    this.#ask('discard', (tables) => discard(tables, task, seen));
+  note = (given: Note) => this.#ask('note', (tables) => note(tables, given));
+  audited = (filter: AuditFilter) => this.#ask('audited', (tables) => audited(tables, filter));
+  act = (given: Act) => this.#ask('act', (tables) => act(tables, given));
   violations = () => this.#ask('violations', (tables) => violations(tables));
+
+  openReader = (options: ReaderOptions = {}) =>
+    this.#ask('openReader', (tables) => openMemoryReader(tables, options));
 
   listen = (onHint: (hint: Hint) => void) =>
     this.#ask('listen', (tables) => {

@@ -120,6 +120,13 @@ export function requestDrain(tables: MemoryTables, pod: PodId): boolean {
   return true;
 }
 
+export function beginTerm(tables: MemoryTables, podId: PodId, term: number): void {
+  const pod = tables.pods.get(podId);
+  const key = `${podId} ${term}`;
+  if (!pod || tables.terms.has(key)) return;
+  tables.terms.set(key, { podId, term, name: pod.name, since: tables.now() });
+}
+
 export function pods(tables: MemoryTables): PodRow[] {
   return tables.podsWhere(() => true).map((pod) => podRowOf(tables, pod));
 }

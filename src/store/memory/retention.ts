@@ -85,6 +85,7 @@ export function prune(tables: MemoryTables, finishedBeforeMs: number, countMax: 
   for (const [key, { task }] of tables.events) if (gone.has(task)) tables.events.delete(key);
   for (const id of gone) tables.tasks.delete(id);
   for (const { podId } of podsDown(tables, before)) tables.pods.delete(podId);
+  forgetTerms(tables, before, countMax);
   return gone.size;
 }
 
@@ -102,4 +103,17 @@ function oldTasks(tables: MemoryTables, before: number): TaskRecord[] {
 
 function podsDown(tables: MemoryTables, before: number): PodRecord[] {
   return tables.podsWhere(({ status, deadAt }) => status === 'down' && deadAt! < before);
+}
+
+/** Whoever began last may lead still. */
+function forgetTerms(tables: MemoryTables, before: number, countMax: number): void {
+  const terms = [...tables.terms].sort(
+    by(
+      ([, { since }]) => since,
+      ([key]) => key,
+    ),
+  );
+  const newest = terms.at(-1)?.[1].since ?? 0;
+  const old = terms.filter(([, { since }]) => since < before && since < newest);
+  for (const [key] of old.slice(0, Math.max(0, countMax))) tables.terms.delete(key);
 }

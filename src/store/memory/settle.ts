@@ -37,6 +37,11 @@ export function letGo(task: TaskRecord, now: number): void {
   task.lastUpdate = now;
 }
 
+/** Its owner lets go of it, one way or another: what it was asked to is so from now on. */
+export function keepPause(task: TaskRecord): void {
+  if (task.control === 'pause') task.paused = true;
+}
+
 export function cancelledEnding(task: TaskRecord): Ending {
   const error = cancelledBecause(task.controlReason ?? 'it was asked for');
   return { to: 'cancelled', outcome: 'cancelled', result: undefined, error };
@@ -98,6 +103,7 @@ function apply(tables: MemoryTables, task: TaskRecord, settlement: Settlement): 
     end(tables, task, ending);
     return;
   }
+  keepPause(task);
   letGo(task, now);
   task.claimEpoch = raised(task.claimEpoch);
   if (settlement.to === 'waiting') {
@@ -106,7 +112,6 @@ function apply(tables: MemoryTables, task: TaskRecord, settlement: Settlement): 
     task.runAt = Math.min(now + settlement.afterMs, task.deadlineAt ?? Number.POSITIVE_INFINITY);
   } else if (settlement.to === 'pending') {
     task.status = 'pending';
-    if (settlement.isPaused) task.paused = true;
     tables.hint('ready');
   }
 }

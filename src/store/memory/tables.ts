@@ -43,7 +43,7 @@ export interface TaskRecord {
   version: number;
   readonly queue: string;
   readonly priority: number;
-  readonly payload: string | undefined;
+  payload: string | undefined;
   readonly retriesMax: number | undefined;
   readonly keyMs: number;
   readonly pinnedTo: string | undefined;
@@ -93,24 +93,44 @@ export interface RegistryRecord {
   readonly firstSeen: number;
 }
 
+export interface AuditRecord {
+  readonly id: string;
+  readonly at: number;
+  readonly who: string;
+  readonly what: string;
+  readonly taskId: string | undefined;
+  readonly detail: string | undefined;
+}
+
+export interface TermRecord {
+  readonly podId: PodId;
+  readonly term: number;
+  readonly name: string;
+  readonly since: number;
+}
+
 export class MemoryTables {
   readonly pods = new Map<string, PodRecord>();
   readonly tasks = new Map<string, TaskRecord>();
   /** By `segmentKey`. */
   readonly events = new Segments();
   readonly registry = new Map<string, RegistryRecord>();
+  /** What people changed, by the id of their request. */
+  readonly audit = new Map<string, AuditRecord>();
+  /** By the pod and which of its terms. */
+  readonly terms = new Map<string, TermRecord>();
   readonly random: Random;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #hinted = new Set<Hint>();
 
   constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
-    this.#clock = clock;
+    this.clock = clock;
     this.random = random;
   }
 
   now(): number {
-    return this.#clock.now();
+    return this.clock.now();
   }
 
   /** Tasks that are so, in the order of their ids. */
@@ -159,7 +179,7 @@ export class MemoryTables {
   hint(hint: Hint): void {
     if (this.#listeners.size === 0 || this.#hinted.has(hint)) return;
     this.#hinted.add(hint);
-    this.#clock.soon(() => {
+    this.clock.soon(() => {
       this.#hinted.delete(hint);
       for (const listener of [...this.#listeners]) listener(hint);
     });

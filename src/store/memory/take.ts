@@ -5,7 +5,7 @@ import type { TakenTask, Taking } from '../tasks.ts';
 import { CRASHES_MAX, type Interruption, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
 import { hasRecords, hasToldItsEnd } from './archive.ts';
 import { takenTaskOf } from './rows.ts';
-import { cancelledEnding, type Ending, end, letGo } from './settle.ts';
+import { cancelledEnding, type Ending, end, keepPause, letGo } from './settle.ts';
 import type { MemoryTables, TaskRecord } from './tables.ts';
 
 /** A host that does not come back for this long gives its tasks up. */
@@ -51,6 +51,7 @@ function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
     task.lastUpdate = now;
     return;
   }
+  keepPause(task);
   letGo(task, now);
   if (taking.to === 'pool' && task.pinnedTo !== undefined) {
     task.status = 'waiting';

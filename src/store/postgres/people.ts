@@ -1,11 +1,8 @@
-/** What people look at, and what they may change. */
+/** What people look at. */
 import type { RunId } from '../../ground/index.ts';
-import { boundedSpan, boundedTime } from '../bounds.ts';
 import type { Census, MachineCount, RouteCensus } from '../census.ts';
-import { cancelledBecause } from '../reasons.ts';
-import type { ChangeAnswer, Due, RouteTally, TaskFilter, TaskRow } from '../tasks.ts';
+import type { RouteTally, TaskFilter, TaskRow } from '../tasks.ts';
 import { selectCensus } from './census.sql.ts';
-import type { Hinter } from './hinter.ts';
 import type { Pool } from './pool.ts';
 import { finite, taskRowOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
@@ -16,11 +13,9 @@ const LIST_COUNT_MAX = 1_000;
 
 export class PostgresPeople {
   readonly #pool: Pool;
-  readonly #hinter: Hinter;
 
-  constructor(pool: Pool, hinter: Hinter) {
+  constructor(pool: Pool) {
     this.#pool = pool;
-    this.#hinter = hinter;
   }
 
   async find(ids: readonly RunId[]): Promise<TaskRow[]> {
@@ -61,50 +56,5 @@ export class PostgresPeople {
       orphans: row['orphans'] as number,
       orphansOldestMs: overdue(row['oldest_ms']),
     };
-  }
-
-  async cancel(task: RunId, reason: string): Promise<ChangeAnswer> {
-    const values = [task, reason, cancelledBecause(reason)];
-    const [row] = await this.#pool.query(statements.cancelTask, values);
-    if (row?.['status'] === 'claimed') return 'requested';
-    if (row) {
-      this.#hinter.hint('ended');
-      return 'done';
-    }
-    const status = await this.#statusOf(task);
-    if (status === undefined) return 'unknown';
-    return status === 'cancelled' ? 'done' : 'tooLate';
-  }
-
-  async reschedule(task: RunId, due: Due): Promise<ChangeAnswer> {
-    const values =
-      'afterMs' in due ? [task, boundedSpan(due.afterMs), null] : [task, null, boundedTime(due.at)];
-    const changed = await this.#pool.query(statements.rescheduleTask, values);
-    if (changed.length === 0) {
-      return (await this.#statusOf(task)) === undefined ? 'unknown' : 'tooLate';
-    }
-    this.#hinter.hint('ready');
-    return 'done';
-  }
-
-  async #statusOf(task: RunId): Promise<unknown> {
-    return (await this.#pool.query(statements.selectStatus, [task]))[0]?.['status'];
-  }
-
-  async redrive(
-    task: RunId,
-    seen: { readonly generation: number },
-    options: { readonly isFresh: boolean },
-  ): Promise<number | undefined> {
-    const values = [task, seen.generation, options.isFresh];
-    const [row] = await this.#pool.query(statements.redriveTask, values);
-    if (!row) return undefined;
-    this.#hinter.hint('ready');
-    return row['generation'] as number;
-  }
-
-  async discard(task: RunId, seen: { readonly generation: number }): Promise<boolean> {
-    const values = [task, seen.generation];
-    return (await this.#pool.query(statements.discardTask, values)).length > 0;
   }
 }

@@ -12,6 +12,7 @@ import type {
 } from '../pods.ts';
 import type { Announcement, KnownRoute } from '../tasks.ts';
 import type { PodId, PodStatus } from '../words.ts';
+import { beginTerm } from './leader-terms.sql.ts';
 import {
   announceRoutes,
   selectAbandoned,
@@ -86,6 +87,10 @@ export class PostgresPods {
 
   async requestDrain(pod: PodId): Promise<boolean> {
     return (await this.#pool.query(statements.requestPodDrain, [pod])).length > 0;
+  }
+
+  async beginTerm(pod: PodId, term: number): Promise<void> {
+    await this.#pool.query(beginTerm, [pod, term]);
   }
 
   async pods(): Promise<PodRow[]> {

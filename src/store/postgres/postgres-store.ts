@@ -4,6 +4,8 @@
  * locks, session state, triggers, or the clock of a pod. The parts lie beside this file.
  */
 import type { RunId } from '../../ground/index.ts';
+import type { Act, ActAnswer, Note } from '../acts.ts';
+import type { AuditFilter } from '../audit.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
@@ -16,9 +18,11 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
+import type { AuditRow, ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId } from '../words.ts';
+import { PostgresActor } from './act.ts';
 import { findViolations } from './doctor.ts';
 import { Hinter, notify } from './hinter.ts';
 import { PostgresIntake } from './intake.ts';
@@ -28,6 +32,7 @@ import { readPostgresWay } from './options.ts';
 import { PostgresPeople } from './people.ts';
 import { PostgresPods } from './pods.ts';
 import { Pool } from './pool.ts';
+import { openPostgresReader } from './reader.ts';
 import { PostgresRecovery } from './recovery.ts';
 import { PostgresSettler } from './settler.ts';
 
@@ -57,6 +62,7 @@ class PostgresStore implements Store {
     silentMs: 15_000,
     idlePollMs: 1_000,
   };
+  readonly #address: string;
   readonly #options: FilledStoreOptions;
   readonly #pool: Pool;
   readonly #hinter: Hinter;
@@ -65,10 +71,12 @@ class PostgresStore implements Store {
   readonly #settler: PostgresSettler;
   readonly #recovery: PostgresRecovery;
   readonly #people: PostgresPeople;
+  readonly #actor: PostgresActor;
   readonly #listeners = new Set<Listener>();
 
   constructor(address: string, options: FilledStoreOptions) {
     const { clock, random } = options;
+    this.#address = address;
     this.#options = options;
     this.#pool = new Pool(readPostgresWay(address, options), clock, random);
     this.#hinter = new Hinter(this.#pool, clock);
@@ -76,7 +84,8 @@ class PostgresStore implements Store {
     this.#intake = new PostgresIntake(this.#pool, this.#hinter);
     this.#settler = new PostgresSettler(this.#pool, this.#hinter);
     this.#recovery = new PostgresRecovery(this.#pool, this.#hinter);
-    this.#people = new PostgresPeople(this.#pool, this.#hinter);
+    this.#people = new PostgresPeople(this.#pool);
+    this.#actor = new PostgresActor(this.#pool, this.#hinter);
   }
 
   async migrate(): Promise<void> {
@@ -101,6 +110,9 @@ class PostgresStore implements Store {
   }
   markDraining(pod: PodId): Promise<boolean> {
     return this.#pods.markDraining(pod);
+  }
+  beginTerm(pod: PodId, term: number): Promise<void> {
+    return this.#pods.beginTerm(pod, term);
   }
   requestDrain(pod: PodId): Promise<boolean> {
     return this.#pods.requestDrain(pod);
@@ -191,24 +203,22 @@ class PostgresStore implements Store {
   list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
     return this.#people.list(filter);
   }
-  cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
-    return this.#people.cancel(task, reason);
+  note(note: Note): Promise<void> {
+    return this.#actor.note(note);
   }
-  reschedule(task: RunId, due: tasks.Due): Promise<tasks.ChangeAnswer> {
-    return this.#people.reschedule(task, due);
+
+  act(act: Act): Promise<ActAnswer> {
+    return this.#actor.act(act);
   }
-  redrive(
-    task: RunId,
-    seen: { readonly generation: number },
-    options: { readonly isFresh: boolean },
-  ): Promise<number | undefined> {
-    return this.#people.redrive(task, seen, options);
-  }
-  discard(task: RunId, seen: { readonly generation: number }): Promise<boolean> {
-    return this.#people.discard(task, seen);
+  audited(filter: AuditFilter): Promise<AuditRow[]> {
+    return this.#actor.audited(filter);
   }
   violations(): Promise<tasks.Violation[]> {
     return findViolations(this.#pool);
+  }
+
+  async openReader(given: ReaderOptions = {}): Promise<StoreReader> {
+    return openPostgresReader(this.#address, this.#options, given);
   }
 
   /** Behind a pooler there is nothing to listen on, unless there is a way around it. */

@@ -12,6 +12,7 @@ import {
 import type { TakenTask, Taking, TaskRow } from '../tasks.ts';
 import { isBadRow } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
+import { deleteTerms } from './leader-terms.sql.ts';
 import { deletePods } from './pod-health.sql.ts';
 import type { Pool, Row } from './pool.ts';
 import { takenTaskOf, taskRowOf } from './rows.ts';
@@ -92,6 +93,7 @@ export class PostgresRecovery {
     const count = Math.min(countMax, PRUNE_COUNT_MAX);
     await this.#pool.query(statements.clearKeys, [Math.max(0, count)]);
     await this.#pool.query(deletePods, [finishedBeforeMs]);
+    await this.#pool.query(deleteTerms, [finishedBeforeMs, Math.max(0, count)]);
     if (count <= 0) return 0;
     return (await this.#pool.query(statements.deleteEnded, [finishedBeforeMs, count])).length;
   }

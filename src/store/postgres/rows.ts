@@ -2,6 +2,7 @@
 import { decodeJson, type Json, type RunId } from '../../ground/index.ts';
 import { boundedTime } from '../bounds.ts';
 import type { PodGlimpse, PodRow } from '../pods.ts';
+import type { AuditRow, TaskGlance } from '../reader.ts';
 import type { Head } from '../store.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
 import type { Claim, Interruption, PodId, PodStatus, TaskStatus, WaitFor } from '../words.ts';
@@ -69,6 +70,11 @@ export function takenTaskOf(row: Row): TakenTask {
 }
 
 export function taskRowOf(row: Row): TaskRow {
+  return { ...taskGlanceOf(row), payload: maybe(row['payload']), result: maybe(row['result']) };
+}
+
+/** A task in a list, without what is large. */
+export function taskGlanceOf(row: Row): TaskGlance {
   return {
     id: row['task_id'] as RunId,
     generation: row['generation'] as number,
@@ -90,9 +96,7 @@ export function taskRowOf(row: Row): TaskRow {
     key: maybe(row['key']),
     pinnedTo: maybe(row['pinned_to']),
     deadlineAt: timeOf(row['deadline_at']),
-    payload: maybe(row['payload']),
     outcome: maybe(row['outcome']),
-    result: maybe(row['result']),
     error: maybe(row['error']),
     lastSeq: row['last_seq'] as number,
     lastHash: maybe(row['last_hash']),
@@ -102,6 +106,17 @@ export function taskRowOf(row: Row): TaskRow {
     updatedAt: timeOf(row['last_update'])!,
     finishedAt: timeOf(row['finished_at']),
     discardedAt: timeOf(row['discarded_at']),
+  };
+}
+
+export function auditRowOf(row: Row): AuditRow {
+  return {
+    requestId: row['id'] as string,
+    at: timeOf(row['at_ms'])!,
+    who: row['who'] as string,
+    what: row['what'] as string,
+    task: maybe<RunId>(row['task_id']),
+    detail: maybe(row['detail']),
   };
 }
 

@@ -30,7 +30,6 @@ const SETTLEMENT_COLUMNS: readonly ((settlement: Settlement) => unknown)[] = [
   (settlement) => (settlement.to === 'waiting' ? settlement.waitFor : undefined),
   (settlement) =>
     settlement.to === 'waiting' ? Math.min(settlement.afterMs, AFTER_MS_MAX) : undefined,
-  (settlement) => settlement.to === 'pending' && settlement.isPaused === true,
   (settlement) => 'isUntouched' in settlement && settlement.isUntouched === true,
   (settlement) => settlement.retriesAdd,
   (settlement) => settlement.hasCompletedStep,

@@ -20,20 +20,20 @@ const goesTo = sql`
   case when ${isCancelled} then 'cancelled' when ${isSpent} then 'failed' else leaving.goes_to end`;
 const hasEnded = sql`(${goesTo}) in ${ended}`;
 
-/** Of $2 to $25, in their order. */
+/** Of $2 to $24, in their order. */
 const TYPES = [
   ...['text', 'int', 'bigint', 'text', 'text', 'text', 'text', 'text', 'float8'],
-  ...['boolean', 'boolean', 'int', 'boolean', 'int', 'text'],
+  ...['boolean', 'int', 'boolean', 'int', 'text'],
   ...['int', 'bigint', 'int', 'int', 'text', 'text', 'text', 'text', 'int'],
 ] as const;
 const LISTS = TYPES.map((_, index) => `list${index}`).join(', ');
 
 /**
  * $1 pod, $2 tasks, $3 generations, $4 epochs, $5 statuses, $6 outcomes, $7 results, $8 errors,
- * $9 wait_for, $10 after ms, $11 paused, $12 untouched, $13 retries to add, $14 a step was completed,
- * $15 last seqs, $16 last hashes; of the tail $17 generation, $18 epoch, $19 first seq, $20 last,
- * $21 prev hash, $22 last, $23 state, $24 events; $25 versions, where they are others than before;
- * $26 the error of retries that are spent.
+ * $9 wait_for, $10 after ms, $11 untouched, $12 retries to add, $13 a step was completed,
+ * $14 last seqs, $15 last hashes; of the tail $16 generation, $17 epoch, $18 first seq, $19 last,
+ * $20 prev hash, $21 last, $22 state, $23 events; $24 versions, where they are others than before;
+ * $25 the error of retries that are spent.
  *
  * Fenced twice: by the row of the pod, which is held, and by that of the task. An end keeps the
  * epoch, so that its author knows it again; everything else raises it. A row that somebody else has
@@ -48,7 +48,7 @@ export const settleTasks = sql`
   leaving as materialized (
     select leaving.* from given, unnest(${LISTS})
         as leaving (task_id, generation, epoch, goes_to, outcome, result, error, wait_for, after_ms,
-          is_paused, is_untouched, retries_add, has_completed_step, last_seq, last_hash,
+          is_untouched, retries_add, has_completed_step, last_seq, last_hash,
           tail_generation, tail_epoch, tail_first_seq, tail_last_seq, tail_prev_hash,
           tail_last_hash, tail_state, tail_events, version)
       cross join lateral (
@@ -66,9 +66,9 @@ export const settleTasks = sql`
            outcome = case when ${isCancelled} then 'cancelled' when ${isSpent} then 'exhausted'
              else leaving.outcome end,
            result = leaving.result,
-           error = case when ${isCancelled} then ${cancelledError} when ${isSpent} then $26
+           error = case when ${isCancelled} then ${cancelledError} when ${isSpent} then $25
              else leaving.error end,
-           paused = task.paused or leaving.is_paused and not ${hasEnded},
+           paused = task.paused or (task.control = 'pause' and not ${hasEnded}) is true,
            retry_count = least(task.retry_count + leaving.retries_add, ${COUNT_MAX}),
            crashes = case when leaving.has_completed_step then 0 else task.crashes end,
            claim_epoch = case when ${hasEnded} then task.claim_epoch

@@ -1,7 +1,5 @@
-/** Statements on step_tracker by which tasks come in, are looked at, and are changed by people. */
-import { SPAN_MS_MAX } from '../bounds.ts';
-import { hasToldItsEnd } from './run-events.sql.ts';
-import { ended, isoOf, keyUntil, msOf, raised, spanOf, sql } from './sql.ts';
+/** Statements on step_tracker by which tasks come in, and are looked at. */
+import { ended, msOf, sql } from './sql.ts';
 
 const latest = sql`timestamptz '9999-12-31 00:00:00+00'`;
 
@@ -53,7 +51,7 @@ export const selectStandingByKey = sql`
     join step_tracker using (machine, key)
    where key is not null`;
 
-const columns = sql`
+export const columns = sql`
   task_id, generation, machine, version, queue, priority, ${msOf('run_at')} as run_at, status,
   wait_for, claim_epoch, claimed_by, retry_count, retries_max, crashes, claims, control, paused, key,
   pinned_to, ${msOf('deadline_at')} as deadline_at, payload, outcome, result, error, last_seq,
@@ -100,107 +98,3 @@ const byRoute = sql`group by route, machine, version order by route collate "C"`
 export const countInFlight = sql`
   select ${tallies} from step_tracker
    where status in ('pending', 'waiting', 'claimed') ${byRoute}`;
-
-/**
- * $1 task, $2 reason, $3 error. One statement for both, so that a task which is claimed meanwhile is
- * asked rather than missed. The first who asks is remembered.
- */
-export const cancelTask = sql`
-  update step_tracker
-     set status = case when status = 'claimed' then 'claimed' else 'cancelled' end,
-         outcome = case when status <> 'claimed' then 'cancelled' end,
-         error = case when status <> 'claimed' then $3 end,
-         finished_at = case when status <> 'claimed' then clock_timestamp() end,
-         key_until = case when status <> 'claimed' and key is not null
-           then ${keyUntil('key_ms')} end,
-         wait_for = null, waiting_on = null,
-         serial_held = serial_held and status = 'claimed',
-         claim_epoch = case when status = 'claimed' then claim_epoch
-           else ${raised('claim_epoch')} end,
-         control_reason = case when status <> 'claimed' then null
-           when control = 'cancel' then control_reason else $2 end,
-         last_update = case when status = 'claimed' and control = 'cancel' then last_update
-           else clock_timestamp() end,
-         control = case when status = 'claimed' then 'cancel' end
-   where task_id = $1 and status in ('pending', 'waiting', 'claimed')
-     and (status = 'claimed' or not ${hasToldItsEnd('step_tracker')})
-  returning status`;
-
-/** $1 task. */
-export const selectStatus = sql`select status from step_tracker where task_id = $1`;
-
-const due = sql`
-  coalesce(to_timestamp($3::float8 / 1000), clock_timestamp() + ${spanOf('$2::float8')})`;
-
-/** $1 task, $2 after ms, or $3 at ms. What is put off has as long as before once it is due. */
-export const rescheduleTask = sql`
-  update step_tracker
-     set run_at = ${due},
-         deadline_at = case when deadline_at is not null then least(${latest}, deadline_at
-           + greatest(interval '0', ${due} - greatest(run_at, clock_timestamp()))) end,
-         status = case when ${due} > clock_timestamp() then 'waiting' else 'pending' end,
-         wait_for = case when ${due} > clock_timestamp() then coalesce(wait_for, 'time') end,
-         last_update = clock_timestamp()
-   where task_id = $1
-     and (status = 'pending' or status = 'waiting' and wait_for in ('time', 'retry', 'sleep'))
-  returning task_id`;
-
-/**
- * $1 task, $2 the generation that was seen, $3 afresh. The old outcome goes into the history first,
- * for there is one for each generation, behind whatever was archived of it. The deadline is as far
- * away as it was when the old generation began, at its own redrive or when the task was made. A task
- * with a serial key waits for its turn again. A run of a host is in that host's journal, and ended.
- * Where nobody had begun the old generation, what that was to go on from still counts.
- */
-export const redriveTask = sql`
-  with old as materialized (
-    select * from step_tracker
-     where task_id = $1 and generation = $2 and status in ${ended} and pinned_to is null
-       for update),
-  begun as materialized (
-    select max(at) as at from run_events
-     where task_id = $1 and generation = $2 - 1 and state = 'outcome'),
-  last as materialized (
-    select greatest(old.last_seq, max(part.last_seq)) as seq
-      from old left join run_events part
-        on part.task_id = $1 and part.generation = $2 and part.epoch = old.claim_epoch
-     group by old.last_seq),
-  kept as (
-    insert into run_events
-      (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events)
-    select task_id, generation, claim_epoch, last.seq + 1, last.seq + 1, coalesce(last_hash, ''),
-           coalesce(last_hash, ''), 'outcome',
-           json_build_array(json_build_object(
-             'type', 'OUTCOME', 'status', status, 'outcome', outcome, 'error', error,
-             'finishedAt', ${isoOf('finished_at')}))::text
-      from old, last
-    on conflict do nothing)
-  update step_tracker task
-     set generation = task.generation + 1, claim_epoch = ${raised('task.claim_epoch')},
-         status = case when task.serial_key is null then 'pending' else 'waiting' end,
-         wait_for = case when task.serial_key is not null then 'turn' end,
-         run_at = clock_timestamp(), retry_count = 0, crashes = 0, interrupted = null,
-         cut_epoch = null, outcome = null, result = null, error = null, finished_at = null, discarded_at = null,
-         key_until = null, control = null, control_reason = null, paused = false,
-         last_seq = -1, last_hash = null,
-         carry_from = case when $3::boolean then null
-           when task.last_seq < 0 and not exists (
-             select 1 from run_events part where part.task_id = $1 and part.generation = $2)
-           then task.carry_from
-           else task.generation end,
-         key_generation = task.key_generation + case when $3::boolean then 1 else 0 end,
-         deadline_at = case when task.deadline_at is not null
-           then clock_timestamp() + ${spanOf(sql`
-             least(extract(epoch from task.deadline_at)
-               - extract(epoch from coalesce(begun.at, task.created_at)), ${SPAN_MS_MAX / 1_000})
-             * 1000`)} end,
-         last_update = clock_timestamp()
-    from old, begun
-   where task.task_id = old.task_id
-  returning task.generation`;
-
-/** $1 task, $2 the generation that was seen. */
-export const discardTask = sql`
-  update step_tracker set discarded_at = coalesce(discarded_at, clock_timestamp())
-   where task_id = $1 and generation = $2 and status = 'failed'
-  returning task_id`;

@@ -89,6 +89,12 @@ export function histories(tx: Tx, runs: readonly RunName[]): Segment[] {
   );
 }
 
+/** In the order of ids and generations. */
+export function byName(one: RunName, other: RunName): number {
+  if (one.task !== other.task) return one.task < other.task ? -1 : 1;
+  return one.generation - other.generation;
+}
+
 export function heads(tx: Tx, runs: readonly RunName[]): Head[] {
   return runs.flatMap(({ task, generation }) => {
     const row = tx.get<RawSegment>(sql.selectHead, { task, generation });

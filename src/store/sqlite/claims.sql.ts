@@ -84,6 +84,7 @@ export const takeTask = `
          deadline_at = @deadline_at, crashes = @crashes, interrupted = @interrupted,
          cut_epoch = @cut_epoch, claim_epoch = ${raised}, claimed_by = @claimed_by, claim_token = null,
          claimed_at = case when @claimed_by is not null then @now end,
+         paused = iif(control = 'pause' and @claimed_by is null and @finished_at is null, 1, paused),
          control = case when @claimed_by is not null then control end,
          control_reason = case when @claimed_by is not null then control_reason end,
          outcome = @outcome, error = @error, finished_at = @finished_at,

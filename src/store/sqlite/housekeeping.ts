@@ -4,6 +4,7 @@ import type { Leftovers } from '../pods.ts';
 import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
 import * as sql from './housekeeping.sql.ts';
+import { deleteTerms } from './leader-terms.sql.ts';
 import { deletePodsDown, selectPodsDown } from './pods.sql.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import { attempt, BATCH_COUNT_MAX, type Tx, type Values } from './session.ts';
@@ -51,5 +52,6 @@ export function prune(tx: Tx, finishedBeforeMs: number, countMax: number): numbe
   }
   tx.run(sql.expireKeys, { now: tx.now, count });
   tx.run(deletePodsDown, { before, count });
+  tx.run(deleteTerms, { before, count });
   return old.length;
 }

@@ -13,6 +13,7 @@ import type {
 } from '../pods.ts';
 import type { Announcement, KnownRoute } from '../tasks.ts';
 import type { PodId, PodStatus } from '../words.ts';
+import * as terms from './leader-terms.sql.ts';
 import * as sql from './pods.sql.ts';
 import { podGlimpse, podRow, type RawPod } from './rows.ts';
 import type { Tx } from './session.ts';
@@ -112,6 +113,10 @@ export function markDraining(tx: Tx, pod: PodId): boolean {
 
 export function requestDrain(tx: Tx, pod: PodId): boolean {
   return tx.run(sql.requestDrain, { pod }) === 1;
+}
+
+export function beginTerm(tx: Tx, pod: PodId, term: number): void {
+  tx.run(terms.beginTerm, { pod, term, now: tx.now });
 }
 
 export function pods(tx: Tx): PodRow[] {

@@ -1,6 +1,7 @@
 /** Rows as SQLite gives them, and as the rest of FleetQ sees them. */
 import { decodeJson, type RunId } from '../../ground/index.ts';
 import type { PodGlimpse, PodRow } from '../pods.ts';
+import type { TaskGlance } from '../reader.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
 import type { Interruption, PodId, PodStatus, TaskStatus, WaitFor } from '../words.ts';
 
@@ -132,6 +133,17 @@ export function takenTask(
 
 export function taskRow(row: RawTask): TaskRow {
   return {
+    ...taskGlance(row),
+    payload: row.payload ?? undefined,
+    result: row.result ?? undefined,
+  };
+}
+
+/** The columns of a task in a list, without what is large. */
+export type RawGlance = Omit<RawTask, 'payload' | 'result'>;
+
+export function taskGlance(row: RawGlance): TaskGlance {
+  return {
     id: row.task_id,
     generation: row.generation,
     machine: row.machine,
@@ -152,9 +164,7 @@ export function taskRow(row: RawTask): TaskRow {
     key: row.key ?? undefined,
     pinnedTo: row.pinned_to ?? undefined,
     deadlineAt: row.deadline_at ?? undefined,
-    payload: row.payload ?? undefined,
     outcome: row.outcome ?? undefined,
-    result: row.result ?? undefined,
     error: row.error ?? undefined,
     lastSeq: row.last_seq,
     lastHash: row.last_hash ?? undefined,

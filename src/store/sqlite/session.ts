@@ -82,6 +82,12 @@ export class Session {
     return unlessBusy(this.file, this.#options, () => this.#transact(beginRead, act));
   }
 
+  /** One statement that is not kept: those made from what people ask are many, and each is its own. */
+  once<Row>(sql: string, values: Values): Promise<Row[]> {
+    const act = () => this.#connection.prepare(sql).all(whole(values)) as Row[];
+    return unlessBusy(this.file, this.#options, act);
+  }
+
   close(): void {
     this.#connection.close();
   }

@@ -83,7 +83,6 @@ function becomes(row: Leaving, settlement: Settlement, now: number): Becoming {
     result: null,
     error: null,
     finished_at: null,
-    paused: 0,
   };
   const ended = (status: TaskStatus, outcome: string, error: string | null) => ({
     ...open,
@@ -101,7 +100,7 @@ function becomes(row: Leaving, settlement: Settlement, now: number): Becoming {
     }
     case 'pending':
       if (row.control === 'cancel') return cancelledWith(row, ended);
-      return { ...open, status: 'pending', paused: settlement.isPaused ? 1 : 0 };
+      return { ...open, status: 'pending' };
     case 'waiting': {
       if (row.control === 'cancel') return cancelledWith(row, ended);
       const { waitFor, afterMs, retriesAdd } = settlement;

@@ -4,6 +4,8 @@
  * what commits is on disk. Hints go out when a transaction has committed.
  */
 import type { RunId } from '../../ground/index.ts';
+import type { Act, ActAnswer, Note } from '../acts.ts';
+import type { AuditFilter } from '../audit.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
@@ -16,9 +18,11 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
+import type { AuditRow, ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
+import { act, audited, note } from './act.ts';
 import * as archive from './archive.ts';
 import { census } from './census.ts';
 import * as claims from './claims.ts';
@@ -31,6 +35,7 @@ import { connect, type SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
 import { identityOf, type Place, placeOf } from './place.ts';
 import * as pods from './pods.ts';
+import { openSqliteReader } from './reader.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
 import { hasEnded, settle } from './settle.ts';
@@ -96,6 +101,10 @@ class SqliteStore implements Store {
 
   markDraining(pod: PodId): Promise<boolean> {
     return this.#session.write((tx) => pods.markDraining(tx, pod));
+  }
+
+  beginTerm(pod: PodId, term: number): Promise<void> {
+    return this.#session.write((tx) => pods.beginTerm(tx, pod, term));
   }
 
   requestDrain(pod: PodId): Promise<boolean> {
@@ -173,7 +182,7 @@ class SqliteStore implements Store {
 
   async histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
     if (runs.length === 0) return [];
-    return this.#session.read((tx) => archive.histories(tx, [...runs].sort(byName)));
+    return this.#session.read((tx) => archive.histories(tx, [...runs].sort(archive.byName)));
   }
 
   async heads(runs: readonly RunName[]): Promise<Head[]> {
@@ -229,34 +238,26 @@ class SqliteStore implements Store {
     return this.#session.read((tx) => people.list(tx, filter));
   }
 
-  async cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
-    const answer = await this.#session.write((tx) => people.cancel(tx, task, reason));
-    if (answer === 'done') this.#tell([{ status: 'cancelled' }]);
+  async act(given: Act): Promise<ActAnswer> {
+    const { answer, changed } = await this.#session.write((tx) => act(tx, given));
+    this.#tell(changed);
     return answer;
   }
 
-  async reschedule(task: RunId, due: tasks.Due): Promise<tasks.ChangeAnswer> {
-    const answer = await this.#session.write((tx) => people.reschedule(tx, task, due));
-    if (answer === 'done') this.#tell([{ status: 'pending' }]);
-    return answer;
+  async note(given: Note): Promise<void> {
+    await this.#session.write((tx) => note(tx, given));
   }
 
-  async redrive(
-    task: RunId,
-    seen: { readonly generation: number },
-    options: { readonly isFresh: boolean },
-  ): Promise<number | undefined> {
-    const generation = await this.#session.write((tx) => people.redrive(tx, task, seen, options));
-    if (generation !== undefined) this.#tell([{ status: 'pending' }]);
-    return generation;
-  }
-
-  discard(task: RunId, seen: { readonly generation: number }): Promise<boolean> {
-    return this.#session.write((tx) => people.discard(tx, task, seen));
+  audited(filter: AuditFilter): Promise<AuditRow[]> {
+    return this.#session.read((tx) => audited(tx, filter));
   }
 
   violations(): Promise<tasks.Violation[]> {
     return this.#session.read(violations);
+  }
+
+  async openReader(given: ReaderOptions = {}): Promise<StoreReader> {
+    return openSqliteReader(this.#place.file, this.#options, given);
   }
 
   async listen(onHint: (hint: Hint) => void): Promise<(() => Promise<void>) | undefined> {
@@ -292,9 +293,4 @@ class SqliteStore implements Store {
       },
     );
   }
-}
-
-function byName(one: RunName, other: RunName): number {
-  if (one.task !== other.task) return one.task < other.task ? -1 : 1;
-  return one.generation - other.generation;
 }

@@ -1,5 +1,5 @@
-/** Statements on single tasks: on their way in and out, and what people change about them. */
-import { COUNT_MAX, EPOCH_ANEW, EPOCH_TURN, TIME_MS_MAX } from '../bounds.ts';
+/** Statements on single tasks: on their way in and out, and as people see them. */
+import { COUNT_MAX, EPOCH_ANEW, EPOCH_TURN } from '../bounds.ts';
 
 /** The epoch after this one; one that somebody wrote by hand may leave no room above it. */
 export const raised = `iif(claim_epoch < ${EPOCH_TURN}, claim_epoch, ${EPOCH_ANEW}) + 1`;
@@ -37,7 +37,7 @@ export const settleTask = `
          retry_count = min(retry_count + @retries_add, ${COUNT_MAX}),
          crashes = case when @has_completed_step then 0 else crashes end,
          interrupted = iif(@untouched, interrupted, null),
-         paused = max(paused, @paused), last_seq = @last_seq,
+         paused = iif(control = 'pause' and @finished_at is null, 1, paused), last_seq = @last_seq,
          last_hash = @last_hash, claim_epoch = iif(@finished_at is null, ${raised}, claim_epoch),
          claimed_by = null, claim_token = null, claimed_at = null, control = null,
          control_reason = null, serial_held = serial_held and @finished_at is null,
@@ -63,47 +63,6 @@ export const endTask = `
          last_update = @now
    where task_id = @task and status in ('pending', 'waiting')
   returning *`;
-
-/** @task, @reason. The first request stands. */
-export const requestCancel = `
-  update step_tracker set control = 'cancel', control_reason = @reason, last_update = @now
-   where task_id = @task and status = 'claimed' and control is not 'cancel'`;
-
-/** @task, @status, @wait_for, @run_at. What is put off has as long as before once it is due. */
-export const rescheduleTask = `
-  update step_tracker set status = @status, wait_for = @wait_for, run_at = @run_at,
-         deadline_at = min(${TIME_MS_MAX}, deadline_at + max(0, @run_at - max(run_at, @now))),
-         last_update = @now
-   where task_id = @task and status in ('pending', 'waiting')`;
-
-/**
- * @task, @generation: the one that was seen, so that asking twice gives one new generation;
- * @begun_at: when that one began. Where nobody had begun it, what it was to go on from still counts.
- */
-export const redriveTask = `
-  update step_tracker
-     set generation = generation + 1, claim_epoch = ${raised},
-         status = case when serial_key is null then 'pending' else 'waiting' end,
-         wait_for = case when serial_key is null then null else 'turn' end,
-         run_at = @now, retry_count = 0, crashes = 0, interrupted = null, cut_epoch = null,
-         outcome = null, result = null, error = null, finished_at = null, discarded_at = null, last_seq = -1,
-         last_hash = null, key_until = null, paused = 0,
-         carry_from = case when @is_fresh then null
-           when last_seq < 0 and not exists (
-             select 1 from run_events part
-              where part.task_id = @task and part.generation = @generation
-                and part.state is not 'outcome') then carry_from
-           else generation end,
-         key_generation = key_generation + @is_fresh,
-         deadline_at = min(@now + (deadline_at - @begun_at), ${TIME_MS_MAX}), last_update = @now
-   where task_id = @task and generation = @generation
-     and status in ('completed', 'failed', 'cancelled')
-  returning generation`;
-
-/** @task, @generation. */
-export const discardTask = `
-  update step_tracker set discarded_at = coalesce(discarded_at, @now)
-   where task_id = @task and generation = @generation and status = 'failed'`;
 
 /** Newest first, older than (@created_at, @task); null means any. @count. */
 const page = `

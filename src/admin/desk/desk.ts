@@ -1,0 +1,27 @@
+/**
+ * What the routes ask: the journal of this process, live; what the store holds of everybody's runs; and
+ * the machines that are known here. Since pods cannot reach each other, whatever is told of a run says
+ * where it comes from and of when it is.
+ */
+import type { Clock, Random } from '../../ground/index.ts';
+import type { FleetPort, MachineInfo, RunReader } from '../fleet-port.ts';
+import type { Followers } from '../follow.ts';
+import type { Shared } from './shared.ts';
+
+export interface Desk {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** What is known of the process: its pid, its version, since when it is up. */
+  readonly about: object;
+  /** This process, where it executes runs. */
+  readonly fleet: FleetPort | undefined;
+  /** A journal to look at: this process's own, or a file that nobody holds. */
+  readonly journal: RunReader | undefined;
+  readonly followers: Followers | undefined;
+  readonly machines: readonly MachineInfo[];
+  /** The tables that pods share. */
+  readonly shared: Shared | undefined;
+  /** Names of what nobody is shown. */
+  readonly redacted: readonly string[];
+  readonly bodyBytesMax: number;
+}

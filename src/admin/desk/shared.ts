@@ -1,0 +1,65 @@
+/** The store as people see it: read by connections of its own, changed by acts that leave a row. */
+import type { RunId } from '../../ground/index.ts';
+import type { Act, ActAnswer, Note, PodId, PodRow, StoreReader } from '../../store/index.ts';
+
+/** What the owner of a store gives: a fleet's member, or a process that only serves. */
+export interface SharedPort {
+  act(act: Act): Promise<ActAnswer>;
+  /** A row of the audit log for what is no change of a task; once for each request id. */
+  note(note: Note): Promise<void>;
+  requestDrain(pod: PodId): Promise<boolean>;
+  /** After this silence a pod that gave none of its own is taken for dead. */
+  readonly silentMs: number;
+  openReader(): Promise<StoreReader>;
+  /** Gives a task to the fleet; refused where its machine is not known here, or does not want it. */
+  enqueueByName(
+    machine: string,
+    input: unknown,
+    options: { readonly key?: string | undefined },
+  ): Promise<{ readonly id: RunId }>;
+  /** Whether the machine wants this input: throws where it does not. */
+  checkInput(machine: string, input: unknown): Promise<void>;
+  /** Resolves when the task has ended; rejects where it has not within `timeout`. */
+  ended(id: RunId, timeout: number): Promise<unknown>;
+}
+
+export interface PodView extends Omit<PodRow, 'seq'> {
+  readonly isLeader: boolean;
+  /** Up or draining, and not heard of for longer than a silence. */
+  readonly isSilent: boolean;
+}
+
+export class Shared {
+  readonly port: SharedPort;
+  #reader: Promise<StoreReader> | undefined;
+
+  constructor(port: SharedPort) {
+    this.port = port;
+  }
+
+  /** Opened when it is first asked for: who is never looked at needs no connections for that. */
+  reader(): Promise<StoreReader> {
+    this.#reader ??= this.port.openReader().catch((error) => {
+      this.#reader = undefined;
+      throw error;
+    });
+    return this.#reader;
+  }
+
+  async close(): Promise<void> {
+    const reader = await this.#reader?.catch(() => undefined);
+    await reader?.close();
+  }
+
+  /** Every pod there is, oldest first; the oldest that is up and was heard of lately leads. */
+  async pods(): Promise<PodView[]> {
+    const rows = await (await this.reader()).pods();
+    const isSilent = (row: PodRow) => row.silentMs >= (row.silenceMs ?? this.port.silentMs);
+    const leading = rows.find((row) => row.status === 'up' && !isSilent(row));
+    return rows.map(({ seq: _, ...row }) => {
+      const isLive = row.status === 'up' || row.status === 'draining';
+      const isLeader = row.pod === leading?.pod;
+      return { ...row, isLeader, isSilent: isLive && isSilent({ ...row, seq: 0 }) };
+    });
+  }
+}

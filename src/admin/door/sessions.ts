@@ -1,0 +1,109 @@
+/**
+ * Sessions of browsers: a cookie that says whose it is and until when, signed by this process, or by all
+ * that share a secret. Nothing is kept of them but which were logged out. A token that is taken out of
+ * the configuration takes its sessions with it.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Grant } from '../../config/index.ts';
+import type { Clock, Random } from '../../ground/index.ts';
+
+export interface Session {
+  readonly grant: Grant;
+  readonly expiresAt: number;
+  /** To be sent with every change, in a header that no other site can set. */
+  readonly csrf: string;
+}
+
+export const COOKIE = 'fleetq_session';
+const LIFETIME_MS = 12 * 3_600_000;
+const HASH_SHOWN = 16;
+const ENDED_MAX = 10_000;
+const COOKIE_LENGTH_MAX = 1_000;
+
+interface Claims {
+  readonly name: string;
+  /** The beginning of the token's hash: another secret under the same name is another token. */
+  readonly token: string;
+  readonly until: number;
+  readonly nonce: string;
+}
+
+export class Sessions {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #secret: string;
+  readonly #grants: readonly Grant[];
+  readonly #ended = new Set<string>();
+
+  constructor(
+    grants: readonly Grant[],
+    secret: string | undefined,
+    { clock, random }: { readonly clock: Clock; readonly random: Random },
+  ) {
+    this.#grants = grants;
+    this.#clock = clock;
+    this.#random = random;
+    this.#secret = secret ?? random.hex(32);
+  }
+
+  begin(grant: Grant): { readonly value: string; readonly session: Session } {
+    const until = this.#clock.now() + LIFETIME_MS;
+    const token = grant.hash.slice(0, HASH_SHOWN);
+    const claims: Claims = { name: grant.name, token, until, nonce: this.#random.hex(16) };
+    const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
+    const value = `${text}.${this.#sign(`session:${text}`)}`;
+    return { value, session: this.#sessionOf(value, grant, until) };
+  }
+
+  /** Undefined where it is not ours, is over, was logged out, or its token is no more. */
+  find(value: string): Session | undefined {
+    if (value.length > COOKIE_LENGTH_MAX || this.#ended.has(value)) return undefined;
+    const [text = '', signature = ''] = value.split('.');
+    if (!isEqual(signature, this.#sign(`session:${text}`))) return undefined;
+    const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
+    const grant = this.#grants.find(
+      ({ name, hash }) => name === claims.name && hash.startsWith(claims.token),
+    );
+    if (!grant || claims.until <= this.#clock.now()) return undefined;
+    return this.#sessionOf(value, grant, claims.until);
+  }
+
+  end(value: string): void {
+    this.#ended.add(value);
+    if (this.#ended.size <= ENDED_MAX) return;
+    const first = this.#ended.values().next().value!;
+    this.#ended.delete(first);
+  }
+
+  isCsrf(session: Session, given: unknown): boolean {
+    return typeof given === 'string' && isEqual(given, session.csrf);
+  }
+
+  #sessionOf(value: string, grant: Grant, expiresAt: number): Session {
+    return { grant, expiresAt, csrf: this.#sign(`csrf:${value}`) };
+  }
+
+  #sign(text: string): string {
+    return createHmac('sha256', this.#secret).update(text).digest('base64url');
+  }
+}
+
+function isEqual(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** The session's value in a Cookie header. */
+export function cookieOf(header: string | undefined): string | undefined {
+  for (const part of (header ?? '').split(';')) {
+    const cut = part.indexOf('=');
+    if (part.slice(0, cut).trim() === COOKIE) return part.slice(cut + 1).trim();
+  }
+  return undefined;
+}
+
+/** For this site alone, out of reach of scripts; over TLS alone where the browser came by TLS. */
+export function setCookie(value: string, isSecure: boolean, maxAgeS = LIFETIME_MS / 1_000): string {
+  const rest = `Path=/; Max-Age=${Math.floor(maxAgeS)}; HttpOnly; SameSite=Strict`;
+  return `${COOKIE}=${value}; ${rest}${isSecure ? '; Secure' : ''}`;
+}

@@ -1,0 +1,24 @@
+/** Bounds of what can be asked at once, and what an unknown machine is told. Light: commands need it. */
+import { nearest } from '../config/index.ts';
+import { show } from '../ground/index.ts';
+import type { FleetPort } from './fleet-port.ts';
+import { RequestError } from './problem.ts';
+
+export const LIMIT_MAX = 500;
+export const EVENTS_MAX = 1_000;
+export const WAIT_MS_MAX = 60_000;
+
+/** Nobody has to guess what the machines are called. */
+export function refuseUnknown(fleet: Pick<FleetPort, 'machines'>, machine: string): void {
+  const names = [...new Set(fleet.machines.map(({ name }) => name))].sort();
+  if (names.includes(machine)) return;
+  const near = nearest(machine, names);
+  throw new RequestError(
+    404,
+    'FLEETQ_REGISTRY',
+    `there is no machine called ${show(machine)}`,
+    names.length === 0
+      ? 'no machine is registered'
+      : `${near ? `did you mean ${near}? ` : ''}there are: ${names.join(', ')}`,
+  );
+}

@@ -1,0 +1,173 @@
+/** The fleet: its machines, its pods, who leads, and what was swept. */
+import * as z from 'zod';
+import { blockedCount, LiveRoutes, whyBlocked } from '../../fleet/index.ts';
+import { show } from '../../ground/index.ts';
+import { RECOVERY_PREFIX, type RouteTally } from '../../store/index.ts';
+import type { Desk } from '../desk/desk.ts';
+import { showing } from '../desk/mask.ts';
+import { sharedOf } from '../desk/need-store.ts';
+import type { PodView } from '../desk/shared.ts';
+import { viewOfTask } from '../desk/views.ts';
+import { RequestError } from '../problem.ts';
+import { ok, route } from '../table.ts';
+import { audit } from './audit-note.ts';
+import {
+  guarded,
+  limit,
+  lookedBackTo,
+  Machine,
+  Pod,
+  Run,
+  source,
+  text,
+  whole,
+  yes,
+} from './shapes.ts';
+
+const TERMS_OTHERWISE = 50;
+const TERMS_MAX = 500;
+
+export const fleetRoutes = [
+  route({
+    method: 'GET',
+    path: '/machines',
+    role: 'read',
+    changes: 'none',
+    summary: 'the machines this process has, and the versions that are live in the fleet',
+    query: { source: source.optional().describe('`journal`: only those of this process') },
+    answers: { status: 200, schema: z.strictObject({ machines: z.array(Machine) }) },
+    answer: async ({ desk, query }) =>
+      ok({ machines: await machinesOf(desk, query.source === 'journal') }),
+  }),
+  route({
+    method: 'GET',
+    path: '/pods',
+    role: 'read',
+    changes: 'none',
+    summary: 'pods, oldest first, with what each holds',
+    query: { all: yes.optional().describe('also those that are down') },
+    answers: { status: 200, schema: z.strictObject({ pods: z.array(Pod) }) },
+    answer: async ({ desk, query }) => {
+      const pods = await sharedOf(desk, 'pods').pods();
+      return ok({ pods: query.all === 'true' ? pods : pods.filter(isThere) });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/pods/:id/drain',
+    role: 'admin',
+    changes: 'act',
+    summary: 'asks a pod, by id, to give back what it has and to end',
+    query: {},
+    body: { dryRun: guarded.dryRun },
+    answers: { status: 202, schema: z.strictObject({ pod: Pod, isAsked: z.boolean() }) },
+    answer: async (asked) => {
+      const { desk, id } = asked;
+      const shared = sharedOf(desk, 'pods');
+      const pod = (await shared.pods()).find((row) => row.pod === id);
+      if (!pod) throw noPod(id);
+      if (asked.body.dryRun === true) return { status: 202, body: { pod, isAsked: false } };
+      const isAsked = pod.status === 'up' && (await shared.port.requestDrain(pod.pod));
+      if (isAsked) await audit(asked, 'drain', undefined, { pod: pod.pod, name: pod.name });
+      return { status: 202, body: { pod, isAsked } };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/leader',
+    role: 'read',
+    changes: 'none',
+    summary: 'who leads, and who led since when',
+    query: { limit: whole(1, TERMS_MAX).optional() },
+    answers: {
+      status: 200,
+      schema: z.strictObject({
+        leader: Pod.nullable(),
+        terms: z.array(z.strictObject({ pod: z.string(), name: z.string(), since: z.number() })),
+      }),
+    },
+    answer: async ({ desk, query }) => {
+      const shared = sharedOf(desk, 'a leader');
+      const terms = await (await shared.reader()).leaderTerms(query.limit ?? TERMS_OTHERWISE);
+      const leader = (await shared.pods()).find(({ isLeader }) => isLeader) ?? null;
+      return ok({ leader, terms });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/sweeps',
+    role: 'read',
+    changes: 'none',
+    summary: 'what leaders have recovered, newest first: runs of recovery machines',
+    query: { cursor: text(1_000).optional(), limit },
+    answers: {
+      status: 200,
+      schema: z.strictObject({
+        sweeps: z.array(Run),
+        cursor: z.string().optional(),
+        lookedBackTo,
+      }),
+    },
+    answer: async ({ desk, door, query }) => {
+      const reader = await sharedOf(desk, 'sweeps').reader();
+      const words = [`${RECOVERY_PREFIX}*`];
+      const filter = { terms: [{ kind: 'words', field: 'machine', isNot: false, words } as const] };
+      const { cursor, limit: countMax = TERMS_OTHERWISE } = query;
+      const found = await reader.page({ filter, cursor, countMax });
+      const shown = showing(door.isMasked, desk.redacted);
+      const sweeps = found.tasks.map((row) => viewOfTask(row, shown));
+      return ok({ sweeps, cursor: found.cursor, lookedBackTo: found.lookedBackTo });
+    },
+  }),
+];
+
+function isThere({ status }: PodView): boolean {
+  return status !== 'down';
+}
+
+function noPod(id: string): RequestError {
+  const hint = 'GET /api/v1/pods lists those that are there';
+  return new RequestError(404, 'FLEETQ_POD_NOT_FOUND', `there is no pod ${show(id)}`, hint);
+}
+
+/** By name, the newest version first. */
+async function machinesOf(desk: Desk, isLocal: boolean): Promise<object[]> {
+  const here = new Map(
+    desk.machines.map((machine) => [`${machine.name}@${machine.version}`, machine]),
+  );
+  if (!desk.shared || isLocal)
+    return [...here.values()].map((machine) => ({ ...machine, isHere: true }));
+  const reader = await desk.shared.reader();
+  const live = new LiveRoutes(await reader.pods());
+  const known = new Map((await reader.known()).map((route) => [route.route, route.firstSeenAt]));
+  const tallies = new Map((await reader.inFlight()).map((tally) => [tally.route, tally]));
+  const routes = new Set([...here.keys(), ...known.keys(), ...tallies.keys(), ...live.routes]);
+  return [...routes]
+    .filter((route) => here.has(route) || !route.startsWith(RECOVERY_PREFIX))
+    .map((route) => {
+      const tally = tallies.get(route) ?? nothingOf(route);
+      const { machine: name, version, pending, waiting, claimed } = tally;
+      const blocked = blockedCount(live, tally);
+      return {
+        name,
+        version,
+        ...here.get(route),
+        isHere: here.has(route),
+        pods: live.podCount(route),
+        pending,
+        waiting,
+        claimed,
+        blocked,
+        why: blocked > 0 ? whyBlocked(live, tally) : undefined,
+        firstSeenAt: known.get(route),
+      };
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : b.version - a.version));
+}
+
+function nothingOf(route: string): RouteTally {
+  const at = route.lastIndexOf('@');
+  const [machine, version] = [route.slice(0, at), Number(route.slice(at + 1))];
+  const none = { pending: 0, waiting: 0, claimed: 0, pinned: 0, shelved: 0, suspect: 0 };
+  return { route, machine, version, ...none };
+}

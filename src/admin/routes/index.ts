@@ -1,0 +1,24 @@
+/** All routes. What each is, is said where its resource is. */
+import type { Route } from '../table.ts';
+import { actRoutes } from './acts.ts';
+import { failureRoutes } from './failures.ts';
+import { fleetRoutes } from './fleet.ts';
+import { openapiRoutes } from './openapi.ts';
+import { processRoutes } from './process.ts';
+import { runRoutes } from './run.ts';
+import { runsRoutes } from './runs.ts';
+import { sessionRoutes } from './session.ts';
+import { startRoutes } from './start.ts';
+
+export const ROUTES: readonly Route[] = [
+  ...processRoutes,
+  ...runsRoutes,
+  ...startRoutes,
+  ...runRoutes,
+  ...actRoutes,
+  ...fleetRoutes,
+  ...failureRoutes,
+  ...sessionRoutes,
+  // Tells all of them, itself included.
+  ...openapiRoutes(() => ROUTES),
+];

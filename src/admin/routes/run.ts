@@ -1,0 +1,143 @@
+/** One run: what it is, its records, what it was at any of them, and its end. */
+import * as z from 'zod';
+import { RunNotFoundError } from '../../engine/index.ts';
+import { findRun, recordsOf, revisionIn, viewOf } from '../desk/find-run.ts';
+import { contextAt } from '../desk/records.ts';
+import { viewOfRecord } from '../desk/views.ts';
+import { EVENTS_MAX, WAIT_MS_MAX } from '../limits.ts';
+import { RequestError } from '../problem.ts';
+import { type Answer, type Asked, ok, route } from '../table.ts';
+import { refuseNoFleet } from './local.ts';
+import { revealed } from './reveal.ts';
+import { Record, Run, source, whole, yes } from './shapes.ts';
+
+const reveal = yes.optional().describe('show payloads that are masked; a role, and audited');
+const asked = { source: source.optional(), reveal };
+const after = whole(-1, Number.MAX_SAFE_INTEGER).optional();
+
+export const runRoutes = [
+  route({
+    method: 'GET',
+    path: '/runs/:id',
+    role: 'read',
+    changes: 'none',
+    summary: 'one run; its ETag is its revision',
+    query: asked,
+    answers: { status: 200, schema: Run },
+    answer: async (of) => ok(...(await told(of))),
+  }),
+  route({
+    method: 'GET',
+    path: '/runs/:id/events',
+    role: 'read',
+    changes: 'none',
+    summary: `its records after \`after\`, at most ${EVENTS_MAX.toLocaleString('en')}, and \`hasMore\``,
+    query: { ...asked, after },
+    answers: {
+      status: 200,
+      schema: z.strictObject({
+        events: z.array(Record),
+        hasMore: z.boolean(),
+        source: z.enum(['journal', 'archive']),
+      }),
+    },
+    answer: async (of) => {
+      const { desk, id, query, request, response } = of;
+      const last = Number(request.headers['last-event-id'] ?? Number.NaN);
+      const from = query.after ?? (Number.isSafeInteger(last) ? last : -1);
+      const isStream = request.headers.accept?.includes('text/event-stream') === true;
+      if (isStream && desk.followers) {
+        desk.followers.add(id, from, response);
+        return undefined;
+      }
+      const found = await findRun(desk, id, query.source);
+      const shown = await revealed(of);
+      const { records, source: at } = await recordsOf(desk, found);
+      const wanted = records.filter(({ seq }) => seq > from);
+      const events = wanted.slice(0, EVENTS_MAX).map((record) => viewOfRecord(record, shown));
+      return ok({ events, hasMore: wanted.length > EVENTS_MAX, source: at });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/runs/:id/context',
+    role: 'read',
+    changes: 'none',
+    summary: 'what it was after record `at`, or is after the last one',
+    query: { ...asked, at: whole(0, Number.MAX_SAFE_INTEGER).optional() },
+    answers: {
+      status: 200,
+      schema: z.strictObject({
+        seq: z.number(),
+        at: z.number(),
+        state: z.string(),
+        attempt: z.number(),
+        input: z.unknown(),
+        outputs: z.unknown(),
+        work: z.unknown().optional(),
+        ending: z.unknown().optional(),
+        source: z.enum(['journal', 'archive']),
+      }),
+    },
+    answer: async (of) => {
+      const { desk, id, query } = of;
+      const found = await findRun(desk, id, query.source);
+      const { records, source: at } = await recordsOf(desk, found);
+      const seq = query.at ?? records.at(-1)?.seq ?? 0;
+      const context = contextAt(records, seq);
+      if (!context) throw noRecord(records.at(-1)?.seq, seq);
+      const shown = await revealed(of);
+      const { input, outputs, work, ending } = context;
+      const values = { input, outputs, work, ending };
+      const masked = Object.entries(values).map(([name, value]) => [name, shown.value(value)]);
+      return ok({ ...context, ...Object.fromEntries(masked), source: at });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/runs/:id/result',
+    role: 'read',
+    changes: 'none',
+    summary: 'the run, after waiting up to `waitMs` for its end; 202 if it has not ended',
+    query: { ...asked, waitMs: whole(0, WAIT_MS_MAX).optional() },
+    answers: { status: 200, schema: Run },
+    answer: async (of) => {
+      const { desk, id, query } = of;
+      await ended(of, query.waitMs ?? 0);
+      const found = await findRun(desk, id, query.source);
+      const hasEnded = (found.row ?? found.run)?.finishedAt !== undefined;
+      const [body, headers] = await told(of);
+      return { status: hasEnded ? 200 : 202, body, headers } satisfies Answer;
+    },
+  }),
+];
+
+type RunQuery = { readonly source?: 'journal' | 'store' | undefined };
+
+async function told(of: Asked<RunQuery>): Promise<[object, { [name: string]: string }]> {
+  const found = await findRun(of.desk, of.id, of.query.source);
+  const body = viewOf(of.desk, found, await revealed(of));
+  const revision = revisionIn(found);
+  return [body, revision === undefined ? {} : { etag: `"${revision}"` }];
+}
+
+/** How it ended is told by the run; the waiting itself has nothing to say. */
+async function ended({ desk, id, query }: Asked<RunQuery>, timeout: number): Promise<void> {
+  if (timeout === 0 && desk.shared) return;
+  const found = await findRun(desk, id, query.source);
+  if ((found.row ?? found.run)?.finishedAt !== undefined) return;
+  const waiting = found.row
+    ? desk.shared!.port.ended(found.id, timeout)
+    : refuseNoFleet(desk, 'wait').runById(id).result({ timeout });
+  await waiting.catch(refuseDraining);
+}
+
+function refuseDraining(error: unknown): void {
+  if ((error as { code?: unknown } | undefined)?.code === 'FLEETQ_DRAINING') throw error;
+  if (error instanceof RunNotFoundError) throw error;
+}
+
+function noRecord(last: number | undefined, seq: number): RequestError {
+  const said = last === undefined ? 'no record of it is left' : `its last record is ${last}`;
+  return new RequestError(404, 'FLEETQ_NO_SUCH_RECORD', `there is no record ${seq}: ${said}`);
+}

@@ -1,0 +1,157 @@
+/** The shapes of what is asked and answered, as schemas: checked in tests, and told in OpenAPI. */
+import * as z from 'zod';
+import { LIMIT_MAX } from '../limits.ts';
+
+/** A whole number in a query, where everything is text. */
+export const whole = (min: number, max: number) =>
+  z.preprocess(
+    (text) => (typeof text === 'string' && /^-?\d{1,16}$/.test(text) ? Number(text) : text),
+    z.int({ error: 'must be a whole number' }).min(min).max(max),
+  );
+
+export const yes = z.enum(['true', 'false']);
+export const text = (lengthMax: number) => z.string().min(1).max(lengthMax);
+export const limit = whole(1, LIMIT_MAX).optional();
+
+/** Milliseconds since the epoch. */
+const instant = z.number();
+const anyJson = z.unknown().describe('any JSON; where it is masked {"isMasked":true,"bytes":…}');
+
+/** What every change takes besides what it is about. */
+export const guarded = {
+  dryRun: z.boolean().optional().describe('say what would be done, and do nothing'),
+  ifRevision: text(40).optional().describe('only if it is still like this; as If-Match'),
+};
+
+export const source = z.enum(['journal', 'store']);
+
+export const Run = z
+  .strictObject({
+    id: z.string(),
+    machine: z.string(),
+    version: z.number(),
+    status: z.string(),
+    outcome: z.string().optional(),
+    generation: z.number().optional(),
+    revision: z.string().optional(),
+    state: z.string().optional(),
+    attempt: z.number().optional(),
+    seq: z.number().optional(),
+    pod: z.string().optional(),
+    queue: z.string().optional(),
+    priority: z.number().optional(),
+    key: z.string().optional(),
+    retries: z.number().optional(),
+    crashes: z.number().optional(),
+    claims: z.number().optional(),
+    waitsFor: z.string().optional(),
+    isPaused: z.boolean().optional(),
+    blocked: z.string().optional(),
+    control: z.string().optional(),
+    pinnedTo: z.string().optional(),
+    createdAt: instant,
+    startedAt: instant.optional(),
+    updatedAt: instant,
+    dueAt: instant.optional(),
+    deadlineAt: instant.optional(),
+    finishedAt: instant.optional(),
+    discardedAt: instant.optional(),
+    reason: z.string().optional(),
+    error: anyJson.optional(),
+    input: anyJson.optional(),
+    output: anyJson.optional(),
+    progress: z.looseObject({ fraction: z.number() }).optional(),
+    source: z.enum(['journal', 'store', 'archive']).describe('where it is told from'),
+    freshAt: z.string().describe('of when it is'),
+  })
+  .meta({ id: 'Run' });
+
+export const Record = z
+  .strictObject({
+    seq: z.number(),
+    lsn: z.number(),
+    at: instant,
+    epoch: z.number(),
+    state: z.string(),
+    hash: z.string(),
+    event: z.looseObject({ type: z.string() }),
+  })
+  .meta({ id: 'Record' });
+
+export const Machine = z
+  .strictObject({
+    name: z.string(),
+    version: z.number(),
+    fingerprint: z.string().optional(),
+    transitions: z.array(z.looseObject({})).optional(),
+    input: anyJson.optional().describe('the JSON Schema of its input, where it has one'),
+    isHere: z.boolean().describe('whether this process has it, and can start it'),
+    pods: z.number().optional(),
+    pending: z.number().optional(),
+    waiting: z.number().optional(),
+    claimed: z.number().optional(),
+    blocked: z.number().optional(),
+    why: z.string().optional(),
+    firstSeenAt: instant.optional(),
+  })
+  .meta({ id: 'Machine' });
+
+export const Pod = z
+  .strictObject({
+    pod: z.string(),
+    name: z.string(),
+    status: z.string(),
+    isLeader: z.boolean(),
+    isSilent: z.boolean(),
+    silentMs: z.number(),
+    silenceMs: z.number().optional(),
+    deadBy: z.string().optional(),
+    journal: z.string(),
+    boot: z.number(),
+    lsn: z.number(),
+    bornAt: instant,
+    beatAt: instant,
+    desired: z.string().optional(),
+    routes: z.array(z.string()),
+    report: anyJson,
+    deadAt: instant.optional(),
+    claimCount: z.number(),
+  })
+  .meta({ id: 'Pod' });
+
+const Glimpse = z.strictObject({
+  status: z.string(),
+  revision: z.string(),
+  isPaused: z.boolean(),
+  runAt: instant,
+});
+
+/** What became of a change. */
+export const Changed = z
+  .strictObject({
+    kind: z.enum(['done', 'requested', 'already']),
+    isDryRun: z.boolean(),
+    isRepeated: z.boolean(),
+    requestId: z.string(),
+    before: Glimpse.optional(),
+    after: Glimpse.optional(),
+    made: z.string().optional().describe('of a fork, the new run'),
+    isCancelled: z.boolean().optional(),
+    outcome: z.string().optional(),
+  })
+  .meta({ id: 'Changed' });
+
+export const lookedBackTo = instant
+  .optional()
+  .describe('told where the time ran out: everything created since then was looked at');
+
+export const Problem = z
+  .strictObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.number(),
+    detail: z.string(),
+    code: z.string(),
+    hint: z.string().optional(),
+  })
+  .meta({ id: 'Problem' });

@@ -1,0 +1,100 @@
+/**
+ * fleetq admin --listen host:port: answers people and programs, and executes nothing. What it tells is
+ * what the store holds; without a store, what the journal of the data directory does.
+ */
+import {
+  AdminServer,
+  aboutProcess,
+  bodyBytesMaxOf,
+  type Desk,
+  listenOn,
+  Shared,
+} from '../../admin/index.ts';
+import { type Config, durationOption } from '../../config/index.ts';
+import type { Tasks } from '../../fleet/tasks.ts';
+import { parseDuration, systemClock, systemRandom, turn } from '../../ground/index.ts';
+import { parseInput, Registry } from '../../machine/index.ts';
+import { machineInfo } from '../../machine-info.ts';
+import { sharedPortOf } from '../../shared-port.ts';
+import type { Store } from '../../store/index.ts';
+import type { Context, Execute } from '../command.ts';
+import { Exit, type ExitCode } from '../exit.ts';
+import { withTasks } from '../fleet/open.ts';
+import { listenOf } from '../host.ts';
+import { loadMachines } from '../machines.ts';
+import { OfflineReader } from '../offline-reader.ts';
+
+const LISTEN_OTHERWISE = '127.0.0.1:7433';
+const PORTS = { clock: systemClock, random: systemRandom };
+
+export const admin: Execute = async (context) => {
+  const { config } = context;
+  const registry = new Registry((await loadMachines(config, process.cwd())).machines);
+  if (config.store === undefined) {
+    const journal = new OfflineReader(config.dataDir, systemClock);
+    const code = await serveUntilSignal(context, { ...deskOf(config, registry), journal });
+    journal.close();
+    return code;
+  }
+  return withTasks(config, (tasks, store) => {
+    const shared = sharedOf(config, registry, tasks, store);
+    return serveUntilSignal(context, { ...deskOf(config, registry), shared });
+  });
+};
+
+function deskOf(config: Config, registry: Registry): Desk {
+  return {
+    ...PORTS,
+    about: aboutProcess(systemClock),
+    fleet: undefined,
+    journal: undefined,
+    followers: undefined,
+    shared: undefined,
+    machines: registry.all().map(machineInfo),
+    redacted: config.redact,
+    bodyBytesMax: bodyBytesMaxOf(config.resultBytesMax),
+  };
+}
+
+function sharedOf(config: Config, registry: Registry, tasks: Tasks, store: Store): Shared {
+  const keyMs = durationOption('retention', config.retention);
+  const silentMs = config.silence === undefined ? undefined : parseDuration(config.silence);
+  const port = {
+    enqueueByName: async (name: string, input: unknown, { key }: { key?: string | undefined }) => {
+      return { id: await tasks.enqueue(registry.newest(name), input, { key, keyMs }) };
+    },
+    checkInput: async (name: string, input: unknown) => {
+      await parseInput(systemClock, registry.newest(name), input);
+    },
+    ended: (id: Parameters<Tasks['ending']>[0], timeout: unknown) =>
+      tasks.ending(id, untilOf(timeout)),
+  };
+  return new Shared(sharedPortOf(store, port, { silentMs }));
+}
+
+/** Aborted after so long. */
+function untilOf(timeout: unknown): AbortSignal {
+  const aborter = new AbortController();
+  systemClock.after(parseDuration(timeout) ?? 0, () => aborter.abort(), { idle: true });
+  return aborter.signal;
+}
+
+async function serveUntilSignal({ config, output }: Context, desk: Desk): Promise<ExitCode> {
+  const server = new AdminServer(desk);
+  const listen = listenOf({ ...config, listen: config.listen ?? LISTEN_OTHERWISE })!;
+  const at = await listenOn(server, listen, PORTS);
+  if (output.isJson)
+    output.line(JSON.stringify({ kind: 'ready', pid: process.pid, listening: at }));
+  else output.note(`answering on http://${at}, executing nothing; SIGTERM ends it`);
+  await new Promise<void>((resolve) => {
+    const idle = systemClock.after(2 ** 31 - 1, () => undefined);
+    const end = () => {
+      idle();
+      resolve();
+    };
+    process.once('SIGINT', end).once('SIGTERM', end);
+  });
+  await server.stop();
+  await turn(systemClock);
+  return Exit.ok;
+}

@@ -1,0 +1,37 @@
+/** Machines as a fleet knows them, and as others are told of them. */
+import type { MachineInfo } from './admin/index.ts';
+import { show } from './ground/index.ts';
+import {
+  type Machine,
+  type Plan,
+  planOf,
+  type Registry,
+  RegistryError,
+  routeOf,
+} from './machine/index.ts';
+
+export function machineInfo({ name, version, fingerprint, chart, input }: Plan): MachineInfo {
+  return { name, version, fingerprint, transitions: chart.transitions, input: jsonSchemaOf(input) };
+}
+
+/** Some libraries can tell a schema as JSON Schema, by the standard's own extension; others cannot. */
+function jsonSchemaOf(schema: Plan['input']): unknown {
+  const standard = schema['~standard'] as {
+    readonly jsonSchema?: { input?(options: { readonly target: string }): unknown };
+  };
+  try {
+    return standard.jsonSchema?.input?.({ target: 'draft-2020-12' });
+  } catch {
+    return undefined;
+  }
+}
+
+export function registeredPlan(registry: Registry, machine: Machine<never, unknown>): Plan {
+  const plan = planOf(machine);
+  if (!plan)
+    throw new RegistryError(`a machine must come from defineMachine, got ${show(machine)}`);
+  if (registry.find(plan.name, plan.version) === plan) return plan;
+  throw new RegistryError(`the machine ${routeOf(plan)} is not registered here`, {
+    hint: 'name it in createFleet({ machines: […] })',
+  });
+}

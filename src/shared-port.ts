@@ -1,0 +1,33 @@
+/** The store of a fleet as those need it who serve people. */
+import type { SharedPort } from './admin/index.ts';
+import type { Duration, RunId } from './ground/index.ts';
+import type { Store } from './store/index.ts';
+
+/** What a fleet, or a process that only serves, can do with tasks. */
+export interface TaskPort {
+  enqueueByName(
+    name: string,
+    input: unknown,
+    options: { readonly key?: string | undefined },
+  ): Promise<{ readonly id: RunId }>;
+  checkInput(name: string, input: unknown): Promise<void>;
+  ended(id: RunId, timeout: Duration): Promise<unknown>;
+}
+
+export function sharedPortOf(
+  store: Store,
+  tasks: TaskPort,
+  options: { readonly silentMs?: number | undefined; readonly readUrl?: string | undefined } = {},
+): SharedPort {
+  const { silentMs, readUrl } = options;
+  return {
+    silentMs: silentMs ?? store.capabilities.silentMs,
+    act: (act) => store.act(act),
+    note: (note) => store.note(note),
+    requestDrain: (pod) => store.requestDrain(pod),
+    openReader: () => store.openReader({ url: readUrl }),
+    enqueueByName: (name, input, options) => tasks.enqueueByName(name, input, options),
+    checkInput: (name, input) => tasks.checkInput(name, input),
+    ended: (id, timeout) => tasks.ended(id, timeout),
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * The row that an act leaves in the audit log, and what it is read for again: whoever sends the act a
+ * second time, since the answer was lost, is answered from it, and nothing is done twice. A refusal
+ * and a dry run leave none.
+ */
+import { hash, isoTime } from '../ground/index.ts';
+import type { Act, ActAnswer, Deed, Glimpse, Note } from './acts.ts';
+import { boundedTime } from './bounds.ts';
+import { type Change, decide, glimpseOf, type Refused, refused, type Subject } from './decide.ts';
+import { StoreRefusedError } from './errors.ts';
+
+export const REQUEST_ID_CHARS_MAX = 200;
+export const WHO_CHARS_MAX = 200;
+export const VIA_CHARS_MAX = 200;
+export const REASON_CHARS_MAX = 1_000;
+
+/** Words of an act that are kept for ever, each within its bounds; throws where one is not. */
+export function refuseUnbounded({ requestId, who, via, deed }: Act): void {
+  const words: readonly (readonly [name: string, text: string, charsMax: number])[] = [
+    ['the request id', requestId, REQUEST_ID_CHARS_MAX],
+    ['who asks', who, WHO_CHARS_MAX],
+    ['via', via, VIA_CHARS_MAX],
+    ...(deed.what === 'cancel' ? [['the reason', deed.reason, REASON_CHARS_MAX] as const] : []),
+  ];
+  for (const [name, text, charsMax] of words) {
+    if (text.length <= charsMax && (text !== '' || name === 'the reason')) continue;
+    throw new StoreRefusedError(
+      `${name} must be a text of 1 to ${charsMax} characters, and has ${text.length}`,
+      { hint: 'it is kept in the audit log; say it shorter' },
+    );
+  }
+}
+
+const NOTE_DETAIL_CHARS_MAX = 4_000;
+
+/** The same note, where it is within its bounds. */
+export function refuseLongNote(note: Note): Note {
+  const { requestId, who, what, detail } = note;
+  const fits =
+    requestId.length <= REQUEST_ID_CHARS_MAX &&
+    who.length <= WHO_CHARS_MAX &&
+    what.length <= VIA_CHARS_MAX &&
+    JSON.stringify(detail).length <= NOTE_DETAIL_CHARS_MAX;
+  if (fits) return note;
+  throw new StoreRefusedError('a note for the audit log is too long', { hint: 'say it shorter' });
+}
+
+/** What the audit log holds of an act besides its own columns. */
+interface Detail {
+  readonly kind: Change['kind'];
+  readonly via: string;
+  readonly before: Glimpse;
+  readonly after: Glimpse;
+  /** Of what was asked, so that a request id stands for one thing only. */
+  readonly digest: string;
+  readonly reason?: string | undefined;
+  readonly due?: string | undefined;
+  readonly isFresh?: boolean | undefined;
+  readonly hasNewInput?: boolean | undefined;
+  readonly made?: string | undefined;
+  readonly from?: string | undefined;
+}
+
+type Done = Exclude<ActAnswer, { readonly kind: 'refused' }>;
+
+/** What a store has found under the lock. */
+export interface Found {
+  /** What the log has under the request id. */
+  readonly logged: Logged | undefined;
+  readonly task: Subject | undefined;
+  readonly now: number;
+}
+
+/** How an act is answered, and what is written before that, if anything. */
+export interface Verdict {
+  readonly answer: ActAnswer;
+  readonly write?: { readonly change: Change; readonly detail: string } | undefined;
+}
+
+export function judge(act: Act, { logged, task, now }: Found): Verdict {
+  const before = task && glimpseOf(task);
+  const no = (refusal: Refused): Verdict => ({ answer: { ...refusal, now: before } });
+  if (logged) {
+    const repeated = repeatedAnswer(act, logged);
+    return repeated.kind === 'refused' ? no(repeated) : { answer: repeated };
+  }
+  if (!task) return no(refused('unknown', `there is no task ${act.task}`));
+  const decision = decide(task, act.deed, act.ifRevision, now);
+  if (decision.kind === 'refused') return no(decision);
+  const answer = answerOf(act, task, decision);
+  if (act.isDryRun) return { answer };
+  return { answer, write: { change: decision, detail: detailOf(act, answer) } };
+}
+
+/** The answer to an act that is decided. */
+function answerOf(act: Act, task: Subject, change: Change): Done {
+  return {
+    kind: change.kind,
+    isDryRun: act.isDryRun ?? false,
+    isRepeated: false,
+    before: glimpseOf(task),
+    after: glimpseOf(task, change.patch),
+    made: act.deed.what === 'fork' ? act.deed.as : undefined,
+  };
+}
+
+/** Its row: JSON text. Payloads are no part of it, for the log outlives them and is read by others. */
+function detailOf(act: Act, { kind, before, after, made }: Done): string {
+  const { via, deed } = act;
+  const detail: Detail = { kind, via, before, after, made, digest: digestOf(act), ...saidBy(deed) };
+  return JSON.stringify(detail);
+}
+
+function saidBy(deed: Deed): Partial<Detail> {
+  switch (deed.what) {
+    case 'cancel':
+      return { reason: deed.reason };
+    case 'reschedule':
+      return {
+        due: 'at' in deed.due ? isoTime(boundedTime(deed.due.at)) : `in ${deed.due.afterMs} ms`,
+      };
+    case 'redrive':
+      return { isFresh: deed.isFresh, hasNewInput: deed.payload !== undefined };
+    case 'fork':
+      return { from: deed.state };
+    default:
+      return {};
+  }
+}
+
+/** Which rows of the log are wanted. */
+export interface AuditFilter {
+  readonly task?: string | undefined;
+  readonly who?: string | undefined;
+  readonly what?: string | undefined;
+  readonly countMax: number;
+}
+
+export const AUDIT_COUNT_MAX = 1_000;
+
+/** What the log has under a request id. */
+export interface Logged {
+  readonly what: string;
+  readonly task: string | undefined;
+  readonly detail: string | undefined;
+}
+
+/** The answer that an act got when it was sent before; a refusal where it was another. */
+function repeatedAnswer(act: Act, logged: Logged): Done | Refused {
+  const detail = parsed(logged.detail);
+  const isSame = logged.what === act.deed.what && logged.task === act.task;
+  if (!detail || !isSame || detail.digest !== digestOf(act)) {
+    const was = `${logged.what} ${logged.task ?? ''}`.trim();
+    return refused('reused', `the request id ${act.requestId} stands for: ${was}`);
+  }
+  const { kind, before, after, made } = detail;
+  return { kind, isDryRun: false, isRepeated: true, before, after, made: made as Done['made'] };
+}
+
+function parsed(text: string | undefined): Detail | undefined {
+  try {
+    return JSON.parse(text ?? 'null') as Detail | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function digestOf({ task, deed }: Act): string {
+  return hash(JSON.stringify([task, deed.what, ...wordsOf(deed)]));
+}
+
+/** In one order, whatever the order of its properties; the id of a fork is not what was asked for. */
+function wordsOf(deed: Deed): readonly unknown[] {
+  switch (deed.what) {
+    case 'cancel':
+      return [deed.reason];
+    case 'reschedule':
+      return 'at' in deed.due ? ['at', deed.due.at] : ['after', deed.due.afterMs];
+    case 'redrive':
+      return [deed.isFresh, deed.payload ?? null];
+    case 'fork':
+      return [deed.payload, deed.lastSeq, deed.state];
+    default:
+      return [];
+  }
+}

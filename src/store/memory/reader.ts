@@ -1,0 +1,88 @@
+/** A reader of the tables in memory. It walks them as the others walk theirs, slice by slice. */
+import type { RunId } from '../../ground/index.ts';
+import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
+import type { PodRow } from '../pods.ts';
+import type * as reader from '../reader.ts';
+import { auditPage } from '../reading/audit.ts';
+import { readLimits } from '../reading/limits.ts';
+import { TasksReader } from '../reading/tasks-reader.ts';
+import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
+import { histories } from './archive.ts';
+import { find } from './changes.ts';
+import { known, pods } from './pods.ts';
+import type { MemoryTables } from './tables.ts';
+import { inFlight } from './tallies.ts';
+import { MemoryTaskSource, newestFirst } from './task-source.ts';
+
+export function openMemoryReader(
+  tables: MemoryTables,
+  options: reader.ReaderOptions,
+): reader.StoreReader {
+  if (readLimits(options).url !== undefined) {
+    throw new StoreOptionsError('tables in memory have no replica: they are where they are');
+  }
+  return new MemoryReader(tables);
+}
+
+class MemoryReader implements reader.StoreReader {
+  readonly #tables: MemoryTables;
+  readonly #source: MemoryTaskSource;
+  readonly #tasks: TasksReader;
+  #isClosed = false;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+    this.#source = new MemoryTaskSource(() => this.#open());
+    this.#tasks = new TasksReader(this.#source, tables.clock);
+  }
+
+  #open(): MemoryTables {
+    if (this.#isClosed) throw new StoreUnreachableError('the reader has been closed');
+    return this.#tables;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+  async now(): Promise<number> {
+    return this.#open().now();
+  }
+  page(query: reader.PageQuery): Promise<reader.Page> {
+    return this.#tasks.page(query);
+  }
+  count(query: Omit<reader.PageQuery, 'cursor'>): Promise<reader.Count> {
+    return this.#tasks.count(query);
+  }
+  histogram(query: reader.HistogramQuery): Promise<reader.Histogram> {
+    return this.#tasks.histogram(query);
+  }
+  errors(query: Omit<reader.PageQuery, 'cursor'>): Promise<reader.ErrorGroups> {
+    return this.#tasks.errors(query);
+  }
+  audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
+    return auditPage(this.#source, query);
+  }
+  async find(ids: readonly RunId[]): Promise<TaskRow[]> {
+    return find(this.#open(), ids);
+  }
+  async histories(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Segment[]> {
+    return histories(this.#open(), runs);
+  }
+  async pods(): Promise<PodRow[]> {
+    return pods(this.#open());
+  }
+  async known(): Promise<KnownRoute[]> {
+    return known(this.#open());
+  }
+  async inFlight(): Promise<RouteTally[]> {
+    return inFlight(this.#open());
+  }
+  async leaderTerms(countMax: number): Promise<reader.LeaderTerm[]> {
+    return [...this.#open().terms.values()]
+      .sort(newestFirst(({ since, podId }) => ({ at: since, id: podId })))
+      .slice(0, Math.max(0, countMax))
+      .map(({ podId: pod, name, since }) => ({ pod, name, since }));
+  }
+}

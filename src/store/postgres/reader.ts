@@ -1,0 +1,125 @@
+/** A reader of Postgres: where everything is written, or a replica of that. */
+import type { RunId } from '../../ground/index.ts';
+import { StoreOptionsError } from '../errors.ts';
+import type { FilledStoreOptions } from '../options.ts';
+import type { PodRow } from '../pods.ts';
+import type * as reader from '../reader.ts';
+import { auditPage } from '../reading/audit.ts';
+import { readLimits } from '../reading/limits.ts';
+import { TasksReader } from '../reading/tasks-reader.ts';
+import { isStorable } from '../reading/words.ts';
+import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
+import type { PodId } from '../words.ts';
+import { selectTerms } from './leader-terms.sql.ts';
+import { selectKnown } from './machine-registry.sql.ts';
+import { readPostgresWay } from './options.ts';
+import { selectPods } from './pod-health.sql.ts';
+import { ReadPool } from './read-pool.ts';
+import { podRowOf, segmentOf, taskRowOf } from './rows.ts';
+import { selectHistories } from './run-events.sql.ts';
+import { countInFlight, selectTasks } from './step-tracker.sql.ts';
+import { PostgresTaskSource } from './task-source.ts';
+
+const BATCH_MAX = 1_000;
+
+/** `address`: of the store; a reader that is given none of its own reads there. */
+export function openPostgresReader(
+  address: string,
+  options: FilledStoreOptions,
+  given: reader.ReaderOptions,
+): reader.StoreReader {
+  const { url, connectionsMax, statementMs } = readLimits(given);
+  if (url !== undefined && !/^postgres(ql)?:\/\//i.test(url)) {
+    throw new StoreOptionsError(
+      'a replica of Postgres has an address like postgres://user@host/database',
+    );
+  }
+  // Another server may be reached in another way: its own address says so.
+  const asked = url === undefined ? options : { ...options, isPooled: undefined };
+  const way = readPostgresWay(url ?? address, { ...asked, poolSize: connectionsMax });
+  return new PostgresReader(new ReadPool(way, statementMs, options), options);
+}
+
+class PostgresReader implements reader.StoreReader {
+  readonly #pool: ReadPool;
+  readonly #source: PostgresTaskSource;
+  readonly #tasks: TasksReader;
+
+  constructor(pool: ReadPool, { clock }: FilledStoreOptions) {
+    this.#pool = pool;
+    this.#source = new PostgresTaskSource(pool);
+    this.#tasks = new TasksReader(this.#source, clock);
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+  now(): Promise<number> {
+    return this.#source.now();
+  }
+  page(query: reader.PageQuery): Promise<reader.Page> {
+    return this.#tasks.page(query);
+  }
+  count(query: Omit<reader.PageQuery, 'cursor'>): Promise<reader.Count> {
+    return this.#tasks.count(query);
+  }
+  histogram(query: reader.HistogramQuery): Promise<reader.Histogram> {
+    return this.#tasks.histogram(query);
+  }
+  errors(query: Omit<reader.PageQuery, 'cursor'>): Promise<reader.ErrorGroups> {
+    return this.#tasks.errors(query);
+  }
+  audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
+    return auditPage(this.#source, query);
+  }
+
+  async find(ids: readonly RunId[]): Promise<TaskRow[]> {
+    const found: TaskRow[] = [];
+    for (const batch of batchesOf(ids.filter(isStorable))) {
+      found.push(...(await this.#pool.query(selectTasks, [batch])).map(taskRowOf));
+    }
+    return found;
+  }
+
+  async histories(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Segment[]> {
+    const found: Segment[] = [];
+    const sorted = runs
+      .filter(({ task }) => isStorable(task))
+      .sort((one, other) => (one.task < other.task ? -1 : 1));
+    for (const batch of batchesOf(sorted)) {
+      const asked = [batch.map(({ task }) => task), batch.map(({ generation }) => generation)];
+      found.push(...(await this.#pool.query(selectHistories, asked)).map(segmentOf));
+    }
+    return found;
+  }
+
+  async pods(): Promise<PodRow[]> {
+    return (await this.#pool.query(selectPods)).map(podRowOf);
+  }
+
+  async known(): Promise<KnownRoute[]> {
+    const rows = await this.#pool.query(selectKnown);
+    return rows.map(({ first_seen: firstSeenAt, ...row }) => ({ ...row, firstSeenAt }) as never);
+  }
+
+  async inFlight(): Promise<RouteTally[]> {
+    return (await this.#pool.query(countInFlight)) as unknown as RouteTally[];
+  }
+
+  async leaderTerms(countMax: number): Promise<reader.LeaderTerm[]> {
+    const rows = await this.#pool.query(selectTerms, [Math.max(0, Math.min(countMax, BATCH_MAX))]);
+    return rows.map((row) => ({
+      pod: row['pod_id'] as PodId,
+      name: row['name'] as string,
+      since: row['since'] as number,
+    }));
+  }
+}
+
+function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += BATCH_MAX) {
+    yield items.slice(from, from + BATCH_MAX);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * What people change, each change with its row in the audit log. The lock on the file is that of the
+ * row, too: what is read here stays true until it is written.
+ */
+import { isoTime, type RunId } from '../../ground/index.ts';
+import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
+import {
+  AUDIT_COUNT_MAX,
+  type AuditFilter,
+  judge,
+  type Logged,
+  refuseLongNote,
+  refuseUnbounded,
+} from '../audit.ts';
+import { boundedTime } from '../bounds.ts';
+import type { Patch, Subject } from '../decide.ts';
+import { StoreRefusedError } from '../errors.ts';
+import type { AuditRow } from '../reader.ts';
+import type { TaskStatus } from '../words.ts';
+import { hasToldItsEnd, histories, keepSegment, nextSeq, redrivenAt } from './archive.ts';
+import * as sql from './audit-log.sql.ts';
+import { type RawTask, taskRow } from './rows.ts';
+import type { Tx, Values } from './session.ts';
+import { selectTask } from './tasks.sql.ts';
+
+export interface Acted {
+  readonly answer: ActAnswer;
+  /** What tasks have become by it, for those who wait for them. */
+  readonly changed: readonly { readonly status: TaskStatus }[];
+}
+
+export function act(tx: Tx, act: Act): Acted {
+  refuseUnbounded(act);
+  const { task, requestId: id, who, deed } = act;
+  const row = tx.get<ActedRow>(selectTask, { task });
+  const logged = tx.get<{ what: string; task_id: string; detail: string }>(sql.selectLogged, {
+    id,
+  });
+  const { answer, write } = judge(act, {
+    logged: logged && loggedOf(logged),
+    task: row && subjectOf(tx, row),
+    now: tx.now,
+  });
+  if (!write || !row) return { answer, changed: [] };
+  const { patch, keepsOutcome, forkDeadlineMs } = write.change;
+  if (deed.what === 'fork') fork(tx, row, deed, forkDeadlineMs);
+  if (keepsOutcome) keepOutcome(tx, row);
+  apply(tx, row, patch);
+  const words = { id, who, what: deed.what, task, detail: write.detail };
+  tx.run(sql.insertLogged, { ...words, now: tx.now });
+  return { answer, changed: [{ status: deed.what === 'fork' ? 'pending' : statusOf(answer) }] };
+}
+
+export function note(tx: Tx, given: Note): void {
+  const { requestId: id, who, what, task } = refuseLongNote(given);
+  const detail = JSON.stringify(given.detail);
+  if (tx.get(sql.selectLogged, { id })) return;
+  tx.run(sql.insertLogged, { id, who, what, task: task ?? null, detail, now: tx.now });
+}
+
+/** What a row of people's has besides what a claim looks at. */
+type ActedRow = RawTask & { readonly key_ms: number; readonly serial_key: string | null };
+
+function loggedOf(row: { what: string; task_id: string | null; detail: string | null }): Logged {
+  return { what: row.what, task: row.task_id ?? undefined, detail: row.detail ?? undefined };
+}
+
+function statusOf(answer: ActAnswer): TaskStatus {
+  const status = 'after' in answer ? answer.after.status : 'claimed';
+  // Whatever wakes it earlier is worth a look.
+  return status === 'waiting' ? 'pending' : status;
+}
+
+function subjectOf(tx: Tx, row: ActedRow): Subject {
+  const { task_id: task, generation } = row;
+  return {
+    ...taskRow(row),
+    keyMs: row.key_ms,
+    keyGeneration: row.key_generation,
+    isSerial: row.serial_key !== null,
+    begunAt: redrivenAt(tx, { task, generation: generation - 1 }) ?? row.created_at,
+    hasToldItsEnd: hasToldItsEnd(tx, row),
+    hasRecords: histories(tx, [{ task, generation }]).length > 0,
+  };
+}
+
+function apply(tx: Tx, { task_id: task }: RawTask, patch: Patch): void {
+  const columns = Object.keys(patch) as sql.ChangedColumn[];
+  if (columns.length === 0) return;
+  const values = Object.fromEntries(columns.map((name) => [name, stored(patch[name])]));
+  tx.run(sql.updateTask(columns), { ...values, task, now: tx.now });
+}
+
+function stored(value: Patch[keyof Patch]): Values[string] {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return value ?? null;
+}
+
+/** The row forgets how it ended; the history of the old generation does not. */
+function keepOutcome(tx: Tx, row: RawTask): void {
+  const { status, outcome, error } = row;
+  const run = { task: row.task_id, generation: row.generation, epoch: row.claim_epoch };
+  const hash = row.last_hash ?? '';
+  // Where records were archived that the settle did not speak of, it comes after those too.
+  const seq = nextSeq(tx, run, row.last_seq);
+  const finishedAt = isoTime(row.finished_at ?? tx.now);
+  const event = { type: 'OUTCOME', status, outcome, error, finishedAt };
+  keepSegment(tx, {
+    ...run,
+    firstSeq: seq,
+    lastSeq: seq,
+    prevHash: hash,
+    lastHash: hash,
+    state: 'outcome',
+    events: JSON.stringify([event]),
+  });
+}
+
+function fork(
+  tx: Tx,
+  { task_id: task }: RawTask,
+  deed: Extract<Deed, { readonly what: 'fork' }>,
+  deadlineMs: number | undefined,
+): void {
+  const { as, payload, records, lastSeq, lastHash, state } = deed;
+  const isNew = tx.run(sql.insertFork, {
+    task,
+    as,
+    payload,
+    deadline_at: deadlineMs === undefined ? null : boundedTime(Math.ceil(tx.now + deadlineMs)),
+    last_seq: lastSeq,
+    last_hash: lastHash ?? null,
+    now: tx.now,
+  });
+  if (!isNew) throw new StoreRefusedError(`there is a task ${as} already`);
+  if (records === undefined || lastHash === undefined) return;
+  const of = { task: as, generation: 1, epoch: 1, firstSeq: 0, lastSeq };
+  keepSegment(tx, { ...of, prevHash: '', lastHash, state, events: records });
+}
+
+export function audited(tx: Tx, { task, who, what, countMax }: AuditFilter): AuditRow[] {
+  const count = Math.max(0, Math.min(countMax, AUDIT_COUNT_MAX));
+  const values = { task: task ?? null, who: who ?? null, what: what ?? null, count };
+  return tx.all<RawAudit>(sql.selectAudited, values).map(({ id, task_id, detail, ...row }) => {
+    return { requestId: id, task: task_id ?? undefined, detail: detail ?? undefined, ...row };
+  });
+}
+
+interface RawAudit {
+  readonly id: string;
+  readonly at: number;
+  readonly who: string;
+  readonly what: string;
+  readonly task_id: RunId | null;
+  readonly detail: string | null;
+}

@@ -1,0 +1,132 @@
+/** A reader of a SQLite file: a connection of its own, which cannot write. */
+import type { RunId } from '../../ground/index.ts';
+import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
+import { sqlitePath } from '../open-store.ts';
+import type { PodRow } from '../pods.ts';
+import type * as reader from '../reader.ts';
+import { auditPage } from '../reading/audit.ts';
+import { readLimits } from '../reading/limits.ts';
+import { TasksReader } from '../reading/tasks-reader.ts';
+import { isStorable } from '../reading/words.ts';
+import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
+import type { PodId } from '../words.ts';
+import * as archive from './archive.ts';
+import { openToRead } from './connection.ts';
+import { selectTerms } from './leader-terms.sql.ts';
+import type { SqliteOptions } from './migrate.ts';
+import * as people from './people.ts';
+import { inspectPlace, placeOf } from './place.ts';
+import * as pods from './pods.ts';
+import { refuseUnmigrated } from './schema.ts';
+import { Session, type Tx, unlessBusy } from './session.ts';
+import { SqliteTaskSource } from './task-source.ts';
+
+const TERMS_MAX = 1_000;
+
+/** `file`: of the store; a reader that is given no address of its own reads there. */
+export async function openSqliteReader(
+  file: string,
+  options: SqliteOptions,
+  given: reader.ReaderOptions,
+): Promise<reader.StoreReader> {
+  const { url } = readLimits(given);
+  if (url !== undefined && !/^sqlite:/i.test(url)) {
+    throw new StoreOptionsError('a copy of a SQLite store has an address like sqlite:./file.db');
+  }
+  const place = placeOf(url === undefined ? file : sqlitePath(url));
+  inspectPlace(place);
+  const connection = await unlessBusy(place.file, options, () => openToRead(place.file));
+  try {
+    await unlessBusy(place.file, options, () => refuseUnmigrated(connection));
+    return new SqliteReader(new Session(connection, options), options);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+class SqliteReader implements reader.StoreReader {
+  readonly #session: Session;
+  readonly #source: SqliteTaskSource;
+  readonly #tasks: TasksReader;
+  #isClosed = false;
+
+  constructor(session: Session, { clock }: SqliteOptions) {
+    this.#session = session;
+    this.#source = new SqliteTaskSource(
+      (text, values) => this.#unlessClosed(() => session.once(text, values)),
+      () => this.now(),
+    );
+    this.#tasks = new TasksReader(this.#source, clock);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#session.close();
+  }
+
+  now(): Promise<number> {
+    return this.#read((tx) => tx.now);
+  }
+  page(query: reader.PageQuery): Promise<reader.Page> {
+    return this.#tasks.page(query);
+  }
+  count(query: Omit<reader.PageQuery, 'cursor'>): Promise<reader.Count> {
+    return this.#tasks.count(query);
+  }
+  histogram(query: reader.HistogramQuery): Promise<reader.Histogram> {
+    return this.#tasks.histogram(query);
+  }
+  errors(query: Omit<reader.PageQuery, 'cursor'>): Promise<reader.ErrorGroups> {
+    return this.#tasks.errors(query);
+  }
+  audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
+    return auditPage(this.#source, query);
+  }
+  find(ids: readonly RunId[]): Promise<TaskRow[]> {
+    return this.#read((tx) => people.find(tx, ids.filter(isStorable)));
+  }
+  histories(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Segment[]> {
+    const sorted = runs.filter(({ task }) => isStorable(task)).sort(archive.byName);
+    return this.#read((tx) => archive.histories(tx, sorted));
+  }
+  pods(): Promise<PodRow[]> {
+    return this.#read((tx) => pods.pods(tx));
+  }
+  known(): Promise<KnownRoute[]> {
+    return this.#read((tx) => pods.known(tx));
+  }
+  inFlight(): Promise<RouteTally[]> {
+    return this.#read((tx) => people.inFlight(tx));
+  }
+  leaderTerms(countMax: number): Promise<reader.LeaderTerm[]> {
+    const count = Math.max(0, Math.min(countMax, TERMS_MAX));
+    type Row = { readonly pod_id: PodId; readonly name: string; readonly since: number };
+    return this.#read((tx) =>
+      tx
+        .all<Row>(selectTerms, { count })
+        .map(({ pod_id: pod, name, since }) => ({ pod, name, since })),
+    );
+  }
+
+  #read<Answer>(act: (tx: Tx) => Answer): Promise<Answer> {
+    return this.#unlessClosed(() => this.#session.read(act));
+  }
+
+  async #unlessClosed<Answer>(act: () => Promise<Answer>): Promise<Answer> {
+    try {
+      this.#refuseClosed();
+      return await act();
+    } catch (error) {
+      this.#refuseClosed();
+      throw error;
+    }
+  }
+
+  #refuseClosed(): void {
+    if (this.#isClosed) throw new StoreUnreachableError('the reader has been closed');
+  }
+}

@@ -1,0 +1,225 @@
+/** What people do by the API: done once, to what was seen, tried first if wished, with its row. */
+import { describe, expect, test } from 'vitest';
+import { PREFIX } from '../../src/admin/table.ts';
+import { type House, useHouses } from './house.ts';
+
+const openHouse = useHouses();
+const RUNS = `${PREFIX}/runs`;
+
+async function until(house: House, id: string, status: string): Promise<void> {
+  const now = async () => (await house.fleet.store.find([id as never]))[0]?.status;
+  await expect.poll(now, { timeout: 20_000 }).toBe(status);
+}
+
+async function failed(house: House): Promise<string> {
+  const { id } = await house.fleet.enqueueByName('test/failing', {});
+  await until(house, id, 'failed');
+  return id;
+}
+
+/** Due in an hour, so that nobody takes it. */
+async function later(house: House): Promise<string> {
+  return (await house.fleet.enqueueByName('test/double', { n: 1 }, { runAt: '1h' })).id;
+}
+
+async function auditOf(
+  house: House,
+  id: string,
+): Promise<readonly { who: string; what: string }[]> {
+  const told = await house.ask('GET', `${PREFIX}/audit?task=${id}`, { headers: house.as('ada') });
+  return told.body.rows;
+}
+
+describe('start', () => {
+  test('a task of the fleet is durable, runs, and has its row', async () => {
+    const house = await openHouse();
+    const body = { machine: 'test/double', input: { n: 4 } };
+    const told = await house.ask('POST', RUNS, { headers: house.as('olga'), body });
+    expect([told.status, told.body.source]).toEqual([201, 'store']);
+    expect(told.headers.etag).toBe(`"${told.body.revision}"`);
+    await until(house, told.body.id, 'completed');
+    expect(await auditOf(house, told.body.id)).toMatchObject([{ who: 'olga', what: 'start' }]);
+    const ended = await house.ask('GET', `${RUNS}/${told.body.id}/result?waitMs=1000`, {
+      headers: house.as('rev'),
+    });
+    expect([ended.status, ended.body.status]).toEqual([200, 'completed']);
+  });
+
+  test('an input that the machine does not want is refused, and leaves nothing', async () => {
+    const house = await openHouse();
+    const before = await house.digest();
+    for (const dryRun of [true, false]) {
+      const body = { machine: 'test/double', input: { n: 'x' }, dryRun };
+      const told = await house.ask('POST', RUNS, { headers: house.as('olga'), body });
+      expect([told.status, told.body.code]).toEqual([422, 'FLEETQ_SCHEMA']);
+    }
+    expect(await house.digest()).toBe(before);
+  });
+
+  test('a start that is sent again under its name, or its key, is one run', async () => {
+    const house = await openHouse();
+    const ask = (headers: object, key?: string) =>
+      house.ask('POST', RUNS, {
+        headers: { ...house.as('olga'), ...headers },
+        body: { machine: 'test/double', input: { n: 1 }, key },
+      });
+    const ids = [await ask({ 'idempotency-key': 'one' }), await ask({ 'idempotency-key': 'one' })];
+    expect(ids[0]!.body.id).toBe(ids[1]!.body.id);
+    expect((await auditOf(house, ids[0]!.body.id)).length).toBe(1);
+    expect((await ask({}, 'k')).body.id).toBe((await ask({}, 'k')).body.id);
+    expect((await ask({}, 'k')).body.id).not.toBe(ids[0]!.body.id);
+  });
+
+  test('one of this process alone is in its journal, and told from there', async () => {
+    const house = await openHouse();
+    const body = { machine: 'test/double', input: { n: 1 } };
+    const told = await house.ask('POST', `${RUNS}?source=journal`, {
+      headers: house.as('olga'),
+      body,
+    });
+    expect([told.status, told.body.source]).toEqual([201, 'journal']);
+    const list = await house.ask('GET', `${RUNS}?source=journal&filter=machine:test/double`, {
+      headers: house.as('ruth'),
+    });
+    expect(list.body.runs).toMatchObject([{ id: told.body.id }]);
+  });
+});
+
+describe('a change', () => {
+  const DEEDS: readonly [what: string, of: typeof later, body: object, role: string][] = [
+    ['cancel', later, { reason: 'not wanted' }, 'olga'],
+    ['pause', later, {}, 'olga'],
+    ['reschedule', later, { runAt: '2h' }, 'olga'],
+    ['redrive', failed, {}, 'olga'],
+    ['redrive', failed, { input: { n: 7 } }, 'olga'],
+    ['fork', failed, { from: 'main.work' }, 'olga'],
+    ['discard', failed, {}, 'ada'],
+  ];
+
+  test.each(DEEDS)(
+    '%s is tried, guarded, done once, and has one row',
+    async (what, of, body, who) => {
+      const house = await openHouse();
+      const id = await of(house);
+      const url = `${RUNS}/${id}`;
+      const post = (more: object, headers: object = {}) =>
+        house.ask('POST', `${url}/${what}`, {
+          headers: { ...house.as(who), ...headers },
+          body: { ...body, ...more },
+        });
+      const seen = (await house.ask('GET', url, { headers: house.as(who) })).headers.etag!;
+      const before = await house.digest();
+      const tried = await post({ dryRun: true });
+      expect([tried.status, tried.body.isDryRun]).toEqual([200, true]);
+      const stale = await post({}, { 'if-match': '"9.9"' });
+      expect([stale.status, stale.body.code]).toEqual([412, 'FLEETQ_REVISION']);
+      expect(stale.headers.etag).toBe(seen);
+      expect(await house.digest()).toBe(before);
+
+      const headers = { 'idempotency-key': 'mine', 'if-match': seen };
+      const done = await post({}, headers);
+      expect([done.status, done.body.requestId, done.body.isRepeated]).toEqual([
+        200,
+        'mine',
+        false,
+      ]);
+      const again = await post({}, { 'idempotency-key': 'mine', 'if-match': seen });
+      expect([again.status, again.body.isRepeated]).toEqual([200, true]);
+      const rows = (await auditOf(house, id)).filter((row) => row.what === what);
+      expect(rows).toMatchObject([{ who, what, requestId: 'mine' }]);
+      const reused = await post(what === 'cancel' ? { reason: 'other' } : {}, {
+        'idempotency-key': 'mine',
+      });
+      expect(reused.status).toBe(what === 'cancel' ? 409 : 200);
+    },
+  );
+
+  test('pause and resume, retry of one that waits', async () => {
+    const house = await openHouse();
+    const id = await later(house);
+    const post = (what: string) =>
+      house.ask('POST', `${RUNS}/${id}/${what}`, { headers: house.as('olga'), body: {} });
+    expect((await post('pause')).body).toMatchObject({ kind: 'done', after: { isPaused: true } });
+    expect((await post('resume')).body).toMatchObject({ kind: 'done', after: { isPaused: false } });
+    expect((await post('retry')).status).toBe(200);
+    await until(house, id, 'completed');
+  });
+
+  test('a pod is asked to drain, once, with its row', async () => {
+    const house = await openHouse();
+    const { pods } = (await house.ask('GET', `${PREFIX}/pods`, { headers: house.as('ruth') })).body;
+    const url = `${PREFIX}/pods/${pods[0].pod}/drain`;
+    const told = await house.ask('POST', url, { headers: house.as('ada'), body: {} });
+    expect([told.status, told.body.isAsked]).toEqual([202, true]);
+    const reader = await house.fleet.store.openReader();
+    expect((await reader.audit({ what: 'drain', countMax: 9 })).rows).toMatchObject([
+      { who: 'ada' },
+    ]);
+    await reader.close();
+  });
+
+  test('what was asked of an unknown run or pod is not found, and leaves nothing', async () => {
+    const house = await openHouse();
+    const before = await house.digest();
+    for (const path of [
+      `${RUNS}/01JCQ8AAAAAAAAAAAAAAAAAAAA/cancel`,
+      `${RUNS}/x/cancel`,
+      `${PREFIX}/pods/x/drain`,
+    ]) {
+      const told = await house.ask('POST', path, { headers: house.as('ada'), body: {} });
+      expect([path, told.status]).toEqual([path, 404]);
+    }
+    expect(await house.digest()).toBe(before);
+  });
+});
+
+describe('without a store', () => {
+  test('the journal is served, a run is cancelled, and the rest is refused with a code', async () => {
+    const house = await openHouse({ hasStore: false, grants: [] });
+    const { body: run } = await house.ask('POST', RUNS, {
+      body: { machine: 'test/gated', input: {} },
+    });
+    expect((await house.ask('GET', RUNS)).body.runs).toMatchObject([
+      { id: run.id, source: 'journal' },
+    ]);
+    expect((await house.ask('GET', `${RUNS}/${run.id}/context`)).body).toMatchObject({
+      state: 'main.work',
+    });
+    for (const what of ['pause', 'resume', 'retry', 'redrive', 'discard']) {
+      const told = await house.ask('POST', `${RUNS}/${run.id}/${what}`, { body: {} });
+      expect([what, told.status, told.body.code]).toEqual([what, 409, 'FLEETQ_NO_STORE']);
+    }
+    for (const path of [
+      'pods',
+      'leader',
+      'errors',
+      'audit',
+      'dead-letters',
+      'sweeps',
+      'runs/count',
+    ]) {
+      const told = await house.ask('GET', `${PREFIX}/${path}`);
+      expect([path, told.status, told.body.code]).toEqual([path, 409, 'FLEETQ_NO_STORE']);
+    }
+    const told = await house.ask('POST', `${RUNS}/${run.id}/cancel`, {
+      body: { reason: 'enough' },
+    });
+    expect(told.body).toMatchObject({ kind: 'done', isCancelled: true });
+  });
+});
+
+test('what a run was at any of its records is told, from the archive as well', async () => {
+  const house = await openHouse({ grants: [] });
+  const { id } = await house.fleet.enqueueByName('test/double', { n: 3 });
+  await until(house, id, 'completed');
+  const events = (await house.ask('GET', `${RUNS}/${id}/events`)).body;
+  expect(events.source).toBe('archive');
+  const at = (seq: number) => house.ask('GET', `${RUNS}/${id}/context?at=${seq}`);
+  expect((await at(0)).body).toMatchObject({ state: 'main.work', input: { n: 3 }, outputs: {} });
+  const last = events.events.at(-1).seq;
+  expect((await at(last)).body).toMatchObject({
+    outputs: { main: { double: 6 } },
+    ending: { outcome: 'completed' },
+  });
+  expect((await at(last + 1)).body.code).toBe('FLEETQ_NO_SUCH_RECORD');
+});
