@@ -141,8 +141,8 @@ export class Acceptor {
       interruption: task.interruption,
       lastBeats,
       trace: task.traceParent,
-      // It left in order at its last record, so whatever that waited for is over.
-      isDue: task.interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),
+      // It was left in order at its last record, and claimed since: whatever that waited for is over.
+      isDue: task.lastSeq === (last?.seq ?? -1),
       carried:
         rows.length === 0 && carried !== undefined
           ? rowsOf(task.task, segments.get(placeOf(task.task, carried)) ?? [], undefined)
