@@ -124,11 +124,12 @@ export class Holder {
     const waitMs = waitMsOf(run, records);
     const restMs = offer.isDue ? restOf(waitMs, run, clock) : waitMs;
     limitWait(run, restMs, clock);
-    const isOver = offer.isDue && restMs === 0 && !isAsleep(run);
+    // Nothing is waited for any more, so whoever had it last may have been inside its phase.
+    const isOver = offer.isDue && !isAsleep(run) && (restMs ?? 0) === 0;
     const opens = { machine, version, key: run.key, rows, generation: tie.generation };
     const known = wasTakenCutOff(last.event) ? 'cut' : offer.interruption;
-    const interruption = isBetween(run, last.event) ? undefined : known;
-    await this.#open(run, takenBy(pod, interruption, isOver), opens);
+    const interruption = isOver || !isBetween(run, last.event) ? known : undefined;
+    await this.#open(run, takenBy(pod, interruption, isOver && restMs === 0), opens);
     if (offer.isDue) run.waitedSeq = run.seq;
     const seenAt = offer.lastBeats?.get(ownerOf(records) ?? '');
     await this.#goOn(run, { interruption, waitMs, move, isDue: offer.isDue, records, seenAt });

@@ -56,7 +56,7 @@ function limitOf({ runTimeoutMs }: Plan): number {
   return runTimeoutMs ?? RUN_MS_MAX;
 }
 
-/** Nothing can have been interrupted where the last record waits, or the run is asleep. */
+/** Whoever recorded this last was in no phase: the run waits, or is asleep, or was let go. */
 export function isBetween(run: LiveRun, last: RunEvent): boolean {
   const { at, dueAt } = run.state;
   return isFinal(at) || isAsleep(run) || dueAt !== undefined || last.type === 'INTERRUPTED';

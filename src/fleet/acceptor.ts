@@ -144,8 +144,8 @@ export class Acceptor {
       interruption,
       lastBeats,
       trace: task.traceParent,
-      // It left in order at its last record, so whatever that waited for is over.
-      isDue: interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),
+      // It was left in order at its last record, and claimed since: whatever that waited for is over.
+      isDue: task.lastSeq === (last?.seq ?? -1),
       carried:
         rows.length === 0 && carried !== undefined
           ? rowsOf(task.task, segments.get(placeOf(task.task, carried)) ?? [], undefined)

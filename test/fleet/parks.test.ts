@@ -115,6 +115,37 @@ test.each([
   },
 );
 
+test('I29: and so has who dies there before the store has heard that it was given the run', async () => {
+  const script = new Script();
+  const machine = defineMachine({
+    name: 'slow',
+    version: 1,
+    input: anyInput,
+    retry: { attemptMax: 2, backoff: () => 20_000 },
+    check: 'none',
+    work: script.phases.work,
+  });
+  const { clock, startPod, row, history } = startFleet();
+  const options = { machines: [machine], around: script.around, archive: '1h' } as const;
+  const alder = await startPod('alder', options);
+  script.throws.set('main.work', () => new Error('not today'));
+  const { id } = await alder.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  expect(await row(id)).toMatchObject({ status: 'waiting', waitFor: 'retry' });
+  script.throws.clear();
+  script.holds.set('main.work', never());
+  await clock.advance(24_000);
+  expect(script.count('main.work')).toBe(2);
+  expect(await history(id)).toEqual(['STARTED', 'FAILED']);
+  alder.crash();
+  script.holds.clear();
+  await startPod('birch', options);
+  await clock.advance(STEADY_MS + SILENT_MS + 5_000);
+  expect(await history(id)).toEqual(['STARTED', 'FAILED', 'TAKEN', 'EXHAUSTED']);
+  expect(await row(id)).toMatchObject({ outcome: 'exhausted', crashes: 1 });
+  expect(script.count('main.work'), 'its attempts were spent').toBe(2);
+});
+
 test('retriesMax is a cap by whoever enqueued it, over all parks: the failure beyond it ends the task', async () => {
   const script = new Script();
   const machine = defineMachine({

@@ -145,8 +145,11 @@ function noticed(life: Life, { stops }: History, { pods }: Around): Finding {
         wasOwner !== undefined && wasEpoch < stop.epoch && at <= (claims.get(stop.epoch)?.at ?? 0),
     );
     const end = left && endBy(pods.get(left.wasOwner!), left.at);
-    // Where the last record waits, nobody but the dead can know whether the wait was over.
-    if (!end || waits(before.event)) return [];
+    // Where the last record waits, nobody but the dead can know whether the wait was over; unless it
+    // was settled at that record, and claimed since: then it was. What is past its deadline ends there.
+    const wasGiven = changes.some((change) => isSettlement(change) && change.hash === before.hash);
+    const isPast = stops[stop.seq + 1]?.event.type === 'TIMED_OUT';
+    if (!end || isPast || (waits(before.event) && !wasGiven)) return [];
     const begun = effects.find(
       (effect) =>
         effect.fencingToken === left.wasEpoch &&

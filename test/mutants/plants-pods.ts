@@ -181,8 +181,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/engine/holder.ts',
-        find: 'const interruption = isBetween(run, last.event) ? undefined : known;',
-        put: `const interruption = isBetween(run, last.event) || known ? undefined : known;`,
+        find: 'isOver || !isBetween(run, last.event) ? known : undefined;',
+        put: 'known && (isOver || isBetween(run, last.event)) ? undefined : undefined;',
       },
     ],
     command: tool('simulation/main', '--seeds', '10'),

@@ -12,7 +12,7 @@ export const WAITS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/acceptor.ts',
-        find: `isDue: task.interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),`,
+        find: 'isDue: task.lastSeq === (last?.seq ?? -1),',
         put: 'isDue: true,',
       },
     ],
@@ -25,12 +25,26 @@ export const WAITS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/engine/holder.ts',
-        find: 'takenBy(pod, interruption, isOver)',
-        put: 'takenBy(pod, interruption, isOver && false)',
+        find: 'takenBy(pod, interruption, isOver && restMs === 0)',
+        put: 'takenBy(pod, interruption)',
       },
     ],
     command: tests('fleet/parks', 'I29'),
     shows: /I29, I41: who dies in the phase after a backoff that was parked/,
+  },
+  {
+    name: 'given-and-never-heard-of',
+    breaks:
+      'a cut in a run that was left in order counts only once the store knows who had it (I29)',
+    changes: [
+      {
+        file: 'src/engine/holder.ts',
+        find: 'isOver || !isBetween(run, last.event) ? known : undefined;',
+        put: '!isBetween(run, last.event) ? known : undefined;',
+      },
+    ],
+    command: tests('fleet/parks', 'I29'),
+    shows: /I29: and so has who dies there before the store has heard/,
   },
   {
     name: 'drain-gives-time',

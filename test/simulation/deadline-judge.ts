@@ -72,7 +72,8 @@ export class DeadlineJudge {
     // By a clock that is set nothing can be said of when it has to end.
     if (!row || timeoutMs === undefined || setsStoreClock(this.#world.seed)) return;
     const [from, at] = [Math.max(row.runAt, row.begunAt), row.deadlineAt ?? 0];
-    if (how === 'put off') this.#unsettled.add(task);
+    // What was put off before it ended has as much more when it is redriven.
+    if (how === 'put off' || at - from > timeoutMs) this.#unsettled.add(task);
     const isExact = how === 'enqueued' ? at === from + timeoutMs : at >= from + timeoutMs;
     if (!isExact && how !== 'put off') {
       this.#world.violate('deadline', `${task} was ${how}, and has ${at - from} ms`);
