@@ -12,7 +12,7 @@ export const WAITS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/acceptor.ts',
-        find: `isDue: task.interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),`,
+        find: `isDue: interruption !== 'cut' && task.lastSeq === (last?.seq ?? -1),`,
         put: 'isDue: true,',
       },
     ],

@@ -180,8 +180,8 @@ export const redriveTask = sql`
          status = case when task.serial_key is null then 'pending' else 'waiting' end,
          wait_for = case when task.serial_key is not null then 'turn' end,
          run_at = clock_timestamp(), retry_count = 0, crashes = 0, interrupted = null,
-         cut_epoch = null, outcome = null, result = null, error = null, finished_at = null, discarded_at = null,
-         key_until = null, control = null, control_reason = null, paused = false,
+         cut_epoch = null, outcome = null, result = null, error = null, finished_at = null,
+         discarded_at = null, key_until = null, control = null, control_reason = null, paused = false,
          last_seq = -1, last_hash = null,
          carry_from = case when $3::boolean then null
            when task.last_seq < 0 and not exists (
