@@ -181,8 +181,8 @@ export const redriveTask = sql`
          wait_for = case when task.serial_key is not null then 'turn' end,
          run_at = clock_timestamp(), retry_count = 0, crashes = 0, interrupted = null,
          cut_epoch = null, outcome = null, result = null, error = null, finished_at = null,
-         discarded_at = null, key_until = null, control = null, control_reason = null, paused = false,
-         last_seq = -1, last_hash = null,
+         discarded_at = null, key_until = null, control = null, control_reason = null,
+         paused = false, last_seq = -1, last_hash = null,
          carry_from = case when $3::boolean then null
            when task.last_seq < 0 and not exists (
              select 1 from run_events part where part.task_id = $1 and part.generation = $2)
