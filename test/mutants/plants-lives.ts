@@ -100,4 +100,30 @@ export const LIVES: readonly Mutant[] = [
     command: tests('machines/recovery/sweep', '^what was rescued'),
     shows: /what was rescued is told/,
   },
+  {
+    name: 'cut-counted-twice',
+    breaks: 'a crash counts again where records that have told of it came late (I29)',
+    changes: [
+      {
+        file: 'src/fleet/history.ts',
+        find: "return last.epoch > cutEpoch ? 'left' : 'cut';",
+        put: "return last.epoch > cutEpoch ? 'cut' : 'cut';",
+      },
+    ],
+    command: tests('fleet/late-cut'),
+    shows: /I29: a crash counts once/,
+  },
+  {
+    name: 'wait-taken-for-phase',
+    breaks: 'a run that waited in place when its process died has crashed it (I29)',
+    changes: [
+      {
+        file: 'src/engine/resume.ts',
+        find: 'return isInterrupted(run, records.at(-1)!, evidence);',
+        put: 'return isInterrupted(run, records.at(-1)!, evidence) || true;',
+      },
+    ],
+    command: tests('fleet/adopt-waiting'),
+    shows: /I29: a run that .* while its process dies has not crashed it/,
+  },
 ];

@@ -110,8 +110,8 @@ export const SWEEPS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/store/memory/take.ts',
-        find: 'hasLeft ? leftBy(tables, task) : cutBy(taking, task)',
-        put: `hasLeft ? (leftBy(tables, task) === 'cut' ? 'cut' : undefined) : cutBy(taking, task)`,
+        find: 'task.interrupted = leftBy(tables, task);',
+        put: `task.interrupted = leftBy(tables, task) === 'cut' ? 'cut' : undefined;`,
       },
     ],
     command: tests('fleet/left'),
