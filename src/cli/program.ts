@@ -41,11 +41,13 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .addHelpText('after', START_HELP);
 
   add(
-    'runs',
+    'runs [filter...]',
     'List runs, newest first: tasks of the fleet where a store is configured.',
     async () => (await import('./runs.ts')).runs,
     ['dataDir', ...STORE_SETTINGS],
   )
+    // A term that begins with a minus is no option.
+    .allowUnknownOption()
     .option('--status <status>', 'only runs of this status, such as active, failed or completed')
     .option('--machine <name>', 'only runs of this machine')
     .option('--limit <count>', 'at most so many', '50')
@@ -145,7 +147,12 @@ Examples:
   fleetq events 01JCQ8… --trace --json
 `;
 const RUNS_HELP = `
+All terms of a filter have to hold; docs/reference/filter.md has all of them. What a shell would take for
+its own (<, >, *, quotes) is quoted.
+
 Examples:
+  fleetq runs status:failed machine:hello
+  fleetq runs 'created:<2h retries:>=3 -queue:slow "no such bucket"'
   fleetq runs --status failed
   fleetq runs --machine hello --limit 5 --json
 `;
