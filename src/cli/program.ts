@@ -91,6 +91,13 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     async () => (await import('./doctor.ts')).doctor,
     ['dataDir', 'machines', 'pooled'],
   ).option('--store [address]', 'check the store too: schema, clock, latency, hints, rules');
+
+  add(
+    'completion <shell>',
+    'Print a script that completes commands and options in bash, zsh or fish.',
+    async () => (await import('./completion/completion.ts')).completion,
+    [],
+  ).addHelpText('after', COMPLETION_HELP);
   return program;
 }
 
@@ -145,6 +152,12 @@ Examples:
   fleetq events 01JCQ8… --follow
   fleetq events 01JCQ8… --trace
   fleetq events 01JCQ8… --trace --json
+`;
+const COMPLETION_HELP = `
+Examples:
+  eval "$(fleetq completion bash)"
+  fleetq completion zsh > ~/.zsh/completions/_fleetq
+  fleetq completion fish > ~/.config/fish/completions/fleetq.fish
 `;
 const RUNS_HELP = `
 All terms of a filter have to hold; docs/reference/filter.md has all of them. What a shell would take for
