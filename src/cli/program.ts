@@ -55,13 +55,15 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .option('--local', LOCAL)
     .addHelpText('after', RUNS_HELP);
 
-  add('run <id>', 'Show one run.', async () => (await import('./run.ts')).run, [
+  add('run [id]', 'Show one run.', async () => (await import('./run.ts')).run, [
     'dataDir',
     ...STORE_SETTINGS,
-  ]).option('--local', LOCAL);
+  ])
+    .option('--file <path>', FROM_FILE)
+    .option('--local', LOCAL);
 
   add(
-    'events <run>',
+    'events [run]',
     "Show a run's records, oldest first.",
     async () => (await import('./events.ts')).events,
     ['dataDir', ...STORE_SETTINGS],
@@ -69,8 +71,21 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .option('--follow', 'go on until the run has ended, also over restarts of its process')
     .option('--after <seq>', 'only records after this number', '-1')
     .option('--trace', 'draw them as a tree: attempts, crashes, waits and pods, with their times')
+    .option('--file <path>', FROM_FILE)
+    .option('--generation <number>', 'of a file, the records of an earlier generation')
     .option('--local', LOCAL)
     .addHelpText('after', EVENTS_HELP);
+
+  add(
+    'export <run>',
+    'Write one run into a file: what is known of it, and the records of all its generations.',
+    async () => (await import('./export.ts')).exportRun,
+    ['dataDir', 'machines', ...STORE_SETTINGS],
+  )
+    .option('--out <file>', 'where to; <run>.run.json where nothing is said, - for stdout')
+    .option('--force', 'write over a file that is there')
+    .option('--local', LOCAL)
+    .addHelpText('after', EXPORT_HELP);
 
   add(
     'cancel <run>',
@@ -132,6 +147,7 @@ function addJournal(program: Command, add: Add): void {
   );
 }
 
+const FROM_FILE = 'read it from a file that fleetq export has written, and ask nobody';
 const LOCAL = "only runs of this host's journal, whatever store is configured";
 const DEV_HELP = `
 The pods share a store of their own, <data-dir>/fleet.db. When a machine is saved, the pods get the new
@@ -152,6 +168,15 @@ Examples:
   fleetq events 01JCQ8… --follow
   fleetq events 01JCQ8… --trace
   fleetq events 01JCQ8… --trace --json
+`;
+const EXPORT_HELP = `
+The file holds inputs, outputs and errors, and only its owner may read it. Whoever gets it looks at it
+offline; a file that was changed is refused, with the record that does not fit.
+
+Examples:
+  fleetq export 01JCQ8… --out broken.run.json
+  fleetq run --file broken.run.json
+  fleetq events --file broken.run.json --trace
 `;
 const COMPLETION_HELP = `
 Examples:

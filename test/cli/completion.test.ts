@@ -25,8 +25,8 @@ describe('bash', () => {
   /** What a real bash would put in, for the line up to the caret. */
   function completed(line: string, breaks = ' \t\n"\'@><=;|&(:'): string[] {
     const program =
-      'source ./script.bash; COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDBREAKS=$2; ' +
-      '_fleetq; printf "%s\\n" "${COMPREPLY[@]}"';
+      `source ./script.bash; COMP_LINE=$1 COMP_POINT=\${#1} COMP_WORDBREAKS=$2; ` +
+      `_fleetq; printf "%s\\n" "\${COMPREPLY[@]}"`;
     const args = ['--norc', '--noprofile', '-u', '-c', program, 'bash', line, breaks];
     const { stdout, stderr, status } = spawnSync('bash', args, { cwd, encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
@@ -123,7 +123,9 @@ test('a shell that there is no script for is refused, and --json holds the scrip
   const cwd = makeDirectory();
   const refused = await fleetq(cwd, ['completion', 'fsh']);
   expect([refused.code, refused.stdout]).toEqual([2, '']);
-  expect(refused.stderr).toMatch(/one of bash, zsh, fish, got "fsh"[\s\S]*did you mean (zsh|fish)\?/);
+  expect(refused.stderr).toMatch(
+    /one of bash, zsh, fish, got "fsh"[\s\S]*did you mean (zsh|fish)\?/,
+  );
   const json = await fleetq(cwd, ['completion', 'fish', '--json']);
   expect(JSON.parse(json.stdout)).toEqual({ shell: 'fish', script: fishScript(tree) });
 });

@@ -1,8 +1,11 @@
 /** fleetq runs with a filter: of the file, of a process, and of a store. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { sift } from '../../src/cli/sift.ts';
 import { end, makePlace, type Place } from './fleet-support.ts';
 import { fleetq, makeDirectory, startWorker } from './support.ts';
+
+/** Many commands one after the other, each a process. */
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const START = ['start', '--wait', '--json', '--input'];
 
