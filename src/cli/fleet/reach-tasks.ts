@@ -1,3 +1,7 @@
+/**
+ * Runs that are tasks of the fleet: where a store is configured it is asked first, and this host's
+ * journal only for what the store does not know. --local asks the journal alone.
+ */
 import type { Config } from '../../config/index.ts';
 import { TaskNotFoundError } from '../../fleet/index.ts';
 import { pause, type RunId, systemClock } from '../../ground/index.ts';
