@@ -7,6 +7,12 @@ export class UsageError extends FleetqError {
   readonly verdict = 'abort';
 }
 
+/** A file that should hold an exported run does not, or was changed since. */
+export class RunFileError extends FleetqError {
+  readonly code = 'FLEETQ_RUN_FILE';
+  readonly verdict = 'abort';
+}
+
 /** The fleet has no pod of that name or id. */
 export class PodNotFoundError extends FleetqError {
   readonly code = 'FLEETQ_POD_NOT_FOUND';

@@ -1,4 +1,4 @@
-/** fleetq events <run> [--follow] [--after n] [--trace]: the records themselves, one line each. */
+/** fleetq events [run] [--file f] [--follow] [--after n] [--trace]: the records, one line each. */
 import type { Config } from '../config/index.ts';
 import { isoTime, pause, show, systemClock } from '../ground/index.ts';
 import { placeOf, type StoredRecord } from '../journal/index.ts';
@@ -10,7 +10,8 @@ import { Exit, type ExitCode } from './exit.ts';
 import { onTaskOrRun, recordsOfTask } from './fleet/reach-tasks.ts';
 import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
-import { idOf } from './runs.ts';
+import { recordsIn, runOrFile, sourceNote } from './run-file/offline.ts';
+import type { ReadRun } from './run-file/read.ts';
 import { recordWithoutSecrets } from './shown.ts';
 import { isNobody, SocketClient } from './socket-client.ts';
 import { pad, plain } from './table.ts';
@@ -19,14 +20,16 @@ import { pad, plain } from './table.ts';
 const RETURN_PATIENCE_MS = 30_000;
 const RETRY_MS = 250;
 
-export const events: Execute = async (context, options, id) => {
+export const events: Execute = async (context, options, word) => {
   const { config, output } = context;
-  idOf(id, 'the argument');
+  const { id, read } = runOrFile(word, options);
   const after = seqOf(options['after']);
   if (options['trace'] === true) {
-    const { showTrace } = await import('./trace/trace.ts');
-    return showTrace(context, options, id!);
+    const { showTrace, showTraceOf } = await import('./trace/trace.ts');
+    if (!read) return showTrace(context, options, id);
+    return showTraceOf(context, options, id, recordsIn(read, options['generation']));
   }
+  if (read) return eventsOfFile(context, options, read, after);
   const onTask = async (row: TaskRow, store: Store) => {
     const isFollowed = options['follow'] === true;
     for await (const record of recordsOfTask(config, store, row, after, isFollowed)) {
@@ -34,9 +37,24 @@ export const events: Execute = async (context, options, id) => {
     }
     return Exit.ok;
   };
-  const onRun = () => eventsOfRun(context, options, id!, after);
-  return onTaskOrRun(context, options, id!, onTask, onRun);
+  const onRun = () => eventsOfRun(context, options, id, after);
+  return onTaskOrRun(context, options, id, onTask, onRun);
 };
+
+function eventsOfFile(
+  { output }: Context,
+  options: Options,
+  read: ReadRun,
+  after: number,
+): ExitCode {
+  if (options['follow'] === true) {
+    throw new UsageError('a file does not go on: --file does not go with --follow');
+  }
+  const found = recordsIn(read, options['generation']).filter(({ seq }) => seq > after);
+  for (const record of found) showRecord(record, output);
+  output.note(sourceNote(read.file));
+  return Exit.ok;
+}
 
 async function eventsOfRun(
   context: Context,
@@ -112,7 +130,7 @@ export function showRecord(found: StoredRecord, output: Output): void {
     pad(`${record.seq}`, 4, 'right'),
     isoTime(record.at).slice(11, 23),
     pad(type, 11),
-    pad(record.state, 18),
+    pad(plain(record.state), 18),
   ];
   if (!output.isTerminal)
     return output.line([...head.map((text) => text.trim()), details].join('\t'));

@@ -43,11 +43,13 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .addHelpText('after', START_HELP);
 
   add(
-    'runs',
+    'runs [filter...]',
     'List runs, newest first: tasks of the fleet where a store is configured.',
     async () => (await import('./runs.ts')).runs,
     ['dataDir', ...STORE_SETTINGS],
   )
+    // A term that begins with a minus is no option.
+    .allowUnknownOption()
     .option('--status <status>', 'only runs of this status, such as active, failed or completed')
     .option('--machine <name>', 'only runs of this machine')
     .option('--limit <count>', 'at most so many', '50')
@@ -55,13 +57,15 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .option('--local', LOCAL)
     .addHelpText('after', RUNS_HELP);
 
-  add('run <id>', 'Show one run.', async () => (await import('./run.ts')).run, [
+  add('run [id]', 'Show one run.', async () => (await import('./run.ts')).run, [
     'dataDir',
     ...STORE_SETTINGS,
-  ]).option('--local', LOCAL);
+  ])
+    .option('--file <path>', FROM_FILE)
+    .option('--local', LOCAL);
 
   add(
-    'events <run>',
+    'events [run]',
     "Show a run's records, oldest first.",
     async () => (await import('./events.ts')).events,
     ['dataDir', ...STORE_SETTINGS],
@@ -69,8 +73,21 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .option('--follow', 'go on until the run has ended, also over restarts of its process')
     .option('--after <seq>', 'only records after this number', '-1')
     .option('--trace', 'draw them as a tree: attempts, crashes, waits and pods, with their times')
+    .option('--file <path>', FROM_FILE)
+    .option('--generation <number>', 'of a file, the records of an earlier generation')
     .option('--local', LOCAL)
     .addHelpText('after', EVENTS_HELP);
+
+  add(
+    'export <run>',
+    'Write one run into a file: what is known of it, and the records of all its generations.',
+    async () => (await import('./export.ts')).exportRun,
+    ['dataDir', 'machines', ...STORE_SETTINGS],
+  )
+    .option('--out <file>', 'where to; <run>.run.json where nothing is said, - for stdout')
+    .option('--force', 'write over a file that is there')
+    .option('--local', LOCAL)
+    .addHelpText('after', EXPORT_HELP);
 
   add(
     'cancel <run>',
@@ -97,6 +114,13 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     async () => (await import('./doctor.ts')).doctor,
     ['dataDir', 'machines', 'pooled'],
   ).option('--store [address]', 'check the store too: schema, clock, latency, hints, rules');
+
+  add(
+    'completion <shell>',
+    'Print a script that completes commands and options in bash, zsh or fish.',
+    async () => (await import('./completion/completion.ts')).completion,
+    [],
+  ).addHelpText('after', COMPLETION_HELP);
   return program;
 }
 
@@ -145,6 +169,7 @@ function addJournal(program: Command, add: Add): void {
   );
 }
 
+const FROM_FILE = 'read it from a file that fleetq export has written, and ask nobody';
 const LOCAL = "only runs of this host's journal, whatever store is configured";
 const DEV_HELP = `
 The pods share a store of their own, <data-dir>/fleet.db. When a machine is saved, the pods get the new
@@ -166,8 +191,28 @@ Examples:
   fleetq events 01JCQ8… --trace
   fleetq events 01JCQ8… --trace --json
 `;
-const RUNS_HELP = `
+const EXPORT_HELP = `
+The file holds inputs, outputs and errors, and only its owner may read it. Whoever gets it looks at it
+offline; a file that was changed is refused, with the record that does not fit.
+
 Examples:
+  fleetq export 01JCQ8… --out broken.run.json
+  fleetq run --file broken.run.json
+  fleetq events --file broken.run.json --trace
+`;
+const COMPLETION_HELP = `
+Examples:
+  eval "$(fleetq completion bash)"
+  fleetq completion zsh > ~/.zsh/completions/_fleetq
+  fleetq completion fish > ~/.config/fish/completions/fleetq.fish
+`;
+const RUNS_HELP = `
+All terms of a filter have to hold; docs/reference/filter.md has all of them. What a shell would take for
+its own (<, >, *, quotes) is quoted.
+
+Examples:
+  fleetq runs status:failed machine:hello
+  fleetq runs 'created:<2h retries:>=3 -queue:slow "no such bucket"'
   fleetq runs --status failed
   fleetq runs --machine hello --limit 5 --json
 `;

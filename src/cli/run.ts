@@ -1,22 +1,24 @@
-/** fleetq run <id> [--json]: everything that is known of one run, or of a task of the fleet. */
+/** fleetq run [id] [--file f] [--json]: everything that is known of one run, or of a task of the fleet. */
 import type { RunSummary } from '../engine/index.ts';
 import { LiveRoutes } from '../fleet/index.ts';
 import { isoTime, showDuration, systemClock } from '../ground/index.ts';
 import type { Store, TaskRow } from '../store/index.ts';
 import type { Execute } from './command.ts';
-import { Exit } from './exit.ts';
+import { Exit, type ExitCode } from './exit.ts';
 import { onTaskOrRun } from './fleet/reach-tasks.ts';
 import { showTask, viewOf } from './fleet/task-view.ts';
 import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
-import { idOf } from './runs.ts';
+import type { RunFile } from './run-file/format.ts';
+import { runOrFile, sourceNote } from './run-file/offline.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from './shape.ts';
 import { withoutSecrets } from './shown.ts';
 import { plain } from './table.ts';
 
-export const run: Execute = async (context, options, id) => {
+export const run: Execute = async (context, options, word) => {
   const { config, output } = context;
-  idOf(id, 'the argument');
+  const { id, read } = runOrFile(word, options);
+  if (read) return runOfFile(read.file, output);
   const onTask = async (row: TaskRow, store: Store) => {
     const live = row.finishedAt === undefined ? new LiveRoutes(await store.pods()) : undefined;
     const view = withoutSecrets(viewOf(row, live), output.redact);
@@ -27,14 +29,28 @@ export const run: Execute = async (context, options, id) => {
     }
     return Exit.ok;
   };
-  return onTaskOrRun(context, options, id!, onTask, async () => {
-    const told = await reachToRead(config, (reach) => reach.run(id!));
+  return onTaskOrRun(context, options, id, onTask, async () => {
+    const told = await reachToRead(config, (reach) => reach.run(id));
     const found = withoutSecrets(told, output.redact);
     if (output.isJson) output.json(found);
-    else showRun(found, output);
+    else {
+      showRun(found, output);
+      output.note(`\nits records: fleetq events ${found.id}`);
+    }
     return Exit.ok;
   });
 };
+
+function runOfFile(file: RunFile, output: Output): ExitCode {
+  const { redact } = output;
+  const task = file.task && withoutSecrets(viewOf(file.task), redact);
+  const run = file.run && withoutSecrets(file.run, redact);
+  if (output.isJson) output.json(task ?? run!);
+  else if (task) showTask(task, output);
+  else showRun(run!, output);
+  output.note(sourceNote(file));
+  return Exit.ok;
+}
 
 function showRun(found: RunSummary, output: Output): void {
   const now = systemClock.now();
@@ -59,7 +75,6 @@ function showRun(found: RunSummary, output: Output): void {
   for (const [name, text] of rows) {
     if (text !== undefined) output.line(`${paint('gray', name.padEnd(10))} ${text}`);
   }
-  output.note(`\nits records: fleetq events ${found.id}`);
 }
 
 /** A run that ended well, or is being retried, has failed before and not for good. */

@@ -13,10 +13,10 @@ test('--version answers, and --help shows the commands that are finished, and no
   const { stdout } = await fleetq(cwd, ['--help']);
   const commands = [...stdout.matchAll(/^ {2}([a-z-]+) (\[|<| )/gm)].map((match) => match[1]);
   expect(commands).toEqual([
-    ...['dev', 'start', 'runs', 'run', 'events', 'cancel'],
+    ...['dev', 'start', 'runs', 'run', 'events', 'export', 'cancel'],
     ...['worker', 'enqueue', 'wait', 'reschedule', 'pods', 'leader', 'sweep'],
     ...['machines', 'plan', 'drain'],
-    ...['dead-letters', 'migrate', 'journal', 'doctor'],
+    ...['dead-letters', 'migrate', 'journal', 'doctor', 'completion'],
   ]);
 });
 

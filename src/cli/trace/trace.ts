@@ -30,6 +30,17 @@ export async function showTrace(context: Context, options: Options, id: string):
   });
 }
 
+/** Of a run that is told by a file. */
+export function showTraceOf(
+  context: Context,
+  options: Options,
+  id: string,
+  records: readonly StoredRecord[],
+): ExitCode {
+  refuseMixed(options);
+  return show(context, id, records, () => undefined);
+}
+
 /** A trace needs the run from its first record on, and would have to be drawn anew with each one. */
 function refuseMixed(options: Options): void {
   if (options['follow'] === true) {
