@@ -165,7 +165,7 @@ export function connectionOf(way: PostgresWay, url: string): pg.ClientConfig {
     connectionString: url,
     connectionTimeoutMillis: way.deadlineMs,
     keepAlive: true,
-    application_name: 'fleetq',
+    application_name: way.applicationName,
     ...(way.isPooled ? {} : { options: settings.join(' ') }),
     types: { getTypeParser: parserOf } as pg.CustomTypesConfig,
   };

@@ -21,7 +21,11 @@ export class ReadPool {
   constructor(way: PostgresWay, statementMs: number, ports: { clock: Clock; random: Random }) {
     this.#limits = { serverMs: statementMs, deadlineMs: statementMs * 2 + BESIDE_MS };
     // Nothing is written here, so nothing can take effect late.
-    this.#pool = new Pool({ ...way, toleratesLate: true }, ports.clock, ports.random);
+    this.#pool = new Pool(
+      { ...way, toleratesLate: true, applicationName: 'fleetq-reader' },
+      ports.clock,
+      ports.random,
+    );
   }
 
   async close(): Promise<void> {

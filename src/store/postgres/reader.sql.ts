@@ -47,14 +47,13 @@ export interface Statement {
 
 type Bind = Binds['bind'];
 
-/** Everything is before this. */
-const NOWHERE: Position = { at: 'infinity', id: '' };
-
+/** One upper bound at a time: of two, a server may begin its walk at the farther one. */
 function within({ from, until }: Question, after: Position | undefined, bind: Bind): string {
-  const { at, id } = after ?? NOWHERE;
-  return sql`task.created_at >= ${instant(bind, from)} and task.created_at < ${instant(bind, until)}
-         and (task.created_at, task.task_id)
-           < (${bind(at)}::timestamp at time zone 'UTC', ${bind(id)}::text)`;
+  const since = sql`task.created_at >= ${instant(bind, from)}`;
+  if (!after) return sql`${since} and task.created_at < ${instant(bind, until)}`;
+  const at = sql`${bind(after.at)}::timestamp at time zone 'UTC'`;
+  return sql`${since} and task.created_at <= ${at}
+         and (task.created_at, task.task_id) < (${at}, ${bind(after.id)}::text)`;
 }
 
 /** The next rows of the list, each with whether it fits. */
