@@ -3,7 +3,12 @@ import type { Config } from '../../config/index.ts';
 import { Results } from '../../fleet/results.ts';
 import { Tasks } from '../../fleet/tasks.ts';
 import { runIdMint, systemClock, systemRandom } from '../../ground/index.ts';
-import { type FilledStoreOptions, openStore, type Store } from '../../store/index.ts';
+import {
+  type FilledStoreOptions,
+  openStore,
+  type Store,
+  type StoreReader,
+} from '../../store/index.ts';
 import { UsageError } from '../errors.ts';
 
 /** Two for what is asked at once; a command is not a pod. */
@@ -33,6 +38,24 @@ export async function withStore<T>(config: Config, act: (store: Store) => Promis
   try {
     await store.checkSchema();
     return await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** For what only looks: a replica answers where one is configured. */
+export async function withReader<T>(
+  config: Config,
+  act: (reader: StoreReader) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(storeAddress(config), storeOptions(config));
+  try {
+    const reader = await store.openReader({ url: config.readStore });
+    try {
+      return await act(reader);
+    } finally {
+      await reader.close();
+    }
   } finally {
     await store.close();
   }
