@@ -3,6 +3,7 @@
  * line of stdout. Figures are ratios against a raw limit taken in the same run: absolute ones move
  * from machine to machine. Where nothing could be measured the object says why, and the exit code is 1.
  */
+import { benchAdmin } from './admin.ts';
 import { benchCodec } from './codec.ts';
 import { benchDeploys } from './deploys.ts';
 import { benchEngine, benchResume, benchThreads } from './engine.ts';
@@ -20,6 +21,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   telemetry: benchTelemetry,
   codec: benchCodec,
   deploys: () => benchDeploys(),
+  admin: () => benchAdmin(),
 };
 
 const [name] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

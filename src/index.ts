@@ -101,13 +101,21 @@ export {
 } from './main.ts';
 export { type Governed, type GovernOptions, governProcess } from './process.ts';
 export {
+  CursorError,
   StoreBusyError,
   StoreOptionsError,
   StoreRefusedError,
   StoreSchemaError,
   StoreUnreachableError,
 } from './store/errors.ts';
-export type { PodRow, Store, StoreOptions, TaskRow } from './store/index.ts';
+export type {
+  PodRow,
+  ReaderOptions,
+  Store,
+  StoreOptions,
+  StoreReader,
+  TaskRow,
+} from './store/index.ts';
 export { openStore } from './store/open-store.ts';
 export { NotSealedError } from './store/sealed-texts.ts';
 export { type EventName, type FleetqEvents, listen } from './telemetry/events.ts';

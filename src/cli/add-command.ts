@@ -9,6 +9,7 @@ import { Output } from './output.ts';
 const SETTINGS: Partial<Record<SettingName, readonly [value: string, about: string]>> = {
   dataDir: ['<path>', 'where the journal is (default ./.fleetq)'],
   store: ['<address>', 'what pods share, like postgres://user@host/database or sqlite:./fleet.db'],
+  readStore: ['<address>', 'a replica of the store, for what people ask alone'],
   machines: ['<path>', 'a file or directory with machines (default ./machines, else the shipped)'],
   slots: ['<count>', 'how many runs are executed at once'],
   podName: ['<name>', "for people (default the host's name)"],

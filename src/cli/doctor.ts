@@ -64,8 +64,8 @@ async function checkStore(context: Context): Promise<Check[]> {
   return storeChecks(context);
 }
 
-function isAddress(name: SettingName): name is 'store' | 'listenUrl' {
-  return name === 'store' || name === 'listenUrl';
+function isAddress(name: SettingName): name is 'store' | 'readStore' | 'listenUrl' {
+  return name === 'store' || name === 'readStore' || name === 'listenUrl';
 }
 
 /** An address may hold a password, and what doctor prints is pasted into tickets. */

@@ -37,6 +37,8 @@ export interface Settings {
   readonly dataDir: string;
   /** What pods share; undefined: there is no fleet, and runs stay on this host. */
   readonly store: string | undefined;
+  /** Where people's questions are answered, if not there: a replica. Nothing a pod does reads it. */
+  readonly readStore: string | undefined;
   /** A file or a directory with machines; undefined: `machines/` here, else the shipped ones. */
   readonly machines: string | undefined;
   readonly slots: number;
@@ -96,6 +98,7 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
   {
     dataDir: { default: DEFAULTS.dataDir, read: path },
     store: { default: undefined, read: storeAddress },
+    readStore: { default: undefined, read: storeAddress },
     machines: { default: undefined, read: path },
     slots: { default: DEFAULTS.slots, read: count(100_000) },
     retention: { default: DEFAULTS.retention, read: duration },
@@ -145,6 +148,7 @@ export function readSetting<K extends SettingName>(
 export function variableOf(name: SettingName): string {
   // What a container is given is an address, and is called so everywhere.
   if (name === 'store') return 'FLEETQ_STORE_URL';
+  if (name === 'readStore') return 'FLEETQ_READ_STORE_URL';
   // Its text is the keys, and a list of words must not be read as a kind of codec.
   if (name === 'codec') return 'FLEETQ_CODEC_KEYS';
   return `FLEETQ_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;

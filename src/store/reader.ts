@@ -16,19 +16,22 @@ export interface ReaderOptions {
   readonly statementMs?: number | undefined;
 }
 
-/** A task in a list: what is large or secret is one question away. */
+/**
+ * A task in a list: what is large or secret is one question away. Of an error it has the beginning,
+ * 65,536 characters, and filters look at no more of it.
+ */
 export type TaskGlance = Omit<TaskRow, 'payload' | 'result'>;
 
 export interface PageQuery {
   readonly filter: Filter;
-  /** By which `2h` ago is counted: the store's clock where nothing is said. */
+  /** By which `2h` ago is counted: the store's clock where nothing is said. Of the first page. */
   readonly nowMs?: number | undefined;
   /** Where the page before has ended; opaque. */
   readonly cursor?: string | undefined;
   readonly countMax: number;
   /** How long it may look before it answers with what it has. */
   readonly budgetMs?: number | undefined;
-  /** Routes of pods that are up, for `is:blocked`, which no row tells. */
+  /** Routes of pods that are up, for `is:blocked`; the store is asked where nothing is said. */
   readonly liveRoutes?: readonly string[] | undefined;
 }
 
@@ -43,7 +46,7 @@ export interface Page {
 
 export interface Count {
   readonly count: number;
-  /** Or there are more: counting ends at a bound, or when its time is over. */
+  /** Or there are more: counting ends at 10,000, or when its time is over. */
   readonly isExact: boolean;
 }
 
@@ -71,7 +74,7 @@ export interface Histogram {
 
 /** Failures that are one and the same to people. */
 export interface ErrorGroup {
-  /** Sixteen hex digits, over the machine, the code or name, and the message without numbers and ids. */
+  /** Sixteen hexadecimal digits: of the machine, the code or name, and the message's essence. */
   readonly fingerprint: string;
   readonly machine: string;
   readonly outcome: string;

@@ -14,6 +14,7 @@ import { describeLeft } from './conform-left.ts';
 import { describeLists } from './conform-lists.ts';
 import { describePods } from './conform-pods.ts';
 import { describeReader } from './conform-reader.ts';
+import { describeReaderAtRandom } from './conform-reader-random.ts';
 import { describeRetention } from './conform-retention.ts';
 import { describeRivals } from './conform-rivals.ts';
 import { describeSequences } from './conform-sequences.ts';
@@ -42,8 +43,11 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('what people change', () => describeChanges(scene));
     describe('what people do', () => describeActs(scene));
     describe('what people see', () => describeLists(scene));
-    describe('what people ask', () => describeReader(scene));
     describe('the census', () => describeCensus(scene));
+    if (!harness.readsAlike) {
+      describe('what people ask', () => describeReader(scene));
+      describe('what people ask at random', () => describeReaderAtRandom(scene));
+    }
     describe('rivals', () => describeRivals(scene));
     describe('random sequences', () => describeSequences(scene));
   });

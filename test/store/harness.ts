@@ -82,6 +82,10 @@ export interface StoreHarness {
   readonly hasHints: boolean;
   /** How many random sequences the property test tries; 30 unless told. */
   readonly sequenceCount?: number;
+  /** How many random crowds of tasks are looked through; 3 unless told. */
+  readonly crowdCount?: number;
+  /** Readers are the same as of another harness, and are looked at there. */
+  readonly readsAlike?: boolean;
 }
 
 export class Scene {

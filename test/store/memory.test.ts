@@ -72,6 +72,7 @@ describeStore('memory', {
   poison: '\u0000',
   hasHints: true,
   sequenceCount: 100,
+  crowdCount: 40,
 });
 
 test('the same calls in the same order leave the same tables, to the last due time', async () => {

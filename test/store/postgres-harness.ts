@@ -108,6 +108,8 @@ export function postgresHarness(
       return !address().includes('pooled=true');
     },
     sequenceCount: 10,
+    crowdCount: 2,
+    readsAlike: more.claimMode === 'cas',
   };
 }
 

@@ -50,6 +50,7 @@ export function sqliteHarness(file: string): StoreHarness {
   return {
     poison: '\0',
     hasHints: true,
+    crowdCount: 10,
     now: () => Date.now(),
     open: () => openSqliteStore(file, PORTS),
     async reset() {

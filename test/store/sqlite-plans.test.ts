@@ -1,10 +1,13 @@
 /** How SQLite carries statements out: by the index made for each, without sorting, at any size. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parseFilter } from '../../src/query/index.ts';
+import { questionOf } from '../../src/store/reading/question.ts';
 import * as census from '../../src/store/sqlite/census.sql.ts';
 import * as claims from '../../src/store/sqlite/claims.sql.ts';
 import * as housekeeping from '../../src/store/sqlite/housekeeping.sql.ts';
 import * as pods from '../../src/store/sqlite/pods.sql.ts';
+import * as reads from '../../src/store/sqlite/reader.sql.ts';
 import * as tasks from '../../src/store/sqlite/tasks.sql.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 import { HOUR, ids, newId } from './factories.ts';
@@ -55,6 +58,69 @@ test('every statement that looks for tasks uses the index that was made for it',
       // Only pods and machines, of which there are few, may be read through.
       expect(plan, name).not.toMatch(/SCAN (step_tracker|task)(?! USING (COVERING )?INDEX)/);
       expect(plan, name).not.toMatch(/TEMP B-TREE FOR (LAST|ORDER)/);
+    }
+  });
+});
+
+const READ: readonly (readonly [filter: string, index: string])[] = [
+  ['', 'step_tracker_newest'],
+  ['queue:slow', 'step_tracker_newest'],
+  ['"some text"', 'step_tracker_newest'],
+  ['created:>1h created:<2h', 'step_tracker_newest'],
+  ['status:failed', 'step_tracker_by_status'],
+  ['status:failed machine:sample/one created:>1h', 'step_tracker_by_status'],
+  ['is:unfinished', 'step_tracker_by_status'],
+  ['is:blocked', 'step_tracker_by_status'],
+  ['-status:completed', 'step_tracker_by_status'],
+];
+
+/** What a reader asks; only the few rows that it looks at may be sorted. */
+test('every question of a reader walks an index, in its order, and no further than it is told', async () => {
+  const file = join(newDir(), 'store.db');
+  await (await openMigrated(file)).close();
+  prompt(file, (database) => {
+    const planOf = (text: string, values: object = {}) => {
+      const steps = database.prepare(`explain query plan ${text}`).all(values);
+      return (steps as { detail: string }[]).map(({ detail }) => detail);
+    };
+    for (const [text, index] of READ) {
+      const asked = { filter: parseFilter(text), nowMs: 0, liveRoutes: ['sample/one@9'] };
+      const after = { at: '1000', id: 'x' };
+      const reach = { question: questionOf(asked), after, rowsMax: 100 };
+      const parts = { fromMs: 0, widthMs: 1 };
+      for (const { text: sql, values } of [
+        reads.selectSlice(reach, 10),
+        reads.selectTally(reach, parts),
+      ]) {
+        const plan = planOf(sql, values);
+        const looked = plan.slice(
+          0,
+          plan.findIndex((step) => /SCAN looked|SCAN told/.test(step)),
+        );
+        expect(looked.join('\n'), text).toMatch(
+          new RegExp(`USING (COVERING )?INDEX ${index} .*created_at>\\? AND created_at<\\?`),
+        );
+        expect(plan.join('\n'), text).not.toMatch(/SCAN (step_tracker|task)/);
+        expect(looked.join('\n'), text).not.toMatch(/TEMP B-TREE/);
+      }
+    }
+    const gathered: [string, object, string][] = [
+      [reads.gatherIds, { words: '[]', spans: '[]', count: 1 }, 'sqlite_autoindex_step_tracker_1'],
+      [reads.gatherHeld, { words: '[]', spans: '[]', count: 1 }, 'step_tracker_owner'],
+      [reads.gatherKeys, { machines: '[]', keys: '[]', count: 1 }, 'step_tracker_key'],
+      [reads.selectKeyMachines, { count: 1 }, 'step_tracker_key'],
+    ];
+    for (const [text, values, index] of gathered) {
+      const plan = planOf(text, values).join('\n');
+      expect(plan).toContain(index);
+      expect(plan).not.toMatch(/SCAN (step_tracker|task)(?! USING (COVERING )?INDEX)/);
+    }
+    const audit = { task: null, who: null, what: null, at: 0, id: '', rows: 1, count: 1 };
+    for (const [text, index] of [
+      [reads.selectAudit, 'audit_log_newest'],
+      [reads.selectAuditOfTask, 'audit_log_of_task'],
+    ] as const) {
+      expect(planOf(text, audit).join('\n')).toContain(index);
     }
   });
 });

@@ -9,7 +9,14 @@ import {
   systemClock,
   systemRandom,
 } from '../../ground/index.ts';
-import { type FilledStoreOptions, openStore, type Store, sealedStore } from '../../store/index.ts';
+import {
+  type FilledStoreOptions,
+  openStore,
+  type Store,
+  type StoreReader,
+  sealedReader,
+  sealedStore,
+} from '../../store/index.ts';
 import { UsageError } from '../errors.ts';
 import { mintRequest, whoami } from './acting.ts';
 
@@ -46,6 +53,25 @@ export async function withStore<T>(config: Config, act: (store: Store) => Promis
   try {
     await store.checkSchema();
     return await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** For what only looks: a replica answers where one is configured. */
+export async function withReader<T>(
+  config: Config,
+  act: (reader: StoreReader) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(storeAddress(config), storeOptions(config));
+  try {
+    const opened = await store.openReader({ url: config.readStore });
+    const reader = sealedReader(opened, codecFor(config));
+    try {
+      return await act(reader);
+    } finally {
+      await reader.close();
+    }
   } finally {
     await store.close();
   }

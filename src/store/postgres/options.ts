@@ -14,6 +14,8 @@ export interface PostgresWay {
   /** Without our own words. */
   readonly url: string;
   readonly isPooled: boolean;
+  /** As whom the server shows the connections. */
+  readonly applicationName: string;
   /** Where to listen for hints; undefined: on the way itself, unless a pooler is on it. */
   readonly listenUrl: string | undefined;
   readonly claimMode: ClaimMode;
@@ -52,6 +54,7 @@ export function readPostgresWay(address: string, options: StoreOptions): Postgre
   return {
     url,
     isPooled,
+    applicationName: 'fleetq',
     listenUrl: options.listenUrl === undefined ? undefined : readAddress(options.listenUrl).url,
     claimMode,
     schema,

@@ -58,17 +58,24 @@ export class Pool {
   /** Several statements as one; `act` may be called again, from its beginning. */
   transaction<Answer>(
     act: (send: Send) => Promise<Answer>,
-    limits: { readonly deadlineMs: number; readonly serverMs: number } = this.way,
+    limits: {
+      readonly deadlineMs: number;
+      readonly serverMs: number;
+      /** Begins it, and says to the server what it has to know, in one message. */
+      readonly opening?: string;
+    } = this.way,
   ): Promise<Answer> {
     return this.#persistently(() =>
       this.#use(async (send) => {
-        await send(sql`begin isolation level read committed`);
+        await send(limits.opening ?? sql`begin isolation level read committed`);
         try {
-          await send(
-            sql`select set_config('statement_timeout', $1, true),
-                       set_config('idle_in_transaction_session_timeout', $1, true)`,
-            [`${limits.serverMs}ms`],
-          );
+          if (limits.opening === undefined) {
+            await send(
+              sql`select set_config('statement_timeout', $1, true),
+                         set_config('idle_in_transaction_session_timeout', $1, true)`,
+              [`${limits.serverMs}ms`],
+            );
+          }
           const answer = await act(send);
           await send(sql`commit`);
           return answer;
@@ -165,7 +172,7 @@ export function connectionOf(way: PostgresWay, url: string): pg.ClientConfig {
     connectionString: url,
     connectionTimeoutMillis: way.deadlineMs,
     keepAlive: true,
-    application_name: 'fleetq',
+    application_name: way.applicationName,
     ...(way.isPooled ? {} : { options: settings.join(' ') }),
     types: { getTypeParser: parserOf } as pg.CustomTypesConfig,
   };

@@ -7,21 +7,33 @@ import { StoreBusyError, StoreUnreachableError } from '../errors.ts';
 import { sqlStateOf } from './driver-errors.ts';
 import type { PostgresWay } from './options.ts';
 import { Pool, type Row } from './pool.ts';
-import { readOnly, type Statement } from './reader.sql.ts';
+import { openingOf, type Statement } from './reader.sql.ts';
 
 const QUERY_CANCELED = '57014';
-/** What comes by then beside the statement: a connection, four more answers. */
+/** What comes by then beside the statement: a connection, and two more answers. */
 const BESIDE_MS = 1_000;
 
 export class ReadPool {
   readonly #pool: Pool;
-  readonly #limits: { readonly serverMs: number; readonly deadlineMs: number };
+  readonly #limits: {
+    readonly serverMs: number;
+    readonly deadlineMs: number;
+    readonly opening: string;
+  };
   #isClosed = false;
 
   constructor(way: PostgresWay, statementMs: number, ports: { clock: Clock; random: Random }) {
-    this.#limits = { serverMs: statementMs, deadlineMs: statementMs * 2 + BESIDE_MS };
+    this.#limits = {
+      serverMs: statementMs,
+      deadlineMs: statementMs * 2 + BESIDE_MS,
+      opening: openingOf(statementMs),
+    };
     // Nothing is written here, so nothing can take effect late.
-    this.#pool = new Pool({ ...way, toleratesLate: true }, ports.clock, ports.random);
+    this.#pool = new Pool(
+      { ...way, toleratesLate: true, applicationName: 'fleetq-reader' },
+      ports.clock,
+      ports.random,
+    );
   }
 
   async close(): Promise<void> {
@@ -37,10 +49,7 @@ export class ReadPool {
   async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     this.#refuseClosed();
     try {
-      return await this.#pool.transaction(async (send) => {
-        await send(readOnly);
-        return send(text, values);
-      }, this.#limits);
+      return await this.#pool.transaction((send) => send(text, values), this.#limits);
     } catch (error) {
       this.#refuseClosed();
       throw this.#isCut(error) ? cutBy(this.#limits.serverMs, error) : error;

@@ -3,6 +3,7 @@
  * for each status that may fit, merged as they come: so a page costs what it shows, and a slice what
  * it looks at, whatever is in the table.
  */
+import { assert } from '../../ground/index.ts';
 import type { Position } from '../reading/cursor.ts';
 import type { Question } from '../reading/question.ts';
 import { ERROR_CHARACTERS_MAX } from '../reading/searching.ts';
@@ -15,10 +16,19 @@ import { msOf, sql } from './sql.ts';
  * little of rows that came a minute ago, and a plan that sorts everything would be cut by the limit.
  */
 export const readOnly = sql`
-  select set_config('transaction_read_only', 'on', true), set_config('enable_seqscan', 'off', true),
-         set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
-         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-         set_config('jit', 'off', true)`;
+  set local transaction_read_only = on; set local enable_seqscan = off;
+  set local enable_bitmapscan = off; set local enable_sort = off; set local enable_hashjoin = off;
+  set local enable_mergejoin = off; set local jit = off`;
+
+/** All that comes before the question, in one message; a message of several takes no bound values. */
+export function openingOf(statementMs: number): string {
+  assert(Number.isSafeInteger(statementMs), 'a limit is whole milliseconds');
+  return sql`
+  begin isolation level read committed;
+  set local statement_timeout = ${statementMs};
+  set local idle_in_transaction_session_timeout = ${statementMs};
+  ${readOnly}`;
+}
 
 export const selectNow = sql`select ${msOf('clock_timestamp()')} as now_ms`;
 
@@ -47,14 +57,13 @@ export interface Statement {
 
 type Bind = Binds['bind'];
 
-/** Everything is before this. */
-const NOWHERE: Position = { at: 'infinity', id: '' };
-
+/** One upper bound at a time: of two, a server may begin its walk at the farther one. */
 function within({ from, until }: Question, after: Position | undefined, bind: Bind): string {
-  const { at, id } = after ?? NOWHERE;
-  return sql`task.created_at >= ${instant(bind, from)} and task.created_at < ${instant(bind, until)}
-         and (task.created_at, task.task_id)
-           < (${bind(at)}::timestamp at time zone 'UTC', ${bind(id)}::text)`;
+  const since = sql`task.created_at >= ${instant(bind, from)}`;
+  if (!after) return sql`${since} and task.created_at < ${instant(bind, until)}`;
+  const at = sql`${bind(after.at)}::timestamp at time zone 'UTC'`;
+  return sql`${since} and task.created_at <= ${at}
+         and (task.created_at, task.task_id) < (${at}, ${bind(after.id)}::text)`;
 }
 
 /** The next rows of the list, each with whether it fits. */

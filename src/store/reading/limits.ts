@@ -23,7 +23,7 @@ export function readLimits(options: ReaderOptions): ReadLimits {
   }
   if (!isWhole(statementMs, STATEMENT_MS_MIN, STATEMENT_MS_MAX)) {
     throw new StoreOptionsError(
-      `statementMs must be whole milliseconds from ${STATEMENT_MS_MIN} to ${STATEMENT_MS_MAX}, got ${statementMs}`,
+      `statementMs must be from ${STATEMENT_MS_MIN} to ${STATEMENT_MS_MAX}, whole, got ${statementMs}`,
     );
   }
   return { url, connectionsMax, statementMs };

@@ -106,6 +106,11 @@ export function asksForBlocked({ terms }: Filter): boolean {
   );
 }
 
+export function countsFromNow({ terms }: Filter): boolean {
+  const isAgo = (when: When | undefined) => when !== undefined && 'agoMs' in when;
+  return terms.some((term) => term.kind === 'time' && (isAgo(term.from) || isAgo(term.until)));
+}
+
 export function questionOf(asked: Asked): Question {
   const { filter, nowMs, liveRoutes } = asked;
   const live = new LiveRoutes([{ status: 'up', routes: liveRoutes }]);

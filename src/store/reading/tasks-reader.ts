@@ -6,7 +6,7 @@ import type { Count, ErrorGroups, Histogram, HistogramQuery, Page, PageQuery } f
 import { decodeCursor, encodeCursor, listOf, type Position } from './cursor.ts';
 import { ErrorTally } from './error-tally.ts';
 import { type Histo, partsOf, spread } from './histogram.ts';
-import { asksForBlocked, type Question, questionOf } from './question.ts';
+import { asksForBlocked, countsFromNow, questionOf } from './question.ts';
 import type { Found, TaskSource } from './source.ts';
 import { BUDGET_MS, gathered, type Walk, walkBack } from './walk.ts';
 
@@ -95,8 +95,10 @@ export class TasksReader {
     };
   }
 
-  async #nowOf({ nowMs }: Asking): Promise<number> {
-    return nowMs ?? (await this.#source.now());
+  /** The store is asked for its clock only where something is counted from it. */
+  async #nowOf({ nowMs, filter }: Asking): Promise<number> {
+    if (nowMs !== undefined) return nowMs;
+    return countsFromNow(filter) ? this.#source.now() : 0;
   }
 
   async #walkOf(query: Asking): Promise<Walk> {
@@ -167,5 +169,3 @@ function tallyBack(
     return { end: tally.end, isDone: tally.counts.map(add).some(Boolean) };
   });
 }
-
-export type { Question };

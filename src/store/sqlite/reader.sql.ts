@@ -1,6 +1,6 @@
 /**
  * Statements of readers. Lists of all tasks are walked by the index on (created_at, task_id), lists of
- * some statuses by that on (status, created_at, task_id), one branch for each status, merged as they
+ * some statuses by that on (status || '', created_at, task_id), one branch for each status, merged as they
  * come: so a page costs what it shows, and a slice what it looks at, whatever is in the table.
  */
 import type { Position } from '../reading/cursor.ts';
@@ -29,13 +29,13 @@ export interface Asked {
 
 type Bind = Binds['bind'];
 
-/** Everything is before this. */
-const NOWHERE: Position = { at: `${Number.MAX_SAFE_INTEGER}`, id: '' };
-
+/** One upper bound at a time: of two, SQLite would begin its walk at either. */
 function within({ from, until }: Question, after: Position | undefined, bind: Bind): string {
-  const { at, id } = after ?? NOWHERE;
-  return `task.created_at >= ${bind(from)} and task.created_at < ${bind(until)}
-         and (task.created_at, task.task_id) < (${bind(Number(at))}, ${bind(id)})`;
+  const since = `task.created_at >= ${bind(from)}`;
+  if (!after) return `${since} and task.created_at < ${bind(until)}`;
+  const at = bind(Number(after.at));
+  return `${since} and task.created_at <= ${at}
+         and (task.created_at < ${at} or task.task_id < ${bind(after.id)})`;
 }
 
 /** The next rows of the list, each with whether it fits. */
@@ -50,7 +50,7 @@ function looked({ question, after, rowsMax }: Reach, bind: Bind): string {
   const branches = isAll
     ? [branch('step_tracker_newest', '')]
     : question.statuses.map((status) =>
-        branch('step_tracker_by_status', `task.status = '${status}' and`),
+        branch('step_tracker_by_status', `task.status || '' = '${status}' and`),
       );
   return `${branches.join(' union all ')}
      order by 1 desc, 2 desc limit ${bind(rowsMax)}`;

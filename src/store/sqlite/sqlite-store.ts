@@ -93,48 +93,37 @@ class SqliteStore implements Store {
   register(birth: PodBirth): Promise<JournalSeen> {
     return this.#session.write((tx) => pods.register(tx, birth));
   }
-
   async beat(beat: Beat): Promise<BeatAnswer> {
     this.#refuseReplacedFile();
     return this.#session.write((tx) => pods.beat(tx, beat));
   }
-
   markDraining(pod: PodId): Promise<boolean> {
     return this.#session.write((tx) => pods.markDraining(tx, pod));
   }
-
   beginTerm(pod: PodId, term: number): Promise<void> {
     return this.#session.write((tx) => pods.beginTerm(tx, pod, term));
   }
-
   requestDrain(pod: PodId): Promise<boolean> {
     return this.#session.write((tx) => pods.requestDrain(tx, pod));
   }
-
   pods(): Promise<PodRow[]> {
     return this.#session.read((tx) => pods.pods(tx));
   }
-
   async announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
     return given.length > 0 ? this.#session.write((tx) => pods.announce(tx, given)) : [];
   }
-
   abandoned(machines: readonly string[]): Promise<string[]> {
     return this.#session.read((tx) => pods.abandoned(tx, machines));
   }
-
   known(): Promise<tasks.KnownRoute[]> {
     return this.#session.read((tx) => pods.known(tx));
   }
-
   inFlight(routes?: readonly string[]): Promise<tasks.RouteTally[]> {
     return this.#session.read((tx) => people.inFlight(tx, routes));
   }
-
   census(countMax: number, silentMs: number): Promise<Census> {
     return this.#session.read((tx) => census(tx, countMax, silentMs));
   }
-
   async enqueue(
     given: readonly tasks.NewTask[],
     check?: CheckAnswers,
