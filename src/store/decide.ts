@@ -89,7 +89,10 @@ export function decide(
 ): Decision {
   const revision = revisionOf(task);
   if (ifRevision !== undefined && ifRevision !== revision && ifRevision !== `${task.generation}`) {
-    return refused('revision', `it is at ${revision} by now, and not at ${ifRevision}`);
+    return refused(
+      'revision',
+      `it is at ${revision} by now, and not at ${ifRevision}: somebody was here before`,
+    );
   }
   switch (deed.what) {
     case 'cancel':

@@ -75,7 +75,9 @@ describe('one task', () => {
     const { task } = await place.json(...quick, '1h');
     expect(await place.json('run', task)).toMatchObject({ status: 'waiting', waitsFor: 'time' });
     expect(await place.json('reschedule', task, '--run-at', '2030-01-31T12:00:00Z')).toMatchObject({
-      isRescheduled: true,
+      answer: 'done',
+      what: 'reschedule',
+      before: { status: 'waiting' },
     });
     expect(await place.json('run', task)).toMatchObject({ dueAt: Date.UTC(2030, 0, 31, 12) });
     const cancelled = await place.run('cancel', task, '--reason', 'not today');
@@ -213,12 +215,13 @@ describe('dead letters', () => {
     expect([dry.code, dry.stderr]).toEqual([0, expect.stringContaining('as generation 2')]);
     const seen = ['--generation', '1'];
     expect(await place.json('dead-letters', 'redrive', id, ...seen)).toMatchObject({
-      generation: 2,
+      answer: 'done',
+      after: { status: 'pending', revision: expect.stringMatching(/^2\./) },
     });
     await place.run('wait', id, '--timeout', '20s');
     const second = await place.run('dead-letters', 'redrive', id, ...seen);
     expect([second.code, second.stdout]).toEqual([1, '']);
-    expect(second.stderr).toContain('is at generation 2, not 1: somebody was here before');
+    expect(second.stderr).toMatch(/it is at 2\.\d+ by now, and not at 1: somebody was here before/);
 
     const discarded = await place.run('dead-letters', 'discard', id);
     expect([discarded.code, discarded.stdout]).toEqual([0, `${id} discarded\n`]);
