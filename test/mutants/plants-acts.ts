@@ -45,8 +45,8 @@ export const ACTS: readonly Mutant[] = [
     changes: [
       {
         file: DECIDE,
-        find: "    return refused('revision',",
-        put: "    if (revision === '') return refused('revision',",
+        find: 'return seen === undefined || seen === revisionOf(task)',
+        put: "return seen !== '' || seen === revisionOf(task)",
       },
     ],
     command: doing,
