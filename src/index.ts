@@ -24,6 +24,7 @@ export {
   BadTaskError,
   BrokenHistoryError,
   ClaimLostError,
+  ForkError,
   NoStoreError,
   TaskKeyConflictError,
   TaskNotFoundError,
@@ -101,7 +102,16 @@ export {
   StoreSchemaError,
   StoreUnreachableError,
 } from './store/errors.ts';
-export type { PodRow, Store, StoreOptions, TaskRow } from './store/index.ts';
+export type {
+  Act,
+  ActAnswer,
+  Deed,
+  PodRow,
+  Revision,
+  Store,
+  StoreOptions,
+  TaskRow,
+} from './store/index.ts';
 export { openStore } from './store/open-store.ts';
 export { type EventName, type FleetqEvents, listen } from './telemetry/events.ts';
 export { type Logger, type LogOptions, writeLogs } from './telemetry/logs.ts';
