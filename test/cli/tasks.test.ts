@@ -87,7 +87,10 @@ describe('one task', () => {
     expect(again.stderr).toContain('cannot be rescheduled: it is cancelled');
   });
 
-  test('I40: is paused, resumed and made due by requests that are done once and logged', async () => {
+  // A process for each of many commands: on a busy machine that takes its time.
+  test('I40: is paused, resumed and made due by requests that are done once and logged', {
+    timeout: 300_000,
+  }, async () => {
     const place = await makePlace();
     const quick = ['enqueue', 'test/quick', '--input', '{"n":1}', '--run-at', '1h'];
     const { task } = await place.json(...quick);
