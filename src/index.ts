@@ -24,6 +24,7 @@ export {
   BadTaskError,
   BrokenHistoryError,
   ClaimLostError,
+  ForkError,
   NoStoreError,
   TaskKeyConflictError,
   TaskNotFoundError,
@@ -109,8 +110,12 @@ export {
   StoreUnreachableError,
 } from './store/errors.ts';
 export type {
+  Act,
+  ActAnswer,
+  Deed,
   PodRow,
   ReaderOptions,
+  Revision,
   Store,
   StoreOptions,
   StoreReader,

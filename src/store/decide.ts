@@ -88,9 +88,10 @@ export function decide(
   ifRevision: Revision | undefined,
   now: number,
 ): Decision {
-  const revision = revisionOf(task);
-  if (ifRevision !== undefined && ifRevision !== revision && ifRevision !== `${task.generation}`) {
-    return refused('revision', `it is at ${revision} by now, and not at ${ifRevision}`);
+  if (!isAsSeen(task, ifRevision)) {
+    const now = revisionOf(task);
+    const detail = `it is at ${now} by now, and not at ${ifRevision}: somebody was here before`;
+    return refused('revision', detail);
   }
   switch (deed.what) {
     case 'cancel':
@@ -112,6 +113,10 @@ export function decide(
     default:
       return assertNever(deed);
   }
+}
+
+function isAsSeen(task: Subject, seen: Revision | undefined): boolean {
+  return seen === undefined || seen === revisionOf(task) || seen === `${task.generation}`;
 }
 
 export function glimpseOf(task: TaskRow, patch: Patch = {}): Glimpse {

@@ -75,7 +75,9 @@ describe('one task', () => {
     const { task } = await place.json(...quick, '1h');
     expect(await place.json('run', task)).toMatchObject({ status: 'waiting', waitsFor: 'time' });
     expect(await place.json('reschedule', task, '--run-at', '2030-01-31T12:00:00Z')).toMatchObject({
-      isRescheduled: true,
+      answer: 'done',
+      what: 'reschedule',
+      before: { status: 'waiting' },
     });
     expect(await place.json('run', task)).toMatchObject({ dueAt: Date.UTC(2030, 0, 31, 12) });
     const cancelled = await place.run('cancel', task, '--reason', 'not today');
@@ -83,6 +85,57 @@ describe('one task', () => {
     const again = await place.run('reschedule', task, '--run-at', '1s');
     expect([again.code, again.stdout]).toEqual([1, '']);
     expect(again.stderr).toContain('cannot be rescheduled: it is cancelled');
+  });
+
+  // A process for each of many commands: on a busy machine that takes its time.
+  test('I40: is paused, resumed and made due by requests that are done once and logged', {
+    timeout: 300_000,
+  }, async () => {
+    const place = await makePlace();
+    const quick = ['enqueue', 'test/quick', '--input', '{"n":1}', '--run-at', '1h'];
+    const { task } = await place.json(...quick);
+    const { revision } = await place.json<{ revision: string }>('run', task);
+    const pause = ['pause', task, '--request-id', 'r-1', '--if-revision', revision];
+    const dry = await place.json(...pause, '--dry-run');
+    expect(dry).toMatchObject({ answer: 'done', isDryRun: true, after: { isPaused: true } });
+    expect(await place.json('run', task)).toMatchObject({ isPaused: false });
+    const paused = await place.json(...pause);
+    expect(paused).toMatchObject({ task, what: 'pause', answer: 'done', isRepeated: false });
+    expect(await place.json(...pause)).toEqual({ ...paused, isRepeated: true });
+    const reused = await place.run('resume', task, '--request-id', 'r-1', '--json');
+    expect([reused.code, JSON.parse(reused.stdout)]).toMatchObject([1, { why: 'reused' }]);
+    const late = await place.run('resume', task, '--if-revision', '1.9');
+    expect([late.code, late.stdout]).toEqual([1, '']);
+    expect(late.stderr).toContain('it is at 1.0 by now');
+    expect((await place.run('resume', task, '--if-revision', 'x')).code).toBe(2);
+    expect((await place.run('resume', '01JCQ8ZZZZZZZZZZZZZZZZZZZZ')).code).toBe(3);
+    expect((await place.run('retry', task)).stderr).toContain('it is paused; resume it');
+    expect((await place.run('resume', task)).stdout).toBe(`${task} resumed\n`);
+    expect((await place.run('retry', task)).stdout).toBe(`${task} is due now\n`);
+
+    const { audit } = await place.json<{ audit: Record<string, unknown>[] }>('audit');
+    expect(audit.map(({ what }) => what)).toEqual(['retry', 'resume', 'pause']);
+    expect(audit[2]).toMatchObject({ requestId: 'r-1', task, detail: { via: 'cli' } });
+    expect(audit[2]!['who']).toMatch(/.@./);
+    expect((await place.run('audit', '--what', 'fork')).code).toBe(3);
+    expect((await place.run('audit', '--task', task, '--what', 'pause')).stdout).toContain(task);
+  });
+
+  test('that has run is forked at a phase, with another input that fits', async () => {
+    const place = await makePlace();
+    const worker = await place.worker();
+    const { task } = await place.json('enqueue', 'test/quick', '--input', '{"n":1}');
+    await place.run('wait', task, '--timeout', '20s');
+    const [from] = ['main.work'];
+    const unfit = await place.run('fork', task, '--from', from!, '--set', 'n="x"');
+    expect([unfit.code, unfit.stderr]).toMatchObject([2, expect.stringContaining('schema')]);
+    expect((await place.run('fork', task, '--from', 'main.persist')).code).toBe(2);
+    const sent = ['fork', task, '--from', from!, '--set', 'n=7'];
+    const { made } = await place.json<{ made: string }>(...sent);
+    const ended = await place.run('wait', made, '--timeout', '20s');
+    expect(ended.code).toBe(0);
+    expect(await place.json('run', made)).toMatchObject({ status: 'completed', input: { n: 7 } });
+    await end(worker);
   });
 
   test('that a pod holds is asked to end, and ends as cancelled', async () => {
@@ -213,12 +266,13 @@ describe('dead letters', () => {
     expect([dry.code, dry.stderr]).toEqual([0, expect.stringContaining('as generation 2')]);
     const seen = ['--generation', '1'];
     expect(await place.json('dead-letters', 'redrive', id, ...seen)).toMatchObject({
-      generation: 2,
+      answer: 'done',
+      after: { status: 'pending', revision: expect.stringMatching(/^2\./) },
     });
     await place.run('wait', id, '--timeout', '20s');
     const second = await place.run('dead-letters', 'redrive', id, ...seen);
     expect([second.code, second.stdout]).toEqual([1, '']);
-    expect(second.stderr).toContain('is at generation 2, not 1: somebody was here before');
+    expect(second.stderr).toMatch(/it is at 2\.\d+ by now, and not at 1: somebody was here before/);
 
     const discarded = await place.run('dead-letters', 'discard', id);
     expect([discarded.code, discarded.stdout]).toEqual([0, `${id} discarded\n`]);

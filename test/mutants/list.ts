@@ -3,6 +3,7 @@
  * flush without a fence: here the epoch in the key of a segment keeps owners apart, and needs none.
  */
 import type { Mutant } from './mutant.ts';
+import { ACTS } from './plants-acts.ts';
 import { CLAIMS } from './plants-claims.ts';
 import { ENGINES } from './plants-engine.ts';
 import { FENCES } from './plants-fences.ts';
@@ -35,4 +36,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...WAITS,
   ...STORMS,
   ...VERSIONS,
+  ...ACTS,
 ];

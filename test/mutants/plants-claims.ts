@@ -100,9 +100,9 @@ export const CLAIMS: readonly Mutant[] = [
     breaks: 'a redrive that is pressed twice makes two generations (I30)',
     changes: [
       {
-        file: TASKS,
-        find: 'where task_id = $1 and generation = $2 and status in ${ended} and',
-        put: 'where task_id = $1 and status in ${ended} and',
+        file: 'src/store/decide.ts',
+        find: 'seen === `${task.generation}`;',
+        put: 'seen <= `${task.generation}`;',
       },
     ],
     command: tests('store/postgres', '^the postgres store what people change'),
@@ -126,9 +126,14 @@ export const CLAIMS: readonly Mutant[] = [
     breaks: 'a task that has ended gets another outcome (I4)',
     changes: [
       {
-        file: TASKS,
-        find: `where task_id = $1 and status in ('pending', 'waiting', 'claimed')\n     and`,
-        put: 'where task_id = $1\n     and',
+        file: 'src/store/decide.ts',
+        find: `return already;
+  if (hasEnded(task)) return refused('ended', \`it is \${task.status}\`);
+  if (task.status === 'claimed') {
+    // The first`,
+        put: `return already;
+  if (task.status === 'claimed') {
+    // The first`,
       },
     ],
     command: tests('store/postgres', '^the postgres store what people change'),

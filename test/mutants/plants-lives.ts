@@ -40,7 +40,7 @@ export const LIVES: readonly Mutant[] = [
     breaks: 'a cancel that comes while a park is on its way brings the run back to life on its pod',
     changes: [
       {
-        file: 'src/fleet/life.ts',
+        file: 'src/fleet/controls.ts',
         find: 'held?.epoch !== epoch || held.isOver) continue;',
         put: 'held?.epoch !== epoch) continue;',
       },

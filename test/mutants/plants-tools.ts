@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it quotes source that has templates
 /**
  * Bugs that the slower tools have to notice: the exhaustive search, the crash table in real processes,
  * and the comparison of the stores. Some are planted elsewhere too, for a test that is quicker; here
@@ -33,9 +34,14 @@ export const TOOLS: readonly Mutant[] = [
       'a redrive whose answer was lost, and that is pressed again, is carried out twice (I30)',
     changes: [
       {
-        file: 'src/store/memory/changes.ts',
-        find: '!isEnded(task) || task.generation !== generation) return undefined;\n  // A run',
-        put: '!isEnded(task) || task.generation < generation) return undefined;\n  // A run',
+        file: 'src/store/decide.ts',
+        find: 'seen === `${task.generation}`;',
+        put: 'seen <= `${task.generation}`;',
+      },
+      {
+        file: 'src/store/decide.ts',
+        find: "if (task.status === 'completed' && !isFresh) {",
+        put: "if (task.status === 'pending' && !isFresh) {",
       },
     ],
     command: striking('--only', 'redrive', '--ways', 'cut,kept'),

@@ -189,6 +189,8 @@ export class FleetModel {
   redrive(id: string, seen: number): number | undefined {
     const task = this.tasks.get(id);
     if (!task || task.endedMs === undefined || task.generation !== seen) return undefined;
+    // There is nothing to go on from: only a fresh one would begin again.
+    if (task.status === 'completed') return undefined;
     const { generation, epoch } = task;
     Object.assign(task, { generation: generation + 1, epoch: epoch + 1, status: 'pending' });
     Object.assign(task, { dueMs: this.nowMs, crashes: 0, retries: 0, endedMs: undefined });

@@ -19,6 +19,8 @@ export interface Kept extends SizedSeed {
   readonly deadlines?: boolean;
   /** It was found while the clock of the store was set. */
   readonly storeClock?: boolean;
+  /** It was found while people paused, resumed, retried and redrove tasks. */
+  readonly people?: boolean;
 }
 
 const FILE = new URL('./seeds.json', import.meta.url);
@@ -53,6 +55,12 @@ export function setsStoreClock(seed: number): boolean {
   return kept ? kept.storeClock === true : seed % 5 === 4;
 }
 
+/** In one seed of seven people change tasks; of those that are kept, in those where they did. */
+export function peopleIn(seed: number): boolean {
+  const kept = read().find((one) => one.seed === seed);
+  return kept ? kept.people === true : seed % 7 === 6;
+}
+
 /** Adds those that are not there yet. */
 export function keepSeeds(failures: readonly Failure[]): void {
   writeWhole(FILE, `${JSON.stringify(withFailures(read(), failures), null, 2)}\n`);
@@ -66,8 +74,9 @@ export function withFailures(kept: readonly Kept[], failures: readonly Failure[]
       const found = violation.slice(0, FOUND_LENGTH_MAX);
       const deadlines = deadlinesIn(seed) ? { deadlines: true } : {};
       const storeClock = setsStoreClock(seed) ? { storeClock: true } : {};
-      const size = isSmall ? { isSmall } : {};
-      return { seed, found, deploys: deploysIn(seed), ...deadlines, ...storeClock, ...size };
+      const people = peopleIn(seed) ? { people: true } : {};
+      const more = { ...deadlines, ...storeClock, ...people, ...(isSmall ? { isSmall } : {}) };
+      return { seed, found, deploys: deploysIn(seed), ...more };
     });
   return [...kept, ...added].sort((a, b) => a.seed - b.seed);
 }

@@ -9,9 +9,10 @@ import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
 import { Cluster } from './cluster.ts';
 import { judge, waitsInVain } from './judge.ts';
-import { deadlinesIn, deploysIn, setsStoreClock } from './kept-seeds.ts';
+import { deadlinesIn, deploysIn, peopleIn, setsStoreClock } from './kept-seeds.ts';
 import { Ledger } from './ledger.ts';
 import type { Mutant } from './mutants.ts';
+import { People } from './people.ts';
 import type { Process } from './process.ts';
 import { enter, type Outside } from './shapes.ts';
 import { followTurns } from './sim-pod.ts';
@@ -40,6 +41,8 @@ export interface SeedOptions {
   readonly hasDeploys?: boolean | undefined;
   /** Whether there are runs with deadlines; by its number where nothing is said. */
   readonly hasDeadlines?: boolean | undefined;
+  /** Whether people change tasks meanwhile; by its number where nothing is said. */
+  readonly hasPeople?: boolean | undefined;
   /** Lines of the stacks of errors, for whoever looks for one; they change the trace. */
   readonly stackCount?: number | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
@@ -93,10 +96,15 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     client.begin(taskCount, stormMs * 0.8);
     cluster.storm(stormMs);
     const storeClock = setsStoreClock(seed) ? new StoreClock(world, stormMs) : undefined;
+    const people =
+      (options.hasPeople ?? peopleIn(seed))
+        ? new People(world, auditor, cluster.weather, stormMs)
+        : undefined;
     const isBroken = () => world.violations.length > 0;
     await schedule.run(stormMs, isBroken);
     storeClock?.heal();
     cluster.heal();
+    people?.heal();
     const isOver = () => client.isContent && hasEnded(world, cluster) && cluster.isIdle;
     if (!isBroken()) {
       await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
@@ -106,6 +114,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       if (!isBack()) await schedule.run(schedule.nowMs + CALM_MS_MAX, isBack);
     }
     auditor.lookAtAll('the storm');
+    people?.look();
     if (!isBroken()) judge(world, auditor, client, outside, ledger, cluster);
     if (!isBroken()) cluster.judge();
   } finally {

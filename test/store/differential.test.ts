@@ -8,7 +8,7 @@ const timeout = 600_000;
 
 /** What has to have been done to some effect, or nothing was compared. */
 const DONE = ['enqueue', 'claim', 'settle', 'archive', 'mirror', 'beat', 'fence', 'take', 'retire'];
-const CHANGED = ['cancel', 'reschedule', 'redrive', 'discard', 'failHopeless', 'prune', 'held'];
+const CHANGED = ['act', 'failHopeless', 'prune', 'held'];
 
 test.each([
   ['SQLite', 'sqlite', 150],

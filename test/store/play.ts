@@ -8,7 +8,7 @@ import type { PodRow } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TaskRow } from '../../src/store/tasks.ts';
 import { type Claim, type PodId, type PodStatus, RECOVERY_PREFIX } from '../../src/store/words.ts';
-import { cancelTask, discardTask, redriveTask, rescheduleTask } from './acts.ts';
+import { actOf, cancelTask, discardTask, redriveTask, rescheduleTask } from './acts.ts';
 import {
   birthOf,
   claimRequest,
@@ -148,6 +148,11 @@ class Play {
         return;
       case 'discard':
         await discardTask(store, ended?.id ?? newId(), seen);
+        return;
+      case 'pause':
+      case 'resume':
+      case 'retry':
+        await store.act(actOf(open, { what: kind }, { isDryRun: c === 5 }));
         return;
       case 'pass':
         return this.#stage.pass(a * HOUR + b * 1_000);

@@ -105,7 +105,7 @@ export const discard: Execute = async ({ config, output }, options, task) => {
     const row = await find(store, task!);
     const acted = await actOn(store, row.id, deed, options, seenOf(options, row));
     return sayAct(output, row.id, deed, acted, {
-      done: 'discarded: kept until retention, listed no longer',
+      done: 'discarded',
       requested: 'discarded',
       already: 'was discarded before',
     });

@@ -1,7 +1,7 @@
 /** Tasks as people and programs see them: one line in a list, or all that is known. */
 import { isBlocked, type LiveRoutes, whyBlocked } from '../../fleet/index.ts';
 import { isoTime, showDuration, systemClock } from '../../ground/index.ts';
-import type { TaskRow, TaskStatus } from '../../store/index.ts';
+import { revisionOf, type TaskRow, type TaskStatus } from '../../store/index.ts';
 import type { Output } from '../output.ts';
 import type { Style } from '../paint.ts';
 import { textAsJson } from '../shown.ts';
@@ -26,6 +26,9 @@ export interface TaskView {
   /** Why no pod that is up can go on with it, where none can. */
   readonly blocked?: string | undefined;
   readonly control?: string | undefined;
+  readonly isPaused: boolean;
+  /** What --if-revision compares. */
+  readonly revision: string;
   readonly pinnedTo?: string | undefined;
   readonly enqueuedAt: number;
   readonly dueAt: number;
@@ -66,6 +69,8 @@ export function viewOf(row: TaskRow, live?: LiveRoutes): TaskView {
     waitsFor: row.waitFor,
     blocked: live && isBlocked(live, row) ? whyBlocked(live, row) : undefined,
     control: row.control,
+    isPaused: row.isPaused,
+    revision: revisionOf(row),
     pinnedTo: row.pinnedTo,
     enqueuedAt: row.createdAt,
     dueAt: row.runAt,
@@ -119,6 +124,7 @@ export function showTask(task: TaskView, output: Output): void {
     ['blocked', task.blocked],
     ['pod', task.pod],
     ['asked to', task.control],
+    ['paused', task.isPaused ? 'until somebody resumes it' : undefined],
     ['generation', task.generation > 1 ? `${task.generation}` : undefined],
     ['priority', task.priority === 0 ? undefined : `${task.priority}`],
     ['queue', task.queue === 'default' ? undefined : task.queue],
