@@ -22,6 +22,7 @@ export type {
   PodRow,
   Worklist,
 } from './pods.ts';
+export type { TaskGlance } from './reader.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {
   Announcement,
@@ -45,6 +46,7 @@ export type {
   TaskRow,
   Violation,
 } from './tasks.ts';
+export type { Watch, WatchQuery } from './watch.ts';
 export {
   type Claim,
   CRASHES_MAX,

@@ -7,6 +7,7 @@ import type { RunId } from '../ground/index.ts';
 import type { Filter } from '../query/index.ts';
 import type { PodRow } from './pods.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from './tasks.ts';
+import type { Watch, WatchQuery } from './watch.ts';
 import type { PodId } from './words.ts';
 
 export interface ReaderOptions {
@@ -131,6 +132,7 @@ export interface StoreReader {
   histories(
     runs: readonly { readonly task: RunId; readonly generation: number }[],
   ): Promise<Segment[]>;
+  watch(query: WatchQuery): Promise<Watch>;
   pods(): Promise<PodRow[]>;
   known(): Promise<KnownRoute[]>;
   inFlight(): Promise<RouteTally[]>;

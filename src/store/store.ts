@@ -39,6 +39,7 @@ import type {
   TaskRow,
   Violation,
 } from './tasks.ts';
+import type { Watch, WatchQuery } from './watch.ts';
 import type { Claim, PodId } from './words.ts';
 
 export interface Capabilities {
@@ -163,6 +164,8 @@ export interface Store {
 
   find(ids: readonly RunId[]): Promise<TaskRow[]>;
   list(filter: TaskFilter): Promise<TaskRow[]>;
+  /** What has changed, and the tasks that somebody follows: one question for all who look on. */
+  watch(query: WatchQuery): Promise<Watch>;
   /** Ends a task nobody holds; asks its owner otherwise. */
   cancel(task: RunId, reason: string): Promise<ChangeAnswer>;
   /** Changes when a task that nobody holds is due. */

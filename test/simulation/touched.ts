@@ -50,6 +50,7 @@ export const TASKS: Record<keyof Store, Named> = {
   prune: nothing,
   find: nothing,
   list: nothing,
+  watch: nothing,
   cancel: first,
   reschedule: first,
   redrive: first,

@@ -18,6 +18,7 @@ import type {
   Taking,
   TaskFilter,
 } from '../tasks.ts';
+import type { WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { archive, heads, histories } from './archive.ts';
 import { census } from './census.ts';
@@ -42,6 +43,7 @@ import { settle } from './settle.ts';
 import type { MemoryTables } from './tables.ts';
 import { take } from './take.ts';
 import { inFlight } from './tallies.ts';
+import { watch } from './watch.ts';
 
 /** Carries out `act`, the call of this name, once, more than once or never; answers or throws. */
 export type Way = <Answer>(verb: keyof Store, act: () => Answer) => Promise<Answer>;
@@ -123,6 +125,7 @@ export class MemoryStore implements Store {
 
   find = (ids: readonly RunId[]) => this.#ask('find', (tables) => find(tables, ids));
   list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));
+  watch = (query: WatchQuery) => this.#ask('watch', (tables) => watch(tables, query));
   cancel = (task: RunId, reason: string) =>
     this.#ask('cancel', (tables) => cancel(tables, task, reason));
   reschedule = (task: RunId, due: Due) =>

@@ -18,6 +18,7 @@ import type {
 } from '../pods.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
+import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { findViolations } from './doctor.ts';
 import { Hinter, notify } from './hinter.ts';
@@ -190,6 +191,9 @@ class PostgresStore implements Store {
   }
   list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
     return this.#people.list(filter);
+  }
+  watch(query: WatchQuery): Promise<Watch> {
+    return this.#people.watch(query);
   }
   cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
     return this.#people.cancel(task, reason);

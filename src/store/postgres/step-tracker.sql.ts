@@ -1,7 +1,7 @@
 /** Statements on step_tracker by which tasks come in, are looked at, and are changed by people. */
 import { SPAN_MS_MAX } from '../bounds.ts';
 import { hasToldItsEnd } from './run-events.sql.ts';
-import { ended, isoOf, keyUntil, msOf, raised, spanOf, sql } from './sql.ts';
+import { ended, glanceColumns, isoOf, keyUntil, raised, spanOf, sql } from './sql.ts';
 
 const latest = sql`timestamptz '9999-12-31 00:00:00+00'`;
 
@@ -53,13 +53,7 @@ export const selectStandingByKey = sql`
     join step_tracker using (machine, key)
    where key is not null`;
 
-const columns = sql`
-  task_id, generation, machine, version, queue, priority, ${msOf('run_at')} as run_at, status,
-  wait_for, claim_epoch, claimed_by, retry_count, retries_max, crashes, claims, control, paused, key,
-  pinned_to, ${msOf('deadline_at')} as deadline_at, payload, outcome, result, error, last_seq,
-  last_hash, carry_from, interrupted, ${msOf('created_at')} as created_at,
-  ${msOf('last_update')} as last_update,
-  ${msOf('finished_at')} as finished_at, ${msOf('discarded_at')} as discarded_at`;
+const columns = sql`${glanceColumns}, payload, result`;
 
 /** $1 ids. */
 export const selectTasks = sql`

@@ -18,6 +18,7 @@ import type {
 } from '../pods.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
+import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import * as archive from './archive.ts';
 import { census } from './census.ts';
@@ -35,6 +36,7 @@ import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
 import { hasEnded, settle } from './settle.ts';
 import { take } from './take.ts';
+import { watch } from './watch.ts';
 
 type RunName = archive.RunName;
 
@@ -224,23 +226,22 @@ class SqliteStore implements Store {
   async find(ids: readonly RunId[]): Promise<tasks.TaskRow[]> {
     return ids.length === 0 ? [] : this.#session.read((tx) => people.find(tx, ids));
   }
-
   list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
     return this.#session.read((tx) => people.list(tx, filter));
   }
-
+  watch(query: WatchQuery): Promise<Watch> {
+    return this.#session.read((tx) => watch(tx, query));
+  }
   async cancel(task: RunId, reason: string): Promise<tasks.ChangeAnswer> {
     const answer = await this.#session.write((tx) => people.cancel(tx, task, reason));
     if (answer === 'done') this.#tell([{ status: 'cancelled' }]);
     return answer;
   }
-
   async reschedule(task: RunId, due: tasks.Due): Promise<tasks.ChangeAnswer> {
     const answer = await this.#session.write((tx) => people.reschedule(tx, task, due));
     if (answer === 'done') this.#tell([{ status: 'pending' }]);
     return answer;
   }
-
   async redrive(
     task: RunId,
     seen: { readonly generation: number },
@@ -250,7 +251,6 @@ class SqliteStore implements Store {
     if (generation !== undefined) this.#tell([{ status: 'pending' }]);
     return generation;
   }
-
   discard(task: RunId, seen: { readonly generation: number }): Promise<boolean> {
     return this.#session.write((tx) => people.discard(tx, task, seen));
   }
