@@ -21,6 +21,7 @@ import {
   taskOptions,
 } from './handles.ts';
 import type { RunFilter, StoredRecord } from './journal/index.ts';
+import { liveSources } from './live-sources.ts';
 import { type Machine, type Plan, planOf, RegistryError, routeOf } from './machine/index.ts';
 import type { Store } from './store/index.ts';
 import { enqueueTraced } from './tracing.ts';
@@ -78,7 +79,9 @@ export class Fleet implements AsyncDisposable {
     // Loaded when the last of the runs is under way again: they do not need it, and HTTP takes its time.
     await turn(clock);
     const { serveFleet } = await import('./admin/index.ts');
-    this.#server = await serveFleet({ fleet: this, dataDir, clock, resultBytesMax, isRequired });
+    const sources = liveSources(this.#parts);
+    const way = { dataDir, clock, resultBytesMax, isRequired, sources };
+    this.#server = await serveFleet({ fleet: this, ...way });
   }
 
   /** The directory may be another's in a moment. */
@@ -205,6 +208,7 @@ export class Fleet implements AsyncDisposable {
   async #drain(budgetMs: number): Promise<DrainReport> {
     const { engine, member, clock, tracing } = this.#parts;
     const begunMs = clock.monotonicMs();
+    this.#server?.leave();
     if (member) {
       await member.drain(budgetMs, async (leftMs) => {
         await engine.quiesce(leftMs);

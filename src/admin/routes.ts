@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { nearest } from '../config/index.ts';
 import { show } from '../ground/index.ts';
 import type { FleetPort } from './fleet-port.ts';
-import type { Followers } from './follow.ts';
 import { isWanted, listRuns, WANTED } from './list-runs.ts';
+import type { LiveHub } from './live/index.ts';
 import { badRequest, RequestError } from './problem.ts';
 import { countOf, fieldsOf, readJson, textOf } from './request.ts';
 
@@ -17,7 +17,7 @@ export interface Asked {
 }
 export interface Resources {
   readonly fleet: FleetPort;
-  readonly followers: Followers;
+  readonly live: LiveHub;
   readonly bodyBytesMax: number;
   /** What else is known of the process: its pid, its version, since when it is up. */
   readonly about: object;
@@ -43,6 +43,13 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     // The answer first: a process that has little in hand is gone a moment later.
     response.once('close', () => fleet.requestDrain());
     return { status: 202, body: { isAsked: true } };
+  },
+
+  'GET /api/v1/stream': async ({ query, request, response }, { live }) => {
+    const last = query.get('lastEventId') ?? request.headers['last-event-id'];
+    const lastEventId = typeof last === 'string' ? last : undefined;
+    await live.stream({ topics: query.get('topics'), lastEventId }, response);
+    return undefined;
   },
 
   'GET /api/v1/runs': ({ query }, { fleet }) => {
@@ -75,7 +82,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
 
   'GET /api/v1/runs/:id': ({ id }, { fleet }) => ok(fleet.describe(id)),
 
-  'GET /api/v1/runs/:id/events': ({ id, query, request, response }, { fleet, followers }) => {
+  'GET /api/v1/runs/:id/events': async ({ id, query, request, response }, { fleet, live }) => {
     const last = request.headers['last-event-id'];
     if (typeof last === 'string' && !query.has('after')) query.set('after', last);
     const after = countOf(query, 'after', {
@@ -84,7 +91,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
       otherwise: -1,
     });
     if (request.headers.accept?.includes('text/event-stream')) {
-      followers.add(id, after, response);
+      await live.follow(id, after, response);
       return undefined;
     }
     const records = fleet.events(id, after).slice(0, EVENTS_MAX + 1);

@@ -4,6 +4,7 @@ import { type Clock, describeError, isoTime } from '../ground/index.ts';
 import { placeOf } from '../journal/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { FleetPort } from './fleet-port.ts';
+import type { Sources } from './live/index.ts';
 import { AdminServer } from './server.ts';
 
 export interface ServeOptions {
@@ -13,6 +14,7 @@ export interface ServeOptions {
   readonly resultBytesMax: number;
   /** Whether a socket that cannot be made is an error. Runs need none, so by default it is told. */
   readonly isRequired: boolean;
+  readonly sources?: Sources | undefined;
 }
 
 /** A body holds an input, perhaps with indentation, and a few words around it. */
@@ -25,6 +27,7 @@ export async function serveFleet(options: ServeOptions): Promise<AdminServer | u
   const server = new AdminServer({
     fleet,
     clock,
+    sources: options.sources,
     bodyBytesMax: options.resultBytesMax * 2 + BODY_SLACK,
     about: { pid: process.pid, version: version(), since: isoTime(clock.now()) },
   });

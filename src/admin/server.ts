@@ -4,11 +4,11 @@
  */
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type Clock, show } from '../ground/index.ts';
+import { type Clock, hash, show } from '../ground/index.ts';
 import { Connections } from './connections.ts';
 import { SocketError } from './errors.ts';
 import type { FleetPort } from './fleet-port.ts';
-import { Followers } from './follow.ts';
+import { journalSources, LiveHub, type Sources } from './live/index.ts';
 import { problemOf, RequestError } from './problem.ts';
 import { type Resources, ROUTES } from './routes.ts';
 
@@ -17,6 +17,8 @@ export interface AdminOptions {
   readonly clock: Clock;
   readonly bodyBytesMax: number;
   readonly about: object;
+  /** What streams tell from: the journal of the fleet where nothing else is given. */
+  readonly sources?: Sources | undefined;
 }
 
 /** What the kernel has room for, less the byte that ends it. */
@@ -30,9 +32,11 @@ export class AdminServer {
   readonly #clock: Clock;
   #closed: Promise<void> | undefined;
 
-  constructor({ fleet, clock, bodyBytesMax, about }: AdminOptions) {
+  constructor({ fleet, clock, bodyBytesMax, about, sources }: AdminOptions) {
     this.#clock = clock;
-    this.#resources = { fleet, bodyBytesMax, about, followers: new Followers(fleet, clock) };
+    const teller = hash(`${process.pid} ${clock.now()} ${clock.monotonicMs()}`).slice(0, 12);
+    const live = new LiveHub({ clock, sources: sources ?? journalSources(fleet), teller });
+    this.#resources = { fleet, bodyBytesMax, about, live };
     this.#server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
     this.#server.maxConnections = CONNECTIONS_MAX;
     const connections = new Connections();
@@ -67,13 +71,18 @@ export class AdminServer {
     chmodSync(path, 0o600);
   }
 
+  /** The process is on its way out: streams are told, and no more are taken. */
+  leave(): void {
+    this.#resources.live.leave();
+  }
+
   /**
    * Removes the socket, ends streams, and takes no more requests. To be called while the directory is
    * still held: later the socket in it may be that of the next process.
    */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
-      this.#resources.followers.stop();
+      this.#resources.live.stop();
       this.#server.close(() => resolve());
       this.#server.closeIdleConnections();
     });
