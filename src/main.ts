@@ -227,6 +227,7 @@ export class Fleet implements AsyncDisposable {
   async #drain(budgetMs: number): Promise<DrainReport> {
     const { engine, member, clock, tracing } = this.#parts;
     const begunMs = clock.monotonicMs();
+    this.#server?.leave();
     if (member) {
       await member.drain(budgetMs, async (leftMs) => {
         await engine.quiesce(leftMs);

@@ -2,6 +2,7 @@
 import type { AdminServer, FleetPort } from './admin/index.ts';
 import type { FleetOptions, Parts } from './assemble.ts';
 import { systemRandom, turn } from './ground/index.ts';
+import { liveSources } from './live-sources.ts';
 
 export interface Serving {
   readonly server: AdminServer;
@@ -12,15 +13,17 @@ export interface Serving {
 export async function serve(
   fleet: FleetPort,
   options: FleetOptions,
-  { clock, dataDir, resultBytesMax }: Parts,
+  parts: Parts,
 ): Promise<Serving | undefined> {
+  const { clock, dataDir, resultBytesMax } = parts;
   const { isIdle, socket, listen, redact: redacted = [], random = systemRandom } = options;
   if (!(socket ?? !isIdle)) return undefined;
   const isRequired = socket === true;
   // Loaded when the last of the runs is under way again: they do not need it, and HTTP takes its time.
   await turn(clock);
   const { serveFleet, listenOn } = await import('./admin/index.ts');
-  const of = { fleet, dataDir, clock, random, resultBytesMax, redacted, isRequired };
+  const sizes = { dataDir, resultBytesMax, redacted, isRequired };
+  const of = { fleet, clock, random, ...sizes, sources: liveSources(parts) };
   const server = await serveFleet(of);
   const at = listen && (await listenOn(server, listen, { clock, random }));
   return { server, at };

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError, show } from '../ground/index.ts';
 import { isRevision, type Revision } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
+import { HEADERS } from './answer-headers.ts';
 import type { Desk } from './desk/desk.ts';
 import { type Door, mayDo, unknown, type Visitor } from './door/door.ts';
 import { describeFailure } from './failure.ts';
@@ -25,17 +26,6 @@ interface Entered {
   readonly door: Door;
   readonly who: Visitor | undefined;
 }
-
-/** On every answer: nothing is run, framed, guessed or kept. */
-export const HEADERS = {
-  'cache-control': 'no-store',
-  'content-security-policy':
-    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-} as const;
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
 

@@ -8,6 +8,16 @@ export type { FleetPort, MachineInfo, RunReader } from './fleet-port.ts';
 export { HealthListenError, HealthServer } from './health.ts';
 export { LIMIT_MAX, refuseUnknown } from './limits.ts';
 export { isWanted, listRuns, WANTED } from './list-runs.ts';
+export {
+  journalSources,
+  LiveHub,
+  type LiveOptions,
+  type LiveStore,
+  type LocalRuns,
+  type Sources,
+  type StreamAsked,
+  type View,
+} from './live/index.ts';
 export { type Problem, RequestError } from './problem.ts';
 export {
   aboutProcess,
@@ -15,6 +25,7 @@ export {
   deskOf,
   type ListenOptions,
   listenOn,
+  liveOf,
   serveFleet,
 } from './serve.ts';
 export { AdminServer } from './server.ts';

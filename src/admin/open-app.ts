@@ -2,7 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify from 'fastify';
-import { type AppPorts, fail, HEADERS, mount } from './app.ts';
+import { HEADERS } from './answer-headers.ts';
+import { type AppPorts, fail, mount } from './app.ts';
 import { RequestError } from './problem.ts';
 import { PREFIX } from './table.ts';
 

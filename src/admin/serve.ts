@@ -1,7 +1,7 @@
 /** A fleet answers on the socket of the data directory that it holds, and on an address if wanted. */
 import { userInfo } from 'node:os';
 import { type Grant, version } from '../config/index.ts';
-import { type Clock, describeError, isoTime, type Random } from '../ground/index.ts';
+import { type Clock, describeError, hash, isoTime, type Random } from '../ground/index.ts';
 import { placeOf } from '../journal/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Desk } from './desk/desk.ts';
@@ -10,7 +10,7 @@ import { addressDoor, socketDoor } from './door/door.ts';
 import { isLoopback } from './door/sites.ts';
 import { OpenListenError } from './errors.ts';
 import type { FleetPort } from './fleet-port.ts';
-import { Followers } from './follow.ts';
+import { journalSources, LiveHub, type Sources } from './live/index.ts';
 import { AdminServer } from './server.ts';
 
 /** An address to answer on, and who may come in there. */
@@ -31,6 +31,7 @@ export interface ServeOptions {
   readonly redacted: readonly string[];
   /** Whether a socket that cannot be made is an error. Runs need none, so by default it is told. */
   readonly isRequired: boolean;
+  readonly sources?: Sources | undefined;
 }
 
 /** A body holds an input, perhaps with indentation, and a few words around it. */
@@ -44,6 +45,12 @@ export function aboutProcess(clock: Clock): object {
   return { pid: process.pid, version: version(), since: isoTime(clock.now()) };
 }
 
+/** One for all who look on; it names this process in their cursors. */
+export function liveOf(clock: Clock, sources: Sources): LiveHub {
+  const teller = hash(`${process.pid} ${clock.now()} ${clock.monotonicMs()}`).slice(0, 12);
+  return new LiveHub({ clock, sources, teller });
+}
+
 /** What is served of a process that executes. */
 export function deskOf(options: Omit<ServeOptions, 'dataDir' | 'isRequired'>): Desk {
   const { fleet, clock, random, redacted } = options;
@@ -54,7 +61,7 @@ export function deskOf(options: Omit<ServeOptions, 'dataDir' | 'isRequired'>): D
     redacted,
     journal: fleet,
     shared: fleet.shared && new Shared(fleet.shared),
-    followers: new Followers(fleet, clock),
+    live: liveOf(clock, options.sources ?? journalSources(fleet)),
     get machines() {
       return fleet.machines;
     },

@@ -60,6 +60,11 @@ export class AdminServer {
     return at.family === 'IPv6' ? `[${at.address}]:${at.port}` : `${at.address}:${at.port}`;
   }
 
+  /** The process is on its way out: streams are told, and no more are taken. */
+  leave(): void {
+    this.#desk.live.leave();
+  }
+
   /**
    * Removes the socket, ends streams, and takes no more requests. To be called while the directory is
    * still held: later the socket in it may be that of the next process.
@@ -81,7 +86,7 @@ export class AdminServer {
   }
 
   async #close(): Promise<void> {
-    this.#desk.followers?.stop();
+    this.#desk.live.stop();
     await Promise.all(
       this.#servers.map(
         (server) =>

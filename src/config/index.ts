@@ -24,5 +24,5 @@ export {
   type TelemetryDetail,
   variableOf,
 } from './settings.ts';
-export { type Grant, grantsOf, ROLES, type Role, showGrant } from './tokens.ts';
+export { type Grant, grantsOf, ROLES, type Role, readTokens, showGrant } from './tokens.ts';
 export { version } from './version.ts';

@@ -86,6 +86,7 @@ export type {
   TaskRow,
   Violation,
 } from './tasks.ts';
+export type { Watch, WatchQuery } from './watch.ts';
 export {
   type Claim,
   CRASHES_MAX,

@@ -40,6 +40,7 @@ import type {
   TaskRow,
   Violation,
 } from './tasks.ts';
+import type { Watch, WatchQuery } from './watch.ts';
 import type { Claim, PodId } from './words.ts';
 
 export interface Capabilities {
@@ -166,6 +167,8 @@ export interface Store {
 
   find(ids: readonly RunId[]): Promise<TaskRow[]>;
   list(filter: TaskFilter): Promise<TaskRow[]>;
+  /** What has changed, and the tasks that somebody follows: one question for all who look on. */
+  watch(query: WatchQuery): Promise<Watch>;
   /**
    * What a person changes, in one transaction with its row in the audit log: once for each request id,
    * and only to the task as it was seen. Whoever lost the answer sends it again.

@@ -16,7 +16,7 @@ test('--version answers, and --help shows the commands that are finished, and no
     ...['dev', 'start', 'runs', 'run', 'events', 'export', 'cancel'],
     ...['worker', 'enqueue', 'wait', 'reschedule', 'pods', 'leader', 'sweep'],
     ...['machines', 'plan', 'drain'],
-    ...['dead-letters', 'migrate', 'journal', 'doctor', 'completion'],
+    ...['dead-letters', 'migrate', 'admin', 'token', 'openapi', 'journal', 'doctor', 'completion'],
   ]);
 });
 

@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { ROUTES } from '../../src/admin/routes/index.ts';
+import { PREFIX } from '../../src/admin/table.ts';
 import { Exit } from '../../src/cli/exit.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { SETTING_NAMES, variableOf } from '../../src/config/index.ts';
@@ -213,4 +214,16 @@ test('the page of the command line has every exit code, setting and route', () =
   expect(settings.map(([name, variable]) => [name, variable])).toEqual(
     SETTING_NAMES.map((name) => [name, variableOf(name)]),
   );
+});
+
+test('the page of the HTTP API is the table of routes', () => {
+  const told = rowsOf('docs/reference/http.md')
+    .filter(([cell = '']) => /^(GET|POST|DELETE) /.test(cell))
+    .map(([what, role, summary]) => [what, role, summary]);
+  const wanted = ROUTES.map(({ method, path, role, summary }) => [
+    `${method} ${PREFIX}${path}`,
+    role,
+    summary.replaceAll('`', ''),
+  ]);
+  expect(told).toEqual(wanted);
 });

@@ -56,6 +56,7 @@ export const TASKS: Record<keyof Store, Named> = {
   note: nothing,
   act: ([act]) => [(act as Act).task, ...madeBy(act as Act)],
   audited: nothing,
+  watch: nothing,
   violations: nothing,
   openReader: nothing,
   listen: nothing,

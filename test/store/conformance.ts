@@ -22,6 +22,7 @@ import { describeSettle } from './conform-settle.ts';
 import { describeSweep } from './conform-sweep.ts';
 import { describeTake } from './conform-take.ts';
 import { describeVersions } from './conform-versions.ts';
+import { describeWatch } from './conform-watch.ts';
 import { type StoreHarness, useScene } from './harness.ts';
 
 export type { PlainRow, StoreHarness, TableName } from './harness.ts';
@@ -43,6 +44,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('what people change', () => describeChanges(scene));
     describe('what people do', () => describeActs(scene));
     describe('what people see', () => describeLists(scene));
+    describe('what live views see', () => describeWatch(scene));
     describe('the census', () => describeCensus(scene));
     if (!harness.readsAlike) {
       describe('what people ask', () => describeReader(scene));

@@ -5,7 +5,7 @@
  */
 import type { Clock, Random } from '../../ground/index.ts';
 import type { FleetPort, MachineInfo, RunReader } from '../fleet-port.ts';
-import type { Followers } from '../follow.ts';
+import type { LiveHub } from '../live/index.ts';
 import type { Shared } from './shared.ts';
 
 export interface Desk {
@@ -17,7 +17,8 @@ export interface Desk {
   readonly fleet: FleetPort | undefined;
   /** A journal to look at: this process's own, or a file that nobody holds. */
   readonly journal: RunReader | undefined;
-  readonly followers: Followers | undefined;
+  /** Everybody who looks on. */
+  readonly live: LiveHub;
   readonly machines: readonly MachineInfo[];
   /** The tables that pods share. */
   readonly shared: Shared | undefined;

@@ -9,6 +9,7 @@ import { runRoutes } from './run.ts';
 import { runsRoutes } from './runs.ts';
 import { sessionRoutes } from './session.ts';
 import { startRoutes } from './start.ts';
+import { streamRoutes } from './stream.ts';
 
 export const ROUTES: readonly Route[] = [
   ...processRoutes,
@@ -18,6 +19,7 @@ export const ROUTES: readonly Route[] = [
   ...actRoutes,
   ...fleetRoutes,
   ...failureRoutes,
+  ...streamRoutes,
   ...sessionRoutes,
   // Tells all of them, itself included.
   ...openapiRoutes(() => ROUTES),

@@ -1,6 +1,7 @@
 /** One run: what it is, its records, what it was at any of them, and its end. */
 import * as z from 'zod';
 import { RunNotFoundError } from '../../engine/index.ts';
+import { HEADERS } from '../answer-headers.ts';
 import { findRun, recordsOf, revisionIn, viewOf } from '../desk/find-run.ts';
 import { contextAt } from '../desk/records.ts';
 import { viewOfRecord } from '../desk/views.ts';
@@ -10,6 +11,7 @@ import { type Answer, type Asked, ok, route } from '../table.ts';
 import { refuseNoFleet } from './local.ts';
 import { revealed } from './reveal.ts';
 import { Record, Run, source, whole, yes } from './shapes.ts';
+import { liveView } from './stream.ts';
 
 const reveal = yes.optional().describe('show payloads that are masked; a role, and audited');
 const asked = { source: source.optional(), reveal };
@@ -46,8 +48,11 @@ export const runRoutes = [
       const last = Number(request.headers['last-event-id'] ?? Number.NaN);
       const from = query.after ?? (Number.isSafeInteger(last) ? last : -1);
       const isStream = request.headers.accept?.includes('text/event-stream') === true;
-      if (isStream && desk.followers) {
-        desk.followers.add(id, from, response);
+      if (isStream) {
+        await desk.live.follow(id, from, response, {
+          view: liveView(await revealed(of)),
+          headers: HEADERS,
+        });
         return undefined;
       }
       const found = await findRun(desk, id, query.source);

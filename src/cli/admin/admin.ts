@@ -7,12 +7,17 @@ import {
   aboutProcess,
   bodyBytesMaxOf,
   type Desk,
+  journalSources,
+  type LiveHub,
   listenOn,
+  liveOf,
   Shared,
+  type Sources,
 } from '../../admin/index.ts';
 import { type Config, durationOption } from '../../config/index.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
 import { parseDuration, systemClock, systemRandom, turn } from '../../ground/index.ts';
+import { decodeRows, identityCodec } from '../../journal/index.ts';
 import { parseInput, Registry } from '../../machine/index.ts';
 import { machineInfo } from '../../machine-info.ts';
 import { sharedPortOf } from '../../shared-port.ts';
@@ -32,23 +37,32 @@ export const admin: Execute = async (context) => {
   const registry = new Registry((await loadMachines(config, process.cwd())).machines);
   if (config.store === undefined) {
     const journal = new OfflineReader(config.dataDir, systemClock);
-    const code = await serveUntilSignal(context, { ...deskOf(config, registry), journal });
+    const live = liveOf(systemClock, journalSources(journal));
+    const code = await serveUntilSignal(context, { ...deskOf(config, registry, live), journal });
     journal.close();
     return code;
   }
   return withTasks(config, (tasks, store) => {
     const shared = sharedOf(config, registry, tasks, store);
-    return serveUntilSignal(context, { ...deskOf(config, registry), shared });
+    const sources = { ...NOTHING_LOCAL, store: async () => store };
+    const live = liveOf(systemClock, sources);
+    return serveUntilSignal(context, { ...deskOf(config, registry, live), shared });
   });
 };
 
-function deskOf(config: Config, registry: Registry): Desk {
+/** Records come from the archive alone. */
+const NOTHING_LOCAL: Pick<Sources, 'local' | 'decode'> = {
+  local: undefined,
+  decode: (run, rows) => decodeRows(run, rows, identityCodec),
+};
+
+function deskOf(config: Config, registry: Registry, live: LiveHub): Desk {
   return {
     ...PORTS,
     about: aboutProcess(systemClock),
+    live,
     fleet: undefined,
     journal: undefined,
-    followers: undefined,
     shared: undefined,
     machines: registry.all().map(machineInfo),
     redacted: config.redact,

@@ -20,6 +20,7 @@ import type {
   Taking,
   TaskFilter,
 } from '../tasks.ts';
+import type { WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { act, audited, note } from './act.ts';
 import { archive, heads, histories } from './archive.ts';
@@ -47,6 +48,7 @@ import { settle } from './settle.ts';
 import type { MemoryTables } from './tables.ts';
 import { take } from './take.ts';
 import { inFlight } from './tallies.ts';
+import { watch } from './watch.ts';
 
 /** Carries out `act`, the call of this name, once, more than once or never; answers or throws. */
 export type Way = <Answer>(verb: keyof Store, act: () => Answer) => Promise<Answer>;
@@ -133,6 +135,7 @@ export class MemoryStore implements Store {
   note = (given: Note) => this.#ask('note', (tables) => note(tables, given));
   audited = (filter: AuditFilter) => this.#ask('audited', (tables) => audited(tables, filter));
   act = (given: Act) => this.#ask('act', (tables) => act(tables, given));
+  watch = (query: WatchQuery) => this.#ask('watch', (tables) => watch(tables, query));
   violations = () => this.#ask('violations', (tables) => violations(tables));
 
   openReader = (options: ReaderOptions = {}) =>

@@ -1,12 +1,16 @@
 /** What people look at. */
 import type { RunId } from '../../ground/index.ts';
+import { boundedTime } from '../bounds.ts';
 import type { Census, MachineCount, RouteCensus } from '../census.ts';
+import type { Head } from '../store.ts';
 import type { RouteTally, TaskFilter, TaskRow } from '../tasks.ts';
+import { glanceOf, type Watch, type WatchQuery, watchOf } from '../watch.ts';
 import { selectCensus } from './census.sql.ts';
-import type { Pool } from './pool.ts';
-import { finite, taskRowOf } from './rows.ts';
+import type { Pool, Row } from './pool.ts';
+import { finite, headOf, taskRowOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
 import { countClaimable } from './step-tracker-claim.sql.ts';
+import { watchTasks } from './watch.sql.ts';
 
 const FIND_BATCH_MAX = 1_000;
 const LIST_COUNT_MAX = 1_000;
@@ -37,6 +41,18 @@ export class PostgresPeople {
     return (await this.#pool.query(text, values)).map(taskRowOf);
   }
 
+  /** With one more than is told, to know whether there is. */
+  async watch(query: WatchQuery): Promise<Watch> {
+    const { followed, others, sinceMs, countMax } = query;
+    const since = sinceMs === undefined ? null : boundedTime(sinceMs);
+    const values = [[...new Set(followed)], others, since, countMax + followed.length + 1];
+    const rows = await this.#pool.query(watchTasks, values);
+    const found = rows.filter((row) => row['task_id'] !== null);
+    const tasks = found.map((row) => glanceOf(taskRowOf(row)));
+    const heads = found.flatMap((row) => (row['head_seq'] === null ? [] : [watchedHead(row)]));
+    return watchOf(query, rows[0]?.['now_ms'] as number, tasks, heads);
+  }
+
   async inFlight(routes?: readonly string[]): Promise<RouteTally[]> {
     const rows =
       routes === undefined
@@ -57,4 +73,9 @@ export class PostgresPeople {
       orphansOldestMs: overdue(row['oldest_ms']),
     };
   }
+}
+
+function watchedHead(row: Row): Head {
+  const { head_epoch: epoch, head_seq: last_seq, head_hash: last_hash } = row;
+  return headOf({ ...row, epoch, last_seq, last_hash });
 }

@@ -21,6 +21,7 @@ import type {
 import type { AuditRow, ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
+import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { PostgresActor } from './act.ts';
 import { findViolations } from './doctor.ts';
@@ -205,6 +206,10 @@ class PostgresStore implements Store {
   }
   note(note: Note): Promise<void> {
     return this.#actor.note(note);
+  }
+
+  watch(query: WatchQuery): Promise<Watch> {
+    return this.#people.watch(query);
   }
 
   act(act: Act): Promise<ActAnswer> {

@@ -1,5 +1,5 @@
 /** Statements on step_tracker by which tasks come in, and are looked at. */
-import { ended, msOf, sql } from './sql.ts';
+import { ended, glanceColumns, sql } from './sql.ts';
 
 const latest = sql`timestamptz '9999-12-31 00:00:00+00'`;
 
@@ -51,13 +51,7 @@ export const selectStandingByKey = sql`
     join step_tracker using (machine, key)
    where key is not null`;
 
-export const columns = sql`
-  task_id, generation, machine, version, queue, priority, ${msOf('run_at')} as run_at, status,
-  wait_for, claim_epoch, claimed_by, retry_count, retries_max, crashes, claims, control, paused, key,
-  pinned_to, ${msOf('deadline_at')} as deadline_at, payload, outcome, result, error, last_seq,
-  last_hash, carry_from, interrupted, ${msOf('created_at')} as created_at,
-  ${msOf('last_update')} as last_update,
-  ${msOf('finished_at')} as finished_at, ${msOf('discarded_at')} as discarded_at`;
+export const columns = sql`${glanceColumns}, payload, result`;
 
 /** $1 ids. */
 export const selectTasks = sql`

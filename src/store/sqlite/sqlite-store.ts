@@ -21,6 +21,7 @@ import type {
 import type { AuditRow, ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
+import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import { act, audited, note } from './act.ts';
 import * as archive from './archive.ts';
@@ -40,6 +41,7 @@ import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
 import { hasEnded, settle } from './settle.ts';
 import { take } from './take.ts';
+import { watch } from './watch.ts';
 
 type RunName = archive.RunName;
 
@@ -222,7 +224,6 @@ class SqliteStore implements Store {
   async find(ids: readonly RunId[]): Promise<tasks.TaskRow[]> {
     return ids.length === 0 ? [] : this.#session.read((tx) => people.find(tx, ids));
   }
-
   list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
     return this.#session.read((tx) => people.list(tx, filter));
   }
@@ -239,6 +240,10 @@ class SqliteStore implements Store {
 
   audited(filter: AuditFilter): Promise<AuditRow[]> {
     return this.#session.read((tx) => audited(tx, filter));
+  }
+
+  watch(query: WatchQuery): Promise<Watch> {
+    return this.#session.read((tx) => watch(tx, query));
   }
 
   violations(): Promise<tasks.Violation[]> {

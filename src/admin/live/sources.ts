@@ -1,0 +1,72 @@
+/** Where a stream has what it tells from: the journal of this process, and the shared tables. */
+import { RunNotFoundError } from '../../engine/index.ts';
+import type { RunId } from '../../ground/index.ts';
+import {
+  decodeRows,
+  type EventRow,
+  identityCodec,
+  type StoredRecord,
+} from '../../journal/index.ts';
+import type { PodId, Store, TaskGlance } from '../../store/index.ts';
+import type { RunReader } from '../fleet-port.ts';
+
+export interface LocalRun {
+  /** Of a task of the fleet that is held here. */
+  readonly generation: number | undefined;
+  readonly hasEnded: boolean;
+}
+
+/** The runs that this process has on its disk. */
+export interface LocalRuns {
+  /** Of the journal; tasks that are pinned to it are this process's own. */
+  readonly journal: string;
+  /** Under which it holds tasks now. */
+  pod(): PodId | undefined;
+  find(run: RunId): LocalRun | undefined;
+  /** Its records after this one, verified. */
+  events(run: RunId, afterSeq: number): readonly StoredRecord[];
+}
+
+/** A reader of the store is one, and so is the store. */
+export type LiveStore = Pick<Store, 'watch' | 'histories' | 'pods'>;
+
+export interface Sources {
+  readonly local: LocalRuns | undefined;
+  /** Undefined where there is none; opened when somebody looks. */
+  readonly store: (() => Promise<LiveStore>) | undefined;
+  /** Verifies a run's rows, and reads them. */
+  readonly decode: (run: RunId, rows: readonly EventRow[]) => readonly StoredRecord[];
+}
+
+/** A run that was never redriven, or was started here. */
+export const FIRST_GENERATION = 1;
+
+/** How what is told is shown to whoever asks: masked where that may not be seen. */
+export interface View {
+  record(record: StoredRecord): object;
+  task(task: TaskGlance): object;
+}
+
+export const wholeView: View = { record: (record) => record, task: (task) => task };
+
+/** A journal alone, such as one that nobody holds: looked at through whoever can read it. */
+export function journalSources(reader: RunReader): Sources {
+  return {
+    local: {
+      journal: '',
+      pod: () => undefined,
+      find: (run) => {
+        try {
+          const { generation, finishedAt } = reader.describe(run);
+          return { generation, hasEnded: finishedAt !== undefined };
+        } catch (error) {
+          if (error instanceof RunNotFoundError) return undefined;
+          throw error;
+        }
+      },
+      events: (run, afterSeq) => reader.events(run, afterSeq),
+    },
+    store: undefined,
+    decode: (run, rows) => decodeRows(run, rows, identityCodec),
+  };
+}

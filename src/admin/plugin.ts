@@ -1,0 +1,48 @@
+/**
+ * The HTTP API as a plugin for a Fastify app that is there already: the same routes, under the same
+ * rules, behind whatever the app does before them.
+ */
+import type { FastifyInstance } from 'fastify';
+import { grantsOf, readTokens } from '../config/index.ts';
+import { systemClock, systemRandom } from '../ground/index.ts';
+import { mount } from './app.ts';
+import { addressDoor, type Visitor } from './door/door.ts';
+import type { FleetPort } from './fleet-port.ts';
+import { deskOf } from './serve.ts';
+import { PREFIX } from './table.ts';
+
+export interface FleetAdminOptions {
+  /** Who may come in: lines of `fleetq token new`. Without any only this host is let in. */
+  readonly tokens?: readonly string[] | undefined;
+  /** Names under which browsers may call the app. */
+  readonly hosts?: readonly string[] | undefined;
+  readonly sessionSecret?: string | undefined;
+  /** Names of properties that nobody is shown. */
+  readonly redact?: readonly string[] | undefined;
+  /** The largest input, in bytes, that can be started with; 1 MiB by default. */
+  readonly inputBytesMax?: number | undefined;
+}
+
+export type { Visitor };
+
+/** A plugin: `await app.register(fleetAdmin(fleet, { tokens }))` answers below /api/v1. */
+export function fleetAdmin(
+  fleet: FleetPort,
+  options: FleetAdminOptions = {},
+): (instance: FastifyInstance) => Promise<void> {
+  const [clock, random] = [systemClock, systemRandom];
+  const { tokens = [], hosts, sessionSecret, redact: redacted = [] } = options;
+  const grants = tokens.length === 0 ? [] : grantsOf(readTokens(tokens, 'tokens'));
+  const resultBytesMax = options.inputBytesMax ?? 1024 * 1024;
+  const desk = deskOf({ fleet, clock, random, resultBytesMax, redacted });
+  const door = addressDoor({ grants, hosts, sessionSecret, clock, random });
+  return async (instance) => {
+    await instance.register((inner) => mount(inner, { desk, doorOf: () => door }), {
+      prefix: PREFIX,
+    });
+    instance.addHook('onClose', async () => {
+      desk.live.stop();
+      await desk.shared?.close();
+    });
+  };
+}

@@ -1,0 +1,83 @@
+/** Live views: what has changed since, and how far the records of followed tasks have come. */
+import { expect, test } from 'vitest';
+import type { RunId } from '../../src/ground/index.ts';
+import type { Watch, WatchQuery } from '../../src/store/watch.ts';
+import { completed, newId, newTasks, parked, segment } from './factories.ts';
+import type { Scene } from './harness.ts';
+
+const WEEK = 7 * 24 * 3_600_000;
+
+export function describeWatch(scene: Scene): void {
+  const watch = (query: Partial<WatchQuery> = {}): Promise<Watch> =>
+    scene.store.watch({ followed: [], others: [], sinceMs: undefined, countMax: 100, ...query });
+  const changed = async (sinceMs: number, others: readonly RunId[] = []) =>
+    (await watch({ sinceMs, others })).tasks.map(({ id, status }) => `${status} ${id}`).sort();
+  /** Nothing that was done before is as late as this. */
+  const later = async () => {
+    await scene.pass(1_000);
+    return (await watch()).nowMs;
+  };
+
+  test('followed tasks come with the furthest record of their generation', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod);
+    const other = await scene.enqueue();
+    expect(await watch({ followed: [claim.task, newId()] })).toMatchObject({
+      tasks: [{ id: claim.task, status: 'claimed', claimedBy: pod }],
+      heads: [],
+      hasMore: false,
+    });
+    await scene.store.archive([segment(claim, 0, 2), segment(claim, 3, 4)]);
+    const { tasks, heads } = await watch({ followed: [claim.task, other] });
+    expect(tasks.map(({ id }) => id).sort()).toEqual([claim.task, other].sort());
+    expect(heads).toEqual([
+      { ...pick(claim), lastSeq: 4, lastHash: segment(claim, 3, 4).lastHash },
+    ]);
+    expect(tasks[0]).not.toHaveProperty('payload');
+    expect(tasks[0]).not.toHaveProperty('result');
+  });
+
+  test('whatever was made, claimed or ended since is told, and nothing older', async () => {
+    const pod = await scene.pod('alder');
+    const old = await scene.enqueue();
+    const [first, second] = [await scene.claim(pod), await scene.enqueue()];
+    expect(first).toMatchObject([{ task: old }]);
+    const before = await later();
+    expect(await changed(before)).toEqual([]);
+    const made = await scene.enqueue({ due: { afterMs: WEEK } });
+    expect(await changed(before)).toEqual([`waiting ${made}`]);
+    await scene.store.settle(pod, [completed(first[0]!)]);
+    const [claim] = await scene.claim(pod);
+    expect(claim).toMatchObject({ task: second });
+    expect(await changed(before)).toEqual(
+      [`waiting ${made}`, `completed ${old}`, `claimed ${second}`].sort(),
+    );
+    expect(await changed(await later())).toEqual([]);
+  });
+
+  test('a task that was parked is told where it is asked for', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod);
+    const before = await later();
+    await scene.store.settle(pod, [parked(claim, 'sleep', WEEK)]);
+    expect(await changed(before, [claim.task])).toEqual([`waiting ${claim.task}`]);
+    expect(await changed(await later(), [claim.task])).toEqual([]);
+  });
+
+  test('more than are wanted are not told, and that there are more is', async () => {
+    const { nowMs } = await watch();
+    const tasks = newTasks(7);
+    await scene.store.enqueue(tasks);
+    const some = await watch({ sinceMs: nowMs - 1_000, countMax: 5, followed: [tasks[0]!.id] });
+    expect(some.hasMore).toBe(true);
+    expect(some.tasks.map(({ id }) => id)).toContain(tasks[0]!.id);
+    expect(some.tasks.length).toBeLessThanOrEqual(6);
+    const all = await watch({ sinceMs: nowMs - 1_000, countMax: 7 });
+    expect(all).toMatchObject({ hasMore: false });
+    expect(all.tasks).toHaveLength(7);
+  });
+}
+
+function pick({ task, generation, epoch }: { task: RunId; generation: number; epoch: number }) {
+  return { task, generation, epoch };
+}
