@@ -192,7 +192,7 @@ const countIn = (text: string) => text.split(CANARY).length - 1;
 describe.each([
   ['SQLite', async () => undefined],
   ['Postgres', () => postgres.createDatabase()],
-] as const)('on %s', (_, address) => {
+] as readonly (readonly [string, () => Promise<string | undefined>])[])('on %s', (_, address) => {
   test('with a codec the secret is nowhere, and who has the key reads all of it', async () => {
     const file = keysFile();
     const { scene, tasks, places } = await witness(await address(), {

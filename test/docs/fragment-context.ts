@@ -18,8 +18,7 @@ const SERVICES = `
   const registers: {
     put(key: string, value: string, options: { fencingToken: number }): Promise<void>;
   };
-  const seal: (text: string) => string;
-  const unseal: (text: string) => string;
+  const secret: string;
 `;
 
 export function fragmentContext(): string {

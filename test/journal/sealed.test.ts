@@ -98,7 +98,7 @@ test('whoever only looks sees the chain, and in the place of each text what it i
 test('a record that was changed is found without the key', async () => {
   const image = await sealedJournal();
   const journal = open(image, { codec: codecOf('a') });
-  const [{ data }] = journal.rows(runIdOf(2)) as [{ data: string }];
+  const { data } = journal.rows(runIdOf(2))[0]!;
   journal.close();
   const file = join(image, 'journal.db');
   const bytes = readFileSync(file, 'latin1');

@@ -213,9 +213,9 @@ export const selectMirrored = sql`
    where ${onceFound(sql`task.pinned_to = run.journal and task.claimed_by = $1`)}`;
 
 /**
- * $1 routes: what waits for one of them, or for a key that whoever comes may have, is due. By the index of what is due, as its head is looked at:
- * a blocked task is left alone for a short while only, so that few sleepers lie before it. A row that
- * somebody has locked is left to its time.
+ * $1 routes: what waits for one of them, or for a key that whoever comes may have, is due. By the
+ * index of what is due, as its head is looked at: such a task is left alone for a short while only, so
+ * that few sleepers lie before it. A row that somebody has locked is left to its time.
  */
 export const wakeBlocked = sql`
   with wanted as (select distinct unnest($1::text[]) as route),
