@@ -75,6 +75,25 @@ describe('a run of this journal', () => {
     expect(response.of('reset'), 'the list has left it behind').toEqual([{ topic: 'runs' }]);
   });
 
+  test('whoever does not read holds up nobody, however far it is behind', async () => {
+    rig.journal.set(RUN, { records: [...grow([], 1, 1)] });
+    const [slow, quick] = [await rig.stream(`run:${RUN}`), await rig.stream(`run:${RUN}`)];
+    slow.isFull = true;
+    for (let n = 0; n < 400; n++) {
+      rig.record(RUN, 1, 50_000);
+      if (n % 100 === 0) await rig.clock.advance(100);
+    }
+    await rig.clock.advance(2_000);
+    expect(seqs(quick)).toHaveLength(401);
+    rig.record(RUN);
+    await rig.clock.advance(100);
+    expect(seqs(quick)).toHaveLength(402);
+    expect(slow.text.length, 'of twenty megabytes').toBeLessThan(200_000);
+    slow.drain();
+    await rig.clock.advance(5_000);
+    expect(seqs(slow)).toEqual(seqs(quick));
+  });
+
   test('whoever reads nothing for a minute makes room', async () => {
     rig.journal.set(RUN, { records: grow([], 1, 2) });
     const response = await rig.stream(`run:${RUN}`);

@@ -69,12 +69,12 @@ export class FakeResponse extends EventEmitter {
 }
 
 /** Records behind `before`, written by the owner of this epoch. */
-export function grow(before: readonly StoredRecord[], epoch: number, count: number) {
+export function grow(before: readonly StoredRecord[], epoch: number, count: number, bytes = 1) {
   const records = [...before];
   for (let index = 0; index < count; index++) {
     const seq = records.length;
     const prev = records.at(-1)?.hash ?? CHAIN_START;
-    const event = { type: 'DONE', output: seq } as unknown as StoredRecord['event'];
+    const event = { type: 'DONE', output: 'x'.repeat(bytes) } as unknown as StoredRecord['event'];
     const own = hash(`${prev} ${epoch} ${seq}`);
     records.push({ seq, lsn: 9, at: seq, epoch, event, state: 'main.work', hash: own });
   }
@@ -122,10 +122,10 @@ export class Rig {
   }
 
   /** The journal has another record of the run, and says so. */
-  record(run: RunId, epoch = 1): void {
+  record(run: RunId, epoch = 1, bytes = 1): void {
     const own = this.journal.get(run) ?? { records: [] };
     const prevHash = own.records.at(-1)?.hash ?? CHAIN_START;
-    own.records = grow(own.records, epoch, 1);
+    own.records.push(grow(own.records, epoch, 1, bytes).at(-1)!);
     this.journal.set(run, own);
     const { lsn: _, ...last } = own.records.at(-1)!;
     tell('run.recorded', () => ({
