@@ -149,18 +149,25 @@ export class RunLine {
     return this.#window[seq - this.#windowStart]?.hash;
   }
 
-  #rememberLeft({ records }: { readonly records: readonly StoredRecord[] }): void {
+  /**
+   * What was told from here and does not count any more parted behind the last record that both have.
+   * So did, at the latest, whatever had parted before: where both have none, nobody knows.
+   */
+  #rememberLeft(found: {
+    readonly prevHash: string;
+    readonly records: readonly StoredRecord[];
+  }): void {
+    const { prevHash, records } = found;
     const now = new Map(records.map(({ seq, hash }) => [seq, hash]));
-    const isKnown = ({ seq, hash }: StoredRecord) => now.get(seq) === hash;
-    const common = this.#window.findLast(isKnown);
-    const isParted = this.#window.some(({ seq, hash }) => now.has(seq) && now.get(seq) !== hash);
+    if (records[0]) now.set(records[0].seq - 1, prevHash);
+    const common = this.#window.findLast(({ seq, hash }) => now.get(seq) === hash)?.seq;
+    if (common === undefined || this.#left.size > LEFT_MAX) this.#left.clear();
+    if (common === undefined) return;
+    for (const [hash, seq] of this.#left) this.#left.set(hash, Math.min(seq, common));
     const last = records.at(-1)?.seq ?? -1;
-    if (this.#left.size > LEFT_MAX) this.#left.clear();
     for (const { seq, hash } of this.#window) {
-      const isGone = common === undefined ? isParted : seq > common.seq;
-      if (isGone && (isParted || seq > last)) {
-        this.#left.set(hash.slice(0, HASH_LENGTH), common?.seq ?? -1);
-      }
+      const isGone = seq > common && (now.has(seq) || seq > last);
+      if (isGone) this.#left.set(hash.slice(0, HASH_LENGTH), common);
     }
     for (const { hash } of records) this.#left.delete(hash.slice(0, HASH_LENGTH));
   }

@@ -18,6 +18,8 @@ import { FIRST_GENERATION, type LiveStore, type Sources } from './sources.ts';
 export interface Follower {
   /** Whether it needs every record as the journal reads it, with its place in the file. */
   readonly isExact: boolean;
+  /** It takes nothing just now. */
+  readonly isFull: boolean;
   position(run: RunId): Position;
   /** Tells what there is; answers whether another look is needed for that. */
   flow(line: RunLine): boolean;
@@ -170,7 +172,10 @@ export class RunLines {
     const { line, followers } = followed;
     followed.needsLook = false;
     if (line.isStale) return;
-    for (const follower of [...followers]) followed.needsLook ||= follower.flow(line);
+    for (const follower of [...followers]) {
+      const needsLook = follower.flow(line);
+      followed.needsLook ||= needsLook;
+    }
   }
 
   #sourceOf({ run, task }: RunLine): 'journal' | 'store' {
@@ -260,9 +265,11 @@ export class RunLines {
     }
   }
 
-  /** Where the furthest behind is; one that is at the head needs nothing from before it. */
+  /** Where the furthest behind is of those that read: who does not must not hold up the others. */
   #leastOf({ line, followers }: Followed): number {
-    const seqs = [...followers].map((follower) => {
+    const all = [...followers];
+    const reading = all.filter(({ isFull }) => !isFull);
+    const seqs = (reading.length > 0 ? reading : all).map((follower) => {
       const position = follower.position(line.run);
       return position.generation === line.generation ? position.seq : -1;
     });

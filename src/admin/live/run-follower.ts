@@ -20,6 +20,10 @@ export class RunFollower implements Follower {
     this.#position = { generation: 0, epoch: Number.MAX_SAFE_INTEGER, seq: afterSeq, hash };
   }
 
+  get isFull(): boolean {
+    return this.outlet.isFull;
+  }
+
   position(_run: RunId): Position {
     return this.#position;
   }

@@ -61,6 +61,10 @@ export class Stream implements Follower {
     }
   }
 
+  get isFull(): boolean {
+    return this.outlet.isFull;
+  }
+
   hello(isResumed: boolean): void {
     const { hasRuns, hasPods, runs } = this.topics;
     const topics = [
