@@ -10,7 +10,7 @@ import { durationOption, keyOption } from './config/options.ts';
 import { type DrainReport, RunNotFoundError, type RunSummary } from './engine/index.ts';
 import { NoStoreError } from './fleet/errors.ts';
 import type { Member } from './fleet/index.ts';
-import { type Duration, isRunId, type RunId } from './ground/index.ts';
+import { type Codec, type Duration, identityCodec, isRunId, type RunId } from './ground/index.ts';
 import {
   dueOf,
   type EnqueueOptions,
@@ -94,6 +94,11 @@ export class Fleet implements AsyncDisposable {
 
   get dataDir(): string {
     return this.#parts.dataDir;
+  }
+
+  /** What its texts pass on their way to disk and store. */
+  get codec(): Codec {
+    return this.#options.codec ?? identityCodec;
   }
 
   /** The shared tables; there are none where no store was given. */

@@ -1,6 +1,6 @@
 /** What the socket needs of a fleet. The Fleet of main.ts is one; so is a journal read offline. */
 import type { RunSummary } from '../engine/index.ts';
-import type { RunFilter, StoredRecord } from '../journal/index.ts';
+import type { Codec, RunFilter, StoredRecord } from '../journal/index.ts';
 import type { Outcome, Transition } from '../machine/index.ts';
 import type { SharedPort } from './desk/shared.ts';
 
@@ -21,6 +21,8 @@ export interface RunReader {
 }
 
 export interface FleetPort extends RunReader {
+  /** Of what it has written. */
+  readonly codec: Codec;
   /** The tables it shares with others; undefined where there are none. */
   readonly shared?: SharedPort | undefined;
   readonly status: object;

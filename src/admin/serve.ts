@@ -54,14 +54,16 @@ export function liveOf(clock: Clock, sources: Sources): LiveHub {
 /** What is served of a process that executes. */
 export function deskOf(options: Omit<ServeOptions, 'dataDir' | 'isRequired'>): Desk {
   const { fleet, clock, random, redacted } = options;
+  const { codec } = fleet;
   return {
     fleet,
     clock,
     random,
     redacted,
+    codec,
     journal: fleet,
     shared: fleet.shared && new Shared(fleet.shared),
-    live: liveOf(clock, options.sources ?? journalSources(fleet)),
+    live: liveOf(clock, options.sources ?? journalSources(fleet, codec)),
     get machines() {
       return fleet.machines;
     },

@@ -22,7 +22,7 @@ const RETRY_MS = 250;
 
 export const events: Execute = async (context, options, word) => {
   const { config, output } = context;
-  const { id, read } = runOrFile(word, options);
+  const { id, read } = runOrFile(config, word, options);
   const after = seqOf(options['after']);
   if (options['trace'] === true) {
     const { showTrace, showTraceOf } = await import('./trace/trace.ts');

@@ -17,7 +17,7 @@ import { plain } from './table.ts';
 
 export const run: Execute = async (context, options, word) => {
   const { config, output } = context;
-  const { id, read } = runOrFile(word, options);
+  const { id, read } = runOrFile(config, word, options);
   if (read) return runOfFile(read.file, output);
   const onTask = async (row: TaskRow, store: Store) => {
     const live = row.finishedAt === undefined ? new LiveRoutes(await store.pods()) : undefined;

@@ -15,7 +15,7 @@ export const OUTCOMES = [
 /** What a waiting task waits for. */
 export const WAITS = [
   ...(['time', 'retry', 'sleep', 'signal', 'children', 'run', 'throttle', 'turn'] as const),
-  ...(['host', 'version'] as const),
+  ...(['host', 'version', 'key'] as const),
 ];
 
 const CLOSED: Partial<Record<WordField, readonly string[]>> = {

@@ -62,6 +62,8 @@ export interface Act {
   /** Only if the task is still like this. */
   readonly ifRevision?: Revision | undefined;
   readonly isDryRun?: boolean | undefined;
+  /** Of what was asked; told where the deed itself is sealed, and so never comes out the same twice. */
+  readonly digest?: string | undefined;
 }
 
 /** Why an act was not done; nothing was changed. */

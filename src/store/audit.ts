@@ -3,7 +3,7 @@
  * second time, since the answer was lost, is answered from it, and nothing is done twice. A refusal
  * and a dry run leave none.
  */
-import { hash, isoTime } from '../ground/index.ts';
+import { hash, isoTime, SEAL_PREFIX, sealedBytesMax } from '../ground/index.ts';
 import type { Act, ActAnswer, Deed, Glimpse, Note } from './acts.ts';
 import { boundedTime } from './bounds.ts';
 import { type Change, decide, glimpseOf, type Refused, refused, type Subject } from './decide.ts';
@@ -20,7 +20,7 @@ export function refuseUnbounded({ requestId, who, via, deed }: Act): void {
     ['the request id', requestId, REQUEST_ID_CHARS_MAX],
     ['who asks', who, WHO_CHARS_MAX],
     ['via', via, VIA_CHARS_MAX],
-    ...(deed.what === 'cancel' ? [['the reason', deed.reason, REASON_CHARS_MAX] as const] : []),
+    ...(deed.what === 'cancel' ? [['the reason', deed.reason, reasonMax(deed.reason)] as const] : []),
   ];
   for (const [name, text, charsMax] of words) {
     if (text.length <= charsMax && (text !== '' || name === 'the reason')) continue;
@@ -29,6 +29,11 @@ export function refuseUnbounded({ requestId, who, via, deed }: Act): void {
       { hint: 'it is kept in the audit log; say it shorter' },
     );
   }
+}
+
+/** A sealed one is longer than what it was made of, whose length was looked at before. */
+function reasonMax(reason: string): number {
+  return reason.startsWith(SEAL_PREFIX) ? sealedBytesMax(4 * REASON_CHARS_MAX) : REASON_CHARS_MAX;
 }
 
 const NOTE_DETAIL_CHARS_MAX = 4_000;
@@ -165,8 +170,9 @@ function parsed(text: string | undefined): Detail | undefined {
   }
 }
 
-function digestOf({ task, deed }: Act): string {
-  return hash(JSON.stringify([task, deed.what, ...wordsOf(deed)]));
+/** Names what is asked: one request id stands for one of them. */
+export function digestOf({ task, deed, digest }: Act): string {
+  return digest ?? hash(JSON.stringify([task, deed.what, ...wordsOf(deed)]));
 }
 
 /** In one order, whatever the order of its properties; the id of a fork is not what was asked for. */

@@ -4,17 +4,20 @@
  * journal that wrote them, and their chain is over what is stored.
  */
 import { type Codec, identityCodec, sealedBytesMax } from '../ground/index.ts';
+import type { Act } from './acts.ts';
+import { digestOf, refuseUnbounded } from './audit.ts';
 import type { StoreReader, TaskGlance } from './reader.ts';
 import {
+  openAudited,
   openClaimed,
   openControls,
   openError,
   openInput,
   openOutcome,
   openResult,
+  sealDeed,
   sealError,
   sealInput,
-  sealReason,
   sealResult,
 } from './sealed-texts.ts';
 import type { Store } from './store.ts';
@@ -39,7 +42,10 @@ type Sealing = Pick<
   | 'failHopeless'
   | 'find'
   | 'list'
-  | 'cancel'
+  | 'watch'
+  | 'act'
+  | 'audited'
+  | 'openReader'
 >;
 
 /** All others, said by name: whoever adds a call decides here whether it carries something. */
@@ -64,9 +70,8 @@ const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   retire: true,
   leftovers: true,
   prune: true,
-  reschedule: true,
-  redrive: true,
-  discard: true,
+  beginTerm: true,
+  note: true,
   violations: true,
   listen: true,
 };
@@ -144,8 +149,21 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       (await store.failHopeless(graceMs, countMax)).map(opened),
     find: async (ids) => (await store.find(ids)).map(opened),
     list: async (filter) => (await store.list(filter)).map(opened),
-    cancel: (task, reason) => store.cancel(task, sealReason(codec, task, reason)),
+    watch: async (query) => {
+      const watch = await store.watch(query);
+      return { ...watch, tasks: watch.tasks.map((task) => openGlance(codec, task)) };
+    },
+    act: (act) => store.act(sealAct(codec, act)),
+    audited: async (filter) =>
+      (await store.audited(filter)).map((row) => openAudited(codec, row)),
+    openReader: async (options) => sealedReader(await store.openReader(options), codec),
   };
+}
+
+/** What was asked is named before it is sealed: sent again it is sealed in other letters. */
+function sealAct(codec: Codec, act: Act): Act {
+  refuseUnbounded(act);
+  return { ...act, digest: digestOf(act), deed: sealDeed(codec, act.task, act.deed) };
 }
 
 /** A sealed text is longer than what it was made of. Nothing at all is nothing still. */
@@ -211,11 +229,15 @@ export function sealedReader(reader: StoreReader, codec: Codec): StoreReader {
     find: async (ids) => (await reader.find(ids)).map(opened),
     histories: async (runs) =>
       (await reader.histories(runs)).map((segment) => openOutcome(codec, segment)),
+    audit: async (query) => {
+      const page = await reader.audit(query);
+      return { ...page, rows: page.rows.map((row) => openAudited(codec, row)) };
+    },
   };
   return overlaid(reader, over, READER_PASSING);
 }
 
-const READER_PASSING: Record<Exclude<keyof StoreReader, 'page' | 'find' | 'histories'>, true> = {
+const READER_PASSING: Record<Exclude<keyof StoreReader, 'page' | 'find' | 'histories' | 'audit'>, true> = {
   now: true,
   count: true,
   histogram: true,
@@ -223,7 +245,6 @@ const READER_PASSING: Record<Exclude<keyof StoreReader, 'page' | 'find' | 'histo
   pods: true,
   known: true,
   inFlight: true,
-  audit: true,
   leaderTerms: true,
   close: true,
 };

@@ -7,6 +7,7 @@
 import { type Codec, FleetqError, SEAL_PREFIX } from '../ground/index.ts';
 import type { Deed } from './acts.ts';
 import type { BeatAnswer } from './pods.ts';
+import type { AuditRow } from './reader.ts';
 import type { ClaimedTask, Segment } from './tasks.ts';
 
 /** A task that has to be sealed, and is not. */
@@ -91,6 +92,16 @@ export function openError(codec: Codec, { task, generation }: Told, error: strin
 
 export function openReason(codec: Codec, task: string, reason: string): string {
   return looseOpen(codec, task, REASON, reason);
+}
+
+/** A row of the audit log, with the reason that was given. */
+export function openAudited(codec: Codec, row: AuditRow): AuditRow {
+  const { task, detail } = row;
+  if (task === undefined || !detail?.includes(`"${SEAL_PREFIX}`)) return row;
+  const told = objectOf(detail);
+  if (typeof told?.['reason'] !== 'string') return row;
+  const reason = openReason(codec, task, told['reason']);
+  return { ...row, detail: JSON.stringify({ ...told, reason }) };
 }
 
 /** The segment in which a redrive has kept how an earlier generation ended. */

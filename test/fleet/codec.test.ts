@@ -183,7 +183,10 @@ test('a run goes on over a change of keys, and a redrive opens what both have wr
   await clock.advance(70_000);
   expect(await row(id)).toMatchObject({ status: 'failed' });
   script.throws.clear();
-  await store.redrive(id as RunId, { generation: 1 }, { isFresh: false });
+  await store.act({
+    ...{ requestId: 'again', who: 'ada', via: 'test', task: id as RunId },
+    deed: { what: 'redrive', isFresh: false },
+  });
   await clock.advance(70_000);
   expect(await row(id)).toMatchObject({ status: 'completed', generation: 2 });
   expect(script.count('a.work')).toBe(1);
@@ -198,7 +201,14 @@ test('a cancel of a run that a pod holds brings its reason along', async () => {
   script.holds.set('a.work', never());
   const task = await fleet.enqueue(machine, {});
   await clock.advance(2_000);
-  await fleet.store.cancel(task.id, `because of ${CANARY}`);
+  const asked = {
+    ...{ requestId: 'no more', who: 'ada', via: 'test', task: task.id },
+    deed: { what: 'cancel', reason: `because of ${CANARY}` },
+  } as const;
+  expect(await fleet.store.act(asked)).toMatchObject({ kind: 'requested', isRepeated: false });
+  expect(await fleet.store.act(asked)).toMatchObject({ kind: 'requested', isRepeated: true });
+  const [noted] = await fleet.store.audited({ task: task.id, countMax: 1 });
+  expect(noted?.detail).toContain(CANARY);
   expect(dump(tables)).not.toContain(CANARY);
   await clock.advance(5_000);
   expect((await row(task.id)).status).toBe('cancelled');

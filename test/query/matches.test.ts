@@ -145,7 +145,7 @@ test('a run of one host tells its facts', () => {
 test('the words that are known are those of the store', () => {
   const waits: Record<WaitFor, true> = {
     ...{ time: true, retry: true, sleep: true, signal: true, children: true, run: true },
-    ...{ throttle: true, turn: true, host: true, version: true },
+    ...{ throttle: true, turn: true, host: true, version: true, key: true },
   };
   const statuses: Record<TaskStatus, true> = {
     ...{ pending: true, waiting: true, claimed: true },

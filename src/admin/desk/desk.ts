@@ -3,7 +3,7 @@
  * the machines that are known here. Since pods cannot reach each other, whatever is told of a run says
  * where it comes from and of when it is.
  */
-import type { Clock, Random } from '../../ground/index.ts';
+import type { Clock, Codec, Random } from '../../ground/index.ts';
 import type { FleetPort, MachineInfo, RunReader } from '../fleet-port.ts';
 import type { LiveHub } from '../live/index.ts';
 import type { Shared } from './shared.ts';
@@ -25,4 +25,6 @@ export interface Desk {
   /** Names of what nobody is shown. */
   readonly redacted: readonly string[];
   readonly bodyBytesMax: number;
+  /** Opens what pods have sealed, and seals what a fork begins with. */
+  readonly codec: Codec;
 }

@@ -2,7 +2,7 @@
 import { RunNotFoundError, type RunSummary } from '../../engine/index.ts';
 import { LiveRoutes } from '../../fleet/index.ts';
 import { isoTime, isRunId, type RunId } from '../../ground/index.ts';
-import type { StoredRecord } from '../../journal/index.ts';
+import { lookingCodec, type StoredRecord } from '../../journal/index.ts';
 import { type Revision, revisionOf, type TaskRow } from '../../store/index.ts';
 import type { Desk } from './desk.ts';
 import type { Shown } from './mask.ts';
@@ -71,5 +71,5 @@ export async function recordsOf(
     return { records: desk.journal!.events(found.id), source: 'journal' };
   }
   const reader = await desk.shared!.reader();
-  return { records: await archivedRecords(reader, found.row), source: 'archive' };
+  return { records: await archivedRecords(reader, found.row, lookingCodec(desk.codec)), source: 'archive' };
 }

@@ -2,7 +2,6 @@
 import { RunNotFoundError } from '../../engine/index.ts';
 import { forkOf } from '../../fleet/index.ts';
 import { type Json, type RunId, runIdMint } from '../../ground/index.ts';
-import { identityCodec } from '../../journal/index.ts';
 import type { Deed } from '../../store/index.ts';
 import type { Desk } from './desk.ts';
 import { sharedOf } from './need-store.ts';
@@ -20,8 +19,8 @@ export async function forkDeed(
   if (input !== undefined && desk.machines.some(({ name }) => name === row.machine)) {
     await shared.port.checkInput(row.machine, input);
   }
-  const records = await archivedRecords(reader, row);
+  const records = await archivedRecords(reader, row, desk.codec);
   const source = { task: id, generation: row.generation, records };
   const as = runIdMint(desk.clock, desk.random)();
-  return forkOf(source, { as, from, input: input as Json | undefined, codec: identityCodec });
+  return forkOf(source, { as, from, input: input as Json | undefined, codec: desk.codec });
 }

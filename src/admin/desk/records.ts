@@ -1,7 +1,7 @@
 /** A run's records, from the journal of this process or from the archive in the store. */
 import { BrokenHistoryError, rowsOf } from '../../fleet/index.ts';
-import type { Json, RunId } from '../../ground/index.ts';
-import { decodeRows, identityCodec, type StoredRecord } from '../../journal/index.ts';
+import { type Json, KeyMissingError, type RunId } from '../../ground/index.ts';
+import { type Codec, decodeRows, SealedRunError, type StoredRecord } from '../../journal/index.ts';
 import { placeIn, readOldState, toldEnding } from '../../machine/index.ts';
 import type { StoreReader, TaskRow } from '../../store/index.ts';
 
@@ -9,16 +9,23 @@ import type { StoreReader, TaskRow } from '../../store/index.ts';
 export async function archivedRecords(
   reader: StoreReader,
   { id, generation, lastHash }: Pick<TaskRow, 'id' | 'generation' | 'lastHash'>,
+  codec: Codec,
 ): Promise<StoredRecord[]> {
   const segments = await reader.histories([{ task: id, generation }]);
   if (segments.length === 0) return [];
-  return decoded(id, rowsOf(id, segments, lastHash));
+  return decoded(id, rowsOf(id, segments, lastHash), codec);
 }
 
-function decoded(id: RunId, rows: Parameters<typeof decodeRows>[1]): StoredRecord[] {
+function decoded(
+  id: RunId,
+  rows: Parameters<typeof decodeRows>[1],
+  codec: Codec,
+): StoredRecord[] {
   try {
-    return decodeRows(id, rows, identityCodec);
+    return decodeRows(id, rows, codec);
   } catch (cause) {
+    // Whole, and not for these eyes: that is no damage.
+    if (cause instanceof KeyMissingError || cause instanceof SealedRunError) throw cause;
     throw new BrokenHistoryError(id, (cause as Error).message, { cause });
   }
 }

@@ -2,9 +2,9 @@
 import { RunNotFoundError } from '../../engine/index.ts';
 import type { RunId } from '../../ground/index.ts';
 import {
+  type Codec,
   decodeRows,
   type EventRow,
-  identityCodec,
   type StoredRecord,
 } from '../../journal/index.ts';
 import type { PodId, Store, TaskGlance } from '../../store/index.ts';
@@ -50,7 +50,7 @@ export interface View {
 export const wholeView: View = { record: (record) => record, task: (task) => task };
 
 /** A journal alone, such as one that nobody holds: looked at through whoever can read it. */
-export function journalSources(reader: RunReader): Sources {
+export function journalSources(reader: RunReader, codec: Codec): Sources {
   return {
     local: {
       journal: '',
@@ -67,6 +67,6 @@ export function journalSources(reader: RunReader): Sources {
       events: (run, afterSeq) => reader.events(run, afterSeq),
     },
     store: undefined,
-    decode: (run, rows) => decodeRows(run, rows, identityCodec),
+    decode: (run, rows) => decodeRows(run, rows, codec),
   };
 }

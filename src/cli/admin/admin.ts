@@ -17,14 +17,14 @@ import {
 import { type Config, durationOption } from '../../config/index.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
 import { parseDuration, systemClock, systemRandom, turn } from '../../ground/index.ts';
-import { decodeRows, identityCodec } from '../../journal/index.ts';
+import { decodeRows, lookingCodec } from '../../journal/index.ts';
 import { parseInput, Registry } from '../../machine/index.ts';
 import { machineInfo } from '../../machine-info.ts';
 import { sharedPortOf } from '../../shared-port.ts';
 import type { Store } from '../../store/index.ts';
 import type { Context, Execute } from '../command.ts';
 import { Exit, type ExitCode } from '../exit.ts';
-import { withTasks } from '../fleet/open.ts';
+import { codecFor, withTasks } from '../fleet/open.ts';
 import { listenOf } from '../host.ts';
 import { loadMachines } from '../machines.ts';
 import { OfflineReader } from '../offline-reader.ts';
@@ -36,25 +36,25 @@ export const admin: Execute = async (context) => {
   const { config } = context;
   const registry = new Registry((await loadMachines(config, process.cwd())).machines);
   if (config.store === undefined) {
-    const journal = new OfflineReader(config.dataDir, systemClock);
-    const live = liveOf(systemClock, journalSources(journal));
+    const journal = new OfflineReader(config.dataDir, systemClock, codecFor(config));
+    const live = liveOf(systemClock, journalSources(journal, codecFor(config)));
     const code = await serveUntilSignal(context, { ...deskOf(config, registry, live), journal });
     journal.close();
     return code;
   }
   return withTasks(config, (tasks, store) => {
     const shared = sharedOf(config, registry, tasks, store);
-    const sources = { ...NOTHING_LOCAL, store: async () => store };
+    const sources = { ...nothingLocal(config), store: async () => store };
     const live = liveOf(systemClock, sources);
     return serveUntilSignal(context, { ...deskOf(config, registry, live), shared });
   });
 };
 
 /** Records come from the archive alone. */
-const NOTHING_LOCAL: Pick<Sources, 'local' | 'decode'> = {
-  local: undefined,
-  decode: (run, rows) => decodeRows(run, rows, identityCodec),
-};
+function nothingLocal(config: Config): Pick<Sources, 'local' | 'decode'> {
+  const codec = lookingCodec(codecFor(config));
+  return { local: undefined, decode: (run, rows) => decodeRows(run, rows, codec) };
+}
 
 function deskOf(config: Config, registry: Registry, live: LiveHub): Desk {
   return {
@@ -66,6 +66,7 @@ function deskOf(config: Config, registry: Registry, live: LiveHub): Desk {
     shared: undefined,
     machines: registry.all().map(machineInfo),
     redacted: config.redact,
+    codec: codecFor(config),
     bodyBytesMax: bodyBytesMaxOf(config.resultBytesMax),
   };
 }
@@ -83,7 +84,7 @@ function sharedOf(config: Config, registry: Registry, tasks: Tasks, store: Store
     ended: (id: Parameters<Tasks['ending']>[0], timeout: unknown) =>
       tasks.ending(id, untilOf(timeout)),
   };
-  return new Shared(sharedPortOf(store, port, { silentMs }));
+  return new Shared(sharedPortOf(store, port, { silentMs, readUrl: config.readStore }));
 }
 
 /** Aborted after so long. */

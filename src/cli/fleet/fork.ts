@@ -4,7 +4,6 @@
  */
 import { forkOf, inputOf, prefixTo, TaskNotFoundError } from '../../fleet/index.ts';
 import { type Json, type RunId, runIdMint, systemClock, systemRandom } from '../../ground/index.ts';
-import { identityCodec } from '../../journal/index.ts';
 import { parseInput, planOf } from '../../machine/index.ts';
 import type { TaskRow } from '../../store/index.ts';
 import type { Context, Execute, Options } from '../command.ts';
@@ -14,21 +13,22 @@ import { loadMachines } from '../machines.ts';
 import { idOf } from '../runs.ts';
 import { actOn, sayAct } from './acting.ts';
 import { recordsOf } from './history.ts';
-import { withStore } from './open.ts';
+import { codecFor, withStore } from './open.ts';
 
 export const fork: Execute = async (context, options, run) => {
   idOf(run, 'the argument');
   const from = options['from'];
   if (typeof from !== 'string') throw new UsageError("--from is missing: a phase like 'main.work'");
+  const codec = codecFor(context.config);
   return withStore(context.config, async (store) => {
     const [row] = await store.find([run as RunId]);
     if (!row) throw new TaskNotFoundError(run!);
     const { id: task, generation } = row;
-    const source = { task, generation, records: await recordsOf(store, row) };
+    const source = { task, generation, records: await recordsOf(store, row, -1, codec) };
     const input = await inputBy(options, inputOf(prefixTo(source, from)));
     if (input !== undefined) await checkInput(context, row, input);
     const as = runIdMint(systemClock, systemRandom)();
-    const deed = forkOf(source, { as, from, input, codec: identityCodec });
+    const deed = forkOf(source, { as, from, input, codec });
     const acted = await actOn(store, task, deed, options);
     const made = 'made' in acted.answer ? acted.answer.made : undefined;
     const done = `forked at ${from}: ${made}`;

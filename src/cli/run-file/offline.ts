@@ -1,8 +1,10 @@
 /** `--file`: a command that shows a run reads it from an exported one, and asks nobody. */
+import type { Config } from '../../config/index.ts';
 import { isoTime, show } from '../../ground/index.ts';
 import type { StoredRecord } from '../../journal/index.ts';
 import type { Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
+import { codecFor } from '../fleet/open.ts';
 import { idOf } from '../runs.ts';
 import { plain } from '../table.ts';
 import type { RunFile } from './format.ts';
@@ -10,6 +12,7 @@ import { type ReadRun, readRunFile } from './read.ts';
 
 /** The id, where one is to be asked for; or what the file holds, which must be of that id if one is given. */
 export function runOrFile(
+  config: Config,
   id: string | undefined,
   options: Options,
 ): { readonly id: string; readonly read: ReadRun | undefined } {
@@ -25,7 +28,7 @@ export function runOrFile(
     }
     return { id: idOf(id, 'the argument'), read: undefined };
   }
-  const read = readRunFile(path);
+  const read = readRunFile(path, codecFor(config));
   if (id === undefined || id === read.file.id) return { id: read.file.id, read };
   throw new UsageError(`${path} holds run ${read.file.id}, and not ${show(id)}`);
 }

@@ -1,7 +1,7 @@
 /** Reads an exported run, and holds it against its hashes: what was changed is named, and not shown. */
 import { readFileSync, statSync } from 'node:fs';
 import { describeError, isRunId, show } from '../../ground/index.ts';
-import { DamagedRunError, identityCodec, type StoredRecord } from '../../journal/index.ts';
+import { type Codec, DamagedRunError, identityCodec, lookingCodec, type StoredRecord } from '../../journal/index.ts';
 import { decodeRows } from '../../journal/record.ts';
 import { RunFileError, UsageError } from '../errors.ts';
 import { decodeText } from '../input.ts';
@@ -16,7 +16,8 @@ export interface ReadRun {
   readonly records: ReadonlyMap<number, readonly StoredRecord[]>;
 }
 
-export function readRunFile(path: string): ReadRun {
+/** What pods have sealed is sealed in the file, and opened by whoever has the key. */
+export function readRunFile(path: string, codec: Codec = identityCodec): ReadRun {
   const value = parse(path, textOf(path));
   refuseForeign(path, value);
   if (!isRunFile(value)) {
@@ -25,7 +26,7 @@ export function readRunFile(path: string): ReadRun {
     });
   }
   const records = new Map(
-    value.generations.map((each) => [each.generation, recordsOf(path, value, each)]),
+    value.generations.map((each) => [each.generation, recordsOf(path, value, each, lookingCodec(codec))]),
   );
   if (sealOf(value) !== value.seal) {
     throw changed(path, 'its records fit, and what it says beside them does not');
@@ -33,11 +34,16 @@ export function readRunFile(path: string): ReadRun {
   return { file: value, records };
 }
 
-function recordsOf(path: string, { id }: RunFile, part: Generation): StoredRecord[] {
+function recordsOf(
+  path: string,
+  { id }: RunFile,
+  part: Generation,
+  codec: Codec,
+): StoredRecord[] {
   const { generation, lastSeq, records } = part;
   try {
     const rows = records.map((record) => rowOf(id, record));
-    const decoded = rows.length === 0 ? [] : decodeRows(id, rows, identityCodec);
+    const decoded = rows.length === 0 ? [] : decodeRows(id, rows, codec);
     const odd = decoded.find(({ event }) => typeof event !== 'object' || event === null);
     if (odd) throw changed(path, `generation ${generation}: record ${odd.seq} is no event`);
     const last = decoded.at(-1)?.seq ?? -1;
