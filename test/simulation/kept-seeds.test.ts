@@ -13,7 +13,7 @@ test('what failed is kept with its size, once', () => {
   ];
   expect(withFailures(before, failures)).toEqual([
     { seed: 2, found: 'I1: gone', deploys: true },
-    { seed: 6, found: 'deadline: missed', deploys: true, deadlines: true },
+    { seed: 6, found: 'deadline: missed', deploys: true, deadlines: true, people: true },
     { seed: 7, found: 'before' },
     { seed: 7, found: 'I9: at another size', deploys: false, isSmall: true },
     { seed: 14, found: 'I28: swept', deploys: true, storeClock: true },

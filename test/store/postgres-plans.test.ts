@@ -144,7 +144,7 @@ test('a settle of 500 with statistics from before the claims looks at each of th
   const epochs = claims.map(({ epoch }) => epoch);
   const values = [
     ...[alder, tasks, every(1), epochs, every('completed'), every('completed'), every('{}')],
-    ...[every(null), every(null), every(null), every(false), every(false), every(0), every(true)],
+    ...[every(null), every(null), every(null), every(false), every(0), every(true)],
     ...[
       every(3),
       every('h'),
