@@ -4,8 +4,7 @@
  * as its idempotency key is made of the id, so that the new run has keys of its own.
  */
 import type { Json, RunId } from '../ground/index.ts';
-import { CHAIN_START, type Codec, type StoredRecord } from '../journal/index.ts';
-import { encodeEntry } from '../journal/record.ts';
+import { CHAIN_START, type Codec, encodeEntry, type StoredRecord } from '../journal/index.ts';
 import type { RunEvent } from '../machine/index.ts';
 import type { Deed } from '../store/index.ts';
 import { ForkError } from './errors.ts';
