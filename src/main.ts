@@ -24,7 +24,7 @@ import type { RunFilter, StoredRecord } from './journal/index.ts';
 import { type Machine, type Plan, parseInput, routeOf } from './machine/index.ts';
 import { machineInfo, registeredPlan } from './machine-info.ts';
 import { serve } from './serving.ts';
-import { sharedPortOf } from './shared-port.ts';
+import { sharedOfFleet } from './shared-port.ts';
 import type { Store } from './store/index.ts';
 import { enqueueTraced } from './tracing.ts';
 import { awaitResult } from './wait.ts';
@@ -108,15 +108,7 @@ export class Fleet implements AsyncDisposable {
 
   /** The shared tables as those need them who serve people; undefined where there are none. */
   get shared(): SharedPort | undefined {
-    const { member } = this.#parts;
-    const ended = (id: RunId, timeout: Duration) => this.taskById(id).result({ timeout });
-    const { enqueueByName, checkInput } = this;
-    const tasks = {
-      enqueueByName: enqueueByName.bind(this),
-      checkInput: checkInput.bind(this),
-      ended,
-    };
-    return member && sharedPortOf(member.store, tasks);
+    return sharedOfFleet(this, this.#parts.member?.store);
   }
 
   /** Gives a task to the fleet. Resolves once the store has it: from then on it is not lost. */

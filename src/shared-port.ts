@@ -31,3 +31,18 @@ export function sharedPortOf(
     ended: (id, timeout) => tasks.ended(id, timeout),
   };
 }
+
+/** Of a fleet; undefined where it has no store. */
+export function sharedOfFleet(
+  fleet: Omit<TaskPort, 'ended'> & {
+    taskById(id: string): { result(options: { readonly timeout: Duration }): Promise<unknown> };
+  },
+  store: Store | undefined,
+): SharedPort | undefined {
+  if (!store) return undefined;
+  return sharedPortOf(store, {
+    enqueueByName: (name, input, options) => fleet.enqueueByName(name, input, options),
+    checkInput: (name, input) => fleet.checkInput(name, input),
+    ended: (id, timeout) => fleet.taskById(id).result({ timeout }),
+  });
+}

@@ -27,7 +27,7 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     'dev',
     'Run three pods with sample tasks, show them, and kill one if you like.',
     async () => (await import('./dev/dev.ts')).dev,
-    ['dataDir', 'machines', 'slots', 'silence', 'logLevel', 'drainBudget'],
+    ['dataDir', 'machines', 'slots', 'silence', 'listen', 'logLevel', 'drainBudget'],
   ).addHelpText('after', DEV_HELP);
 
   add(

@@ -42,13 +42,17 @@ export const admin: Execute = async (context) => {
     journal.close();
     return code;
   }
-  return withTasks(config, (tasks, store) => {
-    const shared = sharedOf(config, registry, tasks, store);
-    const sources = { ...nothingLocal(config), store: async () => store };
-    const live = liveOf(systemClock, sources);
-    return serveUntilSignal(context, { ...deskOf(config, registry, live), shared });
-  });
+  return withTasks(config, (tasks, store) =>
+    serveUntilSignal(context, deskOfStore(config, registry, tasks, store)),
+  );
 };
+
+/** What is told where there is a store, and nothing is executed here. */
+export function deskOfStore(config: Config, registry: Registry, tasks: Tasks, store: Store): Desk {
+  const shared = sharedOf(config, registry, tasks, store);
+  const live = liveOf(systemClock, { ...nothingLocal(config), store: async () => store });
+  return { ...deskOf(config, registry, live), shared };
+}
 
 /** Records come from the archive alone. */
 function nothingLocal(config: Config): Pick<Sources, 'local' | 'decode'> {

@@ -13,6 +13,8 @@ import { type Duration, parseDuration, type RunId, systemClock } from '../../gro
 import { placeOf } from '../../journal/index.ts';
 import { Registry } from '../../machine/index.ts';
 import { migrateSqliteStore } from '../../store/sqlite/migrate.ts';
+import { deskOfStore } from '../admin/admin.ts';
+import { whileServing } from '../admin/beside.ts';
 import type { Context, Execute } from '../command.ts';
 import { RemoteError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
@@ -61,13 +63,15 @@ export const dev: Execute = async (context) => {
     return await withTasks(config, (tasks, store) => {
       const verifier = new Verifier(store, ledgerOf(config));
       const registry = new Registry(machines);
-      return new Dev(
+      const desk = deskOfStore(config, registry, tasks, store);
+      const made = new Dev(
         { config, output: context.output },
         verifier,
         samples,
         from,
         (on) => new Load({ store, tasks, registry, verifier, samples, silence, ...on }),
-      ).run();
+      );
+      return whileServing(config, desk, context.output, () => made.run());
     });
   } finally {
     await samples?.close();
@@ -78,9 +82,7 @@ function heartbeatFor(silence: Duration): `${number}ms` {
   return `${Math.min(HEARTBEAT_MS_MAX, Math.floor(parseDuration(silence)! / HEARTBEATS_PER_SILENCE))}ms`;
 }
 
-function ledgerOf({ dataDir }: Config): string {
-  return join(dataDir, 'dev-ledger');
-}
+const ledgerOf = ({ dataDir }: Config) => join(dataDir, 'dev-ledger');
 
 type MakeLoad = (
   on: Pick<ConstructorParameters<typeof Load>[0], 'board' | 'say' | 'onLooked'>,
@@ -154,6 +156,7 @@ class Dev {
       dataDir: directory,
       podName: name,
       healthListen: undefined,
+      listen: undefined,
       // Whoever develops a machine changes it more often than its version.
       changedMachines: this.#config.changedMachines ?? 'warn',
       // Samples fail and are retried on purpose, which is no news.

@@ -201,7 +201,6 @@ class SqliteStore implements Store {
     this.#tell(taken);
     return taken;
   }
-
   retire(pod: PodId): Promise<boolean> {
     return this.#session.write((tx) => pods.retire(tx, pod));
   }

@@ -1,0 +1,62 @@
+/** The HTTP API by the command line: served without executing, with tokens, described. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { send } from '../admin/house.ts';
+import { begin, fleetq, MACHINES, makeDirectory } from './support.ts';
+
+const env = { FLEETQ_MACHINES: MACHINES };
+
+test('a token is printed once with its line, and lets its owner in by its role', async () => {
+  const cwd = makeDirectory();
+  const url = `sqlite:${join(cwd, 'fleet.db')}`;
+  expect((await fleetq(cwd, ['migrate', 'up', '--store', url])).code).toBe(0);
+  const made = await fleetq(cwd, ['token', 'new', '--name', 'alice', '--role', 'read', '--json']);
+  const { secret, grant } = JSON.parse(made.stdout) as { secret: string; grant: string };
+  expect(grant).toMatch(/^alice:read:[0-9a-f]{64}$/);
+  expect(grant).not.toContain(secret);
+  const args = ['admin', '--json', '--store', url, '--listen', '127.0.0.1:0'];
+  const served = begin(args, { cwd, env: { ...env, FLEETQ_TOKENS: grant } });
+  const [line] = await served.said(/\{.*"kind":"ready".*\}/);
+  const { listening } = JSON.parse(line!) as { listening: string };
+  const headers = { authorization: `Bearer ${secret}` };
+  expect((await send(listening, 'GET', '/api/v1/runs', {})).status).toBe(401);
+  const runs = await send(listening, 'GET', '/api/v1/runs', { headers });
+  expect([runs.status, runs.body.runs]).toEqual([200, []]);
+  const start = { headers, body: { machine: 'double', input: {} } };
+  expect((await send(listening, 'POST', '/api/v1/runs', start)).status).toBe(403);
+  served.child.kill('SIGTERM');
+  expect((await served.ended).code).toBe(0);
+});
+
+test('an address that others reach is refused without a token, with what to do', async () => {
+  const cwd = makeDirectory();
+  const url = `sqlite:${join(cwd, 'fleet.db')}`;
+  expect((await fleetq(cwd, ['migrate', 'up', '--store', url])).code).toBe(0);
+  for (const command of ['admin', 'worker']) {
+    const args = [command, '--json', '--store', url, '--listen', '0.0.0.0:0'];
+    const ended = await begin(args, { cwd, env }).ended;
+    expect(ended.code).toBe(2);
+    const told = JSON.parse(ended.stderr.trim().split('\n').at(-1)!);
+    expect(told.error).toMatchObject({
+      code: 'FLEETQ_LISTEN_OPEN',
+      hint: expect.stringContaining('fleetq token new'),
+    });
+  }
+});
+
+test('a token that is no token is refused without being shown', async () => {
+  const cwd = makeDirectory();
+  const ended = await begin(['admin', '--json'], {
+    cwd,
+    env: { ...env, FLEETQ_TOKENS: 'fq_verysecret' },
+  }).ended;
+  expect(ended.code).toBe(2);
+  expect(ended.stderr).toContain('FLEETQ_CONFIG');
+  expect(ended.stderr).not.toContain('verysecret');
+});
+
+test('openapi prints the document', async () => {
+  const { code, stdout } = await fleetq(makeDirectory(), ['openapi', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0', info: { title: 'FleetQ' } });
+});
