@@ -1,7 +1,7 @@
 /** Flags, environment, file and defaults → one frozen Config, parsed once. */
-export { codecKeyIds, codecKeysIn, codecKeysText, codecOf } from './codec.ts';
 
 export { nearest } from '../ground/index.ts';
+export { codecKeyIds, codecKeysIn, codecKeysText, codecOf } from './codec.ts';
 export { DEFAULTS } from './defaults.ts';
 export { ConfigError, LoadError } from './errors.ts';
 export { loadModule, MODULE_EXTENSIONS } from './load-module.ts';

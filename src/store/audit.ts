@@ -20,7 +20,9 @@ export function refuseUnbounded({ requestId, who, via, deed }: Act): void {
     ['the request id', requestId, REQUEST_ID_CHARS_MAX],
     ['who asks', who, WHO_CHARS_MAX],
     ['via', via, VIA_CHARS_MAX],
-    ...(deed.what === 'cancel' ? [['the reason', deed.reason, reasonMax(deed.reason)] as const] : []),
+    ...(deed.what === 'cancel'
+      ? [['the reason', deed.reason, reasonMax(deed.reason)] as const]
+      : []),
   ];
   for (const [name, text, charsMax] of words) {
     if (text.length <= charsMax && (text !== '' || name === 'the reason')) continue;

@@ -45,8 +45,6 @@ export type {
   PodRow,
   Worklist,
 } from './pods.ts';
-export { type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
-export { NotSealedError, openControls, openReason, sealDeed } from './sealed-texts.ts';
 export type {
   AuditPage,
   AuditQuery,
@@ -64,6 +62,8 @@ export type {
   StoreReader,
   TaskGlance,
 } from './reader.ts';
+export { type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
+export { NotSealedError, openControls, openReason, sealDeed } from './sealed-texts.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {
   Announcement,

@@ -154,8 +154,7 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       return { ...watch, tasks: watch.tasks.map((task) => openGlance(codec, task)) };
     },
     act: (act) => store.act(sealAct(codec, act)),
-    audited: async (filter) =>
-      (await store.audited(filter)).map((row) => openAudited(codec, row)),
+    audited: async (filter) => (await store.audited(filter)).map((row) => openAudited(codec, row)),
     openReader: async (options) => sealedReader(await store.openReader(options), codec),
   };
 }
@@ -237,7 +236,10 @@ export function sealedReader(reader: StoreReader, codec: Codec): StoreReader {
   return overlaid(reader, over, READER_PASSING);
 }
 
-const READER_PASSING: Record<Exclude<keyof StoreReader, 'page' | 'find' | 'histories' | 'audit'>, true> = {
+const READER_PASSING: Record<
+  Exclude<keyof StoreReader, 'page' | 'find' | 'histories' | 'audit'>,
+  true
+> = {
   now: true,
   count: true,
   histogram: true,

@@ -36,7 +36,14 @@ test('an empty database gets every table and view, and remembers by which migrat
   );
   const tables = ['audit_log', 'machine_registry', 'pod_health', 'queue_limits', 'run_events'];
   const views = ['dead_letters', 'queue_now', 'stuck_tasks'];
-  const expected = [...tables, 'leader_terms', 'schema_version', 'signals', 'step_tracker', ...views];
+  const expected = [
+    ...tables,
+    'leader_terms',
+    'schema_version',
+    'signals',
+    'step_tracker',
+    ...views,
+  ];
   expect(await tablesOf(url)).toEqual(expected.sort());
   for (const view of views) expect(await runOn(url, `select * from ${view}`)).toEqual([]);
   expect(await migratePostgresStore(url, options)).toEqual({ applied, pending: [], made: [] });

@@ -71,5 +71,8 @@ export async function recordsOf(
     return { records: desk.journal!.events(found.id), source: 'journal' };
   }
   const reader = await desk.shared!.reader();
-  return { records: await archivedRecords(reader, found.row, lookingCodec(desk.codec)), source: 'archive' };
+  return {
+    records: await archivedRecords(reader, found.row, lookingCodec(desk.codec)),
+    source: 'archive',
+  };
 }

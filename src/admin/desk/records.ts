@@ -16,11 +16,7 @@ export async function archivedRecords(
   return decoded(id, rowsOf(id, segments, lastHash), codec);
 }
 
-function decoded(
-  id: RunId,
-  rows: Parameters<typeof decodeRows>[1],
-  codec: Codec,
-): StoredRecord[] {
+function decoded(id: RunId, rows: Parameters<typeof decodeRows>[1], codec: Codec): StoredRecord[] {
   try {
     return decodeRows(id, rows, codec);
   } catch (cause) {

@@ -1,12 +1,7 @@
 /** Where a stream has what it tells from: the journal of this process, and the shared tables. */
 import { RunNotFoundError } from '../../engine/index.ts';
 import type { RunId } from '../../ground/index.ts';
-import {
-  type Codec,
-  decodeRows,
-  type EventRow,
-  type StoredRecord,
-} from '../../journal/index.ts';
+import { type Codec, decodeRows, type EventRow, type StoredRecord } from '../../journal/index.ts';
 import type { PodId, Store, TaskGlance } from '../../store/index.ts';
 import type { RunReader } from '../fleet-port.ts';
 

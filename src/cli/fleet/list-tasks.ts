@@ -16,8 +16,8 @@ import { UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { refuseStatuses, termOf, wordAsked } from '../filter.ts';
 import { countOf, idOf } from '../runs.ts';
-import { type Sifted, type Sifting, sift, siftedNote } from '../sift.ts';
 import { withoutSecrets } from '../shown.ts';
+import { type Sifted, type Sifting, sift, siftedNote } from '../sift.ts';
 import { withStore } from './open.ts';
 import { taskColumns, viewOf } from './task-view.ts';
 

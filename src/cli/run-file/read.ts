@@ -1,7 +1,13 @@
 /** Reads an exported run, and holds it against its hashes: what was changed is named, and not shown. */
 import { readFileSync, statSync } from 'node:fs';
 import { describeError, isRunId, show } from '../../ground/index.ts';
-import { type Codec, DamagedRunError, identityCodec, lookingCodec, type StoredRecord } from '../../journal/index.ts';
+import {
+  type Codec,
+  DamagedRunError,
+  identityCodec,
+  lookingCodec,
+  type StoredRecord,
+} from '../../journal/index.ts';
 import { decodeRows } from '../../journal/record.ts';
 import { RunFileError, UsageError } from '../errors.ts';
 import { decodeText } from '../input.ts';
@@ -26,7 +32,10 @@ export function readRunFile(path: string, codec: Codec = identityCodec): ReadRun
     });
   }
   const records = new Map(
-    value.generations.map((each) => [each.generation, recordsOf(path, value, each, lookingCodec(codec))]),
+    value.generations.map((each) => [
+      each.generation,
+      recordsOf(path, value, each, lookingCodec(codec)),
+    ]),
   );
   if (sealOf(value) !== value.seal) {
     throw changed(path, 'its records fit, and what it says beside them does not');
@@ -34,12 +43,7 @@ export function readRunFile(path: string, codec: Codec = identityCodec): ReadRun
   return { file: value, records };
 }
 
-function recordsOf(
-  path: string,
-  { id }: RunFile,
-  part: Generation,
-  codec: Codec,
-): StoredRecord[] {
+function recordsOf(path: string, { id }: RunFile, part: Generation, codec: Codec): StoredRecord[] {
   const { generation, lastSeq, records } = part;
   try {
     const rows = records.map((record) => rowOf(id, record));
