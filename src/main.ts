@@ -3,7 +3,7 @@
  * is a store, a pod together.
  */
 
-import type { AdminServer, MachineInfo, SharedPort } from './admin/index.ts';
+import type { MachineInfo, SharedPort, Sources } from './admin/index.ts';
 import { assemble, type FleetOptions, type Parts } from './assemble.ts';
 import { DEFAULTS } from './config/defaults.ts';
 import { durationOption, keyOption } from './config/options.ts';
@@ -21,9 +21,10 @@ import {
   taskOptions,
 } from './handles.ts';
 import type { RunFilter, StoredRecord } from './journal/index.ts';
+import { liveSources } from './live-sources.ts';
 import { type Machine, type Plan, parseInput, routeOf } from './machine/index.ts';
 import { machineInfo, registeredPlan } from './machine-info.ts';
-import { serve } from './serving.ts';
+import { type Serving, serve } from './serving.ts';
 import { sharedOfFleet } from './shared-port.ts';
 import type { Store } from './store/index.ts';
 import { enqueueTraced } from './tracing.ts';
@@ -42,8 +43,7 @@ export type {
 export class Fleet implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #options: FleetOptions;
-  #server: AdminServer | undefined;
-  #listening: string | undefined;
+  #serving: Serving | undefined;
   #drained: Promise<DrainReport> | undefined;
   #onDrainWanted: () => void;
 
@@ -77,19 +77,17 @@ export class Fleet implements AsyncDisposable {
       caretaker.start();
       if (!isClient) await member?.start();
     }
-    const serving = await serve(this, this.#options, this.#parts);
-    this.#server = serving?.server;
-    this.#listening = serving?.at;
+    this.#serving = await serve(this, this.#options, this.#parts);
   }
 
   /** The directory may be another's in a moment. */
   protected closeServer(): void {
-    this.#server?.close();
+    this.#serving?.server.close();
   }
 
   /** Where it answers HTTP besides its socket, if anywhere. */
   get listening(): string | undefined {
-    return this.#listening;
+    return this.#serving?.at;
   }
 
   get dataDir(): string {
@@ -109,6 +107,11 @@ export class Fleet implements AsyncDisposable {
   /** The shared tables as those need them who serve people; undefined where there are none. */
   get shared(): SharedPort | undefined {
     return sharedOfFleet(this, this.#parts.member?.store);
+  }
+
+  /** What streams of this fleet tell from. */
+  get sources(): Sources {
+    return liveSources(this.#parts);
   }
 
   /** Gives a task to the fleet. Resolves once the store has it: from then on it is not lost. */
@@ -224,14 +227,14 @@ export class Fleet implements AsyncDisposable {
   async #drain(budgetMs: number): Promise<DrainReport> {
     const { engine, member, clock, tracing } = this.#parts;
     const begunMs = clock.monotonicMs();
-    this.#server?.leave();
+    this.#serving?.server.leave();
     if (member) {
       await member.drain(budgetMs, async (leftMs) => {
         await engine.quiesce(leftMs);
       });
     }
     const report = await engine.drain(Math.max(0, budgetMs - (clock.monotonicMs() - begunMs)));
-    await Promise.all([this.#server?.stop(), member?.closed, tracing?.end()]);
+    await Promise.all([this.#serving?.server.stop(), member?.closed, tracing?.end()]);
     return report;
   }
 

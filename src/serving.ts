@@ -2,7 +2,6 @@
 import type { AdminServer, FleetPort } from './admin/index.ts';
 import type { FleetOptions, Parts } from './assemble.ts';
 import { systemRandom, turn } from './ground/index.ts';
-import { liveSources } from './live-sources.ts';
 
 export interface Serving {
   readonly server: AdminServer;
@@ -23,8 +22,7 @@ export async function serve(
   await turn(clock);
   const { serveFleet, listenOn } = await import('./admin/index.ts');
   const sizes = { dataDir, resultBytesMax, redacted, isRequired };
-  const of = { fleet, clock, random, ...sizes, sources: liveSources(parts) };
-  const server = await serveFleet(of);
+  const server = await serveFleet({ fleet, clock, random, ...sizes });
   const at = listen && (await listenOn(server, listen, { clock, random }));
   return { server, at };
 }

@@ -3,6 +3,7 @@ import type { RunSummary } from '../engine/index.ts';
 import type { Codec, RunFilter, StoredRecord } from '../journal/index.ts';
 import type { Outcome, Transition } from '../machine/index.ts';
 import type { SharedPort } from './desk/shared.ts';
+import type { Sources } from './live/index.ts';
 
 export interface MachineInfo {
   readonly name: string;
@@ -25,6 +26,8 @@ export interface FleetPort extends RunReader {
   readonly codec: Codec;
   /** The tables it shares with others; undefined where there are none. */
   readonly shared?: SharedPort | undefined;
+  /** What streams tell from; its journal alone where nothing is said. */
+  readonly sources?: Sources | undefined;
   readonly status: object;
   readonly machines: readonly MachineInfo[];
   /** Somebody wants this process to drain: it does so as its owner has said that it should. */

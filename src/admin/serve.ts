@@ -31,7 +31,6 @@ export interface ServeOptions {
   readonly redacted: readonly string[];
   /** Whether a socket that cannot be made is an error. Runs need none, so by default it is told. */
   readonly isRequired: boolean;
-  readonly sources?: Sources | undefined;
 }
 
 /** A body holds an input, perhaps with indentation, and a few words around it. */
@@ -63,7 +62,7 @@ export function deskOf(options: Omit<ServeOptions, 'dataDir' | 'isRequired'>): D
     codec,
     journal: fleet,
     shared: fleet.shared && new Shared(fleet.shared),
-    live: liveOf(clock, options.sources ?? journalSources(fleet, codec)),
+    live: liveOf(clock, fleet.sources ?? journalSources(fleet, codec)),
     get machines() {
       return fleet.machines;
     },

@@ -36,8 +36,9 @@ try {
     dataDir,
   });
   tellFigures('fuzz', report, values);
-  const { serverErrors, unanswered, rowsChangedByRefused, isPrototypeClean } = report;
-  const isGood = serverErrors + unanswered + rowsChangedByRefused === 0 && isPrototypeClean;
+  const { serverErrors, unanswered, restarts, rowsChangedByRefused, isPrototypeClean } = report;
+  const faults = serverErrors + unanswered + restarts + rowsChangedByRefused;
+  const isGood = faults === 0 && isPrototypeClean;
   process.exitCode = isGood ? 0 : 1;
 } finally {
   rmSync(dataDir, { recursive: true, force: true });

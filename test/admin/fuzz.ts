@@ -33,6 +33,7 @@ export interface FuzzReport {
   readonly byStatus: Readonly<Record<string, number>>;
   readonly serverErrors: number;
   readonly unanswered: number;
+  /** Errors that nobody caught: each would have ended the process. */
   readonly restarts: number;
   /** Looks at all rows after a burst of requests that were all refused. */
   readonly rowChecks: number;
@@ -59,6 +60,7 @@ export async function fuzz({ requests, seed, dataDir }: FuzzOptions): Promise<Fu
   const examples: string[] = [];
   let [unanswered, rowChecks, rowsChanged] = [0, 0, 0];
   const begun = process.hrtime.bigint();
+  const fatal = countFatal();
   try {
     const { ids } = house;
     for (let sent = 0; sent < requests; sent += BURST) {
@@ -100,12 +102,29 @@ export async function fuzz({ requests, seed, dataDir }: FuzzOptions): Promise<Fu
     byStatus,
     serverErrors,
     unanswered,
-    // The server is in this very process: had it ended, nobody would report.
-    restarts: 0,
+    restarts: fatal.stop(),
     rowChecks,
     rowsChangedByRefused: rowsChanged,
     isPrototypeClean: Object.keys(Object.prototype).length === 0 && !('polluted' in {}),
     examples,
+  };
+}
+
+/**
+ * The server is in this very process. What nobody catches would end it, and whoever keeps it up would
+ * have to start it again: each such error is counted as that.
+ */
+function countFatal() {
+  let count = 0;
+  const onFatal = () => {
+    count++;
+  };
+  process.on('uncaughtException', onFatal).on('unhandledRejection', onFatal);
+  return {
+    stop: () => {
+      process.off('uncaughtException', onFatal).off('unhandledRejection', onFatal);
+      return count;
+    },
   };
 }
 

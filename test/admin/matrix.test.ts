@@ -112,6 +112,8 @@ test('what an admin is answered has the status and the shape of the table', asyn
   // A run in hand cannot be retried or put off, and a run that is not paused not resumed.
   const mayConflict = /\/(retry|reschedule|resume|pause)$/;
   for (const route of ROUTES) {
+    // A stream does not end: what it tells is looked at where streams are.
+    if (route.path === '/stream') continue;
     const { path, body } = await sampleOf(route, house);
     const given = route.body === undefined ? {} : { body };
     const told = await house.ask(route.method, path, { headers: house.as('ada'), ...given });

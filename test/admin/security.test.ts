@@ -1,4 +1,5 @@
 /** Who is let in, from where, how often, and what they are shown. */
+import { get } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { isLoopback } from '../../src/admin/door/sites.ts';
@@ -245,6 +246,30 @@ describe('payloads', () => {
     expect(rows.map((row: { who: string; task: string }) => [row.who, row.task])).toEqual(
       shown.map(() => ['rev', id]),
     );
+  });
+
+  test('are masked in streams as well', async () => {
+    const house = await openHouse();
+    const id = await startSecret(house, 'test/failing');
+    const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(house.at) ?? [];
+    const path = `/api/v1/stream?topics=runs,run:${id}`;
+    const text = await new Promise<string>((resolve, reject) => {
+      const asked = get({ host, port, path, headers: house.as('ada'), agent: false }, (answer) => {
+        expect(answer.headers['content-type']).toContain('text/event-stream');
+        expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+        let told = '';
+        answer.setEncoding('utf8').on('data', (part) => {
+          told += part;
+          // The record that tells why it failed has come.
+          if (!/"EXHAUSTED"/.test(told)) return;
+          asked.destroy();
+          resolve(told);
+        });
+      });
+      asked.on('error', reject);
+    });
+    expect(text).toContain('"isMasked":true');
+    expect(text).not.toContain(CANARY);
   });
 
   test('what was named as secret is shown to nobody', async () => {
