@@ -72,7 +72,7 @@ export interface Histogram {
 
 /** Failures that are one and the same to people. */
 export interface ErrorGroup {
-  /** Sixteen hexadecimal digits, over the machine, the code or name, and the message without its numbers and ids. */
+  /** Sixteen hexadecimal digits: of the machine, the code or name, and the message's essence. */
   readonly fingerprint: string;
   readonly machine: string;
   readonly outcome: string;
