@@ -12,6 +12,7 @@ import {
 } from '../../src/store/postgres/step-tracker-claim.sql.ts';
 import { selectUnsettled, settleTasks } from '../../src/store/postgres/step-tracker-settle.sql.ts';
 import { failHopelessTasks, takeTasks } from '../../src/store/postgres/step-tracker-sweep.sql.ts';
+import { watchTasks } from '../../src/store/postgres/watch.sql.ts';
 import { TASK_ID_PATTERN } from '../../src/store/reasons.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ids, newTasks, ROUTE } from './factories.ts';
@@ -220,5 +221,34 @@ test('a census looks at no more of anything than its bound, whatever crowd there
     const looked = await rowsLookedAt(selectCensus, [bound, 15_000], 'step_tracker');
     // Three heads of a route, what is claimed, what is orphaned, what has failed; and hops.
     expect(looked).toBeLessThan((3 * routes + 3) * bound + 30 * routes + 300);
+  }
+});
+
+test('a live view looks at what has changed or is in hand, and not at the crowd', async () => {
+  // The index that lists of people have; made here where no migration has made it yet.
+  await scene.client.query(
+    'create index if not exists step_tracker_by_status on step_tracker (status, created_at, task_id)',
+  );
+  const old = `now() - interval '1 h'`;
+  await crowd('0L', 'created_at, last_update', `${old}, ${old}`);
+  await crowd(
+    '0M',
+    'created_at, last_update, status, finished_at, outcome',
+    `${old}, ${old}, 'completed', ${old}, 'completed'`,
+  );
+  const changed = 20;
+  await crowd('0N', 'created_at', `now() + interval '1 h'`, changed);
+  const since = Date.now() + 1_800_000;
+  const claimedCount = async () => {
+    const text = 'select count(*)::int as count from step_tracker where claimed_by is not null';
+    return (await scene.client.query(text)).rows[0].count as number;
+  };
+  for (const analyse of ['select 1', 'analyze step_tracker']) {
+    await scene.client.query(analyse);
+    const looked = await rowsLookedAt(watchTasks, [[], [], since, 100], 'step_tracker');
+    // What is claimed is looked through: as many as pods have slots.
+    expect(looked - (await claimedCount())).toBeLessThan(2_000);
+    const idle = await rowsLookedAt(watchTasks, [['0N1'], [], null, 100], 'step_tracker');
+    expect(idle).toBeLessThan(100);
   }
 });

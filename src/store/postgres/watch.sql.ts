@@ -6,7 +6,8 @@ const since = sql`to_timestamp($3::float8 / 1000)`;
 /**
  * $1 ids that are followed, $2 ids that were claimed at the last look, $3 since when, or null, $4 count.
  * Each branch has an index of its own and a limit; what was claimed and is parked by now is in none of
- * them but the second. With a null nothing but $1 is looked at.
+ * them but the second. With a null nothing but $1 is looked at. Rows are looked up one by one, whatever
+ * the planner thinks of their number.
  */
 export const watchTasks = sql`
   with clock as materialized (select ${msOf('clock_timestamp()')} as now_ms),
@@ -18,7 +19,7 @@ export const watchTasks = sql`
     union
     (select task_id from step_tracker
       where $3::float8 is not null and claimed_by is not null and last_update >= ${since}
-      limit $4)
+      order by claimed_by, task_id limit $4)
     union
     (select task_id from step_tracker
       where finished_at is not null and finished_at >= ${since}
@@ -30,7 +31,9 @@ export const watchTasks = sql`
     (select task_id from step_tracker
       where status = 'waiting' and created_at >= ${since} order by created_at desc limit $4)),
   found as (
-    select ${glanceColumns} from near join step_tracker using (task_id))
+    select task.* from near cross join lateral (
+      select ${glanceColumns} from step_tracker
+       where step_tracker.task_id = near.task_id offset 0) task)
   select clock.now_ms, found.*, head.epoch as head_epoch, head.last_seq as head_seq,
          head.last_hash as head_hash
     from clock
