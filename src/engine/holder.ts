@@ -155,25 +155,14 @@ export class Holder {
 
   /** What this journal still has of runs that an earlier process held. */
   async localHolds(): Promise<LocalHold[]> {
-    const { journal, runs } = this.#ports;
+    const { journal, registry, runs } = this.#ports;
     // Records of runs that were just let go of may still be on their way to the disk.
     await Promise.allSettled(runs.letGo.values());
     return journal.holds().map(({ run, generation, epoch, version }) => {
-      const isOpen = runs.wasOpen.has(run) || (!this.#resumed.has(run) && this.#wasInside(run));
+      const isOpen =
+        runs.wasOpen.has(run) || (!this.#resumed.has(run) && wasInside(journal, registry, run));
       return { run, generation, epoch, version, isOpen };
     });
-  }
-
-  #wasInside(run: RunId): boolean {
-    const { journal, registry } = this.#ports;
-    if (!journal.evidence.occupied.has(run)) return false;
-    try {
-      return wasInside(run, journal.history(run), registry, journal.evidence);
-    } catch (error) {
-      // What cannot be read is put aside by whoever wants to go on with it.
-      if (error instanceof DamagedRunError) return true;
-      throw error;
-    }
   }
 
   /** Goes on with a run that this journal has, under a new epoch. */

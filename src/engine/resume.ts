@@ -191,16 +191,20 @@ function isInterrupted(run: LiveRun, last: StoredRecord, evidence: Evidence): bo
  * stays, for the record that waits says by itself that its slot was left. Where nobody here can read
  * where it stands, the mark is believed.
  */
-export function wasInside(
-  id: RunId,
-  records: readonly StoredRecord[],
-  registry: Registry,
-  evidence: Evidence,
-): boolean {
-  const here = registeredFor(registry, records);
-  if (!here || 'reason' in here) return true;
-  const run = liveRunOf(here.plan, id, 0, here.folded.state, records);
-  return isInterrupted(run, records.at(-1)!, evidence);
+export function wasInside(journal: Journal, registry: Registry, id: RunId): boolean {
+  const { evidence } = journal;
+  if (!evidence.occupied.has(id)) return false;
+  try {
+    const records = journal.history(id);
+    const here = registeredFor(registry, records);
+    if (!here || 'reason' in here) return true;
+    const run = liveRunOf(here.plan, id, 0, here.folded.state, records);
+    return isInterrupted(run, records.at(-1)!, evidence);
+  } catch (error) {
+    // What cannot be read is put aside by whoever wants to go on with it.
+    if (error instanceof DamagedRunError) return true;
+    throw error;
+  }
 }
 
 /** Whether whoever took it over had yet to record that its last owner was cut off. */
