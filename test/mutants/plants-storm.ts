@@ -4,7 +4,7 @@ import { type Mutant, tool } from './mutant.ts';
 /** Until the first of them that fails. */
 const storm = tool('simulation/main', '--seeds', '90', '--small', '--first');
 /** Of full size, for what needs a fleet that has worked for a while. */
-const longStorm = tool('simulation/main', '--seeds', '25', '--first');
+const longStorm = tool('simulation/main', '--from', '70', '--seeds', '25', '--first');
 
 export const STORMS: readonly Mutant[] = [
   {
