@@ -12,7 +12,6 @@ import { NoStoreError } from './fleet/errors.ts';
 import type { Member } from './fleet/index.ts';
 import { type Codec, type Duration, identityCodec, isRunId, type RunId } from './ground/index.ts';
 import {
-  dueOf,
   type EnqueueOptions,
   type FleetStatus,
   type Run,
@@ -24,11 +23,11 @@ import type { RunFilter, StoredRecord } from './journal/index.ts';
 import { liveSources } from './live-sources.ts';
 import { type Machine, type Plan, parseInput, routeOf } from './machine/index.ts';
 import { machineInfo, registeredPlan } from './machine-info.ts';
+import { runHandle, taskHandle } from './make-handles.ts';
 import { type Serving, serve } from './serving.ts';
 import { sharedOfFleet } from './shared-port.ts';
 import type { Store } from './store/index.ts';
 import { enqueueTraced } from './tracing.ts';
-import { awaitResult } from './wait.ts';
 
 export type { FleetOptions } from './assemble.ts';
 export type {
@@ -272,28 +271,11 @@ export class Fleet implements AsyncDisposable {
   }
 
   #task<O>(plan: Plan | undefined, id: RunId): Task<O> {
-    const { clock } = this.#parts;
-    const { tasks } = this.#member('a task');
-    return {
-      id,
-      result: (options) =>
-        awaitResult(clock, plan, id, (until) => tasks.ending(id, until), options) as Promise<O>,
-      cancel: (reason = 'cancelled by request') => tasks.cancel(id, String(reason).slice(0, 1_000)),
-      reschedule: (runAt) => tasks.reschedule(id, dueOf(runAt)),
-      pause: () => tasks.pause(id),
-      resume: () => tasks.resume(id),
-    };
+    return taskHandle(this.#parts.clock, this.#member('a task').tasks, plan, id);
   }
 
   #handle<O>(plan: Plan | undefined, id: RunId): Run<O> {
-    const { engine, clock } = this.#parts;
-    return {
-      id,
-      result: (options) =>
-        awaitResult(clock, plan, id, (until) => engine.ending(id, until), options) as Promise<O>,
-      cancel: (reason = 'cancelled by request') =>
-        engine.cancel(id, String(reason).slice(0, 1_000)),
-    };
+    return runHandle(this.#parts.clock, this.#parts.engine, plan, id);
   }
 }
 
