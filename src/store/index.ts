@@ -12,8 +12,6 @@ export {
   revisionOf,
 } from './acts.ts';
 export {
-  AUDIT_COUNT_MAX,
-  type AuditFilter,
   REASON_CHARS_MAX,
   REQUEST_ID_CHARS_MAX,
   VIA_CHARS_MAX,

@@ -44,7 +44,6 @@ type Sealing = Pick<
   | 'list'
   | 'watch'
   | 'act'
-  | 'audited'
   | 'openReader'
 >;
 
@@ -154,7 +153,6 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       return { ...watch, tasks: watch.tasks.map((task) => openGlance(codec, task)) };
     },
     act: (act) => store.act(sealAct(codec, act)),
-    audited: async (filter) => (await store.audited(filter)).map((row) => openAudited(codec, row)),
     openReader: async (options) => sealedReader(await store.openReader(options), codec),
   };
 }
