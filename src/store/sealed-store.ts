@@ -187,16 +187,18 @@ function sealSettlement(codec: Codec, settlement: Settlement): Settlement {
   };
 }
 
-/** Rows as people see them; what cannot be opened stays sealed. */
 function openerOf(codec: Codec): (row: TaskRow) => TaskRow {
-  return (row) => {
-    const { id, payload, result } = row;
-    const told = { task: id, generation: row.generation };
-    return {
-      ...openGlance(codec, row),
-      payload: payload && openedInput(codec, id, payload),
-      result: result && openResult(codec, told, result),
-    };
+  return (row) => openRow(codec, row);
+}
+
+/** A row as people see it; what cannot be opened stays sealed. */
+export function openRow(codec: Codec, row: TaskRow): TaskRow {
+  const { id, payload, result } = row;
+  const told = { task: id, generation: row.generation };
+  return {
+    ...openGlance(codec, row),
+    payload: payload && openedInput(codec, id, payload),
+    result: result && openResult(codec, told, result),
   };
 }
 
