@@ -96,8 +96,8 @@ export async function gatherRun(config: Config, found: LocalRun): Promise<RunFil
 
 /** Whoever may not read the journal must not read its secrets here. */
 function sealedTexts(codec: Codec, run: RunSummary): Pick<RunFile, 'run' | 'sealed'> {
-  const { input, output, reason, error, ...rest } = run;
-  const text = JSON.stringify({ input, output, reason, error });
+  const { reason, error, input, output, ...rest } = run;
+  const text = JSON.stringify({ reason, error, input, output });
   const sealed = codec.encode(text, summaryPlace(run.id));
   return sealed === text ? { run } : { run: rest as RunSummary, sealed };
 }
