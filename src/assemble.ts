@@ -34,6 +34,8 @@ export interface FleetOptions {
   readonly isPooled?: boolean | undefined;
   /** A direct way to the same Postgres, for hints alone; without it a pooled pod finds tasks by looking. */
   readonly listenUrl?: string | undefined;
+  /** A replica of the store, for what people ask of the HTTP API; claims and sweeps never read it. */
+  readonly readStore?: string | undefined;
   readonly claimMode?: 'skip-locked' | 'cas' | undefined;
   /**
    * What happens where the fleet knows another definition under the name and version of a machine:

@@ -105,7 +105,7 @@ export class Fleet implements AsyncDisposable {
 
   /** The shared tables as those need them who serve people; undefined where there are none. */
   get shared(): SharedPort | undefined {
-    return sharedOfFleet(this, this.#parts.member?.store);
+    return sharedOfFleet(this, this.#parts.member?.store, this.#options.readStore);
   }
 
   /** What streams of this fleet tell from. */

@@ -38,11 +38,13 @@ export function sharedOfFleet(
     taskById(id: string): { result(options: { readonly timeout: Duration }): Promise<unknown> };
   },
   store: Store | undefined,
+  readUrl?: string | undefined,
 ): SharedPort | undefined {
   if (!store) return undefined;
-  return sharedPortOf(store, {
+  const tasks: TaskPort = {
     enqueueByName: (name, input, options) => fleet.enqueueByName(name, input, options),
     checkInput: (name, input) => fleet.checkInput(name, input),
     ended: (id, timeout) => fleet.taskById(id).result({ timeout }),
-  });
+  };
+  return sharedPortOf(store, tasks, { readUrl });
 }

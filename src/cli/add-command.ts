@@ -33,6 +33,9 @@ const SETTINGS: Partial<Record<SettingName, readonly [value: string, about: stri
 /** What every command needs that asks the store. */
 export const STORE_SETTINGS: readonly SettingName[] = ['store', 'pooled'];
 
+/** Of those that only look. */
+export const LOOK_SETTINGS: readonly SettingName[] = ['store', 'readStore', 'pooled'];
+
 export type Add = (
   usage: string,
   about: string,

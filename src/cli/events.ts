@@ -3,11 +3,11 @@ import type { Config } from '../config/index.ts';
 import { isoTime, pause, show, systemClock } from '../ground/index.ts';
 import { placeOf, type StoredRecord } from '../journal/index.ts';
 import { isFinal } from '../machine/index.ts';
-import type { Store, TaskRow } from '../store/index.ts';
+import type { StoreReader, TaskRow } from '../store/index.ts';
 import type { Context, Execute, Options } from './command.ts';
 import { UnreachableError, UsageError } from './errors.ts';
 import { Exit, type ExitCode } from './exit.ts';
-import { onTaskOrRun, recordsOfTask } from './fleet/reach-tasks.ts';
+import { lookAtEither, recordsOfTask } from './fleet/reach-tasks.ts';
 import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
 import { recordsIn, runOrFile, sourceNote } from './run-file/offline.ts';
@@ -30,15 +30,15 @@ export const events: Execute = async (context, options, word) => {
     return showTraceOf(context, options, id, recordsIn(read, options['generation']));
   }
   if (read) return eventsOfFile(context, options, read, after);
-  const onTask = async (row: TaskRow, store: Store) => {
+  const onTask = async (row: TaskRow, reader: StoreReader) => {
     const isFollowed = options['follow'] === true;
-    for await (const record of recordsOfTask(config, store, row, after, isFollowed)) {
+    for await (const record of recordsOfTask(config, reader, row, after, isFollowed)) {
       showRecord(record, output);
     }
     return Exit.ok;
   };
   const onRun = () => eventsOfRun(context, options, id, after);
-  return onTaskOrRun(context, options, id, onTask, onRun);
+  return lookAtEither(context, options, id, onTask, onRun);
 };
 
 function eventsOfFile(

@@ -35,6 +35,7 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   FLEETQ_BAD_REQUEST: Exit.usage,
   FLEETQ_NOT_JSON: Exit.usage,
   FLEETQ_BAD_FILTER: Exit.usage,
+  FLEETQ_BAD_CURSOR: Exit.usage,
   FLEETQ_BAD_LINE: Exit.usage,
   FLEETQ_POD_TIMES: Exit.usage,
   FLEETQ_MACHINE_CHANGED: Exit.usage,

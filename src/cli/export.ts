@@ -1,5 +1,6 @@
 /** fleetq export <run> [--out file] [--force]: one run as one file, with all that is known of it. */
 import { resolve } from 'node:path';
+import type { Config } from '../config/index.ts';
 import type { Store, TaskRow } from '../store/index.ts';
 import type { Execute } from './command.ts';
 import { Exit } from './exit.ts';
@@ -9,6 +10,11 @@ import type { RunFile } from './run-file/format.ts';
 import { gatherRun, gatherTask } from './run-file/gather.ts';
 import { textOf, writeRunFile } from './run-file/write.ts';
 import { idOf } from './runs.ts';
+
+/** Who opens nothing tells what is sealed as it is stored. */
+function withoutKeys(config: Config): Config {
+  return { ...config, codec: undefined, codecKeysFile: undefined };
+}
 
 export const exportRun: Execute = async (context, options, id) => {
   const { config, output } = context;
@@ -31,11 +37,12 @@ export const exportRun: Execute = async (context, options, id) => {
     return Exit.ok;
   };
   const onTask = async (row: TaskRow, store: Store) => write(await gatherTask(config, store, row));
-  return onTaskOrRun(context, options, id!, onTask, async () => {
+  return onTaskOrRun({ output, config: withoutKeys(config) }, options, id!, onTask, async () => {
     const found = await reachToRead(config, async (reach) => ({
       run: await reach.run(id!),
       records: await reach.events(id!),
+      rows: await reach.rows?.(id!),
     }));
-    return write(await gatherRun(config, found.run, found.records));
+    return write(await gatherRun(config, found));
   });
 };

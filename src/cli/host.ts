@@ -66,7 +66,7 @@ export function listenOf(config: Config): ListenOptions | undefined {
 
 function storeOf(config: Config) {
   const { store, pooled, listenUrl, claimMode, podName, heartbeat, silence, archive } = config;
-  const { changedMachines } = config;
-  const way = { store, isPooled: pooled, listenUrl, claimMode, changedMachines };
+  const { changedMachines, readStore } = config;
+  const way = { store, readStore, isPooled: pooled, listenUrl, claimMode, changedMachines };
   return { ...way, podName, heartbeat, silence, archive };
 }

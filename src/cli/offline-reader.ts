@@ -1,8 +1,9 @@
 /** Runs as the file tells them, where no process holds it. Nothing is written, nothing is resumed. */
 import type { RunReader } from '../admin/index.ts';
 import { Inspector, type RunSummary } from '../engine/index.ts';
-import type { Clock, Codec } from '../ground/index.ts';
+import type { Clock, Codec, RunId } from '../ground/index.ts';
 import {
+  type EventRow,
   type JournalFile,
   lookingCodec,
   openJournalFile,
@@ -31,6 +32,10 @@ export class OfflineReader implements RunReader {
   }
   describe(id: string): RunSummary {
     return this.#inspector.describe(id);
+  }
+  /** Of a run that there is, as they are stored: what is sealed stays so. */
+  rows(id: string): EventRow[] {
+    return this.#file.reader.rows(this.describe(id).id as RunId);
   }
   events(id: string, afterSeq?: number): StoredRecord[] {
     return this.#inspector.events(id, afterSeq);

@@ -1,5 +1,7 @@
 /** The commands by which people change a task, and the log of what they have changed. */
-import { type Add, STORE_SETTINGS } from './add-command.ts';
+import { type Add, LOOK_SETTINGS, STORE_SETTINGS } from './add-command.ts';
+
+import { LIMIT_OTHERWISE } from './next-page.ts';
 
 /** What every change understands. */
 export const DRY_RUN = ['--dry-run', 'only say what would be done'] as const;
@@ -7,6 +9,7 @@ export const IF_REVISION = [
   '--if-revision <revision>',
   'only if the task is still like this: 1.4, or a generation',
 ] as const;
+export const CURSOR = ['--cursor <cursor>', 'the next page: what the one before has told'] as const;
 export const REQUEST_ID = [
   '--request-id <id>',
   'sent again under the same id it is done once, and answered the same',
@@ -39,12 +42,13 @@ export function addActs(add: Add): void {
     'audit',
     'List what people have changed, newest first.',
     async () => (await import('./fleet/audit.ts')).audit,
-    STORE_SETTINGS,
+    LOOK_SETTINGS,
   )
     .option('--task <task>', 'only changes of this task')
     .option('--who <name>', 'only changes by this one')
     .option('--what <deed>', 'only changes of this kind, such as cancel or redrive')
-    .option('--limit <count>', 'at most so many', '50');
+    .option('--limit <count>', 'at most so many', LIMIT_OTHERWISE)
+    .option(...CURSOR);
 }
 
 const FORK_HELP = `

@@ -1,13 +1,13 @@
 /** The commands around the HTTP API: serve it, let people in, describe it. */
 import type { Command } from 'commander';
-import { type Add, STORE_SETTINGS } from './add-command.ts';
+import { type Add, LOOK_SETTINGS } from './add-command.ts';
 
 export function addAdmin(program: Command, add: Add): void {
   add(
     'admin',
     'Answer the HTTP API, and execute nothing.',
     async () => (await import('./admin/admin.ts')).admin,
-    ['dataDir', ...STORE_SETTINGS, 'machines', 'silence', 'listen'],
+    ['dataDir', ...LOOK_SETTINGS, 'machines', 'silence', 'listen'],
   ).addHelpText('after', ADMIN_HELP);
   const token = program
     .command('token')

@@ -1,11 +1,13 @@
 /** The commands of a fleet: pods, tasks, dead letters, migrations. */
 import type { Command } from 'commander';
 import type { SettingName } from '../config/index.ts';
-import { type Add, STORE_SETTINGS } from './add-command.ts';
-import { addActs, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
+import { type Add, LOOK_SETTINGS, STORE_SETTINGS } from './add-command.ts';
+import { LIMIT_OTHERWISE } from './next-page.ts';
+import { addActs, CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
-  ...(['dataDir', 'store', 'machines', 'slots', 'podName', 'heartbeat', 'silence'] as const),
+  ...(['dataDir', 'store', 'readStore', 'machines', 'slots', 'podName'] as const),
+  ...(['heartbeat', 'silence'] as const),
   ...([
     'archive',
     'pooled',
@@ -89,8 +91,10 @@ function addPods(add: Add): void {
     'leader',
     'Say who leads: the oldest pod that is up and was heard of lately.',
     async () => (await import('./fleet/pods.ts')).leader,
-    settings,
-  );
+    [...LOOK_SETTINGS, 'silence'],
+  )
+    .option('--history', 'who led, since when, newest first')
+    .option('--limit <count>', 'with --history, at most so many', LIMIT_OTHERWISE);
   add(
     'sweep',
     'Give back to the fleet what dead pods left behind.',
@@ -134,15 +138,26 @@ function addDrain(add: Add): void {
 }
 
 function addDeadLetters(program: Command, add: Add): void {
+  add(
+    'errors [filter...]',
+    'Put failures together by what is the same about them, the most frequent first.',
+    async () => (await import('./fleet/error-groups.ts')).errors,
+    LOOK_SETTINGS,
+  )
+    // A term that begins with a minus is no option.
+    .allowUnknownOption()
+    .option('--limit <count>', 'at most so many', LIMIT_OTHERWISE)
+    .addHelpText('after', ERRORS_HELP);
   const letters = program
     .command('dead-letters')
     .helpCommand(false)
     .description('Tasks that failed for good: look at them, try them again, or put them away.');
   const load = () => import('./fleet/dead-letters.ts');
-  add('list', 'List them, newest first.', async () => (await load()).list, STORE_SETTINGS, letters)
+  add('list', 'List them, newest first.', async () => (await load()).list, LOOK_SETTINGS, letters)
     .option('--machine <name>', 'only tasks of this machine')
-    .option('--limit <count>', 'at most so many', '50')
-    .option('--before <task>', 'only tasks older than this one: the next page');
+    .option('--limit <count>', 'at most so many', LIMIT_OTHERWISE)
+    .option('--before <task>', 'only tasks older than this one')
+    .option(...CURSOR);
   add(
     'show <task>',
     'Show one, with its records.',
@@ -245,6 +260,13 @@ before a line that is refused stays; with keys the whole file may be sent again.
 Examples:
   fleetq enqueue hello --input '{"name":"Ada"}' --wait
   fleetq enqueue hello --file names.jsonl --priority 5
+`;
+const ERRORS_HELP = `
+All terms of a filter have to hold; docs/reference/filter.md has all of them.
+
+Examples:
+  fleetq errors
+  fleetq errors machine:image/* 'created:<1d' --json
 `;
 const REDRIVE_HELP = `
 One task is redriven at once. Several, or all of a machine, are given to a pod that runs on this host,

@@ -4,9 +4,10 @@
  */
 import { Command } from 'commander';
 import { type SettingName, version } from '../config/index.ts';
-import { type Add, addingTo, STORE_SETTINGS } from './add-command.ts';
+import { type Add, addingTo, LOOK_SETTINGS, STORE_SETTINGS } from './add-command.ts';
 import { EXIT_HELP, type ExitCode } from './exit.ts';
-import { DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
+import { LIMIT_OTHERWISE } from './next-page.ts';
+import { CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
 import { addAdmin } from './program-admin.ts';
 import { addFleet } from './program-fleet.ts';
 
@@ -46,20 +47,21 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     'runs [filter...]',
     'List runs, newest first: tasks of the fleet where a store is configured.',
     async () => (await import('./runs.ts')).runs,
-    ['dataDir', ...STORE_SETTINGS],
+    ['dataDir', ...LOOK_SETTINGS],
   )
     // A term that begins with a minus is no option.
     .allowUnknownOption()
     .option('--status <status>', 'only runs of this status, such as active, failed or completed')
     .option('--machine <name>', 'only runs of this machine')
-    .option('--limit <count>', 'at most so many', '50')
-    .option('--before <run>', 'only runs older than this one: the next page')
+    .option('--limit <count>', 'at most so many', LIMIT_OTHERWISE)
+    .option('--before <run>', 'only runs older than this one')
+    .option(...CURSOR)
     .option('--local', LOCAL)
     .addHelpText('after', RUNS_HELP);
 
   add('run [id]', 'Show one run.', async () => (await import('./run.ts')).run, [
     'dataDir',
-    ...STORE_SETTINGS,
+    ...LOOK_SETTINGS,
   ])
     .option('--file <path>', FROM_FILE)
     .option('--local', LOCAL);
@@ -68,7 +70,7 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     'events [run]',
     "Show a run's records, oldest first.",
     async () => (await import('./events.ts')).events,
-    ['dataDir', ...STORE_SETTINGS],
+    ['dataDir', ...LOOK_SETTINGS],
   )
     .option('--follow', 'go on until the run has ended, also over restarts of its process')
     .option('--after <seq>', 'only records after this number', '-1')

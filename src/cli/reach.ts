@@ -17,6 +17,7 @@ import {
 } from '../ground/index.ts';
 import {
   describeHolder,
+  type EventRow,
   JournalHeldError,
   type Place,
   placeOf,
@@ -37,6 +38,8 @@ export interface Reach {
   runs(query: Query): Promise<RunSummary[]>;
   run(id: string): Promise<RunSummary>;
   events(id: string, after?: number): Promise<StoredRecord[]>;
+  /** Its records as they are stored, which a process does not tell. */
+  rows?(id: string): Promise<EventRow[]>;
 }
 export interface Starting {
   readonly machine: string;
@@ -123,6 +126,7 @@ export function reachToRead<T>(config: Config, act: (reach: Reach) => Promise<T>
           runs: async ({ limit, ...query }) => listRuns(reader, { ...query, countMax: limit }),
           run: async (id) => reader.describe(id),
           events: async (id, after) => reader.events(id, after),
+          rows: async (id) => reader.rows(id),
         });
       } finally {
         reader.close();

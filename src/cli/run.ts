@@ -2,10 +2,10 @@
 import type { RunSummary } from '../engine/index.ts';
 import { LiveRoutes } from '../fleet/index.ts';
 import { isoTime, showDuration, systemClock } from '../ground/index.ts';
-import type { Store, TaskRow } from '../store/index.ts';
+import type { StoreReader, TaskRow } from '../store/index.ts';
 import type { Execute } from './command.ts';
 import { Exit, type ExitCode } from './exit.ts';
-import { onTaskOrRun } from './fleet/reach-tasks.ts';
+import { lookAtEither } from './fleet/reach-tasks.ts';
 import { showTask, viewOf } from './fleet/task-view.ts';
 import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
@@ -19,8 +19,8 @@ export const run: Execute = async (context, options, word) => {
   const { config, output } = context;
   const { id, read } = runOrFile(config, word, options);
   if (read) return runOfFile(read.file, output);
-  const onTask = async (row: TaskRow, store: Store) => {
-    const live = row.finishedAt === undefined ? new LiveRoutes(await store.pods()) : undefined;
+  const onTask = async (row: TaskRow, reader: StoreReader) => {
+    const live = row.finishedAt === undefined ? new LiveRoutes(await reader.pods()) : undefined;
     const view = withoutSecrets(viewOf(row, live), output.redact);
     if (output.isJson) output.json(view);
     else {
@@ -29,7 +29,7 @@ export const run: Execute = async (context, options, word) => {
     }
     return Exit.ok;
   };
-  return onTaskOrRun(context, options, id, onTask, async () => {
+  return lookAtEither(context, options, id, onTask, async () => {
     const told = await reachToRead(config, (reach) => reach.run(id));
     const found = withoutSecrets(told, output.redact);
     if (output.isJson) output.json(found);

@@ -13,17 +13,25 @@ import { type Sifted, sift, siftedNote } from './sift.ts';
 import type { Query } from './socket-client.ts';
 
 /** For whoever mistypes one: a filter's term may begin with a minus, so these are told apart here. */
-const FLAGS = ['--status', '--machine', '--limit', '--before', '--local', '--json'];
+const FLAGS = [
+  ...['--status', '--machine', '--limit', '--before', '--cursor', '--local', '--json'],
+  ...['--data-dir', '--store', '--read-store', '--pooled'],
+];
 const STATUSES = Object.keys(WORD_OF_STATUS) as readonly RunStatus[];
 
 export const runs: Execute = async (context, options, ...words) => {
   const { config, output } = context;
-  const asked = readFilter(words.flat(), [...FLAGS, '--data-dir', '--store', '--pooled']);
+  const asked = readFilter(words.flat(), FLAGS);
   if (config.store !== undefined && options['local'] !== true) {
     const { listTasks } = await import('./fleet/list-tasks.ts');
     return listTasks(context, options, asked);
   }
   refuseStatuses(asked, STATUSES, 'a run of one host');
+  if (options['cursor'] !== undefined) {
+    throw new UsageError('--cursor goes on in a list of the fleet', {
+      hint: 'runs of one host go on with --before <run>',
+    });
+  }
   const filter: Filter = { terms: [...asked.terms, ...flagTerms(options)] };
   const countMax = countOf(options['limit'], '--limit', LIMIT_MAX);
   const before = idOf(options['before'] as string | undefined, '--before');

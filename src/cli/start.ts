@@ -8,6 +8,7 @@ import { Exit, type ExitCode } from './exit.ts';
 import { readInput, readKey, readWait } from './input.ts';
 import type { Output } from './output.ts';
 import { type Ended, executeHere, reachEither, type Started, startRun } from './reach.ts';
+import { withoutSecrets } from './shown.ts';
 import { SocketClient, WAIT_MS } from './socket-client.ts';
 import { plain } from './table.ts';
 
@@ -92,14 +93,16 @@ const SAID: Record<Started['executedBy'], string> = {
   'this-command': '',
 };
 
-function said(output: Output, { run, executedBy }: Started): ExitCode {
+function said(output: Output, { run: told, executedBy }: Started): ExitCode {
+  const run = withoutSecrets(told, output.redact);
   if (output.isJson) output.json({ ...run, executedBy });
   else output.line(run.id);
   output.note(SAID[executedBy]);
   return Exit.ok;
 }
 
-function ending(output: Output, { run, executedBy }: Started): ExitCode {
+function ending(output: Output, { run: told, executedBy }: Started): ExitCode {
+  const run = withoutSecrets(told, output.redact);
   const isGood = run.outcome === 'completed' || run.outcome === 'handedOff';
   if (output.isJson) output.json({ ...run, executedBy });
   else if (isGood) output.json(run.output ?? null);

@@ -135,16 +135,6 @@ function saidBy(deed: Deed): Partial<Detail> {
   }
 }
 
-/** Which rows of the log are wanted. */
-export interface AuditFilter {
-  readonly task?: string | undefined;
-  readonly who?: string | undefined;
-  readonly what?: string | undefined;
-  readonly countMax: number;
-}
-
-export const AUDIT_COUNT_MAX = 1_000;
-
 /** What the log has under a request id. */
 export interface Logged {
   readonly what: string;

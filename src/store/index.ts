@@ -12,8 +12,6 @@ export {
   revisionOf,
 } from './acts.ts';
 export {
-  AUDIT_COUNT_MAX,
-  type AuditFilter,
   REASON_CHARS_MAX,
   REQUEST_ID_CHARS_MAX,
   VIA_CHARS_MAX,
@@ -62,7 +60,7 @@ export type {
   StoreReader,
   TaskGlance,
 } from './reader.ts';
-export { type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
+export { openRow, type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
 export { NotSealedError, openControls, openReason, sealDeed } from './sealed-texts.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {

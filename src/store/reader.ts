@@ -28,12 +28,17 @@ export interface PageQuery {
   readonly nowMs?: number | undefined;
   /** Where the page before has ended; opaque. */
   readonly cursor?: string | undefined;
+  /** Only what is older than this task; not together with a cursor, which says more. */
+  readonly before?: RunId | undefined;
   readonly countMax: number;
   /** How long it may look before it answers with what it has. */
   readonly budgetMs?: number | undefined;
   /** Routes of pods that are up, for `is:blocked`; the store is asked where nothing is said. */
   readonly liveRoutes?: readonly string[] | undefined;
 }
+
+/** What is asked of all tasks that fit, and not of a page of them. */
+export type Unpaged = Omit<PageQuery, 'cursor' | 'before'>;
 
 /** Newest first, by when they were created. */
 export interface Page {
@@ -127,9 +132,9 @@ export interface StoreReader {
   /** The store's clock. */
   now(): Promise<number>;
   page(query: PageQuery): Promise<Page>;
-  count(query: Omit<PageQuery, 'cursor'>): Promise<Count>;
+  count(query: Unpaged): Promise<Count>;
   histogram(query: HistogramQuery): Promise<Histogram>;
-  errors(query: Omit<PageQuery, 'cursor'>): Promise<ErrorGroups>;
+  errors(query: Unpaged): Promise<ErrorGroups>;
   find(ids: readonly RunId[]): Promise<TaskRow[]>;
   histories(
     runs: readonly { readonly task: RunId; readonly generation: number }[],

@@ -44,7 +44,6 @@ type Sealing = Pick<
   | 'list'
   | 'watch'
   | 'act'
-  | 'audited'
   | 'openReader'
 >;
 
@@ -154,7 +153,6 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       return { ...watch, tasks: watch.tasks.map((task) => openGlance(codec, task)) };
     },
     act: (act) => store.act(sealAct(codec, act)),
-    audited: async (filter) => (await store.audited(filter)).map((row) => openAudited(codec, row)),
     openReader: async (options) => sealedReader(await store.openReader(options), codec),
   };
 }
@@ -189,16 +187,18 @@ function sealSettlement(codec: Codec, settlement: Settlement): Settlement {
   };
 }
 
-/** Rows as people see them; what cannot be opened stays sealed. */
 function openerOf(codec: Codec): (row: TaskRow) => TaskRow {
-  return (row) => {
-    const { id, payload, result } = row;
-    const told = { task: id, generation: row.generation };
-    return {
-      ...openGlance(codec, row),
-      payload: payload && openedInput(codec, id, payload),
-      result: result && openResult(codec, told, result),
-    };
+  return (row) => openRow(codec, row);
+}
+
+/** A row as people see it; what cannot be opened stays sealed. */
+export function openRow(codec: Codec, row: TaskRow): TaskRow {
+  const { id, payload, result } = row;
+  const told = { task: id, generation: row.generation };
+  return {
+    ...openGlance(codec, row),
+    payload: payload && openedInput(codec, id, payload),
+    result: result && openResult(codec, told, result),
   };
 }
 

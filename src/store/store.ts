@@ -8,7 +8,6 @@
  */
 import type { RunId } from '../ground/index.ts';
 import type { Act, ActAnswer, Note } from './acts.ts';
-import type { AuditFilter } from './audit.ts';
 import type { Census } from './census.ts';
 import type {
   Beat,
@@ -19,7 +18,7 @@ import type {
   PodRow,
   Worklist,
 } from './pods.ts';
-import type { AuditRow, ReaderOptions, StoreReader } from './reader.ts';
+import type { ReaderOptions, StoreReader } from './reader.ts';
 import type {
   Announcement,
   ArchiveAnswer,
@@ -176,8 +175,6 @@ export interface Store {
   act(act: Act): Promise<ActAnswer>;
   /** A row of the audit log for what is no change of a task; once for each request id. */
   note(note: Note): Promise<void>;
-  /** What people have done, newest first. */
-  audited(filter: AuditFilter): Promise<AuditRow[]>;
   /** The rules of the tables, as queries; empty where all of them hold. */
   violations(): Promise<Violation[]>;
 

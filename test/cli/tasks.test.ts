@@ -17,7 +17,7 @@ describe('one task', () => {
       '5',
     );
     expect(await place.json('runs')).toMatchObject({
-      tasks: [{ id: task, status: 'pending', priority: 5, input: { n: 4 } }],
+      tasks: [{ id: task, status: 'pending', priority: 5 }],
     });
     const late = await place.run('wait', task, '--timeout', '200ms');
     expect([late.code, late.stdout]).toEqual([7, '']);

@@ -207,8 +207,9 @@ test('a cancel of a run that a pod holds brings its reason along', async () => {
   } as const;
   expect(await fleet.store.act(asked)).toMatchObject({ kind: 'requested', isRepeated: false });
   expect(await fleet.store.act(asked)).toMatchObject({ kind: 'requested', isRepeated: true });
-  const [noted] = await fleet.store.audited({ task: task.id, countMax: 1 });
-  expect(noted?.detail).toContain(CANARY);
+  const reader = await fleet.store.openReader();
+  const { rows } = await reader.audit({ task: task.id, countMax: 1 });
+  expect(rows[0]?.detail).toContain(CANARY);
   expect(dump(tables)).not.toContain(CANARY);
   await clock.advance(5_000);
   expect((await row(task.id)).status).toBe('cancelled');

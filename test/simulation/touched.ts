@@ -55,7 +55,6 @@ export const TASKS: Record<keyof Store, Named> = {
   list: nothing,
   note: nothing,
   act: ([act]) => [(act as Act).task, ...madeBy(act as Act)],
-  audited: nothing,
   watch: nothing,
   violations: nothing,
   openReader: nothing,

@@ -1,21 +1,26 @@
-/** fleetq audit [--task id] [--who name] [--what deed]: what people have changed, newest first. */
+/** fleetq audit [--task id] [--who name] [--what deed]: what people have done, newest first. */
 import { LIMIT_MAX } from '../../admin/index.ts';
-import { isoTime } from '../../ground/index.ts';
+import { isoTime, type RunId } from '../../ground/index.ts';
 import type { AuditRow } from '../../store/reader.ts';
 import type { Execute } from '../command.ts';
 import { Exit } from '../exit.ts';
+import { given, pageNotes } from '../next-page.ts';
 import { countOf, idOf } from '../runs.ts';
 import type { Column } from '../table.ts';
-import { withStore } from './open.ts';
+import { withReader } from './open.ts';
 
 export const audit: Execute = async ({ config, output }, options) => {
   const countMax = countOf(options['limit'], '--limit', LIMIT_MAX);
-  const task = idOf(options['task'] as string | undefined, '--task');
+  const task = idOf(options['task'] as RunId | undefined, '--task');
   const [who, what] = [options['who'], options['what']] as (string | undefined)[];
-  const rows = await withStore(config, (store) => store.audited({ task, who, what, countMax }));
-  if (output.isJson) output.json({ audit: rows.map(viewOf) });
+  const query = { task, who, what, cursor: options['cursor'] as string | undefined, countMax };
+  const { rows, cursor } = await withReader(config, (reader) => reader.audit(query));
+  if (output.isJson) output.json({ audit: rows.map(viewOf), cursor });
   else if (rows.length > 0) output.table(rows, COLUMNS);
-  else output.note('nobody has changed anything like that');
+  else if (cursor === undefined) output.note('nobody has changed anything like that');
+  else output.note('nobody has changed anything like that lately');
+  const command = ['audit', ...given(options, ['task', 'who', 'what', 'limit'])];
+  if (!output.isJson) for (const note of pageNotes({ command, cursor })) output.note(note);
   return rows.length > 0 ? Exit.ok : Exit.nothingFound;
 };
 

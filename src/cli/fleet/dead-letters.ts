@@ -5,7 +5,7 @@
  */
 import { LIMIT_MAX } from '../../admin/index.ts';
 import { TaskNotFoundError } from '../../fleet/index.ts';
-import { isoTime, type RunId, show, showDuration, systemClock } from '../../ground/index.ts';
+import { isoTime, type RunId, show, showDuration } from '../../ground/index.ts';
 import {
   generationSeen,
   type Revision,
@@ -17,26 +17,38 @@ import type { Execute, Options } from '../command.ts';
 import { NoDeadLetterError, UsageError } from '../errors.ts';
 import { showRecord } from '../events.ts';
 import { Exit } from '../exit.ts';
+import { termOf } from '../filter.ts';
+import { given, pageNotes } from '../next-page.ts';
 import { countOf, idOf } from '../runs.ts';
 import { recordWithoutSecrets, withoutSecrets } from '../shown.ts';
 import type { Column } from '../table.ts';
 import { actOn, sayAct } from './acting.ts';
 import { recordsOf } from './history.ts';
-import { codecFor, withStore } from './open.ts';
+import { placeOf } from './list-tasks.ts';
+import { codecFor, withReader, withStore } from './open.ts';
 import { redriveMany } from './redrive-many.ts';
 import { errorText, showTask, type TaskView, viewOf } from './task-view.ts';
 
 export const list: Execute = async ({ config, output }, options) => {
   const countMax = countOf(options['limit'], '--limit', LIMIT_MAX);
-  const before = idOf(options['before'] as string | undefined, '--before');
   const machine = options['machine'] as string | undefined;
-  const rows = await withStore(config, (store) =>
-    store.list({ isDeadLetter: true, machine, before, countMax }),
-  );
-  const found = rows.map((row) => withoutSecrets(viewOf(row), output.redact));
-  if (output.isJson) output.json({ deadLetters: found });
-  else if (found.length > 0) output.table(found, columns(systemClock.now()));
+  const filter = {
+    terms: [
+      termOf('is', 'dead-letter'),
+      ...(machine === undefined ? [] : [termOf('machine', machine)]),
+    ],
+  };
+  const place = placeOf(options);
+  const { tasks, now, ...page } = await withReader(config, async (reader) => ({
+    ...(await reader.page({ filter, ...place, countMax })),
+    now: await reader.now(),
+  }));
+  const found = tasks.map((row) => withoutSecrets(viewOf(row), output.redact));
+  if (output.isJson) output.json({ deadLetters: found, ...page });
+  else if (found.length > 0) output.table(found, columns(now));
   else output.note('no dead letters');
+  const command = ['dead-letters', 'list', ...given(options, ['machine', 'limit'])];
+  if (!output.isJson) for (const note of pageNotes({ command, ...page })) output.note(note);
   return found.length > 0 ? Exit.ok : Exit.nothingFound;
 };
 

@@ -5,7 +5,7 @@ import { decodeRows } from '../../journal/record.ts';
 import type { Store, TaskRow } from '../../store/index.ts';
 
 export async function recordsOf(
-  store: Store,
+  store: Pick<Store, 'histories'>,
   { id, generation, lastHash }: Pick<TaskRow, 'id' | 'generation' | 'lastHash'>,
   after = -1,
   codec: Codec = identityCodec,

@@ -1,24 +1,17 @@
 /** fleetq runs where a store is configured: the tasks of the fleet that a filter wants. */
 import { LIMIT_MAX } from '../../admin/index.ts';
-import { isBlocked, LiveRoutes } from '../../fleet/index.ts';
-import { nearest, show, systemClock } from '../../ground/index.ts';
-import { type Filter, matches, type Term } from '../../query/index.ts';
-import {
-  END_STATUSES,
-  factsOfTask,
-  type Store,
-  type TaskFilter,
-  type TaskRow,
-  type TaskStatus,
-} from '../../store/index.ts';
+import { LiveRoutes } from '../../fleet/index.ts';
+import { nearest, type RunId, show } from '../../ground/index.ts';
+import { type Filter, showFilter, type Term } from '../../query/index.ts';
+import { END_STATUSES, type TaskStatus } from '../../store/index.ts';
 import type { Context, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
-import { refuseStatuses, termOf, wordAsked } from '../filter.ts';
+import { refuseStatuses, termOf } from '../filter.ts';
+import { given, pageNotes } from '../next-page.ts';
 import { countOf, idOf } from '../runs.ts';
 import { withoutSecrets } from '../shown.ts';
-import { type Sifted, type Sifting, sift, siftedNote } from '../sift.ts';
-import { withStore } from './open.ts';
+import { withReader } from './open.ts';
 import { taskColumns, viewOf } from './task-view.ts';
 
 const STATUSES: readonly TaskStatus[] = [
@@ -31,51 +24,47 @@ export async function listTasks(
   options: Options,
   asked: Filter,
 ): Promise<ExitCode> {
-  refuseStatuses(asked, STATUSES, 'a task of the fleet');
+  refuseTasksStatuses(asked);
   const filter: Filter = { terms: [...asked.terms, ...flagTerms(options)] };
-  const before = idOf(options['before'] as string | undefined, '--before');
+  const place = placeOf(options);
   const countMax = countOf(options['limit'], '--limit', LIMIT_MAX);
-  const now = systemClock.now();
-  const { tasks, lookedUntil } = await withStore(config, async (store) => {
-    const live = new LiveRoutes(await store.pods());
-    const { found, ...page } = await pageOf(store, live, filter, { before, countMax, now });
-    return { ...page, tasks: found.map((row) => withoutSecrets(viewOf(row, live), output.redact)) };
+  const { tasks, now, cursor, lookedBackTo } = await withReader(config, async (reader) => {
+    const live = new LiveRoutes(await reader.pods());
+    const page = await reader.page({ filter, ...place, countMax });
+    const views = page.tasks.map((row) => withoutSecrets(viewOf(row, live), output.redact));
+    return { ...page, tasks: views, now: await reader.now() };
   });
-  if (output.isJson) output.json({ tasks, lookedUntil });
+  if (output.isJson) output.json({ tasks, cursor, lookedBackTo });
   else if (tasks.length > 0) output.table(tasks, taskColumns(now));
   else output.note('no such tasks');
-  if (lookedUntil !== undefined && !output.isJson) output.note(siftedNote(lookedUntil));
+  const command = ['runs', ...wordsOf(filter), ...given(options, ['limit'])];
+  if (!output.isJson) {
+    for (const note of pageNotes({ command, cursor, lookedBackTo })) output.note(note);
+  }
   return tasks.length > 0 ? Exit.ok : Exit.nothingFound;
 }
 
-/** The one place that knows how a store is asked for what a filter wants. */
-function pageOf(
-  store: Store,
-  live: LiveRoutes,
-  filter: Filter,
-  { now, ...page }: Omit<Sifting, 'isExact'> & { readonly now: number },
-): Promise<Sifted<TaskRow>> {
-  const { isExact, ...narrow } = narrowed(filter);
-  return sift(
-    (before, countMax) => store.list({ ...narrow, before, countMax }),
-    (row) => matches(filter, factsOfTask(row, isBlocked(live, row)), now),
-    { ...page, isExact },
-  );
+/** What no task can be is a mistake, wherever tasks are asked for. */
+export function refuseTasksStatuses(filter: Filter): void {
+  refuseStatuses(filter, STATUSES, 'a task of the fleet');
 }
 
-/** What the store can be asked for by itself, and whether that is all. */
-function narrowed(filter: Filter): Omit<TaskFilter, 'countMax'> & { isExact: boolean } {
-  const machine = wordAsked(filter, 'machine');
-  const status = STATUSES.find((each) => each === wordAsked(filter, 'status'));
-  const is = wordAsked(filter, 'is');
-  const told = [machine, status].filter((each) => each !== undefined).length;
+/** The filter as it is typed: nothing where it wants everything. */
+export function wordsOf(filter: Filter): string[] {
+  return filter.terms.length === 0 ? [] : [showFilter(filter)];
+}
+
+/** Where a page begins: behind a task, or where the page before has ended. */
+export function placeOf({ before, cursor }: Options): {
+  readonly before: RunId | undefined;
+  readonly cursor: string | undefined;
+} {
+  if (before !== undefined && cursor !== undefined) {
+    throw new UsageError('--before and --cursor both say where the page begins: give one of them');
+  }
   return {
-    machine,
-    status,
-    // What is blocked has not ended.
-    ...(is === 'unfinished' || is === 'blocked' ? { isInFlight: true } : {}),
-    ...(is === 'dead-letter' ? { isDeadLetter: true } : {}),
-    isExact: told === filter.terms.length,
+    before: idOf(before as RunId | undefined, '--before'),
+    cursor: cursor as string | undefined,
   };
 }
 

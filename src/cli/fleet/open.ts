@@ -10,6 +10,7 @@ import {
   systemRandom,
 } from '../../ground/index.ts';
 import {
+  type Capabilities,
   type FilledStoreOptions,
   openStore,
   type Store,
@@ -61,14 +62,14 @@ export async function withStore<T>(config: Config, act: (store: Store) => Promis
 /** For what only looks: a replica answers where one is configured. */
 export async function withReader<T>(
   config: Config,
-  act: (reader: StoreReader) => Promise<T>,
+  act: (reader: StoreReader, capabilities: Capabilities) => Promise<T>,
 ): Promise<T> {
   const store = await openStore(storeAddress(config), storeOptions(config));
   try {
     const opened = await store.openReader({ url: config.readStore });
     const reader = sealedReader(opened, codecFor(config));
     try {
-      return await act(reader);
+      return await act(reader, store.capabilities);
     } finally {
       await reader.close();
     }

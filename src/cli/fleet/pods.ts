@@ -1,12 +1,15 @@
 /** fleetq pods, fleetq leader: who is there, what each has in hand, and who leads. */
+import { LIMIT_MAX } from '../../admin/index.ts';
 import { type Config, durationOption } from '../../config/index.ts';
-import { type Json, showDuration, systemClock } from '../../ground/index.ts';
-import type { PodRow, PodStatus, Store } from '../../store/index.ts';
+import { isoTime, type Json, showDuration, systemClock } from '../../ground/index.ts';
+import type { LeaderTerm, PodRow, PodStatus, Store } from '../../store/index.ts';
 import type { Execute } from '../command.ts';
-import { Exit } from '../exit.ts';
+import { Exit, type ExitCode } from '../exit.ts';
+import type { Output } from '../output.ts';
 import type { Style } from '../paint.ts';
+import { countOf } from '../runs.ts';
 import type { Column } from '../table.ts';
-import { withStore } from './open.ts';
+import { withReader, withStore } from './open.ts';
 
 export interface PodView extends Omit<PodRow, 'report' | 'seq'> {
   readonly isLeader: boolean;
@@ -31,21 +34,67 @@ export const pods: Execute = async ({ config, output }, options) => {
   return found.length > 0 ? Exit.ok : Exit.nothingFound;
 };
 
-export const leader: Execute = async ({ config, output }) => {
-  const all = await withStore(config, (store) => podsOf(store, config));
+export const leader: Execute = async ({ config, output }, options) => {
+  const termsMax =
+    options['history'] === true ? countOf(options['limit'], '--limit', LIMIT_MAX) : 0;
+  const { all, terms, now } = await withReader(config, async (reader, capabilities) => ({
+    all: await podsOf({ pods: () => reader.pods(), capabilities }, config),
+    terms: termsMax === 0 ? [] : await reader.leaderTerms(termsMax),
+    now: await reader.now(),
+  }));
   const found = all.find(({ isLeader }) => isLeader);
+  if (termsMax > 0) return showTerms(output, found, terms, now);
   if (output.isJson) output.json({ leader: found ?? null });
   else if (found) output.line(`${found.pod}\t${found.name}`);
   else output.note('nobody leads: no pod is up that was heard of lately');
   return found ? Exit.ok : Exit.nothingFound;
 };
 
-export function silenceOf(store: Store, { silence }: Pick<Config, 'silence'>): number {
+/** Terms are told when they begin: the newest of a pod that leads no more ended nobody knows when. */
+function showTerms(
+  output: Output,
+  leading: PodView | undefined,
+  terms: readonly LeaderTerm[],
+  now: number,
+): ExitCode {
+  if (output.isJson) output.json({ leader: leading ?? null, terms });
+  else if (terms.length > 0) output.table(terms, termColumns(leading, terms, now));
+  else output.note('nobody has led yet');
+  return terms.length > 0 ? Exit.ok : Exit.nothingFound;
+}
+
+function termColumns(
+  leading: PodView | undefined,
+  [newest]: readonly LeaderTerm[],
+  now: number,
+): Column<LeaderTerm>[] {
+  const isNow = (term: LeaderTerm) => term === newest && term.pod === leading?.pod;
+  return [
+    {
+      head: 'SINCE',
+      text: ({ since }) => `${showDuration(Math.max(0, now - since))} ago`,
+      data: ({ since }) => isoTime(since),
+      align: 'right',
+    },
+    { head: 'POD', text: ({ pod }) => pod },
+    { head: 'NAME', text: ({ name }) => name, isElastic: true },
+    {
+      head: 'LEADS',
+      text: (term) => (isNow(term) ? '★' : ''),
+      data: (term) => (isNow(term) ? 'leader' : ''),
+    },
+  ];
+}
+
+/** Of a store, or of whoever reads there. */
+export type Pods = Pick<Store, 'pods' | 'capabilities'>;
+
+export function silenceOf(store: Pods, { silence }: Pick<Config, 'silence'>): number {
   return silence === undefined ? store.capabilities.silentMs : durationOption('silence', silence);
 }
 
 /** Every pod there is, oldest first; the oldest that is up and was heard of lately leads. */
-export async function podsOf(store: Store, config: Pick<Config, 'silence'>): Promise<PodView[]> {
+export async function podsOf(store: Pods, config: Pick<Config, 'silence'>): Promise<PodView[]> {
   const silenceMs = silenceOf(store, config);
   const rows = await store.pods();
   const isSilent = (row: PodRow) => row.silentMs >= (row.silenceMs ?? silenceMs);

@@ -1,7 +1,7 @@
 /** Tasks as people and programs see them: one line in a list, or all that is known. */
 import { isBlocked, type LiveRoutes, whyBlocked } from '../../fleet/index.ts';
 import { isoTime, showDuration, systemClock } from '../../ground/index.ts';
-import { revisionOf, type TaskRow, type TaskStatus } from '../../store/index.ts';
+import { revisionOf, type TaskGlance, type TaskRow, type TaskStatus } from '../../store/index.ts';
 import type { Output } from '../output.ts';
 import type { Style } from '../paint.ts';
 import { textAsJson } from '../shown.ts';
@@ -50,8 +50,14 @@ export const STYLE_OF_TASK: Record<TaskStatus, Style> = {
   cancelled: 'gray',
 };
 
-/** `live`: what pods that are up can run; where it is given, what is blocked is told. */
-export function viewOf(row: TaskRow, live?: LiveRoutes): TaskView {
+/**
+ * `live`: what pods that are up can run; where it is given, what is blocked is told. A row of a list
+ * has neither input nor output.
+ */
+export function viewOf(
+  row: TaskGlance & Partial<Pick<TaskRow, 'payload' | 'result'>>,
+  live?: LiveRoutes,
+): TaskView {
   return {
     id: row.id,
     machine: row.machine,

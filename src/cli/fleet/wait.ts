@@ -8,6 +8,7 @@ import { Exit, type ExitCode } from '../exit.ts';
 import { readTimeout } from '../input.ts';
 import type { Output } from '../output.ts';
 import { idOf } from '../runs.ts';
+import { withoutSecrets } from '../shown.ts';
 import { plain } from '../table.ts';
 import { withTasks } from './open.ts';
 import { messageOf, viewOf } from './task-view.ts';
@@ -36,7 +37,7 @@ export async function waitFor(
   } finally {
     until.forget();
   }
-  const task = viewOf(await tasks.find(id));
+  const task = withoutSecrets(viewOf(await tasks.find(id)), output.redact);
   if (output.isJson) output.json(task);
   if (isLate && task.finishedAt === undefined) {
     output.note(`task ${id} has not ended yet and goes on: it is ${task.status}`);

@@ -62,7 +62,7 @@ export function isRunFile(value: Fields): value is Fields & SealedFile {
   const of = task ?? run;
   return (
     has(value, {
-      ...{ exportedAt: number, exportedBy: text, seal: text },
+      ...{ exportedAt: number, exportedBy: text, seal: text, sealed: maybe(text) },
       from: (from) => has(from, { kind: text, where: text }),
       generations: (all) =>
         Array.isArray(all) && all.length <= GENERATIONS_MAX && all.every(isGeneration),

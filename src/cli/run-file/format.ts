@@ -4,7 +4,7 @@
  * gets it knows that nothing was changed by accident. A seal proves nothing about who wrote it.
  */
 import type { RunSummary } from '../../engine/index.ts';
-import { hash, type RunId } from '../../ground/index.ts';
+import { type CodecPlace, hash, type RunId } from '../../ground/index.ts';
 import type { EventRow } from '../../journal/index.ts';
 import type { Announcement, TaskRow } from '../../store/index.ts';
 
@@ -35,12 +35,19 @@ export interface RunFile {
   /** One of the two: the row of a task of the fleet, or a run of one host. */
   readonly task?: TaskRow | undefined;
   readonly run?: RunSummary | undefined;
+  /** Where there is a codec: what `run` lacks of input, output, reason and error, as JSON, sealed. */
+  readonly sealed?: string | undefined;
   /** Oldest first. */
   readonly generations: readonly Generation[];
   readonly machine?: Announcement | undefined;
 }
 
 export type SealedFile = RunFile & { readonly seal: string };
+
+/** Where the texts of a summary belong, as codecs name places. */
+export function summaryPlace(run: RunId): CodecPlace {
+  return { run, what: 'exported summary' };
+}
 
 /** Over the values: white space is nobody's concern. */
 export function sealOf(file: object): string {

@@ -2,13 +2,27 @@
 import { type Config, version } from '../../config/index.ts';
 import type { RunSummary } from '../../engine/index.ts';
 import { rowsOf } from '../../fleet/index.ts';
-import { type RunId, systemClock } from '../../ground/index.ts';
-import type { EventRow, StoredRecord } from '../../journal/index.ts';
+import { type Codec, identityCodec, type RunId, systemClock } from '../../ground/index.ts';
+import {
+  DamagedRunError,
+  decodeRows,
+  type EventRow,
+  type StoredRecord,
+} from '../../journal/index.ts';
 import { originOf, Registry, routeOf } from '../../machine/index.ts';
 import type { Announcement, Segment, Store, TaskRow } from '../../store/index.ts';
 import { withoutPassword } from '../doctor.ts';
+import { RunFileError } from '../errors.ts';
+import { codecFor } from '../fleet/open.ts';
 import { loadMachines } from '../machines.ts';
-import { FORMAT, type Generation, generationOf, KIND, type RunFile } from './format.ts';
+import {
+  FORMAT,
+  type Generation,
+  generationOf,
+  KIND,
+  type RunFile,
+  summaryPlace,
+} from './format.ts';
 
 /** Redriven more often than this, a task has its newest generations exported. */
 const GENERATIONS_MAX = 1_000;
@@ -19,6 +33,7 @@ function headOf(id: RunId, from: RunFile['from']): Omit<RunFile, 'generations'> 
   return { kind: KIND, format: FORMAT, exportedAt, exportedBy: version(), from, id };
 }
 
+/** The store is one that opens nothing: what is sealed is exported as it is. */
 export async function gatherTask(config: Config, store: Store, task: TaskRow): Promise<RunFile> {
   const first = Math.max(1, task.generation - GENERATIONS_MAX + 1);
   const generations: Generation[] = [];
@@ -59,18 +74,50 @@ function outcomeOf(segments: readonly Segment[]): unknown {
   return kept && (JSON.parse(kept.events) as unknown[])[0];
 }
 
-export async function gatherRun(
-  config: Config,
-  run: RunSummary,
-  records: readonly StoredRecord[],
-): Promise<RunFile> {
-  const rows = records.map((record) => rowOfRecord(run.id, record));
+/** What a run of this host is exported from. */
+export interface LocalRun {
+  readonly run: RunSummary;
+  readonly records: readonly StoredRecord[];
+  /** As they are stored; a process tells only what it makes of them. */
+  readonly rows: readonly EventRow[] | undefined;
+}
+
+export async function gatherRun(config: Config, found: LocalRun): Promise<RunFile> {
+  const { run, records } = found;
+  const rows = found.rows ?? records.map((record) => rowOfRecord(run.id, record));
+  if (!found.rows) refuseOtherRows(config, run.id, rows);
   return {
     ...headOf(run.id, { kind: 'journal', where: config.dataDir }),
-    run,
+    ...sealedTexts(codecFor(config), run),
     generations: [generationOf(run.generation ?? 1, rows)],
     machine: records.length === 0 ? undefined : await machineHere(config, records),
   };
+}
+
+/** Whoever may not read the journal must not read its secrets here. */
+function sealedTexts(codec: Codec, run: RunSummary): Pick<RunFile, 'run' | 'sealed'> {
+  const { reason, error, input, output, ...rest } = run;
+  const text = JSON.stringify({ reason, error, input, output });
+  const sealed = codec.encode(text, summaryPlace(run.id));
+  return sealed === text ? { run } : { run: rest as RunSummary, sealed };
+}
+
+/** What was opened or left out by the one that tells it does not fit the hashes of what is stored. */
+function refuseOtherRows({ dataDir }: Config, run: RunId, rows: readonly EventRow[]): void {
+  if (rows.length === 0) return;
+  try {
+    decodeRows(run, rows, identityCodec);
+  } catch (cause) {
+    if (!(cause instanceof DamagedRunError)) throw cause;
+    throw new RunFileError(
+      `run ${run} cannot be exported while a process holds ${dataDir}: its records are sealed, or parts of ` +
+        'them are redacted, and the process tells them otherwise than they are stored',
+      {
+        cause,
+        hint: 'export it from the store, where it is a task, or once the process has ended',
+      },
+    );
+  }
 }
 
 /** The text of an event is what the engine made of it, and comes out the same again. */

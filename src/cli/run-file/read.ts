@@ -1,6 +1,13 @@
 /** Reads an exported run, and holds it against its hashes: what was changed is named, and not shown. */
 import { readFileSync, statSync } from 'node:fs';
-import { describeError, isRunId, show } from '../../ground/index.ts';
+import {
+  describeError,
+  describeSealed,
+  isRunId,
+  KeyMissingError,
+  type RunId,
+  show,
+} from '../../ground/index.ts';
 import {
   type Codec,
   DamagedRunError,
@@ -9,10 +16,20 @@ import {
   type StoredRecord,
 } from '../../journal/index.ts';
 import { decodeRows } from '../../journal/record.ts';
+import { openRow } from '../../store/index.ts';
 import { RunFileError, UsageError } from '../errors.ts';
 import { decodeText } from '../input.ts';
 import { isRunFile } from './check.ts';
-import { FORMAT, type Generation, KIND, type RunFile, rowOf, sealOf } from './format.ts';
+import {
+  FORMAT,
+  type Generation,
+  KIND,
+  type RunFile,
+  rowOf,
+  type SealedFile,
+  sealOf,
+  summaryPlace,
+} from './format.ts';
 
 const BYTES_MAX = 512 * 1024 * 1024;
 
@@ -40,7 +57,26 @@ export function readRunFile(path: string, codec: Codec = identityCodec): ReadRun
   if (sealOf(value) !== value.seal) {
     throw changed(path, 'its records fit, and what it says beside them does not');
   }
-  return { file: value, records };
+  return { file: opened(path, value, codec), records };
+}
+
+/** With what the codec opens of its texts. What there is no key for is told as such. */
+function opened(path: string, file: SealedFile, codec: Codec): RunFile {
+  if (file.task) return { ...file, task: openRow(codec, file.task) };
+  if (file.sealed === undefined) return file;
+  const { sealed, run } = file;
+  const whole = { ...file, run: { ...run, ...textsOf(path, sealed, file.id, codec) } };
+  if (isRunFile(whole)) return whole;
+  throw changed(path, 'what was sealed of it is not of a run');
+}
+
+function textsOf(path: string, sealed: string, run: RunId, codec: Codec): object {
+  try {
+    return Object(JSON.parse(codec.decode(sealed, summaryPlace(run)))) as object;
+  } catch (cause) {
+    if (cause instanceof KeyMissingError) return { input: { sealed: describeSealed(sealed) } };
+    throw changed(path, 'what was sealed of it does not open', cause);
+  }
 }
 
 function recordsOf(path: string, { id }: RunFile, part: Generation, codec: Codec): StoredRecord[] {

@@ -1,14 +1,14 @@
 /** fleetq events <run> --trace: what happened to a run across processes and pods, as a tree with bars. */
 import { systemClock } from '../../ground/index.ts';
 import type { StoredRecord } from '../../journal/index.ts';
-import type { Store, TaskRow } from '../../store/index.ts';
+import type { StoreReader, TaskRow } from '../../store/index.ts';
 import { spansOf } from '../../telemetry/spans-of.ts';
 import type { Context, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { recordsOf } from '../fleet/history.ts';
 import { codecFor } from '../fleet/open.ts';
-import { onTaskOrRun } from '../fleet/reach-tasks.ts';
+import { lookAtEither } from '../fleet/reach-tasks.ts';
 import { reachToRead } from '../reach.ts';
 import { traceData } from './data.ts';
 import { glyphsFor } from './glyphs.ts';
@@ -19,12 +19,12 @@ const WIDTH_MIN = 40;
 
 export async function showTrace(context: Context, options: Options, id: string): Promise<ExitCode> {
   refuseMixed(options);
-  const onTask = async (row: TaskRow, store: Store) => {
-    const records = await recordsOf(store, row, -1, codecFor(context.config));
-    const names = new Map((await store.pods()).map(({ pod, name }) => [`${pod}`, name]));
+  const onTask = async (row: TaskRow, reader: StoreReader) => {
+    const records = await recordsOf(reader, row, -1, codecFor(context.config));
+    const names = new Map((await reader.pods()).map(({ pod, name }) => [`${pod}`, name]));
     return show(context, id, records, (pod) => names.get(pod));
   };
-  return onTaskOrRun(context, options, id, onTask, async () => {
+  return lookAtEither(context, options, id, onTask, async () => {
     const records = await reachToRead(context.config, (reach) => reach.events(id));
     return show(context, id, records, () => undefined);
   });

@@ -1,19 +1,12 @@
 /** What people change, each change with its row in the audit log. What it is, is decided elsewhere. */
-import { assert, isoTime, type RunId } from '../../ground/index.ts';
+import { assert, isoTime } from '../../ground/index.ts';
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
-import {
-  AUDIT_COUNT_MAX,
-  type AuditFilter,
-  judge,
-  refuseLongNote,
-  refuseUnbounded,
-} from '../audit.ts';
+import { judge, refuseLongNote, refuseUnbounded } from '../audit.ts';
 import type { Change, Patch, Subject } from '../decide.ts';
 import { StoreRefusedError } from '../errors.ts';
-import type { AuditRow } from '../reader.ts';
 import { hasToldItsEnd, histories, OUTCOME_STATE, put } from './archive.ts';
 import { taskRowOf } from './rows.ts';
-import { by, isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
+import { isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
 
 export function act(tables: MemoryTables, act: Act): ActAnswer {
   refuseUnbounded(act);
@@ -133,18 +126,4 @@ function fork(
   if (records === undefined || lastHash === undefined) return;
   const of = { task: as, generation: 1, epoch: 1, firstSeq: 0, lastSeq };
   put(tables, { ...of, prevHash: '', lastHash, state, events: records });
-}
-
-export function audited(tables: MemoryTables, filter: AuditFilter): AuditRow[] {
-  const { task, who, what } = filter;
-  return [...tables.audit.values()]
-    .filter(
-      (row) =>
-        (task === undefined || row.taskId === task) &&
-        (who === undefined || row.who === who) &&
-        (what === undefined || row.what === what),
-    )
-    .sort(by((row) => -row.at))
-    .slice(0, Math.min(filter.countMax, AUDIT_COUNT_MAX))
-    .map(({ id, taskId, ...row }) => ({ requestId: id, task: taskId as RunId, ...row }));
 }

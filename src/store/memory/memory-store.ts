@@ -5,7 +5,6 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import type { Act, Note } from '../acts.ts';
-import type { AuditFilter } from '../audit.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { ReaderOptions } from '../reader.ts';
@@ -22,7 +21,7 @@ import type {
 } from '../tasks.ts';
 import type { WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
-import { act, audited, note } from './act.ts';
+import { act, note } from './act.ts';
 import { archive, heads, histories } from './archive.ts';
 import { census } from './census.ts';
 import { find, list } from './changes.ts';
@@ -133,7 +132,6 @@ export class MemoryStore implements Store {
   find = (ids: readonly RunId[]) => this.#ask('find', (tables) => find(tables, ids));
   list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));
   note = (given: Note) => this.#ask('note', (tables) => note(tables, given));
-  audited = (filter: AuditFilter) => this.#ask('audited', (tables) => audited(tables, filter));
   act = (given: Act) => this.#ask('act', (tables) => act(tables, given));
   watch = (query: WatchQuery) => this.#ask('watch', (tables) => watch(tables, query));
   violations = () => this.#ask('violations', (tables) => violations(tables));

@@ -1,22 +1,7 @@
-/**
- * What people change, each change with its row in the audit log. One transaction: the row is held, and
- * what is read after that stays true until it is written. It is the only row that is held, so nobody
- * who works through many of them can be in its way for good.
- */
-import type { RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
-import {
-  AUDIT_COUNT_MAX,
-  type AuditFilter,
-  judge,
-  type Logged,
-  refuseLongNote,
-  refuseUnbounded,
-  type Verdict,
-} from '../audit.ts';
+import { judge, type Logged, refuseLongNote, refuseUnbounded, type Verdict } from '../audit.ts';
 import type { Patch, Subject } from '../decide.ts';
 import { StoreBusyError, StoreRefusedError } from '../errors.ts';
-import type { AuditRow } from '../reader.ts';
 import * as statements from './audit-log.sql.ts';
 import type { Hinter } from './hinter.ts';
 import type { Pool, Row, Send } from './pool.ts';
@@ -44,12 +29,6 @@ export class PostgresActor {
     await this.#pool.query(statements.insertLogged, values);
   }
 
-  async audited({ task, who, what, countMax }: AuditFilter): Promise<AuditRow[]> {
-    const count = Math.max(0, Math.min(countMax, AUDIT_COUNT_MAX));
-    const values = [task ?? null, who ?? null, what ?? null, count];
-    return (await this.#pool.query(statements.selectAudited, values)).map(auditRowOf);
-  }
-
   #hint(deed: Deed, status: string): void {
     if (deed.what === 'cancel' && status === 'cancelled') this.#hinter.hint('ended');
     else if (status === 'pending' || status === 'waiting' || deed.what === 'fork')
@@ -75,17 +54,6 @@ async function perform(send: Send, act: Act): Promise<Verdict> {
   if (change.keepsOutcome) await send(statements.keepOutcome, [task]);
   await apply(send, task, change.patch);
   return verdict;
-}
-
-function auditRowOf(row: Row): AuditRow {
-  return {
-    requestId: row['id'] as string,
-    at: row['at'] as number,
-    who: row['who'] as string,
-    what: row['what'] as string,
-    task: (row['task_id'] ?? undefined) as RunId | undefined,
-    detail: (row['detail'] ?? undefined) as string | undefined,
-  };
 }
 
 function loggedOf(row: Row): Logged | undefined {

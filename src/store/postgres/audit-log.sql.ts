@@ -32,13 +32,6 @@ export const insertLogged = sql`
   on conflict (id) do nothing
   returning id`;
 
-/** $1 task, $2 who, $3 what, each or null; $4 count. Newest first. */
-export const selectAudited = sql`
-  select id, ${msOf('at')} as at, who, what, task_id, detail from audit_log
-   where ($1::text is null or task_id = $1) and ($2::text is null or who = $2)
-     and ($3::text is null or what = $3)
-   order by audit_log.at desc, id desc limit $4`;
-
 /** The columns that a change of people may set, by the names that decisions have for them. */
 const COLUMNS = {
   status: ['status', 'text'],

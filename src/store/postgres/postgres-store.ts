@@ -5,7 +5,6 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Note } from '../acts.ts';
-import type { AuditFilter } from '../audit.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
@@ -18,7 +17,7 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
-import type { AuditRow, ReaderOptions, StoreReader } from '../reader.ts';
+import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
@@ -214,9 +213,6 @@ class PostgresStore implements Store {
 
   act(act: Act): Promise<ActAnswer> {
     return this.#actor.act(act);
-  }
-  audited(filter: AuditFilter): Promise<AuditRow[]> {
-    return this.#actor.audited(filter);
   }
   violations(): Promise<tasks.Violation[]> {
     return findViolations(this.#pool);

@@ -1,8 +1,16 @@
 /** What people ask about tasks, over any source of them: pages, counts, histograms, errors. */
 import type { Clock } from '../../ground/index.ts';
-import type { Filter } from '../../query/index.ts';
-import { StoreOptionsError } from '../errors.ts';
-import type { Count, ErrorGroups, Histogram, HistogramQuery, Page, PageQuery } from '../reader.ts';
+import { EVERYTHING, type Filter } from '../../query/index.ts';
+import { CursorError, StoreOptionsError } from '../errors.ts';
+import type {
+  Count,
+  ErrorGroups,
+  Histogram,
+  HistogramQuery,
+  Page,
+  PageQuery,
+  Unpaged,
+} from '../reader.ts';
 import { decodeCursor, encodeCursor, listOf, type Position } from './cursor.ts';
 import { ErrorTally } from './error-tally.ts';
 import { type Histo, partsOf, spread } from './histogram.ts';
@@ -27,11 +35,12 @@ export class TasksReader {
 
   async page(query: PageQuery): Promise<Page> {
     const list = listOf(query.filter);
-    const after =
+    const cursor =
       query.cursor === undefined
         ? undefined
         : decodeCursor(query.cursor, list, (at) => this.#source.isAt(at));
-    const nowMs = after?.nowMs ?? (await this.#nowOf(query));
+    const nowMs = cursor?.nowMs ?? (await this.#nowOf(query));
+    const after = cursor ?? (await this.#placeOf(query.before));
     const walk = await this.#walkOf({ ...query, nowMs });
     const count = Math.max(1, Math.min(query.countMax, PAGE_COUNT_MAX));
     const { found, end, isOutOfTime } = await findPage(walk, after, count);
@@ -44,7 +53,7 @@ export class TasksReader {
     };
   }
 
-  async count(query: Omit<PageQuery, 'cursor'>): Promise<Count> {
+  async count(query: Unpaged): Promise<Count> {
     const walk = await this.#walkOf(query);
     if (walk.question.statuses.length === 0) return { count: 0, isExact: true };
     const few = await gathered(walk, undefined, COUNTED_MAX);
@@ -82,7 +91,7 @@ export class TasksReader {
     };
   }
 
-  async errors(query: Omit<PageQuery, 'cursor'>): Promise<ErrorGroups> {
+  async errors(query: Unpaged): Promise<ErrorGroups> {
     const walk = await this.#walkOf(query);
     const statuses = walk.question.statuses.filter((status) => status === 'failed');
     const question = { ...walk.question, statuses };
@@ -93,6 +102,14 @@ export class TasksReader {
       groups: tally.groups(query.countMax),
       lookedBackTo: stop.isOutOfTime ? stop.end?.createdMs : undefined,
     };
+  }
+
+  async #placeOf(task: string | undefined): Promise<Position | undefined> {
+    if (task === undefined) return undefined;
+    const question = questionOf({ filter: EVERYTHING, nowMs: 0, liveRoutes: [] });
+    const [found] = await this.#source.among([task], { question, after: undefined }, 1);
+    if (found) return found;
+    throw new CursorError(`there is no task ${task} whose older ones could be told`);
   }
 
   /** The store is asked for its clock only where something is counted from it. */

@@ -2,20 +2,12 @@
  * What people change, each change with its row in the audit log. The lock on the file is that of the
  * row, too: what is read here stays true until it is written.
  */
-import { isoTime, type RunId } from '../../ground/index.ts';
+import { isoTime } from '../../ground/index.ts';
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
-import {
-  AUDIT_COUNT_MAX,
-  type AuditFilter,
-  judge,
-  type Logged,
-  refuseLongNote,
-  refuseUnbounded,
-} from '../audit.ts';
+import { judge, type Logged, refuseLongNote, refuseUnbounded } from '../audit.ts';
 import { boundedTime } from '../bounds.ts';
 import type { Patch, Subject } from '../decide.ts';
 import { StoreRefusedError } from '../errors.ts';
-import type { AuditRow } from '../reader.ts';
 import type { TaskStatus } from '../words.ts';
 import { hasToldItsEnd, histories, keepSegment, nextSeq, redrivenAt } from './archive.ts';
 import * as sql from './audit-log.sql.ts';
@@ -136,21 +128,4 @@ function fork(
   if (records === undefined || lastHash === undefined) return;
   const of = { task: as, generation: 1, epoch: 1, firstSeq: 0, lastSeq };
   keepSegment(tx, { ...of, prevHash: '', lastHash, state, events: records });
-}
-
-export function audited(tx: Tx, { task, who, what, countMax }: AuditFilter): AuditRow[] {
-  const count = Math.max(0, Math.min(countMax, AUDIT_COUNT_MAX));
-  const values = { task: task ?? null, who: who ?? null, what: what ?? null, count };
-  return tx.all<RawAudit>(sql.selectAudited, values).map(({ id, task_id, detail, ...row }) => {
-    return { requestId: id, task: task_id ?? undefined, detail: detail ?? undefined, ...row };
-  });
-}
-
-interface RawAudit {
-  readonly id: string;
-  readonly at: number;
-  readonly who: string;
-  readonly what: string;
-  readonly task_id: RunId | null;
-  readonly detail: string | null;
 }

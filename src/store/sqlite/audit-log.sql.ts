@@ -8,13 +8,6 @@ export const insertLogged = `
   insert into audit_log (id, at, who, what, task_id, detail)
   values (@id, @now, @who, @what, @task, @detail)`;
 
-/** @task, @who, @what, each or null; @count. Newest first. */
-export const selectAudited = `
-  select id, at, who, what, task_id, detail from audit_log
-   where (@task is null or task_id = @task) and (@who is null or who = @who)
-     and (@what is null or what = @what)
-   order by at desc, id desc limit @count`;
-
 /** The columns that a change of people may set, by the names that decisions have for them. */
 const COLUMNS = {
   status: 'status',

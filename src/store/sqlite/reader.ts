@@ -72,13 +72,13 @@ class SqliteReader implements reader.StoreReader {
   page(query: reader.PageQuery): Promise<reader.Page> {
     return this.#tasks.page(query);
   }
-  count(query: Omit<reader.PageQuery, 'cursor'>): Promise<reader.Count> {
+  count(query: reader.Unpaged): Promise<reader.Count> {
     return this.#tasks.count(query);
   }
   histogram(query: reader.HistogramQuery): Promise<reader.Histogram> {
     return this.#tasks.histogram(query);
   }
-  errors(query: Omit<reader.PageQuery, 'cursor'>): Promise<reader.ErrorGroups> {
+  errors(query: reader.Unpaged): Promise<reader.ErrorGroups> {
     return this.#tasks.errors(query);
   }
   audit(query: reader.AuditQuery): Promise<reader.AuditPage> {

@@ -5,7 +5,6 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Note } from '../acts.ts';
-import type { AuditFilter } from '../audit.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
@@ -18,12 +17,12 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
-import type { AuditRow, ReaderOptions, StoreReader } from '../reader.ts';
+import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId, TaskStatus } from '../words.ts';
-import { act, audited, note } from './act.ts';
+import { act, note } from './act.ts';
 import * as archive from './archive.ts';
 import { census } from './census.ts';
 import * as claims from './claims.ts';
@@ -235,10 +234,6 @@ class SqliteStore implements Store {
 
   async note(given: Note): Promise<void> {
     await this.#session.write((tx) => note(tx, given));
-  }
-
-  audited(filter: AuditFilter): Promise<AuditRow[]> {
-    return this.#session.read((tx) => audited(tx, filter));
   }
 
   watch(query: WatchQuery): Promise<Watch> {
