@@ -83,7 +83,8 @@ export interface LocalRun {
 }
 
 export async function gatherRun(config: Config, found: LocalRun): Promise<RunFile> {
-  const { run, records } = found;
+  const { records } = found;
+  const run = withoutAsking(found.run);
   const rows = found.rows ?? records.map((record) => rowOfRecord(run.id, record));
   if (!found.rows) refuseOtherRows(config, run.id, rows);
   return {
@@ -92,6 +93,12 @@ export async function gatherRun(config: Config, found: LocalRun): Promise<RunFil
     generations: [generationOf(run.generation ?? 1, rows)],
     machine: records.length === 0 ? undefined : await machineHere(config, records),
   };
+}
+
+/** A process tells besides where it has that from, and when: no part of the run. */
+function withoutAsking(told: RunSummary): RunSummary {
+  const { source, freshAt, createdAt, ...run } = told as RunSummary & Record<string, unknown>;
+  return run as RunSummary;
 }
 
 /** Whoever may not read the journal must not read its secrets here. */
