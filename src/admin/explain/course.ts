@@ -116,12 +116,17 @@ function superseded({ strays, id }: Facts): Finding[] {
     return {
       code: 'records-superseded',
       sentence:
-        `The owner of epoch ${epoch} lost its claim and went on for a while: what it did as ${which} ` +
-        `(to ${list([...new Set(states)], 'nowhere')}) counts for nothing, and was done again.`,
+        `The owner of epoch ${epoch} had done more than the store knew when another went on: ` +
+        `${which} (${spanOf(states)}) came too late, count for nothing, and were done again.`,
       evidence: [{ text: `${which} of a former owner`, seq: firstSeq, epoch }],
       hint: { text: 'the records that count', command: `fleetq events ${id}` },
     };
   });
+}
+
+function spanOf(states: readonly string[]): string {
+  const [first = 'nowhere', last = first] = [states[0], states.at(-1)];
+  return first === last ? first : `${first} to ${last}`;
 }
 
 function unread({ unread: why, row, run, records, id }: Facts): Finding[] {

@@ -102,8 +102,8 @@ export function factsOfRun(
 /** Damaged, sealed or of a newer FleetQ: the row tells what it can, and the records why they do not. */
 function readOf(row: TaskRow, segments: readonly Segment[], codec: Codec): Read {
   try {
-    const rows = segments.length === 0 ? [] : rowsOf(row.id, segments, row.lastHash);
-    const records = decodeRows(row.id, rows, codec);
+    if (segments.length === 0) return { records: [], unread: undefined, strays: [] };
+    const records = decodeRows(row.id, rowsOf(row.id, segments, row.lastHash), codec);
     const hashes = new Set(records.map(({ hash }) => hash));
     return { records, unread: undefined, strays: straysIn(segments, hashes) };
   } catch (error) {

@@ -33,7 +33,8 @@ export function explainHeld(facts: TaskFacts): Finding[] {
 
 function dead(facts: TaskFacts, owner: PodRow | undefined): Finding {
   const { row } = facts;
-  const since = owner?.deadAt === undefined ? '' : ` for ${lasting(facts, owner.deadAt)}`;
+  const state =
+    owner?.deadAt === undefined ? 'is dead' : `has been dead for ${lasting(facts, owner.deadAt)}`;
   const by =
     owner && owner.deadBy === owner.pod
       ? 'it ended by its own word'
@@ -43,7 +44,7 @@ function dead(facts: TaskFacts, owner: PodRow | undefined): Finding {
   return {
     code: 'owner-dead',
     sentence:
-      `${capital(podName(facts, row.claimedBy))}, which holds it, has been dead${since} (${by}); ` +
+      `${capital(podName(facts, row.claimedBy))}, which holds it, ${state} (${by}); ` +
       'a sweep gives it back to the fleet.',
     evidence: [claimEvidence(facts), ...(owner ? [podEvidence(facts, owner)] : [])],
     hint: { text: 'sweep now', command: 'fleetq sweep' },
