@@ -1,5 +1,5 @@
 /** How a run has ended, why, and what can still be done about it. */
-import { attemptOf } from '../../machine/index.ts';
+import { attemptOf, isFinal } from '../../machine/index.ts';
 import { CRASHES_MAX } from '../../store/index.ts';
 import type { Code } from './codes.ts';
 import type { Facts } from './facts.ts';
@@ -131,8 +131,11 @@ function endedIn({ records, run }: Facts): string {
 
 function evidenceOf({ records, row }: Facts, { finishedAt, outcome }: End): Evidence[] {
   const last = records.at(-1);
+  const told = last && recordEvidence(last, `${last.event.type} led to ${last.state}`);
+  // Where its own last record tells the end, the row has nothing to add.
+  if (last && told && isFinal(last.state)) return [told];
   return [
-    ...(last ? [recordEvidence(last, `${last.event.type} led to ${last.state}`)] : []),
+    ...(told ? [told] : []),
     { text: `ended as ${outcome}`, at: finishedAt, epoch: row?.epoch },
   ];
 }

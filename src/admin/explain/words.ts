@@ -9,9 +9,9 @@ const QUOTE_LENGTH_MAX = 200;
 /** The last instant that has a date. */
 const TIME_MAX = 8_640_000_000_000_000;
 
-/** What strangers wrote, on one line and not too long. */
+/** What strangers wrote, on one line, not too long, and without the stop that ends our sentence. */
 export function quoted(text: unknown): string {
-  const line = String(text).replaceAll(/\s+/g, ' ').trim();
+  const line = String(text).replaceAll(/\s+/g, ' ').trim().replace(/\.+$/, '');
   return line.length > QUOTE_LENGTH_MAX ? `${line.slice(0, QUOTE_LENGTH_MAX - 1)}…` : line;
 }
 

@@ -13,6 +13,7 @@ import {
   useTestFleets,
 } from '../../fleet/support.ts';
 import { cancelTask, doTo, redriveTask, rescheduleTask } from '../../store/acts.ts';
+import { newTask } from '../../store/factories.ts';
 import { never } from '../../support/fleets.ts';
 import { type Asking, expectReason, explained, findingOf, type Wanted } from './support.ts';
 
@@ -261,7 +262,7 @@ const SITUATIONS: readonly Situation[] = [
     says: /^It failed for good .* ago, in a\.work after 5 attempts; the last said: broken pipe\.$/,
     command: /^fleetq dead-letters redrive /,
     async make(stage) {
-      stage.script.throws.set('a.work', () => new Error('broken pipe'));
+      stage.script.throws.set('a.work', () => new Error('broken\n pipe.'));
       const id = await withPod(stage);
       await stage.clock.advance(5_000);
       return id;
@@ -274,6 +275,17 @@ const SITUATIONS: readonly Situation[] = [
     async make(stage) {
       stage.script.throws.set('a.work', () => abort('the card is blocked', { kind: 'user' }));
       return withPod(stage);
+    },
+  },
+  {
+    situation: 'its input does not fit its machine',
+    code: 'row-refused',
+    says: /^It failed .* ago: .*does not fit its schema.*\.$/,
+    async make({ startPod, options, store, clock }) {
+      await startPod('alder', options);
+      const [answer] = await store.enqueue([newTask({ machine: 'two', payload: '{"id":5}' })]);
+      await clock.advance(2_000);
+      return answer!.id;
     },
   },
   {
