@@ -8,10 +8,24 @@ import {
   type Registry,
   RegistryError,
   routeOf,
+  stateOf,
 } from './machine/index.ts';
 
-export function machineInfo({ name, version, fingerprint, chart, input }: Plan): MachineInfo {
-  return { name, version, fingerprint, transitions: chart.transitions, input: jsonSchemaOf(input) };
+export function machineInfo(plan: Plan): MachineInfo {
+  const { name, version, fingerprint, chart, input } = plan;
+  const { transitions } = chart;
+  const attemptMax = attemptMaxOf(plan);
+  return { name, version, fingerprint, transitions, input: jsonSchemaOf(input), attemptMax };
+}
+
+function attemptMaxOf({ line, chart }: Plan): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const { step, phase } of chart.transitions) {
+    const part = line.find(({ name }) => name === step);
+    if (phase === 'sleep' || part?.kind !== 'step') continue;
+    found[stateOf({ step, phase })] = part.policy[phase].attemptMax;
+  }
+  return found;
 }
 
 /** Some libraries can tell a schema as JSON Schema, by the standard's own extension; others cannot. */

@@ -12,6 +12,8 @@ export interface MachineInfo {
   readonly transitions: readonly Transition[];
   /** The JSON Schema of its input, where its schema can tell it. */
   readonly input?: unknown;
+  /** How often each phase may be tried, by its state. */
+  readonly attemptMax?: Readonly<Record<string, number>> | undefined;
 }
 
 export interface RunReader {

@@ -81,6 +81,13 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .addHelpText('after', EVENTS_HELP);
 
   add(
+    'explain <run>',
+    'Say why a run does not run, how it ended, and why a phase of it ran twice.',
+    async () => (await import('./explain.ts')).explainRun,
+    ['dataDir', 'machines', ...STORE_SETTINGS, 'silence'],
+  ).option('--local', LOCAL);
+
+  add(
     'export <run>',
     'Write one run into a file: what is known of it, and the records of all its generations.',
     async () => (await import('./export.ts')).exportRun,

@@ -9,6 +9,7 @@ export {
   PHASES,
   type Place,
   rehearse,
+  stateOf,
 } from './chart.ts';
 export { defineMachine } from './define-machine.ts';
 export { DefinitionError, RegistryError, SchemaError } from './errors.ts';

@@ -13,7 +13,7 @@ test('--version answers, and --help shows the commands that are finished, and no
   const { stdout } = await fleetq(cwd, ['--help']);
   const commands = [...stdout.matchAll(/^ {2}([a-z-]+) (\[|<| )/gm)].map((match) => match[1]);
   expect(commands).toEqual([
-    ...['dev', 'start', 'runs', 'run', 'events', 'export', 'cancel'],
+    ...['dev', 'start', 'runs', 'run', 'events', 'explain', 'export', 'cancel'],
     ...['worker', 'enqueue', 'wait', 'reschedule', 'pause', 'resume', 'retry', 'fork', 'audit'],
     ...['pods', 'leader', 'sweep'],
     ...['machines', 'plan', 'drain'],

@@ -3,7 +3,7 @@
  * everything is healed, and what is left has to end. The same seed gives the same trace.
  */
 import { violations } from '../../src/store/memory/rules.ts';
-import { isEnded } from '../../src/store/memory/tables.ts';
+import { isEnded, type MemoryTables } from '../../src/store/memory/tables.ts';
 import { below } from '../support/seeded-random.ts';
 import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
@@ -46,6 +46,8 @@ export interface SeedOptions {
   /** Lines of the stacks of errors, for whoever looks for one; they change the trace. */
   readonly stackCount?: number | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
+  /** Sees the tables after every event; whoever looks changes nothing. */
+  readonly onLook?: ((tables: MemoryTables) => void) | undefined;
 }
 
 const HEARTBEAT_MS = 500;
@@ -100,7 +102,10 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       (options.hasPeople ?? peopleIn(seed))
         ? new People(world, auditor, cluster.weather, stormMs)
         : undefined;
-    const isBroken = () => world.violations.length > 0;
+    const isBroken = () => {
+      options.onLook?.(world.tables);
+      return world.violations.length > 0;
+    };
     await schedule.run(stormMs, isBroken);
     storeClock?.heal();
     cluster.heal();

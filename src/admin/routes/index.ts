@@ -1,6 +1,7 @@
 /** All routes. What each is, is said where its resource is. */
 import type { Route } from '../table.ts';
 import { actRoutes } from './acts.ts';
+import { explainRoutes } from './explain.ts';
 import { failureRoutes } from './failures.ts';
 import { fleetRoutes } from './fleet.ts';
 import { openapiRoutes } from './openapi.ts';
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...runsRoutes,
   ...startRoutes,
   ...runRoutes,
+  ...explainRoutes,
   ...actRoutes,
   ...fleetRoutes,
   ...failureRoutes,

@@ -85,6 +85,7 @@ export const Machine = z
     fingerprint: z.string().optional(),
     transitions: z.array(z.looseObject({})).optional(),
     input: anyJson.optional().describe('the JSON Schema of its input, where it has one'),
+    attemptMax: z.record(z.string(), z.number()).optional().describe('of each phase'),
     isHere: z.boolean().describe('whether this process has it, and can start it'),
     pods: z.number().optional(),
     pending: z.number().optional(),
