@@ -16,7 +16,7 @@ test('--version answers, and --help shows the commands that are finished, and no
     ...['dev', 'start', 'runs', 'run', 'events', 'explain', 'export', 'cancel'],
     ...['worker', 'enqueue', 'wait', 'reschedule', 'pause', 'resume', 'retry', 'fork', 'audit'],
     ...['pods', 'leader', 'sweep'],
-    ...['machines', 'plan', 'drain'],
+    ...['machines', 'plan', 'drain', 'errors'],
     ...['dead-letters', 'migrate', 'admin', 'token', 'openapi', 'journal', 'codec'],
     ...['doctor', 'completion'],
   ]);

@@ -186,6 +186,25 @@ export function describeReader(scene: Scene): void {
     expect(seen).toEqual(made.reverse());
   });
 
+  test('a page may begin behind a task, also among those of one instant and of another filter', async () => {
+    const made: RunId[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      made.unshift((await insert({ createdAt: at(HOUR) })) as RunId);
+    }
+    const slowest = (await insert({ createdAt: at(2 * HOUR), queue: 'slow' })) as RunId;
+    const [, , third] = made;
+    const page = await on.reader.page({ filter: EVERYTHING, countMax: 2, before: third });
+    expect(ids(page.tasks)).toEqual(made.slice(3, 5));
+    const { cursor } = page;
+    const rest = await on.reader.page({ filter: EVERYTHING, countMax: 9, cursor });
+    expect(ids(rest.tasks)).toEqual([made[5], slowest]);
+    const slow = { filter: parseFilter('queue:slow'), countMax: 9 };
+    expect(ids((await on.reader.page({ ...slow, before: third })).tasks)).toEqual([slowest]);
+    expect(ids((await on.reader.page({ ...slow, before: slowest })).tasks)).toEqual([]);
+    const nobody = on.reader.page({ ...slow, before: `${third}0` as RunId });
+    await expect(nobody).rejects.toThrow(CursorError);
+  });
+
   test('a page that ends with its list has no cursor', async () => {
     for (let n = 0; n < 4; n += 1) await insert();
     const page = await on.reader.page({ filter: EVERYTHING, countMax: 4 });

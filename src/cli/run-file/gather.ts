@@ -82,9 +82,22 @@ export interface LocalRun {
   readonly rows: readonly EventRow[] | undefined;
 }
 
+/** What a file has of a run: a process tells more, which is of that moment and not of the run. */
+const SUMMARY: Record<keyof RunSummary, true> = {
+  ...{ id: true, machine: true, version: true, key: true, generation: true, status: true },
+  ...{ outcome: true, state: true, attempt: true, seq: true, startedAt: true, updatedAt: true },
+  ...{ finishedAt: true, dueAt: true, reason: true, error: true, input: true, output: true },
+  progress: true,
+};
+
+function summaryIn(told: RunSummary): RunSummary {
+  const entries = Object.entries(told).filter(([name]) => Object.hasOwn(SUMMARY, name));
+  return Object.fromEntries(entries) as unknown as RunSummary;
+}
+
 export async function gatherRun(config: Config, found: LocalRun): Promise<RunFile> {
+  const run = summaryIn(found.run);
   const { records } = found;
-  const run = withoutAsking(found.run);
   const rows = found.rows ?? records.map((record) => rowOfRecord(run.id, record));
   if (!found.rows) refuseOtherRows(config, run.id, rows);
   return {
@@ -93,12 +106,6 @@ export async function gatherRun(config: Config, found: LocalRun): Promise<RunFil
     generations: [generationOf(run.generation ?? 1, rows)],
     machine: records.length === 0 ? undefined : await machineHere(config, records),
   };
-}
-
-/** A process tells besides where it has that from, and when: no part of the run. */
-function withoutAsking(told: RunSummary): RunSummary {
-  const { source, freshAt, createdAt, ...run } = told as RunSummary & Record<string, unknown>;
-  return run as RunSummary;
 }
 
 /** Whoever may not read the journal must not read its secrets here. */
