@@ -4,6 +4,7 @@ import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
 import {
   AUDIT_COUNT_MAX,
   type AuditFilter,
+  isNoted,
   judge,
   refuseLongNote,
   refuseUnbounded,
@@ -35,12 +36,14 @@ export function act(tables: MemoryTables, act: Act): ActAnswer {
   return answer;
 }
 
-export function note(tables: MemoryTables, given: Note): void {
+export function note(tables: MemoryTables, given: Note): boolean {
   const { requestId: id, who, what, task: taskId } = refuseLongNote(given);
   const detail = JSON.stringify(given.detail);
   refuseUnstorable(id, who, what, detail);
-  if (tables.audit.has(id)) return;
+  const logged = tables.audit.get(id);
+  if (isNoted(given, logged && { ...logged, task: logged.taskId })) return true;
   tables.audit.set(id, { id, at: tables.now(), who, what, taskId, detail });
+  return false;
 }
 
 function textsOf(deed: Deed): readonly (string | undefined)[] {

@@ -8,6 +8,7 @@ import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
 import {
   AUDIT_COUNT_MAX,
   type AuditFilter,
+  isNoted,
   judge,
   type Logged,
   refuseLongNote,
@@ -38,10 +39,8 @@ export class PostgresActor {
     return answer;
   }
 
-  async note(given: Note): Promise<void> {
-    const { requestId, who, what, task, detail } = refuseLongNote(given);
-    const values = [requestId, who, what, task ?? null, JSON.stringify(detail)];
-    await this.#pool.query(statements.insertLogged, values);
+  note(given: Note): Promise<boolean> {
+    return note((text, values) => this.#pool.query(text, values), given);
   }
 
   async audited({ task, who, what, countMax }: AuditFilter): Promise<AuditRow[]> {
@@ -55,6 +54,15 @@ export class PostgresActor {
     else if (status === 'pending' || status === 'waiting' || deed.what === 'fork')
       this.#hinter.hint('ready');
   }
+}
+
+/** Whether it was there already. */
+export async function note(send: Send, given: Note): Promise<boolean> {
+  const { requestId, who, what, task, detail } = refuseLongNote(given);
+  const values = [requestId, who, what, task ?? null, JSON.stringify(detail)];
+  if ((await send(statements.insertLogged, values)).length > 0) return false;
+  const [row] = await send(statements.selectLogged, [requestId]);
+  return isNoted(given, row && auditRowOf(row));
 }
 
 async function perform(send: Send, act: Act): Promise<Verdict> {

@@ -32,6 +32,10 @@ export const insertLogged = sql`
   on conflict (id) do nothing
   returning id`;
 
+/** $1 request id: what it stands for. */
+export const selectLogged = sql`
+  select id, ${msOf('at')} as at, who, what, task_id, detail from audit_log where id = $1`;
+
 /** $1 task, $2 who, $3 what, each or null; $4 count. Newest first. */
 export const selectAudited = sql`
   select id, ${msOf('at')} as at, who, what, task_id, detail from audit_log
