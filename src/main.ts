@@ -25,8 +25,8 @@ import { type Machine, type Plan, parseInput, routeOf } from './machine/index.ts
 import { machineInfo, registeredPlan } from './machine-info.ts';
 import { runHandle, taskHandle } from './make-handles.ts';
 import { type Serving, serve } from './serving.ts';
-import { sharedOfFleet } from './shared-port.ts';
-import type { Store } from './store/index.ts';
+import { type StartTask, sharedOfFleet } from './shared-port.ts';
+import type { StartNote, Store } from './store/index.ts';
 import { enqueueTraced } from './tracing.ts';
 
 export type { FleetOptions } from './assemble.ts';
@@ -105,7 +105,10 @@ export class Fleet implements AsyncDisposable {
 
   /** The shared tables as those need them who serve people; undefined where there are none. */
   get shared(): SharedPort | undefined {
-    return sharedOfFleet(this, this.#parts.member?.store, this.#options.readStore);
+    const { readStore: readUrl } = this.#options;
+    const start: StartTask = (name, input, { key, note }) =>
+      this.#enqueue(this.#parts.registry.newest(name), input, { key }, note);
+    return sharedOfFleet(this, this.#parts.member?.store, start, readUrl);
   }
 
   /** What streams of this fleet tell from. */
@@ -127,12 +130,17 @@ export class Fleet implements AsyncDisposable {
     return this.#enqueue(this.#parts.registry.newest(name), input, options);
   }
 
-  async #enqueue<O>(plan: Plan, input: unknown, options?: EnqueueOptions): Promise<Task<O>> {
+  async #enqueue<O>(
+    plan: Plan,
+    input: unknown,
+    options?: EnqueueOptions,
+    note?: StartNote,
+  ): Promise<Task<O>> {
     const { tasks } = this.#member('enqueue');
     const { tracing, retentionMs } = this.#parts;
     const wanted = taskOptions(options, retentionMs);
     const id = await enqueueTraced(tracing, plan.name, wanted.traceParent, (traceParent) =>
-      tasks.enqueue(plan, input, { ...wanted, traceParent }),
+      tasks.enqueue(plan, input, { ...wanted, traceParent }, note),
     );
     return this.#task<O>(plan, id);
   }

@@ -1,15 +1,18 @@
 /** The store of a fleet as those need it who serve people. */
 import type { SharedPort } from './admin/index.ts';
 import type { Duration, RunId } from './ground/index.ts';
-import type { Store } from './store/index.ts';
+import type { StartNote, Store } from './store/index.ts';
+
+/** A task of the newest version of a machine, with its row in the audit log. */
+export type StartTask = (
+  name: string,
+  input: unknown,
+  options: { readonly key?: string | undefined; readonly note: StartNote },
+) => Promise<{ readonly id: RunId }>;
 
 /** What a fleet, or a process that only serves, can do with tasks. */
 export interface TaskPort {
-  enqueueByName(
-    name: string,
-    input: unknown,
-    options: { readonly key?: string | undefined },
-  ): Promise<{ readonly id: RunId }>;
+  start: StartTask;
   checkInput(name: string, input: unknown): Promise<void>;
   ended(id: RunId, timeout: Duration): Promise<unknown>;
 }
@@ -26,7 +29,7 @@ export function sharedPortOf(
     note: (note) => store.note(note),
     requestDrain: (pod) => store.requestDrain(pod),
     openReader: () => store.openReader({ url: readUrl }),
-    enqueueByName: (name, input, options) => tasks.enqueueByName(name, input, options),
+    start: tasks.start,
     checkInput: (name, input) => tasks.checkInput(name, input),
     ended: (id, timeout) => tasks.ended(id, timeout),
   };
@@ -34,15 +37,16 @@ export function sharedPortOf(
 
 /** Of a fleet; undefined where it has no store. */
 export function sharedOfFleet(
-  fleet: Omit<TaskPort, 'ended'> & {
+  fleet: Pick<TaskPort, 'checkInput'> & {
     taskById(id: string): { result(options: { readonly timeout: Duration }): Promise<unknown> };
   },
   store: Store | undefined,
+  start: StartTask,
   readUrl?: string | undefined,
 ): SharedPort | undefined {
   if (!store) return undefined;
   const tasks: TaskPort = {
-    enqueueByName: (name, input, options) => fleet.enqueueByName(name, input, options),
+    start,
     checkInput: (name, input) => fleet.checkInput(name, input),
     ended: (id, timeout) => fleet.taskById(id).result({ timeout }),
   };

@@ -89,7 +89,9 @@ async function answerTo(
 ): Promise<Answer | undefined> {
   refuseAccept(request.headers.accept);
   const query = fitted(queryOf(request.raw.url ?? ''), route.query, 'the query');
-  const requestId = nameOf(request.headers['idempotency-key']);
+  // What changes nothing is not named: each time that something is revealed has a row of its own.
+  const isAct = route.changes === 'act';
+  const requestId = isAct ? nameOf(request.headers['idempotency-key']) : undefined;
   const limits = { ...door.limits, bytesMax: desk.bodyBytesMax, mayBeUntyped: door.isTrusting };
   const given = route.body === undefined ? {} : await readJson(request.raw, limits);
   const body = fitted(given, route.body ?? {}, 'the body');

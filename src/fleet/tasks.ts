@@ -17,7 +17,17 @@ import {
   type Plan,
   parseInput,
 } from '../machine/index.ts';
-import type { Act, ActAnswer, Deed, Due, NewTask, Store, TaskRow } from '../store/index.ts';
+import type {
+  Act,
+  ActAnswer,
+  Deed,
+  Due,
+  EnqueueAnswer,
+  NewTask,
+  StartNote,
+  Store,
+  TaskRow,
+} from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
 import type { Results } from './results.ts';
@@ -56,8 +66,13 @@ export class Tasks {
   }
 
   /** Resolves when the store has committed it. The same key and input give the same task. */
-  async enqueue(plan: Plan, input: unknown, options: TaskOptions): Promise<RunId> {
-    const [id] = await this.enqueueMany(plan, [{ input, options }]);
+  async enqueue(
+    plan: Plan,
+    input: unknown,
+    options: TaskOptions,
+    note?: StartNote,
+  ): Promise<RunId> {
+    const [id] = await this.enqueueMany(plan, [{ input, options }], note);
     return id!;
   }
 
@@ -65,18 +80,20 @@ export class Tasks {
   async enqueueMany(
     plan: Plan,
     wanted: readonly { readonly input: unknown; readonly options: TaskOptions }[],
+    note?: StartNote,
   ): Promise<RunId[]> {
     const { store, onEnqueued } = this.#ports;
     const tasks: NewTask[] = [];
     for (const { input, options } of wanted) tasks.push(await this.#read(plan, input, options));
     // Before anything is committed: whoever hears of a conflict has enqueued nothing.
-    const answers = await store.enqueue(tasks, (found) => {
+    const check = (found: readonly EnqueueAnswer[]) => {
       found.forEach((answer, index) => {
         const { key = '', payload } = tasks[index]!;
         if (answer.isNew || isSameJson(answer.payload, payload)) return;
         throw new TaskKeyConflictError({ machine: plan.name, key, task: answer.id, index });
       });
-    });
+    };
+    const answers = await store.enqueue(tasks, check, note);
     const { name: machine, version } = plan;
     const count = answers.filter(({ isNew }) => isNew).length;
     if (count > 0) tell('task.enqueued', () => ({ machine, version, count }));

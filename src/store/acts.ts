@@ -119,3 +119,6 @@ export interface Note {
   readonly task?: RunId | undefined;
   readonly detail: object;
 }
+
+/** Of a task that is only made with it. */
+export type StartNote = Omit<Note, 'task'>;

@@ -7,7 +7,7 @@ import { hash, isoTime, SEAL_PREFIX, sealedBytesMax } from '../ground/index.ts';
 import type { Act, ActAnswer, Deed, Glimpse, Note } from './acts.ts';
 import { boundedTime } from './bounds.ts';
 import { type Change, decide, glimpseOf, type Refused, refused, type Subject } from './decide.ts';
-import { StoreRefusedError } from './errors.ts';
+import { RequestReusedError, StoreRefusedError } from './errors.ts';
 
 export const REQUEST_ID_CHARS_MAX = 200;
 export const WHO_CHARS_MAX = 200;
@@ -50,6 +50,19 @@ export function refuseLongNote(note: Note): Note {
     JSON.stringify(detail).length <= NOTE_DETAIL_CHARS_MAX;
   if (fits) return note;
   throw new StoreRefusedError('a note for the audit log is too long', { hint: 'say it shorter' });
+}
+
+/** Whether the log has the note already; one that stands for something else under its id is refused. */
+export function isNoted(note: Note, logged: LoggedNote | undefined): boolean {
+  if (!logged) return false;
+  const { requestId, who, what, task, detail } = note;
+  const isSame = logged.who === who && logged.what === what && logged.task === task;
+  if (isSame && logged.detail === JSON.stringify(detail)) return true;
+  throw new RequestReusedError(requestId, standsFor(logged));
+}
+
+function standsFor({ what, task = '' }: Logged): string {
+  return `${what} ${task}`.trim();
 }
 
 /** What the audit log holds of an act besides its own columns. */
@@ -142,13 +155,16 @@ export interface Logged {
   readonly detail: string | undefined;
 }
 
+export interface LoggedNote extends Logged {
+  readonly who: string;
+}
+
 /** The answer that an act got when it was sent before; a refusal where it was another. */
 function repeatedAnswer(act: Act, logged: Logged): Done | Refused {
   const detail = parsed(logged.detail);
   const isSame = logged.what === act.deed.what && logged.task === act.task;
   if (!detail || !isSame || detail.digest !== digestOf(act)) {
-    const was = `${logged.what} ${logged.task ?? ''}`.trim();
-    return refused('reused', `the request id ${act.requestId} stands for: ${was}`);
+    return refused('reused', `the request id ${act.requestId} stands for: ${standsFor(logged)}`);
   }
   const { kind, before, after, made } = detail;
   return { kind, isDryRun: false, isRepeated: true, before, after, made: made as Done['made'] };

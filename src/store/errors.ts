@@ -31,6 +31,15 @@ export class StoreRefusedError extends FleetqError {
   readonly verdict = 'abort';
 }
 
+/** A request id stands for one thing, and something else was asked under it. */
+export class RequestReusedError extends FleetqError {
+  readonly code = 'FLEETQ_REQUEST_REUSED';
+  readonly verdict = 'abort';
+  constructor(requestId: string, was: string) {
+    super(`the request id ${requestId} stands for: ${was}`, { hint: 'use a new one' });
+  }
+}
+
 /** A page was asked for after a place that is in no list, or in another one. */
 export class CursorError extends FleetqError {
   readonly code = 'FLEETQ_BAD_CURSOR';

@@ -10,6 +10,7 @@ export {
   type Refusal,
   type Revision,
   revisionOf,
+  type StartNote,
 } from './acts.ts';
 export {
   REASON_CHARS_MAX,
@@ -21,6 +22,7 @@ export { hasHeir, isBlocked, LiveRoutes, type Of } from './blocked.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
   CursorError,
+  RequestReusedError,
   StoreBusyError,
   StoreOptionsError,
   StoreRefusedError,

@@ -103,14 +103,15 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
   const opened = openerOf(codec);
   return {
     beat: async (beat) => openControls(codec, await store.beat(beat)),
-    enqueue: async (tasks, check) => {
+    enqueue: async (tasks, check, note) => {
       const sealed = tasks.map((task) => ({
         ...task,
         payload: sealInput(codec, task.id, task.payload),
       }));
       const answered = (answers: readonly EnqueueAnswer[]) =>
         answers.map((answer, index) => openAnswer(codec, answer, tasks[index]!));
-      const answers = await store.enqueue(sealed, check && ((found) => check(answered(found))));
+      const opening = check && ((found: readonly EnqueueAnswer[]) => check(answered(found)));
+      const answers = await store.enqueue(sealed, opening, note);
       return answered(answers);
     },
     claim: async (request) => {
@@ -152,7 +153,7 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       const watch = await store.watch(query);
       return { ...watch, tasks: watch.tasks.map((task) => openGlance(codec, task)) };
     },
-    act: (act) => store.act(sealAct(codec, act)),
+    act: async (act) => store.act(sealAct(codec, act)),
     openReader: async (options) => sealedReader(await store.openReader(options), codec),
   };
 }

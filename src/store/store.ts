@@ -7,7 +7,7 @@
  * and kept only by pods that are `up` or `draining`. Time is the store's own.
  */
 import type { RunId } from '../ground/index.ts';
-import type { Act, ActAnswer, Note } from './acts.ts';
+import type { Act, ActAnswer, Note, StartNote } from './acts.ts';
 import type { Census } from './census.ts';
 import type {
   Beat,
@@ -103,9 +103,14 @@ export interface Store {
 
   /**
    * All or nothing. A key, or an id, that is there already gives the task that has it. `check` sees
-   * the answers before anything is committed; what it throws takes all of them back.
+   * the answers before anything is committed; what it throws takes all of them back. `note` is put
+   * into the audit log with the first of them.
    */
-  enqueue(tasks: readonly NewTask[], check?: CheckAnswers): Promise<EnqueueAnswer[]>;
+  enqueue(
+    tasks: readonly NewTask[],
+    check?: CheckAnswers,
+    note?: StartNote,
+  ): Promise<EnqueueAnswer[]>;
   /** Takes due tasks for the pod, the most urgent first; nothing if the pod is not up. */
   claim(request: ClaimRequest): Promise<ClaimedTask[]>;
   /** What the pod holds, in the order of ids: for finding claims whose answer was lost. */
@@ -173,8 +178,11 @@ export interface Store {
    * and only to the task as it was seen. Whoever lost the answer sends it again.
    */
   act(act: Act): Promise<ActAnswer>;
-  /** A row of the audit log for what is no change of a task; once for each request id. */
-  note(note: Note): Promise<void>;
+  /**
+   * A row of the audit log for what is no change of a task; once for each request id. Answers whether it
+   * was there already; refused where the id stands for something else.
+   */
+  note(note: Note): Promise<boolean>;
   /** The rules of the tables, as queries; empty where all of them hold. */
   violations(): Promise<Violation[]>;
 

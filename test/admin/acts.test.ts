@@ -70,6 +70,21 @@ describe('start', () => {
     expect((await ask({}, 'k')).body.id).not.toBe(ids[0]!.body.id);
   });
 
+  test('under the name of something else none is begun', async () => {
+    const house = await openHouse();
+    const headers = { ...house.as('olga'), 'idempotency-key': 'mine' };
+    await house.ask('POST', `${RUNS}/${await later(house)}/cancel`, { headers, body: {} });
+    const before = await house.digest();
+    for (const path of [RUNS, `${RUNS}?source=journal`]) {
+      const body = { machine: 'test/double', input: { n: 1 } };
+      const told = await house.ask('POST', path, { headers, body });
+      expect([path, told.status, told.body.code]).toEqual([path, 409, 'FLEETQ_REQUEST_REUSED']);
+    }
+    expect(await house.digest()).toBe(before);
+    const { runs } = (await house.ask('GET', `${RUNS}?source=journal`, { headers })).body;
+    expect(runs).toEqual([]);
+  });
+
   test('one of this process alone is in its journal, and told from there', async () => {
     const house = await openHouse();
     const body = { machine: 'test/double', input: { n: 1 } };
@@ -78,6 +93,10 @@ describe('start', () => {
       body,
     });
     expect([told.status, told.body.source]).toEqual([201, 'journal']);
+    const { rows } = (
+      await house.ask('GET', `${PREFIX}/audit?what=start`, { headers: house.as('ada') })
+    ).body;
+    expect(rows).toMatchObject([{ who: 'olga', detail: { key: told.body.key } }]);
     const list = await house.ask('GET', `${RUNS}?source=journal&filter=machine:test/double`, {
       headers: house.as('ruth'),
     });
@@ -149,13 +168,56 @@ describe('a change', () => {
     const house = await openHouse();
     const { pods } = (await house.ask('GET', `${PREFIX}/pods`, { headers: house.as('ruth') })).body;
     const url = `${PREFIX}/pods/${pods[0].pod}/drain`;
-    const told = await house.ask('POST', url, { headers: house.as('ada'), body: {} });
-    expect([told.status, told.body.isAsked]).toEqual([202, true]);
+    const ask = (as: string, key: string) =>
+      house.ask('POST', url, { headers: { ...house.as(as), 'idempotency-key': key }, body: {} });
+    const id = await later(house);
+    const headers = { ...house.as('ada'), 'idempotency-key': 'used' };
+    await house.ask('POST', `${RUNS}/${id}/pause`, { headers, body: {} });
+    expect((await ask('ada', 'used')).body.code).toBe('FLEETQ_REQUEST_REUSED');
+    for (const _ of ['first', 'again']) {
+      const told = await ask('ada', 'mine');
+      expect([told.status, told.body.isAsked]).toEqual([202, true]);
+    }
     const reader = await house.fleet.store.openReader();
     expect((await reader.audit({ what: 'drain', countMax: 9 })).rows).toMatchObject([
       { who: 'ada' },
     ]);
     await reader.close();
+  });
+
+  test('a task that is held here is cancelled by the store, wherever it is looked at', async () => {
+    const house = await openHouse();
+    const { id } = await house.fleet.enqueueByName('test/gated', {});
+    await until(house, id, 'claimed');
+    const at = `${RUNS}/${id}?source=journal`;
+    const isHere = async () => (await house.ask('GET', at, { headers: house.as('olga') })).status;
+    await expect.poll(isHere, { timeout: 20_000 }).toBe(200);
+    const cancel = () =>
+      house.ask('POST', `${RUNS}/${id}/cancel?source=journal`, {
+        headers: { ...house.as('olga'), 'idempotency-key': 'mine' },
+        body: { reason: 'sneaky' },
+      });
+    expect((await cancel()).body).toMatchObject({ kind: 'requested', isRepeated: false });
+    expect((await cancel()).body).toMatchObject({ kind: 'requested', isRepeated: true });
+    expect(await auditOf(house, id)).toMatchObject([{ who: 'olga', what: 'cancel' }]);
+  });
+
+  test('a run of this process alone is cancelled with its row, once', async () => {
+    const house = await openHouse();
+    const { id } = await house.fleet.startByName('test/gated', {});
+    const cancel = (key: string) =>
+      house.ask('POST', `${RUNS}/${id}/cancel?source=journal`, {
+        headers: { ...house.as('olga'), 'idempotency-key': key },
+        body: {},
+      });
+    await house.ask('POST', `${RUNS}/${await later(house)}/pause`, {
+      headers: { ...house.as('olga'), 'idempotency-key': 'used' },
+      body: {},
+    });
+    expect((await cancel('used')).status).toBe(409);
+    expect((await cancel('mine')).body).toMatchObject({ kind: 'done', isRepeated: false });
+    expect((await cancel('mine')).body).toMatchObject({ kind: 'done', isRepeated: true });
+    expect(await auditOf(house, id)).toMatchObject([{ who: 'olga', what: 'cancel' }]);
   });
 
   test('what was asked of an unknown run or pod is not found, and leaves nothing', async () => {

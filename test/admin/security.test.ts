@@ -161,8 +161,12 @@ describe('sessions', () => {
     const changed = session['cookie']!.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
     expect((await house.ask('GET', RUNS, { headers: { cookie: changed } })).status).toBe(401);
     expect((await house.ask('GET', RUNS, { headers: session })).status).toBe(200);
+    const more = { cookie: `${session['cookie']}.x` };
+    expect((await house.ask('GET', RUNS, { headers: more })).status).toBe(401);
     expect((await house.ask('DELETE', '/api/v1/session', { headers: session })).status).toBe(200);
-    expect((await house.ask('GET', RUNS, { headers: session })).status).toBe(401);
+    for (const headers of [session, more]) {
+      expect((await house.ask('GET', RUNS, { headers })).status).toBe(401);
+    }
   });
 
   test("one session's csrf value is no good for another's", async () => {
@@ -235,9 +239,11 @@ describe('payloads', () => {
     const house = await openHouse();
     const id = await startSecret(house, 'test/failing');
     const shown = ['', '/events', '/context'].map((part) => `${RUNS}/${id}${part}?reveal=true`);
+    // A name that is used for all of them hides none.
+    const headers = { ...house.as('rev'), 'idempotency-key': 'mine' };
     for (const path of shown) {
       expect((await house.ask('GET', path, { headers: house.as('ada') })).status).toBe(403);
-      const told = await house.ask('GET', path, { headers: house.as('rev') });
+      const told = await house.ask('GET', path, { headers });
       expect([path, told.text.includes(CANARY)]).toEqual([path, true]);
     }
     const { rows } = (

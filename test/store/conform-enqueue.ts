@@ -28,6 +28,43 @@ export function describeEnqueue(scene: Scene): void {
     expect((await scene.row(last.id)).deadlineAt).toBe(TIME_MS_MAX);
   });
 
+  test('a task and its row in the audit log are made together, or neither is (I40)', async () => {
+    const note = { requestId: newId(), who: 'olga', what: 'start', detail: { via: 'api' } };
+    const task = newTask({ key: 'order-1' });
+    await scene.store.enqueue([task], undefined, note);
+    const rows = async () => {
+      const reader = await scene.store.openReader();
+      try {
+        return (await reader.audit({ who: 'olga', countMax: 9 })).rows;
+      } finally {
+        await reader.close();
+      }
+    };
+    const { requestId, who, what } = note;
+    expect(await rows()).toMatchObject([{ requestId, who, what, task: task.id }]);
+    // Sent again, since the answer was lost.
+    const [again] = await scene.rival.enqueue([newTask({ key: 'order-1' })], undefined, note);
+    expect(again).toMatchObject({ id: task.id, isNew: false });
+
+    const other = newTask();
+    await expect(scene.store.enqueue([other], undefined, note)).rejects.toMatchObject({
+      code: 'FLEETQ_REQUEST_REUSED',
+    });
+    expect(await scene.store.find([other.id])).toEqual([]);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test('a note stands once under its id, and nothing else does', async () => {
+    const note = { requestId: newId(), who: 'rev', what: 'reveal', detail: { path: '/x' } };
+    expect(await scene.store.note(note)).toBe(false);
+    expect(await scene.rival.note(note)).toBe(true);
+    for (const other of [{ who: 'eve' }, { what: 'drain' }, { task: newId() }, { detail: {} }]) {
+      await expect(scene.store.note({ ...note, ...other })).rejects.toMatchObject({
+        code: 'FLEETQ_REQUEST_REUSED',
+      });
+    }
+  });
+
   test('a task is stored as it was given', async () => {
     const task = newTask({
       queue: 'mail',

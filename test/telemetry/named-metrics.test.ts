@@ -66,7 +66,8 @@ test('every metric of a dashboard or a rule is one that a pod shows', () => {
 test('every metric that a page names is one that a pod shows', () => {
   const files = [...pages(), 'deploy/README.md', 'CHANGELOG.md'];
   const named = files.flatMap((page) => namesIn(readPage(page)).map((name) => ({ page, name })));
-  const roles = readPage('deploy/postgres/roles.sql').match(/\bfleetq_\w+/g) ?? [];
+  const roles: readonly string[] =
+    readPage('deploy/postgres/roles.sql').match(/\bfleetq_\w+/g) ?? [];
   const ours = named
     .filter(({ name }) => /^(fleetq|nodejs|process)_|^job_machine:/.test(name))
     .filter(({ name }) => !roles.includes(name));

@@ -32,7 +32,7 @@ export async function findRun(desk: Desk, id: string, wanted: Source | undefined
   return { id, run, row, live };
 }
 
-function inJournal({ journal }: Desk, id: RunId): RunSummary | undefined {
+export function inJournal({ journal }: Desk, id: RunId): RunSummary | undefined {
   try {
     return journal?.describe(id);
   } catch (error) {

@@ -1,21 +1,32 @@
 /** The store as people see it: read by connections of its own, changed by acts that leave a row. */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, ActAnswer, Note, PodId, PodRow, StoreReader } from '../../store/index.ts';
+import type {
+  Act,
+  ActAnswer,
+  Note,
+  PodId,
+  PodRow,
+  StartNote,
+  StoreReader,
+} from '../../store/index.ts';
 
 /** What the owner of a store gives: a fleet's member, or a process that only serves. */
 export interface SharedPort {
   act(act: Act): Promise<ActAnswer>;
-  /** A row of the audit log for what is no change of a task; once for each request id. */
-  note(note: Note): Promise<void>;
+  /** A row of the audit log for what is no change of a task. Answers whether it was there already. */
+  note(note: Note): Promise<boolean>;
   requestDrain(pod: PodId): Promise<boolean>;
   /** After this silence a pod that gave none of its own is taken for dead. */
   readonly silentMs: number;
   openReader(): Promise<StoreReader>;
-  /** Gives a task to the fleet; refused where its machine is not known here, or does not want it. */
-  enqueueByName(
+  /**
+   * Gives a task to the fleet, with its row in the audit log; refused where its machine is not known
+   * here, or does not want it.
+   */
+  start(
     machine: string,
     input: unknown,
-    options: { readonly key?: string | undefined },
+    options: { readonly key?: string | undefined; readonly note: StartNote },
   ): Promise<{ readonly id: RunId }>;
   /** Whether the machine wants this input: throws where it does not. */
   checkInput(machine: string, input: unknown): Promise<void>;

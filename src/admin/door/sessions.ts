@@ -57,10 +57,8 @@ export class Sessions {
 
   /** Undefined where it is not ours, is over, was logged out, or its token is no more. */
   find(value: string): Session | undefined {
-    if (value.length > COOKIE_LENGTH_MAX || this.#ended.has(value)) return undefined;
-    const [text = '', signature = ''] = value.split('.');
-    if (!isEqual(signature, this.#sign(`session:${text}`))) return undefined;
-    const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
+    const claims = this.#claimsIn(value);
+    if (!claims || this.#ended.has(claims.nonce)) return undefined;
     const grant = this.#grants.find(
       ({ name, hash }) => name === claims.name && hash.startsWith(claims.token),
     );
@@ -69,10 +67,20 @@ export class Sessions {
   }
 
   end(value: string): void {
-    this.#ended.add(value);
+    const claims = this.#claimsIn(value);
+    if (!claims) return;
+    this.#ended.add(claims.nonce);
     if (this.#ended.size <= ENDED_MAX) return;
     const first = this.#ended.values().next().value!;
     this.#ended.delete(first);
+  }
+
+  /** What a value of ours says; one that has anything besides is not ours. */
+  #claimsIn(value: string): Claims | undefined {
+    if (value.length > COOKIE_LENGTH_MAX) return undefined;
+    const [text = '', signature = '', ...rest] = value.split('.');
+    if (rest.length > 0 || !isEqual(signature, this.#sign(`session:${text}`))) return undefined;
+    return JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
   }
 
   isCsrf(session: Session, given: unknown): boolean {

@@ -7,11 +7,12 @@ import type { Role } from '../../config/index.ts';
 import { RunNotFoundError } from '../../engine/index.ts';
 import { isRunId, parseDuration, type RunId, show } from '../../ground/index.ts';
 import type { ActAnswer, Deed, Due, Refusal } from '../../store/index.ts';
+import { inJournal } from '../desk/find-run.ts';
 import { forkDeed } from '../desk/fork.ts';
 import { sharedOf } from '../desk/need-store.ts';
 import { badRequest, RequestError } from '../problem.ts';
 import { type Answer, type Asked, ok, type Route, route } from '../table.ts';
-import { tellActed } from './audit-note.ts';
+import { audit, tellActed } from './audit-note.ts';
 import { refuseNoFleet } from './local.ts';
 import { Changed, guarded, source, text } from './shapes.ts';
 
@@ -44,8 +45,7 @@ function act<B extends z.ZodRawShape>({ what, role, summary, body, deed }: ActRo
       const of = asked as unknown as Guarded;
       if (!isRunId(of.id)) throw new RunNotFoundError(of.id);
       const make = () => deed(given, asked as Asked, of.id as RunId);
-      const isLocal = of.query.source === 'journal' || of.desk.shared === undefined;
-      return isLocal ? actHere(of, await make()) : actShared(of, await make());
+      return isOfHere(of) ? actHere(of, await make()) : actShared(of, await make());
     },
   });
 }
@@ -112,6 +112,13 @@ export const actRoutes: readonly Route[] = [
   }),
 ];
 
+/** A task that this process holds is the store's, wherever it was looked at: there it has its row. */
+function isOfHere({ desk, id, query }: Guarded): boolean {
+  if (desk.shared === undefined) return true;
+  if (query.source !== 'journal') return false;
+  return inJournal(desk, id as RunId)?.generation === undefined;
+}
+
 async function actShared(asked: Guarded, deed: Deed): Promise<Answer> {
   const { desk, who, requestId, ifRevision, id } = asked;
   const answer = await sharedOf(desk, deed.what).port.act({
@@ -137,11 +144,14 @@ async function actHere(asked: Guarded, deed: Deed): Promise<Answer> {
     throw badRequest('a run of the journal has no revision: leave ifRevision out');
   }
   const run = refuseNoFleet(desk, 'cancel a run').runById(id);
-  const made = { isDryRun: asked.body.dryRun === true, isRepeated: false, requestId };
-  if (made.isDryRun) return ok({ kind: 'done', ...made });
+  const isDryRun = asked.body.dryRun === true;
+  if (isDryRun) return ok({ kind: 'done', isDryRun, isRepeated: false, requestId });
+  if (!inJournal(desk, id as RunId)) throw new RunNotFoundError(id);
+  const detail = { kind: 'requested', source: 'journal' };
+  const isRepeated = await audit(asked, deed.what, id as RunId, detail);
   const { isCancelled, outcome } = await run.cancel((deed as { reason: string }).reason);
-  tellActed(asked, deed.what, id);
-  return ok({ kind: isCancelled ? 'done' : 'already', ...made, isCancelled, outcome });
+  const kind = isCancelled || isRepeated ? 'done' : 'already';
+  return ok({ kind, isDryRun, isRepeated, requestId, isCancelled, outcome });
 }
 
 const STATUS_OF: Record<Refusal, readonly [number, `FLEETQ_${string}`]> = {

@@ -67,8 +67,11 @@ export const fleetRoutes = [
       const pod = (await shared.pods()).find((row) => row.pod === id);
       if (!pod) throw noPod(id);
       if (asked.body.dryRun === true) return { status: 202, body: { pod, isAsked: false } };
-      const isAsked = pod.status === 'up' && (await shared.port.requestDrain(pod.pod));
-      if (isAsked) await audit(asked, 'drain', undefined, { pod: pod.pod, name: pod.name });
+      const wasAsked = pod.desired === 'drain';
+      if (pod.status !== 'up') return { status: 202, body: { pod, isAsked: wasAsked } };
+      const detail = { kind: 'requested', pod: pod.pod, name: pod.name };
+      const isRepeated = await audit(asked, 'drain', undefined, detail);
+      const isAsked = (await shared.port.requestDrain(pod.pod)) || isRepeated;
       return { status: 202, body: { pod, isAsked } };
     },
   }),

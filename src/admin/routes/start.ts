@@ -6,7 +6,7 @@ import { showing } from '../desk/mask.ts';
 import { refuseUnknown } from '../limits.ts';
 import { badRequest } from '../problem.ts';
 import { type Asked, ok, route } from '../table.ts';
-import { audit } from './audit-note.ts';
+import { audit, noteOf, tellActed } from './audit-note.ts';
 import { refuseNoFleet } from './local.ts';
 import { guarded, Run, source, text } from './shapes.ts';
 
@@ -54,21 +54,40 @@ export const startRoutes = [
 ];
 
 async function begun(asked: Starting, isLocal: boolean): Promise<RunId> {
-  const { desk, body: wanted } = asked;
-  // A request that names itself is one start, however often it is sent.
-  const key = wanted.key ?? (asked.isNamed ? `request:${asked.requestId}` : undefined);
+  const input = asked.body.input ?? null;
   try {
-    const input = wanted.input ?? null;
-    const { id } = isLocal
-      ? await refuseNoFleet(desk, 'start a run').startByName(wanted.machine, input, { key })
-      : await desk.shared!.port.enqueueByName(wanted.machine, input, { key });
-    await audit(asked, 'start', id as RunId, { machine: wanted.machine, key });
-    return id as RunId;
+    return isLocal ? await begunHere(asked, input) : await begunShared(asked, input);
   } catch (error) {
     // How the public API refuses an argument that has the wrong form.
     if (error instanceof TypeError) throw badRequest(error.message);
     throw error;
   }
+}
+
+/** A request that names itself is one start, however often it is sent. */
+function keyOf({ body, isNamed, requestId }: Starting): string | undefined {
+  return body.key ?? (isNamed ? `request:${requestId}` : undefined);
+}
+
+async function begunShared(asked: Starting, input: unknown): Promise<RunId> {
+  const { machine } = asked.body;
+  const key = keyOf(asked);
+  const note = noteOf(asked, 'start', { machine, key });
+  const { id } = await asked.desk.shared!.port.start(machine, input, { key, note });
+  tellActed(asked, 'start', id);
+  return id;
+}
+
+/** The journal and the store have no transaction in common: the row comes first, with the run's key. */
+async function begunHere(asked: Starting, input: unknown): Promise<RunId> {
+  const { desk } = asked;
+  const { machine } = asked.body;
+  const fleet = refuseNoFleet(desk, 'start a run');
+  const key = desk.shared ? (keyOf(asked) ?? `request:${asked.requestId}`) : keyOf(asked);
+  if (desk.shared) await checked(asked);
+  await audit(asked, 'start', undefined, { kind: 'requested', source: 'journal', machine, key });
+  const { id } = await fleet.startByName(machine, input, { key });
+  return id as RunId;
 }
 
 async function checked({ desk, body: wanted }: Starting): Promise<void> {

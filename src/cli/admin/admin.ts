@@ -20,7 +20,7 @@ import { parseDuration, systemClock, systemRandom, turn } from '../../ground/ind
 import { decodeRows, lookingCodec } from '../../journal/index.ts';
 import { parseInput, Registry } from '../../machine/index.ts';
 import { machineInfo } from '../../machine-info.ts';
-import { sharedPortOf } from '../../shared-port.ts';
+import { type StartTask, sharedPortOf } from '../../shared-port.ts';
 import type { Store } from '../../store/index.ts';
 import type { Context, Execute } from '../command.ts';
 import { Exit, type ExitCode } from '../exit.ts';
@@ -79,8 +79,8 @@ function sharedOf(config: Config, registry: Registry, tasks: Tasks, store: Store
   const keyMs = durationOption('retention', config.retention);
   const silentMs = config.silence === undefined ? undefined : parseDuration(config.silence);
   const port = {
-    enqueueByName: async (name: string, input: unknown, { key }: { key?: string | undefined }) => {
-      return { id: await tasks.enqueue(registry.newest(name), input, { key, keyMs }) };
+    start: async (...[name, input, { key, note }]: Parameters<StartTask>) => {
+      return { id: await tasks.enqueue(registry.newest(name), input, { key, keyMs }, note) };
     },
     checkInput: async (name: string, input: unknown) => {
       await parseInput(systemClock, registry.newest(name), input);

@@ -1,7 +1,7 @@
 /** What people change, each change with its row in the audit log. What it is, is decided elsewhere. */
 import { assert, isoTime } from '../../ground/index.ts';
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
-import { judge, refuseLongNote, refuseUnbounded } from '../audit.ts';
+import { isNoted, judge, refuseLongNote, refuseUnbounded } from '../audit.ts';
 import type { Change, Patch, Subject } from '../decide.ts';
 import { StoreRefusedError } from '../errors.ts';
 import { hasToldItsEnd, histories, OUTCOME_STATE, put } from './archive.ts';
@@ -28,12 +28,14 @@ export function act(tables: MemoryTables, act: Act): ActAnswer {
   return answer;
 }
 
-export function note(tables: MemoryTables, given: Note): void {
+export function note(tables: MemoryTables, given: Note): boolean {
   const { requestId: id, who, what, task: taskId } = refuseLongNote(given);
   const detail = JSON.stringify(given.detail);
   refuseUnstorable(id, who, what, detail);
-  if (tables.audit.has(id)) return;
+  const logged = tables.audit.get(id);
+  if (isNoted(given, logged && { ...logged, task: logged.taskId })) return true;
   tables.audit.set(id, { id, at: tables.now(), who, what, taskId, detail });
+  return false;
 }
 
 function textsOf(deed: Deed): readonly (string | undefined)[] {

@@ -1,4 +1,5 @@
 /** Tasks on their way in: enqueued, claimed from the heads of the queue, or shown by their host. */
+import type { StartNote } from '../acts.ts';
 import { boundedSpan, boundedTime, COUNT_MAX, raised } from '../bounds.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
   NewTask,
 } from '../tasks.ts';
 import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
+import { note as putNote } from './act.ts';
 import { claimedTaskOf } from './rows.ts';
 import { by, isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
 
@@ -17,6 +19,7 @@ export function enqueue(
   tables: MemoryTables,
   tasks: readonly NewTask[],
   check?: CheckAnswers,
+  note?: StartNote,
 ): EnqueueAnswer[] {
   // All of them are looked at before the first is put in: all or nothing.
   for (const { id, machine, queue, payload, key, traceParent } of tasks) {
@@ -30,6 +33,7 @@ export function enqueue(
   });
   try {
     check?.(answers);
+    if (note) putNote(tables, { ...note, task: answers[0]?.id });
   } catch (error) {
     for (const { id, isNew } of answers) if (isNew) tables.tasks.delete(id);
     throw error;

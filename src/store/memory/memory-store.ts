@@ -4,7 +4,7 @@
  * `way` is what lies between a pod and a server: it may hold a call back, lose it, or lose its answer.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, Note } from '../acts.ts';
+import type { Act, Note, StartNote } from '../acts.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { ReaderOptions } from '../reader.ts';
@@ -98,8 +98,8 @@ export class MemoryStore implements Store {
   census = (countMax: number, silentMs: number) =>
     this.#ask('census', (tables) => census(tables, countMax, silentMs));
 
-  enqueue = (tasks: readonly NewTask[], check?: CheckAnswers) =>
-    this.#ask('enqueue', (tables) => enqueue(tables, tasks, check));
+  enqueue = (tasks: readonly NewTask[], check?: CheckAnswers, note?: StartNote) =>
+    this.#ask('enqueue', (tables) => enqueue(tables, tasks, check, note));
   claim = (request: ClaimRequest) => this.#ask('claim', (tables) => claim(tables, request));
   held = (pod: PodId, after: string, countMax: number, payloadBytesMax?: number) =>
     this.#ask('held', (tables) => held(tables, pod, after, countMax, payloadBytesMax));

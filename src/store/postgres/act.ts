@@ -4,13 +4,20 @@
  * who works through many of them can be in its way for good.
  */
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
-import { judge, type Logged, refuseLongNote, refuseUnbounded, type Verdict } from '../audit.ts';
+import {
+  isNoted,
+  judge,
+  type Logged,
+  refuseLongNote,
+  refuseUnbounded,
+  type Verdict,
+} from '../audit.ts';
 import type { Patch, Subject } from '../decide.ts';
 import { StoreBusyError, StoreRefusedError } from '../errors.ts';
 import * as statements from './audit-log.sql.ts';
 import type { Hinter } from './hinter.ts';
 import type { Pool, Row, Send } from './pool.ts';
-import { taskRowOf } from './rows.ts';
+import { auditRowOf, taskRowOf } from './rows.ts';
 
 export class PostgresActor {
   readonly #pool: Pool;
@@ -28,10 +35,8 @@ export class PostgresActor {
     return answer;
   }
 
-  async note(given: Note): Promise<void> {
-    const { requestId, who, what, task, detail } = refuseLongNote(given);
-    const values = [requestId, who, what, task ?? null, JSON.stringify(detail)];
-    await this.#pool.query(statements.insertLogged, values);
+  note(given: Note): Promise<boolean> {
+    return note((text, values) => this.#pool.query(text, values), given);
   }
 
   #hint(deed: Deed, status: string): void {
@@ -39,6 +44,15 @@ export class PostgresActor {
     else if (status === 'pending' || status === 'waiting' || deed.what === 'fork')
       this.#hinter.hint('ready');
   }
+}
+
+/** Whether it was there already. */
+export async function note(send: Send, given: Note): Promise<boolean> {
+  const { requestId, who, what, task, detail } = refuseLongNote(given);
+  const values = [requestId, who, what, task ?? null, JSON.stringify(detail)];
+  if ((await send(statements.insertLogged, values)).length > 0) return false;
+  const [row] = await send(statements.selectLogged, [requestId]);
+  return isNoted(given, row && auditRowOf(row));
 }
 
 async function perform(send: Send, act: Act): Promise<Verdict> {

@@ -32,6 +32,10 @@ export const insertLogged = sql`
   on conflict (id) do nothing
   returning id`;
 
+/** $1 request id: what it stands for. */
+export const selectLogged = sql`
+  select id, ${msOf('at')} as at, who, what, task_id, detail from audit_log where id = $1`;
+
 /** The columns that a change of people may set, by the names that decisions have for them. */
 const COLUMNS = {
   status: ['status', 'text'],

@@ -1,10 +1,12 @@
 /** Tasks on their way in: enqueued, claimed, and found again by those who hold them. */
 import type { RunId } from '../../ground/index.ts';
+import type { StartNote } from '../acts.ts';
 import { boundedSpan, boundedTime, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import { StoreBusyError } from '../errors.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, EnqueueAnswer, MirroredRun, NewTask } from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
+import { note } from './act.ts';
 import { batchesOf, columnsOf } from './batches.ts';
 import { claimSingly } from './careful-claim.ts';
 import { isBadRow } from './driver-errors.ts';
@@ -52,15 +54,18 @@ export class PostgresIntake {
   async enqueue(
     tasks: readonly NewTask[],
     check: CheckAnswers = () => undefined,
+    started?: StartNote,
   ): Promise<EnqueueAnswer[]> {
     if (tasks.length === 0) return [];
     const insert = async (send: Send) => {
       const answers = await this.#insertAll(send, tasks);
       check(answers);
+      if (started) await note(send, { ...started, task: answers[0]!.id });
       return answers;
     };
+    const isMore = started !== undefined || tasks.length > ENQUEUE_BATCH_MAX;
     const answers =
-      tasks.length > ENQUEUE_BATCH_MAX || tasks.some(({ key }) => key !== undefined)
+      isMore || tasks.some(({ key }) => key !== undefined)
         ? await this.#pool.transaction(insert)
         : await insert((text, values) => this.#pool.query(text, values));
     const isReady = ({ isNew, status }: EnqueueAnswer) => isNew && status === 'pending';

@@ -4,7 +4,7 @@
  * locks, session state, triggers, or the clock of a pod. The parts lie beside this file.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, ActAnswer, Note } from '../acts.ts';
+import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
@@ -137,8 +137,12 @@ class PostgresStore implements Store {
     return this.#people.census(countMax, silentMs);
   }
 
-  enqueue(given: readonly tasks.NewTask[], check?: CheckAnswers): Promise<tasks.EnqueueAnswer[]> {
-    return this.#intake.enqueue(given, check);
+  enqueue(
+    given: readonly tasks.NewTask[],
+    check?: CheckAnswers,
+    note?: StartNote,
+  ): Promise<tasks.EnqueueAnswer[]> {
+    return this.#intake.enqueue(given, check, note);
   }
   claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
     return this.#intake.claim(request);
@@ -203,7 +207,7 @@ class PostgresStore implements Store {
   list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
     return this.#people.list(filter);
   }
-  note(note: Note): Promise<void> {
+  note(note: Note): Promise<boolean> {
     return this.#actor.note(note);
   }
 

@@ -2,9 +2,9 @@
  * What people change, each change with its row in the audit log. The lock on the file is that of the
  * row, too: what is read here stays true until it is written.
  */
-import { isoTime } from '../../ground/index.ts';
+import { isoTime, type RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
-import { judge, type Logged, refuseLongNote, refuseUnbounded } from '../audit.ts';
+import { isNoted, judge, type LoggedNote, refuseLongNote, refuseUnbounded } from '../audit.ts';
 import { boundedTime } from '../bounds.ts';
 import type { Patch, Subject } from '../decide.ts';
 import { StoreRefusedError } from '../errors.ts';
@@ -25,9 +25,7 @@ export function act(tx: Tx, act: Act): Acted {
   refuseUnbounded(act);
   const { task, requestId: id, who, deed } = act;
   const row = tx.get<ActedRow>(selectTask, { task });
-  const logged = tx.get<{ what: string; task_id: string; detail: string }>(sql.selectLogged, {
-    id,
-  });
+  const logged = tx.get<RawLogged>(sql.selectLogged, { id });
   const { answer, write } = judge(act, {
     logged: logged && loggedOf(logged),
     task: row && subjectOf(tx, row),
@@ -43,18 +41,27 @@ export function act(tx: Tx, act: Act): Acted {
   return { answer, changed: [{ status: deed.what === 'fork' ? 'pending' : statusOf(answer) }] };
 }
 
-export function note(tx: Tx, given: Note): void {
+export function note(tx: Tx, given: Note): boolean {
   const { requestId: id, who, what, task } = refuseLongNote(given);
   const detail = JSON.stringify(given.detail);
-  if (tx.get(sql.selectLogged, { id })) return;
+  const logged = tx.get<RawLogged>(sql.selectLogged, { id });
+  if (isNoted(given, logged && loggedOf(logged))) return true;
   tx.run(sql.insertLogged, { id, who, what, task: task ?? null, detail, now: tx.now });
+  return false;
 }
 
 /** What a row of people's has besides what a claim looks at. */
 type ActedRow = RawTask & { readonly key_ms: number; readonly serial_key: string | null };
 
-function loggedOf(row: { what: string; task_id: string | null; detail: string | null }): Logged {
-  return { what: row.what, task: row.task_id ?? undefined, detail: row.detail ?? undefined };
+interface RawLogged {
+  readonly who: string;
+  readonly what: string;
+  readonly task_id: RunId | null;
+  readonly detail: string | null;
+}
+
+function loggedOf({ who, what, task_id: task, detail }: RawLogged): LoggedNote {
+  return { who, what, task: task ?? undefined, detail: detail ?? undefined };
 }
 
 function statusOf(answer: ActAnswer): TaskStatus {

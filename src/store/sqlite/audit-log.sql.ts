@@ -1,7 +1,7 @@
 /** Statements of what people change: on audit_log, and on the row of one task. */
 
 /** @id. */
-export const selectLogged = `select what, task_id, detail from audit_log where id = @id`;
+export const selectLogged = `select who, what, task_id, detail from audit_log where id = @id`;
 
 /** @id, @who, @what, @task, @detail. */
 export const insertLogged = `

@@ -4,7 +4,7 @@
  * what commits is on disk. Hints go out when a transaction has committed.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, ActAnswer, Note } from '../acts.ts';
+import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
@@ -128,11 +128,13 @@ class SqliteStore implements Store {
   async enqueue(
     given: readonly tasks.NewTask[],
     check?: CheckAnswers,
+    started?: StartNote,
   ): Promise<tasks.EnqueueAnswer[]> {
     if (given.length === 0) return [];
     const answers = await this.#session.write((tx) => {
       const found = enqueue(tx, given);
       check?.(found);
+      if (started) note(tx, { ...started, task: found[0]!.id });
       return found;
     });
     this.#tell(answers.filter(({ isNew }) => isNew));
@@ -232,8 +234,8 @@ class SqliteStore implements Store {
     return answer;
   }
 
-  async note(given: Note): Promise<void> {
-    await this.#session.write((tx) => note(tx, given));
+  note(given: Note): Promise<boolean> {
+    return this.#session.write((tx) => note(tx, given));
   }
 
   watch(query: WatchQuery): Promise<Watch> {
