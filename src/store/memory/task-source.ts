@@ -49,8 +49,15 @@ export class MemoryTaskSource implements TaskSource, AuditSource {
     return undefined;
   }
 
-  async among(): Promise<readonly Found[]> {
-    return [];
+  async among(
+    ids: readonly string[],
+    { question }: Omit<Reach, 'rowsMax'>,
+    foundMax: number,
+  ): Promise<readonly Found[]> {
+    const { tasks } = this.#tables();
+    const rows = [...new Set(ids)].flatMap((id) => tasks.get(id as RunId) ?? []);
+    const found = rows.map(foundOf).filter(({ task }) => question.fits(task));
+    return found.slice(0, foundMax);
   }
 
   async auditSlice({ task, who, what, after, rowsMax, foundMax }: AuditReach): Promise<AuditSlice> {
