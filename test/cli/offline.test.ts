@@ -167,7 +167,10 @@ describe('a file that nobody holds', () => {
   test('journal verify, inspect and export look at the file', async () => {
     const verified = await fleetq(cwd, ['journal', 'verify', '--json']);
     expect(verified.code).toBe(0);
-    expect(JSON.parse(verified.stdout)).toEqual({ runs: 3, records: 6, problems: [] });
+    expect(JSON.parse(verified.stdout)).toEqual({
+      ...{ runs: 3, records: 6, sealed: 0 },
+      problems: [],
+    });
     const inspected = await fleetq(cwd, ['journal', 'inspect', '--json']);
     expect(JSON.parse(inspected.stdout)).toMatchObject({
       runs: { unfinished: 1, finished: 2 },

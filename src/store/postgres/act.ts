@@ -1,3 +1,8 @@
+/**
+ * What people change, each change with its row in the audit log. One transaction: the row is held, and
+ * what is read after that stays true until it is written. It is the only row that is held, so nobody
+ * who works through many of them can be in its way for good.
+ */
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
 import { judge, type Logged, refuseLongNote, refuseUnbounded, type Verdict } from '../audit.ts';
 import type { Patch, Subject } from '../decide.ts';
