@@ -13,11 +13,12 @@ test('--version answers, and --help shows the commands that are finished, and no
   const { stdout } = await fleetq(cwd, ['--help']);
   const commands = [...stdout.matchAll(/^ {2}([a-z-]+) (\[|<| )/gm)].map((match) => match[1]);
   expect(commands).toEqual([
-    ...['dev', 'start', 'runs', 'run', 'events', 'export', 'cancel'],
-    ...['worker', 'enqueue', 'wait', 'reschedule', 'pause', 'resume', 'retry'],
-    ...['fork', 'audit', 'pods', 'leader', 'sweep', 'machines', 'plan'],
-    ...['drain', 'errors', 'dead-letters', 'migrate', 'admin', 'token', 'openapi'],
-    ...['journal', 'codec', 'doctor', 'completion'],
+    ...['dev', 'start', 'runs', 'run', 'events', 'explain', 'export', 'cancel'],
+    ...['worker', 'enqueue', 'wait', 'reschedule', 'pause', 'resume', 'retry', 'fork', 'audit'],
+    ...['pods', 'leader', 'sweep'],
+    ...['machines', 'plan', 'drain', 'errors'],
+    ...['dead-letters', 'migrate', 'admin', 'token', 'openapi', 'journal', 'codec'],
+    ...['doctor', 'completion'],
   ]);
 });
 
@@ -167,10 +168,7 @@ describe('a file that nobody holds', () => {
   test('journal verify, inspect and export look at the file', async () => {
     const verified = await fleetq(cwd, ['journal', 'verify', '--json']);
     expect(verified.code).toBe(0);
-    expect(JSON.parse(verified.stdout)).toEqual({
-      ...{ runs: 3, records: 6, sealed: 0 },
-      problems: [],
-    });
+    expect(JSON.parse(verified.stdout)).toEqual({ runs: 3, records: 6, sealed: 0, problems: [] });
     const inspected = await fleetq(cwd, ['journal', 'inspect', '--json']);
     expect(JSON.parse(inspected.stdout)).toMatchObject({
       runs: { unfinished: 1, finished: 2 },

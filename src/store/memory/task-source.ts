@@ -49,8 +49,14 @@ export class MemoryTaskSource implements TaskSource, AuditSource {
     return undefined;
   }
 
-  async among(): Promise<readonly Found[]> {
-    return [];
+  async among(
+    ids: readonly string[],
+    reach: Omit<Reach, 'rowsMax'>,
+    foundMax: number,
+  ): Promise<readonly Found[]> {
+    const all = { ...reach, rowsMax: Number.MAX_SAFE_INTEGER };
+    const { found } = await this.slice(all, Number.MAX_SAFE_INTEGER);
+    return found.filter(({ id }) => ids.includes(id)).slice(0, foundMax);
   }
 
   async auditSlice({ task, who, what, after, rowsMax, foundMax }: AuditReach): Promise<AuditSlice> {
