@@ -77,8 +77,8 @@ describe('a run of one host', () => {
 
   test('is exported the same by the process that holds it', async () => {
     const worker = await startWorker(cwd);
-    const { stdout, code } = await fleetq(cwd, ['export', id, '--out', '-']);
-    expect(code).toBe(0);
+    const { stdout, code, stderr } = await fleetq(cwd, ['export', id, '--out', '-']);
+    expect(code, stderr).toBe(0);
     const without = (text: string) => {
       const { exportedAt: _at, seal: _seal, ...rest } = JSON.parse(text);
       return rest;

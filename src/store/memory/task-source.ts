@@ -51,13 +51,12 @@ export class MemoryTaskSource implements TaskSource, AuditSource {
 
   async among(
     ids: readonly string[],
-    { question }: Omit<Reach, 'rowsMax'>,
+    reach: Omit<Reach, 'rowsMax'>,
     foundMax: number,
   ): Promise<readonly Found[]> {
-    const { tasks } = this.#tables();
-    const rows = [...new Set(ids)].flatMap((id) => tasks.get(id as RunId) ?? []);
-    const found = rows.map(foundOf).filter(({ task }) => question.fits(task));
-    return found.slice(0, foundMax);
+    const all = { ...reach, rowsMax: Number.MAX_SAFE_INTEGER };
+    const { found } = await this.slice(all, Number.MAX_SAFE_INTEGER);
+    return found.filter(({ id }) => ids.includes(id)).slice(0, foundMax);
   }
 
   async auditSlice({ task, who, what, after, rowsMax, foundMax }: AuditReach): Promise<AuditSlice> {
