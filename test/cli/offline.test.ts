@@ -14,9 +14,32 @@ test('--version answers, and --help shows the commands that are finished, and no
   const commands = [...stdout.matchAll(/^ {2}([a-z-]+) (\[|<| )/gm)].map((match) => match[1]);
   expect(commands).toEqual([
     ...['dev', 'start', 'runs', 'run', 'events', 'explain', 'export', 'cancel'],
-    ...['worker', 'enqueue', 'wait', 'reschedule', 'pods', 'leader', 'sweep'],
+    ...[
+      'worker',
+      'enqueue',
+      'wait',
+      'reschedule',
+      'pause',
+      'resume',
+      'retry',
+      'fork',
+      'audit',
+      'pods',
+      'leader',
+      'sweep',
+    ],
     ...['machines', 'plan', 'drain'],
-    ...['dead-letters', 'migrate', 'admin', 'token', 'openapi', 'journal', 'doctor', 'completion'],
+    ...[
+      'dead-letters',
+      'migrate',
+      'admin',
+      'token',
+      'openapi',
+      'journal',
+      'codec',
+      'doctor',
+      'completion',
+    ],
   ]);
 });
 
