@@ -73,8 +73,8 @@ export function leaving(facts: TaskFacts, able: readonly PodRow[]): Finding {
   return {
     code: 'pods-leaving',
     sentence:
-      `It is due, and ${able.length === 1 ? 'the one pod that is there is' : `all ${able.length} pods are`} ` +
-      'leaving: who drains takes nothing new.',
+      `It is due, and ${able.length === 1 ? 'the one pod that is there is' : 'all pods are'} leaving: ` +
+      'who drains takes nothing new.',
     evidence: able.slice(0, PODS_SHOWN_MAX).map((pod) => podEvidence(facts, pod)),
     hint: { text: 'start another pod', command: 'fleetq worker' },
   };
