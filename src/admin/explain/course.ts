@@ -72,7 +72,9 @@ function versions({ records, id }: Facts): Finding[] {
     const again = hadBegun
       ? `, whose phases are run again though version ${event.from} had begun it`
       : '';
-    const sentence = `Version ${event.version} has carried it over from version ${event.from}, to step ${event.step}${again}.`;
+    const sentence =
+      `Version ${event.version} has carried it over from version ${event.from}, ` +
+      `to step ${event.step}${again}.`;
     const evidence = [recordEvidence(record, `version ${event.from} → ${event.version}`)];
     return [{ code: 'upgraded', sentence, evidence, hint }];
   });

@@ -56,10 +56,11 @@ function full(facts: TaskFacts, able: readonly PodRow[]): Finding {
     ? `${ahead.isExact ? '' : 'more than '}${count(ahead.count, 'task')} of ${routeOf(row)} ` +
       `${ahead.count === 1 && ahead.isExact ? 'is' : 'are'} ahead of it`
     : 'others are ahead of it';
+  const are = able.length === 1 ? 'is' : 'are';
   const all = able.length === 1 ? 'the one pod' : `all ${able.length} pods`;
   return {
     code: 'queue-full',
-    sentence: `It is due, and ${all} that could take it ${able.length === 1 ? 'is' : 'are'} full: ${before}.`,
+    sentence: `It is due, and ${all} that could take it ${are} full: ${before}.`,
     evidence: [
       { text: `priority ${row.priority}, due ${ago(facts, row.runAt)}`, at: row.runAt },
       ...able.slice(0, PODS_SHOWN_MAX).map(roomEvidence),
@@ -72,8 +73,8 @@ export function leaving(facts: TaskFacts, able: readonly PodRow[]): Finding {
   return {
     code: 'pods-leaving',
     sentence:
-      `It is due, and ${able.length === 1 ? 'the one pod that is there is' : `all ${able.length} pods are`} ` +
-      'leaving: who drains takes nothing new.',
+      `It is due, and ${able.length === 1 ? 'the one pod that is there is' : 'all pods are'} leaving: ` +
+      'who drains takes nothing new.',
     evidence: able.slice(0, PODS_SHOWN_MAX).map((pod) => podEvidence(facts, pod)),
     hint: { text: 'start another pod', command: 'fleetq worker' },
   };

@@ -30,7 +30,7 @@ export function explainEnd(facts: Facts, end: End): Finding[] {
     found,
     {
       code: 'discarded',
-      sentence: `${deed ? quoted(deed.who) : 'Somebody'} has put it away: it is no dead letter any more.`,
+      sentence: `It was put away by ${deed ? quoted(deed.who) : 'somebody'}: it is no dead letter any more.`,
       evidence: [{ text: 'discarded', at: row.discardedAt }],
       hint: { text: 'try it again all the same', command: `fleetq dead-letters redrive ${id}` },
     },

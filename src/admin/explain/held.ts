@@ -99,14 +99,17 @@ function requested(facts: TaskFacts, owner: PodRow): Finding | undefined {
   const { row, deeds, id } = facts;
   if (row.control === undefined) return undefined;
   const deed = deeds.find(({ what }) => what === row.control);
-  const who = deed ? `${quoted(deed.who)} asked ${ago(facts, deed.at)}` : 'somebody asked';
+  const who = deed
+    ? `${quoted(deed.who)} asked for it ${ago(facts, deed.at)}`
+    : 'somebody asked for it';
+  const what = row.control === 'cancel' ? 'cancelled' : 'paused';
   const state = stateIn(facts);
   const inside = state
     ? ` it is inside ${state}, and stops when that is over`
     : ' it has yet to hear of it';
   return {
     code: row.control === 'cancel' ? 'cancel-requested' : 'pause-requested',
-    sentence: `${capital(who)} to ${row.control} it; pod ${quoted(owner.name)} holds it:${inside}.`,
+    sentence: `It is about to be ${what}: ${who}, and pod ${quoted(owner.name)} holds it;${inside}.`,
     evidence: [
       ...(deed ? [{ text: `${row.control} by ${quoted(deed.who)}`, at: deed.at }] : []),
       claimEvidence(facts),

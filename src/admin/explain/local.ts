@@ -23,9 +23,10 @@ export function explainLocal(facts: Facts): Finding[] {
 }
 
 function quarantined({ run }: Facts): Finding {
+  const why = quoted(run?.reason ?? 'its records are damaged');
   return {
     code: 'quarantined',
-    sentence: `It is quarantined, and nobody goes on with it: ${quoted(run?.reason ?? 'its records are damaged')}.`,
+    sentence: `It is quarantined, and nobody goes on with it: ${why}.`,
     evidence: [],
     hint: { text: 'look at the whole journal', command: 'fleetq journal verify' },
   };

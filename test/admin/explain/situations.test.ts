@@ -173,7 +173,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     situation: 'asked to pause while a phase goes on',
     code: 'pause-requested',
-    says: /^Ann asked .* ago to pause it; pod alder holds it: it is inside a\.work, and stops when that is over\.$/,
+    says: /^It is about to be paused: ann asked for it .* ago, and pod alder holds it; it is inside a\.work, and stops when that is over\.$/,
     async make(stage) {
       const id = await withPod(stage, 'a.work');
       await doTo(stage.store, id, { what: 'pause' });
@@ -183,7 +183,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     situation: 'asked to cancel while a phase goes on',
     code: 'cancel-requested',
-    says: /^Ann asked .* ago to cancel it; pod alder holds it/,
+    says: /^It is about to be cancelled: ann asked for it .* ago, and pod alder holds it; it is inside a\.work/,
     async make(stage) {
       const id = await withPod(stage, 'a.work');
       await cancelTask(stage.store, id as never, 'no longer wanted');
