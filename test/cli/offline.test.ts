@@ -14,40 +14,11 @@ test('--version answers, and --help shows the commands that are finished, and no
   const commands = [...stdout.matchAll(/^ {2}([a-z-]+) (\[|<| )/gm)].map((match) => match[1]);
   expect(commands).toEqual([
     ...['dev', 'start', 'runs', 'run', 'events', 'explain', 'export', 'cancel'],
-<<<<<<< HEAD
     ...['worker', 'enqueue', 'wait', 'reschedule', 'pause', 'resume', 'retry', 'fork', 'audit'],
     ...['pods', 'leader', 'sweep'],
     ...['machines', 'plan', 'drain', 'errors'],
     ...['dead-letters', 'migrate', 'admin', 'token', 'openapi', 'journal', 'codec'],
     ...['doctor', 'completion'],
-=======
-    ...[
-      'worker',
-      'enqueue',
-      'wait',
-      'reschedule',
-      'pause',
-      'resume',
-      'retry',
-      'fork',
-      'audit',
-      'pods',
-      'leader',
-      'sweep',
-    ],
-    ...['machines', 'plan', 'drain'],
-    ...[
-      'dead-letters',
-      'migrate',
-      'admin',
-      'token',
-      'openapi',
-      'journal',
-      'codec',
-      'doctor',
-      'completion',
-    ],
->>>>>>> 5d3768eb70c4baddd4607f3df8d07a95aaa6b93c
   ]);
 });
 
