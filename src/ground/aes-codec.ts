@@ -84,6 +84,8 @@ export function aesCodec(given: CodecKeys & { readonly random?: Random | undefin
       }
       return open(key, parts, place);
     },
+    mac: (text, { run, what }) =>
+      createHmac('sha256', current.of(run)).update(`${what}\n${text}`).digest('hex').slice(0, 32),
   };
   keysOf.set(codec, { keys: given.keys, current: given.current });
   return codec;

@@ -18,6 +18,8 @@ export interface Codec {
   encode(text: string, place: CodecPlace): string;
   /** Texts that nobody has sealed come as well: from before there was a codec, or by plain INSERT. */
   decode(stored: string, place: CodecPlace): string;
+  /** The same for the same text, and nothing by which whoever has no key could guess at it. */
+  mac?(text: string, place: CodecPlace): string;
 }
 
 export const SEAL_PREFIX = 'fqs1.';

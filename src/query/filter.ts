@@ -77,6 +77,8 @@ export interface TextTerm {
   readonly kind: 'text';
   readonly isNot: boolean;
   readonly text: string;
+  /** Of an error only its name and code, for those who may not see what it says. */
+  readonly isOfNames?: boolean | undefined;
 }
 
 export type Term = WordTerm | NumberTerm | TimeTerm | TextTerm;

@@ -9,6 +9,7 @@ import type {
   NumberField,
   NumberTerm,
   Term,
+  TextTerm,
   TimeField,
   TimeTerm,
   When,
@@ -42,7 +43,7 @@ function holds(term: Term, facts: Facts, nowMs: number): boolean {
     case 'time':
       return timeHolds(term, facts[term.field], nowMs);
     case 'text':
-      return textHolds(term.text, facts);
+      return textHolds(term, facts);
     default:
       return assertNever(term);
   }
@@ -94,9 +95,10 @@ export function instantOf(when: When, nowMs: number): number {
   return 'at' in when ? when.at : nowMs - when.agoMs;
 }
 
-function textHolds(text: string, { id, machine, key, error }: Facts): boolean {
+function textHolds({ text, isOfNames }: TextTerm, { id, machine, key, error }: Facts): boolean {
   const wanted = fold(text);
-  const said = [id, machine, key, error?.code, error?.name, error?.message];
+  const message = isOfNames ? undefined : error?.message;
+  const said = [id, machine, key, error?.code, error?.name, message];
   return said.some((each) => each !== undefined && has(each, wanted));
 }
 

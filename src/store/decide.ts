@@ -17,6 +17,7 @@ import type { Deed, Glimpse, Refusal, Revision } from './acts.ts';
 import { revisionOf } from './acts.ts';
 import { boundedSpan, boundedTime, raised } from './bounds.ts';
 import { cancelledBecause } from './reasons.ts';
+import { BARED, isBared } from './sealed-texts.ts';
 import type { Due, TaskRow } from './tasks.ts';
 import type { WaitFor } from './words.ts';
 
@@ -230,6 +231,7 @@ function redrive(
       'it is completed: there is nothing to go on from, only to begin afresh',
     );
   }
+  if (isBared(task.payload, deed.payload)) return refused('unfit', BARED);
   // One that nobody had begun has nothing to go on from but what it was to go on from.
   const hasBegun = task.lastSeq >= 0 || task.hasRecords;
   const carriesFrom = hasBegun ? task.generation : task.carriesFrom;

@@ -19,6 +19,7 @@ export {
   WHO_CHARS_MAX,
 } from './audit.ts';
 export { hasHeir, isBlocked, LiveRoutes, type Of } from './blocked.ts';
+export { TIME_MS_MAX } from './bounds.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
   CursorError,

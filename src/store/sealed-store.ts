@@ -161,7 +161,9 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
 /** What was asked is named before it is sealed: sent again it is sealed in other letters. */
 function sealAct(codec: Codec, act: Act): Act {
   refuseUnbounded(act);
-  return { ...act, digest: digestOf(act), deed: sealDeed(codec, act.task, act.deed) };
+  const plain = digestOf(act);
+  const digest = codec.mac?.(plain, { run: act.task, what: 'digest' }) ?? plain;
+  return { ...act, digest, deed: sealDeed(codec, act.task, act.deed) };
 }
 
 /** A sealed text is longer than what it was made of. Nothing at all is nothing still. */

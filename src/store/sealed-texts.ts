@@ -32,6 +32,13 @@ export function openInput(codec: Codec, task: string, payload: string): string {
   return codec.decode(payload, { run: task, what: INPUT });
 }
 
+export const BARED = 'its input is sealed, and the new one is not: ask a process that has the key';
+
+/** Whoever has no key would put in plain sight what its owners have sealed. */
+export function isBared(before: string | undefined, given: string | undefined): boolean {
+  return !!before?.startsWith(SEAL_PREFIX) && given?.startsWith(SEAL_PREFIX) === false;
+}
+
 export function sealReason(codec: Codec, task: string, reason: string): string {
   return codec.encode(reason, { run: task, what: REASON });
 }

@@ -1,6 +1,9 @@
 /** What people do by the API: done once, to what was seen, tried first if wished, with its row. */
 import { describe, expect, test } from 'vitest';
+import { problemOf } from '../../src/admin/problem.ts';
 import { PREFIX } from '../../src/admin/table.ts';
+import { KeyMissingError } from '../../src/ground/index.ts';
+import { StoreOptionsError } from '../../src/store/index.ts';
 import { type House, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -185,6 +188,17 @@ describe('a change', () => {
     await reader.close();
   });
 
+  test('the process itself is asked to drain, with its row', async () => {
+    const house = await openHouse();
+    const reader = await house.fleet.store.openReader();
+    const headers = house.as('ada');
+    const told = await house.ask('POST', `${PREFIX}/drain`, { headers, body: {} });
+    expect(told.status).toBe(202);
+    const { rows } = await reader.audit({ what: 'drain', countMax: 9 });
+    expect(rows).toMatchObject([{ who: 'ada' }]);
+    await reader.close();
+  });
+
   test('a task that is held here is cancelled by the store, wherever it is looked at', async () => {
     const house = await openHouse();
     const { id } = await house.fleet.enqueueByName('test/gated', {});
@@ -284,4 +298,16 @@ test('what a run was at any of its records is told, from the archive as well', a
     ending: { outcome: 'completed' },
   });
   expect((await at(last + 1)).body.code).toBe('FLEETQ_NO_SUCH_RECORD');
+});
+
+test('times that no store can hold are refused', async () => {
+  const house = await openHouse({ grants: [] });
+  const path = `${RUNS}/histogram?from=9007199254740990&until=9007199254740991`;
+  expect((await house.ask('GET', path)).status).toBe(400);
+});
+
+test('a missing key, and a store that does not let us, are no defects of the process', () => {
+  const missing = new KeyMissingError('may', { run: 'r', what: 'input' });
+  expect(problemOf(missing)).toMatchObject({ status: 409 });
+  expect(problemOf(new StoreOptionsError('permission denied'))).toMatchObject({ status: 503 });
 });

@@ -13,7 +13,7 @@ import {
   newSecret,
 } from '../../src/admin/index.ts';
 import type { Grant, Role } from '../../src/config/index.ts';
-import { systemClock, systemRandom } from '../../src/ground/index.ts';
+import { type Codec, identityCodec, systemClock, systemRandom } from '../../src/ground/index.ts';
 import { createFleet, defineMachine, exponential, type Fleet, openStore } from '../../src/index.ts';
 import { gate } from '../support/fleets.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
@@ -52,6 +52,8 @@ export interface HouseOptions {
   readonly isLimited?: boolean;
   readonly hosts?: readonly string[];
   readonly redact?: readonly string[];
+  /** Of the fleet; whoever answers has not got it. */
+  readonly codec?: Codec;
 }
 
 const GRANTS: NonNullable<HouseOptions['grants']> = [
@@ -80,6 +82,13 @@ function machines(opening: ReturnType<typeof gate<void>>) {
       check: 'none',
       work: () => opening.opened.then(() => 'open'),
       persist: ({ work }) => work,
+    }),
+    defineMachine({
+      name: 'test/nested',
+      version: 1,
+      input: any,
+      check: 'none',
+      work: ({ input }) => ({ card: { number: input.secret ?? null } }),
     }),
     defineMachine({
       name: 'test/failing',
@@ -120,6 +129,7 @@ export function useHouses() {
       heartbeat: '100ms',
       silence: '20s',
       ...(store === undefined ? {} : { store }),
+      ...(options.codec === undefined ? {} : { codec: options.codec }),
     });
     const secrets: Record<string, string> = {};
     const grants = (options.grants ?? GRANTS).map(([name, role, mayReveal]): Grant => {
@@ -128,7 +138,8 @@ export function useHouses() {
       return { name, role, mayReveal, hash: hashOfSecret(secret) };
     });
     const [clock, random] = [systemClock, systemRandom];
-    const desk = deskOf({ fleet, clock, random, resultBytesMax: 20_000, redacted: redact });
+    const seeing = deskOf({ fleet, clock, random, resultBytesMax: 20_000, redacted: redact });
+    const desk = options.codec === undefined ? seeing : { ...seeing, codec: identityCodec };
     const server = new AdminServerOf(desk);
     // So little that no machine is too slow to come to its end.
     const rate = options.isLimited

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { isLoopback } from '../../src/admin/door/sites.ts';
 import { refuseOpen } from '../../src/admin/serve.ts';
+import { aesCodec, newCodecKey, parseCodecKeys } from '../../src/ground/index.ts';
 import { CANARY, type House, login, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -35,6 +36,14 @@ describe('without tokens', () => {
       role: 'admin',
       by: 'loopback',
     });
+  });
+
+  test('what a proxy passes on is not from this host', async () => {
+    const house = await openHouse({ grants: [] });
+    for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) {
+      const told = await house.ask('GET', RUNS, { headers: { [name]: '203.0.113.9' } });
+      expect([name, told.status, told.body.code]).toEqual([name, 403, 'FLEETQ_BAD_HOST']);
+    }
   });
 
   test('a name that is led here by a foreign DNS is refused, on every method', async () => {
@@ -231,8 +240,49 @@ describe('payloads', () => {
         const told = await house.ask('GET', path, { headers: house.as('ada') });
         expect([path, told.status]).toEqual([path, 200]);
         expect([path, told.text.includes(CANARY)]).toEqual([path, false]);
+        // By it a reason could be guessed at.
+        expect([path, told.text.includes('"digest"')]).toEqual([path, false]);
       }
     }
+  });
+
+  test('are not found by what they say where they are masked', async () => {
+    const house = await openHouse();
+    await startSecret(house, 'test/failing');
+    const count = async (filter: string) => {
+      const path = `${RUNS}/count?filter=${encodeURIComponent(filter)}`;
+      return (await house.ask('GET', path, { headers: house.as('ruth') })).body.count;
+    };
+    expect(await count('"test/fail"')).toBe(1);
+    expect(await count(`"${CANARY.slice(0, 4)}"`)).toBe(0);
+    expect(await count(`machine:test/failing -"${CANARY}"`)).toBe(1);
+  });
+
+  test('a run that is not there is not said to have been revealed', async () => {
+    const house = await openHouse();
+    const headers = { ...house.as('rev'), accept: 'text/event-stream' };
+    const told = await house.ask('GET', `${RUNS}/the-ceo/events?reveal=true`, { headers });
+    expect(told.status).toBe(404);
+    const audit = await house.ask('GET', '/api/v1/audit', { headers: house.as('ada') });
+    expect(audit.body.rows).toEqual([]);
+  });
+
+  test('a secret that is named by its way is hidden wherever an output is', async () => {
+    const house = await openHouse({ grants: [], redact: ['card.number'] });
+    const id = await startSecret(house, 'test/nested');
+    const { events } = (await house.ask('GET', `${RUNS}/${id}/events`)).body;
+    expect(JSON.stringify(events.slice(1))).not.toContain(CANARY);
+    const { outputs, ending } = (await house.ask('GET', `${RUNS}/${id}/context`)).body;
+    expect(JSON.stringify([outputs, ending])).not.toContain(CANARY);
+  });
+
+  test('what is sealed, and cannot be opened here, has no context', async () => {
+    const codec = aesCodec(parseCodecKeys(newCodecKey('may'), 'the test'));
+    const house = await openHouse({ grants: [], codec });
+    const id = await startSecret(house, 'test/double');
+    const told = await house.ask('GET', `${RUNS}/${id}/context?source=store`);
+    expect([told.status, told.body.code]).toEqual([409, 'FLEETQ_KEY_MISSING']);
+    expect(told.body.detail).toContain('sealed with key may');
   });
 
   test('are shown to who may and asks for it, and each time leaves its row', async () => {

@@ -1,11 +1,15 @@
 /** A store behind a codec keeps every promise of a store, and holds no text that anybody could read. */
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { aesCodec, type Codec, newCodecKey, parseCodecKeys } from '../../src/ground/index.ts';
-import { openReason, sealedStore } from '../../src/store/index.ts';
+import { digestOf } from '../../src/store/audit.ts';
+import { MemoryStore, MemoryTables, openReason, sealedStore } from '../../src/store/index.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
+import { actOf } from './acts.ts';
 import { describeStore } from './conformance.ts';
+import { newTask } from './factories.ts';
 import { sqliteHarness } from './sqlite-harness.ts';
 
 const newDir = useTempDirs();
@@ -27,4 +31,29 @@ describeStore('sqlite behind a codec', {
       expect(reason).toMatch(/^fqs1\./);
       return { ...row, control_reason: openReason(codec, String(task), reason) };
     }),
+});
+
+test('a reason that is sealed is not found by guessing at the digest of the act', async () => {
+  const tables = new MemoryTables({ clock: new FakeClock(), random: seededRandom(2) });
+  const store = sealedStore(new MemoryStore(tables), aes);
+  const task = newTask();
+  await store.enqueue([task]);
+  const act = actOf(task.id, { what: 'cancel', reason: 'pin 4711' });
+  expect(await store.act(act)).toMatchObject({ kind: 'done' });
+  expect(await store.act(act)).toMatchObject({ isRepeated: true });
+  const [row] = await store.audited({ countMax: 9 });
+  expect(row!.detail).toContain('"digest"');
+  expect(row!.detail).not.toContain(digestOf(act));
+});
+
+test('whoever has no key puts no input in the place of a sealed one', async () => {
+  const tables = new MemoryTables({ clock: new FakeClock(), random: seededRandom(2) });
+  const plainly = new MemoryStore(tables);
+  const store = sealedStore(plainly, aes);
+  const task = newTask();
+  await store.enqueue([task]);
+  await store.act(actOf(task.id, { what: 'cancel', reason: 'no' }));
+  const deed = { what: 'redrive', isFresh: true, payload: '{"n":2}' } as const;
+  expect(await plainly.act(actOf(task.id, deed))).toMatchObject({ kind: 'refused', why: 'unfit' });
+  expect(await store.act(actOf(task.id, deed))).toMatchObject({ kind: 'done' });
 });

@@ -4,8 +4,15 @@ import { EVERYTHING, type Filter, matches, parseFilter } from '../../query/index
 import type { RunReader } from '../fleet-port.ts';
 import { type ListQuery, listRuns } from '../list-runs.ts';
 
-export function filterOf(text: string | undefined): Filter {
-  return text === undefined ? EVERYTHING : parseFilter(text);
+/** Where errors are masked no text is looked for in what they say: letter by letter it would be told. */
+export function filterOf(text: string | undefined, isMasked: boolean): Filter {
+  if (text === undefined) return EVERYTHING;
+  const filter = parseFilter(text);
+  if (!isMasked) return filter;
+  const terms = filter.terms.map((term) =>
+    term.kind === 'text' ? { ...term, isOfNames: true } : term,
+  );
+  return { terms };
 }
 
 /** A filter that hardly any run fits must not read the whole journal in one go. */

@@ -11,6 +11,8 @@ export interface Masked {
 
 export interface Shown {
   value(value: unknown): unknown;
+  /** Of values that lie so deep in it: what is named as secret is named from the top of each. */
+  parts(value: unknown, depth?: number): unknown;
   /** What failed by its name and code; what it says is its owner's business. */
   error(error: unknown): unknown;
   text(text: string | undefined): string | undefined;
@@ -20,13 +22,26 @@ export function showing(isMasked: boolean, redacted: readonly string[]): Shown {
   const hide = redactor(redacted);
   if (!isMasked) {
     const value = (given: unknown) => (given === undefined ? undefined : hide(given as Json));
-    return { value, error: value, text: (given) => given };
+    const parts = (given: unknown, depth = 1): unknown =>
+      depth === 0 || !isObject(given)
+        ? value(given)
+        : value(mapped(given, (part) => parts(part, depth - 1)));
+    return { value, parts, error: value, text: (given) => given };
   }
   return {
     value: masked,
+    parts: masked,
     error: maskedError,
     text: (given) => given && `(${sizeOf(given)} bytes)`,
   };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mapped(of: object, each: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, each(value)]));
 }
 
 function masked(value: unknown): Masked | undefined {

@@ -67,9 +67,12 @@ export function viewOfTask(
 export function viewOfRecord(record: StoredRecord, shown: Shown): object {
   const { event } = record;
   const told: Record<string, unknown> = { ...event };
-  for (const name of ['input', 'output', 'outputs', 'carried', 'value'] as const) {
+  for (const name of ['input', 'output', 'value'] as const) {
     if (name in told) told[name] = shown.value(told[name]);
   }
+  if ('outputs' in told) told['outputs'] = shown.parts(told['outputs']);
+  // Its outputs, each by its step.
+  if ('carried' in told) told['carried'] = shown.parts(told['carried'], 2);
   if ('error' in told) told['error'] = shown.error(told['error']);
   for (const name of ['reason', 'note'] as const) {
     if (typeof told[name] === 'string') told[name] = shown.text(told[name]);

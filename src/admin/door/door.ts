@@ -11,7 +11,7 @@ import type { Clock, Random } from '../../ground/index.ts';
 import { RequestError } from '../problem.ts';
 import { type Rate, Rates } from './rates.ts';
 import { cookieOf, type Session, Sessions } from './sessions.ts';
-import { isLoopback, refuseCrossSite, refuseForeignHost } from './sites.ts';
+import { isLoopback, refuseCrossSite, refuseForeignHost, refuseForwarded } from './sites.ts';
 import { grantOf } from './tokens.ts';
 
 export interface Visitor {
@@ -116,7 +116,8 @@ export function addressDoor(options: AddressDoorOptions): Door {
 }
 
 /** Without tokens it answers on loopback alone, whoever asks from there. */
-function anybody({ address }: Knock): Visitor {
+function anybody({ address, headers }: Knock): Visitor {
+  refuseForwarded(headers);
   if (!isLoopback(address)) throw unknown('this address answers to its own host alone');
   return { name: 'loopback', role: 'admin', mayReveal: true, by: 'loopback' };
 }

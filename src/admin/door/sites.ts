@@ -33,6 +33,20 @@ export function refuseForeignHost(
   );
 }
 
+const FORWARDED = /^(forwarded|via|x-real-ip|x-forwarded-.*)$/;
+
+/** What a proxy passes on comes from anywhere, and only seems to come from this host. */
+export function refuseForwarded(headers: IncomingHttpHeaders): void {
+  const by = Object.keys(headers).find((name) => FORWARDED.test(name));
+  if (by === undefined) return;
+  throw new RequestError(
+    403,
+    'FLEETQ_BAD_HOST',
+    `without tokens only this host is answered, and a proxy has passed this on (${by})`,
+    'make a token with: fleetq token new',
+  );
+}
+
 export function refuseCrossSite(headers: IncomingHttpHeaders): void {
   const site = headers['sec-fetch-site'];
   const { origin } = headers;

@@ -31,7 +31,7 @@ export const failureRoutes = [
     },
     answer: async ({ desk, door, query }) => {
       const reader = await sharedOf(desk, 'dead letters').reader();
-      const wanted = { terms: [LETTERS, ...filterOf(query.filter).terms] };
+      const wanted = { terms: [LETTERS, ...filterOf(query.filter, door.isMasked).terms] };
       const { limit: countMax = COUNT_OTHERWISE } = query;
       const found = await reader.page({ filter: wanted, cursor: query.cursor, countMax });
       const shown = showing(door.isMasked, desk.redacted);
@@ -67,7 +67,8 @@ export const failureRoutes = [
     },
     answer: async ({ desk, door, query }) => {
       const reader = await sharedOf(desk, 'groups of errors').reader();
-      const wanted = { filter: filterOf(query.filter), countMax: query.limit ?? COUNT_OTHERWISE };
+      const filter = filterOf(query.filter, door.isMasked);
+      const wanted = { filter, countMax: query.limit ?? COUNT_OTHERWISE };
       const { groups, lookedBackTo: until } = await reader.errors(wanted);
       const shown = showing(door.isMasked, desk.redacted);
       const told = groups.map((group) => ({ ...group, message: shown.text(group.message) ?? '' }));
@@ -114,9 +115,9 @@ export const failureRoutes = [
   }),
 ];
 
-/** Reasons are what people wrote; all else is ours. */
+/** Reasons are what people wrote, and may be guessed at by the digest; all else is ours. */
 function told(detail: unknown, shown: ReturnType<typeof showing>): unknown {
-  const { reason } = Object(detail) as { reason?: unknown };
-  if (typeof reason !== 'string') return detail;
-  return { ...(detail as object), reason: shown.text(reason) };
+  if (typeof detail !== 'object' || detail === null) return detail;
+  const { digest: _, ...rest } = detail as { digest?: unknown; reason?: unknown };
+  return typeof rest.reason === 'string' ? { ...rest, reason: shown.text(rest.reason) } : rest;
 }

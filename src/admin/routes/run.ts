@@ -1,6 +1,7 @@
 /** One run: what it is, its records, what it was at any of them, and its end. */
 import * as z from 'zod';
 import { RunNotFoundError } from '../../engine/index.ts';
+import { isSealedEvent, type StoredRecord } from '../../journal/index.ts';
 import { HEADERS } from '../answer-headers.ts';
 import { findRun, recordsOf, revisionIn, viewOf } from '../desk/find-run.ts';
 import { contextAt } from '../desk/records.ts';
@@ -49,6 +50,8 @@ export const runRoutes = [
       const from = query.after ?? (Number.isSafeInteger(last) ? last : -1);
       const isStream = request.headers.accept?.includes('text/event-stream') === true;
       if (isStream) {
+        // Nothing is revealed of what is not there.
+        if (of.isRevealing) await findRun(desk, id, query.source);
         await desk.live.follow(id, from, response, {
           view: liveView(await revealed(of)),
           headers: HEADERS,
@@ -89,13 +92,19 @@ export const runRoutes = [
       const found = await findRun(desk, id, query.source);
       const { records, source: at } = await recordsOf(desk, found);
       const seq = query.at ?? records.at(-1)?.seq ?? 0;
+      refuseSealed(id, records);
       const context = contextAt(records, seq);
       if (!context) throw noRecord(records.at(-1)?.seq, seq);
       const shown = await revealed(of);
       const { input, outputs, work, ending } = context;
-      const values = { input, outputs, work, ending };
-      const masked = Object.entries(values).map(([name, value]) => [name, shown.value(value)]);
-      return ok({ ...context, ...Object.fromEntries(masked), source: at });
+      return ok({
+        ...context,
+        input: shown.value(input),
+        outputs: shown.parts(outputs),
+        work: shown.value(work),
+        ending: shown.parts(ending),
+        source: at,
+      });
     },
   }),
   route({
@@ -140,6 +149,15 @@ async function ended({ desk, id, query }: Asked<RunQuery>, timeout: number): Pro
 function refuseDraining(error: unknown): void {
   if ((error as { code?: unknown } | undefined)?.code === 'FLEETQ_DRAINING') throw error;
   if (error instanceof RunNotFoundError) throw error;
+}
+
+/** Of what cannot be opened nothing can be told that is true. */
+function refuseSealed(id: string, records: readonly StoredRecord[]): void {
+  const sealed = records.map(({ event }): object => event).find(isSealedEvent);
+  if (!sealed) return;
+  const said = `the records of run ${id} cannot be read here: ${sealed.sealed}`;
+  const hint = 'ask a process that has the key';
+  throw new RequestError(409, 'FLEETQ_KEY_MISSING', said, hint);
 }
 
 function noRecord(last: number | undefined, seq: number): RequestError {

@@ -3,11 +3,13 @@ import * as z from 'zod';
 import { LiveRoutes } from '../../fleet/index.ts';
 import { show } from '../../ground/index.ts';
 import type { Filter } from '../../query/index.ts';
+import { TIME_MS_MAX } from '../../store/index.ts';
 import type { Desk } from '../desk/desk.ts';
 import { filterOf, localPage } from '../desk/filter.ts';
 import { showing } from '../desk/mask.ts';
 import { sharedOf } from '../desk/need-store.ts';
 import { viewOfRun, viewOfTask } from '../desk/views.ts';
+import type { Door } from '../door/door.ts';
 import { isWanted, WANTED } from '../list-runs.ts';
 import { badRequest } from '../problem.ts';
 import { type Asked, ok, route } from '../table.ts';
@@ -51,13 +53,18 @@ export const runsRoutes = [
     answer: async ({ desk, query, door }) => {
       // Lists hold no payloads, and errors are masked for everybody whose payloads would be.
       const shown = showing(door.isMasked, desk.redacted);
-      if (isLocal(desk, query)) return ok(listLocal(desk, query, shown));
+      if (isLocal(desk, query)) return ok(listLocal(desk, query, door));
       if (query.before !== undefined) throw badRequest('before is for source=journal: use cursor');
       const reader = await sharedOf(desk, 'a list of tasks').reader();
       const live = new LiveRoutes(await reader.pods());
       const { limit: countMax = COUNT_OTHERWISE, cursor } = query;
       const liveRoutes = live.routes;
-      const found = await reader.page({ filter: filterIn(query), cursor, countMax, liveRoutes });
+      const found = await reader.page({
+        filter: filterIn(query, door),
+        cursor,
+        countMax,
+        liveRoutes,
+      });
       const runs = found.tasks.map((row) => viewOfTask(row, shown, live));
       return ok({ runs, cursor: found.cursor, lookedBackTo: found.lookedBackTo });
     },
@@ -73,10 +80,10 @@ export const runsRoutes = [
       status: 200,
       schema: z.strictObject({ count: z.number(), isExact: z.boolean() }),
     },
-    answer: async ({ desk, query }) => {
+    answer: async ({ desk, query, door }) => {
       const reader = await sharedOf(desk, 'a count').reader();
       const liveRoutes = new LiveRoutes(await reader.pods()).routes;
-      const wanted = { filter: filterIn(query), countMax: COUNT_MAX, liveRoutes };
+      const wanted = { filter: filterIn(query, door), countMax: COUNT_MAX, liveRoutes };
       return ok(await reader.count(wanted));
     },
   }),
@@ -90,8 +97,8 @@ export const runsRoutes = [
       filter: asked.filter,
       status: asked.status,
       machine: asked.machine,
-      from: whole(0, Number.MAX_SAFE_INTEGER).describe('milliseconds since the epoch'),
-      until: whole(0, Number.MAX_SAFE_INTEGER).describe('milliseconds since the epoch'),
+      from: whole(0, TIME_MS_MAX).describe('milliseconds since the epoch'),
+      until: whole(0, TIME_MS_MAX).describe('milliseconds since the epoch'),
       buckets: whole(1, BUCKETS_MAX).optional(),
     },
     answers: {
@@ -107,13 +114,13 @@ export const runsRoutes = [
         lookedBackTo,
       }),
     },
-    answer: async ({ desk, query }) => {
+    answer: async ({ desk, query, door }) => {
       if (query.from >= query.until) throw badRequest('from must be before until');
       const reader = await sharedOf(desk, 'a histogram').reader();
       const liveRoutes = new LiveRoutes(await reader.pods()).routes;
       const [fromMs, untilMs] = [query.from, query.until];
       const buckets = query.buckets ?? COUNT_OTHERWISE;
-      const wanted = { filter: filterIn(query), fromMs, untilMs, buckets, liveRoutes };
+      const wanted = { filter: filterIn(query, door), fromMs, untilMs, buckets, liveRoutes };
       return ok(await reader.histogram(wanted));
     },
   }),
@@ -129,34 +136,30 @@ function isLocal(
 }
 
 /** Words for a status and a machine are terms as any other. */
-function filterIn({
-  filter,
-  status,
-  machine,
-}: Pick<PageQuery, 'filter' | 'status' | 'machine'>): Filter {
+function filterIn(
+  { filter, status, machine }: Pick<PageQuery, 'filter' | 'status' | 'machine'>,
+  { isMasked }: Door,
+): Filter {
   const terms = Object.entries({ status, machine }).flatMap(([field, word]) =>
     word === undefined
       ? []
       : [{ kind: 'words' as const, field: field as 'status', isNot: false, words: [word] }],
   );
-  return { terms: [...filterOf(filter).terms, ...terms] };
+  return { terms: [...filterOf(filter, isMasked).terms, ...terms] };
 }
 
-function listLocal(
-  desk: Desk,
-  query: Asked<PageQuery>['query'],
-  shown: ReturnType<typeof showing>,
-): object {
+function listLocal(desk: Desk, query: Asked<PageQuery>['query'], { isMasked }: Door): object {
   const { status, machine, limit: countMax = COUNT_OTHERWISE } = query;
   if (status !== undefined && !isWanted(status)) {
     throw badRequest(`status must be one of ${WANTED.join(', ')}, got ${show(status)}`);
   }
   if (!desk.journal) throw badRequest('this process has no journal: ask for source=store');
   const before = query.cursor ?? query.before;
-  const found = localPage(desk.journal, filterOf(query.filter), {
+  const found = localPage(desk.journal, filterOf(query.filter, isMasked), {
     now: desk.clock.now(),
     query: { status, machine, before, countMax },
   });
   const now = desk.clock.now();
+  const shown = showing(isMasked, desk.redacted);
   return { runs: found.runs.map((run) => viewOfRun(run, now, shown)), cursor: found.cursor };
 }

@@ -28,12 +28,13 @@ export function whoami(): string {
 }
 
 function userName(): string {
-  const said = process.env['USER'];
-  if (said) return said;
   try {
+    // Not from the environment first: that says whatever one likes.
     return userInfo().username;
   } catch {
     // A user without a name, as in a container.
+    const said = process.env['USER'];
+    if (said) return said;
     return String(process.getuid?.() ?? 'somebody');
   }
 }
