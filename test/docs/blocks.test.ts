@@ -85,7 +85,7 @@ test('every program and every fragment compiles, strictly', async () => {
 const alone = all.filter(({ page }) => !page.startsWith('docs/runbooks/'));
 for (const { page, blocks, slug } of alone.filter(({ blocks }) => blocks.some(isRunnable))) {
   // At once: they mostly wait, each in a directory of its own.
-  test.concurrent(`what ${page} shows happens as it says`, { timeout: 120_000 }, async () => {
+  test.concurrent(`what ${page} shows happens as it says`, { timeout: 300_000 }, async () => {
     const directory = join(workspace, 'run', slug);
     write(directory, '.keep', '');
     for (const [index, block] of blocks.entries()) {
