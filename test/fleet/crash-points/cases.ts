@@ -213,7 +213,7 @@ export const CASES: readonly Case[] = [
   }),
   ...dies(29, 'of four', {
     hook: { at: 'halfSettle' },
-    orders: { drains: true, workMs: 300 },
+    orders: { drains: true, drainsAt: 4, workMs: 3_000 },
     count: 4,
   }),
   ...RECOVERY_CASES,

@@ -71,6 +71,8 @@ export interface Orders {
   readonly isFinisher?: boolean;
   /** Begins to drain when b.work has begun. */
   readonly drains?: boolean;
+  /** When so many runs are inside b.work; at the first where nothing is said. */
+  readonly drainsAt?: number;
   /** Claims only tasks whose owners have died. */
   readonly isSuspectsOnly?: boolean;
   /** Believes that it leads, whoever else does. */
