@@ -138,6 +138,7 @@ class Chaos {
   async #drain(stage: Stage, witness: Witness): Promise<number> {
     const begunMs = performance.now();
     await stage.heal();
+    await stage.storm.goHome();
     let [least, movedMs] = [Number.POSITIVE_INFINITY, begunMs];
     for (;;) {
       const { unfinished } = await witness.counts(ALL);

@@ -1,12 +1,13 @@
 /** The verdict over people's calls: one good history, and for every rule one that breaks it. */
 import { expect, test } from 'vitest';
 import type { RunId } from '../../src/ground/index.ts';
-import type { StormCall } from './storm.ts';
+import type { StormCall, StormTask } from './storm.ts';
 import { judgeStorm } from './storm-verdict.ts';
 import type { Change, EndRow, TaskFile, TimedSegment } from './witness.ts';
 
 const TASK = '01M7FND65VH7X2TBNRTWSGK1T6' as RunId;
 const SUBJECT = 'a1';
+const OWN: StormTask = { task: TASK, subject: SUBJECT, sentAt: 0 };
 
 const row: EndRow = {
   task: TASK,
@@ -37,6 +38,7 @@ function changesOf(...steps: readonly Partial<Change>[]): Change[] {
       wasHash: last.hash,
       wasOutcome: last.outcome,
       wasControl: last.control,
+      wasPaused: last.isPaused,
     };
     last = now;
     return { ...now, ...was } as Change;
@@ -67,9 +69,7 @@ function verdict(
   segments: readonly TimedSegment[] = [],
 ) {
   const file: TaskFile = { row: { ...row, ...end }, segments, changes };
-  return judgeStorm([file], { calls, tasks: [{ task: TASK, subject: SUBJECT }] }).map((words) =>
-    words.slice(TASK.length + 2),
-  );
+  return judgeStorm([file], { calls, tasks: [OWN] }).map((words) => words.slice(TASK.length + 2));
 }
 
 test('people who were told the truth have nothing to complain about', () => {
@@ -178,14 +178,62 @@ test('a task that has not ended, has the result of another, or is nobody’s, is
   ]);
   const file: TaskFile = { row, segments: [], changes: [] };
   expect(judgeStorm([file], { calls: [], tasks: [] })).toEqual([`${TASK}: nobody has enqueued it`]);
-  expect(judgeStorm([], { calls: [], tasks: [{ task: TASK, subject: SUBJECT }] })).toEqual([
+  expect(judgeStorm([], { calls: [], tasks: [OWN] })).toEqual([
     `${TASK}: it was acknowledged, and is not in the store`,
   ]);
 });
 
 test('a task that can only fail and is completed is told', () => {
   const file: TaskFile = { row, segments: [], changes: changesOf(CLAIMED, COMPLETED) };
-  expect(judgeStorm([file], { calls: [], tasks: [{ task: TASK, subject: 'a3' }] })).toEqual([
+  expect(judgeStorm([file], { calls: [], tasks: [{ ...OWN, subject: 'a3' }] })).toEqual([
     `${TASK}: it can only fail, and is completed`,
   ]);
+});
+
+test('what is paused is given to nobody, and whoever was asked gives it back paused', () => {
+  const asked = { at: 1_200, control: 'pause' };
+  const back = { at: 1_500, status: 'pending', owner: undefined, epoch: 2, control: undefined };
+  const on = [
+    { ...CLAIMED, at: 2_500, epoch: 3 },
+    { ...COMPLETED, at: 2_600 },
+  ];
+  const resumed = { at: 2_000, isPaused: false };
+  const calls = [call('pause', 'requested', 1_200), call('resume', 'done', 2_000)];
+  const good = changesOf(CLAIMED, asked, { ...back, isPaused: true }, resumed, ...on);
+  expect(verdict(good, calls)).toEqual([]);
+  const given = changesOf(CLAIMED, asked, { ...back, isPaused: true }, ...on);
+  expect(verdict(given, [calls[0]!])).toEqual(['it was paused, and given to p']);
+  const forgotten = changesOf(CLAIMED, asked, back, ...on);
+  expect(verdict(forgotten, [calls[0]!])).toEqual([
+    'its owner was to pause it, and gave it back as pending',
+  ]);
+  expect(verdict(forgotten, [calls[0]!, call('resume', 'done', 1_400)])).toEqual([]);
+  expect(verdict(forgotten, [calls[0]!, call('resume', 'away', 1_300)])).toEqual([]);
+  const taken = changesOf(CLAIMED, asked, { at: 1_500, owner: 'q', epoch: 2 }, COMPLETED);
+  expect(verdict(taken, [calls[0]!])).toEqual(['its owner was to pause it, and q got it']);
+  expect(verdict(changesOf(CLAIMED, asked, COMPLETED), [calls[0]!])).toEqual([]);
+});
+
+test('a pause or a resume that was done and was not is told', () => {
+  const changes = changesOf(CLAIMED, COMPLETED);
+  expect(verdict(changes, [call('pause', 'done', 900)])).toEqual([
+    'a pause was done, and it was not so',
+  ]);
+  expect(verdict(changes, [call('resume', 'done', 900)])).toEqual([]);
+  const paused = changesOf({ at: 500, isPaused: true });
+  expect(verdict(paused, [call('pause', 'done', 500), call('resume', 'done', 9_000)])).toEqual([
+    'a resume was done, and it was not so',
+  ]);
+});
+
+test('a task is not ended for a deadline before it is over, or that it has not', () => {
+  const late = { ...COMPLETED, status: 'failed', outcome: 'timedOut', at: 2_900 };
+  const failed = { status: 'failed', outcome: 'timedOut', result: undefined };
+  const of = (deadlineMs: number | undefined) => {
+    const file = { row: { ...row, ...failed }, segments: [], changes: changesOf(CLAIMED, late) };
+    return judgeStorm([file], { calls: [], tasks: [{ ...OWN, deadlineMs }] });
+  };
+  expect(of(2_000)).toEqual([]);
+  expect(of(3_000)).toEqual([`${TASK}: it had 3000 ms, and was ended for its deadline after 2900`]);
+  expect(of(undefined)).toEqual([`${TASK}: it has no deadline, and was ended for it`]);
 });

@@ -7,19 +7,15 @@
  *   cancel requested   it was claimed; it ends where it is, and is given to nobody else
  *   reschedule done    it is claimed by nobody before its time
  *   redrive n          generation n began, for one of those who asked
+ *   pause, resume      see the rules of pauses
+ *
+ * What has a deadline is not ended for it before it is over.
  */
 import { isHopeless } from './aside-shapes.ts';
-import type { StormCall } from './storm.ts';
+import type { StormCall, StormTask } from './storm.ts';
+import { pauseFaults } from './storm-pauses.ts';
+import { COMMIT_MS_MAX, isEnded, LATE_MS, ROUNDING_MS } from './storm-terms.ts';
 import type { Change, TaskFile } from './witness.ts';
-
-const ENDED = ['completed', 'failed', 'cancelled'];
-const isEnded = (status: string) => ENDED.includes(status);
-/** Whole milliseconds on one side, parts of them on the other. */
-const ROUNDING_MS = 1;
-/** A change is seen by others when it is committed, which may be so much later. */
-const COMMIT_MS_MAX = 2_000;
-/** A statement whose sender has given up may arrive so much later. */
-const LATE_MS = 30_000;
 
 /** The state of the segment in which a redrive keeps how an earlier generation ended. */
 const KEPT_OUTCOME = 'outcome';
@@ -34,14 +30,14 @@ interface Span {
 
 export interface StormBook {
   readonly calls: readonly StormCall[];
-  readonly tasks: readonly { readonly task: string; readonly subject: string }[];
+  readonly tasks: readonly StormTask[];
 }
 
 /** In words, each with its task. */
 export function judgeStorm(files: readonly TaskFile[], { calls, tasks }: StormBook): string[] {
   const callsOf = new Map<string, StormCall[]>(tasks.map(({ task }) => [task, []]));
   for (const call of calls) callsOf.get(call.task)?.push(call);
-  const subjects = new Map(tasks.map(({ task, subject }) => [task, subject]));
+  const enqueued = new Map<string, StormTask>(tasks.map((each) => [each.task, each]));
   const seen = new Set<string>(files.map(({ row }) => row.task));
   const missing = tasks.filter(({ task }) => !seen.has(task));
   return files
@@ -49,10 +45,12 @@ export function judgeStorm(files: readonly TaskFile[], { calls, tasks }: StormBo
       const { task } = file.row;
       const own = callsOf.get(task) ?? [];
       const words = [
-        ...endFaults(file, subjects.get(task)),
+        ...endFaults(file, enqueued.get(task)?.subject),
+        ...deadlineFaults(file, enqueued.get(task)),
         ...changeFaults(file, own),
         ...own.flatMap((call) => callFaults(call, file, own)),
         ...redriveFaults(own),
+        ...pauseFaults(file, own),
       ];
       return words.map((word) => `${task}: ${word}`);
     })
@@ -67,6 +65,20 @@ function endFaults({ row }: TaskFile, subject: string | undefined): string[] {
   if (isHopeless(subject)) return ['it can only fail, and is completed'];
   const isOwn = result === JSON.stringify({ kept: subject });
   return isOwn ? [] : [`its result is ${result}, and it is of ${subject}`];
+}
+
+function deadlineFaults({ changes }: TaskFile, enqueued: StormTask | undefined): string[] {
+  const { sentAt = 0, deadlineMs } = enqueued ?? {};
+  let begunAt = sentAt;
+  return changes.flatMap(({ at, generation, wasGeneration, outcome, wasOutcome }) => {
+    if (generation !== wasGeneration) begunAt = at;
+    if (outcome !== 'timedOut' || wasOutcome === 'timedOut') return [];
+    if (deadlineMs === undefined) return ['it has no deadline, and was ended for it'];
+    const tookMs = Math.round(at - begunAt);
+    return tookMs + ROUNDING_MS >= deadlineMs
+      ? []
+      : [`it had ${deadlineMs} ms, and was ended for its deadline after ${tookMs}`];
+  });
 }
 
 /** Every change has somebody who may have made it. */

@@ -1,6 +1,7 @@
 /**
- * People in a hurry: several of them at once enqueue tasks and cancel, put off, redrive and discard
- * them while the fleet works and everything fails. Every call is written down with its answer.
+ * People in a hurry: several of them at once enqueue tasks and cancel, pause, resume, put off, hurry,
+ * redrive and discard them while the fleet works and everything fails. Every call is written down with
+ * its answer. In the end they resume whatever they had paused, and go home.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Random, type RunId, runIdMint, systemClock } from '../../src/ground/index.ts';
@@ -12,11 +13,37 @@ import {
 } from '../../src/index.ts';
 import type { NewTask } from '../../src/store/tasks.ts';
 import type { Acknowledgement } from '../history/evidence.ts';
-import { cancelTask, discardTask, redriveTask, rescheduleTask } from '../store/acts.ts';
+import {
+  cancelTask,
+  discardTask,
+  pauseTask,
+  redriveTask,
+  rescheduleTask,
+  resumeTask,
+  retryTask,
+} from '../store/acts.ts';
 import { below } from '../support/seeded-random.ts';
 import { isHopeless, STORMED } from './aside-shapes.ts';
 
-export type StormWhat = 'cancel' | 'reschedule' | 'redrive' | 'discard' | 'deadLetters';
+export type StormWhat =
+  | 'cancel'
+  | 'pause'
+  | 'resume'
+  | 'retry'
+  | 'reschedule'
+  | 'redrive'
+  | 'discard'
+  | 'deadLetters';
+
+/** A task that the store has said it has. */
+export interface StormTask {
+  readonly task: RunId;
+  readonly subject: string;
+  /** When it was first sent. */
+  readonly sentAt: number;
+  /** How long each of its generations may take. */
+  readonly deadlineMs?: number | undefined;
+}
 
 export interface StormCall {
   readonly task: string;
@@ -37,14 +64,16 @@ const LATER_MS_MAX = 3_000;
 const RECENT = 12;
 const KEY_MS = 24 * 3_600_000;
 const LETTERS_MAX = 50;
+/** One in so many has a deadline, and one so short that some keep it and some do not. */
+const LIMITED_EVERY = 7;
+const DEADLINE_MS = 3_000;
 
 export class Storm {
   readonly #clients: readonly Store[];
   readonly #random: Random;
   readonly #mint;
   readonly calls: StormCall[] = [];
-  /** Tasks that the store has said it has. */
-  readonly tasks: { readonly task: RunId; readonly subject: string }[] = [];
+  readonly tasks: StormTask[] = [];
   #sent = 0;
 
   constructor(clients: readonly Store[], random: Random) {
@@ -78,14 +107,31 @@ export class Storm {
     );
   }
 
+  /** Nothing that was paused is left behind; to be called when the store can be reached. */
+  async goHome(): Promise<void> {
+    const client = this.#clients[0]!;
+    const paused = new Set(this.calls.flatMap(({ what, task }) => (what === 'pause' ? task : [])));
+    for (const task of paused) {
+      const call = { task, what: 'resume' } as const;
+      do await this.#note(call, () => resumeTask(client, task as RunId));
+      while (this.calls.at(-1)?.answer === 'away');
+    }
+  }
+
   async #enqueue(client: Store): Promise<void> {
     const index = this.#sent;
     this.#sent += 1;
     const task = this.#task(index);
+    const sentAt = Date.now();
     for (;;) {
       try {
         await client.enqueue([task]);
-        this.tasks.push({ task: task.id, subject: task.key! });
+        this.tasks.push({
+          task: task.id,
+          subject: task.key!,
+          sentAt,
+          deadlineMs: task.deadlineMs,
+        });
         return;
       } catch (error) {
         rethrowUnlessAway(error);
@@ -107,7 +153,7 @@ export class Storm {
       key: subject,
       keyMs: KEY_MS,
       retriesMax: undefined,
-      deadlineMs: undefined,
+      deadlineMs: index % LIMITED_EVERY === 4 ? DEADLINE_MS : undefined,
       traceParent: undefined,
     };
   }
@@ -136,10 +182,13 @@ export class Storm {
 
   #what(): StormWhat {
     const place = below(this.#random, 100);
-    if (place < 25) return 'cancel';
-    if (place < 50) return 'reschedule';
-    if (place < 85) return 'redrive';
-    return place < 93 ? 'discard' : 'deadLetters';
+    if (place < 15) return 'cancel';
+    if (place < 30) return 'pause';
+    if (place < 45) return 'resume';
+    if (place < 50) return 'retry';
+    if (place < 65) return 'reschedule';
+    if (place < 88) return 'redrive';
+    return place < 95 ? 'discard' : 'deadLetters';
   }
 
   async #ask(
@@ -151,6 +200,12 @@ export class Storm {
     switch (what) {
       case 'cancel':
         return cancelTask(client, task, 'a storm');
+      case 'pause':
+        return pauseTask(client, task);
+      case 'resume':
+        return resumeTask(client, task);
+      case 'retry':
+        return retryTask(client, task);
       case 'reschedule':
         return rescheduleTask(client, task, { afterMs });
       case 'discard': {

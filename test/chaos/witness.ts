@@ -16,7 +16,7 @@ const INSTALL = `
     at timestamptz not null, was_status text, status text, was_epoch bigint, epoch bigint,
     was_owner text, owner text, was_generation int, generation int, was_hash text, hash text,
     was_outcome text, outcome text, was_retries int, retries int, was_crashes int, crashes int,
-    was_control text, control text, writer text default current_setting('application_name'),
+    was_control text, control text, was_paused boolean, paused boolean, writer text default current_setting('application_name'),
     snapshot pg_snapshot not null default pg_current_snapshot());
   create index chaos_change_of_task on chaos_change (task_id, number);
   create function chaos_see() returns trigger language plpgsql as $$
@@ -24,11 +24,11 @@ const INSTALL = `
     insert into chaos_change
       (task_id, at, was_status, status, was_epoch, epoch, was_owner, owner, was_generation,
        generation, was_hash, hash, was_outcome, outcome, was_retries, retries, was_crashes, crashes,
-       was_control, control)
+       was_control, control, was_paused, paused)
     values (new.task_id, clock_timestamp(), old.status, new.status, old.claim_epoch,
        new.claim_epoch, old.claimed_by, new.claimed_by, old.generation, new.generation,
        old.last_hash, new.last_hash, old.outcome, new.outcome, old.retry_count, new.retry_count,
-       old.crashes, new.crashes, old.control, new.control);
+       old.crashes, new.crashes, old.control, new.control, old.paused, new.paused);
     return null;
   end $$;
   create trigger chaos_sees after update on step_tracker
@@ -223,6 +223,8 @@ function changeOf(row: Row): Change {
     crashes: row['crashes'] as number,
     wasControl: textOf(row['was_control']),
     control: textOf(row['control']),
+    wasPaused: row['was_paused'] === true,
+    isPaused: row['paused'] === true,
     by: textOf(row['writer']),
   };
 }

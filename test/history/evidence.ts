@@ -30,6 +30,9 @@ export interface Change {
   /** Somebody asked its owner to cancel it, or to pause it. */
   readonly wasControl: string | undefined;
   readonly control: string | undefined;
+  /** Nobody was to get it, before and after; where that was looked at. */
+  readonly wasPaused?: boolean | undefined;
+  readonly isPaused?: boolean | undefined;
   /** The name of the process whose connection wrote it, where that is known. */
   readonly by?: string | undefined;
 }

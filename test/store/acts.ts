@@ -44,6 +44,19 @@ export async function rescheduleTask(store: Acting, task: RunId, due: Due): Prom
   return CHANGED[await doTo(store, task, { what: 'reschedule', due })] ?? 'tooLate';
 }
 
+/** `no` where it was not fit for it. */
+export async function pauseTask(store: Acting, task: RunId): Promise<Answered | 'no'> {
+  return CHANGED[await doTo(store, task, { what: 'pause' })] ?? 'no';
+}
+
+export async function resumeTask(store: Acting, task: RunId): Promise<Answered | 'no'> {
+  return CHANGED[await doTo(store, task, { what: 'resume' })] ?? 'no';
+}
+
+export async function retryTask(store: Acting, task: RunId): Promise<Answered | 'no'> {
+  return CHANGED[await doTo(store, task, { what: 'retry' })] ?? 'no';
+}
+
 interface Seen {
   readonly generation: number;
 }
