@@ -30,8 +30,9 @@ export function asideShapes(
   { defineMachine, abort }: Api,
   scribe: Scribe,
   venom: Venom | undefined,
+  version = 1,
 ): Record<Aside, Fleetq.Machine<never>> {
-  const of = <T>(name: Aside) => ({ name, version: 1, input: takes<T>(), retry });
+  const of = <T>(name: Aside) => ({ name, version, input: takes<T>(), retry });
   const phases = {
     work: async (context: Fleetq.StepContext<Subject, unknown>) => {
       await scribe.write(context);

@@ -124,6 +124,7 @@ class Chaos {
     const { seed, doses, seconds, pods } = this.#options;
     return new Faults({
       houses: houses.slice(0, pods),
+      allHouses: houses,
       ownProxies,
       postgres: this.#stageOptions.postgres,
       random: seededRandom(seed),

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../src/ground/index.ts';
 import type { TestPostgres } from '../support/postgres.ts';
 import { ClockFaults } from './faults-clock.ts';
+import { DeployFaults } from './faults-deploys.ts';
 import { DiskFaults } from './faults-disk.ts';
 import { NetworkFaults } from './faults-network.ts';
 import { PodFaults } from './faults-pod.ts';
@@ -19,6 +20,8 @@ import type { Storm } from './storm.ts';
 
 export interface FaultPorts {
   readonly houses: readonly PodHouse[];
+  /** With those that no other fault is aimed at. */
+  readonly allHouses: readonly PodHouse[];
   /** The ways of producers and people to the store: their answers are lost too. */
   readonly ownProxies: readonly StoreProxy[];
   readonly postgres: TestPostgres;
@@ -39,6 +42,7 @@ const PATIENCE = 8;
 const STEADY_SHARE = 1 / 3;
 /** These wait for nobody: they do not take a pod away, or not for long. */
 const OVERLYING: readonly Fault[] = [
+  'deploys',
   'inDoubt',
   'clockJumps',
   'spins',
@@ -70,6 +74,7 @@ export class Faults {
     this.pods = new PodFaults({ ...ports, isOver });
     this.store = new StoreFaults(ports);
     this.network = new NetworkFaults({ ...ports, isOver });
+    const deploys = new DeployFaults({ houses: ports.allHouses, isOver });
     const disks = new DiskFaults({ ...ports, isOver });
     const clocks = new ClockFaults({ ...ports, isOver });
     this.#acts = {
@@ -77,6 +82,7 @@ export class Faults {
       massKills: () => this.pods.killAll(),
       pauses: () => this.pods.pause(),
       drains: () => this.pods.drain(),
+      deploys: () => deploys.roll(),
       roughDrains: () => this.pods.drainRoughly(),
       storeCrashes: () => this.store.crash(),
       cutOffs: () => this.network.cutOff(),

@@ -10,6 +10,8 @@ export interface WorkerOrders {
   readonly ledger: string;
   readonly log: string;
   readonly slots: number;
+  /** Of all its machines. */
+  readonly version: number;
   readonly isSuspectsOnly: boolean;
   /** Where a handler says what it is about to do to its own process; all pods share it. */
   readonly foretold: string;

@@ -48,7 +48,7 @@ export class PodHouse {
   readonly disk: PodDisk | undefined;
   readonly clock: WrongClock | undefined;
   readonly #options: HouseOptions;
-  readonly #orders: WorkerOrders;
+  readonly #orders: Omit<WorkerOrders, 'version'>;
   #child: ChildProcess | undefined;
   #isClosed = false;
   #bytesBefore = 0;
@@ -58,6 +58,9 @@ export class PodHouse {
   isClockFree = true;
   isReady = false;
   #readyMs = 0;
+  /** Of the code that its next process has, and of what the present one has. */
+  version = 1;
+  #startedVersion = 0;
   /** What its processes have told. */
   stalls = 0;
   recoveries = 0;
@@ -86,6 +89,11 @@ export class PodHouse {
     };
   }
 
+  /** A process is there, and has the newest code. */
+  get isUpToDate(): boolean {
+    return this.isReady && this.#startedVersion === this.version;
+  }
+
   /** Whether the process that is there now has begun any phase. */
   get hasWorked(): boolean {
     return this.#ledgerBytes() > this.#bytesBefore;
@@ -109,6 +117,7 @@ export class PodHouse {
     this.isReady = false;
     this.skewMs = 0;
     this.#bytesBefore = this.#ledgerBytes();
+    this.#startedVersion = this.version;
     const child = this.#spawn();
     this.#child = child;
     let said = '';
@@ -131,7 +140,8 @@ export class PodHouse {
   #spawn(): ChildProcess {
     const program = childProgram('chaos/worker-child.ts');
     const heap = `--max-old-space-size=${HEAP_MIB}`;
-    const node = [process.execPath, heap, program, JSON.stringify(this.#orders)];
+    const orders: WorkerOrders = { ...this.#orders, version: this.version };
+    const node = [process.execPath, heap, program, JSON.stringify(orders)];
     const [command, ...rest] = [...(this.disk?.inside ?? []), ...node];
     const child = spawn(command!, rest, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -38,6 +38,8 @@ export interface ChaosReport extends Doses {
   readonly effects: number;
   /** Tasks that changed hands, and were completed all the same. */
   readonly recovered: number;
+  /** Times that a run went on under newer code than it was at. */
+  readonly advanced: number;
   /** Every rule of the judge: what it looked at, what it found. */
   readonly rules: readonly RuleReport[];
   readonly seconds: number;
@@ -96,6 +98,7 @@ export function reportOf(parts: ReportParts): Omit<ChaosReport, 'leftBehind'> {
     repeats: judge.repeats,
     effects: judge.effectCount,
     recovered: judge.recovered,
+    advanced: judge.advanced,
     rules: judge.rules,
     seconds,
     drainSeconds,
@@ -117,6 +120,7 @@ function missedOf({ doses, faults, judge, stage }: ReportParts): string[] {
     ...(Object.keys(doses) as Fault[])
       .filter((fault) => counts[fault] < doses[fault] && !isLacking(fault))
       .map((fault) => `${fault}: ${counts[fault]} of ${doses[fault]}`),
+    ...(judge.advanced === 0 ? ['advanced: no run went on under newer code'] : []),
     ...judge.rules
       .filter(({ looked }) => looked === 0)
       .map(({ name }) => `the rule '${name}' looked at nothing`),

@@ -100,9 +100,10 @@ const retry = { attemptMax: 10_000, backoff: () => 5 };
 export function shapes(
   { defineMachine, handoff }: Api,
   scribe: Scribe,
+  version = 1,
 ): Record<Shape, Fleetq.Machine<Subject>> {
   const input = takes<Subject>();
-  const of = (name: Shape) => ({ name, version: 1, input, retry });
+  const of = (name: Shape) => ({ name, version, input, retry });
   const phases = {
     check: (context: Context) => scribe.write(context),
     work: async (context: Context) => {

@@ -9,6 +9,8 @@ export interface Doses {
   readonly pauses: number;
   /** SIGTERM and a new process, as in a deploy. */
   readonly drains: number;
+  /** All pods replaced one by one by others with the next version of every machine. */
+  readonly deploys: number;
   /** SIGTERM, and SIGKILL before the drain was over. */
   readonly roughDrains: number;
   readonly storeCrashes: number;
@@ -54,6 +56,7 @@ export const SIZES = {
       massKills: 1,
       pauses: 2,
       drains: 2,
+      deploys: 1,
       roughDrains: 2,
       storeCrashes: 4,
       cutOffs: 1,
@@ -78,6 +81,7 @@ export const SIZES = {
       massKills: 2,
       pauses: 10,
       drains: 8,
+      deploys: 2,
       roughDrains: 6,
       storeCrashes: 8,
       cutOffs: 4,
@@ -102,6 +106,7 @@ export const SIZES = {
       massKills: 6,
       pauses: 102,
       drains: 45,
+      deploys: 6,
       roughDrains: 30,
       storeCrashes: 60,
       cutOffs: 30,
@@ -126,6 +131,7 @@ export const SIZES = {
       massKills: 60,
       pauses: 1_000,
       drains: 450,
+      deploys: 20,
       roughDrains: 300,
       storeCrashes: 600,
       cutOffs: 300,

@@ -30,13 +30,18 @@ const SUSPECT_SLOTS = 1;
 /** A disk that nobody removes is gone after so many times the length of the run. */
 const LIVES = 4;
 
+/** To be looked at, and not to be run. */
+function machinesAt(version: number) {
+  const scribe = new Scribe(NO_BOOK, '');
+  return {
+    ...shapes(fleetq, scribe, version),
+    ...asideShapes(fleetq, scribe, undefined, version),
+  };
+}
+
 export class Stage {
   readonly #options: StageOptions;
   readonly url: string;
-  readonly machines = {
-    ...shapes(fleetq, new Scribe(NO_BOOK, '')),
-    ...asideShapes(fleetq, new Scribe(NO_BOOK, ''), undefined),
-  };
   /** The ways of those who ask. */
   readonly ownProxies: StoreProxy[] = [];
   /** The last of them takes suspects only, and no fault is aimed at it. */
@@ -59,12 +64,17 @@ export class Stage {
     return stage;
   }
 
+  /** As the last code has them, which reads what all before it have written. */
+  get machines(): ReturnType<typeof machinesAt> {
+    return machinesAt(Math.max(...this.houses.map(({ version }) => version)));
+  }
+
   async #openClients(): Promise<void> {
     const { directory, seed } = this.#options;
     const [producing, asking] = [await this.#proxy(), await this.#proxy()];
     this.ownProxies.push(producing, asking);
     this.client = await fleetq.createFleet({
-      machines: Object.values(this.machines),
+      machines: Object.values(machinesAt(1)),
       store: this.#through(producing),
       migrates: true,
       isClient: true,

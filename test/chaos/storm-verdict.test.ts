@@ -107,6 +107,12 @@ test('a cancel that was too late for something that had not ended is told', () =
   ]);
 });
 
+test('a cancel that is requested once more is answered by the word that stands', () => {
+  const changes = changesOf(CLAIMED, { at: 1_200, control: 'cancel' }, { ...CANCELLED, at: 9_000 });
+  const again = call('cancel', 'requested', 6_000);
+  expect(verdict(changes, [call('cancel', 'requested', 1_200), again])).toEqual([]);
+});
+
 test('a requested cancel that reached nobody is told', () => {
   const changes = changesOf(CLAIMED, COMPLETED);
   expect(verdict(changes, [call('cancel', 'requested', 1_500)])).toEqual([

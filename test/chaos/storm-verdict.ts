@@ -120,10 +120,12 @@ function callFaults(call: StormCall, file: TaskFile, all: readonly StormCall[]):
 
 /** From the answer on it stays with whoever has it, or whoever opens the same disk, and ends. */
 function requestFaults({ begunAt, endedAt }: StormCall, file: TaskFile): string[] {
-  const asked = file.changes.find(
-    ({ at, status, control }) =>
-      status === 'claimed' && control === 'cancel' && at >= begunAt && at <= endedAt + ROUNDING_MS,
-  );
+  // By this call, or by an earlier one whose word was still standing.
+  const asked = file.changes.find(({ at, status, control }, index) => {
+    const untilAt = file.changes[index + 1]?.at ?? Number.POSITIVE_INFINITY;
+    const wasThen = at <= endedAt + ROUNDING_MS && untilAt >= begunAt - COMMIT_MS_MAX;
+    return status === 'claimed' && control === 'cancel' && wasThen;
+  });
   if (!asked) return ['a cancel was requested, and nobody who had it was asked'];
   const given = file.changes.find(
     ({ status, generation, at }) =>

@@ -59,8 +59,8 @@ const venom = new Venom(orders.foretold, orders.name);
 try {
   const fleet = await api.createFleet({
     machines: [
-      ...Object.values(shapes(api, scribe)),
-      ...Object.values(asideShapes(api, scribe, venom)),
+      ...Object.values(shapes(api, scribe, orders.version)),
+      ...Object.values(asideShapes(api, scribe, venom, orders.version)),
     ],
     store: orders.url,
     dataDir: orders.dataDir,

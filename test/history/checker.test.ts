@@ -174,6 +174,18 @@ test('a task that was cancelled first stays so, whatever end a former owner reco
   expect(brokenBy(sentAt(12_000))).toContain('settled means recorded');
 });
 
+test('a deadline that passed while nobody had the task leaves no record; one that an owner tells does', () => {
+  const file = fileOf([[1, STARTED, DONE]]);
+  const ended = { status: 'failed', outcome: 'timedOut', result: undefined, epoch: 3 };
+  const row = { ...file.row, ...ended, lastSeq: -1, lastHash: undefined };
+  const from = (wasStatus: string) => {
+    const late = change(wasStatus, 2, 'failed', 3, undefined, { outcome: 'timedOut' });
+    return { file: { row, segments: file.segments, changes: [CLAIMS[0]!, late] } };
+  };
+  expect(brokenBy(from('pending'))).not.toContain('settled means recorded');
+  expect(brokenBy(from('claimed'))).toContain('settled means recorded');
+});
+
 test('an end that was sent late is settled by whoever finds it, and by nobody else', () => {
   const file = fileOf([[1, STARTED, DONE, DONE, DONE, END]]);
   const effects = ['check', 'work', 'validate', 'persist'].map((each) => effect(each, 1));

@@ -48,6 +48,8 @@ export class HistoryChecker {
   readonly repeats: Record<Reason, number> = { unrecorded: 0, unarchived: 0, late: 0 };
   /** Tasks that changed hands, and ended all the same. */
   recovered = 0;
+  /** Times that a run went on under newer code. */
+  advanced = 0;
   readonly #options: CheckerOptions;
   readonly #book: EvidenceBook;
   readonly #around: Omit<Around, 'acknowledged' | 'cancels' | 'changes' | 'calls'>;
@@ -87,6 +89,8 @@ export class HistoryChecker {
     for (const life of livesOf(file, plan, book.effectsOf(row.task))) {
       for (const rule of RULES) if (rule.ofLife) this.#count(rule, rule.ofLife(life, around));
       for (const reason of repeatsOf(life)) this.repeats[reason] += 1;
+      const stops = life.history?.stops ?? [];
+      this.advanced += stops.filter(({ event }) => event.type === 'ADVANCED').length;
     }
     if (row.outcome === 'crashLoop') this.crashLoops.add(`${row.task}: ${row.error ?? ''}`);
     const owners = new Set(changes.flatMap(({ owner }) => owner ?? []));

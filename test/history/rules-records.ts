@@ -86,6 +86,12 @@ function wasCancelledFirst({ end, changes, segments }: Life, { epoch, seq }: Sto
   return own.every((part) => lastSeqBy(part, cancelled.at) < seq);
 }
 
+/** Its deadline passed while nobody had it: the leader said so, and there was no record to make. */
+function wasLate({ end, changes }: Life): boolean {
+  const ended = changes.find(({ outcome }) => outcome === 'timedOut');
+  return end.outcome === 'timedOut' && ended !== undefined && ended.wasOwner === undefined;
+}
+
 function wrongEnd(life: Life, history: History | undefined): string | undefined {
   const { row, end } = life;
   const { status, outcome = '', hash } = end;
@@ -93,12 +99,13 @@ function wrongEnd(life: Life, history: History | undefined): string | undefined 
   const ending = history?.ending;
   if (!stop || !ending) {
     // Nobody was there to record it; what was settled before is there all the same.
-    if (!BY_THE_STORE.includes(outcome)) return `it is ${status}, and its history has no end`;
+    const isTheStores = BY_THE_STORE.includes(outcome) || wasLate(life);
+    if (!isTheStores) return `it is ${status}, and its history has no end`;
     const isKnown = hash === undefined || history?.stops.some((each) => each.hash === hash);
     return isKnown ? undefined : 'its row names a record that its history does not have';
   }
   // The store gave it up while its end was on its way.
-  if (outcome === 'crashLoop' || wasCancelledFirst(life, stop)) return undefined;
+  if (outcome === 'crashLoop' || wasLate(life) || wasCancelledFirst(life, stop)) return undefined;
   if (ending.outcome !== outcome) return `it is ${outcome}, and its history ${ending.outcome}`;
   if (stop.hash !== hash || (row && stop.seq !== row.lastSeq)) {
     return `its row ends at ${row?.lastSeq ?? hash}, and its history at ${stop.seq}`;
