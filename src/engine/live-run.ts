@@ -158,7 +158,9 @@ export function followDeadline(run: LiveRun, clock: Clock): void {
   if (Math.abs(offMs) <= CLOCK_OFF_MS_MAX) return;
   const { dueAt, deadlineAt } = run.state;
   limitTime(run, leftMs, clock);
-  if (dueAt !== undefined && deadlineAt !== undefined && dueAt > deadlineAt) {
+  // A clock that was set forward wakes it as soon as it lies down, with all of its time left.
+  const isLate = leftMs <= CLOCK_OFF_MS_MAX;
+  if (isLate && dueAt !== undefined && deadlineAt !== undefined && dueAt > deadlineAt) {
     // It has waited for its deadline: what it was to wait for is as far beyond that as before.
     run.state = { ...run.state, dueAt: run.state.deadlineAt! + (dueAt - deadlineAt) };
   } else {

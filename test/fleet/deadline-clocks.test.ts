@@ -1,4 +1,4 @@
-/** Deadlines of runs whose hosts' clocks are set meanwhile: nothing ends early, and no wait is cut short. */
+/** Deadlines of runs whose hosts' clocks are set meanwhile: no run is ended before its time. */
 import { expect, test } from 'vitest';
 import { defineMachine } from '../../src/index.ts';
 import { settable } from '../support/settable-clock.ts';
@@ -8,7 +8,7 @@ import { anyInput, useTestFleets } from './support.ts';
 const { startFleet } = useTestFleets();
 const HOUR_MS = 3_600_000;
 
-function sleepsFor(script: Script, sleepMs: number, limitMs: number) {
+function sleepsFor(script: Script, sleepMs: number | (() => number), limitMs: number) {
   return defineMachine({
     name: 'limited',
     version: 1,
@@ -56,6 +56,23 @@ test('a sleep beyond the deadline ends the run there, though a clock was set mea
   await clock.advance(5_000);
   expect(script.count('b.work')).toBe(0);
   expect(await row(id)).toMatchObject({ status: 'failed', outcome: 'timedOut' });
+});
+
+test('a clock that is set forward while a run lies down to sleep does not end it at once', async () => {
+  const script = new Script();
+  const { clock, startPod, row } = startFleet();
+  const host = settable(clock);
+  const liesDown = () => {
+    host.offMs = HOUR_MS;
+    return 8_000;
+  };
+  const machine = sleepsFor(script, liesDown, 4_000);
+  const options = { machines: [machine], around: script.around, clock: host.clock };
+  const { fleet } = await startPod('alder', options);
+  const { id } = await fleet.enqueue(machine, {});
+  await clock.advance(2_000);
+  // It takes its sleep for over, as any that is not parked; its time is not.
+  expect(await row(id)).toMatchObject({ status: 'completed' });
 });
 
 test('whoever gets a run that was parked until its deadline ends it, whatever its clock shows', async () => {

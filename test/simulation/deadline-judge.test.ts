@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../src/store/index.ts';
 import type { ClaimRequest } from '../../src/store/tasks.ts';
-import { newTask } from '../store/factories.ts';
+import { birthOf, claimRequest, newTask, podOf } from '../store/factories.ts';
 import { DeadlineJudge } from './deadline-judge.ts';
 import { limitedPlan } from './limited-shapes.ts';
 import { BEGIN_MS, Process } from './process.ts';
@@ -17,21 +17,27 @@ async function newScene() {
   const world = new World({ seed: SEED });
   const judge = new DeadlineJudge(world);
   const given = newTask({ machine: 'restless', deadlineMs: limitMs });
-  await new MemoryStore(world.tables).enqueue([given]);
+  const store = new MemoryStore(world.tables);
+  await store.enqueue([given]);
+  await store.register(birthOf('alder'));
   judge.given(given.id, 'enqueued');
   const task = world.tables.tasks.get(given.id)!;
   return { world, judge, task };
 }
 
-const asked = { head: 'ready', countMax: 3 } as ClaimRequest;
+const asked = claimRequest(podOf('alder'), { countMax: 3, routes: ['restless@1'] });
+const newer: ClaimRequest = { ...asked, routes: ['restless@2'] };
+const nobody: ClaimRequest = { ...asked, pod: podOf('birch') };
 
 test.each([
-  ['is late where somebody had room for it', 2, /ended 40000 ms after it/],
-  ['has waited for its turn where nobody had room', 3, undefined],
-])('what ends long after its deadline %s', async (_, got, fault) => {
+  ['is late where somebody had room for it', asked, 2, /ended 40000 ms after it/],
+  ['has waited for its turn where nobody had room', asked, 3, undefined],
+  ['has waited for its turn where only newer code had room', newer, 2, undefined],
+  ['has waited for its turn where only the dead had room', nobody, 2, undefined],
+])('what ends long after its deadline %s', async (_, request, got, fault) => {
   const { world, judge, task } = await newScene();
   await world.schedule.run(limitMs + 10_000);
-  judge.answered(asked, got);
+  judge.answered(request, got);
   task.status = 'failed';
   task.finishedAt = BEGIN_MS + limitMs + 50_000;
   judge.ended(task, 0);

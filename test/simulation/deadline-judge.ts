@@ -11,7 +11,7 @@ import type { LiveRun } from '../../src/engine/live-run.ts';
 import type { Prepared } from '../../src/journal/record.ts';
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
 import type { ClaimRequest, Settlement } from '../../src/store/tasks.ts';
-import { SUSPECT_CRASHES } from '../../src/store/words.ts';
+import { routeOf, SUSPECT_CRASHES } from '../../src/store/words.ts';
 import { setsStoreClock } from './kept-seeds.ts';
 import { limitedPlan } from './limited-shapes.ts';
 import { BEGIN_MS, type Process } from './process.ts';
@@ -44,6 +44,12 @@ interface Hold {
   pausedMs?: number;
 }
 
+/** Somebody had room, for what it can run. */
+interface Room {
+  readonly ms: number;
+  readonly routes: readonly string[];
+}
+
 export class DeadlineJudge {
   readonly #world: World;
   readonly #limits = new Map<string, Limit>();
@@ -57,7 +63,7 @@ export class DeadlineJudge {
   /** By task and epoch, of every limited task: until when its holder takes it to have time. */
   readonly #toldMs = new Map<string, number>();
   /** When somebody had room for more than there was to claim: whoever waits for its turn has had it. */
-  readonly #roomMs: Record<Head, number[]> = { ready: [], suspect: [] };
+  readonly #room: Record<Head, Room[]> = { ready: [], suspect: [] };
   /** Put off by somebody, or held where a clock was wrong: it may wake before its sleep is over. */
   readonly #unsettled = new Set<string>();
 
@@ -95,8 +101,10 @@ export class DeadlineJudge {
   }
 
   /** Whoever asked for tasks got so many. */
-  answered({ head, countMax }: ClaimRequest, count: number): void {
-    if (count < countMax) this.#roomMs[head].push(this.#world.nowMs);
+  answered({ pod, head, countMax, routes }: ClaimRequest, count: number): void {
+    // What somebody asked for before it died is heard late, and it gets nothing whatever there is.
+    if (!this.#world.tables.isPod(pod, 'up')) return;
+    if (count < countMax) this.#room[head].push({ ms: this.#world.nowMs, routes });
   }
 
   /** The store's clock was set after its holder was told how much time it has, and nothing else ends it. */
@@ -193,7 +201,9 @@ export class DeadlineJudge {
     // While all have their hands full it waits for its turn, however late it is.
     const head = crashes >= SUSPECT_CRASHES ? 'suspect' : 'ready';
     const fromMs = Math.max(limit.endMs, healedMs);
-    const lateMs = endedMs - (this.#roomMs[head].find((ms) => ms >= fromMs) ?? endedMs);
+    const route = routeOf(task);
+    const room = this.#room[head].find(({ ms, routes }) => ms >= fromMs && routes.includes(route));
+    const lateMs = endedMs - (room?.ms ?? endedMs);
     if (lateMs <= LATE_MS_MAX) return;
     this.#world.violate('deadline', `${taskId} ended ${lateMs.toFixed(0)} ms after it`);
   }
