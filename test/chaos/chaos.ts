@@ -23,6 +23,7 @@ import { type ChaosReport, reportOf } from './report.ts';
 import { SHAPES } from './shapes.ts';
 import type { Size } from './sizes.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { StoreClock } from './store-clock.ts';
 import { judgeStorm } from './storm-verdict.ts';
 import { type TaskFile, Witness } from './witness.ts';
 
@@ -54,14 +55,16 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     if (!options.keep) rmSync(directory, { recursive: true, force: true });
   };
   process.once('exit', clear);
-  const postgres = await startPostgres(SERVER);
+  const storeClock = new StoreClock();
+  const postgres = await startPostgres(SERVER, storeClock.env);
   if (!postgres.canCrash) throw new Error('the store of a chaos run must be ours to crash');
   let report: Omit<ChaosReport, 'leftBehind'>;
   try {
     const dist = join(place, 'dist');
-    report = await new Chaos(options, { ...options, postgres, directory, dist }).run();
+    report = await new Chaos(options, { ...options, postgres, storeClock, directory, dist }).run();
   } finally {
     await postgres.remove();
+    storeClock.remove();
     clear();
     process.off('exit', clear);
   }
@@ -120,13 +123,15 @@ class Chaos {
     return { ...report, broken };
   }
 
-  #faults({ houses, ownProxies, poisoner, storm }: Stage): Faults {
+  #faults({ houses, ownProxies, poisoner, storm, url }: Stage): Faults {
     const { seed, doses, seconds, pods } = this.#options;
     return new Faults({
       houses: houses.slice(0, pods),
       allHouses: houses,
       ownProxies,
       postgres: this.#stageOptions.postgres,
+      storeClock: this.#stageOptions.storeClock,
+      url,
       random: seededRandom(seed),
       doses,
       seconds,
@@ -183,7 +188,9 @@ class Chaos {
       return files;
     };
     judge.violations.add(...poisoner.faultsOf(await read([POISON]), await witness.pods()));
-    judge.violations.add(...judgeStorm(await read(STORMED), storm));
+    judge.violations.add(
+      ...judgeStorm(await read(STORMED), storm, this.#stageOptions.storeClock.setAt),
+    );
   }
 
   #tell(producer: Producer, faults: Faults, witness: Witness): void {

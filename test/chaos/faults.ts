@@ -16,6 +16,7 @@ import type { PodHouse } from './pod-house.ts';
 import type { Poisoner } from './poisoner.ts';
 import type { StoreProxy } from './proxy.ts';
 import type { Doses, Fault } from './sizes.ts';
+import type { StoreClock } from './store-clock.ts';
 import type { Storm } from './storm.ts';
 
 export interface FaultPorts {
@@ -28,6 +29,8 @@ export interface FaultPorts {
   readonly random: Random;
   readonly doses: Doses;
   readonly seconds: number;
+  readonly storeClock: StoreClock;
+  readonly url: string;
   readonly poisoner: Poisoner;
   readonly storm: Storm;
 }
@@ -45,6 +48,7 @@ const OVERLYING: readonly Fault[] = [
   'deploys',
   'inDoubt',
   'clockJumps',
+  'storeClockJumps',
   'spins',
   'heapDeaths',
   'aborts',
@@ -90,6 +94,7 @@ export class Faults {
       inDoubt: () => this.network.dropAnswer(),
       fullDisks: () => disks.fill(),
       clockJumps: () => clocks.jump(),
+      storeClockJumps: () => ports.storeClock.set(ports.url),
       spins: () => poisoner.poison('spin', isOver),
       heapDeaths: () => poisoner.poison('heap', isOver),
       aborts: () => poisoner.poison('abort', isOver),

@@ -13,7 +13,7 @@ const WAIT_MS_MAX = 5_000;
 
 /** $1 machines. A row is torn where its status and what comes with it do not fit together. */
 const LOOK = `
-  select (extract(epoch from clock_timestamp()) * 1000)::float8 as at, count(*)::int as all,
+  select (extract(epoch from chaos_true(clock_timestamp())) * 1000)::float8 as at, count(*)::int as all,
          count(*) filter (where status = 'pending')::int as pending,
          count(*) filter (where status = 'waiting')::int as waiting,
          count(*) filter (where status = 'claimed')::int as claimed,

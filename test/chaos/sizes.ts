@@ -24,6 +24,8 @@ export interface Doses {
   readonly fullDisks: number;
   /** A pod's wall clock set or running wrong, as the pod itself saw it. */
   readonly clockJumps: number;
+  /** The wall clock of the store set hours ahead, for the rest of the run: once is all there is. */
+  readonly storeClockJumps: number;
   /** Handlers that hold the loop longer than the silence. */
   readonly spins: number;
   /** Processes that their own handlers ended: heap used up, abort(), exit(0). */
@@ -64,6 +66,7 @@ export const SIZES = {
       inDoubt: 6,
       fullDisks: 1,
       clockJumps: 4,
+      storeClockJumps: 1,
       spins: 1,
       heapDeaths: 1,
       aborts: 1,
@@ -89,6 +92,7 @@ export const SIZES = {
       inDoubt: 25,
       fullDisks: 2,
       clockJumps: 9,
+      storeClockJumps: 1,
       spins: 3,
       heapDeaths: 2,
       aborts: 2,
@@ -114,6 +118,7 @@ export const SIZES = {
       inDoubt: 150,
       fullDisks: 6,
       clockJumps: 30,
+      storeClockJumps: 1,
       spins: 9,
       heapDeaths: 6,
       aborts: 6,
@@ -139,6 +144,7 @@ export const SIZES = {
       inDoubt: 1_500,
       fullDisks: 60,
       clockJumps: 300,
+      storeClockJumps: 1,
       spins: 80,
       heapDeaths: 60,
       aborts: 60,

@@ -12,12 +12,14 @@ import { Poisoner } from './poisoner.ts';
 import { StoreProxy } from './proxy.ts';
 import { NO_BOOK, Scribe, shapes } from './shapes.ts';
 import type { Size } from './sizes.ts';
+import type { StoreClock } from './store-clock.ts';
 import { Storm } from './storm.ts';
 import { WrongClock, whyNoWrongClock } from './wrong-clock.ts';
 
 export interface StageOptions extends Size {
   readonly seed: number;
   readonly postgres: TestPostgres;
+  readonly storeClock: StoreClock;
   readonly directory: string;
   /** Where the built package is. */
   readonly dist: string;
@@ -108,7 +110,9 @@ export class Stage {
     const { pods, seconds, directory } = this.#options;
     const [noDisk, noClock] = [whyNoSmallDisk(), whyNoWrongClock()];
     if (noDisk !== undefined) this.lacking.push(`fullDisks: ${noDisk}`);
-    if (noClock !== undefined) this.lacking.push(`clockJumps: ${noClock}`);
+    if (noClock !== undefined) {
+      this.lacking.push(`clockJumps: ${noClock}`, `storeClockJumps: ${noClock}`);
+    }
     for (let index = 0; index < pods; index += 1) {
       const hasDisk = index === 0 && noDisk === undefined;
       const hasClock = index % 2 === 1 && noClock === undefined;

@@ -243,3 +243,12 @@ test('a task is not ended for a deadline before it is over, or that it has not',
   expect(of(3_000)).toEqual([`${TASK}: it had 3000 ms, and was ended for its deadline after 2900`]);
   expect(of(undefined)).toEqual([`${TASK}: it has no deadline, and was ended for it`]);
 });
+
+test('what came early by a clock of the store that was set ahead is nobody’s fault', () => {
+  const soon = changesOf({ ...CLAIMED, at: 1_500 }, { ...COMPLETED, at: 1_600 });
+  const file: TaskFile = { row, segments: [], changes: soon };
+  const book = { calls: [call('reschedule', 'done', 1_000, 3_000)], tasks: [OWN] };
+  expect(judgeStorm([file], book)).toHaveLength(1);
+  expect(judgeStorm([file], book, 1_200)).toEqual([]);
+  expect(judgeStorm([file], book, 9_000)).toHaveLength(1);
+});

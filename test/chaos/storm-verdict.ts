@@ -20,6 +20,11 @@ import type { Change, TaskFile } from './witness.ts';
 /** The state of the segment in which a redrive keeps how an earlier generation ended. */
 const KEPT_OUTCOME = 'outcome';
 
+/** Whether the clock of the store was set then. */
+type WasSet = (from: number, to: number) => boolean;
+/** Not all processes of the server see it at once. */
+const SET_MS_MAX = 3_000;
+
 /** What a row was from one change to the next. */
 interface Span {
   readonly status: string;
@@ -34,7 +39,13 @@ export interface StormBook {
 }
 
 /** In words, each with its task. */
-export function judgeStorm(files: readonly TaskFile[], { calls, tasks }: StormBook): string[] {
+export function judgeStorm(
+  files: readonly TaskFile[],
+  { calls, tasks }: StormBook,
+  clockSetAt?: number,
+): string[] {
+  const wasSet: WasSet = (from, to) =>
+    clockSetAt !== undefined && from <= clockSetAt + SET_MS_MAX && to >= clockSetAt;
   const callsOf = new Map<string, StormCall[]>(tasks.map(({ task }) => [task, []]));
   for (const call of calls) callsOf.get(call.task)?.push(call);
   const enqueued = new Map<string, StormTask>(tasks.map((each) => [each.task, each]));
@@ -46,9 +57,9 @@ export function judgeStorm(files: readonly TaskFile[], { calls, tasks }: StormBo
       const own = callsOf.get(task) ?? [];
       const words = [
         ...endFaults(file, enqueued.get(task)?.subject),
-        ...deadlineFaults(file, enqueued.get(task)),
+        ...deadlineFaults(file, enqueued.get(task), wasSet),
         ...changeFaults(file, own),
-        ...own.flatMap((call) => callFaults(call, file, own)),
+        ...own.flatMap((call) => callFaults(call, file, own, wasSet)),
         ...redriveFaults(own),
         ...pauseFaults(file, own),
       ];
@@ -67,7 +78,11 @@ function endFaults({ row }: TaskFile, subject: string | undefined): string[] {
   return isOwn ? [] : [`its result is ${result}, and it is of ${subject}`];
 }
 
-function deadlineFaults({ changes }: TaskFile, enqueued: StormTask | undefined): string[] {
+function deadlineFaults(
+  { changes }: TaskFile,
+  enqueued: StormTask | undefined,
+  wasSet: WasSet,
+): string[] {
   const { sentAt = 0, deadlineMs } = enqueued ?? {};
   let begunAt = sentAt;
   return changes.flatMap(({ at, generation, wasGeneration, outcome, wasOutcome }) => {
@@ -75,7 +90,7 @@ function deadlineFaults({ changes }: TaskFile, enqueued: StormTask | undefined):
     if (outcome !== 'timedOut' || wasOutcome === 'timedOut') return [];
     if (deadlineMs === undefined) return ['it has no deadline, and was ended for it'];
     const tookMs = Math.round(at - begunAt);
-    return tookMs + ROUNDING_MS >= deadlineMs
+    return tookMs + ROUNDING_MS >= deadlineMs || wasSet(begunAt, at)
       ? []
       : [`it had ${deadlineMs} ms, and was ended for its deadline after ${tookMs}`];
   });
@@ -101,7 +116,12 @@ function changeFaults({ changes }: TaskFile, calls: readonly StormCall[]): strin
   });
 }
 
-function callFaults(call: StormCall, file: TaskFile, all: readonly StormCall[]): string[] {
+function callFaults(
+  call: StormCall,
+  file: TaskFile,
+  all: readonly StormCall[],
+  wasSet: WasSet,
+): string[] {
   const { what, answer, begunAt, endedAt } = call;
   const during = spansOf(file).filter(
     ({ fromAt, toAt }) => fromAt <= endedAt + ROUNDING_MS && toAt >= begunAt - COMMIT_MS_MAX,
@@ -114,7 +134,9 @@ function callFaults(call: StormCall, file: TaskFile, all: readonly StormCall[]):
     return ['a cancel was too late, and it had not ended'];
   }
   if (what === 'cancel' && answer === 'requested') return requestFaults(call, file);
-  if (what === 'reschedule' && answer === 'done') return dueFaults(call, file, all);
+  if (what === 'reschedule' && answer === 'done') {
+    return dueFaults(call, file, all, wasSet);
+  }
   return [];
 }
 
@@ -148,13 +170,19 @@ function wasToldBefore({ generation, wasEpoch, at }: Change, file: TaskFile): bo
   return hasEnded && own.length > 0 && own.every(({ epoch }) => epoch <= wasEpoch);
 }
 
-function dueFaults(call: StormCall, { changes }: TaskFile, all: readonly StormCall[]): string[] {
+function dueFaults(
+  call: StormCall,
+  { changes }: TaskFile,
+  all: readonly StormCall[],
+  wasSet: WasSet,
+): string[] {
   const { begunAt, endedAt, afterMs = 0 } = call;
   const early = changes.find(({ owner, wasOwner, at }) => {
     const isTaken = owner !== undefined && wasOwner === undefined;
     return isTaken && at > endedAt + ROUNDING_MS && at < begunAt + afterMs;
   });
-  if (!early) return [];
+  // By a clock that was set ahead its time had come.
+  if (!early || wasSet(begunAt, early.at)) return [];
   // Somebody else may have changed their mind meanwhile, or may yet be heard late.
   const others = all.filter((other) => other !== call && other.begunAt <= early.at);
   const isContested = others.some(

@@ -7,6 +7,7 @@
 import pg from 'pg';
 import type { RunId } from '../../src/ground/index.ts';
 import type { Change, EndRow, PodLife, TaskFile, TimedSegment } from '../history/evidence.ts';
+import { trueTimeSql } from './store-clock.ts';
 
 export type { Change, EndRow, TaskFile, TimedSegment } from '../history/evidence.ts';
 
@@ -25,7 +26,7 @@ const INSTALL = `
       (task_id, at, was_status, status, was_epoch, epoch, was_owner, owner, was_generation,
        generation, was_hash, hash, was_outcome, outcome, was_retries, retries, was_crashes, crashes,
        was_control, control, was_paused, paused)
-    values (new.task_id, clock_timestamp(), old.status, new.status, old.claim_epoch,
+    values (new.task_id, chaos_true(clock_timestamp()), old.status, new.status, old.claim_epoch,
        new.claim_epoch, old.claimed_by, new.claimed_by, old.generation, new.generation,
        old.last_hash, new.last_hash, old.outcome, new.outcome, old.retry_count, new.retry_count,
        old.crashes, new.crashes, old.control, new.control, old.paused, new.paused);
@@ -70,7 +71,7 @@ const SELECT_SEGMENTS = `
       cross join lateral (
         select coalesce(
           min(at) filter (where pg_visible_in_snapshot(seen.xid, snapshot)) - ${MOMENT},
-          greatest(pg_xact_commit_timestamp(seen.xmin), max(at) + ${MOMENT})) as at
+          greatest(chaos_true(pg_xact_commit_timestamp(seen.xmin)), max(at) + ${MOMENT})) as at
           from chaos_change where chaos_change.task_id = seen.task_id) since
       where (seen.task_id, seen.generation, seen.epoch, seen.first_seq)
           = (run_events.task_id, run_events.generation, run_events.epoch, run_events.first_seq)
@@ -89,7 +90,7 @@ export class Witness {
   }
 
   async install(): Promise<void> {
-    await this.#with((client) => client.query(INSTALL));
+    await this.#with((client) => client.query(`${trueTimeSql(Date.now())}${INSTALL}`));
   }
 
   /** How many tasks of these machines have not ended, and how many there are. */
@@ -108,7 +109,8 @@ export class Witness {
   async pods(): Promise<PodLife[]> {
     return this.#with(async (client) => {
       const { rows } = await client.query<Row>(
-        `select pod_id, name, dead_by, ${ms('last_heartbeat')} as beat_at, ${ms('dead_at')} as dead_at
+        `select pod_id, name, dead_by, ${ms('chaos_true(last_heartbeat)')} as beat_at,
+                ${ms('chaos_true(dead_at)')} as dead_at
            from pod_health`,
       );
       return rows.map((row) => ({

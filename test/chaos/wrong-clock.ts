@@ -22,6 +22,10 @@ export const WRONG_TIMES = [
   '+0 x2',
 ] as const;
 
+/** So far that no time of a run before and after can be taken for the other. */
+export const STORE_AHEAD_MS = 6 * 3_600_000;
+const STORE_AHEAD = `+${STORE_AHEAD_MS / 1_000}`;
+
 const RIGHT = '+0';
 const LIBRARY = 'libfaketimeMT.so.1';
 const PLACES = '/usr/lib';
@@ -78,8 +82,13 @@ export class WrongClock {
     };
   }
 
-  set(time: (typeof WRONG_TIMES)[number] | typeof RIGHT): void {
+  set(time: string): void {
     writeFileSync(this.#file, `${time}\n`);
+  }
+
+  /** For good: what was made by a clock that is set back has to wait until it comes there again. */
+  setAhead(): void {
+    this.set(STORE_AHEAD);
   }
 
   right(): void {

@@ -42,10 +42,13 @@ export interface TestPostgres {
 }
 
 /** `settings`: lines of postgresql.conf, such as 'max_connections=200'. */
-export async function startPostgres(settings: readonly string[] = []): Promise<TestPostgres> {
+export async function startPostgres(
+  settings: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<TestPostgres> {
   const given = process.env['FLEETQ_TEST_POSTGRES_URL'];
   if (given !== undefined && given !== '') return new GivenPostgres(given);
-  const server = new OwnPostgres(await freePort(), settings);
+  const server = new OwnPostgres(await freePort(), settings, env);
   try {
     await server.start();
   } catch (error) {
@@ -105,13 +108,15 @@ class OwnPostgres implements TestPostgres {
   readonly #binaries = findBinaries();
   readonly #place = mkdtempSync(join(tmpdir(), 'fleetq-postgres-data-'));
   readonly #settings: readonly string[];
+  readonly #env: NodeJS.ProcessEnv;
   #server: ChildProcess | undefined;
   #output = '';
   /** A test run that ends early must not leave a server behind. */
   readonly #onExit = () => this.#server?.kill('SIGQUIT');
 
-  constructor(port: number, settings: readonly string[]) {
+  constructor(port: number, settings: readonly string[], env: NodeJS.ProcessEnv) {
     this.port = port;
+    this.#env = env;
     this.#settings = settings;
     chmodSync(this.#place, 0o700);
     if (asUser.uid !== undefined) chownSync(this.#place, asUser.uid, asUser.gid!);
@@ -154,6 +159,7 @@ class OwnPostgres implements TestPostgres {
     const server = spawn(this.#binaries.postgres, ['-D', join(this.#place, 'data'), ...settings], {
       ...asUser,
       cwd: this.#place,
+      env: { ...process.env, ...this.#env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     server.stderr?.on('data', (chunk) => {
