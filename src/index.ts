@@ -29,7 +29,7 @@ export {
   TaskKeyConflictError,
   TaskNotFoundError,
 } from './fleet/errors.ts';
-export type { Recovery } from './fleet/index.ts';
+export type { Bulks, Recovery } from './fleet/index.ts';
 export { PodTimesError } from './fleet/options.ts';
 export {
   aesCodec,

@@ -6,6 +6,7 @@ export {
   MachineChangedError,
 } from './announce.ts';
 export { blockedCount, isBlocked, LiveRoutes, whyBlocked } from './blocked.ts';
+export { type Bulks, bulksOf } from './bulk/bulks.ts';
 export type { CensusSample } from './census-watch.ts';
 export { type DeadLetterEntry, type DeadLetters, SqliteDeadLetters } from './dead-letters.ts';
 export {

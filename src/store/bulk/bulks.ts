@@ -12,6 +12,7 @@
 import type { RunId } from '../../ground/index.ts';
 import type { Deed, Refusal } from '../acts.ts';
 import type { NewTask } from '../tasks.ts';
+import { BULK_MACHINE } from '../words.ts';
 
 /** A fork needs a phase of each task, and a new input is one task's own. */
 export type BulkDeed = Exclude<Deed, { readonly what: 'fork' | 'redrive' }> | BulkRedrive;
@@ -177,7 +178,6 @@ export interface BulkQuery {
   readonly countMax: number;
 }
 
-export const BULK_MACHINE = 'fleet/bulk';
 export const BULK_VERSION = 1;
 /** A cancellation must not wait behind the flood that it is to end. */
 const BULK_PRIORITY = 1_000;
