@@ -104,15 +104,16 @@ export class Shift {
     const isStopped = () => signal.aborted || isLeaving();
     const tally = new Tally();
     const left = [...this.#row.inHand];
+    const kept: BulkItem[] = [];
     const worker = async () => {
-      while (left.length > 0 && !isStopped()) {
-        await this.#pace.wait(this.#row.rate, signal);
-        const item = isStopped() ? undefined : left.shift();
-        if (item) tally.add(item, await this.#actOn(item, false));
+      for (let item = left.shift(); item; item = left.shift()) {
+        if (!isStopped()) await this.#pace.wait(this.#row.rate, signal);
+        if (isStopped()) return void kept.push(item);
+        tally.add(item, await this.#actOn(item, false));
       }
     };
     await allOf(Array.from({ length: AT_ONCE }, worker));
-    return { inHand: left, tally: tally.sum };
+    return { inHand: [...kept, ...left], tally: tally.sum };
   }
 
   /** Which tasks of the page in hand somebody has acted on; their answers are in the log. */
