@@ -23,6 +23,7 @@ export { MachineChangedError } from './fleet/announce.ts';
 export {
   BadTaskError,
   BrokenHistoryError,
+  BulkNotFoundError,
   ClaimLostError,
   ForkError,
   NoStoreError,

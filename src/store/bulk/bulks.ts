@@ -149,6 +149,7 @@ export interface BulkOrder {
   readonly order:
     | { readonly what: 'pause' | 'resume' | 'cancel' }
     | { readonly what: 'pace'; readonly rate: number };
+  readonly isDryRun?: boolean | undefined;
   /** A shift for it, put in where it needs one. */
   readonly shift: NewTask;
 }
@@ -157,6 +158,8 @@ export type BulkAnswer =
   | {
       readonly kind: 'done' | 'requested' | 'already';
       readonly isRepeated: boolean;
+      readonly isDryRun: boolean;
+      /** As it is then. */
       readonly bulk: BulkRow;
     }
   | {

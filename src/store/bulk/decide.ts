@@ -193,10 +193,9 @@ export function ordered(
   };
   const isAsked = status === 'pausing' || status === 'cancelling';
   const kind = isSame ? 'already' : isAsked ? 'requested' : 'done';
-  return {
-    answer: { kind, isRepeated: false, bulk: changed },
-    write: { row: changed, isShiftNew },
-  };
+  const isDryRun = given.isDryRun ?? false;
+  const answer = { kind, isRepeated: false, isDryRun, bulk: changed } as const;
+  return isDryRun ? { answer } : { answer, write: { row: changed, isShiftNew } };
 }
 
 type Step = { readonly status: BulkStatus; readonly rate?: number } | { readonly why: string };

@@ -65,7 +65,7 @@ export function orderedBefore(
   const asked = given.order.what === 'pace' ? given.order.rate : undefined;
   const isSame = logged.what === orderWhat(given) && bulk === given.id && rate === asked;
   if (!isSame) throw new RequestReusedError(given.requestId, logged.what);
-  if (row) return { kind: kind as 'done', isRepeated: true, bulk: row };
+  if (row) return { kind: kind as 'done', isRepeated: true, isDryRun: false, bulk: row };
   return { kind: 'refused', why: 'unknown', detail: `there is no bulk operation ${given.id}` };
 }
 
