@@ -11,7 +11,7 @@ import {
   bulkViewsOf,
   previewBulk,
 } from '../../fleet/index.ts';
-import { runIdMint } from '../../ground/index.ts';
+import { isRunId, runIdMint } from '../../ground/index.ts';
 import {
   BULK_COUNT_MAX,
   BULK_RATE_MAX,
@@ -83,6 +83,7 @@ export const bulkRoutes: readonly Route[] = [
     query: {},
     answers: { status: 200, schema: Bulk },
     answer: async ({ desk, door, id }) => {
+      if (!isRunId(id)) throw new BulkNotFoundError(id);
       const reader = await readerOf(desk);
       const [row] = await reader.bulks({ ids: [id], countMax: 1 });
       if (!row) throw new BulkNotFoundError(id);
@@ -143,6 +144,7 @@ function order<B extends z.ZodRawShape>(
     answers: { status: 200, schema: BulkOrdered },
     answer: async (asked) => {
       const { desk, door, id, requestId, who } = asked;
+      if (!isRunId(id)) throw new BulkNotFoundError(id);
       const given = asked.body as { readonly dryRun?: boolean; readonly rate?: number };
       const wish = what === 'pace' ? { what, rate: given.rate! } : { what };
       const by = { requestId, who: who?.name ?? 'nobody', via: 'api', isDryRun: given.dryRun };
@@ -181,7 +183,7 @@ function told(view: BulkView, shown: Shown): object {
 /** One alone wants an admin, and so do many. */
 function refuseDiscard({ who, body }: Asked<unknown, Wanted>): void {
   if (body.what !== 'discard' || (who && mayDo(who, 'admin'))) return;
-  throw new RequestError(403, 'FLEETQ_NOT_ALLOWED', 'to discard runs wants the role admin');
+  throw new RequestError(403, 'FLEETQ_FORBIDDEN', 'to discard runs wants the role admin');
 }
 
 function deedOf({ what, reason, runAt, isFresh }: Wanted): BulkDeed {
