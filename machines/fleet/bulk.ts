@@ -18,8 +18,8 @@ export const bulk = (bulks: Bulks) =>
     retry: { attemptMax: 30, backoff: exponential('500ms', { max: '30s' }) },
     timeout: { work: '10m' },
     check: 'none',
-    work: async ({ input, runId, fencingToken, signal, progress }) => {
-      const of = { bulk: input.bulk, run: runId, token: fencingToken };
+    work: async ({ input, runId, fencingToken, attempt, signal, progress }) => {
+      const of = { bulk: input.bulk, run: runId, token: fencingToken, attempt };
       const ended = await bulks.work(of, async (shift) => {
         for (let turns = 0; turns < TURNS_MAX; turns++) {
           const isMore = await shift.turn(signal);

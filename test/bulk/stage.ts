@@ -121,7 +121,12 @@ export class Stage {
     this.#token += 1;
     const store = new MemoryStore(this.tables, { way: mortal.way });
     const bulks = bulksOf({ store, clock: this.clock, random: seededRandom(this.#token), life });
-    const of = { bulk: id, run: this.row(id).shiftRun, token: options.token ?? this.#token };
+    const of = {
+      bulk: id,
+      run: this.row(id).shiftRun,
+      token: options.token ?? this.#token,
+      attempt: 1,
+    };
     const ended = await bulks.work(of, async (shift) => {
       for (let turns = 1; await shift.turn(signal); turns += 1) {
         await onTurn?.(turns);

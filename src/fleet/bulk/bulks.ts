@@ -25,10 +25,18 @@ export interface BulkShift {
   handOver(): Promise<void>;
 }
 
+export interface BulkRun {
+  readonly bulk: string;
+  readonly run: string;
+  readonly token: number;
+  /** From 1: how often it was tried, by this process and by others. */
+  readonly attempt: number;
+}
+
 export interface Bulks {
   /** Undefined where nothing is left to do for this run; `act` is given the shift otherwise. */
   work<Answer>(
-    of: { readonly bulk: string; readonly run: string; readonly token: number },
+    of: BulkRun,
     act: (shift: BulkShift) => Promise<Answer>,
   ): Promise<Answer | undefined>;
 }
@@ -42,14 +50,15 @@ export interface BulksPorts {
 
 /**
  * A run that goes on for hours would be counted as a killer of pods when the third of them dies under it,
- * whatever it had to do with that. So it hands over to a run that nobody has died of.
+ * whatever it had to do with that. So it hands over to a run that nobody has died of: in time, and when
+ * it has been cut off and one page could be worked off since.
  */
 const SHIFT_MS_MAX = 60_000;
 
 export function bulksOf({ store, clock, random, life }: BulksPorts): Bulks {
   const mint = runIdMint(clock, random);
   return {
-    work: async ({ bulk, run, token }, act) => {
+    work: async ({ bulk, run, token, attempt }, act) => {
       const row = await store.takeBulk({ id: bulk, run: run as RunId, token });
       if (!row) return undefined;
       const begunMs = clock.monotonicMs();
@@ -62,7 +71,7 @@ export function bulksOf({ store, clock, random, life }: BulksPorts): Bulks {
           turn: (signal) => shift.turn(signal),
           handOver: () => shift.handOver(shiftOf(bulk, mint())),
           get isOver() {
-            return isLeaving() || clock.monotonicMs() - begunMs >= SHIFT_MS_MAX;
+            return isLeaving() || attempt > 1 || clock.monotonicMs() - begunMs >= SHIFT_MS_MAX;
           },
           get progress() {
             return shift.row;
