@@ -23,13 +23,14 @@ export { MachineChangedError } from './fleet/announce.ts';
 export {
   BadTaskError,
   BrokenHistoryError,
+  BulkNotFoundError,
   ClaimLostError,
   ForkError,
   NoStoreError,
   TaskKeyConflictError,
   TaskNotFoundError,
 } from './fleet/errors.ts';
-export type { Recovery } from './fleet/index.ts';
+export type { Bulks, Recovery } from './fleet/index.ts';
 export { PodTimesError } from './fleet/options.ts';
 export {
   aesCodec,

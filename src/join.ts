@@ -4,6 +4,8 @@ import type { Base, FleetOptions, Parts } from './assemble.ts';
 import { DEFAULTS, durationOption, version } from './config/index.ts';
 import {
   announceMachines,
+  type Bulks,
+  bulksOf,
   checkTimes,
   inlineHeart,
   Member,
@@ -58,6 +60,7 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
       life: () => member?.pod.life,
       deadLetters,
     });
+    const bulks = bulksOf({ store, clock, random, life: () => member?.pod.life });
     const spare = new SpareThread();
     // It speaks to the store by a way of its own, which knows nothing of the codec.
     const makeHeart = hasThread(options, store)
@@ -66,7 +69,7 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
     const changedMachines = options.changedMachines ?? 'refuse';
     let isWarm = false;
     return {
-      machines: await recoveryMachines(recovery),
+      machines: [...(await recoveryMachines(recovery)), ...(await fleetMachines(bulks))],
       warmUp: async (registry) => {
         if (options.isClient) return;
         isWarm = await fits(store, () => announceMachines({ store, registry, changedMachines }));
@@ -182,10 +185,21 @@ function timesOf(options: FleetOptions, store: Store): PodTimes {
 
 /** They use the public API only, so they are loaded as any machine is. */
 async function recoveryMachines(recovery: Recovery): Promise<readonly Machine[]> {
-  const isSource = import.meta.url.endsWith('.ts');
-  const path = isSource ? '../machines/recovery/index.ts' : './machines/recovery/index.js';
-  const made = (await import(new URL(path, import.meta.url).href)) as {
+  const made = await loadOwn<{
     readonly recoveryMachines: (recovery: Recovery) => readonly Machine[];
-  };
+  }>('recovery');
   return made.recoveryMachines(recovery);
+}
+
+async function fleetMachines(bulks: Bulks): Promise<readonly Machine[]> {
+  const made = await loadOwn<{ readonly fleetMachines: (bulks: Bulks) => readonly Machine[] }>(
+    'fleet',
+  );
+  return made.fleetMachines(bulks);
+}
+
+async function loadOwn<Module>(room: 'recovery' | 'fleet'): Promise<Module> {
+  const isSource = import.meta.url.endsWith('.ts');
+  const path = isSource ? `../machines/${room}/index.ts` : `./machines/${room}/index.js`;
+  return (await import(new URL(path, import.meta.url).href)) as Module;
 }

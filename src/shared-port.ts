@@ -27,6 +27,8 @@ export function sharedPortOf(
     silentMs: silentMs ?? store.capabilities.silentMs,
     act: (act) => store.act(act),
     note: (note) => store.note(note),
+    beginBulk: (bulk) => store.beginBulk(bulk),
+    orderBulk: (order) => store.orderBulk(order),
     requestDrain: (pod) => store.requestDrain(pod),
     openReader: () => store.openReader({ url: readUrl }),
     start: tasks.start,

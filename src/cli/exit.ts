@@ -44,6 +44,7 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   FLEETQ_NO_STORE: Exit.usage,
   FLEETQ_LISTEN_OPEN: Exit.usage,
   FLEETQ_TASK_NOT_FOUND: Exit.nothingFound,
+  FLEETQ_BULK_NOT_FOUND: Exit.nothingFound,
   FLEETQ_POD_NOT_FOUND: Exit.nothingFound,
   FLEETQ_RUN_NOT_FOUND: Exit.nothingFound,
   FLEETQ_REGISTRY: Exit.nothingFound,

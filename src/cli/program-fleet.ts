@@ -4,6 +4,7 @@ import type { SettingName } from '../config/index.ts';
 import { type Add, LOOK_SETTINGS, STORE_SETTINGS } from './add-command.ts';
 import { LIMIT_OTHERWISE } from './next-page.ts';
 import { addActs, CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
+import { addBulk } from './program-bulk.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
   ...(['dataDir', 'store', 'readStore', 'machines', 'slots', 'podName'] as const),
@@ -40,6 +41,7 @@ export function addFleet(program: Command, add: Add): void {
   addPlan(add);
   addDrain(add);
   addDeadLetters(program, add);
+  addBulk(program, add);
   addMigrate(program, add);
 }
 
@@ -271,7 +273,8 @@ Examples:
 const REDRIVE_HELP = `
 One task is redriven at once. Several, or all of a machine, are given to a pod that runs on this host,
 below the data directory, as runs of recovery/redrive, which go on whatever becomes of this command.
-Where none does, the command redrives them itself; called again it does what is left.
+Where none does, the command redrives them itself; called again it does what is left. Very many are for
+fleetq bulk begin redrive, which needs no pod on this host and keeps to a rate.
 `;
 const DRAIN_HELP = `
 It is asked through the store, wherever it runs, and learns it from its next heartbeat; at once where it

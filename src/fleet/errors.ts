@@ -80,6 +80,17 @@ export class TaskNotFoundError extends FleetqError {
   }
 }
 
+/** No bulk operation of that id is in the store. */
+export class BulkNotFoundError extends FleetqError {
+  readonly code = 'FLEETQ_BULK_NOT_FOUND';
+  readonly verdict = 'abort';
+  constructor(id: string) {
+    super(`there is no bulk operation ${id}`, {
+      hint: 'list them with: fleetq bulk list; retention may have removed it',
+    });
+  }
+}
+
 /** A run cannot begin where it was told to: the other one has never been there. */
 export class ForkError extends FleetqError {
   readonly code = 'FLEETQ_FORK';

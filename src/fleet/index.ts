@@ -6,11 +6,16 @@ export {
   MachineChangedError,
 } from './announce.ts';
 export { blockedCount, isBlocked, LiveRoutes, whyBlocked } from './blocked.ts';
+export { type Bulks, bulksOf } from './bulk/bulks.ts';
+export { type BulkPreview, PREVIEW_COUNT, previewBulk } from './bulk/preview.ts';
+export { type BulkView, viewsOf as bulkViewsOf } from './bulk/view.ts';
+export { BULK_RATE, bulkOf, orderOf as bulkOrderOf } from './bulk/wanted.ts';
 export type { CensusSample } from './census-watch.ts';
 export { type DeadLetterEntry, type DeadLetters, SqliteDeadLetters } from './dead-letters.ts';
 export {
   BadTaskError,
   BrokenHistoryError,
+  BulkNotFoundError,
   ClaimLostError,
   ForkError,
   NoStoreError,

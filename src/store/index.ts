@@ -20,6 +20,26 @@ export {
 } from './audit.ts';
 export { hasHeir, isBlocked, LiveRoutes, type Of } from './blocked.ts';
 export { TIME_MS_MAX } from './bounds.ts';
+export {
+  BULK_VERSION,
+  BULK_WHATS,
+  type BulkAnswer,
+  type BulkBegun,
+  type BulkDeed,
+  type BulkItem,
+  type BulkOrder,
+  type BulkQuery,
+  type BulkRow,
+  type BulkSample,
+  type BulkSave,
+  type BulkStatus,
+  type BulkTaking,
+  type BulkTally,
+  type NewBulk,
+  shiftOf,
+} from './bulk/bulks.ts';
+export { BULK_COUNT_MAX, BULK_RATE_MAX, isOver as isBulkOver } from './bulk/decide.ts';
+export { bulkFilter } from './bulk/filter.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
   CursorError,
@@ -89,11 +109,13 @@ export type {
 } from './tasks.ts';
 export type { Watch, WatchQuery } from './watch.ts';
 export {
+  BULK_MACHINE,
   type Claim,
   CRASHES_MAX,
   END_STATUSES,
   type EndStatus,
   type Interruption,
+  isOwnMachine,
   type PodId,
   type PodStatus,
   RECOVERY_PREFIX,

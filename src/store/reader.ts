@@ -5,6 +5,7 @@
  */
 import type { RunId } from '../ground/index.ts';
 import type { Filter } from '../query/index.ts';
+import type { BulkQuery, BulkRow } from './bulk/bulks.ts';
 import type { PodRow } from './pods.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from './tasks.ts';
 import type { PodId } from './words.ts';
@@ -143,6 +144,8 @@ export interface StoreReader {
   known(): Promise<KnownRoute[]>;
   inFlight(): Promise<RouteTally[]>;
   audit(query: AuditQuery): Promise<AuditPage>;
+  /** Newest first. */
+  bulks(query: BulkQuery): Promise<BulkRow[]>;
   leaderTerms(countMax: number): Promise<LeaderTerm[]>;
   close(): Promise<void>;
 }

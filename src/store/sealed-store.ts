@@ -6,6 +6,7 @@
 import { type Codec, identityCodec, sealedBytesMax } from '../ground/index.ts';
 import type { Act } from './acts.ts';
 import { digestOf, refuseUnbounded } from './audit.ts';
+import { openBulk, sealingBulks } from './bulk/sealed.ts';
 import type { StoreReader, TaskGlance } from './reader.ts';
 import {
   openAudited,
@@ -45,6 +46,10 @@ type Sealing = Pick<
   | 'watch'
   | 'act'
   | 'openReader'
+  | 'beginBulk'
+  | 'takeBulk'
+  | 'saveBulk'
+  | 'orderBulk'
 >;
 
 /** All others, said by name: whoever adds a call decides here whether it carries something. */
@@ -154,6 +159,7 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       return { ...watch, tasks: watch.tasks.map((task) => openGlance(codec, task)) };
     },
     act: async (act) => store.act(sealAct(codec, act)),
+    ...sealingBulks(store, codec),
     openReader: async (options) => sealedReader(await store.openReader(options), codec),
   };
 }
@@ -231,6 +237,8 @@ export function sealedReader(reader: StoreReader, codec: Codec): StoreReader {
     find: async (ids) => (await reader.find(ids)).map(opened),
     histories: async (runs) =>
       (await reader.histories(runs)).map((segment) => openOutcome(codec, segment)),
+    bulks: async (query) =>
+      (await reader.bulks(query)).map((row) => openBulk(codec, row, 'loosely')),
     audit: async (query) => {
       const page = await reader.audit(query);
       return { ...page, rows: page.rows.map((row) => openAudited(codec, row)) };
@@ -240,7 +248,7 @@ export function sealedReader(reader: StoreReader, codec: Codec): StoreReader {
 }
 
 const READER_PASSING: Record<
-  Exclude<keyof StoreReader, 'page' | 'find' | 'histories' | 'audit'>,
+  Exclude<keyof StoreReader, 'page' | 'find' | 'histories' | 'audit' | 'bulks'>,
   true
 > = {
   now: true,

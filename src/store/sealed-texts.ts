@@ -23,6 +23,8 @@ export class NotSealedError extends FleetqError {
 
 const INPUT = 'input';
 const REASON = 'reason';
+export const BULK_FILTER = 'bulk filter';
+export const BULK_DEED = 'bulk deed';
 
 export function sealInput(codec: Codec, task: string, payload: string): string {
   return codec.encode(payload, { run: task, what: INPUT });
@@ -72,7 +74,7 @@ function plainPart(error: string): { name?: string; code?: string } {
 }
 
 /** What people see: a text for which there is no key, or that does not open, stays as it is. */
-function looseOpen(codec: Codec, run: string, what: string, text: string): string {
+export function looseOpen(codec: Codec, run: string, what: string, text: string): string {
   try {
     return codec.decode(text, { run, what });
   } catch (error) {
@@ -104,11 +106,22 @@ export function openReason(codec: Codec, task: string, reason: string): string {
 /** A row of the audit log, with the reason that was given. */
 export function openAudited(codec: Codec, row: AuditRow): AuditRow {
   const { task, detail } = row;
+  if (task === undefined && detail?.includes(`"filter":"${SEAL_PREFIX}`))
+    return openBulkNote(codec, row);
   if (task === undefined || !detail?.includes(`"${SEAL_PREFIX}`)) return row;
   const told = objectOf(detail);
   if (typeof told?.['reason'] !== 'string') return row;
   const reason = openReason(codec, task, told['reason']);
   return { ...row, detail: JSON.stringify({ ...told, reason }) };
+}
+
+/** How a bulk operation began: the filter is that of its row. */
+function openBulkNote(codec: Codec, row: AuditRow): AuditRow {
+  const told = objectOf(row.detail ?? '');
+  const { bulk, filter } = told ?? {};
+  if (typeof bulk !== 'string' || typeof filter !== 'string') return row;
+  const opened = looseOpen(codec, bulk, BULK_FILTER, filter);
+  return { ...row, detail: JSON.stringify({ ...told, filter: opened }) };
 }
 
 /** The segment in which a redrive has kept how an earlier generation ended. */

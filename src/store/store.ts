@@ -8,6 +8,15 @@
  */
 import type { RunId } from '../ground/index.ts';
 import type { Act, ActAnswer, Note, StartNote } from './acts.ts';
+import type {
+  BulkAnswer,
+  BulkBegun,
+  BulkOrder,
+  BulkRow,
+  BulkSave,
+  BulkTaking,
+  NewBulk,
+} from './bulk/bulks.ts';
 import type { Census } from './census.ts';
 import type {
   Beat,
@@ -183,6 +192,21 @@ export interface Store {
    * was there already; refused where the id stands for something else.
    */
   note(note: Note): Promise<boolean>;
+  /**
+   * Begins a bulk operation, in one transaction with its first shift and its row in the audit log: once
+   * for each request id.
+   */
+  beginBulk(bulk: NewBulk): Promise<BulkBegun>;
+  /**
+   * A shift begins, or goes on with it: what it saves names the epoch that the row has from now on.
+   * Undefined where nothing is left to do for this run: the operation is over or paused, or another run,
+   * or a later owner of this one, is at it.
+   */
+  takeBulk(taking: BulkTaking): Promise<BulkRow | undefined>;
+  /** Undefined where another is at it by now; then nothing was written. */
+  saveBulk(save: BulkSave): Promise<BulkRow | undefined>;
+  /** What people want to become of it, with its row in the audit log: once for each request id. */
+  orderBulk(order: BulkOrder): Promise<BulkAnswer>;
   /** The rules of the tables, as queries; empty where all of them hold. */
   violations(): Promise<Violation[]>;
 

@@ -50,6 +50,14 @@ export const CRASHES_MAX = 3;
 /** Machines whose names begin like this recover the fleet; a dead leader's are not resumed. */
 export const RECOVERY_PREFIX = 'recovery/';
 
+/** Works off what people do to many tasks at once; any pod goes on with a run of it. */
+export const BULK_MACHINE = 'fleet/bulk';
+
+/** Machines of the fleet itself, which nobody deploys: people see what they do, and not them. */
+export function isOwnMachine(nameOrRoute: string): boolean {
+  return nameOrRoute.startsWith(RECOVERY_PREFIX) || nameOrRoute.split('@')[0] === BULK_MACHINE;
+}
+
 /** What runs on a pod: the machine and the version, as one text. */
 export function routeOf(task: { readonly machine: string; readonly version: number }): string {
   return `${task.machine}@${task.version}`;

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { ROUTES } from '../../src/admin/routes/index.ts';
 import { PREFIX, type Route } from '../../src/admin/table.ts';
 import { ROLES, type Role } from '../../src/config/index.ts';
+import { shiftOf } from '../../src/store/index.ts';
 import { type House, login, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -50,17 +51,33 @@ async function sampleOf(route: Route, house: House): Promise<Sample> {
   const [pod] = (await house.ask('GET', `${PREFIX}/pods`, { headers: house.as('ada') })).body.pods;
   const isOfPod = route.path.startsWith('/pods/');
   const isOfDead = /redrive|discard|fork/.test(route.path);
-  const id = isOfPod ? pod.pod : isOfDead ? failed : gated;
+  const isOfBulk = route.path.startsWith('/bulk/');
+  const isOfTask = isOfDead ? failed : gated;
+  const id = isOfPod ? pod.pod : isOfBulk ? await bulkIn(house) : isOfTask;
   const queries: Record<string, string> = { '/runs/histogram': '?from=0&until=9000000000000' };
   const path = PREFIX + route.path.replace(':id', id) + (queries[route.path] ?? '');
   const bodies: Record<string, object> = {
     '/runs': { machine: 'test/double', input: { n: 1 } },
     '/runs/:id/reschedule': { runAt: '10m' },
     '/runs/:id/fork': { from: 'main.work' },
+    '/bulk': { what: 'redrive', filter: 'status:failed' },
+    '/bulk/:id/pace': { rate: 7 },
     '/session': { token: house.secrets['ruth'] },
   };
   const isDry = route.body !== undefined && 'dryRun' in route.body;
   return { path, body: { ...bodies[route.path], ...(isDry ? { dryRun: true } : {}) } };
+}
+
+/** One that nobody is at: its run is due tomorrow. */
+async function bulkIn({ fleet }: House): Promise<string> {
+  const id = '01JCQ8BBBBBBBBBBBBBBBBBBBB';
+  const run = shiftOf(id, '01JCQ8CCCCCCCCCCCCCCCCCCCC' as never);
+  await fleet.store.beginBulk({
+    ...{ id, requestId: 'matrix', who: 'ada', via: 'test', isMasked: false, rate: 1 },
+    ...{ what: 'retry', deed: '{"what":"retry"}', filter: 'status:waiting', countMax: undefined },
+    shift: { ...run, due: { afterMs: 86_400_000 } },
+  });
+  return id;
 }
 
 async function taskOf({ fleet }: House, machine: string, status: string): Promise<string> {
@@ -118,7 +135,7 @@ test('what an admin is answered has the status and the shape of the table', asyn
     const given = route.body === undefined ? {} : { body };
     const told = await house.ask(route.method, path, { headers: house.as('ada'), ...given });
     if (told.status === 409 && mayConflict.test(route.path)) continue;
-    const isDryStart = route.path === '/runs' && route.method === 'POST';
+    const isDryStart = ['/runs', '/bulk'].includes(route.path) && route.method === 'POST';
     const isUnended = route.path.endsWith('/result');
     const wanted = isDryStart ? 200 : isUnended ? 202 : route.answers.status;
     const fits = route.answers.schema.safeParse(told.body);

@@ -20,6 +20,7 @@ import {
   type Way,
 } from '../../src/store/index.ts';
 // What a pod loads on its way up, so that it is there by then: a clock of ours would run ahead.
+import '../../machines/fleet/index.ts';
 import '../../machines/recovery/index.ts';
 import '../../src/join.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -1,5 +1,6 @@
 /** Which rows a call may change, by its own words: whatever else changes was changed by nobody. */
 import type { Act } from '../../src/store/acts.ts';
+import type { BulkOrder, BulkSave, NewBulk } from '../../src/store/bulk/bulks.ts';
 import type { Beat, PodBirth } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type {
@@ -54,6 +55,10 @@ export const TASKS: Record<keyof Store, Named> = {
   find: nothing,
   list: nothing,
   note: nothing,
+  beginBulk: ([bulk]) => [(bulk as NewBulk).shift.id],
+  takeBulk: nothing,
+  saveBulk: ([save]) => [(save as BulkSave).next?.id ?? ''],
+  orderBulk: ([order]) => [(order as BulkOrder).shift.id],
   act: ([act]) => [(act as Act).task, ...madeBy(act as Act)],
   watch: nothing,
   violations: nothing,

@@ -6,6 +6,7 @@ import { describe } from 'vitest';
 import { describeActs } from './conform-acts.ts';
 import { describeArchive } from './conform-archive.ts';
 import { describeBounds } from './conform-bounds.ts';
+import { describeBulk } from './conform-bulk.ts';
 import { describeCensus } from './conform-census.ts';
 import { describeChanges } from './conform-changes.ts';
 import { describeClaims } from './conform-claims.ts';
@@ -43,6 +44,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('retention and the hopeless', () => describeRetention(scene));
     describe('what people change', () => describeChanges(scene));
     describe('what people do', () => describeActs(scene));
+    describe('what people do to many', () => describeBulk(scene));
     describe('what people see', () => describeLists(scene));
     describe('what live views see', () => describeWatch(scene));
     describe('the census', () => describeCensus(scene));

@@ -67,6 +67,7 @@ const TIMES: Record<string, readonly string[]> = {
   machine_registry: ['first_seen'],
   audit_log: ['at'],
   leader_terms: ['since'],
+  bulk_operation: ['created_at', 'updated_at', 'ended_at'],
 };
 
 const INSTANTS = {

@@ -34,7 +34,14 @@ test('an empty database gets every table and view, and remembers by which migrat
   expect(applied).toEqual(
     known.map(({ version, name, checksum }) => ({ version, name, checksum })),
   );
-  const tables = ['audit_log', 'machine_registry', 'pod_health', 'queue_limits', 'run_events'];
+  const tables = [
+    'audit_log',
+    'bulk_operation',
+    'machine_registry',
+    'pod_health',
+    'queue_limits',
+    'run_events',
+  ];
   const views = ['dead_letters', 'queue_now', 'stuck_tasks'];
   const expected = [
     ...tables,

@@ -3,6 +3,10 @@ import type { RunId } from '../../ground/index.ts';
 import type {
   Act,
   ActAnswer,
+  BulkAnswer,
+  BulkBegun,
+  BulkOrder,
+  NewBulk,
   Note,
   PodId,
   PodRow,
@@ -15,6 +19,9 @@ export interface SharedPort {
   act(act: Act): Promise<ActAnswer>;
   /** A row of the audit log for what is no change of a task. Answers whether it was there already. */
   note(note: Note): Promise<boolean>;
+  /** What is done to many tasks at once, and what people want to become of that. */
+  beginBulk(bulk: NewBulk): Promise<BulkBegun>;
+  orderBulk(order: BulkOrder): Promise<BulkAnswer>;
   requestDrain(pod: PodId): Promise<boolean>;
   /** After this silence a pod that gave none of its own is taken for dead. */
   readonly silentMs: number;

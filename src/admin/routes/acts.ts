@@ -176,7 +176,7 @@ function refusalOf(
 }
 
 /** As `fleetq reschedule` takes it. */
-function dueOf(runAt: string | number): Due {
+export function dueOf(runAt: string | number): Due {
   const afterMs = parseDuration(runAt);
   if (afterMs !== undefined) return { afterMs };
   const isTime =

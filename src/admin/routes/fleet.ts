@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { blockedCount, LiveRoutes, whyBlocked } from '../../fleet/index.ts';
 import { show } from '../../ground/index.ts';
-import { RECOVERY_PREFIX, type RouteTally } from '../../store/index.ts';
+import { isOwnMachine, RECOVERY_PREFIX, type RouteTally } from '../../store/index.ts';
 import type { Desk } from '../desk/desk.ts';
 import { showing } from '../desk/mask.ts';
 import { sharedOf } from '../desk/need-store.ts';
@@ -146,7 +146,7 @@ async function machinesOf(desk: Desk, isLocal: boolean): Promise<object[]> {
   const tallies = new Map((await reader.inFlight()).map((tally) => [tally.route, tally]));
   const routes = new Set([...here.keys(), ...known.keys(), ...tallies.keys(), ...live.routes]);
   return [...routes]
-    .filter((route) => here.has(route) || !route.startsWith(RECOVERY_PREFIX))
+    .filter((route) => here.has(route) || !isOwnMachine(route))
     .map((route) => {
       const tally = tallies.get(route) ?? nothingOf(route);
       const { machine: name, version, pending, waiting, claimed } = tally;

@@ -1,6 +1,7 @@
 /** All routes. What each is, is said where its resource is. */
 import type { Route } from '../table.ts';
 import { actRoutes } from './acts.ts';
+import { bulkRoutes } from './bulk.ts';
 import { explainRoutes } from './explain.ts';
 import { failureRoutes } from './failures.ts';
 import { fleetRoutes } from './fleet.ts';
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   ...runRoutes,
   ...explainRoutes,
   ...actRoutes,
+  ...bulkRoutes,
   ...fleetRoutes,
   ...failureRoutes,
   ...streamRoutes,

@@ -39,7 +39,9 @@ function userName(): string {
   }
 }
 
-export const mintRequest: () => string = runIdMint(systemClock, systemRandom);
+/** Of what is done to many tasks, and of the runs that do it. */
+export const mintBulk = runIdMint(systemClock, systemRandom);
+export const mintRequest: () => string = mintBulk;
 
 export interface Acted {
   readonly answer: ActAnswer;
@@ -99,7 +101,7 @@ export function reasonOf(text: unknown): string {
   return text === undefined ? REASON_DEFAULT : String(text).slice(0, REASON_CHARS_MAX);
 }
 
-function requestIdOf(text: unknown): string {
+export function requestIdOf(text: unknown): string {
   if (text === undefined) return mintRequest();
   if (typeof text === 'string' && text !== '' && text.length <= REQUEST_ID_CHARS_MAX) return text;
   throw new UsageError(

@@ -24,7 +24,7 @@ import {
   type StoredRecord,
   UnknownRecordError,
 } from '../../journal/index.ts';
-import { RECOVERY_PREFIX, type Segment, type Store, type TaskRow } from '../../store/index.ts';
+import { isOwnMachine, type Segment, type Store, type TaskRow } from '../../store/index.ts';
 import { NoJournalError } from '../errors.ts';
 import { type Reach, reachToRead } from '../reach.ts';
 import { decodeRecords } from './history.ts';
@@ -65,7 +65,7 @@ export async function planOfJournals(
         const page = await reach.runs({ status: 'unfinished', before, limit: PAGE_COUNT });
         before = page.length < PAGE_COUNT ? undefined : page.at(-1)!.id;
         for (const run of page) {
-          if (run.machine.startsWith(RECOVERY_PREFIX)) continue;
+          if (isOwnMachine(run.machine)) continue;
           if (run.generation !== undefined) passed.held += 1;
           else await take(await planOfLocal(ports, reach, dataDir, run));
         }
@@ -110,9 +110,7 @@ export async function* planOfStore(
   let before: string | undefined;
   for (;;) {
     const page = await store.list({ isInFlight: true, before, countMax: PAGE_COUNT });
-    const rows = page.filter(
-      ({ id, machine }) => !isKnown(id) && !machine.startsWith(RECOVERY_PREFIX),
-    );
+    const rows = page.filter(({ id, machine }) => !isKnown(id) && !isOwnMachine(machine));
     const segments = await segmentsOf(store, rows);
     for (const row of rows) yield await planOf(ports, row, segments, codec);
     if (page.length < PAGE_COUNT) return;

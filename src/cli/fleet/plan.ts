@@ -9,7 +9,7 @@ import type { Config } from '../../config/index.ts';
 import { changesSince, type ForecastPorts, LiveRoutes } from '../../fleet/index.ts';
 import { systemClock } from '../../ground/index.ts';
 import { type Plan, Registry, routeOf, type Tries } from '../../machine/index.ts';
-import { type KnownRoute, RECOVERY_PREFIX, type Store } from '../../store/index.ts';
+import { isOwnMachine, type KnownRoute, type Store } from '../../store/index.ts';
 import type { Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit } from '../exit.ts';
@@ -116,7 +116,7 @@ function changedIn(known: readonly KnownRoute[], registry: Registry): Changed[] 
     const route = routeOf(plan);
     const was = before.get(route);
     if (!was || was.fingerprint === plan.fingerprint) return [];
-    return route.startsWith(RECOVERY_PREFIX) ? [] : [{ route, changes: changesSince(was, plan) }];
+    return isOwnMachine(route) ? [] : [{ route, changes: changesSince(was, plan) }];
   });
 }
 

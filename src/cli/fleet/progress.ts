@@ -48,6 +48,24 @@ export class Progress {
   }
 }
 
+/** A line on stderr that stays where it is; nothing where that is no terminal. */
+export class Live {
+  readonly #isTerminal = process.stderr.isTTY === true;
+  readonly #paint = painterFor(process.stderr);
+  #isDrawn = false;
+
+  draw(text: string): void {
+    if (!this.#isTerminal) return;
+    this.#isDrawn = true;
+    process.stderr.write(`${CLEAR_LINE}${this.#paint('cyan', text)}`);
+  }
+
+  end(): void {
+    if (this.#isDrawn) process.stderr.write(CLEAR_LINE);
+    this.#isDrawn = false;
+  }
+}
+
 /** '[██████░░] 45 %  4,500 enqueued  2,300/s  2 s left'; without a share where the end is unknown. */
 export function progressText(
   done: { readonly count: number; readonly verb: string; readonly elapsedMs: number },

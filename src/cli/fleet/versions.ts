@@ -3,7 +3,7 @@
  * and the runs that stand under it. Without a store: the machines of this project.
  */
 import { blockedCount, LiveRoutes, whyBlocked } from '../../fleet/index.ts';
-import { RECOVERY_PREFIX, type RouteTally, type Store } from '../../store/index.ts';
+import { isOwnMachine, type RouteTally, type Store } from '../../store/index.ts';
 import type { Context, Execute } from '../command.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { loadMachines } from '../machines.ts';
@@ -44,7 +44,7 @@ async function versionsOf(store: Store): Promise<VersionView[]> {
   const tallies = new Map((await store.inFlight()).map((tally) => [tally.route, tally]));
   const routes = new Set([...known.keys(), ...tallies.keys(), ...live.routes]);
   return [...routes]
-    .filter((route) => !route.startsWith(RECOVERY_PREFIX))
+    .filter((route) => !isOwnMachine(route))
     .map((route) => viewOf(live, tallies.get(route) ?? nothingOf(route), known.get(route)))
     .sort((a, b) =>
       a.machine < b.machine ? -1 : a.machine > b.machine ? 1 : b.version - a.version,

@@ -5,6 +5,7 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import type { Act, Note, StartNote } from '../acts.ts';
+import type { BulkOrder, BulkSave, BulkTaking, NewBulk } from '../bulk/bulks.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { ReaderOptions } from '../reader.ts';
@@ -23,6 +24,7 @@ import type { WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { act, note } from './act.ts';
 import { archive, heads, histories } from './archive.ts';
+import * as bulk from './bulk.ts';
 import { census } from './census.ts';
 import { find, list } from './changes.ts';
 import { claim, enqueue, hasSuspects, held, mirror } from './claims.ts';
@@ -133,6 +135,11 @@ export class MemoryStore implements Store {
   list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));
   note = (given: Note) => this.#ask('note', (tables) => note(tables, given));
   act = (given: Act) => this.#ask('act', (tables) => act(tables, given));
+  beginBulk = (given: NewBulk) => this.#ask('beginBulk', (tables) => bulk.beginBulk(tables, given));
+  takeBulk = (given: BulkTaking) => this.#ask('takeBulk', (tables) => bulk.takeBulk(tables, given));
+  saveBulk = (given: BulkSave) => this.#ask('saveBulk', (tables) => bulk.saveBulk(tables, given));
+  orderBulk = (given: BulkOrder) =>
+    this.#ask('orderBulk', (tables) => bulk.orderBulk(tables, given));
   watch = (query: WatchQuery) => this.#ask('watch', (tables) => watch(tables, query));
   violations = () => this.#ask('violations', (tables) => violations(tables));
 

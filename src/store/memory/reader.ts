@@ -1,5 +1,6 @@
 /** A reader of the tables in memory. It walks them as the others walk theirs, slice by slice. */
 import type { RunId } from '../../ground/index.ts';
+import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import type { PodRow } from '../pods.ts';
 import type * as reader from '../reader.ts';
@@ -8,6 +9,7 @@ import { readLimits } from '../reading/limits.ts';
 import { TasksReader } from '../reading/tasks-reader.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import { histories } from './archive.ts';
+import { bulks } from './bulk.ts';
 import { find } from './changes.ts';
 import { known, pods } from './pods.ts';
 import type { MemoryTables } from './tables.ts';
@@ -78,6 +80,9 @@ class MemoryReader implements reader.StoreReader {
   }
   async inFlight(): Promise<RouteTally[]> {
     return inFlight(this.#open());
+  }
+  async bulks(query: BulkQuery): Promise<BulkRow[]> {
+    return bulks(this.#open(), query);
   }
   async leaderTerms(countMax: number): Promise<reader.LeaderTerm[]> {
     return [...this.#open().terms.values()]

@@ -4,6 +4,7 @@ import type { Leftovers } from '../pods.ts';
 import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN, TASK_ID_PATTERN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
 import { routeOf, SUSPECT_CRASHES } from '../words.ts';
+import { oldBulks } from './bulk.ts';
 import { hasStaleKey } from './claims.ts';
 import { taskRowOf } from './rows.ts';
 import { end } from './settle.ts';
@@ -65,6 +66,7 @@ export function leftovers(
     hasOld:
       tasks.some((task) => hasStaleKey(task, now)) ||
       oldTasks(tables, now - finishedBeforeMs).length > 0 ||
+      oldBulks(tables, now - finishedBeforeMs).length > 0 ||
       podsDown(tables, now - finishedBeforeMs).length > 0,
   };
 }
@@ -86,6 +88,7 @@ export function prune(tables: MemoryTables, finishedBeforeMs: number, countMax: 
   for (const id of gone) tables.tasks.delete(id);
   for (const { podId } of podsDown(tables, before)) tables.pods.delete(podId);
   forgetTerms(tables, before, countMax);
+  for (const { id } of oldBulks(tables, before)) tables.bulks.delete(id);
   return gone.size;
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Clock, Random, RunId } from '../../ground/index.ts';
 import { boundedTime, COUNT_MAX, EPOCH_MAX, SPAN_MS_MAX } from '../bounds.ts';
+import type { BulkRow } from '../bulk/bulks.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type { Hint } from '../store.ts';
 import {
@@ -117,6 +118,7 @@ export class MemoryTables {
   readonly registry = new Map<string, RegistryRecord>();
   /** What people changed, by the id of their request. */
   readonly audit = new Map<string, AuditRecord>();
+  readonly bulks = new Map<string, BulkRow>();
   /** By the pod and which of its terms. */
   readonly terms = new Map<string, TermRecord>();
   readonly random: Random;

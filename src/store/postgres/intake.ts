@@ -26,7 +26,7 @@ const OVER_FETCH = 4;
 /** How often a key may be freed by somebody between our looking for it and our taking it. */
 const KEY_ATTEMPTS = 5;
 
-const TASK_COLUMNS: readonly ((task: NewTask) => unknown)[] = [
+export const TASK_COLUMNS: readonly ((task: NewTask) => unknown)[] = [
   (task) => task.id,
   (task) => task.machine,
   (task) => task.version,

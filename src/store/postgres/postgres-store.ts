@@ -5,6 +5,7 @@
  */
 import type { RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
+import type * as bulk from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
@@ -23,6 +24,7 @@ import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { PostgresActor } from './act.ts';
+import { PostgresBulks } from './bulk.ts';
 import { findViolations } from './doctor.ts';
 import { Hinter, notify } from './hinter.ts';
 import { PostgresIntake } from './intake.ts';
@@ -72,6 +74,7 @@ class PostgresStore implements Store {
   readonly #recovery: PostgresRecovery;
   readonly #people: PostgresPeople;
   readonly #actor: PostgresActor;
+  readonly #bulks: PostgresBulks;
   readonly #listeners = new Set<Listener>();
 
   constructor(address: string, options: FilledStoreOptions) {
@@ -86,6 +89,7 @@ class PostgresStore implements Store {
     this.#recovery = new PostgresRecovery(this.#pool, this.#hinter);
     this.#people = new PostgresPeople(this.#pool);
     this.#actor = new PostgresActor(this.#pool, this.#hinter);
+    this.#bulks = new PostgresBulks(this.#pool, this.#hinter);
   }
 
   async migrate(): Promise<void> {
@@ -217,6 +221,18 @@ class PostgresStore implements Store {
 
   act(act: Act): Promise<ActAnswer> {
     return this.#actor.act(act);
+  }
+  beginBulk(given: bulk.NewBulk): Promise<bulk.BulkBegun> {
+    return this.#bulks.begin(given);
+  }
+  takeBulk(given: bulk.BulkTaking): Promise<bulk.BulkRow | undefined> {
+    return this.#bulks.take(given);
+  }
+  saveBulk(given: bulk.BulkSave): Promise<bulk.BulkRow | undefined> {
+    return this.#bulks.save(given);
+  }
+  orderBulk(given: bulk.BulkOrder): Promise<bulk.BulkAnswer> {
+    return this.#bulks.order(given);
   }
   violations(): Promise<tasks.Violation[]> {
     return findViolations(this.#pool);

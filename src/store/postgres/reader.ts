@@ -1,5 +1,6 @@
 /** A reader of Postgres: where everything is written, or a replica of that. */
 import type { RunId } from '../../ground/index.ts';
+import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import { StoreOptionsError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import type { PodRow } from '../pods.ts';
@@ -10,6 +11,8 @@ import { TasksReader } from '../reading/tasks-reader.ts';
 import { isStorable } from '../reading/words.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import type { PodId } from '../words.ts';
+import { bulkRowOf } from './bulk.ts';
+import { selectBulks } from './bulk-operation.sql.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import { selectKnown } from './machine-registry.sql.ts';
 import { readPostgresWay } from './options.ts';
@@ -106,6 +109,13 @@ class PostgresReader implements reader.StoreReader {
 
   async inFlight(): Promise<RouteTally[]> {
     return (await this.#pool.query(countInFlight)) as unknown as RouteTally[];
+  }
+
+  async bulks({ ids, before, countMax }: BulkQuery): Promise<BulkRow[]> {
+    const asked = ids?.filter(isStorable) ?? null;
+    if (before !== undefined && !isStorable(before)) return [];
+    const values = [asked, before ?? null, Math.max(0, Math.min(countMax, BATCH_MAX))];
+    return (await this.#pool.query(selectBulks, values)).map(bulkRowOf);
   }
 
   async leaderTerms(countMax: number): Promise<reader.LeaderTerm[]> {

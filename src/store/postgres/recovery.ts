@@ -10,6 +10,7 @@ import {
   TASK_ID_PATTERN,
 } from '../reasons.ts';
 import type { TakenTask, Taking, TaskRow } from '../tasks.ts';
+import { deleteBulks, selectHasOldBulks } from './bulk-operation.sql.ts';
 import { isBadRow } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
 import { deleteTerms } from './leader-terms.sql.ts';
@@ -86,7 +87,9 @@ export class PostgresRecovery {
   async leftovers(graceMs: number, finishedBeforeMs: number): Promise<Leftovers> {
     const hopeless = await this.#pool.query(selectHasHopeless, [graceMs, 1]);
     const old = await this.#pool.query(statements.selectHasOld, [finishedBeforeMs]);
-    return { hasHopeless: hopeless.length > 0, hasOld: old[0]?.['has_old'] === true };
+    const bulks = await this.#pool.query(selectHasOldBulks, [finishedBeforeMs]);
+    const hasOld = [...old, ...bulks].some((row) => row['has_old'] === true);
+    return { hasHopeless: hopeless.length > 0, hasOld };
   }
 
   async prune(finishedBeforeMs: number, countMax: number): Promise<number> {
@@ -94,6 +97,7 @@ export class PostgresRecovery {
     await this.#pool.query(statements.clearKeys, [Math.max(0, count)]);
     await this.#pool.query(deletePods, [finishedBeforeMs]);
     await this.#pool.query(deleteTerms, [finishedBeforeMs, Math.max(0, count)]);
+    await this.#pool.query(deleteBulks, [finishedBeforeMs, Math.max(0, count)]);
     if (count <= 0) return 0;
     return (await this.#pool.query(statements.deleteEnded, [finishedBeforeMs, count])).length;
   }

@@ -3,6 +3,7 @@ import type { RunId } from '../../ground/index.ts';
 import type { Leftovers } from '../pods.ts';
 import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
+import { deleteBulks, selectBulksOld } from './bulk-operation.sql.ts';
 import * as sql from './housekeeping.sql.ts';
 import { deleteTerms } from './leader-terms.sql.ts';
 import { deletePodsDown, selectPodsDown } from './pods.sql.ts';
@@ -34,7 +35,7 @@ export function leftovers(tx: Tx, graceMs: number, finishedBeforeMs: number): Le
   const hopelessBefore = tx.now - Math.round(graceMs);
   const oldBefore = tx.now - Math.round(finishedBeforeMs);
   const hopeless = [sql.selectMalformed, sql.selectOfUnknownMachines, sql.selectPastDeadline];
-  const old = [sql.selectPrunable, sql.selectKeysExpired, selectPodsDown];
+  const old = [sql.selectPrunable, sql.selectKeysExpired, selectPodsDown, selectBulksOld];
   return {
     hasHopeless: hopeless.some((select) => has(select, hopelessBefore)),
     hasOld: old.some((select) => has(select, oldBefore)),
@@ -53,5 +54,6 @@ export function prune(tx: Tx, finishedBeforeMs: number, countMax: number): numbe
   tx.run(sql.expireKeys, { now: tx.now, count });
   tx.run(deletePodsDown, { before, count });
   tx.run(deleteTerms, { before, count });
+  tx.run(deleteBulks, { before, count });
   return old.length;
 }

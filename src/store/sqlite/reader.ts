@@ -1,5 +1,6 @@
 /** A reader of a SQLite file: a connection of its own, which cannot write. */
 import type { RunId } from '../../ground/index.ts';
+import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import { sqlitePath } from '../open-store.ts';
 import type { PodRow } from '../pods.ts';
@@ -11,6 +12,7 @@ import { isStorable } from '../reading/words.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import * as archive from './archive.ts';
+import { bulks } from './bulk.ts';
 import { openToRead } from './connection.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import type { SqliteOptions } from './migrate.ts';
@@ -101,6 +103,9 @@ class SqliteReader implements reader.StoreReader {
   }
   inFlight(): Promise<RouteTally[]> {
     return this.#read((tx) => people.inFlight(tx));
+  }
+  bulks(query: BulkQuery): Promise<BulkRow[]> {
+    return this.#read((tx) => bulks(tx, query));
   }
   leaderTerms(countMax: number): Promise<reader.LeaderTerm[]> {
     const count = Math.max(0, Math.min(countMax, TERMS_MAX));

@@ -6,6 +6,7 @@
 import type { RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
+import type * as bulks from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type {
@@ -24,6 +25,7 @@ import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import { act, note } from './act.ts';
 import * as archive from './archive.ts';
+import * as bulk from './bulk.ts';
 import { census } from './census.ts';
 import * as claims from './claims.ts';
 import type { Connection } from './connection.ts';
@@ -238,6 +240,19 @@ class SqliteStore implements Store {
     return this.#session.write((tx) => note(tx, given));
   }
 
+  async beginBulk(given: bulks.NewBulk): Promise<bulks.BulkBegun> {
+    return this.#shifted(await this.#session.write((tx) => bulk.beginBulk(tx, given)));
+  }
+  takeBulk(given: bulks.BulkTaking): Promise<bulks.BulkRow | undefined> {
+    return this.#session.write((tx) => bulk.takeBulk(tx, given));
+  }
+  async saveBulk(given: bulks.BulkSave): Promise<bulks.BulkRow | undefined> {
+    return this.#shifted(await this.#session.write((tx) => bulk.saveBulk(tx, given)));
+  }
+  async orderBulk(given: bulks.BulkOrder): Promise<bulks.BulkAnswer> {
+    return this.#shifted(await this.#session.write((tx) => bulk.orderBulk(tx, given)));
+  }
+
   watch(query: WatchQuery): Promise<Watch> {
     return this.#session.read((tx) => watch(tx, query));
   }
@@ -264,6 +279,11 @@ class SqliteStore implements Store {
       answers.push(...(await this.#session.write((tx) => act(tx, batch))));
     }
     return answers;
+  }
+
+  #shifted<Answer>({ answer, isShiftNew }: bulk.Made<Answer>): Answer {
+    if (isShiftNew) this.#hints.give('ready');
+    return answer;
   }
 
   /** Whoever waits for tasks to be ready, or to end, hears of these. */
