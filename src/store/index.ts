@@ -92,6 +92,7 @@ export {
   type Claim,
   CRASHES_MAX,
   END_STATUSES,
+  ENDED_STATES,
   type EndStatus,
   type Interruption,
   type PodId,

@@ -218,6 +218,8 @@ export interface Taking {
   /** `pool`: back to the fleet. `taker`: its own successor on the same disk goes on with them. */
   readonly to: 'pool' | 'taker';
   readonly countMax: number;
+  /** Only those that somebody has asked to pause. */
+  readonly isPausedOnly?: boolean | undefined;
   /**
    * Whose death counts as a crash: of all, of nobody (an outage), or of these. Whatever is said here,
    * nothing counts where the pod ended by its own word: a deploy costs nothing.

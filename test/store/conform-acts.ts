@@ -294,16 +294,45 @@ export function describeActs(scene: Scene): void {
 
   test('a pause outlives the pod that was asked for it, wherever its task goes', async () => {
     pod = await scene.pod('alder');
-    const [a, b] = [await scene.claimNew(pod), await scene.claimNew(pod)];
-    for (const { task } of [a, b]) await doTo(scene.store, task, { what: 'pause' });
+    const claims = [];
+    for (let n = 0; n < 4; n++) claims.push(await scene.claimNew(pod));
+    for (const { task } of claims) await doTo(scene.store, task, { what: 'pause' });
+    const ended = claims[2]!;
+    await scene.store.archive([{ ...segment(ended, 0, 3), state: 'completed' }]);
+    await scene.store.archive([{ ...segment(claims[3]!, 0, 3), state: 'completed' }]);
     const heir = await scene.pod('birch');
     await scene.kill(pod);
-    const taking = { from: pod, by: heir, crashed: 'none', spreadMs: 0, countMax: 1 } as const;
-    const [taken] = await scene.store.take({ ...taking, to: 'taker' });
-    expect(taken).toMatchObject({ status: 'claimed', control: 'pause' });
+    const taking = { from: pod, by: heir, crashed: [], spreadMs: 0, countMax: 1 } as const;
+    const [adopted] = await scene.store.take({ ...taking, to: 'taker' });
     const [swept] = await scene.store.take({ ...taking, to: 'pool' });
-    expect(await scene.row(swept!.task)).toMatchObject({ status: 'pending', isPaused: true });
+    for (const taken of [adopted!, swept!]) {
+      expect(taken).toMatchObject({ status: 'pending', control: undefined });
+      const row = await scene.row(taken.task);
+      expect(row).toMatchObject({ status: 'pending', isPaused: true, crashes: 0 });
+      expect(row.control).toBeUndefined();
+    }
     expect(await scene.claim(heir)).toEqual([]);
+    // What has told its end has nothing left to be paused: whoever gets it says how it ended.
+    const [told] = await scene.store.take({ ...taking, to: 'taker' });
+    expect(told).toMatchObject({ task: ended.task, status: 'claimed' });
+    const [pooled] = await scene.store.take({ ...taking, to: 'pool' });
+    expect(await scene.row(pooled!.task)).toMatchObject({ status: 'pending', isPaused: false });
+    // Whether a phase was open when it was left is for whoever goes on with it to find out.
+    await doTo(scene.store, adopted!.task, { what: 'resume' });
+    const next = await scene.claim(heir);
+    expect(next.find(({ task }) => task === adopted!.task)).toMatchObject({ interruption: 'cut' });
+  });
+
+  test('where only what is paused is taken, the rest is left to whoever comes next', async () => {
+    pod = await scene.pod('alder');
+    const [a, b] = [await scene.claimNew(pod), await scene.claimNew(pod)];
+    await doTo(scene.store, b.task, { what: 'pause' });
+    await scene.store.fence(pod, pod, 'proved');
+    const taking = { from: pod, by: pod, to: 'pool', crashed: 'none', spreadMs: 0 } as const;
+    const taken = await scene.store.take({ ...taking, countMax: 9, isPausedOnly: true });
+    expect(taken).toMatchObject([{ task: b.task, status: 'pending', crashes: 0 }]);
+    expect(await scene.row(b.task)).toMatchObject({ isPaused: true });
+    expect(await scene.row(a.task)).toMatchObject({ status: 'claimed', claimedBy: pod });
   });
 
   test('a pause that was taken back is forgotten, though its owner has heard of it', async () => {

@@ -37,14 +37,14 @@ export class PostgresRecovery {
   }
 
   async take(taking: Taking): Promise<TakenTask[]> {
-    const { from, by, to, countMax, crashed, spreadMs, payloadBytesMax } = taking;
+    const { from, by, to, countMax, crashed, spreadMs, payloadBytesMax, isPausedOnly } = taking;
     const count = Math.min(countMax, TAKE_COUNT_MAX);
     if (count <= 0) return [];
     const whose = [crashed === 'all', Array.isArray(crashed) ? crashed : [], crashed === 'none'];
     const values = [by, from, count, ...whose, spreadMs, CRASH_LOOP];
     const last = to === 'pool' ? LEADER_DIED : (payloadBytesMax ?? PAYLOAD_BYTES_MAX);
     const rows = await this.#mending(mendHeld, [from], () =>
-      this.#pool.query(statements.takeTasks[to], [...values, last]),
+      this.#pool.query(statements.takeTasks[to], [...values, last, isPausedOnly ?? false]),
     );
     const taken = rows.map(takenTaskOf).sort((one, other) => (one.task < other.task ? -1 : 1));
     if (taken.some(({ status }) => status === 'pending')) this.#hinter.hint('ready');
