@@ -15,7 +15,7 @@
 import { assertNever } from '../ground/index.ts';
 import type { Deed, Glimpse, Refusal, Revision } from './acts.ts';
 import { revisionOf } from './acts.ts';
-import { boundedSpan, boundedTime, raised } from './bounds.ts';
+import { boundedSpan, boundedTime, COUNT_MAX, raised } from './bounds.ts';
 import { cancelledBecause } from './reasons.ts';
 import { BARED, isBared } from './sealed-texts.ts';
 import type { Due, TaskRow } from './tasks.ts';
@@ -33,6 +33,8 @@ export interface Subject extends TaskRow {
   readonly hasRecords: boolean;
   /** When this generation began: deadlines are counted from here. */
   readonly begunAt: number;
+  /** By how much its deadline is later than at first, for it was due later. */
+  readonly putOffMs: number;
 }
 
 /** Columns of the row that change. One that is there and undefined is emptied. */
@@ -49,6 +51,8 @@ type PatchColumn =
   | 'runAt'
   | 'deadlineAt'
   | 'epoch'
+  | 'acts'
+  | 'putOffMs'
   | 'generation'
   | 'retryCount'
   | 'crashes'
@@ -94,6 +98,17 @@ export function decide(
     const detail = `it is at ${now} by now, and not at ${ifRevision}: somebody was here before`;
     return refused('revision', detail);
   }
+  const decision = decided(task, deed, now);
+  if (decision.kind === 'refused' || Object.keys(decision.patch).length === 0) return decision;
+  return { ...decision, patch: { ...decision.patch, acts: counted(task.acts) } };
+}
+
+/** Whoever saw it before this sees by the number that it is another now. */
+function counted(acts: number): number {
+  return acts < COUNT_MAX ? acts + 1 : 1;
+}
+
+function decided(task: Subject, deed: Deed, now: number): Decision {
   switch (deed.what) {
     case 'cancel':
       return cancel(task, deed.reason, now);
@@ -117,7 +132,7 @@ export function decide(
 }
 
 function isAsSeen(task: Subject, seen: Revision | undefined): boolean {
-  return seen === undefined || seen === revisionOf(task) || seen === `${task.generation}`;
+  return seen === undefined || seen === revisionOf(task) || revisionOf(task).startsWith(`${seen}.`);
 }
 
 export function glimpseOf(task: TaskRow, patch: Patch = {}): Glimpse {
@@ -194,15 +209,22 @@ function reschedule(task: Subject, due: Due, now: number): Decision {
   if (refusal) return refusal;
   const runAt = boundedTime(Math.ceil('at' in due ? due.at : now + boundedSpan(due.afterMs)));
   const isLater = runAt > now;
-  // What is put off has as long as before once it is due.
-  const laterMs = Math.max(0, runAt - Math.max(task.runAt, now));
+  // What is put off has as long as before once it is due, and no longer once it is brought forward
+  // again; what the machine itself waits for takes nothing from it.
+  const laterMs = Math.max(runAt, now) - Math.max(task.runAt, now);
+  const putOffMs = Math.max(0, task.putOffMs + laterMs);
   return {
     kind: 'done',
     patch: {
       runAt,
       status: isLater ? 'waiting' : 'pending',
       waitFor: isLater ? (task.waitFor ?? 'time') : undefined,
-      deadlineAt: task.deadlineAt && boundedTime(Math.ceil(task.deadlineAt + laterMs)),
+      ...(task.deadlineAt === undefined
+        ? {}
+        : {
+            deadlineAt: boundedTime(Math.ceil(task.deadlineAt + putOffMs - task.putOffMs)),
+            putOffMs,
+          }),
     },
   };
 }
@@ -235,7 +257,7 @@ function redrive(
   // One that nobody had begun has nothing to go on from but what it was to go on from.
   const hasBegun = task.lastSeq >= 0 || task.hasRecords;
   const carriesFrom = hasBegun ? task.generation : task.carriesFrom;
-  const spanMs = task.deadlineAt === undefined ? undefined : task.deadlineAt - task.begunAt;
+  const spanMs = spanOf(task);
   return {
     kind: 'done',
     keepsOutcome: true,
@@ -264,6 +286,7 @@ function redrive(
       keyGeneration: task.keyGeneration + (isFresh ? 1 : 0),
       deadlineAt:
         spanMs === undefined ? undefined : boundedTime(Math.ceil(now + boundedSpan(spanMs))),
+      putOffMs: 0,
       ...(deed.payload === undefined ? {} : { payload: deed.payload }),
     },
   };
@@ -278,9 +301,14 @@ function discard(task: Subject, now: number): Decision {
 function fork(task: Subject): Decision {
   if (task.pinnedTo !== undefined)
     return refused('unfit', `${LOCAL}, and nobody else could run it`);
-  const { deadlineAt, begunAt } = task;
-  const forkDeadlineMs = deadlineAt === undefined ? undefined : boundedSpan(deadlineAt - begunAt);
+  const spanMs = spanOf(task);
+  const forkDeadlineMs = spanMs === undefined ? undefined : boundedSpan(spanMs);
   return { kind: 'done', patch: {}, forkDeadlineMs };
+}
+
+/** How long it may take from when it is due, as whoever enqueued it has said. */
+function spanOf({ deadlineAt, begunAt, putOffMs }: Subject): number | undefined {
+  return deadlineAt === undefined ? undefined : deadlineAt - begunAt - putOffMs;
 }
 
 const LOCAL = 'it was started on a host and is in the journal of that host';

@@ -252,6 +252,8 @@ export interface TaskRow {
   readonly status: TaskStatus;
   readonly waitFor: WaitFor | undefined;
   readonly epoch: number;
+  /** How often people have changed it. */
+  readonly acts: number;
   readonly claimedBy: PodId | undefined;
   readonly retryCount: number;
   readonly retriesMax: number | undefined;

@@ -52,12 +52,13 @@ function textsOf(deed: Deed): readonly (string | undefined)[] {
 }
 
 function subjectOf(tables: MemoryTables, row: TaskRecord): Subject {
-  const { taskId: task, generation, keyMs, keyGeneration, begunAt } = row;
+  const { taskId: task, generation, keyMs, keyGeneration, begunAt, putOffMs } = row;
   return {
     ...taskRowOf(row),
     keyMs,
     keyGeneration,
     begunAt,
+    putOffMs,
     isSerial: false,
     hasToldItsEnd: hasToldItsEnd(tables, row),
     hasRecords: histories(tables, [{ task, generation }]).length > 0,

@@ -91,6 +91,7 @@ function subjectOf(row: Row): Subject {
     hasToldItsEnd: row['has_told_its_end'] as boolean,
     hasRecords: row['has_records'] as boolean,
     begunAt: row['begun_at'] as number,
+    putOffMs: row['put_off_ms'] as number,
   };
 }
 

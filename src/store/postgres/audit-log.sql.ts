@@ -16,7 +16,7 @@ export const selectSubject = sql`
     from (select 1) one
     left join audit_log logged on logged.id = $2
     left join (
-      select ${columns}, key_ms, key_generation, serial_key is not null as is_serial,
+      select ${columns}, key_ms, key_generation, put_off_ms, serial_key is not null as is_serial,
              ${hasToldItsEnd('step_tracker')} as has_told_its_end,
              exists (select 1 from run_events part
                       where part.task_id = step_tracker.task_id
@@ -43,6 +43,8 @@ const COLUMNS = {
   runAt: ['run_at', 'time'],
   deadlineAt: ['deadline_at', 'time'],
   epoch: ['claim_epoch', 'bigint'],
+  acts: ['acts', 'int'],
+  putOffMs: ['put_off_ms', 'bigint'],
   generation: ['generation', 'int'],
   retryCount: ['retry_count', 'int'],
   crashes: ['crashes', 'int'],

@@ -15,6 +15,8 @@ const COLUMNS = {
   runAt: 'run_at',
   deadlineAt: 'deadline_at',
   epoch: 'claim_epoch',
+  acts: 'acts',
+  putOffMs: 'put_off_ms',
   generation: 'generation',
   retryCount: 'retry_count',
   crashes: 'crashes',
