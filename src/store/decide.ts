@@ -192,7 +192,7 @@ function resume(task: Subject): Decision {
 }
 
 /** A sleep is part of what the machine does, and the rest wait for something else than time. */
-const RETRIED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'version'];
+const RETRIED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'version', 'key'];
 
 function retry(task: Subject, now: number): Decision {
   const refusal = refusalOfTime(task, RETRIED);
