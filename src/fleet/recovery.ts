@@ -12,6 +12,7 @@ import { tell } from '../telemetry/events.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Life } from './life.ts';
 import { tellFailed, tellRescued, tellTakenAway } from './tell-taken.ts';
+import type { Watch } from './watch.ts';
 
 /** How this pod stands to the fleet right now. */
 export interface Standing {
@@ -199,6 +200,7 @@ async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts) {
   const silent = found.silent.filter(({ pod, seq }) =>
     seen.some((glimpse) => glimpse.pod === pod && glimpse.seq === seq),
   );
+  const isGathering = watch !== undefined && hasMoreToCome(found, silent.length, watch, nowMs);
   const missing =
     (why: MissingPod['why']) => (glimpse: { pod: PodId; deadBy?: string | undefined }) => ({
       pod: glimpse.pod,
@@ -206,11 +208,26 @@ async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts) {
       wasWilling: glimpse.deadBy === glimpse.pod,
     });
   const list: MissingPod[] = [
-    ...silent.map(missing('silent')),
-    ...found.dead.map(missing('dead')),
+    ...(isGathering ? [] : silent).map(missing('silent')),
+    ...found.dead.map(missing('dead')).filter(({ wasWilling }) => wasWilling || !isGathering),
     ...found.ownerless.map((pod) => ({ pod, why: 'gone' as const, wasWilling: false })),
   ];
   // When each was last heard of, in terms of this process's own clock.
   const heard = new Map(silent.map(({ pod, silentMs }) => [pod as string, nowMs - silentMs]));
   return { list, outage: outageOf(found, silent.length), heard };
+}
+
+/**
+ * Pods that die at one blow fall silent one after the other, up to a heartbeat apart. Whoever sweeps the
+ * first of them before the last would not see that more than half are missing, and blame their tasks.
+ */
+function hasMoreToCome(
+  found: StoreWorklist,
+  silentCount: number,
+  watch: Watch,
+  nowMs: number,
+): boolean {
+  if (silentCount === 0) return false;
+  const fading = watch.fading(nowMs).length;
+  return fading > 0 && outageOf(found, silentCount + fading).isOutage;
 }

@@ -6,7 +6,8 @@
 import { hash, isoTime, isRunId, SEAL_PREFIX, sealedBytesMax } from '../ground/index.ts';
 import type { Act, ActAnswer, Deed, Glimpse, Note, Revision } from './acts.ts';
 import { boundedTime } from './bounds.ts';
-import { type Change, decide, glimpseOf, type Refused, refused, type Subject } from './decide.ts';
+import { decide, glimpseOf } from './decide.ts';
+import { type Change, type Refused, refused, type Subject } from './decision.ts';
 import { RequestReusedError, StoreRefusedError } from './errors.ts';
 
 export const REQUEST_ID_CHARS_MAX = 200;

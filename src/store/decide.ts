@@ -13,79 +13,14 @@
  *   fork       a new task beside it, whatever it is itself
  */
 import { assertNever } from '../ground/index.ts';
-import type { Deed, Glimpse, Refusal, Revision } from './acts.ts';
+import type { Deed, Glimpse, Revision } from './acts.ts';
 import { revisionOf } from './acts.ts';
 import { boundedSpan, boundedTime, COUNT_MAX, raised } from './bounds.ts';
+import { reschedule, retry, spanOf } from './decide-due.ts';
+import { already, type Decision, hasEnded, type Patch, refused, type Subject } from './decision.ts';
 import { cancelledBecause } from './reasons.ts';
 import { BARED, isBared } from './sealed-texts.ts';
-import type { Due, TaskRow } from './tasks.ts';
-import type { WaitFor } from './words.ts';
-
-/** A task under its lock, with whatever else a decision rests on. */
-export interface Subject extends TaskRow {
-  readonly keyMs: number;
-  readonly keyGeneration: number;
-  /** It shares a key with others that run one after the other. */
-  readonly isSerial: boolean;
-  /** Its records tell its end, and whoever gets it next says so. */
-  readonly hasToldItsEnd: boolean;
-  /** Somebody has recorded something of this generation. */
-  readonly hasRecords: boolean;
-  /** When this generation began: deadlines are counted from here. */
-  readonly begunAt: number;
-  /** By how much its deadline is later than at first, for it was due later. */
-  readonly putOffMs: number;
-}
-
-/** Columns of the row that change. One that is there and undefined is emptied. */
-export type Patch = Partial<{
-  readonly [Column in PatchColumn]: Subject[Column];
-}> & { readonly keyUntil?: number | undefined; readonly controlReason?: string | undefined } & {
-  readonly isSerialHeld?: false | undefined;
-  readonly cutEpoch?: undefined;
-};
-
-type PatchColumn =
-  | 'status'
-  | 'waitFor'
-  | 'runAt'
-  | 'deadlineAt'
-  | 'epoch'
-  | 'acts'
-  | 'putOffMs'
-  | 'generation'
-  | 'retryCount'
-  | 'crashes'
-  | 'interruption'
-  | 'control'
-  | 'isPaused'
-  | 'payload'
-  | 'outcome'
-  | 'result'
-  | 'error'
-  | 'finishedAt'
-  | 'discardedAt'
-  | 'lastSeq'
-  | 'lastHash'
-  | 'carriesFrom'
-  | 'keyGeneration';
-
-export interface Change {
-  readonly kind: 'done' | 'requested' | 'already';
-  readonly patch: Patch;
-  /** How this generation has ended goes into the history, for the row forgets it. */
-  readonly keepsOutcome?: boolean | undefined;
-  /** How long the new task of a fork may take; undefined where nobody said. */
-  readonly forkDeadlineMs?: number | undefined;
-}
-
-export interface Refused {
-  readonly kind: 'refused';
-  readonly why: Refusal;
-  readonly detail: string;
-}
-
-export type Decision = Change | Refused;
+import type { TaskRow } from './tasks.ts';
 
 export function decide(
   task: Subject,
@@ -191,54 +126,6 @@ function resume(task: Subject): Decision {
   return task.isPaused ? { kind: 'done', patch: { isPaused: false } } : already;
 }
 
-/** A sleep is part of what the machine does, and the rest wait for something else than time. */
-const RETRIED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'version', 'key'];
-
-function retry(task: Subject, now: number): Decision {
-  const refusal = refusalOfTime(task, RETRIED);
-  if (refusal) return refusal;
-  if (task.isPaused) return refused('unfit', 'it is paused; resume it');
-  return task.runAt <= now ? already : { kind: 'done', patch: { runAt: now } };
-}
-
-/** The others are woken by something else than time. */
-const TIMED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'sleep'];
-
-function reschedule(task: Subject, due: Due, now: number): Decision {
-  const refusal = refusalOfTime(task, TIMED);
-  if (refusal) return refusal;
-  const runAt = boundedTime(Math.ceil('at' in due ? due.at : now + boundedSpan(due.afterMs)));
-  const isLater = runAt > now;
-  // What is put off has as long as before once it is due, and no longer once it is brought forward
-  // again; what the machine itself waits for takes nothing from it.
-  const laterMs = Math.max(runAt, now) - Math.max(task.runAt, now);
-  const putOffMs = Math.max(0, task.putOffMs + laterMs);
-  return {
-    kind: 'done',
-    patch: {
-      runAt,
-      status: isLater ? 'waiting' : 'pending',
-      waitFor: isLater ? (task.waitFor ?? 'time') : undefined,
-      ...(task.deadlineAt === undefined
-        ? {}
-        : {
-            deadlineAt: boundedTime(Math.ceil(task.deadlineAt + putOffMs - task.putOffMs)),
-            putOffMs,
-          }),
-    },
-  };
-}
-
-function refusalOfTime(
-  task: Subject,
-  waits: readonly (WaitFor | undefined)[],
-): Refused | undefined {
-  if (hasEnded(task)) return refused('ended', `it is ${task.status}`);
-  if (task.status === 'claimed') return refused('held', `${task.claimedBy} is at it`);
-  if (waits.includes(task.waitFor)) return undefined;
-  return refused('unfit', `it waits for ${task.waitFor}`);
-}
-
 function redrive(
   task: Subject,
   deed: Extract<Deed, { readonly what: 'redrive' }>,
@@ -306,19 +193,5 @@ function fork(task: Subject): Decision {
   return { kind: 'done', patch: {}, forkDeadlineMs };
 }
 
-/** How long it may take from when it is due, as whoever enqueued it has said. */
-function spanOf({ deadlineAt, begunAt, putOffMs }: Subject): number | undefined {
-  return deadlineAt === undefined ? undefined : deadlineAt - begunAt - putOffMs;
-}
-
 const LOCAL = 'it was started on a host and is in the journal of that host';
 const TOLD = 'its records tell its end already; whoever gets it next says so';
-const already: Change = { kind: 'already', patch: {} };
-
-function hasEnded({ finishedAt }: Subject): boolean {
-  return finishedAt !== undefined;
-}
-
-export function refused(why: Refusal, detail: string): Refused {
-  return { kind: 'refused', why, detail };
-}

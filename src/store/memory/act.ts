@@ -2,7 +2,7 @@
 import { assert, isoTime } from '../../ground/index.ts';
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
 import { isNoted, judge, refuseLongNote, refuseUnbounded } from '../audit.ts';
-import type { Change, Patch, Subject } from '../decide.ts';
+import type { Change, Patch, Subject } from '../decision.ts';
 import { StoreRefusedError } from '../errors.ts';
 import { hasToldItsEnd, histories, OUTCOME_STATE, put } from './archive.ts';
 import { taskRowOf } from './rows.ts';

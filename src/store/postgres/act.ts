@@ -12,7 +12,7 @@ import {
   refuseUnbounded,
   type Verdict,
 } from '../audit.ts';
-import type { Patch, Subject } from '../decide.ts';
+import type { Patch, Subject } from '../decision.ts';
 import { StoreBusyError, StoreRefusedError } from '../errors.ts';
 import * as statements from './audit-log.sql.ts';
 import type { Hinter } from './hinter.ts';

@@ -6,7 +6,7 @@ import { isoTime, type RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
 import { isNoted, judge, type LoggedNote, refuseLongNote, refuseUnbounded } from '../audit.ts';
 import { boundedTime } from '../bounds.ts';
-import type { Patch, Subject } from '../decide.ts';
+import type { Patch, Subject } from '../decision.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type { TaskStatus } from '../words.ts';
 import { hasToldItsEnd, histories, keepSegment, nextSeq, redrivenAt } from './archive.ts';

@@ -73,7 +73,7 @@ export const insertMirrored = `
    where exists (select 1 from pod_health where pod_id = @pod and status = 'up')
   on conflict (task_id) do nothing`;
 
-/** @pod, @count, @only of these controls, or null. A batch of what it holds, in the order in which every batch is worked through. */
+/** @pod, @count, @only of this control, or null. A batch, in the order in which all are worked through. */
 export const selectOfPod = `
   select * from step_tracker
    where claimed_by = @pod and (@only is null or control = @only)
