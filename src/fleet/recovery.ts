@@ -78,6 +78,8 @@ export interface RecoveryPorts {
   readonly clock: Clock;
   readonly silentMs: number;
   readonly retentionMs: number;
+  /** How long the audit log keeps its rows; undefined: for ever. */
+  readonly auditMs?: number | undefined;
   readonly life: () => Life | undefined;
   readonly deadLetters: DeadLetters;
 }
@@ -91,7 +93,7 @@ const HOPELESS_GRACE_MS = 60_000;
 const SPREAD_MS = 1_000;
 
 export function recoveryOf(ports: RecoveryPorts): Recovery {
-  const { store, clock, silentMs, retentionMs, deadLetters } = ports;
+  const { store, clock, silentMs, retentionMs, auditMs, deadLetters } = ports;
   let wasOutage = false;
   let known: ReadonlyMap<string, MissingPod> = new Map();
   let lastHeard: ReadonlyMap<string, number> = new Map();
@@ -137,7 +139,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
     },
     holdsAny: async (pod) => (await store.held(pod as PodId, '', 1, 0)).length > 0,
     retire: (pod) => store.retire(pod as PodId),
-    leftovers: () => store.leftovers(HOPELESS_GRACE_MS, retentionMs),
+    leftovers: () => store.leftovers(HOPELESS_GRACE_MS, retentionMs, auditMs),
     failHopeless: async () => {
       const failed = await store.failHopeless(HOPELESS_GRACE_MS, HOPELESS_COUNT_MAX);
       for (const { id, machine } of failed) {
@@ -148,7 +150,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
       );
       return failed.map(({ id, status }) => ({ task: id, status }));
     },
-    prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX),
+    prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX, auditMs),
     refreshDeadLetters: () => deadLetters.refresh(),
     redrive: async (task, generation, isFresh, { who, run }) => {
       const answer = await store.act({

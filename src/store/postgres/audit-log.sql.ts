@@ -1,6 +1,6 @@
 /** Statements of what people change: on audit_log, and on the row of one task. */
 import { hasToldItsEnd } from './run-events.sql.ts';
-import { isoOf, msOf, sql } from './sql.ts';
+import { isoOf, msOf, spanOf, sql } from './sql.ts';
 import { columns } from './step-tracker.sql.ts';
 
 /** $1 task. Held until the change is committed; facts are read by a statement after it. */
@@ -35,6 +35,15 @@ export const insertLogged = sql`
 /** $1 request id: what it stands for. */
 export const selectLogged = sql`
   select id, ${msOf('at')} as at, who, what, task_id, detail from audit_log where id = $1`;
+
+/** $1 age in ms, $2 count. The oldest first. */
+export const selectAudited = sql`
+  select id from audit_log where at < clock_timestamp() - ${spanOf('$1::float8')}
+   order by at limit $2`;
+
+/** $1 age in ms, $2 count. */
+export const deleteAudited = sql`
+  delete from audit_log where id in (${selectAudited}) returning id`;
 
 /** The columns that a change of people may set, by the names that decisions have for them. */
 const COLUMNS = {
