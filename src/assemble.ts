@@ -8,6 +8,7 @@ import {
   type Clock,
   type Duration,
   type Random,
+  show,
   systemClock,
   systemRandom,
 } from './ground/index.ts';
@@ -62,6 +63,8 @@ export interface FleetOptions {
   readonly slots?: number | undefined;
   /** How long ended runs keep their events, and keys their meaning; '7d' by default. */
   readonly retention?: Duration | undefined;
+  /** How long the audit log keeps what people did, at least `retention`; for ever by default. */
+  readonly auditRetention?: Duration | undefined;
   /** The largest JSON, in bytes, that a phase may return; 1 MiB by default. */
   readonly resultBytesMax?: number | undefined;
   /** How many unfinished runs may be in memory; 200,000 by default. */
@@ -128,6 +131,8 @@ export interface Base {
   readonly resultBytesMax: number;
   readonly activeRunsMax: number;
   readonly retentionMs: number;
+  /** Undefined: for ever. */
+  readonly auditMs: number | undefined;
 }
 
 export async function assemble(
@@ -204,7 +209,18 @@ function sizesOf(options: FleetOptions): Omit<Base, 'clock' | 'random' | 'dataDi
     resultBytesMax: countOption('resultBytesMax', resultBytesMax, 64 * 1024 * 1024),
     activeRunsMax: countOption('activeRunsMax', activeRunsMax, 10_000_000),
     retentionMs: durationOption('retention', retention),
+    auditMs: auditMsOf(options.auditRetention, durationOption('retention', retention)),
   };
+}
+
+/** A request id is known by its row: whatever it was sent for must not be done again meanwhile. */
+function auditMsOf(given: Duration | undefined, retentionMs: number): number | undefined {
+  if (given === undefined) return undefined;
+  const auditMs = durationOption('auditRetention', given);
+  if (auditMs >= retentionMs) return auditMs;
+  throw new TypeError(
+    `auditRetention must be as long as retention (${retentionMs} ms) or longer, got ${show(given)}`,
+  );
 }
 
 function openEngine(

@@ -57,6 +57,7 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
       clock,
       silentMs: times.silentMs,
       retentionMs: base.retentionMs,
+      auditMs: base.auditMs,
       life: () => member?.pod.life,
       deadLetters,
     });

@@ -193,9 +193,14 @@ export class Fleet implements AsyncDisposable {
     return this.#parts.inspector.describe(id);
   }
 
-  /** Whether the newest version of a machine wants this input; throws a SchemaError where not. */
-  async checkInput(name: string, input: unknown): Promise<void> {
-    await parseInput(this.#parts.clock, this.#parts.registry.newest(name), input);
+  /**
+   * Whether a machine wants this input; throws a SchemaError where not. The newest version of it, or the
+   * one that is said: where that is not here, whoever has it will say.
+   */
+  async checkInput(name: string, input: unknown, version?: number): Promise<void> {
+    const { clock, registry } = this.#parts;
+    const plan = version === undefined ? registry.newest(name) : registry.find(name, version);
+    if (plan) await parseInput(clock, plan, input);
   }
 
   /** The run's records after `afterSeq`, each verified against the one before it. */

@@ -13,7 +13,7 @@ export type StartTask = (
 /** What a fleet, or a process that only serves, can do with tasks. */
 export interface TaskPort {
   start: StartTask;
-  checkInput(name: string, input: unknown): Promise<void>;
+  checkInput(name: string, input: unknown, version?: number): Promise<void>;
   ended(id: RunId, timeout: Duration): Promise<unknown>;
 }
 
@@ -32,7 +32,7 @@ export function sharedPortOf(
     requestDrain: (pod) => store.requestDrain(pod),
     openReader: () => store.openReader({ url: readUrl }),
     start: tasks.start,
-    checkInput: (name, input) => tasks.checkInput(name, input),
+    checkInput: (name, input, version) => tasks.checkInput(name, input, version),
     ended: (id, timeout) => tasks.ended(id, timeout),
   };
 }
@@ -49,7 +49,7 @@ export function sharedOfFleet(
   if (!store) return undefined;
   const tasks: TaskPort = {
     start,
-    checkInput: (name, input) => fleet.checkInput(name, input),
+    checkInput: (name, input, version) => fleet.checkInput(name, input, version),
     ended: (id, timeout) => fleet.taskById(id).result({ timeout }),
   };
   return sharedPortOf(store, tasks, { readUrl });

@@ -1,4 +1,7 @@
-/** Removes what has been kept for long enough: ended tasks with their histories, and pods long down. */
+/**
+ * Removes what has been kept for long enough: ended tasks with their histories, pods long down, and of
+ * the audit log what is older than somebody has said.
+ */
 import { defineMachine, handoff, type Recovery } from 'fleetq';
 import * as z from 'zod';
 
@@ -23,7 +26,7 @@ export const retention = (recovery: Recovery) =>
         const count = await recovery.prune();
         removed += count;
         if (count === 0) break;
-        progress(batch / BATCH_COUNT_MAX, `${removed} tasks were removed`);
+        progress(batch / BATCH_COUNT_MAX, `${removed} were removed`);
       }
       return { removed };
     },

@@ -130,7 +130,7 @@ function revisionOf(header: string | undefined, body: object): Revision | undefi
   }
   const revision = tag ?? ifRevision;
   if (revision === undefined || isRevision(revision)) return revision;
-  throw badRequest(`a revision looks like 1.4, got ${show(revision)}`);
+  throw badRequest(`a revision looks like 1.4.0, got ${show(revision)}`);
 }
 
 function refuseAccept(accept: string | undefined): void {

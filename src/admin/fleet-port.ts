@@ -34,8 +34,11 @@ export interface FleetPort extends RunReader {
   readonly machines: readonly MachineInfo[];
   /** Somebody wants this process to drain: it does so as its owner has said that it should. */
   requestDrain(): void;
-  /** Whether the newest version of the machine wants this input: throws where it does not. */
-  checkInput(name: string, input: unknown): Promise<void>;
+  /**
+   * Whether the newest version of the machine wants this input, or the one that is said, where that is
+   * here: throws where it does not.
+   */
+  checkInput(name: string, input: unknown, version?: number): Promise<void>;
   startByName(
     name: string,
     input: unknown,

@@ -29,12 +29,14 @@ export async function openFleet(
     modules,
   }: HostOptions = {},
 ): Promise<Fleet> {
-  const { dataDir, slots, retention, resultBytesMax, activeRunsMax, redact } = config;
+  const { dataDir, slots, retention, auditRetention, resultBytesMax, activeRunsMax, redact } =
+    config;
   return createFleet({
     machines,
     dataDir,
     slots,
     retention,
+    auditRetention,
     resultBytesMax,
     activeRunsMax,
     codec: codecOf(config),

@@ -43,6 +43,8 @@ export interface Settings {
   readonly machines: string | undefined;
   readonly slots: number;
   readonly retention: Duration;
+  /** How long the audit log keeps what people did; undefined: for ever. */
+  readonly auditRetention: Duration | undefined;
   readonly drainBudget: Duration;
   /** How long to wait for another process that holds the data directory, which is asked to drain. */
   readonly handover: Duration | undefined;
@@ -102,6 +104,7 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     machines: { default: undefined, read: path },
     slots: { default: DEFAULTS.slots, read: count(100_000) },
     retention: { default: DEFAULTS.retention, read: duration },
+    auditRetention: { default: undefined, read: duration },
     drainBudget: { default: DEFAULTS.drainBudget, read: duration },
     handover: { default: undefined, read: duration },
     resultBytesMax: { default: DEFAULTS.resultBytesMax, read: count(64 * 1024 * 1024) },

@@ -7,7 +7,7 @@ import type { Engine } from '../engine/index.ts';
 import { describeError, FleetqError, isRunId, keyMissingIn, type RunId } from '../ground/index.ts';
 import { type EventRow, UnknownRecordError } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
-import type { ClaimedTask, Segment, Store } from '../store/index.ts';
+import { type ClaimedTask, ENDED_STATES, type Segment, type Store } from '../store/index.ts';
 import { isHeard, tell } from '../telemetry/events.ts';
 import { BadTaskError, ClaimLostError } from './errors.ts';
 import { HeldRun, type Keeper } from './held-run.ts';
@@ -98,6 +98,8 @@ export class Acceptor {
       const from = { seq: last?.seq ?? -1, hash: last?.hash ?? '', state: last?.state };
       const held = new HeldRun(task, from, keeper);
       holdings.put(held);
+      // Asked to stand still before anybody here has begun with it: no phase of it is.
+      if (task.control === 'pause' && !(last && hasEnded(last))) return this.#giveBackPaused(held);
       // It was claimed by other code on this host: whoever has its machine goes on with it.
       if (this.#isOfOtherCode(task)) return held.blocked(`no machine ${task.machine} is here`);
       await this.#begin(task, held, rows, segments, lastBeats);
@@ -116,6 +118,11 @@ export class Acceptor {
       tell('task.refused', () => ({ run: task.task, machine: task.machine, reason: message }));
       held.fail('aborted', { name, message, ...(code ? { code } : {}) });
     }
+  }
+
+  #giveBackPaused(held: HeldRun): void {
+    held.isPausing = true;
+    held.released();
   }
 
   async #begin(
@@ -179,6 +186,10 @@ const FIRST_EPOCHS: readonly number[] = [1, 2 ** 32 + 1];
 /** Whoever had it before may have archived something, however it was let go of. */
 function hasHistory({ epoch, lastSeq, carriesFrom }: ClaimedTask): boolean {
   return lastSeq >= 0 || carriesFrom !== undefined || !FIRST_EPOCHS.includes(epoch);
+}
+
+function hasEnded({ state }: EventRow): boolean {
+  return ENDED_STATES.includes(state);
 }
 
 function checkId({ task }: ClaimedTask): void {

@@ -1,7 +1,6 @@
 /** What people ask of tasks in hand, as every heartbeat tells it until it is done. */
 import type { Engine } from '../engine/index.ts';
 import type { Control } from '../store/index.ts';
-import { tell } from '../telemetry/events.ts';
 import type { Holdings } from './holdings.ts';
 
 export function followControls(
@@ -13,6 +12,6 @@ export function followControls(
     // What is on its way to the store as ended, parked or released is no longer here to be changed.
     if (held?.epoch !== epoch || held.isOver) continue;
     if (control === 'cancel') engine.cancel(task, reason).catch(() => undefined);
-    else if (engine.held.sendAway(task)) tell('task.paused', () => ({ run: task, isAsked: true }));
+    else if (engine.held.sendAway(task)) held.isPausing = true;
   }
 }

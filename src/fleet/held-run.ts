@@ -47,6 +47,8 @@ export class HeldRun implements Tie {
   #step: string | undefined;
   /** The claim no longer stands, or its settlement is on its way: nothing is told any more. */
   isOver = false;
+  /** Somebody has asked to pause it: it is given back at its next boundary. */
+  isPausing = false;
   /** A picture of a run that belongs to this host, and takes no place from others. */
   isMirror = false;
 

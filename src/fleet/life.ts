@@ -17,6 +17,7 @@ import { Doubts } from './doubts.ts';
 import { ClaimLostError } from './errors.ts';
 import { fenceProven } from './fence-proven.ts';
 import { Forgetter } from './forgetter.ts';
+import { givePausedBack } from './give-paused-back.ts';
 import type { Heart } from './heart.ts';
 import type { HeldRun, Keeper } from './held-run.ts';
 import { Holdings } from './holdings.ts';
@@ -203,6 +204,7 @@ export class Life implements Keeper {
     const stopped = this.#heart.stop();
     const { store, clock } = this.#ports;
     await fenceProven(this.id, { store, clock, by: this.id, budgetMs: LAST_FENCE_MS });
+    await givePausedBack(store, this);
     if (this.holdings.size === 0) await store.retire(this.id);
     await stopped;
   }

@@ -12,6 +12,7 @@ import { tell } from '../telemetry/events.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Life } from './life.ts';
 import { tellFailed, tellRescued, tellTakenAway } from './tell-taken.ts';
+import type { Watch } from './watch.ts';
 
 /** How this pod stands to the fleet right now. */
 export interface Standing {
@@ -77,6 +78,8 @@ export interface RecoveryPorts {
   readonly clock: Clock;
   readonly silentMs: number;
   readonly retentionMs: number;
+  /** How long the audit log keeps its rows; undefined: for ever. */
+  readonly auditMs?: number | undefined;
   readonly life: () => Life | undefined;
   readonly deadLetters: DeadLetters;
 }
@@ -90,7 +93,7 @@ const HOPELESS_GRACE_MS = 60_000;
 const SPREAD_MS = 1_000;
 
 export function recoveryOf(ports: RecoveryPorts): Recovery {
-  const { store, clock, silentMs, retentionMs, deadLetters } = ports;
+  const { store, clock, silentMs, retentionMs, auditMs, deadLetters } = ports;
   let wasOutage = false;
   let known: ReadonlyMap<string, MissingPod> = new Map();
   let lastHeard: ReadonlyMap<string, number> = new Map();
@@ -136,7 +139,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
     },
     holdsAny: async (pod) => (await store.held(pod as PodId, '', 1, 0)).length > 0,
     retire: (pod) => store.retire(pod as PodId),
-    leftovers: () => store.leftovers(HOPELESS_GRACE_MS, retentionMs),
+    leftovers: () => store.leftovers(HOPELESS_GRACE_MS, retentionMs, auditMs),
     failHopeless: async () => {
       const failed = await store.failHopeless(HOPELESS_GRACE_MS, HOPELESS_COUNT_MAX);
       for (const { id, machine } of failed) {
@@ -147,7 +150,7 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
       );
       return failed.map(({ id, status }) => ({ task: id, status }));
     },
-    prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX),
+    prune: () => store.prune(retentionMs, PRUNE_COUNT_MAX, auditMs),
     refreshDeadLetters: () => deadLetters.refresh(),
     redrive: async (task, generation, isFresh, { who, run }) => {
       const answer = await store.act({
@@ -199,6 +202,7 @@ async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts) {
   const silent = found.silent.filter(({ pod, seq }) =>
     seen.some((glimpse) => glimpse.pod === pod && glimpse.seq === seq),
   );
+  const isGathering = watch !== undefined && hasMoreToCome(found, silent.length, watch, nowMs);
   const missing =
     (why: MissingPod['why']) => (glimpse: { pod: PodId; deadBy?: string | undefined }) => ({
       pod: glimpse.pod,
@@ -206,11 +210,26 @@ async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts) {
       wasWilling: glimpse.deadBy === glimpse.pod,
     });
   const list: MissingPod[] = [
-    ...silent.map(missing('silent')),
-    ...found.dead.map(missing('dead')),
+    ...(isGathering ? [] : silent).map(missing('silent')),
+    ...found.dead.map(missing('dead')).filter(({ wasWilling }) => wasWilling || !isGathering),
     ...found.ownerless.map((pod) => ({ pod, why: 'gone' as const, wasWilling: false })),
   ];
   // When each was last heard of, in terms of this process's own clock.
   const heard = new Map(silent.map(({ pod, silentMs }) => [pod as string, nowMs - silentMs]));
   return { list, outage: outageOf(found, silent.length), heard };
+}
+
+/**
+ * Pods that die at one blow fall silent one after the other, up to a heartbeat apart. Whoever sweeps the
+ * first of them before the last would not see that more than half are missing, and blame their tasks.
+ */
+function hasMoreToCome(
+  found: StoreWorklist,
+  silentCount: number,
+  watch: Watch,
+  nowMs: number,
+): boolean {
+  if (silentCount === 0) return false;
+  const fading = watch.fading(nowMs).length;
+  return fading > 0 && outageOf(found, silentCount + fading).isOutage;
 }

@@ -8,6 +8,7 @@ import type { PodId, SettleAnswer, Settlement, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { HeldRun } from './held-run.ts';
 import { Ladder } from './ladder.ts';
+import { tellPaused } from './tell-taken.ts';
 
 const BATCH_COUNT_MAX = 500;
 /** A statement of several megabytes is slow to send and to parse: a batch is cut before that. */
@@ -155,6 +156,7 @@ export class Settler {
       } else {
         const { task: run, ...of } = held.claim;
         tell('task.settled', () => ({ run, ...of, to: settlement.to }));
+        if (held.isPausing && !('outcome' in settlement)) tellPaused(run);
       }
       over.push(held);
     }

@@ -1,4 +1,5 @@
 /** Says what has become of tasks that were taken from a pod that is no more, whoever took them. */
+import type { RunId } from '../ground/index.ts';
 import type { TakenTask } from '../store/index.ts';
 import { type RescuedTask, tell } from '../telemetry/events.ts';
 
@@ -22,4 +23,9 @@ export function tellRescued(tasks: readonly RescuedTask[]): void {
 /** Somebody had them, and may have begun them. */
 export function tellTakenAway(taken: readonly TakenTask[]): void {
   tellRescued(taken.map(({ task: run, ...of }) => ({ run, ...of, hasBegun: true })));
+}
+
+/** Its owner was asked to, and has given it back. */
+export function tellPaused(run: RunId): void {
+  tell('task.paused', () => ({ run, isAsked: true }));
 }

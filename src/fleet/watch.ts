@@ -14,6 +14,9 @@ export interface WatchOptions {
   readonly silentMs: number;
 }
 
+/** Whoever has not been heard for so many heartbeats has missed one. */
+const MISSED_BEATS = 1.5;
+
 interface Sighting {
   readonly seq: number;
   readonly sinceMs: number;
@@ -67,12 +70,25 @@ export class Watch {
     return this.#fleet.filter((glimpse) => this.#leftMs(glimpse, nowMs) <= 0);
   }
 
+  /**
+   * Pods that are about to have been silent for too long, while those before them have not been so for
+   * longer than two that died at one blow are apart: by a heartbeat, and what it takes to look.
+   */
+  fading(nowMs: number): PodGlimpse[] {
+    const apartMs = MISSED_BEATS * this.#options.heartbeatMs;
+    const lefts = this.#fleet.map((glimpse) => this.#leftMs(glimpse, nowMs));
+    if (Math.min(...lefts) < -apartMs) return [];
+    return this.#fleet.filter(({ silentMs }, at) => {
+      return lefts[at]! > 0 && lefts[at]! <= apartMs && silentMs > apartMs;
+    });
+  }
+
   /** When to look again for a pod that is about to have been silent for too long. */
   nextSilenceMs(nowMs: number): number | undefined {
     const { heartbeatMs } = this.#options;
     // Whoever beat within the last two heartbeats is expected to go on.
     const left = this.#fleet
-      .filter(({ silentMs }) => silentMs > 1.5 * heartbeatMs)
+      .filter(({ silentMs }) => silentMs > MISSED_BEATS * heartbeatMs)
       .map((glimpse) => this.#leftMs(glimpse, nowMs))
       .filter((ms) => ms > 0);
     return left.length > 0 ? Math.min(...left) : undefined;

@@ -51,7 +51,7 @@ export class JournalStalledError extends FleetqError {
 
 /** The records of one run do not add up; the run is left alone. */
 export class DamagedRunError extends FleetqError {
-  readonly code = 'FLEETQ_RUN_DAMAGED';
+  readonly code: 'FLEETQ_RUN_DAMAGED' | 'FLEETQ_KEY_MISSING' = 'FLEETQ_RUN_DAMAGED';
   readonly verdict = 'abort';
   constructor(run: string, damage: string, hint = 'see what is wrong with: fleetq journal verify') {
     super(`the records of run ${run} are damaged: ${damage}`, { hint });
@@ -68,6 +68,7 @@ export class UnknownRecordError extends DamagedRunError {
 
 /** Nothing is wrong with them: the key that opens them is not here. */
 export class SealedRunError extends DamagedRunError {
+  override readonly code = 'FLEETQ_KEY_MISSING';
   constructor(run: string, cause: KeyMissingError) {
     super(run, cause.message, cause.hint);
     this.message = `the records of run ${run} cannot be read here: ${cause.message}`;

@@ -7,20 +7,25 @@ import type { Due, TaskRow } from './tasks.ts';
 import type { TaskStatus } from './words.ts';
 
 /**
- * `<generation>.<epoch>`: changes with every change of owner and with every redrive. The generation
- * alone where no more was seen: any epoch of it will do.
+ * `<generation>.<epoch>.<acts>`: changes with every redrive, every change of owner, and everything that
+ * people change. Cut short where no more was seen: `2` is any state of that generation, `2.7` any under
+ * that owner.
  */
 export type Revision = string & { readonly '~brand': 'Revision' };
 
-export function revisionOf({ generation, epoch }: Pick<TaskRow, 'generation' | 'epoch'>): Revision {
-  return `${generation}.${epoch}` as Revision;
+export function revisionOf({
+  generation,
+  epoch,
+  acts,
+}: Pick<TaskRow, 'generation' | 'epoch' | 'acts'>): Revision {
+  return `${generation}.${epoch}.${acts}` as Revision;
 }
 
 export function generationSeen(generation: number): Revision {
   return `${generation}` as Revision;
 }
 
-const REVISION = /^[1-9]\d{0,9}(\.\d{1,16})?$/;
+const REVISION = /^[1-9]\d{0,9}(\.\d{1,16}){0,2}$/;
 
 export function isRevision(text: string): text is Revision {
   return REVISION.test(text);

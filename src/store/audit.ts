@@ -3,10 +3,11 @@
  * second time, since the answer was lost, is answered from it, and nothing is done twice. A refusal
  * and a dry run leave none.
  */
-import { hash, isoTime, SEAL_PREFIX, sealedBytesMax } from '../ground/index.ts';
-import type { Act, ActAnswer, Deed, Glimpse, Note } from './acts.ts';
+import { hash, isoTime, isRunId, SEAL_PREFIX, sealedBytesMax } from '../ground/index.ts';
+import type { Act, ActAnswer, Deed, Glimpse, Note, Revision } from './acts.ts';
 import { boundedTime } from './bounds.ts';
-import { type Change, decide, glimpseOf, type Refused, refused, type Subject } from './decide.ts';
+import { decide, glimpseOf } from './decide.ts';
+import { type Change, type Refused, refused, type Subject } from './decision.ts';
 import { RequestReusedError, StoreRefusedError } from './errors.ts';
 
 export const REQUEST_ID_CHARS_MAX = 200;
@@ -25,6 +26,11 @@ export function refuseUnbounded({ requestId, who, via, deed }: Act): void {
       : []),
   ];
   for (const [name, text, charsMax] of words) {
+    if (text.includes('\0')) {
+      throw new StoreRefusedError(`${name} has the character NUL, which the store cannot hold`, {
+        hint: 'leave it out',
+      });
+    }
     if (text.length <= charsMax && (text !== '' || name === 'the reason')) continue;
     throw new StoreRefusedError(
       `${name} must be a text of 1 to ${charsMax} characters, and has ${text.length}`,
@@ -42,7 +48,12 @@ const NOTE_DETAIL_CHARS_MAX = 4_000;
 
 /** The same note, where it is within its bounds. */
 export function refuseLongNote(note: Note): Note {
-  const { requestId, who, what, detail } = note;
+  const { requestId, who, what, task, detail } = note;
+  if (task !== undefined && !isRunId(task)) {
+    throw new StoreRefusedError('a note for the audit log is of a task whose id is none', {
+      hint: 'a task id is a ULID or a UUID in lower case',
+    });
+  }
   const fits =
     requestId.length <= REQUEST_ID_CHARS_MAX &&
     who.length <= WHO_CHARS_MAX &&
@@ -167,7 +178,17 @@ function repeatedAnswer(act: Act, logged: Logged): Done | Refused {
     return refused('reused', `the request id ${act.requestId} stands for: ${standsFor(logged)}`);
   }
   const { kind, before, after, made } = detail;
+  if (!isAsSeen(before.revision, act.ifRevision)) {
+    const at = `it was done to ${act.task} at ${before.revision}, and not at ${act.ifRevision}`;
+    return refused('reused', `the request id ${act.requestId} stands for something else: ${at}`);
+  }
   return { kind, isDryRun: false, isRepeated: true, before, after, made: made as Done['made'] };
+}
+
+/** It was done to what its sender has seen; of rows that older processes wrote less is known. */
+function isAsSeen(before: Revision, seen: Revision | undefined): boolean {
+  if (seen === undefined || seen === before) return true;
+  return before.startsWith(`${seen}.`) || seen.startsWith(`${before}.`);
 }
 
 function parsed(text: string | undefined): Detail | undefined {
@@ -178,7 +199,10 @@ function parsed(text: string | undefined): Detail | undefined {
   }
 }
 
-/** Names what is asked: one request id stands for one of them. */
+/**
+ * Names what is asked: one request id stands for one of them. Who asks is no part of it: a process that
+ * asks again for one that died has another name, and nothing is done by being told what was done.
+ */
 export function digestOf({ task, deed, digest }: Act): string {
   return digest ?? hash(JSON.stringify([task, deed.what, ...wordsOf(deed)]));
 }

@@ -13,75 +13,14 @@
  *   fork       a new task beside it, whatever it is itself
  */
 import { assertNever } from '../ground/index.ts';
-import type { Deed, Glimpse, Refusal, Revision } from './acts.ts';
+import type { Deed, Glimpse, Revision } from './acts.ts';
 import { revisionOf } from './acts.ts';
-import { boundedSpan, boundedTime, raised } from './bounds.ts';
+import { boundedSpan, boundedTime, COUNT_MAX, raised } from './bounds.ts';
+import { reschedule, retry, spanOf } from './decide-due.ts';
+import { already, type Decision, hasEnded, type Patch, refused, type Subject } from './decision.ts';
 import { cancelledBecause } from './reasons.ts';
 import { BARED, isBared } from './sealed-texts.ts';
-import type { Due, TaskRow } from './tasks.ts';
-import type { WaitFor } from './words.ts';
-
-/** A task under its lock, with whatever else a decision rests on. */
-export interface Subject extends TaskRow {
-  readonly keyMs: number;
-  readonly keyGeneration: number;
-  /** It shares a key with others that run one after the other. */
-  readonly isSerial: boolean;
-  /** Its records tell its end, and whoever gets it next says so. */
-  readonly hasToldItsEnd: boolean;
-  /** Somebody has recorded something of this generation. */
-  readonly hasRecords: boolean;
-  /** When this generation began: deadlines are counted from here. */
-  readonly begunAt: number;
-}
-
-/** Columns of the row that change. One that is there and undefined is emptied. */
-export type Patch = Partial<{
-  readonly [Column in PatchColumn]: Subject[Column];
-}> & { readonly keyUntil?: number | undefined; readonly controlReason?: string | undefined } & {
-  readonly isSerialHeld?: false | undefined;
-  readonly cutEpoch?: undefined;
-};
-
-type PatchColumn =
-  | 'status'
-  | 'waitFor'
-  | 'runAt'
-  | 'deadlineAt'
-  | 'epoch'
-  | 'generation'
-  | 'retryCount'
-  | 'crashes'
-  | 'interruption'
-  | 'control'
-  | 'isPaused'
-  | 'payload'
-  | 'outcome'
-  | 'result'
-  | 'error'
-  | 'finishedAt'
-  | 'discardedAt'
-  | 'lastSeq'
-  | 'lastHash'
-  | 'carriesFrom'
-  | 'keyGeneration';
-
-export interface Change {
-  readonly kind: 'done' | 'requested' | 'already';
-  readonly patch: Patch;
-  /** How this generation has ended goes into the history, for the row forgets it. */
-  readonly keepsOutcome?: boolean | undefined;
-  /** How long the new task of a fork may take; undefined where nobody said. */
-  readonly forkDeadlineMs?: number | undefined;
-}
-
-export interface Refused {
-  readonly kind: 'refused';
-  readonly why: Refusal;
-  readonly detail: string;
-}
-
-export type Decision = Change | Refused;
+import type { TaskRow } from './tasks.ts';
 
 export function decide(
   task: Subject,
@@ -94,6 +33,17 @@ export function decide(
     const detail = `it is at ${now} by now, and not at ${ifRevision}: somebody was here before`;
     return refused('revision', detail);
   }
+  const decision = decided(task, deed, now);
+  if (decision.kind === 'refused' || Object.keys(decision.patch).length === 0) return decision;
+  return { ...decision, patch: { ...decision.patch, acts: counted(task.acts) } };
+}
+
+/** Whoever saw it before this sees by the number that it is another now. */
+function counted(acts: number): number {
+  return acts < COUNT_MAX ? acts + 1 : 1;
+}
+
+function decided(task: Subject, deed: Deed, now: number): Decision {
   switch (deed.what) {
     case 'cancel':
       return cancel(task, deed.reason, now);
@@ -117,7 +67,7 @@ export function decide(
 }
 
 function isAsSeen(task: Subject, seen: Revision | undefined): boolean {
-  return seen === undefined || seen === revisionOf(task) || seen === `${task.generation}`;
+  return seen === undefined || seen === revisionOf(task) || revisionOf(task).startsWith(`${seen}.`);
 }
 
 export function glimpseOf(task: TaskRow, patch: Patch = {}): Glimpse {
@@ -176,47 +126,6 @@ function resume(task: Subject): Decision {
   return task.isPaused ? { kind: 'done', patch: { isPaused: false } } : already;
 }
 
-/** A sleep is part of what the machine does, and the rest wait for something else than time. */
-const RETRIED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'version'];
-
-function retry(task: Subject, now: number): Decision {
-  const refusal = refusalOfTime(task, RETRIED);
-  if (refusal) return refusal;
-  if (task.isPaused) return refused('unfit', 'it is paused; resume it');
-  return task.runAt <= now ? already : { kind: 'done', patch: { runAt: now } };
-}
-
-/** The others are woken by something else than time. */
-const TIMED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'sleep'];
-
-function reschedule(task: Subject, due: Due, now: number): Decision {
-  const refusal = refusalOfTime(task, TIMED);
-  if (refusal) return refusal;
-  const runAt = boundedTime(Math.ceil('at' in due ? due.at : now + boundedSpan(due.afterMs)));
-  const isLater = runAt > now;
-  // What is put off has as long as before once it is due.
-  const laterMs = Math.max(0, runAt - Math.max(task.runAt, now));
-  return {
-    kind: 'done',
-    patch: {
-      runAt,
-      status: isLater ? 'waiting' : 'pending',
-      waitFor: isLater ? (task.waitFor ?? 'time') : undefined,
-      deadlineAt: task.deadlineAt && boundedTime(Math.ceil(task.deadlineAt + laterMs)),
-    },
-  };
-}
-
-function refusalOfTime(
-  task: Subject,
-  waits: readonly (WaitFor | undefined)[],
-): Refused | undefined {
-  if (hasEnded(task)) return refused('ended', `it is ${task.status}`);
-  if (task.status === 'claimed') return refused('held', `${task.claimedBy} is at it`);
-  if (waits.includes(task.waitFor)) return undefined;
-  return refused('unfit', `it waits for ${task.waitFor}`);
-}
-
 function redrive(
   task: Subject,
   deed: Extract<Deed, { readonly what: 'redrive' }>,
@@ -235,7 +144,7 @@ function redrive(
   // One that nobody had begun has nothing to go on from but what it was to go on from.
   const hasBegun = task.lastSeq >= 0 || task.hasRecords;
   const carriesFrom = hasBegun ? task.generation : task.carriesFrom;
-  const spanMs = task.deadlineAt === undefined ? undefined : task.deadlineAt - task.begunAt;
+  const spanMs = spanOf(task);
   return {
     kind: 'done',
     keepsOutcome: true,
@@ -264,6 +173,7 @@ function redrive(
       keyGeneration: task.keyGeneration + (isFresh ? 1 : 0),
       deadlineAt:
         spanMs === undefined ? undefined : boundedTime(Math.ceil(now + boundedSpan(spanMs))),
+      putOffMs: 0,
       ...(deed.payload === undefined ? {} : { payload: deed.payload }),
     },
   };
@@ -278,19 +188,10 @@ function discard(task: Subject, now: number): Decision {
 function fork(task: Subject): Decision {
   if (task.pinnedTo !== undefined)
     return refused('unfit', `${LOCAL}, and nobody else could run it`);
-  const { deadlineAt, begunAt } = task;
-  const forkDeadlineMs = deadlineAt === undefined ? undefined : boundedSpan(deadlineAt - begunAt);
+  const spanMs = spanOf(task);
+  const forkDeadlineMs = spanMs === undefined ? undefined : boundedSpan(spanMs);
   return { kind: 'done', patch: {}, forkDeadlineMs };
 }
 
 const LOCAL = 'it was started on a host and is in the journal of that host';
 const TOLD = 'its records tell its end already; whoever gets it next says so';
-const already: Change = { kind: 'already', patch: {} };
-
-function hasEnded({ finishedAt }: Subject): boolean {
-  return finishedAt !== undefined;
-}
-
-export function refused(why: Refusal, detail: string): Refused {
-  return { kind: 'refused', why, detail };
-}

@@ -113,6 +113,7 @@ export {
   type Claim,
   CRASHES_MAX,
   END_STATUSES,
+  ENDED_STATES,
   type EndStatus,
   type Interruption,
   isOwnMachine,

@@ -172,9 +172,16 @@ export interface Store {
    */
   failHopeless(graceMs: number, countMax: number): Promise<TaskRow[]>;
   /** Whether `failHopeless` would fail anything, and whether `prune` would remove anything. */
-  leftovers(graceMs: number, finishedBeforeMs: number): Promise<Leftovers>;
-  /** Removes ended tasks older than this, their events first, and pods long down. */
-  prune(finishedBeforeMs: number, countMax: number): Promise<number>;
+  leftovers(
+    graceMs: number,
+    finishedBeforeMs: number,
+    auditedBeforeMs?: number,
+  ): Promise<Leftovers>;
+  /**
+   * Removes ended tasks older than this, their events first, and pods long down; and rows of the audit
+   * log, where it is said how old. Answers how many tasks and rows.
+   */
+  prune(finishedBeforeMs: number, countMax: number, auditedBeforeMs?: number): Promise<number>;
 
   // People
 

@@ -2,6 +2,8 @@
 import type { FleetqError, RunId } from '../ground/index.ts';
 import type { Claim, EndStatus, Interruption, PodId, TaskStatus, WaitFor } from './words.ts';
 
+export type { TakenTask, Taking } from './taking.ts';
+
 /** When something is due: after a time by the store's clock, or at an instant a person named. */
 export type Due = { readonly afterMs: number } | { readonly at: number };
 
@@ -210,34 +212,6 @@ export interface MirroredRun {
   readonly startedAgoMs: number;
 }
 
-/** How to take the tasks of a pod that is dead. */
-export interface Taking {
-  readonly from: PodId;
-  /** Whoever sweeps, or adopts. */
-  readonly by: PodId;
-  /** `pool`: back to the fleet. `taker`: its own successor on the same disk goes on with them. */
-  readonly to: 'pool' | 'taker';
-  readonly countMax: number;
-  /**
-   * Whose death counts as a crash: of all, of nobody (an outage), or of these. Whatever is said here,
-   * nothing counts where the pod ended by its own word: a deploy costs nothing.
-   */
-  readonly crashed: 'all' | 'none' | readonly RunId[];
-  /** Requeued tasks become due within this time, spread by chance. */
-  readonly spreadMs: number;
-  /** As in a claim, for what the taker gets; whatever goes to the pool comes without its payload. */
-  readonly payloadBytesMax?: number | undefined;
-}
-
-/** A task that changed hands. Where it is `claimed` it is the taker's, under the new epoch. */
-export interface TakenTask extends ClaimedTask {
-  /** The epoch it had before it was taken. */
-  readonly previousEpoch: number;
-  readonly status: TaskStatus;
-  readonly outcome: string | undefined;
-  readonly error: string | undefined;
-}
-
 /** A task as people and programs see it. Times are milliseconds since the epoch. */
 export interface TaskRow {
   readonly id: RunId;
@@ -250,6 +224,8 @@ export interface TaskRow {
   readonly status: TaskStatus;
   readonly waitFor: WaitFor | undefined;
   readonly epoch: number;
+  /** How often people have changed it. */
+  readonly acts: number;
   readonly claimedBy: PodId | undefined;
   readonly retryCount: number;
   readonly retriesMax: number | undefined;

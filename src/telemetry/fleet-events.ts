@@ -16,7 +16,7 @@ export interface FleetEvents {
   /** Somebody has paused it: nobody goes on with it until it is resumed. */
   'task.paused': {
     readonly run: RunId;
-    /** Its owner has heard of it and gives it back at the next boundary; else it was nobody's. */
+    /** Its owner was asked to, and has given it back; else it was nobody's. */
     readonly isAsked: boolean;
     readonly who?: string | undefined;
   };

@@ -167,6 +167,21 @@ describe('a change', () => {
     await until(house, id, 'completed');
   });
 
+  test('what has no revision is not guarded by one', async () => {
+    const house = await openHouse();
+    const headers = { ...house.as('ada'), 'if-match': '"1.0.0"' };
+    const { body } = await house.ask('GET', `${PREFIX}/pods`, { headers: house.as('ada') });
+    const before = await house.digest();
+    for (const [url, given] of [
+      [RUNS, { machine: 'test/double', input: { n: 4 } }],
+      [`${PREFIX}/pods/${body.pods[0].pod}/drain`, {}],
+    ] as const) {
+      const told = await house.ask('POST', url, { headers, body: given });
+      expect([told.status, told.body.detail]).toEqual([400, expect.stringContaining('If-Match')]);
+    }
+    expect(await house.digest()).toBe(before);
+  });
+
   test('a pod is asked to drain, once, with its row', async () => {
     const house = await openHouse();
     const { pods } = (await house.ask('GET', `${PREFIX}/pods`, { headers: house.as('ruth') })).body;

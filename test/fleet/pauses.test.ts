@@ -9,15 +9,22 @@ import type { Store } from '../../src/store/store.ts';
 import { actOf, doTo } from '../store/acts.ts';
 import { gate } from '../support/fleets.ts';
 import { Script, sleeper, twoSteps } from './script.ts';
-import { HEARTBEAT_MS, STEADY_MS, useTestFleets, whileAdvancing } from './support.ts';
+import {
+  HEARTBEAT_MS,
+  type PodOptions,
+  STEADY_MS,
+  useTestFleets,
+  whileAdvancing,
+} from './support.ts';
 
 const { startFleet, hear } = useTestFleets();
 
-async function started(place: string) {
+async function started(place: string, more: Partial<PodOptions> = {}) {
   const script = new Script();
   const machine = twoSteps(script);
   const fleet = startFleet();
-  const pod = await fleet.startPod('alder', { machines: [machine], around: script.around });
+  const options = { machines: [machine], around: script.around, ...more };
+  const pod = await fleet.startPod('alder', options);
   const opened = gate();
   script.holds.set(place, opened.opened);
   const task = await pod.fleet.enqueue(machine, {});
@@ -99,6 +106,70 @@ test('a pause is kept when its owner dies before it could give the run back', as
   expect(await row(task.id)).toMatchObject({ status: 'pending', isPaused: true });
   expect(script.count('a.validate')).toBe(0);
   expect(await birch.fleet.taskById(task.id).resume()).toBe('done');
+  await clock.advance(10_000);
+  expect(await row(task.id)).toMatchObject({ status: 'completed' });
+});
+
+test('whoever adopts a run that was asked to pause begins no phase of it, and loses no record', async () => {
+  const scene = await started('b.work', { archive: '1h' });
+  const { clock, row, script, machine, pod, task, startPod, history } = scene;
+  expect(await history(task.id)).toEqual([]);
+  const paused = hear('task.paused');
+  expect(await task.pause()).toBe('requested');
+  const image = pod.crash();
+  const calls = script.calls.length;
+  script.holds.clear();
+  const next = { machines: [machine], around: script.around, dataDir: image };
+  const { fleet } = await startPod('alder', next);
+  await clock.advance(4 * STEADY_MS);
+  expect(script.calls).toHaveLength(calls);
+  expect(await row(task.id)).toMatchObject({ status: 'pending', isPaused: true });
+  expect(paused).toEqual([]);
+  expect((await history(task.id)).length).toBeGreaterThan(4);
+
+  expect(await fleet.taskById(task.id).resume()).toBe('done');
+  await clock.advance(10_000);
+  expect(await row(task.id)).toMatchObject({ status: 'completed' });
+  expect([script.count('a.work'), script.count('a.persist')]).toEqual([1, 1]);
+  // It was inside when its process died: that is counted once, and looked at before it acts.
+  expect([script.count('b.probe'), script.count('b.work')]).toEqual([1, 2]);
+  expect((await history(task.id)).filter((event) => event === 'INTERRUPTED')).toHaveLength(1);
+});
+
+test('a drain gives back as paused what was asked to pause, though its handler does not listen', async () => {
+  const { clock, row, script, machine, pod, task, startPod } = await started('a.work');
+  const other = await pod.fleet.enqueue(machine, {});
+  await clock.advance(100);
+  const paused = hear('task.paused');
+  expect(await task.pause()).toBe('requested');
+  await whileAdvancing(clock, pod.fleet.drain({ budget: '10s' }));
+  expect(await row(task.id)).toMatchObject({ status: 'pending', isPaused: true, crashes: 0 });
+  expect(await row(other.id)).toMatchObject({ status: 'claimed' });
+  expect(paused).toMatchObject([{ run: task.id, isAsked: true }]);
+  const calls = script.calls.length;
+  script.holds.clear();
+  const { dataDir } = pod;
+  await startPod('alder', { machines: [machine], around: script.around, dataDir });
+  await clock.advance(10_000);
+  expect(await row(other.id)).toMatchObject({ status: 'completed' });
+  const since = script.calls.slice(calls).filter((call) => call.startsWith('a.work'));
+  expect(since).toHaveLength(1);
+  expect(await row(task.id)).toMatchObject({ status: 'pending', isPaused: true });
+});
+
+test('a claim whose answer was lost, paused meanwhile, is given back before anything of it begins', async () => {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const { clock, row, startPod } = startFleet();
+  const pod = await startPod('alder', { machines: [machine], around: script.around });
+  pod.wire.losesAnswers.set('claim', 1);
+  const task = await pod.fleet.enqueue(machine, {});
+  while ((await row(task.id)).status !== 'claimed') await clock.advance(10);
+  expect(await task.pause()).toBe('requested');
+  await clock.advance(4 * STEADY_MS);
+  expect(script.calls).toEqual([]);
+  expect(await row(task.id)).toMatchObject({ status: 'pending', isPaused: true });
+  expect(await task.resume()).toBe('done');
   await clock.advance(10_000);
   expect(await row(task.id)).toMatchObject({ status: 'completed' });
 });

@@ -149,3 +149,18 @@ test('a silence that is shorter than our own heartbeat is not judged after one l
   expect(watch.silent(2 * HEARTBEAT_MS - 1)).toEqual([]);
   expect(watch.silent(2 * HEARTBEAT_MS)).toHaveLength(1);
 });
+
+test('who falls silent within a heartbeat of the first is about to, and is not waited for much longer', () => {
+  const watch = newWatch();
+  const at = (nowMs: number, firstMs: number, lastMs: number) => {
+    const silences = [glimpse('birch', 7, nowMs - firstMs), glimpse('cedar', 8, nowMs - lastMs)];
+    watch.see([glimpse('alder', nowMs, 0), ...silences], nowMs);
+    return watch.fading(nowMs).map(({ pod }) => pod);
+  };
+  for (let now = 0; now <= 20_000; now += HEARTBEAT_MS) at(now, now, now);
+  for (let now = 21_000; now <= 24_000; now += HEARTBEAT_MS) at(now, 20_000, 20_900);
+  expect(at(25_000, 20_000, 20_900)).toEqual(['cedar']);
+  expect(at(25_900, 20_000, 20_900)).toEqual([]);
+  // One that has died long after the first is another death.
+  expect(at(26_600, 20_000, 22_000)).toEqual([]);
+});

@@ -5,6 +5,7 @@
  */
 import { pause } from '../../src/ground/index.ts';
 import { type Act, type ActAnswer, type Deed, revisionOf } from '../../src/store/acts.ts';
+import { hasToldItsEnd } from '../../src/store/memory/archive.ts';
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TaskRow } from '../../src/store/tasks.ts';
@@ -27,6 +28,11 @@ export class People {
   readonly #store: Store;
   #count = 0;
   #isHealed = false;
+  /** Who has what is to pause, when it was looked at last, and how much had been asked by then. */
+  #asked: { readonly of: ReadonlyMap<string, string>; readonly acts: number } = {
+    of: new Map(),
+    acts: 0,
+  };
 
   constructor(world: World, auditor: Auditor, weather: Link, stormMs: number) {
     this.#world = world;
@@ -45,8 +51,20 @@ export class People {
     this.#at(this.#world.schedule.nowMs, () => this.#resumeAll());
   }
 
-  /** I40: nobody has what is paused in hand. */
+  /** I40: nobody has what is paused in hand, nor comes to it once that is asked for. */
   look(): void {
+    const { tasks, audit } = this.#world.tables;
+    const asked = new Map<string, string>();
+    for (const task of tasks.values()) {
+      if (task.control !== 'pause' || hasToldItsEnd(this.#world.tables, task)) continue;
+      asked.set(task.taskId, task.claimedBy ?? '');
+      const before = this.#asked.of.get(task.taskId) ?? task.claimedBy;
+      if (before !== task.claimedBy && this.#asked.acts === audit.size) {
+        const whose = `${task.claimedBy}, which took it from ${before}`;
+        this.#world.violate('I40', `${task.taskId} is to pause, and is given to ${whose}`);
+      }
+    }
+    this.#asked = { of: asked, acts: audit.size };
     for (const { taskId, status, paused } of this.#world.tables.tasks.values()) {
       if (paused && status === 'claimed') {
         this.#world.violate('I40', `${taskId} is paused, and somebody goes on with it`);

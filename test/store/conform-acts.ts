@@ -24,7 +24,7 @@ import type { Scene } from './harness.ts';
 
 /** Every state a task can be in when somebody does something to it. */
 const STATES = [
-  ...['pending', 'soon', 'time', 'retry', 'sleep', 'version', 'signal', 'paused'],
+  ...['pending', 'soon', 'time', 'retry', 'sleep', 'version', 'key', 'signal', 'paused'],
   ...['told', 'claimed', 'asked to pause', 'asked to end', 'local', 'its host is gone'],
   ...['completed', 'failed', 'discarded', 'cancelled'],
 ] as const;
@@ -49,6 +49,7 @@ const ANSWERS: Readonly<Record<State, string>> = {
   retry: 'done done already done done unfinished unfinished unfinished',
   sleep: 'done done already unfit done unfinished unfinished unfinished',
   version: 'done done already done unfit unfinished unfinished unfinished',
+  key: 'done done already done unfit unfinished unfinished unfinished',
   signal: 'done done already unfit unfit unfinished unfinished unfinished',
   paused: 'done already done unfit done unfinished unfinished unfinished',
   told: 'ended ended already already done unfinished unfinished unfinished',
@@ -90,6 +91,7 @@ export function describeActs(scene: Scene): void {
     retry: () => left((claim) => parked(claim, 'retry', HOUR)),
     sleep: () => left((claim) => parked(claim, 'sleep', HOUR)),
     version: () => left((claim) => parked(claim, 'version', HOUR)),
+    key: () => left((claim) => parked(claim, 'key', HOUR)),
     signal: () => left((claim) => parked(claim, 'signal', HOUR)),
     paused: () => after(scene.enqueue({ due: { afterMs: HOUR } }), { what: 'pause' }),
     told: () =>
@@ -171,15 +173,20 @@ export function describeActs(scene: Scene): void {
   test('I40: a request id stands for one deed to one task', async () => {
     const [one, other] = [await scene.enqueue(), await scene.enqueue()];
     const act = actOf(one, { what: 'pause' });
+    const seen = revisionOf(await scene.row(one));
     expect(wordOf(await scene.store.act(act))).toBe('done');
     const others = [
       { ...act, task: other },
       { ...act, deed: { what: 'resume' } as const },
       { ...act, deed: { what: 'cancel', reason: 'x' } as const },
+      { ...act, ifRevision: revisionOf(await scene.row(one)) },
     ];
     for (const reused of others) {
       expect(await scene.rival.act(reused)).toMatchObject({ kind: 'refused', why: 'reused' });
     }
+    // Another process asks again for one that has died.
+    const before = { ifRevision: seen, who: 'bob' };
+    expect(await scene.rival.act({ ...act, ...before })).toMatchObject({ isRepeated: true });
     expect(await scene.row(one)).toMatchObject({ status: 'pending', isPaused: true });
     expect(await scene.row(other)).toMatchObject({ status: 'pending', isPaused: false });
     expect(await scene.rowCount('audit_log')).toBe(1);
@@ -235,10 +242,17 @@ export function describeActs(scene: Scene): void {
         code: 'FLEETQ_STORE_REFUSED',
       });
     }
-    const reason = 'x'.repeat(1_001);
-    await expect(scene.store.act(actOf(task, { what: 'cancel', reason }))).rejects.toMatchObject({
-      code: 'FLEETQ_STORE_REFUSED',
-    });
+    // Trying it out says the same.
+    for (const isDryRun of [true, false]) {
+      for (const reason of ['x'.repeat(1_001), 'a\0b']) {
+        const act = actOf(task, { what: 'cancel', reason }, { isDryRun });
+        await expect(scene.store.act(act)).rejects.toMatchObject({ code: 'FLEETQ_STORE_REFUSED' });
+      }
+    }
+    for (const of of ['the-run-of-somebody', `${task}\0`, 'x'.repeat(3_000)]) {
+      const note = { requestId: 'n', who: 'ann', what: 'reveal', task: of as RunId, detail: {} };
+      await expect(scene.store.note(note)).rejects.toMatchObject({ code: 'FLEETQ_STORE_REFUSED' });
+    }
     expect(await scene.rowCount('audit_log')).toBe(0);
     expect(await scene.row(task)).toMatchObject({ status: 'pending', isPaused: false });
   });
@@ -294,16 +308,45 @@ export function describeActs(scene: Scene): void {
 
   test('a pause outlives the pod that was asked for it, wherever its task goes', async () => {
     pod = await scene.pod('alder');
-    const [a, b] = [await scene.claimNew(pod), await scene.claimNew(pod)];
-    for (const { task } of [a, b]) await doTo(scene.store, task, { what: 'pause' });
+    const claims = [];
+    for (let n = 0; n < 4; n++) claims.push(await scene.claimNew(pod));
+    for (const { task } of claims) await doTo(scene.store, task, { what: 'pause' });
+    const ended = claims[2]!;
+    await scene.store.archive([{ ...segment(ended, 0, 3), state: 'completed' }]);
+    await scene.store.archive([{ ...segment(claims[3]!, 0, 3), state: 'completed' }]);
     const heir = await scene.pod('birch');
     await scene.kill(pod);
-    const taking = { from: pod, by: heir, crashed: 'none', spreadMs: 0, countMax: 1 } as const;
-    const [taken] = await scene.store.take({ ...taking, to: 'taker' });
-    expect(taken).toMatchObject({ status: 'claimed', control: 'pause' });
+    const taking = { from: pod, by: heir, crashed: [], spreadMs: 0, countMax: 1 } as const;
+    const [adopted] = await scene.store.take({ ...taking, to: 'taker' });
     const [swept] = await scene.store.take({ ...taking, to: 'pool' });
-    expect(await scene.row(swept!.task)).toMatchObject({ status: 'pending', isPaused: true });
+    for (const taken of [adopted!, swept!]) {
+      expect(taken).toMatchObject({ status: 'pending', control: undefined });
+      const row = await scene.row(taken.task);
+      expect(row).toMatchObject({ status: 'pending', isPaused: true, crashes: 0 });
+      expect(row.control).toBeUndefined();
+    }
     expect(await scene.claim(heir)).toEqual([]);
+    // What has told its end has nothing left to be paused: whoever gets it says how it ended.
+    const [told] = await scene.store.take({ ...taking, to: 'taker' });
+    expect(told).toMatchObject({ task: ended.task, status: 'claimed' });
+    const [pooled] = await scene.store.take({ ...taking, to: 'pool' });
+    expect(await scene.row(pooled!.task)).toMatchObject({ status: 'pending', isPaused: false });
+    // Whether a phase was open when it was left is for whoever goes on with it to find out.
+    await doTo(scene.store, adopted!.task, { what: 'resume' });
+    const next = await scene.claim(heir);
+    expect(next.find(({ task }) => task === adopted!.task)).toMatchObject({ interruption: 'cut' });
+  });
+
+  test('where only what is paused is taken, the rest is left to whoever comes next', async () => {
+    pod = await scene.pod('alder');
+    const [a, b] = [await scene.claimNew(pod), await scene.claimNew(pod)];
+    await doTo(scene.store, b.task, { what: 'pause' });
+    await scene.store.fence(pod, pod, 'proved');
+    const taking = { from: pod, by: pod, to: 'pool', crashed: 'none', spreadMs: 0 } as const;
+    const taken = await scene.store.take({ ...taking, countMax: 9, isPausedOnly: true });
+    expect(taken).toMatchObject([{ task: b.task, status: 'pending', crashes: 0 }]);
+    expect(await scene.row(b.task)).toMatchObject({ isPaused: true });
+    expect(await scene.row(a.task)).toMatchObject({ status: 'claimed', claimedBy: pod });
   });
 
   test('a pause that was taken back is forgotten, though its owner has heard of it', async () => {

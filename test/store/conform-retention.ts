@@ -147,6 +147,23 @@ export function describeRetention(scene: Scene): void {
     expect((await scene.store.leftovers(HOUR, 10 * HOUR)).hasOld).toBe(false);
   });
 
+  test('the audit log is kept for ever, or for as long as somebody has said', async () => {
+    const task = await scene.enqueue();
+    const ofAnn = (requestId: string) => ({ requestId, who: 'ann', what: 'reveal', detail: {} });
+    for (const id of ['a', 'b', 'c']) await scene.store.note({ ...ofAnn(id), task });
+    await scene.pass(100 * HOUR);
+    await scene.store.note({ ...ofAnn('d'), task });
+    expect(await scene.store.leftovers(HOUR, HOUR)).toMatchObject({ hasOld: false });
+    expect(await scene.store.prune(HOUR, 10)).toBe(0);
+    expect(await scene.rowCount('audit_log')).toBe(4);
+    expect(await scene.store.leftovers(HOUR, HOUR, 50 * HOUR)).toMatchObject({ hasOld: true });
+    const counts = [];
+    for (let n = 0; n < 3; n++) counts.push(await scene.store.prune(HOUR, 2, 50 * HOUR));
+    expect(counts).toEqual([2, 1, 0]);
+    expect(await scene.store.leftovers(HOUR, HOUR, 50 * HOUR)).toMatchObject({ hasOld: false });
+    expect(await scene.harness.rows('audit_log')).toMatchObject([{ id: 'd' }]);
+  });
+
   test('what somebody holds is never hopeless', async () => {
     const pod = await scene.pod('alder', { routes: [] });
     const claim = await scene.claimNew(pod, { deadlineMs: MINUTE });

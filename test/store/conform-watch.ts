@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import type { RunId } from '../../src/ground/index.ts';
 import type { Watch, WatchQuery } from '../../src/store/watch.ts';
-import { completed, newId, newTasks, parked, segment } from './factories.ts';
+import { doTo } from './acts.ts';
+import { completed, failed, newId, newTasks, parked, segment } from './factories.ts';
 import type { Scene } from './harness.ts';
 
 const WEEK = 7 * 24 * 3_600_000;
@@ -53,6 +54,19 @@ export function describeWatch(scene: Scene): void {
       [`waiting ${made}`, `completed ${old}`, `claimed ${second}`].sort(),
     );
     expect(await changed(await later())).toEqual([]);
+  });
+
+  test('whatever people have changed since is told, though nobody holds it', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod);
+    await scene.store.settle(pod, [failed(claim)]);
+    const [paused, left] = [await scene.enqueue(), await scene.enqueue()];
+    const before = await later();
+    await doTo(scene.store, paused, { what: 'pause' });
+    await doTo(scene.store, claim.task, { what: 'redrive', isFresh: false });
+    expect(await changed(before)).toEqual([`pending ${claim.task}`, `pending ${paused}`].sort());
+    expect(await changed(await later())).toEqual([]);
+    expect(left).not.toBe(paused);
   });
 
   test('a task that was parked is told where it is asked for', async () => {

@@ -17,6 +17,7 @@ import { describePods } from './conform-pods.ts';
 import { describeReader } from './conform-reader.ts';
 import { describeReaderAtRandom } from './conform-reader-random.ts';
 import { describeRetention } from './conform-retention.ts';
+import { describeRevisions } from './conform-revisions.ts';
 import { describeRivals } from './conform-rivals.ts';
 import { describeSequences } from './conform-sequences.ts';
 import { describeSettle } from './conform-settle.ts';
@@ -45,6 +46,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('what people change', () => describeChanges(scene));
     describe('what people do', () => describeActs(scene));
     describe('what people do to many', () => describeBulk(scene));
+    describe('what people have seen', () => describeRevisions(scene));
     describe('what people see', () => describeLists(scene));
     describe('what live views see', () => describeWatch(scene));
     describe('the census', () => describeCensus(scene));

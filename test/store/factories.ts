@@ -114,7 +114,7 @@ export function released(
 
 export function parked(
   claim: Claim,
-  waitFor: 'retry' | 'sleep' | 'signal' | 'version',
+  waitFor: 'retry' | 'sleep' | 'signal' | 'version' | 'key',
   afterMs: number,
   options: LeavingOptions = {},
 ): Settlement {

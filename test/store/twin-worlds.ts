@@ -30,13 +30,14 @@ export interface World {
 }
 
 /** Which the driver would hand over as text. */
-const BIGINTS: readonly string[] = ['key_ms', 'cut_epoch'];
+const BIGINTS: readonly string[] = ['key_ms', 'cut_epoch', 'put_off_ms'];
 const HIDDEN_TIMES = ['claimed_at', 'key_until'] as const;
 const HIDDEN = [
   ...[
     'task_id',
     'interrupted',
     'cut_epoch',
+    'put_off_ms',
     'claim_token',
     'key',
     'key_ms',

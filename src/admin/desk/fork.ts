@@ -16,9 +16,7 @@ export async function forkDeed(
   const reader = await shared.reader();
   const [row] = await reader.find([id]);
   if (!row) throw new RunNotFoundError(id);
-  if (input !== undefined && desk.machines.some(({ name }) => name === row.machine)) {
-    await shared.port.checkInput(row.machine, input);
-  }
+  if (input !== undefined) await shared.port.checkInput(row.machine, input, row.version);
   const records = await archivedRecords(reader, row, desk.codec);
   const source = { task: id, generation: row.generation, records };
   const as = runIdMint(desk.clock, desk.random)();

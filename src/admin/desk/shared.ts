@@ -36,7 +36,7 @@ export interface SharedPort {
     options: { readonly key?: string | undefined; readonly note: StartNote },
   ): Promise<{ readonly id: RunId }>;
   /** Whether the machine wants this input: throws where it does not. */
-  checkInput(machine: string, input: unknown): Promise<void>;
+  checkInput(machine: string, input: unknown, version?: number): Promise<void>;
   /** Resolves when the task has ended; rejects where it has not within `timeout`. */
   ended(id: RunId, timeout: number): Promise<unknown>;
 }

@@ -191,8 +191,6 @@ export function dueOf(runAt: string | number): Due {
 async function newInput({ desk }: Asked, id: RunId, input: unknown): Promise<string> {
   const [row] = await (await sharedOf(desk, 'a new input').reader()).find([id]);
   if (!row) throw new RunNotFoundError(id);
-  if (desk.machines.some(({ name }) => name === row.machine)) {
-    await desk.shared!.port.checkInput(row.machine, input);
-  }
+  await desk.shared!.port.checkInput(row.machine, input, row.version);
   return JSON.stringify(input ?? null);
 }

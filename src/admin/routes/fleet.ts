@@ -8,7 +8,7 @@ import { showing } from '../desk/mask.ts';
 import { sharedOf } from '../desk/need-store.ts';
 import type { PodView } from '../desk/shared.ts';
 import { viewOfTask } from '../desk/views.ts';
-import { RequestError } from '../problem.ts';
+import { badRequest, RequestError } from '../problem.ts';
 import { ok, route } from '../table.ts';
 import { audit } from './audit-note.ts';
 import {
@@ -66,6 +66,11 @@ export const fleetRoutes = [
       const shared = sharedOf(desk, 'pods');
       const pod = (await shared.pods()).find((row) => row.pod === id);
       if (!pod) throw noPod(id);
+      if (asked.ifRevision !== undefined) {
+        throw badRequest(
+          'the id of a pod names one life of it, and is its guard: leave If-Match out',
+        );
+      }
       if (asked.body.dryRun === true) return { status: 202, body: { pod, isAsked: false } };
       const wasAsked = pod.desired === 'drain';
       if (pod.status !== 'up') return { status: 202, body: { pod, isAsked: wasAsked } };

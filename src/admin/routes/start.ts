@@ -38,6 +38,9 @@ export const startRoutes = [
       const { desk, query } = asked;
       const isLocal = query.source === 'journal' || desk.shared === undefined;
       refuseUnknown(desk, asked.body.machine);
+      if (asked.ifRevision !== undefined) {
+        throw badRequest('a run that is to be started has no revision yet: leave If-Match out');
+      }
       if (asked.body.dryRun === true) {
         await checked(asked);
         return ok({ isDryRun: true, machine: asked.body.machine });

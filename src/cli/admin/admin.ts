@@ -82,8 +82,9 @@ function sharedOf(config: Config, registry: Registry, tasks: Tasks, store: Store
     start: async (...[name, input, { key, note }]: Parameters<StartTask>) => {
       return { id: await tasks.enqueue(registry.newest(name), input, { key, keyMs }, note) };
     },
-    checkInput: async (name: string, input: unknown) => {
-      await parseInput(systemClock, registry.newest(name), input);
+    checkInput: async (name: string, input: unknown, version?: number) => {
+      const plan = version === undefined ? registry.newest(name) : registry.find(name, version);
+      if (plan) await parseInput(systemClock, plan, input);
     },
     ended: (id: Parameters<Tasks['ending']>[0], timeout: unknown) =>
       tasks.ending(id, untilOf(timeout)),

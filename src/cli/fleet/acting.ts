@@ -112,7 +112,7 @@ export function requestIdOf(text: unknown): string {
 function revisionOf(text: unknown): Revision | undefined {
   if (text === undefined) return undefined;
   if (typeof text === 'string' && isRevision(text)) return text;
-  throw new UsageError(`--if-revision must be like 1.4, or a generation, got ${show(text)}`, {
+  throw new UsageError(`--if-revision must be like 1.4.0, or a generation, got ${show(text)}`, {
     hint: 'fleetq run <task> shows it as `revision`',
   });
 }

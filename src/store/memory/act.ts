@@ -2,7 +2,7 @@
 import { assert, isoTime } from '../../ground/index.ts';
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
 import { isNoted, judge, refuseLongNote, refuseUnbounded } from '../audit.ts';
-import type { Change, Patch, Subject } from '../decide.ts';
+import type { Change, Patch, Subject } from '../decision.ts';
 import { StoreRefusedError } from '../errors.ts';
 import { hasToldItsEnd, histories, OUTCOME_STATE, put } from './archive.ts';
 import { taskRowOf } from './rows.ts';
@@ -52,12 +52,13 @@ function textsOf(deed: Deed): readonly (string | undefined)[] {
 }
 
 function subjectOf(tables: MemoryTables, row: TaskRecord): Subject {
-  const { taskId: task, generation, keyMs, keyGeneration, begunAt } = row;
+  const { taskId: task, generation, keyMs, keyGeneration, begunAt, putOffMs } = row;
   return {
     ...taskRowOf(row),
     keyMs,
     keyGeneration,
     begunAt,
+    putOffMs,
     isSerial: false,
     hasToldItsEnd: hasToldItsEnd(tables, row),
     hasRecords: histories(tables, [{ task, generation }]).length > 0,

@@ -63,6 +63,7 @@ function insert(tables: MemoryTables, task: NewTask): TaskRecord {
       task.deadlineMs === undefined
         ? undefined
         : boundedTime(Math.max(runAt, now) + boundedSpan(task.deadlineMs)),
+    putOffMs: task.deadlineMs === undefined ? 0 : Math.max(0, runAt - now),
     traceParent: task.traceParent,
   });
 }

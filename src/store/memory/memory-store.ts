@@ -126,10 +126,10 @@ export class MemoryStore implements Store {
   retire = (pod: PodId) => this.#ask('retire', (tables) => retire(tables, pod));
   failHopeless = (graceMs: number, countMax: number) =>
     this.#ask('failHopeless', (tables) => failHopeless(tables, graceMs, countMax));
-  leftovers = (graceMs: number, finishedBeforeMs: number) =>
-    this.#ask('leftovers', (tables) => leftovers(tables, graceMs, finishedBeforeMs));
-  prune = (finishedBeforeMs: number, countMax: number) =>
-    this.#ask('prune', (tables) => prune(tables, finishedBeforeMs, countMax));
+  leftovers = (...given: Parameters<Store['leftovers']>) =>
+    this.#ask('leftovers', (tables) => leftovers(tables, ...given));
+  prune = (...given: Parameters<Store['prune']>) =>
+    this.#ask('prune', (tables) => prune(tables, ...given));
 
   find = (ids: readonly RunId[]) => this.#ask('find', (tables) => find(tables, ids));
   list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));

@@ -57,6 +57,7 @@ export function leftovers(
   tables: MemoryTables,
   graceMs: number,
   finishedBeforeMs: number,
+  auditedBeforeMs?: number,
 ): Leftovers {
   const now = tables.now();
   const judge = judgeOf(tables, graceMs);
@@ -67,11 +68,17 @@ export function leftovers(
       tasks.some((task) => hasStaleKey(task, now)) ||
       oldTasks(tables, now - finishedBeforeMs).length > 0 ||
       oldBulks(tables, now - finishedBeforeMs).length > 0 ||
-      podsDown(tables, now - finishedBeforeMs).length > 0,
+      podsDown(tables, now - finishedBeforeMs).length > 0 ||
+      oldAudits(tables, auditedBeforeMs).length > 0,
   };
 }
 
-export function prune(tables: MemoryTables, finishedBeforeMs: number, countMax: number): number {
+export function prune(
+  tables: MemoryTables,
+  finishedBeforeMs: number,
+  countMax: number,
+  auditedBeforeMs?: number,
+): number {
   const now = tables.now();
   const before = now - finishedBeforeMs;
   for (const task of tables.tasksWhere((task) => hasStaleKey(task, now))) task.key = undefined;
@@ -89,7 +96,9 @@ export function prune(tables: MemoryTables, finishedBeforeMs: number, countMax: 
   for (const { podId } of podsDown(tables, before)) tables.pods.delete(podId);
   forgetTerms(tables, before, countMax);
   for (const { id } of oldBulks(tables, before)) tables.bulks.delete(id);
-  return gone.size;
+  const audits = oldAudits(tables, auditedBeforeMs).slice(0, Math.max(0, countMax));
+  for (const { id } of audits) tables.audit.delete(id);
+  return gone.size + audits.length;
 }
 
 /** Never one that another task calls its parent, nor one that a key stands for. */
@@ -106,6 +115,12 @@ function oldTasks(tables: MemoryTables, before: number): TaskRecord[] {
 
 function podsDown(tables: MemoryTables, before: number): PodRecord[] {
   return tables.podsWhere(({ status, deadAt }) => status === 'down' && deadAt! < before);
+}
+
+function oldAudits(tables: MemoryTables, beforeMs: number | undefined) {
+  if (beforeMs === undefined) return [];
+  const before = tables.now() - beforeMs;
+  return [...tables.audit.values()].filter(({ at }) => at < before).sort(by(({ at }) => at));
 }
 
 /** Whoever began last may lead still. */

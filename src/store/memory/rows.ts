@@ -73,6 +73,7 @@ export function taskRowOf(task: TaskRecord): TaskRow {
     status: task.status,
     waitFor: task.waitFor,
     epoch: task.claimEpoch,
+    acts: task.acts,
     claimedBy: task.claimedBy,
     retryCount: task.retryCount,
     retriesMax: task.retriesMax,

@@ -60,6 +60,7 @@ export interface TaskRecord {
   status: TaskStatus;
   waitFor: WaitFor | undefined;
   claimEpoch: number;
+  acts: number;
   claimedBy: PodId | undefined;
   claimToken: string | undefined;
   claimedAt: number | undefined;
@@ -76,6 +77,7 @@ export interface TaskRecord {
   keyGeneration: number;
   carryFrom: number | undefined;
   deadlineAt: number | undefined;
+  putOffMs: number;
   outcome: string | undefined;
   result: string | undefined;
   error: string | undefined;
@@ -218,6 +220,7 @@ function defaults(taskId: RunId, now: number): TaskRecord {
     status: 'pending',
     waitFor: undefined,
     claimEpoch: 0,
+    acts: 0,
     claimedBy: undefined,
     claimToken: undefined,
     claimedAt: undefined,
@@ -234,6 +237,7 @@ function defaults(taskId: RunId, now: number): TaskRecord {
     keyGeneration: 1,
     carryFrom: undefined,
     deadlineAt: undefined,
+    putOffMs: 0,
     outcome: undefined,
     result: undefined,
     error: undefined,

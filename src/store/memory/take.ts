@@ -12,11 +12,12 @@ import type { MemoryTables, TaskRecord } from './tables.ts';
 const HOST_WAIT_MS = 24 * 60 * 60 * 1_000;
 
 export function take(tables: MemoryTables, taking: Taking): TakenTask[] {
-  const { from, by, to, countMax, payloadBytesMax } = taking;
+  const { from, by, to, countMax, payloadBytesMax, isPausedOnly = false } = taking;
   if (tables.isPod(from, 'up', 'draining')) return [];
   if (to === 'taker' && !tables.isPod(by, 'up')) return [];
   return tables
     .tasksWhere(({ claimedBy }) => claimedBy === from)
+    .filter(({ control }) => !isPausedOnly || control === 'pause')
     .slice(0, countMax)
     .map((task) => {
       const before = { ...task };
@@ -32,26 +33,27 @@ function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
   const hasLeft = deadBy === taking.from;
   // A run that belongs to a host is that host's affair, however often it dies.
   const isCrash = !hasLeft && task.pinnedTo === undefined && counts(taking, task);
-  if (!hasLeft && isCut(taking, task)) {
+  const isTold = hasToldItsEnd(tables, task);
+  const isPaused = task.control === 'pause' && !isTold;
+  if (!hasLeft && (isPaused || isCut(taking, task))) {
     task.interrupted = 'cut';
     task.cutEpoch = task.claimEpoch;
   } else if (hasLeft) task.interrupted = leftBy(tables, task);
   task.claimEpoch = raised(task.claimEpoch);
   task.crashes = Math.min(task.crashes + (isCrash ? 1 : 0), COUNT_MAX);
-  const ending = endingOf(tables, taking, task, isCrash);
+  const ending = endingOf(taking, task, isCrash, isTold);
   if (ending) {
     end(tables, task, ending);
     return;
   }
-  if (taking.to === 'taker' && task.crashes < SUSPECT_CRASHES) {
-    // What was asked of its owner is asked of the new one.
+  if (taking.to === 'taker' && task.crashes < SUSPECT_CRASHES && !isPaused) {
     task.claimedBy = taking.by;
     task.claimToken = undefined;
     task.claimedAt = now;
     task.lastUpdate = now;
     return;
   }
-  keepPause(task);
+  if (isPaused) keepPause(task);
   letGo(task, now);
   if (taking.to === 'pool' && task.pinnedTo !== undefined) {
     task.status = 'waiting';
@@ -82,12 +84,11 @@ function leftBy(tables: MemoryTables, task: TaskRecord): Interruption {
 
 /** What has ended by its own records is not ended in another way: whoever gets it next says how. */
 function endingOf(
-  tables: MemoryTables,
   taking: Taking,
   task: TaskRecord,
   isCrash: boolean,
+  isTold: boolean,
 ): Ending | undefined {
-  const isTold = hasToldItsEnd(tables, task);
   if (task.control === 'cancel' && !isTold) return cancelledEnding(task);
   if (taking.to === 'pool' && task.machine.startsWith(RECOVERY_PREFIX)) {
     return { to: 'cancelled', outcome: 'cancelled', result: undefined, error: LEADER_DIED };

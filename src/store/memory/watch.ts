@@ -7,9 +7,15 @@ import { by, type MemoryTables, type TaskRecord } from './tables.ts';
 export function watch(tables: MemoryTables, query: WatchQuery): Watch {
   const { followed, others, sinceMs } = query;
   const [wanted, asked] = [new Set(followed), new Set(others)];
+  const acted = new Set(
+    [...tables.audit.values()]
+      .filter(({ at }) => at >= (sinceMs ?? Infinity))
+      .map((row) => row.taskId),
+  );
   const hasChanged = (task: TaskRecord) =>
     sinceMs !== undefined &&
-    (((asked.has(task.taskId) || task.claimedBy !== undefined) && task.lastUpdate >= sinceMs) ||
+    (acted.has(task.taskId) ||
+      ((asked.has(task.taskId) || task.claimedBy !== undefined) && task.lastUpdate >= sinceMs) ||
       (task.finishedAt ?? Number.NEGATIVE_INFINITY) >= sinceMs ||
       (task.finishedAt === undefined && task.claimedBy === undefined && task.createdAt >= sinceMs));
   const found = tables.tasksWhere((task) => wanted.has(task.taskId) || hasChanged(task));

@@ -12,7 +12,7 @@ import {
   refuseUnbounded,
   type Verdict,
 } from '../audit.ts';
-import type { Patch, Subject } from '../decide.ts';
+import type { Patch, Subject } from '../decision.ts';
 import { StoreBusyError, StoreRefusedError } from '../errors.ts';
 import * as statements from './audit-log.sql.ts';
 import type { Hinter } from './hinter.ts';
@@ -91,6 +91,7 @@ function subjectOf(row: Row): Subject {
     hasToldItsEnd: row['has_told_its_end'] as boolean,
     hasRecords: row['has_records'] as boolean,
     begunAt: row['begun_at'] as number,
+    putOffMs: row['put_off_ms'] as number,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Statements of what people change: on audit_log, and on the row of one task. */
 import { hasToldItsEnd } from './run-events.sql.ts';
-import { isoOf, msOf, sql } from './sql.ts';
+import { isoOf, msOf, spanOf, sql } from './sql.ts';
 import { columns } from './step-tracker.sql.ts';
 
 /** $1 task. Held until the change is committed; facts are read by a statement after it. */
@@ -16,7 +16,7 @@ export const selectSubject = sql`
     from (select 1) one
     left join audit_log logged on logged.id = $2
     left join (
-      select ${columns}, key_ms, key_generation, serial_key is not null as is_serial,
+      select ${columns}, key_ms, key_generation, put_off_ms, serial_key is not null as is_serial,
              ${hasToldItsEnd('step_tracker')} as has_told_its_end,
              exists (select 1 from run_events part
                       where part.task_id = step_tracker.task_id
@@ -36,6 +36,15 @@ export const insertLogged = sql`
 export const selectLogged = sql`
   select id, ${msOf('at')} as at, who, what, task_id, detail from audit_log where id = $1`;
 
+/** $1 age in ms, $2 count. The oldest first. */
+export const selectAudited = sql`
+  select id from audit_log where at < clock_timestamp() - ${spanOf('$1::float8')}
+   order by at limit $2`;
+
+/** $1 age in ms, $2 count. */
+export const deleteAudited = sql`
+  delete from audit_log where id in (${selectAudited}) returning id`;
+
 /** The columns that a change of people may set, by the names that decisions have for them. */
 const COLUMNS = {
   status: ['status', 'text'],
@@ -43,6 +52,8 @@ const COLUMNS = {
   runAt: ['run_at', 'time'],
   deadlineAt: ['deadline_at', 'time'],
   epoch: ['claim_epoch', 'bigint'],
+  acts: ['acts', 'int'],
+  putOffMs: ['put_off_ms', 'bigint'],
   generation: ['generation', 'int'],
   retryCount: ['retry_count', 'int'],
   crashes: ['crashes', 'int'],

@@ -198,11 +198,11 @@ class PostgresStore implements Store {
   failHopeless(graceMs: number, countMax: number): Promise<tasks.TaskRow[]> {
     return this.#recovery.failHopeless(graceMs, countMax);
   }
-  leftovers(graceMs: number, finishedBeforeMs: number): Promise<Leftovers> {
-    return this.#recovery.leftovers(graceMs, finishedBeforeMs);
+  leftovers(...given: Parameters<Store['leftovers']>): Promise<Leftovers> {
+    return this.#recovery.leftovers(...given);
   }
-  prune(finishedBeforeMs: number, countMax: number): Promise<number> {
-    return this.#recovery.prune(finishedBeforeMs, countMax);
+  prune(...given: Parameters<Store['prune']>): Promise<number> {
+    return this.#recovery.prune(...given);
   }
 
   find(ids: readonly RunId[]): Promise<tasks.TaskRow[]> {

@@ -10,6 +10,7 @@ import {
   TASK_ID_PATTERN,
 } from '../reasons.ts';
 import type { TakenTask, Taking, TaskRow } from '../tasks.ts';
+import { deleteAudited, selectAudited } from './audit-log.sql.ts';
 import { deleteBulks, selectHasOldBulks } from './bulk-operation.sql.ts';
 import { isBadRow } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
@@ -38,14 +39,14 @@ export class PostgresRecovery {
   }
 
   async take(taking: Taking): Promise<TakenTask[]> {
-    const { from, by, to, countMax, crashed, spreadMs, payloadBytesMax } = taking;
+    const { from, by, to, countMax, crashed, spreadMs, payloadBytesMax, isPausedOnly } = taking;
     const count = Math.min(countMax, TAKE_COUNT_MAX);
     if (count <= 0) return [];
     const whose = [crashed === 'all', Array.isArray(crashed) ? crashed : [], crashed === 'none'];
     const values = [by, from, count, ...whose, spreadMs, CRASH_LOOP];
     const last = to === 'pool' ? LEADER_DIED : (payloadBytesMax ?? PAYLOAD_BYTES_MAX);
     const rows = await this.#mending(mendHeld, [from], () =>
-      this.#pool.query(statements.takeTasks[to], [...values, last]),
+      this.#pool.query(statements.takeTasks[to], [...values, last, isPausedOnly ?? false]),
     );
     const taken = rows.map(takenTaskOf).sort((one, other) => (one.task < other.task ? -1 : 1));
     if (taken.some(({ status }) => status === 'pending')) this.#hinter.hint('ready');
@@ -84,21 +85,40 @@ export class PostgresRecovery {
     }
   }
 
-  async leftovers(graceMs: number, finishedBeforeMs: number): Promise<Leftovers> {
+  async leftovers(
+    graceMs: number,
+    finishedBeforeMs: number,
+    auditedBeforeMs?: number,
+  ): Promise<Leftovers> {
     const hopeless = await this.#pool.query(selectHasHopeless, [graceMs, 1]);
     const old = await this.#pool.query(statements.selectHasOld, [finishedBeforeMs]);
     const bulks = await this.#pool.query(selectHasOldBulks, [finishedBeforeMs]);
-    const hasOld = [...old, ...bulks].some((row) => row['has_old'] === true);
+    const hasOld =
+      [...old, ...bulks].some((row) => row['has_old'] === true) ||
+      (await this.#hasAudited(auditedBeforeMs));
     return { hasHopeless: hopeless.length > 0, hasOld };
   }
 
-  async prune(finishedBeforeMs: number, countMax: number): Promise<number> {
+  async #hasAudited(beforeMs: number | undefined): Promise<boolean> {
+    if (beforeMs === undefined) return false;
+    return (await this.#pool.query(selectAudited, [beforeMs, 1])).length > 0;
+  }
+
+  async prune(
+    finishedBeforeMs: number,
+    countMax: number,
+    auditedBeforeMs?: number,
+  ): Promise<number> {
     const count = Math.min(countMax, PRUNE_COUNT_MAX);
     await this.#pool.query(statements.clearKeys, [Math.max(0, count)]);
     await this.#pool.query(deletePods, [finishedBeforeMs]);
     await this.#pool.query(deleteTerms, [finishedBeforeMs, Math.max(0, count)]);
     await this.#pool.query(deleteBulks, [finishedBeforeMs, Math.max(0, count)]);
     if (count <= 0) return 0;
-    return (await this.#pool.query(statements.deleteEnded, [finishedBeforeMs, count])).length;
+    const ended = await this.#pool.query(statements.deleteEnded, [finishedBeforeMs, count]);
+    if (auditedBeforeMs === undefined) return ended.length;
+    // Last: not every role may.
+    const audited = await this.#pool.query(deleteAudited, [auditedBeforeMs, count]);
+    return ended.length + audited.length;
   }
 }

@@ -86,6 +86,7 @@ export function taskGlanceOf(row: Row): TaskGlance {
     status: row['status'] as TaskStatus,
     waitFor: maybe<WaitFor>(row['wait_for']),
     epoch: row['claim_epoch'] as number,
+    acts: row['acts'] as number,
     claimedBy: maybe<PodId>(row['claimed_by']),
     retryCount: row['retry_count'] as number,
     retriesMax: maybe(row['retries_max']),

@@ -16,7 +16,10 @@ const crashes = sql`least(task.crashes + case when ${isCounted} then 1 else 0 en
 const isTold = hasToldItsEnd('task');
 const isCancelled = sql`(task.control = 'cancel' and not ${isTold}) is true`;
 const isLoop = sql`(${isCounted} and task.crashes + 1 >= ${CRASHES_MAX} and not ${isTold})`;
-const isCut = sql`(not gone.left_itself and ($6::boolean or ${wasInside}))`;
+/** Not gone on with, whoever takes it. One that has told its end has nothing left to be paused. */
+const isPaused = sql`(task.control = 'pause' and not ${isTold}) is true`;
+/** Of what is paused nobody could tell whether a phase was open: `check` is asked once it goes on. */
+const isCut = sql`(not gone.left_itself and ($6::boolean or ${wasInside} or ${isPaused}))`;
 /** That an earlier owner was cut off is for the next one to say, unless the last one has. */
 const interrupted = sql`
   case when ${isCut} then 'cut' when not gone.left_itself then task.interrupted
@@ -30,7 +33,8 @@ const TO = {
          when task.pinned_to is not null then 'waiting' else 'pending' end`,
   taker: sql`
     case when ${isCancelled} then 'cancelled' when ${isLoop} then 'failed'
-         when ${crashes} >= ${SUSPECT_CRASHES} then 'pending' else 'claimed' end`,
+         when ${crashes} >= ${SUSPECT_CRASHES} or ${isPaused} then 'pending'
+         else 'claimed' end`,
 } as const;
 
 function takeTo(to: keyof typeof TO): string {
@@ -49,6 +53,7 @@ function takeTo(to: keyof typeof TO): string {
   left_behind as materialized (
     select task_id, claim_epoch, run_at from step_tracker
      where claimed_by = $2 and exists (select 1 from gone)
+       and (not $10::boolean or control = 'pause')
      order by task_id limit $3 for update skip locked)
   update step_tracker task
      set status = ${status},
@@ -74,7 +79,7 @@ function takeTo(to: keyof typeof TO): string {
          claimed_by = case when ${isKept} then $1 end,
          claimed_at = case when ${isKept} then clock_timestamp() end,
          claim_token = null,
-         paused = task.paused or (task.control = 'pause' and not ${isKept} and not ${hasEnded}) is true,
+         paused = task.paused or (${isPaused} and not ${hasEnded}),
          control = case when ${isKept} then task.control end,
          control_reason = case when ${isKept} then task.control_reason end,
          last_update = clock_timestamp()
@@ -87,7 +92,8 @@ function takeTo(to: keyof typeof TO): string {
 /**
  * $1 who takes, $2 from whom, $3 count; whose crash counts: $4 all, or $5 these, $6 nobody's;
  * $7 spread in ms; errors: $8 of a crash loop, $9 (pool) of a recovery without its leader; $9
- * (taker) the largest payload in bytes: the pool gets none, for nobody runs them yet. Nothing
+ * (taker) the largest payload in bytes: the pool gets none, for nobody runs them yet; $10 whether
+ * only what was asked to pause is taken. Nothing
  * is moved while the pod is up or draining; rows that somebody else is moving are passed over.
  * What was interrupted before and never settled since stays so: nobody has looked after it. What
  * has ended by its own records is not ended here: whoever gets it next says how.

@@ -22,13 +22,15 @@ export const freeKeys = sql`
 export const enqueueTasks = sql`
   insert into step_tracker
     (task_id, machine, version, queue, priority, run_at, status, wait_for, payload, key, key_ms,
-     retries_max, deadline_at, trace_parent)
+     retries_max, deadline_at, put_off_ms, trace_parent)
   select task_id, machine, version, queue, priority, due,
          case when due > now() then 'waiting' else 'pending' end,
          case when due > now() then 'time' end,
          payload, key, key_ms, retries_max,
          case when deadline_ms is not null
            then least(greatest(now(), due) + deadline_ms * interval '1 millisecond', ${latest}) end,
+         case when deadline_ms is not null and due > now()
+           then floor(extract(epoch from due - now()) * 1000) else 0 end,
          trace_parent
     from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float8[],
                 $7::float8[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::float8[],

@@ -29,7 +29,11 @@ export const watchTasks = sql`
       where status = 'pending' and created_at >= ${since} order by created_at desc limit $4)
     union
     (select task_id from step_tracker
-      where status = 'waiting' and created_at >= ${since} order by created_at desc limit $4)),
+      where status = 'waiting' and created_at >= ${since} order by created_at desc limit $4)
+    union
+    (select task_id from audit_log
+      where $3::float8 is not null and at >= ${since} and task_id is not null
+      order by at desc limit $4)),
   found as (
     select task.* from near cross join lateral (
       select ${glanceColumns} from step_tracker

@@ -6,7 +6,7 @@ import { isoTime, type RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Deed, Note } from '../acts.ts';
 import { isNoted, judge, type LoggedNote, refuseLongNote, refuseUnbounded } from '../audit.ts';
 import { boundedTime } from '../bounds.ts';
-import type { Patch, Subject } from '../decide.ts';
+import type { Patch, Subject } from '../decision.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type { TaskStatus } from '../words.ts';
 import { hasToldItsEnd, histories, keepSegment, nextSeq, redrivenAt } from './archive.ts';
@@ -51,7 +51,11 @@ export function note(tx: Tx, given: Note): boolean {
 }
 
 /** What a row of people's has besides what a claim looks at. */
-type ActedRow = RawTask & { readonly key_ms: number; readonly serial_key: string | null };
+type ActedRow = RawTask & {
+  readonly key_ms: number;
+  readonly serial_key: string | null;
+  readonly put_off_ms: number;
+};
 
 interface RawLogged {
   readonly who: string;
@@ -77,6 +81,7 @@ function subjectOf(tx: Tx, row: ActedRow): Subject {
     keyMs: row.key_ms,
     keyGeneration: row.key_generation,
     isSerial: row.serial_key !== null,
+    putOffMs: row.put_off_ms,
     begunAt: redrivenAt(tx, { task, generation: generation - 1 }) ?? row.created_at,
     hasToldItsEnd: hasToldItsEnd(tx, row),
     hasRecords: histories(tx, [{ task, generation }]).length > 0,

@@ -8,6 +8,10 @@ export const insertLogged = `
   insert into audit_log (id, at, who, what, task_id, detail)
   values (@id, @now, @who, @what, @task, @detail)`;
 
+/** @before, @count. The oldest first. */
+export const selectAudited = `select id from audit_log where at < @before order by at limit @count`;
+export const deleteAudited = `delete from audit_log where id in (${selectAudited}) returning id`;
+
 /** The columns that a change of people may set, by the names that decisions have for them. */
 const COLUMNS = {
   status: 'status',
@@ -15,6 +19,8 @@ const COLUMNS = {
   runAt: 'run_at',
   deadlineAt: 'deadline_at',
   epoch: 'claim_epoch',
+  acts: 'acts',
+  putOffMs: 'put_off_ms',
   generation: 'generation',
   retryCount: 'retry_count',
   crashes: 'crashes',

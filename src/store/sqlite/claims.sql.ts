@@ -73,9 +73,11 @@ export const insertMirrored = `
    where exists (select 1 from pod_health where pod_id = @pod and status = 'up')
   on conflict (task_id) do nothing`;
 
-/** @pod, @count. A batch of what it holds, in the order in which every batch is worked through. */
+/** @pod, @count, @only of this control, or null. A batch, in the order in which all are worked through. */
 export const selectOfPod = `
-  select * from step_tracker where claimed_by = @pod order by task_id limit @count`;
+  select * from step_tracker
+   where claimed_by = @pod and (@only is null or control = @only)
+   order by task_id limit @count`;
 
 /** @task, @from, @epoch and what the task becomes. The epoch always rises. */
 export const takeTask = `
@@ -84,7 +86,7 @@ export const takeTask = `
          deadline_at = @deadline_at, crashes = @crashes, interrupted = @interrupted,
          cut_epoch = @cut_epoch, claim_epoch = ${raised}, claimed_by = @claimed_by, claim_token = null,
          claimed_at = case when @claimed_by is not null then @now end,
-         paused = iif(control = 'pause' and @claimed_by is null and @finished_at is null, 1, paused),
+         paused = iif(@finished_at is null, @paused, paused),
          control = case when @claimed_by is not null then control end,
          control_reason = case when @claimed_by is not null then control_reason end,
          outcome = @outcome, error = @error, finished_at = @finished_at,

@@ -41,6 +41,7 @@ function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
     key_ms: Math.ceil(boundedSpan(task.keyMs)),
     retries_max: task.retriesMax ?? null,
     deadline_at: deadlineOf(task, Math.max(runAt, tx.now)),
+    put_off_ms: task.deadlineMs === undefined ? 0 : Math.max(0, runAt - tx.now),
     trace_parent: task.traceParent ?? null,
     now: tx.now,
   });

@@ -3,6 +3,7 @@ import type { RunId } from '../../ground/index.ts';
 import type { Leftovers } from '../pods.ts';
 import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
+import { deleteAudited, selectAudited } from './audit-log.sql.ts';
 import { deleteBulks, selectBulksOld } from './bulk-operation.sql.ts';
 import * as sql from './housekeeping.sql.ts';
 import { deleteTerms } from './leader-terms.sql.ts';
@@ -29,7 +30,12 @@ export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow
   return failed;
 }
 
-export function leftovers(tx: Tx, graceMs: number, finishedBeforeMs: number): Leftovers {
+export function leftovers(
+  tx: Tx,
+  graceMs: number,
+  finishedBeforeMs: number,
+  auditedBeforeMs?: number,
+): Leftovers {
   const has = (select: string, before: number) =>
     tx.all(select, { now: tx.now, before, count: 1 }).length > 0;
   const hopelessBefore = tx.now - Math.round(graceMs);
@@ -38,11 +44,18 @@ export function leftovers(tx: Tx, graceMs: number, finishedBeforeMs: number): Le
   const old = [sql.selectPrunable, sql.selectKeysExpired, selectPodsDown, selectBulksOld];
   return {
     hasHopeless: hopeless.some((select) => has(select, hopelessBefore)),
-    hasOld: old.some((select) => has(select, oldBefore)),
+    hasOld:
+      old.some((select) => has(select, oldBefore)) ||
+      (auditedBeforeMs !== undefined && has(selectAudited, tx.now - Math.round(auditedBeforeMs))),
   };
 }
 
-export function prune(tx: Tx, finishedBeforeMs: number, countMax: number): number {
+export function prune(
+  tx: Tx,
+  finishedBeforeMs: number,
+  countMax: number,
+  auditedBeforeMs?: number,
+): number {
   const count = Math.max(0, Math.min(countMax, BATCH_COUNT_MAX));
   const before = tx.now - Math.round(finishedBeforeMs);
   const old = tx.all<{ task_id: RunId }>(sql.selectPrunable, { before, now: tx.now, count });
@@ -55,5 +68,7 @@ export function prune(tx: Tx, finishedBeforeMs: number, countMax: number): numbe
   tx.run(deletePodsDown, { before, count });
   tx.run(deleteTerms, { before, count });
   tx.run(deleteBulks, { before, count });
-  return old.length;
+  if (auditedBeforeMs === undefined) return old.length;
+  const audited = { before: tx.now - Math.round(auditedBeforeMs), count };
+  return old.length + tx.all(deleteAudited, audited).length;
 }

@@ -16,6 +16,7 @@ export interface RawTask {
   readonly status: TaskStatus;
   readonly wait_for: WaitFor | null;
   readonly claim_epoch: number;
+  readonly acts: number;
   readonly claimed_by: PodId | null;
   readonly claimed_at: number | null;
   readonly claim_token: string | null;
@@ -154,6 +155,7 @@ export function taskGlance(row: RawGlance): TaskGlance {
     status: row.status,
     waitFor: row.wait_for ?? undefined,
     epoch: row.claim_epoch,
+    acts: row.acts,
     claimedBy: row.claimed_by ?? undefined,
     retryCount: row.retry_count,
     retriesMax: row.retries_max ?? undefined,

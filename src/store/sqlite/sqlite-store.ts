@@ -216,11 +216,11 @@ class SqliteStore implements Store {
     return failed;
   }
 
-  async leftovers(graceMs: number, finishedBeforeMs: number): Promise<Leftovers> {
-    return this.#session.read((tx) => housekeeping.leftovers(tx, graceMs, finishedBeforeMs));
+  async leftovers(...given: Parameters<Store['leftovers']>): Promise<Leftovers> {
+    return this.#session.read((tx) => housekeeping.leftovers(tx, ...given));
   }
-  prune(finishedBeforeMs: number, countMax: number): Promise<number> {
-    return this.#session.write((tx) => housekeeping.prune(tx, finishedBeforeMs, countMax));
+  prune(...given: Parameters<Store['prune']>): Promise<number> {
+    return this.#session.write((tx) => housekeeping.prune(tx, ...given));
   }
 
   async find(ids: readonly RunId[]): Promise<tasks.TaskRow[]> {

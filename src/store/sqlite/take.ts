@@ -4,7 +4,8 @@
  *
  *   asked to cancel          → cancelled      third crash             → failed, crashLoop
  *   a recovery, to the pool  → cancelled      to its successor        → claimed by it
- *   pinned, to the pool      → waiting/host   everything else         → pending, soon
+ *   pinned, to the pool      → waiting/host   asked to pause          → pending, paused
+ *   everything else          → pending, soon
  *
  * Unless its records tell its end: then whoever gets it next says how it ended.
  */
@@ -32,14 +33,19 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
   const count = Math.max(0, Math.min(taking.countMax, CLAIM_COUNT_MAX));
   const crashed = countsCrash(taking);
   const hasLeft = owner?.dead_by === from;
-  return tx.all<RawTask>(sql.selectOfPod, { pod: from, count }).flatMap((row) => {
+  const only = taking.isPausedOnly ? 'pause' : null;
+  return tx.all<RawTask>(sql.selectOfPod, { pod: from, count, only }).flatMap((row) => {
     const wasInside = crashed(row.task_id);
     // A run that belongs to a host is that host's affair, however often it dies.
     const isCrash = !hasLeft && row.pinned_to === null && wasInside;
-    const isCut = wasInside || taking.crashed === 'none';
+    const isTold = hasToldItsEnd(tx, row);
+    const isPaused = row.control === 'pause' && !isTold;
+    // Nobody goes on with it for now who could tell whether a phase was open: `check` is asked then.
+    const isCut = wasInside || isPaused || taking.crashed === 'none';
     const dueAt = tx.now + Math.floor(random.fraction() * taking.spreadMs);
     const next = {
-      ...becomes(row, taking, isCrash, { now: tx.now, dueAt, isTold: hasToldItsEnd(tx, row) }),
+      ...becomes(row, taking, isCrash, { now: tx.now, dueAt, isTold, isPaused }),
+      paused: isPaused ? 1 : row.paused,
       interrupted: hasLeft ? leftBy(tx, row) : isCut ? 'cut' : row.interrupted,
       cut_epoch: !hasLeft && isCut ? row.claim_epoch : row.cut_epoch,
     };
@@ -71,7 +77,13 @@ function becomes(
     now,
     dueAt,
     isTold,
-  }: { readonly now: number; readonly dueAt: number; readonly isTold: boolean },
+    isPaused,
+  }: {
+    readonly now: number;
+    readonly dueAt: number;
+    readonly isTold: boolean;
+    readonly isPaused: boolean;
+  },
 ): Values {
   const crashes = Math.min(row.crashes + (isCrash ? 1 : 0), COUNT_MAX);
   const open = {
@@ -103,7 +115,7 @@ function becomes(
     return ended('cancelled', 'cancelled', LEADER_DIED);
   }
   if (isCrash && crashes >= CRASHES_MAX && !isTold) return ended('failed', 'crashLoop', CRASH_LOOP);
-  if (to === 'taker' && crashes < SUSPECT_CRASHES) {
+  if (to === 'taker' && crashes < SUSPECT_CRASHES && !isPaused) {
     return { ...open, status: 'claimed', claimed_by: by };
   }
   if (to === 'pool' && row.pinned_to !== null) {

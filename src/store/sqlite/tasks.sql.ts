@@ -17,9 +17,10 @@ export const selectByKey = `select * from step_tracker where machine = @machine 
 /** @task and the rest of a new task. One whose id is there is left as it is. */
 export const insertTask = `
   insert into step_tracker (task_id, machine, version, queue, priority, run_at, status, wait_for,
-    payload, key, key_ms, retries_max, deadline_at, trace_parent, created_at, last_update)
+    payload, key, key_ms, retries_max, deadline_at, put_off_ms, trace_parent, created_at,
+    last_update)
   values (@task, @machine, @version, @queue, @priority, @run_at, @status, @wait_for,
-    @payload, @key, @key_ms, @retries_max, @deadline_at, @trace_parent, @now, @now)
+    @payload, @key, @key_ms, @retries_max, @deadline_at, @put_off_ms, @trace_parent, @now, @now)
   on conflict (task_id) do nothing`;
 
 /** @task. Its key has outlived it and may stand for another task. */

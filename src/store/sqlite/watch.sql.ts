@@ -1,7 +1,7 @@
 /** What live views look at: each branch by an index of its own. */
 
 const columns = `
-  task_id, generation, machine, version, queue, priority, run_at, status, wait_for, claim_epoch,
+  task_id, generation, machine, version, queue, priority, run_at, status, wait_for, claim_epoch, acts,
   claimed_by, retry_count, retries_max, crashes, claims, control, paused, key, pinned_to,
   deadline_at, outcome, error, last_seq, last_hash, carry_from, interrupted, created_at,
   last_update, finished_at, discarded_at, null as payload, null as result`;
@@ -27,3 +27,9 @@ export const watchEnded = `
 export const watchMade = `
   select ${columns} from step_tracker
    where created_at >= @since order by created_at desc limit @count`;
+
+/** @since, @count. What people have changed, whoever holds it now. */
+export const watchActed = `
+  select ${columns} from step_tracker
+   where task_id in (select task_id from audit_log
+                      where at >= @since and task_id is not null order by at desc limit @count)`;

@@ -16,7 +16,7 @@ export function watch(tx: Tx, query: WatchQuery): Watch {
   if (sinceMs !== undefined) {
     const [since, count] = [Math.floor(sinceMs), countMax + followed.length + 1];
     if (others.length > 0) look(sql.watchOthers, { ids: JSON.stringify(others), since });
-    for (const branch of [sql.watchClaimed, sql.watchEnded, sql.watchMade]) {
+    for (const branch of [sql.watchClaimed, sql.watchEnded, sql.watchMade, sql.watchActed]) {
       look(branch, { since, count });
     }
   }
