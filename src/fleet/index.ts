@@ -7,6 +7,7 @@ export {
 } from './announce.ts';
 export { blockedCount, isBlocked, LiveRoutes, whyBlocked } from './blocked.ts';
 export type { CensusSample } from './census-watch.ts';
+export { type CoursePart, courseOf } from './course.ts';
 export { type DeadLetterEntry, type DeadLetters, SqliteDeadLetters } from './dead-letters.ts';
 export {
   BadTaskError,
@@ -26,7 +27,7 @@ export {
 } from './forecast.ts';
 export { type ForkOptions, type ForkSource, forkOf, inputOf, prefixTo } from './fork.ts';
 export { inlineHeart, type MakeHeart } from './heart.ts';
-export { rowsOf, segmentOf } from './history.ts';
+export { rowOf, rowsOf, segmentOf } from './history.ts';
 export type { Life } from './life.ts';
 export { Member, type MemberPorts, type MemberStatus } from './member.ts';
 export {

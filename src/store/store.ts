@@ -9,6 +9,7 @@
 import type { RunId } from '../ground/index.ts';
 import type { Act, ActAnswer, Note, StartNote } from './acts.ts';
 import type { Census } from './census.ts';
+import type { HistoryParts } from './outlines.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -55,7 +56,7 @@ export interface Capabilities {
 /** Something may be ready to claim, or has ended: a hint to look now, never the only way to know. */
 export type Hint = 'ready' | 'ended';
 
-export interface Store {
+export interface Store extends HistoryParts {
   readonly capabilities: Capabilities;
 
   /** Refuses a schema that is missing, too old or too new, saying what to do. */

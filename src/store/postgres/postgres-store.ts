@@ -8,6 +8,7 @@ import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
+import type { Outline, PartQuery } from '../outlines.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -170,6 +171,12 @@ class PostgresStore implements Store {
   }
   histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
     return this.#settler.histories(runs);
+  }
+  outlines(runs: readonly RunName[]): Promise<Outline[]> {
+    return this.#settler.outlines(runs);
+  }
+  recordsIn(part: PartQuery): Promise<string[]> {
+    return this.#settler.recordsIn(part);
   }
   heads(runs: readonly RunName[]): Promise<Head[]> {
     return this.#settler.heads(runs);
