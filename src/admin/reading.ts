@@ -6,11 +6,13 @@
 import { BrokenHistoryError, type CoursePart, courseOf, rowOf } from '../fleet/index.ts';
 import { type Clock, KeyMissingError, type RunId, turn } from '../ground/index.ts';
 import { CHAIN_START, type EventRow, SealedRunError, type StoredRecord } from '../journal/index.ts';
-import type { HistoryParts, Outline, TaskRow } from '../store/index.ts';
+import { type HistoryParts, type Outline, type TaskRow, within } from '../store/index.ts';
 import type { LocalRuns } from './live/index.ts';
 
 /** So much is read before others have their turn; a record that is larger comes alone. */
 const SLICE_BYTES = 512 * 1024;
+/** So much is fetched at once: to find a record in a long segment takes the store its time. */
+const FETCH_BYTES = 4 * 1024 * 1024;
 
 export interface Place {
   /** -1: before the first. */
@@ -101,20 +103,20 @@ export async function archiveReading(
   { id, lastSeq, lastHash }: Task,
   outlines: readonly Outline[],
 ): Promise<Reading> {
-  const rowsFrom = async (outline: Outline, seq: number, bytesMax: number) => {
+  const textsFrom = async (outline: Outline, seq: number, bytesMax: number) => {
     const { task, generation, epoch, firstSeq } = outline;
     const part = { task, generation, epoch, firstSeq, fromSeq: seq, bytesMax };
     const texts = await parts.recordsIn(part);
-    if (texts.length === 0) {
-      throw new BrokenHistoryError(id, `segment ${firstSeq} does not hold its records`);
-    }
-    return { rows: texts.map((text, index) => rowOf(id, parse(id, text), seq + index)), texts };
+    if (texts.length > 0) return texts;
+    throw new BrokenHistoryError(id, `segment ${firstSeq} does not hold its records`);
   };
   const hashAt = async (outline: Outline, seq: number) =>
-    (await rowsFrom(outline, seq, 1)).rows[0]?.hash;
+    rowOf(id, parse(id, (await textsFrom(outline, seq, 1))[0]!), seq).hash;
   const settled = lastHash ? { seq: lastSeq, hash: lastHash } : undefined;
   const course = await courseOf(id, outlines, settled, hashAt);
   const partAt = (seq: number) => course.find(({ from, until }) => from <= seq && seq <= until);
+  /** Fetched and not read yet, from this number on. */
+  let ahead: { readonly seq: number; readonly texts: readonly string[] } = { seq: 0, texts: [] };
   return {
     source: 'archive',
     last: lastOf(course),
@@ -128,10 +130,21 @@ export async function archiveReading(
     after: async (place) => {
       const part = partAt(place.seq + 1);
       if (!part) return { records: [], bytes: 0 };
-      const { rows, texts } = await rowsFrom(part.outline, place.seq + 1, SLICE_BYTES);
-      const count = Math.min(rows.length, part.until - place.seq);
-      const bytes = texts.reduce((sum, { length }) => sum + length, 0);
-      return { records: decoded(id, decode, rows.slice(0, count), place), bytes };
+      const seq = place.seq + 1;
+      const { texts } =
+        ahead.seq === seq && ahead.texts.length > 0
+          ? ahead
+          : {
+              texts: (await textsFrom(part.outline, seq, FETCH_BYTES)).slice(
+                0,
+                part.until - place.seq,
+              ),
+            };
+      const slice = [...within(texts, SLICE_BYTES)];
+      ahead = { seq: seq + slice.length, texts: texts.slice(slice.length) };
+      const rows = slice.map((text, index) => rowOf(id, parse(id, text), seq + index));
+      const bytes = slice.reduce((sum, { length }) => sum + length, 0);
+      return { records: decoded(id, decode, rows, place), bytes };
     },
   };
 }

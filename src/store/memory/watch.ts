@@ -1,4 +1,5 @@
 /** What live views look at. */
+import type { RunId } from '../../ground/index.ts';
 import { glanceOf, type Watch, type WatchQuery, watchOf } from '../watch.ts';
 import { heads } from './archive.ts';
 import { taskRowOf } from './rows.ts';
@@ -7,6 +8,10 @@ import { by, type MemoryTables, type TaskRecord } from './tables.ts';
 export function watch(tables: MemoryTables, query: WatchQuery): Watch {
   const { followed, others, sinceMs } = query;
   const [wanted, asked] = [new Set(followed), new Set(others)];
+  // Whoever changes these tables has changed them: nothing is committed later than it says.
+  for (const { taskId, at } of sinceMs === undefined ? [] : tables.audit.values()) {
+    if (taskId !== undefined && at >= sinceMs!) asked.add(taskId as RunId);
+  }
   const hasChanged = (task: TaskRecord) =>
     sinceMs !== undefined &&
     (((asked.has(task.taskId) || task.claimedBy !== undefined) && task.lastUpdate >= sinceMs) ||

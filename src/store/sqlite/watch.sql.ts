@@ -23,6 +23,20 @@ export const watchEnded = `
   select ${columns} from step_tracker
    where finished_at is not null and finished_at >= @since order by finished_at desc limit @count`;
 
+/** @since, @count. What people have changed: they leave a row. */
+export const watchActed = `
+  select ${columns} from step_tracker
+   where last_update >= @since and task_id in (
+     select task_id from audit_log
+      where at >= @since and task_id is not null order by at desc limit @count)`;
+
+/** @since, @count, @row. Committed since, whatever time they bear: rows are numbered as they are written. */
+export const watchLate = `
+  select ${columns} from step_tracker
+   where rowid > @row and created_at < @since order by rowid desc limit @count`;
+
+export const selectLastRow = `select coalesce(max(rowid), 0) as row from step_tracker`;
+
 /** @since, @count. */
 export const watchMade = `
   select ${columns} from step_tracker
