@@ -11,9 +11,10 @@ export function liveSources({ journal, inspector, member }: Parts): Sources {
         const row = journal.find(run);
         return row && { generation: row.generation, hasEnded: row.ending !== undefined };
       },
-      events: (run, afterSeq) => inspector.events(run, afterSeq),
+      page: (run, afterSeq, bytesMax) => inspector.page(run, afterSeq, bytesMax),
+      lastSeq: (run) => inspector.lastSeq(run),
     },
     store: member && (async () => member.store),
-    decode: (run, rows) => journal.decode(run, rows),
+    decode: (run, rows, after) => journal.decode(run, rows, after),
   };
 }

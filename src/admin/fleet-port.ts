@@ -21,6 +21,9 @@ export interface RunReader {
   runs(filter: RunFilter): RunSummary[];
   describe(id: string): RunSummary;
   events(id: string, afterSeq?: number): StoredRecord[];
+  /** Where it can read from a record on: those after it, until there are so many bytes of them. */
+  page?(id: string, afterSeq: number, bytesMax: number): StoredRecord[];
+  lastSeq?(id: string): number;
 }
 
 export interface FleetPort extends RunReader {

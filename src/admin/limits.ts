@@ -6,6 +6,8 @@ import { RequestError } from './problem.ts';
 
 export const LIMIT_MAX = 500;
 export const EVENTS_MAX = 1_000;
+/** A record that is larger than that is an answer of its own. */
+export const EVENTS_BYTES_MAX = 2 * 1024 * 1024;
 export const WAIT_MS_MAX = 60_000;
 
 /** Nobody has to guess what the machines are called. */

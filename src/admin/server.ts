@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { describeError } from '../ground/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { Connections } from './connections.ts';
+import { CONNECTIONS_MAX, Connections } from './connections.ts';
 import type { Desk } from './desk/desk.ts';
 import type { Door } from './door/door.ts';
 import { ListenError } from './errors.ts';
@@ -15,7 +15,8 @@ import { listenOnFile } from './socket-file.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-const CONNECTIONS_MAX = 256;
+const CONNECTIONS_SLACK = 64;
+const BACKLOG = 1_024;
 const STOP_GRACE_MS = 500;
 const HEADER_BYTES_MAX = 16_384;
 const REQUEST_MS_MAX = 30_000;
@@ -53,7 +54,7 @@ export class AdminServer {
           }),
         ),
       );
-      server.listen({ port, ...(host === '' ? {} : { host }) }, resolve);
+      server.listen({ port, backlog: BACKLOG, ...(host === '' ? {} : { host }) }, resolve);
     });
     server.unref();
     const at = server.address() as AddressInfo;
@@ -107,8 +108,9 @@ export class AdminServer {
       connectionsCheckingInterval: 5_000,
     });
     this.#servers.push(server);
-    server.maxConnections = CONNECTIONS_MAX;
-    const connections = new Connections();
+    // Beyond what gives way to others: those that are being answered.
+    server.maxConnections = CONNECTIONS_MAX + CONNECTIONS_SLACK;
+    const connections = new Connections(this.#desk.clock);
     server.on('request', (request, response) => {
       connections.occupy(request.socket, response, request);
       this.#doors.set(request, door);

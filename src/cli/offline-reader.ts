@@ -40,4 +40,10 @@ export class OfflineReader implements RunReader {
   events(id: string, afterSeq?: number): StoredRecord[] {
     return this.#inspector.events(id, afterSeq);
   }
+  page(id: string, afterSeq: number, bytesMax: number): StoredRecord[] {
+    return this.#inspector.page(id, afterSeq, bytesMax);
+  }
+  lastSeq(id: string): number {
+    return this.#inspector.lastSeq(id);
+  }
 }

@@ -21,7 +21,10 @@ export interface InHand {
 }
 
 /** The part of a journal that only reads; a file that nobody holds has no other. */
-export type Readable = Pick<Journal, 'find' | 'list' | 'history' | 'hasEvents'>;
+export type Readable = Pick<
+  Journal,
+  'find' | 'list' | 'history' | 'page' | 'lastSeq' | 'hasEvents'
+>;
 
 export class Inspector {
   readonly #journal: Readable;
@@ -47,6 +50,16 @@ export class Inspector {
   events(id: string, afterSeq = -1): StoredRecord[] {
     const row = this.#find(id);
     return this.#journal.hasEvents(row.id) ? this.#journal.history(row.id, afterSeq) : [];
+  }
+
+  /** The same from there on alone, until there are so many bytes of them. */
+  page(id: string, afterSeq: number, bytesMax: number): StoredRecord[] {
+    return this.#journal.page(this.#find(id).id, afterSeq, bytesMax);
+  }
+
+  /** The number of its last record, without reading any; -1 where it has none. */
+  lastSeq(id: string): number {
+    return this.#journal.lastSeq(this.#find(id).id) ?? -1;
   }
 
   #find(id: string): RunRow {

@@ -147,7 +147,7 @@ function ordered(segments: readonly Segment[]): Segment[] {
     .sort((a, b) => a.epoch - b.epoch || a.firstSeq - b.firstSeq);
 }
 
-function isOutcome({ state }: Segment): boolean {
+export function isOutcome({ state }: Pick<Segment, 'state'>): boolean {
   return state === OUTCOME_STATE;
 }
 
@@ -173,13 +173,14 @@ function parse(task: RunId, segment: Segment): EventRow[] {
   if (!Array.isArray(parsed) || parsed.length !== segment.lastSeq - segment.firstSeq + 1) {
     throw new BrokenHistoryError(task, `segment ${segment.firstSeq} does not hold its records`);
   }
-  return parsed.map((value: unknown, index) => {
-    const { data, ...rest } = Object(value) as Record<string, unknown>;
-    if (rest.seq !== segment.firstSeq + index) {
-      throw new BrokenHistoryError(task, `record ${segment.firstSeq + index} is missing`);
-    }
-    const text = typeof data === 'string' ? data : JSON.stringify(data);
-    // Whatever else is wrong with it, its hash will not fit.
-    return { ...rest, lsn: 0, run: task, data: text } as unknown as EventRow;
-  });
+  return parsed.map((value: unknown, index) => rowOf(task, value, segment.firstSeq + index));
+}
+
+/** A record as a segment holds it. */
+export function rowOf(task: RunId, value: unknown, seq: number): EventRow {
+  const { data, ...rest } = Object(value) as Record<string, unknown>;
+  if (rest.seq !== seq) throw new BrokenHistoryError(task, `record ${seq} is missing`);
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  // Whatever else is wrong with it, its hash will not fit.
+  return { ...rest, lsn: 0, run: task, data: text } as unknown as EventRow;
 }

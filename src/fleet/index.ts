@@ -11,6 +11,7 @@ export { type BulkPreview, PREVIEW_COUNT, previewBulk } from './bulk/preview.ts'
 export { type BulkView, viewsOf as bulkViewsOf } from './bulk/view.ts';
 export { BULK_RATE, bulkOf, orderOf as bulkOrderOf } from './bulk/wanted.ts';
 export type { CensusSample } from './census-watch.ts';
+export { type CoursePart, courseOf } from './course.ts';
 export { type DeadLetterEntry, type DeadLetters, SqliteDeadLetters } from './dead-letters.ts';
 export {
   BadTaskError,
@@ -31,7 +32,7 @@ export {
 } from './forecast.ts';
 export { type ForkOptions, type ForkSource, forkOf, inputOf, prefixTo } from './fork.ts';
 export { inlineHeart, type MakeHeart } from './heart.ts';
-export { rowsOf, segmentOf } from './history.ts';
+export { rowOf, rowsOf, segmentOf } from './history.ts';
 export type { Life } from './life.ts';
 export { Member, type MemberPorts, type MemberStatus } from './member.ts';
 export {

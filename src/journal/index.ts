@@ -33,7 +33,7 @@ export type {
 } from './journal.ts';
 export { type JournalFile, openJournalFile } from './journal-file.ts';
 export { describeHolder, type Place, placeOf, refuseUnfit } from './place.ts';
-export { CHAIN_START, decodeRows, encodeEntry } from './record.ts';
+export { CHAIN_START, decodeRows, decodeRowsAfter, encodeEntry } from './record.ts';
 export { type JournalOptions, SqliteJournal } from './sqlite-journal.ts';
 export { takeTurn } from './take-turn.ts';
 export { type Problem, type VerifyReport, verifyJournal } from './verify.ts';

@@ -13,7 +13,14 @@ import type {
   StoredRecord,
   UnfinishedRun,
 } from './journal.ts';
-import { decodeRows, type EventColumns, eventRowOf, eventRowsOf } from './record.ts';
+import {
+  CHAIN_START,
+  decodeRows,
+  decodeRowsAfter,
+  type EventColumns,
+  eventRowOf,
+  eventRowsOf,
+} from './record.ts';
 import {
   deadLetterOf,
   type OpenColumns,
@@ -27,6 +34,7 @@ import {
 /** A run, and all its records as one text. */
 type WholeColumns = readonly [...OpenColumns, records: string];
 
+const BEGINNING = { seq: -1, hash: CHAIN_START };
 const PAGE_COUNT = 500;
 /** A page of heavy runs is shorter. */
 const PAGE_LENGTH_MAX = 8 * 1024 * 1024;
@@ -114,6 +122,36 @@ export class JournalReader {
     return records.filter((record) => record.seq > afterSeq);
   }
 
+  page(run: RunId, afterSeq: number, bytesMax: number): StoredRecord[] {
+    const rows: EventRow[] = [];
+    let bytes = 0;
+    // With the one before them, whose hash they are verified by.
+    for (const row of this.#rowsFrom(run, Math.max(0, afterSeq))) {
+      rows.push(row);
+      if (row.seq > afterSeq) bytes += row.data.length;
+      if (bytes >= bytesMax) break;
+    }
+    if (afterSeq < 0) return decodeRowsAfter(run, rows, this.#codec, BEGINNING);
+    const [before, ...rest] = rows;
+    if (!before || before.seq !== afterSeq) return [];
+    return decodeRowsAfter(run, rest, this.#codec, before);
+  }
+
+  *#rowsFrom(run: RunId, fromSeq: number): Iterable<EventRow> {
+    try {
+      const asked = this.#prepared(sql.selectEventsFrom).raw().iterate(run, fromSeq);
+      for (const columns of asked) yield eventRowOf(columns as unknown as EventColumns);
+    } catch (error) {
+      if (!isCorrupt(error)) throw error;
+      throw new DamagedRunError(run, 'its records are on a broken page');
+    }
+  }
+
+  lastSeq(run: RunId): number | undefined {
+    const row = this.#prepared(sql.selectLastSeq).get(run) as { seq: number | null };
+    return row.seq ?? undefined;
+  }
+
   recent(countMax: number): { run: string; at: number }[] {
     return this.#prepared(sql.selectRecent).all(countMax) as { run: string; at: number }[];
   }
@@ -135,8 +173,10 @@ export class JournalReader {
     return this.#eventsOf(run);
   }
 
-  decode(run: RunId, rows: readonly EventRow[]): StoredRecord[] {
-    return decodeRows(run, rows, this.#codec);
+  decode(run: RunId, rows: readonly EventRow[], after = BEGINNING): StoredRecord[] {
+    return after === BEGINNING
+      ? decodeRows(run, rows, this.#codec)
+      : decodeRowsAfter(run, rows, this.#codec, after);
   }
 
   *unfinished(asleepUntil: number): Iterable<UnfinishedRun> {

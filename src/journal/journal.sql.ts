@@ -87,6 +87,11 @@ const EVENT_COLUMNS = `lsn, run, seq, at, epoch, event, state, data, hash`;
 export const selectEvents = `select ${EVENT_COLUMNS} from events where run = ? order by seq`;
 /** run. */
 export const selectFirstEvent = `select ${EVENT_COLUMNS} from events where run = ? and seq = 0`;
+/** run, from which seq on. */
+export const selectEventsFrom = `
+  select ${EVENT_COLUMNS} from events where run = ? and seq >= ? order by seq`;
+/** run. */
+export const selectLastSeq = `select max(seq) as seq from events where run = ?`;
 /** run. */
 export const selectRecent = `select run, at from events order by lsn desc limit ?`;
 /** run. */

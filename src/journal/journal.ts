@@ -188,6 +188,13 @@ export interface Journal {
   list(filter: RunFilter): RunRow[];
   /** The run's records after `afterSeq`; throws a DamagedRunError where they cannot be trusted. */
   history(run: RunId, afterSeq?: number): StoredRecord[];
+  /**
+   * Records after this one, until there are so many bytes of them; none where there is no such record.
+   * Verified from there on: of a long history nobody has to read what they know.
+   */
+  page(run: RunId, afterSeq: number, bytesMax: number): StoredRecord[];
+  /** The number of its last record; undefined where it has none. */
+  lastSeq(run: RunId): number | undefined;
   /** Of the last records of all runs, whose they are and when they were written; newest first. */
   recent(countMax: number): { readonly run: string; readonly at: number }[];
   /** Whether retention has left the run its records. */
@@ -203,7 +210,11 @@ export interface Journal {
   /** The run's records as they were written. */
   rows(run: RunId): EventRow[];
   /** Records that came from elsewhere; throws a DamagedRunError where they cannot be trusted. */
-  decode(run: RunId, rows: readonly EventRow[]): StoredRecord[];
+  decode(
+    run: RunId,
+    rows: readonly EventRow[],
+    after?: { readonly seq: number; readonly hash: string },
+  ): StoredRecord[];
   takeDueTimers(until: number, countMax: number): RunId[];
   nextTimerAt(): number | undefined;
   deadLetters(countMax: number): DeadLetter[];

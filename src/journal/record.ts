@@ -91,14 +91,23 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
 
 /** Reads a run's rows in order; throws a DamagedRunError at the first that does not fit. */
 export function decodeRows(run: RunId, rows: readonly EventRow[], codec: Codec): StoredRecord[] {
-  const records: StoredRecord[] = [];
-  let prevHash = CHAIN_START;
-  for (const row of rows) {
-    records.push(decodeRow(run, row, records.length, prevHash, codec));
+  if (rows.length === 0) throw new DamagedRunError(run, 'it has none');
+  return decodeRowsAfter(run, rows, codec, { seq: -1, hash: CHAIN_START });
+}
+
+/** The same for those behind a record whose hash is known. */
+export function decodeRowsAfter(
+  run: RunId,
+  rows: readonly EventRow[],
+  codec: Codec,
+  after: { readonly seq: number; readonly hash: string },
+): StoredRecord[] {
+  let prevHash = after.hash;
+  return rows.map((row, index) => {
+    const record = decodeRow(run, row, after.seq + 1 + index, prevHash, codec);
     prevHash = row.hash;
-  }
-  if (records.length === 0) throw new DamagedRunError(run, 'it has none');
-  return records;
+    return record;
+  });
 }
 
 /**

@@ -15,7 +15,7 @@ export { defineMachine } from './define-machine.ts';
 export { DefinitionError, RegistryError, SchemaError } from './errors.ts';
 export { exportsOf, machinesOf } from './exported.ts';
 export { type Folded, foldRecords, type Origin, originOf, type PastRecord } from './fold.ts';
-export { attemptOf, placeIn, readOldState, toldEnding } from './old-run.ts';
+export { attemptOf, OldRun, placeIn, readOldState, toldEnding } from './old-run.ts';
 export {
   Aborted,
   type AbortKind,

@@ -12,21 +12,7 @@ import type { Transition } from './types.ts';
 
 /** The state before an upgrade; what only the line could tell is left empty. */
 export function readOldState(records: readonly PastRecord[]): RunState {
-  let read: Read = { input: null, outputs: {}, work: undefined };
-  let from = '';
-  for (const { event, state } of records) {
-    read = readOne(read, from, event, state);
-    from = state;
-  }
-  const first = records[0]!;
-  return {
-    ...notBegun(read.input),
-    at: from,
-    startedAt: first.at,
-    deadlineAt: first.event.type === 'STARTED' ? first.event.deadlineAt : undefined,
-    outputs: read.outputs,
-    attempt: attemptOf(records),
-  };
+  return oldRunOf(records).state;
 }
 
 /** A run that is at no step of any line yet. */
@@ -49,51 +35,95 @@ export function notBegun(input: Json): RunState {
 
 /** How the run has ended by its records, whoever wrote them; undefined where it has not. */
 export function toldEnding(records: readonly PastRecord[]): Ending | undefined {
-  const last = records.at(-1)!;
-  if (!isFinal(last.state)) return undefined;
-  const from = records.at(-2)?.state ?? '';
-  const { event } = last;
-  switch (event.type) {
-    case 'EXHAUSTED':
-    case 'TIMED_OUT':
-    case 'ABORTED':
-    case 'CANCELLED':
-      return endingOf(from, event);
-    default: {
-      const output = Object.values(readOldState(records).outputs).at(-1);
-      return successOf(from, last.state, output, event);
+  return oldRunOf(records).ending;
+}
+
+function oldRunOf(records: readonly PastRecord[]): OldRun {
+  const run = new OldRun();
+  for (const record of records) run.read(record);
+  return run;
+}
+
+/** The same record by record, for histories that nobody wants to have in memory whole. */
+export class OldRun {
+  #first: PastRecord | undefined;
+  #last: PastRecord | undefined;
+  /** Where it stood before its last record. */
+  #from = '';
+  #input: Json = null;
+  /** Changed in place, since there may be very many of them. */
+  #outputs = new Map<string, Json>();
+  /** What `work` of the current step returned. */
+  #work: Json | undefined;
+  readonly #attempts = new Attempts();
+
+  read(record: PastRecord): void {
+    this.#from = this.#last?.state ?? '';
+    this.#first ??= record;
+    this.#last = record;
+    this.#attempts.read(record);
+    this.#readEvent(this.#from, record.event, record.state);
+  }
+
+  get state(): RunState {
+    const first = this.#first!;
+    return {
+      ...notBegun(this.#input),
+      at: this.#last!.state,
+      startedAt: first.at,
+      deadlineAt: first.event.type === 'STARTED' ? first.event.deadlineAt : undefined,
+      outputs: Object.fromEntries(this.#outputs),
+      attempt: this.#attempts.count,
+    };
+  }
+
+  get ending(): Ending | undefined {
+    const { event, state } = this.#last!;
+    if (!isFinal(state)) return undefined;
+    switch (event.type) {
+      case 'EXHAUSTED':
+      case 'TIMED_OUT':
+      case 'ABORTED':
+      case 'CANCELLED':
+        return endingOf(this.#from, event);
+      default: {
+        const output = Object.values(Object.fromEntries(this.#outputs)).at(-1);
+        return successOf(this.#from, state, output, event);
+      }
     }
   }
-}
 
-interface Read {
-  readonly input: Json;
-  readonly outputs: Readonly<Record<string, Json>>;
-  /** What `work` of the current step returned. */
-  readonly work: Json | undefined;
-}
+  #readEvent(from: string, event: RunEvent, to: string): void {
+    switch (event.type) {
+      case 'STARTED':
+        return this.#begin(event.input, event.carried?.outputs ?? {});
+      case 'UPGRADED':
+        return this.#begin(event.input, event.outputs);
+      case 'DONE':
+      case 'HANDED_OFF':
+        return this.#end(from, event, to);
+      default:
+    }
+  }
 
-function readOne(read: Read, from: string, event: RunEvent, to: string): Read {
-  switch (event.type) {
-    case 'STARTED':
-      return { input: event.input, outputs: event.carried?.outputs ?? {}, work: undefined };
-    case 'UPGRADED':
-      return { input: event.input, outputs: event.outputs, work: undefined };
-    case 'DONE':
-    case 'HANDED_OFF':
-      break;
-    default:
-      return read;
+  #begin(input: Json, outputs: Readonly<Record<string, Json>>): void {
+    this.#input = input;
+    this.#outputs = new Map(Object.entries(outputs));
+    this.#work = undefined;
   }
-  const { step, phase } = placeIn(from);
-  if (!isFinal(to) && placeIn(to).step === step) {
-    return phase === 'work' ? { ...read, work: event.output ?? null } : read;
+
+  #end(from: string, event: RunEvent & { type: 'DONE' | 'HANDED_OFF' }, to: string): void {
+    const { step, phase } = placeIn(from);
+    if (!isFinal(to) && placeIn(to).step === step) {
+      if (phase === 'work') this.#work = event.output ?? null;
+      return;
+    }
+    // Without persist the step's output is what work returned; validate may be its last phase.
+    const isByWork = event.type === 'DONE' && phase === 'validate';
+    const output = (isByWork ? this.#work : event.output) ?? null;
+    this.#work = undefined;
+    if (phase !== 'sleep') this.#outputs.set(step, output);
   }
-  if (phase === 'sleep') return { ...read, work: undefined };
-  // Without persist the step's output is what work returned; validate may be its last phase.
-  const isByWork = event.type === 'DONE' && phase === 'validate';
-  const output = (isByWork ? read.work : event.output) ?? null;
-  return { ...read, outputs: { ...read.outputs, [step]: output }, work: undefined };
 }
 
 /** 'pull.work' in its two parts. */
@@ -105,16 +135,22 @@ export function placeIn(state: string): Transition {
 
 /** Failures and interruptions since the current step was entered, and one. */
 export function attemptOf(records: readonly PastRecord[]): number {
-  let attempt = 1;
-  let step = '';
-  for (const { state, event } of records) {
+  const attempts = new Attempts();
+  for (const record of records) attempts.read(record);
+  return attempts.count;
+}
+
+class Attempts {
+  count = 1;
+  #step = '';
+
+  read({ state, event }: PastRecord): void {
     const stepNow = placeIn(state).step;
-    if (event.type === 'UPGRADED' || (state.includes('.') && stepNow !== step)) {
-      step = stepNow;
-      attempt = 1;
+    if (event.type === 'UPGRADED' || (state.includes('.') && stepNow !== this.#step)) {
+      this.#step = stepNow;
+      this.count = 1;
     } else if (event.type === 'FAILED' || (event.type === 'INTERRUPTED' && !event.isFree)) {
-      attempt++;
+      this.count++;
     }
   }
-  return attempt;
 }

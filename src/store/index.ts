@@ -55,6 +55,7 @@ export { MemoryStore, type Way } from './memory/memory-store.ts';
 export { MemoryTables } from './memory/tables.ts';
 export { openStore } from './open-store.ts';
 export type { FilledStoreOptions, StoreOptions } from './options.ts';
+export { type HistoryParts, type Outline, type PartQuery, within } from './outlines.ts';
 export type {
   Beat,
   BeatAnswer,

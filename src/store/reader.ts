@@ -6,6 +6,7 @@
 import type { RunId } from '../ground/index.ts';
 import type { Filter } from '../query/index.ts';
 import type { BulkQuery, BulkRow } from './bulk/bulks.ts';
+import type { HistoryParts } from './outlines.ts';
 import type { PodRow } from './pods.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from './tasks.ts';
 import type { PodId } from './words.ts';
@@ -129,7 +130,7 @@ export interface LeaderTerm {
   readonly since: number;
 }
 
-export interface StoreReader {
+export interface StoreReader extends HistoryParts {
   /** The store's clock. */
   now(): Promise<number>;
   page(query: PageQuery): Promise<Page>;

@@ -68,6 +68,8 @@ const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   census: true,
   hasSuspects: true,
   archive: true,
+  outlines: true,
+  recordsIn: true,
   heads: true,
   worklist: true,
   fence: true,
@@ -252,6 +254,8 @@ const READER_PASSING: Record<
   true
 > = {
   now: true,
+  outlines: true,
+  recordsIn: true,
   count: true,
   histogram: true,
   errors: true,

@@ -18,6 +18,7 @@ import type {
   NewBulk,
 } from './bulk/bulks.ts';
 import type { Census } from './census.ts';
+import type { HistoryParts } from './outlines.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -64,7 +65,7 @@ export interface Capabilities {
 /** Something may be ready to claim, or has ended: a hint to look now, never the only way to know. */
 export type Hint = 'ready' | 'ended';
 
-export interface Store {
+export interface Store extends HistoryParts {
   readonly capabilities: Capabilities;
 
   /** Refuses a schema that is missing, too old or too new, saying what to do. */

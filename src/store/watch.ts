@@ -14,6 +14,8 @@ export interface WatchQuery {
   readonly others: readonly RunId[];
   /** By the store's clock; undefined: nothing but those that are followed. */
   readonly sinceMs: number | undefined;
+  /** Of the last answer: what was not committed then is told now, whatever time it bears. */
+  readonly mark?: string | undefined;
   readonly countMax: number;
 }
 
@@ -21,14 +23,17 @@ export interface Watch {
   /** The store's clock, before anything was looked at. */
   readonly nowMs: number;
   /**
-   * The tasks that are followed, and those that were made, claimed, written about while claimed, or
-   * ended since then. One that changes while it waits is among them if it is asked for by its id.
+   * The tasks that are followed, and those that were made, claimed, written about while claimed, ended
+   * or changed by people since then. One that changes otherwise while it waits is among them if it is
+   * asked for by its id.
    */
   readonly tasks: readonly TaskGlance[];
   /** Of the present generation of those that are followed. */
   readonly heads: readonly Head[];
   /** More have changed than are told. */
   readonly hasMore: boolean;
+  /** How far this answer goes, for the next question; opaque. */
+  readonly mark: string | undefined;
 }
 
 /** A row without what is large; `hasMore` where more than `countMax` of them are not followed. */
@@ -37,11 +42,12 @@ export function watchOf(
   nowMs: number,
   tasks: readonly TaskGlance[],
   heads: readonly Head[],
+  mark?: string,
 ): Watch {
   const wanted = new Set(followed);
   let room = countMax;
   const kept = tasks.filter(({ id }) => wanted.has(id) || room-- > 0);
-  return { nowMs, tasks: kept, heads, hasMore: kept.length < tasks.length };
+  return { nowMs, tasks: kept, heads, hasMore: kept.length < tasks.length, mark };
 }
 
 export function glanceOf<Row extends TaskGlance>(row: Row): TaskGlance {

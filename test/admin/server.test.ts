@@ -347,7 +347,8 @@ describe('connections on which nothing is asked', () => {
       sockets.push(socket.on('error', () => undefined).resume());
     }
     expect((await ask('GET', '/api/v1/status')).status).toBe(200);
-    await expect.poll(() => sockets.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(64);
+    const staying = () => sockets.filter(({ closed }) => !closed).length;
+    await expect.poll(staying, { timeout: 20_000 }).toBeLessThanOrEqual(64);
     expect(sockets.at(-1)?.closed).toBe(false);
     for (const socket of sockets) socket.destroy();
   });

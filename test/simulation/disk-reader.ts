@@ -57,6 +57,14 @@ export class DiskReader {
     return records.filter((record) => record.seq > afterSeq);
   }
 
+  page(run: RunId, afterSeq: number, _bytesMax: number): StoredRecord[] {
+    return this.history(run, afterSeq);
+  }
+
+  lastSeq(run: RunId): number | undefined {
+    return this.rows(run).at(-1)?.seq;
+  }
+
   recent(countMax: number): { run: string; at: number }[] {
     const rows = [...this.#disk.events.values()].flat();
     return rows.sort((a, b) => b.lsn - a.lsn).slice(0, countMax);

@@ -43,6 +43,8 @@ export const TASKS: Record<keyof Store, Named> = {
   settle: ([, settlements]) => (settlements as Settlement[]).map(({ task }) => task),
   archive: ([segments]) => (segments as Segment[]).map(({ task }) => task),
   histories: nothing,
+  outlines: nothing,
+  recordsIn: nothing,
   heads: nothing,
   mirror: ([, runs]) => (runs as MirroredRun[]).map(({ id }) => id),
   worklist: nothing,

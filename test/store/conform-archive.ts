@@ -37,6 +37,49 @@ export function describeArchive(scene: Scene): void {
     expect(await scene.store.histories([{ task: first.task, generation: 2 }])).toEqual([]);
   });
 
+  test('how segments lie is told without what is in them, and records of one from a number on', async () => {
+    const claim = await scene.claimNew(await scene.pod('alder'));
+    const [a, b] = [segment(claim, 0, 4), segment(claim, 5, 6)];
+    await scene.store.archive([b, a]);
+    const outlined = [a, b].map(({ events: _, ...outline }) => outline);
+    const reader = await scene.store.openReader();
+    for (const store of [scene.store, reader]) {
+      expect(await store.outlines([claim])).toEqual(outlined);
+      const records = async (fromSeq: number, bytesMax: number, firstSeq = 0) => {
+        const texts = await store.recordsIn({ ...claimOf(claim), firstSeq, fromSeq, bytesMax });
+        return texts.map((text) => (JSON.parse(text) as { seq: number }).seq);
+      };
+      const [text] = await store.recordsIn({
+        ...claimOf(claim),
+        firstSeq: 0,
+        fromSeq: 1,
+        bytesMax: 1,
+      });
+      expect(JSON.parse(text!)).toEqual({ seq: 1, hash: hashAt(claim.task, 1) });
+      expect(await records(0, 1e6)).toEqual([0, 1, 2, 3, 4]);
+      expect(await records(3, 1e6)).toEqual([3, 4]);
+      expect(await records(1, text!.length * 2)).toEqual([1, 2]);
+      expect(await records(1, 1)).toEqual([1]);
+      expect(await records(6, 1e6, 5)).toEqual([6]);
+      expect(await records(5, 1e6)).toEqual([]);
+      expect(await records(0, 1e6, 9)).toEqual([]);
+    }
+    await reader.close();
+  });
+
+  test('of a segment that holds no records none is told', async () => {
+    const claim = await scene.claimNew(await scene.pod('alder'));
+    const [broken, odd] = [segment(claim, 0, 1), segment(claim, 2, 3)];
+    await scene.store.archive([
+      { ...broken, events: '[{"seq":0' },
+      { ...odd, events: '{"seq":2}' },
+    ]);
+    for (const firstSeq of [0, 2]) {
+      const part = { ...claimOf(claim), firstSeq, fromSeq: firstSeq, bytesMax: 1e6 };
+      expect(await scene.store.recordsIn(part)).toEqual([]);
+    }
+  });
+
   test('nothing to write and nothing to read answer nothing', async () => {
     expect(await scene.store.archive([])).toEqual([]);
     expect(await scene.store.histories([])).toEqual([]);

@@ -1,9 +1,10 @@
 /** Live views: what has changed since, and how far the records of followed tasks have come. */
 import { expect, test } from 'vitest';
 import type { RunId } from '../../src/ground/index.ts';
+import type { Deed } from '../../src/store/acts.ts';
 import type { Watch, WatchQuery } from '../../src/store/watch.ts';
 import { doTo } from './acts.ts';
-import { completed, failed, newId, newTasks, parked, segment } from './factories.ts';
+import { completed, failed, HOUR, newId, newTasks, parked, segment } from './factories.ts';
 import type { Scene } from './harness.ts';
 
 const WEEK = 7 * 24 * 3_600_000;
@@ -76,6 +77,26 @@ export function describeWatch(scene: Scene): void {
     await scene.store.settle(pod, [parked(claim, 'sleep', WEEK)]);
     expect(await changed(before, [claim.task])).toEqual([`waiting ${claim.task}`]);
     expect(await changed(await later(), [claim.task])).toEqual([]);
+  });
+
+  test('what people change is told, though nobody holds it', async () => {
+    const task = await scene.enqueue({ due: { afterMs: WEEK } });
+    const untouched = await scene.enqueue({ due: { afterMs: WEEK } });
+    const act = async (deed: Deed) => {
+      const before = await later();
+      expect(await changed(before)).toEqual([]);
+      expect(await doTo(scene.store, task, deed)).toBe('done');
+      return changed(before);
+    };
+    expect(await act({ what: 'pause' })).toEqual([`waiting ${task}`]);
+    expect(await act({ what: 'resume' })).toEqual([`waiting ${task}`]);
+    expect(await act({ what: 'reschedule', due: { afterMs: HOUR } })).toEqual([`waiting ${task}`]);
+    expect(await act({ what: 'cancel', reason: 'enough' })).toEqual([`cancelled ${task}`]);
+    expect(await act({ what: 'redrive', isFresh: false })).toEqual([`pending ${task}`]);
+    const before = await later();
+    const note = { requestId: newId(), who: 'ruth', what: 'reveal', task: untouched, detail: {} };
+    await scene.store.note(note);
+    expect(await changed(before)).toEqual([]);
   });
 
   test('more than are wanted are not told, and that there are more is', async () => {

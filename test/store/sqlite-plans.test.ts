@@ -47,6 +47,7 @@ const WANTED: readonly (readonly [name: string, sql: string, index: string])[] =
   ['watchClaimed', watch.watchClaimed, 'step_tracker_owner'],
   ['watchEnded', watch.watchEnded, 'step_tracker_finished'],
   ['watchMade', watch.watchMade, 'step_tracker_newest'],
+  ['watchActed', watch.watchActed, 'audit_log_newest'],
   ['expireKeys', housekeeping.expireKeys, 'step_tracker_key_until'],
 ];
 

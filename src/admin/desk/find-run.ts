@@ -2,11 +2,11 @@
 import { RunNotFoundError, type RunSummary } from '../../engine/index.ts';
 import { LiveRoutes } from '../../fleet/index.ts';
 import { isoTime, isRunId, type RunId } from '../../ground/index.ts';
-import { lookingCodec, type StoredRecord } from '../../journal/index.ts';
+import { decodeRowsAfter, lookingCodec } from '../../journal/index.ts';
 import { type Revision, revisionOf, type TaskRow } from '../../store/index.ts';
+import { archiveReading, type Decode, journalReading, type Reading } from '../reading.ts';
 import type { Desk } from './desk.ts';
 import type { Shown } from './mask.ts';
-import { archivedRecords } from './records.ts';
 import { viewOfRun, viewOfTask } from './views.ts';
 
 export type Source = 'journal' | 'store';
@@ -63,16 +63,35 @@ export function revisionIn({ row }: Found): Revision | undefined {
   return row && revisionOf(row);
 }
 
-export async function recordsOf(
+/** Where its records are to be read: in the journal of this process, or in the archive. */
+export interface FoundHistory {
+  readonly id: RunId;
+  readonly row: TaskRow | undefined;
+}
+
+/** One run, as far as its records need to be found: none of them is read for that. */
+export async function findHistory(
   desk: Desk,
-  found: Found,
-): Promise<{ readonly records: StoredRecord[]; readonly source: 'journal' | 'archive' }> {
-  if (!found.row || isInHand(found)) {
-    return { records: desk.journal!.events(found.id), source: 'journal' };
-  }
+  id: string,
+  wanted: Source | undefined,
+): Promise<FoundHistory> {
+  if (!isRunId(id)) throw new RunNotFoundError(id);
+  const { local } = desk.live;
+  const own = wanted === 'store' ? undefined : local?.find(id);
+  const reader = wanted === 'journal' ? undefined : await desk.shared?.reader();
+  const [row] = (await reader?.find([id])) ?? [];
+  if (!own && !row) throw new RunNotFoundError(id);
+  if (!own || !row) return { id, row };
+  const isSame = own.generation === undefined || own.generation === row.generation;
+  const isAhead = isSame && row.status === 'claimed' && local!.lastSeq(id) >= row.lastSeq;
+  return { id, row: isAhead ? undefined : row };
+}
+
+export async function readingOf(desk: Desk, { id, row }: FoundHistory): Promise<Reading> {
+  if (!row) return journalReading(desk.live.local!, id);
   const reader = await desk.shared!.reader();
-  return {
-    records: await archivedRecords(reader, found.row, lookingCodec(desk.codec)),
-    source: 'archive',
-  };
+  const outlines = await reader.outlines([{ task: id, generation: row.generation }]);
+  const codec = lookingCodec(desk.codec);
+  const decode: Decode = (run, rows, after) => decodeRowsAfter(run, rows, codec, after);
+  return archiveReading(reader, decode, row, outlines);
 }

@@ -18,7 +18,7 @@ import { NO_PODS, PodList } from './pod-list.ts';
 import { draining, tooMany } from './refusals.ts';
 import { RunFollower } from './run-follower.ts';
 import { CHANGED_MAX, NOTHING_ELSE, RunList } from './run-list.ts';
-import { type LiveStore, type Sources, type View, wholeView } from './sources.ts';
+import { type LiveStore, type LocalRuns, type Sources, type View, wholeView } from './sources.ts';
 import { Stream } from './stream.ts';
 import { parseTopics } from './topics.ts';
 
@@ -84,6 +84,11 @@ export class LiveHub {
     this.#alive = new Every(clock, ALIVE_EVERY_MS, () => {
       for (const { outlet } of this.#all()) outlet.sayAlive();
     });
+  }
+
+  /** The runs on the disk of this process, where it has one. */
+  get local(): LocalRuns | undefined {
+    return this.#sources.local;
   }
 
   get size(): number {

@@ -24,6 +24,9 @@ export type Step =
   /** It has everything, or more than is known here. */
   | { readonly kind: 'wait' };
 
+/** The last record, as far as it has to be known. */
+type Head = Pick<StoredRecord, 'seq' | 'hash' | 'epoch'>;
+
 /** So many records that no longer count are remembered, to know where they parted. */
 const LEFT_MAX = 5_000;
 
@@ -34,7 +37,7 @@ export class RunLine {
   task: TaskGlance | undefined;
   /** Nothing was read yet, or something has changed that is not in memory. */
   isStale = true;
-  #head: StoredRecord | undefined;
+  #head: Head | undefined;
   #hasEnded = false;
   #window: StoredRecord[] = [];
   #windowPrevHash: string = CHAIN_START;
@@ -46,7 +49,7 @@ export class RunLine {
     this.run = run;
   }
 
-  get head(): StoredRecord | undefined {
+  get head(): Head | undefined {
     return this.#head;
   }
 
@@ -81,7 +84,7 @@ export class RunLine {
       readonly generation: number;
       readonly prevHash: string;
       readonly records: readonly StoredRecord[];
-      readonly head: StoredRecord | undefined;
+      readonly head: Head | undefined;
       readonly hasEnded: boolean;
     },
     bytesMax: number,

@@ -4,12 +4,11 @@
  * when its task is claimed, given back or taken over: the hashes say whether it is the same history.
  */
 import { RunNotFoundError } from '../../engine/index.ts';
-import { rowsOf } from '../../fleet/index.ts';
 import type { Clock, RunId } from '../../ground/index.ts';
-import { CHAIN_START, type StoredRecord } from '../../journal/index.ts';
 import { isFinal } from '../../machine/index.ts';
-import type { Head, Segment, TaskGlance } from '../../store/index.ts';
+import type { Head, TaskGlance } from '../../store/index.ts';
 import type { FleetqEvents } from '../../telemetry/events.ts';
+import { archiveReading, journalReading, type Reading, windowAfter } from '../reading.ts';
 import type { Position } from './cursor.ts';
 import { RunLine } from './line.ts';
 import { FIRST_GENERATION, type LiveStore, type Sources } from './sources.ts';
@@ -37,6 +36,8 @@ interface Followed {
   /** A long history is not read again at once. */
   restUntilMs: number;
   needsLook: boolean;
+  /** Written about while it is being read: what was read may be old. */
+  isOvertaken: boolean;
 }
 
 /** What all windows may hold together; each has an equal share. */
@@ -100,6 +101,7 @@ export class RunLines {
         failures: 0,
         restUntilMs: 0,
         needsLook: true,
+        isOvertaken: false,
       };
       this.#followed.set(run, followed);
     }
@@ -119,6 +121,7 @@ export class RunLines {
     if (!followed) return undefined;
     const { line, followers } = followed;
     if (followed.source === 'store') return 'elsewhere';
+    followed.isOvertaken = true;
     const { seq, at, epoch, event: what, state, hash, prevHash } = event;
     const record = { seq, lsn: 0, at, epoch, event: what, state, hash };
     const isSame = (event.generation ?? FIRST_GENERATION) === line.generation;
@@ -141,7 +144,8 @@ export class RunLines {
       followed.readKey = key;
       const source = this.#sourceOf(followed.line);
       const isMoved = source !== followed.source;
-      followed.line.isStale ||= isMoved || (source === 'store' && isNew);
+      if (!isMoved && !(source === 'store' && isNew)) continue;
+      followed.line.isStale = followed.isOvertaken = true;
     }
   }
 
@@ -155,7 +159,8 @@ export class RunLines {
     const far: Followed[] = [];
     for (const followed of wanting) {
       const source = this.#sourceOf(followed.line);
-      if (source === 'journal') this.#read(followed, source, () => this.#fromJournal(followed));
+      if (source === 'journal')
+        await this.#read(followed, source, () => this.#fromJournal(followed));
       else if (this.#sources.store) far.push(followed);
       else this.#giveUp(followed, new RunNotFoundError(followed.line.run));
     }
@@ -192,18 +197,17 @@ export class RunLines {
     return Math.min(WINDOW_BYTES_MAX, WINDOWS_BYTES_MAX / Math.max(1, this.#followed.size));
   }
 
-  #fromJournal({ line }: Followed): Found {
+  async #fromJournal({ line }: Followed): Promise<Found> {
     const local = this.#sources.local!;
     const row = local.find(line.run);
-    const records = local.events(line.run, -1);
     return {
       generation: row?.generation ?? FIRST_GENERATION,
-      records,
+      reading: journalReading(local, line.run),
       hasEnded: row?.hasEnded ?? false,
     };
   }
 
-  /** All that the store has of these, in one question. */
+  /** How the store has these, in one question; then of each what is to be told of it. */
   async #readFar(far: readonly Followed[]): Promise<void> {
     // As it was told together with the generation, and before the segments are asked for.
     const tasks = new Map(far.map(({ line: { run, task } }) => [run, task]));
@@ -211,21 +215,17 @@ export class RunLines {
       row ? [{ task, generation: row.generation }] : [],
     );
     const store: LiveStore = await this.#sources.store!();
-    const segments = await store.histories(runs);
+    const outlines = await store.outlines(runs);
     for (const followed of far) {
       const { run } = followed.line;
-      const own = segments.filter(({ task }) => task === run);
-      this.#read(followed, 'store', () => this.#fromStore(run, tasks.get(run), own));
+      const own = outlines.filter(({ task }) => task === run);
+      const of = tasks.get(run) ?? { id: run, generation: FIRST_GENERATION, ...NOTHING_SETTLED };
+      await this.#read(followed, 'store', async () => ({
+        generation: of.generation,
+        reading: await archiveReading(store, this.#sources.decode, of, own),
+        hasEnded: tasks.get(run)?.finishedAt !== undefined,
+      }));
     }
-  }
-
-  #fromStore(run: RunId, task: TaskGlance | undefined, segments: readonly Segment[]): Found {
-    const rows = segments.length === 0 ? [] : rowsOf(run, segments, task?.lastHash);
-    return {
-      generation: task?.generation ?? FIRST_GENERATION,
-      records: rows.length === 0 ? [] : this.#sources.decode(run, rows),
-      hasEnded: task?.finishedAt !== undefined,
-    };
   }
 
   #giveUp({ line, followers }: Followed, error: unknown): void {
@@ -236,23 +236,22 @@ export class RunLines {
     this.#followed.delete(line.run);
   }
 
-  #read(followed: Followed, source: 'journal' | 'store', look: () => Found): void {
+  async #read(
+    followed: Followed,
+    source: 'journal' | 'store',
+    look: () => Promise<Found>,
+  ): Promise<void> {
     const { line } = followed;
     const begunMs = this.#clock.monotonicMs();
+    followed.isOvertaken = false;
     try {
-      const { generation, records, hasEnded } = look();
+      const { generation, reading, hasEnded } = await look();
       const isOther = followed.source !== source || line.generation !== generation;
-      const from = isOther ? -1 : this.#leastOf(followed);
-      line.replace(
-        {
-          generation,
-          hasEnded,
-          head: records.at(-1),
-          prevHash: records[from]?.hash ?? CHAIN_START,
-          records: records.slice(from + 1),
-        },
-        this.#windowBytes,
-      );
+      const from = isOther ? -1 : Math.min(this.#leastOf(followed), reading.last.seq);
+      const window = await windowAfter(reading, from, this.#windowBytes, this.#clock);
+      const head = reading.last.seq < 0 ? undefined : reading.last;
+      line.replace({ generation, hasEnded, head, ...window }, this.#windowBytes);
+      line.isStale = followed.isOvertaken;
       followed.failures = 0;
       followed.source = source;
       const nowMs = this.#clock.monotonicMs();
@@ -279,9 +278,12 @@ export class RunLines {
 
 interface Found {
   readonly generation: number;
-  readonly records: readonly StoredRecord[];
+  readonly reading: Reading;
   readonly hasEnded: boolean;
 }
+
+/** Of a run that no row is known of. */
+const NOTHING_SETTLED = { lastSeq: -1, lastHash: undefined };
 
 function keyOf({ generation, lastHash, finishedAt }: TaskGlance, head: Head | undefined): string {
   return [generation, lastHash, finishedAt, head?.epoch, head?.lastSeq, head?.lastHash].join(' ');

@@ -3,11 +3,14 @@
  * everybody's, whenever that is looked at. Everything ends up in one log of changes.
  */
 import type { Clock, RunId } from '../../ground/index.ts';
-import type { TaskGlance, Watch } from '../../store/index.ts';
+import type { TaskGlance, Watch, WatchQuery } from '../../store/index.ts';
 import { listen } from '../../telemetry/events.ts';
 import { ChangeLog, type LiveGlance } from './change-log.ts';
 
-/** A row is seen when its transaction has committed, which may be later than the time it bears. */
+/**
+ * A row is seen when its transaction has committed, which may be later than the time it bears. What was
+ * made even later than that the store finds by its mark.
+ */
 const OVERLAP_MS = 5_000;
 /** Tasks in hand are asked for by their ids, to see them put back. */
 const CLAIMED_MAX = 1_000;
@@ -16,7 +19,7 @@ export const CHANGED_MAX = 1_000;
 const ERROR_LENGTH_MAX = 2_000;
 
 /** Where nobody looks at the list. */
-export const NOTHING_ELSE = { others: [], sinceMs: undefined };
+export const NOTHING_ELSE = { others: [], sinceMs: undefined, mark: undefined };
 
 type OfRun = { readonly run: RunId; readonly machine: string; readonly version: number };
 
@@ -26,6 +29,7 @@ export class RunList {
   readonly #claimed = new Set<RunId>();
   #stops: (() => void)[] = [];
   #sinceMs: number | undefined;
+  #mark: string | undefined;
   /** What was told of the tasks of the last look, which the next one will see again. */
   #told = new Map<RunId, string>();
 
@@ -61,21 +65,22 @@ export class RunList {
   stop(): void {
     for (const stop of this.#stops) stop();
     this.#stops = [];
-    this.#sinceMs = undefined;
+    this.#sinceMs = this.#mark = undefined;
     this.#claimed.clear();
     this.#told.clear();
   }
 
   /** What to ask the store for. */
-  get asking(): { readonly others: readonly RunId[]; readonly sinceMs: number | undefined } {
+  get asking(): Pick<WatchQuery, 'others' | 'sinceMs' | 'mark'> {
     const sinceMs = this.#sinceMs === undefined ? undefined : this.#sinceMs - OVERLAP_MS;
-    return { others: [...this.#claimed], sinceMs };
+    return { others: [...this.#claimed], sinceMs, mark: this.#mark };
   }
 
-  watched({ nowMs, tasks, hasMore }: Watch, followed: ReadonlySet<RunId>): void {
+  watched({ nowMs, tasks, hasMore, mark }: Watch, followed: ReadonlySet<RunId>): void {
     const isFirst = this.#sinceMs === undefined;
     const floorMs = (this.#sinceMs ?? nowMs) - OVERLAP_MS;
     this.#sinceMs = nowMs;
+    this.#mark = mark;
     if (hasMore) this.log.skip();
     const told = new Map<RunId, string>();
     for (const task of tasks) {

@@ -1,9 +1,10 @@
 /** Where a stream has what it tells from: the journal of this process, and the shared tables. */
 import { RunNotFoundError } from '../../engine/index.ts';
 import type { RunId } from '../../ground/index.ts';
-import { type Codec, decodeRows, type EventRow, type StoredRecord } from '../../journal/index.ts';
+import { type Codec, decodeRowsAfter, type StoredRecord } from '../../journal/index.ts';
 import type { PodId, Store, TaskGlance } from '../../store/index.ts';
 import type { RunReader } from '../fleet-port.ts';
+import type { Decode } from '../reading.ts';
 
 export interface LocalRun {
   /** Of a task of the fleet that is held here. */
@@ -18,19 +19,21 @@ export interface LocalRuns {
   /** Under which it holds tasks now. */
   pod(): PodId | undefined;
   find(run: RunId): LocalRun | undefined;
-  /** Its records after this one, verified. */
-  events(run: RunId, afterSeq: number): readonly StoredRecord[];
+  /** Its records after this one, verified, until there are so many bytes of them; one at least. */
+  page(run: RunId, afterSeq: number, bytesMax: number): readonly StoredRecord[];
+  /** The number of its last record; -1 where it has none. */
+  lastSeq(run: RunId): number;
 }
 
 /** A reader of the store is one, and so is the store. */
-export type LiveStore = Pick<Store, 'watch' | 'histories' | 'pods'>;
+export type LiveStore = Pick<Store, 'watch' | 'outlines' | 'recordsIn' | 'pods'>;
 
 export interface Sources {
   readonly local: LocalRuns | undefined;
   /** Undefined where there is none; opened when somebody looks. */
   readonly store: (() => Promise<LiveStore>) | undefined;
-  /** Verifies a run's rows, and reads them. */
-  readonly decode: (run: RunId, rows: readonly EventRow[]) => readonly StoredRecord[];
+  /** Verifies a run's rows behind one of its records, and reads them. */
+  readonly decode: Decode;
 }
 
 /** A run that was never redriven, or was started here. */
@@ -59,9 +62,11 @@ export function journalSources(reader: RunReader, codec: Codec): Sources {
           throw error;
         }
       },
-      events: (run, afterSeq) => reader.events(run, afterSeq),
+      page: (run, afterSeq, bytesMax) =>
+        reader.page?.(run, afterSeq, bytesMax) ?? reader.events(run, afterSeq),
+      lastSeq: (run) => reader.lastSeq?.(run) ?? reader.events(run).at(-1)?.seq ?? -1,
     },
     store: undefined,
-    decode: (run, rows) => decodeRows(run, rows, codec),
+    decode: (run, rows, after) => decodeRowsAfter(run, rows, codec, after),
   };
 }

@@ -1,13 +1,15 @@
 /** One run: what it is, its records, what it was at any of them, and its end. */
 import * as z from 'zod';
 import { RunNotFoundError } from '../../engine/index.ts';
+import type { Clock } from '../../ground/index.ts';
 import { isSealedEvent, type StoredRecord } from '../../journal/index.ts';
 import { HEADERS } from '../answer-headers.ts';
-import { findRun, recordsOf, revisionIn, viewOf } from '../desk/find-run.ts';
-import { contextAt } from '../desk/records.ts';
+import { contextAt } from '../desk/context.ts';
+import { findHistory, findRun, readingOf, revisionIn, viewOf } from '../desk/find-run.ts';
 import { viewOfRecord } from '../desk/views.ts';
-import { EVENTS_MAX, WAIT_MS_MAX } from '../limits.ts';
+import { EVENTS_BYTES_MAX, EVENTS_MAX, WAIT_MS_MAX } from '../limits.ts';
 import { RequestError } from '../problem.ts';
+import { type Reading, slicesAfter } from '../reading.ts';
 import { type Answer, type Asked, ok, route } from '../table.ts';
 import { refuseNoFleet } from './local.ts';
 import { revealed } from './reveal.ts';
@@ -34,7 +36,9 @@ export const runRoutes = [
     path: '/runs/:id/events',
     role: 'read',
     changes: 'none',
-    summary: `its records after \`after\`, at most ${EVENTS_MAX.toLocaleString('en')}, and \`hasMore\``,
+    summary:
+      `its records after \`after\`, at most ${EVENTS_MAX.toLocaleString('en')} of them and about ` +
+      `${EVENTS_BYTES_MAX / 1024 ** 2} MiB, and \`hasMore\``,
     query: { ...asked, after },
     answers: {
       status: 200,
@@ -51,19 +55,20 @@ export const runRoutes = [
       const isStream = request.headers.accept?.includes('text/event-stream') === true;
       if (isStream) {
         // Nothing is revealed of what is not there.
-        if (of.isRevealing) await findRun(desk, id, query.source);
+        if (of.isRevealing) await findHistory(desk, id, query.source);
         await desk.live.follow(id, from, response, {
           view: liveView(await revealed(of)),
           headers: HEADERS,
         });
         return undefined;
       }
-      const found = await findRun(desk, id, query.source);
+      const found = await findHistory(desk, id, query.source);
       const shown = await revealed(of);
-      const { records, source: at } = await recordsOf(desk, found);
-      const wanted = records.filter(({ seq }) => seq > from);
-      const events = wanted.slice(0, EVENTS_MAX).map((record) => viewOfRecord(record, shown));
-      return ok({ events, hasMore: wanted.length > EVENTS_MAX, source: at });
+      const reading = await readingOf(desk, found);
+      const records = await recordsAfter(reading, from, desk.clock);
+      const events = records.map((record) => viewOfRecord(record, shown));
+      const hasMore = (records.at(-1)?.seq ?? reading.last.seq) < reading.last.seq;
+      return ok({ events, hasMore, source: reading.source });
     },
   }),
   route({
@@ -89,12 +94,12 @@ export const runRoutes = [
     },
     answer: async (of) => {
       const { desk, id, query } = of;
-      const found = await findRun(desk, id, query.source);
-      const { records, source: at } = await recordsOf(desk, found);
-      const seq = query.at ?? records.at(-1)?.seq ?? 0;
-      refuseSealed(id, records);
-      const context = contextAt(records, seq);
-      if (!context) throw noRecord(records.at(-1)?.seq, seq);
+      const found = await findHistory(desk, id, query.source);
+      const reading = await readingOf(desk, found);
+      const { last, source: at } = reading;
+      const seq = query.at ?? Math.max(0, last.seq);
+      const context = await contextAt(reading, seq, desk.clock, (it) => refuseSealed(id, it));
+      if (!context) throw noRecord(last.seq < 0 ? undefined : last.seq, seq);
       const shown = await revealed(of);
       const { input, outputs, work, ending } = context;
       return ok({
@@ -151,11 +156,25 @@ function refuseDraining(error: unknown): void {
   if (error instanceof RunNotFoundError) throw error;
 }
 
+/** As many as fit into an answer: one at least, where there is one. */
+async function recordsAfter(reading: Reading, seq: number, clock: Clock): Promise<StoredRecord[]> {
+  const records: StoredRecord[] = [];
+  const place = await reading.placeOf(Math.max(-1, seq));
+  if (!place) return records;
+  let bytes = 0;
+  for await (const slice of slicesAfter(reading, place, clock)) {
+    bytes += slice.bytes;
+    if (bytes > EVENTS_BYTES_MAX && records.length > 0) break;
+    records.push(...slice.records.slice(0, EVENTS_MAX - records.length));
+    if (records.length === EVENTS_MAX) break;
+  }
+  return records;
+}
+
 /** Of what cannot be opened nothing can be told that is true. */
-function refuseSealed(id: string, records: readonly StoredRecord[]): void {
-  const sealed = records.map(({ event }): object => event).find(isSealedEvent);
-  if (!sealed) return;
-  const said = `the records of run ${id} cannot be read here: ${sealed.sealed}`;
+function refuseSealed(id: string, { event }: { readonly event: object }): void {
+  if (!isSealedEvent(event)) return;
+  const said = `the records of run ${id} cannot be read here: ${event.sealed}`;
   const hint = 'ask a process that has the key';
   throw new RequestError(409, 'FLEETQ_KEY_MISSING', said, hint);
 }

@@ -17,7 +17,7 @@ import {
 import { type Config, durationOption } from '../../config/index.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
 import { parseDuration, systemClock, systemRandom, turn } from '../../ground/index.ts';
-import { decodeRows, lookingCodec } from '../../journal/index.ts';
+import { decodeRowsAfter, lookingCodec } from '../../journal/index.ts';
 import { parseInput, Registry } from '../../machine/index.ts';
 import { machineInfo } from '../../machine-info.ts';
 import { type StartTask, sharedPortOf } from '../../shared-port.ts';
@@ -57,7 +57,10 @@ export function deskOfStore(config: Config, registry: Registry, tasks: Tasks, st
 /** Records come from the archive alone. */
 function nothingLocal(config: Config): Pick<Sources, 'local' | 'decode'> {
   const codec = lookingCodec(codecFor(config));
-  return { local: undefined, decode: (run, rows) => decodeRows(run, rows, codec) };
+  return {
+    local: undefined,
+    decode: (run, rows, after) => decodeRowsAfter(run, rows, codec, after),
+  };
 }
 
 function deskOf(config: Config, registry: Registry, live: LiveHub): Desk {

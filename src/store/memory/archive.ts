@@ -1,5 +1,6 @@
 /** History in segments. No fence: the epoch in the key keeps late records apart from later owners'. */
 import type { RunId } from '../../ground/index.ts';
+import { type Outline, outlineOf, type PartQuery, recordsInText } from '../outlines.ts';
 import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
 import type { ArchiveAnswer, Flush, Segment } from '../tasks.ts';
@@ -115,6 +116,23 @@ const byReach = by<Segment>(
   ({ epoch }) => epoch,
   ({ firstSeq }) => firstSeq,
 );
+
+export function outlines(tables: MemoryTables, runs: readonly RunName[]): Outline[] {
+  return histories(tables, runs).map(outlineOf);
+}
+
+export function recordsIn(tables: MemoryTables, part: PartQuery): string[] {
+  const { task, generation, epoch, firstSeq } = part;
+  const found = tables.events
+    .of(task)
+    .find(
+      (segment) =>
+        segment.generation === generation &&
+        segment.epoch === epoch &&
+        segment.firstSeq === firstSeq,
+    );
+  return found ? recordsInText(found.events, part) : [];
+}
 
 export function histories(tables: MemoryTables, runs: readonly RunName[]): Segment[] {
   const wanted = new Set(runs.map(({ task, generation }) => `${generation} ${task}`));

@@ -7,6 +7,7 @@ import type { RunId } from '../../ground/index.ts';
 import type { Act, Note, StartNote } from '../acts.ts';
 import type { BulkOrder, BulkSave, BulkTaking, NewBulk } from '../bulk/bulks.ts';
 import { StoreUnreachableError } from '../errors.ts';
+import type { PartQuery } from '../outlines.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { ReaderOptions } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
@@ -23,7 +24,7 @@ import type {
 import type { WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { act, note } from './act.ts';
-import { archive, heads, histories } from './archive.ts';
+import { archive, heads, histories, outlines, recordsIn } from './archive.ts';
 import * as bulk from './bulk.ts';
 import { census } from './census.ts';
 import { find, list } from './changes.ts';
@@ -114,6 +115,9 @@ export class MemoryStore implements Store {
     this.#ask('archive', (tables) => archive(tables, segments));
   histories = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
     this.#ask('histories', (tables) => histories(tables, runs));
+  outlines = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
+    this.#ask('outlines', (tables) => outlines(tables, runs));
+  recordsIn = (part: PartQuery) => this.#ask('recordsIn', (tables) => recordsIn(tables, part));
   heads = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
     this.#ask('heads', (tables) => heads(tables, runs));
   mirror = (pod: PodId, runs: readonly MirroredRun[]) =>

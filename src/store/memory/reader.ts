@@ -2,13 +2,14 @@
 import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
+import type { Outline, PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
 import type * as reader from '../reader.ts';
 import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
 import { TasksReader } from '../reading/tasks-reader.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
-import { histories } from './archive.ts';
+import { histories, outlines, recordsIn } from './archive.ts';
 import { bulks } from './bulk.ts';
 import { find } from './changes.ts';
 import { known, pods } from './pods.ts';
@@ -71,6 +72,14 @@ class MemoryReader implements reader.StoreReader {
     runs: readonly { readonly task: RunId; readonly generation: number }[],
   ): Promise<Segment[]> {
     return histories(this.#open(), runs);
+  }
+  async outlines(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Outline[]> {
+    return outlines(this.#open(), runs);
+  }
+  async recordsIn(part: PartQuery): Promise<string[]> {
+    return recordsIn(this.#open(), part);
   }
   async pods(): Promise<PodRow[]> {
     return pods(this.#open());

@@ -1,4 +1,5 @@
 /** What live views look at. */
+import type { RunId } from '../../ground/index.ts';
 import { glanceOf, type Watch, type WatchQuery, watchOf } from '../watch.ts';
 import { heads } from './archive.ts';
 import { taskRowOf } from './rows.ts';
@@ -7,15 +8,13 @@ import { by, type MemoryTables, type TaskRecord } from './tables.ts';
 export function watch(tables: MemoryTables, query: WatchQuery): Watch {
   const { followed, others, sinceMs } = query;
   const [wanted, asked] = [new Set(followed), new Set(others)];
-  const acted = new Set(
-    [...tables.audit.values()]
-      .filter(({ at }) => at >= (sinceMs ?? Infinity))
-      .map((row) => row.taskId),
-  );
+  // Whoever changes these tables has changed them: nothing is committed later than it says.
+  for (const { taskId, at } of sinceMs === undefined ? [] : tables.audit.values()) {
+    if (taskId !== undefined && at >= sinceMs!) asked.add(taskId as RunId);
+  }
   const hasChanged = (task: TaskRecord) =>
     sinceMs !== undefined &&
-    (acted.has(task.taskId) ||
-      ((asked.has(task.taskId) || task.claimedBy !== undefined) && task.lastUpdate >= sinceMs) ||
+    (((asked.has(task.taskId) || task.claimedBy !== undefined) && task.lastUpdate >= sinceMs) ||
       (task.finishedAt ?? Number.NEGATIVE_INFINITY) >= sinceMs ||
       (task.finishedAt === undefined && task.claimedBy === undefined && task.createdAt >= sinceMs));
   const found = tables.tasksWhere((task) => wanted.has(task.taskId) || hasChanged(task));

@@ -45,12 +45,15 @@ export class PostgresPeople {
   async watch(query: WatchQuery): Promise<Watch> {
     const { followed, others, sinceMs, countMax } = query;
     const since = sinceMs === undefined ? null : boundedTime(sinceMs);
-    const values = [[...new Set(followed)], others, since, countMax + followed.length + 1];
+    const [snapshot = null, oldest = null] = query.mark?.split(' ') ?? [];
+    const count = countMax + followed.length + 1;
+    const values = [[...new Set(followed)], others, since, count, snapshot, oldest];
     const rows = await this.#pool.query(watchTasks, values);
     const found = rows.filter((row) => row['task_id'] !== null);
     const tasks = found.map((row) => glanceOf(taskRowOf(row)));
     const heads = found.flatMap((row) => (row['head_seq'] === null ? [] : [watchedHead(row)]));
-    return watchOf(query, rows[0]?.['now_ms'] as number, tasks, heads);
+    const { now_ms: nowMs, snapshot: seen, oldest_ms: begun } = rows[0] ?? {};
+    return watchOf(query, nowMs as number, tasks, heads, `${seen} ${begun ?? nowMs}`);
   }
 
   async inFlight(routes?: readonly string[]): Promise<RouteTally[]> {

@@ -9,6 +9,7 @@ import type * as bulk from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
+import type { Outline, PartQuery } from '../outlines.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -174,6 +175,12 @@ class PostgresStore implements Store {
   }
   histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
     return this.#settler.histories(runs);
+  }
+  outlines(runs: readonly RunName[]): Promise<Outline[]> {
+    return this.#settler.outlines(runs);
+  }
+  recordsIn(part: PartQuery): Promise<string[]> {
+    return this.#settler.recordsIn(part);
   }
   heads(runs: readonly RunName[]): Promise<Head[]> {
     return this.#settler.heads(runs);

@@ -3,6 +3,7 @@ import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import { StoreOptionsError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
+import { type Outline, outlineOf, type PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
 import type * as reader from '../reader.ts';
 import { auditPage } from '../reading/audit.ts';
@@ -18,8 +19,9 @@ import { selectKnown } from './machine-registry.sql.ts';
 import { readPostgresWay } from './options.ts';
 import { selectPods } from './pod-health.sql.ts';
 import { ReadPool } from './read-pool.ts';
+import { recordsIn } from './records-in.ts';
 import { podRowOf, segmentOf, taskRowOf } from './rows.ts';
-import { selectHistories } from './run-events.sql.ts';
+import { selectHistories, selectOutlines } from './run-events.sql.ts';
 import { countInFlight, selectTasks } from './step-tracker.sql.ts';
 import { PostgresTaskSource } from './task-source.ts';
 
@@ -96,6 +98,22 @@ class PostgresReader implements reader.StoreReader {
       found.push(...(await this.#pool.query(selectHistories, asked)).map(segmentOf));
     }
     return found;
+  }
+
+  async outlines(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Outline[]> {
+    const found: Outline[] = [];
+    for (const batch of batchesOf(runs.filter(({ task }) => isStorable(task)))) {
+      const asked = [batch.map(({ task }) => task), batch.map(({ generation }) => generation)];
+      const rows = await this.#pool.query(selectOutlines, asked);
+      found.push(...rows.map((row) => outlineOf(segmentOf(row))));
+    }
+    return found;
+  }
+
+  recordsIn(part: PartQuery): Promise<string[]> {
+    return recordsIn(this.#pool, part);
   }
 
   async pods(): Promise<PodRow[]> {

@@ -106,6 +106,32 @@ export const selectHistories = sql`
     join run_events stored using (task_id, generation)
    order by stored.task_id, stored.generation, stored.epoch, stored.first_seq`;
 
+/** $1 tasks, $2 generations. The same without what is in them, which may be much. */
+export const selectOutlines = sql`
+  select stored.task_id, stored.generation, stored.epoch, stored.first_seq, stored.last_seq,
+         stored.prev_hash, stored.last_hash, stored.state
+    from (select distinct task_id, generation
+            from unnest($1::text[], $2::int[]) as run (task_id, generation)) asked
+    join run_events stored using (task_id, generation)
+   order by stored.task_id, stored.generation, stored.epoch, stored.first_seq`;
+
+/**
+ * $1 task, $2 generation, $3 epoch, $4 first seq, $5 how many records to leave out, $6 bytes. In the
+ * order of the array; of type json, which keeps every text as it was written.
+ */
+export const selectRecordsIn = sql`
+  select text from (
+    select record::text as text, number,
+           sum(octet_length(record::text)) over (order by number) as bytes,
+           row_number() over (order by number) as place
+      from run_events
+     cross join lateral json_array_elements(events::json) with ordinality
+           as record (record, number)
+     where task_id = $1 and generation = $2 and epoch = $3 and first_seq = $4 and number > $5
+    ) found
+   where bytes <= $6 or place = 1
+   order by number`;
+
 /**
  * Whether the records of `task`, a row of step_tracker, tell its end, as whoever gets it will read
  * them. Then it is not ended in another way, and nobody can cancel it any more.

@@ -1,5 +1,6 @@
 /** Tasks on their way out, and what happened to them. */
 import type { RunId } from '../../ground/index.ts';
+import { type Outline, outlineOf, type PartQuery } from '../outlines.ts';
 import { noTask, RETRIES_SPENT } from '../reasons.ts';
 import type { Head } from '../store.ts';
 import type { ArchiveAnswer, Flush, Segment, SettleAnswer, Settlement } from '../tasks.ts';
@@ -8,6 +9,7 @@ import { batchesOf, columnsOf, sendBisecting } from './batches.ts';
 import { isBadValue } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
 import type { Pool, Row } from './pool.ts';
+import { recordsIn } from './records-in.ts';
 import { headOf, segmentOf } from './rows.ts';
 import * as segments from './run-events.sql.ts';
 import { mendTasks } from './step-tracker-mend.sql.ts';
@@ -167,6 +169,15 @@ export class PostgresSettler {
 
   async histories(runs: readonly RunName[]): Promise<Segment[]> {
     return (await this.#ofRuns(segments.selectHistories, runs)).map(segmentOf);
+  }
+
+  async outlines(runs: readonly RunName[]): Promise<Outline[]> {
+    const found = await this.#ofRuns(segments.selectOutlines, runs);
+    return found.map((row) => outlineOf(segmentOf(row)));
+  }
+
+  recordsIn(part: PartQuery): Promise<string[]> {
+    return recordsIn(this.#pool, part);
   }
 
   async heads(runs: readonly RunName[]): Promise<Head[]> {

@@ -4,6 +4,7 @@
  * there is only ever made longer.
  */
 import type { RunId } from '../../ground/index.ts';
+import { type Outline, outlineOf, type PartQuery, recordsInText, within } from '../outlines.ts';
 import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
 import type { ArchiveAnswer, Flush, Segment } from '../tasks.ts';
@@ -87,6 +88,37 @@ export function histories(tx: Tx, runs: readonly RunName[]): Segment[] {
   return runs.flatMap(({ task, generation }) =>
     tx.all<RawSegment>(sql.selectHistory, { task, generation }).map(segmentOf),
   );
+}
+
+export function outlines(tx: Tx, runs: readonly RunName[]): Outline[] {
+  return runs.flatMap(({ task, generation }) =>
+    tx
+      .all<RawSegment>(sql.selectOutlines, { task, generation })
+      .map((row) => outlineOf(segmentOf(row))),
+  );
+}
+
+export function recordsIn(tx: Tx, part: PartQuery): string[] {
+  const { task, generation, epoch, firstSeq, fromSeq } = part;
+  const place = { task, generation, epoch, first_seq: firstSeq };
+  try {
+    const from = Math.max(0, fromSeq - firstSeq);
+    const texts = tx.each<{ value: string }>(sql.selectRecordsIn, { ...place, from });
+    return [...within(valuesOf(texts), part.bytesMax)];
+  } catch (error) {
+    // What is nested too deep for SQLite is whole all the same.
+    if (!isMalformed(error)) throw error;
+    const stored = tx.get<RawSegment>(sql.selectSegment, place);
+    return stored ? recordsInText(stored.events, part) : [];
+  }
+}
+
+function* valuesOf(rows: Iterable<{ readonly value: unknown }>): Iterable<string> {
+  for (const { value } of rows) yield String(value);
+}
+
+function isMalformed(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('malformed JSON');
 }
 
 /** In the order of ids and generations. */

@@ -11,6 +11,18 @@ export const selectHistory = `
   select * from run_events where task_id = @task and generation = @generation
    order by epoch, first_seq`;
 
+/** @task, @generation. The same without what is in them, which may be much. */
+export const selectOutlines = `
+  select task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state
+    from run_events where task_id = @task and generation = @generation
+   order by epoch, first_seq`;
+
+/** @task, @generation, @epoch, @first_seq, @from: in the order of the array, as each is asked for. */
+export const selectRecordsIn = `
+  select record.value from run_events, json_each(run_events.events) record
+   where task_id = @task and generation = @generation and epoch = @epoch
+     and first_seq = @first_seq and record.key >= @from`;
+
 /** @task, @generation. The end of the last segment of the last epoch; a redrive's note is no record. */
 export const selectHead = `
   select * from run_events

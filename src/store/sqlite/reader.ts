@@ -3,6 +3,7 @@ import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import { sqlitePath } from '../open-store.ts';
+import type { Outline, PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
 import type * as reader from '../reader.ts';
 import { auditPage } from '../reading/audit.ts';
@@ -94,6 +95,15 @@ class SqliteReader implements reader.StoreReader {
   ): Promise<Segment[]> {
     const sorted = runs.filter(({ task }) => isStorable(task)).sort(archive.byName);
     return this.#read((tx) => archive.histories(tx, sorted));
+  }
+  outlines(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Outline[]> {
+    const sorted = runs.filter(({ task }) => isStorable(task)).sort(archive.byName);
+    return this.#read((tx) => archive.outlines(tx, sorted));
+  }
+  recordsIn(part: PartQuery): Promise<string[]> {
+    return this.#read((tx) => archive.recordsIn(tx, part));
   }
   pods(): Promise<PodRow[]> {
     return this.#read((tx) => pods.pods(tx));

@@ -35,6 +35,8 @@ export interface Tx {
   run(sql: string, values?: Values): number;
   get<Row>(sql: string, values?: Values): Row | undefined;
   all<Row>(sql: string, values?: Values): Row[];
+  /** One by one, and no further than is asked for; to be gone through before anything else is done. */
+  each<Row>(sql: string, values?: Values): IterableIterator<Row>;
 }
 
 const BUSY_MS_MAX = 5_000;
@@ -101,6 +103,7 @@ export class Session {
         run: (sql, values = {}) => this.#prepare(sql).run(whole(values)).changes,
         get: (sql, values = {}) => this.#prepare(sql).get(whole(values)) as never,
         all: (sql, values = {}) => this.#prepare(sql).all(whole(values)) as never,
+        each: (sql, values = {}) => this.#prepare(sql).iterate(whole(values)) as never,
       });
       this.#prepare(commit).run();
       return answer;

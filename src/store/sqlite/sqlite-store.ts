@@ -9,6 +9,7 @@ import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type * as bulks from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
+import type { Outline, PartQuery } from '../outlines.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -177,6 +178,14 @@ class SqliteStore implements Store {
   async histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
     if (runs.length === 0) return [];
     return this.#session.read((tx) => archive.histories(tx, [...runs].sort(archive.byName)));
+  }
+
+  outlines(runs: readonly RunName[]): Promise<Outline[]> {
+    return this.#session.read((tx) => archive.outlines(tx, [...runs].sort(archive.byName)));
+  }
+
+  recordsIn(part: PartQuery): Promise<string[]> {
+    return this.#session.read((tx) => archive.recordsIn(tx, part));
   }
 
   async heads(runs: readonly RunName[]): Promise<Head[]> {

@@ -16,10 +16,12 @@ export function watch(tx: Tx, query: WatchQuery): Watch {
   if (sinceMs !== undefined) {
     const [since, count] = [Math.floor(sinceMs), countMax + followed.length + 1];
     if (others.length > 0) look(sql.watchOthers, { ids: JSON.stringify(others), since });
-    for (const branch of [sql.watchClaimed, sql.watchEnded, sql.watchMade, sql.watchActed]) {
+    for (const branch of [sql.watchClaimed, sql.watchEnded, sql.watchActed, sql.watchMade]) {
       look(branch, { since, count });
     }
+    if (query.mark !== undefined) look(sql.watchLate, { since, count, row: Number(query.mark) });
   }
   const tasks = [...found.values()].map((row) => glanceOf(taskRow(row)));
-  return watchOf(query, tx.now, tasks, heads(tx, runs));
+  const last = tx.get<{ row: number }>(sql.selectLastRow)?.row ?? 0;
+  return watchOf(query, tx.now, tasks, heads(tx, runs), `${last}`);
 }

@@ -235,7 +235,7 @@ describe('a run of another pod', () => {
     for (const id of [RUN, ...others]) rig.archive.set(id, grow(rig.archive.get(id)!, 1, 1));
     await rig.clock.advance(10_000);
     expect(rig.asked.watch - before.watch).toBeLessThanOrEqual(11);
-    expect(rig.asked.histories - before.histories).toBe(1);
+    expect(rig.asked.outlines - before.outlines).toBe(1);
     expect(all.every((response) => seqs(response).length === 15)).toBe(true);
   });
 

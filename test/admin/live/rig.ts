@@ -5,6 +5,7 @@ import { LiveHub, type LiveStore, type Sources } from '../../../src/admin/live/i
 import { hash, type RunId } from '../../../src/ground/index.ts';
 import { CHAIN_START, type EventRow, type StoredRecord } from '../../../src/journal/index.ts';
 import type { PodRow, Segment, TaskGlance, Watch, WatchQuery } from '../../../src/store/index.ts';
+import { recordsInText } from '../../../src/store/outlines.ts';
 import { watchOf } from '../../../src/store/watch.ts';
 import { tell } from '../../../src/telemetry/events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -86,7 +87,7 @@ export class Rig {
   readonly journal = new Map<RunId, { generation?: number; records: StoredRecord[] }>();
   readonly tasks = new Map<RunId, TaskGlance>();
   readonly archive = new Map<RunId, readonly StoredRecord[]>();
-  readonly asked = { watch: 0, histories: 0, pods: 0 };
+  readonly asked = { watch: 0, outlines: 0, pods: 0 };
   pods: PodRow[] = [];
   isAway = false;
   readonly sources: Sources;
@@ -101,7 +102,8 @@ export class Rig {
           const own = this.journal.get(run);
           return own && { generation: own.generation, hasEnded: false };
         },
-        events: (run, after) => this.journal.get(run)!.records.slice(after + 1),
+        page: (run, after) => this.journal.get(run)!.records.slice(after + 1),
+        lastSeq: (run) => this.journal.get(run)!.records.length - 1,
       },
       store: options.hasStore ? async () => this.#store : undefined,
       decode: (_, rows) => rows.map(recordOf),
@@ -156,10 +158,16 @@ export class Rig {
         away();
         return this.#watch(query);
       },
-      histories: async (runs) => {
-        this.asked.histories++;
+      outlines: async (runs) => {
+        this.asked.outlines++;
         away();
         return runs.flatMap(({ task, generation }) => this.#segments(task, generation));
+      },
+      recordsIn: async (part) => {
+        away();
+        const { task, generation, epoch } = part;
+        const own = this.#segments(task, generation).find((segment) => segment.epoch === epoch);
+        return own ? recordsInText(own.events, part) : [];
       },
       pods: async () => {
         this.asked.pods++;
