@@ -1,0 +1,4 @@
+/** One run. */
+export function RunPage({ id }: { id: string }) {
+  return <main>{id}</main>;
+}
