@@ -17,7 +17,7 @@ export function phaseStates(run: Run): readonly PhaseState[] {
   const kind = kindOf(run);
   if (kind === 'completed') return PHASES.map(() => 'passed');
   const phase = run.state?.split('.').at(-1);
-  const at = PHASES.findIndex((each) => each === phase);
+  const at = (PHASES as readonly string[]).indexOf(phase ?? '');
   if (kind === 'handedOff')
     return PHASES.map((_, index) => (index <= Math.max(at, 0) ? 'passed' : 'ahead'));
   if (at < 0) return PHASES.map(() => (hasEnded(run) ? 'unknown' : 'ahead'));

@@ -22,19 +22,21 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
 
 const listeners = new Set<() => void>();
 let seconds = Math.floor(now() / 1_000);
-let stop: (() => void) | undefined;
+let isTicking = false;
 
 function tick(): void {
   seconds = Math.floor(now() / 1_000);
   for (const listener of listeners) listener();
-  stop = listeners.size > 0 ? after(1_000, tick) : undefined;
+  isTicking = listeners.size > 0;
+  if (isTicking) after(1_000, tick);
 }
 
 /** One clock hand for everything on the page that tells an age. */
 export const secondHand = {
   subscribe(listener: () => void): () => void {
     listeners.add(listener);
-    stop ??= after(1_000, tick);
+    if (!isTicking) after(1_000, tick);
+    isTicking = true;
     return () => {
       listeners.delete(listener);
     };

@@ -7,7 +7,7 @@ import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
 import { TasksReader } from '../reading/tasks-reader.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
-import { histories } from './archive.ts';
+import { histories, lastSegments } from './archive.ts';
 import { find } from './changes.ts';
 import { known, pods } from './pods.ts';
 import type { MemoryTables } from './tables.ts';
@@ -69,6 +69,11 @@ class MemoryReader implements reader.StoreReader {
     runs: readonly { readonly task: RunId; readonly generation: number }[],
   ): Promise<Segment[]> {
     return histories(this.#open(), runs);
+  }
+  async lastSegments(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Segment[]> {
+    return lastSegments(this.#open(), runs);
   }
   async pods(): Promise<PodRow[]> {
     return pods(this.#open());

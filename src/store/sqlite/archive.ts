@@ -4,6 +4,7 @@
  * there is only ever made longer.
  */
 import type { RunId } from '../../ground/index.ts';
+import { GLANCED_LENGTH_MAX } from '../bounds.ts';
 import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
 import type { ArchiveAnswer, Flush, Segment } from '../tasks.ts';
@@ -86,6 +87,16 @@ function isBeginning(short: string, long: string): boolean {
 export function histories(tx: Tx, runs: readonly RunName[]): Segment[] {
   return runs.flatMap(({ task, generation }) =>
     tx.all<RawSegment>(sql.selectHistory, { task, generation }).map(segmentOf),
+  );
+}
+
+/** The last segment of each: all of it, unless it is large. */
+export function lastSegments(tx: Tx, runs: readonly RunName[]): Segment[] {
+  return runs.flatMap(({ task, generation }) =>
+    tx.all<RawSegment>(sql.selectHead, { task, generation }).map((row) => {
+      const segment = segmentOf(row);
+      return segment.events.length <= GLANCED_LENGTH_MAX ? segment : { ...segment, events: '[]' };
+    }),
   );
 }
 

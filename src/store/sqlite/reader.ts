@@ -93,6 +93,12 @@ class SqliteReader implements reader.StoreReader {
     const sorted = runs.filter(({ task }) => isStorable(task)).sort(archive.byName);
     return this.#read((tx) => archive.histories(tx, sorted));
   }
+  lastSegments(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Segment[]> {
+    const sorted = runs.filter(({ task }) => isStorable(task)).sort(archive.byName);
+    return this.#read((tx) => archive.lastSegments(tx, sorted));
+  }
   pods(): Promise<PodRow[]> {
     return this.#read((tx) => pods.pods(tx));
   }
