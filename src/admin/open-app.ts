@@ -6,7 +6,7 @@ import { HEADERS } from './answer-headers.ts';
 import { type AppPorts, fail, mount } from './app.ts';
 import { RequestError } from './problem.ts';
 import { PREFIX } from './table.ts';
-import { openUi } from './ui.ts';
+import { openUi, pathOf } from './ui.ts';
 
 /** An id is never so long; what is longer is found nowhere, and is told so by us. */
 const PARAM_LENGTH_MAX = 8_192;
@@ -28,8 +28,7 @@ export async function openApp(
   await app.register(async (instance) => {
     const ui = openUi();
     instance.setNotFoundHandler((request, reply) => {
-      const path = request.raw.url?.split('?')[0] ?? '/';
-      if (!path.startsWith('/api/') && ui?.answer(path, request, reply)) return reply;
+      if (ui?.answer(pathOf(request), request, reply)) return reply;
       reply.headers(HEADERS);
       throw new RequestError(404, 'FLEETQ_NO_SUCH_PATH', 'there is nothing here', HINT);
     });

@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HEADERS } from './answer-headers.ts';
 
 interface File {
@@ -63,6 +63,8 @@ export function openUi(): Ui | undefined {
   return {
     answer: (path, request, reply) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+      // Whoever asks the API for what it has not must not be told that all is well.
+      if (/^\/api(\/|$)/.test(path)) return false;
       const file = files.get(path);
       if (file) send(reply.headers(ASSET_HEADERS), file, request);
       else if (path.startsWith('/assets/')) return false;
@@ -70,6 +72,23 @@ export function openUi(): Ui | undefined {
       return true;
     },
   };
+}
+
+export function pathOf(request: FastifyRequest): string {
+  return request.raw.url?.split('?')[0] ?? '/';
+}
+
+/** In an app of somebody else's, below the prefix that `instance` was given. */
+export function mountUi(instance: FastifyInstance): void {
+  const ui = openUi();
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+    const path = pathOf(request).slice(instance.prefix.length);
+    // Without the slash everything relative would lead out of the prefix.
+    if (path === '') return reply.redirect(`${instance.prefix}/`);
+    return ui?.answer(path, request, reply) ? reply : reply.callNotFound();
+  };
+  instance.get('/', handler);
+  instance.get('/*', handler);
 }
 
 function fileOf(place: string, name: string): File {

@@ -49,7 +49,7 @@ async function askAbout(): Promise<About> {
   // Names are a help, and no reason to show nothing.
   const [machines, pods] = await Promise.all([
     get<{ machines: Machine[] }>('/machines').catch(() => ({ machines: [] })),
-    get<{ pods: Pod[] }>('/pods').catch(() => ({ pods: [] })),
+    get<{ pods: Pod[] }>('/pods?all=true').catch(() => ({ pods: [] })),
   ]);
   return { who, status, machines: machines.machines, pods: pods.pods };
 }

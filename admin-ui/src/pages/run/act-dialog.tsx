@@ -27,7 +27,8 @@ export function ActDialog({ name, run, phases, onClose, onDone }: ActDialogProps
     reason: '',
     runAt: '10m',
     from: phases[0] ?? 'main.work',
-    isFresh: false,
+    // Of what was completed nothing is left to go on from.
+    isFresh: run.status === 'completed',
     input: '',
   });
   const [error, setError] = useState<ApiError>();

@@ -23,14 +23,18 @@ export function Actions({ run, phases, onDone }: ActionsProps) {
     );
   }
   const isAlone = status.serves?.store === false;
-  const shown = ACT_NAMES.filter((name) => !isAlone || name === 'cancel')
-    .filter((name) => name !== 'resume' || ACTS.resume.whyNot(run) === undefined)
-    .filter((name) => name !== 'discard' || run.status === 'failed');
+  const whyNot = (name: ActName) =>
+    ACTS[name].role === 'admin' && !mayAdmin ? 'this needs the role admin' : ACTS[name].whyNot(run);
+  const known = ACT_NAMES.filter((name) => !isAlone || name === 'cancel');
+  // What is possible comes first; what is not stays in its order behind, and says why.
+  const shown = [
+    ...known.filter((name) => whyNot(name) === undefined),
+    ...known.filter((name) => whyNot(name) !== undefined),
+  ];
   return (
     <div className="actions">
       {shown.map((name) => {
-        const { label, role, whyNot } = ACTS[name];
-        const why = role === 'admin' && !mayAdmin ? 'this needs the role admin' : whyNot(run);
+        const why = whyNot(name);
         return (
           <button
             key={name}
@@ -40,7 +44,7 @@ export function Actions({ run, phases, onDone }: ActionsProps) {
             title={why === undefined ? ACTS[name].about : `Not now: ${why}`}
             onClick={() => setOpen(name)}
           >
-            {label}
+            {ACTS[name].label}
           </button>
         );
       })}

@@ -17,10 +17,11 @@ const SHOWN_LENGTH_MAX = 256 * 1024;
 interface ContextPanelProps {
   readonly id: string;
   readonly record: RunRecord;
+  readonly why: string;
   readonly isRevealed: boolean;
 }
 
-export function ContextPanel({ id, record, isRevealed }: ContextPanelProps) {
+export function ContextPanel({ id, record, why, isRevealed }: ContextPanelProps) {
   const [tab, setTab] = useState<Tab>('Context');
   const { seq } = record;
   // A record of this number may be another one after a rewind.
@@ -44,9 +45,10 @@ export function ContextPanel({ id, record, isRevealed }: ContextPanelProps) {
           </button>
         ))}
         <span className="quiet">
-          after #{seq}, {record.event.type}
+          after #{seq} <code>{record.event.type}</code>
         </span>
       </div>
+      <p className="context-why">{why}</p>
       {tab === 'Event' ? (
         <Json value={record.event} what="the event" />
       ) : error ? (

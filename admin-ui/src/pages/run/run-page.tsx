@@ -3,6 +3,7 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
 import { Boundary, Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { useSecond } from '../../components/time.tsx';
+import { kindOf } from '../../format/words.ts';
 import { after, now } from '../../platform/clock.ts';
 import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
 import { get } from '../../services/api.ts';
@@ -22,6 +23,7 @@ import { RunHead } from './run-head.tsx';
 import { SameAs } from './same-as.tsx';
 import { Timeline } from './timeline.tsx';
 import { useRecords } from './use-records.ts';
+import { whyOf } from './why.ts';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
 
@@ -125,16 +127,18 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
     <main className="run-page">
       <RunHead run={run} podName={podName} />
       <Boundary name="The explanation">
-        <ExplainBanner loaded={why} onAt={onAt} />
+        <ExplainBanner loaded={why} kind={kindOf(run)} onAt={onAt} />
       </Boundary>
       <div className="run-bar">
         <Actions run={run} phases={phases} onDone={onDone} />
         {hasMasked(run) && <Reveal isRevealed={isRevealed} onReveal={onReveal} />}
       </div>
       {phases.length > 0 && (
-        <Panel title="Line" className="line-panel">
-          <LineDiagram run={run} at={at} phases={phases} times={times} />
-        </Panel>
+        <section className="panel" aria-label="Line">
+          <Boundary name="The line">
+            <LineDiagram run={run} at={at} phases={phases} times={times} />
+          </Boundary>
+        </section>
       )}
       <div className="run-columns">
         <div className="run-main">
@@ -167,7 +171,12 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
           <ErrorPanel run={run} />
           {chosen ? (
             <Panel title="Context">
-              <ContextPanel id={run.id} record={chosen} isRevealed={isRevealed} />
+              <ContextPanel
+                id={run.id}
+                record={chosen}
+                why={whyOf(chosen, { before: records[chosen.seq - 1], podName })}
+                isRevealed={isRevealed}
+              />
             </Panel>
           ) : (
             <Panel title="Input">

@@ -7,6 +7,8 @@ import type { Span, SpanKind } from './course.ts';
 import { isIdle, type Placed, place } from './scale.ts';
 
 const [LANE, TOP, LABELS, PODS] = [22, 4, 128, 20];
+/** Of the box, left and right. */
+const PADDING = 30;
 /** More would be a smear: the last of them tell how it stands. */
 const SPANS_MAX = 400;
 
@@ -34,7 +36,7 @@ export function Timeline({ spans, phases, podName, at, onPick }: TimelineProps) 
   const isNarrow = width < 500;
   const labels = isNarrow ? 92 : LABELS;
   const placed = useMemo(
-    () => place(shown, Math.max(240, width - labels - 4), isCollapsed),
+    () => place(shown, Math.max(240, width - labels - PADDING), isCollapsed),
     [shown, width, labels, isCollapsed],
   );
   const lanes = lanesOf(placed, phases);
@@ -122,15 +124,20 @@ function Bar({
       <rect x={x} y={y + 3} width={Math.max(2, width - 1)} height={LANE - 7} rx={3} />
       {isIdle(span) && width > 40 && (
         <text x={x + width / 2} y={y + 14.5}>
-          {isCut ? '⫽ ' : ''}
           {showSpan(until - from)}
         </text>
       )}
+      {isCut && <path className="span-break" d={breakAt(x, y)} />}
       {end === 'failed' && width > 12 && (
         <path className="span-mark" d={`M${x + width - 9} ${y + 7.5}l5 5m0 -5l-5 5`} />
       )}
     </g>
   );
+}
+
+/** Two strokes through a bar that is longer than it is drawn. */
+function breakAt(x: number, y: number): string {
+  return `M${x + 6} ${y + LANE - 2}l4 -${LANE - 5}m4 0l-4 ${LANE - 5}`;
 }
 
 interface Held {

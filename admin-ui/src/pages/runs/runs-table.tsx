@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { PhaseStrip } from '../../components/phase-strip.tsx';
 import { Status } from '../../components/status.tsx';
 import { Span, Time } from '../../components/time.tsx';
+import { useIsNarrow } from '../../components/use-is-narrow.ts';
 import { useVirtual } from '../../components/use-virtual.ts';
 import { firstLine } from '../../format/words.ts';
 import { Link } from '../../router/router.tsx';
@@ -10,6 +11,8 @@ import { useSession } from '../../services/session.tsx';
 import type { Run } from '../../services/types.ts';
 
 const ROW_HEIGHT = 36;
+/** With a second line, where columns have no room. */
+const ROW_HEIGHT_NARROW = 50;
 const HEAD_HEIGHT = 32;
 /** So many rows before the end the next page is asked for. */
 const AHEAD = 40;
@@ -28,9 +31,10 @@ export interface TableProps {
 export function RunsTable(props: TableProps) {
   const { rows, rowCount, at, selected, onNearEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const rowHeight = useIsNarrow() ? ROW_HEIGHT_NARROW : ROW_HEIGHT;
   const { from, until, reveal } = useVirtual(scroller, {
     count: rows.length,
-    rowHeight: ROW_HEIGHT,
+    rowHeight,
     headHeight: HEAD_HEIGHT,
   });
   useEffect(() => {
@@ -88,22 +92,22 @@ export function RunsTable(props: TableProps) {
           </tr>
         </thead>
         <tbody>
-          <Spacer rows={from} />
+          <Spacer height={from * rowHeight} />
           {rows.slice(from, until).map((run, index) => (
             <Row key={run.id} run={run} index={from + index} {...props} />
           ))}
-          <Spacer rows={rows.length - until} />
+          <Spacer height={(rows.length - until) * rowHeight} />
         </tbody>
       </table>
     </section>
   );
 }
 
-function Spacer({ rows }: { rows: number }) {
-  if (rows <= 0) return null;
+function Spacer({ height }: { height: number }) {
+  if (height <= 0) return null;
   return (
     <tr aria-hidden="true">
-      <td className="spacer" style={{ height: rows * ROW_HEIGHT }} />
+      <td className="spacer" style={{ height }} />
     </tr>
   );
 }
@@ -156,6 +160,7 @@ function Row({
           {run.machine}
         </Link>
         <span className="quiet">@{run.version}</span>
+        <span className="second-line">{error ?? run.key ?? `…${run.id.slice(-8)}`}</span>
       </td>
       <td className="col-key" title={run.key ?? run.id}>
         {run.key ?? <span className="quiet mono">…{run.id.slice(-8)}</span>}
