@@ -6,6 +6,7 @@ import { HEADERS } from './answer-headers.ts';
 import { type AppPorts, fail, mount } from './app.ts';
 import { RequestError } from './problem.ts';
 import { PREFIX } from './table.ts';
+import { openUi, pathOf } from './ui.ts';
 
 /** An id is never so long; what is longer is found nowhere, and is told so by us. */
 const PARAM_LENGTH_MAX = 8_192;
@@ -25,7 +26,9 @@ export async function openApp(
   });
   app.register(async (instance) => mount(instance, ports), { prefix: PREFIX });
   await app.register(async (instance) => {
-    instance.setNotFoundHandler((_request, reply) => {
+    const ui = openUi();
+    instance.setNotFoundHandler((request, reply) => {
+      if (ui?.answer(pathOf(request), request, reply)) return reply;
       reply.headers(HEADERS);
       throw new RequestError(404, 'FLEETQ_NO_SUCH_PATH', 'there is nothing here', HINT);
     });

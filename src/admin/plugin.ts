@@ -10,6 +10,7 @@ import { addressDoor, type Visitor } from './door/door.ts';
 import type { FleetPort } from './fleet-port.ts';
 import { deskOf } from './serve.ts';
 import { PREFIX } from './table.ts';
+import { mountUi } from './ui.ts';
 
 export interface FleetAdminOptions {
   /** Who may come in: lines of `fleetq token new`. Without any only this host is let in. */
@@ -21,6 +22,8 @@ export interface FleetAdminOptions {
   readonly redact?: readonly string[] | undefined;
   /** The largest input, in bytes, that can be started with; 1 MiB by default. */
   readonly inputBytesMax?: number | undefined;
+  /** Serve the pages for people as well: everything below the prefix it is registered with is theirs. */
+  readonly pages?: boolean | undefined;
 }
 
 export type { Visitor };
@@ -40,6 +43,7 @@ export function fleetAdmin(
     await instance.register((inner) => mount(inner, { desk, doorOf: () => door }), {
       prefix: PREFIX,
     });
+    if (options.pages) mountUi(instance);
     instance.addHook('onClose', async () => {
       desk.live.stop();
       await desk.shared?.close();

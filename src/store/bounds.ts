@@ -37,3 +37,6 @@ export function boundedTime(ms: number): number {
 export function boundedSpan(ms: number): number {
   return Math.min(ms, SPAN_MS_MAX);
 }
+
+/** Of a segment with more characters than these, a list is told its state alone. */
+export const GLANCED_LENGTH_MAX = 65_536;

@@ -141,6 +141,10 @@ export interface StoreReader extends HistoryParts {
   histories(
     runs: readonly { readonly task: RunId; readonly generation: number }[],
   ): Promise<Segment[]>;
+  /** The last segment of each run, by its owner's epoch; one that is large comes without its records. */
+  lastSegments(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Segment[]>;
   pods(): Promise<PodRow[]>;
   known(): Promise<KnownRoute[]>;
   inFlight(): Promise<RouteTally[]>;

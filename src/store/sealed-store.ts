@@ -262,6 +262,7 @@ const READER_PASSING: Record<
   pods: true,
   known: true,
   inFlight: true,
+  lastSegments: true,
   leaderTerms: true,
   close: true,
 };

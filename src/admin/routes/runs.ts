@@ -6,6 +6,7 @@ import type { Filter } from '../../query/index.ts';
 import { TIME_MS_MAX } from '../../store/index.ts';
 import type { Desk } from '../desk/desk.ts';
 import { filterOf, localPage } from '../desk/filter.ts';
+import { lastPlaces } from '../desk/last-places.ts';
 import { showing } from '../desk/mask.ts';
 import { sharedOf } from '../desk/need-store.ts';
 import { viewOfRun, viewOfTask } from '../desk/views.ts';
@@ -65,7 +66,11 @@ export const runsRoutes = [
         countMax,
         liveRoutes,
       });
-      const runs = found.tasks.map((row) => viewOfTask(row, shown, live));
+      const places = await lastPlaces(reader, found.tasks);
+      const runs = found.tasks.map((row) => ({
+        ...viewOfTask(row, shown, live),
+        state: places.get(row.id),
+      }));
       return ok({ runs, cursor: found.cursor, lookedBackTo: found.lookedBackTo });
     },
   }),

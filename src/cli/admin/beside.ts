@@ -37,7 +37,8 @@ export async function whileServing<T>(
   act: () => Promise<T>,
 ): Promise<T> {
   const { at, stop } = await serveBeside(config, desk);
-  if (at !== undefined && !output.isJson) output.note(`answering on http://${at}`);
+  if (at !== undefined && !output.isJson)
+    output.note(`answering on http://${at}: open it in a browser`);
   try {
     return await act();
   } finally {

@@ -1,5 +1,6 @@
 /** History in segments. No fence: the epoch in the key keeps late records apart from later owners'. */
 import type { RunId } from '../../ground/index.ts';
+import { GLANCED_LENGTH_MAX } from '../bounds.ts';
 import { type Outline, outlineOf, type PartQuery, recordsInText } from '../outlines.ts';
 import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
@@ -85,6 +86,18 @@ export function heads(tables: MemoryTables, runs: readonly RunName[]): Head[] {
     furthest.set(`${generation} ${task}`, { task, generation, epoch, lastSeq, lastHash });
   }
   return [...furthest.values()];
+}
+
+/** The last segment of each: all of it, unless it is large. */
+export function lastSegments(tables: MemoryTables, runs: readonly RunName[]): Segment[] {
+  const last = new Map<string, Segment>();
+  const segments = histories(tables, runs).filter(({ state }) => state !== OUTCOME_STATE);
+  for (const segment of segments.sort(byReach)) {
+    last.set(`${segment.generation} ${segment.task}`, segment);
+  }
+  return [...last.values()].map((segment) =>
+    segment.events.length <= GLANCED_LENGTH_MAX ? segment : { ...segment, events: '[]' },
+  );
 }
 
 /** Whether the records of a task tell its end, as whoever gets it will read them. */

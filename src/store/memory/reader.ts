@@ -9,7 +9,7 @@ import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
 import { TasksReader } from '../reading/tasks-reader.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
-import { histories, outlines, recordsIn } from './archive.ts';
+import { histories, lastSegments, outlines, recordsIn } from './archive.ts';
 import { bulks } from './bulk.ts';
 import { find } from './changes.ts';
 import { known, pods } from './pods.ts';
@@ -80,6 +80,11 @@ class MemoryReader implements reader.StoreReader {
   }
   async recordsIn(part: PartQuery): Promise<string[]> {
     return recordsIn(this.#open(), part);
+  }
+  async lastSegments(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Segment[]> {
+    return lastSegments(this.#open(), runs);
   }
   async pods(): Promise<PodRow[]> {
     return pods(this.#open());

@@ -1,5 +1,6 @@
 /** A reader of Postgres: where everything is written, or a replica of that. */
 import type { RunId } from '../../ground/index.ts';
+import { GLANCED_LENGTH_MAX } from '../bounds.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import { StoreOptionsError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
@@ -21,7 +22,7 @@ import { selectPods } from './pod-health.sql.ts';
 import { ReadPool } from './read-pool.ts';
 import { recordsIn } from './records-in.ts';
 import { podRowOf, segmentOf, taskRowOf } from './rows.ts';
-import { selectHistories, selectOutlines } from './run-events.sql.ts';
+import { selectHistories, selectLastSegments, selectOutlines } from './run-events.sql.ts';
 import { countInFlight, selectTasks } from './step-tracker.sql.ts';
 import { PostgresTaskSource } from './task-source.ts';
 
@@ -86,16 +87,30 @@ class PostgresReader implements reader.StoreReader {
     return found;
   }
 
-  async histories(
-    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  histories(runs: readonly RunName[]): Promise<Segment[]> {
+    return this.#segments(selectHistories, runs);
+  }
+
+  lastSegments(runs: readonly RunName[]): Promise<Segment[]> {
+    return this.#segments(selectLastSegments, runs, GLANCED_LENGTH_MAX);
+  }
+
+  async #segments(
+    statement: string,
+    runs: readonly RunName[],
+    ...more: readonly number[]
   ): Promise<Segment[]> {
     const found: Segment[] = [];
     const sorted = runs
       .filter(({ task }) => isStorable(task))
       .sort((one, other) => (one.task < other.task ? -1 : 1));
     for (const batch of batchesOf(sorted)) {
-      const asked = [batch.map(({ task }) => task), batch.map(({ generation }) => generation)];
-      found.push(...(await this.#pool.query(selectHistories, asked)).map(segmentOf));
+      const asked = [
+        batch.map(({ task }) => task),
+        batch.map(({ generation }) => generation),
+        ...more,
+      ];
+      found.push(...(await this.#pool.query(statement, asked)).map(segmentOf));
     }
     return found;
   }
@@ -144,6 +159,11 @@ class PostgresReader implements reader.StoreReader {
       since: row['since'] as number,
     }));
   }
+}
+
+interface RunName {
+  readonly task: RunId;
+  readonly generation: number;
 }
 
 function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {

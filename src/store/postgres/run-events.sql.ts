@@ -131,6 +131,19 @@ export const selectRecordsIn = sql`
     ) found
    where bytes <= $6 or place = 1
    order by number`;
+/** $1 tasks, $2 generations, $3 the most characters of records. For lists: one look by key for each. */
+export const selectLastSegments = sql`
+  select last.task_id, last.generation, last.epoch, last.first_seq, last.last_seq,
+         last.prev_hash, last.last_hash, last.state,
+         case when octet_length(last.events) <= $3 then last.events else '[]' end as events
+    from (select distinct task_id, generation
+            from unnest($1::text[], $2::int[]) as run (task_id, generation)) asked
+    cross join lateral (
+      select * from run_events stored
+       where stored.task_id = asked.task_id and stored.generation = asked.generation
+         and stored.state <> 'outcome'
+       order by stored.epoch desc, stored.first_seq desc limit 1) last
+   order by last.task_id, last.generation`;
 
 /**
  * Whether the records of `task`, a row of step_tracker, tell its end, as whoever gets it will read

@@ -4,6 +4,7 @@
  * there is only ever made longer.
  */
 import type { RunId } from '../../ground/index.ts';
+import { GLANCED_LENGTH_MAX } from '../bounds.ts';
 import { type Outline, outlineOf, type PartQuery, recordsInText, within } from '../outlines.ts';
 import { noTask } from '../reasons.ts';
 import type { Head } from '../store.ts';
@@ -119,6 +120,16 @@ function* valuesOf(rows: Iterable<{ readonly value: unknown }>): Iterable<string
 
 function isMalformed(error: unknown): boolean {
   return error instanceof Error && error.message.includes('malformed JSON');
+}
+
+/** The last segment of each: all of it, unless it is large. */
+export function lastSegments(tx: Tx, runs: readonly RunName[]): Segment[] {
+  return runs.flatMap(({ task, generation }) =>
+    tx.all<RawSegment>(sql.selectHead, { task, generation }).map((row) => {
+      const segment = segmentOf(row);
+      return segment.events.length <= GLANCED_LENGTH_MAX ? segment : { ...segment, events: '[]' };
+    }),
+  );
 }
 
 /** In the order of ids and generations. */

@@ -105,6 +105,12 @@ class SqliteReader implements reader.StoreReader {
   recordsIn(part: PartQuery): Promise<string[]> {
     return this.#read((tx) => archive.recordsIn(tx, part));
   }
+  lastSegments(
+    runs: readonly { readonly task: RunId; readonly generation: number }[],
+  ): Promise<Segment[]> {
+    const sorted = runs.filter(({ task }) => isStorable(task)).sort(archive.byName);
+    return this.#read((tx) => archive.lastSegments(tx, sorted));
+  }
   pods(): Promise<PodRow[]> {
     return this.#read((tx) => pods.pods(tx));
   }

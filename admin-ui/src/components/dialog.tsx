@@ -1,0 +1,43 @@
+/** A dialog of the browser's own: it keeps the focus in, closes on Escape, and gives the focus back. */
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { Icon } from './icon.tsx';
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current!;
+    element.showModal();
+    return () => element.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does what a click beside it does
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === dialog.current) onClose();
+      }}
+    >
+      <div className="dialog-body">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" className="ghost small" aria-label="Close" onClick={onClose}>
+            <Icon sign="close" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

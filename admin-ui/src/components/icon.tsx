@@ -1,0 +1,46 @@
+/** Small signs, drawn by hand on a grid of twelve: a status is told by its shape before its colour. */
+import type { Kind } from '../format/words.ts';
+
+const STATUS_PATH: Record<Kind, string> = {
+  pending: 'M6 2.2a3.8 3.8 0 1 0 0 7.6a3.8 3.8 0 0 0 0-7.6z',
+  waiting: 'M6 1.8a4.2 4.2 0 1 0 0 8.4a4.2 4.2 0 0 0 0-8.4zM6 3.6V6l1.8 1.2',
+  running: 'M3.6 2.2v7.6L9.8 6z',
+  blocked: 'M6 1.8L10.6 9.8H1.4zM6 4.6v2.4M6 8.3v.3',
+  paused: 'M4 2.4v7.2M8 2.4v7.2',
+  quarantined: 'M6 1.4L10 3v3c0 2.4-1.7 3.9-4 4.6C3.7 9.9 2 8.4 2 6V3zM4.4 6h3.2',
+  completed: 'M2.2 6.4l2.6 2.6L9.8 3.4',
+  handedOff: 'M1.8 6h6M5.4 3.2L8.2 6L5.4 8.8M10.2 2.6v6.8',
+  failed: 'M3 3l6 6M9 3L3 9',
+  cancelled: 'M6 1.8a4.2 4.2 0 1 0 0 8.4a4.2 4.2 0 0 0 0-8.4zM3.2 8.8L8.8 3.2',
+};
+
+const SIGN_PATH = {
+  runs: 'M2 3h8M2 6h8M2 9h5',
+  search: 'M5 1.8a3.2 3.2 0 1 0 0 6.4a3.2 3.2 0 0 0 0-6.4zM7.4 7.4L10.4 10.4',
+  copy: 'M4.2 4.2h5.6v5.6H4.2zM7.8 4.2V2.2H2.2v5.6h2',
+  close: 'M3 3l6 6M9 3L3 9',
+  back: 'M7.4 2.4L3.8 6l3.6 3.6',
+  down: 'M2.6 4.4L6 7.8l3.4-3.4',
+  sun: 'M6 4a2 2 0 1 0 0 4a2 2 0 0 0 0-4zM6 1v1.2M6 9.8V11M1 6h1.2M9.8 6H11M2.5 2.5l.8.8M8.7 8.7l.8.8M9.5 2.5l-.8.8M3.3 8.7l-.8.8',
+  clock: 'M6 1.4a4.6 4.6 0 1 0 0 9.2a4.6 4.6 0 0 0 0-9.2zM6 3.4V6l1.8 1',
+  keys: 'M1.4 3h9.2v6H1.4zM3.2 5h.2M5 5h.2M6.9 5h.2M8.7 5h.2M4 7.2h4',
+  leave: 'M7 2H2.4v8H7M5 6h5.6M8.6 4l2 2l-2 2',
+  eye: 'M1 6c1.4-2.4 3-3.6 5-3.6S9.6 3.6 11 6c-1.4 2.4-3 3.6-5 3.6S2.4 8.4 1 6zM6 4.6a1.4 1.4 0 1 0 0 2.8a1.4 1.4 0 0 0 0-2.8z',
+} as const;
+export type Sign = keyof typeof SIGN_PATH;
+
+function Drawing({ path, className }: { path: string; className: string }) {
+  return (
+    <svg className={className} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+      <path d={path} />
+    </svg>
+  );
+}
+
+export function StatusIcon({ kind }: { kind: Kind }) {
+  return <Drawing path={STATUS_PATH[kind]} className={`icon icon-${kind}`} />;
+}
+
+export function Icon({ sign }: { sign: Sign }) {
+  return <Drawing path={SIGN_PATH[sign]} className="icon" />;
+}

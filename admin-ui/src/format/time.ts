@@ -1,0 +1,54 @@
+/** Instants and spans as people read them. Pure: now is an argument. */
+import { isoTime } from '../platform/clock.ts';
+import type { Times } from '../platform/settings.ts';
+
+const UNITS: readonly (readonly [ms: number, sign: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+];
+
+/** Never negative: clocks of two hosts differ. Two units at most. */
+export function showSpan(ms: number): string {
+  const span = Math.max(0, ms);
+  if (span < 1) return '0 ms';
+  if (span < 1_000) return `${Math.round(span)} ms`;
+  if (span < 60_000) return `${(Math.floor(span / 100) / 10).toFixed(span < 10_000 ? 1 : 0)} s`;
+  const at = UNITS.findIndex(([size]) => span >= size);
+  const [size, sign] = UNITS[at]!;
+  const [next, nextSign] = UNITS[at + 1]!;
+  const rest = Math.floor((span % size) / next);
+  return `${Math.floor(span / size)} ${sign}${rest > 0 ? ` ${rest} ${nextSign}` : ''}`;
+}
+
+/** One unit, for lists. */
+export function showAge(ms: number): string {
+  const span = Math.max(0, ms);
+  if (span < 1_000) return 'now';
+  const [size, sign] = UNITS.find(([each]) => span >= each)!;
+  return `${Math.floor(span / size)} ${sign}`;
+}
+
+export function showInstant(at: number, how: Times, nowMs: number): string {
+  if (how === 'relative') {
+    const isPast = at <= nowMs;
+    const span = Math.abs(nowMs - at);
+    if (span < 1_000) return 'now';
+    return isPast ? `${showAge(span)} ago` : `in ${showAge(span)}`;
+  }
+  const text = how === 'utc' ? isoTime(at) : isoTime(at - offsetMs(at));
+  const [day = '', clock = ''] = text.split('T');
+  const isToday = isoTime(nowMs - (how === 'utc' ? 0 : offsetMs(nowMs))).startsWith(day);
+  return `${isToday ? '' : `${day} `}${clock.slice(0, 8)}${how === 'utc' ? ' Z' : ''}`;
+}
+
+function offsetMs(at: number): number {
+  return new Date(at).getTimezoneOffset() * 60_000;
+}
+
+/** To the millisecond, for logs. */
+export function showClock(at: number, how: Times): string {
+  const text = how === 'local' ? isoTime(at - offsetMs(at)) : isoTime(at);
+  return text.slice(11, 23);
+}

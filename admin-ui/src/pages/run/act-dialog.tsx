@@ -1,0 +1,134 @@
+/** One act: what it would do is asked first, and done only to the run as it was seen. */
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { CopyButton } from '../../components/copy.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Refusal } from '../../components/panel.tsx';
+import { toast } from '../../components/toast.tsx';
+import { newRequestId } from '../../platform/clock.ts';
+import { go } from '../../router/router.tsx';
+import { ApiError, change } from '../../services/api.ts';
+import type { Changed, Run } from '../../services/types.ts';
+import { asApiError } from '../../services/use-load.ts';
+import { ActFields } from './act-fields.tsx';
+import { ActPreview } from './act-preview.tsx';
+import { ACTS, type ActName, bodyOf, commandOf, type Filled } from './acts.ts';
+
+interface ActDialogProps {
+  readonly name: ActName;
+  readonly run: Run;
+  readonly phases: readonly string[];
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+export function ActDialog({ name, run, phases, onClose, onDone }: ActDialogProps) {
+  const act = ACTS[name];
+  const [filled, setFilled] = useState<Filled>({
+    reason: '',
+    runAt: '10m',
+    from: phases[0] ?? 'main.work',
+    // Of what was completed nothing is left to go on from.
+    isFresh: run.status === 'completed',
+    input: '',
+  });
+  const [error, setError] = useState<ApiError>();
+  const [isBusy, setBusy] = useState(false);
+  // Under one name it is done once, however often it is sent.
+  const requestId = useMemo(newRequestId, []);
+  const preview = usePreview(name, run, filled);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const done = await send(name, run, { body: safeBody(name, filled), requestId });
+      toast(doneText(act.label, done));
+      onDone();
+      onClose();
+      if (done.made !== undefined) go(`/runs/${done.made}`);
+    } catch (thrown) {
+      setError(asApiError(thrown));
+      setBusy(false);
+    }
+  };
+  const command = commandOf(name, run, filled);
+  return (
+    <Dialog title={`${act.label}: ${run.machine}`} onClose={onClose}>
+      <form onSubmit={submit} className="act">
+        <p>{act.about}</p>
+        <ActFields name={name} filled={filled} phases={phases} onChange={setFilled} />
+        <ActPreview preview={preview} />
+        <div className="command">
+          <code>{command}</code>
+          <CopyButton text={command} what="the command" />
+        </div>
+        {error && <Refusal error={error} />}
+        <div className="act-buttons">
+          <button type="button" onClick={onClose}>
+            Leave it
+          </button>
+          <button
+            type="submit"
+            className={act.isDestructive ? 'danger' : 'primary'}
+            disabled={isBusy || preview.kind !== 'would'}
+          >
+            {isBusy ? 'Working…' : act.label}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function doneText(label: string, { kind, made }: Changed): string {
+  if (made !== undefined) return `${label}: made ${made}`;
+  if (kind === 'requested') return `${label}: asked for; its pod has to see it`;
+  return kind === 'already' ? `${label}: it was so already` : `${label}: done`;
+}
+
+export type Preview =
+  | { readonly kind: 'asking' }
+  | { readonly kind: 'would'; readonly changed: Changed }
+  | { readonly kind: 'refused'; readonly error: ApiError };
+
+/** Asked again whenever something is filled in. */
+function usePreview(name: ActName, run: Run, filled: Filled): Preview {
+  const [preview, setPreview] = useState<Preview>({ kind: 'asking' });
+  const asked = useRef(0);
+  useEffect(() => {
+    const turn = ++asked.current;
+    const aborter = new AbortController();
+    const answer = async () => {
+      const body = { ...safeBody(name, filled), dryRun: true };
+      return send(name, run, { body, signal: aborter.signal });
+    };
+    answer().then(
+      (changed) => turn === asked.current && setPreview({ kind: 'would', changed }),
+      (thrown) => {
+        if (turn === asked.current && !aborter.signal.aborted) {
+          setPreview({ kind: 'refused', error: asApiError(thrown) });
+        }
+      },
+    );
+    return () => aborter.abort();
+  }, [name, run, filled]);
+  return preview;
+}
+
+function safeBody(name: ActName, filled: Filled): object {
+  try {
+    return bodyOf(name, filled);
+  } catch (error) {
+    throw new ApiError(0, 'NOT_JSON', `the input is not JSON: ${(error as Error).message}`);
+  }
+}
+
+interface Sent {
+  readonly body: object;
+  readonly requestId?: string;
+  readonly signal?: AbortSignal;
+}
+
+function send(name: ActName, run: Run, sent: Sent): Promise<Changed> {
+  const path = `/runs/${encodeURIComponent(run.id)}/${name}`;
+  return change<Changed>('POST', path, { ...sent, ifRevision: run.revision });
+}

@@ -1,0 +1,196 @@
+/** One run: what it is, why it stands where it does, what it did, and what can be done about it. */
+import { useCallback, useMemo, useRef, useState } from 'react';
+import { useKeys } from '../../components/keys.ts';
+import { Boundary, Loading, Panel, Refusal } from '../../components/panel.tsx';
+import { useSecond } from '../../components/time.tsx';
+import { kindOf } from '../../format/words.ts';
+import { after, now } from '../../platform/clock.ts';
+import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
+import { get } from '../../services/api.ts';
+import { useLiveState } from '../../services/live.tsx';
+import { useSession } from '../../services/session.tsx';
+import type { Explained, Run } from '../../services/types.ts';
+import { useLoad } from '../../services/use-load.ts';
+import { Actions } from './actions.tsx';
+import { ContextPanel, Json } from './context-panel.tsx';
+import { courseOf, isPhase, timesOf } from './course.ts';
+import { ErrorPanel } from './error-panel.tsx';
+import { EventLog } from './event-log.tsx';
+import { ExplainBanner } from './explain-banner.tsx';
+import { LineDiagram, phasesOf } from './line-diagram.tsx';
+import { hasMasked, Reveal } from './reveal.tsx';
+import { RunHead } from './run-head.tsx';
+import { SameAs } from './same-as.tsx';
+import { Timeline } from './timeline.tsx';
+import { useRecords } from './use-records.ts';
+import { whyOf } from './why.ts';
+import '../../styles/run.css';
+import '../../styles/run-parts.css';
+
+/** However much happens, so often it is asked what has become of it. */
+const LOOK_MS = 400;
+
+export function RunPage({ id }: { id: string }) {
+  const [isRevealed, setRevealed] = useState(false);
+  const isLive = useLiveState() !== 'paused';
+  const reveal = isRevealed ? '?reveal=true' : '';
+  const path = `/runs/${encodeURIComponent(id)}`;
+  const run = useLoad(`${id} ${isRevealed}`, (signal) => get<Run>(path + reveal, signal));
+  const why = useLoad(`${id} ${isRevealed}`, (signal) =>
+    get<Explained>(`${path}/explain${reveal}`, signal),
+  );
+  const reload = useCallback(() => {
+    run.reload();
+    why.reload();
+  }, [run.reload, why.reload]);
+  const onChange = useSoon(reload);
+  const records = useRecords(id, { isRevealed, isLive, onChange });
+  useKeys({ ['Escape']: () => go('/runs') });
+  if (run.error && !run.data) {
+    return (
+      <main className="run-page">
+        <p>
+          <Link to="/runs">Runs</Link>
+        </p>
+        <Refusal error={run.error} onAgain={reload} />
+      </main>
+    );
+  }
+  if (!run.data) return <Loading what="the run" />;
+  return (
+    <Told
+      run={run.data}
+      records={records}
+      why={why}
+      isRevealed={isRevealed}
+      onReveal={() => setRevealed(true)}
+      onDone={reload}
+    />
+  );
+}
+
+/** Many calls within a moment are one. */
+function useSoon(act: () => void): () => void {
+  const current = useRef(act);
+  current.current = act;
+  const isArmed = useRef(false);
+  return useCallback(() => {
+    if (isArmed.current) return;
+    isArmed.current = true;
+    after(LOOK_MS, () => {
+      isArmed.current = false;
+      current.current();
+    });
+  }, []);
+}
+
+interface ToldProps {
+  readonly run: Run;
+  readonly records: ReturnType<typeof useRecords>;
+  readonly why: ReturnType<typeof useLoad<Explained>>;
+  readonly isRevealed: boolean;
+  readonly onReveal: () => void;
+  readonly onDone: () => void;
+}
+
+function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldProps) {
+  const place = usePlace();
+  const { machines, podNames } = useSession();
+  const { records } = told;
+  const last = records.at(-1);
+  const asked = Number(place.query.get('at') ?? Number.NaN);
+  const chosen = records[asked] ?? last;
+  const onAt = (seq: number) => go(withQuery(place, { at: `${seq}` }), 'replace');
+  const podName = useCallback(
+    (pod: string) => podNames.get(pod) ?? `…${pod.slice(-6)}`,
+    [podNames],
+  );
+  const machine = machines.find(
+    ({ name, version }) => name === run.machine && version === run.version,
+  );
+  const phases = useMemo(
+    () =>
+      phasesOf(
+        machine,
+        records.map(({ state }) => state),
+      ),
+    [machine, records],
+  );
+  // Only what has not ended grows by the second.
+  const second = useSecond();
+  const tick = run.finishedAt === undefined ? second : 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an open span grows with time
+  const spans = useMemo(() => courseOf(run, records, now()), [run, records, tick]);
+  const times = useMemo(() => timesOf(spans), [spans]);
+  const at = records.findLast(({ state }) => isPhase(state))?.state ?? run.state;
+  return (
+    <main className="run-page">
+      <RunHead run={run} podName={podName} />
+      <Boundary name="The explanation">
+        <ExplainBanner loaded={why} kind={kindOf(run)} onAt={onAt} />
+      </Boundary>
+      <div className="run-bar">
+        <Actions run={run} phases={phases} onDone={onDone} />
+        {hasMasked(run) && <Reveal isRevealed={isRevealed} onReveal={onReveal} />}
+      </div>
+      {phases.length > 0 && (
+        <section className="panel" aria-label="Line">
+          <Boundary name="The line">
+            <LineDiagram run={run} at={at} phases={phases} times={times} />
+          </Boundary>
+        </section>
+      )}
+      <div className="run-columns">
+        <div className="run-main">
+          <Panel title="Timeline">
+            {spans.length > 0 ? (
+              <Timeline
+                spans={spans}
+                phases={phases}
+                podName={podName}
+                at={chosen?.seq}
+                onPick={onAt}
+              />
+            ) : (
+              <p className="nothing">Nothing has happened yet.</p>
+            )}
+          </Panel>
+          <Panel title="Events">
+            {told.error ? (
+              <Refusal error={told.error} />
+            ) : told.isLoading ? (
+              <Loading what="events" />
+            ) : records.length === 0 ? (
+              <p className="nothing">No record of it is left, or none was written yet.</p>
+            ) : (
+              <EventLog records={records} at={chosen?.seq} onAt={onAt} podName={podName} />
+            )}
+          </Panel>
+        </div>
+        <div className="run-side">
+          <ErrorPanel run={run} />
+          {chosen ? (
+            <Panel title="Context">
+              <ContextPanel
+                id={run.id}
+                record={chosen}
+                why={whyOf(chosen, { before: records[chosen.seq - 1], podName })}
+                isRevealed={isRevealed}
+              />
+            </Panel>
+          ) : (
+            <Panel title="Input">
+              <Json value={run.input} what="the input" />
+            </Panel>
+          )}
+          {run.output !== undefined && run.output !== null && (
+            <Panel title="Output">
+              <Json value={run.output} what="the output" />
+            </Panel>
+          )}
+          <SameAs id={run.id} />
+        </div>
+      </div>
+    </main>
+  );
+}

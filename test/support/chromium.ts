@@ -1,0 +1,45 @@
+/**
+ * Chromium, as people have it: from CHROME_PATH, from the PATH, or from the Debian package; where it is
+ * missing, root installs that if it can.
+ */
+import { execFileSync } from 'node:child_process';
+
+/** Undefined where it cannot be had; with CI=true that is an error. */
+export function findChromium(): string | undefined {
+  const given = process.env['CHROME_PATH'];
+  if (given) return given;
+  if (which() === undefined) install();
+  const found = which();
+  if (found !== undefined) return found;
+  const message = 'Chromium is missing: apt-get install chromium';
+  if (process.env['CI'] === 'true') throw new Error(message);
+  process.stderr.write(`${message}; its tests are skipped\n`);
+  return undefined;
+}
+
+const NAMES = 'chromium chromium-browser google-chrome';
+
+function which(): string | undefined {
+  const find = `for name in ${NAMES}; do command -v $name && exit; done; exit 1`;
+  try {
+    return execFileSync('sh', ['-c', find], { encoding: 'utf8' }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function install(): void {
+  if (process.getuid?.() !== 0) return;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const get = 'apt-get install -y --no-install-recommends chromium fonts-dejavu-core';
+  try {
+    execFileSync('sh', ['-c', `${get} || (apt-get update && ${get})`], { env, stdio: 'ignore' });
+  } catch {
+    // Whoever asked sees that it is still missing.
+  }
+}
+
+export const CHROMIUM_ARGS = [
+  ...['--no-sandbox', '--headless', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+];

@@ -1,0 +1,200 @@
+/** A pod with runs of every kind, and a browser that looks at it and hears whatever goes wrong. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import * as z from 'zod';
+import {
+  AdminServer,
+  addressDoor,
+  deskOf,
+  hashOfSecret,
+  newSecret,
+} from '../../src/admin/index.ts';
+import type { Grant, Role } from '../../src/config/index.ts';
+import { systemClock, systemRandom } from '../../src/ground/index.ts';
+import { createFleet, defineMachine, exponential, type Fleet, openStore } from '../../src/index.ts';
+import { CHROMIUM_ARGS, findChromium } from '../support/chromium.ts';
+import { gate } from '../support/fleets.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+
+export const program = findChromium();
+/** A browser on a busy machine may take its time. */
+export const PATIENCE_MS = 30_000;
+
+const any = z.looseObject({});
+
+function machines(opening: ReturnType<typeof gate<void>>) {
+  const once = { attemptMax: 1, backoff: exponential('1ms') };
+  return [
+    defineMachine({
+      name: 'ui/order',
+      version: 1,
+      input: any,
+      check: () => undefined,
+      work: ({ input }) => ({ ...input, total: 42 }),
+      validate: () => undefined,
+      persist: ({ work }) => work,
+    }),
+    defineMachine({
+      name: 'ui/gated',
+      version: 1,
+      input: any,
+      check: 'none',
+      work: () => opening.opened.then(() => 'open'),
+      persist: ({ work }) => work,
+    }),
+    defineMachine({
+      name: 'ui/failing',
+      version: 1,
+      input: any,
+      retry: once,
+      check: 'none',
+      work: ({ input }) => {
+        const said = typeof input['said'] === 'string' ? input['said'] : 'no such bucket';
+        throw new Error(said, { cause: new Error(`because of ${said}`) });
+      },
+    }),
+    defineMachine({
+      name: 'ui/retrying',
+      version: 1,
+      input: any,
+      retry: { attemptMax: 5, backoff: exponential('1h') },
+      check: 'none',
+      work: () => {
+        throw new Error('the line is busy');
+      },
+    }),
+  ];
+}
+
+export interface Stage {
+  readonly fleet: Fleet;
+  readonly server: AdminServer;
+  readonly url: string;
+  readonly opening: ReturnType<typeof gate<void>>;
+  readonly secrets: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+export interface StageOptions {
+  readonly hasStore?: boolean;
+  readonly grants?: readonly (readonly [name: string, role: Role, mayReveal: boolean])[];
+}
+
+export async function openStage(dataDir: string, options: StageOptions = {}): Promise<Stage> {
+  const [clock, random] = [systemClock, systemRandom];
+  const opening = gate<void>();
+  const store =
+    options.hasStore === false
+      ? {}
+      : {
+          store: await openStore(`sqlite:${join(dataDir, 'fleet.db')}`, {
+            clock,
+            random,
+            migrates: true,
+          }),
+        };
+  const fleet = await createFleet({
+    machines: machines(opening),
+    dataDir,
+    socket: false,
+    archive: '50ms',
+    heartbeat: '100ms',
+    silence: '20s',
+    ...store,
+  });
+  const secrets: Record<string, string> = {};
+  const grants = (options.grants ?? []).map(([name, role, mayReveal]): Grant => {
+    secrets[name] = newSecret(random);
+    return { name, role, mayReveal, hash: hashOfSecret(secrets[name]) };
+  });
+  const desk = deskOf({ fleet, clock, random, resultBytesMax: 1_000_000, redacted: [] });
+  const server = new AdminServer(desk);
+  const rate = { perSecond: 1e6, burst: 1e6 };
+  const at = await server.listen('127.0.0.1', 0, addressDoor({ grants, clock, random, rate }));
+  const stop = async () => {
+    opening.open();
+    await server.stop();
+    await fleet.drain();
+  };
+  return { fleet, server, url: `http://${at}`, opening, secrets, stop };
+}
+
+/** Waits until the run stands like this. */
+export async function until(stage: Stage, id: string, status: string): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const answer = await fetch(`${stage.url}/api/v1/runs/${id}`);
+    const run = (await answer.json()) as { readonly status: string };
+    if (run.status === status) return;
+    if (performance.now() > giveUpAt) throw new Error(`run ${id} is ${run.status}, not ${status}`);
+    await sleep(20);
+  }
+}
+
+export interface Watched {
+  readonly page: Page;
+  /** What no page may do: errors, broken policies, requests to others. */
+  readonly complaints: string[];
+  readonly requests: string[];
+}
+
+/** One browser for a file, a context for each page. */
+export function useBrowser(): (
+  stage: Stage,
+  path: string,
+  options?: BrowserContextOptions,
+) => Promise<Watched> {
+  let browser: Browser | undefined;
+  const open: Watched[] = [];
+  beforeAll(async () => {
+    if (program === undefined) return;
+    browser = await chromium.launch({ executablePath: program, args: CHROMIUM_ARGS });
+  });
+  afterEach(async () => {
+    for (const { page, complaints } of open.splice(0)) {
+      await page.context().close();
+      expect(complaints).toEqual([]);
+    }
+  });
+  afterAll(() => browser?.close());
+  return async (stage, path, options = {}) => {
+    const viewport = { width: 1440, height: 900 };
+    const context = await browser!.newContext({ viewport, ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    const watched: Watched = { page, complaints: [], requests: [] };
+    open.push(watched);
+    await watch(watched, stage.url);
+    await page.goto(stage.url + path);
+    return watched;
+  };
+}
+
+async function watch({ page, complaints, requests }: Watched, url: string): Promise<void> {
+  page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`));
+  page.on('console', (message) => {
+    // A refusal that the page shows to people is noted by the browser as well.
+    const isRefusal = /Failed to load resource: .* (401|404|409|412)/.test(message.text());
+    if (message.type() === 'error' && !isRefusal) complaints.push(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    requests.push(request.url());
+    if (!request.url().startsWith(`${url}/`)) complaints.push(`off origin: ${request.url()}`);
+  });
+  page.on('dialog', async (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    await dialog.dismiss();
+  });
+  await page.exposeFunction('complain', (text: string) => complaints.push(text));
+  await page.addInitScript(() => {
+    const { complain } = globalThis as unknown as { complain(text: string): void };
+    addEventListener('securitypolicyviolation', (event) => {
+      const { violatedDirective, blockedURI } = event as unknown as Record<string, string>;
+      complain(`policy: ${violatedDirective} ${blockedURI}`);
+    });
+  });
+}
+
+export { useTempDirs };
