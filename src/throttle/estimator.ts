@@ -77,7 +77,8 @@ const BAD_KEPT_MS = 25_000;
 const USED_SHARE = 0.85;
 const SETTLE_MS = 1_500;
 /** Slowly where a limit was near before; where that is long behind, faster with every step. */
-const GROWTHS = [1.03, 1.1, 1.3, 1.5] as const;
+const GROWTHS = [1.1, 1.3, 1.5] as const;
+const NEAR_GROWTH = 1.03;
 
 export class Estimator {
   readonly #rule: EstimatorRule;
@@ -180,8 +181,8 @@ export class Estimator {
     this.#bad = { cap: force, atMs: nowMs };
     // A permit too many shows as its share of refusals, which is less noisy than what was let in.
     const isNear = force <= 1.15 * this.#good;
-    const fits = isNear ? force * (1 - 1.15 * shareOf(saturated)) : 0;
-    return this.#settle(Math.max(Math.min(this.#good, room), fits) * 0.985, 'trim', nowMs);
+    const fits = isNear ? force * (1 - 1.1 * shareOf(saturated)) : 0;
+    return this.#settle(Math.max(Math.min(this.#good, room), fits) * 0.992, 'trim', nowMs);
   }
 
   #settle(cap: number, decision: Decision, nowMs: number): Decision {
@@ -193,7 +194,7 @@ export class Estimator {
   #grow({ untilMs }: Sight, nowMs: number, tickMs: number): Decision {
     const isFirst = this.#good === undefined;
     // A burst that was saved up hides a small excess for a while; a large one it does not hide.
-    const cleanMs = isFirst || this.#growths >= 2 ? tickMs : 3 * tickMs;
+    const cleanMs = isFirst || this.#growths >= 1 ? tickMs : 3 * tickMs;
     if (untilMs - this.#cleanFromMs < this.#roundMs(cleanMs)) return 'hold';
     if (isFirst) {
       this.#change(this.#cap * (this.#rule.chargesRefusals ? 1.5 : 2), nowMs);
@@ -208,7 +209,8 @@ export class Estimator {
     }
     if (isFresh) return 'hold';
     const isNear = bad !== undefined && this.#cap < 1.04 * bad.cap;
-    const factor = GROWTHS[Math.min(this.#growths, GROWTHS.length - 1)]!;
+    const growth = GROWTHS[Math.min(this.#growths, GROWTHS.length - 1)]!;
+    const factor = isNear ? NEAR_GROWTH : growth;
     if (!isNear) this.#growths++;
     this.#change(Math.max(this.#cap * factor, Math.floor(this.#cap) + 1), nowMs);
     return 'probe';

@@ -49,7 +49,7 @@ export class FleetEstimate {
   readonly #formerMs: number | undefined;
   #epoch: number;
   #from: string | undefined;
-  #division: Division | undefined;
+  #given: ReadonlyMap<string, number> | undefined;
   #movedMs = Number.NEGATIVE_INFINITY;
   decision: Decision = 'hold';
 
@@ -61,7 +61,6 @@ export class FleetEstimate {
     this.#breaker = rule.breaker && new FleetBreaker(rule.breaker);
     this.#epoch = former?.epoch ?? 0;
     this.#formerMs = former?.madeMs;
-    this.#division = former?.division;
     this.#from = former?.division.arc?.from;
   }
 
@@ -83,7 +82,6 @@ export class FleetEstimate {
     } else this.#sumOf(live);
     const division = this.#divide(live, state, nowMs, beatMs);
     const hasMoved = this.#hasMoved(live, division);
-    this.#division = division;
     return {
       epoch: ++this.#epoch,
       madeMs: nowMs,
@@ -95,13 +93,18 @@ export class FleetEstimate {
     };
   }
 
+  /** Whether somebody may still use what is another's from now on. Notes what everybody has. */
   #hasMoved(live: readonly [string, PodReport][], division: Division): boolean {
-    const former = this.#division;
-    if (!former) return true;
-    return live.some(([key, { demand }]) => {
-      const asking = { key, demand };
-      return shareOf(division, asking) < shareOf(former, asking);
-    });
+    const former = this.#given;
+    const given = new Map<string, number>();
+    let hasMoved = former === undefined;
+    for (const [key, { demand }] of live) {
+      const share = shareOf(division, { key, demand });
+      given.set(key, share);
+      if (share < (former?.get(key) ?? 0)) hasMoved = true;
+    }
+    this.#given = given;
+    return hasMoved;
   }
 
   /** The seconds that every pod has told of by now, summed over the pods. */

@@ -6,6 +6,7 @@ import { Latencies, type LatencyCounts } from './latencies.ts';
 
 const CALLS_MIN = 90;
 const BASE_KEPT_MS = 90_000;
+const BASE_KEPT_MS_MAX = 600_000;
 const RATE_KEPT_MS = 20_000;
 const PAUSE_RATIO = 1.18;
 const CUT_RATIO = 1.45;
@@ -25,7 +26,9 @@ export class QueueWatch {
   noteLatencies(latencies: LatencyCounts, nowMs: number): void {
     this.#latencies.recordCounts(latencies);
     if (this.#latencies.count < CALLS_MIN) return;
-    this.#medians = kept(this.#medians, nowMs - BASE_KEPT_MS);
+    // While calls take longer than they did, that must not become what is normal just by lasting.
+    const keptMs = this.pressure === 'pause' ? BASE_KEPT_MS_MAX : BASE_KEPT_MS;
+    this.#medians = kept(this.#medians, nowMs - keptMs);
     this.#medians.push({ atMs: nowMs, value: this.#latencies.quantile(0.5)! });
   }
 
