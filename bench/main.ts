@@ -11,6 +11,7 @@ import { benchFleet } from './fleet.ts';
 import { benchTakeover } from './takeover.ts';
 import { VoidError } from './takeover-fleet.ts';
 import { benchTelemetry } from './telemetry.ts';
+import { benchThrottle } from './throttle.ts';
 
 const BENCHES: Record<string, () => Promise<object>> = {
   engine: benchEngine,
@@ -22,6 +23,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   codec: benchCodec,
   deploys: () => benchDeploys(),
   admin: () => benchAdmin(),
+  throttle: () => benchThrottle(),
 };
 
 const [name] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

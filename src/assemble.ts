@@ -18,6 +18,7 @@ import { type Machine, Registry, rehearse } from './machine/index.ts';
 import type { Store } from './store/index.ts';
 import { tell } from './telemetry/events.ts';
 import type { Tracing } from './telemetry/tracing.ts';
+import { type ThrottleDefinition, Throttles } from './throttle/index.ts';
 import { aroundOf, type FleetTracing, tracingFor } from './tracing.ts';
 
 export interface FleetOptions {
@@ -69,8 +70,10 @@ export interface FleetOptions {
   readonly resultBytesMax?: number | undefined;
   /** How many unfinished runs may be in memory; 200,000 by default. */
   readonly activeRunsMax?: number | undefined;
-  /** How many calls of each API `use` lets through at once; 32 where nothing is said. */
+  /** So many calls of each API at once, and no more is tried: short for a throttle that says that. */
   readonly apis?: Readonly<Record<string, number>> | undefined;
+  /** How calls of APIs are limited, from `defineThrottle`; one that is not named has the defaults. */
+  readonly throttles?: readonly ThrottleDefinition[] | undefined;
   /** Wraps the call of every phase. */
   readonly around?: Around | undefined;
   /**
@@ -109,6 +112,7 @@ export interface FleetOptions {
 
 /** What a fleet stands on, opened and not yet started. */
 export interface Parts {
+  readonly throttles: Throttles;
   readonly dataDir: string;
   readonly clock: Clock;
   readonly retentionMs: number;
@@ -124,6 +128,7 @@ export interface Parts {
 
 /** What does not depend on whether there is a store. */
 export interface Base {
+  readonly throttles: Throttles;
   readonly clock: Clock;
   readonly random: Random;
   readonly dataDir: string;
@@ -145,7 +150,8 @@ export async function assemble(
   // Everything that can be wrong without looking at a disk or a database is found first.
   new Registry(options.machines);
   const dataDir = options.dataDir ?? DEFAULTS.dataDir;
-  const base = { clock, random, dataDir, ...sizes };
+  const throttles = new Throttles({ ...options, clock, random });
+  const base = { throttles, clock, random, dataDir, ...sizes };
   const tracing = await tracingFor(options);
   // A process without a store does not load what only a fleet needs.
   let joining: Joining | undefined;
@@ -195,7 +201,7 @@ async function takeOver<T>(
   return openInTurn({ ...base, patienceMs }, open);
 }
 
-function sizesOf(options: FleetOptions): Omit<Base, 'clock' | 'random' | 'dataDir'> {
+function sizesOf(options: FleetOptions): Omit<Base, 'clock' | 'random' | 'dataDir' | 'throttles'> {
   const {
     slots = DEFAULTS.slots,
     resultBytesMax = DEFAULTS.resultBytesMax,
@@ -249,7 +255,7 @@ function openEngine(
     resultBytesMax: of.resultBytesMax,
     activeRunsMax: of.activeRunsMax,
     retentionMs: of.retentionMs,
-    apis: options.apis,
+    throttles: of.throttles,
     ...ports,
   });
   return { journal, engine };

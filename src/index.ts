@@ -64,6 +64,10 @@ export {
   type AbortKind,
   type AnySchema,
   abort,
+  type CallOutcomeKind,
+  type CallPermit,
+  type CallPriority,
+  type CallWindow,
   DefinitionError,
   defineMachine,
   type Ending,
@@ -87,7 +91,10 @@ export {
   SchemaError,
   type StepContext,
   type StoreTx,
+  type ThrottleHandle,
+  type ThrottleSnapshot,
   type Transition,
+  type UseOptions,
   type WorkedContext,
 } from './machine/index.ts';
 export {
@@ -127,3 +134,16 @@ export { NotSealedError } from './store/sealed-texts.ts';
 export { type EventName, type FleetqEvents, listen } from './telemetry/events.ts';
 export { type Logger, type LogOptions, writeLogs } from './telemetry/logs.ts';
 export { type Tracing, TracingMissingError } from './telemetry/tracing.ts';
+export {
+  type CallOutcome,
+  type Classify,
+  defineThrottle,
+  PermitAbortedError,
+  type ThrottleDefinition,
+  ThrottleDrainingError,
+  ThrottleFullError,
+  type ThrottleOptions,
+  ThrottleOptionsError,
+  ThrottleParkedError,
+  ThrottleRefusedError,
+} from './throttle/index.ts';

@@ -22,6 +22,7 @@ import {
 import type { RunFilter, StoredRecord } from './journal/index.ts';
 import { liveSources } from './live-sources.ts';
 import { type Machine, type Plan, parseInput, routeOf } from './machine/index.ts';
+import type { ThrottleHandle } from './machine/throttle-types.ts';
 import { machineInfo, registeredPlan } from './machine-info.ts';
 import { runHandle, taskHandle } from './make-handles.ts';
 import { type Serving, serve } from './serving.ts';
@@ -211,6 +212,11 @@ export class Fleet implements AsyncDisposable {
   /** What can be started here. */
   get machines(): MachineInfo[] {
     return this.#parts.registry.all().map(machineInfo);
+  }
+
+  /** The throttle of an API, for calls outside of runs; they share its permits with those inside. */
+  throttle(api: string): ThrottleHandle {
+    return this.#parts.throttles.of(api, { isRetry: false, refusals: 0 });
   }
 
   get status(): FleetStatus {

@@ -5,6 +5,7 @@
  */
 import { atMost, type Clock } from '../ground/index.ts';
 import { tell } from '../telemetry/events.ts';
+import type { Throttles } from '../throttle/index.ts';
 import type { Admission } from './admission.ts';
 import { DrainingError } from './errors.ts';
 import { isOurs, type LiveRun, mustWait, parkMsOf, wakeAtOf } from './live-run.ts';
@@ -24,6 +25,7 @@ export interface DrainerPorts {
   readonly admission: Admission;
   readonly waits: Waits;
   readonly recorder: Recorder;
+  readonly throttles: Throttles;
 }
 
 export class Drainer {
@@ -37,10 +39,11 @@ export class Drainer {
 
   /** Nobody is admitted from now on, and nobody is woken. */
   stop(): void {
-    const { runs, admission, waits } = this.#ports;
+    const { runs, admission, waits, throttles } = this.#ports;
     runs.isDraining = true;
     admission.stop();
     waits.stop();
+    throttles.drain();
   }
 
   quiesce(budgetMs: number): Promise<DrainReport> {

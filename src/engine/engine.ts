@@ -13,7 +13,7 @@ import { type Clock, describeError, type RunId, runIdMint } from '../ground/inde
 import type { Journal, RunRow, StoredRecord } from '../journal/index.ts';
 import { type Ending, isFinal, type Plan, whyNobody } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { Limits } from '../throttle/index.ts';
+import { Throttles } from '../throttle/index.ts';
 import { Admission } from './admission.ts';
 import { Canceller, type CancelReport } from './canceller.ts';
 import { Drainer } from './drainer.ts';
@@ -60,7 +60,7 @@ export class Engine {
     this.#ports = {
       clock,
       chance: () => random.fraction(),
-      limits: new Limits(options.apis),
+      throttles: options.throttles ?? new Throttles({ clock, random }),
       resultBytesMax: options.resultBytesMax,
       around: options.around,
     };
@@ -88,7 +88,7 @@ export class Engine {
       },
     });
     const [admission, waits] = [this.#admission, this.#waits];
-    this.#drainer = new Drainer({ clock, runs, admission, waits, recorder });
+    this.#drainer = new Drainer({ ...this.#ports, runs, admission, waits, recorder });
     this.held = new Holder({
       ...options,
       runs,
@@ -148,7 +148,7 @@ export class Engine {
   get load(): Load {
     const { busy, size, waiting } = this.#admission.slots;
     const { live, blockedCount: blocked } = this.#runs;
-    const waits = { ...this.#waits.counts, throttle: this.#ports.limits.waiting };
+    const waits = { ...this.#waits.counts, throttle: this.#ports.throttles.waiting };
     return { busy, slots: size, queued: waiting, inMemory: live.size, blocked, waits };
   }
 

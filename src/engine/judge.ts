@@ -18,6 +18,7 @@ import {
   type PhasePolicy,
   type RunEvent,
 } from '../machine/index.ts';
+import { postponementOf } from '../throttle/index.ts';
 import { PhaseAnswerError, PhaseTimeoutError } from './errors.ts';
 
 const BACKOFF_MS_MAX = 365 * 86_400_000;
@@ -88,6 +89,11 @@ export function judgeThrown(
     const dueAt = Math.min(now + delayMs, deadlineAt ?? Number.POSITIVE_INFINITY);
     const reason = clipped(read(thrown, 'reason'));
     return { type: 'POSTPONED', reason, dueAt: Math.ceil(dueAt) };
+  }
+  const noRoom = postponementOf(thrown);
+  if (noRoom) {
+    const dueAt = Math.min(now + noRoom.delayMs, deadlineAt ?? Number.POSITIVE_INFINITY);
+    return { type: 'POSTPONED', reason: clipped(noRoom.why), dueAt: Math.ceil(dueAt) };
   }
   if (isHopeless(thrown)) {
     return { type: 'ABORTED', reason: clipped(read(thrown, 'message')), kind: 'system' };

@@ -44,6 +44,8 @@ export class LiveRun {
   isAppending = false;
   /** That record, where somebody else may have to wait for it. */
   appending: Promise<unknown> | undefined = undefined;
+  /** How often in a row an API had no room for it. */
+  refusals = 0;
   /** The last failure, for people. */
   lastError: ErrorInfo | undefined = undefined;
   cancelReason: string | undefined = undefined;

@@ -2,6 +2,7 @@
 import type { Clock, Random } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
+import type { Throttles } from '../throttle/index.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Around } from './phase-call.ts';
 import type { Shadow } from './tie.ts';
@@ -15,7 +16,8 @@ export interface EngineOptions {
   readonly resultBytesMax: number;
   readonly activeRunsMax: number;
   readonly retentionMs: number;
-  readonly apis?: Readonly<Record<string, number>> | undefined;
+  /** Without them every API has the defaults. */
+  readonly throttles?: Throttles | undefined;
   readonly around?: Around | undefined;
   /** Asked for every run that was started here: who shows it to others, if anybody. */
   readonly shadow?: ((run: LiveRun) => Shadow | undefined) | undefined;

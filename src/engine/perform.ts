@@ -12,6 +12,7 @@ import {
   type StepPlan,
 } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
+import { postponementOf } from '../throttle/index.ts';
 import { PhaseAnswerError } from './errors.ts';
 import { exhaustedBy } from './interruption.ts';
 import { hush, judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
@@ -97,6 +98,7 @@ function eventOf(call: Call, answer: Answer): RunEvent | undefined | Promise<Run
   const { ports, run, step, policy, of, limit } = call;
   if (answer.kind === 'threw') return eventOfThrown(ports, run, policy, answer.thrown);
   if (answer.kind === 'givenUp') return eventOfGiveUp(ports, run, policy, answer.why, limit);
+  run.refusals = 0;
   try {
     const event = judgeAnswer(of.phase, run.state.at, answer.value, ports.resultBytesMax);
     // The probe found nothing done, and there is no attempt left to do it in.
@@ -122,6 +124,7 @@ function eventOfThrown(
   followDeadline(run, ports.clock);
   const { state } = run;
   const moment = { now: ports.clock.now(), chance: ports.chance() };
+  if (postponementOf(thrown)) run.refusals++;
   const allowed = run.tie?.mayRetry?.() === false ? { ...policy, attemptMax: 0 } : policy;
   return judgeThrown(thrown, state.attempt, allowed, state.deadlineAt, moment);
 }

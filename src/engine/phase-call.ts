@@ -7,7 +7,7 @@
 import type { Cancel, Clock } from '../ground/index.ts';
 import type { PhaseFunction, PhasePolicy, StepPlan } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
-import type { Limits } from '../throttle/index.ts';
+import type { Throttles } from '../throttle/index.ts';
 import { PhaseTimeoutError } from './errors.ts';
 import { afterAll, type Limit } from './limit.ts';
 import type { GiveUp, LiveRun } from './live-run.ts';
@@ -19,7 +19,7 @@ export type Around = <T>(phase: OfPhase, call: () => T) => T;
 export interface PerformPorts {
   readonly clock: Clock;
   readonly chance: () => number;
-  readonly limits: Limits;
+  readonly throttles: Throttles;
   readonly resultBytesMax: number;
   readonly around: Around | undefined;
 }

@@ -3,15 +3,22 @@
  * made when they are first looked at.
  */
 import { type Clock, freezeDeep, hash, type RunId } from '../ground/index.ts';
-import type { Awaitable, Log, Phase, StepContext, UseOptions } from '../machine/index.ts';
+import type {
+  Awaitable,
+  Log,
+  Phase,
+  StepContext,
+  ThrottleHandle,
+  UseOptions,
+} from '../machine/index.ts';
 import { isHeard, type OfPhase, tell } from '../telemetry/events.ts';
-import type { Limits } from '../throttle/index.ts';
+import type { Throttles } from '../throttle/index.ts';
 import { textOf } from './judge.ts';
 import type { LiveRun, RunView } from './live-run.ts';
 
 interface ContextPorts {
   readonly clock: Clock;
-  readonly limits: Limits;
+  readonly throttles: Throttles;
 }
 
 export class PhaseContext implements StepContext<unknown, unknown> {
@@ -69,20 +76,27 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   }
 
   get use(): StepContext<unknown, unknown>['use'] {
-    return <T>(api: string, call: () => Awaitable<T>, _options?: UseOptions): Promise<T> =>
-      this.#ports.limits.use(api, this.#timed(api, call), this.signal);
+    return <T>(api: string, call: () => Awaitable<T>, options?: UseOptions): Promise<T> =>
+      this.#throttleOf(api).use(call, options);
   }
 
-  /** Tells how long leave to call took, where it took any time and somebody wants to know. */
-  #timed<T>(api: string, call: () => T): () => T {
-    if (!isHeard('throttle.waited')) return call;
-    const { clock } = this.#ports;
-    const begunMs = clock.monotonicMs();
-    return () => {
-      const elapsedMs = clock.monotonicMs() - begunMs;
-      if (elapsedMs >= 1) tell('throttle.waited', () => ({ ...this.#of, api, elapsedMs }));
-      return call();
-    };
+  get throttle(): (api: string) => ThrottleHandle {
+    return (api) => this.#throttleOf(api);
+  }
+
+  #throttleOf(api: string): ThrottleHandle {
+    const { refusals } = this.#run;
+    return this.#ports.throttles.of(api, {
+      signal: this.signal,
+      isRetry: this.attempt > 1 || refusals > 0,
+      refusals,
+      waited: isHeard('throttle.waited') ? (ms) => this.#tellWaited(api, ms) : undefined,
+    });
+  }
+
+  /** How long leave to call took, where it took any time. */
+  #tellWaited(api: string, elapsedMs: number): void {
+    if (elapsedMs >= 1) tell('throttle.waited', () => ({ ...this.#of, api, elapsedMs }));
   }
 
   get progress(): (fraction: number, note?: string) => void {

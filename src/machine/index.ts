@@ -67,4 +67,5 @@ export {
   type Untried,
   whyNobody,
 } from './succession.ts';
+export type * from './throttle-types.ts';
 export type * from './types.ts';

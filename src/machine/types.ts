@@ -5,6 +5,7 @@
  */
 import type { StandardSchemaV1 as Schema } from '@standard-schema/spec';
 import type { Backoff, Duration, Json, RunId } from '../ground/index.ts';
+import type { ThrottleHandle, UseOptions } from './throttle-types.ts';
 
 // ── Values ──────────────────────────────────────────────────────────────────────────────────────
 export type AnySchema = Schema<unknown, unknown>;
@@ -75,9 +76,6 @@ export interface Log {
 export interface StoreTx {
   query<Row = unknown>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
-export interface UseOptions {
-  readonly priority?: 'low' | 'normal' | 'high' | undefined;
-}
 export interface LineContext<I, S> {
   readonly input: I;
   /** What the earlier steps put out, by their names. */
@@ -96,6 +94,8 @@ export interface StepContext<I, S> extends LineContext<I, S> {
   readonly log: Log;
   // Properties, not methods: `({ use }) => use(…)` must not trip unbound-method lint rules.
   readonly use: <T>(api: string, call: () => Awaitable<T>, options?: UseOptions) => Promise<T>;
+  /** The same throttle, for what `use` is too simple for. */
+  readonly throttle: (api: string) => ThrottleHandle;
   readonly progress: (fraction: number, note?: string) => void;
 }
 export interface WorkedContext<I, S, W> extends StepContext<I, S> {

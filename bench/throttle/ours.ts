@@ -1,0 +1,92 @@
+/** Our default as the product has it: the pool, the law, the lease and the leader's estimate of src/throttle. */
+import {
+  FleetEstimate,
+  HybridLaw,
+  Lease,
+  type Permit,
+  PermitPool,
+  type PodReport,
+  type Published,
+  policyOf,
+  type ThrottlePolicy,
+} from '../../src/throttle/index.ts';
+import type { Ended, Limiter } from './limiter.ts';
+import type { World } from './world.ts';
+
+export class OurLimiter implements Limiter {
+  readonly #world: World;
+  readonly pool: PermitPool;
+  readonly lease: Lease;
+
+  constructor(world: World, key: string, policy: ThrottlePolicy, beatMs: number) {
+    this.#world = world;
+    const law = new HybridLaw(0);
+    this.pool = new PermitPool(policy, law);
+    this.lease = new Lease(key, law, this.pool, beatMs);
+  }
+
+  take(now: number): Permit | undefined {
+    this.lease.turn(now);
+    return this.pool.take('normal', 1, now);
+  }
+
+  end(leave: object, kind: Ended, now: number): void {
+    this.pool.end(leave as Permit, { kind }, now, this.#world.fraction());
+  }
+
+  lookAt(now: number): number {
+    return Math.min(this.pool.lookAtMs(1, now), this.lease.dueMs ?? Number.POSITIVE_INFINITY);
+  }
+}
+
+/** The table of pods, and whoever leads: pods write and read it at their heartbeats and never else. */
+export class OurFleet {
+  readonly #world: World;
+  readonly #beatMs: number;
+  readonly policy: ThrottlePolicy;
+  readonly reports = new Map<string, PodReport>();
+  readonly decisions: Record<string, number> = {};
+  #estimate: FleetEstimate;
+  published: Published | undefined;
+
+  constructor(world: World, beatMs: number, options: Parameters<typeof policyOf>[1] = {}) {
+    this.#world = world;
+    this.#beatMs = beatMs;
+    this.policy = policyOf('api', options);
+    this.#estimate = new FleetEstimate(this.policy);
+    const tick = () => {
+      const chance = world.fraction();
+      this.published = this.#estimate.tick(this.reports, world.now, beatMs, chance);
+      const { decision } = this.#estimate;
+      this.decisions[decision] = (this.decisions[decision] ?? 0) + 1;
+      world.at(world.now + beatMs, tick);
+    };
+    world.at(beatMs / 2, tick);
+  }
+
+  /** Another pod leads from now on: all it knows is what was published. */
+  changeLeader(): void {
+    this.#estimate = new FleetEstimate(this.policy, this.published);
+  }
+
+  join(key: string, waitingOf: () => number, onBeat: () => void): OurLimiter {
+    const limiter = new OurLimiter(this.#world, key, this.policy, this.#beatMs);
+    const beat = () => {
+      const { now } = this.#world;
+      if (!this.#left.has(key)) {
+        this.reports.set(key, limiter.lease.report(waitingOf(), now));
+        if (this.published) limiter.lease.heed(this.published, now, this.#world.fraction());
+        onBeat();
+        this.#world.at(now + this.#beatMs * this.#world.between(0.98, 1.02), beat);
+      }
+    };
+    this.#world.at(this.#world.now + this.#world.fraction() * this.#beatMs, beat);
+    return limiter;
+  }
+
+  readonly #left = new Set<string>();
+  /** Without a word, as by SIGKILL. */
+  kill(key: string): void {
+    this.#left.add(key);
+  }
+}

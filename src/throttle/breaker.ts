@@ -1,0 +1,124 @@
+/**
+ * Leaves an API alone that is ill. Refusals never open it: an API that refuses is well.
+ *
+ *   closed ──half of many calls failed, or many in a row──▶ open ──cooled──▶ half open
+ *     ▲                                                       ▲                 │
+ *     └──────────────── three probes went well ───────────────┴── one failed ───┘
+ */
+import { isAnswer, isIllness, type OutcomeKind } from './outcome.ts';
+
+export type BreakerState = 'closed' | 'open' | 'half-open';
+
+export interface BreakerRule {
+  /** Opens where this share of the calls in the window failed. */
+  readonly errorShare: number;
+  /** In a window with fewer calls a share says nothing. */
+  readonly callsMin: number;
+  readonly windowMs: number;
+  /** Opens after so many failures in a row, however few calls there are. */
+  readonly inARowMax: number;
+  readonly coolMs: number;
+  readonly coolMsMax: number;
+}
+
+const PROBES_WANTED = 3;
+
+export class Breaker {
+  readonly #rule: BreakerRule;
+  #state: BreakerState = 'closed';
+  #retryAtMs = 0;
+  #openedCount = 0;
+  #inARow = 0;
+  #windowFromMs = 0;
+  #calls = [0, 0];
+  #failures = [0, 0];
+  #probesOut = 0;
+  #probesOk = 0;
+
+  constructor(rule: BreakerRule) {
+    this.#rule = rule;
+  }
+
+  state(nowMs: number): BreakerState {
+    if (this.#state === 'open' && nowMs >= this.#retryAtMs) {
+      this.#state = 'half-open';
+      this.#probesOut = 0;
+      this.#probesOk = 0;
+    }
+    return this.#state;
+  }
+
+  /** When an open breaker lets a probe through. */
+  get retryAtMs(): number {
+    return this.#retryAtMs;
+  }
+
+  /** Half open, one call at a time finds out. */
+  mayStart(nowMs: number): boolean {
+    const state = this.state(nowMs);
+    return state === 'closed' || (state === 'half-open' && this.#probesOut === 0);
+  }
+
+  started(): boolean {
+    if (this.#state !== 'half-open') return false;
+    this.#probesOut++;
+    return true;
+  }
+
+  /** `chance` spreads the next probes of processes that were hit at once. */
+  ended(kind: OutcomeKind, wasProbe: boolean, nowMs: number, chance: number): void {
+    if (wasProbe) this.#probesOut = Math.max(0, this.#probesOut - 1);
+    if (isIllness(kind)) this.#failed(wasProbe, nowMs, chance);
+    else if (isAnswer(kind)) this.#answered(wasProbe, nowMs);
+  }
+
+  #answered(wasProbe: boolean, nowMs: number): void {
+    this.#inARow = 0;
+    this.#count(nowMs, 0);
+    if (this.#state !== 'half-open' || !wasProbe) return;
+    this.#probesOk++;
+    if (this.#probesOk < PROBES_WANTED) return;
+    this.#state = 'closed';
+    this.#openedCount = 0;
+    this.#calls = [0, 0];
+    this.#failures = [0, 0];
+  }
+
+  #failed(wasProbe: boolean, nowMs: number, chance: number): void {
+    this.#inARow++;
+    this.#count(nowMs, 1);
+    const state = this.state(nowMs);
+    if (state === 'half-open' ? wasProbe : state === 'closed' && this.#isIll()) {
+      this.#open(nowMs, chance);
+    }
+  }
+
+  #isIll(): boolean {
+    const { errorShare, callsMin, inARowMax } = this.#rule;
+    const calls = this.#calls[0]! + this.#calls[1]!;
+    const failures = this.#failures[0]! + this.#failures[1]!;
+    return this.#inARow >= inARowMax || (calls >= callsMin && failures >= errorShare * calls);
+  }
+
+  #open(nowMs: number, chance: number): void {
+    const { coolMs, coolMsMax } = this.#rule;
+    const wholeMs = Math.min(coolMsMax, coolMs * 2 ** Math.min(this.#openedCount, 20));
+    this.#openedCount++;
+    this.#retryAtMs = nowMs + wholeMs * (0.8 + 0.4 * chance);
+    this.#state = 'open';
+    this.#inARow = 0;
+  }
+
+  /** Two halves of the window, so that what is old is forgotten. */
+  #count(nowMs: number, failure: 0 | 1): void {
+    const halfMs = this.#rule.windowMs / 2;
+    if (nowMs - this.#windowFromMs >= halfMs) {
+      const isStale = nowMs - this.#windowFromMs >= 2 * halfMs;
+      this.#calls = [isStale ? 0 : this.#calls[1]!, 0];
+      this.#failures = [isStale ? 0 : this.#failures[1]!, 0];
+      this.#windowFromMs = nowMs;
+    }
+    this.#calls[1]!++;
+    this.#failures[1]! += failure;
+  }
+}

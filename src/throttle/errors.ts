@@ -1,0 +1,68 @@
+/** What can be said of a permit that was not given. */
+import { FleetqError, showDuration } from '../ground/index.ts';
+
+/** The phase was given up while it waited for leave to call. */
+export class PermitAbortedError extends FleetqError {
+  readonly code = 'FLEETQ_PERMIT_ABORTED';
+  readonly verdict = 'retry';
+  constructor(api: string, cause: unknown) {
+    super(`gave up waiting for leave to call ${api}`, { cause });
+  }
+}
+
+/** A throttle was defined with something that cannot be. */
+export class ThrottleOptionsError extends FleetqError {
+  readonly code = 'FLEETQ_THROTTLE_OPTIONS';
+  readonly verdict = 'abort';
+  constructor(api: string, option: string, wanted: string, got: string) {
+    super(`throttle ${JSON.stringify(api)}: ${option} must be ${wanted}, got ${got}`);
+  }
+}
+
+/** A permit is not to be had soon: whoever wants it comes back later, and no attempt is counted. */
+export abstract class PermitDelayedError extends FleetqError {
+  readonly verdict = 'retry';
+  readonly api: string;
+  readonly delayMs: number;
+  constructor(api: string, message: string, delayMs: number) {
+    super(message, { hint: 'let it be thrown: the run waits and costs no attempt' });
+    this.api = api;
+    this.delayMs = delayMs;
+  }
+}
+
+/** The wait will be long: the run gives its slot up and comes back. */
+export class ThrottleParkedError extends PermitDelayedError {
+  readonly code = 'FLEETQ_THROTTLE_PARKED';
+  constructor(api: string, why: string, delayMs: number) {
+    super(api, `${api}: ${why}; next try in ${showDuration(delayMs)}`, delayMs);
+  }
+}
+
+/** As many wait for a permit as may. */
+export class ThrottleFullError extends PermitDelayedError {
+  readonly code = 'FLEETQ_THROTTLE_FULL';
+  constructor(api: string, waitingMax: number, delayMs: number) {
+    super(api, `${waitingMax} calls wait for leave to call ${api}, which is the limit`, delayMs);
+  }
+}
+
+/** The process is on its way out and begins no new calls. */
+export class ThrottleDrainingError extends PermitDelayedError {
+  readonly code = 'FLEETQ_THROTTLE_DRAINING';
+  constructor(api: string) {
+    super(api, `this process is draining and calls ${api} no more`, 0);
+  }
+}
+
+/** The API answered that it has no room. */
+export class ThrottleRefusedError extends PermitDelayedError {
+  readonly code = 'FLEETQ_THROTTLE_REFUSED';
+  readonly status: number;
+  readonly response: Response;
+  constructor(api: string, response: Response, delayMs: number) {
+    super(api, `${api} answered ${response.status}: it has no room`, delayMs);
+    this.status = response.status;
+    this.response = response;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * A breaker over what all pods see. While it is half open one pod alone finds out whether the API is
+ * well again: a probe from each of many pods would be the crowd that it is to be spared. Once it is well,
+ * the cap comes back in steps.
+ */
+import type { BreakerState } from './breaker.ts';
+import type { Second } from './seconds.ts';
+
+export interface FleetBreakerRule {
+  readonly errorShare: number;
+  readonly callsMin: number;
+  readonly coolMs: number;
+  readonly coolMsMax: number;
+}
+
+const PROBES_WANTED = 3;
+const RETURN_SHARE = 0.6;
+/** One pod's probe is no load: only an API that stays ill is asked less and less often. */
+const PATIENT_AFTER = 6;
+
+export class FleetBreaker {
+  readonly #rule: FleetBreakerRule;
+  #state: BreakerState = 'closed';
+  #retryAtMs = 0;
+  #sinceMs = Number.NEGATIVE_INFINITY;
+  #openedCount = 0;
+  #recent: Second[] = [];
+  #share = 1;
+  #raisedMs = 0;
+  #probesOk = 0;
+
+  constructor(rule: FleetBreakerRule) {
+    this.#rule = rule;
+  }
+
+  get state(): BreakerState {
+    return this.#state;
+  }
+
+  /** The share of what was good that is let through again. */
+  get share(): number {
+    return this.#share;
+  }
+
+  tick(seconds: readonly Second[], nowMs: number, tickMs: number, chance: number): void {
+    const since = this.#sinceMs;
+    const fresh = seconds.filter(({ at }) => at * 1_000 >= since);
+    this.#recent = [...this.#recent, ...fresh].filter(({ at }) => at * 1_000 >= nowMs - 4 * tickMs);
+    if (this.#state === 'open') this.#whenOpen(nowMs);
+    else if (this.#state === 'half-open') this.#whenHalfOpen(fresh, nowMs, chance);
+    else this.#whenClosed(nowMs, tickMs, chance);
+  }
+
+  #whenOpen(nowMs: number): void {
+    if (nowMs < this.#retryAtMs) return;
+    this.#state = 'half-open';
+    this.#sinceMs = nowMs;
+    this.#probesOk = 0;
+  }
+
+  #whenHalfOpen(fresh: readonly Second[], nowMs: number, chance: number): void {
+    const { failed, ok } = sums(fresh);
+    if (failed > 0) return this.#open(nowMs, chance);
+    this.#probesOk += ok;
+    if (this.#probesOk < PROBES_WANTED) return;
+    this.#state = 'closed';
+    this.#openedCount = 0;
+    this.#recent = [];
+    this.#share = RETURN_SHARE;
+    this.#raisedMs = nowMs;
+  }
+
+  #whenClosed(nowMs: number, tickMs: number, chance: number): void {
+    const { errorShare, callsMin } = this.#rule;
+    const { failed, ended } = sums(this.#recent);
+    if (ended >= callsMin && failed >= errorShare * ended) return this.#open(nowMs, chance);
+    if (this.#share < 1 && nowMs - this.#raisedMs >= 2 * tickMs) {
+      this.#share = Math.min(1, this.#share * 1.7);
+      this.#raisedMs = nowMs;
+    }
+  }
+
+  #open(nowMs: number, chance: number): void {
+    const { coolMs, coolMsMax } = this.#rule;
+    const exponent = Math.min(20, Math.max(0, this.#openedCount - PATIENT_AFTER));
+    const wholeMs = Math.min(coolMsMax, (coolMs / 2) * 2 ** exponent);
+    this.#openedCount++;
+    this.#retryAtMs = nowMs + wholeMs * (0.8 + 0.4 * chance);
+    this.#state = 'open';
+    this.#recent = [];
+  }
+}
+
+function sums(seconds: readonly Second[]): { failed: number; ok: number; ended: number } {
+  let [failed, ok, ended] = [0, 0, 0];
+  for (const second of seconds) {
+    failed += second.failed + second.timedOut;
+    ok += second.ok;
+    ended += second.failed + second.timedOut + second.ok + second.throttled;
+  }
+  return { failed, ok, ended };
+}

@@ -1,0 +1,176 @@
+/**
+ * What the leading pod does for one API: sums what all pods have reported, asks the estimate, divides the
+ * cap, and publishes a few numbers from which every pod finds its own share. Pure: the reports, the time
+ * and chance are given. What has been published is all a next leader needs to go on from.
+ */
+import type { BreakerState } from './breaker.ts';
+import { type Decision, Estimator, type EstimatorRule, type Learned } from './estimator.ts';
+import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
+import type { LatencyCounts } from './latencies.ts';
+import { addSecond, type Second } from './seconds.ts';
+import { type Asking, type Division, divide, shareOf } from './shares.ts';
+
+/** What a pod tells of one API with its heartbeat. */
+export interface PodReport {
+  /** When it was made; another one is another report. */
+  readonly atMs: number;
+  /** The last seconds that were over then. */
+  readonly seconds: readonly Second[];
+  readonly latencies: LatencyCounts;
+  readonly latencyMsSum: number;
+  readonly answers: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly demand: number;
+  readonly perSecondHint?: number | undefined;
+}
+
+export interface Published {
+  readonly epoch: number;
+  readonly madeMs: number;
+  /** Whoever gets less heeds that at once, whoever gets more from this time on. */
+  readonly growsAtMs: number;
+  readonly division: Division;
+  readonly breaker: BreakerState;
+  readonly learned: Learned;
+}
+
+/** A pod that was not heard for so many heartbeats may no longer use its share. */
+export const LEASE_BEATS = 3;
+/** Refusals take a moment to come back. */
+const ANSWER_MS = 300;
+
+export class FleetEstimate {
+  readonly #estimator: Estimator;
+  readonly #breaker: FleetBreaker | undefined;
+  readonly #counted = new Map<string, number>();
+  #seenUntil = 0;
+  /** When the last one published: what was to be seen by then has been heeded. */
+  readonly #formerMs: number | undefined;
+  #epoch: number;
+  #from: string | undefined;
+  #given: ReadonlyMap<string, number> | undefined;
+  #movedMs = Number.NEGATIVE_INFINITY;
+  decision: Decision = 'hold';
+
+  constructor(
+    rule: EstimatorRule & { readonly breaker?: FleetBreakerRule | undefined },
+    former?: Published | undefined,
+  ) {
+    this.#estimator = new Estimator(rule, former?.learned);
+    this.#breaker = rule.breaker && new FleetBreaker(rule.breaker);
+    this.#epoch = former?.epoch ?? 0;
+    this.#formerMs = former?.madeMs;
+    this.#from = former?.division.arc?.from;
+  }
+
+  tick(
+    reports: ReadonlyMap<string, PodReport>,
+    nowMs: number,
+    beatMs: number,
+    chance: number,
+  ): Published {
+    const live = [...reports].filter(([, { atMs }]) => nowMs - atMs < LEASE_BEATS * beatMs);
+    const seconds = this.#newSeconds(live, nowMs, beatMs);
+    this.#breaker?.tick(seconds, nowMs, beatMs, chance);
+    const state = this.#breaker?.state ?? 'closed';
+    // An API that is ill says nothing of what it takes when it is well.
+    if (state === 'closed') {
+      const untilMs = this.#seenUntil * 1_000;
+      const sight = { seconds, untilMs, ...this.#sumOf(live) };
+      this.decision = this.#estimator.tick(sight, nowMs, { tickMs: beatMs, delayMs: beatMs });
+    } else this.#sumOf(live);
+    const division = this.#divide(live, state, nowMs, beatMs);
+    const hasMoved = this.#hasMoved(live, division);
+    return {
+      epoch: ++this.#epoch,
+      madeMs: nowMs,
+      // Where nobody loses anything, nobody has to be waited for.
+      growsAtMs: hasMoved ? nowMs + beatMs : nowMs,
+      division,
+      breaker: state,
+      learned: this.#estimator.learned,
+    };
+  }
+
+  /** Whether somebody may still use what is another's from now on. Notes what everybody has. */
+  #hasMoved(live: readonly [string, PodReport][], division: Division): boolean {
+    const former = this.#given;
+    const given = new Map<string, number>();
+    let hasMoved = former === undefined;
+    for (const [key, { demand }] of live) {
+      const share = shareOf(division, { key, demand });
+      given.set(key, share);
+      if (share < (former?.get(key) ?? 0)) hasMoved = true;
+    }
+    this.#given = given;
+    return hasMoved;
+  }
+
+  /** The seconds that every pod has told of by now, summed over the pods. */
+  #newSeconds(live: readonly [string, PodReport][], nowMs: number, beatMs: number): Second[] {
+    const untilAt = (ms: number) => Math.floor((ms - beatMs - ANSWER_MS) / 1_000);
+    const until = untilAt(nowMs);
+    if (this.#seenUntil === 0 && this.#formerMs !== undefined) {
+      this.#seenUntil = untilAt(this.#formerMs);
+    }
+    const sums = new Map<number, Second>();
+    for (const [, { seconds }] of live) {
+      for (const second of seconds) {
+        if (second.at >= this.#seenUntil && second.at < until) addSecond(sums, second);
+      }
+    }
+    this.#seenUntil = Math.max(this.#seenUntil, until);
+    return [...sums.values()].sort((a, b) => a.at - b.at);
+  }
+
+  #sumOf(live: readonly [string, PodReport][]) {
+    const latencies: LatencyCounts[number][] = [];
+    let [latencyMsSum, answers, inFlight, waiting] = [0, 0, 0, 0];
+    let perSecondHint: number | undefined;
+    for (const [key, report] of live) {
+      inFlight += report.inFlight;
+      waiting += report.waiting;
+      if (this.#counted.get(key) === report.atMs) continue;
+      this.#counted.set(key, report.atMs);
+      latencies.push(...report.latencies);
+      latencyMsSum += report.latencyMsSum;
+      answers += report.answers;
+      // All were told of the same room: the least of it is the newest.
+      const { perSecondHint: hint } = report;
+      if (hint !== undefined) perSecondHint = Math.min(hint, perSecondHint ?? hint);
+    }
+    for (const key of this.#counted.keys()) {
+      if (!live.some(([known]) => known === key)) this.#counted.delete(key);
+    }
+    return { latencies, latencyMsSum, answers, inFlight, waiting, perSecondHint };
+  }
+
+  #divide(
+    live: readonly [string, PodReport][],
+    state: BreakerState,
+    nowMs: number,
+    beatMs: number,
+  ): Division {
+    const asking: Asking[] = live.map(([key, { demand }]) => ({ key, demand }));
+    const wanting = asking.filter(({ demand }) => demand > 0);
+    if (state === 'open') return divide(0, asking);
+    if (state === 'half-open') {
+      const [prober] = wanting.sort((a, b) => (a.key < b.key ? -1 : 1));
+      const arc = prober && { from: prober.key, to: prober.key };
+      return { level: 0, spare: 0, isPlenty: false, arc };
+    }
+    const cap = Math.max(1, this.#estimator.cap * (this.#breaker?.share ?? 1));
+    const division = divide(cap, asking, this.#turned(wanting, nowMs, beatMs));
+    this.#from = division.arc?.from ?? this.#from;
+    return division;
+  }
+
+  /** The arc moves by one pod at a time: a permit that moves is in nobody's hands for a heartbeat. */
+  #turned(wanting: readonly Asking[], nowMs: number, beatMs: number): string | undefined {
+    if (this.#from === undefined || nowMs - this.#movedMs < beatMs) return this.#from;
+    this.#movedMs = nowMs;
+    const keys = wanting.map(({ key }) => key).sort();
+    return keys.find((key) => key > this.#from!) ?? keys[0];
+  }
+}

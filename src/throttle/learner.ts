@@ -1,0 +1,58 @@
+/**
+ * Feeds an estimate from one process's own calls, and its hybrid law from the estimate: what a fleet of
+ * one does. Asked with every call, and does something only once in a while.
+ */
+
+import type { Decision } from './estimator.ts';
+import { Estimator, type Learned } from './estimator.ts';
+import type { HybridLaw } from './laws/index.ts';
+import type { PermitPool } from './permit-pool.ts';
+import type { ThrottlePolicy } from './policy.ts';
+
+/** Refusals take a moment to come back: a second is looked at when they have. */
+const ANSWER_MS = 300;
+
+export class Learner {
+  readonly #estimator: Estimator;
+  readonly #law: HybridLaw;
+  readonly #pool: PermitPool;
+  readonly #tickMs: number;
+  #tickedMs: number | undefined;
+  #seenUntil = 0;
+  decision: Decision = 'hold';
+
+  constructor(
+    policy: ThrottlePolicy,
+    law: HybridLaw,
+    pool: PermitPool,
+    tickMs: number,
+    learned?: Learned | undefined,
+  ) {
+    this.#estimator = new Estimator(policy, learned);
+    this.#law = law;
+    this.#pool = pool;
+    this.#tickMs = tickMs;
+    if (learned?.latencyMs !== undefined) law.knowLatency(learned.latencyMs);
+  }
+
+  get learned(): Learned {
+    return this.#estimator.learned;
+  }
+
+  turn(nowMs: number, waiting: number): void {
+    this.#tickedMs ??= nowMs;
+    if (nowMs - this.#tickedMs < this.#tickMs) return;
+    this.#tickedMs = nowMs;
+    const until = Math.floor((nowMs - ANSWER_MS) / 1_000);
+    const seconds = this.#pool.seconds.between(this.#seenUntil, until);
+    this.#seenUntil = until;
+    const tempo = { tickMs: this.#tickMs, delayMs: 0 };
+    const { inFlight } = this.#pool;
+    const perSecondHint = this.#pool.hintPerSecond(nowMs);
+    const untilMs = until * 1_000;
+    const tally = this.#pool.tally.take();
+    const sight = { ...tally, seconds, untilMs, inFlight, waiting, perSecondHint };
+    this.decision = this.#estimator.tick(sight, nowMs, tempo);
+    if (this.#estimator.cap !== this.#law.grant) this.#law.setGrant(this.#estimator.cap, nowMs);
+  }
+}

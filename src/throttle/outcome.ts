@@ -1,0 +1,60 @@
+/**
+ * What a call of an external API came to, as a throttle sees it: was there no room for it, is the API
+ * ill, or was the call itself wrong? Only the first says anything about how much the API can take.
+ */
+import type { RateHint } from './rate-headers.ts';
+
+export type OutcomeKind =
+  /** It was answered. */
+  | 'ok'
+  /** Refused for want of room: 429, or 503 with a Retry-After. */
+  | 'throttled'
+  /** Nobody knows what became of it, and the API may still be at work on it. */
+  | 'timeout'
+  /** The API says that it is overloaded: 503, 529. */
+  | 'overload'
+  /** The API failed: 500, 502, a broken connection. */
+  | 'failure'
+  /** The call was wrong, and would be wrong again. */
+  | 'client'
+  /** Whoever called has given up. */
+  | 'cancelled'
+  /** It says nothing about the API. */
+  | 'ignored';
+
+export interface CallOutcome {
+  readonly kind: OutcomeKind;
+  /** How long the API wants to be left alone. */
+  readonly retryAfterMs?: number | undefined;
+  /** What the call cost in the end, in the units of the throttle's `cost`. */
+  readonly cost?: number | undefined;
+  /** What the answer's headers say of the room that is left. */
+  readonly hint?: RateHint | undefined;
+}
+
+/** How hard an outcome brakes: 1 for a refusal, nothing for what says nothing of room. */
+export const BRAKE_WEIGHT: Readonly<Record<OutcomeKind, number>> = {
+  ok: 0,
+  throttled: 1,
+  timeout: 1,
+  overload: 0.3,
+  failure: 0.3,
+  client: 0,
+  cancelled: 0,
+  ignored: 0,
+};
+
+/** Nobody's fault: it costs the run no attempt. */
+export function isCapacity(kind: OutcomeKind): boolean {
+  return kind === 'throttled' || kind === 'timeout' || kind === 'overload';
+}
+
+/** What a breaker counts against the API. Refusals never open it: an API that refuses is well. */
+export function isIllness(kind: OutcomeKind): boolean {
+  return kind === 'timeout' || kind === 'overload' || kind === 'failure';
+}
+
+/** Whether the API was well enough to answer. */
+export function isAnswer(kind: OutcomeKind): boolean {
+  return kind === 'ok' || kind === 'throttled' || kind === 'client';
+}

@@ -1,0 +1,212 @@
+/**
+ * The permits of one API in one process. A call may begin where a permit is free, the pace allows it, the
+ * API did not ask to be left alone and the breaker is closed. A refused call keeps its permit for about
+ * as long as a good one would have: refusals come back fast, and a permit that was free at once would
+ * turn one call too many into dozens of refusals a second. Time and chance are arguments.
+ */
+import { Breaker, type BreakerState } from './breaker.ts';
+import { Heap } from './heap.ts';
+import { Latencies, LatencyTally } from './latencies.ts';
+import type { Law } from './laws/index.ts';
+import { BRAKE_WEIGHT, type CallOutcome, isCapacity, type OutcomeKind } from './outcome.ts';
+import { Pace } from './pace.ts';
+import { PRIORITIES, type Priority, type ThrottlePolicy } from './policy.ts';
+import { Seconds } from './seconds.ts';
+
+export interface Permit {
+  readonly priority: Priority;
+  readonly cost: number;
+  readonly sentMs: number;
+  readonly wasFull: boolean;
+  readonly isProbe: boolean;
+}
+
+/** Why no call may begin now. */
+export type Closed = 'full' | 'paced' | 'paused' | 'open' | 'none';
+
+/** How long a class that had calls to make keeps what is reserved for it. */
+const ACTIVE_MS = 30_000;
+const LATENCY_CALLS = 100;
+const COOL_MS_GUESS = 500;
+const LOOK_MS_MIN = 1;
+
+export class PermitPool {
+  readonly #policy: ThrottlePolicy;
+  readonly #law: Law;
+  readonly breaker: Breaker | undefined;
+  readonly seconds = new Seconds();
+  readonly latencies = new Latencies(LATENCY_CALLS);
+  readonly tally = new LatencyTally();
+  readonly #cooling = new Heap();
+  readonly #pace = new Pace(3);
+  readonly #declaredPace: Pace;
+  readonly #costPace: Pace;
+  readonly #inFlightBy = PRIORITIES.map(() => 0);
+  readonly #activeMs = PRIORITIES.map(() => Number.NEGATIVE_INFINITY);
+  #inFlight = 0;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #hint: { readonly perSecond: number; readonly untilMs: number } | undefined;
+  #closed: Closed = 'none';
+
+  constructor(policy: ThrottlePolicy, law: Law) {
+    this.#policy = policy;
+    this.#law = law;
+    this.breaker = policy.breaker && new Breaker(policy.breaker);
+    this.#declaredPace = new Pace(policy.burst);
+    this.#costPace = new Pace((policy.costPerMinuteMax ?? 0) / 6);
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  inFlightOf(priority: Priority): number {
+    return this.#inFlightBy[PRIORITIES.indexOf(priority)]!;
+  }
+
+  cooling(nowMs: number): number {
+    this.#cooling.dropUntil(nowMs);
+    return this.#cooling.size;
+  }
+
+  /** Whole permits: at least one call at a time, as long as there is anything to have. */
+  limit(nowMs: number): number {
+    const limit = Math.min(this.#law.limit(nowMs), this.#policy.inFlightMax);
+    return limit <= 0 ? 0 : Math.max(1, Math.floor(limit + 1e-9));
+  }
+
+  breakerState(nowMs: number): BreakerState {
+    return this.breaker?.state(nowMs) ?? 'closed';
+  }
+
+  get pausedUntilMs(): number {
+    return this.#pausedUntilMs;
+  }
+
+  /** Why the last try got nothing. */
+  get closed(): Closed {
+    return this.#closed;
+  }
+
+  /** A permit, if there is one now. */
+  take(priority: Priority, cost: number, nowMs: number): Permit | undefined {
+    const rank = PRIORITIES.indexOf(priority);
+    this.#activeMs[rank] = nowMs;
+    this.#closed = this.#whyClosed(rank, cost, nowMs);
+    if (this.#closed !== 'none') return undefined;
+    const limit = this.limit(nowMs);
+    this.#spend(cost, nowMs);
+    this.#inFlight++;
+    this.#inFlightBy[rank]!++;
+    this.seconds.sent(nowMs);
+    const wasFull = this.#inFlight + this.#cooling.size >= limit;
+    return { priority, cost, sentMs: nowMs, wasFull, isProbe: this.breaker?.started() ?? false };
+  }
+
+  /** Gives the permit back, at once or when it has cooled. */
+  end(permit: Permit, outcome: CallOutcome, nowMs: number, chance: number): void {
+    const { kind, retryAfterMs, hint } = outcome;
+    const latencyMs = nowMs - permit.sentMs;
+    this.#inFlight--;
+    this.#inFlightBy[PRIORITIES.indexOf(permit.priority)]!--;
+    this.seconds.ended(kind, permit.sentMs, latencyMs);
+    if (kind === 'ok') {
+      this.latencies.record(latencyMs);
+      this.tally.record(latencyMs);
+    }
+    this.breaker?.ended(kind, permit.isProbe, nowMs, chance);
+    const { sentMs, wasFull } = permit;
+    this.#law.ended({ kind, weight: BRAKE_WEIGHT[kind], sentMs, latencyMs, wasFull }, nowMs);
+    if (retryAfterMs !== undefined && isCapacity(kind)) {
+      // Spread afterwards and never before, or all who were told the same come back at once.
+      const untilMs = nowMs + retryAfterMs * (1 + 0.2 * chance);
+      this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
+    }
+    if (hint) {
+      const perSecond = (hint.remaining / hint.resetMs) * 1_000;
+      this.#hint = { perSecond, untilMs: nowMs + hint.resetMs };
+    }
+    const costLeft = (outcome.cost ?? permit.cost) - permit.cost;
+    if (costLeft !== 0 && this.#policy.costPerMinuteMax !== undefined)
+      this.#costPace.take(costLeft);
+    const coolUntilMs = this.#coolUntil(kind, permit.sentMs, nowMs, chance);
+    if (coolUntilMs > nowMs) this.#cooling.push(coolUntilMs);
+  }
+
+  /** What the API itself says of its room, while that is fresh. */
+  hintPerSecond(nowMs: number): number | undefined {
+    return this.#hint && nowMs < this.#hint.untilMs ? this.#hint.perSecond : undefined;
+  }
+
+  /** When it is worth another look, if no permit is given back before. */
+  lookAtMs(cost: number, nowMs: number): number {
+    switch (this.#closed) {
+      case 'paused':
+        return this.#pausedUntilMs;
+      case 'open':
+        return Math.max(nowMs + LOOK_MS_MIN, this.breaker!.retryAtMs);
+      case 'paced':
+        return nowMs + Math.max(LOOK_MS_MIN, this.#paceWaitMs(cost, nowMs));
+      default:
+        // The limit may have grown by itself, too: that is looked at once in a while.
+        return Math.min(this.#cooling.first ?? Number.POSITIVE_INFINITY, nowMs + 1_000);
+    }
+  }
+
+  #whyClosed(rank: number, cost: number, nowMs: number): Closed {
+    if (nowMs < this.#pausedUntilMs) return 'paused';
+    if (this.breaker && !this.breaker.mayStart(nowMs)) return 'open';
+    const free = this.limit(nowMs) - this.#inFlight - this.cooling(nowMs);
+    if (free <= 0 || free <= this.#reservedAbove(rank, nowMs)) return 'full';
+    return this.#paceWaitMs(cost, nowMs) > 0 ? 'paced' : 'none';
+  }
+
+  /** What is kept for higher classes that have had calls to make lately, and have not out yet. */
+  #reservedAbove(rank: number, nowMs: number): number {
+    let kept = 0;
+    for (let above = 0; above < rank; above++) {
+      if (nowMs - this.#activeMs[above]! > ACTIVE_MS) continue;
+      const share = this.#policy.reserve[PRIORITIES[above]!];
+      const reserve = Math.floor(share * this.limit(nowMs));
+      kept += Math.max(0, reserve - this.#inFlightBy[above]!);
+    }
+    return kept;
+  }
+
+  #paceWaitMs(cost: number, nowMs: number): number {
+    const { perSecondMax, burst, costPerMinuteMax } = this.#policy;
+    let waitMs = 0;
+    const pace = this.#law.pace(nowMs);
+    if (pace && !this.#pace.has(1, pace.perSecond, pace.depth, nowMs)) {
+      waitMs = this.#pace.waitMs(1, pace.perSecond, pace.depth);
+    }
+    if (perSecondMax !== undefined && !this.#declaredPace.has(1, perSecondMax, burst, nowMs)) {
+      waitMs = Math.max(waitMs, this.#declaredPace.waitMs(1, perSecondMax, burst));
+    }
+    if (costPerMinuteMax === undefined) return waitMs;
+    const [perSecond, depth] = [costPerMinuteMax / 60, costPerMinuteMax / 6];
+    if (this.#costPace.has(cost, perSecond, depth, nowMs)) return waitMs;
+    return Math.max(waitMs, this.#costPace.waitMs(cost, perSecond, depth));
+  }
+
+  #spend(cost: number, nowMs: number): void {
+    if (this.#law.pace(nowMs)) this.#pace.take(1);
+    if (this.#policy.perSecondMax !== undefined) this.#declaredPace.take(1);
+    if (this.#policy.costPerMinuteMax !== undefined) this.#costPace.take(cost);
+  }
+
+  #coolUntil(kind: OutcomeKind, sentMs: number, nowMs: number, chance: number): number {
+    switch (kind) {
+      case 'throttled':
+      case 'overload':
+        return sentMs + (this.latencies.quantile(0.5) ?? COOL_MS_GUESS) * (0.7 + 0.6 * chance);
+      case 'timeout':
+        // The API is probably still at work on it.
+        return nowMs + (this.latencies.quantile(0.95) ?? COOL_MS_GUESS);
+      case 'cancelled':
+        return sentMs + (this.latencies.quantile(0.5) ?? 0);
+      default:
+        return nowMs;
+    }
+  }
+}

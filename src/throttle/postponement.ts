@@ -1,0 +1,59 @@
+/**
+ * Which errors mean that there was no room. The error stays the author's own, whatever class it has, and
+ * may be caught, wrapped and thrown on; what is known about it is kept beside it.
+ */
+import { PermitDelayedError } from './errors.ts';
+
+export interface Postponement {
+  readonly api: string;
+  readonly delayMs: number;
+  readonly why: string;
+}
+
+const KNOWN = new WeakMap<object, Postponement>();
+const CAUSE_COUNT_MAX = 5;
+const BACKOFF_MS = 500;
+const BACKOFF_MS_MAX = 60_000;
+
+export function notePostponement(error: unknown, postponement: Postponement): void {
+  if (typeof error === 'object' && error !== null) KNOWN.set(error, postponement);
+}
+
+/** How long to wait, where this error or one that caused it says so. */
+export function postponementOf(thrown: unknown): Postponement | undefined {
+  let found = thrown;
+  for (let depth = 0; depth <= CAUSE_COUNT_MAX; depth++) {
+    if (typeof found !== 'object' || found === null) return undefined;
+    const known = KNOWN.get(found);
+    if (known) return known;
+    if (isDelayed(found)) return { api: found.api, delayMs: found.delayMs, why: found.message };
+    found = causeOf(found);
+  }
+  return undefined;
+}
+
+/** The longer the API asked for or, growing with refusals in a row, anything up to a bound. */
+export function backoffMs(
+  refusals: number,
+  retryAfterMs: number | undefined,
+  chance: number,
+): number {
+  const boundMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** Math.min(refusals, 20));
+  return Math.max(retryAfterMs ?? 0, boundMs * chance);
+}
+
+function isDelayed(found: object): found is PermitDelayedError {
+  try {
+    return found instanceof PermitDelayedError;
+  } catch {
+    return false;
+  }
+}
+
+function causeOf(error: object): unknown {
+  try {
+    return (error as { cause?: unknown }).cause;
+  } catch {
+    return undefined;
+  }
+}

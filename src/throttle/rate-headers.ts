@@ -1,0 +1,101 @@
+/**
+ * What answers say of the room that is left: Retry-After in its forms, and the limit, remaining and
+ * reset headers in theirs. Some APIs send rubbish in them (-1, 0, empty): what cannot be is not there.
+ */
+
+/** `remaining` calls may be made within the next `resetMs`. */
+export interface RateHint {
+  readonly remaining: number;
+  readonly resetMs: number;
+}
+
+/** Headers as `fetch` has them, or as a plain object whose names may be in any case. */
+export type HeadersLike =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | number | undefined>>;
+
+const RETRY_AFTER_MS_MAX = 10 * 60_000;
+const RESET_MS_MAX = 24 * 3_600_000;
+
+/** In seconds, as a date, or, of some APIs, in milliseconds; undefined where it is none of these. */
+export function retryAfterMs(headers: HeadersLike, nowMs: number): number | undefined {
+  const inMs = headerOf(headers, 'retry-after-ms');
+  if (inMs !== undefined) return bounded(plainNumber(inMs));
+  const text = headerOf(headers, 'retry-after');
+  if (text === undefined) return undefined;
+  const seconds = plainNumber(text);
+  if (seconds !== undefined) return bounded(seconds * 1_000);
+  return bounded(dateMs(text, nowMs), 'past');
+}
+
+const FAMILIES = [
+  ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
+  ['anthropic-ratelimit-requests-remaining', 'anthropic-ratelimit-requests-reset'],
+  ['x-ratelimit-remaining', 'x-ratelimit-reset'],
+  ['ratelimit-remaining', 'ratelimit-reset'],
+] as const;
+
+/** The first family of headers that says something that can be. */
+export function rateHintOf(headers: HeadersLike, nowMs: number): RateHint | undefined {
+  for (const [remainingName, resetName] of FAMILIES) {
+    const remaining = plainNumber(headerOf(headers, remainingName));
+    const resetMs = resetOf(headerOf(headers, resetName), nowMs);
+    if (remaining === undefined || resetMs === undefined) continue;
+    if (remaining < 0 || resetMs <= 0 || resetMs > RESET_MS_MAX) continue;
+    return { remaining, resetMs };
+  }
+  return undefined;
+}
+
+/** Seconds from now, seconds since 1970, a duration such as '6m0s' or '20ms', or a date. */
+function resetOf(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const number = plainNumber(text);
+  if (number !== undefined) return number > 1e9 ? number * 1_000 - nowMs : number * 1_000;
+  return durationMs(text) ?? dateMs(text, nowMs);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+
+function durationMs(text: string): number | undefined {
+  if (!/^(\d{1,9}(\.\d{1,9})?(h|ms|m|s))+$/.test(text)) return undefined;
+  let sum = 0;
+  for (const [, number, unit] of text.matchAll(/([\d.]+)(h|ms|m|s)/g)) {
+    sum += Number(number) * UNIT_MS[unit!]!;
+  }
+  return sum;
+}
+
+function dateMs(text: string, nowMs: number): number | undefined {
+  // Date.parse takes a bare number for a year.
+  if (!/[A-Za-z]/.test(text) || text.length > 64) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at - nowMs;
+}
+
+function plainNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^-?\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
+}
+
+/** A date that has passed means now; a negative number means nothing. */
+function bounded(ms: number | undefined, past?: 'past'): number | undefined {
+  if (ms === undefined || (ms < 0 && past === undefined)) return undefined;
+  return Math.min(Math.max(0, ms), RETRY_AFTER_MS_MAX);
+}
+
+function headerOf(headers: HeadersLike, name: string): string | undefined {
+  const value = hasGet(headers) ? headers.get(name) : ownHeader(headers, name);
+  if (typeof value === 'number') return `${value}`;
+  const first = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'string' && first.trim() !== '' ? first.trim() : undefined;
+}
+
+function hasGet(headers: HeadersLike): headers is { get(name: string): string | null } {
+  return typeof (headers as { get?: unknown }).get === 'function';
+}
+
+function ownHeader(headers: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (Object.hasOwn(headers, name)) return headers[name];
+  const key = Object.keys(headers).find((known) => known.toLowerCase() === name);
+  return key === undefined ? undefined : headers[key];
+}

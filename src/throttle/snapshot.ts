@@ -1,0 +1,53 @@
+/** How an API is doing, for people and for programs that look on. */
+import { showDuration } from '../ground/index.ts';
+import type { CallWindow, ThrottleSnapshot } from '../machine/index.ts';
+import type { Second, Seconds } from './seconds.ts';
+import type { Throttle } from './throttle.ts';
+
+export function snapshotOf(throttle: Throttle): ThrottleSnapshot {
+  const { pool, policy, learner, nowMs } = throttle;
+  const last10s = windowOf(pool.seconds, nowMs, 10);
+  const parts = {
+    api: policy.name,
+    law: policy.law,
+    limit: pool.limit(nowMs),
+    learned: learner?.learned.good,
+    inFlight: pool.inFlight,
+    cooling: pool.cooling(nowMs),
+    waiting: throttle.waiting,
+    breaker: pool.breakerState(nowMs),
+    pausedMs: Math.max(0, pool.pausedUntilMs - nowMs),
+    latencyMs: { p50: pool.latencies.quantile(0.5), p95: pool.latencies.quantile(0.95) },
+    last10s,
+    last60s: windowOf(pool.seconds, nowMs, 60),
+  };
+  return { ...parts, state: stateOf(parts) };
+}
+
+/** What matters most comes first: one sentence. */
+function stateOf(of: Omit<ThrottleSnapshot, 'state'>): string {
+  const { limit, inFlight, waiting, last10s } = of;
+  const out = `${inFlight} of ${limit} permits are out`;
+  if (of.breaker === 'open') return 'left alone: most calls failed; a probe will find out';
+  if (of.breaker === 'half-open') return 'one call at a time finds out whether it is well again';
+  if (of.pausedMs > 0) return `paused for ${showDuration(of.pausedMs)}, as the API asked`;
+  if (last10s.throttled > 0) {
+    return `${out}; the API refused ${last10s.throttled} of ${last10s.sent} calls in 10 s`;
+  }
+  if (waiting > 0) return `${out}, ${waiting} wait for one`;
+  return inFlight > 0 ? out : 'nothing is being called';
+}
+
+function windowOf(seconds: Seconds, nowMs: number, count: number): CallWindow {
+  const until = Math.floor(nowMs / 1_000) + 1;
+  const found = seconds.between(until - count, until);
+  const sum = (key: keyof Second) => found.reduce((all, second) => all + second[key], 0);
+  return {
+    seconds: count,
+    sent: sum('sent'),
+    ok: sum('ok'),
+    throttled: sum('throttled'),
+    timedOut: sum('timedOut'),
+    failed: sum('failed'),
+  };
+}

@@ -1,0 +1,86 @@
+/** The throttles of a process by the names of their APIs; one that nobody has defined has the defaults. */
+import { type Clock, type Random, show } from '../ground/index.ts';
+import type { ThrottleHandle, ThrottleSnapshot } from '../machine/index.ts';
+import { ThrottleOptionsError } from './errors.ts';
+import { BoundThrottle, type Caller } from './handle.ts';
+import { policyOf, type ThrottleOptions, type ThrottlePolicy } from './policy.ts';
+import { snapshotOf } from './snapshot.ts';
+import { Throttle } from './throttle.ts';
+
+/** What `defineThrottle` gives: an API by its name, and how it is to be treated. */
+export interface ThrottleDefinition {
+  readonly name: string;
+  readonly options: ThrottleOptions;
+}
+
+const NAME_LENGTH_MAX = 200;
+
+/** Says how calls of an API are to be limited. Refuses what cannot be, here and not at the first call. */
+export function defineThrottle(name: string, options: ThrottleOptions = {}): ThrottleDefinition {
+  if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX) {
+    const wanted = `text of 1 to ${NAME_LENGTH_MAX} characters`;
+    throw new ThrottleOptionsError(show(name), 'its name', wanted, show(name));
+  }
+  policyOf(name, options);
+  return Object.freeze({ name, options: Object.freeze({ ...options }) });
+}
+
+export interface ThrottlesOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly throttles?: readonly ThrottleDefinition[] | undefined;
+  /** So many calls at once, and nothing to be found out. */
+  readonly apis?: Readonly<Record<string, number>> | undefined;
+}
+
+export class Throttles {
+  readonly #ports: ThrottlesOptions;
+  readonly #policies = new Map<string, ThrottlePolicy>();
+  readonly #throttles = new Map<string, Throttle>();
+  #isDraining = false;
+
+  constructor(options: ThrottlesOptions) {
+    this.#ports = options;
+    for (const [name, inFlight] of Object.entries(options.apis ?? {})) {
+      this.#policies.set(name, policyOf(name, { limits: { inFlight }, probe: 'off' }));
+    }
+    for (const { name, options: given } of options.throttles ?? []) {
+      if (this.#policies.has(name)) {
+        throw new ThrottleOptionsError(name, 'its name', 'defined once', 'two definitions');
+      }
+      this.#policies.set(name, policyOf(name, given));
+    }
+  }
+
+  /** The throttle of this API, for somebody who calls it. */
+  of(name: string, caller: Caller): ThrottleHandle {
+    return new BoundThrottle(this.#throttle(name), caller, this.#ports.clock);
+  }
+
+  /** How many wait for leave to call, over all APIs. */
+  get waiting(): number {
+    let count = 0;
+    for (const throttle of this.#throttles.values()) count += throttle.waiting;
+    return count;
+  }
+
+  snapshots(): ThrottleSnapshot[] {
+    return [...this.#throttles.values()].map(snapshotOf);
+  }
+
+  /** Whoever waits goes home: this process calls nothing any more that is not free at once. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const throttle of this.#throttles.values()) throttle.drain();
+  }
+
+  #throttle(name: string): Throttle {
+    let throttle = this.#throttles.get(name);
+    if (!throttle) {
+      throttle = new Throttle(this.#policies.get(name) ?? policyOf(name), this.#ports);
+      if (this.#isDraining) throttle.drain();
+      this.#throttles.set(name, throttle);
+    }
+    return throttle;
+  }
+}

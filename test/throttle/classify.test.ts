@@ -1,0 +1,112 @@
+/** What errors and answers say of an API, whatever SDK they come from. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { classifyAnswer, classifyError } from '../../src/throttle/classify.ts';
+import { rateHintOf, retryAfterMs } from '../../src/throttle/rate-headers.ts';
+
+const NOW = Date.parse('2030-01-01T00:00:00Z');
+const error = (of: object) => Object.assign(new Error('no'), of);
+
+test.each([
+  [{ status: 429 }, 'throttled'],
+  [{ statusCode: 429 }, 'throttled'],
+  [{ $metadata: { httpStatusCode: 429 } }, 'throttled'],
+  [{ name: 'ThrottlingException' }, 'throttled'],
+  [{ code: 'RESOURCE_EXHAUSTED' }, 'throttled'],
+  [{ response: { status: 503, headers: { 'Retry-After': '3' } } }, 'throttled'],
+  [{ status: 503 }, 'overload'],
+  [{ status: 529 }, 'overload'],
+  [{ status: 504 }, 'timeout'],
+  [{ code: 'ETIMEDOUT' }, 'timeout'],
+  [{ cause: { code: 'UND_ERR_HEADERS_TIMEOUT' } }, 'timeout'],
+  [{ status: 500 }, 'failure'],
+  [{ code: 'ECONNRESET' }, 'failure'],
+  [{ status: 400 }, 'client'],
+  [{ status: 429, code: 'insufficient_quota' }, 'client'],
+  [{ name: 'AbortError' }, 'cancelled'],
+  [{}, 'ignored'],
+] as const)('%j means %s', (of, kind) => {
+  expect(classifyError(error(of), NOW).kind).toBe(kind);
+});
+
+test('an answer is read by its status and its headers, any other value is a success', () => {
+  const refused = new Response('', { status: 429, headers: { 'retry-after': '7' } });
+  expect(classifyAnswer(refused, NOW)).toMatchObject({ kind: 'throttled', retryAfterMs: 7_000 });
+  expect(classifyAnswer(new Response('ok'), NOW).kind).toBe('ok');
+  expect(classifyAnswer({ status: 'paid' }, NOW).kind).toBe('ok');
+  expect(classifyAnswer(undefined, NOW).kind).toBe('ok');
+});
+
+test.each([
+  ['0', 0],
+  ['1.5', 1_500],
+  ['Tue, 01 Jan 2030 00:00:30 GMT', 30_000],
+  ['Mon, 31 Dec 2029 23:59:00 GMT', 0],
+  ['99999999', 600_000],
+  ['-5', undefined],
+  ['soon', undefined],
+  ['', undefined],
+  ['NaN', undefined],
+])('Retry-After %j is %s ms', (text, ms) => {
+  expect(retryAfterMs({ 'Retry-After': text }, NOW)).toBe(ms);
+});
+
+test('Retry-After in milliseconds comes before the one in seconds', () => {
+  expect(retryAfterMs({ 'retry-after-ms': '250', 'retry-after': '1' }, NOW)).toBe(250);
+});
+
+test.each([
+  [{ 'x-ratelimit-remaining': '10', 'x-ratelimit-reset': '20' }, 10, 20_000],
+  [{ 'X-RateLimit-Remaining': '10', 'X-RateLimit-Reset': `${NOW / 1_000 + 30}` }, 10, 30_000],
+  [{ 'x-ratelimit-remaining-requests': '5', 'x-ratelimit-reset-requests': '6m0s' }, 5, 360_000],
+  [{ 'x-ratelimit-remaining-requests': '5', 'x-ratelimit-reset-requests': '20ms' }, 5, 20],
+  [
+    {
+      'anthropic-ratelimit-requests-remaining': '3',
+      'anthropic-ratelimit-requests-reset': '2030-01-01T00:01:00Z',
+    },
+    3,
+    60_000,
+  ],
+] as const)('%j leaves room for some calls', (headers, remaining, resetMs) => {
+  expect(rateHintOf(headers, NOW)).toEqual({ remaining, resetMs });
+});
+
+test.each([
+  { 'x-ratelimit-remaining': '-1', 'x-ratelimit-reset': '0' },
+  { 'x-ratelimit-remaining': '5', 'x-ratelimit-reset': '-3' },
+  { 'x-ratelimit-remaining': '', 'x-ratelimit-reset': '1' },
+  { 'x-ratelimit-remaining': '5' },
+])('%j says nothing', (headers) => {
+  expect(rateHintOf(headers, NOW)).toBeUndefined();
+});
+
+test('whatever is thrown or answered, it is classified', () => {
+  const hostile = new Proxy(
+    {},
+    {
+      get() {
+        throw new Error('not for you');
+      },
+    },
+  );
+  expect(classifyError(hostile, NOW).kind).toBe('ignored');
+  fc.assert(
+    fc.property(fc.anything(), (thrown) => {
+      expect(typeof classifyError(thrown, NOW).kind).toBe('string');
+      expect(typeof classifyAnswer(thrown, NOW).kind).toBe('string');
+    }),
+  );
+});
+
+test('headers are never read as something that cannot be', () => {
+  const text = fc.oneof(fc.string(), fc.double().map(String), fc.integer().map(String));
+  fc.assert(
+    fc.property(text, text, (one, other) => {
+      const ms = retryAfterMs({ 'retry-after': one }, NOW);
+      expect(ms === undefined || (ms >= 0 && ms <= 600_000)).toBe(true);
+      const hint = rateHintOf({ 'x-ratelimit-remaining': one, 'x-ratelimit-reset': other }, NOW);
+      expect(hint === undefined || (hint.remaining >= 0 && hint.resetMs > 0)).toBe(true);
+    }),
+  );
+});

@@ -1,0 +1,195 @@
+/** The estimate that one pod makes for all, and what pods do with their shares of it. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Estimator, remembered } from '../../src/throttle/estimator.ts';
+import { FleetEstimate, type PodReport, type Published } from '../../src/throttle/fleet-estimate.ts';
+import { HybridLaw } from '../../src/throttle/laws/index.ts';
+import { Lease } from '../../src/throttle/lease.ts';
+import { PermitPool } from '../../src/throttle/permit-pool.ts';
+import { policyOf } from '../../src/throttle/policy.ts';
+
+const rule = policyOf('api', {});
+const TEMPO = { tickMs: 2_000, delayMs: 0 };
+
+/** Two seconds in which `sent` calls a second were sent and so many of them refused. */
+function sightAt(nowMs: number, sent: number, throttled: number) {
+  const until = Math.floor(nowMs / 1_000);
+  const second = { sent, throttled, timedOut: 0, failed: 0, ok: sent - throttled, latencyMsSum: 0 };
+  const answers = 2 * (sent - throttled);
+  return {
+    seconds: [until - 2, until - 1].map((at) => ({ ...second, at })),
+    untilMs: until * 1_000,
+    latencies: [],
+    latencyMsSum: 500 * answers,
+    answers,
+    inFlight: sent / 2,
+    waiting: 100,
+  };
+}
+
+test('it doubles until the API refuses, and settles at what that lets in', () => {
+  const estimator = new Estimator(rule);
+  const caps: number[] = [];
+  for (let nowMs = 2_000; nowMs < 120_000; nowMs += 2_000) {
+    const sent = Math.floor(estimator.cap) * 2;
+    estimator.tick(sightAt(nowMs, sent, Math.max(0, sent - 100)), nowMs, TEMPO);
+    caps.push(estimator.cap);
+  }
+  expect(caps).toContain(16);
+  expect(caps).toContain(64);
+  expect(estimator.cap).toBeGreaterThan(46);
+  expect(estimator.cap).toBeLessThan(56);
+});
+
+test('a cap that is not used does not grow', () => {
+  const estimator = new Estimator(rule);
+  for (let nowMs = 2_000; nowMs < 600_000; nowMs += 2_000) {
+    estimator.tick(sightAt(nowMs, 4, 0), nowMs, TEMPO);
+  }
+  expect(estimator.cap).toBe(8);
+});
+
+test('a declared limit is never tried to exceed, and comes back after refusals', () => {
+  const estimator = new Estimator(policyOf('api', { limits: { inFlight: 20 }, probe: 'off' }));
+  for (let nowMs = 2_000; nowMs < 20_000; nowMs += 2_000) {
+    estimator.tick(sightAt(nowMs, 40, 20), nowMs, TEMPO);
+  }
+  expect(estimator.cap).toBeLessThan(15);
+  for (let nowMs = 20_000; nowMs < 300_000; nowMs += 2_000) {
+    estimator.tick(sightAt(nowMs, Math.floor(estimator.cap) * 2, 0), nowMs, TEMPO);
+  }
+  expect(estimator.cap).toBe(20);
+});
+
+test('the cap stays between its bounds, whatever is seen', () => {
+  const seen = fc.record({
+    sent: fc.integer({ min: 0, max: 10_000 }),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+    hint: fc.option(fc.double({ min: 0, max: 1_000, noNaN: true }), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(fc.array(seen, { maxLength: 100 }), (ticks) => {
+      const estimator = new Estimator(policyOf('api', { limits: { inFlight: 300 } }));
+      for (const [index, { sent, share, hint }] of ticks.entries()) {
+        const nowMs = (index + 1) * 2_000;
+        const sight = sightAt(nowMs, sent, Math.floor(sent * share));
+        estimator.tick({ ...sight, perSecondHint: hint }, nowMs, TEMPO);
+        expect(estimator.cap).toBeGreaterThanOrEqual(0.05);
+        expect(estimator.cap).toBeLessThanOrEqual(300);
+      }
+    }),
+  );
+});
+
+test('what was learned is a beginning for the next process', () => {
+  const learned = { cap: 60, good: 50, latencyMs: 500 };
+  expect(new Estimator(rule, remembered(learned)).cap).toBeCloseTo(47.5);
+  expect(remembered({ cap: 8, good: undefined, latencyMs: undefined })).toBeUndefined();
+});
+
+const BEAT_MS = 2_000;
+
+function podOf(key: string) {
+  const law = new HybridLaw(0);
+  const pool = new PermitPool(rule, law);
+  return { key, pool, lease: new Lease(key, law, pool, BEAT_MS) };
+}
+
+/** Beats of pods in any order, at any time, with any demand; a leader that ticks, and changes. */
+test('shares in force never add up to more than the larger of two caps that follow each other', () => {
+  const action = fc.record({
+    pod: fc.integer({ min: 0, max: 5 }),
+    waiting: fc.integer({ min: 0, max: 40 }),
+    afterMs: fc.integer({ min: 0, max: 900 }),
+    isTick: fc.boolean(),
+    isNewLeader: fc.boolean(),
+    chance: fc.double({ min: 0, max: 0.99, noNaN: true }),
+  });
+  fc.assert(
+    fc.property(fc.array(action, { minLength: 20, maxLength: 150 }), (actions) => {
+      const pods = Array.from({ length: 6 }, (_, index) => podOf(`pod-${index}`));
+      const beatAtMs = pods.map(() => 0);
+      const reports = new Map<string, PodReport>();
+      let estimate = new FleetEstimate(rule);
+      let published: Published | undefined;
+      const caps: number[] = [];
+      let nowMs = 10_000;
+      let tickedMs = nowMs;
+      for (const { pod, waiting, afterMs, isTick, isNewLeader, chance } of actions) {
+        nowMs += afterMs;
+        if (isTick && nowMs - tickedMs >= BEAT_MS) {
+          tickedMs = nowMs;
+          if (isNewLeader) estimate = new FleetEstimate(rule, published);
+          published = estimate.tick(reports, nowMs, BEAT_MS, chance);
+          caps.push(published.learned.cap);
+        }
+        // A pod that beats in time, as it must to keep its lease; this one now, the late ones with it.
+        for (const [index, { key, lease }] of pods.entries()) {
+          if (index !== pod && nowMs - beatAtMs[index]! < BEAT_MS - 900) continue;
+          beatAtMs[index] = nowMs;
+          reports.set(key, lease.report(index === pod ? waiting : 3, nowMs));
+          if (published) lease.heed(published, nowMs, chance);
+        }
+        for (const { lease } of pods) lease.turn(nowMs);
+        const held = pods.reduce((all, { lease }) => all + lease.share, 0);
+        expect(held).toBeLessThanOrEqual(Math.max(1, ...caps));
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a new pod has nothing until it is given something', () => {
+  const old = podOf('old');
+  const young = podOf('young');
+  const estimate = new FleetEstimate(rule);
+  old.lease.report(50, 8_000);
+  const reports = new Map([['old', old.lease.report(50, 10_000)]]);
+  old.lease.heed(estimate.tick(reports, 10_100, BEAT_MS, 0.5), 10_200, 0);
+  old.lease.turn(13_000);
+  expect(old.lease.share).toBe(8);
+  expect(young.pool.take('normal', 1, 13_000)).toBeUndefined();
+  young.lease.report(50, 11_000);
+  reports.set('young', young.lease.report(50, 13_000));
+  reports.set('old', old.lease.report(50, 13_000));
+  const published = estimate.tick(reports, 13_100, BEAT_MS, 0.5);
+  young.lease.heed(published, 13_200, 0);
+  expect(young.lease.share).toBe(0);
+  old.lease.heed(published, 13_200, 0);
+  expect(old.lease.share).toBe(4);
+  young.lease.turn(15_100);
+  expect(young.lease.share).toBe(4);
+});
+
+test('a pod that hears nothing more gives its share up step by step', () => {
+  const { lease } = podOf('alone');
+  const estimate = new FleetEstimate(rule);
+  lease.report(50, 8_000);
+  const reports = new Map([['alone', lease.report(50, 10_000)]]);
+  lease.heed(estimate.tick(reports, 10_000, BEAT_MS, 0.5), 10_000, 0);
+  lease.turn(12_100);
+  expect(lease.share).toBe(8);
+  lease.turn(15_900);
+  expect(lease.share).toBe(8);
+  lease.turn(16_100);
+  expect(lease.share).toBe(4);
+  for (let nowMs = 18_000; nowMs < 60_000; nowMs += 2_000) lease.turn(nowMs);
+  expect(lease.share).toBeLessThanOrEqual(0.5);
+  expect(lease.share).toBeGreaterThan(0);
+});
+
+test('the share of a pod that died is charged until its lease ends, and then the others have it', () => {
+  const estimate = new FleetEstimate(rule);
+  const [alder, birch] = [podOf('alder'), podOf('birch')];
+  const reports = new Map([
+    ['alder', alder.lease.report(50, 10_000)],
+    ['birch', birch.lease.report(50, 10_000)],
+  ]);
+  const levelAt = (nowMs: number) => {
+    reports.set('birch', birch.lease.report(50, nowMs));
+    return estimate.tick(reports, nowMs, BEAT_MS, 0.5).division.level;
+  };
+  expect(levelAt(12_000)).toBe(4);
+  expect(levelAt(15_900)).toBe(4);
+  expect(levelAt(16_100)).toBe(8);
+});
