@@ -10,8 +10,9 @@ import { asUser } from './postgres-binaries.ts';
 
 const HOME = 'FLEETQ_TEST_POSTGRES_HOME';
 
-/** Where the first one of this run is kept; answers what removes it. */
+/** Where the first one of this run is kept; answers what removes it. Tests within a test share it. */
 export function keepFirstPostgres(): () => void {
+  if (existsSync(process.env[HOME] ?? '')) return () => undefined;
   const home = placeForPostgres('fleetq-postgres-first-');
   process.env[HOME] = home;
   return () => rmSync(home, { recursive: true, force: true });
@@ -27,8 +28,8 @@ export function placeForPostgres(prefix: string): string {
 
 /** Makes the directory `data`, as `initdb` leaves it. */
 export function makePostgresData(initdb: string, data: string): void {
-  const home = process.env[HOME];
-  if (home === undefined || !existsSync(home)) return runInitdb(initdb, data);
+  const home = process.env[HOME] ?? '';
+  if (!existsSync(home)) return runInitdb(initdb, data);
   const first = join(home, 'data');
   if (!existsSync(first)) makeFirst(initdb, home, first);
   runAsUser('cp', ['-R', first, data]);
