@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
  * leave a core free: two of their files at a time. Whoever is not named is alone on the machine.
  */
 const PAIRED = new Set([
-  ...['admin', 'cli', 'codec', 'deploy', 'docs', 'engine', 'ground', 'history', 'journal'],
+  ...['admin', 'cli', 'codec', 'deploy', 'docs', 'engine', 'fleet', 'ground', 'history', 'journal'],
   ...['machine', 'machines', 'package', 'properties', 'query', 'results', 'store', 'telemetry'],
   ...['types', 'tidy.test.ts'],
 ]);
@@ -18,6 +18,15 @@ const ALONE = new Set([
   'admin/stream-kill.test.ts',
   'codec/crash.test.ts',
   'docs/blocks.test.ts',
+  'fleet/copied-journal.test.ts',
+  'fleet/crash-points/crash-points.test.ts',
+  'fleet/drain.test.ts',
+  'fleet/forced-leaders.test.ts',
+  'fleet/heart-lock.test.ts',
+  'fleet/live-pods.test.ts',
+  'fleet/local-runs.test.ts',
+  'fleet/suspects.test.ts',
+  'fleet/thread-heart.test.ts',
 ]);
 
 const root = fileURLToPath(new URL('./', import.meta.url));
@@ -44,7 +53,11 @@ export default defineConfig({
     projects: [
       project('paired', 2, files.filter(isPaired)),
       // Many tests start real processes and kill them: one file after another keeps them honest.
-      project('alone', 1, files.filter((file) => !isPaired(file))),
+      project(
+        'alone',
+        1,
+        files.filter((file) => !isPaired(file)),
+      ),
     ],
   },
 });
