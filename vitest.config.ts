@@ -42,8 +42,9 @@ const project = (name: string, maxWorkers: number, chosen: readonly string[]) =>
     name,
     include: chosen.map((file) => `test/${file}`),
     maxWorkers,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Whoever shares the machine may need twice as long.
+    testTimeout: 60_000 * maxWorkers,
+    hookTimeout: 60_000 * maxWorkers,
   },
 });
 
