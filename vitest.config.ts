@@ -8,8 +8,8 @@ import { defineConfig } from 'vitest/config';
  */
 const PAIRED = new Set([
   ...['admin', 'cli', 'codec', 'deploy', 'docs', 'engine', 'fleet', 'ground', 'history', 'journal'],
-  ...['machine', 'machines', 'package', 'properties', 'query', 'results', 'store', 'telemetry'],
-  ...['types', 'tidy.test.ts'],
+  ...['machine', 'machines', 'package', 'properties', 'query', 'results', 'simulation', 'store'],
+  ...['telemetry', 'types', 'tidy.test.ts'],
 ]);
 
 /** Of those: what keeps all cores busy by itself, or measures what is left to it. */
@@ -27,6 +27,7 @@ const ALONE = new Set([
   'fleet/local-runs.test.ts',
   'fleet/suspects.test.ts',
   'fleet/thread-heart.test.ts',
+  'simulation/simulation.test.ts',
 ]);
 
 const root = fileURLToPath(new URL('./', import.meta.url));
