@@ -28,6 +28,10 @@ const ALONE = new Set([
   'fleet/suspects.test.ts',
   'fleet/thread-heart.test.ts',
   'simulation/simulation.test.ts',
+  'store/postgres-deadlines.test.ts',
+  'store/sqlite-plans.test.ts',
+  'telemetry/metrics.test.ts',
+  'telemetry/traces.test.ts',
 ]);
 
 const root = fileURLToPath(new URL('./', import.meta.url));
