@@ -9,7 +9,7 @@ import { defineConfig } from 'vitest/config';
 const PAIRED = new Set([
   ...['admin', 'cli', 'codec', 'deploy', 'docs', 'engine', 'fleet', 'ground', 'history', 'journal'],
   ...['machine', 'machines', 'package', 'properties', 'query', 'results', 'simulation', 'store'],
-  ...['telemetry', 'types', 'tidy.test.ts'],
+  ...['telemetry', 'testing', 'types', 'tidy.test.ts'],
 ]);
 
 /** Of those: what keeps all cores busy by itself, or measures what is left to it. */
@@ -38,6 +38,10 @@ const root = fileURLToPath(new URL('./', import.meta.url));
 const files = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => file.endsWith('.test.ts'));
+
+for (const file of ALONE) {
+  if (!files.includes(file)) throw new Error(`ALONE names test/${file}, which is not there`);
+}
 
 const isPaired = (file: string) => PAIRED.has(file.split('/')[0] ?? '') && !ALONE.has(file);
 
