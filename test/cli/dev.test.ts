@@ -40,7 +40,9 @@ test.runIf(hasScript)(
   async () => {
     const cwd = makeDirectory();
     const command = `stty rows 40 cols 110; exec "${process.execPath}" "${BIN}" dev`;
-    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, timeout: 50_000 });
+    // It paints, whatever was said to those who print about the tests.
+    const env = { ...process.env, NO_COLOR: '' };
+    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 50_000 });
     let screen = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       screen = (screen + stripVTControlCharacters(text)).slice(-200_000);

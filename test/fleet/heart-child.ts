@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { threadHeart } from '../../src/fleet/thread-heart.ts';
 import { pause, systemClock, systemRandom } from '../../src/ground/index.ts';
 import { openStore } from '../../src/store/index.ts';
-import { birthOf } from '../store/harness.ts';
+import { birthOf } from '../store/factories.ts';
 
 const HEART_COUNT = 6;
 const [file = '', how = ''] = process.argv.slice(2);

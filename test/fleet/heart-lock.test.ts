@@ -4,18 +4,17 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { childProgram } from '../support/children.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
 const newDir = useTempDirs();
-const CHILD = fileURLToPath(new URL('./heart-child.ts', import.meta.url));
 const TIMES = 3;
 
 async function endOf(how: 'stop' | 'exit') {
   const directory = newDir();
   mkdirSync(directory, { recursive: true });
-  const argv = ['--import', 'tsx', CHILD, join(directory, 'fleet.db'), how];
+  const argv = [childProgram('fleet/heart-child.ts'), join(directory, 'fleet.db'), how];
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
   const said = Promise.all([text(child.stdout), text(child.stderr)]);
   const [code, signal] = await once(child, 'exit');

@@ -43,11 +43,8 @@ function of(name: string, breaks: RegExp, verbs: readonly (keyof Store)[], chang
   };
 }
 
-const settleWithoutFence = of(
-  'settle-without-fence',
-  /^I[478]/,
-  ['settle'],
-  (tables, given, act) => {
+const settleWithoutFence: Mutant = {
+  ...of('settle-without-fence', /^I[478]/, ['settle'], (tables, given, act) => {
     const [pod, settlements] = given as [PodId, Settlement[]];
     for (const { task, epoch } of settlements) {
       const row = tables.tasks.get(task);
@@ -61,8 +58,9 @@ const settleWithoutFence = of(
       });
     }
     return act();
-  },
-);
+  }),
+  seeds: [63],
+};
 
 const takeWithoutEpoch = of('take-without-epoch', /^I[79]/, ['take'], (tables, _given, act) => {
   const taken = act() as TakenTask[];

@@ -163,15 +163,13 @@ export function useScene(harness: StoreHarness): Scene {
   beforeEach(async () => {
     await harness.reset();
     scene.isChecked = true;
-    scene.store = await harness.open();
-    scene.rival = await harness.open();
+    [scene.store, scene.rival] = await Promise.all([harness.open(), harness.open()]);
   });
   afterEach(async () => {
     try {
       if (scene.isChecked) expect(await scene.store.violations()).toEqual([]);
     } finally {
-      await scene.store.close();
-      await scene.rival.close();
+      await Promise.all([scene.store.close(), scene.rival.close()]);
     }
   });
   return scene;

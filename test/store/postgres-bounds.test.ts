@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/store.ts';
 import { runOn } from '../support/postgres.ts';
 import { codeOf, completed, ids, MACHINE, newTask, newTasks, released } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
-import { options, usePostgres } from './postgres-harness.ts';
+import { emptyTables, options, usePostgres } from './postgres-harness.ts';
 
 const scene = usePostgres();
 const [alder, birch] = [podOf('alder'), podOf('birch')];
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await scene.client.query('truncate pod_health, step_tracker, run_events');
+  await emptyTables(scene.client, ['pod_health', 'step_tracker', 'run_events']);
   await scene.client.query('alter table step_tracker drop constraint if exists no_bad_claims');
   for (const name of ['alder', 'birch']) await store.register(birthOf(name));
 });

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { ClaimedTask } from '../../src/store/tasks.ts';
 import { HOUR, newTasks, parked, released, segment } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
-import { usePostgres } from './postgres-harness.ts';
+import { emptyTables, usePostgres } from './postgres-harness.ts';
 
 const scene = usePostgres(['deadlock_timeout=20ms']);
 const [alder, sweeper] = [podOf('alder'), podOf('sweeper')];
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await scene.client.query('truncate pod_health, step_tracker, run_events');
+  await emptyTables(scene.client, ['pod_health', 'step_tracker', 'run_events']);
   for (const name of ['alder', 'sweeper']) await store.register(birthOf(name));
 });
 

@@ -14,7 +14,7 @@ import type { ClaimedTask } from '../../src/store/tasks.ts';
 import { cancelTask } from './acts.ts';
 import { completed, ids, newId, newTasks, ROUTE, released, segment } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
-import { usePostgres } from './postgres-harness.ts';
+import { emptyTables, usePostgres } from './postgres-harness.ts';
 
 const scene = usePostgres(['deadlock_timeout=20ms']);
 const [alder, birch, sweeper] = [podOf('alder'), podOf('birch'), podOf('sweeper')];
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await other.query('rollback');
-  await scene.client.query('truncate pod_health, step_tracker, run_events');
+  await emptyTables(scene.client, ['pod_health', 'step_tracker', 'run_events']);
   for (const name of ['alder', 'birch', 'sweeper']) await store.register(birthOf(name));
 });
 

@@ -61,7 +61,9 @@ function describeSources(): string {
 function forgetOld(): void {
   for (const name of readdirSync(CACHE)) {
     const place = join(CACHE, name);
-    if (Date.now() - statSync(place).mtimeMs < KEPT_MS_MAX) continue;
+    // Another test file may rename or forget it at this moment.
+    const found = statSync(place, { throwIfNoEntry: false });
+    if (found === undefined || Date.now() - found.mtimeMs < KEPT_MS_MAX) continue;
     rmSync(place, { recursive: true, force: true });
   }
 }

@@ -3,16 +3,16 @@
  * gone at the end. It can be crashed and started again on the same data. Where
  * FLEETQ_TEST_POSTGRES_URL names a server, that one is used, with databases of our own in it.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { asUser, findBinaries } from './postgres-binaries.ts';
+import { makePostgresData, placeForPostgres } from './postgres-data.ts';
 
 const START_MS_MAX = 30_000;
 const LOOK_AGAIN_MS = 20;
@@ -106,7 +106,7 @@ class OwnPostgres implements TestPostgres {
   readonly host = '127.0.0.1';
   readonly port: number;
   readonly #binaries = findBinaries();
-  readonly #place = mkdtempSync(join(tmpdir(), 'fleetq-postgres-data-'));
+  readonly #place = placeForPostgres('fleetq-postgres-data-');
   readonly #settings: readonly string[];
   readonly #env: NodeJS.ProcessEnv;
   #server: ChildProcess | undefined;
@@ -118,15 +118,7 @@ class OwnPostgres implements TestPostgres {
     this.port = port;
     this.#env = env;
     this.#settings = settings;
-    chmodSync(this.#place, 0o700);
-    if (asUser.uid !== undefined) chownSync(this.#place, asUser.uid, asUser.gid!);
-    const { initdb } = this.#binaries;
-    const choices = ['--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
-    execFileSync(initdb, ['-D', join(this.#place, 'data'), '-U', 'postgres', ...choices], {
-      ...asUser,
-      cwd: this.#place,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    makePostgresData(this.#binaries.initdb, join(this.#place, 'data'));
     process.once('exit', this.#onExit);
   }
 

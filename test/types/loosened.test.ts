@@ -17,6 +17,7 @@ let typeTests: Files;
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'fleetq-loosened-'));
   await cp(join(root, 'src'), join(copy, 'src'), { recursive: true });
+  await leaveUnchecked(join(copy, 'src'));
   await cp(join(root, 'package.json'), join(copy, 'package.json'));
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
   const names = (await readdir(here)).filter((name) => /test-d\.ts$|^same\.ts$/.test(name));
@@ -170,7 +171,16 @@ test.each(RULES)('the type tests notice when it is no longer so that $rule', asy
   }
 });
 
-/** What the compiler says about the type tests; what it says about the source is another matter. */
+/** What the compiler says about the source is another matter: it is read for its types alone. */
+async function leaveUnchecked(directory: string): Promise<void> {
+  const names = await readdir(directory, { recursive: true });
+  for (const name of names.filter((name) => name.endsWith('.ts'))) {
+    const path = join(directory, name);
+    await writeFile(path, `// @ts-nocheck\n${await readFile(path, 'utf8')}`);
+  }
+}
+
+/** What the compiler says about the type tests. */
 function diagnose() {
   return compile(
     typeTests,
