@@ -3,35 +3,40 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Rooms whose tests wait for processes, servers and the compiler rather than for their own speed, and
- * leave a core free: two of their files at a time. Whoever is not named is alone on the machine.
+ * Rooms whose tests start no processes of their own: two of their files at a time. The others kill, stop
+ * and time real processes, and have the machine to themselves, which keeps them honest.
  */
 const PAIRED = new Set([
-  ...['admin', 'cli', 'codec', 'deploy', 'docs', 'engine', 'fleet', 'ground', 'history', 'journal'],
-  ...['machine', 'machines', 'package', 'properties', 'query', 'results', 'simulation', 'store'],
-  ...['telemetry', 'testing', 'types', 'tidy.test.ts'],
+  ...[
+    'engine',
+    'ground',
+    'history',
+    'journal',
+    'machine',
+    'properties',
+    'query',
+    'results',
+    'store',
+  ],
+  ...['throttle', 'types', 'tidy.test.ts'],
 ]);
 
-/** Of those: what keeps all cores busy by itself, or measures what is left to it. */
+/** Of those: what starts and kills processes all the same, or looks at how long something takes. */
 const ALONE = new Set([
-  'admin/siege.test.ts',
-  'admin/stream-kill.test.ts',
-  'codec/crash.test.ts',
-  'docs/blocks.test.ts',
-  'fleet/copied-journal.test.ts',
-  'fleet/crash-points/crash-points.test.ts',
-  'fleet/drain.test.ts',
-  'fleet/forced-leaders.test.ts',
-  'fleet/heart-lock.test.ts',
-  'fleet/live-pods.test.ts',
-  'fleet/local-runs.test.ts',
-  'fleet/suspects.test.ts',
-  'fleet/thread-heart.test.ts',
-  'simulation/simulation.test.ts',
+  'engine/poison.test.ts',
+  'journal/failing-disk.test.ts',
+  'journal/fsync-before-ack.test.ts',
+  'journal/held.test.ts',
+  'journal/hold.test.ts',
+  'journal/kill.test.ts',
+  'journal/place.test.ts',
+  'store/postgres-acts.test.ts',
   'store/postgres-deadlines.test.ts',
+  'store/postgres-fences.test.ts',
+  'store/postgres-plans.test.ts',
+  'store/postgres-reader.test.ts',
   'store/sqlite-plans.test.ts',
-  'telemetry/metrics.test.ts',
-  'telemetry/traces.test.ts',
+  'store/sqlite-processes.test.ts',
 ]);
 
 const root = fileURLToPath(new URL('./', import.meta.url));
@@ -51,9 +56,8 @@ const project = (name: string, maxWorkers: number, chosen: readonly string[]) =>
     name,
     include: chosen.map((file) => `test/${file}`),
     maxWorkers,
-    // Whoever shares the machine may need twice as long.
-    testTimeout: 60_000 * maxWorkers,
-    hookTimeout: 60_000 * maxWorkers,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
 
@@ -62,7 +66,6 @@ export default defineConfig({
     globalSetup: ['test/support/build-once.ts'],
     projects: [
       project('paired', 2, files.filter(isPaired)),
-      // Many tests start real processes and kill them: one file after another keeps them honest.
       project(
         'alone',
         1,
