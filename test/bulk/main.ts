@@ -17,7 +17,6 @@ row in the audit log, and was counted once.
   --rate N     tasks a second at most (5000)
   --seconds N  gives up after so many (1800)
   --json       figures as one JSON object, the last line of stdout
-  --save       adds the figures to docs/results/bulk.json
 `;
 
 const { values } = readFlags(
@@ -29,7 +28,6 @@ const { values } = readFlags(
       rate: { type: 'string', default: '5000' },
       seconds: { type: 'string', default: '1800' },
       json: { type: 'boolean' },
-      save: { type: 'boolean' },
     },
   },
   HELP,

@@ -191,7 +191,7 @@ export function ordered(
     ...(isOver(status) ? { endedAt: row.endedAt ?? now, inHand: [] } : {}),
     ...(isShiftNew ? shifted(row, given.shift.id) : {}),
   };
-  const isAsked = status === 'pausing' || status === 'cancelling';
+  const isAsked = status !== row.status && (status === 'pausing' || status === 'cancelling');
   const kind = isSame ? 'already' : isAsked ? 'requested' : 'done';
   const isDryRun = given.isDryRun ?? false;
   const answer = { kind, isRepeated: false, isDryRun, bulk: changed } as const;

@@ -1,4 +1,4 @@
-/** Bulk operations behind a codec: what their filters and reasons say is sealed, as in the tasks they find. */
+/** Bulk operations behind a codec: their filters and reasons are sealed, as the texts of tasks are. */
 import type { Codec } from '../../ground/index.ts';
 import { BULK_DEED, BULK_FILTER, looseOpen, sealInput } from '../sealed-texts.ts';
 import type { Store } from '../store.ts';

@@ -26,7 +26,7 @@ import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import { act, note } from './act.ts';
 import * as archive from './archive.ts';
-import * as bulk from './bulk.ts';
+import { SqliteBulks } from './bulk-store.ts';
 import { census } from './census.ts';
 import * as claims from './claims.ts';
 import type { Connection } from './connection.ts';
@@ -73,6 +73,7 @@ class SqliteStore implements Store {
   readonly #connection: Connection;
   readonly #session: Session;
   readonly #hints: Hints;
+  readonly #bulks: SqliteBulks;
   readonly #options: SqliteOptions;
 
   constructor(place: Place, connection: Connection, options: SqliteOptions) {
@@ -81,6 +82,7 @@ class SqliteStore implements Store {
     this.#connection = connection;
     this.#session = new Session(connection, options);
     this.#hints = new Hints(place, options.clock);
+    this.#bulks = new SqliteBulks(this.#session, this.#hints);
     this.#options = options;
   }
 
@@ -249,18 +251,10 @@ class SqliteStore implements Store {
     return this.#session.write((tx) => note(tx, given));
   }
 
-  async beginBulk(given: bulks.NewBulk): Promise<bulks.BulkBegun> {
-    return this.#shifted(await this.#session.write((tx) => bulk.beginBulk(tx, given)));
-  }
-  takeBulk(given: bulks.BulkTaking): Promise<bulks.BulkRow | undefined> {
-    return this.#session.write((tx) => bulk.takeBulk(tx, given));
-  }
-  async saveBulk(given: bulks.BulkSave): Promise<bulks.BulkRow | undefined> {
-    return this.#shifted(await this.#session.write((tx) => bulk.saveBulk(tx, given)));
-  }
-  async orderBulk(given: bulks.BulkOrder): Promise<bulks.BulkAnswer> {
-    return this.#shifted(await this.#session.write((tx) => bulk.orderBulk(tx, given)));
-  }
+  beginBulk = (given: bulks.NewBulk) => this.#bulks.begin(given);
+  takeBulk = (given: bulks.BulkTaking) => this.#bulks.take(given);
+  saveBulk = (given: bulks.BulkSave) => this.#bulks.save(given);
+  orderBulk = (given: bulks.BulkOrder) => this.#bulks.order(given);
 
   watch(query: WatchQuery): Promise<Watch> {
     return this.#session.read((tx) => watch(tx, query));
@@ -288,11 +282,6 @@ class SqliteStore implements Store {
       answers.push(...(await this.#session.write((tx) => act(tx, batch))));
     }
     return answers;
-  }
-
-  #shifted<Answer>({ answer, isShiftNew }: bulk.Made<Answer>): Answer {
-    if (isShiftNew) this.#hints.give('ready');
-    return answer;
   }
 
   /** Whoever waits for tasks to be ready, or to end, hears of these. */
