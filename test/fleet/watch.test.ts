@@ -162,5 +162,5 @@ test('who falls silent within a heartbeat of the first is about to, and is not w
   expect(at(25_000, 20_000, 20_900)).toEqual(['cedar']);
   expect(at(25_900, 20_000, 20_900)).toEqual([]);
   // One that has died long after the first is another death.
-  expect(at(26_600, 20_000, 22_000)).toEqual([]);
+  expect(at(28_100, 20_000, 23_500)).toEqual([]);
 });
