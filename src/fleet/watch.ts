@@ -73,8 +73,8 @@ export class Watch {
   }
 
   /**
-   * Pods that are about to have been silent for too long, while those before them have not been so for
-   * longer than two are apart that died at one blow: by a heartbeat, by one until this pod has seen it,
+   * Pods that have been silent for too long, or are about to, while none has been so for longer than two
+   * are apart that died at one blow: by a heartbeat, by one until this pod has seen it,
    * and by one until it leads.
    */
   fading(nowMs: number): PodGlimpse[] {
@@ -83,7 +83,7 @@ export class Watch {
     const lefts = this.#fleet.map((glimpse) => this.#leftMs(glimpse, nowMs));
     if (Math.min(...lefts) < -APART_BEATS * heartbeatMs) return [];
     return this.#fleet.filter(({ silentMs }, at) => {
-      return lefts[at]! > 0 && lefts[at]! <= apartMs && silentMs > apartMs;
+      return lefts[at]! <= apartMs && silentMs > apartMs;
     });
   }
 
