@@ -202,7 +202,7 @@ async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts) {
   const silent = found.silent.filter(({ pod, seq }) =>
     seen.some((glimpse) => glimpse.pod === pod && glimpse.seq === seq),
   );
-  const isGathering = watch !== undefined && hasMoreToCome(found, silent.length, watch, nowMs);
+  const isGathering = watch !== undefined && hasMoreToCome(found, silent, watch, nowMs);
   const missing =
     (why: MissingPod['why']) => (glimpse: { pod: PodId; deadBy?: string | undefined }) => ({
       pod: glimpse.pod,
@@ -225,11 +225,12 @@ async function worklistOf({ store, clock, silentMs, life }: RecoveryPorts) {
  */
 function hasMoreToCome(
   found: StoreWorklist,
-  silentCount: number,
+  silent: readonly { readonly pod: PodId }[],
   watch: Watch,
   nowMs: number,
 ): boolean {
-  if (silentCount === 0) return false;
-  const fading = watch.fading(nowMs).length;
-  return fading > 0 && outageOf(found, silentCount + fading).isOutage;
+  if (silent.length === 0) return false;
+  const isSilent = ({ pod }: { readonly pod: PodId }) => silent.some((one) => one.pod === pod);
+  const more = watch.fading(nowMs).filter((glimpse) => !isSilent(glimpse)).length;
+  return more > 0 && outageOf(found, silent.length + more).isOutage;
 }

@@ -17,6 +17,8 @@ export interface WatchOptions {
 /** Whoever has not been heard for so many heartbeats has missed one. */
 const MISSED_BEATS = 1.5;
 
+const APART_BEATS = 3;
+
 interface Sighting {
   readonly seq: number;
   readonly sinceMs: number;
@@ -71,15 +73,17 @@ export class Watch {
   }
 
   /**
-   * Pods that are about to have been silent for too long, while those before them have not been so for
-   * longer than two that died at one blow are apart: by a heartbeat, and what it takes to look.
+   * Pods that have been silent for too long, or are about to, while none has been so for longer than two
+   * are apart that died at one blow: by a heartbeat, by one until this pod has seen it,
+   * and by one until it leads.
    */
   fading(nowMs: number): PodGlimpse[] {
-    const apartMs = MISSED_BEATS * this.#options.heartbeatMs;
+    const { heartbeatMs } = this.#options;
+    const apartMs = MISSED_BEATS * heartbeatMs;
     const lefts = this.#fleet.map((glimpse) => this.#leftMs(glimpse, nowMs));
-    if (Math.min(...lefts) < -apartMs) return [];
+    if (Math.min(...lefts) < -APART_BEATS * heartbeatMs) return [];
     return this.#fleet.filter(({ silentMs }, at) => {
-      return lefts[at]! > 0 && lefts[at]! <= apartMs && silentMs > apartMs;
+      return lefts[at]! <= apartMs && silentMs > apartMs;
     });
   }
 

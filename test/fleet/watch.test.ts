@@ -158,9 +158,9 @@ test('who falls silent within a heartbeat of the first is about to, and is not w
     return watch.fading(nowMs).map(({ pod }) => pod);
   };
   for (let now = 0; now <= 20_000; now += HEARTBEAT_MS) at(now, now, now);
-  for (let now = 21_000; now <= 24_000; now += HEARTBEAT_MS) at(now, 20_000, 20_900);
-  expect(at(25_000, 20_000, 20_900)).toEqual(['cedar']);
-  expect(at(25_900, 20_000, 20_900)).toEqual([]);
+  for (let now = 21_000; now <= 23_000; now += HEARTBEAT_MS) at(now, 20_000, 20_900);
+  expect(at(24_000, 20_000, 20_900)).toEqual(['birch']);
+  expect(at(25_000, 20_000, 20_900)).toEqual(['birch', 'cedar']);
   // One that has died long after the first is another death.
-  expect(at(26_600, 20_000, 22_000)).toEqual([]);
+  expect(at(28_100, 20_000, 23_500)).toEqual([]);
 });

@@ -101,7 +101,7 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/store/decide.ts',
-        find: 'seen === `${task.generation}`;',
+        find: 'revisionOf(task).startsWith(`${seen}.`);',
         put: 'seen <= `${task.generation}`;',
       },
     ],

@@ -35,7 +35,7 @@ export const TOOLS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/store/decide.ts',
-        find: 'seen === `${task.generation}`;',
+        find: 'revisionOf(task).startsWith(`${seen}.`);',
         put: 'seen <= `${task.generation}`;',
       },
       {

@@ -17,9 +17,8 @@ export function describeEnqueue(scene: Scene): void {
     expectNear(await lasting(), HOUR);
     await rescheduleTask(scene.store, task.id, { afterMs: 96 * HOUR });
     expectNear(await lasting(), HOUR);
-    const { deadlineAt } = await scene.row(task.id);
     await rescheduleTask(scene.store, task.id, { afterMs: 0 });
-    expect((await scene.row(task.id)).deadlineAt).toBe(deadlineAt);
+    expectNear(await lasting(), HOUR);
     const [endless] = await scene.store.enqueue([newTask()]);
     await rescheduleTask(scene.store, endless!.id, { afterMs: HOUR });
     expect((await scene.row(endless!.id)).deadlineAt).toBeUndefined();
