@@ -144,6 +144,8 @@ export interface StoreReader extends HistoryParts {
   known(): Promise<KnownRoute[]>;
   inFlight(): Promise<RouteTally[]>;
   audit(query: AuditQuery): Promise<AuditPage>;
+  /** Which of these request ids are in the audit log. */
+  noted(requestIds: readonly string[]): Promise<string[]>;
   leaderTerms(countMax: number): Promise<LeaderTerm[]>;
   close(): Promise<void>;
 }

@@ -248,6 +248,7 @@ const READER_PASSING: Record<
   now: true,
   outlines: true,
   recordsIn: true,
+  noted: true,
   count: true,
   histogram: true,
   errors: true,

@@ -1,11 +1,11 @@
 /** Who is let in, from where, how often, and what they are shown. */
-import { get } from 'node:http';
+import { get, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { isLoopback } from '../../src/admin/door/sites.ts';
 import { refuseOpen } from '../../src/admin/serve.ts';
 import { aesCodec, newCodecKey, parseCodecKeys } from '../../src/ground/index.ts';
-import { CANARY, type House, login, useHouses } from './house.ts';
+import { CANARY, type House, login, send, useHouses } from './house.ts';
 
 const openHouse = useHouses();
 const RUNS = '/api/v1/runs';
@@ -177,6 +177,27 @@ describe('sessions', () => {
       expect((await house.ask('GET', RUNS, { headers })).status).toBe(401);
     }
   });
+
+  test('one that was logged out at one process is over at every other, and its streams end', async () => {
+    const house = await openHouse();
+    const other = await house.beside();
+    const session = await login(house, 'ada');
+    const ask = (at: string) => send(at, 'GET', RUNS, { headers: session });
+    expect((await ask(other)).status).toBe(200);
+    const streams = [house.at, other].map((at) => streamOf(at, session));
+    await Promise.all(streams.map(({ begun }) => begun));
+    const out = await house.ask('DELETE', '/api/v1/session', { headers: session });
+    expect(out.body).toEqual({ isEnded: true });
+    expect((await ask(house.at)).status).toBe(401);
+    await expect.poll(async () => (await ask(other)).status, { timeout: 30_000 }).toBe(401);
+    for (const text of await Promise.all(streams.map(({ ended }) => ended))) {
+      expect(text).toContain('event: bye\ndata: {"why":"session"}');
+    }
+    const reader = await house.fleet.store.openReader();
+    const { rows } = await reader.audit({ what: 'logout', countMax: 10 });
+    expect(rows).toMatchObject([{ who: 'ada', what: 'logout' }]);
+    await reader.close();
+  }, 60_000);
 
   test("one session's csrf value is no good for another's", async () => {
     const house = await openHouse();
@@ -404,3 +425,25 @@ describe('limits', () => {
     expect([method.status, method.headers.allow]).toEqual([405, 'GET, POST']);
   });
 });
+
+/** A stream, and all that it says until it ends. */
+function streamOf(at: string, headers: Readonly<Record<string, string>>) {
+  const path = '/api/v1/stream?topics=runs';
+  const [host = '', port = ''] = at.split(':');
+  let begin: () => void;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const ended = new Promise<string>((resolve, reject) => {
+    let text = '';
+    const sent = request({ host, port, path, headers, agent: false }, (answer) => {
+      answer.setEncoding('utf8').on('data', (part) => {
+        text += part;
+        begin();
+      });
+      answer.on('end', () => resolve(text));
+    });
+    sent.on('error', reject).end();
+  });
+  return { begun, ended };
+}

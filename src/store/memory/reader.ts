@@ -63,6 +63,10 @@ class MemoryReader implements reader.StoreReader {
   audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
     return auditPage(this.#source, query);
   }
+  async noted(requestIds: readonly string[]): Promise<string[]> {
+    const { audit } = this.#open();
+    return requestIds.filter((id) => audit.has(id));
+  }
   async find(ids: readonly RunId[]): Promise<TaskRow[]> {
     return find(this.#open(), ids);
   }

@@ -119,3 +119,6 @@ export const insertBeginning = sql`
   insert into run_events
     (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events)
   values ($1, 1, 1, 0, $2::int, '', $3, $4, $5)`;
+
+/** $1 request ids. */
+export const selectNoted = sql`select id from audit_log where id = any ($1::text[])`;

@@ -11,6 +11,7 @@ import { TasksReader } from '../reading/tasks-reader.ts';
 import { isStorable } from '../reading/words.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import type { PodId } from '../words.ts';
+import { selectNoted } from './audit-log.sql.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import { selectKnown } from './machine-registry.sql.ts';
 import { readPostgresWay } from './options.ts';
@@ -73,6 +74,11 @@ class PostgresReader implements reader.StoreReader {
   }
   audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
     return auditPage(this.#source, query);
+  }
+
+  async noted(requestIds: readonly string[]): Promise<string[]> {
+    const rows = await this.#pool.query(selectNoted, [requestIds.slice(0, BATCH_MAX)]);
+    return rows.map(({ id }) => id as string);
   }
 
   async find(ids: readonly RunId[]): Promise<TaskRow[]> {

@@ -12,6 +12,7 @@ import { isStorable } from '../reading/words.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import * as archive from './archive.ts';
+import { selectNoted } from './audit-log.sql.ts';
 import { openToRead } from './connection.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import type { SqliteOptions } from './migrate.ts';
@@ -84,6 +85,9 @@ class SqliteReader implements reader.StoreReader {
   }
   audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
     return auditPage(this.#source, query);
+  }
+  noted(requestIds: readonly string[]): Promise<string[]> {
+    return this.#read((tx) => requestIds.filter((id) => tx.get(selectNoted, { id }) !== undefined));
   }
   find(ids: readonly RunId[]): Promise<TaskRow[]> {
     return this.#read((tx) => people.find(tx, ids.filter(isStorable)));
