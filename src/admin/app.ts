@@ -12,7 +12,7 @@ import type { Desk } from './desk/desk.ts';
 import { type Door, mayDo, unknown, type Visitor } from './door/door.ts';
 import { isOverFor } from './door/over.ts';
 import { describeFailure } from './failure.ts';
-import { badRequest, problemOf, RequestError } from './problem.ts';
+import { badRequest, isOfStore, problemOf, RequestError } from './problem.ts';
 import { fitted, queryOf, readJson } from './request.ts';
 import { ROUTES } from './routes/index.ts';
 import { type Answer, type Asked, PREFIX, type Route } from './table.ts';
@@ -174,7 +174,7 @@ function patternOf({ path }: Route): RegExp {
 export function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = describeFailure(error);
   const problem = problemOf(failure);
-  if (problem.status >= 500) {
+  if (problem.status >= 500 || isOfStore(failure)) {
     const route = routeOf(request)?.path;
     tell('admin.failed', () => ({ method: request.method, route, error: describeError(error) }));
   }

@@ -51,6 +51,7 @@ type Sealing = Pick<
 const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   capabilities: true,
   checkSchema: true,
+  mayChange: true,
   close: true,
   register: true,
   markDraining: true,

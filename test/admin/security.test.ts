@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { isLoopback } from '../../src/admin/door/sites.ts';
 import { refuseOpen } from '../../src/admin/serve.ts';
 import { aesCodec, newCodecKey, parseCodecKeys } from '../../src/ground/index.ts';
+import { fingerprintOf } from '../../src/query/index.ts';
 import { CANARY, type House, login, send, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -141,6 +142,44 @@ describe('pages of other sites', () => {
       expect(headers['cache-control']).toBe('no-store');
     }
   });
+});
+
+test('who has guessed what a masked error says does not see it in a fingerprint', async () => {
+  const house = await openHouse();
+  await startSecret(house, 'test/failing');
+  const headers = house.as('ruth');
+  const ask = async (path: string) => (await house.ask('GET', `/api/v1${path}`, { headers })).body;
+  const guess = { machine: 'test/failing', name: 'Error', message: `no good: ${CANARY}` };
+  const guessed = fingerprintOf(guess);
+  const { groups } = await ask('/errors');
+  const { fingerprint } = groups[0];
+  expect(fingerprint).not.toBe(guessed);
+  expect(fingerprint).toBe(fingerprintOf({ machine: guess.machine, name: guess.name }));
+  const lists = [
+    `/runs/count?filter=error:`,
+    `/dead-letters?filter=error:`,
+    `/errors?filter=error:`,
+  ];
+  for (const list of lists) {
+    const found = async (word: string) => JSON.stringify(await ask(`${list}${word}`));
+    expect(await found(guessed)).toBe(await found('0123456789abcdef'));
+    expect(await found(fingerprint)).not.toBe(await found('0123456789abcdef'));
+  }
+});
+
+test('a status that there is none of is refused, and bounds are told', async () => {
+  const house = await openHouse();
+  const refused = async (path: string) => {
+    const { status, body } = await house.ask('GET', `/api/v1${path}`, {
+      headers: house.as('ruth'),
+    });
+    return `${status} ${body.detail} ${body.hint ?? ''}`;
+  };
+  for (const path of ['/runs?', '/runs/count?', '/runs/histogram?from=0&until=1&']) {
+    expect(await refused(`${path}status=faled`)).toMatch(/^400 .*no status .*did you mean failed/);
+  }
+  expect(await refused('/runs?limit=501')).toMatch(/^400 .*must be 1 to 500; got/);
+  expect(await refused('/runs?limit=many')).toMatch(/^400 .*must be a whole number, 1 to 500/);
 });
 
 describe('sessions', () => {

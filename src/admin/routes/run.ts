@@ -122,7 +122,7 @@ export const runRoutes = [
     changes: 'none',
     summary: 'the run, after waiting up to `waitMs` for its end; 202 if it has not ended',
     query: { ...asked, waitMs: whole(0, WAIT_MS_MAX).optional() },
-    answers: { status: 200, schema: Run },
+    answers: { status: 200, schema: Run, also: { 202: 'it has not ended' } },
     answer: async (of) => {
       const { desk, id, query } = of;
       await ended(of, query.waitMs ?? 0);

@@ -122,3 +122,8 @@ export const insertBeginning = sql`
 
 /** $1 request ids. */
 export const selectNoted = sql`select id from audit_log where id = any ($1::text[])`;
+
+/** Whether a change of people can be written down, and done. */
+export const selectMayChange = sql`
+  select has_table_privilege('audit_log', 'insert')
+         and has_table_privilege('step_tracker', 'update') as may_change`;

@@ -69,7 +69,7 @@ class PostgresReader implements reader.StoreReader {
   histogram(query: reader.HistogramQuery): Promise<reader.Histogram> {
     return this.#tasks.histogram(query);
   }
-  errors(query: reader.Unpaged): Promise<reader.ErrorGroups> {
+  errors(query: reader.ErrorsQuery): Promise<reader.ErrorGroups> {
     return this.#tasks.errors(query);
   }
   audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
