@@ -10,8 +10,9 @@ import { tell } from '../telemetry/events.ts';
 import { HEADERS } from './answer-headers.ts';
 import type { Desk } from './desk/desk.ts';
 import { type Door, mayDo, unknown, type Visitor } from './door/door.ts';
+import { isOverFor } from './door/over.ts';
 import { describeFailure } from './failure.ts';
-import { badRequest, problemOf, RequestError } from './problem.ts';
+import { badRequest, isOfStore, problemOf, RequestError } from './problem.ts';
 import { fitted, queryOf, readJson } from './request.ts';
 import { ROUTES } from './routes/index.ts';
 import { type Answer, type Asked, PREFIX, type Route } from './table.ts';
@@ -31,20 +32,22 @@ const METHODS = ['GET', 'POST', 'DELETE'] as const;
 
 /** Mounts everything below `instance`, whose own parsers and handlers stay as they are. */
 export async function mount(instance: FastifyInstance, ports: AppPorts): Promise<void> {
-  const entered = new WeakMap<IncomingMessage, Entered>();
+  const known = new WeakMap<IncomingMessage, Entered>();
   instance.removeAllContentTypeParsers();
   // Bodies are read by us, with our bounds, and only once it is known who sends them.
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
   instance.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS);
     const door = ports.doorOf(request.raw);
-    const who = door.enter({
+    const entered = door.enter({
       method: request.method,
       url: request.raw.url ?? '/',
       headers: request.headers,
       address: request.raw.socket.remoteAddress ?? '',
     });
-    entered.set(request.raw, { door, who });
+    const isOver = entered?.session && (await isOverFor(ports.desk, door, entered.session)());
+    const who = isOver ? undefined : entered;
+    known.set(request.raw, { door, who });
     refuse(routeOf(request), who);
   });
   instance.setErrorHandler((error, request, reply) => fail(error, request, reply));
@@ -57,7 +60,7 @@ export async function mount(instance: FastifyInstance, ports: AppPorts): Promise
       url: route.path,
       config: { fleetq: route },
       handler: async (request, reply) => {
-        const answer = await answerTo(route, request, entered.get(request.raw)!, ports, reply);
+        const answer = await answerTo(route, request, known.get(request.raw)!, ports, reply);
         if (answer === undefined) return reply.hijack();
         return send(reply, answer);
       },
@@ -171,7 +174,7 @@ function patternOf({ path }: Route): RegExp {
 export function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = describeFailure(error);
   const problem = problemOf(failure);
-  if (problem.status >= 500) {
+  if (problem.status >= 500 || isOfStore(failure)) {
     const route = routeOf(request)?.path;
     tell('admin.failed', () => ({ method: request.method, route, error: describeError(error) }));
   }

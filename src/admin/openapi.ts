@@ -43,6 +43,7 @@ export function openapiOf(routes: readonly Route[]): object {
 function operationOf(route: Route, schemas: Schema): object {
   const { method, path, role, changes, summary, query, body, answers } = route;
   const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+  const content = jsonOf(collect(answers.schema, schemas));
   return {
     operationId: idOf(route),
     summary,
@@ -59,7 +60,8 @@ function operationOf(route: Route, schemas: Schema): object {
           requestBody: { required: true, content: jsonOf(collect(z.strictObject(body), schemas)) },
         }),
     responses: {
-      [answers.status]: { description: summary, content: jsonOf(collect(answers.schema, schemas)) },
+      [answers.status]: { description: summary, content },
+      ...mapped(answers.also ?? {}, (description) => ({ description, content })),
       default: {
         description: 'a problem, with its code',
         content: {
@@ -68,6 +70,10 @@ function operationOf(route: Route, schemas: Schema): object {
       },
     },
   };
+}
+
+function mapped(of: object, each: (text: string) => object): object {
+  return Object.fromEntries(Object.entries(of).map(([name, text]) => [name, each(text)]));
 }
 
 function describe({ role, changes }: Route): string {

@@ -82,6 +82,23 @@ const TITLE_OF_STATUS: Readonly<Record<number, string>> = {
   503: 'Not now',
 };
 
+/** What a database says is for those who run it: it names tables, roles and values. */
+const STORE_WORDS: Readonly<Record<string, readonly [detail: string, hint: string]>> = {
+  FLEETQ_STORE_OPTIONS: [
+    'the store does not let this process do that',
+    'ask a process whose role in the store may; the log of this one has what was refused',
+  ],
+  FLEETQ_STORE_REFUSED: ['the store cannot hold or find this', 'the log of this process has why'],
+  FLEETQ_STORE_SCHEMA: ['the tables are not as this version expects', 'run: fleetq migrate up'],
+  FLEETQ_STORE_UNREACHABLE: ['the store did not answer', 'ask again in a while'],
+  FLEETQ_STORE_BUSY: ['the store is busy', 'ask again in a while'],
+};
+
+/** Whether somebody else's words are in it, which the asker is not shown. */
+export function isOfStore(thrown: unknown): boolean {
+  return thrown instanceof FleetqError && thrown.cause !== undefined && thrown.code in STORE_WORDS;
+}
+
 export function problemOf(thrown: unknown): Problem {
   const known = thrown instanceof FleetqError ? thrown : undefined;
   const status =
@@ -89,12 +106,16 @@ export function problemOf(thrown: unknown): Problem {
   const code = known?.code ?? 'FLEETQ_INTERNAL';
   // What nobody has foreseen may say anything: the log has it, and the asker is told where to look.
   const isForeseen = known !== undefined && known.code !== 'FLEETQ_ASSERTION';
+  const [said, hint] = (isOfStore(thrown) ? STORE_WORDS[code] : undefined) ?? [
+    isForeseen ? describeError(thrown).message : 'a defect of this process',
+    isForeseen ? known.hint : 'its log has what happened',
+  ];
   return {
     type: `urn:fleetq:problem:${code}`,
     title: TITLE_OF_STATUS[status] ?? 'Error',
     status,
-    detail: isForeseen ? describeError(thrown).message : 'a defect of this process',
+    detail: said,
     code,
-    hint: isForeseen ? known.hint : 'its log has what happened',
+    hint,
   };
 }

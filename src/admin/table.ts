@@ -54,7 +54,12 @@ export interface Route<
   readonly query: Q;
   /** Undefined where no body is read. */
   readonly body?: B | undefined;
-  readonly answers: { readonly status: number; readonly schema: z.ZodType };
+  readonly answers: {
+    readonly status: number;
+    readonly schema: z.ZodType;
+    /** In the same shape, where it comes out otherwise. */
+    readonly also?: { readonly [status: number]: string } | undefined;
+  };
   /** Undefined where it has taken the response over, and goes on with it. */
   answer(
     asked: Asked<z.infer<z.ZodObject<Q>>, z.infer<z.ZodObject<B>>>,

@@ -32,7 +32,9 @@ export const exportRun: Execute = async (context, options, id) => {
     if (output.isJson) output.json({ file: path, generations: file.generations.length, records });
     else output.line(out);
     output.note(
-      `${records} records, with inputs and outputs: give it to nobody who may not see them`,
+      records === 0
+        ? 'no records: retention has removed them, or it has not begun'
+        : `${records} records, with inputs and outputs: give it to nobody who may not see them`,
     );
     return Exit.ok;
   };

@@ -7,7 +7,7 @@ export function addAdmin(program: Command, add: Add): void {
     'admin',
     'Answer the HTTP API, and execute nothing.',
     async () => (await import('./admin/admin.ts')).admin,
-    ['dataDir', ...LOOK_SETTINGS, 'machines', 'silence', 'listen'],
+    ['dataDir', ...LOOK_SETTINGS, 'machines', 'silence', 'listen', 'logLevel'],
   ).addHelpText('after', ADMIN_HELP);
   const token = program
     .command('token')

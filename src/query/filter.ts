@@ -48,6 +48,8 @@ export interface WordTerm {
   readonly isNot: boolean;
   /** One at least. A word that ends in * stands for everything that begins with it. */
   readonly words: readonly string[];
+  /** A fingerprint is one of its name and code, for those who may not see what an error says. */
+  readonly isOfNames?: boolean | undefined;
 }
 
 export interface NumberTerm {

@@ -25,6 +25,11 @@ export function fingerprintOf({ machine, name, code, message }: FailureOf): stri
   return hash(JSON.stringify([machine, kind, essenceOf(message ?? '')])).slice(0, 16);
 }
 
+/** A failure without what it says: its fingerprint tells nobody whether they have guessed that. */
+export function namesOf({ name, code }: Failure): Failure {
+  return { name, code };
+}
+
 export function isFingerprint(word: string): boolean {
   return FINGERPRINT.test(word);
 }

@@ -25,6 +25,7 @@ export {
   failureOf,
   fingerprintOf,
   isFingerprint,
+  namesOf,
 } from './fingerprint.ts';
 export { LENGTH_MAX, TERMS_MAX, WORDS_MAX } from './lexer.ts';
 export { errorFits, type Facts, fold, instantOf, matches, wordFits } from './matches.ts';

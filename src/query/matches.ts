@@ -16,7 +16,7 @@ import type {
   WordField,
   WordTerm,
 } from './filter.ts';
-import { type Failure, fingerprintOf, isFingerprint } from './fingerprint.ts';
+import { type Failure, fingerprintOf, isFingerprint, namesOf } from './fingerprint.ts';
 
 /** What is known of a task or a run; what is not known does not match, whatever is asked of it. */
 export type Facts = {
@@ -49,12 +49,12 @@ function holds(term: Term, facts: Facts, nowMs: number): boolean {
   }
 }
 
-function wordsHold({ field, words }: WordTerm, facts: Facts): boolean {
+function wordsHold({ field, words, isOfNames }: WordTerm, facts: Facts): boolean {
   switch (field) {
     case 'is':
       return words.some((word) => facts.is.some((fact) => wordFits(word, fact)));
     case 'error':
-      return words.some((word) => errorFits(word, facts.machine, facts.error));
+      return words.some((word) => errorFits(word, facts.machine, shownOf(facts.error, isOfNames)));
     case 'version':
       return words.includes(`${facts.version}`);
     default: {
@@ -67,6 +67,10 @@ function wordsHold({ field, words }: WordTerm, facts: Facts): boolean {
 /** Letter for letter; a star at the end stands for the rest. */
 export function wordFits(word: string, value: string): boolean {
   return word.endsWith('*') ? value.startsWith(word.slice(0, -1)) : value === word;
+}
+
+function shownOf(error: Failure | undefined, isOfNames = false): Failure | undefined {
+  return error && isOfNames ? namesOf(error) : error;
 }
 
 /** A fingerprint, or something that stands in the code or the name; with a star, at its beginning. */

@@ -42,6 +42,11 @@ export interface PageQuery {
 /** What is asked of all tasks that fit, and not of a page of them. */
 export type Unpaged = Omit<PageQuery, 'cursor' | 'before'>;
 
+export interface ErrorsQuery extends Unpaged {
+  /** By their names and codes alone: for those who may not see what errors say. */
+  readonly isOfNames?: boolean | undefined;
+}
+
 /** Newest first, by when they were created. */
 export interface Page {
   readonly tasks: readonly TaskGlance[];
@@ -136,7 +141,7 @@ export interface StoreReader extends HistoryParts {
   page(query: PageQuery): Promise<Page>;
   count(query: Unpaged): Promise<Count>;
   histogram(query: HistogramQuery): Promise<Histogram>;
-  errors(query: Unpaged): Promise<ErrorGroups>;
+  errors(query: ErrorsQuery): Promise<ErrorGroups>;
   find(ids: readonly RunId[]): Promise<TaskRow[]>;
   histories(
     runs: readonly { readonly task: RunId; readonly generation: number }[],
@@ -151,6 +156,8 @@ export interface StoreReader extends HistoryParts {
   audit(query: AuditQuery): Promise<AuditPage>;
   /** Newest first. */
   bulks(query: BulkQuery): Promise<BulkRow[]>;
+  /** Which of these request ids are in the audit log. */
+  noted(requestIds: readonly string[]): Promise<string[]>;
   leaderTerms(countMax: number): Promise<LeaderTerm[]>;
   close(): Promise<void>;
 }

@@ -56,6 +56,7 @@ type Sealing = Pick<
 const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   capabilities: true,
   checkSchema: true,
+  mayChange: true,
   close: true,
   register: true,
   markDraining: true,
@@ -256,6 +257,7 @@ const READER_PASSING: Record<
   now: true,
   outlines: true,
   recordsIn: true,
+  noted: true,
   count: true,
   histogram: true,
   errors: true,

@@ -71,6 +71,8 @@ export interface Store extends HistoryParts {
   /** Refuses a schema that is missing, too old or too new, saying what to do. */
   checkSchema(): Promise<void>;
   close(): Promise<void>;
+  /** Whether whoever this store was opened as may change tasks, and not only look at them. */
+  mayChange(): Promise<boolean>;
 
   // Pods
 

@@ -128,6 +128,8 @@ export interface FleetqEvents extends FleetEvents {
     readonly run: string | undefined;
     readonly request: string;
   };
+  /** Somebody came with a token that is none. */
+  'admin.refused': { readonly address: string };
   /** A request could not be answered, and not by a mistake of whoever asked. */
   'admin.failed': {
     readonly method: string;

@@ -171,6 +171,11 @@ const LINES: Lines = {
     message: `${e.who}: ${e.what}${e.run === undefined ? '' : ` ${e.run}`}`,
     fields: { who: e.who, by: e.by, what: e.what, run: e.run, request: e.request },
   }),
+  'admin.refused': (e) => ({
+    level: 'warn',
+    message: 'somebody came with a token that nobody has here',
+    fields: { address: e.address },
+  }),
   'admin.failed': (e, told) => ({
     level: 'error',
     message: 'a request could not be answered',

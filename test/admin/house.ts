@@ -37,6 +37,8 @@ export interface House {
   readonly opening: ReturnType<typeof gate<void>>;
   ask(method: string, path: string, options?: Asking): Promise<Told>;
   as(name: string): Readonly<Record<string, string>>;
+  /** Another process that answers for the same fleet, under the same secret; where it does. */
+  beside(): Promise<string>;
   /** One figure over all rows that people can change. */
   digest(): Promise<string>;
 }
@@ -107,7 +109,9 @@ function machines(opening: ReturnType<typeof gate<void>>) {
 export function useHouses() {
   const newDir = useTempDirs();
   const open: { server: AdminServer; fleet: Fleet; opening: ReturnType<typeof gate<void>> }[] = [];
+  const others: AdminServer[] = [];
   afterEach(async () => {
+    for (const other of others.splice(0)) await other.stop();
     for (const { server, fleet, opening } of open.splice(0)) {
       opening.open();
       await server.stop();
@@ -145,13 +149,23 @@ export function useHouses() {
     const rate = options.isLimited
       ? { perSecond: 0.01, burst: 30 }
       : { perSecond: 1e6, burst: 1e6 };
-    const door = addressDoor({ grants, hosts: options.hosts, clock, random, rate });
+    const sessionSecret = systemRandom.hex(32);
+    const newDoor = () =>
+      addressDoor({ grants, hosts: options.hosts, sessionSecret, clock, random, rate });
+    const door = newDoor();
     const at = await server.listen('127.0.0.1', 0, door);
     open.push({ server, fleet, opening });
     const ask = (method: string, path: string, asking: Asking = {}) =>
       send(at, method, path, asking);
     const as = (name: string) => ({ authorization: `Bearer ${secrets[name]}` });
-    return { fleet, server, at, secrets, opening, ask, as, digest: () => digestOf(fleet) };
+    const beside = async () => {
+      const another = new AdminServerOf(
+        deskOf({ fleet, clock, random, resultBytesMax: 20_000, redacted: redact }),
+      );
+      others.push(another);
+      return another.listen('127.0.0.1', 0, newDoor());
+    };
+    return { fleet, server, at, secrets, beside, opening, ask, as, digest: () => digestOf(fleet) };
   };
 }
 

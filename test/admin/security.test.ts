@@ -1,11 +1,12 @@
 /** Who is let in, from where, how often, and what they are shown. */
-import { get } from 'node:http';
+import { get, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { isLoopback } from '../../src/admin/door/sites.ts';
 import { refuseOpen } from '../../src/admin/serve.ts';
 import { aesCodec, newCodecKey, parseCodecKeys } from '../../src/ground/index.ts';
-import { CANARY, type House, login, useHouses } from './house.ts';
+import { fingerprintOf } from '../../src/query/index.ts';
+import { CANARY, type House, login, send, useHouses } from './house.ts';
 
 const openHouse = useHouses();
 const RUNS = '/api/v1/runs';
@@ -143,6 +144,44 @@ describe('pages of other sites', () => {
   });
 });
 
+test('who has guessed what a masked error says does not see it in a fingerprint', async () => {
+  const house = await openHouse();
+  await startSecret(house, 'test/failing');
+  const headers = house.as('ruth');
+  const ask = async (path: string) => (await house.ask('GET', `/api/v1${path}`, { headers })).body;
+  const guess = { machine: 'test/failing', name: 'Error', message: `no good: ${CANARY}` };
+  const guessed = fingerprintOf(guess);
+  const { groups } = await ask('/errors');
+  const { fingerprint } = groups[0];
+  expect(fingerprint).not.toBe(guessed);
+  expect(fingerprint).toBe(fingerprintOf({ machine: guess.machine, name: guess.name }));
+  const lists = [
+    `/runs/count?filter=error:`,
+    `/dead-letters?filter=error:`,
+    `/errors?filter=error:`,
+  ];
+  for (const list of lists) {
+    const found = async (word: string) => JSON.stringify(await ask(`${list}${word}`));
+    expect(await found(guessed)).toBe(await found('0123456789abcdef'));
+    expect(await found(fingerprint)).not.toBe(await found('0123456789abcdef'));
+  }
+});
+
+test('a status that there is none of is refused, and bounds are told', async () => {
+  const house = await openHouse();
+  const refused = async (path: string) => {
+    const { status, body } = await house.ask('GET', `/api/v1${path}`, {
+      headers: house.as('ruth'),
+    });
+    return `${status} ${body.detail} ${body.hint ?? ''}`;
+  };
+  for (const path of ['/runs?', '/runs/count?', '/runs/histogram?from=0&until=1&']) {
+    expect(await refused(`${path}status=faled`)).toMatch(/^400 .*no status .*did you mean failed/);
+  }
+  expect(await refused('/runs?limit=501')).toMatch(/^400 .*must be 1 to 500; got/);
+  expect(await refused('/runs?limit=many')).toMatch(/^400 .*must be a whole number, 1 to 500/);
+});
+
 describe('sessions', () => {
   test('a token is given once for a cookie that scripts and other sites cannot use', async () => {
     const house = await openHouse();
@@ -177,6 +216,27 @@ describe('sessions', () => {
       expect((await house.ask('GET', RUNS, { headers })).status).toBe(401);
     }
   });
+
+  test('one that was logged out at one process is over at every other, and its streams end', async () => {
+    const house = await openHouse();
+    const other = await house.beside();
+    const session = await login(house, 'ada');
+    const ask = (at: string) => send(at, 'GET', RUNS, { headers: session });
+    expect((await ask(other)).status).toBe(200);
+    const streams = [house.at, other].map((at) => streamOf(at, session));
+    await Promise.all(streams.map(({ begun }) => begun));
+    const out = await house.ask('DELETE', '/api/v1/session', { headers: session });
+    expect(out.body).toEqual({ isEnded: true });
+    expect((await ask(house.at)).status).toBe(401);
+    await expect.poll(async () => (await ask(other)).status, { timeout: 30_000 }).toBe(401);
+    for (const text of await Promise.all(streams.map(({ ended }) => ended))) {
+      expect(text).toContain('event: bye\ndata: {"why":"session"}');
+    }
+    const reader = await house.fleet.store.openReader();
+    const { rows } = await reader.audit({ what: 'logout', countMax: 10 });
+    expect(rows).toMatchObject([{ who: 'ada', what: 'logout' }]);
+    await reader.close();
+  }, 60_000);
 
   test("one session's csrf value is no good for another's", async () => {
     const house = await openHouse();
@@ -404,3 +464,25 @@ describe('limits', () => {
     expect([method.status, method.headers.allow]).toEqual([405, 'GET, POST']);
   });
 });
+
+/** A stream, and all that it says until it ends. */
+function streamOf(at: string, headers: Readonly<Record<string, string>>) {
+  const path = '/api/v1/stream?topics=runs';
+  const [host = '', port = ''] = at.split(':');
+  let begin: () => void;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const ended = new Promise<string>((resolve, reject) => {
+    let text = '';
+    const sent = request({ host, port, path, headers, agent: false }, (answer) => {
+      answer.setEncoding('utf8').on('data', (part) => {
+        text += part;
+        begin();
+      });
+      answer.on('end', () => resolve(text));
+    });
+    sent.on('error', reject).end();
+  });
+  return { begun, ended };
+}

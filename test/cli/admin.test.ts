@@ -24,8 +24,15 @@ test('a token is printed once with its line, and lets its owner in by its role',
   expect([runs.status, runs.body.runs]).toEqual([200, []]);
   const start = { headers, body: { machine: 'double', input: {} } };
   expect((await send(listening, 'POST', '/api/v1/runs', start)).status).toBe(403);
+  const wrong = { headers: { authorization: 'Bearer fq_nonsense' } };
+  expect((await send(listening, 'GET', '/api/v1/runs', wrong)).status).toBe(401);
+  const { body } = await send(listening, 'POST', '/api/v1/session', { body: { token: secret } });
+  expect(body.name).toBe('alice');
   served.child.kill('SIGTERM');
-  expect((await served.ended).code).toBe(0);
+  const ended = await served.ended;
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).toContain('somebody came with a token that nobody has here');
+  expect(ended.stderr).not.toContain('fq_nonsense');
 });
 
 test('an address that others reach is refused without a token, with what to do', async () => {

@@ -43,6 +43,7 @@ export const TASKS: Record<keyof Store, Named> = {
   settle: ([, settlements]) => (settlements as Settlement[]).map(({ task }) => task),
   archive: ([segments]) => (segments as Segment[]).map(({ task }) => task),
   histories: nothing,
+  mayChange: nothing,
   outlines: nothing,
   recordsIn: nothing,
   heads: nothing,

@@ -1,6 +1,9 @@
 /** The roles of deploy/postgres/roles.sql: each can do its work on a real Postgres, and nothing else. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock, systemRandom } from '../../src/ground/index.ts';
+import { openStore } from '../../src/index.ts';
+import { send } from '../admin/house.ts';
 import { TIMES } from '../cli/fleet-support.ts';
 import { begin, fleetq, MACHINES, makeDirectory } from '../cli/support.ts';
 import { runOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -159,4 +162,28 @@ test('the role for migrations owns every table, and no other role owns anything'
   expect(await refusalOf('migrate', 'alter table step_tracker add column mine int')).toBe(
     undefined,
   );
+});
+
+test('the HTTP API with the role for looking says so, and refuses changes in words of its own', async () => {
+  const env = { FLEETQ_STORE_URL: urls.admin_read, FLEETQ_MACHINES: MACHINES };
+  const cwd = makeDirectory();
+  const served = begin(['admin', '--json', '--listen', '127.0.0.1:0'], { cwd, env });
+  const [line] = await served.said(/\{.*"kind":"ready".*\}/);
+  const { listening, warning } = JSON.parse(line!) as { listening: string; warning: string };
+  expect(warning).toMatch(/^it can only look/);
+  expect((await send(listening, 'GET', '/api/v1/runs', {})).status).toBe(200);
+  const body = { machine: 'test/quick', input: { n: 1 } };
+  const refused = await send(listening, 'POST', '/api/v1/runs', { body });
+  expect([refused.status, refused.body.code]).toEqual([503, 'FLEETQ_STORE_OPTIONS']);
+  expect(refused.text).not.toMatch(/permission|audit_log|step_tracker|42501/);
+  served.child.kill('SIGTERM');
+  const ended = await served.ended;
+  expect(ended.code).toBe(0);
+  expect(ended.stderr, 'whoever runs it finds the reason in the log').toMatch(/permission denied/);
+}, 120_000);
+
+test('the role for workers may change what people ask for', async () => {
+  const store = await openStore(urls.worker, { clock: systemClock, random: systemRandom });
+  expect(await store.mayChange()).toBe(true);
+  await store.close();
 });

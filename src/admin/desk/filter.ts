@@ -4,13 +4,18 @@ import { EVERYTHING, type Filter, matches, parseFilter } from '../../query/index
 import type { RunReader } from '../fleet-port.ts';
 import { type ListQuery, listRuns } from '../list-runs.ts';
 
-/** Where errors are masked no text is looked for in what they say: letter by letter it would be told. */
+/**
+ * Where errors are masked no text is looked for in what they say: letter by letter it would be told. Nor
+ * is a fingerprint one of that: who has guessed what an error says could see it there.
+ */
 export function filterOf(text: string | undefined, isMasked: boolean): Filter {
   if (text === undefined) return EVERYTHING;
   const filter = parseFilter(text);
   if (!isMasked) return filter;
   const terms = filter.terms.map((term) =>
-    term.kind === 'text' ? { ...term, isOfNames: true } : term,
+    term.kind === 'text' || (term.kind === 'words' && term.field === 'error')
+      ? { ...term, isOfNames: true }
+      : term,
   );
   return { terms };
 }

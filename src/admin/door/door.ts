@@ -8,6 +8,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Grant, ROLES, type Role } from '../../config/index.ts';
 import type { Clock, Random } from '../../ground/index.ts';
+import { tell } from '../../telemetry/events.ts';
 import { RequestError } from '../problem.ts';
 import { type Rate, Rates } from './rates.ts';
 import { cookieOf, type Session, Sessions } from './sessions.ts';
@@ -92,8 +93,10 @@ export function addressDoor(options: AddressDoorOptions): Door {
   const recognise = (secret: string, address: string) => {
     const grant = grantOf(grants, secret);
     // Whoever is known is let in, however many there are at the same address who guess.
-    if (!grant) tooMany(guesses.take(address));
-    return grant;
+    if (grant) return grant;
+    tooMany(guesses.take(address));
+    tell('admin.refused', () => ({ address }));
+    return undefined;
   };
   return {
     isMasked: !isOpen,

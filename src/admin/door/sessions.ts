@@ -1,13 +1,16 @@
 /**
  * Sessions of browsers: a cookie that says whose it is and until when, signed by this process, or by all
- * that share a secret. Nothing is kept of them but which were logged out. A token that is taken out of
- * the configuration takes its sessions with it.
+ * that share a secret. Nothing is kept of them but which were logged out: here, and where there is a
+ * store in its audit log, where all who answer look. A token that is taken out of the configuration
+ * takes its sessions with it.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Grant } from '../../config/index.ts';
-import type { Clock, Random } from '../../ground/index.ts';
+import { type Clock, hash, type Random } from '../../ground/index.ts';
 
 export interface Session {
+  /** Names it to others, and lets nobody in. */
+  readonly id: string;
   readonly grant: Grant;
   readonly expiresAt: number;
   /** To be sent with every change, in a header that no other site can set. */
@@ -19,6 +22,10 @@ const LIFETIME_MS = 12 * 3_600_000;
 const HASH_SHOWN = 16;
 const ENDED_MAX = 10_000;
 const COOKIE_LENGTH_MAX = 1_000;
+const LOOK_EVERY_MS = 2_000;
+
+/** Which of these requests are in the audit log. */
+export type LookUp = (requestIds: readonly string[]) => Promise<readonly string[]>;
 
 interface Claims {
   readonly name: string;
@@ -34,6 +41,8 @@ export class Sessions {
   readonly #secret: string;
   readonly #grants: readonly Grant[];
   readonly #ended = new Set<string>();
+  /** When it was last asked whether they were ended elsewhere. */
+  readonly #lookedMs = new Map<string, number>();
 
   constructor(
     grants: readonly Grant[],
@@ -52,27 +61,45 @@ export class Sessions {
     const claims: Claims = { name: grant.name, token, until, nonce: this.#random.hex(16) };
     const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
     const value = `${text}.${this.#sign(`session:${text}`)}`;
-    return { value, session: this.#sessionOf(value, grant, until) };
+    return { value, session: this.#sessionOf(value, grant, claims) };
   }
 
   /** Undefined where it is not ours, is over, was logged out, or its token is no more. */
   find(value: string): Session | undefined {
     const claims = this.#claimsIn(value);
-    if (!claims || this.#ended.has(claims.nonce)) return undefined;
+    if (!claims || this.#ended.has(idOf(claims))) return undefined;
     const grant = this.#grants.find(
       ({ name, hash }) => name === claims.name && hash.startsWith(claims.token),
     );
     if (!grant || claims.until <= this.#clock.now()) return undefined;
-    return this.#sessionOf(value, grant, claims.until);
+    return this.#sessionOf(value, grant, claims);
   }
 
-  end(value: string): void {
-    const claims = this.#claimsIn(value);
-    if (!claims) return;
-    this.#ended.add(claims.nonce);
+  end({ id }: Pick<Session, 'id'>): void {
+    this.#ended.add(id);
     if (this.#ended.size <= ENDED_MAX) return;
     const first = this.#ended.values().next().value!;
     this.#ended.delete(first);
+  }
+
+  /**
+   * Whether it has ended meanwhile, here or elsewhere. `look` says which of these requests are noted;
+   * where it cannot, what is known here counts. Nobody is asked twice within seconds.
+   */
+  async isOver({ id, expiresAt }: Session, look: LookUp | undefined): Promise<boolean> {
+    if (this.#ended.has(id) || expiresAt <= this.#clock.now()) return true;
+    const nowMs = this.#clock.monotonicMs();
+    if (!look || nowMs < (this.#lookedMs.get(id) ?? Number.NEGATIVE_INFINITY) + LOOK_EVERY_MS) {
+      return false;
+    }
+    this.#lookedMs.delete(id);
+    this.#lookedMs.set(id, nowMs);
+    if (this.#lookedMs.size > ENDED_MAX) {
+      this.#lookedMs.delete(this.#lookedMs.keys().next().value!);
+    }
+    const found = await look([logoutOf({ id })]).catch(() => []);
+    if (found.length > 0) this.end({ id });
+    return found.length > 0;
   }
 
   /** What a value of ours says; one that has anything besides is not ours. */
@@ -87,13 +114,23 @@ export class Sessions {
     return typeof given === 'string' && isEqual(given, session.csrf);
   }
 
-  #sessionOf(value: string, grant: Grant, expiresAt: number): Session {
-    return { grant, expiresAt, csrf: this.#sign(`csrf:${value}`) };
+  #sessionOf(value: string, grant: Grant, claims: Claims): Session {
+    const csrf = this.#sign(`csrf:${value}`);
+    return { id: idOf(claims), grant, expiresAt: claims.until, csrf };
   }
 
   #sign(text: string): string {
     return createHmac('sha256', this.#secret).update(text).digest('base64url');
   }
+}
+
+/** The request under which its end is noted. */
+export function logoutOf({ id }: Pick<Session, 'id'>): string {
+  return `logout-${id}`;
+}
+
+function idOf({ nonce }: Claims): string {
+  return hash(`session:${nonce}`).slice(0, 32);
 }
 
 function isEqual(given: string, wanted: string): boolean {

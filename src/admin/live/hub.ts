@@ -10,15 +10,22 @@ import type { ServerResponse } from 'node:http';
 import { RunNotFoundError } from '../../engine/index.ts';
 import { type Cancel, type Clock, describeError, isRunId, type RunId } from '../../ground/index.ts';
 import { listen, tell } from '../../telemetry/events.ts';
-import { decodeCursor } from './cursor.ts';
+import { decodeCursor, type Position } from './cursor.ts';
 import { Every } from './every.ts';
+import { Guards } from './guards.ts';
 import { RunLines } from './lines.ts';
 import { Outlet, STREAM_HEADERS } from './outlet.ts';
 import { NO_PODS, PodList } from './pod-list.ts';
 import { draining, tooMany } from './refusals.ts';
 import { RunFollower } from './run-follower.ts';
 import { CHANGED_MAX, NOTHING_ELSE, RunList } from './run-list.ts';
-import { type LiveStore, type LocalRuns, type Sources, type View, wholeView } from './sources.ts';
+import {
+  type LiveStore,
+  type LocalRuns,
+  type Sources,
+  type StreamAsked,
+  wholeView,
+} from './sources.ts';
 import { Stream } from './stream.ts';
 import { parseTopics } from './topics.ts';
 
@@ -29,22 +36,10 @@ export interface LiveOptions {
   readonly teller: string;
 }
 
-export interface StreamAsked {
-  readonly topics: string | null | undefined;
-  /** As the client has it from the `id` of the last event; a browser sends it as a header. */
-  readonly lastEventId?: string | undefined;
-  readonly view?: View | undefined;
-  /** Beside those of the stream itself. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-}
-
 const FOLLOWERS_MAX = 64;
-const LOOK_EVERY_MS = 50;
-const BATCH_EVERY_MS = 250;
-const POLL_EVERY_MS = 1_000;
-const POLL_SOON_MS = 100;
-const PODS_EVERY_MS = 2_000;
-const ALIVE_EVERY_MS = 15_000;
+const [LOOK_EVERY_MS, BATCH_EVERY_MS] = [50, 250];
+const [POLL_EVERY_MS, POLL_SOON_MS] = [1_000, 100];
+const [PODS_EVERY_MS, ALIVE_EVERY_MS] = [2_000, 15_000];
 /** Who comes back within this finds the log of changes as it was. */
 const LINGER_MS = 30_000;
 
@@ -61,6 +56,7 @@ export class LiveHub {
   readonly #poll: Every;
   readonly #podPoll: Every;
   readonly #alive: Every;
+  readonly #guards: Guards;
   #coming = 0;
   #isLeaving = false;
   #isStale = false;
@@ -81,12 +77,13 @@ export class LiveHub {
     this.#podPoll = new Every(clock, PODS_EVERY_MS, () =>
       this.#ask((store) => this.#lookAtPods(store)),
     );
+    this.#guards = new Guards(clock);
     this.#alive = new Every(clock, ALIVE_EVERY_MS, () => {
       for (const { outlet } of this.#all()) outlet.sayAlive();
     });
   }
 
-  /** The runs on the disk of this process, where it has one. */
+  /** The runs on the disk of this process. */
   get local(): LocalRuns | undefined {
     return this.#sources.local;
   }
@@ -111,29 +108,31 @@ export class LiveHub {
       this.#list.log,
     );
     this.#streams.add(stream);
+    this.#guards.add(stream, asked.isOver);
     for (const run of topics.runs) this.#lines.add(run, stream, tasks.get(run));
     outlet.open({ ...asked.headers, ...STREAM_HEADERS });
     stream.hello(cursor !== undefined);
     if (asked.lastEventId && !cursor) stream.forgetAll();
     stream.tellRuns(this.#list.log);
     if (topics.hasPods) this.#startPods(stream);
-    if (this.#isStale) stream.tellFreshness(false);
+    stream.tellFreshness(!this.#isStale);
     this.#goOn();
   }
 
-  /** The same for one run's records alone, under their numbers, until it has ended. */
+  /** The same for one run's records alone, until it has ended. */
   async follow(
     run: string,
-    afterSeq: number,
+    from: Position,
     response: ServerResponse,
-    asked: Pick<StreamAsked, 'view' | 'headers'> = {},
+    asked: Pick<StreamAsked, 'view' | 'headers' | 'isOver'> = {},
   ): Promise<void> {
     if (!isRunId(run)) throw new RunNotFoundError(run);
     const tasks = await this.#admit([run]);
     if (response.destroyed) return;
     const outlet = this.#outlet(response, () => this.#remove(follower));
-    const follower = new RunFollower(outlet, asked.view ?? wholeView, afterSeq);
+    const follower = new RunFollower(outlet, asked.view ?? wholeView, from);
     this.#followers.add(follower);
+    this.#guards.add(follower, asked.isOver);
     this.#lines.add(run, follower, tasks.get(run));
     outlet.open({ ...asked.headers, ...STREAM_HEADERS });
     this.#goOn();
@@ -149,8 +148,8 @@ export class LiveHub {
   stop(): void {
     this.leave();
     for (const { outlet } of this.#followers) outlet.end();
-    this.#streams.clear();
-    this.#followers.clear();
+    for (const who of this.#all()) this.#guards.remove(who);
+    for (const all of [this.#streams, this.#followers]) all.clear();
     this.#rest();
     this.#cancelLinger?.();
     this.#list.stop();
@@ -179,14 +178,16 @@ export class LiveHub {
     if (who instanceof Stream) this.#streams.delete(who);
     else this.#followers.delete(who);
     this.#lines.remove(who);
+    this.#guards.remove(who);
     const streams = [...this.#streams];
     if (!streams.some(({ topics }) => topics.hasPods)) {
       this.#podPoll.stop();
       this.#pods.forget();
     }
     if (!streams.some(({ topics }) => topics.hasRuns)) this.#endList();
-    if (this.size === 0 && !this.#list.isOn) this.#rest();
-    else if (this.size === 0) this.#alive.stop();
+    if (this.size > 0) return;
+    if (this.#list.isOn) this.#alive.stop();
+    else this.#rest();
   }
 
   /** Whatever is wanted now is under way. */
@@ -218,12 +219,13 @@ export class LiveHub {
   #endList(): void {
     if (!this.#list.isOn || this.#cancelLinger) return;
     this.#batch.stop();
-    const end = () => {
-      this.#cancelLinger = undefined;
-      this.#list.stop();
-      if (this.size === 0) this.#rest();
-    };
-    this.#cancelLinger = this.#clock.after(LINGER_MS, end, { idle: true });
+    this.#cancelLinger = this.#clock.after(LINGER_MS, () => this.#forgetList(), { idle: true });
+  }
+
+  #forgetList(): void {
+    this.#cancelLinger = undefined;
+    this.#list.stop();
+    if (this.size === 0) this.#rest();
   }
 
   #startPods(stream: Stream): void {
@@ -290,6 +292,7 @@ export class LiveHub {
       this.#setStale(true);
     } finally {
       this.#isLooking = false;
+      for (const stream of this.#streams) stream.tellFreshness(!this.#isStale);
       if (this.#isLookDue) this.#lookSoon(0);
       else if (this.size > 0 && this.#lines.isWanting) this.#lookSoon(waitMs);
     }

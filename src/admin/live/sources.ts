@@ -5,6 +5,7 @@ import { type Codec, decodeRowsAfter, type StoredRecord } from '../../journal/in
 import type { PodId, Store, TaskGlance } from '../../store/index.ts';
 import type { RunReader } from '../fleet-port.ts';
 import type { Decode } from '../reading.ts';
+import type { IsOver } from './guards.ts';
 
 export interface LocalRun {
   /** Of a task of the fleet that is held here. */
@@ -46,6 +47,17 @@ export interface View {
 }
 
 export const wholeView: View = { record: (record) => record, task: (task) => task };
+
+/** What a client wants to be told. */
+export interface StreamAsked {
+  readonly topics: string | null | undefined;
+  /** As the client has it from the `id` of the last event; a browser sends it as a header. */
+  readonly lastEventId?: string | undefined;
+  readonly view?: View | undefined;
+  /** Beside those of the stream itself. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly isOver?: IsOver | undefined;
+}
 
 /** A journal alone, such as one that nobody holds: looked at through whoever can read it. */
 export function journalSources(reader: RunReader, codec: Codec): Sources {

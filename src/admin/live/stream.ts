@@ -37,6 +37,7 @@ export class Stream implements Follower {
   readonly #tasksTold = new Map<RunId, unknown>();
   #change: number;
   #podsOwed: PodsTold | 'whole' | undefined;
+  #isFreshTold = true;
 
   constructor(
     options: {
@@ -165,12 +166,15 @@ export class Stream implements Follower {
     this.#podsOwed = 'whole';
   }
 
+  /** Whoever has just come takes it for fresh. One that takes nothing now is told when it does. */
   tellFreshness(isFresh: boolean): void {
-    if (!this.outlet.isFull) this.#send(isFresh ? 'fresh' : 'stale', {});
+    if (this.outlet.isFull || isFresh === this.#isFreshTold) return;
+    this.#isFreshTold = isFresh;
+    this.#send(isFresh ? 'fresh' : 'stale', {});
   }
 
-  bye(): void {
-    this.outlet.end(eventText('bye', { why: 'draining' }, this.#cursor));
+  bye(why: 'draining' | 'session' = 'draining'): void {
+    this.outlet.end(eventText('bye', { why }, this.#cursor));
   }
 
   get #cursor(): string {

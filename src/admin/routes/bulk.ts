@@ -99,7 +99,11 @@ export const bulkRoutes: readonly Route[] = [
       'does it to every run that a filter finds; 201 once it is durable. `discard` is for admins',
     query: {},
     body: wanted,
-    answers: { status: 201, schema: z.union([Bulk, BulkTried]) },
+    answers: {
+      status: 201,
+      schema: z.union([Bulk, BulkTried]),
+      also: { 200: 'it was only tried: `dryRun`' },
+    },
     answer: async (asked) => {
       const { desk, door, requestId, who } = asked;
       refuseDiscard(asked);

@@ -68,7 +68,8 @@ export const failureRoutes = [
     answer: async ({ desk, door, query }) => {
       const reader = await sharedOf(desk, 'groups of errors').reader();
       const filter = filterOf(query.filter, door.isMasked);
-      const wanted = { filter, countMax: query.limit ?? COUNT_OTHERWISE };
+      const countMax = query.limit ?? COUNT_OTHERWISE;
+      const wanted = { filter, countMax, isOfNames: door.isMasked };
       const { groups, lookedBackTo: until } = await reader.errors(wanted);
       const shown = showing(door.isMasked, desk.redacted);
       const told = groups.map((group) => ({ ...group, message: shown.text(group.message) ?? '' }));

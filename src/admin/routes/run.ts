@@ -7,7 +7,9 @@ import { HEADERS } from '../answer-headers.ts';
 import { contextAt } from '../desk/context.ts';
 import { findHistory, findRun, readingOf, revisionIn, viewOf } from '../desk/find-run.ts';
 import { viewOfRecord } from '../desk/views.ts';
+import { isOverFor } from '../door/over.ts';
 import { EVENTS_BYTES_MAX, EVENTS_MAX, WAIT_MS_MAX } from '../limits.ts';
+import { numbered, placeIn } from '../live/index.ts';
 import { RequestError } from '../problem.ts';
 import { type Reading, slicesAfter } from '../reading.ts';
 import { type Answer, type Asked, ok, route } from '../table.ts';
@@ -49,9 +51,9 @@ export const runRoutes = [
       }),
     },
     answer: async (of) => {
-      const { desk, id, query, request, response } = of;
-      const last = Number(request.headers['last-event-id'] ?? Number.NaN);
-      const from = query.after ?? (Number.isSafeInteger(last) ? last : -1);
+      const { desk, who, id, query, request, response } = of;
+      const last = placeIn(String(request.headers['last-event-id'] ?? ''));
+      const from = query.after === undefined ? (last ?? numbered(-1)) : numbered(query.after);
       const isStream = request.headers.accept?.includes('text/event-stream') === true;
       if (isStream) {
         // Nothing is revealed of what is not there.
@@ -59,13 +61,14 @@ export const runRoutes = [
         await desk.live.follow(id, from, response, {
           view: liveView(await revealed(of)),
           headers: HEADERS,
+          isOver: who?.session && isOverFor(desk, of.door, who.session),
         });
         return undefined;
       }
       const found = await findHistory(desk, id, query.source);
       const shown = await revealed(of);
       const reading = await readingOf(desk, found);
-      const records = await recordsAfter(reading, from, desk.clock);
+      const records = await recordsAfter(reading, from.seq, desk.clock);
       const events = records.map((record) => viewOfRecord(record, shown));
       const hasMore = (records.at(-1)?.seq ?? reading.last.seq) < reading.last.seq;
       return ok({ events, hasMore, source: reading.source });
@@ -119,7 +122,7 @@ export const runRoutes = [
     changes: 'none',
     summary: 'the run, after waiting up to `waitMs` for its end; 202 if it has not ended',
     query: { ...asked, waitMs: whole(0, WAIT_MS_MAX).optional() },
-    answers: { status: 200, schema: Run },
+    answers: { status: 200, schema: Run, also: { 202: 'it has not ended' } },
     answer: async (of) => {
       const { desk, id, query } = of;
       await ended(of, query.waitMs ?? 0);

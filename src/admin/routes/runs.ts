@@ -1,8 +1,9 @@
 /** Lists of runs: pages, counts and a histogram, by one grammar of filters. */
 import * as z from 'zod';
+import { nearest } from '../../config/index.ts';
 import { LiveRoutes } from '../../fleet/index.ts';
 import { show } from '../../ground/index.ts';
-import type { Filter } from '../../query/index.ts';
+import { type Filter, STATUSES, wordFits } from '../../query/index.ts';
 import { TIME_MS_MAX } from '../../store/index.ts';
 import type { Desk } from '../desk/desk.ts';
 import { filterOf, localPage } from '../desk/filter.ts';
@@ -140,17 +141,27 @@ function isLocal(
   return query.source === 'journal' || (query.source === undefined && desk.shared === undefined);
 }
 
-/** Words for a status and a machine are terms as any other. */
+/** Words for a status and a machine are terms as any other, and a mistyped one finds no empty list. */
 function filterIn(
   { filter, status, machine }: Pick<PageQuery, 'filter' | 'status' | 'machine'>,
   { isMasked }: Door,
 ): Filter {
+  refuseUnknownStatus(status);
   const terms = Object.entries({ status, machine }).flatMap(([field, word]) =>
     word === undefined
       ? []
       : [{ kind: 'words' as const, field: field as 'status', isNot: false, words: [word] }],
   );
   return { terms: [...filterOf(filter, isMasked).terms, ...terms] };
+}
+
+function refuseUnknownStatus(status: string | undefined): void {
+  if (status === undefined || STATUSES.some((known) => wordFits(status, known))) return;
+  const near = nearest(status, STATUSES);
+  throw badRequest(
+    `there is no status ${show(status)}`,
+    `${near ? `did you mean ${near}? ` : ''}there are: ${STATUSES.join(', ')}`,
+  );
 }
 
 function listLocal(desk: Desk, query: Asked<PageQuery>['query'], { isMasked }: Door): object {

@@ -1,10 +1,12 @@
 /** Browsers: a token is given once, and a cookie that scripts cannot read stands for it from then on. */
 import * as z from 'zod';
 import { isoTime } from '../../ground/index.ts';
+import { StoreOptionsError, StoreUnreachableError } from '../../store/index.ts';
 import { type Door, unknown } from '../door/door.ts';
-import { cookieOf, type Session, type Sessions, setCookie } from '../door/sessions.ts';
+import { logoutOf, type Session, type Sessions, setCookie } from '../door/sessions.ts';
 import { RequestError } from '../problem.ts';
 import { type Asked, ok, route } from '../table.ts';
+import { audit } from './audit-note.ts';
 import { text } from './shapes.ts';
 
 const Who = z.strictObject({
@@ -58,14 +60,23 @@ export const sessionRoutes = [
     summary: 'logs the browser out',
     query: {},
     answers: { status: 200, schema: z.strictObject({ isEnded: z.boolean() }) },
-    answer: async (asked) => ok(...ended(asked)),
+    answer: async (asked) => ok(...(await ended(asked))),
   }),
 ];
 
-function ended({ door, request }: Asked): [object, { 'set-cookie': string }] {
-  const value = cookieOf(request.headers.cookie);
-  if (value !== undefined) door.sessions?.end(value);
-  return [{ isEnded: value !== undefined }, { 'set-cookie': setCookie('', false, 0) }];
+/** Here at once; everywhere once the others look, or here alone where nothing can be written. */
+async function ended(asked: Asked): Promise<[object, { 'set-cookie': string }]> {
+  const { session } = asked.who ?? {};
+  if (session) {
+    asked.door.sessions?.end(session);
+    await audit({ ...asked, requestId: logoutOf(session) }, 'logout', undefined).catch(refuseOther);
+  }
+  return [{ isEnded: session !== undefined }, { 'set-cookie': setCookie('', false, 0) }];
+}
+
+function refuseOther(error: unknown): void {
+  if (error instanceof StoreUnreachableError || error instanceof StoreOptionsError) return;
+  throw error;
 }
 
 function ofSession({ csrf, expiresAt }: Session): object {

@@ -6,7 +6,10 @@ import { LIMIT_MAX } from '../limits.ts';
 export const whole = (min: number, max: number) =>
   z.preprocess(
     (text) => (typeof text === 'string' && /^-?\d{1,16}$/.test(text) ? Number(text) : text),
-    z.int({ error: 'must be a whole number' }).min(min).max(max),
+    z
+      .int({ error: `must be a whole number, ${min} to ${max}` })
+      .min(min, { error: `must be ${min} to ${max}` })
+      .max(max, { error: `must be ${min} to ${max}` }),
   );
 
 export const yes = z.enum(['true', 'false']);

@@ -33,7 +33,11 @@ export const startRoutes = [
     summary: 'starts a run of the newest version of a machine; 201 once it is durable',
     query: { source: source.optional().describe('`journal`: a run of this process alone') },
     body,
-    answers: { status: 201, schema: z.union([Run, Checked]) },
+    answers: {
+      status: 201,
+      schema: z.union([Run, Checked]),
+      also: { 200: 'it was only tried: `dryRun`' },
+    },
     answer: async (asked) => {
       const { desk, query } = asked;
       const isLocal = query.source === 'journal' || desk.shared === undefined;

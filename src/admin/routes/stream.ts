@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { HEADERS } from '../answer-headers.ts';
 import { showing } from '../desk/mask.ts';
 import { viewOfRecord, viewOfTask } from '../desk/views.ts';
+import { isOverFor } from '../door/over.ts';
 import type { View } from '../live/index.ts';
 import { route } from '../table.ts';
 import { text } from './shapes.ts';
@@ -16,11 +17,12 @@ export const streamRoutes = [
     summary: 'server-sent events of `topics`: runs, pods, run:<id>; goes on after `Last-Event-ID`',
     query: { topics: text(2_000), lastEventId: text(4_000).optional() },
     answers: { status: 200, schema: z.string().describe('text/event-stream') },
-    answer: async ({ desk, door, query, request, response }) => {
+    answer: async ({ desk, door, who, query, request, response }) => {
       const header = request.headers['last-event-id'];
       const lastEventId = query.lastEventId ?? (typeof header === 'string' ? header : undefined);
       const view = liveView(showing(door.isMasked, desk.redacted));
-      const asked = { topics: query.topics, lastEventId, view, headers: HEADERS };
+      const isOver = who?.session && isOverFor(desk, door, who.session);
+      const asked = { topics: query.topics, lastEventId, view, headers: HEADERS, isOver };
       await desk.live.stream(asked, response);
       return undefined;
     },

@@ -28,12 +28,17 @@ import { codecFor, withTasks } from '../fleet/open.ts';
 import { listenOf } from '../host.ts';
 import { loadMachines } from '../machines.ts';
 import { OfflineReader } from '../offline-reader.ts';
+import { writeLogsOf } from '../write-logs.ts';
 
 const LISTEN_OTHERWISE = '127.0.0.1:7433';
+/** Changes are refused by the store, whoever asks for them. */
+const ONLY_LOOKS =
+  'it can only look: its role in the store may read, and change nothing (see deploy/postgres/roles.sql)';
 const PORTS = { clock: systemClock, random: systemRandom };
 
 export const admin: Execute = async (context) => {
   const { config } = context;
+  writeLogsOf(config);
   const registry = new Registry((await loadMachines(config, process.cwd())).machines);
   if (config.store === undefined) {
     const journal = new OfflineReader(config.dataDir, systemClock, codecFor(config));
@@ -42,9 +47,11 @@ export const admin: Execute = async (context) => {
     journal.close();
     return code;
   }
-  return withTasks(config, (tasks, store) =>
-    serveUntilSignal(context, deskOfStore(config, registry, tasks, store)),
-  );
+  return withTasks(config, async (tasks, store) => {
+    const mayChange = await store.mayChange();
+    const desk = deskOfStore(config, registry, tasks, store);
+    return serveUntilSignal(context, desk, mayChange ? undefined : ONLY_LOOKS);
+  });
 };
 
 /** What is told where there is a store, and nothing is executed here. */
@@ -102,13 +109,18 @@ function untilOf(timeout: unknown): AbortSignal {
   return aborter.signal;
 }
 
-async function serveUntilSignal({ config, output }: Context, desk: Desk): Promise<ExitCode> {
+async function serveUntilSignal(
+  { config, output }: Context,
+  desk: Desk,
+  warning?: string,
+): Promise<ExitCode> {
   const server = new AdminServer(desk);
   const listen = listenOf({ ...config, listen: config.listen ?? LISTEN_OTHERWISE })!;
   const at = await listenOn(server, listen, PORTS);
   if (output.isJson)
-    output.line(JSON.stringify({ kind: 'ready', pid: process.pid, listening: at }));
+    output.line(JSON.stringify({ kind: 'ready', pid: process.pid, listening: at, warning }));
   else output.note(`answering on http://${at}, executing nothing; SIGTERM ends it`);
+  if (warning !== undefined && !output.isJson) output.note(warning);
   await new Promise<void>((resolve) => {
     const idle = systemClock.after(2 ** 31 - 1, () => undefined);
     const end = () => {

@@ -5,12 +5,10 @@ import { pause, systemClock } from '../../ground/index.ts';
 import type { Fleet } from '../../main.ts';
 import { governProcess } from '../../process.ts';
 import { listen } from '../../telemetry/events.ts';
-import { openLogger } from '../../telemetry/logger.ts';
-import { writeLogs } from '../../telemetry/logs.ts';
 import type { Metrics } from '../../telemetry/metrics/index.ts';
 import { openFleet } from '../host.ts';
 import { loadMachines } from '../machines.ts';
-import { wantsColour } from '../paint.ts';
+import { writeLogsOf } from '../write-logs.ts';
 import { keepSignals } from './early-signals.ts';
 
 export interface RunningPod {
@@ -52,14 +50,6 @@ export async function runPod(config: Config): Promise<RunningPod> {
   health ??= await oncePossible(answering);
   stayUp();
   return { fleet, health: health?.at };
-}
-
-function writeLogsOf({ logLevel, logFormat, logPhases, telemetryDetail }: Config): void {
-  const isPretty =
-    logFormat === 'pretty' || (logFormat === 'auto' && process.stderr.isTTY === true);
-  const hasColour = wantsColour(process.stderr);
-  const logger = openLogger({ level: logLevel, isPretty, hasColour });
-  writeLogs(logger, { phases: logPhases, detail: telemetryDetail });
 }
 
 /** Where nobody can ask for them nothing is counted, and what counts is not even loaded. */

@@ -115,6 +115,7 @@ export class MemoryStore implements Store {
     this.#ask('archive', (tables) => archive(tables, segments));
   histories = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
     this.#ask('histories', (tables) => histories(tables, runs));
+  mayChange = async () => true;
   outlines = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
     this.#ask('outlines', (tables) => outlines(tables, runs));
   recordsIn = (part: PartQuery) => this.#ask('recordsIn', (tables) => recordsIn(tables, part));

@@ -59,11 +59,15 @@ class MemoryReader implements reader.StoreReader {
   histogram(query: reader.HistogramQuery): Promise<reader.Histogram> {
     return this.#tasks.histogram(query);
   }
-  errors(query: reader.Unpaged): Promise<reader.ErrorGroups> {
+  errors(query: reader.ErrorsQuery): Promise<reader.ErrorGroups> {
     return this.#tasks.errors(query);
   }
   audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
     return auditPage(this.#source, query);
+  }
+  async noted(requestIds: readonly string[]): Promise<string[]> {
+    const { audit } = this.#open();
+    return requestIds.filter((id) => audit.has(id));
   }
   async find(ids: readonly RunId[]): Promise<TaskRow[]> {
     return find(this.#open(), ids);

@@ -130,3 +130,11 @@ export const insertBeginning = sql`
   insert into run_events
     (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events)
   values ($1, 1, 1, 0, $2::int, '', $3, $4, $5)`;
+
+/** $1 request ids. */
+export const selectNoted = sql`select id from audit_log where id = any ($1::text[])`;
+
+/** Whether a change of people can be written down, and done. */
+export const selectMayChange = sql`
+  select has_table_privilege('audit_log', 'insert')
+         and has_table_privilege('step_tracker', 'update') as may_change`;

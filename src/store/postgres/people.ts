@@ -5,6 +5,7 @@ import type { Census, MachineCount, RouteCensus } from '../census.ts';
 import type { Head } from '../store.ts';
 import type { RouteTally, TaskFilter, TaskRow } from '../tasks.ts';
 import { glanceOf, type Watch, type WatchQuery, watchOf } from '../watch.ts';
+import { selectMayChange } from './audit-log.sql.ts';
 import { selectCensus } from './census.sql.ts';
 import type { Pool, Row } from './pool.ts';
 import { finite, headOf, taskRowOf } from './rows.ts';
@@ -39,6 +40,10 @@ export class PostgresPeople {
     const given = [status ?? null, machine ?? null, claimedBy ?? null, before ?? null];
     const values = [...given, count, isInFlight];
     return (await this.#pool.query(text, values)).map(taskRowOf);
+  }
+
+  async mayChange(): Promise<boolean> {
+    return (await this.#pool.query(selectMayChange))[0]?.['may_change'] === true;
   }
 
   /** With one more than is told, to know whether there is. */

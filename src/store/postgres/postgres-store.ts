@@ -176,6 +176,9 @@ class PostgresStore implements Store {
   histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
     return this.#settler.histories(runs);
   }
+  mayChange(): Promise<boolean> {
+    return this.#people.mayChange();
+  }
   outlines(runs: readonly RunName[]): Promise<Outline[]> {
     return this.#settler.outlines(runs);
   }

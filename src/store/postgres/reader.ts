@@ -13,6 +13,7 @@ import { TasksReader } from '../reading/tasks-reader.ts';
 import { isStorable } from '../reading/words.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import type { PodId } from '../words.ts';
+import { selectNoted } from './audit-log.sql.ts';
 import { bulkRowOf } from './bulk.ts';
 import { selectBulks } from './bulk-operation.sql.ts';
 import { selectTerms } from './leader-terms.sql.ts';
@@ -72,11 +73,16 @@ class PostgresReader implements reader.StoreReader {
   histogram(query: reader.HistogramQuery): Promise<reader.Histogram> {
     return this.#tasks.histogram(query);
   }
-  errors(query: reader.Unpaged): Promise<reader.ErrorGroups> {
+  errors(query: reader.ErrorsQuery): Promise<reader.ErrorGroups> {
     return this.#tasks.errors(query);
   }
   audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
     return auditPage(this.#source, query);
+  }
+
+  async noted(requestIds: readonly string[]): Promise<string[]> {
+    const rows = await this.#pool.query(selectNoted, [requestIds.slice(0, BATCH_MAX)]);
+    return rows.map(({ id }) => id as string);
   }
 
   async find(ids: readonly RunId[]): Promise<TaskRow[]> {

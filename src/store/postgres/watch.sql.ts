@@ -68,8 +68,8 @@ export const watchTasks = sql`
     select task.* from near cross join lateral (
       select ${glanceColumns} from step_tracker
        where step_tracker.task_id = near.task_id offset 0) task)
-  select clock.now_ms, clock.snapshot, clock.oldest_ms, found.*, head.epoch as head_epoch, head.last_seq as head_seq,
-         head.last_hash as head_hash
+  select clock.now_ms, clock.snapshot, clock.oldest_ms, found.*, head.epoch as head_epoch,
+         head.last_seq as head_seq, head.last_hash as head_hash
     from clock
     left join found on true
     left join lateral (

@@ -1,5 +1,5 @@
 /** Failures put together by what is the same about them. */
-import { failureOf, fingerprintOf } from '../../query/index.ts';
+import { failureOf, fingerprintOf, namesOf } from '../../query/index.ts';
 import type { ErrorGroup, TaskGlance } from '../reader.ts';
 
 /** So many kinds of failures are told apart; of further ones nothing is said. */
@@ -9,10 +9,17 @@ const MESSAGE_LENGTH_MAX = 1_000;
 
 export class ErrorTally {
   readonly #groups = new Map<string, ErrorGroup>();
+  readonly #isOfNames: boolean;
+
+  /** `isOfNames`: what errors say is told to nobody, and makes no difference. */
+  constructor(isOfNames: boolean) {
+    this.#isOfNames = isOfNames;
+  }
 
   /** Tasks come newest first. Answers whether it has had enough, which is never. */
   add(task: TaskGlance): boolean {
-    const failure = failureOf(task.error) ?? {};
+    const whole = failureOf(task.error) ?? {};
+    const failure = this.#isOfNames ? namesOf(whole) : whole;
     const fingerprint = fingerprintOf({ machine: task.machine, ...failure });
     const at = task.finishedAt ?? task.createdAt;
     const known = this.#groups.get(fingerprint);

@@ -5,6 +5,7 @@ import { CursorError, StoreOptionsError } from '../errors.ts';
 import type {
   Count,
   ErrorGroups,
+  ErrorsQuery,
   Histogram,
   HistogramQuery,
   Page,
@@ -91,11 +92,11 @@ export class TasksReader {
     };
   }
 
-  async errors(query: Unpaged): Promise<ErrorGroups> {
+  async errors(query: ErrorsQuery): Promise<ErrorGroups> {
     const walk = await this.#walkOf(query);
     const statuses = walk.question.statuses.filter((status) => status === 'failed');
     const question = { ...walk.question, statuses };
-    const tally = new ErrorTally();
+    const tally = new ErrorTally(query.isOfNames ?? false);
     if (statuses.length === 0) return { groups: [], lookedBackTo: undefined };
     const stop = await foundBack({ ...walk, question }, (task) => tally.add(task.task));
     return {

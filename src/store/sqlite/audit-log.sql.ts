@@ -63,3 +63,6 @@ export const insertFork = `
          @deadline_at, 1, @last_seq, @last_hash, @now, @now
     from step_tracker where task_id = @task
   on conflict (task_id) do nothing`;
+
+/** @id. */
+export const selectNoted = `select 1 from audit_log where id = @id`;

@@ -17,11 +17,13 @@ export const selectOutlines = `
     from run_events where task_id = @task and generation = @generation
    order by epoch, first_seq`;
 
-/** @task, @generation, @epoch, @first_seq, @from: in the order of the array, as each is asked for. */
+/** @task, @generation, @epoch, @first_seq, @from: in the order of the array, as each is asked for.
+ * What is no array has keys that are no numbers.
+ */
 export const selectRecordsIn = `
   select record.value from run_events, json_each(run_events.events) record
    where task_id = @task and generation = @generation and epoch = @epoch
-     and first_seq = @first_seq and record.key >= @from`;
+     and first_seq = @first_seq and typeof(record.key) = 'integer' and record.key >= @from`;
 
 /** @task, @generation. The end of the last segment of the last epoch; a redrive's note is no record. */
 export const selectHead = `

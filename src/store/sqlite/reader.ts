@@ -13,6 +13,7 @@ import { isStorable } from '../reading/words.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import * as archive from './archive.ts';
+import { selectNoted } from './audit-log.sql.ts';
 import { bulks } from './bulk.ts';
 import { openToRead } from './connection.ts';
 import { selectTerms } from './leader-terms.sql.ts';
@@ -81,11 +82,14 @@ class SqliteReader implements reader.StoreReader {
   histogram(query: reader.HistogramQuery): Promise<reader.Histogram> {
     return this.#tasks.histogram(query);
   }
-  errors(query: reader.Unpaged): Promise<reader.ErrorGroups> {
+  errors(query: reader.ErrorsQuery): Promise<reader.ErrorGroups> {
     return this.#tasks.errors(query);
   }
   audit(query: reader.AuditQuery): Promise<reader.AuditPage> {
     return auditPage(this.#source, query);
+  }
+  noted(requestIds: readonly string[]): Promise<string[]> {
+    return this.#read((tx) => requestIds.filter((id) => tx.get(selectNoted, { id }) !== undefined));
   }
   find(ids: readonly RunId[]): Promise<TaskRow[]> {
     return this.#read((tx) => people.find(tx, ids.filter(isStorable)));

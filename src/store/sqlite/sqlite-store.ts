@@ -182,6 +182,9 @@ class SqliteStore implements Store {
     return this.#session.read((tx) => archive.histories(tx, [...runs].sort(archive.byName)));
   }
 
+  /** A file that cannot be written is not opened. */
+  mayChange = async () => true;
+
   outlines(runs: readonly RunName[]): Promise<Outline[]> {
     return this.#session.read((tx) => archive.outlines(tx, [...runs].sort(archive.byName)));
   }

@@ -1,6 +1,7 @@
 /** The stream: what each topic tells, when, to whom, and at what cost. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { numbered, placeIn } from '../../../src/admin/live/index.ts';
 import type { PodRow } from '../../../src/store/index.ts';
 import { FakeResponse, grow, Rig, runIdOf } from './rig.ts';
 
@@ -312,7 +313,7 @@ describe('those who look on', () => {
     rig.journal.set(RUN, { records: grow([], 1, 2) });
     const response = await rig.stream(`run:${RUN}`);
     const follower = new FakeResponse();
-    await rig.hub.follow(RUN, -1, follower as unknown as ServerResponse);
+    await rig.hub.follow(RUN, numbered(-1), follower as unknown as ServerResponse);
     rig.hub.leave();
     expect(response.told.at(-1)).toMatchObject({ event: 'bye' });
     expect(response.hasEnded).toBe(true);
@@ -324,6 +325,40 @@ describe('those who look on', () => {
     expect(follower.hasEnded, 'who follows one run of it is served to the end').toBe(false);
     rig.hub.stop();
     expect(follower.hasEnded).toBe(true);
+  });
+
+  test('are told no more once their session is over, and leave nothing behind', async () => {
+    rig.journal.set(RUN, { records: grow([], 1, 2) });
+    let isOver = false;
+    const asked = { topics: 'runs', isOver: async () => isOver };
+    const [stream, follower] = [new FakeResponse(), new FakeResponse()];
+    await rig.hub.stream(asked, stream as unknown as ServerResponse);
+    await rig.hub.follow(RUN, numbered(-1), follower as unknown as ServerResponse, asked);
+    await rig.clock.advance(5_000);
+    expect([stream.hasEnded, follower.hasEnded]).toEqual([false, false]);
+    isOver = true;
+    await rig.clock.advance(1_100);
+    expect(stream.told.at(-1)).toMatchObject({ event: 'bye', data: { why: 'session' } });
+    expect([stream.hasEnded, follower.hasEnded]).toEqual([true, true]);
+    await rig.clock.advance(31_000);
+    expect(rig.clock.timerCount).toBe(0);
+  });
+
+  test('are told that the store is away, and back, also where they took nothing just then', async () => {
+    rig = new Rig({ hasStore: true });
+    const response = await rig.stream('runs');
+    response.isFull = true;
+    rig.task(RUN, { status: 'pending' });
+    await rig.clock.advance(2_000);
+    rig.isAway = true;
+    await rig.clock.advance(2_000);
+    expect(response.of('stale')).toEqual([]);
+    response.drain();
+    await rig.clock.advance(1_500);
+    expect(response.of('stale')).toHaveLength(1);
+    rig.isAway = false;
+    await rig.clock.advance(2_000);
+    expect([response.of('stale').length, response.of('fresh').length]).toEqual([1, 1]);
   });
 
   test('leave nothing behind: no timer, and nobody listens', async () => {
@@ -346,5 +381,48 @@ describe('those who look on', () => {
     await rig.hub.stream({ topics: `run:${RUN}`, view }, response as unknown as ServerResponse);
     await rig.clock.advance(0);
     expect(response.of('record')).toEqual([{ run: RUN, generation: 1, seq: 0 }]);
+  });
+});
+
+describe('who follows one run, and comes back', () => {
+  const follow = async (id: string) => {
+    const response = new FakeResponse();
+    await rig.hub.follow(RUN, placeIn(id)!, response as unknown as ServerResponse);
+    await rig.clock.advance(1_200);
+    return response;
+  };
+
+  beforeEach(async () => {
+    rig = new Rig({ hasStore: true });
+    rig.task(RUN, { generation: 1, status: 'failed', finishedAt: 5 });
+    rig.archive.set(RUN, grow([], 1, 4));
+  });
+
+  test('goes on behind the record it names', async () => {
+    const first = await follow('0');
+    expect(seqs(first)).toEqual([1, 2, 3]);
+    const { id } = first.told.find(({ data }) => data.seq === 2)!;
+    expect(seqs(await follow(id!))).toEqual([3]);
+  });
+
+  test('has every record of the generation that a redrive has begun, and is told that it is another', async () => {
+    const { id } = (await follow('0')).told.find(({ data }) => data.seq === 2)!;
+    rig.task(RUN, { generation: 2, status: 'completed' });
+    rig.archive.set(RUN, grow([], 7, 4));
+    const again = await follow(id!);
+    expect(again.of('rewind')).toEqual([{ generation: 2, after: -1, why: 'redriven' }]);
+    expect(seqs(again)).toEqual([0, 1, 2, 3]);
+  });
+
+  test('has every record that took the place of the one it names', async () => {
+    const { id } = (await follow('0')).told.find(({ data }) => data.seq === 3)!;
+    rig.archive.set(RUN, grow(grow([], 1, 2), 2, 3));
+    const again = await follow(id!);
+    expect(again.of('rewind')).toEqual([{ generation: 1, after: -1, why: 'replaced' }]);
+    expect(seqs(again)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test.each(['', 'x', '1.2', '1.1.1.zz', '1.1.1.aa.1', '-1'])('%j is no place', (id) => {
+    expect(placeIn(id)).toBeUndefined();
   });
 });
