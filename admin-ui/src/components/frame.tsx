@@ -59,16 +59,24 @@ function Preferences({ onHelp }: { onHelp: () => void }) {
   return (
     <div className="preferences">
       <label>
-        <span>Times</span>
-        <select value={times} onChange={(event) => choose({ times: event.target.value as Times })}>
+        <span aria-hidden="true">Times</span>
+        <select
+          aria-label="Times"
+          value={times}
+          onChange={(event) => choose({ times: event.target.value as Times })}
+        >
           <option value="relative">Relative</option>
           <option value="local">Local</option>
           <option value="utc">UTC</option>
         </select>
       </label>
       <label>
-        <span>Theme</span>
-        <select value={theme} onChange={(event) => choose({ theme: event.target.value as Theme })}>
+        <span aria-hidden="true">Theme</span>
+        <select
+          aria-label="Theme"
+          value={theme}
+          onChange={(event) => choose({ theme: event.target.value as Theme })}
+        >
           <option value="auto">System</option>
           <option value="light">Light</option>
           <option value="dark">Dark</option>
