@@ -8,6 +8,16 @@ const newDir = useTempDirs();
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+interface Found {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly {
+      readonly html: string;
+      readonly any: readonly { message: string }[];
+    }[];
+  }[];
+}
+
 describe.skipIf(program === undefined)('axe', () => {
   const open = useBrowser();
   let stage: Stage;
@@ -41,19 +51,16 @@ describe.skipIf(program === undefined)('axe', () => {
       test(`nothing to complain of: ${colorScheme}, ${width} px`, async () => {
         const options = { colorScheme, viewport: { width, height: 900 } };
         const { page } = await open(stage, '/', options);
+        const said: string[] = [];
         const judge = async (what: string) => {
           await page.evaluate(axe);
           const asked = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} })`;
-          type Found = {
-            violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[];
-          };
           const { violations } = (await page.evaluate(asked)) as Found;
-          const said = violations.map(
-            ({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.any[0]?.message ?? ''}`,
-          );
-          expect({ what, said }).toEqual({ what, said: [] });
+          for (const { id, nodes } of violations) {
+            said.push(`${what}: ${id}: ${nodes[0]?.html} ${nodes[0]?.any[0]?.message ?? ''}`);
+          }
           const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-          expect({ what, wide }).toEqual({ what, wide: 0 });
+          if (Number(wide) > 0) said.push(`${what}: ${wide} pixels stick out`);
         };
         await page.getByRole('link', { name: 'ui/order' }).first().waitFor();
         await judge('runs');
@@ -66,7 +73,7 @@ describe.skipIf(program === undefined)('axe', () => {
           .first()
           .waitFor();
         await judge('a wrong filter');
-        for (const machine of ['ui/failing', 'ui/retrying', 'ui/gated']) {
+        for (const machine of ['ui/failing', 'ui/gated']) {
           await page.goto(`${stage.url}/runs/${ids[machine]}`);
           await page.locator('.explain-first').waitFor();
           await page.locator('.json pre').first().waitFor();
@@ -78,6 +85,7 @@ describe.skipIf(program === undefined)('axe', () => {
         await page.goto(`${locked.url}/`);
         await page.getByLabel('Token').waitFor();
         await judge('login');
+        expect(said).toEqual([]);
       });
     }
   }

@@ -39,9 +39,7 @@ describe.skipIf(program === undefined)('text stays text', () => {
       await page.getByRole('link', { name: 'ui/failing' }).first().waitFor();
       // Down to the oldest row, so that each has been on the page.
       for (let at = 0; at < 4; at++) {
-        await page.locator('.table-scroll').evaluate((element) => {
-          element.scrollTop += 700;
-        });
+        await page.evaluate("document.querySelector('.table-scroll').scrollTop += 700");
         await page.waitForTimeout(100);
       }
       expect(await isHit()).toBe(undefined);

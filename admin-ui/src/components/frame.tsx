@@ -1,6 +1,7 @@
 /** What is around every page: where to go, how times and colours are shown, who one is. */
 import type { ReactNode } from 'react';
-import { choose, type Theme, type Times, useSettings } from '../platform/settings.ts';
+import type { Times } from '../format/time.ts';
+import { choose, type Theme, useSettings } from '../platform/settings.ts';
 import { Link, usePlace } from '../router/router.tsx';
 import { useSession } from '../services/session.tsx';
 import { Icon, type Sign } from './icon.tsx';

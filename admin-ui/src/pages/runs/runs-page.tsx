@@ -4,6 +4,7 @@ import { useKeys } from '../../components/keys.ts';
 import { LiveBadge } from '../../components/live-badge.tsx';
 import { Boundary, Loading, Refusal } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
+import { useTitle } from '../../components/use-title.ts';
 import { showCount } from '../../format/words.ts';
 import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
 import { get, queryText } from '../../services/api.ts';
@@ -32,6 +33,7 @@ const COUNT_EVERY = 5;
 
 export function RunsPage() {
   const place = usePlace();
+  useTitle('Runs');
   const filter = place.query.get('q') ?? '';
   const read = useMemo(() => readFilter(filter), [filter]);
   const isValid = read.kind === 'filter';
