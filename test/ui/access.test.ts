@@ -40,6 +40,9 @@ describe.skipIf(program === undefined)('with tokens', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByLabel('Token').waitFor();
+    // The way back leads nowhere without a token.
+    await page.goto(`${stage.url}/runs`);
+    await page.getByLabel('Token').waitFor();
   });
 
   test('who may only look is offered nothing to change, and payloads are masked', async () => {

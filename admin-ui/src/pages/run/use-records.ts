@@ -75,10 +75,11 @@ export function useRecords(id: string, { isRevealed, isLive, onChange }: Records
     return () => aborter.current.abort();
   }, [load, isAsking]);
   useFollow(`run:${id}`, ({ event, data }) => {
-    if (data?.run !== id) return;
-    if (event === 'rewind') held.current.length = Math.max(0, data.after + 1);
-    else if (event === 'record' && !isRevealed) add(data as RunRecord);
-    else if (event === 'record' && data.seq >= held.current.length) {
+    if (data.run !== id) return;
+    const { after: kept = -1, seq = -1 } = data;
+    if (event === 'rewind') held.current.length = Math.min(held.current.length, kept + 1);
+    else if (event === 'record' && !isRevealed) add(data as unknown as RunRecord);
+    else if (event === 'record' && seq >= held.current.length) {
       // What fails is asked for again with the next record.
       load(aborter.current.signal, true).catch(() => undefined);
     } else if (event !== 'run') return;

@@ -147,7 +147,7 @@ function useChanges(
     if (event === 'reset') return reset();
     if (event === 'hello' && data.isResumed === false) return reset();
     if (event !== 'runs') return;
-    for (const { id } of data.changes as readonly { id: string }[]) waiting.current.add(id);
+    for (const { id } of data.changes ?? []) waiting.current.add(id);
     arm();
   });
 }
