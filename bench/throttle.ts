@@ -46,7 +46,10 @@ export async function benchThrottle(seeds: readonly number[] = SEEDS): Promise<o
     baselines,
     join8to64: join(seeds, BEAT_MS),
     halved: halved(seeds, BEAT_MS),
-    heartbeat2sEvents: { join8to64: join(seeds, BEAT_MS_FAST), halved: halved(seeds, BEAT_MS_FAST) },
+    heartbeat2sEvents: {
+      join8to64: join(seeds, BEAT_MS_FAST),
+      halved: halved(seeds, BEAT_MS_FAST),
+    },
     outage: outage(seeds, BEAT_MS),
     killed: killed(seeds, BEAT_MS),
     acquireReleaseNs: acquireReleaseNs(),

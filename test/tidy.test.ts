@@ -28,6 +28,7 @@ function codeOf(file: string): string {
 
 const sources = filesUnder('src', /\.ts$/);
 const machines = filesUnder('machines', /\.ts$/);
+const pages = filesUnder('admin-ui/src', /\.tsx?$/);
 
 /**
  * Rooms by rank; an import goes down, or stays in its room. The event types stand one above the
@@ -113,10 +114,37 @@ test('outside the ground, time and randomness are arguments', () => {
   expect(found).toEqual([]);
 });
 
+test('pages know time and randomness from one place, and put no markup together from text', () => {
+  const forbidden =
+    /Date\.now|new Date\(|Math\.random|\bset(Timeout|Interval)\b|performance\.now|getRandomValues|randomUUID/;
+  const wild =
+    /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/;
+  const found = pages.flatMap((file) =>
+    codeOf(file)
+      .split('\n')
+      .filter((line) => wild.test(line) || (forbidden.test(line) && !isPlatform(file)))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+  expect(found).toEqual([]);
+});
+
+function isPlatform(file: string): boolean {
+  return file.startsWith('admin-ui/src/platform/');
+}
+
+test('of the server, pages take the grammar of filters and what it stands on', () => {
+  const outside = pages
+    .flatMap(importsOf)
+    .filter(({ to }) => !to.startsWith('admin-ui/') && !/^src\/(query|ground)\//.test(to));
+  expect(outside).toEqual([]);
+});
+
 test('files stay small: 300 lines, 100 columns', () => {
-  const long = [...sources, ...machines].filter((file) => read(file).split('\n').length > 301);
+  const long = [...sources, ...machines, ...pages].filter(
+    (file) => read(file).split('\n').length > 301,
+  );
   expect(long).toEqual([]);
-  const wide = [...sources, ...machines].flatMap((file) =>
+  const wide = [...sources, ...machines, ...pages].flatMap((file) =>
     read(file)
       .split('\n')
       .map((line, index) => ({ at: `${file}:${index + 1}`, columns: [...line].length }))
@@ -126,12 +154,14 @@ test('files stay small: 300 lines, 100 columns', () => {
 });
 
 test('every source file says first what it is for', () => {
-  const silent = [...sources, ...machines].filter((file) => !/^(#!.*\n)?\/\*\*/.test(read(file)));
+  const silent = [...sources, ...machines, ...pages].filter(
+    (file) => !/^(#!.*\n)?\/\*\*/.test(read(file)),
+  );
   expect(silent).toEqual([]);
 });
 
 test('no default exports, enums, namespaces or open ends', () => {
-  const found = [...sources, ...machines].flatMap((file) =>
+  const found = [...sources, ...machines, ...pages].flatMap((file) =>
     codeOf(file)
       .split('\n')
       .filter((line) =>

@@ -465,6 +465,13 @@ export function describeReader(scene: Scene): void {
     expect(await reader.histories([run, { ...run, task: 'a\0' as RunId }])).toEqual(
       await scene.store.histories([run]),
     );
+    await scene.store.archive([segment(claim, 3, 3)]);
+    const asked = [run, { ...run, generation: 2 }, { ...run, task: 'a\0' as RunId }];
+    expect(await reader.lastSegments(asked)).toEqual([segment(claim, 3, 3)]);
+    const long = { ...segment(claim, 4, 4), events: JSON.stringify(['x'.repeat(70_000)]) };
+    await scene.store.archive([long]);
+    expect(await reader.lastSegments([run])).toEqual([{ ...long, events: '[]' }]);
+    expect(await reader.lastSegments([])).toEqual([]);
     const [row] = await reader.pods();
     expect(row).toMatchObject({ pod, status: 'up', claimCount: 1 });
     expect(await reader.known()).toEqual(await scene.store.known());

@@ -26,6 +26,11 @@ describe.skipIf(program === undefined)('the page of a run', () => {
     return id;
   }
 
+  async function revisionOf(id: string): Promise<string> {
+    const answer = await fetch(`${stage.url}/api/v1/runs/${id}`);
+    return ((await answer.json()) as { revision: string }).revision;
+  }
+
   test('what failed says so: the sentence, the error with its cause, others like it', async () => {
     const id = await made('ui/failing', 'failed');
     const { page } = await open(stage, `/runs/${id}`);
@@ -123,12 +128,14 @@ describe.skipIf(program === undefined)('the page of a run', () => {
     await page.locator('.run-title .status', { hasText: 'Waiting' }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).first().click();
     await page.getByText('Paused', { exact: true }).waitFor();
-    const answer = await fetch(`${stage.url}/api/v1/runs/${id}/reschedule`, {
+    const seen = await revisionOf(id);
+    const answer = await fetch(`${stage.url}/api/v1/runs/${id}/retry`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ runAt: '3h' }),
+      body: '{}',
     });
     expect(answer.status).toBe(200);
+    await expect.poll(() => revisionOf(id), { timeout: PATIENCE_MS }).not.toBe(seen);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByText('FLEETQ_REVISION').waitFor();
     expect(
@@ -156,7 +163,7 @@ describe.skipIf(program === undefined)('the page of a run', () => {
   test('copies on plain HTTP, where the browser gives no clipboard', async () => {
     const id = await made('ui/order', 'completed');
     const { page } = await open(stage, `/runs/${id}`);
-    await page.evaluate(() => Object.defineProperty(window, 'isSecureContext', { value: false }));
+    await page.evaluate('Object.defineProperty(window, "isSecureContext", { value: false })');
     await page.getByRole('button', { name: 'Copy the id' }).click();
     await page.getByText('Copied the id').waitFor();
     await page.goto(`${stage.url}/runs`);

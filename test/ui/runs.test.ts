@@ -130,10 +130,8 @@ describe.skipIf(program === undefined)('the page of runs', () => {
     const [asked, shown] = [requests.length, await page.locator('tbody tr').count()];
     const { id } = await stage.fleet.enqueueByName('ui/order', { n: 100 });
     await until(stage, id, 'completed');
-    await page.evaluate(() => {
-      dispatchEvent(new Event('focus'));
-      document.dispatchEvent(new Event('visibilitychange'));
-    });
+    await page.evaluate(`dispatchEvent(new Event('focus'));
+      document.dispatchEvent(new Event('visibilitychange'))`);
     // Longer than any of its clocks.
     await page.waitForTimeout(6_000);
     expect(requests.slice(asked)).toEqual([]);

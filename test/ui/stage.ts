@@ -188,13 +188,8 @@ async function watch({ page, complaints, requests }: Watched, url: string): Prom
     await dialog.dismiss();
   });
   await page.exposeFunction('complain', (text: string) => complaints.push(text));
-  await page.addInitScript(() => {
-    const { complain } = globalThis as unknown as { complain(text: string): void };
-    addEventListener('securitypolicyviolation', (event) => {
-      const { violatedDirective, blockedURI } = event as unknown as Record<string, string>;
-      complain(`policy: ${violatedDirective} ${blockedURI}`);
-    });
-  });
+  await page.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
+    complain('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`);
 }
 
 export { useTempDirs };

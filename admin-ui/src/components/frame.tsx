@@ -1,6 +1,7 @@
 /** What is around every page: where to go, how times and colours are shown, who one is. */
 import type { ReactNode } from 'react';
-import { choose, type Theme, type Times, useSettings } from '../platform/settings.ts';
+import type { Times } from '../format/time.ts';
+import { choose, type Theme, useSettings } from '../platform/settings.ts';
 import { Link, usePlace } from '../router/router.tsx';
 import { useSession } from '../services/session.tsx';
 import { Icon, type Sign } from './icon.tsx';
@@ -59,16 +60,24 @@ function Preferences({ onHelp }: { onHelp: () => void }) {
   return (
     <div className="preferences">
       <label>
-        <span>Times</span>
-        <select value={times} onChange={(event) => choose({ times: event.target.value as Times })}>
+        <span aria-hidden="true">Times</span>
+        <select
+          aria-label="Times"
+          value={times}
+          onChange={(event) => choose({ times: event.target.value as Times })}
+        >
           <option value="relative">Relative</option>
           <option value="local">Local</option>
           <option value="utc">UTC</option>
         </select>
       </label>
       <label>
-        <span>Theme</span>
-        <select value={theme} onChange={(event) => choose({ theme: event.target.value as Theme })}>
+        <span aria-hidden="true">Theme</span>
+        <select
+          aria-label="Theme"
+          value={theme}
+          onChange={(event) => choose({ theme: event.target.value as Theme })}
+        >
           <option value="auto">System</option>
           <option value="light">Light</option>
           <option value="dark">Dark</option>

@@ -1,6 +1,7 @@
 /** Instants and spans as people read them. Pure: now is an argument. */
-import { isoTime } from '../platform/clock.ts';
-import type { Times } from '../platform/settings.ts';
+import { isoTime, zoneOffsetMs } from '../platform/clock.ts';
+
+export type Times = 'relative' | 'local' | 'utc';
 
 const UNITS: readonly (readonly [ms: number, sign: string])[] = [
   [86_400_000, 'd'],
@@ -37,18 +38,14 @@ export function showInstant(at: number, how: Times, nowMs: number): string {
     if (span < 1_000) return 'now';
     return isPast ? `${showAge(span)} ago` : `in ${showAge(span)}`;
   }
-  const text = how === 'utc' ? isoTime(at) : isoTime(at - offsetMs(at));
+  const text = how === 'utc' ? isoTime(at) : isoTime(at - zoneOffsetMs(at));
   const [day = '', clock = ''] = text.split('T');
-  const isToday = isoTime(nowMs - (how === 'utc' ? 0 : offsetMs(nowMs))).startsWith(day);
+  const isToday = isoTime(nowMs - (how === 'utc' ? 0 : zoneOffsetMs(nowMs))).startsWith(day);
   return `${isToday ? '' : `${day} `}${clock.slice(0, 8)}${how === 'utc' ? ' Z' : ''}`;
-}
-
-function offsetMs(at: number): number {
-  return new Date(at).getTimezoneOffset() * 60_000;
 }
 
 /** To the millisecond, for logs. */
 export function showClock(at: number, how: Times): string {
-  const text = how === 'local' ? isoTime(at - offsetMs(at)) : isoTime(at);
+  const text = how === 'local' ? isoTime(at - zoneOffsetMs(at)) : isoTime(at);
   return text.slice(11, 23);
 }

@@ -3,6 +3,9 @@ export const now = (): number => Date.now();
 
 export const isoTime = (at: number): string => new Date(at).toISOString();
 
+/** What has to be taken from an instant to be shown as the clock on the wall. */
+export const zoneOffsetMs = (at: number): number => new Date(at).getTimezoneOffset() * 60_000;
+
 /** Acts after so long; what is answered takes it back. */
 export function after(ms: number, act: () => void): () => void {
   const timer = setTimeout(act, ms);

@@ -1,8 +1,8 @@
 /** What a person has chosen, kept by the browser where it keeps anything. */
 import { useSyncExternalStore } from 'react';
+import type { Times } from '../format/time.ts';
 
 export type Theme = 'auto' | 'light' | 'dark';
-export type Times = 'relative' | 'local' | 'utc';
 
 export interface Settings {
   readonly theme: Theme;

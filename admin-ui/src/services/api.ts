@@ -37,6 +37,11 @@ export function whenUnknown(act: () => void): void {
   onUnknown = act;
 }
 
+/** Said by whoever was answered with a 401. */
+export function tellUnknown(): void {
+  onUnknown();
+}
+
 export function queryText(query: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, `${value}`]],
@@ -100,7 +105,7 @@ async function reach(method: string, path: string, init: RequestInit): Promise<R
   }
 }
 
-export function problemOf(answer: Response, text: string): ApiError {
+function problemOf(answer: Response, text: string): ApiError {
   try {
     const { code, detail, hint } = JSON.parse(text) as Record<string, string>;
     return new ApiError(answer.status, code ?? 'UNKNOWN', detail ?? answer.statusText, hint);

@@ -8,15 +8,23 @@
  */
 import { parseJson } from '../format/lossless.ts';
 import { after } from '../platform/clock.ts';
-import { API, problemOf, queryText, retryAfterMs } from './api.ts';
+import { API, queryText, retryAfterMs, tellUnknown } from './api.ts';
 import { SseReader, type Told } from './sse.ts';
 
 export type LiveState = 'off' | 'connecting' | 'live' | 'stale' | 'lost' | 'paused';
 
+/** What events have, each its part of it. */
+export interface HeardData {
+  readonly isResumed?: boolean | undefined;
+  readonly changes?: readonly { readonly id: string }[] | undefined;
+  readonly run?: string | undefined;
+  readonly after?: number | undefined;
+  readonly seq?: number | undefined;
+}
+
 export interface Heard {
   readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what it has depends on the event
-  readonly data: any;
+  readonly data: HeardData;
 }
 type Listener = (heard: Heard) => void;
 
@@ -61,20 +69,23 @@ export class Stream {
     this.#isPaused = isPaused;
     this.#failures = 0;
     if (isPaused) this.#cut();
-    else this.#open();
+    else this.#begin();
     this.#tell();
   }
 
   #settle(): void {
     this.#cancel();
-    this.#cancel = after(SETTLE_MS, () => {
-      const topics = [...new Set(this.#listeners.values())].sort().join(',');
-      if (topics === this.#topics && this.#aborter) return;
-      if (topics !== this.#topics) this.#lastId = undefined;
-      this.#topics = topics;
-      this.#cut();
-      this.#open();
-    });
+    this.#cancel = after(SETTLE_MS, () => this.#begin());
+  }
+
+  /** With what is followed now; where that is the same, it goes on as it is. */
+  #begin(): void {
+    const topics = [...new Set(this.#listeners.values())].sort().join(',');
+    if (topics === this.#topics && this.#aborter) return;
+    if (topics !== this.#topics) this.#lastId = undefined;
+    this.#topics = topics;
+    this.#cut();
+    this.#open();
   }
 
   #cut(): void {
@@ -98,6 +109,7 @@ export class Stream {
   #again(aborter: AbortController, waitMs: number | undefined): void {
     if (this.#aborter !== aborter) return;
     aborter.abort();
+    this.#aborter = undefined;
     const at = Math.min(this.#failures++, BACKOFF_MS.length - 1);
     this.#enter('lost');
     this.#cancel = after(waitMs ?? BACKOFF_MS[at]!, () => this.#open());
@@ -110,8 +122,7 @@ export class Stream {
     const path = `${API}/stream${queryText({ topics: this.#topics })}`;
     const answer = await fetch(path, { signal, headers, credentials: 'same-origin' });
     if (!answer.ok || !answer.body) {
-      const problem = problemOf(answer, await answer.text());
-      this.#say({ event: 'refused', data: problem });
+      if (answer.status === 401) tellUnknown();
       return retryAfterMs(answer);
     }
     await this.#hearAll(answer.body, signal);
@@ -135,7 +146,7 @@ export class Stream {
     if (event === 'hello') this.#failures = 0;
     if (event === 'hello' || event === 'fresh') this.#enter('live');
     if (event === 'stale') this.#enter('stale');
-    this.#say({ event, data: parseJson(data) });
+    this.#say({ event, data: parseJson(data) as HeardData });
   }
 
   #say(heard: Heard): void {

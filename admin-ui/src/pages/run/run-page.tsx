@@ -3,6 +3,7 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
 import { Boundary, Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { useSecond } from '../../components/time.tsx';
+import { useTitle } from '../../components/use-title.ts';
 import { kindOf } from '../../format/words.ts';
 import { after, now } from '../../platform/clock.ts';
 import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
@@ -95,6 +96,7 @@ interface ToldProps {
 
 function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldProps) {
   const place = usePlace();
+  useTitle(`${run.machine} ${run.id}`);
   const { machines, podNames } = useSession();
   const { records } = told;
   const last = records.at(-1);

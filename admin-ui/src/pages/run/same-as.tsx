@@ -16,7 +16,8 @@ function waysOf(id: string, hasStore: boolean): readonly (readonly [name: string
     ['SQL: the task', `select * from step_tracker where task_id = ${literal};`],
     [
       'SQL: its records',
-      `select generation, epoch, first_seq, state, events from run_events where task_id = ${literal} order by generation, epoch, first_seq;`,
+      `select generation, epoch, first_seq, state, events from run_events ` +
+        `where task_id = ${literal} order by generation, epoch, first_seq;`,
     ],
   ];
 }

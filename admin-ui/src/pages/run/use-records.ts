@@ -31,6 +31,7 @@ export function useRecords(id: string, { isRevealed, isLive, onChange }: Records
   const [shown, setShown] = useState<Records>(BLANK);
   const held = useRef<RunRecord[]>([]);
   const isArmed = useRef(false);
+  const aborter = useRef(new AbortController());
   const show = useCallback(() => {
     if (isArmed.current) return;
     isArmed.current = true;
@@ -64,20 +65,23 @@ export function useRecords(id: string, { isRevealed, isLive, onChange }: Records
   );
   const isAsking = isRevealed || !isLive;
   useEffect(() => {
-    const aborter = new AbortController();
+    aborter.current = new AbortController();
+    const { signal } = aborter.current;
     held.current = [];
-    load(aborter.signal, isAsking).catch((error) => {
-      if (aborter.signal.aborted) return;
+    load(signal, isAsking).catch((error) => {
+      if (signal.aborted) return;
       setShown({ ...BLANK, error: asApiError(error), isLoading: false });
     });
-    return () => aborter.abort();
+    return () => aborter.current.abort();
   }, [load, isAsking]);
   useFollow(`run:${id}`, ({ event, data }) => {
-    if (data?.run !== id) return;
-    if (event === 'rewind') held.current.length = Math.max(0, data.after + 1);
-    else if (event === 'record' && !isRevealed) add(data as RunRecord);
-    else if (event === 'record' && data.seq >= held.current.length) {
-      load(new AbortController().signal, true).catch(() => undefined);
+    if (data.run !== id) return;
+    const { after: kept = -1, seq = -1 } = data;
+    if (event === 'rewind') held.current.length = Math.min(held.current.length, kept + 1);
+    else if (event === 'record' && !isRevealed) add(data as unknown as RunRecord);
+    else if (event === 'record' && seq >= held.current.length) {
+      // What fails is asked for again with the next record.
+      load(aborter.current.signal, true).catch(() => undefined);
     } else if (event !== 'run') return;
     show();
     onChange();

@@ -4,6 +4,7 @@ import { useKeys } from '../../components/keys.ts';
 import { LiveBadge } from '../../components/live-badge.tsx';
 import { Boundary, Loading, Refusal } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
+import { useTitle } from '../../components/use-title.ts';
 import { showCount } from '../../format/words.ts';
 import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
 import { get, queryText } from '../../services/api.ts';
@@ -32,17 +33,21 @@ const COUNT_EVERY = 5;
 
 export function RunsPage() {
   const place = usePlace();
+  useTitle('Runs');
   const filter = place.query.get('q') ?? '';
   const read = useMemo(() => readFilter(filter), [filter]);
   const isValid = read.kind === 'filter';
   const rows = useRuns(filter, isValid);
   const isLive = useLiveState() !== 'paused';
-  const [at, setAt] = useState(-1);
+  // By its name: rows come and go above it.
+  const [atId, setAtId] = useState<string>();
+  const at = rows.rows.findIndex(({ id }) => id === atId);
+  const setAt = (index: number) => setAtId(rows.rows[index]?.id);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const apply = (text: string) => go(withQuery(place, { q: text }));
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter has other rows
   useEffect(() => {
-    setAt(-1);
+    setAtId(undefined);
     setSelected(new Set());
   }, [filter]);
   const toggle = useCallback((id: string) => {
@@ -54,8 +59,8 @@ export function RunsPage() {
   }, []);
   const last = rows.rows.length - 1;
   useKeys({
-    j: () => setAt((before) => Math.min(last, before + 1)),
-    k: () => setAt((before) => Math.max(0, before - 1)),
+    j: () => setAt(Math.min(last, at + 1)),
+    k: () => setAt(Math.max(0, at - 1)),
     x: () => rows.rows[at] && toggle(rows.rows[at].id),
     [ESCAPE]: () => setSelected(new Set()),
   });
@@ -152,7 +157,8 @@ function List(props: ListProps) {
             </button>
           </>
         ) : rows.length >= ROWS_MAX ? (
-          `The newest ${showCount(ROWS_MAX)} are shown: press in the histogram, or filter, to get further back.`
+          `The newest ${showCount(ROWS_MAX)} are shown: ` +
+          'press in the histogram, or filter, to get further back.'
         ) : lookedBackTo !== undefined ? (
           <>
             Looked back to <Time at={lookedBackTo} /> in the time there was.

@@ -1,5 +1,5 @@
 /** The rows: as many as are near enough to be seen, of as many as were loaded. */
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import { PhaseStrip } from '../../components/phase-strip.tsx';
 import { Status } from '../../components/status.tsx';
 import { Span, Time } from '../../components/time.tsx';
@@ -40,6 +40,8 @@ export function RunsTable(props: TableProps) {
   useEffect(() => {
     if (until > rows.length - AHEAD) onNearEnd();
   }, [until, rows.length, onNearEnd]);
+  const atId = rows[at]?.id;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where it moves to by itself is not followed
   useEffect(() => {
     if (at < 0) return;
     reveal(at);
@@ -47,7 +49,8 @@ export function RunsTable(props: TableProps) {
     requestAnimationFrame(() =>
       scroller.current?.querySelector<HTMLElement>(`[data-index="${at}"] a`)?.focus(),
     );
-  }, [at, reveal]);
+  }, [atId, reveal]);
+  useAnchor(scroller, rows, rowHeight);
   const isAll = rows.length > 0 && rows.every(({ id }) => selected.has(id));
   return (
     <section className="table-scroll" ref={scroller} tabIndex={0} aria-label="Runs, newest first">
@@ -101,6 +104,24 @@ export function RunsTable(props: TableProps) {
       </table>
     </section>
   );
+}
+
+/** What is being read stays where it is, whatever comes in above it; at the top it is let in. */
+function useAnchor(
+  scroller: RefObject<HTMLElement | null>,
+  rows: readonly Run[],
+  rowHeight: number,
+): void {
+  const before = useRef(rows);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const top = Math.floor((element?.scrollTop ?? 0) / rowHeight);
+    const anchor = before.current[top];
+    before.current = rows;
+    if (!element || top === 0 || !anchor) return;
+    const now = rows.findIndex(({ id }) => id === anchor.id);
+    if (now >= 0 && now !== top) element.scrollTop += (now - top) * rowHeight;
+  }, [scroller, rows, rowHeight]);
 }
 
 function Spacer({ height }: { height: number }) {

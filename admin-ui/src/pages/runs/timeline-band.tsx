@@ -7,7 +7,7 @@ import { now } from '../../platform/clock.ts';
 import { get, queryText } from '../../services/api.ts';
 import type { Histogram as Data } from '../../services/types.ts';
 import { useLoad } from '../../services/use-load.ts';
-import { createdIn, withCreated } from './filter-text.ts';
+import { createdIn, withCreated, withoutCreated } from './filter-text.ts';
 import { Histogram } from './histogram.tsx';
 
 export const WINDOWS: Readonly<Record<string, number>> = {
@@ -70,18 +70,7 @@ export function TimelineBand({ terms, filter, span, isLive, onSpan, onFilter }: 
         )}
       </Boundary>
       {created ? (
-        <button
-          type="button"
-          className="small"
-          onClick={() =>
-            onFilter(
-              filter
-                .split(/\s+/)
-                .filter((word) => !word.startsWith('created:'))
-                .join(' '),
-            )
-          }
-        >
+        <button type="button" className="small" onClick={() => onFilter(withoutCreated(terms))}>
           All times
         </button>
       ) : (

@@ -44,6 +44,7 @@ export function useRuns(filter: string, isValid: boolean): Rows {
   const [turn, setTurn] = useState(0);
   const aborter = useRef(new AbortController());
   const current = useRef(state);
+  const shown = useRef<string>(undefined);
   current.current = state;
 
   const load = useCallback(
@@ -74,7 +75,9 @@ export function useRuns(filter: string, isValid: boolean): Rows {
   useEffect(() => {
     if (!isValid) return;
     aborter.current = new AbortController();
-    setState((before) => ({ ...before, ...EMPTY }));
+    // The same asked again stays until it is there; another filter has nothing to show yet.
+    if (shown.current !== filter) setState((before) => ({ ...before, ...EMPTY }));
+    shown.current = filter;
     load(undefined);
     return () => aborter.current.abort();
   }, [load, isValid, turn]);
@@ -144,7 +147,7 @@ function useChanges(
     if (event === 'reset') return reset();
     if (event === 'hello' && data.isResumed === false) return reset();
     if (event !== 'runs') return;
-    for (const { id } of data.changes as readonly { id: string }[]) waiting.current.add(id);
+    for (const { id } of data.changes ?? []) waiting.current.add(id);
     arm();
   });
 }

@@ -1,0 +1,92 @@
+/** For everybody: axe finds nothing, in both themes, at three widths, and nothing sticks out. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, program, type Stage, until, useBrowser, useTempDirs } from './stage.ts';
+
+const newDir = useTempDirs();
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+interface Found {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly {
+      readonly html: string;
+      readonly any: readonly { message: string }[];
+    }[];
+  }[];
+}
+
+describe.skipIf(program === undefined)('axe', () => {
+  const open = useBrowser();
+  let stage: Stage;
+  let locked: Stage;
+  const ids: Record<string, string> = {};
+  beforeAll(async () => {
+    stage = await openStage(newDir());
+    locked = await openStage(newDir(), { grants: [['ada', 'admin', true]] });
+    for (const [machine, status] of [
+      ['ui/order', 'completed'],
+      ['ui/failing', 'failed'],
+      ['ui/retrying', 'waiting'],
+      ['ui/gated', 'claimed'],
+    ] as const) {
+      const { id } = await stage.fleet.enqueueByName(
+        machine,
+        { n: 1 },
+        { key: `key of ${machine}` },
+      );
+      await until(stage, id, status);
+      ids[machine] = id;
+    }
+  });
+  afterAll(async () => {
+    await stage?.stop();
+    await locked?.stop();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1440, 1024, 390]) {
+      test(`nothing to complain of: ${colorScheme}, ${width} px`, async () => {
+        const options = { colorScheme, viewport: { width, height: 900 } };
+        const { page } = await open(stage, '/', options);
+        const said: string[] = [];
+        const judge = async (what: string) => {
+          await page.evaluate(axe);
+          const asked = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} })`;
+          const { violations } = (await page.evaluate(asked)) as Found;
+          for (const { id, nodes } of violations) {
+            said.push(`${what}: ${id}: ${nodes[0]?.html} ${nodes[0]?.any[0]?.message ?? ''}`);
+          }
+          const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+          if (Number(wide) > 0) said.push(`${what}: ${wide} pixels stick out`);
+        };
+        await page.getByRole('link', { name: 'ui/order' }).first().waitFor();
+        await judge('runs');
+        await page.getByRole('combobox', { name: 'Filter runs' }).focus();
+        await page.locator('.offers [role=option]').first().waitFor();
+        await judge('completions');
+        await page.goto(`${stage.url}/runs?q=status:nothing`);
+        await page
+          .getByText(/status must be one of/)
+          .first()
+          .waitFor();
+        await judge('a wrong filter');
+        for (const machine of ['ui/failing', 'ui/gated']) {
+          await page.goto(`${stage.url}/runs/${ids[machine]}`);
+          await page.locator('.explain-first').waitFor();
+          await page.locator('.json pre').first().waitFor();
+          await judge(machine);
+        }
+        await page.getByRole('button', { name: 'Cancel' }).click();
+        await page.getByRole('dialog').getByText('What it would do').waitFor();
+        await judge('an act');
+        await page.goto(`${locked.url}/`);
+        await page.getByLabel('Token').waitFor();
+        await judge('login');
+        expect(said).toEqual([]);
+      });
+    }
+  }
+});

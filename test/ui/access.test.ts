@@ -1,0 +1,67 @@
+/** Who may come in, and what they may see and do there. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, program, type Stage, useBrowser, useTempDirs, type Watched } from './stage.ts';
+
+const newDir = useTempDirs();
+
+describe.skipIf(program === undefined)('with tokens', () => {
+  const open = useBrowser();
+  let stage: Stage;
+  let failed: string;
+  beforeAll(async () => {
+    stage = await openStage(newDir(), {
+      grants: [
+        ['ruth', 'read', false],
+        ['rev', 'read', true],
+        ['olga', 'operate', false],
+      ],
+    });
+    failed = (await stage.fleet.enqueueByName('ui/failing', { secret: 'canary' })).id;
+  });
+  afterAll(() => stage?.stop());
+
+  async function logIn({ page }: Watched, name: string): Promise<void> {
+    await page.getByLabel('Token').fill(stage.secrets[name]!);
+    await page.keyboard.press('Enter');
+    await page.getByText(name).first().waitFor();
+  }
+
+  test('a wrong token is refused in words; a right one leads to where one wanted to go', async () => {
+    const watched = await open(stage, `/runs/${failed}`);
+    const { page } = watched;
+    await page.getByLabel('Token').fill('fq_nothing');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('the token is not known here').waitFor();
+    await logIn(watched, 'olga');
+    await page.getByRole('heading', { name: /ui\/failing/ }).waitFor();
+    // A session may change things: its header goes with every change.
+    await page.getByRole('button', { name: 'Redrive' }).click();
+    await page.getByRole('dialog').getByText('What it would do').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Token').waitFor();
+    // The way back leads nowhere without a token.
+    await page.goto(`${stage.url}/runs`);
+    await page.getByLabel('Token').waitFor();
+  });
+
+  test('who may only look is offered nothing to change, and payloads are masked', async () => {
+    const watched = await open(stage, `/runs/${failed}`);
+    await logIn(watched, 'ruth');
+    const { page } = watched;
+    await page.getByText('ruth may look, and not act (role read).').waitFor();
+    expect(await page.getByRole('button', { name: 'Redrive' }).count()).toBe(0);
+    await page.getByText('Payloads are masked for ruth.').waitFor();
+    expect(await page.getByRole('main').textContent()).not.toContain('canary');
+    expect(await page.getByRole('main').textContent()).not.toContain('no such bucket');
+  });
+
+  test('who may reveal payloads does so on purpose', async () => {
+    const watched = await open(stage, `/runs/${failed}?at=0`);
+    await logIn(watched, 'rev');
+    const { page } = watched;
+    await page.getByRole('button', { name: 'Reveal payloads' }).click();
+    await page.locator('.json pre', { hasText: 'canary' }).first().waitFor();
+    await page.locator('.error-message', { hasText: 'no such bucket' }).waitFor();
+  });
+});

@@ -1,0 +1,66 @@
+/** Sixty ways to make a page run what it shows: none of them does, with its policy and without. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, program, type Stage, until, useBrowser, useTempDirs } from './stage.ts';
+import { XSS } from './xss-strings.ts';
+
+const newDir = useTempDirs();
+
+describe.skipIf(program === undefined)('text stays text', () => {
+  const open = useBrowser();
+  let stage: Stage;
+  let worst: string;
+  beforeAll(async () => {
+    stage = await openStage(newDir());
+    const ids = [];
+    for (const said of XSS) {
+      const { id } = await stage.fleet.enqueueByName('ui/failing', { said }, { key: said });
+      ids.push(id);
+    }
+    const said = XSS.join('\n');
+    const fields = Object.fromEntries(XSS.map((text) => [text, text]));
+    worst = (await stage.fleet.enqueueByName('ui/failing', { said, fields })).id;
+    for (const id of [...ids, worst]) await until(stage, id, 'failed');
+    const reason = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const waiting = (await stage.fleet.enqueueByName('ui/retrying', { fields })).id;
+    await until(stage, waiting, 'waiting');
+    const body = JSON.stringify({ reason: said.slice(0, 1_000) });
+    await fetch(`${stage.url}/api/v1/runs/${waiting}/cancel`, { ...reason, body });
+  });
+  afterAll(() => stage?.stop());
+
+  test('there are sixty of them, all different', () => {
+    expect(new Set(XSS).size).toBe(60);
+  });
+
+  for (const bypassCSP of [false, true]) {
+    test(`nothing is run, ${bypassCSP ? 'without' : 'with'} the policy`, async () => {
+      const { page } = await open(stage, '/', { bypassCSP });
+      const isHit = () => page.evaluate('window.hit');
+      await page.getByRole('link', { name: 'ui/failing' }).first().waitFor();
+      // Down to the oldest row, so that each has been on the page.
+      for (let at = 0; at < 4; at++) {
+        await page.evaluate("document.querySelector('.table-scroll').scrollTop += 700");
+        await page.waitForTimeout(100);
+      }
+      expect(await isHit()).toBe(undefined);
+      const query = encodeURIComponent(`"${XSS[0]!.replaceAll('"', '')}"`);
+      await page.goto(`${stage.url}/runs?q=${query}`);
+      await page.locator('.count').waitFor();
+      expect(await isHit()).toBe(undefined);
+      await page.goto(`${stage.url}/runs/${worst}`);
+      await page.locator('.explain-first').waitFor();
+      await page.getByText('Stack', { exact: true }).click();
+      for (const tab of ['Change', 'Event', 'Context']) {
+        await page.getByRole('button', { name: tab, exact: true }).click();
+        await page.locator('.json pre, .diff').first().waitFor();
+      }
+      expect(await page.locator('.error-message').textContent()).toContain(XSS[0]);
+      expect(await page.locator('main img, main iframe, main script, main object').count()).toBe(0);
+      expect(await isHit()).toBe(undefined);
+      await page.goto(`${stage.url}/runs?q=status:cancelled`);
+      await page.getByRole('link', { name: 'ui/retrying' }).click();
+      await page.locator('.explain-first').waitFor();
+      expect(await isHit()).toBe(undefined);
+    });
+  }
+});
