@@ -27,6 +27,8 @@ export interface Caller {
 
 /** A body that nobody reads holds its permit no longer than this. */
 const BODY_MS_MAX = 10 * 60_000;
+/** So much of it is read ahead: of a short answer nobody has to read the body. */
+const BODY_AHEAD = new ByteLengthQueuingStrategy({ highWaterMark: 64 * 1024 });
 
 export class BoundThrottle implements ThrottleHandle {
   readonly #throttle: Throttle;
@@ -97,7 +99,7 @@ export class BoundThrottle implements ThrottleHandle {
       release();
     };
     const reader = response.body.getReader();
-    const body = new ReadableStream<Uint8Array>({
+    const source: UnderlyingDefaultSource<Uint8Array> = {
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
@@ -113,7 +115,8 @@ export class BoundThrottle implements ThrottleHandle {
         end();
         await reader.cancel(reason);
       },
-    });
+    };
+    const body = new ReadableStream(source, BODY_AHEAD);
     const { status, statusText, headers, url } = response;
     const whole = new Response(body, { status, statusText, headers });
     return Object.defineProperty(whole, 'url', { value: url });

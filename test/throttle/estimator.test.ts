@@ -2,7 +2,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Estimator, remembered } from '../../src/throttle/estimator.ts';
-import { FleetEstimate, type PodReport, type Published } from '../../src/throttle/fleet-estimate.ts';
+import {
+  FleetEstimate,
+  type PodReport,
+  type Published,
+} from '../../src/throttle/fleet-estimate.ts';
 import { HybridLaw } from '../../src/throttle/laws/index.ts';
 import { Lease } from '../../src/throttle/lease.ts';
 import { PermitPool } from '../../src/throttle/permit-pool.ts';

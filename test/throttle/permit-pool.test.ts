@@ -12,7 +12,11 @@ function poolOf(options: ThrottleOptions = {}): PermitPool {
 }
 
 /** Takes as many as there are at this time. */
-function takeAll(pool: PermitPool, nowMs: number, priority: 'high' | 'normal' = 'normal'): Permit[] {
+function takeAll(
+  pool: PermitPool,
+  nowMs: number,
+  priority: 'high' | 'normal' = 'normal',
+): Permit[] {
   const taken: Permit[] = [];
   for (let permit = pool.take(priority, 1, nowMs); permit; permit = pool.take(priority, 1, nowMs)) {
     taken.push(permit);
@@ -147,7 +151,8 @@ describe('the breaker', () => {
 
   test('opens after failures in a row, asks one call at a time, and closes after three good ones', () => {
     const pool = poolOf();
-    for (let count = 0; count < 8; count++) expect(ended(pool, 'failure', count * 1_000)).toBe(true);
+    for (let count = 0; count < 8; count++)
+      expect(ended(pool, 'failure', count * 1_000)).toBe(true);
     expect(pool.breakerState(7_001)).toBe('open');
     expect(ended(pool, 'ok', 8_000)).toBe(false);
     const probe = pool.take('normal', 1, 12_100)!;

@@ -27,7 +27,8 @@ test('nobody who asks for more gets less, but for one permit that does not divid
       const shares = sharesOf(cap, asking);
       for (const [index, { demand }] of asking.entries()) {
         for (const [other, { demand: otherDemand }] of asking.entries()) {
-          if (demand >= otherDemand) expect(shares[index]!).toBeGreaterThanOrEqual(shares[other]! - 1);
+          if (demand >= otherDemand)
+            expect(shares[index]!).toBeGreaterThanOrEqual(shares[other]! - 1);
         }
       }
     }),
