@@ -215,6 +215,24 @@ test('a permit can be had for what use is too simple for', async () => {
   expect(fleet.throttle('geo').snapshot()).toMatchObject({ api: 'geo', limit: 1, inFlight: 0 });
 });
 
+test('a permit that a phase forgot is there again when it is over', async () => {
+  const machine = defineMachine({
+    ...head,
+    name: 'forgetful',
+    work: async ({ throttle }) => {
+      await throttle('geo').acquire();
+      return throttle('geo').snapshot().inFlight;
+    },
+  });
+  const { fleet, clock } = await open({ machines: [machine], apis: { geo: 1 } });
+  for (let count = 0; count < 3; count++) {
+    const run = await fleet.startLocal(machine, {});
+    await clock.settle();
+    expect(await run.result()).toBe(1);
+  }
+  expect(fleet.throttle('geo').snapshot()).toMatchObject({ inFlight: 0, limit: 1 });
+});
+
 test('how long leave to call took is told, where it took any time', async () => {
   const told = hear('throttle.waited');
   const { hold, machine, options } = scarce();
