@@ -135,6 +135,7 @@ export class PhaseCall<T> {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.run.call = undefined;
+    this.#context.end();
     this.#cancelTimer?.();
     return true;
   }

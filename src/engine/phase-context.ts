@@ -5,6 +5,7 @@
 import { type Clock, freezeDeep, hash, type RunId } from '../ground/index.ts';
 import type {
   Awaitable,
+  CallPermit,
   Log,
   Phase,
   StepContext,
@@ -33,6 +34,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   #controller: AbortController | undefined;
   #abortedBy: unknown;
   #isAborted = false;
+  #held: Set<CallPermit> | undefined;
 
   constructor(run: LiveRun, view: RunView, of: OfPhase, ports: ContextPorts) {
     this.input = view.input;
@@ -66,6 +68,11 @@ export class PhaseContext implements StepContext<unknown, unknown> {
     this.#controller?.abort(reason);
   }
 
+  /** The phase is over: what it has not given back, nobody else would. */
+  end(): void {
+    for (const permit of this.#held ?? []) permit.release('ignored');
+  }
+
   get idempotencyKey(): string {
     return idempotencyKey(
       this.#run.id,
@@ -86,10 +93,12 @@ export class PhaseContext implements StepContext<unknown, unknown> {
 
   #throttleOf(api: string): ThrottleHandle {
     const { refusals } = this.#run;
+    this.#held ??= new Set();
     return this.#ports.throttles.of(api, {
       signal: this.signal,
       isRetry: this.attempt > 1 || refusals > 0,
       refusals,
+      held: this.#held,
       waited: isHeard('throttle.waited') ? (ms) => this.#tellWaited(api, ms) : undefined,
     });
   }

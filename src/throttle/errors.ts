@@ -21,7 +21,6 @@ export class ThrottleOptionsError extends FleetqError {
 
 /** A permit is not to be had soon: whoever wants it comes back later, and no attempt is counted. */
 export abstract class PermitDelayedError extends FleetqError {
-  readonly verdict = 'retry';
   readonly api: string;
   readonly delayMs: number;
   constructor(api: string, message: string, delayMs: number) {
@@ -34,6 +33,7 @@ export abstract class PermitDelayedError extends FleetqError {
 /** The wait will be long: the run gives its slot up and comes back. */
 export class ThrottleParkedError extends PermitDelayedError {
   readonly code = 'FLEETQ_THROTTLE_PARKED';
+  readonly verdict = 'retry';
   constructor(api: string, why: string, delayMs: number) {
     super(api, `${api}: ${why}; next try in ${showDuration(delayMs)}`, delayMs);
   }
@@ -42,6 +42,7 @@ export class ThrottleParkedError extends PermitDelayedError {
 /** As many wait for a permit as may. */
 export class ThrottleFullError extends PermitDelayedError {
   readonly code = 'FLEETQ_THROTTLE_FULL';
+  readonly verdict = 'retry';
   constructor(api: string, waitingMax: number, delayMs: number) {
     super(api, `${waitingMax} calls wait for leave to call ${api}, which is the limit`, delayMs);
   }
@@ -50,6 +51,7 @@ export class ThrottleFullError extends PermitDelayedError {
 /** The process is on its way out and begins no new calls. */
 export class ThrottleDrainingError extends PermitDelayedError {
   readonly code = 'FLEETQ_THROTTLE_DRAINING';
+  readonly verdict = 'retry';
   constructor(api: string) {
     super(api, `this process is draining and calls ${api} no more`, 0);
   }
@@ -58,6 +60,7 @@ export class ThrottleDrainingError extends PermitDelayedError {
 /** The API answered that it has no room. */
 export class ThrottleRefusedError extends PermitDelayedError {
   readonly code = 'FLEETQ_THROTTLE_REFUSED';
+  readonly verdict = 'retry';
   readonly status: number;
   readonly response: Response;
   constructor(api: string, response: Response, delayMs: number) {

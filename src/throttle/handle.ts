@@ -1,4 +1,5 @@
 /** What handlers get of a throttle: its verbs, bound to the phase that uses them. */
+import type { UnderlyingSource } from 'node:stream/web';
 import type { Clock } from '../ground/index.ts';
 import type {
   Awaitable,
@@ -8,25 +9,17 @@ import type {
   UseOptions,
 } from '../machine/index.ts';
 import { HeldPermit } from './call-permit.ts';
+import type { Caller } from './caller.ts';
 import { ThrottleRefusedError } from './errors.ts';
 import { isCapacity } from './outcome.ts';
 import type { Permit } from './permit-pool.ts';
 import { snapshotOf } from './snapshot.ts';
 import type { AcquireOptions, Throttle } from './throttle.ts';
 
-/** Who calls: a phase, or somebody outside of any. */
-export interface Caller {
-  readonly signal?: AbortSignal | undefined;
-  /** It has been refused before: its calls are retries. */
-  readonly isRetry: boolean;
-  /** How often in a row it was refused. */
-  readonly refusals: number;
-  /** Told how long leave to call took. */
-  readonly waited?: ((ms: number) => void) | undefined;
-}
-
 /** A body that nobody reads holds its permit no longer than this. */
 const BODY_MS_MAX = 10 * 60_000;
+/** So much of it is read ahead: of a short answer nobody has to read the body. */
+const BODY_AHEAD = new ByteLengthQueuingStrategy({ highWaterMark: 64 * 1024 });
 
 export class BoundThrottle implements ThrottleHandle {
   readonly #throttle: Throttle;
@@ -97,7 +90,7 @@ export class BoundThrottle implements ThrottleHandle {
       release();
     };
     const reader = response.body.getReader();
-    const body = new ReadableStream<Uint8Array>({
+    const source: UnderlyingSource<Uint8Array> = {
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
@@ -113,14 +106,15 @@ export class BoundThrottle implements ThrottleHandle {
         end();
         await reader.cancel(reason);
       },
-    });
+    };
+    const body = new ReadableStream(source, BODY_AHEAD);
     const { status, statusText, headers, url } = response;
     const whole = new Response(body, { status, statusText, headers });
     return Object.defineProperty(whole, 'url', { value: url });
   }
 
   #held(permit: Permit): HeldPermit {
-    return new HeldPermit(this.#throttle, permit, this.#caller.refusals);
+    return new HeldPermit(this.#throttle, permit, this.#caller);
   }
 
   #wanted(options: UseOptions | undefined): AcquireOptions {

@@ -1,4 +1,6 @@
 /** How many calls of external APIs may be out at once: found out, divided, and kept to. */
+
+export type { Caller } from './caller.ts';
 export type { Classify } from './classify.ts';
 export { classifyAnswer, classifyError } from './classify.ts';
 export {
@@ -10,7 +12,6 @@ export {
   ThrottleRefusedError,
 } from './errors.ts';
 export { FleetEstimate, type PodReport, type Published } from './fleet-estimate.ts';
-export type { Caller } from './handle.ts';
 export { HybridLaw, LAW_NAMES, LAWS, type LawName } from './laws/index.ts';
 export { Lease } from './lease.ts';
 export type { CallOutcome } from './outcome.ts';

@@ -22,7 +22,11 @@ export class Latencies {
   }
 
   record(ms: number): void {
-    this.#current[bucketOf(ms)]!++;
+    this.recordBucket(bucketOf(ms));
+  }
+
+  recordBucket(bucket: number): void {
+    this.#current[bucket]!++;
     this.#currentCount++;
     if (this.#currentCount >= this.#halfCount) this.#turn();
   }
@@ -80,8 +84,7 @@ export class LatencyTally {
   #msSum = 0;
   #count = 0;
 
-  record(ms: number): void {
-    const bucket = bucketOf(ms);
+  record(ms: number, bucket: number = bucketOf(ms)): void {
     this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1);
     this.#msSum += ms;
     this.#count++;
@@ -96,7 +99,7 @@ export class LatencyTally {
   }
 }
 
-function bucketOf(ms: number): number {
+export function bucketOf(ms: number): number {
   if (!(ms > 1)) return 0;
   return Math.min(BUCKET_COUNT - 1, Math.ceil(Math.log(ms) / GROWTH));
 }

@@ -6,8 +6,8 @@
  */
 import { Breaker, type BreakerState } from './breaker.ts';
 import { Heap } from './heap.ts';
-import { Latencies, LatencyTally } from './latencies.ts';
-import type { Law } from './laws/index.ts';
+import { bucketOf, Latencies, LatencyTally } from './latencies.ts';
+import type { Law, PaceRule } from './laws/index.ts';
 import { BRAKE_WEIGHT, type CallOutcome, isCapacity, type OutcomeKind } from './outcome.ts';
 import { Pace } from './pace.ts';
 import { PRIORITIES, type Priority, type ThrottlePolicy } from './policy.ts';
@@ -26,6 +26,9 @@ export type Closed = 'full' | 'paced' | 'paused' | 'open' | 'none';
 
 /** How long a class that had calls to make keeps what is reserved for it. */
 const ACTIVE_MS = 30_000;
+const RANK = Object.fromEntries(PRIORITIES.map((priority, rank) => [priority, rank])) as Readonly<
+  Record<Priority, number>
+>;
 const LATENCY_CALLS = 100;
 const COOL_MS_GUESS = 500;
 const LOOK_MS_MIN = 1;
@@ -61,7 +64,7 @@ export class PermitPool {
   }
 
   inFlightOf(priority: Priority): number {
-    return this.#inFlightBy[PRIORITIES.indexOf(priority)]!;
+    return this.#inFlightBy[RANK[priority]]!;
   }
 
   cooling(nowMs: number): number {
@@ -90,12 +93,14 @@ export class PermitPool {
 
   /** A permit, if there is one now. */
   take(priority: Priority, cost: number, nowMs: number): Permit | undefined {
-    const rank = PRIORITIES.indexOf(priority);
-    this.#activeMs[rank] = nowMs;
-    this.#closed = this.#whyClosed(rank, cost, nowMs);
-    if (this.#closed !== 'none') return undefined;
+    const rank = RANK[priority];
     const limit = this.limit(nowMs);
-    this.#spend(cost, nowMs);
+    const pace = this.#law.pace(nowMs);
+    this.#activeMs[rank] = nowMs;
+    this.#closed = this.#whyClosed(rank, limit, pace, cost, nowMs);
+    if (this.#closed !== 'none') return undefined;
+    if (pace) this.#pace.take(1);
+    this.#spend(cost);
     this.#inFlight++;
     this.#inFlightBy[rank]!++;
     this.seconds.sent(nowMs);
@@ -108,11 +113,12 @@ export class PermitPool {
     const { kind, retryAfterMs, hint } = outcome;
     const latencyMs = nowMs - permit.sentMs;
     this.#inFlight--;
-    this.#inFlightBy[PRIORITIES.indexOf(permit.priority)]!--;
+    this.#inFlightBy[RANK[permit.priority]]!--;
     this.seconds.ended(kind, permit.sentMs, latencyMs);
     if (kind === 'ok') {
-      this.latencies.record(latencyMs);
-      this.tally.record(latencyMs);
+      const bucket = bucketOf(latencyMs);
+      this.latencies.recordBucket(bucket);
+      this.tally.record(latencyMs, bucket);
     }
     this.breaker?.ended(kind, permit.isProbe, nowMs, chance);
     const { sentMs, wasFull } = permit;
@@ -146,37 +152,42 @@ export class PermitPool {
       case 'open':
         return Math.max(nowMs + LOOK_MS_MIN, this.breaker!.retryAtMs);
       case 'paced':
-        return nowMs + Math.max(LOOK_MS_MIN, this.#paceWaitMs(cost, nowMs));
+        return nowMs + Math.max(LOOK_MS_MIN, this.#paceWaitMs(this.#law.pace(nowMs), cost, nowMs));
       default:
         // The limit may have grown by itself, too: that is looked at once in a while.
         return Math.min(this.#cooling.first ?? Number.POSITIVE_INFINITY, nowMs + 1_000);
     }
   }
 
-  #whyClosed(rank: number, cost: number, nowMs: number): Closed {
+  #whyClosed(
+    rank: number,
+    limit: number,
+    pace: PaceRule | undefined,
+    cost: number,
+    nowMs: number,
+  ): Closed {
     if (nowMs < this.#pausedUntilMs) return 'paused';
     if (this.breaker && !this.breaker.mayStart(nowMs)) return 'open';
-    const free = this.limit(nowMs) - this.#inFlight - this.cooling(nowMs);
-    if (free <= 0 || free <= this.#reservedAbove(rank, nowMs)) return 'full';
-    return this.#paceWaitMs(cost, nowMs) > 0 ? 'paced' : 'none';
+    const free = limit - this.#inFlight - this.cooling(nowMs);
+    if (free <= 0 || free <= this.#reservedAbove(rank, limit, nowMs)) return 'full';
+    return this.#paceWaitMs(pace, cost, nowMs) > 0 ? 'paced' : 'none';
   }
 
   /** What is kept for higher classes that have had calls to make lately, and have not out yet. */
-  #reservedAbove(rank: number, nowMs: number): number {
+  #reservedAbove(rank: number, limit: number, nowMs: number): number {
     let kept = 0;
     for (let above = 0; above < rank; above++) {
       if (nowMs - this.#activeMs[above]! > ACTIVE_MS) continue;
       const share = this.#policy.reserve[PRIORITIES[above]!];
-      const reserve = Math.floor(share * this.limit(nowMs));
+      const reserve = Math.floor(share * limit);
       kept += Math.max(0, reserve - this.#inFlightBy[above]!);
     }
     return kept;
   }
 
-  #paceWaitMs(cost: number, nowMs: number): number {
+  #paceWaitMs(pace: PaceRule | undefined, cost: number, nowMs: number): number {
     const { perSecondMax, burst, costPerMinuteMax } = this.#policy;
     let waitMs = 0;
-    const pace = this.#law.pace(nowMs);
     if (pace && !this.#pace.has(1, pace.perSecond, pace.depth, nowMs)) {
       waitMs = this.#pace.waitMs(1, pace.perSecond, pace.depth);
     }
@@ -189,8 +200,7 @@ export class PermitPool {
     return Math.max(waitMs, this.#costPace.waitMs(cost, perSecond, depth));
   }
 
-  #spend(cost: number, nowMs: number): void {
-    if (this.#law.pace(nowMs)) this.#pace.take(1);
+  #spend(cost: number): void {
     if (this.#policy.perSecondMax !== undefined) this.#declaredPace.take(1);
     if (this.#policy.costPerMinuteMax !== undefined) this.#costPace.take(cost);
   }

@@ -1,8 +1,9 @@
 /** The throttles of a process by the names of their APIs; one that nobody has defined has the defaults. */
 import { type Clock, type Random, show } from '../ground/index.ts';
 import type { ThrottleHandle, ThrottleSnapshot } from '../machine/index.ts';
+import type { Caller } from './caller.ts';
 import { ThrottleOptionsError } from './errors.ts';
-import { BoundThrottle, type Caller } from './handle.ts';
+import { BoundThrottle } from './handle.ts';
 import { policyOf, type ThrottleOptions, type ThrottlePolicy } from './policy.ts';
 import { snapshotOf } from './snapshot.ts';
 import { Throttle } from './throttle.ts';

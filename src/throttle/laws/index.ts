@@ -8,7 +8,14 @@ import { TokenBucketLaw } from './token-bucket.ts';
 export { AimdLaw } from './aimd.ts';
 export { GradientLaw } from './gradient.ts';
 export { HybridLaw } from './hybrid.ts';
-export { LAW_NAMES, type Law, type LawBounds, type LawName, type Sample } from './law.ts';
+export {
+  LAW_NAMES,
+  type Law,
+  type LawBounds,
+  type LawName,
+  type PaceRule,
+  type Sample,
+} from './law.ts';
 export { TokenBucketLaw } from './token-bucket.ts';
 
 export const LAWS: Readonly<Record<LawName, (bounds: LawBounds) => Law>> = {

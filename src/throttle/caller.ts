@@ -1,0 +1,14 @@
+/** Who calls an API: a phase of a run, or somebody outside of any. */
+import type { CallPermit } from '../machine/index.ts';
+
+export interface Caller {
+  readonly signal?: AbortSignal | undefined;
+  /** It has been refused before: its calls are retries. */
+  readonly isRetry: boolean;
+  /** How often in a row it was refused. */
+  readonly refusals: number;
+  /** Told how long leave to call took. */
+  readonly waited?: ((ms: number) => void) | undefined;
+  /** What it has in hand and has not given back. */
+  readonly held?: Set<CallPermit> | undefined;
+}

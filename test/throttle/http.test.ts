@@ -1,0 +1,149 @@
+/** Real calls over loopback to an API of known capacity, from real runs and from outside of any. */
+import { afterEach, expect, test } from 'vitest';
+import { createFleet, defineMachine, defineThrottle, type Fleet } from '../../src/index.ts';
+import { FakeApi, type FakeApiOptions } from '../support/fake-api.ts';
+import { anyInput } from '../support/fleets.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+
+const newDir = useTempDirs();
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function startApi(options: FakeApiOptions): Promise<FakeApi> {
+  const api = await FakeApi.start(options);
+  ends.push(() => api.stop());
+  return api;
+}
+
+const caller = (url: string) =>
+  defineMachine({
+    name: 'caller',
+    version: 1,
+    input: anyInput,
+    check: 'none',
+    // One attempt: a run whose refusals were counted would fail.
+    retry: { attemptMax: 1 },
+    work: async ({ throttle }) => (await throttle('api').fetch(url)).status,
+  });
+
+async function startFleet(url: string, options: Parameters<typeof defineThrottle>[1] = {}) {
+  const machine = caller(url);
+  const throttles = [defineThrottle('api', options)];
+  const fleet = await createFleet({
+    machines: [machine],
+    throttles,
+    dataDir: newDir(),
+    socket: false,
+  });
+  ends.push(() => fleet.stopNow());
+  return { fleet, machine };
+}
+
+async function runAll(fleet: Fleet, machine: ReturnType<typeof caller>, count: number) {
+  const runs = await Promise.all(
+    Array.from({ length: count }, () => fleet.startLocal(machine, {})),
+  );
+  return Promise.all(runs.map((run) => run.result()));
+}
+
+test.each([
+  { kind: 'inflight', capacity: 4, latencyMs: 30 },
+  { kind: 'quota', capacity: 60, latencyMs: 30 },
+  { kind: 'queueing', capacity: 4, latencyMs: 30 },
+  { kind: 'charging', capacity: 60, latencyMs: 30 },
+  { kind: 'quota', capacity: 60, latencyMs: 30, hasHeaders: true },
+] as const)(
+  'every run gets its answer in its one attempt: $kind',
+  { timeout: 180_000 },
+  async (of) => {
+    const api = await startApi(of);
+    const { fleet, machine } = await startFleet(api.url);
+    const answers = await runAll(fleet, machine, 100);
+    expect(answers).toEqual(Array.from({ length: 100 }, () => 200));
+    expect(api.answered).toBe(100);
+    // Permits cool and the brake holds: nothing like the dozens of refusals for every answer.
+    expect(api.refused).toBeLessThan(100);
+    expect(fleet.throttle('api').snapshot()).toMatchObject({ inFlight: 0, waiting: 0 });
+  },
+);
+
+test('no more calls are out than were declared', async () => {
+  const api = await startApi({ kind: 'inflight', capacity: 100, latencyMs: 10 });
+  const { fleet, machine } = await startFleet(api.url, { limits: { inFlight: 3 }, probe: 'off' });
+  await runAll(fleet, machine, 60);
+  expect(api.inFlightMax).toBe(3);
+  expect(api.refused).toBe(0);
+});
+
+test('an API that says when to come back is left alone until then', {
+  timeout: 120_000,
+}, async () => {
+  const api = await startApi({ kind: 'inflight', capacity: 1, latencyMs: 10, retryAfter: '2' });
+  const { fleet, machine } = await startFleet(api.url);
+  api.answersAll = 429;
+  const begunMs = performance.now();
+  const run = await fleet.startLocal(machine, {});
+  await expect.poll(() => api.refused, { timeout: 30_000 }).toBe(1);
+  api.answersAll = undefined;
+  expect(await run.result()).toBe(200);
+  expect(performance.now() - begunMs).toBeGreaterThanOrEqual(2_000);
+  expect(api.asked).toBe(2);
+});
+
+test('an API that fails every call is soon called no more', { timeout: 120_000 }, async () => {
+  const api = await startApi({ kind: 'inflight', capacity: 100, latencyMs: 5 });
+  api.answersAll = 500;
+  const { fleet } = await startFleet(api.url);
+  const throttle = fleet.throttle('api');
+  for (let count = 0; count < 100; count++) {
+    const permit = throttle.tryAcquire();
+    if (!permit) continue;
+    const { status } = await fetch(api.url);
+    permit.release(status === 500 ? 'failure' : 'ok');
+  }
+  expect(api.asked).toBe(8);
+  expect(throttle.snapshot()).toMatchObject({ breaker: 'open', last60s: { failed: 8 } });
+  expect(throttle.snapshot().state).toMatch(/left alone/);
+});
+
+test('the permit is held until the body has been read', async () => {
+  const api = await startApi({ kind: 'inflight', capacity: 10, padding: 5_000_000 });
+  const { fleet } = await startFleet(api.url);
+  const throttle = fleet.throttle('api');
+  const response = await throttle.fetch(api.url);
+  expect(throttle.snapshot().inFlight).toBe(1);
+  expect(response.url).toBe(api.url);
+  expect(await response.json()).toMatchObject({ status: 200 });
+  expect(throttle.snapshot().inFlight).toBe(0);
+  const unread = await throttle.fetch(api.url);
+  await unread.body?.cancel();
+  expect(throttle.snapshot().inFlight).toBe(0);
+});
+
+test('a refusal is thrown with the answer, and other answers are for the caller to judge', async () => {
+  const api = await startApi({ kind: 'inflight', capacity: 10, retryAfter: '3' });
+  const { fleet } = await startFleet(api.url);
+  api.answersAll = 404;
+  expect((await fleet.throttle('api').fetch(api.url)).status).toBe(404);
+  api.answersAll = 429;
+  const refused = fleet.throttle('api').fetch(api.url);
+  await expect(refused).rejects.toMatchObject({ code: 'FLEETQ_THROTTLE_REFUSED', status: 429 });
+  await expect(refused).rejects.toMatchObject({ delayMs: 3_000 });
+});
+
+test('a call that is given up gives its permit back', async () => {
+  const api = await startApi({ kind: 'queueing', capacity: 1, latencyMs: 60_000 });
+  const { fleet } = await startFleet(api.url, { limits: { inFlight: 1 } });
+  const controller = new AbortController();
+  const throttle = fleet.throttle('api');
+  const call = throttle.fetch(api.url, { signal: controller.signal });
+  const waits = throttle.fetch(api.url, {}, { signal: controller.signal });
+  await expect.poll(() => api.asked, { timeout: 30_000 }).toBe(1);
+  expect(throttle.snapshot()).toMatchObject({ inFlight: 1, waiting: 1 });
+  controller.abort(new Error('enough'));
+  await expect(call).rejects.toThrow();
+  await expect(waits).rejects.toMatchObject({ code: 'FLEETQ_PERMIT_ABORTED' });
+  expect(throttle.snapshot()).toMatchObject({ inFlight: 0, waiting: 0 });
+});

@@ -1,0 +1,86 @@
+/**
+ * Many pods against APIs of known capacity, in virtual time: the bench's figures, held to with a margin.
+ * One seed each, so that it stays a test of minutes; `npm run bench -- throttle` has the rest.
+ */
+import { describe, expect, test } from 'vitest';
+import type { ApiKind } from '../../bench/throttle/apis.ts';
+import { Scene } from '../../bench/throttle/scene.ts';
+
+const BEAT_MS = 2_000;
+const WARM_S = 120;
+
+function warm(kind: ApiKind, pods: number, seed = 201): Scene {
+  const scene = new Scene({ kind, pods, seed, by: 'ours', beatMs: BEAT_MS });
+  scene.runTo(WARM_S);
+  return scene;
+}
+
+describe.each([
+  { kind: 'inflight', goodput: 0.95, rejected: 0.01 },
+  { kind: 'quota', goodput: 0.95, rejected: 0.02 },
+  { kind: 'queueing', goodput: 0.97, rejected: 0 },
+  { kind: 'charging', goodput: 0.8, rejected: 0.05 },
+] as const)('$kind', ({ kind, goodput, rejected }) => {
+  test.each([8, 64])('%i pods use what it takes, and hardly more', (pods) => {
+    const scene = warm(kind, pods);
+    scene.runTo(240);
+    const figures = scene.figures(WARM_S, 240);
+    expect(figures.goodput).toBeGreaterThan(goodput);
+    expect(figures.rejected).toBeLessThanOrEqual(rejected);
+    expect(figures.timeouts).toBe(0);
+    expect(figures.jain).toBeGreaterThan(0.9);
+  });
+});
+
+describe.each(['inflight', 'quota'] as const)('%s, when something changes', (kind) => {
+  test('56 pods that join 8 at once do not raise the pressure', () => {
+    const scene = warm(kind, 8);
+    scene.join(56);
+    scene.runTo(WARM_S + 15);
+    expect(scene.peak(WARM_S, WARM_S + 15)).toBeLessThan(1.3);
+    expect(scene.figures(WARM_S, WARM_S + 15).rejected).toBeLessThan(0.05);
+  });
+
+  test('half of the capacity gone is heeded within some heartbeats', () => {
+    const scene = warm(kind, 64);
+    scene.api.scale = 0.5;
+    scene.runTo(WARM_S + 60);
+    const clean = scene.cleanFrom(WARM_S, WARM_S + 60, 4, 0.01) ?? Number.POSITIVE_INFINITY;
+    expect((clean - WARM_S) * 1_000).toBeLessThanOrEqual(8 * BEAT_MS);
+  });
+
+  test('the shares of pods that were killed come back, and never twice', () => {
+    const scene = warm(kind, 64);
+    scene.leave(56);
+    scene.runTo(WARM_S + 40);
+    expect(scene.goodFrom(WARM_S, WARM_S + 40, 4, 0.9)).toBeLessThan(WARM_S + 20);
+    expect(scene.peak(WARM_S, WARM_S + 40)).toBeLessThan(1.3);
+  });
+
+  test('a next leader goes on where the last one was', () => {
+    const scene = warm(kind, 64);
+    const { cap } = scene.fleet!.published!.learned;
+    scene.fleet!.changeLeader();
+    scene.runTo(WARM_S + 3);
+    expect(scene.fleet!.published!.learned.cap).toBeGreaterThan(cap * 0.9);
+    scene.runTo(WARM_S + 40);
+    expect(scene.peak(WARM_S, WARM_S + 40)).toBeLessThan(1.3);
+    expect(scene.figures(WARM_S, WARM_S + 40).goodput).toBeGreaterThan(0.9);
+  });
+
+  test('an API that is down is spared, and found again', () => {
+    const scene = warm(kind, 64);
+    scene.api.scale = 0;
+    scene.runTo(WARM_S + 30);
+    scene.api.scale = 1;
+    scene.runTo(WARM_S + 90);
+    expect(scene.figures(WARM_S + 10, WARM_S + 30).sent).toBeLessThan(60);
+    expect(scene.goodFrom(WARM_S + 30, WARM_S + 90, 4, 0.85)).toBeDefined();
+  });
+});
+
+test('what others do is worse, which is why it was built', () => {
+  const scene = new Scene({ kind: 'quota', pods: 64, seed: 201, by: 'seedAimd', beatMs: BEAT_MS });
+  scene.runTo(60);
+  expect(scene.figures(30, 60).rejected).toBeGreaterThan(0.5);
+});
