@@ -2,7 +2,6 @@
  * The handle that programs use: `createFleet` puts a journal, an engine, its listeners and, where there
  * is a store, a pod together.
  */
-
 import type { MachineInfo, SharedPort, Sources } from './admin/index.ts';
 import { assemble, type FleetOptions, type Parts } from './assemble.ts';
 import { DEFAULTS } from './config/defaults.ts';
@@ -93,7 +92,6 @@ export class Fleet implements AsyncDisposable {
   get dataDir(): string {
     return this.#parts.dataDir;
   }
-
   /** What its texts pass on their way to disk and store. */
   get codec(): Codec {
     return this.#options.codec ?? identityCodec;
@@ -189,15 +187,11 @@ export class Fleet implements AsyncDisposable {
   runs(filter: RunFilter): RunSummary[] {
     return this.#parts.inspector.list(filter);
   }
-
   describe(id: string): RunSummary {
     return this.#parts.inspector.describe(id);
   }
 
-  /**
-   * Whether a machine wants this input; throws a SchemaError where not. The newest version of it, or the
-   * one that is said: where that is not here, whoever has it will say.
-   */
+  /** Throws a SchemaError where the machine does not want it: its newest version, or this one if it is here. */
   async checkInput(name: string, input: unknown, version?: number): Promise<void> {
     const { clock, registry } = this.#parts;
     const plan = version === undefined ? registry.newest(name) : registry.find(name, version);

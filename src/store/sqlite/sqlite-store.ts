@@ -159,7 +159,6 @@ class SqliteStore implements Store {
   ): Promise<tasks.ClaimedTask[]> {
     return this.#session.read((tx) => claims.held(tx, pod, after, { countMax, bytesMax }));
   }
-
   hasSuspects(routes: readonly string[]): Promise<boolean> {
     return this.#session.read((tx) => claims.hasSuspects(tx, routes));
   }
@@ -188,19 +187,15 @@ class SqliteStore implements Store {
   outlines(runs: readonly RunName[]): Promise<Outline[]> {
     return this.#session.read((tx) => archive.outlines(tx, [...runs].sort(archive.byName)));
   }
-
   recordsIn(part: PartQuery): Promise<string[]> {
     return this.#session.read((tx) => archive.recordsIn(tx, part));
   }
-
   async heads(runs: readonly RunName[]): Promise<Head[]> {
     return runs.length === 0 ? [] : this.#session.read((tx) => archive.heads(tx, runs));
   }
-
   mirror(pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> {
     return this.#inBatches(runs, (tx, batch) => claims.mirror(tx, pod, batch));
   }
-
   worklist(silentMs: number): Promise<Worklist> {
     return this.#session.read((tx) => pods.worklist(tx, silentMs));
   }
@@ -249,7 +244,6 @@ class SqliteStore implements Store {
     this.#tell(changed);
     return answer;
   }
-
   note(given: Note): Promise<boolean> {
     return this.#session.write((tx) => note(tx, given));
   }
@@ -262,7 +256,6 @@ class SqliteStore implements Store {
   watch(query: WatchQuery): Promise<Watch> {
     return this.#session.read((tx) => watch(tx, query));
   }
-
   violations(): Promise<tasks.Violation[]> {
     return this.#session.read(violations);
   }
