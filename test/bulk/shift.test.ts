@@ -1,5 +1,6 @@
 /** What one shift after the other makes of a bulk operation, wherever they are cut off. */
 import { expect, test } from 'vitest';
+import { orderFor } from '../store/conform-bulk.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/fleets.ts';
 import { Mortal, Stage } from './stage.ts';
@@ -188,6 +189,15 @@ test('the rate is held, second by second, and a new one is held from the next pa
     expect(count).toBeLessThanOrEqual(5 * (index + 1) + 1);
     expect(count).toBeGreaterThanOrEqual(5 * (index + 1) - 1);
   });
+  const redriven = () =>
+    [...stage.tables.audit.values()].filter(({ what }) => what === 'redrive').length;
+  await stage.store.orderBulk(orderFor(id, { what: 'pace', rate: 20 }));
+  // Seen with the page in hand, which is two seconds at the old rate.
+  await clock.advance(3_000);
+  const before = redriven();
+  await clock.advance(2_000);
+  expect(redriven() - before).toBeGreaterThanOrEqual(38);
+  expect(redriven() - before).toBeLessThanOrEqual(42);
   await stage.order(id, 'cancel');
   await clock.advance(4_000);
   await ended;
