@@ -1,5 +1,6 @@
 /** What one shift after the other makes of a bulk operation, wherever they are cut off. */
 import { expect, test } from 'vitest';
+import { orderFor } from '../store/conform-bulk.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/fleets.ts';
 import { Mortal, Stage } from './stage.ts';
@@ -83,7 +84,7 @@ test('a process that was stopped and wakes late changes nothing of what its succ
 
 test('a process that wakes with a page half done does it no second time, and counts nothing', async () => {
   const stage = new Stage();
-  const letters = stage.letters(6);
+  const letters = stage.letters(15);
   const { id } = await stage.begin({ rate: 3 });
   const asleep = new Mortal();
   const [held, isHeld] = [gate(), gate()];
@@ -101,11 +102,17 @@ test('a process that wakes with a page half done does it no second time, and cou
   });
   const late = stage.shift(id, { token: 1, mortal: asleep });
   await isHeld.opened;
-  await stage.shift(id, { token: 2 });
+  await stage.shift(id, {
+    token: 2,
+    // It wakes while its successor is in the middle.
+    onTurn: async (turns) => {
+      if (turns > 1) return;
+      held.open();
+      await late;
+    },
+  });
   stage.expectRedriven(id, letters);
-  held.open();
-  await late;
-  stage.expectRedriven(id, letters);
+  expect(stage.row(id).status).toBe('completed');
 });
 
 test('tasks that come while it goes on are not touched, and neither are the fleet’s own', async () => {
@@ -188,6 +195,15 @@ test('the rate is held, second by second, and a new one is held from the next pa
     expect(count).toBeLessThanOrEqual(5 * (index + 1) + 1);
     expect(count).toBeGreaterThanOrEqual(5 * (index + 1) - 1);
   });
+  const redriven = () =>
+    [...stage.tables.audit.values()].filter(({ what }) => what === 'redrive').length;
+  await stage.store.orderBulk(orderFor(id, { what: 'pace', rate: 20 }));
+  // Seen with the page in hand, which is two seconds at the old rate.
+  await clock.advance(3_000);
+  const before = redriven();
+  await clock.advance(2_000);
+  expect(redriven() - before).toBeGreaterThanOrEqual(38);
+  expect(redriven() - before).toBeLessThanOrEqual(42);
   await stage.order(id, 'cancel');
   await clock.advance(4_000);
   await ended;
