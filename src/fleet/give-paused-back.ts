@@ -12,7 +12,8 @@ export async function givePausedBack(
   { id, holdings }: { readonly id: PodId; readonly holdings: Holdings },
 ): Promise<void> {
   const countMax = holdings.size;
-  if (countMax === 0 || holdings.unflushed > 0) return;
+  const isAny = [...holdings.all()].some(({ isPausing }) => isPausing);
+  if (!isAny || holdings.unflushed > 0) return;
   const taking = { from: id, by: id, to: 'pool', crashed: 'none', spreadMs: 0 } as const;
   for (const { task } of await store.take({ ...taking, countMax, isPausedOnly: true })) {
     const held = holdings.get(task);
