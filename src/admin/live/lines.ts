@@ -45,8 +45,8 @@ const WINDOWS_BYTES_MAX = 32 * 1024 * 1024;
 const WINDOW_BYTES_MAX = 4 * 1024 * 1024;
 const FAILURES_MAX = 3;
 const FAILED_REST_MS = 1_000;
-/** A run whose history takes long to read is read less often. */
-const REST_FACTOR = 10;
+/** A run that takes long to read rests for as long, so that others are read as often; but not for ever. */
+const REST_MS_MAX = 1_000;
 
 type Recorded = FleetqEvents['run.recorded'];
 
@@ -255,7 +255,7 @@ export class RunLines {
       followed.failures = 0;
       followed.source = source;
       const nowMs = this.#clock.monotonicMs();
-      followed.restUntilMs = nowMs + (nowMs - begunMs) * REST_FACTOR;
+      followed.restUntilMs = nowMs + Math.min(nowMs - begunMs, REST_MS_MAX);
     } catch (error) {
       // A flush may be on its way; what stays as it is cannot be read.
       followed.failures++;
