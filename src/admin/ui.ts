@@ -67,11 +67,16 @@ export function openUi(): Ui | undefined {
       if (/^\/api(\/|$)/.test(path)) return false;
       const file = files.get(path);
       if (file) send(reply.headers(ASSET_HEADERS), file, request);
-      else if (path.startsWith('/assets/')) return false;
+      else if (path.startsWith('/assets/') || !isForPeople(path, request)) return false;
       else send(reply.headers(PAGE_HEADERS), pageAt(page, path), request);
       return true;
     },
   };
+}
+
+/** Browsers say that they want a page; a program that has mistyped a path wants to be told. */
+function isForPeople(path: string, { headers }: FastifyRequest): boolean {
+  return path === '/' || /\btext\/html\b/.test(headers.accept ?? '');
 }
 
 export function pathOf(request: FastifyRequest): string {

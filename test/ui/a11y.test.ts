@@ -1,8 +1,17 @@
 /** For everybody: axe finds nothing, in both themes, at three widths, and nothing sticks out. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, program, type Stage, until, useBrowser, useTempDirs } from './stage.ts';
+import {
+  openStage,
+  program,
+  type Stage,
+  TEST_MS_MAX,
+  until,
+  useBrowser,
+  useTempDirs,
+} from './stage.ts';
 
 const newDir = useTempDirs();
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -18,7 +27,7 @@ interface Found {
   }[];
 }
 
-describe.skipIf(program === undefined)('axe', () => {
+describe.skipIf(program === undefined)('axe', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   let locked: Stage;
@@ -52,7 +61,7 @@ describe.skipIf(program === undefined)('axe', () => {
         const options = { colorScheme, viewport: { width, height: 900 } };
         const { page } = await open(stage, '/', options);
         const said: string[] = [];
-        const judge = async (what: string) => {
+        const judge = async (what: string, page: Page) => {
           await page.evaluate(axe);
           const asked = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} })`;
           const { violations } = (await page.evaluate(asked)) as Found;
@@ -63,28 +72,28 @@ describe.skipIf(program === undefined)('axe', () => {
           if (Number(wide) > 0) said.push(`${what}: ${wide} pixels stick out`);
         };
         await page.getByRole('link', { name: 'ui/order' }).first().waitFor();
-        await judge('runs');
+        await judge('runs', page);
         await page.getByRole('combobox', { name: 'Filter runs' }).focus();
         await page.locator('.offers [role=option]').first().waitFor();
-        await judge('completions');
+        await judge('completions', page);
         await page.goto(`${stage.url}/runs?q=status:nothing`);
         await page
           .getByText(/status must be one of/)
           .first()
           .waitFor();
-        await judge('a wrong filter');
+        await judge('a wrong filter', page);
         for (const machine of ['ui/failing', 'ui/gated']) {
           await page.goto(`${stage.url}/runs/${ids[machine]}`);
           await page.locator('.explain-first').waitFor();
           await page.locator('.json pre').first().waitFor();
-          await judge(machine);
+          await judge(machine, page);
         }
         await page.getByRole('button', { name: 'Cancel' }).click();
         await page.getByRole('dialog').getByText('What it would do').waitFor();
-        await judge('an act');
-        await page.goto(`${locked.url}/`);
-        await page.getByLabel('Token').waitFor();
-        await judge('login');
+        await judge('an act', page);
+        const { page: outside } = await open(locked, '/', options);
+        await outside.getByLabel('Token').waitFor();
+        await judge('login', outside);
         expect(said).toEqual([]);
       });
     }

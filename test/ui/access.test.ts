@@ -1,10 +1,18 @@
 /** Who may come in, and what they may see and do there. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, program, type Stage, useBrowser, useTempDirs, type Watched } from './stage.ts';
+import {
+  openStage,
+  program,
+  type Stage,
+  TEST_MS_MAX,
+  useBrowser,
+  useTempDirs,
+  type Watched,
+} from './stage.ts';
 
 const newDir = useTempDirs();
 
-describe.skipIf(program === undefined)('with tokens', () => {
+describe.skipIf(program === undefined)('with tokens', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   let failed: string;

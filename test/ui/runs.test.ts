@@ -5,6 +5,7 @@ import {
   PATIENCE_MS,
   program,
   type Stage,
+  TEST_MS_MAX,
   until,
   useBrowser,
   useTempDirs,
@@ -12,7 +13,7 @@ import {
 
 const newDir = useTempDirs();
 
-describe.skipIf(program === undefined)('the page of runs', () => {
+describe.skipIf(program === undefined)('the page of runs', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   let failed: string;

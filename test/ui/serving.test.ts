@@ -6,22 +6,25 @@ import { gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fleetAdmin } from '../../src/admin/plugin.ts';
-import { openStage, program, type Stage, useBrowser, useTempDirs } from './stage.ts';
+import { openStage, program, type Stage, TEST_MS_MAX, useBrowser, useTempDirs } from './stage.ts';
 
 const newDir = useTempDirs();
 const built = fileURLToPath(new URL('../../dist/admin-ui/', import.meta.url));
 const page = readFileSync(`${built}index.html`, 'utf8');
 
 /** As it is typed: fetch would clean it up. */
-function ask(url: string, path: string, method = 'GET') {
+function ask(url: string, path: string, method = 'GET', accept = 'text/html,*/*') {
   const { hostname, port } = new URL(url);
   type Told = { status: number; headers: Record<string, unknown>; text: string };
   return new Promise<Told>((resolve, reject) => {
-    const sent = request({ hostname, port, path, method, agent: false }, async (answer) => {
-      let text = '';
-      for await (const chunk of answer.setEncoding('utf8')) text += chunk;
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
-    });
+    const sent = request(
+      { hostname, port, path, method, headers: { accept }, agent: false },
+      async (answer) => {
+        let text = '';
+        for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
+      },
+    );
     sent.on('error', reject).end();
   });
 }
@@ -96,6 +99,10 @@ describe('the files', () => {
     }
     const { status } = await ask(stage.url, '/runs', 'POST');
     expect(status).toBe(404);
+    // A program that has left the prefix out is told so.
+    const left = await ask(stage.url, '/runs', 'GET', '*/*');
+    expect([left.status, left.headers['content-type']]).toEqual([404, 'application/problem+json']);
+    expect((await ask(stage.url, '/', 'GET', '*/*')).status).toBe(200);
   });
 });
 
@@ -109,32 +116,36 @@ test('the pages are small: 150 kB of script at first, 220 kB in all, zipped', ()
   expect(sum(readdirSync(`${built}assets`))).toBeLessThan(220 * 1_024);
 });
 
-describe.skipIf(program === undefined)('in an app of somebody else', () => {
-  const open = useBrowser();
+describe.skipIf(program === undefined)(
+  'in an app of somebody else',
+  { timeout: TEST_MS_MAX },
+  () => {
+    const open = useBrowser();
 
-  test('the pages begin where the plugin was registered, and find their API there', async () => {
-    const stage = await openStage(newDir());
-    const app = Fastify();
-    app.get('/', async () => 'mine');
-    await app.register(fleetAdmin(stage.fleet, { pages: true }), { prefix: '/ops/fleet' });
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    try {
-      expect((await ask(url, '/')).text).toBe('mine');
-      expect((await ask(url, '/ops/fleet')).headers['location']).toBe('/ops/fleet/');
-      expect((await ask(url, '/ops/fleet/api/v1/nothing')).status).toBe(404);
-      expect((await ask(url, '/ops/fleet/api/nothing')).status).toBe(404);
-      const { id } = await stage.fleet.enqueueByName('ui/order', { n: 1 });
-      const { page: shown } = await open({ ...stage, url }, '/ops/fleet/');
-      await shown.getByRole('link', { name: 'ui/order' }).click();
-      await shown.getByRole('heading', { name: /ui\/order/ }).waitFor();
-      expect(new URL(shown.url()).pathname).toBe(`/ops/fleet/runs/${id}`);
-      await shown.reload();
-      await shown.getByRole('heading', { name: /ui\/order/ }).waitFor();
-      // Who still looks on would keep an app up that closes.
-      await shown.close();
-    } finally {
-      await app.close();
-      await stage.stop();
-    }
-  });
-});
+    test('the pages begin where the plugin was registered, and find their API there', async () => {
+      const stage = await openStage(newDir());
+      const app = Fastify();
+      app.get('/', async () => 'mine');
+      await app.register(fleetAdmin(stage.fleet, { pages: true }), { prefix: '/ops/fleet' });
+      const url = await app.listen({ port: 0, host: '127.0.0.1' });
+      try {
+        expect((await ask(url, '/')).text).toBe('mine');
+        expect((await ask(url, '/ops/fleet')).headers['location']).toBe('/ops/fleet/');
+        expect((await ask(url, '/ops/fleet/api/v1/nothing')).status).toBe(404);
+        expect((await ask(url, '/ops/fleet/api/nothing')).status).toBe(404);
+        const { id } = await stage.fleet.enqueueByName('ui/order', { n: 1 });
+        const { page: shown } = await open({ ...stage, url }, '/ops/fleet/');
+        await shown.getByRole('link', { name: 'ui/order' }).click();
+        await shown.getByRole('heading', { name: /ui\/order/ }).waitFor();
+        expect(new URL(shown.url()).pathname).toBe(`/ops/fleet/runs/${id}`);
+        await shown.reload();
+        await shown.getByRole('heading', { name: /ui\/order/ }).waitFor();
+        // Who still looks on would keep an app up that closes.
+        await shown.close();
+      } finally {
+        await app.close();
+        await stage.stop();
+      }
+    });
+  },
+);

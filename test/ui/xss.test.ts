@@ -1,11 +1,19 @@
 /** Sixty ways to make a page run what it shows: none of them does, with its policy and without. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, program, type Stage, until, useBrowser, useTempDirs } from './stage.ts';
+import {
+  openStage,
+  program,
+  type Stage,
+  TEST_MS_MAX,
+  until,
+  useBrowser,
+  useTempDirs,
+} from './stage.ts';
 import { XSS } from './xss-strings.ts';
 
 const newDir = useTempDirs();
 
-describe.skipIf(program === undefined)('text stays text', () => {
+describe.skipIf(program === undefined)('text stays text', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   let worst: string;
