@@ -191,7 +191,7 @@ export class Fleet implements AsyncDisposable {
     return this.#parts.inspector.describe(id);
   }
 
-  /** Throws a SchemaError where the machine does not want it: its newest version, or this one if it is here. */
+  /** Throws where the machine, its newest version or this one if it is here, does not want it. */
   async checkInput(name: string, input: unknown, version?: number): Promise<void> {
     const { clock, registry } = this.#parts;
     const plan = version === undefined ? registry.newest(name) : registry.find(name, version);
