@@ -106,7 +106,7 @@ describe('one task', () => {
     expect([reused.code, JSON.parse(reused.stdout)]).toMatchObject([1, { why: 'reused' }]);
     const late = await place.run('resume', task, '--if-revision', '1.9');
     expect([late.code, late.stdout]).toEqual([1, '']);
-    expect(late.stderr).toContain('it is at 1.0 by now');
+    expect(late.stderr).toContain('it is at 1.0.1 by now');
     expect((await place.run('resume', task, '--if-revision', 'x')).code).toBe(2);
     expect((await place.run('resume', '01JCQ8ZZZZZZZZZZZZZZZZZZZZ')).code).toBe(3);
     expect((await place.run('retry', task)).stderr).toContain('it is paused; resume it');
@@ -272,7 +272,9 @@ describe('dead letters', () => {
     await place.run('wait', id, '--timeout', '20s');
     const second = await place.run('dead-letters', 'redrive', id, ...seen);
     expect([second.code, second.stdout]).toEqual([1, '']);
-    expect(second.stderr).toMatch(/it is at 2\.\d+ by now, and not at 1: somebody was here before/);
+    expect(second.stderr).toMatch(
+      /it is at 2\.\d+\.\d+ by now, and not at 1: somebody was here before/,
+    );
 
     const discarded = await place.run('dead-letters', 'discard', id);
     expect([discarded.code, discarded.stdout]).toEqual([0, `${id} discarded\n`]);

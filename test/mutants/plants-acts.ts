@@ -91,4 +91,30 @@ export const ACTS: readonly Mutant[] = [
     command: tests('fleet/pauses'),
     shows: /finishes the phase in hand/,
   },
+  {
+    name: 'paused-one-adopted',
+    breaks: 'whoever adopts a run that was asked to pause goes on with it',
+    changes: [
+      {
+        file: 'src/store/memory/take.ts',
+        find: 'task.crashes < SUSPECT_CRASHES && !isPaused) {',
+        put: 'task.crashes < SUSPECT_CRASHES) {',
+      },
+    ],
+    command: tests('fleet/pauses'),
+    shows: /begins no phase of it, and loses no record/,
+  },
+  {
+    name: 'revision-blind-to-people',
+    breaks: 'two who saw the same task both change it (I40)',
+    changes: [
+      {
+        file: DECIDE,
+        find: 'acts: counted(task.acts)',
+        put: 'acts: task.acts',
+      },
+    ],
+    command: memory('what people have seen'),
+    shows: /of two who saw the same task only one changes it/,
+  },
 ];
