@@ -195,12 +195,12 @@ export function parkMsOf({ state: { dueAt = 0, deadlineAt } }: LiveRun, afterMs:
 }
 
 /**
- * What is left of a wait that is over by the store, whatever our clock shows: nothing. Only one that has
- * hardly any time left may have waited for its deadline where a clock was fast, and not until it was due.
+ * What is left of a wait that is over by the store, whatever our clock shows: nothing. Only one whose
+ * time is up may have waited for its deadline, and not until it was due: it is parked for longer.
  */
 export function restOf(waitMs: number | undefined, run: LiveRun, clock: Clock): number | undefined {
   const leftMs = (run.deadlineMs ?? Number.POSITIVE_INFINITY) - clock.monotonicMs();
-  return waitMs !== undefined && leftMs > CLOCK_OFF_MS_MAX ? 0 : waitMs;
+  return waitMs !== undefined && leftMs > 0 ? 0 : waitMs;
 }
 
 /** Whether the run's own loop may begin a phase of it. */
