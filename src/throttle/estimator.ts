@@ -174,7 +174,7 @@ export class Estimator {
     if (this.#good === undefined || isSure) {
       this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first.
-      this.#bad = { cap: this.#cap * 1.04, atMs: nowMs - BAD_KEPT_MS };
+      this.#bad = { cap: this.#cap * 1.04, atMs: nowMs - badKeptMs(tickMs) };
       return 'cut';
     }
     if (hasFallen) return 'hold';
@@ -202,7 +202,7 @@ export class Estimator {
     }
     this.#good = Math.max(this.#good!, this.#cap);
     const bad = this.#bad;
-    const isFresh = bad !== undefined && nowMs - bad.atMs < BAD_KEPT_MS;
+    const isFresh = bad !== undefined && nowMs - bad.atMs < badKeptMs(tickMs);
     if (bad && isFresh && bad.cap / this.#cap > 1.1) {
       this.#change(Math.sqrt(this.#cap * bad.cap * 0.97), nowMs);
       return 'bisect';
@@ -268,6 +268,11 @@ export class Estimator {
         : inFlightMax;
     return Math.max(CAP_MIN, Math.min(cap, inFlightMax, byRate));
   }
+}
+
+/** The slower word gets around, the longer an overshoot lasts: then it is risked less often. */
+function badKeptMs(tickMs: number): number {
+  return Math.max(BAD_KEPT_MS, 12 * tickMs);
 }
 
 function isSaturated({ sent, throttled }: Second): boolean {
