@@ -42,6 +42,11 @@ export function RunHead({ run, podName }: { run: Run; podName: (pod: string) => 
   );
 }
 
+/** Of what is in hand, it is over. */
+function isDue({ status }: Run): boolean {
+  return status === 'pending' || status === 'waiting';
+}
+
 function Facts({ run, podName }: { run: Run; podName: (pod: string) => string }) {
   const trace = traceIdOf(run.id);
   return (
@@ -52,7 +57,7 @@ function Facts({ run, podName }: { run: Run; podName: (pod: string) => string })
       <Fact name="Created">
         <Time at={run.createdAt} />
       </Fact>
-      {run.finishedAt === undefined && run.dueAt !== undefined && (
+      {isDue(run) && run.dueAt !== undefined && (
         <Fact name={run.waitsFor ? `Due (${run.waitsFor})` : 'Due'}>
           <Time at={run.dueAt} />
         </Fact>

@@ -100,6 +100,9 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
   const { machines, podNames } = useSession();
   const { records } = told;
   const last = records.at(-1);
+  // Its row knows of a record only when its owner has settled.
+  const seq = Math.max(run.seq ?? -1, last?.seq ?? -1);
+  const acted = useMemo(() => ({ ...run, seq }), [run, seq]);
   const asked = Number(place.query.get('at') ?? Number.NaN);
   const chosen = records[asked] ?? last;
   const onAt = (seq: number) => go(withQuery(place, { at: `${seq}` }), 'replace');
@@ -132,7 +135,7 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
         <ExplainBanner loaded={why} kind={kindOf(run)} onAt={onAt} />
       </Boundary>
       <div className="run-bar">
-        <Actions run={run} phases={phases} onDone={onDone} />
+        <Actions run={acted} phases={phases} onDone={onDone} />
         {hasMasked(run) && <Reveal isRevealed={isRevealed} onReveal={onReveal} />}
       </div>
       {phases.length > 0 && (
