@@ -8,6 +8,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 import { actOf } from './acts.ts';
+import { newBulk } from './conform-bulk.ts';
 import { describeStore } from './conformance.ts';
 import { newTask } from './factories.ts';
 import { sqliteHarness } from './sqlite-harness.ts';
@@ -58,4 +59,21 @@ test('whoever has no key puts no input in the place of a sealed one', async () =
   const deed = { what: 'redrive', isFresh: true, payload: '{"n":2}' } as const;
   expect(await plainly.act(actOf(task.id, deed))).toMatchObject({ kind: 'refused', why: 'unfit' });
   expect(await store.act(actOf(task.id, deed))).toMatchObject({ kind: 'done' });
+});
+
+test('what a bulk operation looks for, and why, is in no row; whoever has the key reads it', async () => {
+  const tables = new MemoryTables({ clock: new FakeClock(), random: seededRandom(2) });
+  const store = sealedStore(new MemoryStore(tables), aes);
+  const deed = JSON.stringify({ what: 'cancel', reason: 'pin 4711' });
+  const bulk = newBulk({ filter: 'status:pending "card 4711"', deed });
+  await store.beginBulk(bulk);
+  expect(await store.beginBulk(bulk)).toMatchObject({ isRepeated: true });
+  const rows = [...tables.bulks.values(), ...tables.audit.values(), ...tables.tasks.values()];
+  expect(JSON.stringify(rows)).not.toContain('4711');
+  const reader = await store.openReader();
+  expect(await reader.bulks({ countMax: 1 })).toMatchObject([{ filter: bulk.filter, deed }]);
+  const { rows: logged } = await reader.audit({ countMax: 1 });
+  expect(logged[0]?.detail).toContain('card 4711');
+  const taken = await store.takeBulk({ id: bulk.id, run: bulk.shift.id, token: 1 });
+  expect(taken).toMatchObject({ filter: bulk.filter, deed });
 });
