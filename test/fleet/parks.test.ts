@@ -146,6 +146,44 @@ test('I29: and so has who dies there before the store has heard that it was give
   expect(script.count('main.work'), 'its attempts were spent').toBe(2);
 });
 
+/** How long after its enqueueing it is begun by the pod after the one that died in it, and its history. */
+async function diesAfterItsWait(limitMs: number) {
+  const script = new Script();
+  const machine = defineMachine({
+    name: 'slow',
+    version: 1,
+    input: anyInput,
+    retry: { attemptMax: 5, backoff: () => 20_000 },
+    timeout: { run: limitMs },
+    check: 'none',
+    work: script.phases.work,
+  });
+  const { clock, startPod, history } = startFleet();
+  const options = { machines: [machine], around: script.around, archive: '1h' } as const;
+  const alder = await startPod('alder', options);
+  script.throws.set('main.work', () => new Error('not today'));
+  const { id } = await alder.fleet.enqueue(machine, {});
+  const begunMs = clock.monotonicMs();
+  await clock.advance(1_000);
+  script.throws.clear();
+  script.holds.set('main.work', never());
+  await clock.advance(24_000);
+  expect(script.count('main.work')).toBe(2);
+  alder.crash();
+  await startPod('birch', options);
+  while (script.count('main.work') < 3) await clock.advance(100);
+  const afterMs = clock.monotonicMs() - begunMs;
+  script.holds.clear();
+  await clock.advance(10_000);
+  return { afterMs, history: await history(id) };
+}
+
+test('I29: and so has who dies there where the next has hardly any of its time left', async () => {
+  const { afterMs } = await diesAfterItsWait(3_600_000);
+  const { history } = await diesAfterItsWait(afterMs + 500);
+  expect(history).toEqual(['STARTED', 'FAILED', 'TAKEN', 'INTERRUPTED', 'TIMED_OUT']);
+});
+
 test('retriesMax is a cap by whoever enqueued it, over all parks: the failure beyond it ends the task', async () => {
   const script = new Script();
   const machine = defineMachine({
