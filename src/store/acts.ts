@@ -64,6 +64,8 @@ export interface Act {
   readonly via: string;
   readonly task: RunId;
   readonly deed: Deed;
+  /** Only while this bulk operation goes on, and the shift of this epoch is at it. */
+  readonly bulk?: { readonly id: string; readonly epoch: number } | undefined;
   /** Only if the task is still like this. */
   readonly ifRevision?: Revision | undefined;
   readonly isDryRun?: boolean | undefined;
@@ -83,6 +85,8 @@ export type Refusal =
   | 'held'
   /** It is not as the sender saw it. */
   | 'revision'
+  /** Its bulk operation was stopped, or another is at it. */
+  | 'fenced'
   /** The request id was used for something else. */
   | 'reused'
   /** It does not fit what it is: a local run cannot be redriven, a completed one only afresh. */

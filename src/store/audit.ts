@@ -10,13 +10,26 @@ import { decide, glimpseOf } from './decide.ts';
 import { type Change, type Refused, refused, type Subject } from './decision.ts';
 import { RequestReusedError, StoreRefusedError } from './errors.ts';
 
+/** Of what a bulk operation does: nobody else's may stand in its place. */
+export const BULK_REQUEST = 'bulk:';
 export const REQUEST_ID_CHARS_MAX = 200;
 export const WHO_CHARS_MAX = 200;
 export const VIA_CHARS_MAX = 200;
 export const REASON_CHARS_MAX = 1_000;
 
 /** Words of an act that are kept for ever, each within its bounds; throws where one is not. */
-export function refuseUnbounded({ requestId, who, via, deed }: Act): void {
+export function refuseUnbounded(
+  act: Pick<Act, 'requestId' | 'who' | 'via' | 'deed' | 'bulk'>,
+): void {
+  const { requestId, who, via, deed } = act;
+  if (requestId.startsWith(BULK_REQUEST) && !act.bulk) {
+    throw new StoreRefusedError(
+      `a request id that begins with ${BULK_REQUEST} is a bulk operation's`,
+      {
+        hint: 'choose another one',
+      },
+    );
+  }
   const words: readonly (readonly [name: string, text: string, charsMax: number])[] = [
     ['the request id', requestId, REQUEST_ID_CHARS_MAX],
     ['who asks', who, WHO_CHARS_MAX],
@@ -100,6 +113,8 @@ export interface Found {
   readonly logged: Logged | undefined;
   readonly task: Subject | undefined;
   readonly now: number;
+  /** The bulk operation that it is done for does not go on, or not by its sender. */
+  readonly isFenced: boolean;
 }
 
 /** How an act is answered, and what is written before that, if anything. */
@@ -108,13 +123,14 @@ export interface Verdict {
   readonly write?: { readonly change: Change; readonly detail: string } | undefined;
 }
 
-export function judge(act: Act, { logged, task, now }: Found): Verdict {
+export function judge(act: Act, { logged, task, now, isFenced }: Found): Verdict {
   const before = task && glimpseOf(task);
   const no = (refusal: Refused): Verdict => ({ answer: { ...refusal, now: before } });
   if (logged) {
     const repeated = repeatedAnswer(act, logged);
     return repeated.kind === 'refused' ? no(repeated) : { answer: repeated };
   }
+  if (isFenced) return no(refused('fenced', 'its bulk operation does not go on here any more'));
   if (!task) return no(refused('unknown', `there is no task ${act.task}`));
   const decision = decide(task, act.deed, act.ifRevision, now);
   if (decision.kind === 'refused') return no(decision);

@@ -21,6 +21,7 @@ import { already, type Decision, hasEnded, type Patch, refused, type Subject } f
 import { cancelledBecause } from './reasons.ts';
 import { BARED, isBared } from './sealed-texts.ts';
 import type { TaskRow } from './tasks.ts';
+import { BULK_MACHINE } from './words.ts';
 
 export function decide(
   task: Subject,
@@ -44,6 +45,7 @@ function counted(acts: number): number {
 }
 
 function decided(task: Subject, deed: Deed, now: number): Decision {
+  if (isShift(task) && STANDSTILLS.includes(deed.what)) return refused('unfit', SHIFT);
   switch (deed.what) {
     case 'cancel':
       return cancel(task, deed.reason, now);
@@ -193,5 +195,12 @@ function fork(task: Subject): Decision {
   return { kind: 'done', patch: {}, forkDeadlineMs };
 }
 
+/** What would let a shift stand still, and its bulk operation with it: nobody would see why. */
+const STANDSTILLS: readonly Deed['what'][] = ['pause', 'reschedule', 'fork'];
+const SHIFT = 'it works off a bulk operation; pause or cancel that one';
 const LOCAL = 'it was started on a host and is in the journal of that host';
 const TOLD = 'its records tell its end already; whoever gets it next says so';
+
+function isShift({ machine }: Subject): boolean {
+  return machine === BULK_MACHINE;
+}

@@ -15,6 +15,7 @@ export {
 export {
   REASON_CHARS_MAX,
   REQUEST_ID_CHARS_MAX,
+  refuseUnbounded,
   VIA_CHARS_MAX,
   WHO_CHARS_MAX,
 } from './audit.ts';

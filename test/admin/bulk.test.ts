@@ -1,6 +1,8 @@
 /** What people do to many runs by the API: tried out, begun once, followed, stopped; each with its row. */
 import { expect, test } from 'vitest';
 import { PREFIX } from '../../src/admin/table.ts';
+import { bulkOf } from '../../src/fleet/index.ts';
+import { runIdMint, systemClock, systemRandom } from '../../src/ground/index.ts';
 import { type House, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -103,6 +105,7 @@ test('what is meant otherwise than it is said is refused in words, and changes n
     [{ what: 'redrive', filter: 'status:failed', rate: 0 }, 400, /rate in the body/],
     [{ what: 'redrive', filter: 'status:failed', reason: 'x' }, 400, /reason is for cancel/],
     [{ what: 'reschedule', filter: 'status:waiting' }, 400, /wants runAt/],
+    [{ what: 'cancel', filter: 'status:failed', reason: 'a\u0000b' }, 422, /character NUL/],
   ];
   for (const [body, status, detail] of wrong) {
     const told = await begin(house, body);
@@ -128,4 +131,37 @@ test('whoever may not see what errors say does not find runs by it, nor their re
   const body = { what: 'cancel', filter: 'machine:test/none', reason: 'because of Ann' };
   const begun = await begin(house, body);
   expect(begun.text).not.toContain('Ann');
+  // Typed by somebody who is shown everything: it tells what errors say.
+  const bulk = bulkOf(
+    {
+      deed: { what: 'pause' },
+      filter: 'status:failed "no good"',
+      isMasked: false,
+      requestId: 'by-hand',
+      who: 'root',
+      via: 'cli',
+    },
+    runIdMint(systemClock, systemRandom),
+  );
+  await house.fleet.store.beginBulk(bulk);
+  const list = await house.ask('GET', BULK, { headers: house.as('ruth') });
+  expect(list.text).not.toContain('no good');
+  const log = await house.ask('GET', `${PREFIX}/audit?what=bulk`, { headers: house.as('ada') });
+  expect(log.text).not.toContain('no good');
+});
+
+test('whoever may not begin a discard may stop it, and not let it go on', async () => {
+  const house = await openHouse();
+  const begun = await begin(house, { what: 'discard', filter: 'machine:test/none' }, {}, 'ada');
+  const order = (what: string, as: string, more: object = {}) =>
+    house.ask('POST', `${BULK}/${begun.body.id}/${what}`, {
+      headers: { ...house.as(as), ...more },
+      body: what === 'pace' ? { rate: 9 } : {},
+    });
+  for (const what of ['resume', 'pace']) expect((await order(what, 'olga')).status).toBe(403);
+  const guarded = await order('pause', 'olga', { 'if-match': '"1.1.1"' });
+  expect([guarded.status, guarded.body.detail]).toEqual([
+    400,
+    expect.stringMatching(/no revision/),
+  ]);
 });

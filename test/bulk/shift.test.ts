@@ -224,3 +224,53 @@ test('a shift that has been at it for a minute hands over to another run', async
   }
   stage.expectRedriven(first.id, letters);
 });
+
+test('what was stopped has nothing more done for it, by whoever wakes late', async () => {
+  for (const what of ['cancel', 'pause'] as const) {
+    const stage = new Stage();
+    const letters = stage.letters(20);
+    const { id } = await stage.begin({ rate: 8 });
+    const [held, isHeld] = [gate(), gate()];
+    const asleep = new Mortal();
+    const way = asleep.way;
+    Object.assign(asleep, {
+      way: (async (verb, act) => {
+        if (verb === 'act') {
+          isHeld.open();
+          await held.opened;
+        }
+        return way(verb, act);
+      }) satisfies Mortal['way'],
+    });
+    const late = stage.shift(id, { token: 1, mortal: asleep });
+    await isHeld.opened;
+    await stage.order(id, what);
+    await stage.shift(id, { token: 2 });
+    const stopped = stage.row(id);
+    expect(stopped.status).toBe(what === 'cancel' ? 'cancelled' : 'paused');
+    held.open();
+    await late;
+    expect(stage.row(id)).toEqual(stopped);
+    const redriven = letters.filter((task) => stage.tables.tasks.get(task)!.generation > 1);
+    expect(redriven).toHaveLength(stopped.done);
+  }
+});
+
+test('a page that was made at a higher rate is worked off at the present one, in small turns', async () => {
+  const clock = new FakeClock();
+  const stage = new Stage(clock);
+  stage.letters(150);
+  const { id } = await stage.begin({ rate: 50 });
+  const mortal = new Mortal(6);
+  const died = stage.shift(id, { mortal }).catch(() => 'dead');
+  await clock.advance(3_000);
+  expect(await died).toBe('dead');
+  await stage.store.orderBulk(orderFor(id, { what: 'pace', rate: 1 }));
+  const next = stage.shift(id);
+  await clock.advance(3_000);
+  await stage.order(id, 'pause');
+  await clock.advance(3_000);
+  await next;
+  expect(stage.row(id).status).toBe('paused');
+  expect(stage.row(id).inHand.length).toBeGreaterThan(80);
+});

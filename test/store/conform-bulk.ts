@@ -10,7 +10,7 @@ import {
   shiftOf,
 } from '../../src/store/bulk/bulks.ts';
 import { nothingDone } from '../../src/store/bulk/decide.ts';
-import { cancelTask } from './acts.ts';
+import { cancelTask, doTo } from './acts.ts';
 import { HOUR, newId } from './factories.ts';
 import type { Scene } from './harness.ts';
 
@@ -124,6 +124,36 @@ export function describeBulk(scene: Scene): void {
     const late = { id, epoch, inHand: [], tally: tallyOf(3) };
     expect(await scene.store.saveBulk(late)).toBeUndefined();
     expect(await find(id)).toMatchObject({ found: 3, done: 0, inHand, cursor: 'further' });
+  });
+
+  test('what is done for one is done while it goes on, by the shift that is at it', async () => {
+    const [first, second, third] = [newId(), newId(), newId()];
+    for (const id of [first, second, third]) await scene.enqueue({ id });
+    const { id, run, epoch } = await inWork();
+    const pause = (task: RunId, at: number, isDryRun = false) =>
+      doTo(scene.store, task, { what: 'pause' }, { bulk: { id, epoch: at }, isDryRun });
+    expect(await pause(first, epoch)).toBe('done');
+    expect(await pause(second, epoch + 1)).toBe('fenced');
+    const { epoch: later } = (await scene.rival.takeBulk({ id, run, token: 8 }))!;
+    expect(await pause(second, epoch)).toBe('fenced');
+    expect(await pause(second, later)).toBe('done');
+    await order(id, 'pause');
+    expect(await pause(third, later)).toBe('fenced');
+    expect(await pause(third, later, true), 'a look changes nothing').toBe('done');
+    expect(await scene.row(third)).toMatchObject({ isPaused: false });
+  });
+
+  test('a shift cannot be made to stand still, for its operation would', async () => {
+    const { run } = await inWork();
+    expect(await doTo(scene.store, run, { what: 'pause' })).toBe('unfit');
+    const due = { afterMs: HOUR };
+    expect(await doTo(scene.store, run, { what: 'reschedule', due })).toBe('unfit');
+  });
+
+  test('a request id of a bulk operation is not for others', async () => {
+    const task = await scene.enqueue();
+    const asked = doTo(scene.store, task, { what: 'pause' }, { requestId: `bulk:x:${task}:1` });
+    await expect(asked).rejects.toMatchObject({ code: 'FLEETQ_STORE_REFUSED' });
   });
 
   test('counts are added up, samples are kept up to a bound, and the end of the list ends it', async () => {

@@ -1,7 +1,7 @@
 /** Live views: what has changed since, and how far the records of followed tasks have come. */
 import { expect, test } from 'vitest';
 import type { RunId } from '../../src/ground/index.ts';
-import type { Deed } from '../../src/store/acts.ts';
+import { type Deed, revisionOf } from '../../src/store/acts.ts';
 import type { Watch, WatchQuery } from '../../src/store/watch.ts';
 import { doTo } from './acts.ts';
 import { completed, failed, HOUR, newId, newTasks, parked, segment } from './factories.ts';
@@ -37,6 +37,14 @@ export function describeWatch(scene: Scene): void {
     ]);
     expect(tasks[0]).not.toHaveProperty('payload');
     expect(tasks[0]).not.toHaveProperty('result');
+  });
+
+  test('a task is told with the revision that it has', async () => {
+    const task = await scene.enqueue();
+    await doTo(scene.store, task, { what: 'pause' });
+    const [told] = (await watch({ followed: [task] })).tasks;
+    expect(revisionOf(told!)).toBe(revisionOf(await scene.row(task)));
+    expect(revisionOf(told!)).toBe('1.0.1');
   });
 
   test('whatever was made, claimed or ended since is told, and nothing older', async () => {

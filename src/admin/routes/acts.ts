@@ -160,6 +160,7 @@ const STATUS_OF: Record<Refusal, readonly [number, `FLEETQ_${string}`]> = {
   unfinished: [409, 'FLEETQ_REFUSED'],
   held: [409, 'FLEETQ_REFUSED'],
   unfit: [409, 'FLEETQ_REFUSED'],
+  fenced: [409, 'FLEETQ_REFUSED'],
   revision: [412, 'FLEETQ_REVISION'],
   reused: [409, 'FLEETQ_REQUEST_REUSED'],
 };

@@ -24,7 +24,7 @@ import {
 import type { Desk } from '../desk/desk.ts';
 import { type Shown, showing } from '../desk/mask.ts';
 import { sharedOf } from '../desk/need-store.ts';
-import { mayDo } from '../door/door.ts';
+import { mayDo, type Visitor } from '../door/door.ts';
 import { badRequest, RequestError } from '../problem.ts';
 import { type Asked, ok, type Route, route } from '../table.ts';
 import { dueOf } from './acts.ts';
@@ -106,7 +106,8 @@ export const bulkRoutes: readonly Route[] = [
     },
     answer: async (asked) => {
       const { desk, door, requestId, who } = asked;
-      refuseDiscard(asked);
+      refuseRevision(asked);
+      refuseDiscard(asked.who, asked.body.what);
       const { filter, rate: perSecond, limit: countMax } = asked.body;
       const words = { requestId, who: who?.name ?? 'nobody', via: 'api' };
       const of = { deed: deedOf(asked.body), filter, isMasked: door.isMasked };
@@ -123,7 +124,8 @@ export const bulkRoutes: readonly Route[] = [
       const begun = await shared.port.beginBulk(bulk);
       tellActed(asked, 'bulk', undefined);
       const shown = showing(door.isMasked, desk.redacted);
-      return { status: 201, body: await toldOf(begun.bulk, reader, shown) };
+      const told = await toldOf(begun.bulk, reader, shown);
+      return { status: 201, body: { ...told, isRepeated: begun.isRepeated } };
     },
   }),
   order('pause', 'stops it after what is in hand; what it has not come to stays as it is'),
@@ -149,17 +151,22 @@ function order<B extends z.ZodRawShape>(
     answer: async (asked) => {
       const { desk, door, id, requestId, who } = asked;
       if (!isRunId(id)) throw new BulkNotFoundError(id);
+      refuseRevision(asked);
       const given = asked.body as { readonly dryRun?: boolean; readonly rate?: number };
       const wish = what === 'pace' ? { what, rate: given.rate! } : { what };
       const by = { requestId, who: who?.name ?? 'nobody', via: 'api', isDryRun: given.dryRun };
       const shared = sharedOf(desk, 'a bulk operation');
+      const reader = await shared.reader();
+      const [row] = await reader.bulks({ ids: [id], countMax: 1 });
+      // To stop it is anybody's; to go on with what wants an admin is an admin's.
+      if (row && (what === 'resume' || what === 'pace')) refuseDiscard(who, row.what);
       const mint = runIdMint(desk.clock, desk.random);
       const answer = await shared.port.orderBulk(bulkOrderOf(id, wish, by, mint));
       if (answer.kind === 'refused') throw refusalOf(id, answer);
       const { kind, isRepeated, isDryRun } = answer;
       if (!isDryRun) tellActed(asked, `bulk.${what}`, undefined);
       const shown = showing(door.isMasked, desk.redacted);
-      const bulk = await toldOf(answer.bulk, await shared.reader(), shown);
+      const bulk = await toldOf(answer.bulk, reader, shown);
       return ok({ kind, isRepeated, isDryRun, requestId, bulk });
     },
   });
@@ -174,19 +181,27 @@ async function toldOf(row: BulkRow, reader: StoreReader, shown: Shown): Promise<
   return told(view!, shown);
 }
 
-/** A reason is what somebody wrote; all else is ours, or was typed to look for something. */
-function told(view: BulkView, shown: Shown): object {
-  if (typeof view.deed !== 'object' || view.deed === null) return { ...view, deed: {} };
+/** A reason is what somebody wrote; all else is ours. */
+function told({ isMasked, ...view }: BulkView, shown: Shown): object {
+  // Whoever typed it may be shown what errors say, and looked for that.
+  const filter = isMasked ? view.filter : shown.text(view.filter);
+  if (typeof view.deed !== 'object' || view.deed === null) return { ...view, filter, deed: {} };
   const { reason, ...rest } = view.deed as { readonly reason?: string };
   return {
     ...view,
+    filter,
     deed: { ...rest, ...(reason === undefined ? {} : { reason: shown.text(reason) }) },
   };
 }
 
+function refuseRevision({ ifRevision }: Pick<Asked, 'ifRevision'>): void {
+  if (ifRevision === undefined) return;
+  throw badRequest('a bulk operation has no revision: leave If-Match out');
+}
+
 /** One alone wants an admin, and so do many. */
-function refuseDiscard({ who, body }: Asked<unknown, Wanted>): void {
-  if (body.what !== 'discard' || (who && mayDo(who, 'admin'))) return;
+function refuseDiscard(who: Visitor | undefined, what: string): void {
+  if (what !== 'discard' || (who && mayDo(who, 'admin'))) return;
   throw new RequestError(403, 'FLEETQ_FORBIDDEN', 'to discard runs wants the role admin');
 }
 

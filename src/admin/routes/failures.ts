@@ -116,9 +116,13 @@ export const failureRoutes = [
   }),
 ];
 
-/** Reasons are what people wrote, and may be guessed at by the digest; all else is ours. */
+/** Reasons and filters are what people wrote, and may be guessed at by the digest; all else is ours. */
 function told(detail: unknown, shown: ReturnType<typeof showing>): unknown {
   if (typeof detail !== 'object' || detail === null) return detail;
-  const { digest: _, ...rest } = detail as { digest?: unknown; reason?: unknown };
-  return typeof rest.reason === 'string' ? { ...rest, reason: shown.text(rest.reason) } : rest;
+  const { digest: _, ...rest } = detail as Readonly<Record<string, unknown>>;
+  // A filter that looks at the names of errors alone tells nothing of what they say.
+  const names = rest['isMasked'] === true ? ['reason'] : ['reason', 'filter'];
+  const words = names.filter((name) => typeof rest[name] === 'string');
+  const masked = words.map((name) => [name, shown.text(rest[name] as string)]);
+  return { ...rest, ...Object.fromEntries(masked) };
 }

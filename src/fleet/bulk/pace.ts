@@ -17,10 +17,13 @@ export class Pace {
   wait(rate: number, signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
     const atMs = Math.max(this.#nextMs, nowMs - BEHIND_MS_MAX);
-    this.#nextMs = atMs + 1_000 / rate;
+    const stepMs = 1_000 / rate;
+    this.#nextMs = atMs + stepMs;
     if (atMs <= nowMs || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const end = () => {
+        // Whoever does not go on leaves its turn to the next.
+        if (signal.aborted) this.#nextMs -= stepMs;
         cancel();
         signal.removeEventListener('abort', end);
         resolve();

@@ -36,7 +36,7 @@ export async function previewBulk(
   const sample: BulkPreview['sample'][number][] = [];
   for (const { id: task, machine, status, generation } of tasks) {
     const answer = await act({
-      requestId: `bulk:${bulk.id}:${task}:${generation}`,
+      requestId: `preview:${bulk.id}:${task}:${generation}`,
       who: bulk.who,
       via: bulk.via,
       task,

@@ -82,7 +82,7 @@ export class Shift {
     const isFirst = found === 0 && cursor === undefined && this.#row.expected === undefined;
     const expected = isFirst ? await this.#count() : undefined;
     const left = (countMax ?? Number.POSITIVE_INFINITY) - found;
-    const count = Math.min(PAGE_COUNT_MAX, Math.max(1, rate * PAGE_SECONDS), left);
+    const count = Math.min(pageCount(rate), left);
     const filter = bulkFilter(this.#row);
     const asked = { filter, nowMs: createdAt, cursor, countMax: count, budgetMs: LOOK_MS };
     const page = await this.#ports.reader.page(asked);
@@ -99,21 +99,32 @@ export class Shift {
     return isExact || count >= countMax ? Math.min(count, countMax) : undefined;
   }
 
+  /**
+   * For about two seconds at the rate that is wanted now: what is left then stays in hand. An operation
+   * that was stopped, or is another's by now, lets nothing be done for it any more.
+   */
   async #act(signal: AbortSignal): Promise<Came> {
-    const { isLeaving } = this.#ports;
-    const isStopped = () => signal.aborted || isLeaving();
+    const { inHand, rate } = this.#row;
+    const count = pageCount(rate);
+    const stop = new AbortController();
+    const isStopped = () => stop.signal.aborted || signal.aborted || this.#ports.isLeaving();
     const tally = new Tally();
-    const left = [...this.#row.inHand];
+    const left = inHand.slice(0, count);
     const kept: BulkItem[] = [];
     const worker = async () => {
       for (let item = left.shift(); item; item = left.shift()) {
-        if (!isStopped()) await this.#pace.wait(this.#row.rate, signal);
+        if (!isStopped()) await this.#pace.wait(rate, AbortSignal.any([signal, stop.signal]));
         if (isStopped()) return void kept.push(item);
-        tally.add(item, await this.#actOn(item, false));
+        const answer = await this.#actOn(item, false);
+        if (isFenced(answer)) {
+          stop.abort();
+          return void kept.push(item);
+        }
+        tally.add(item, answer);
       }
     };
     await allOf(Array.from({ length: AT_ONCE }, worker));
-    return { inHand: [...kept, ...left], tally: tally.sum };
+    return { inHand: [...kept, ...left, ...inHand.slice(count)], tally: tally.sum };
   }
 
   /** Which tasks of the page in hand somebody has acted on; their answers are in the log. */
@@ -130,8 +141,9 @@ export class Shift {
   }
 
   #actOn({ task, generation }: BulkItem, isDryRun: boolean): Promise<ActAnswer> {
-    const { id, who } = this.#row;
+    const { id, who, epoch } = this.#row;
     return this.#ports.store.act({
+      bulk: { id, epoch },
       requestId: `bulk:${id}:${task}:${generation}`,
       who,
       via: `bulk:${id}`,
@@ -154,6 +166,14 @@ export class Shift {
 }
 
 type Came = Omit<BulkSave, 'id' | 'epoch'> & { readonly tally?: BulkTally | undefined };
+
+function pageCount(rate: number): number {
+  return Math.min(PAGE_COUNT_MAX, Math.max(1, rate * PAGE_SECONDS));
+}
+
+function isFenced(answer: ActAnswer): boolean {
+  return answer.kind === 'refused' && answer.why === 'fenced';
+}
 
 /** Rejects only when all have ended: nobody acts any more when the next attempt begins. */
 async function allOf(workers: readonly Promise<void>[]): Promise<void> {

@@ -8,6 +8,8 @@ export interface BulkView {
   /** What it was told besides: a reason, a time; as text where it is sealed and there is no key. */
   readonly deed: unknown;
   readonly filter: string;
+  /** It looks at the names of errors alone, and so tells nothing of what they say. */
+  readonly isMasked: boolean;
   readonly status: string;
   /** It is to go on, and the run that was to do so has ended: resume it. */
   readonly isStalled: boolean;
@@ -50,17 +52,18 @@ export async function viewsOf(
 }
 
 function viewOf(row: BulkRow, run: TaskRow | undefined): BulkView {
-  const { id, what, filter, status, rate, who, via, found, refusals, samples, expected } = row;
+  const { id, what, filter, isMasked, status, rate, who, via, found, refusals, samples, expected } =
+    row;
   const { done, requested, already, refused, createdAt, updatedAt, endedAt } = row;
   const acted = done + requested + already + refused;
   const isWaitedFor = status === 'running' || status === 'pausing' || status === 'cancelling';
   const left = expected === undefined ? undefined : Math.max(0, expected - acted);
   return {
-    ...{ id, what, filter, status, rate, who, via, found, refusals, samples, expected },
+    ...{ id, what, filter, isMasked, status, rate, who, via, found, refusals, samples, expected },
     ...{ done, requested, already, refused, createdAt, updatedAt, endedAt },
     deed: deedOf(row.deed),
     limit: row.countMax,
-    isStalled: isWaitedFor && run?.finishedAt !== undefined,
+    isStalled: isWaitedFor && (run === undefined || run.finishedAt !== undefined),
     fraction: fractionOf(status, acted, expected),
     leftMs: status === 'running' && left !== undefined ? (left / rate) * 1_000 : undefined,
     shift: { run: row.shiftRun, count: row.shift, status: run?.status, pod: run?.claimedBy },

@@ -7,6 +7,7 @@ import {
   type BulkDeed,
   type BulkOrder,
   type NewBulk,
+  refuseUnbounded,
   StoreRefusedError,
   shiftOf,
 } from '../../store/index.ts';
@@ -29,6 +30,7 @@ export function bulkOf(wanted: WantedBulk, mint: MintRunId): NewBulk {
   const { deed, rate = BULK_RATE, countMax, isMasked, requestId, who, via } = wanted;
   refuseOutside('the rate', rate, BULK_RATE_MAX);
   if (countMax !== undefined) refuseOutside('the limit', countMax, BULK_COUNT_MAX);
+  refuseUnbounded({ requestId, who, via, deed });
   const id = mint();
   return {
     ...{ id, requestId, who, via, isMasked, rate, countMax },

@@ -8,12 +8,13 @@ import type { BulkAnswer, BulkOrder, BulkRow, NewBulk } from './bulks.ts';
 
 /** What the log says of its beginning, and is compared with where it is asked for again. */
 export function beginningOf(bulk: NewBulk): string {
-  const { id, what, via, filter, rate, countMax } = bulk;
+  const { id, what, via, filter, isMasked, rate, countMax } = bulk;
   return JSON.stringify({
     via,
     bulk: id,
     does: what,
     filter,
+    isMasked,
     rate,
     countMax,
     digest: digestOf(bulk),

@@ -18,6 +18,7 @@ export function act(tables: MemoryTables, act: Act): ActAnswer {
     logged: logged && { what: logged.what, task: logged.taskId, detail: logged.detail },
     task: row && subjectOf(tables, row),
     now,
+    isFenced: isFenced(tables, act),
   });
   if (!write) return answer;
   const { requestId: id, who, deed, task: taskId } = act;
@@ -26,6 +27,12 @@ export function act(tables: MemoryTables, act: Act): ActAnswer {
   apply(tables, row!, write.change);
   tables.audit.set(id, { id, at: now, who, what: deed.what, taskId, detail: write.detail });
   return answer;
+}
+
+function isFenced(tables: MemoryTables, { bulk, isDryRun }: Act): boolean {
+  if (!bulk || isDryRun) return false;
+  const row = tables.bulks.get(bulk.id);
+  return row?.epoch !== bulk.epoch || row.status !== 'running';
 }
 
 export function note(tables: MemoryTables, given: Note): boolean {

@@ -15,6 +15,7 @@ import {
 import type { Patch, Subject } from '../decision.ts';
 import { StoreBusyError, StoreRefusedError } from '../errors.ts';
 import * as statements from './audit-log.sql.ts';
+import { holdBulkAt } from './bulk-operation.sql.ts';
 import type { Hinter } from './hinter.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { auditRowOf, taskRowOf } from './rows.ts';
@@ -57,12 +58,14 @@ export async function note(send: Send, given: Note): Promise<boolean> {
 
 async function perform(send: Send, act: Act): Promise<Verdict> {
   const { task, requestId, who, deed } = act;
+  const isFenced = await isFencedBy(send, act);
   await send(statements.lockTask, [task]);
   const [row = {}] = await send(statements.selectSubject, [task, requestId]);
   const verdict = judge(act, {
     logged: loggedOf(row),
     task: row['task_id'] === null ? undefined : subjectOf(row),
     now: row['now'] as number,
+    isFenced,
   });
   if (!verdict.write) return verdict;
   const { change, detail } = verdict.write;
@@ -73,6 +76,12 @@ async function perform(send: Send, act: Act): Promise<Verdict> {
   if (change.keepsOutcome) await send(statements.keepOutcome, [task]);
   await apply(send, task, change.patch);
   return verdict;
+}
+
+/** Whoever takes the operation over, or stops it, waits for this transaction. */
+async function isFencedBy(send: Send, { bulk, isDryRun }: Act): Promise<boolean> {
+  if (!bulk || isDryRun) return false;
+  return (await send(holdBulkAt, [bulk.id, bulk.epoch])).length === 0;
 }
 
 function loggedOf(row: Row): Logged | undefined {

@@ -19,6 +19,10 @@ export const lockBulk = sql`
   select ${columns}, ${msOf('clock_timestamp()')} as now from bulk_operation where id = $1 for update`;
 
 /** $1 id. */
+/** $1 id, $2 epoch. There where it goes on, by the shift of that epoch, and so until this commits. */
+export const holdBulkAt = sql`
+  select 1 from bulk_operation where id = $1 and epoch = $2 and status = 'running' for share`;
+
 export const selectBulk = sql`select ${columns} from bulk_operation where id = $1`;
 
 /** $1 the run of its shift: whether it has ended, or is gone. */

@@ -11,6 +11,7 @@ import { StoreRefusedError } from '../errors.ts';
 import type { TaskStatus } from '../words.ts';
 import { hasToldItsEnd, histories, keepSegment, nextSeq, redrivenAt } from './archive.ts';
 import * as sql from './audit-log.sql.ts';
+import { selectBulkAt } from './bulk-operation.sql.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import type { Tx, Values } from './session.ts';
 import { selectTask } from './tasks.sql.ts';
@@ -30,6 +31,7 @@ export function act(tx: Tx, act: Act): Acted {
     logged: logged && loggedOf(logged),
     task: row && subjectOf(tx, row),
     now: tx.now,
+    isFenced: isFenced(tx, act),
   });
   if (!write || !row) return { answer, changed: [] };
   const { patch, keepsOutcome, forkDeadlineMs } = write.change;
@@ -39,6 +41,10 @@ export function act(tx: Tx, act: Act): Acted {
   const words = { id, who, what: deed.what, task, detail: write.detail };
   tx.run(sql.insertLogged, { ...words, now: tx.now });
   return { answer, changed: [{ status: deed.what === 'fork' ? 'pending' : statusOf(answer) }] };
+}
+
+function isFenced(tx: Tx, { bulk, isDryRun }: Act): boolean {
+  return bulk !== undefined && !isDryRun && !tx.get(selectBulkAt, bulk);
 }
 
 export function note(tx: Tx, given: Note): boolean {

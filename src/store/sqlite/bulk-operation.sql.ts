@@ -10,6 +10,10 @@ export const insertBulk = `
 /** @id. */
 export const selectBulk = `select * from bulk_operation where id = @id`;
 
+/** @id, @epoch. There where it goes on, by the shift of that epoch. */
+export const selectBulkAt = `
+  select 1 from bulk_operation where id = @id and epoch = @epoch and status = 'running'`;
+
 /** @run: of a shift that goes on. */
 export const selectShiftOpen = `
   select 1 from step_tracker where task_id = @run and finished_at is null`;

@@ -1,7 +1,7 @@
 /** What live views look at: each branch by an index of its own. */
 
 const columns = `
-  task_id, generation, machine, version, queue, priority, run_at, status, wait_for, claim_epoch,
+  task_id, generation, machine, version, queue, priority, run_at, status, wait_for, claim_epoch, acts,
   claimed_by, retry_count, retries_max, crashes, claims, control, paused, key, pinned_to,
   deadline_at, outcome, error, last_seq, last_hash, carry_from, interrupted, created_at,
   last_update, finished_at, discarded_at, null as payload, null as result`;
