@@ -17,7 +17,7 @@ test('--version answers, and --help shows the commands that are finished, and no
     ...['worker', 'enqueue', 'wait', 'reschedule', 'pause', 'resume', 'retry', 'fork', 'audit'],
     ...['pods', 'leader', 'sweep'],
     ...['machines', 'plan', 'drain', 'errors'],
-    ...['dead-letters', 'migrate', 'admin', 'token', 'openapi', 'journal', 'codec'],
+    ...['dead-letters', 'bulk', 'migrate', 'admin', 'token', 'openapi', 'journal', 'codec'],
     ...['doctor', 'completion'],
   ]);
 });
@@ -141,7 +141,7 @@ describe('a file that nobody holds', () => {
     ['no command', [], 2, /Usage: fleetq/],
     ['an unknown command', ['rnus'], 2, /Did you mean (one of )?runs?/],
     ['an id nobody knows', ['run', UNKNOWN], 3, /there is no run 01JZ/],
-    ['cancel of an unknown run', ['bulk', 'cancel', UNKNOWN], 3, /there is no run/],
+    ['cancel of an unknown run', ['cancel', UNKNOWN], 3, /there is no run/],
     ['a machine nobody knows', ['start', 'test/quik'], 3, /did you mean test\/quick/],
     [
       'a place where nothing can be made',
