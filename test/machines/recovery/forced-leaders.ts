@@ -29,7 +29,7 @@ export function forcedRecovery(store: MemoryStore, clock: FakeClock, name: strin
   const life = {
     id: name,
     isDead: false,
-    watch: { ...everybody, isSteady: () => true, leader: name },
+    watch: { ...everybody, fading: () => [], isSteady: () => true, leader: name },
   } as unknown as Life;
   const recovery = recoveryOf({
     store,
