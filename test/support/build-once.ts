@@ -3,9 +3,12 @@
  * are built first. Those that start a Postgres begin with a copy of one data directory.
  */
 import { execFileSync } from 'node:child_process';
+import { findChromium } from './chromium.ts';
 import { keepFirstPostgres } from './postgres-data.ts';
 
 export function setup(): () => void {
+  // To install a browser takes longer than a test may; where it is there, this is a look.
+  if (process.env['CI'] === 'true') findChromium();
   const forgetPostgres = keepFirstPostgres();
   if (process.env['FLEETQ_TEST_BUILT'] !== 'yes') {
     execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
