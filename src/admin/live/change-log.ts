@@ -62,7 +62,7 @@ export class ChangeLog {
   }
 
   /** Something happened that nobody could follow. */
-  skip(): void {
+  loseTrack(): void {
     this.#changes.clear();
     this.#floor = ++this.#last;
   }

@@ -44,7 +44,7 @@ export class RunList {
   start(): void {
     if (this.isOn) return;
     // Nobody knows what happened while nobody listened.
-    this.log.skip();
+    this.log.loseTrack();
     this.#stops = [
       listen('run.started', (e) => this.#note(e, { status: 'active' })),
       listen('run.recorded', (e) => {
@@ -81,7 +81,7 @@ export class RunList {
     const floorMs = (this.#sinceMs ?? nowMs) - OVERLAP_MS;
     this.#sinceMs = nowMs;
     this.#mark = mark;
-    if (hasMore) this.log.skip();
+    if (hasMore) this.log.loseTrack();
     const told = new Map<RunId, string>();
     for (const task of tasks) {
       // One that is followed is told whether it has changed or not.
