@@ -29,7 +29,13 @@ test('it is tried out, begun, waited for and shown; and each task is changed onc
   const worker = await place.worker();
   const wanted = ['--reason', 'wrong input', '--rate', '200/s', '--wait'];
   const ended = await place.json<Bulk>('bulk', 'begin', 'cancel', ...filter, ...wanted);
-  expect(ended).toMatchObject({ status: 'completed', done: 3, found: 3, expected: 3 });
+  expect(ended).toMatchObject({
+    isUnmanned: false,
+    status: 'completed',
+    done: 3,
+    found: 3,
+    expected: 3,
+  });
   const { tasks } = await place.json<{ tasks: { error: string }[] }>('runs', 'status:cancelled');
   expect(tasks).toHaveLength(3);
   const shown = await place.run('bulk', 'show', ended.id);
@@ -48,7 +54,8 @@ test('it waits for a pod, is paused, paced, resumed and cancelled; and says so i
   const begin = ['bulk', 'begin', 'retry', 'status:waiting', '--request-id', 'once'];
   const { id } = await place.json<Bulk>(...begin);
   const list = await place.json<{ bulks: Bulk[] }>('bulk', 'list');
-  expect(list.bulks).toMatchObject([{ id, status: 'running' }]);
+  expect(list.bulks).toMatchObject([{ id, status: 'running', isUnmanned: true }]);
+  expect((await place.run('bulk', 'show', id)).stdout).toContain('no pod is up to go on with it');
   const late = await place.run('bulk', 'watch', id, '--timeout', '300ms');
   expect([late.code, late.stderr]).toEqual([7, expect.stringContaining('it is running')]);
   const order = (...args: string[]) => place.json<Bulk & { answer: string }>('bulk', ...args);

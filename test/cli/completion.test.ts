@@ -71,6 +71,8 @@ describe('bash', () => {
     expect(completed('fleetq runs status:fa', ' \t\n')).toEqual(['status:failed']);
     expect(completed('fleetq runs status:failed -is:bl')).toEqual(['blocked']);
     expect(completed('fleetq runs -ma')).toEqual(['-machine:']);
+    expect(completed('fleetq bulk begin red')).toEqual(['redrive']);
+    expect(completed('fleetq bulk begin redrive status:fa')).toEqual(['failed']);
   });
 
   test('completes nothing that a line says on purpose', () => {

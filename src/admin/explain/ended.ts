@@ -1,6 +1,6 @@
 /** How a run has ended, why, and what can still be done about it. */
 import { attemptOf, isFinal } from '../../machine/index.ts';
-import { CRASHES_MAX } from '../../store/index.ts';
+import { BULK_MACHINE, CRASHES_MAX } from '../../store/index.ts';
 import type { Code } from './codes.ts';
 import type { Facts } from './facts.ts';
 import type { Evidence, Finding, Hint } from './finding.ts';
@@ -140,8 +140,11 @@ function evidenceOf({ records, row }: Facts, { finishedAt, outcome }: End): Evid
   ];
 }
 
-/** A local run is never redriven: it is started again. */
+/** A local run is never redriven: it is started again. Nor is a shift: its operation has another made. */
 function redriveHint({ id, row, run }: Facts): Hint {
+  if (row?.machine === BULK_MACHINE) {
+    return { text: 'its operation goes on with bulk resume', command: 'fleetq bulk list' };
+  }
   if (row && row.pinnedTo === undefined) {
     return row.status === 'failed'
       ? { text: 'try it again', command: `fleetq dead-letters redrive ${id}` }

@@ -17,6 +17,7 @@ export const Bulk = z
     filter: z.string(),
     status: z.enum(['running', 'pausing', 'paused', 'cancelling', 'cancelled', 'completed']),
     isStalled: z.boolean().describe('it is to go on, and its run has ended without it: resume it'),
+    isUnmanned: z.boolean().describe('it waits for a pod, and none is up'),
     rate: z.number().describe('runs a second'),
     limit: z.number().optional(),
     who: z.string(),

@@ -41,7 +41,7 @@ export function showBulk(view: BulkView, output: Output): void {
     ['id', id],
     ['does', [what, ...wordsOf(view.deed)].join(' ')],
     ['to', filter],
-    ['status', view.isStalled ? `${status}, and nobody is at it: resume it` : status],
+    ['status', [status, ...adverse(view)].join(', ')],
     ['found', `${count(found)}${expected === undefined ? '' : ` of ${count(expected)}`}`],
     ['done', count(view.done)],
     ['requested', view.requested > 0 ? count(view.requested) : undefined],
@@ -59,6 +59,11 @@ export function showBulk(view: BulkView, output: Output): void {
   }
   for (const { task, why, detail } of view.samples)
     output.line(`  ${task} ${why}: ${plain(detail)}`);
+}
+
+function adverse({ isStalled, isUnmanned }: BulkView): string[] {
+  if (isStalled) return ['and nobody is at it: resume it'];
+  return isUnmanned ? ['and no pod is up to go on with it: start a worker'] : [];
 }
 
 function wordsOf(deed: unknown): string[] {
@@ -80,8 +85,9 @@ function columns(now: number): Column<BulkView>[] {
     { head: 'DOES', text: ({ what }) => what },
     {
       head: 'STATUS',
-      text: ({ status, isStalled }) => (isStalled ? 'stalled' : status),
-      style: ({ isStalled }) => (isStalled ? 'red' : undefined),
+      text: ({ status, isStalled, isUnmanned }) =>
+        isStalled ? 'stalled' : isUnmanned ? 'no pod' : status,
+      style: ({ isStalled, isUnmanned }) => (isStalled || isUnmanned ? 'red' : undefined),
     },
     { head: 'DONE', text: (view) => count(view.done + view.requested), align: 'right' },
     { head: 'ALREADY', text: ({ already }) => count(already), align: 'right' },

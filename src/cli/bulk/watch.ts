@@ -73,6 +73,7 @@ async function follow(
 function lineOf({
   fraction,
   status,
+  isUnmanned,
   done,
   requested,
   already,
@@ -81,7 +82,8 @@ function lineOf({
 }: BulkView): string {
   const count = done + requested + already + refused;
   const elapsedMs = Math.max(1, systemClock.now() - createdAt);
-  return `${status}  ${progressText({ count, verb: 'of them', elapsedMs }, fraction)}`;
+  const state = isUnmanned ? `${status}, no pod is up` : status;
+  return `${state}  ${progressText({ count, verb: 'of them', elapsedMs }, fraction)}`;
 }
 
 function codeOf({ id, status, isStalled, endedAt }: BulkView, output: Output): ExitCode {

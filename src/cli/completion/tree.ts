@@ -2,6 +2,7 @@
 import type { Command, Option } from 'commander';
 import { CHANGED_MACHINES, CLAIM_MODES, LOG_LEVELS } from '../../config/settings.ts';
 import { FIELDS, STATUSES, wordsOf } from '../../query/index.ts';
+import { BULK_WHATS } from '../../store/index.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -35,6 +36,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 const WORDS: Readonly<Record<string, () => readonly string[]>> = {
   completion: () => SHELLS,
   runs: filterWords,
+  'bulk begin': () => [...BULK_WHATS, ...filterWords()],
 };
 
 /** Every command, the groups before what is in them. */

@@ -1,6 +1,12 @@
 /** A bulk operation as people see it: how far it is, at what pace, and who is at it. */
 import type { RunId } from '../../ground/index.ts';
-import { type BulkRow, isBulkOver, type StoreReader, type TaskRow } from '../../store/index.ts';
+import {
+  type BulkRow,
+  isBulkOver,
+  type PodRow,
+  type StoreReader,
+  type TaskRow,
+} from '../../store/index.ts';
 
 export interface BulkView {
   readonly id: string;
@@ -13,6 +19,8 @@ export interface BulkView {
   readonly status: string;
   /** It is to go on, and the run that was to do so has ended: resume it. */
   readonly isStalled: boolean;
+  /** It waits for a pod, and none is up. */
+  readonly isUnmanned: boolean;
   readonly rate: number;
   readonly limit: number | undefined;
   readonly who: string;
@@ -43,15 +51,24 @@ export interface BulkView {
 /** With the runs that are at them, found at once. */
 export async function viewsOf(
   rows: readonly BulkRow[],
-  reader: Pick<StoreReader, 'find'>,
+  reader: Pick<StoreReader, 'find' | 'pods'>,
 ): Promise<BulkView[]> {
   const open = rows.filter(({ status }) => !isBulkOver(status));
   const runs = open.length > 0 ? await reader.find(open.map(({ shiftRun }) => shiftRun)) : [];
   const byId = new Map(runs.map((row) => [row.id, row]));
-  return rows.map((row) => viewOf(row, byId.get(row.shiftRun)));
+  const isUnmanned = runs.some(isUntaken) && !(await reader.pods()).some(isUp);
+  return rows.map((row) => viewOf(row, byId.get(row.shiftRun), isUnmanned));
 }
 
-function viewOf(row: BulkRow, run: TaskRow | undefined): BulkView {
+function isUntaken({ claimedBy, finishedAt }: TaskRow): boolean {
+  return claimedBy === undefined && finishedAt === undefined;
+}
+
+function isUp({ status }: PodRow): boolean {
+  return status === 'up';
+}
+
+function viewOf(row: BulkRow, run: TaskRow | undefined, isUnmanned: boolean): BulkView {
   const { id, what, filter, isMasked, status, rate, who, via, found, refusals, samples, expected } =
     row;
   const { done, requested, already, refused, createdAt, updatedAt, endedAt } = row;
@@ -64,6 +81,7 @@ function viewOf(row: BulkRow, run: TaskRow | undefined): BulkView {
     deed: deedOf(row.deed),
     limit: row.countMax,
     isStalled: isWaitedFor && (run === undefined || run.finishedAt !== undefined),
+    isUnmanned: isUnmanned && isWaitedFor && run !== undefined && isUntaken(run),
     fraction: fractionOf(status, acted, expected),
     leftMs: status === 'running' && left !== undefined ? (left / rate) * 1_000 : undefined,
     shift: { run: row.shiftRun, count: row.shift, status: run?.status, pod: run?.claimedBy },

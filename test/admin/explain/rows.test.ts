@@ -1,6 +1,7 @@
 /** Rows of a real SQLite file, as pods, sweeps and people with a prompt leave them. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { BULK_MACHINE } from '../../../src/store/index.ts';
 import { MACHINE, MINUTE, newTask, parked, ROUTE } from '../../store/factories.ts';
 import { birthOf, podOf, useScene } from '../../store/harness.ts';
 import { openMigrated, sqliteHarness } from '../../store/sqlite-harness.ts';
@@ -16,12 +17,12 @@ const SILENT_MS = 15_000;
 const routes = [{ route: ROUTE, fingerprint: 'f', shape: '[]' }];
 
 /** Its owner dies so often, and each time somebody sweeps. */
-async function killOwners(id: string, times: number): Promise<void> {
+async function killOwners(id: string, times: number, route = ROUTE): Promise<void> {
   for (let n = 0; n < times; n++) {
     const name = `owner-${n}`;
     const pod = await scene.pod(name);
     const head = n >= 2 ? 'suspect' : 'ready';
-    expect(await scene.claimOne(pod, { head })).toMatchObject({ task: id });
+    expect(await scene.claimOne(pod, { head, routes: [route] })).toMatchObject({ task: id });
     await scene.kill(pod);
     const taking = { from: pod, by: podOf('sweeper'), to: 'pool', crashed: 'all' } as const;
     expect(await scene.store.take({ ...taking, countMax: 10, spreadMs: 0 })).toHaveLength(1);
@@ -164,6 +165,17 @@ const SITUATIONS: readonly Situation[] = [
       const settlement = parked(claimed, 'retry', MINUTE, { retriesAdd: 2 });
       await scene.store.settle(pod, [settlement]);
       return claimed.task;
+    },
+  },
+  {
+    situation: 'a shift of a bulk operation',
+    code: 'crash-loop',
+    says: /^It failed .* ago: its process died 3 times/,
+    command: /^fleetq bulk list$/,
+    async make() {
+      const id = await scene.enqueue({ machine: BULK_MACHINE });
+      await killOwners(id, 3, `${BULK_MACHINE}@1`);
+      return id;
     },
   },
 ];
