@@ -23,6 +23,7 @@ import { describeSequences } from './conform-sequences.ts';
 import { describeSettle } from './conform-settle.ts';
 import { describeSweep } from './conform-sweep.ts';
 import { describeTake } from './conform-take.ts';
+import { describeTurns } from './conform-turns.ts';
 import { describeVersions } from './conform-versions.ts';
 import { describeWatch } from './conform-watch.ts';
 import { type StoreHarness, useScene } from './harness.ts';
@@ -35,6 +36,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('pods', () => describePods(scene));
     describe('tasks on their way in', () => describeEnqueue(scene));
     describe('claims', () => describeClaims(scene));
+    describe('serial keys', () => describeTurns(scene));
     describe('bounds', () => describeBounds(scene));
     describe('settling', () => describeSettle(scene));
     describe('history', () => describeArchive(scene));

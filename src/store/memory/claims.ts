@@ -22,8 +22,8 @@ export function enqueue(
   note?: StartNote,
 ): EnqueueAnswer[] {
   // All of them are looked at before the first is put in: all or nothing.
-  for (const { id, machine, queue, payload, key, traceParent } of tasks) {
-    refuseUnstorable(id, machine, queue, payload, key, traceParent);
+  for (const { id, machine, queue, payload, key, serialKey, traceParent } of tasks) {
+    refuseUnstorable(id, machine, queue, payload, key, serialKey, traceParent);
   }
   const answers = tasks.map((task) => {
     const there = tables.tasks.get(task.id) ?? keeper(tables, task);
@@ -44,6 +44,7 @@ export function enqueue(
 function insert(tables: MemoryTables, task: NewTask): TaskRecord {
   const now = tables.now();
   const runAt = dueAt(task.due, now);
+  const isSerial = task.serialKey !== undefined;
   const isLater = runAt > now;
   return tables.insert({
     taskId: task.id,
@@ -53,9 +54,10 @@ function insert(tables: MemoryTables, task: NewTask): TaskRecord {
     priority: task.priority,
     runAt,
     // Apart from what is ready, so that no scan for ready tasks has to step over it.
-    status: isLater ? 'waiting' : 'pending',
-    waitFor: isLater ? 'time' : undefined,
+    status: isSerial || isLater ? 'waiting' : 'pending',
+    waitFor: isSerial ? 'turn' : isLater ? 'time' : undefined,
     payload: task.payload,
+    serialKey: task.serialKey,
     key: task.key,
     keyMs: boundedSpan(task.keyMs),
     retriesMax: task.retriesMax,
@@ -111,6 +113,7 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
     .map((task) => {
       task.status = 'claimed';
       task.waitFor = undefined;
+      task.serialHeld = task.serialKey !== undefined;
       task.claimEpoch = raised(task.claimEpoch);
       task.claimedBy = pod;
       task.claimToken = token;

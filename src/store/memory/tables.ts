@@ -72,6 +72,8 @@ export interface TaskRecord {
   control: 'cancel' | 'pause' | undefined;
   controlReason: string | undefined;
   paused: boolean;
+  readonly serialKey: string | undefined;
+  serialHeld: boolean;
   key: string | undefined;
   keyUntil: number | undefined;
   keyGeneration: number;
@@ -123,6 +125,8 @@ export class MemoryTables {
   readonly bulks = new Map<string, BulkRow>();
   /** By the pod and which of its terms. */
   readonly terms = new Map<string, TermRecord>();
+  /** Whether a task has ever had a serial key: nobody looks for turns before. */
+  hasSerials = false;
   readonly random: Random;
   readonly clock: Clock;
   readonly #listeners = new Set<(hint: Hint) => void>();
@@ -166,6 +170,7 @@ export class MemoryTables {
     const task = Object.assign(defaults(given.taskId ?? this.#uuid(), now), given);
     refuseUncountable(task);
     this.tasks.set(task.taskId, task);
+    if (task.serialKey !== undefined) this.hasSerials = true;
     if (task.status === 'pending') this.hint('ready');
     return task;
   }
@@ -232,6 +237,8 @@ function defaults(taskId: RunId, now: number): TaskRecord {
     control: undefined,
     controlReason: undefined,
     paused: false,
+    serialKey: undefined,
+    serialHeld: false,
     key: undefined,
     keyUntil: undefined,
     keyGeneration: 1,

@@ -16,6 +16,7 @@ import { claimedTaskOf, claimOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
 import * as taking from './step-tracker-claim.sql.ts';
 import { mendHeld } from './step-tracker-mend.sql.ts';
+import type { PostgresTurns } from './turns.ts';
 
 const ENQUEUE_BATCH_MAX = 1_000;
 const MIRROR_BATCH_MAX = 500;
@@ -40,15 +41,18 @@ export const TASK_COLUMNS: readonly ((task: NewTask) => unknown)[] = [
   (task) => task.retriesMax,
   ({ deadlineMs }) => deadlineMs && boundedSpan(deadlineMs),
   (task) => task.traceParent,
+  (task) => task.serialKey,
 ];
 
 export class PostgresIntake {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
+  readonly #turns: PostgresTurns;
 
-  constructor(pool: Pool, hinter: Hinter) {
+  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns) {
     this.#pool = pool;
     this.#hinter = hinter;
+    this.#turns = turns;
   }
 
   async enqueue(
@@ -70,6 +74,9 @@ export class PostgresIntake {
         : await insert((text, values) => this.#pool.query(text, values));
     const isReady = ({ isNew, status }: EnqueueAnswer) => isNew && status === 'pending';
     if (answers.some(isReady)) this.#hinter.hint('ready');
+    await this.#turns.passOn(
+      tasks.map(({ queue, serialKey }) => ({ queue, serial_key: serialKey })),
+    );
     return answers;
   }
 
@@ -136,6 +143,15 @@ export class PostgresIntake {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
+    const claimed = await this.#claim(request);
+    const isShort = claimed.length < Math.min(request.countMax, CLAIM_COUNT_MAX);
+    if (request.head !== 'ready' || !(isShort || this.#turns.isLate)) return claimed;
+    if (!(await this.#turns.look()) || !isShort) return claimed;
+    const rest = await this.#claim({ ...request, countMax: request.countMax - claimed.length });
+    return [...claimed, ...rest];
+  }
+
+  async #claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const { pod, routes, journal, token, head, payloadBytesMax = PAYLOAD_BYTES_MAX } = request;
     const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
     if (count <= 0 || routes.length === 0) return [];

@@ -38,6 +38,7 @@ import { Pool } from './pool.ts';
 import { openPostgresReader } from './reader.ts';
 import { PostgresRecovery } from './recovery.ts';
 import { PostgresSettler } from './settler.ts';
+import { PostgresTurns } from './turns.ts';
 
 type RunName = { readonly task: RunId; readonly generation: number };
 
@@ -84,12 +85,13 @@ class PostgresStore implements Store {
     this.#options = options;
     this.#pool = new Pool(readPostgresWay(address, options), clock, random);
     this.#hinter = new Hinter(this.#pool, clock);
+    const turns = new PostgresTurns(this.#pool, this.#hinter, clock);
     this.#pods = new PostgresPods(this.#pool);
-    this.#intake = new PostgresIntake(this.#pool, this.#hinter);
-    this.#settler = new PostgresSettler(this.#pool, this.#hinter);
-    this.#recovery = new PostgresRecovery(this.#pool, this.#hinter);
+    this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns);
+    this.#settler = new PostgresSettler(this.#pool, this.#hinter, turns);
+    this.#recovery = new PostgresRecovery(this.#pool, this.#hinter, turns);
     this.#people = new PostgresPeople(this.#pool);
-    this.#actor = new PostgresActor(this.#pool, this.#hinter);
+    this.#actor = new PostgresActor(this.#pool, this.#hinter, turns);
     this.#bulks = new PostgresBulks(this.#pool, this.#hinter);
   }
 

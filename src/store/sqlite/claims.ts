@@ -10,6 +10,7 @@ import { isUp } from './pods.ts';
 import { claimedTask, type RawClaim, type RawTask } from './rows.ts';
 import { attempt, type Tx } from './session.ts';
 import { endTask, selectTask } from './tasks.sql.ts';
+import { lookAtArrivals, passOnAfter } from './turns.ts';
 
 /** More is never claimed, or read, at once, whatever was asked for. */
 export const CLAIM_COUNT_MAX = 1_000;
@@ -24,6 +25,7 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
   const { pod, token, payloadBytesMax = PAYLOAD_BYTES_MAX } = request;
   const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
   if (count <= 0 || !isUp(tx, pod)) return [];
+  lookAtArrivals(tx);
   const next = candidates(tx, request, count).sort(byUrgency).slice(0, count);
   return next.flatMap(({ task_id: task }) => {
     const values = { task, pod, token, bytes_max: payloadBytesMax, now: tx.now };
@@ -34,6 +36,7 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
       attempt(() =>
         tx.get(endTask, { task, status: 'failed', outcome: 'aborted', error, now: tx.now }),
       );
+      passOnAfter(tx, task);
       return [];
     }
     return done.answer ? [claimedTask(done.answer, tx.now)] : [];
