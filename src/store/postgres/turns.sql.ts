@@ -4,7 +4,7 @@
  * that at the same time one sees the other. A unique index over those that have their turn decides
  * where two want to give one.
  */
-import { sql } from './sql.ts';
+import { onceFound, sql } from './sql.ts';
 
 /** Written as the indexes are. */
 const waits = sql`status = 'waiting' and wait_for = 'turn' and not paused`;
@@ -32,8 +32,9 @@ const give = sql`
        set status = 'pending', wait_for = null, waiting_on = null, serial_held = true, run_at = now(),
            last_update = clock_timestamp()
       from next
-     where task.task_id = next.task_id and task.status = 'waiting' and task.wait_for = 'turn'
-       and not task.paused and task.run_at <= now()
+     where task.task_id = next.task_id and ${onceFound(sql`
+       task.status = 'waiting' and task.wait_for = 'turn' and not task.paused
+       and task.run_at <= now()`)}
     returning task.queue, task.serial_key)
   select key.queue, key.serial_key, given.queue is not null as is_given
     from key left join given
