@@ -12,6 +12,7 @@ import { describeChanges } from './conform-changes.ts';
 import { describeClaims } from './conform-claims.ts';
 import { describeEnqueue } from './conform-enqueue.ts';
 import { describeLeft } from './conform-left.ts';
+import { describeLimits } from './conform-limits.ts';
 import { describeLists } from './conform-lists.ts';
 import { describePods } from './conform-pods.ts';
 import { describeReader } from './conform-reader.ts';
@@ -37,6 +38,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('tasks on their way in', () => describeEnqueue(scene));
     describe('claims', () => describeClaims(scene));
     describe('serial keys', () => describeTurns(scene));
+    describe('queues', () => describeLimits(scene));
     describe('bounds', () => describeBounds(scene));
     describe('settling', () => describeSettle(scene));
     describe('history', () => describeArchive(scene));

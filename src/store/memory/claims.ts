@@ -12,6 +12,7 @@ import type {
 } from '../tasks.ts';
 import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
 import { note as putNote } from './act.ts';
+import { roomIn } from './flow.ts';
 import { claimedTaskOf } from './rows.ts';
 import { by, isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
 
@@ -106,9 +107,13 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
   const due = tables.tasksWhere((task) => isFor(request, task, now));
   const ready = due.filter(({ status }) => status === 'pending').sort(byUrgency);
   const woken = due.filter(({ status }) => status === 'waiting').sort(byDueTime);
-  const heads = [...ready.slice(0, countMax), ...woken.slice(0, countMax)];
+  const hasRoom = roomIn(tables);
+  // Without limits only the heads matter; with them, whatever lies behind what has no room, too.
+  const countEach = tables.flow.queues.size + tables.flow.machines.size > 0 ? due.length : countMax;
+  const heads = [...ready.slice(0, countEach), ...woken.slice(0, countEach)];
   return heads
     .sort(byUrgency)
+    .filter(hasRoom)
     .slice(0, countMax)
     .map((task) => {
       task.status = 'claimed';

@@ -9,6 +9,7 @@ import type { BulkOrder, BulkSave, BulkTaking, NewBulk } from '../bulk/bulks.ts'
 import { StoreUnreachableError } from '../errors.ts';
 import type { PartQuery } from '../outlines.ts';
 import type { Beat, PodBirth } from '../pods.ts';
+import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
@@ -29,6 +30,7 @@ import * as bulk from './bulk.ts';
 import { census } from './census.ts';
 import { find, list } from './changes.ts';
 import { claim, enqueue, hasSuspects, held, mirror } from './claims.ts';
+import { changeFlow, pausedMachines, queues } from './flow.ts';
 import {
   abandoned,
   announce,
@@ -153,6 +155,10 @@ export class MemoryStore implements Store {
   saveBulk = (given: BulkSave) => this.#ask('saveBulk', (tables) => bulk.saveBulk(tables, given));
   orderBulk = (given: BulkOrder) =>
     this.#ask('orderBulk', (tables) => bulk.orderBulk(tables, given));
+  queues = () => this.#ask('queues', queues);
+  pausedMachines = () => this.#ask('pausedMachines', pausedMachines);
+  changeFlow = (change: FlowChange) =>
+    this.#ask('changeFlow', (tables) => changeFlow(tables, change));
   watch = (query: WatchQuery) => this.#ask('watch', (tables) => watch(tables, query));
   violations = () => this.#ask('violations', (tables) => violations(tables));
 

@@ -17,6 +17,14 @@ import {
   type WaitFor,
 } from '../words.ts';
 import { Segments } from './segments.ts';
+import {
+  type AuditRecord,
+  FlowTables,
+  type RegistryRecord,
+  type TermRecord,
+} from './small-tables.ts';
+
+export type { AuditRecord, RegistryRecord, TermRecord } from './small-tables.ts';
 
 export interface PodRecord {
   readonly podId: PodId;
@@ -90,30 +98,6 @@ export interface TaskRecord {
   discardedAt: number | undefined;
 }
 
-export interface RegistryRecord {
-  readonly route: string;
-  readonly machine: string;
-  readonly fingerprint: string;
-  readonly shape: string;
-  readonly firstSeen: number;
-}
-
-export interface AuditRecord {
-  readonly id: string;
-  readonly at: number;
-  readonly who: string;
-  readonly what: string;
-  readonly taskId: string | undefined;
-  readonly detail: string | undefined;
-}
-
-export interface TermRecord {
-  readonly podId: PodId;
-  readonly term: number;
-  readonly name: string;
-  readonly since: number;
-}
-
 export class MemoryTables {
   readonly pods = new Map<string, PodRecord>();
   readonly tasks = new Map<string, TaskRecord>();
@@ -123,6 +107,7 @@ export class MemoryTables {
   /** What people changed, by the id of their request. */
   readonly audit = new Map<string, AuditRecord>();
   readonly bulks = new Map<string, BulkRow>();
+  readonly flow = new FlowTables();
   /** By the pod and which of its terms. */
   readonly terms = new Map<string, TermRecord>();
   /** Whether a task has ever had a serial key: nobody looks for turns before. */

@@ -11,6 +11,7 @@ import { batchesOf, columnsOf } from './batches.ts';
 import { claimSingly } from './careful-claim.ts';
 import { isBadRow } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
+import type { PostgresLimits } from './limits.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { claimedTaskOf, claimOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
@@ -48,11 +49,13 @@ export class PostgresIntake {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
   readonly #turns: PostgresTurns;
+  readonly #limits: PostgresLimits;
 
-  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns) {
+  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns, limits: PostgresLimits) {
     this.#pool = pool;
     this.#hinter = hinter;
     this.#turns = turns;
+    this.#limits = limits;
   }
 
   async enqueue(
@@ -156,16 +159,20 @@ export class PostgresIntake {
     const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
     if (count <= 0 || routes.length === 0) return [];
     const { claimMode } = this.#pool.way;
-    const fetchCount = claimMode === 'cas' ? count * OVER_FETCH : count;
-    const values = [pod, routes, journal, fetchCount, count, token, payloadBytesMax];
-    try {
-      const rows = await this.#pool.query(taking.claimTasks[claimMode][head], values);
-      return rows.map(claimedTaskOf);
-    } catch (error) {
-      if (!isBadRow(error)) throw error;
-      const rows = await claimSingly(this.#pool, request, count, payloadBytesMax);
-      return rows.map(claimedTaskOf);
-    }
+    const values = (max: number) => {
+      const fetchCount = claimMode === 'cas' ? max * OVER_FETCH : max;
+      return [pod, routes, journal, fetchCount, max, token, payloadBytesMax];
+    };
+    const unlimited = async (max: number) => {
+      try {
+        return await this.#pool.query(taking.claimTasks[claimMode][head], values(max));
+      } catch (error) {
+        if (!isBadRow(error)) throw error;
+        return claimSingly(this.#pool, request, max, payloadBytesMax);
+      }
+    };
+    const rows = await this.#limits.claim(request, count, values(count), unlimited);
+    return rows.map(claimedTaskOf);
   }
 
   async held(

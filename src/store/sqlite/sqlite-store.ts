@@ -11,6 +11,7 @@ import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { Beat, BeatAnswer, Leftovers, PodBirth, PodRow, Worklist } from '../pods.ts';
+import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
@@ -30,6 +31,7 @@ import { connect, type SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
 import { identityOf, type Place, placeOf } from './place.ts';
 import * as pods from './pods.ts';
+import * as flow from './queues.ts';
 import { openSqliteReader } from './reader.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
@@ -236,6 +238,14 @@ class SqliteStore implements Store {
   takeBulk = (given: bulks.BulkTaking) => this.#bulks.take(given);
   saveBulk = (given: bulks.BulkSave) => this.#bulks.save(given);
   orderBulk = (given: bulks.BulkOrder) => this.#bulks.order(given);
+
+  queues = () => this.#session.read(flow.queues);
+  pausedMachines = () => this.#session.read(flow.pausedMachines);
+  changeFlow = async (change: FlowChange) => {
+    const answer = await this.#session.write((tx) => flow.changeFlow(tx, change));
+    this.#hints.give('ready');
+    return answer;
+  };
 
   watch(query: WatchQuery): Promise<Watch> {
     return this.#session.read((tx) => watch(tx, query));
