@@ -92,7 +92,7 @@ const closed = sql`
   closed as materialized (
     select coalesce(array_agg(queue), '{}') as queues from queue_limits
      where paused or max_claimed is not null)`;
-const isOpen = sql`queue <> all ((select queues from closed)::text[])`;
+const isOpen = onceFound(sql`queue <> all ((select queues from closed)::text[])`);
 
 /** More queues of one route are not looked at by one claim. */
 const QUEUE_COUNT_MAX = 1_000;
