@@ -17,14 +17,17 @@ import {
 } from '../queues.ts';
 import type { ClaimRequest } from '../tasks.ts';
 import { insertLogged, selectLogged } from './audit-log.sql.ts';
+import { isBadRow } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
 import * as statements from './limits.sql.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { auditRowOf } from './rows.ts';
+import { mendOpen } from './step-tracker-mend.sql.ts';
 
 /** Which queues have a limit is looked at this often; that they have one is known to every claim. */
 const LOOK_MS = 250;
 const LIMITED_COUNT_MAX = 1_000;
+const MEND_COUNT_MAX = 500;
 
 export class PostgresLimits {
   readonly #pool: Pool;
@@ -53,7 +56,7 @@ export class PostgresLimits {
     await this.#look();
     if (this.#limited.length === 0) return rest(count);
     this.#goesFirst = !this.#goesFirst;
-    const limited = (max: number) => this.#claim(request, max, values);
+    const limited = (max: number) => this.#claimOrMend(request, max, values);
     const [first, second] = this.#goesFirst ? [limited, rest] : [rest, limited];
     const rows = await first(count);
     return rows.length < count ? [...rows, ...(await second(count - rows.length))] : rows;
@@ -65,6 +68,21 @@ export class PostgresLimits {
     const rows = await this.#pool.query(statements.selectLimited, [LIMITED_COUNT_MAX]);
     this.#lookedMs = nowMs;
     this.#limited = rows.map((row) => row['queue'] as string);
+  }
+
+  /** A row that nobody can count with stops no claimer: it is mended, and the next claim goes on. */
+  async #claimOrMend(
+    request: ClaimRequest,
+    count: number,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
+    try {
+      return await this.#claim(request, count, values);
+    } catch (error) {
+      if (!isBadRow(error)) throw error;
+      await this.#pool.query(mendOpen, [MEND_COUNT_MAX]);
+      return [];
+    }
   }
 
   async #claim({ head }: ClaimRequest, count: number, values: readonly unknown[]): Promise<Row[]> {
