@@ -17,6 +17,8 @@ export interface EnqueueOptions extends StartOptions {
   /** After a time by the store's clock, or at an instant. */
   readonly runAt?: Duration | Date | undefined;
   readonly queue?: string | undefined;
+  /** Tasks of one queue with one serial key run one after the other, in the order they are due. */
+  readonly serialKey?: string | undefined;
   /** An extra cap on failures; the machine's own `attemptMax` holds in any case. */
   readonly retriesMax?: number | undefined;
   /** The trace of whoever wants it, as W3C writes it; the active span's where traces are on. */
@@ -59,7 +61,8 @@ export function taskOptions(options: EnqueueOptions = {}, retentionMs: number): 
     keyMs: keyLifetime === undefined ? retentionMs : durationOption('keyLifetime', keyLifetime),
     priority,
     due: runAt === undefined ? undefined : dueOf(runAt),
-    queue: keyOption(queue),
+    queue: keyOption(queue, 'queue'),
+    serialKey: keyOption(options.serialKey, 'serialKey'),
     retriesMax: retriesMax === undefined ? undefined : countOption('retriesMax', retriesMax, 1e6),
     traceParent: traceParentOption(options.traceParent),
   };

@@ -58,6 +58,7 @@ function addTasks(add: Add): void {
     .option('--priority <number>', 'higher goes first; 0 where nothing is said')
     .option('--run-at <when>', "due after a duration such as '10m', or at a time with its zone")
     .option('--queue <name>', "'default' where nothing is said")
+    .option('--serial-key <key>', 'tasks of one queue with one serial key run one after the other')
     .option('--trace-parent <context>', "whose trace it is wanted by; TRACEPARENT's by default")
     .option('--wait', 'wait until it has ended, and print its output')
     .option('--timeout <duration>', "how long --wait waits, such as '30s'")
@@ -256,8 +257,8 @@ Examples:
   fleetq worker --store sqlite:./fleet.db --pods 4
 `;
 const ENQUEUE_HELP = `
-A line of --file is {"input":…}, and may have "key", "priority", "runAt" and "queue". What was enqueued
-before a line that is refused stays; with keys the whole file may be sent again.
+A line of --file is {"input":…}, and may have "key", "priority", "runAt", "queue" and "serialKey". What was
+enqueued before a line that is refused stays; with keys the whole file may be sent again.
 
 Examples:
   fleetq enqueue hello --input '{"name":"Ada"}' --wait

@@ -3,10 +3,12 @@ import { type Duration, parseDuration, show } from '../ground/index.ts';
 
 export const KEY_LENGTH_MAX = 512;
 
-export function keyOption(key: unknown): string | undefined {
+export function keyOption(key: unknown, name = 'key'): string | undefined {
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key.length > 0 && key.length <= KEY_LENGTH_MAX) return key;
-  throw new TypeError(`key must be text of 1 to ${KEY_LENGTH_MAX} characters, got ${show(key)}`);
+  throw new TypeError(
+    `${name} must be text of 1 to ${KEY_LENGTH_MAX} characters, got ${show(key)}`,
+  );
 }
 
 export function countOption(name: string, value: number, max: number): number {

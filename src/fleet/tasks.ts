@@ -39,6 +39,7 @@ export interface TaskOptions {
   readonly priority?: number | undefined;
   readonly due?: Due | undefined;
   readonly queue?: string | undefined;
+  readonly serialKey?: string | undefined;
   readonly retriesMax?: number | undefined;
   readonly traceParent?: string | undefined;
 }
@@ -119,6 +120,7 @@ export class Tasks {
       retriesMax: options.retriesMax,
       deadlineMs: plan.runTimeoutMs ?? RUN_MS_MAX,
       traceParent: options.traceParent,
+      serialKey: options.serialKey,
     };
   }
 

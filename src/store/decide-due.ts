@@ -3,6 +3,7 @@ import { boundedSpan, boundedTime } from './bounds.ts';
 import {
   already,
   type Decision,
+  givenBack,
   hasEnded,
   type Refused,
   refused,
@@ -22,13 +23,15 @@ export function retry(task: Subject, now: number): Decision {
 }
 
 /** The others are woken by something else than time. */
-const TIMED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'sleep'];
+const TIMED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'sleep', 'turn'];
 
 export function reschedule(task: Subject, due: Due, now: number): Decision {
   const refusal = refusalOfTime(task, TIMED);
   if (refusal) return refusal;
   const runAt = boundedTime(Math.ceil('at' in due ? due.at : now + boundedSpan(due.afterMs)));
   const isLater = runAt > now;
+  // Its turn comes when it comes, however early it is due.
+  const isQueued = task.waitFor === 'turn';
   // What is put off has as long as before once it is due, and no longer once it is brought forward
   // again; what the machine itself waits for takes nothing from it.
   const laterMs = Math.max(runAt, now) - Math.max(task.runAt, now);
@@ -37,8 +40,9 @@ export function reschedule(task: Subject, due: Due, now: number): Decision {
     kind: 'done',
     patch: {
       runAt,
-      status: isLater ? 'waiting' : 'pending',
-      waitFor: isLater ? (task.waitFor ?? 'time') : undefined,
+      status: isLater || isQueued ? 'waiting' : 'pending',
+      waitFor: isLater || isQueued ? (task.waitFor ?? 'time') : undefined,
+      ...(isLater ? givenBack(task) : {}),
       ...(task.deadlineAt === undefined
         ? {}
         : {

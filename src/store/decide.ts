@@ -17,7 +17,15 @@ import type { Deed, Glimpse, Revision } from './acts.ts';
 import { revisionOf } from './acts.ts';
 import { boundedSpan, boundedTime, COUNT_MAX, raised } from './bounds.ts';
 import { reschedule, retry, spanOf } from './decide-due.ts';
-import { already, type Decision, hasEnded, type Patch, refused, type Subject } from './decision.ts';
+import {
+  already,
+  type Decision,
+  givenBack,
+  hasEnded,
+  type Patch,
+  refused,
+  type Subject,
+} from './decision.ts';
 import { cancelledBecause } from './reasons.ts';
 import { BARED, isBared } from './sealed-texts.ts';
 import type { TaskRow } from './tasks.ts';
@@ -114,7 +122,7 @@ function pause(task: Subject): Decision {
   }
   if (task.isPaused) return already;
   if (task.hasToldItsEnd) return refused('ended', TOLD);
-  return { kind: 'done', patch: { isPaused: true } };
+  return { kind: 'done', patch: { isPaused: true, ...givenBack(task) } };
 }
 
 function resume(task: Subject): Decision {

@@ -77,3 +77,13 @@ export function hasEnded({ finishedAt }: Subject): boolean {
 export function refused(why: Refusal, detail: string): Refused {
   return { kind: 'refused', why, detail };
 }
+
+/**
+ * A turn that was given and not begun goes back: whatever is put off or paused before its first record
+ * is in nobody's way. One that has begun keeps its turn until it ends.
+ */
+export function givenBack(task: Subject): Patch {
+  const hasBegun = task.hasRecords || task.lastSeq >= 0 || task.interruption !== undefined;
+  if (task.hasTurn !== true || hasBegun) return {};
+  return { status: 'waiting', waitFor: 'turn', isSerialHeld: false };
+}

@@ -68,6 +68,14 @@ export type {
   PodRow,
   Worklist,
 } from './pods.ts';
+export {
+  type FlowAnswer,
+  type FlowChange,
+  type FlowDeed,
+  LIMIT_MAX,
+  type PausedMachine,
+  type QueueRow,
+} from './queues.ts';
 export type {
   AuditPage,
   AuditQuery,

@@ -79,6 +79,9 @@ const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   prune: true,
   beginTerm: true,
   note: true,
+  queues: true,
+  pausedMachines: true,
+  changeFlow: true,
   violations: true,
   listen: true,
 };

@@ -28,6 +28,7 @@ import type {
   PodRow,
   Worklist,
 } from './pods.ts';
+import type { FlowAnswer, FlowChange, PausedMachine, QueueRow } from './queues.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
 import type {
   Announcement,
@@ -217,6 +218,14 @@ export interface Store extends HistoryParts {
   saveBulk(save: BulkSave): Promise<BulkRow | undefined>;
   /** What people want to become of it, with its row in the audit log: once for each request id. */
   orderBulk(order: BulkOrder): Promise<BulkAnswer>;
+  /** Every queue that has open tasks, a limit, or is paused: at the cost of what is open. */
+  queues(): Promise<QueueRow[]>;
+  pausedMachines(): Promise<PausedMachine[]>;
+  /**
+   * A limit of a queue, or that a queue or a machine stands still, with its row in the audit log: once
+   * for each request id. Whatever is claimed stays so; claims that begin after this see it.
+   */
+  changeFlow(change: FlowChange): Promise<FlowAnswer>;
   /** The rules of the tables, as queries; empty where all of them hold. */
   violations(): Promise<Violation[]>;
 

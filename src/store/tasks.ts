@@ -25,6 +25,8 @@ export interface NewTask {
   /** The whole run must have ended this long after it was enqueued, or is due. */
   readonly deadlineMs: number | undefined;
   readonly traceParent: string | undefined;
+  /** Tasks of one queue with one serial key run one after the other, in the order they are due. */
+  readonly serialKey?: string | undefined;
 }
 
 export interface EnqueueAnswer {
@@ -234,6 +236,10 @@ export interface TaskRow {
   readonly control: 'cancel' | 'pause' | undefined;
   readonly isPaused: boolean;
   readonly key: string | undefined;
+  /** It takes turns with the others of its queue that have this key. */
+  readonly serialKey?: string | undefined;
+  /** It is the one of its serial key whose turn it is, until it ends. */
+  readonly hasTurn?: true | undefined;
   readonly pinnedTo: string | undefined;
   readonly deadlineAt: number | undefined;
   readonly payload: string | undefined;

@@ -24,6 +24,7 @@ export interface PlainRow {
   readonly claimed_by?: string;
   readonly claim_epoch?: number;
   readonly wait_for?: string;
+  readonly serial_key?: string;
   readonly control?: string;
   readonly claims?: number;
   readonly crashes?: number;

@@ -21,7 +21,7 @@ function freshTables(): MemoryTables {
 function insertPlain(row: PlainRow): string {
   const { machine, task_id, parent_id, pinned_to, claimed_by, claim_epoch, ...rest } = row;
   const { runAfterMs, deadlineAfterMs, status, wait_for, control, updatedAt, ...more } = rest;
-  const { retry_count, key_ms, ...same } = more;
+  const { retry_count, key_ms, serial_key, ...same } = more;
   const { taskId } = tables.insert({
     machine,
     ...same,
@@ -35,6 +35,7 @@ function insertPlain(row: PlainRow): string {
     ...(status === undefined ? {} : { status: status as TaskStatus }),
     ...(retry_count === undefined ? {} : { retryCount: retry_count }),
     ...(updatedAt === undefined ? {} : { lastUpdate: updatedAt }),
+    ...(serial_key === undefined ? {} : { serialKey: serial_key }),
     ...(key_ms === undefined ? {} : { keyMs: key_ms }),
     ...(deadlineAfterMs === undefined ? {} : { deadlineAt: clock.now() + deadlineAfterMs }),
     ...(runAfterMs === undefined ? {} : { runAt: clock.now() + runAfterMs }),
@@ -57,6 +58,7 @@ describeStore('memory', {
     // In place, since the handles that are open go on.
     for (const table of [tables.pods, tables.tasks, tables.events, tables.registry]) table.clear();
     for (const table of [tables.audit, tables.terms, tables.bulks]) table.clear();
+    for (const table of [tables.flow.queues, tables.flow.machines]) table.clear();
   },
   pass: async (ms) => clock.pass(ms),
   now: () => clock.now(),

@@ -70,6 +70,8 @@ const TIMES: Record<string, readonly string[]> = {
   machine_registry: ['first_seen'],
   audit_log: ['at'],
   leader_terms: ['since'],
+  queue_limits: ['paused_at'],
+  machine_pauses: ['paused_at'],
   bulk_operation: ['created_at', 'updated_at', 'ended_at'],
 };
 

@@ -46,6 +46,7 @@ test('an empty database gets every table and view, and remembers by which migrat
   const expected = [
     ...tables,
     'leader_terms',
+    'machine_pauses',
     'schema_version',
     'signals',
     'step_tracker',

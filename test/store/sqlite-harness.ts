@@ -11,6 +11,7 @@ export const PORTS = { clock: systemClock, random: systemRandom };
 const TABLES = [
   ...(['run_events', 'step_tracker', 'pod_health', 'machine_registry'] as const),
   ...(['audit_log', 'leader_terms', 'bulk_operation'] as const),
+  ...(['queue_limits', 'machine_pauses'] as const),
 ];
 
 /** Every column that holds a time: what passes is taken from all of them. */
@@ -30,6 +31,8 @@ const TIMES: Readonly<Record<(typeof TABLES)[number], readonly string[]>> = {
   machine_registry: ['first_seen'],
   audit_log: ['at'],
   leader_terms: ['since'],
+  queue_limits: ['paused_at'],
+  machine_pauses: ['paused_at'],
   bulk_operation: ['created_at', 'updated_at', 'ended_at'],
 };
 

@@ -9,6 +9,7 @@ import * as housekeeping from '../../src/store/sqlite/housekeeping.sql.ts';
 import * as pods from '../../src/store/sqlite/pods.sql.ts';
 import * as reads from '../../src/store/sqlite/reader.sql.ts';
 import * as tasks from '../../src/store/sqlite/tasks.sql.ts';
+import * as turns from '../../src/store/sqlite/turns.sql.ts';
 import * as watch from '../../src/store/sqlite/watch.sql.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 import { HOUR, ids, newId } from './factories.ts';
@@ -19,6 +20,7 @@ const newDir = useTempDirs();
 
 const WANTED: readonly (readonly [name: string, sql: string, index: string])[] = [
   ['selectReady', claims.selectReady, 'step_tracker_ready'],
+  ['selectReadyQueues', claims.selectReadyQueues, 'step_tracker_ready'],
   ['selectDue', claims.selectDue, 'step_tracker_due'],
   ['selectPinned', claims.selectPinned, 'step_tracker_pinned'],
   ['selectSuspects', claims.selectSuspects, 'step_tracker_suspect'],
@@ -44,6 +46,9 @@ const WANTED: readonly (readonly [name: string, sql: string, index: string])[] =
   ['selectPastDeadline', housekeeping.selectPastDeadline, 'step_tracker_deadline'],
   ['selectOfUnknownMachines', housekeeping.selectOfUnknownMachines, 'step_tracker_machine'],
   ['selectPrunable', housekeeping.selectPrunable, 'step_tracker_finished'],
+  ['selectArrivals', turns.selectArrivals, 'step_tracker_arrival'],
+  ['selectHolder', turns.selectHolder, 'step_tracker_serial'],
+  ['giveTurn', turns.giveTurn, 'step_tracker_turn'],
   ['watchClaimed', watch.watchClaimed, 'step_tracker_owner'],
   ['watchEnded', watch.watchEnded, 'step_tracker_finished'],
   ['watchMade', watch.watchMade, 'step_tracker_newest'],

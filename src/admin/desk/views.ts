@@ -40,6 +40,7 @@ export function viewOfTask(
     queue: row.queue,
     priority: row.priority,
     key: row.key,
+    serialKey: row.serialKey,
     retries: row.retryCount,
     crashes: row.crashes,
     claims: row.claims,

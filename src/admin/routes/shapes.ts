@@ -44,6 +44,7 @@ export const Run = z
     queue: z.string().optional(),
     priority: z.number().optional(),
     key: z.string().optional(),
+    serialKey: z.string().optional(),
     retries: z.number().optional(),
     crashes: z.number().optional(),
     claims: z.number().optional(),

@@ -59,6 +59,7 @@ function wordsOf(options: Options, retentionMs: number): Words {
     priority: readPriority(options['priority']),
     due: readDue(options['runAt']),
     queue: readKey(options['queue'], '--queue'),
+    serialKey: readKey(options['serialKey'], '--serial-key'),
     // As the conventions have it for a process that is started by one that traces.
     traceParent: readTraceParent(options['traceParent']) ?? inheritedTraceParent(process.env),
   };

@@ -1,6 +1,6 @@
 /**
  * Tasks in a file, one JSON object a line: { "input": …, "key": "…", "priority": 1, "runAt": "10m",
- * "queue": "…" }. Only `input` must be there. Read a batch at a time, so that the file may be larger
+ * "queue": "…", "serialKey": "…" }. Only `input` must be there. Read a batch at a time, so that the file may be larger
  * than memory.
  */
 import { createReadStream } from 'node:fs';
@@ -13,7 +13,10 @@ import { UsageError } from '../errors.ts';
 import { INPUT_BYTES_MAX, parseInput, readDue, readKey, readPriority } from '../input.ts';
 
 /** What the command line says for every line that does not say otherwise. */
-export type Words = Pick<TaskOptions, 'keyMs' | 'priority' | 'due' | 'queue' | 'traceParent'>;
+export type Words = Pick<
+  TaskOptions,
+  'keyMs' | 'priority' | 'due' | 'queue' | 'serialKey' | 'traceParent'
+>;
 export interface Wanted {
   readonly input: unknown;
   readonly options: TaskOptions;
@@ -27,7 +30,7 @@ export interface Batch {
 const BATCH_COUNT = 500;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 const NEWLINE = 10;
-const FIELDS = ['input', 'key', 'priority', 'runAt', 'queue'];
+const FIELDS = ['input', 'key', 'priority', 'runAt', 'queue', 'serialKey'];
 
 /** A line that cannot be enqueued, and why. */
 export class BadLineError extends FleetqError {
@@ -125,6 +128,7 @@ function readLine(text: string, number: number, words: Words): Wanted {
         priority: readPriority(rest['priority'], 'priority') ?? words.priority,
         due: readDue(rest['runAt'], 'runAt') ?? words.due,
         queue: readKey(rest['queue'], 'queue') ?? words.queue,
+        serialKey: readKey(rest['serialKey'], 'serialKey') ?? words.serialKey,
         traceParent: words.traceParent,
       },
     };

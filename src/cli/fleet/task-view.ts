@@ -19,6 +19,7 @@ export interface TaskView {
   readonly queue: string;
   readonly priority: number;
   readonly key?: string | undefined;
+  readonly serialKey?: string | undefined;
   readonly retries: number;
   readonly crashes: number;
   readonly claims: number;
@@ -69,6 +70,7 @@ export function viewOf(
     queue: row.queue,
     priority: row.priority,
     key: row.key,
+    serialKey: row.serialKey,
     retries: row.retryCount,
     crashes: row.crashes,
     claims: row.claims,
@@ -124,6 +126,7 @@ export function showTask(task: TaskView, output: Output): void {
     ['task', task.id],
     ['machine', `${task.machine}@${task.version}`],
     ['key', task.key],
+    ['serial key', task.serialKey],
     ['status', paint(STYLE_OF_TASK[task.status], task.status)],
     ['outcome', task.outcome],
     ['waits for', task.waitsFor],

@@ -66,7 +66,7 @@ function subjectOf(tables: MemoryTables, row: TaskRecord): Subject {
     keyGeneration,
     begunAt,
     putOffMs,
-    isSerial: false,
+    isSerial: row.serialKey !== undefined,
     hasToldItsEnd: hasToldItsEnd(tables, row),
     hasRecords: histories(tables, [{ task, generation }]).length > 0,
   };
@@ -78,14 +78,14 @@ const NAMES: Partial<Record<keyof Patch, keyof TaskRecord>> = {
   isPaused: 'paused',
   interruption: 'interrupted',
   carriesFrom: 'carryFrom',
+  isSerialHeld: 'serialHeld',
 };
 
 function apply(tables: MemoryTables, row: TaskRecord, { patch }: Change): void {
-  const { isSerialHeld: _, ...columns } = patch;
-  const names = Object.keys(columns) as (keyof typeof columns)[];
+  const names = Object.keys(patch) as (keyof Patch)[];
   if (names.length === 0) return;
   const before = row.generation;
-  Object.assign(row, Object.fromEntries(names.map((name) => [NAMES[name] ?? name, columns[name]])));
+  Object.assign(row, Object.fromEntries(names.map((name) => [NAMES[name] ?? name, patch[name]])));
   const now = tables.now();
   row.lastUpdate = now;
   if (row.generation !== before) {
@@ -127,12 +127,23 @@ function fork(
 ): void {
   const { as, payload, records, lastSeq, lastHash, state } = deed;
   if (tables.tasks.has(as)) throw new StoreRefusedError(`there is a task ${as} already`);
-  const { machine, version, queue, priority, retriesMax, keyMs, traceParent } = row;
-  const same = { machine, version, queue, priority, retriesMax, keyMs, traceParent };
+  const { machine, version, queue, priority, retriesMax, keyMs, traceParent, serialKey } = row;
+  const same = { machine, version, queue, priority, retriesMax, keyMs, traceParent, serialKey };
+  // It takes turns with the one it is made from, as with all the others of the key.
+  const waiting = serialKey === undefined ? {} : ({ status: 'waiting', waitFor: 'turn' } as const);
   const now = tables.now();
   const deadlineAt = deadlineMs === undefined ? undefined : now + deadlineMs;
   // An epoch of its own, before that of its first owner: its beginning was written by another task's.
-  tables.insert({ ...same, taskId: as, payload, deadlineAt, claimEpoch: 1, lastSeq, lastHash });
+  tables.insert({
+    ...same,
+    ...waiting,
+    taskId: as,
+    payload,
+    deadlineAt,
+    claimEpoch: 1,
+    lastSeq,
+    lastHash,
+  });
   if (records === undefined || lastHash === undefined) return;
   const of = { task: as, generation: 1, epoch: 1, firstSeq: 0, lastSeq };
   put(tables, { ...of, prevHash: '', lastHash, state, events: records });

@@ -12,6 +12,7 @@ import type {
 } from '../tasks.ts';
 import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
 import { note as putNote } from './act.ts';
+import { roomIn } from './flow.ts';
 import { claimedTaskOf } from './rows.ts';
 import { by, isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
 
@@ -22,8 +23,8 @@ export function enqueue(
   note?: StartNote,
 ): EnqueueAnswer[] {
   // All of them are looked at before the first is put in: all or nothing.
-  for (const { id, machine, queue, payload, key, traceParent } of tasks) {
-    refuseUnstorable(id, machine, queue, payload, key, traceParent);
+  for (const { id, machine, queue, payload, key, serialKey, traceParent } of tasks) {
+    refuseUnstorable(id, machine, queue, payload, key, serialKey, traceParent);
   }
   const answers = tasks.map((task) => {
     const there = tables.tasks.get(task.id) ?? keeper(tables, task);
@@ -44,6 +45,7 @@ export function enqueue(
 function insert(tables: MemoryTables, task: NewTask): TaskRecord {
   const now = tables.now();
   const runAt = dueAt(task.due, now);
+  const isSerial = task.serialKey !== undefined;
   const isLater = runAt > now;
   return tables.insert({
     taskId: task.id,
@@ -53,9 +55,10 @@ function insert(tables: MemoryTables, task: NewTask): TaskRecord {
     priority: task.priority,
     runAt,
     // Apart from what is ready, so that no scan for ready tasks has to step over it.
-    status: isLater ? 'waiting' : 'pending',
-    waitFor: isLater ? 'time' : undefined,
+    status: isSerial || isLater ? 'waiting' : 'pending',
+    waitFor: isSerial ? 'turn' : isLater ? 'time' : undefined,
     payload: task.payload,
+    serialKey: task.serialKey,
     key: task.key,
     keyMs: boundedSpan(task.keyMs),
     retriesMax: task.retriesMax,
@@ -104,13 +107,18 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
   const due = tables.tasksWhere((task) => isFor(request, task, now));
   const ready = due.filter(({ status }) => status === 'pending').sort(byUrgency);
   const woken = due.filter(({ status }) => status === 'waiting').sort(byDueTime);
-  const heads = [...ready.slice(0, countMax), ...woken.slice(0, countMax)];
+  const hasRoom = roomIn(tables);
+  // Without limits only the heads matter; with them, whatever lies behind what has no room, too.
+  const countEach = tables.flow.queues.size + tables.flow.machines.size > 0 ? due.length : countMax;
+  const heads = [...ready.slice(0, countEach), ...woken.slice(0, countEach)];
   return heads
     .sort(byUrgency)
+    .filter(hasRoom)
     .slice(0, countMax)
     .map((task) => {
       task.status = 'claimed';
       task.waitFor = undefined;
+      task.serialHeld = task.serialKey !== undefined;
       task.claimEpoch = raised(task.claimEpoch);
       task.claimedBy = pod;
       task.claimToken = token;

@@ -9,6 +9,7 @@ import type { BulkOrder, BulkSave, BulkTaking, NewBulk } from '../bulk/bulks.ts'
 import { StoreUnreachableError } from '../errors.ts';
 import type { PartQuery } from '../outlines.ts';
 import type { Beat, PodBirth } from '../pods.ts';
+import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
@@ -29,6 +30,7 @@ import * as bulk from './bulk.ts';
 import { census } from './census.ts';
 import { find, list } from './changes.ts';
 import { claim, enqueue, hasSuspects, held, mirror } from './claims.ts';
+import { changeFlow, pausedMachines, queues } from './flow.ts';
 import {
   abandoned,
   announce,
@@ -50,6 +52,7 @@ import { settle } from './settle.ts';
 import type { MemoryTables } from './tables.ts';
 import { take } from './take.ts';
 import { inFlight } from './tallies.ts';
+import { giveTurns, withTurns } from './turns.ts';
 import { watch } from './watch.ts';
 
 /** Carries out `act`, the call of this name, once, more than once or never; answers or throws. */
@@ -102,15 +105,19 @@ export class MemoryStore implements Store {
     this.#ask('census', (tables) => census(tables, countMax, silentMs));
 
   enqueue = (tasks: readonly NewTask[], check?: CheckAnswers, note?: StartNote) =>
-    this.#ask('enqueue', (tables) => enqueue(tables, tasks, check, note));
-  claim = (request: ClaimRequest) => this.#ask('claim', (tables) => claim(tables, request));
+    this.#ask('enqueue', (tables) => withTurns(tables, () => enqueue(tables, tasks, check, note)));
+  claim = (request: ClaimRequest) =>
+    this.#ask('claim', (tables) => {
+      giveTurns(tables);
+      return claim(tables, request);
+    });
   held = (pod: PodId, after: string, countMax: number, payloadBytesMax?: number) =>
     this.#ask('held', (tables) => held(tables, pod, after, countMax, payloadBytesMax));
   hasSuspects = (routes: readonly string[]) =>
     this.#ask('hasSuspects', (tables) => hasSuspects(tables, routes));
 
   settle = (pod: PodId, settlements: readonly Settlement[]) =>
-    this.#ask('settle', (tables) => settle(tables, pod, settlements));
+    this.#ask('settle', (tables) => withTurns(tables, () => settle(tables, pod, settlements)));
   archive = (segments: readonly Flush[]) =>
     this.#ask('archive', (tables) => archive(tables, segments));
   histories = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
@@ -127,10 +134,13 @@ export class MemoryStore implements Store {
   worklist = (silentMs: number) => this.#ask('worklist', (tables) => worklist(tables, silentMs));
   fence = (pod: PodId, by: PodId, because: { readonly silentMs: number } | 'proved') =>
     this.#ask('fence', (tables) => fence(tables, pod, by, because));
-  take = (taking: Taking) => this.#ask('take', (tables) => take(tables, taking));
+  take = (taking: Taking) =>
+    this.#ask('take', (tables) => withTurns(tables, () => take(tables, taking)));
   retire = (pod: PodId) => this.#ask('retire', (tables) => retire(tables, pod));
   failHopeless = (graceMs: number, countMax: number) =>
-    this.#ask('failHopeless', (tables) => failHopeless(tables, graceMs, countMax));
+    this.#ask('failHopeless', (tables) =>
+      withTurns(tables, () => failHopeless(tables, graceMs, countMax)),
+    );
   leftovers = (...given: Parameters<Store['leftovers']>) =>
     this.#ask('leftovers', (tables) => leftovers(tables, ...given));
   prune = (...given: Parameters<Store['prune']>) =>
@@ -139,12 +149,16 @@ export class MemoryStore implements Store {
   find = (ids: readonly RunId[]) => this.#ask('find', (tables) => find(tables, ids));
   list = (filter: TaskFilter) => this.#ask('list', (tables) => list(tables, filter));
   note = (given: Note) => this.#ask('note', (tables) => note(tables, given));
-  act = (given: Act) => this.#ask('act', (tables) => act(tables, given));
+  act = (given: Act) => this.#ask('act', (tables) => withTurns(tables, () => act(tables, given)));
   beginBulk = (given: NewBulk) => this.#ask('beginBulk', (tables) => bulk.beginBulk(tables, given));
   takeBulk = (given: BulkTaking) => this.#ask('takeBulk', (tables) => bulk.takeBulk(tables, given));
   saveBulk = (given: BulkSave) => this.#ask('saveBulk', (tables) => bulk.saveBulk(tables, given));
   orderBulk = (given: BulkOrder) =>
     this.#ask('orderBulk', (tables) => bulk.orderBulk(tables, given));
+  queues = () => this.#ask('queues', queues);
+  pausedMachines = () => this.#ask('pausedMachines', pausedMachines);
+  changeFlow = (change: FlowChange) =>
+    this.#ask('changeFlow', (tables) => changeFlow(tables, change));
   watch = (query: WatchQuery) => this.#ask('watch', (tables) => watch(tables, query));
   violations = () => this.#ask('violations', (tables) => violations(tables));
 

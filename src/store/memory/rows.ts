@@ -82,6 +82,8 @@ export function taskRowOf(task: TaskRecord): TaskRow {
     control: task.control,
     isPaused: task.paused,
     key: task.key,
+    serialKey: task.serialKey,
+    hasTurn: task.serialHeld || undefined,
     pinnedTo: task.pinnedTo,
     deadlineAt: task.deadlineAt,
     payload: task.payload,

@@ -1,6 +1,7 @@
 /** The rules of the tables, as questions. SQL stores have most of them as constraints too. */
 import type { Violation } from '../tasks.ts';
 import { isEnded, type MemoryTables, type TaskRecord } from './tables.ts';
+import { keyOf as keyOfTurn } from './turns.ts';
 
 const EXAMPLE_COUNT_MAX = 5;
 
@@ -40,6 +41,18 @@ const RULES: readonly Rule[] = [
       (isEnded(task) || task.status === 'waiting') &&
       task.lastSeq >= 0 &&
       !isRecorded(tables, task),
+  ],
+  [
+    'what has a serial key has its turn, waits for it, or has ended',
+    (task) =>
+      task.serialKey !== undefined && !task.serialHeld && task.waitFor !== 'turn' && !isEnded(task),
+  ],
+  [
+    'a serial key has one holder',
+    (task, tables) =>
+      task.serialHeld &&
+      tables.tasksWhere((other) => other.serialHeld && keyOfTurn(other) === keyOfTurn(task))
+        .length > 1,
   ],
   [
     'a key stands for one task of its machine',

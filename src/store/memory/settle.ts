@@ -17,6 +17,7 @@ export interface Ending {
 export function end(tables: MemoryTables, task: TaskRecord, ending: Ending): void {
   const now = tables.now();
   letGo(task, now);
+  task.serialHeld = false;
   task.status = ending.to;
   task.outcome = ending.outcome;
   task.result = ending.result;

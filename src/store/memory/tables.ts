@@ -17,6 +17,14 @@ import {
   type WaitFor,
 } from '../words.ts';
 import { Segments } from './segments.ts';
+import {
+  type AuditRecord,
+  FlowTables,
+  type RegistryRecord,
+  type TermRecord,
+} from './small-tables.ts';
+
+export type { AuditRecord, RegistryRecord, TermRecord } from './small-tables.ts';
 
 export interface PodRecord {
   readonly podId: PodId;
@@ -72,6 +80,8 @@ export interface TaskRecord {
   control: 'cancel' | 'pause' | undefined;
   controlReason: string | undefined;
   paused: boolean;
+  readonly serialKey: string | undefined;
+  serialHeld: boolean;
   key: string | undefined;
   keyUntil: number | undefined;
   keyGeneration: number;
@@ -88,30 +98,6 @@ export interface TaskRecord {
   discardedAt: number | undefined;
 }
 
-export interface RegistryRecord {
-  readonly route: string;
-  readonly machine: string;
-  readonly fingerprint: string;
-  readonly shape: string;
-  readonly firstSeen: number;
-}
-
-export interface AuditRecord {
-  readonly id: string;
-  readonly at: number;
-  readonly who: string;
-  readonly what: string;
-  readonly taskId: string | undefined;
-  readonly detail: string | undefined;
-}
-
-export interface TermRecord {
-  readonly podId: PodId;
-  readonly term: number;
-  readonly name: string;
-  readonly since: number;
-}
-
 export class MemoryTables {
   readonly pods = new Map<string, PodRecord>();
   readonly tasks = new Map<string, TaskRecord>();
@@ -121,8 +107,11 @@ export class MemoryTables {
   /** What people changed, by the id of their request. */
   readonly audit = new Map<string, AuditRecord>();
   readonly bulks = new Map<string, BulkRow>();
+  readonly flow = new FlowTables();
   /** By the pod and which of its terms. */
   readonly terms = new Map<string, TermRecord>();
+  /** Whether a task has ever had a serial key: nobody looks for turns before. */
+  hasSerials = false;
   readonly random: Random;
   readonly clock: Clock;
   readonly #listeners = new Set<(hint: Hint) => void>();
@@ -166,6 +155,7 @@ export class MemoryTables {
     const task = Object.assign(defaults(given.taskId ?? this.#uuid(), now), given);
     refuseUncountable(task);
     this.tasks.set(task.taskId, task);
+    if (task.serialKey !== undefined) this.hasSerials = true;
     if (task.status === 'pending') this.hint('ready');
     return task;
   }
@@ -232,6 +222,8 @@ function defaults(taskId: RunId, now: number): TaskRecord {
     control: undefined,
     controlReason: undefined,
     paused: false,
+    serialKey: undefined,
+    serialHeld: false,
     key: undefined,
     keyUntil: undefined,
     keyGeneration: 1,

@@ -19,20 +19,24 @@ import { holdBulkAt } from './bulk-operation.sql.ts';
 import type { Hinter } from './hinter.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { auditRowOf, taskRowOf } from './rows.ts';
+import type { PostgresTurns } from './turns.ts';
 
 export class PostgresActor {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
+  readonly #turns: PostgresTurns;
 
-  constructor(pool: Pool, hinter: Hinter) {
+  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns) {
     this.#pool = pool;
     this.#hinter = hinter;
+    this.#turns = turns;
   }
 
   async act(act: Act): Promise<ActAnswer> {
     refuseUnbounded(act);
-    const { answer, write } = await this.#pool.transaction((send) => perform(send, act));
+    const { answer, write, row } = await this.#pool.transaction((send) => perform(send, act));
     if (write && 'after' in answer) this.#hint(act.deed, answer.after.status);
+    if (write) await this.#turns.passOn([row]);
     return answer;
   }
 
@@ -56,7 +60,7 @@ export async function note(send: Send, given: Note): Promise<boolean> {
   return isNoted(given, row && auditRowOf(row));
 }
 
-async function perform(send: Send, act: Act): Promise<Verdict> {
+async function perform(send: Send, act: Act): Promise<Verdict & { readonly row: Row }> {
   const { task, requestId, who, deed } = act;
   const isFenced = await isFencedBy(send, act);
   await send(statements.lockTask, [task]);
@@ -67,7 +71,7 @@ async function perform(send: Send, act: Act): Promise<Verdict> {
     now: row['now'] as number,
     isFenced,
   });
-  if (!verdict.write) return verdict;
+  if (!verdict.write) return { ...verdict, row };
   const { change, detail } = verdict.write;
   const logged = await send(statements.insertLogged, [requestId, who, deed.what, task, detail]);
   // Somebody has just used it for another task: begun again, this will be told so.
@@ -75,7 +79,7 @@ async function perform(send: Send, act: Act): Promise<Verdict> {
   if (deed.what === 'fork') await fork(send, task, deed, change.forkDeadlineMs);
   if (change.keepsOutcome) await send(statements.keepOutcome, [task]);
   await apply(send, task, change.patch);
-  return verdict;
+  return { ...verdict, row };
 }
 
 /** Whoever takes the operation over, or stops it, waits for this transaction. */

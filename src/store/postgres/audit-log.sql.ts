@@ -117,9 +117,11 @@ export const keepOutcome = sql`
  */
 export const insertFork = sql`
   insert into step_tracker
-    (task_id, machine, version, queue, priority, retries_max, key_ms, trace_parent, payload,
-     deadline_at, claim_epoch, last_seq, last_hash)
-  select $2, machine, version, queue, priority, retries_max, key_ms, trace_parent, $3,
+    (task_id, machine, version, queue, priority, retries_max, key_ms, trace_parent, serial_key,
+     status, wait_for, payload, deadline_at, claim_epoch, last_seq, last_hash)
+  select $2, machine, version, queue, priority, retries_max, key_ms, trace_parent,
+         serial_key, case when serial_key is null then 'pending' else 'waiting' end,
+         case when serial_key is not null then 'turn' end, $3,
          clock_timestamp() + $4::float8 * interval '1 millisecond', 1, $5::int, $6
     from step_tracker where task_id = $1
   on conflict do nothing

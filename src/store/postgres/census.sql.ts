@@ -8,7 +8,7 @@ import { sql } from './sql.ts';
 
 const READY = sql`route = known.route and status = 'pending' and not paused and crashes < 2
          and pinned_to is null`;
-const READY_ORDER = 'priority desc, run_at, task_id';
+const READY_ORDER = 'queue, priority desc, run_at, task_id';
 const DUE = sql`route = known.route and status = 'waiting' and wait_for <> 'turn' and not paused
          and crashes < 2 and pinned_to is null`;
 const SUSPECT = sql`route = known.route and status in ('pending', 'waiting')
@@ -29,15 +29,25 @@ function firstOf(where: string): string {
   return sql`(select run_at from step_tracker where ${where} order by ${ORDER} limit 1)`;
 }
 
-/** By hops from priority to priority: within one of them the index is in the order of due times. */
+/**
+ * By hops from priority to priority of each queue: within one of them the index is in the order of due
+ * times.
+ */
 const firstReady = sql`(
-      with recursive hop (priority, run_at) as (
-        (select priority, run_at from step_tracker where ${READY} order by ${READY_ORDER} limit 1)
+      with recursive hop (queue, priority, run_at) as (
+        (select queue, priority, run_at from step_tracker
+          where ${READY} order by ${READY_ORDER} limit 1)
         union all
-        select next.priority, next.run_at from hop cross join lateral (
-          select priority, run_at from step_tracker
-           where ${READY} and step_tracker.priority < hop.priority
-           order by ${READY_ORDER} limit 1) next)
+        select next.queue, next.priority, next.run_at from hop cross join lateral (
+          (select queue, priority, run_at from step_tracker
+            where ${READY} and step_tracker.queue = hop.queue
+              and step_tracker.priority < hop.priority
+            order by priority desc, run_at, task_id limit 1)
+          union all
+          (select queue, priority, run_at from step_tracker
+            where ${READY} and step_tracker.queue > hop.queue
+            order by ${READY_ORDER} limit 1)
+          limit 1) next)
       select min(run_at) from (select run_at from hop limit ${CENSUS_PRIORITIES_MAX}) few)`;
 
 function agoOf(time: string): string {

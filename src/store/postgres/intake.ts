@@ -11,11 +11,13 @@ import { batchesOf, columnsOf } from './batches.ts';
 import { claimSingly } from './careful-claim.ts';
 import { isBadRow } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
+import type { PostgresLimits } from './limits.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { claimedTaskOf, claimOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
 import * as taking from './step-tracker-claim.sql.ts';
 import { mendHeld } from './step-tracker-mend.sql.ts';
+import type { PostgresTurns } from './turns.ts';
 
 const ENQUEUE_BATCH_MAX = 1_000;
 const MIRROR_BATCH_MAX = 500;
@@ -40,15 +42,20 @@ export const TASK_COLUMNS: readonly ((task: NewTask) => unknown)[] = [
   (task) => task.retriesMax,
   ({ deadlineMs }) => deadlineMs && boundedSpan(deadlineMs),
   (task) => task.traceParent,
+  (task) => task.serialKey,
 ];
 
 export class PostgresIntake {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
+  readonly #turns: PostgresTurns;
+  readonly #limits: PostgresLimits;
 
-  constructor(pool: Pool, hinter: Hinter) {
+  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns, limits: PostgresLimits) {
     this.#pool = pool;
     this.#hinter = hinter;
+    this.#turns = turns;
+    this.#limits = limits;
   }
 
   async enqueue(
@@ -70,6 +77,9 @@ export class PostgresIntake {
         : await insert((text, values) => this.#pool.query(text, values));
     const isReady = ({ isNew, status }: EnqueueAnswer) => isNew && status === 'pending';
     if (answers.some(isReady)) this.#hinter.hint('ready');
+    await this.#turns.passOn(
+      tasks.map(({ queue, serialKey }) => ({ queue, serial_key: serialKey })),
+    );
     return answers;
   }
 
@@ -136,20 +146,33 @@ export class PostgresIntake {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
+    const claimed = await this.#claim(request);
+    const isShort = claimed.length < Math.min(request.countMax, CLAIM_COUNT_MAX);
+    if (request.head !== 'ready' || !(isShort || this.#turns.isLate)) return claimed;
+    if (!(await this.#turns.look()) || !isShort) return claimed;
+    const rest = await this.#claim({ ...request, countMax: request.countMax - claimed.length });
+    return [...claimed, ...rest];
+  }
+
+  async #claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const { pod, routes, journal, token, head, payloadBytesMax = PAYLOAD_BYTES_MAX } = request;
     const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
     if (count <= 0 || routes.length === 0) return [];
     const { claimMode } = this.#pool.way;
-    const fetchCount = claimMode === 'cas' ? count * OVER_FETCH : count;
-    const values = [pod, routes, journal, fetchCount, count, token, payloadBytesMax];
-    try {
-      const rows = await this.#pool.query(taking.claimTasks[claimMode][head], values);
-      return rows.map(claimedTaskOf);
-    } catch (error) {
-      if (!isBadRow(error)) throw error;
-      const rows = await claimSingly(this.#pool, request, count, payloadBytesMax);
-      return rows.map(claimedTaskOf);
-    }
+    const values = (max: number) => {
+      const fetchCount = claimMode === 'cas' ? max * OVER_FETCH : max;
+      return [pod, routes, journal, fetchCount, max, token, payloadBytesMax];
+    };
+    const unlimited = async (max: number) => {
+      try {
+        return await this.#pool.query(taking.claimTasks[claimMode][head], values(max));
+      } catch (error) {
+        if (!isBadRow(error)) throw error;
+        return claimSingly(this.#pool, request, max, payloadBytesMax);
+      }
+    };
+    const rows = await this.#limits.claim(request, count, values(count), unlimited);
+    return rows.map(claimedTaskOf);
   }
 
   async held(

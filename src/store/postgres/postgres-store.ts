@@ -19,6 +19,7 @@ import type {
   PodRow,
   Worklist,
 } from '../pods.ts';
+import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
@@ -29,6 +30,7 @@ import { PostgresBulks } from './bulk.ts';
 import { findViolations } from './doctor.ts';
 import { Hinter, notify } from './hinter.ts';
 import { PostgresIntake } from './intake.ts';
+import { PostgresLimits } from './limits.ts';
 import { Listener } from './listener.ts';
 import { migrateUp, refuseUnmigrated } from './migrate.ts';
 import { readPostgresWay } from './options.ts';
@@ -38,6 +40,7 @@ import { Pool } from './pool.ts';
 import { openPostgresReader } from './reader.ts';
 import { PostgresRecovery } from './recovery.ts';
 import { PostgresSettler } from './settler.ts';
+import { PostgresTurns } from './turns.ts';
 
 type RunName = { readonly task: RunId; readonly generation: number };
 
@@ -76,6 +79,7 @@ class PostgresStore implements Store {
   readonly #people: PostgresPeople;
   readonly #actor: PostgresActor;
   readonly #bulks: PostgresBulks;
+  readonly #limits: PostgresLimits;
   readonly #listeners = new Set<Listener>();
 
   constructor(address: string, options: FilledStoreOptions) {
@@ -84,12 +88,14 @@ class PostgresStore implements Store {
     this.#options = options;
     this.#pool = new Pool(readPostgresWay(address, options), clock, random);
     this.#hinter = new Hinter(this.#pool, clock);
+    this.#limits = new PostgresLimits(this.#pool, this.#hinter, clock);
+    const turns = new PostgresTurns(this.#pool, this.#hinter, clock);
     this.#pods = new PostgresPods(this.#pool);
-    this.#intake = new PostgresIntake(this.#pool, this.#hinter);
-    this.#settler = new PostgresSettler(this.#pool, this.#hinter);
-    this.#recovery = new PostgresRecovery(this.#pool, this.#hinter);
+    this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns, this.#limits);
+    this.#settler = new PostgresSettler(this.#pool, this.#hinter, turns);
+    this.#recovery = new PostgresRecovery(this.#pool, this.#hinter, turns);
     this.#people = new PostgresPeople(this.#pool);
-    this.#actor = new PostgresActor(this.#pool, this.#hinter);
+    this.#actor = new PostgresActor(this.#pool, this.#hinter, turns);
     this.#bulks = new PostgresBulks(this.#pool, this.#hinter);
   }
 
@@ -244,6 +250,9 @@ class PostgresStore implements Store {
   orderBulk(given: bulk.BulkOrder): Promise<bulk.BulkAnswer> {
     return this.#bulks.order(given);
   }
+  queues = () => this.#limits.queues();
+  pausedMachines = () => this.#limits.pausedMachines();
+  changeFlow = (change: FlowChange) => this.#limits.change(change);
   violations(): Promise<tasks.Violation[]> {
     return findViolations(this.#pool);
   }

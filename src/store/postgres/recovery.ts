@@ -21,6 +21,7 @@ import { takenTaskOf, taskRowOf } from './rows.ts';
 import { selectTasks } from './step-tracker.sql.ts';
 import { mendHeld, mendOpen } from './step-tracker-mend.sql.ts';
 import * as statements from './step-tracker-sweep.sql.ts';
+import type { PostgresTurns } from './turns.ts';
 
 const TAKE_COUNT_MAX = 500;
 const FAIL_COUNT_MAX = 500;
@@ -32,10 +33,12 @@ const selectHasHopeless = statements.selectHasHopeless(TASK_ID_PATTERN);
 export class PostgresRecovery {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
+  readonly #turns: PostgresTurns;
 
-  constructor(pool: Pool, hinter: Hinter) {
+  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns) {
     this.#pool = pool;
     this.#hinter = hinter;
+    this.#turns = turns;
   }
 
   async take(taking: Taking): Promise<TakenTask[]> {
@@ -48,6 +51,7 @@ export class PostgresRecovery {
     const rows = await this.#mending(mendHeld, [from], () =>
       this.#pool.query(statements.takeTasks[to], [...values, last, isPausedOnly ?? false]),
     );
+    await this.#turns.passOn(rows);
     const taken = rows.map(takenTaskOf).sort((one, other) => (one.task < other.task ? -1 : 1));
     if (taken.some(({ status }) => status === 'pending')) this.#hinter.hint('ready');
     if (taken.some(({ status }) => status === 'failed' || status === 'cancelled')) {
@@ -65,6 +69,7 @@ export class PostgresRecovery {
     );
     if (failed.length === 0) return [];
     this.#hinter.hint('ended');
+    await this.#turns.passOn(failed);
     const ids = failed.map((row) => row['task_id']);
     return (await this.#pool.query(selectTasks, [ids])).map(taskRowOf);
   }

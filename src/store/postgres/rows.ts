@@ -95,6 +95,8 @@ export function taskGlanceOf(row: Row): TaskGlance {
     control: maybe(row['control']),
     isPaused: row['paused'] as boolean,
     key: maybe(row['key']),
+    serialKey: maybe(row['serial_key']),
+    hasTurn: row['serial_held'] === true || undefined,
     pinnedTo: maybe(row['pinned_to']),
     deadlineAt: timeOf(row['deadline_at']),
     outcome: maybe(row['outcome']),

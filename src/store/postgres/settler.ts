@@ -14,6 +14,7 @@ import { headOf, segmentOf } from './rows.ts';
 import * as segments from './run-events.sql.ts';
 import { mendTasks } from './step-tracker-mend.sql.ts';
 import * as statements from './step-tracker-settle.sql.ts';
+import type { PostgresTurns } from './turns.ts';
 
 const SETTLE_BATCH_MAX = 500;
 const ARCHIVE_BATCH_MAX = 500;
@@ -72,10 +73,12 @@ interface RunName {
 export class PostgresSettler {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
+  readonly #turns: PostgresTurns;
 
-  constructor(pool: Pool, hinter: Hinter) {
+  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns) {
     this.#pool = pool;
     this.#hinter = hinter;
+    this.#turns = turns;
   }
 
   async settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]> {
@@ -100,6 +103,7 @@ export class PostgresSettler {
     const columns = columnsOf(batch, SETTLEMENT_COLUMNS);
     const rows = await this.#pool.query(statements.settleTasks, [pod, ...columns, RETRIES_SPENT]);
     this.#hint(rows);
+    await this.#turns.passOn(rows.filter(hasEnded));
     const stood = new Set(rows.map((row) => row['task_id'] as RunId));
     const rest = batch.filter(({ task }) => !stood.has(task));
     const others = rest.length ? await this.#unsettled(pod, rest) : undefined;
@@ -128,7 +132,6 @@ export class PostgresSettler {
 
   #hint(rows: readonly Row[]): void {
     if (rows.some((row) => row['status'] === 'pending')) this.#hinter.hint('ready');
-    const hasEnded = (row: Row) => (END_STATUSES as readonly unknown[]).includes(row['status']);
     if (rows.some(hasEnded)) this.#hinter.hint('ended');
   }
 
@@ -194,6 +197,10 @@ export class PostgresSettler {
     }
     return found;
   }
+}
+
+function hasEnded(row: Row): boolean {
+  return (END_STATUSES as readonly unknown[]).includes(row['status']);
 }
 
 function keyOf({ task, generation, epoch, firstSeq }: Segment): string {

@@ -44,12 +44,14 @@ const HEADS = {
       name: 'ready',
       where: sql`status = 'pending' and not paused and crashes < 2 and pinned_to is null`,
       order: 'priority desc, run_at, task_id',
+      isByQueue: true,
     },
     {
       name: 'due',
       where: sql`status = 'waiting' and wait_for <> 'turn' and not paused and crashes < 2
               and pinned_to is null`,
       order: 'run_at, task_id',
+      isByQueue: false,
     },
   ],
   suspect: [
@@ -58,6 +60,7 @@ const HEADS = {
       where: sql`status in ('pending', 'waiting') and wait_for is distinct from 'turn' and not paused
               and crashes >= 2 and pinned_to is null`,
       order: 'run_at, task_id',
+      isByQueue: false,
     },
   ],
 } as const;
@@ -68,28 +71,66 @@ const PINNED = {
   suspect: sql`crashes >= 2`,
 } as const;
 
-const lock = sql`for update skip locked`;
+export const lock = sql`for update skip locked`;
 
-function headsOf(kind: keyof typeof HEADS, locking: string): string {
-  const heads = HEADS[kind].map(
-    ({ name, where, order }) => sql`
+/** The heads of routes: of each queue by itself where there may be many, or else of all that are open. */
+export function routeHeads(kind: keyof typeof HEADS, locking: string, isOpen: string): string[] {
+  return HEADS[kind].map(
+    ({ name, where, order, isByQueue }) => sql`
   ${name}_head as materialized (
-    select head.* from wanted cross join lateral (
-      select task_id, priority, run_at, claim_epoch from step_tracker
-       where route = wanted.route and ${where} and run_at <= now()
+    select head.* from ${isByQueue ? 'place' : 'wanted as place'} cross join lateral (
+      select task_id, priority, run_at, claim_epoch, queue from step_tracker
+       where route = place.route and ${isByQueue ? 'queue = place.queue' : isOpen}
+         and ${where} and run_at <= now()
        order by ${order} limit $4 ${locking}) head
      where exists (select 1 from fence))`,
   );
+}
+
+/** Queues that a claim passes over: paused ones, and those with a limit, which have their own. */
+const closed = sql`
+  closed as materialized (
+    select coalesce(array_agg(queue), '{}') as queues from queue_limits
+     where paused or max_claimed is not null)`;
+const isOpen = onceFound(sql`queue <> all ((select queues from closed)::text[])`);
+
+/** More queues of one route are not looked at by one claim. */
+const QUEUE_COUNT_MAX = 1_000;
+
+/** What the pod has, without machines that are paused. */
+const wanted = sql`
+  wanted as materialized (
+    select distinct route from unnest($2::text[]) as route
+     where not exists (
+       select 1 from machine_pauses where machine = regexp_replace(route, '@[^@]*$', '')))`;
+
+/** By hops over the index: what is ready, by route and queue. */
+const places = sql`
+  hop (route, queue, number) as (
+    select wanted.route, first.queue, 1 from wanted cross join lateral (
+      select queue from step_tracker where route = wanted.route and ${HEADS.ready[0].where}
+       order by queue limit 1) first
+    union all
+    select hop.route, next.queue, hop.number + 1 from hop cross join lateral (
+      select queue from step_tracker
+       where route = hop.route and ${HEADS.ready[0].where} and queue > hop.queue
+       order by queue limit 1) next
+     where hop.number < ${QUEUE_COUNT_MAX}),
+  place as materialized (select route, queue from hop where ${isOpen})`;
+
+function headsOf(kind: keyof typeof HEADS, locking: string): string {
+  const heads = routeHeads(kind, locking, isOpen);
   const pinned = sql`
   pinned_head as materialized (
-    select task_id, priority, run_at, claim_epoch from step_tracker
+    select task_id, priority, run_at, claim_epoch, queue from step_tracker
      where pinned_to = $3 and pinned_to is not null and status in ('pending', 'waiting')
        and wait_for is distinct from 'turn' and not paused and ${PINNED[kind]}
        and route = any ($2) and run_at <= now() and exists (select 1 from fence)
      order by run_at, task_id limit $4 ${locking})`;
   const names = [...HEADS[kind].map(({ name }) => `${name}_head`), 'pinned_head'];
   const all = names.map((name) => `select * from ${name}`).join(' union all ');
-  return [...heads, pinned, sql` head as (${all})`].join(',');
+  const routes = kind === 'ready' ? [wanted, places] : [wanted];
+  return [closed, ...routes, ...heads, pinned, sql` head as (${all})`].join(',');
 }
 
 /** Said again of the row itself: it may have been put off or paused while the update waited for it. */
@@ -99,15 +140,10 @@ function isClaimable(kind: keyof typeof HEADS): string {
        and not task.paused and task.run_at <= now() and task.${PINNED[kind]}`;
 }
 
-function claimBy(kind: keyof typeof HEADS, locking: string | undefined, pick: string): string {
-  const heads =
-    locking === undefined
-      ? ''
-      : sql`
-  wanted as (select distinct unnest($2::text[]) as route),
-  ${headsOf(kind, locking)},`;
+/** `heads`: what `pick` picks from. */
+export function claimBy(kind: keyof typeof HEADS, heads: string, pick: string): string {
   return sql`
-  with ${fenceOf(`'up'`)},${heads}
+  with recursive ${fenceOf(`'up'`)},${heads},
   pick as materialized (${pick}),
   claimed as (
     update step_tracker task
@@ -123,9 +159,9 @@ function claimBy(kind: keyof typeof HEADS, locking: string | undefined, pick: st
 }
 
 /** A limit that the planner cannot see: it would read a whole small table for a hundred of its rows. */
-const limit = sql`limit (select $5::int)`;
+export const limit = sql`limit (select $5::int)`;
 
-const mostUrgent = sql`
+export const mostUrgent = sql`
     select task_id, claim_epoch from head order by priority desc, run_at, task_id ${limit}`;
 
 /**
@@ -147,20 +183,19 @@ const rendezvous = sql`
  */
 export const claimTasks = {
   'skip-locked': {
-    ready: claimBy('ready', lock, mostUrgent),
-    suspect: claimBy('suspect', lock, mostUrgent),
+    ready: claimBy('ready', headsOf('ready', lock), mostUrgent),
+    suspect: claimBy('suspect', headsOf('suspect', lock), mostUrgent),
   },
   cas: {
-    ready: claimBy('ready', '', rendezvous),
-    suspect: claimBy('suspect', '', rendezvous),
+    ready: claimBy('ready', headsOf('ready', ''), rendezvous),
+    suspect: claimBy('suspect', headsOf('suspect', ''), rendezvous),
   },
 } as const;
 
 /** As a head is looked at, without touching it: $1 pod, $2 routes, $3 journal, $4 count. Answers ids. */
 function lookAt(kind: keyof typeof HEADS): string {
   return sql`
-  with ${fenceOf(`'up'`)},
-  wanted as (select distinct unnest($2::text[]) as route),
+  with recursive ${fenceOf(`'up'`)},
   ${headsOf(kind, '')}
   select task_id from head order by priority desc, run_at, task_id limit $4`;
 }
@@ -169,12 +204,13 @@ export const selectHead = { ready: lookAt('ready'), suspect: lookAt('suspect') }
 const single = sql`
     select task_id, claim_epoch from step_tracker
      where task_id = $4 and route = any ($2) and (pinned_to is null or pinned_to = $3)
+       and (pinned_to is not null or ${isOpen})
        and exists (select 1 from fence) ${limit} ${lock}`;
 
 /** One task: $4 is its id and $5 is 1. The others as in `claimTasks`. */
 export const claimTask = {
-  ready: claimBy('ready', undefined, single),
-  suspect: claimBy('suspect', undefined, single),
+  ready: claimBy('ready', closed, single),
+  suspect: claimBy('suspect', closed, single),
 } as const;
 
 /** $1 pod, $2 after this id, $3 count, $4 the largest payload in bytes. */

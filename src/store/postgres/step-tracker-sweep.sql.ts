@@ -86,7 +86,7 @@ function takeTo(to: keyof typeof TO): string {
     from left_behind, gone
    where task.task_id = left_behind.task_id and ${onceFound('task.claimed_by = $2')}
   returning ${claimedColumns(to === 'pool' ? undefined : '$9::int', 'left_behind.run_at')},
-    task.status, task.outcome, task.error, left_behind.claim_epoch as previous_epoch`;
+    task.status, task.queue, task.serial_key, task.outcome, task.error, left_behind.claim_epoch as previous_epoch`;
 }
 
 /**
@@ -168,7 +168,7 @@ export function failHopelessTasks(idPattern: string): string {
     from chosen
    where task.task_id = chosen.task_id
      and ${onceFound(sql`task.status in ('pending', 'waiting')`)}
-  returning task.task_id`;
+  returning task.task_id, task.queue, task.serial_key`;
 }
 
 /** $1 grace in ms, $2 how many to look for. Answers ids, and changes nothing. */

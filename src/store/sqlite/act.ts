@@ -15,6 +15,7 @@ import { selectBulkAt } from './bulk-operation.sql.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import type { Tx, Values } from './session.ts';
 import { selectTask } from './tasks.sql.ts';
+import { passOnAfter } from './turns.ts';
 
 export interface Acted {
   readonly answer: ActAnswer;
@@ -38,6 +39,7 @@ export function act(tx: Tx, act: Act): Acted {
   if (deed.what === 'fork') fork(tx, row, deed, forkDeadlineMs);
   if (keepsOutcome) keepOutcome(tx, row);
   apply(tx, row, patch);
+  if (row.serial_key !== null) passOnAfter(tx, task);
   const words = { id, who, what: deed.what, task, detail: write.detail };
   tx.run(sql.insertLogged, { ...words, now: tx.now });
   return { answer, changed: [{ status: deed.what === 'fork' ? 'pending' : statusOf(answer) }] };
@@ -59,7 +61,6 @@ export function note(tx: Tx, given: Note): boolean {
 /** What a row of people's has besides what a claim looks at. */
 type ActedRow = RawTask & {
   readonly key_ms: number;
-  readonly serial_key: string | null;
   readonly put_off_ms: number;
 };
 

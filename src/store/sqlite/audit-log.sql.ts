@@ -57,9 +57,11 @@ export function updateTask(columns: readonly ChangedColumn[]): string {
  */
 export const insertFork = `
   insert into step_tracker (task_id, machine, version, queue, priority, retries_max, key_ms,
-    trace_parent, run_at, payload, deadline_at, claim_epoch, last_seq, last_hash, created_at,
-    last_update)
-  select @as, machine, version, queue, priority, retries_max, key_ms, trace_parent, @now, @payload,
+    trace_parent, serial_key, status, wait_for, run_at, payload, deadline_at, claim_epoch, last_seq,
+    last_hash, created_at, last_update)
+  select @as, machine, version, queue, priority, retries_max, key_ms, trace_parent,
+         serial_key, iif(serial_key is null, 'pending', 'waiting'),
+         iif(serial_key is null, null, 'turn'), @now, @payload,
          @deadline_at, 1, @last_seq, @last_hash, @now, @now
     from step_tracker where task_id = @task
   on conflict (task_id) do nothing`;

@@ -14,17 +14,30 @@ export const selectCensusRoutes = `
             where pod.status = 'up' and live.value = machine_registry.route) as is_live
     from machine_registry order by route limit ${CENSUS_ROUTES_MAX}`;
 
-/** By hops from priority to priority: within one of them the index is in the order of due times. */
+const READY_IN = `${READY} and step_tracker.queue = hop.queue`;
+
+/**
+ * By hops from queue to queue, and within each from priority to priority: within one of them the index is
+ * in the order of due times.
+ */
 const firstReady = `(
-    with recursive hop (priority) as (
-      select * from (select priority from step_tracker where ${READY}
-                      order by priority desc limit 1)
+    with recursive place (queue) as (
+      select min(queue) from step_tracker where ${READY}
       union all
-      select (select priority from step_tracker where ${READY} and priority < hop.priority
-               order by priority desc limit 1)
+      select (select min(queue) from step_tracker where ${READY} and queue > place.queue)
+        from place where place.queue is not null
+       limit ${CENSUS_PRIORITIES_MAX}),
+    hop (queue, priority) as (
+      select queue, (select priority from step_tracker
+                      where ${READY} and step_tracker.queue = place.queue
+                      order by priority desc limit 1) from place where queue is not null
+      union all
+      select hop.queue, (select priority from step_tracker
+                          where ${READY_IN} and priority < hop.priority
+                          order by priority desc limit 1)
         from hop where hop.priority is not null
        limit ${CENSUS_PRIORITIES_MAX})
-    select min((select run_at from step_tracker where ${READY} and priority = hop.priority
+    select min((select run_at from step_tracker where ${READY_IN} and priority = hop.priority
                  order by run_at, task_id limit 1))
       from hop where hop.priority is not null)`;
 

@@ -2,34 +2,51 @@
 import { COUNT_MAX } from '../bounds.ts';
 import { raised } from './tasks.sql.ts';
 
-/** @route, @now, @count. Pinned rows are not in this index. */
+const ready = `status = 'pending' and paused = 0 and pinned_to is null and crashes < 2`;
+/** More queues of one route are not looked at by one claim. */
+const QUEUE_COUNT_MAX = 1_000;
+
+/** @route. By hops over the index: the queues that something is ready in. */
+export const selectReadyQueues = `
+  with recursive hop (queue, number) as (
+    select min(queue), 1 from step_tracker where route = @route and ${ready}
+    union all
+    select (select min(queue) from step_tracker
+             where route = @route and ${ready} and queue > hop.queue), number + 1
+      from hop where queue is not null and number < ${QUEUE_COUNT_MAX})
+  select queue from hop where queue is not null`;
+
+/** @route, @queue, @now, @count. Pinned rows are not in this index. */
 export const selectReady = `
-  select task_id, priority, run_at from step_tracker
-   where route = @route and status = 'pending' and paused = 0 and pinned_to is null and crashes < 2
+  select task_id, queue, priority, run_at from step_tracker
+   where route = @route and queue = @queue and status = 'pending' and paused = 0 and pinned_to is null and crashes < 2
      and run_at <= @now
    order by priority desc, run_at, task_id limit @count`;
 
-/** @route, @now, @count. By due time: a long queue of sleepers is never looked through. */
+/** @closed: queues that have no room, or are paused. */
+const isOpen = `queue not in (select value from json_each(@closed))`;
+
+/** @route, @now, @count, @closed. By due time: a long queue of sleepers is never looked through. */
 export const selectDue = `
-  select task_id, priority, run_at from step_tracker
+  select task_id, queue, priority, run_at from step_tracker
    where route = @route and status = 'waiting' and paused = 0 and pinned_to is null and crashes < 2
-     and wait_for <> 'turn' and run_at <= @now
+     and wait_for <> 'turn' and run_at <= @now and ${isOpen}
    order by run_at, task_id limit @count`;
 
 /** @journal, @routes as JSON, @now, @count. What waits for this very host, sleepers of it included. */
 export const selectPinned = `
-  select task_id, priority, run_at from step_tracker
+  select task_id, null as queue, priority, run_at from step_tracker
    where pinned_to = @journal and status in ('pending', 'waiting') and paused = 0 and crashes < 2
      and run_at <= @now and (wait_for is null or wait_for <> 'turn')
      and route in (select value from json_each(@routes))
    order by run_at, task_id limit @count`;
 
-/** @route, @journal, @now, @count. What killed its process twice, wherever it comes from. */
+/** @route, @journal, @now, @count, @closed. What killed its process twice, wherever it comes from. */
 export const selectSuspects = `
-  select task_id, priority, run_at from step_tracker
+  select task_id, iif(pinned_to is null, queue, null) as queue, priority, run_at from step_tracker
    where route = @route and crashes >= 2 and status in ('pending', 'waiting') and paused = 0
      and run_at <= @now and (wait_for is null or wait_for <> 'turn')
-     and (pinned_to is null or pinned_to = @journal)
+     and (pinned_to is null and ${isOpen} or pinned_to = @journal)
    order by run_at, task_id limit @count`;
 
 /** When the first record of its generation came; asked for only where there is no deadline. */

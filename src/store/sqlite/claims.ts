@@ -7,15 +7,19 @@ import type { ClaimedTask, ClaimRequest, MirroredRun } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import * as sql from './claims.sql.ts';
 import { isUp } from './pods.ts';
+import { Rooms } from './queues.ts';
 import { claimedTask, type RawClaim, type RawTask } from './rows.ts';
 import { attempt, type Tx } from './session.ts';
 import { endTask, selectTask } from './tasks.sql.ts';
+import { lookAtArrivals, passOnAfter } from './turns.ts';
 
 /** More is never claimed, or read, at once, whatever was asked for. */
 export const CLAIM_COUNT_MAX = 1_000;
 
 interface Candidate {
   readonly task_id: RunId;
+  /** Whose limit it counts against; a local run counts against none. */
+  readonly queue: string | null;
   readonly priority: number;
   readonly run_at: number;
 }
@@ -24,7 +28,12 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
   const { pod, token, payloadBytesMax = PAYLOAD_BYTES_MAX } = request;
   const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
   if (count <= 0 || !isUp(tx, pod)) return [];
-  const next = candidates(tx, request, count).sort(byUrgency).slice(0, count);
+  lookAtArrivals(tx);
+  const rooms = new Rooms(tx);
+  const next = candidates(tx, request, count, rooms)
+    .sort(byUrgency)
+    .filter(({ queue }) => rooms.take(queue))
+    .slice(0, count);
   return next.flatMap(({ task_id: task }) => {
     const values = { task, pod, token, bytes_max: payloadBytesMax, now: tx.now };
     const done = attempt(() => tx.get<RawClaim>(sql.claimTask, values));
@@ -34,6 +43,7 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
       attempt(() =>
         tx.get(endTask, { task, status: 'failed', outcome: 'aborted', error, now: tx.now }),
       );
+      passOnAfter(tx, task);
       return [];
     }
     return done.answer ? [claimedTask(done.answer, tx.now)] : [];
@@ -41,13 +51,23 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
 }
 
 /** Up to `count` of every head: whichever is most urgent is among them. */
-function candidates(tx: Tx, request: ClaimRequest, count: number): Candidate[] {
+function candidates(tx: Tx, request: ClaimRequest, count: number, rooms: Rooms): Candidate[] {
   const { routes, journal, head } = request;
   const now = tx.now;
-  const heads = head === 'ready' ? [sql.selectReady, sql.selectDue] : [sql.selectSuspects];
-  const found = [...new Set(routes)].flatMap((route) =>
-    heads.flatMap((select) => tx.all<Candidate>(select, { route, journal, now, count })),
-  );
+  const closed = JSON.stringify(rooms.closed);
+  const found = [...new Set(routes)].filter(rooms.isWanted).flatMap((route) => {
+    const values = { route, now, count };
+    if (head === 'suspect') {
+      return tx.all<Candidate>(sql.selectSuspects, { ...values, journal, closed });
+    }
+    const open = tx
+      .all<{ queue: string }>(sql.selectReadyQueues, { route })
+      .filter(({ queue }) => !rooms.closed.includes(queue));
+    return [
+      ...open.flatMap(({ queue }) => tx.all<Candidate>(sql.selectReady, { ...values, queue })),
+      ...tx.all<Candidate>(sql.selectDue, { ...values, closed }),
+    ];
+  });
   if (head === 'suspect') return found;
   const values = { journal, routes: JSON.stringify(routes), now, count };
   return [...found, ...tx.all<Candidate>(sql.selectPinned, values)];
@@ -96,6 +116,6 @@ export function mirror(tx: Tx, pod: PodId, runs: readonly MirroredRun[]): Mirror
 }
 
 export function hasSuspects(tx: Tx, routes: readonly string[]): boolean {
-  const of = { journal: '', now: tx.now, count: 1 };
+  const of = { journal: '', now: tx.now, count: 1, closed: '[]' };
   return routes.some((route) => tx.all(sql.selectSuspects, { ...of, route }).length > 0);
 }

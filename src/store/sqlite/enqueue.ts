@@ -7,6 +7,7 @@ import type { RawTask } from './rows.ts';
 import type { Tx } from './session.ts';
 import { hasEnded } from './settle.ts';
 import { clearKey, insertTask, selectByKey, selectTask } from './tasks.sql.ts';
+import { passOn } from './turns.ts';
 
 /** One call is one transaction, and holds the file for as long as it takes. */
 const ENQUEUE_COUNT_MAX = 10_000;
@@ -26,7 +27,8 @@ function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
   const { id, payload } = task;
   const runAt = task.due === undefined ? tx.now : instantOf(task.due, tx.now);
   // What is due later waits elsewhere, so that it never stands in front of what is ready.
-  const status = runAt > tx.now ? 'waiting' : 'pending';
+  const isSerial = task.serialKey !== undefined;
+  const status = isSerial || runAt > tx.now ? 'waiting' : 'pending';
   const isNew = tx.run(insertTask, {
     task: id,
     machine: task.machine,
@@ -35,7 +37,8 @@ function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
     priority: task.priority,
     run_at: runAt,
     status,
-    wait_for: status === 'waiting' ? 'time' : null,
+    wait_for: isSerial ? 'turn' : status === 'waiting' ? 'time' : null,
+    serial_key: task.serialKey ?? null,
     payload,
     key: task.key ?? null,
     key_ms: Math.ceil(boundedSpan(task.keyMs)),
@@ -46,7 +49,9 @@ function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
     now: tx.now,
   });
   const found = isNew ? undefined : tx.get<RawTask>(selectTask, { task: id });
-  return found ? standsFor(found) : { id, isNew: true, status, payload };
+  if (found) return standsFor(found);
+  const hasTurn = isSerial && passOn(tx, { queue: task.queue, serial_key: task.serialKey! }) === id;
+  return { id, isNew: true, status: hasTurn ? 'pending' : status, payload };
 }
 
 function deadlineOf({ deadlineMs }: NewTask, from: number): number | null {

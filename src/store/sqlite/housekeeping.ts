@@ -11,6 +11,7 @@ import { deletePodsDown, selectPodsDown } from './pods.sql.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import { attempt, BATCH_COUNT_MAX, type Tx, type Values } from './session.ts';
 import { endTask } from './tasks.sql.ts';
+import { passOnAfter } from './turns.ts';
 
 export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow[] {
   const before = tx.now - Math.round(graceMs);
@@ -21,7 +22,9 @@ export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow
     for (const { task_id: task } of tx.all<{ task_id: RunId }>(select, { ...values, count })) {
       const ended = { task, status: 'failed', outcome, error, now: tx.now };
       const done = attempt(() => tx.get<RawTask>(endTask, ended));
-      if ('answer' in done && done.answer) failed.push(taskRow(done.answer));
+      if (!('answer' in done && done.answer)) continue;
+      passOnAfter(tx, task);
+      failed.push(taskRow(done.answer));
     }
   };
   fail(sql.selectMalformed, 'aborted', ID_MALFORMED);

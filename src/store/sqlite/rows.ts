@@ -29,6 +29,8 @@ export interface RawTask {
   readonly control: 'cancel' | 'pause' | null;
   readonly control_reason: string | null;
   readonly paused: number;
+  readonly serial_key: string | null;
+  readonly serial_held: number;
   readonly key: string | null;
   readonly key_until: number | null;
   readonly key_generation: number;
@@ -164,6 +166,8 @@ export function taskGlance(row: RawGlance): TaskGlance {
     control: row.control ?? undefined,
     isPaused: row.paused === 1,
     key: row.key ?? undefined,
+    serialKey: row.serial_key ?? undefined,
+    hasTurn: row.serial_held === 1 || undefined,
     pinnedTo: row.pinned_to ?? undefined,
     deadlineAt: row.deadline_at ?? undefined,
     outcome: row.outcome ?? undefined,

@@ -12,11 +12,14 @@ import { later } from './due.ts';
 import type { RawTask } from './rows.ts';
 import { eachRow, type Tx, type Values } from './session.ts';
 import { selectForSettle, settleTask } from './tasks.sql.ts';
+import { passOn } from './turns.ts';
 
 export interface Settled {
   readonly answer: SettleAnswer;
   /** What the task became; undefined where nothing was written. */
   readonly status: TaskStatus | undefined;
+  /** The turn went to another task, which is ready. */
+  readonly isPassedOn?: boolean;
 }
 
 export function settle(tx: Tx, pod: PodId, settlements: readonly Settlement[]): Settled[] {
@@ -53,7 +56,10 @@ function settleOne(tx: Tx, pod: PodId, settlement: Settlement): Settled {
   }
   const fork = tail && keepSegment(tx, tail);
   if (fork !== undefined) throw new StoreRefusedError(`the history has forked at ${fork}`);
-  return { answer: { task, kind: 'stood' }, status: next.status };
+  const { queue, serial_key } = row;
+  const isPassedOn =
+    serial_key !== null && hasEnded(next) && passOn(tx, { queue, serial_key }) !== undefined;
+  return { answer: { task, kind: 'stood' }, status: next.status, isPassedOn };
 }
 
 export function hasEnded({ status }: { readonly status: TaskStatus }): boolean {
@@ -71,6 +77,8 @@ type Leaving = Pick<
   | 'retries_max'
   | 'control'
   | 'control_reason'
+  | 'queue'
+  | 'serial_key'
 >;
 
 type Becoming = Values & { readonly status: TaskStatus };

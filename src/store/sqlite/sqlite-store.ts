@@ -10,20 +10,13 @@ import type * as bulks from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
-import type {
-  Beat,
-  BeatAnswer,
-  JournalSeen,
-  Leftovers,
-  PodBirth,
-  PodRow,
-  Worklist,
-} from '../pods.ts';
+import type { Beat, BeatAnswer, Leftovers, PodBirth, PodRow, Worklist } from '../pods.ts';
+import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
-import type { PodId, TaskStatus } from '../words.ts';
+import type { PodId } from '../words.ts';
 import { act, note } from './act.ts';
 import * as archive from './archive.ts';
 import { SqliteBulks } from './bulk-store.ts';
@@ -38,10 +31,11 @@ import { connect, type SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
 import { identityOf, type Place, placeOf } from './place.ts';
 import * as pods from './pods.ts';
+import * as flow from './queues.ts';
 import { openSqliteReader } from './reader.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
-import { hasEnded, settle } from './settle.ts';
+import { hasEnded, type Settled, settle } from './settle.ts';
 import { take } from './take.ts';
 import { watch } from './watch.ts';
 
@@ -96,22 +90,16 @@ class SqliteStore implements Store {
     this.#session.close();
   }
 
-  register(birth: PodBirth): Promise<JournalSeen> {
-    return this.#session.write((tx) => pods.register(tx, birth));
-  }
+  register = (birth: PodBirth) => this.#session.write((tx) => pods.register(tx, birth));
   async beat(beat: Beat): Promise<BeatAnswer> {
     this.#refuseReplacedFile();
     return this.#session.write((tx) => pods.beat(tx, beat));
   }
-  markDraining(pod: PodId): Promise<boolean> {
-    return this.#session.write((tx) => pods.markDraining(tx, pod));
-  }
+  markDraining = (pod: PodId) => this.#session.write((tx) => pods.markDraining(tx, pod));
   beginTerm(pod: PodId, term: number): Promise<void> {
     return this.#session.write((tx) => pods.beginTerm(tx, pod, term));
   }
-  requestDrain(pod: PodId): Promise<boolean> {
-    return this.#session.write((tx) => pods.requestDrain(tx, pod));
-  }
+  requestDrain = (pod: PodId) => this.#session.write((tx) => pods.requestDrain(tx, pod));
   pods(): Promise<PodRow[]> {
     return this.#session.read((tx) => pods.pods(tx));
   }
@@ -213,9 +201,7 @@ class SqliteStore implements Store {
     this.#tell(taken);
     return taken;
   }
-  retire(pod: PodId): Promise<boolean> {
-    return this.#session.write((tx) => pods.retire(tx, pod));
-  }
+  retire = (pod: PodId) => this.#session.write((tx) => pods.retire(tx, pod));
 
   async failHopeless(graceMs: number, countMax: number): Promise<tasks.TaskRow[]> {
     const failed = await this.#session.write((tx) =>
@@ -253,6 +239,14 @@ class SqliteStore implements Store {
   saveBulk = (given: bulks.BulkSave) => this.#bulks.save(given);
   orderBulk = (given: bulks.BulkOrder) => this.#bulks.order(given);
 
+  queues = () => this.#session.read(flow.queues);
+  pausedMachines = () => this.#session.read(flow.pausedMachines);
+  changeFlow = async (change: FlowChange) => {
+    const answer = await this.#session.write((tx) => flow.changeFlow(tx, change));
+    this.#hints.give('ready');
+    return answer;
+  };
+
   watch(query: WatchQuery): Promise<Watch> {
     return this.#session.read((tx) => watch(tx, query));
   }
@@ -281,9 +275,11 @@ class SqliteStore implements Store {
   }
 
   /** Whoever waits for tasks to be ready, or to end, hears of these. */
-  #tell(changed: readonly { readonly status: TaskStatus | undefined }[]): void {
+  #tell(changed: readonly Pick<Settled, 'status' | 'isPassedOn'>[]): void {
     const statuses = changed.flatMap(({ status }) => (status === undefined ? [] : [{ status }]));
-    if (statuses.some(({ status }) => status === 'pending')) this.#hints.give('ready');
+    const isReady = ({ status, isPassedOn }: (typeof changed)[number]) =>
+      status === 'pending' || isPassedOn;
+    if (changed.some(isReady)) this.#hints.give('ready');
     if (statuses.some(hasEnded)) this.#hints.give('ended');
   }
 

@@ -21,6 +21,7 @@ import { selectPod } from './pods.sql.ts';
 import { isUp } from './pods.ts';
 import { type RawPod, type RawTask, takenTask } from './rows.ts';
 import { attempt, type Tx, type Values } from './session.ts';
+import { passOnAfter } from './turns.ts';
 
 /** How long a run waits for the host it is pinned to, where it has no deadline of its own. */
 const HOST_MS_MAX = 24 * 3_600_000;
@@ -53,6 +54,7 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
     const done = attempt(() => tx.get<RawTask>(sql.takeTask, { ...next, ...values }));
     const taken = 'answer' in done ? done.answer : undefined;
     if (!taken) return [];
+    if (taken.serial_key !== null) passOnAfter(tx, taken.task_id);
     return [takenTask(taken, row, tx.now, to === 'pool' ? undefined : payloadBytesMax)];
   });
 }

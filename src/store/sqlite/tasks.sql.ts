@@ -9,7 +9,7 @@ export const selectTask = `select * from step_tracker where task_id = @task`;
 /** @task. What a settle decides from, and no more: this is read for every one of them. */
 export const selectForSettle = `
   select status, generation, claim_epoch, run_at, deadline_at, retry_count, retries_max, control,
-         control_reason
+         control_reason, queue, serial_key
     from step_tracker where task_id = @task`;
 /** @machine, @key. */
 export const selectByKey = `select * from step_tracker where machine = @machine and key = @key`;
@@ -17,10 +17,11 @@ export const selectByKey = `select * from step_tracker where machine = @machine 
 /** @task and the rest of a new task. One whose id is there is left as it is. */
 export const insertTask = `
   insert into step_tracker (task_id, machine, version, queue, priority, run_at, status, wait_for,
-    payload, key, key_ms, retries_max, deadline_at, put_off_ms, trace_parent, created_at,
-    last_update)
+    payload, key, key_ms, retries_max, deadline_at, put_off_ms, trace_parent, serial_key,
+    created_at, last_update)
   values (@task, @machine, @version, @queue, @priority, @run_at, @status, @wait_for,
-    @payload, @key, @key_ms, @retries_max, @deadline_at, @put_off_ms, @trace_parent, @now, @now)
+    @payload, @key, @key_ms, @retries_max, @deadline_at, @put_off_ms, @trace_parent,
+    @serial_key, @now, @now)
   on conflict (task_id) do nothing`;
 
 /** @task. Its key has outlived it and may stand for another task. */

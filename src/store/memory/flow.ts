@@ -1,0 +1,102 @@
+/** Limits of queues, and queues and machines that stand still. */
+import { isNoted, refuseLongNote } from '../audit.ts';
+import {
+  changesFlow,
+  type FlowAnswer,
+  type FlowChange,
+  type FlowDeed,
+  type FlowState,
+  type PausedMachine,
+  type QueueRow,
+} from '../queues.ts';
+import { by, isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
+
+/** How many tasks of each queue may still be claimed; asked task by task, the most urgent first. */
+export function roomIn(tables: MemoryTables): (task: TaskRecord) => boolean {
+  const { queues, machines } = tables.flow;
+  if (queues.size === 0 && machines.size === 0) return () => true;
+  const claimed = claimedIn(tables);
+  return (task) => {
+    // A local run is its host's affair.
+    if (task.pinnedTo !== undefined) return true;
+    if (machines.has(task.machine)) return false;
+    const { limit, isPaused } = queues.get(task.queue) ?? { limit: undefined, isPaused: false };
+    const count = claimed.get(task.queue) ?? 0;
+    if (isPaused || count >= (limit ?? Number.POSITIVE_INFINITY)) return false;
+    claimed.set(task.queue, count + 1);
+    return true;
+  };
+}
+
+function claimedIn(tables: MemoryTables): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { queue, pinnedTo } of tables.tasksWhere(({ status }) => status === 'claimed')) {
+    if (pinnedTo === undefined) counts.set(queue, (counts.get(queue) ?? 0) + 1);
+  }
+  return counts;
+}
+
+export function queues(tables: MemoryTables): QueueRow[] {
+  const open = tables.tasksWhere((task) => !isEnded(task));
+  const names = new Set([...tables.flow.queues.keys(), ...open.map(({ queue }) => queue)]);
+  const rows = [...names].map((queue): QueueRow => {
+    const { limit, isPaused = false, pausedBy, pausedAt } = tables.flow.queues.get(queue) ?? {};
+    const count = (is: (task: TaskRecord) => boolean) =>
+      open.filter((task) => task.queue === queue && is(task)).length;
+    return {
+      queue,
+      pending: count(({ status }) => status === 'pending'),
+      waiting: count(({ status }) => status === 'waiting'),
+      claimed: count(({ status, pinnedTo }) => status === 'claimed' && pinnedTo === undefined),
+      ...{ limit, isPaused, pausedBy, pausedAt },
+    };
+  });
+  return rows.sort(by(({ queue }) => queue));
+}
+
+export function pausedMachines(tables: MemoryTables): PausedMachine[] {
+  const rows = [...tables.flow.machines].map(([machine, paused]) => ({ machine, ...paused }));
+  return rows.sort(by(({ machine }) => machine));
+}
+
+export function changeFlow(tables: MemoryTables, change: FlowChange): FlowAnswer {
+  const { who, via, deed, isDryRun = false } = change;
+  const detail = { ...deed, via };
+  const note = refuseLongNote({ requestId: change.requestId, who, what: deed.what, detail });
+  refuseUnstorable(note.requestId, who, 'queue' in deed ? deed.queue : deed.machine, via);
+  const logged = tables.audit.get(note.requestId);
+  if (isNoted(note, logged && { ...logged, task: logged.taskId })) {
+    return { kind: 'done', isRepeated: true };
+  }
+  if (!changesFlow(deed, stateOf(tables, deed))) return { kind: 'already', isRepeated: false };
+  if (isDryRun) return { kind: 'done', isRepeated: false };
+  const at = tables.now();
+  const row = { id: note.requestId, at, who, what: deed.what, taskId: undefined };
+  tables.audit.set(note.requestId, { ...row, detail: JSON.stringify(detail) });
+  write(tables, deed, who);
+  tables.hint('ready');
+  return { kind: 'done', isRepeated: false };
+}
+
+function stateOf({ flow }: MemoryTables, deed: FlowDeed): FlowState {
+  if ('machine' in deed) return { limit: undefined, isPaused: flow.machines.has(deed.machine) };
+  return flow.queues.get(deed.queue) ?? { limit: undefined, isPaused: false };
+}
+
+function write(tables: MemoryTables, deed: FlowDeed, who: string): void {
+  const { queues, machines } = tables.flow;
+  const pausedAt = tables.now();
+  if ('machine' in deed) {
+    if (deed.what === 'machine.pause') machines.set(deed.machine, { pausedBy: who, pausedAt });
+    else machines.delete(deed.machine);
+    return;
+  }
+  const none = { limit: undefined, isPaused: false, pausedBy: undefined, pausedAt: undefined };
+  const row = { ...(queues.get(deed.queue) ?? none) };
+  if (deed.what === 'queue.limit') row.limit = deed.limit;
+  else if (deed.what === 'queue.pause') {
+    Object.assign(row, { isPaused: true, pausedBy: who, pausedAt });
+  } else Object.assign(row, { isPaused: false, pausedBy: undefined, pausedAt: undefined });
+  if (row.limit === undefined && !row.isPaused) queues.delete(deed.queue);
+  else queues.set(deed.queue, row);
+}

@@ -1,0 +1,41 @@
+/**
+ * Serial keys: of one queue and one key, one task at a time has the turn, from here until it ends. The
+ * next one is the first that is due of those that nobody has paused; what is due later blocks nobody.
+ */
+import { by, type MemoryTables, type TaskRecord } from './tables.ts';
+
+const byDueTime = by<TaskRecord>(
+  (task) => task.runAt,
+  (task) => task.taskId,
+);
+
+/** Whatever `act` does to tasks: afterwards every key that is free has its next one. */
+export function withTurns<Answer>(tables: MemoryTables, act: () => Answer): Answer {
+  const answer = act();
+  giveTurns(tables);
+  return answer;
+}
+
+export function giveTurns(tables: MemoryTables): void {
+  if (!tables.hasSerials) return;
+  const now = tables.now();
+  const held = new Set(tables.tasksWhere(({ serialHeld }) => serialHeld).map(keyOf));
+  const due = tables.tasksWhere(
+    (task) => task.waitFor === 'turn' && !task.paused && task.runAt <= now,
+  );
+  for (const task of due.sort(byDueTime)) {
+    if (held.has(keyOf(task))) continue;
+    held.add(keyOf(task));
+    task.status = 'pending';
+    task.waitFor = undefined;
+    task.serialHeld = true;
+    // Behind those of other keys that are ready by now: no key waits for another one's flood.
+    task.runAt = now;
+    task.lastUpdate = now;
+    tables.hint('ready');
+  }
+}
+
+export function keyOf({ queue, serialKey }: TaskRecord): string {
+  return `${queue}\n${serialKey}`;
+}

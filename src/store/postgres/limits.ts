@@ -1,0 +1,191 @@
+/**
+ * Queues with limits, and what people change of queues and machines. Only queues that have a limit pay
+ * for it: the row of the limit is held while a claim counts and takes, so that two who claim from one
+ * queue go one after the other. A claim that was killed half way has claimed nothing.
+ */
+import type { Clock } from '../../ground/index.ts';
+import { isNoted, refuseLongNote } from '../audit.ts';
+import { StoreBusyError } from '../errors.ts';
+import {
+  changesFlow,
+  type FlowAnswer,
+  type FlowChange,
+  type FlowDeed,
+  type FlowState,
+  type PausedMachine,
+  type QueueRow,
+} from '../queues.ts';
+import type { ClaimRequest } from '../tasks.ts';
+import { insertLogged, selectLogged } from './audit-log.sql.ts';
+import { isBadRow } from './driver-errors.ts';
+import type { Hinter } from './hinter.ts';
+import * as statements from './limits.sql.ts';
+import type { Pool, Row, Send } from './pool.ts';
+import { auditRowOf } from './rows.ts';
+import { mendOpen } from './step-tracker-mend.sql.ts';
+
+/** Which queues have a limit is looked at this often; that they have one is known to every claim. */
+const LOOK_MS = 250;
+const LIMITED_COUNT_MAX = 1_000;
+const MEND_COUNT_MAX = 500;
+
+export class PostgresLimits {
+  readonly #pool: Pool;
+  readonly #hinter: Hinter;
+  readonly #clock: Clock;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #limited: readonly string[] = [];
+  #goesFirst = false;
+
+  constructor(pool: Pool, hinter: Hinter, clock: Clock) {
+    this.#pool = pool;
+    this.#hinter = hinter;
+    this.#clock = clock;
+  }
+
+  /**
+   * Claims from queues with limits and by `rest` from the others, in turns first: under a backlog
+   * neither keeps the other waiting.
+   */
+  async claim(
+    request: ClaimRequest,
+    count: number,
+    values: readonly unknown[],
+    rest: (count: number) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    await this.#look();
+    if (this.#limited.length === 0) return rest(count);
+    this.#goesFirst = !this.#goesFirst;
+    const limited = (max: number) => this.#claimOrMend(request, max, values);
+    const [first, second] = this.#goesFirst ? [limited, rest] : [rest, limited];
+    const rows = await first(count);
+    return rows.length < count ? [...rows, ...(await second(count - rows.length))] : rows;
+  }
+
+  async #look(): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#lookedMs < LOOK_MS) return;
+    const rows = await this.#pool.query(statements.selectLimited, [LIMITED_COUNT_MAX]);
+    this.#lookedMs = nowMs;
+    this.#limited = rows.map((row) => row['queue'] as string);
+  }
+
+  /** A row that nobody can count with stops no claimer: it is mended, and the next claim goes on. */
+  async #claimOrMend(
+    request: ClaimRequest,
+    count: number,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
+    try {
+      return await this.#claim(request, count, values);
+    } catch (error) {
+      if (!isBadRow(error)) throw error;
+      await this.#pool.query(mendOpen, [MEND_COUNT_MAX]);
+      return [];
+    }
+  }
+
+  async #claim({ head }: ClaimRequest, count: number, values: readonly unknown[]): Promise<Row[]> {
+    return this.#pool.transaction(async (send) => {
+      const held = await send(statements.lockLimits, [this.#limited]);
+      if (held.length === 0) return [];
+      const queues = held.map((row) => row['queue'] as string);
+      // A statement of its own, after the lock: it sees what whoever held it before has claimed.
+      const claimed = new Map(
+        (await send(statements.countClaimed, [queues])).map((row) => [
+          row['queue'],
+          row['claimed'],
+        ]),
+      );
+      const rooms = held.map(({ queue, max_claimed: max }) =>
+        Math.max(0, (max as number) - ((claimed.get(queue) as number | undefined) ?? 0)),
+      );
+      if (rooms.every((room) => room === 0)) return [];
+      const [pod, routes, journal, , , token, bytesMax] = values;
+      const same = [pod, routes, journal, count, count, token, bytesMax];
+      return send(statements.claimLimited[head], [...same, queues, rooms]);
+    });
+  }
+
+  async queues(): Promise<QueueRow[]> {
+    return (await this.#pool.query(statements.selectQueues)).map(queueRowOf);
+  }
+
+  async pausedMachines(): Promise<PausedMachine[]> {
+    const rows = await this.#pool.query(statements.selectPausedMachines);
+    return rows.map((row) => ({
+      machine: row['machine'] as string,
+      pausedBy: (row['paused_by'] ?? undefined) as string | undefined,
+      pausedAt: row['paused_at'] as number,
+    }));
+  }
+
+  async change(change: FlowChange): Promise<FlowAnswer> {
+    const answer = await this.#pool.transaction((send) => perform(send, change));
+    this.#lookedMs = Number.NEGATIVE_INFINITY;
+    if (answer.kind === 'done' && !answer.isRepeated) this.#hinter.hint('ready');
+    return answer;
+  }
+}
+
+async function perform(send: Send, change: FlowChange): Promise<FlowAnswer> {
+  const { requestId, who, via, deed, isDryRun = false } = change;
+  const detail = { ...deed, via };
+  const note = refuseLongNote({ requestId, who, what: deed.what, detail });
+  const [logged] = await send(selectLogged, [requestId]);
+  if (isNoted(note, logged && auditRowOf(logged))) return { kind: 'done', isRepeated: true };
+  const state = await stateOf(send, deed);
+  if (!changesFlow(deed, state)) return { kind: 'already', isRepeated: false };
+  if (isDryRun) return { kind: 'done', isRepeated: false };
+  const values = [requestId, who, deed.what, null, JSON.stringify(detail)];
+  if ((await send(insertLogged, values)).length === 0) {
+    throw new StoreBusyError(`the request id ${requestId} is in use`);
+  }
+  await write(send, deed, who);
+  return { kind: 'done', isRepeated: false };
+}
+
+async function stateOf(send: Send, deed: FlowDeed): Promise<FlowState> {
+  if ('machine' in deed) {
+    const rows = await send(statements.lockMachine, [deed.machine]);
+    return { limit: undefined, isPaused: rows.length > 0 };
+  }
+  const [row] = await send(statements.lockQueue, [deed.queue]);
+  return {
+    limit: (row?.['max_claimed'] ?? undefined) as number | undefined,
+    isPaused: row?.['paused'] === true,
+  };
+}
+
+async function write(send: Send, deed: FlowDeed, who: string): Promise<void> {
+  switch (deed.what) {
+    case 'queue.limit':
+      await send(statements.setLimit, [deed.queue, deed.limit ?? null]);
+      break;
+    case 'queue.pause':
+      await send(statements.pauseQueue, [deed.queue, who]);
+      break;
+    case 'queue.resume':
+      await send(statements.resumeQueue, [deed.queue]);
+      break;
+    case 'machine.pause':
+      await send(statements.pauseMachine, [deed.machine, who]);
+      break;
+    case 'machine.resume':
+      await send(statements.resumeMachine, [deed.machine]);
+  }
+  if ('queue' in deed) await send(statements.forgetQueue, [deed.queue]);
+}
+
+function queueRowOf(row: Row): QueueRow {
+  return {
+    queue: row['queue'] as string,
+    pending: row['pending'] as number,
+    waiting: row['waiting'] as number,
+    claimed: row['claimed'] as number,
+    limit: (row['max_claimed'] ?? undefined) as number | undefined,
+    isPaused: row['paused'] as boolean,
+    pausedBy: (row['paused_by'] ?? undefined) as string | undefined,
+    pausedAt: (row['paused_at'] ?? undefined) as number | undefined,
+  };
+}

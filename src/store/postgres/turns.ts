@@ -1,0 +1,94 @@
+/**
+ * Serial keys: of one queue and one key, one task at a time has the turn, until it ends. Whoever ends it
+ * gives the turn on by a statement of its own, after the commit. Claimers look for what came in or
+ * became due, and go round all keys from time to time, for somebody may have died between the two. None
+ * of this is needed for safety: that two have one turn is refused by an index.
+ */
+import { type Clock, FleetqError } from '../../ground/index.ts';
+import { sqlStateOf } from './driver-errors.ts';
+import type { Hinter } from './hinter.ts';
+import type { Pool, Row } from './pool.ts';
+import * as statements from './turns.sql.ts';
+
+const ARRIVAL_COUNT_MAX = 500;
+/** Under a backlog claims come back full: nobody looks more often than this then. */
+const LOOK_MS = 250;
+const ROUND_MS = 2_000;
+const ROUND_COUNT_MAX = 200;
+/** How often two who give the same turn may meet before it is left to the next look. */
+const RIVAL_ATTEMPTS = 3;
+const RIVAL = '23505';
+
+export interface SerialKey {
+  readonly queue: string;
+  readonly serialKey: string;
+}
+
+export class PostgresTurns {
+  readonly #pool: Pool;
+  readonly #hinter: Hinter;
+  readonly #clock: Clock;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #roundMs = Number.NEGATIVE_INFINITY;
+  /** Where the round is: the keys after this one are next. */
+  #at: readonly [queue: string, serialKey: string] = ['', ''];
+
+  constructor(pool: Pool, hinter: Hinter, clock: Clock) {
+    this.#pool = pool;
+    this.#hinter = hinter;
+    this.#clock = clock;
+  }
+
+  /** Of rows that may have ended, or have come in: their keys' next ones have their turn. */
+  async passOn(rows: readonly Row[]): Promise<void> {
+    const serial = rows.filter((row) => typeof row['serial_key'] === 'string');
+    if (serial.length === 0) return;
+    const keys = [serial.map((row) => row['queue']), serial.map((row) => row['serial_key'])];
+    try {
+      const given = await this.#give(statements.giveTurns, keys);
+      if (given.some(isGiven)) this.#hinter.hint('ready');
+    } catch (error) {
+      // What was to be done before this is committed: the next look of a claimer does the rest.
+      if (!(error instanceof FleetqError)) throw error;
+    }
+  }
+
+  /** Whether somebody should look, though there was enough to claim. */
+  get isLate(): boolean {
+    return this.#clock.monotonicMs() - this.#lookedMs >= LOOK_MS;
+  }
+
+  /** True where a turn was given: there is more to claim. */
+  async look(): Promise<boolean> {
+    this.#lookedMs = this.#clock.monotonicMs();
+    const arrived = await this.#give(statements.giveArrivals, [ARRIVAL_COUNT_MAX]);
+    if (arrived.length > 0) await this.#pool.query(statements.markArrivals, [ARRIVAL_COUNT_MAX]);
+    const overdue = await this.#goRound();
+    return [...arrived, ...overdue].some(isGiven);
+  }
+
+  async #goRound(): Promise<Row[]> {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#roundMs < ROUND_MS) return [];
+    this.#roundMs = nowMs;
+    const keys = await this.#give(statements.giveOverdue, [...this.#at, ROUND_COUNT_MAX]);
+    const last = keys.length < ROUND_COUNT_MAX ? undefined : keys.at(-1);
+    this.#at = last ? [last['queue'] as string, last['serial_key'] as string] : ['', ''];
+    return keys;
+  }
+
+  async #give(text: string, values: readonly unknown[]): Promise<Row[]> {
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        return await this.#pool.query(text, values);
+      } catch (error) {
+        if (sqlStateOf((error as FleetqError).cause) !== RIVAL) throw error;
+        if (attempts >= RIVAL_ATTEMPTS) return [];
+      }
+    }
+  }
+}
+
+function isGiven(row: Row): boolean {
+  return row['is_given'] === true;
+}

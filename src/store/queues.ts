@@ -1,0 +1,54 @@
+/** Queues as people see and change them, and machines that stand still for a while. */
+
+/** A queue that has open tasks, a limit, or is paused. */
+export interface QueueRow {
+  readonly queue: string;
+  readonly pending: number;
+  readonly waiting: number;
+  /** Held by pods now, without local runs, which no limit counts. */
+  readonly claimed: number;
+  /** At most so many are claimed at once; undefined where there is no limit. */
+  readonly limit: number | undefined;
+  readonly isPaused: boolean;
+  readonly pausedBy: string | undefined;
+  readonly pausedAt: number | undefined;
+}
+
+export interface PausedMachine {
+  readonly machine: string;
+  readonly pausedBy: string | undefined;
+  readonly pausedAt: number;
+}
+
+/** What becomes of a queue or of a machine. */
+export type FlowDeed =
+  | { readonly what: 'queue.limit'; readonly queue: string; readonly limit: number | undefined }
+  | { readonly what: 'queue.pause' | 'queue.resume'; readonly queue: string }
+  | { readonly what: 'machine.pause' | 'machine.resume'; readonly machine: string };
+
+export interface FlowChange {
+  readonly requestId: string;
+  readonly who: string;
+  readonly via: string;
+  readonly deed: FlowDeed;
+  readonly isDryRun?: boolean | undefined;
+}
+
+/** `already`: it was so before. `isRepeated`: this request was here before, and changed nothing now. */
+export interface FlowAnswer {
+  readonly kind: 'done' | 'already';
+  readonly isRepeated: boolean;
+}
+
+/** Of the queue or machine as it is: whether the deed changes anything. */
+export interface FlowState {
+  readonly limit: number | undefined;
+  readonly isPaused: boolean;
+}
+
+export function changesFlow(deed: FlowDeed, { limit, isPaused }: FlowState): boolean {
+  if (deed.what === 'queue.limit') return deed.limit !== limit;
+  return isPaused === deed.what.endsWith('.resume');
+}
+
+export const LIMIT_MAX = 1_000_000;

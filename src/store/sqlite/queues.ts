@@ -1,0 +1,140 @@
+/**
+ * Limits of queues, and queues and machines that stand still. Whoever claims has the lock on the file:
+ * what it counts stays true until it has claimed.
+ */
+import { isNoted, refuseLongNote } from '../audit.ts';
+import {
+  changesFlow,
+  type FlowAnswer,
+  type FlowChange,
+  type FlowDeed,
+  type FlowState,
+  type PausedMachine,
+  type QueueRow,
+} from '../queues.ts';
+import { insertLogged, selectLogged } from './audit-log.sql.ts';
+import * as sql from './queues.sql.ts';
+import type { Tx } from './session.ts';
+
+interface RawLimit {
+  readonly queue: string;
+  readonly max_claimed: number | null;
+  readonly paused: number;
+}
+
+/** How many more tasks of each queue one claim may take. */
+export class Rooms {
+  /** Queues of which none may be taken. */
+  readonly closed: readonly string[];
+  readonly #rooms = new Map<string, number>();
+  readonly #paused: ReadonlySet<string>;
+
+  constructor(tx: Tx) {
+    for (const { queue, max_claimed, paused } of tx.all<RawLimit>(sql.selectLimits, {})) {
+      if (paused === 1) this.#rooms.set(queue, 0);
+      else if (max_claimed !== null) this.#rooms.set(queue, max_claimed - claimedIn(tx, queue));
+    }
+    this.closed = [...this.#rooms].filter(([, room]) => room <= 0).map(([queue]) => queue);
+    const paused = tx.all<{ machine: string }>(sql.selectPauses, {});
+    this.#paused = new Set(paused.map(({ machine }) => machine));
+  }
+
+  isWanted = (route: string): boolean => !this.#paused.has(route.replace(/@[^@]*$/, ''));
+
+  /** False where there is none left. */
+  take(queue: string | null): boolean {
+    const room = queue === null ? undefined : this.#rooms.get(queue);
+    if (room === undefined) return true;
+    if (room <= 0) return false;
+    this.#rooms.set(queue!, room - 1);
+    return true;
+  }
+}
+
+function claimedIn(tx: Tx, queue: string): number {
+  return tx.get<{ count: number }>(sql.countClaimed, { queue })!.count;
+}
+
+type RawQueue = RawLimit & {
+  readonly pending: number;
+  readonly waiting: number;
+  readonly claimed: number;
+  readonly paused_by: string | null;
+  readonly paused_at: number | null;
+};
+
+export function queues(tx: Tx): QueueRow[] {
+  return tx.all<RawQueue>(sql.selectQueues, {}).map((row) => ({
+    queue: row.queue,
+    pending: row.pending,
+    waiting: row.waiting,
+    claimed: row.claimed,
+    limit: row.max_claimed ?? undefined,
+    isPaused: row.paused === 1,
+    pausedBy: row.paused_by ?? undefined,
+    pausedAt: row.paused_at ?? undefined,
+  }));
+}
+
+export function pausedMachines(tx: Tx): PausedMachine[] {
+  const rows = tx.all<{ machine: string; paused_by: string | null; paused_at: number }>(
+    sql.selectPausedMachines,
+    {},
+  );
+  return rows.map(({ machine, paused_by, paused_at }) => ({
+    machine,
+    pausedBy: paused_by ?? undefined,
+    pausedAt: paused_at,
+  }));
+}
+
+interface RawLogged {
+  readonly who: string;
+  readonly what: string;
+  readonly detail: string | null;
+}
+
+export function changeFlow(tx: Tx, change: FlowChange): FlowAnswer {
+  const { who, via, deed, isDryRun = false } = change;
+  const detail = { ...deed, via };
+  const note = refuseLongNote({ requestId: change.requestId, who, what: deed.what, detail });
+  const logged = tx.get<RawLogged>(selectLogged, { id: note.requestId });
+  const found = logged && { ...logged, task: undefined, detail: logged.detail ?? undefined };
+  if (isNoted(note, found)) return { kind: 'done', isRepeated: true };
+  if (!changesFlow(deed, stateOf(tx, deed))) return { kind: 'already', isRepeated: false };
+  if (isDryRun) return { kind: 'done', isRepeated: false };
+  const words = { id: note.requestId, who, what: deed.what, task: null };
+  tx.run(insertLogged, { ...words, detail: JSON.stringify(detail), now: tx.now });
+  write(tx, deed, who);
+  return { kind: 'done', isRepeated: false };
+}
+
+function stateOf(tx: Tx, deed: FlowDeed): FlowState {
+  if ('machine' in deed) {
+    const { machine } = deed;
+    return { limit: undefined, isPaused: tx.get(sql.selectMachine, { machine }) !== undefined };
+  }
+  const row = tx.get<RawLimit>(sql.selectQueue, { queue: deed.queue });
+  return { limit: row?.max_claimed ?? undefined, isPaused: row?.paused === 1 };
+}
+
+function write(tx: Tx, deed: FlowDeed, who: string): void {
+  const { now } = tx;
+  switch (deed.what) {
+    case 'queue.limit':
+      tx.run(sql.setLimit, { queue: deed.queue, limit: deed.limit ?? null, now });
+      break;
+    case 'queue.pause':
+      tx.run(sql.pauseQueue, { queue: deed.queue, who, now });
+      break;
+    case 'queue.resume':
+      tx.run(sql.resumeQueue, { queue: deed.queue, now });
+      break;
+    case 'machine.pause':
+      tx.run(sql.pauseMachine, { machine: deed.machine, who, now });
+      break;
+    case 'machine.resume':
+      tx.run(sql.resumeMachine, { machine: deed.machine });
+  }
+  if ('queue' in deed) tx.run(sql.forgetQueue, { queue: deed.queue });
+}
