@@ -109,6 +109,7 @@ export {
   type WaitOptions,
 } from './main.ts';
 export { type Governed, type GovernOptions, governProcess } from './process.ts';
+export type { CallerTx } from './store/caller-tx.ts';
 export {
   CursorError,
   StoreBusyError,
@@ -116,6 +117,7 @@ export {
   StoreRefusedError,
   StoreSchemaError,
   StoreUnreachableError,
+  TransactionError,
 } from './store/errors.ts';
 export type {
   Act,

@@ -41,6 +41,7 @@ export {
 } from './bulk/bulks.ts';
 export { BULK_COUNT_MAX, BULK_RATE_MAX, isOver as isBulkOver } from './bulk/decide.ts';
 export { bulkFilter } from './bulk/filter.ts';
+export type { CallerTx } from './caller-tx.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
   CursorError,

@@ -111,7 +111,7 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
   const opened = openerOf(codec);
   return {
     beat: async (beat) => openControls(codec, await store.beat(beat)),
-    enqueue: async (tasks, check, note) => {
+    enqueue: async (tasks, check, note, tx) => {
       const sealed = tasks.map((task) => ({
         ...task,
         payload: sealInput(codec, task.id, task.payload),
@@ -119,7 +119,7 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       const answered = (answers: readonly EnqueueAnswer[]) =>
         answers.map((answer, index) => openAnswer(codec, answer, tasks[index]!));
       const opening = check && ((found: readonly EnqueueAnswer[]) => check(answered(found)));
-      const answers = await store.enqueue(sealed, opening, note);
+      const answers = await store.enqueue(sealed, opening, note, tx);
       return answered(answers);
     },
     claim: async (request) => {

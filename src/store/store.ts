@@ -17,6 +17,7 @@ import type {
   BulkTaking,
   NewBulk,
 } from './bulk/bulks.ts';
+import type { CallerTx } from './caller-tx.ts';
 import type { Census } from './census.ts';
 import type { HistoryParts } from './outlines.ts';
 import type {
@@ -116,12 +117,14 @@ export interface Store extends HistoryParts {
   /**
    * All or nothing. A key, or an id, that is there already gives the task that has it. `check` sees
    * the answers before anything is committed; what it throws takes all of them back. `note` is put
-   * into the audit log with the first of them.
+   * into the audit log with the first of them. With `tx` they are part of the caller's transaction:
+   * there once it commits.
    */
   enqueue(
     tasks: readonly NewTask[],
     check?: CheckAnswers,
     note?: StartNote,
+    tx?: CallerTx,
   ): Promise<EnqueueAnswer[]>;
   /** Takes due tasks for the pod, the most urgent first; nothing if the pod is not up. */
   claim(request: ClaimRequest): Promise<ClaimedTask[]>;

@@ -3,9 +3,11 @@
  * depends on nothing but what came before: this is the store of the deterministic simulation.
  * `way` is what lies between a pod and a server: it may hold a call back, lose it, or lose its answer.
  */
+
 import type { RunId } from '../../ground/index.ts';
 import type { Act, Note, StartNote } from '../acts.ts';
 import type { BulkOrder, BulkSave, BulkTaking, NewBulk } from '../bulk/bulks.ts';
+import { type CallerTx, noTransactions } from '../caller-tx.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { PartQuery } from '../outlines.ts';
 import type { Beat, PodBirth } from '../pods.ts';
@@ -101,8 +103,11 @@ export class MemoryStore implements Store {
   census = (countMax: number, silentMs: number) =>
     this.#ask('census', (tables) => census(tables, countMax, silentMs));
 
-  enqueue = (tasks: readonly NewTask[], check?: CheckAnswers, note?: StartNote) =>
-    this.#ask('enqueue', (tables) => enqueue(tables, tasks, check, note));
+  enqueue = (tasks: readonly NewTask[], check?: CheckAnswers, note?: StartNote, tx?: CallerTx) =>
+    this.#ask('enqueue', (tables) => {
+      if (tx) throw noTransactions();
+      return enqueue(tables, tasks, check, note);
+    });
   claim = (request: ClaimRequest) => this.#ask('claim', (tables) => claim(tables, request));
   held = (pod: PodId, after: string, countMax: number, payloadBytesMax?: number) =>
     this.#ask('held', (tables) => held(tables, pod, after, countMax, payloadBytesMax));

@@ -6,6 +6,7 @@
 import type { RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
 import type * as bulk from '../bulk/bulks.ts';
+import type { CallerTx } from '../caller-tx.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
@@ -146,8 +147,9 @@ class PostgresStore implements Store {
     given: readonly tasks.NewTask[],
     check?: CheckAnswers,
     note?: StartNote,
+    tx?: CallerTx,
   ): Promise<tasks.EnqueueAnswer[]> {
-    return this.#intake.enqueue(given, check, note);
+    return this.#intake.enqueue(given, check, note, tx);
   }
   claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
     return this.#intake.claim(request);

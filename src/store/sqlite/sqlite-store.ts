@@ -4,7 +4,7 @@
  * what commits is on disk. Hints go out when a transaction has committed.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
+import type { Act, ActAnswer, Note } from '../acts.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type * as bulks from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
@@ -20,7 +20,7 @@ import type {
   Worklist,
 } from '../pods.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
-import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
+import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId, TaskStatus } from '../words.ts';
@@ -31,9 +31,9 @@ import { census } from './census.ts';
 import * as claims from './claims.ts';
 import type { Connection } from './connection.ts';
 import { violations } from './doctor.ts';
-import { enqueue } from './enqueue.ts';
 import { Hints } from './hints.ts';
 import * as housekeeping from './housekeeping.ts';
+import { SqliteIntake } from './intake.ts';
 import { connect, type SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
 import { identityOf, type Place, placeOf } from './place.ts';
@@ -73,6 +73,7 @@ class SqliteStore implements Store {
   readonly #connection: Connection;
   readonly #session: Session;
   readonly #hints: Hints;
+  readonly #intake: SqliteIntake;
   readonly #bulks: SqliteBulks;
   readonly #options: SqliteOptions;
 
@@ -82,6 +83,12 @@ class SqliteStore implements Store {
     this.#connection = connection;
     this.#session = new Session(connection, options);
     this.#hints = new Hints(place, options.clock);
+    this.#intake = new SqliteIntake({
+      session: this.#session,
+      identity: this.#identity,
+      clock: options.clock,
+      tell: (changed) => this.#tell(changed),
+    });
     this.#bulks = new SqliteBulks(this.#session, this.#hints);
     this.#options = options;
   }
@@ -130,20 +137,8 @@ class SqliteStore implements Store {
   census(countMax: number, silentMs: number): Promise<Census> {
     return this.#session.read((tx) => census(tx, countMax, silentMs));
   }
-  async enqueue(
-    given: readonly tasks.NewTask[],
-    check?: CheckAnswers,
-    started?: StartNote,
-  ): Promise<tasks.EnqueueAnswer[]> {
-    if (given.length === 0) return [];
-    const answers = await this.#session.write((tx) => {
-      const found = enqueue(tx, given);
-      check?.(found);
-      if (started) note(tx, { ...started, task: found[0]!.id });
-      return found;
-    });
-    this.#tell(answers.filter(({ isNew }) => isNew));
-    return answers;
+  enqueue(...given: Parameters<Store['enqueue']>): Promise<tasks.EnqueueAnswer[]> {
+    return this.#intake.enqueue(...given);
   }
 
   async claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
