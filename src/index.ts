@@ -9,6 +9,7 @@ export type { Around, CancelReport, DrainReport, RunStatus, RunSummary } from '.
 export {
   DrainingError,
   KeyConflictError,
+  NeedsStoreError,
   RunAbortedError,
   RunCancelledError,
   RunEndedError,
@@ -25,6 +26,7 @@ export {
   BrokenHistoryError,
   BulkNotFoundError,
   ClaimLostError,
+  CommitLostError,
   ForkError,
   NoStoreError,
   TaskKeyConflictError,

@@ -58,6 +58,14 @@ export { MemoryTables } from './memory/tables.ts';
 export { openStore } from './open-store.ts';
 export type { FilledStoreOptions, StoreOptions } from './options.ts';
 export { type HistoryParts, type Outline, type PartQuery, within } from './outlines.ts';
+export {
+  type DoubtAnswer,
+  type Kept,
+  knowNative,
+  type Persisted,
+  type StoreTransaction,
+  transactionOver,
+} from './persisting.ts';
 export type {
   Beat,
   BeatAnswer,

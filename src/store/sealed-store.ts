@@ -37,6 +37,7 @@ type Sealing = Pick<
   | 'claim'
   | 'held'
   | 'settle'
+  | 'begin'
   | 'histories'
   | 'mirror'
   | 'take'
@@ -68,6 +69,7 @@ const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   inFlight: true,
   census: true,
   hasSuspects: true,
+  settled: true,
   archive: true,
   outlines: true,
   recordsIn: true,
@@ -137,6 +139,16 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
         pod,
         settlements.map((settlement) => sealSettlement(codec, settlement)),
       ),
+    begin: async () => {
+      const tx = await store.begin();
+      return {
+        native: tx.native,
+        query: (text, values) => tx.query(text, values),
+        commit: (pod, persisted) =>
+          tx.commit(pod, persisted.to === 'claimed' ? persisted : sealSettlement(codec, persisted)),
+        rollback: () => tx.rollback(),
+      };
+    },
     histories: async (runs) =>
       (await store.histories(runs)).map((segment) => openOutcome(codec, segment)),
     mirror: (pod, runs) =>

@@ -20,6 +20,7 @@ import type {
 import type { CallerTx } from './caller-tx.ts';
 import type { Census } from './census.ts';
 import type { HistoryParts } from './outlines.ts';
+import type { DoubtAnswer, Persisted, StoreTransaction } from './persisting.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -143,6 +144,10 @@ export interface Store extends HistoryParts {
 
   /** Ends, parks and releases in one statement, each with the rest of its history. */
   settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]>;
+  /** A transaction in which a step persists; its author's statements, then what becomes of the task. */
+  begin(): Promise<StoreTransaction>;
+  /** What became of a commit whose answer was lost. Waits until it cannot happen any more. */
+  settled(pod: PodId, persisted: Persisted): Promise<DoubtAnswer>;
   /**
    * Writes history, idempotently; a longer segment of the same beginning replaces the shorter. A task
    * comes under the version of its flush with it, unless somebody has its row locked just then.

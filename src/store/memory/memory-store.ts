@@ -114,6 +114,8 @@ export class MemoryStore implements Store {
   hasSuspects = (routes: readonly string[]) =>
     this.#ask('hasSuspects', (tables) => hasSuspects(tables, routes));
 
+  begin = () => Promise.reject(noTransactions());
+  settled = () => Promise.reject(noTransactions());
   settle = (pod: PodId, settlements: readonly Settlement[]) =>
     this.#ask('settle', (tables) => settle(tables, pod, settlements));
   archive = (segments: readonly Flush[]) =>

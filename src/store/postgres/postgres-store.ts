@@ -11,6 +11,7 @@ import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
+import type { DoubtAnswer, Persisted, StoreTransaction } from '../persisting.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -34,6 +35,7 @@ import { Listener } from './listener.ts';
 import { migrateUp, refuseUnmigrated } from './migrate.ts';
 import { readPostgresWay } from './options.ts';
 import { PostgresPeople } from './people.ts';
+import { PostgresPersisting } from './persisting.ts';
 import { PostgresPods } from './pods.ts';
 import { Pool } from './pool.ts';
 import { openPostgresReader } from './reader.ts';
@@ -73,6 +75,7 @@ class PostgresStore implements Store {
   readonly #pods: PostgresPods;
   readonly #intake: PostgresIntake;
   readonly #settler: PostgresSettler;
+  readonly #persisting: PostgresPersisting;
   readonly #recovery: PostgresRecovery;
   readonly #people: PostgresPeople;
   readonly #actor: PostgresActor;
@@ -88,6 +91,7 @@ class PostgresStore implements Store {
     this.#pods = new PostgresPods(this.#pool);
     this.#intake = new PostgresIntake(this.#pool, this.#hinter);
     this.#settler = new PostgresSettler(this.#pool, this.#hinter);
+    this.#persisting = new PostgresPersisting(this.#pool, this.#hinter, clock);
     this.#recovery = new PostgresRecovery(this.#pool, this.#hinter);
     this.#people = new PostgresPeople(this.#pool);
     this.#actor = new PostgresActor(this.#pool, this.#hinter);
@@ -105,7 +109,7 @@ class PostgresStore implements Store {
   async close(): Promise<void> {
     this.#hinter.close();
     await Promise.all([...this.#listeners].map((listener) => listener.stop()));
-    await this.#pool.close();
+    await Promise.all([this.#pool.close(), this.#persisting.close()]);
   }
 
   register(birth: PodBirth): Promise<JournalSeen> {
@@ -171,6 +175,12 @@ class PostgresStore implements Store {
 
   settle(pod: PodId, settlements: readonly tasks.Settlement[]): Promise<tasks.SettleAnswer[]> {
     return this.#settler.settle(pod, settlements);
+  }
+  begin(): Promise<StoreTransaction> {
+    return this.#persisting.begin();
+  }
+  settled(pod: PodId, persisted: Persisted): Promise<DoubtAnswer> {
+    return this.#persisting.settled(pod, persisted);
   }
   archive(segments: readonly tasks.Flush[]): Promise<tasks.ArchiveAnswer[]> {
     return this.#settler.archive(segments);

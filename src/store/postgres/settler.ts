@@ -21,7 +21,7 @@ const HISTORY_BATCH_MAX = 500;
 /** Three centuries: as far as a wait may reach, and within what a timestamp can hold. */
 const AFTER_MS_MAX = 1e13;
 
-const SETTLEMENT_COLUMNS: readonly ((settlement: Settlement) => unknown)[] = [
+export const SETTLEMENT_COLUMNS: readonly ((settlement: Settlement) => unknown)[] = [
   (settlement) => settlement.task,
   (settlement) => settlement.generation,
   (settlement) => settlement.epoch,

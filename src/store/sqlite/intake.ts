@@ -2,6 +2,7 @@
 import type { Clock } from '../../ground/index.ts';
 import type { StartNote } from '../acts.ts';
 import type { CallerTx } from '../caller-tx.ts';
+import { nativeOf } from '../persisting.ts';
 import type { CheckAnswers } from '../store.ts';
 import type { EnqueueAnswer, NewTask } from '../tasks.ts';
 import { note } from './act.ts';
@@ -39,11 +40,12 @@ export class SqliteIntake {
       if (started) note(within, { ...started, task: found[0]!.id });
       return found;
     };
-    const answers = tx
-      ? withinCallerTx(tx, identity ?? '', put)
+    const on = tx && (((await nativeOf(tx)) ?? tx) as CallerTx);
+    const answers = on
+      ? withinCallerTx(on, identity ?? '', put)
       : await session.write((within) => put(within));
     const made = answers.filter(({ isNew }) => isNew);
-    if (tx) whenOver(tx, clock, () => tell(made));
+    if (on) whenOver(on, clock, () => tell(made));
     else tell(made);
     return answers;
   }

@@ -10,6 +10,7 @@ import type * as bulks from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
+import type { Persisted } from '../persisting.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -36,6 +37,7 @@ import * as housekeeping from './housekeeping.ts';
 import { SqliteIntake } from './intake.ts';
 import { connect, type SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
+import { SqlitePersisting } from './persisting.ts';
 import { identityOf, type Place, placeOf } from './place.ts';
 import * as pods from './pods.ts';
 import { openSqliteReader } from './reader.ts';
@@ -46,6 +48,7 @@ import { take } from './take.ts';
 import { watch } from './watch.ts';
 
 type RunName = archive.RunName;
+type Changed = readonly { readonly status: TaskStatus | undefined }[];
 
 /** The file must be on a disk of this host: SQLite's locks do not hold on network file systems. */
 export async function openSqliteStore(path: string, options: SqliteOptions): Promise<Store> {
@@ -74,6 +77,7 @@ class SqliteStore implements Store {
   readonly #session: Session;
   readonly #hints: Hints;
   readonly #intake: SqliteIntake;
+  readonly #persisting: SqlitePersisting;
   readonly #bulks: SqliteBulks;
   readonly #options: SqliteOptions;
 
@@ -83,12 +87,10 @@ class SqliteStore implements Store {
     this.#connection = connection;
     this.#session = new Session(connection, options);
     this.#hints = new Hints(place, options.clock);
-    this.#intake = new SqliteIntake({
-      session: this.#session,
-      identity: this.#identity,
-      clock: options.clock,
-      tell: (changed) => this.#tell(changed),
-    });
+    const [session, identity] = [this.#session, this.#identity];
+    const tell = (changed: Changed) => this.#tell(changed);
+    this.#intake = new SqliteIntake({ ...options, session, identity, tell });
+    this.#persisting = new SqlitePersisting({ ...options, session, tell });
     this.#bulks = new SqliteBulks(this.#session, this.#hints);
     this.#options = options;
   }
@@ -100,6 +102,7 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     this.#hints.close();
+    this.#persisting.close();
     this.#session.close();
   }
 
@@ -167,6 +170,9 @@ class SqliteStore implements Store {
     return settled.map(({ answer }) => answer);
   }
 
+  begin = () => this.#persisting.begin();
+  settled = (pod: PodId, persisted: Persisted) => this.#persisting.settled(pod, persisted);
+
   archive(segments: readonly tasks.Flush[]): Promise<tasks.ArchiveAnswer[]> {
     return this.#inBatches(segments, archive.archive);
   }
@@ -188,9 +194,8 @@ class SqliteStore implements Store {
   async heads(runs: readonly RunName[]): Promise<Head[]> {
     return runs.length === 0 ? [] : this.#session.read((tx) => archive.heads(tx, runs));
   }
-  mirror(pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> {
-    return this.#inBatches(runs, (tx, batch) => claims.mirror(tx, pod, batch));
-  }
+  mirror = (pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> =>
+    this.#inBatches(runs, (tx, batch) => claims.mirror(tx, pod, batch));
   worklist(silentMs: number): Promise<Worklist> {
     return this.#session.read((tx) => pods.worklist(tx, silentMs));
   }
@@ -276,7 +281,7 @@ class SqliteStore implements Store {
   }
 
   /** Whoever waits for tasks to be ready, or to end, hears of these. */
-  #tell(changed: readonly { readonly status: TaskStatus | undefined }[]): void {
+  #tell(changed: Changed): void {
     const statuses = changed.flatMap(({ status }) => (status === undefined ? [] : [{ status }]));
     if (statuses.some(({ status }) => status === 'pending')) this.#hints.give('ready');
     if (statuses.some(hasEnded)) this.#hints.give('ended');
