@@ -10,11 +10,14 @@ import {
   defineMachine,
   type Fleet,
   type Json,
+  listen,
   openStore,
 } from '../../src/index.ts';
+import type { EventRow } from '../../src/journal/journal.ts';
+import { decodeRows } from '../../src/journal/record.ts';
 import { usePostgres } from '../store/postgres-harness.ts';
 import { type CommitFault, CommitProxy } from '../support/commit-proxy.ts';
-import { useTempDirs } from '../support/temp-dir.ts';
+import { crashImage, useTempDirs } from '../support/temp-dir.ts';
 
 const scene = usePostgres();
 const newDir = useTempDirs();
@@ -57,6 +60,10 @@ async function sqlitePlace(): Promise<Place> {
 }
 
 const input = z.object({ id: z.string() });
+const codec = aesCodec({
+  keys: { one: Buffer.alloc(32, 7).toString('base64') },
+  current: 'one',
+});
 const retry = { attemptMax: 9, backoff: () => 1 };
 const until = { timeout: '30s' } as const;
 
@@ -133,7 +140,7 @@ for (const [name, make] of [
         dataDir: newDir(),
         heartbeat: '100ms',
         silence: '20s',
-        codec: aesCodec({ keys: { one: Buffer.alloc(32, 7).toString('base64') }, current: 'one' }),
+        codec,
       });
       // Before what the place holds: a drain still has to reach its store.
       opened.unshift(fleet);
@@ -195,10 +202,10 @@ for (const [name, make] of [
       expect(await place.rows(children)).toHaveLength(1);
       // Nothing in the history twice, and no hole in it.
       const segments = await fleet.store.histories([{ task: task.id, generation: 1 }]);
-      const seqs = segments.flatMap(({ events }) =>
-        (JSON.parse(events) as { seq: number }[]).map(({ seq }) => seq),
-      );
-      expect(seqs).toEqual([0, 1, 2, 3, 4, 5]);
+      const rows = segments.flatMap(({ events }) => JSON.parse(events) as EventRow[]);
+      const written = rows.map((row) => ({ ...row, lsn: 0, run: task.id }));
+      const records = decodeRows(task.id, written, codec);
+      expect(records.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5]);
     });
 
     test('a persist that takes too long is taken back, and a late word of it is refused', async () => {
@@ -253,7 +260,7 @@ for (const [name, make] of [
 test('commits in doubt are made once, whatever became of their answers', async () => {
   const faults: (CommitFault | undefined)[] = ['late', 'commitLost', 'answerLost', undefined];
   const { host, port } = scene.server;
-  const proxy = new CommitProxy({ host, port, faultOf: () => faults.shift(), lateMs: 200 });
+  const proxy = new CommitProxy({ host, port, faultOf: () => faults.shift(), lateMs: 1_300 });
   await proxy.start();
   const place = await postgresPlace();
   const acts = new Map<string, (given: Given) => Promise<Json>>();
@@ -279,4 +286,42 @@ test('commits in doubt are made once, whatever became of their answers', async (
   expect([calls, faults]).toEqual([5, []]);
   await fleet.drain();
   proxy.stop();
+}, 60_000);
+
+test('a process that died before its disk had the record goes on from the store, in silence', async () => {
+  const place = await sqlitePlace();
+  const acts = new Map<string, (given: Given) => Promise<Json>>();
+  const { pay, twice, child } = machinesOf(acts);
+  const dataDir = newDir();
+  const alarms: string[] = [];
+  const stop = listen('journal.alarm', ({ kind }) => alarms.push(kind));
+  opened.push({ [Symbol.asyncDispose]: async () => stop() });
+  const open = (directory: string) =>
+    createFleet({ machines: [pay, twice, child], store: place.store, dataDir: directory });
+  const fleet = await open(dataDir);
+  let calls = 0;
+  let left = '';
+  acts.set('h', async ({ tx, id }) => {
+    calls += 1;
+    await tx.query(place.insert, [id]);
+    left = crashImage(dataDir, newDir());
+    return id;
+  });
+  const committed = new Promise<void>((resolve) => {
+    const stopListening = listen('run.recorded', ({ state }) => {
+      if (state !== 'second.work') return;
+      stopListening();
+      // As by SIGKILL: the store has the record, and the picture of the disk has not.
+      fleet.stopNow();
+      resolve();
+    });
+  });
+  const { id: task } = await fleet.enqueue(twice, { id: 'h' });
+  await committed;
+  const next = await open(left);
+  opened.unshift(next);
+  expect(await next.taskById(task, 'twice').result(until)).toBe('h');
+  const rows = await place.rows('select id from ledger order by id');
+  expect(rows.map(({ id }) => id)).toEqual(['h', 'h second']);
+  expect([calls, alarms.filter((kind) => kind !== 'copied')]).toEqual([1, []]);
 }, 60_000);
