@@ -3,6 +3,7 @@ import { countOption, durationOption, keyOption, traceParentOption } from './con
 import type { CancelReport } from './engine/index.ts';
 import type { MemberStatus, TaskOptions } from './fleet/index.ts';
 import { type Duration, type RunId, show } from './ground/index.ts';
+import { type CallerTx, callerTxOption } from './store/caller-tx.ts';
 import type { Due } from './store/index.ts';
 
 export interface StartOptions {
@@ -23,6 +24,12 @@ export interface EnqueueOptions extends StartOptions {
   readonly retriesMax?: number | undefined;
   /** The trace of whoever wants it, as W3C writes it; the active span's where traces are on. */
   readonly traceParent?: string | undefined;
+  /**
+   * A transaction that the caller has begun on the store's database: the task is there once it commits,
+   * and never was where it does not. A client of `pg`, whatever else has `query(text, values)`, the `tx`
+   * of a persist, or, on the SQLite store, a database of better-sqlite3.
+   */
+  readonly tx?: CallerTx | undefined;
 }
 export interface WaitOptions {
   readonly timeout?: Duration | undefined;
@@ -65,6 +72,7 @@ export function taskOptions(options: EnqueueOptions = {}, retentionMs: number): 
     serialKey: keyOption(options.serialKey, 'serialKey'),
     retriesMax: retriesMax === undefined ? undefined : countOption('retriesMax', retriesMax, 1e6),
     traceParent: traceParentOption(options.traceParent),
+    tx: callerTxOption(options.tx),
   };
 }
 

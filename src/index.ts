@@ -9,6 +9,7 @@ export type { Around, CancelReport, DrainReport, RunStatus, RunSummary } from '.
 export {
   DrainingError,
   KeyConflictError,
+  NeedsStoreError,
   RunAbortedError,
   RunCancelledError,
   RunEndedError,
@@ -25,6 +26,7 @@ export {
   BrokenHistoryError,
   BulkNotFoundError,
   ClaimLostError,
+  CommitLostError,
   ForkError,
   NoStoreError,
   TaskKeyConflictError,
@@ -109,6 +111,7 @@ export {
   type WaitOptions,
 } from './main.ts';
 export { type Governed, type GovernOptions, governProcess } from './process.ts';
+export type { CallerTx } from './store/caller-tx.ts';
 export {
   CursorError,
   StoreBusyError,
@@ -116,6 +119,7 @@ export {
   StoreRefusedError,
   StoreSchemaError,
   StoreUnreachableError,
+  TransactionError,
 } from './store/errors.ts';
 export type {
   Act,

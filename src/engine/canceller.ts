@@ -141,7 +141,8 @@ export class Canceller {
    * whoever wrote that one calls here again as soon as it is durable.
    */
   async carryOut(run: LiveRun): Promise<void> {
-    if (run.cancelReason === undefined || run.isAppending || isFinal(run.state.at)) return;
+    if (run.cancelReason === undefined || run.isLost) return;
+    if (run.isAppending || isFinal(run.state.at)) return;
     await this.#recorder.record(run, { type: 'CANCELLED', reason: run.cancelReason });
   }
 

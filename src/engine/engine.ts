@@ -63,6 +63,7 @@ export class Engine {
       throttles: options.throttles ?? new Throttles({ clock, random }),
       resultBytesMax: options.resultBytesMax,
       around: options.around,
+      prepare: (run, event) => this.#recorder.prepare(run, event),
     };
     this.#admission = new Admission(options.slots, journal, clock, (run) => void this.#drive(run));
     this.#waits = new Waits(clock, journal, {
@@ -70,7 +71,7 @@ export class Engine {
       wake: (id) => this.#wake(id),
     });
     this.#recorder = new Recorder(journal, clock, this.#runs);
-    const [runs, recorder] = [this.#runs, this.#recorder];
+    const [runs, recorder, admission] = [this.#runs, this.#recorder, this.#admission];
     this.#canceller = new Canceller({ journal, clock, registry, runs, recorder });
     const onTaken = (found: Resumption) => this.#takeUp(found);
     this.#successor = new Successor({ ...options, runs, recorder, onTaken });
@@ -87,7 +88,7 @@ export class Engine {
         }
       },
     });
-    const [admission, waits] = [this.#admission, this.#waits];
+    const waits = this.#waits;
     this.#drainer = new Drainer({ ...this.#ports, runs, admission, waits, recorder });
     this.held = new Holder({
       ...options,
@@ -135,12 +136,8 @@ export class Engine {
     return endingOf(this.#runs, this.#journal, id, until);
   }
 
-  liveRun(id: RunId): LiveRun | undefined {
-    return this.#runs.live.get(id);
-  }
-  setAside(id: RunId): SetAside | undefined {
-    return this.#runs.setAside.get(id);
-  }
+  liveRun = (id: RunId): LiveRun | undefined => this.#runs.live.get(id);
+  setAside = (id: RunId): SetAside | undefined => this.#runs.setAside.get(id);
   /** Told also of a run that sleeps, and has not been looked at here. */
   whyBlocked(records: readonly StoredRecord[]): string | undefined {
     return whyNobody(this.#options.registry, records);
@@ -171,8 +168,11 @@ export class Engine {
         }
         if (!view || !isOurs(run)) break;
         const event = 'type' in view ? view : await perform(this.#ports, run, view);
-        // Whoever cancelled the run meanwhile records that, and this answer came too late.
-        if (!event || !isOurs(run)) return this.#admission.leave(run);
+        // Whoever cancelled it meanwhile records that: too late an answer, unless it is final elsewhere.
+        if (!event || (!isOurs(run) && !run.prepared)) {
+          this.#admission.leave(run);
+          return await this.#canceller.carryOut(run);
+        }
         await this.#recorder.record(run, event);
         if (run.cancelReason !== undefined) await this.#canceller.carryOut(run);
         // A run that tries again gives way to those that have not had a turn yet.

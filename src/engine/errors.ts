@@ -11,6 +11,17 @@ export class RunNotFoundError extends FleetqError {
   }
 }
 
+/** The machine persists in the store, and this run has no claim there that could be fenced. */
+export class NeedsStoreError extends FleetqError {
+  readonly code = 'FLEETQ_NEEDS_STORE';
+  readonly verdict = 'abort';
+  constructor(machine: string, step: string) {
+    super(`step ${step} of ${machine} persists in the store, and a local run has none`, {
+      hint: 'give it to the fleet with enqueue, or leave persistIn away',
+    });
+  }
+}
+
 /** A run that did not end well. One class per outcome below. */
 export abstract class RunEndedError extends FleetqError {
   readonly verdict = 'abort';

@@ -1,7 +1,7 @@
 /** What is known of a run that comes from elsewhere when it goes on here. */
 import type { RunId } from '../ground/index.ts';
 import type { Journal, StoredRecord } from '../journal/index.ts';
-import type { Ending, Interruption, Plan } from '../machine/index.ts';
+import type { Ending, Interruption, Plan, Registry } from '../machine/index.ts';
 import { carriedOver } from './carried.ts';
 import type { Move } from './heir.ts';
 import type { Resumption } from './resume.ts';
@@ -25,4 +25,22 @@ export function carriedBy(plan: Plan, records: readonly StoredRecord[] | undefin
 
 export function endingHere(journal: Journal, id: RunId): Ending | undefined {
   return journal.find(id)?.ending;
+}
+
+/** Where a run stands by its records. */
+export interface At {
+  readonly version: number;
+  readonly state: string;
+}
+
+/** Whether it is about to persist in the store. */
+export function isStoring(
+  { journal, registry }: { readonly journal: Journal; readonly registry: Registry },
+  id: RunId,
+  { version, state }: At,
+): boolean {
+  const plan = registry.find(journal.find(id)?.machine ?? '', version);
+  const place = plan?.chart.placeOf(state);
+  const part = place && plan?.line[place.index];
+  return part?.kind === 'step' && place?.phase === 'persist' && part.persistIn === 'store';
 }

@@ -13,7 +13,7 @@ import {
   toldEnding,
 } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { carriedBy, endingHere, type GoingOn, type Taken } from './going-on.ts';
+import { type At, carriedBy, endingHere, type GoingOn, isStoring, type Taken } from './going-on.ts';
 import { type Beginning, beginningOf, type HeirPorts, heirOf, moveBy } from './heir.ts';
 import { ownerOf, tellLeftOf, tellResumed } from './left-behind.ts';
 import { isAsleep, LiveRun, limitWait, ofRun, restOf, waitMsOf } from './live-run.ts';
@@ -265,9 +265,9 @@ export class Holder {
   }
 
   /** The run's records, as they were written. */
-  written(id: RunId): WrittenRecord[] {
-    return this.#ports.journal.rows(id);
-  }
+  written = (id: RunId): WrittenRecord[] => this.#ports.journal.rows(id);
+  /** Whether the store may have the run's next record before this disk has it. */
+  isStoring = (id: RunId, at: At): boolean => isStoring(this.#ports, id, at);
 
   /** The store has what this disk has of it: whatever was not told of it can be told now. */
   tellLeft(id: RunId, generation: number): void {

@@ -5,6 +5,7 @@ export { Engine } from './engine.ts';
 export {
   DrainingError,
   KeyConflictError,
+  NeedsStoreError,
   PhaseAnswerError,
   PhaseTimeoutError,
   RunAbortedError,
@@ -28,4 +29,4 @@ export type { Around } from './phase-call.ts';
 export { idempotencyKey } from './phase-context.ts';
 export { resultOf, untilOf } from './result.ts';
 export { type RunStatus, type RunSummary, summarise } from './summary.ts';
-export type { Shadow, Tie, WrittenRecord } from './tie.ts';
+export type { PhaseTx, Shadow, Tie, WrittenRecord } from './tie.ts';

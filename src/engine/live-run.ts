@@ -1,6 +1,6 @@
 /** A run in memory: what its records add up to, and what is being done about it right now. */
 import type { Clock, ErrorInfo, RunId } from '../ground/index.ts';
-import type { StoredRecord } from '../journal/index.ts';
+import type { Entry, StoredRecord } from '../journal/index.ts';
 import { CHAIN_START } from '../journal/index.ts';
 import { foldRecords, isFinal, type Plan, type RunEvent, type RunState } from '../machine/index.ts';
 import type { Shadow, Tie } from './tie.ts';
@@ -44,6 +44,8 @@ export class LiveRun {
   isAppending = false;
   /** That record, where somebody else may have to wait for it. */
   appending: Promise<unknown> | undefined = undefined;
+  /** A record that is final elsewhere: nothing else may become the next one here. */
+  prepared: PreparedRecord | undefined = undefined;
   /** How often in a row an API had no room for it. */
   refusals = 0;
   /** The last failure, for people. */
@@ -71,6 +73,14 @@ export class LiveRun {
     this.state = state;
     this.tie = tie;
   }
+}
+
+/** The next record of a run, made before it is written. */
+export interface PreparedRecord {
+  readonly event: RunEvent;
+  readonly entry: Entry;
+  readonly next: RunState;
+  readonly written: { readonly hash: string; readonly data: string };
 }
 
 export interface RunView {

@@ -13,13 +13,15 @@ import {
 } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
 import { postponementOf } from '../throttle/index.ts';
-import { PhaseAnswerError } from './errors.ts';
+import { NeedsStoreError, PhaseAnswerError } from './errors.ts';
 import { exhaustedBy } from './interruption.ts';
 import { hush, judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
 import { type Limit, limitOf } from './limit.ts';
 import { followDeadline, type GiveUp, type LiveRun, type RunView, standingOf } from './live-run.ts';
 import { type Answer, type CallJudge, type PerformPorts, PhaseCall } from './phase-call.ts';
 import { PhaseContext } from './phase-context.ts';
+import { letGo } from './recorder.ts';
+import type { PhaseTx } from './tie.ts';
 
 /** The event for the run's current state; undefined where the phase was given up without one. */
 export function perform(
@@ -83,7 +85,14 @@ function performPhase(
     attempt: run.state.attempt,
   };
   tell('phase.started', () => ({ ...of, ...standingOf(run), at: ports.clock.now() }));
-  const context = new PhaseContext(run, view, of, ports);
+  const storing = called === 'persist' && step.persistIn === 'store';
+  const context = new PhaseContext(
+    run,
+    view,
+    of,
+    ports,
+    storing ? transactionOf(run, of) : undefined,
+  );
   const limit = limitOf(ports.clock, run, step.policy[called].timeoutMs);
   const call = new PhaseCall(ports, run, step, step.policy[phase], of, limit, context, JUDGE);
   return call.make(step.functions[called]!);
@@ -93,8 +102,10 @@ type Call = PhaseCall<RunEvent | undefined>;
 
 const JUDGE: CallJudge<RunEvent | undefined> = { judge: eventOf, ended: tellEnd };
 
-/** A promise only where the step's output has to fit an asynchronous schema. */
-function eventOf(call: Call, answer: Answer): RunEvent | undefined | Promise<RunEvent> {
+type Verdict = RunEvent | undefined;
+
+/** A promise only where the output has to fit an asynchronous schema, or is stored with its record. */
+function eventOf(call: Call, answer: Answer): Verdict | Promise<Verdict> {
   const { ports, run, step, policy, of, limit } = call;
   if (answer.kind === 'threw') return eventOfThrown(ports, run, policy, answer.thrown);
   if (answer.kind === 'givenUp') return eventOfGiveUp(ports, run, policy, answer.why, limit);
@@ -103,16 +114,46 @@ function eventOf(call: Call, answer: Answer): RunEvent | undefined | Promise<Run
     const event = judgeAnswer(of.phase, run.state.at, answer.value, ports.resultBytesMax);
     // The probe found nothing done, and there is no attempt left to do it in.
     if (event.type === 'PROBED' && run.state.isSpent) return exhaustedBy(run);
-    if (!step.output) return event;
+    if (!step.output) return final(call, event);
     const fit = refuseUnfitOutput(run, step, step.output, event);
-    if (!(fit instanceof Promise)) return event;
+    if (!(fit instanceof Promise)) return final(call, event);
     return fit.then(
-      () => event,
+      () => final(call, event),
       (thrown) => eventOfThrown(ports, run, policy, thrown),
     );
   } catch (thrown) {
     return eventOfThrown(ports, run, policy, thrown);
   }
+}
+
+/** Where the phase has written in a transaction of the store, that decides whether it was done. */
+function final(call: Call, event: RunEvent): Verdict | Promise<Verdict> {
+  const { tx, run } = call;
+  if (!tx?.isUsed || event.type !== 'DONE' || !run.tie?.commit) return event;
+  // Somebody has given the phase up: whatever it answered counts for nothing, and is taken back.
+  return call.hold() ? storeFirst(call, tx, event) : event;
+}
+
+/** Makes what was written final, with the record that the run is about to get. */
+async function storeFirst(call: Call, tx: PhaseTx, event: RunEvent): Promise<Verdict> {
+  const { ports, run, policy } = call;
+  try {
+    const record = ports.prepare(run, event);
+    const answer = await run.tie!.commit!(tx, record, run.prepared!.next.ending);
+    if (answer === 'stood') return event;
+    letGo(run);
+    return undefined;
+  } catch (thrown) {
+    letGo(run);
+    return eventOfThrown(ports, run, policy, thrown);
+  }
+}
+
+function transactionOf({ tie, plan }: LiveRun, { step }: OfPhase): PhaseTx {
+  if (tie?.begin) return tie.begin();
+  // Its machine was changed while the run was on its way: what persist asks for is not to be had here.
+  const query = () => Promise.reject(new NeedsStoreError(plan.name, step));
+  return { handle: { query }, isUsed: false, abandon: () => undefined };
 }
 
 function eventOfThrown(

@@ -5,13 +5,14 @@
  * is judged: the same holds for a schema that takes its time over it.
  */
 import type { Cancel, Clock } from '../ground/index.ts';
-import type { PhaseFunction, PhasePolicy, StepPlan } from '../machine/index.ts';
+import type { PhaseFunction, PhasePolicy, RunEvent, StepPlan } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
 import { PhaseTimeoutError } from './errors.ts';
 import { afterAll, type Limit } from './limit.ts';
 import type { GiveUp, LiveRun } from './live-run.ts';
 import type { PhaseContext } from './phase-context.ts';
+import type { PhaseTx, WrittenRecord } from './tie.ts';
 
 /** Wraps the call of a phase's function; tracing hangs in here. */
 export type Around = <T>(phase: OfPhase, call: () => T) => T;
@@ -22,6 +23,8 @@ export interface PerformPorts {
   readonly throttles: Throttles;
   readonly resultBytesMax: number;
   readonly around: Around | undefined;
+  /** Makes the record that an event leads to, without writing it. */
+  readonly prepare: (run: LiveRun, event: RunEvent) => WrittenRecord;
 }
 
 /** How long a handler that was told to stop is waited for before it is left to itself. */
@@ -51,12 +54,15 @@ export class PhaseCall<T> {
   readonly of: OfPhase;
   readonly limit: Limit | undefined;
   begunMs = 0;
+  /** A transaction in which the handler writes; only where its step persists in the store. */
+  readonly tx: PhaseTx | undefined;
   readonly #context: PhaseContext;
   readonly #judge: CallJudge<T>;
   #givenUp: GiveUp | undefined;
   #cancelTimer: Cancel | undefined;
   #isAnswered = false;
   #isOver = false;
+  #isHeld = false;
   #resolve: ((verdict: T) => void) | undefined;
   #reject: ((defect: unknown) => void) | undefined;
 
@@ -76,6 +82,7 @@ export class PhaseCall<T> {
     this.policy = policy;
     this.of = of;
     this.limit = limit;
+    this.tx = context.storing;
     this.#context = context;
     this.#judge = judge;
   }
@@ -140,8 +147,19 @@ export class PhaseCall<T> {
     return true;
   }
 
+  /**
+   * From here on the answer is being made final elsewhere, and nobody can give it up. False where
+   * somebody has.
+   */
+  hold(): boolean {
+    if (this.#givenUp && this.#givenUp.why !== 'drained') return false;
+    this.#isHeld = true;
+    this.#cancelTimer?.();
+    return true;
+  }
+
   giveUp(why: GiveUp): void {
-    if (this.#givenUp || this.#isOver) return;
+    if (this.#givenUp || this.#isOver || this.#isHeld) return;
     this.#givenUp = why;
     this.#cancelTimer?.();
     this.#context.abort(why.reason);
@@ -177,6 +195,7 @@ export class PhaseCall<T> {
   /** A handler that held the loop past its limit kept the timer from firing, not time from passing. */
   #mindTime(): void {
     const { limit, ports, begunMs } = this;
+    if (this.#isHeld) return;
     if (limit && ports.clock.monotonicMs() - begunMs > limit.ms) this.#outOfTime();
   }
 
@@ -189,7 +208,7 @@ export class PhaseCall<T> {
    * it would have the next process do it again.
    */
   #isLate(answer: Answer): boolean {
-    if (!this.#givenUp || answer.kind === 'givenUp') return false;
+    if (!this.#givenUp || this.#isHeld || answer.kind === 'givenUp') return false;
     return !(this.#givenUp.why === 'drained' && answer.kind === 'answered');
   }
 

@@ -9,6 +9,7 @@ import type {
   Log,
   Phase,
   StepContext,
+  StoreTx,
   ThrottleHandle,
   UseOptions,
 } from '../machine/index.ts';
@@ -16,6 +17,7 @@ import { isHeard, type OfPhase, tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
 import { textOf } from './judge.ts';
 import type { LiveRun, RunView } from './live-run.ts';
+import type { PhaseTx } from './tie.ts';
 
 interface ContextPorts {
   readonly clock: Clock;
@@ -35,8 +37,17 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   #abortedBy: unknown;
   #isAborted = false;
   #held: Set<CallPermit> | undefined;
+  /** A transaction for this phase; only where its step persists in the store. */
+  readonly storing: PhaseTx | undefined;
 
-  constructor(run: LiveRun, view: RunView, of: OfPhase, ports: ContextPorts) {
+  constructor(
+    run: LiveRun,
+    view: RunView,
+    of: OfPhase,
+    ports: ContextPorts,
+    storing?: PhaseTx | undefined,
+  ) {
+    this.storing = storing;
     this.input = view.input;
     this.state = view.state;
     this.runId = run.id;
@@ -68,8 +79,13 @@ export class PhaseContext implements StepContext<unknown, unknown> {
     this.#controller?.abort(reason);
   }
 
+  get tx(): StoreTx | undefined {
+    return this.storing?.handle;
+  }
+
   /** The phase is over: what it has not given back, nobody else would. */
   end(): void {
+    this.storing?.abandon();
     for (const permit of this.#held ?? []) permit.release('ignored');
   }
 

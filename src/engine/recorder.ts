@@ -28,11 +28,11 @@ export class Recorder {
   record(run: LiveRun, event: RunEvent): Promise<void> {
     if (this.#runs.isClosed) return Promise.resolve();
     try {
-      assert(!run.isAppending, `two records of run ${run.id} at once`);
-      const next = advance(run.plan, run.state, event);
-      assert(next !== undefined, `${event.type} leads nowhere from ${run.state.at}`);
-      const entry = this.#entryOf(run, event, next);
-      return this.#append(run, entry).then(
+      const { prepared } = run;
+      if (prepared) assert(prepared.event === event, `run ${run.id} has another record already`);
+      else assert(!run.isAppending, `two records of run ${run.id} at once`);
+      const { entry, next } = prepared ?? this.#next(run, event);
+      return this.#append(run, entry, prepared?.written).then(
         (record) => this.#move(run, entry, next, record),
         (error: unknown) => {
           letGo(run);
@@ -42,6 +42,26 @@ export class Recorder {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  #next(run: LiveRun, event: RunEvent): { readonly entry: Entry; readonly next: RunState } {
+    const next = advance(run.plan, run.state, event);
+    assert(next !== undefined, `${event.type} leads nowhere from ${run.state.at}`);
+    return { entry: this.#entryOf(run, event, next), next };
+  }
+
+  /**
+   * Makes the record that the event leads to, for somebody else to keep before it is written here.
+   * Until it is written, or let be, the run has no other.
+   */
+  prepare(run: LiveRun, event: RunEvent): WrittenRecord {
+    assert(!run.isAppending, `two records of run ${run.id} at once`);
+    const { entry, next } = this.#next(run, event);
+    const { hash, data } = this.#journal.prepare(entry);
+    run.prepared = { event, entry, next, written: { hash, data } };
+    run.isAppending = true;
+    const { seq, at, epoch, state } = entry;
+    return { seq, at, epoch, event: event.type, state, data, hash };
   }
 
   #entryOf(run: LiveRun, event: RunEvent, next: RunState): Entry {
@@ -99,9 +119,9 @@ export class Recorder {
     run.state = advance(run.plan, run.state, event) ?? run.state;
   }
 
-  #append(run: LiveRun, entry: Entry): Promise<Written> {
+  #append(run: LiveRun, entry: Entry, written?: Written): Promise<Written> {
     run.isAppending = true;
-    const appending = this.#journal.append(entry);
+    const appending = this.#journal.append(entry, written);
     if (run.tie) run.appending = appending;
     return appending;
   }
@@ -156,8 +176,10 @@ export function tellRecorded(run: LiveRun, entry: Entry): void {
   });
 }
 
-function letGo(run: LiveRun): void {
+/** No record of it is on its way any more. */
+export function letGo(run: LiveRun): void {
   run.isAppending = false;
+  run.prepared = undefined;
   run.appending = undefined;
 }
 

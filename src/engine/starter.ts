@@ -4,7 +4,7 @@ import { type Clock, type Json, type MintRunId, type RunId, settleJson } from '.
 import { type Journal, JournalStalledError, type RunRow } from '../journal/index.ts';
 import { type Parsed, type Plan, parseInput, startState } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { DrainingError, KeyConflictError, TooManyRunsError } from './errors.ts';
+import { DrainingError, KeyConflictError, NeedsStoreError, TooManyRunsError } from './errors.ts';
 import { LiveRun } from './live-run.ts';
 import { tellRecorded } from './recorder.ts';
 import type { RunTable } from './run-table.ts';
@@ -37,6 +37,7 @@ export class Starter {
     trace?: string | undefined,
   ): Promise<RunId> {
     this.#refuse();
+    refuseStoring(plan);
     const what = `the input of ${plan.name}`;
     const stored = settleJson(input, what, this.#ports.resultBytesMax);
     const answer = parseInput(this.#ports.clock, plan, stored);
@@ -141,4 +142,9 @@ export class Starter {
     await onStarted(run);
     return run.id;
   }
+}
+
+function refuseStoring({ name, line }: Plan): void {
+  const storing = line.find((part) => part.kind === 'step' && part.persistIn === 'store');
+  if (storing) throw new NeedsStoreError(name, storing.name);
 }

@@ -3,7 +3,7 @@
  * asks before it begins a phase, and tells what became of the run; what lies behind it knows.
  */
 import type { Json } from '../ground/index.ts';
-import type { Ending } from '../machine/index.ts';
+import type { Ending, StoreTx } from '../machine/index.ts';
 
 /** A record as the journal wrote it. */
 export interface WrittenRecord {
@@ -15,6 +15,16 @@ export interface WrittenRecord {
   /** What the codec made of the event. */
   readonly data: string;
   readonly hash: string;
+}
+
+/** A transaction of whoever gave the run: what one phase writes in it stands with that phase's record. */
+export interface PhaseTx {
+  /** What the handler gets. */
+  readonly handle: StoreTx;
+  /** Whether the handler has written, or read, anything in it. */
+  readonly isUsed: boolean;
+  /** Takes everything back; nothing where it has been committed. */
+  abandon(): void;
 }
 
 export interface Tie {
@@ -35,6 +45,17 @@ export interface Tie {
   recorded(record: WrittenRecord): void;
   /** Resolves when what was recorded so far is durable elsewhere too, or the run is not ours. */
   flushed(): Promise<void>;
+  /** A transaction for the phase that begins now; it costs nothing until it is used. */
+  begin?(): PhaseTx;
+  /**
+   * Makes what was written in it, this record, and the end that it leads to, final: all or nothing.
+   * 'lost' where the run is no longer ours. Rejects where nothing of it has happened, nor will.
+   */
+  commit?(
+    tx: PhaseTx,
+    record: WrittenRecord,
+    ending: Ending | undefined,
+  ): Promise<'stood' | 'lost'>;
   /** False where whoever wants the run allows it no further failure, whatever its machine says. */
   mayRetry?(): boolean;
   /** The run has ended, and its last record is durable here. */

@@ -140,12 +140,18 @@ export class Adopter {
       const prevHash = written[from - 1]?.hash ?? '';
       const tail = segmentOf({ task: run, generation, epoch }, prevHash, written.slice(from));
       if (tail) tails.push({ ...tail, version });
-    } else if (head && head.epoch <= epoch) {
+    } else if (head && head.epoch <= epoch && !this.#isOneBehind(hold, last, head)) {
       // Under a later epoch others have gone on with it, which is as it should be.
       const message = `the store has record ${head.lastSeq} of run ${run}, and the journal has not`;
       tell('journal.alarm', () => ({ kind: 'behindStore', message }));
     }
     return { hold, isUsable, isStored: from === written.length, last };
+  }
+
+  /** What persists in the store is on record there first: a process that died then is one behind. */
+  #isOneBehind({ run, version }: LocalHold, last: WrittenRecord, head: Head): boolean {
+    if (head.lastSeq !== last.seq + 1) return false;
+    return this.#ports.engine.held.isStoring(run, { version, state: last.state });
   }
 
   /** `hasDied`: nobody had fenced the predecessor, itself included. */

@@ -11,6 +11,15 @@ export class ClaimLostError extends FleetqError {
   }
 }
 
+/** The commit of a persist did not reach the store: nothing of it has happened, and it may be tried again. */
+export class CommitLostError extends FleetqError {
+  readonly code = 'FLEETQ_COMMIT_LOST';
+  readonly verdict = 'retry';
+  constructor() {
+    super('the commit of persist did not reach the store, and nothing of it was written');
+  }
+}
+
 /** What the store holds of a run does not fit together: nothing is guessed. */
 export class BrokenHistoryError extends FleetqError {
   readonly code = 'FLEETQ_BROKEN_HISTORY';

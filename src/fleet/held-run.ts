@@ -1,9 +1,12 @@
 /** One run this pod holds for the fleet: its claim, and the records the store does not have yet. */
-import type { Tie, WrittenRecord } from '../engine/index.ts';
+import type { PhaseTx, Tie, WrittenRecord } from '../engine/index.ts';
 import type { ErrorInfo } from '../ground/index.ts';
 import type { Ending } from '../machine/index.ts';
-import type { Claim, ClaimedTask, Flush, Settlement } from '../store/index.ts';
+import type { Claim, ClaimedTask, Flush, Persisted, Settlement } from '../store/index.ts';
+import { endErrorOf, endStatusOf, hasLeft, stepOf } from './end-words.ts';
 import { segmentOf } from './history.ts';
+import type { PersistTx } from './persist-tx.ts';
+import type { Persisting } from './persisting.ts';
 
 /** How long a task that nobody can go on with is left alone. One who can is told of it at once. */
 const BLOCKED_MS = 60_000;
@@ -19,6 +22,8 @@ export interface Keeper {
   /** Resolves when the store has what is there now. */
   flush(held: HeldRun): Promise<void>;
   settle(held: HeldRun, settlement: Settlement): void;
+  /** For steps that persist in the store. */
+  readonly persisting: Persisting;
   /** No version that is here goes on with it, or no key opens it. */
   blocked(held: HeldRun, reason: string, waitsFor?: 'key'): void;
 }
@@ -39,6 +44,8 @@ export class HeldRun implements Tie {
   /** What whoever enqueued it allows beyond that, when it was claimed. */
   readonly #retriesLeft: number;
   #hasCompletedStep = false;
+  /** The store has its end, with what its last persist has written. */
+  #isStored = false;
   /** Of its row: by which it was claimed. */
   readonly route: string;
   /** The version that the task's row has, and the one its run stands under. */
@@ -126,17 +133,55 @@ export class HeldRun implements Tie {
   }
 
   recorded(record: WrittenRecord): void {
-    // It was on its way to the disk when the run was lost: nobody will ever ask for it.
+    // It was on its way to the disk when the run was lost: nobody will ever ask for it. Or the store
+    // had it before.
     if (this.isOver || record.seq <= this.#lastSeq) return;
     this.#tail.push(record);
+    this.#count(record);
+    this.#keeper.grew(this);
+  }
+
+  #count(record: WrittenRecord): void {
     this.#lastSeq = record.seq;
     this.#lastHash = record.hash;
     if (record.event === 'FAILED' || record.event === 'EXHAUSTED') this.#retries++;
-    const step = stepOf(record.state);
-    const isBadEnd = step === 'failed' || step === 'cancelled';
-    if (this.#step !== undefined && step !== this.#step && !isBadEnd) this.#hasCompletedStep = true;
-    this.#step = step;
-    this.#keeper.grew(this);
+    this.#hasCompletedStep ||= hasLeft(this.#step, record.state);
+    this.#step = stepOf(record.state);
+  }
+
+  begin(): PersistTx {
+    return this.#keeper.persisting.begin();
+  }
+
+  /** The store has the record first, with what persist has written; then this disk has it. */
+  async commit(
+    tx: PhaseTx,
+    record: WrittenRecord,
+    ending: Ending | undefined,
+  ): Promise<'stood' | 'lost'> {
+    if (this.isOver) return 'lost';
+    const tail = this.#tailWith(record);
+    const { seq: lastSeq, hash: lastHash } = record;
+    const persisted: Persisted = ending
+      ? { ...this.#endOf(ending), tail, lastSeq, lastHash, hasCompletedStep: true }
+      : { ...this.claim, to: 'claimed', tail, lastSeq, lastHash };
+    const answer = await (tx as PersistTx).commit(persisted, () => this.isOver);
+    if (this.isOver) return 'lost';
+    if (answer === 'lost') {
+      this.#keeper.persisting.lost(this);
+      return 'lost';
+    }
+    this.#keeper.persisting.stored(this.archived(lastSeq));
+    this.#prevHash = lastHash;
+    this.#count(record);
+    this.#isStored = ending !== undefined;
+    return 'stood';
+  }
+
+  #tailWith(record: WrittenRecord): Flush {
+    const tail = segmentOf(this.claim, this.#prevHash, [...this.#tail, record])!;
+    const { version } = this;
+    return version === undefined ? tail : { ...tail, version };
   }
 
   /** What the store does not have, as one segment. */
@@ -156,11 +201,18 @@ export class HeldRun implements Tie {
   }
 
   ended(ending: Ending): void {
-    const { outcome, output, error, reason, kind } = ending;
-    const isGood = outcome === 'completed' || outcome === 'handedOff';
+    const end = this.#endOf(ending);
+    if (!this.#isStored) return this.#settle(end);
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#keeper.persisting.settled(this, end.to);
+  }
+
+  #endOf(ending: Ending): Settlement {
+    const { outcome, output } = ending;
     // Written out: nearly every settlement is one of these, and to copy others into it costs more
     // than the rest.
-    this.#settle({
+    return {
       task: this.claim.task,
       generation: this.claim.generation,
       epoch: this.claim.epoch,
@@ -170,13 +222,11 @@ export class HeldRun implements Tie {
       retriesAdd: this.#retries,
       hasCompletedStep: this.#hasCompletedStep,
       version: this.version,
-      to: isGood ? 'completed' : outcome === 'cancelled' ? 'cancelled' : 'failed',
+      to: endStatusOf(ending),
       outcome,
       result: output === undefined ? undefined : JSON.stringify(output),
-      error: isGood
-        ? undefined
-        : JSON.stringify(error ?? { name: outcome, message: reason ?? '', kind }),
-    });
+      error: endErrorOf(ending),
+    };
   }
 
   parked(waitFor: 'sleep' | 'retry', afterMs: number): void {
@@ -241,9 +291,4 @@ export class HeldRun implements Tie {
     this.isOver = true;
     this.#keeper.settle(this, settlement);
   }
-}
-
-function stepOf(state: string): string {
-  const dot = state.lastIndexOf('.');
-  return dot < 0 ? state : state.slice(0, dot);
 }

@@ -22,9 +22,10 @@ import type { Heart } from './heart.ts';
 import type { HeldRun, Keeper } from './held-run.ts';
 import { Holdings } from './holdings.ts';
 import type { PodPorts } from './options.ts';
+import { type Persisting, persistingOf } from './persisting.ts';
 import { reconcile } from './reconciler.ts';
 import { reportOf } from './report.ts';
-import { Settler, type SettlerPorts } from './settler.ts';
+import { Settler } from './settler.ts';
 import { Sleepers } from './sleepers.ts';
 import { Watch } from './watch.ts';
 
@@ -57,6 +58,7 @@ export class Life implements Keeper {
   readonly #sleepers: Sleepers;
   readonly #doubts: Doubts;
   readonly #forgetter: Forgetter;
+  readonly persisting: Persisting;
   isDead = false;
   isReady = false;
   isDraining = false;
@@ -87,8 +89,11 @@ export class Life implements Keeper {
       onFailed: (error) =>
         tell('store.failed', () => ({ what: 'beat', error: describeError(error) })),
     });
-    const onOver: SettlerPorts['onOver'] = (over, lost) => this.#over(over, lost);
+    const onOver = (over: readonly HeldRun[], lost?: ReadonlySet<HeldRun>) =>
+      this.#over(over, lost);
     this.#settler = new Settler({ store, clock, random, pod: id, onOver });
+    const ends = { drop: (held: HeldRun) => this.#drop(held), over: onOver };
+    this.persisting = persistingOf({ store, clock, random, pod: id, holdings, ...ends });
     this.#archiver = new Archiver({
       store,
       clock,
@@ -129,9 +134,7 @@ export class Life implements Keeper {
   }
 
   /** Resolves when its heart can beat at once: to be awaited before it registers. */
-  ready(): Promise<void> {
-    return this.#heart.ready();
-  }
+  ready = (): Promise<void> => this.#heart.ready();
 
   /** Beats, takes over from predecessors, and begins to claim. */
   async start(seen: JournalSeen): Promise<void> {
@@ -154,9 +157,7 @@ export class Life implements Keeper {
   }
 
   /** Something may be ready to claim. */
-  hint(): void {
-    this.#claimer.hint();
-  }
+  hint = (): void => this.#claimer.hint();
 
   isCurrent(): boolean {
     return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs;

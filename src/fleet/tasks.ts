@@ -20,6 +20,7 @@ import {
 import type {
   Act,
   ActAnswer,
+  CallerTx,
   Deed,
   Due,
   EnqueueAnswer,
@@ -42,6 +43,8 @@ export interface TaskOptions {
   readonly serialKey?: string | undefined;
   readonly retriesMax?: number | undefined;
   readonly traceParent?: string | undefined;
+  /** A transaction of the caller's, in which it is enqueued. */
+  readonly tx?: CallerTx | undefined;
 }
 
 export interface TasksPorts {
@@ -73,7 +76,7 @@ export class Tasks {
     options: TaskOptions,
     note?: StartNote,
   ): Promise<RunId> {
-    const [id] = await this.enqueueMany(plan, [{ input, options }], note);
+    const [id] = await this.enqueueMany(plan, [{ input, options }], note, options.tx);
     return id!;
   }
 
@@ -82,6 +85,7 @@ export class Tasks {
     plan: Plan,
     wanted: readonly { readonly input: unknown; readonly options: TaskOptions }[],
     note?: StartNote,
+    tx?: CallerTx,
   ): Promise<RunId[]> {
     const { store, onEnqueued } = this.#ports;
     const tasks: NewTask[] = [];
@@ -94,7 +98,7 @@ export class Tasks {
         throw new TaskKeyConflictError({ machine: plan.name, key, task: answer.id, index });
       });
     };
-    const answers = await store.enqueue(tasks, check, note);
+    const answers = await store.enqueue(tasks, check, note, tx);
     const { name: machine, version } = plan;
     const count = answers.filter(({ isNew }) => isNew).length;
     if (count > 0) tell('task.enqueued', () => ({ machine, version, count }));

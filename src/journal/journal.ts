@@ -22,6 +22,12 @@ export interface Entry {
   readonly wakeAt?: number | null | undefined;
 }
 
+/** What a codec and the chain make of an entry. */
+export interface Written {
+  readonly hash: string;
+  readonly data: string;
+}
+
 export interface Opening {
   readonly machine: string;
   readonly version: number;
@@ -172,7 +178,9 @@ export interface Journal {
   readonly stalledBy: Error | undefined;
 
   /** Resolves when the record is durable, with its hash. Never rejects for lack of space: it waits. */
-  append(entry: Entry): Promise<{ readonly hash: string; readonly data: string }>;
+  append(entry: Entry, written?: Written): Promise<Written>;
+  /** What `append` would write; given to it, that is what it writes. */
+  prepare(entry: Entry): Written;
   /** Writes what is pending, now, on this stack; for a process that is about to end. */
   flushNow(): void;
 

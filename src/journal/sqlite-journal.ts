@@ -19,6 +19,7 @@ import type {
   Occupancy,
   Pruned,
   RetentionLimits,
+  Written,
 } from './journal.ts';
 import { JournalReader } from './journal-reader.ts';
 import { JournalWriter } from './journal-writer.ts';
@@ -138,14 +139,18 @@ export class SqliteJournal extends JournalReader implements Journal {
     return this.#commit.stalledBy ?? this.#lowBecause;
   }
 
-  append(entry: Entry): Promise<Prepared> {
+  prepare(entry: Entry): Prepared {
+    return this.#writer.prepare(entry);
+  }
+
+  append(entry: Entry, written?: Written): Promise<Prepared> {
     // Nobody may ever put the file back: a new run is refused rather than left waiting.
     const gone = entry.opens && this.#whyGoneByNow();
     if (gone) {
       this.#commit.stall(gone);
       return Promise.reject(new JournalStalledError(gone));
     }
-    return this.#commit.push(this.#writer.prepare(entry));
+    return this.#commit.push(written ? { entry, ...written } : this.#writer.prepare(entry));
   }
 
   /** Asked once for all the runs whose starts gather for one commit. */

@@ -4,7 +4,7 @@
  */
 import type { Backoff, Duration } from '../ground/index.ts';
 import type { Chart } from './chart.ts';
-import type { AnySchema, Machine, Phase } from './types.ts';
+import type { AnySchema, Machine, PersistIn, Phase } from './types.ts';
 
 /** What every phase function looks like from inside: types were checked at the definition. */
 export type PhaseFunction = (context: object) => unknown;
@@ -21,6 +21,8 @@ export interface StepPlan {
   readonly kind: 'step';
   readonly name: string;
   readonly functions: { readonly [K in Phase]?: PhaseFunction };
+  /** Where what persist writes becomes final: in the store, together with its record. */
+  readonly persistIn: PersistIn;
   readonly output: AnySchema | undefined;
   readonly policy: Readonly<Record<Phase, PhasePolicy>>;
 }

@@ -3,7 +3,7 @@ import { type Backoff, DURATION_WANTED, exponential, parseDuration } from '../gr
 import { PHASES } from './chart.ts';
 import type { PhaseFunction, PhasePolicy, SleepPlan, StepPlan } from './plan.ts';
 import type { Reader } from './reader.ts';
-import type { Phase } from './types.ts';
+import type { PersistIn, Phase } from './types.ts';
 
 export const MACHINE_PROPERTIES = [
   'name',
@@ -30,12 +30,13 @@ export interface Inherited {
 /** Reads one step; without `inherited`, the reader is a machine of one step, with its own rules. */
 export function readStep(reader: Reader, name: string, inherited?: Inherited): StepPlan {
   const output = reader.schema('output');
-  readPersistIn(reader);
+  const persistIn = readPersistIn(reader);
   const own = readRules(reader, inherited ? PHASES : [...PHASES, 'run']);
   return Object.freeze({
     kind: 'step',
     name,
     functions: Object.freeze(readFunctions(reader)),
+    persistIn,
     output,
     policy: Object.freeze(
       Object.fromEntries(
@@ -80,17 +81,14 @@ function readFunctions(reader: Reader): { [K in Phase]?: PhaseFunction } {
   return functions;
 }
 
-function readPersistIn(reader: Reader): void {
+function readPersistIn(reader: Reader): PersistIn {
   const persistIn = reader.get('persistIn');
-  if (persistIn === undefined || persistIn === 'journal') return;
-  throw reader.fault(
-    'persistIn',
-    "'journal' (the default)",
-    persistIn,
-    persistIn === 'store'
-      ? "a machine can only persist in the store once FleetQ's stores offer it; this version has none"
-      : undefined,
-  );
+  if (persistIn === undefined || persistIn === 'journal') return 'journal';
+  if (persistIn !== 'store') {
+    throw reader.fault('persistIn', "'store' or 'journal' (the default)", persistIn);
+  }
+  if (reader.get('persist') !== undefined) return 'store';
+  throw reader.fault('persist', "a function, since persistIn is 'store'", undefined);
 }
 
 /** The nearest rule wins: this phase of the step, the step, this phase of the machine, the machine. */

@@ -31,6 +31,12 @@ export class StoreRefusedError extends FleetqError {
   readonly verdict = 'abort';
 }
 
+/** The transaction that was given cannot be used for this: it is none, over, or of another database. */
+export class TransactionError extends FleetqError {
+  readonly code = 'FLEETQ_TRANSACTION';
+  readonly verdict = 'abort';
+}
+
 /** A request id stands for one thing, and something else was asked under it. */
 export class RequestReusedError extends FleetqError {
   readonly code = 'FLEETQ_REQUEST_REUSED';

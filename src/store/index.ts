@@ -41,6 +41,7 @@ export {
 } from './bulk/bulks.ts';
 export { BULK_COUNT_MAX, BULK_RATE_MAX, isOver as isBulkOver } from './bulk/decide.ts';
 export { bulkFilter } from './bulk/filter.ts';
+export type { CallerTx } from './caller-tx.ts';
 export type { Census, MachineCount, RouteCensus } from './census.ts';
 export {
   CursorError,
@@ -57,6 +58,14 @@ export { MemoryTables } from './memory/tables.ts';
 export { openStore } from './open-store.ts';
 export type { FilledStoreOptions, StoreOptions } from './options.ts';
 export { type HistoryParts, type Outline, type PartQuery, within } from './outlines.ts';
+export {
+  type DoubtAnswer,
+  type Kept,
+  knowNative,
+  type Persisted,
+  type StoreTransaction,
+  transactionOver,
+} from './persisting.ts';
 export type {
   Beat,
   BeatAnswer,

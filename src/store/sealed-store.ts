@@ -37,6 +37,7 @@ type Sealing = Pick<
   | 'claim'
   | 'held'
   | 'settle'
+  | 'begin'
   | 'histories'
   | 'mirror'
   | 'take'
@@ -68,6 +69,7 @@ const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   inFlight: true,
   census: true,
   hasSuspects: true,
+  settled: true,
   archive: true,
   outlines: true,
   recordsIn: true,
@@ -114,7 +116,7 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
   const opened = openerOf(codec);
   return {
     beat: async (beat) => openControls(codec, await store.beat(beat)),
-    enqueue: async (tasks, check, note) => {
+    enqueue: async (tasks, check, note, tx) => {
       const sealed = tasks.map((task) => ({
         ...task,
         payload: sealInput(codec, task.id, task.payload),
@@ -122,7 +124,7 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       const answered = (answers: readonly EnqueueAnswer[]) =>
         answers.map((answer, index) => openAnswer(codec, answer, tasks[index]!));
       const opening = check && ((found: readonly EnqueueAnswer[]) => check(answered(found)));
-      const answers = await store.enqueue(sealed, opening, note);
+      const answers = await store.enqueue(sealed, opening, note, tx);
       return answered(answers);
     },
     claim: async (request) => {
@@ -140,6 +142,16 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
         pod,
         settlements.map((settlement) => sealSettlement(codec, settlement)),
       ),
+    begin: async () => {
+      const tx = await store.begin();
+      return {
+        native: tx.native,
+        query: (text, values) => tx.query(text, values),
+        commit: (pod, persisted) =>
+          tx.commit(pod, persisted.to === 'claimed' ? persisted : sealSettlement(codec, persisted)),
+        rollback: () => tx.rollback(),
+      };
+    },
     histories: async (runs) =>
       (await store.histories(runs)).map((segment) => openOutcome(codec, segment)),
     mirror: (pod, runs) =>

@@ -17,8 +17,10 @@ import type {
   BulkTaking,
   NewBulk,
 } from './bulk/bulks.ts';
+import type { CallerTx } from './caller-tx.ts';
 import type { Census } from './census.ts';
 import type { HistoryParts } from './outlines.ts';
+import type { DoubtAnswer, Persisted, StoreTransaction } from './persisting.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -117,12 +119,14 @@ export interface Store extends HistoryParts {
   /**
    * All or nothing. A key, or an id, that is there already gives the task that has it. `check` sees
    * the answers before anything is committed; what it throws takes all of them back. `note` is put
-   * into the audit log with the first of them.
+   * into the audit log with the first of them. With `tx` they are part of the caller's transaction:
+   * there once it commits.
    */
   enqueue(
     tasks: readonly NewTask[],
     check?: CheckAnswers,
     note?: StartNote,
+    tx?: CallerTx,
   ): Promise<EnqueueAnswer[]>;
   /** Takes due tasks for the pod, the most urgent first; nothing if the pod is not up. */
   claim(request: ClaimRequest): Promise<ClaimedTask[]>;
@@ -141,6 +145,10 @@ export interface Store extends HistoryParts {
 
   /** Ends, parks and releases in one statement, each with the rest of its history. */
   settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]>;
+  /** A transaction in which a step persists; its author's statements, then what becomes of the task. */
+  begin(): Promise<StoreTransaction>;
+  /** What became of a commit whose answer was lost. Waits until it cannot happen any more. */
+  settled(pod: PodId, persisted: Persisted): Promise<DoubtAnswer>;
   /**
    * Writes history, idempotently; a longer segment of the same beginning replaces the shorter. A task
    * comes under the version of its flush with it, unless somebody has its row locked just then.

@@ -11,6 +11,7 @@ import { HISTORIES } from './plants-history.ts';
 import { JOURNALS } from './plants-journal.ts';
 import { LIVES } from './plants-lives.ts';
 import { PAGES } from './plants-pages.ts';
+import { PERSISTS } from './plants-persist.ts';
 import { PODS } from './plants-pods.ts';
 import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
@@ -23,6 +24,7 @@ import { WAITS } from './plants-waits.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...FENCES,
   ...SETTLES,
+  ...PERSISTS,
   ...HISTORIES,
   ...CLAIMS,
   ...SWEEPS,

@@ -183,8 +183,8 @@ function journalWith(
 }
 
 const acknowledgedEarly = journalWith('acknowledged-early', /^I1[24]/, (journal) => ({
-  append: (entry) => {
-    const written = journal.append(entry);
+  append: (entry, prepared) => {
+    const written = journal.append(entry, prepared);
     written.catch(() => undefined);
     // What it will be once it is written, told at once.
     return Promise.resolve(encodeEntry(entry, identityCodec));

@@ -17,6 +17,7 @@ import type {
   Opening,
   Pruned,
   RetentionLimits,
+  Written,
 } from '../../src/journal/journal.ts';
 import type { Opened } from '../../src/journal/open-journal.ts';
 import { encodeEntry, type Prepared } from '../../src/journal/record.ts';
@@ -116,8 +117,12 @@ export class SimJournal extends DiskReader implements Journal {
     return this.#commit.stalledBy;
   }
 
-  append(entry: Entry): Promise<Prepared> {
-    const prepared = encodeEntry(entry, identityCodec);
+  prepare(entry: Entry): Prepared {
+    return encodeEntry(entry, identityCodec);
+  }
+
+  append(entry: Entry, written?: Written): Promise<Prepared> {
+    const prepared = written ? { entry, ...written } : this.prepare(entry);
     this.#ports.onAppend?.(prepared);
     return this.#commit.push(prepared);
   }

@@ -41,6 +41,8 @@ export const TASKS: Record<keyof Store, Named> = {
   held: nothing,
   hasSuspects: nothing,
   settle: ([, settlements]) => (settlements as Settlement[]).map(({ task }) => task),
+  begin: nothing,
+  settled: nothing,
   archive: ([segments]) => (segments as Segment[]).map(({ task }) => task),
   histories: nothing,
   mayChange: nothing,

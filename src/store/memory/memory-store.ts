@@ -3,9 +3,11 @@
  * depends on nothing but what came before: this is the store of the deterministic simulation.
  * `way` is what lies between a pod and a server: it may hold a call back, lose it, or lose its answer.
  */
+
 import type { RunId } from '../../ground/index.ts';
 import type { Act, Note, StartNote } from '../acts.ts';
 import type { BulkOrder, BulkSave, BulkTaking, NewBulk } from '../bulk/bulks.ts';
+import { type CallerTx, noTransactions } from '../caller-tx.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { PartQuery } from '../outlines.ts';
 import type { Beat, PodBirth } from '../pods.ts';
@@ -104,8 +106,11 @@ export class MemoryStore implements Store {
   census = (countMax: number, silentMs: number) =>
     this.#ask('census', (tables) => census(tables, countMax, silentMs));
 
-  enqueue = (tasks: readonly NewTask[], check?: CheckAnswers, note?: StartNote) =>
-    this.#ask('enqueue', (tables) => withTurns(tables, () => enqueue(tables, tasks, check, note)));
+  enqueue = (tasks: readonly NewTask[], check?: CheckAnswers, note?: StartNote, tx?: CallerTx) =>
+    this.#ask('enqueue', (tables) => {
+      if (tx) throw noTransactions();
+      return withTurns(tables, () => enqueue(tables, tasks, check, note));
+    });
   claim = (request: ClaimRequest) =>
     this.#ask('claim', (tables) => {
       giveTurns(tables);
@@ -116,6 +121,8 @@ export class MemoryStore implements Store {
   hasSuspects = (routes: readonly string[]) =>
     this.#ask('hasSuspects', (tables) => hasSuspects(tables, routes));
 
+  begin = () => Promise.reject(noTransactions());
+  settled = () => Promise.reject(noTransactions());
   settle = (pod: PodId, settlements: readonly Settlement[]) =>
     this.#ask('settle', (tables) => withTurns(tables, () => settle(tables, pod, settlements)));
   archive = (segments: readonly Flush[]) =>

@@ -14,6 +14,9 @@ const QUIET_MS = 20;
 /** $1 what is said. */
 export const notify = sql`select pg_notify('${CHANNEL}', $1)`;
 
+/** In a transaction of a caller's: it is said when that commits. */
+export const notifyReady = sql`select pg_notify('${CHANNEL}', 'ready')`;
+
 export class Hinter {
   readonly #pool: Pool;
   readonly #clock: Clock;

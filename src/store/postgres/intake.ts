@@ -2,15 +2,17 @@
 import type { RunId } from '../../ground/index.ts';
 import type { StartNote } from '../acts.ts';
 import { boundedSpan, boundedTime, PAYLOAD_BYTES_MAX } from '../bounds.ts';
+import type { CallerTx } from '../caller-tx.ts';
 import { StoreBusyError } from '../errors.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, EnqueueAnswer, MirroredRun, NewTask } from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import { note } from './act.ts';
 import { batchesOf, columnsOf } from './batches.ts';
+import { CallerTxs, type Way } from './caller-tx.ts';
 import { claimSingly } from './careful-claim.ts';
 import { isBadRow } from './driver-errors.ts';
-import type { Hinter } from './hinter.ts';
+import { type Hinter, notifyReady } from './hinter.ts';
 import type { PostgresLimits } from './limits.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { claimedTaskOf, claimOf } from './rows.ts';
@@ -50,22 +52,26 @@ export class PostgresIntake {
   readonly #hinter: Hinter;
   readonly #turns: PostgresTurns;
   readonly #limits: PostgresLimits;
+  readonly #callers: CallerTxs;
 
   constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns, limits: PostgresLimits) {
     this.#pool = pool;
     this.#hinter = hinter;
     this.#turns = turns;
     this.#limits = limits;
+    this.#callers = new CallerTxs(pool);
   }
 
   async enqueue(
     tasks: readonly NewTask[],
     check: CheckAnswers = () => undefined,
     started?: StartNote,
+    tx?: CallerTx,
   ): Promise<EnqueueAnswer[]> {
     if (tasks.length === 0) return [];
+    if (tx) return this.#enqueueIn(tx, tasks, check);
     const insert = async (send: Send) => {
-      const answers = await this.#insertAll(send, tasks);
+      const answers = await this.#insertAll({ send, columnsOf }, tasks);
       check(answers);
       if (started) await note(send, { ...started, task: answers[0]!.id });
       return answers;
@@ -75,7 +81,6 @@ export class PostgresIntake {
       isMore || tasks.some(({ key }) => key !== undefined)
         ? await this.#pool.transaction(insert)
         : await insert((text, values) => this.#pool.query(text, values));
-    const isReady = ({ isNew, status }: EnqueueAnswer) => isNew && status === 'pending';
     if (answers.some(isReady)) this.#hinter.hint('ready');
     await this.#turns.passOn(
       tasks.map(({ queue, serialKey }) => ({ queue, serial_key: serialKey })),
@@ -83,22 +88,39 @@ export class PostgresIntake {
     return answers;
   }
 
-  async #insertAll(send: Send, tasks: readonly NewTask[]): Promise<EnqueueAnswer[]> {
+  /** The hint goes out with the caller's commit. */
+  #enqueueIn(
+    tx: CallerTx,
+    tasks: readonly NewTask[],
+    check: CheckAnswers,
+  ): Promise<EnqueueAnswer[]> {
+    return this.#callers.within(tx, async (way) => {
+      const answers = await this.#insertAll(way, tasks);
+      check(answers);
+      // What waits for its turn is given one by whoever looks next.
+      const isSerial = tasks.some(({ serialKey }) => serialKey !== undefined);
+      if (isSerial || answers.some(isReady)) await way.send(notifyReady);
+      return answers;
+    });
+  }
+
+  async #insertAll(way: Way, tasks: readonly NewTask[]): Promise<EnqueueAnswer[]> {
     const answers = new Map<NewTask, EnqueueAnswer>();
     // Keys in one order everywhere, so that two who give the same ones wait in one direction only.
     const sorted = [...tasks].sort((one, other) => compare(orderOf(one), orderOf(other)));
     for (let start = 0; start < sorted.length; start += ENQUEUE_BATCH_MAX) {
-      await this.#insert(send, sorted.slice(start, start + ENQUEUE_BATCH_MAX), answers);
+      await this.#insert(way, sorted.slice(start, start + ENQUEUE_BATCH_MAX), answers);
     }
     return tasks.map((task) => answers.get(task)!);
   }
 
   /** What is not inserted is there already; unless it has gone since, which is tried again. */
   async #insert(
-    send: Send,
+    way: Way,
     batch: readonly NewTask[],
     answers: Map<NewTask, EnqueueAnswer>,
   ): Promise<void> {
+    const { send, columnsOf } = way;
     let open = batch;
     for (let attempts = 0; open.length > 0; attempts += 1) {
       if (attempts >= KEY_ATTEMPTS) throw new StoreBusyError('keys come and go too fast');
@@ -116,13 +138,13 @@ export class PostgresIntake {
       }
       open = open.filter((task) => !answers.has(task));
       if (open.length === 0) return;
-      await this.#findStanding(send, open, answers);
+      await this.#findStanding(way, open, answers);
       open = open.filter((task) => !answers.has(task));
     }
   }
 
   async #findStanding(
-    send: Send,
+    { send, columnsOf }: Way,
     tasks: readonly NewTask[],
     answers: Map<NewTask, EnqueueAnswer>,
   ): Promise<void> {
@@ -232,6 +254,10 @@ function standingAnswer(row: Row): EnqueueAnswer {
     status: row['status'] as TaskStatus,
     payload: (row['payload'] ?? 'null') as string,
   };
+}
+
+function isReady({ isNew, status }: EnqueueAnswer): boolean {
+  return isNew && status === 'pending';
 }
 
 function orderOf({ machine, key, id }: NewTask): string {

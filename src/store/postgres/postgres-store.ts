@@ -6,10 +6,12 @@
 import type { RunId } from '../../ground/index.ts';
 import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
 import type * as bulk from '../bulk/bulks.ts';
+import type { CallerTx } from '../caller-tx.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
+import type { DoubtAnswer, Persisted, StoreTransaction } from '../persisting.ts';
 import type {
   Beat,
   BeatAnswer,
@@ -35,6 +37,7 @@ import { Listener } from './listener.ts';
 import { migrateUp, refuseUnmigrated } from './migrate.ts';
 import { readPostgresWay } from './options.ts';
 import { PostgresPeople } from './people.ts';
+import { PostgresPersisting } from './persisting.ts';
 import { PostgresPods } from './pods.ts';
 import { Pool } from './pool.ts';
 import { openPostgresReader } from './reader.ts';
@@ -75,6 +78,7 @@ class PostgresStore implements Store {
   readonly #pods: PostgresPods;
   readonly #intake: PostgresIntake;
   readonly #settler: PostgresSettler;
+  readonly #persisting: PostgresPersisting;
   readonly #recovery: PostgresRecovery;
   readonly #people: PostgresPeople;
   readonly #actor: PostgresActor;
@@ -93,6 +97,7 @@ class PostgresStore implements Store {
     this.#pods = new PostgresPods(this.#pool);
     this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns, this.#limits);
     this.#settler = new PostgresSettler(this.#pool, this.#hinter, turns);
+    this.#persisting = new PostgresPersisting(this.#pool, this.#hinter, turns, clock);
     this.#recovery = new PostgresRecovery(this.#pool, this.#hinter, turns);
     this.#people = new PostgresPeople(this.#pool);
     this.#actor = new PostgresActor(this.#pool, this.#hinter, turns);
@@ -110,7 +115,7 @@ class PostgresStore implements Store {
   async close(): Promise<void> {
     this.#hinter.close();
     await Promise.all([...this.#listeners].map((listener) => listener.stop()));
-    await this.#pool.close();
+    await Promise.all([this.#pool.close(), this.#persisting.close()]);
   }
 
   register(birth: PodBirth): Promise<JournalSeen> {
@@ -152,8 +157,9 @@ class PostgresStore implements Store {
     given: readonly tasks.NewTask[],
     check?: CheckAnswers,
     note?: StartNote,
+    tx?: CallerTx,
   ): Promise<tasks.EnqueueAnswer[]> {
-    return this.#intake.enqueue(given, check, note);
+    return this.#intake.enqueue(given, check, note, tx);
   }
   claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
     return this.#intake.claim(request);
@@ -175,6 +181,12 @@ class PostgresStore implements Store {
 
   settle(pod: PodId, settlements: readonly tasks.Settlement[]): Promise<tasks.SettleAnswer[]> {
     return this.#settler.settle(pod, settlements);
+  }
+  begin(): Promise<StoreTransaction> {
+    return this.#persisting.begin();
+  }
+  settled(pod: PodId, persisted: Persisted): Promise<DoubtAnswer> {
+    return this.#persisting.settled(pod, persisted);
   }
   archive(segments: readonly tasks.Flush[]): Promise<tasks.ArchiveAnswer[]> {
     return this.#settler.archive(segments);

@@ -22,7 +22,7 @@ const HISTORY_BATCH_MAX = 500;
 /** Three centuries: as far as a wait may reach, and within what a timestamp can hold. */
 const AFTER_MS_MAX = 1e13;
 
-const SETTLEMENT_COLUMNS: readonly ((settlement: Settlement) => unknown)[] = [
+export const SETTLEMENT_COLUMNS: readonly ((settlement: Settlement) => unknown)[] = [
   (settlement) => settlement.task,
   (settlement) => settlement.generation,
   (settlement) => settlement.epoch,
@@ -199,7 +199,7 @@ export class PostgresSettler {
   }
 }
 
-function hasEnded(row: Row): boolean {
+export function hasEnded(row: Row): boolean {
   return (END_STATUSES as readonly unknown[]).includes(row['status']);
 }
 

@@ -97,14 +97,7 @@ export class Session {
   #transact<T>(begin: string, act: (tx: Tx) => T): T {
     this.#prepare(begin).run();
     try {
-      const { now } = this.#prepare(selectNow).get() as { now: number };
-      const answer = act({
-        now,
-        run: (sql, values = {}) => this.#prepare(sql).run(whole(values)).changes,
-        get: (sql, values = {}) => this.#prepare(sql).get(whole(values)) as never,
-        all: (sql, values = {}) => this.#prepare(sql).all(whole(values)) as never,
-        each: (sql, values = {}) => this.#prepare(sql).iterate(whole(values)) as never,
-      });
+      const answer = act(txOver((sql) => this.#prepare(sql)));
       this.#prepare(commit).run();
       return answer;
     } finally {
@@ -120,6 +113,18 @@ export class Session {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+/** A transaction that has begun, on whatever connection prepares the statements. */
+export function txOver(prepare: (sql: string) => Statement): Tx {
+  const { now } = prepare(selectNow).get() as { now: number };
+  return {
+    now,
+    run: (sql, values = {}) => prepare(sql).run(whole(values)).changes,
+    get: (sql, values = {}) => prepare(sql).get(whole(values)) as never,
+    all: (sql, values = {}) => prepare(sql).all(whole(values)) as never,
+    each: (sql, values = {}) => prepare(sql).iterate(whole(values)) as never,
+  };
 }
 
 /** SQLite would keep a NUL, and then compare and cut texts as if they ended there. No store keeps one. */

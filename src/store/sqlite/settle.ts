@@ -14,12 +14,15 @@ import { eachRow, type Tx, type Values } from './session.ts';
 import { selectForSettle, settleTask } from './tasks.sql.ts';
 import { passOn } from './turns.ts';
 
-export interface Settled {
-  readonly answer: SettleAnswer;
+export interface Changed {
   /** What the task became; undefined where nothing was written. */
   readonly status: TaskStatus | undefined;
   /** The turn went to another task, which is ready. */
   readonly isPassedOn?: boolean;
+}
+
+export interface Settled extends Changed {
+  readonly answer: SettleAnswer;
 }
 
 export function settle(tx: Tx, pod: PodId, settlements: readonly Settlement[]): Settled[] {

@@ -4,16 +4,17 @@
  * what commits is on disk. Hints go out when a transaction has committed.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
+import type { Act, ActAnswer, Note } from '../acts.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type * as bulks from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
+import type { Persisted } from '../persisting.ts';
 import type { Beat, BeatAnswer, Leftovers, PodBirth, PodRow, Worklist } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
-import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
+import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
@@ -24,18 +25,19 @@ import { census } from './census.ts';
 import * as claims from './claims.ts';
 import type { Connection } from './connection.ts';
 import { violations } from './doctor.ts';
-import { enqueue } from './enqueue.ts';
 import { Hints } from './hints.ts';
 import * as housekeeping from './housekeeping.ts';
+import { SqliteIntake } from './intake.ts';
 import { connect, type SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
+import { SqlitePersisting } from './persisting.ts';
 import { identityOf, type Place, placeOf } from './place.ts';
 import * as pods from './pods.ts';
 import * as flow from './queues.ts';
 import { openSqliteReader } from './reader.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
-import { hasEnded, type Settled, settle } from './settle.ts';
+import { type Changed, hasEnded, settle } from './settle.ts';
 import { take } from './take.ts';
 import { watch } from './watch.ts';
 
@@ -67,6 +69,8 @@ class SqliteStore implements Store {
   readonly #connection: Connection;
   readonly #session: Session;
   readonly #hints: Hints;
+  readonly #intake: SqliteIntake;
+  readonly #persisting: SqlitePersisting;
   readonly #bulks: SqliteBulks;
   readonly #options: SqliteOptions;
 
@@ -76,6 +80,10 @@ class SqliteStore implements Store {
     this.#connection = connection;
     this.#session = new Session(connection, options);
     this.#hints = new Hints(place, options.clock);
+    const [session, identity] = [this.#session, this.#identity];
+    const tell = (changed: readonly Changed[]) => this.#tell(changed);
+    this.#intake = new SqliteIntake({ ...options, session, identity, tell });
+    this.#persisting = new SqlitePersisting({ ...options, session, tell });
     this.#bulks = new SqliteBulks(this.#session, this.#hints);
     this.#options = options;
   }
@@ -87,6 +95,7 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     this.#hints.close();
+    this.#persisting.close();
     this.#session.close();
   }
 
@@ -118,20 +127,8 @@ class SqliteStore implements Store {
   census(countMax: number, silentMs: number): Promise<Census> {
     return this.#session.read((tx) => census(tx, countMax, silentMs));
   }
-  async enqueue(
-    given: readonly tasks.NewTask[],
-    check?: CheckAnswers,
-    started?: StartNote,
-  ): Promise<tasks.EnqueueAnswer[]> {
-    if (given.length === 0) return [];
-    const answers = await this.#session.write((tx) => {
-      const found = enqueue(tx, given);
-      check?.(found);
-      if (started) note(tx, { ...started, task: found[0]!.id });
-      return found;
-    });
-    this.#tell(answers.filter(({ isNew }) => isNew));
-    return answers;
+  enqueue(...given: Parameters<Store['enqueue']>): Promise<tasks.EnqueueAnswer[]> {
+    return this.#intake.enqueue(...given);
   }
 
   async claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
@@ -160,6 +157,9 @@ class SqliteStore implements Store {
     return settled.map(({ answer }) => answer);
   }
 
+  begin = () => this.#persisting.begin();
+  settled = (pod: PodId, persisted: Persisted) => this.#persisting.settled(pod, persisted);
+
   archive(segments: readonly tasks.Flush[]): Promise<tasks.ArchiveAnswer[]> {
     return this.#inBatches(segments, archive.archive);
   }
@@ -181,9 +181,8 @@ class SqliteStore implements Store {
   async heads(runs: readonly RunName[]): Promise<Head[]> {
     return runs.length === 0 ? [] : this.#session.read((tx) => archive.heads(tx, runs));
   }
-  mirror(pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> {
-    return this.#inBatches(runs, (tx, batch) => claims.mirror(tx, pod, batch));
-  }
+  mirror = (pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> =>
+    this.#inBatches(runs, (tx, batch) => claims.mirror(tx, pod, batch));
   worklist(silentMs: number): Promise<Worklist> {
     return this.#session.read((tx) => pods.worklist(tx, silentMs));
   }
@@ -275,7 +274,7 @@ class SqliteStore implements Store {
   }
 
   /** Whoever waits for tasks to be ready, or to end, hears of these. */
-  #tell(changed: readonly Pick<Settled, 'status' | 'isPassedOn'>[]): void {
+  #tell(changed: readonly Changed[]): void {
     const statuses = changed.flatMap(({ status }) => (status === undefined ? [] : [{ status }]));
     const isReady = ({ status, isPassedOn }: (typeof changed)[number]) =>
       status === 'pending' || isPassedOn;

@@ -1,0 +1,261 @@
+/**
+ * Transactions in which steps persist, on connections of their own: an author who takes time keeps none
+ * from the pod. Statements of authors go by the extended protocol, where one message is one statement,
+ * so that none of them can end the transaction by the way.
+ */
+import pg from 'pg';
+import type { Clock } from '../../ground/index.ts';
+import { StoreBusyError, StoreUnreachableError } from '../errors.ts';
+import {
+  type CommitAnswer,
+  type DoubtAnswer,
+  type Kept,
+  type Persisted,
+  refuseControl,
+  type StoreTransaction,
+  transactionOver,
+} from '../persisting.ts';
+import { RETRIES_SPENT } from '../reasons.ts';
+import type { Settlement } from '../tasks.ts';
+import type { PodId } from '../words.ts';
+import { columnsOf } from './batches.ts';
+import { meaningOf, sqlStateOf } from './driver-errors.ts';
+import type { Hinter } from './hinter.ts';
+import {
+  beginPersisting,
+  keepRun,
+  lookAtPersisted,
+  selectIsKept,
+  waitForTask,
+} from './persisting.sql.ts';
+import { connectionOf, type Pool, type Row } from './pool.ts';
+import { hasEnded, SETTLEMENT_COLUMNS } from './settler.ts';
+import { settleTasks } from './step-tracker-settle.sql.ts';
+import type { PostgresTurns } from './turns.ts';
+
+const IDLE_MS = 30_000;
+/** A statement before had failed, so that the server takes no other. */
+const ABORTED = '25P02';
+/** Sent after a failure, a commit is answered by this word. */
+const COMMITTED = 'COMMIT';
+
+export class PostgresPersisting {
+  readonly #pool: Pool;
+  readonly #clock: Clock;
+  readonly #hinter: Hinter;
+  readonly #turns: PostgresTurns;
+  #own: pg.Pool | undefined;
+
+  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns, clock: Clock) {
+    this.#pool = pool;
+    this.#hinter = hinter;
+    this.#turns = turns;
+    this.#clock = clock;
+  }
+
+  async begin(): Promise<StoreTransaction> {
+    const { way } = this.#pool;
+    const client = await this.#connections().connect().catch(throwMeaning);
+    const tx = new PostgresTransaction(client, {
+      deadlineMs: way.deadlineMs,
+      clock: this.#clock,
+      hinter: this.#hinter,
+      turns: this.#turns,
+    });
+    await tx.begin(way.serverMs);
+    return tx;
+  }
+
+  async settled(pod: PodId, persisted: Persisted): Promise<DoubtAnswer> {
+    const { task, generation, epoch, lastSeq, lastHash } = persisted;
+    const [row] = await this.#pool.query(lookAtPersisted, [pod, task, generation, epoch]);
+    if (!row) return 'lost';
+    if (persisted.to !== 'claimed') {
+      if (row['has_ended'] === true) return row['last_hash'] === lastHash ? 'stood' : 'lost';
+      return row['is_held'] === true ? 'open' : 'lost';
+    }
+    if (row['is_held'] !== true) return 'lost';
+    // A statement of its own: the first has seen the records as they were before it waited.
+    const [found] = await this.#pool.query(selectIsKept, [task, generation, epoch, lastSeq]);
+    return found?.['is_kept'] === true ? 'stood' : 'open';
+  }
+
+  async close(): Promise<void> {
+    await this.#own?.end();
+  }
+
+  #connections(): pg.Pool {
+    if (this.#own) return this.#own;
+    const { way } = this.#pool;
+    this.#own = new pg.Pool({
+      ...connectionOf(way, way.url),
+      max: way.connectionCountMax,
+      idleTimeoutMillis: IDLE_MS,
+      allowExitOnIdle: true,
+    });
+    // A connection that breaks is found out by whoever uses it next.
+    this.#own.on('error', ignore);
+    this.#own.on('connect', (client) => client.on('error', ignore));
+    return this.#own;
+  }
+}
+
+interface TransactionPorts {
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+  readonly hinter: Hinter;
+  readonly turns: PostgresTurns;
+}
+
+class PostgresTransaction implements StoreTransaction {
+  readonly native: pg.PoolClient;
+  readonly #ports: TransactionPorts;
+  #settled: readonly Row[] = [];
+  #asking = 0;
+  #isOver = false;
+  #isReleased = false;
+
+  constructor(client: pg.PoolClient, ports: TransactionPorts) {
+    this.native = client;
+    this.#ports = ports;
+  }
+
+  async begin(serverMs: number): Promise<void> {
+    try {
+      await this.#ask({ text: beginPersisting(serverMs) });
+    } catch (error) {
+      this.#release(true);
+      throw meaningOf(error);
+    }
+  }
+
+  async query(text: string, values: readonly unknown[] = []): Promise<unknown[]> {
+    if (this.#isOver) throw transactionOver();
+    refuseControl(text);
+    return (await this.#ask(extended(text, values))).rows;
+  }
+
+  async commit(pod: PodId, persisted: Persisted): Promise<CommitAnswer> {
+    if (this.#isOver) throw transactionOver();
+    this.#isOver = true;
+    try {
+      if (!(await this.#fenced(pod, persisted))) {
+        await this.#takeBack();
+        return 'lost';
+      }
+    } catch (error) {
+      // Nobody has asked for a commit, so there will be none.
+      await this.#takeBack();
+      if (sqlStateOf(error) !== ABORTED) throw meaningOf(error);
+      throw new StoreBusyError('a statement of persist has failed, so nothing of it can commit', {
+        cause: error,
+        hint: 'let what a query of tx throws pass, or put a savepoint around it',
+      });
+    }
+    return this.#commit(persisted);
+  }
+
+  async #commit({ to }: Persisted): Promise<CommitAnswer> {
+    try {
+      const { command } = await this.#ask({ text: 'commit' });
+      this.#release(false);
+      if (command !== COMMITTED) throw new StoreBusyError('the server took the transaction back');
+      if (to !== 'claimed') await this.#tell(to);
+      return 'stood';
+    } catch (error) {
+      if (error instanceof StoreBusyError) throw error;
+      // Only a server that says why it refused has certainly not done it.
+      const isSure = sqlStateOf(error) !== undefined && !isInDoubt(error);
+      this.#release(!isSure);
+      if (isSure) throw error;
+      return 'doubt';
+    }
+  }
+
+  async #tell(to: Settlement['to']): Promise<void> {
+    const { hinter, turns } = this.#ports;
+    hinter.hint(to === 'pending' ? 'ready' : 'ended');
+    await turns.passOn(this.#settled.filter(hasEnded));
+  }
+
+  /** A row that somebody else has locked is waited for: passed over, it would look like a lost claim. */
+  async #fenced(pod: PodId, persisted: Persisted): Promise<boolean> {
+    if (await this.#settle(pod, persisted)) return true;
+    await this.#ask(extended(waitForTask, [persisted.task]));
+    return this.#settle(pod, persisted);
+  }
+
+  async #settle(pod: PodId, persisted: Persisted): Promise<boolean> {
+    const asked = persisted.to === 'claimed' ? keeping(pod, persisted) : settling(pod, persisted);
+    this.#settled = (await this.#ask(asked)).rows as Row[];
+    return this.#settled.length > 0;
+  }
+
+  async rollback(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    await this.#takeBack();
+  }
+
+  async #takeBack(): Promise<void> {
+    // A statement that is on its way would have to be waited for: without its connection it ends.
+    if (this.#asking > 0) return this.#release(true);
+    await this.#ask({ text: 'rollback' }).then(
+      () => this.#release(false),
+      () => this.#release(true),
+    );
+  }
+
+  #release(isToDestroy: boolean): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.native.release(isToDestroy);
+  }
+
+  /** Takes the connection away where no answer comes; whoever asked hears of that. */
+  async #ask(query: pg.QueryConfig): Promise<pg.QueryResult> {
+    this.#asking += 1;
+    let cancel = () => {};
+    const late = new Promise<never>((_, reject) => {
+      cancel = this.#ports.clock.after(this.#ports.deadlineMs, () => {
+        this.#isOver = true;
+        this.#release(true);
+        const message = `Postgres did not answer within ${this.#ports.deadlineMs} ms`;
+        reject(new StoreUnreachableError(message));
+      });
+    });
+    try {
+      return await Promise.race([this.native.query(query), late]);
+    } finally {
+      cancel();
+      this.#asking -= 1;
+    }
+  }
+}
+
+/** One statement to a message, also where it has no values. */
+function extended(text: string, values: readonly unknown[]): pg.QueryConfig {
+  return { text, values: [...values], queryMode: 'extended' } as pg.QueryConfig;
+}
+
+function settling(pod: PodId, settlement: Settlement): pg.QueryConfig {
+  const columns = columnsOf([settlement], SETTLEMENT_COLUMNS);
+  return extended(settleTasks, [pod, ...columns, RETRIES_SPENT]);
+}
+
+function keeping(pod: PodId, { task, generation, epoch, tail }: Kept): pg.QueryConfig {
+  const { firstSeq, lastSeq, prevHash, lastHash, state, events, version } = tail;
+  const segment = [firstSeq, lastSeq, prevHash, lastHash, state, events];
+  return extended(keepRun, [pod, task, generation, epoch, ...segment, version ?? null]);
+}
+
+/** Shut down, cut off, or out of its mind: what it had begun may be done all the same. */
+function isInDoubt(error: unknown): boolean {
+  return /^(40003|57|08|58|XX)/.test(sqlStateOf(error) ?? '');
+}
+
+function throwMeaning(error: unknown): never {
+  throw meaningOf(error);
+}
+
+function ignore(): void {}
