@@ -10,6 +10,7 @@ import { StoreUnreachableError } from '../errors.ts';
 import type { PartQuery } from '../outlines.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { ReaderOptions } from '../reader.ts';
+import type { ScheduleChange, Ticking } from '../schedule/schedules.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
   Announcement,
@@ -46,6 +47,7 @@ import {
 import { openMemoryReader } from './reader.ts';
 import { failHopeless, leftovers, prune } from './retention.ts';
 import { violations } from './rules.ts';
+import * as schedules from './schedules.ts';
 import { settle } from './settle.ts';
 import type { MemoryTables } from './tables.ts';
 import { take } from './take.ts';
@@ -145,6 +147,12 @@ export class MemoryStore implements Store {
   saveBulk = (given: BulkSave) => this.#ask('saveBulk', (tables) => bulk.saveBulk(tables, given));
   orderBulk = (given: BulkOrder) =>
     this.#ask('orderBulk', (tables) => bulk.orderBulk(tables, given));
+  changeSchedule = (given: ScheduleChange) =>
+    this.#ask('changeSchedule', (tables) => schedules.changeSchedule(tables, given));
+  dueSchedules = (machines: readonly string[], countMax: number) =>
+    this.#ask('dueSchedules', (tables) => schedules.dueSchedules(tables, machines, countMax));
+  tickSchedule = (given: Ticking) =>
+    this.#ask('tickSchedule', (tables) => schedules.tickSchedule(tables, given));
   watch = (query: WatchQuery) => this.#ask('watch', (tables) => watch(tables, query));
   violations = () => this.#ask('violations', (tables) => violations(tables));
 

@@ -20,6 +20,7 @@ import type {
   Worklist,
 } from '../pods.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
+import type * as schedule from '../schedule/schedules.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
@@ -37,6 +38,7 @@ import { PostgresPods } from './pods.ts';
 import { Pool } from './pool.ts';
 import { openPostgresReader } from './reader.ts';
 import { PostgresRecovery } from './recovery.ts';
+import { PostgresSchedules } from './schedules.ts';
 import { PostgresSettler } from './settler.ts';
 
 type RunName = { readonly task: RunId; readonly generation: number };
@@ -76,6 +78,7 @@ class PostgresStore implements Store {
   readonly #people: PostgresPeople;
   readonly #actor: PostgresActor;
   readonly #bulks: PostgresBulks;
+  readonly #schedules: PostgresSchedules;
   readonly #listeners = new Set<Listener>();
 
   constructor(address: string, options: FilledStoreOptions) {
@@ -91,6 +94,7 @@ class PostgresStore implements Store {
     this.#people = new PostgresPeople(this.#pool);
     this.#actor = new PostgresActor(this.#pool, this.#hinter);
     this.#bulks = new PostgresBulks(this.#pool, this.#hinter);
+    this.#schedules = new PostgresSchedules(this.#pool, this.#hinter);
   }
 
   async migrate(): Promise<void> {
@@ -243,6 +247,15 @@ class PostgresStore implements Store {
   }
   orderBulk(given: bulk.BulkOrder): Promise<bulk.BulkAnswer> {
     return this.#bulks.order(given);
+  }
+  changeSchedule(given: schedule.ScheduleChange): Promise<schedule.ScheduleAnswer> {
+    return this.#schedules.change(given);
+  }
+  dueSchedules(machines: readonly string[], countMax: number): Promise<schedule.DueSchedules> {
+    return this.#schedules.due(machines, countMax);
+  }
+  tickSchedule(given: schedule.Ticking): Promise<schedule.Ticked> {
+    return this.#schedules.tick(given);
   }
   violations(): Promise<tasks.Violation[]> {
     return findViolations(this.#pool);

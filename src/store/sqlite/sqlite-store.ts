@@ -16,10 +16,10 @@ import type {
   JournalSeen,
   Leftovers,
   PodBirth,
-  PodRow,
   Worklist,
 } from '../pods.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
+import type * as schedule from '../schedule/schedules.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
@@ -39,6 +39,7 @@ import * as people from './people.ts';
 import { identityOf, type Place, placeOf } from './place.ts';
 import * as pods from './pods.ts';
 import { openSqliteReader } from './reader.ts';
+import * as schedules from './schedules.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
 import { hasEnded, settle } from './settle.ts';
@@ -103,27 +104,19 @@ class SqliteStore implements Store {
     this.#refuseReplacedFile();
     return this.#session.write((tx) => pods.beat(tx, beat));
   }
-  markDraining(pod: PodId): Promise<boolean> {
-    return this.#session.write((tx) => pods.markDraining(tx, pod));
-  }
+  markDraining = (pod: PodId) => this.#session.write((tx) => pods.markDraining(tx, pod));
   beginTerm(pod: PodId, term: number): Promise<void> {
     return this.#session.write((tx) => pods.beginTerm(tx, pod, term));
   }
-  requestDrain(pod: PodId): Promise<boolean> {
-    return this.#session.write((tx) => pods.requestDrain(tx, pod));
-  }
-  pods(): Promise<PodRow[]> {
-    return this.#session.read((tx) => pods.pods(tx));
-  }
+  requestDrain = (pod: PodId) => this.#session.write((tx) => pods.requestDrain(tx, pod));
+  pods = () => this.#session.read((tx) => pods.pods(tx));
   async announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
     return given.length > 0 ? this.#session.write((tx) => pods.announce(tx, given)) : [];
   }
   abandoned(machines: readonly string[]): Promise<string[]> {
     return this.#session.read((tx) => pods.abandoned(tx, machines));
   }
-  known(): Promise<tasks.KnownRoute[]> {
-    return this.#session.read((tx) => pods.known(tx));
-  }
+  known = () => this.#session.read((tx) => pods.known(tx));
   inFlight(routes?: readonly string[]): Promise<tasks.RouteTally[]> {
     return this.#session.read((tx) => people.inFlight(tx, routes));
   }
@@ -213,9 +206,7 @@ class SqliteStore implements Store {
     this.#tell(taken);
     return taken;
   }
-  retire(pod: PodId): Promise<boolean> {
-    return this.#session.write((tx) => pods.retire(tx, pod));
-  }
+  retire = (pod: PodId) => this.#session.write((tx) => pods.retire(tx, pod));
 
   async failHopeless(graceMs: number, countMax: number): Promise<tasks.TaskRow[]> {
     const failed = await this.#session.write((tx) =>
@@ -252,6 +243,12 @@ class SqliteStore implements Store {
   takeBulk = (given: bulks.BulkTaking) => this.#bulks.take(given);
   saveBulk = (given: bulks.BulkSave) => this.#bulks.save(given);
   orderBulk = (given: bulks.BulkOrder) => this.#bulks.order(given);
+  changeSchedule = (given: schedule.ScheduleChange) =>
+    this.#session.write((tx) => schedules.changeSchedule(tx, given));
+  dueSchedules = (machines: readonly string[], countMax: number) =>
+    this.#session.read((tx) => schedules.dueSchedules(tx, machines, countMax));
+  tickSchedule = (given: schedule.Ticking) =>
+    schedules.tickAndTell(this.#session, this.#hints, given);
 
   watch(query: WatchQuery): Promise<Watch> {
     return this.#session.read((tx) => watch(tx, query));
