@@ -138,10 +138,10 @@ export function describeSchedules(scene: Scene): void {
 
   test('a tick is put in once, by whoever is first, and moves the schedule on', async () => {
     await set('minutely');
-    expect((await scene.store.dueSchedules([MACHINE], 10)).due).toEqual([]);
-    const { nextMs } = await scene.store.dueSchedules([MACHINE], 10);
-    expect(nextMs).toBeGreaterThan(-1);
-    expect(nextMs).toBeLessThanOrEqual(MINUTE);
+    const { now, due: early, nextMs } = await scene.store.dueSchedules([MACHINE], 10);
+    expect(early.filter(({ nextAt }) => nextAt! > now)).toEqual([]);
+    // The minute may be over meanwhile.
+    if (early.length === 0) expect(now + nextMs!).toBe((await find('minutely')).nextAt);
     await scene.pass(MINUTE);
     const row = await due('minutely');
     expect((await scene.store.dueSchedules(['another'], 10)).due).toEqual([]);

@@ -25,11 +25,20 @@ export interface Ticks {
   after(ms: number): number | undefined;
 }
 
+/** To read one takes as long as to find its next tick, and the same few are asked for again and again. */
+const known = new Map<string, Ticks>();
+const KNOWN_MAX = 1_000;
+
 /** Throws where the expression or the zone is none. */
 export function ticksOf(expression: string, zone: string): Ticks {
-  const read = expressionOf(expression);
-  const cron = cronOf(read, zoneOf(zone));
-  return { after: (ms) => cron.nextRun(dateOf(ms))?.getTime() };
+  const name = `${zone} ${expression}`;
+  const found = known.get(name);
+  if (found) return found;
+  const cron = cronOf(expressionOf(expression), zoneOf(zone));
+  const ticks: Ticks = { after: (ms) => cron.nextRun(dateOf(ms))?.getTime() };
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(name, ticks);
+  return ticks;
 }
 
 function expressionOf(given: unknown): string {
