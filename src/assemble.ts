@@ -3,7 +3,7 @@ import type { ListenOptions } from './admin/index.ts';
 import { DEFAULTS } from './config/defaults.ts';
 import { countOption, durationOption } from './config/options.ts';
 import { type Around, Caretaker, Engine, type EngineOptions, Inspector } from './engine/index.ts';
-import type { ChangedMachines, Member } from './fleet/index.ts';
+import type { ChangedMachines, Member, ScheduleDefinition } from './fleet/index.ts';
 import {
   type Clock,
   type Duration,
@@ -25,6 +25,8 @@ export interface FleetOptions {
   readonly machines: readonly Machine[];
   /** Where the journal lives; './.fleetq' by default. One process holds it at a time. */
   readonly dataDir?: string | undefined;
+  /** What is to run again and again, from `defineSchedule`: declared when the pod joins its fleet. */
+  readonly schedules?: readonly ScheduleDefinition[] | undefined;
   /**
    * What pods share: 'postgres://…', 'sqlite:./fleet.db', or a store that was opened. Without one
    * there is no fleet, and runs are started here and stay here.

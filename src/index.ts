@@ -32,8 +32,9 @@ export {
   TaskKeyConflictError,
   TaskNotFoundError,
 } from './fleet/errors.ts';
-export type { Bulks, Recovery } from './fleet/index.ts';
+export type { Bulks, Recovery, ScheduleDefinition } from './fleet/index.ts';
 export { PodTimesError } from './fleet/options.ts';
+export { defineSchedule } from './fleet/schedule/definition.ts';
 export {
   aesCodec,
   type Backoff,
@@ -134,6 +135,7 @@ export type {
   TaskRow,
 } from './store/index.ts';
 export { openStore } from './store/open-store.ts';
+export { ScheduleError, ScheduleNotFoundError } from './store/schedule/errors.ts';
 export { NotSealedError } from './store/sealed-texts.ts';
 export { type EventName, type FleetqEvents, listen } from './telemetry/events.ts';
 export { type Logger, type LogOptions, writeLogs } from './telemetry/logs.ts';

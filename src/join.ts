@@ -12,6 +12,7 @@ import {
   type PodTimes,
   type Recovery,
   recoveryOf,
+  type ScheduleDefinition,
   SpareThread,
   SqliteDeadLetters,
   type SuspectProcess,
@@ -21,7 +22,7 @@ import {
 import { codecKeysOf, FleetqError, identityCodec, systemPressure } from './ground/index.ts';
 import { placeOf } from './journal/index.ts';
 import type { Machine, Registry } from './machine/index.ts';
-import { openControls, openStore, type Store, sealedStore } from './store/index.ts';
+import { openControls, openStore, ScheduleError, type Store, sealedStore } from './store/index.ts';
 import { type SuspectOrders, suspectProcess } from './suspect-process.ts';
 
 /** Records that may wait for the archive; beyond it nothing is claimed. */
@@ -111,6 +112,8 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
           isSuspectsOnly: options.isSuspectsOnly ?? false,
           beginSuspects: beginSuspects(options, base),
           onDrainWanted,
+          schedules: schedulesOf(options),
+          keyMs: base.retentionMs,
         });
         return member;
       },
@@ -119,6 +122,21 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
     await store.close().catch(() => undefined);
     throw error;
   }
+}
+
+/** A machine that this program does not have would tick nowhere but on others' pods. */
+function schedulesOf({ schedules = [], machines }: FleetOptions): readonly ScheduleDefinition[] {
+  const names = new Set(machines.map(({ name }) => name));
+  for (const { name, plan } of schedules) {
+    if (names.has(plan.machine)) continue;
+    throw new ScheduleError(
+      `the schedule ${name} is of ${plan.machine}, which is not in machines`,
+      {
+        hint: 'give createFleet that machine too',
+      },
+    );
+  }
+  return schedules;
 }
 
 /** Refuses what would be refused later; a store that is away says nothing of that. */

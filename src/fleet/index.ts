@@ -44,6 +44,14 @@ export {
 } from './options.ts';
 export { Pod, type PodEvents, type PodStatus } from './pod.ts';
 export { outageOf, type Recovery, recoveryOf } from './recovery.ts';
+export {
+  defineSchedule,
+  planOf as schedulePlanOf,
+  type ScheduleDefinition,
+  type ScheduleOptions,
+} from './schedule/definition.ts';
+export { Scheduler } from './schedule/scheduler.ts';
+export { type ScheduleView, viewsOf as scheduleViewsOf } from './schedule/view.ts';
 export { SpareThread } from './spare-thread.ts';
 export type { SuspectProcess } from './suspects.ts';
 export type { ActOptions, TaskOptions } from './tasks.ts';

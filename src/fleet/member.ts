@@ -1,6 +1,13 @@
 /** Everything of the fleet in one process, put together: a store, a pod, its leader's duties, tasks. */
 import { type Engine, type LiveRun, RunNotFoundError, type Shadow } from '../engine/index.ts';
-import { assertNever, type Clock, type Pressure, type Random, runIdMint } from '../ground/index.ts';
+import {
+  assertNever,
+  type Clock,
+  type MintRunId,
+  type Pressure,
+  type Random,
+  runIdMint,
+} from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import { type Store, WHO_CHARS_MAX } from '../store/index.ts';
@@ -15,6 +22,8 @@ import { Pod, type PodStatus } from './pod.ts';
 import type { Recovery } from './recovery.ts';
 import { Results } from './results.ts';
 import { Routes } from './routes.ts';
+import type { ScheduleDefinition } from './schedule/definition.ts';
+import { Scheduler } from './schedule/scheduler.ts';
 import { type SuspectProcess, Suspects } from './suspects.ts';
 import { Tasks } from './tasks.ts';
 
@@ -39,6 +48,10 @@ export interface MemberPorts {
   readonly isSuspectsOnly: boolean;
   readonly beginSuspects: (() => SuspectProcess) | undefined;
   readonly onDrainWanted: () => void;
+  /** Those of the program; undefined: schedules are left to other pods. */
+  readonly schedules?: readonly ScheduleDefinition[] | undefined;
+  /** How long the key of a tick outlives its run. */
+  readonly keyMs?: number | undefined;
 }
 
 export interface MemberStatus extends PodStatus {
@@ -64,6 +77,7 @@ export class Member {
   readonly #suspects: Suspects;
   readonly #mirror: Mirror;
   readonly #census: CensusWatch;
+  readonly #scheduler: Scheduler | undefined;
 
   constructor(ports: MemberPorts) {
     const { store, registry, clock, random, limits } = ports;
@@ -97,12 +111,14 @@ export class Member {
           this.#leader.look(life);
           this.#census.look(life);
           if (!ports.isSuspectsOnly) this.#suspects.look();
+          if (life.isReady && !life.isDraining) this.#scheduler?.look();
         },
         onEnded: () => this.#results.hint(),
         onDied: () => this.#mirror.forgetClaims(),
       },
     );
     const mint = runIdMint(clock, random);
+    this.#scheduler = schedulerOf(ports, mint, () => this.pod.hint());
     this.tasks = new Tasks({
       store,
       clock,
@@ -134,6 +150,7 @@ export class Member {
 
   async drain(budgetMs: number, quiesce: (budgetMs: number) => Promise<void>): Promise<void> {
     this.#leader.stop();
+    this.#scheduler?.stop();
     this.#suspects.stop();
     this.#mirror.stop();
     await this.pod.drain(budgetMs, quiesce);
@@ -145,11 +162,23 @@ export class Member {
 
   abandon(): void {
     this.#leader.stop();
+    this.#scheduler?.stop();
     this.#suspects.stop();
     this.#mirror.stop();
     this.pod.abandon();
     this.store.close().catch(() => undefined);
   }
+}
+
+function schedulerOf(
+  { store, registry, clock, name, schedules, keyMs = 0, isSuspectsOnly }: MemberPorts,
+  mint: MintRunId,
+  onEnqueued: () => void,
+): Scheduler | undefined {
+  if (!schedules || isSuspectsOnly) return undefined;
+  const who = name.slice(0, WHO_CHARS_MAX);
+  const of = { store, registry, clock, mint, keyMs, who, onEnqueued };
+  return new Scheduler({ ...of, definitions: schedules });
 }
 
 async function hasWork(recovery: Recovery, chore: Chore): Promise<boolean> {

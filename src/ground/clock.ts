@@ -65,3 +65,8 @@ export function turn(clock: Clock): Promise<void> {
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+/** The same as what libraries that know only dates want. */
+export function dateOf(ms: number): Date {
+  return new Date(ms);
+}

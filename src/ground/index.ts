@@ -14,6 +14,7 @@ export {
   atMost,
   type Cancel,
   type Clock,
+  dateOf,
   isoTime,
   pause,
   systemClock,

@@ -102,6 +102,28 @@ export type {
   StoreReader,
   TaskGlance,
 } from './reader.ts';
+export {
+  refuseBadName as refuseBadScheduleName,
+  refuseBadPayload as refuseBadSchedulePayload,
+  refuseBadPlan as refuseBadSchedulePlan,
+  refuseBadRevision as refuseBadScheduleRevision,
+} from './schedule/bounds.ts';
+export { ticksOf } from './schedule/cron.ts';
+export { ScheduleError, ScheduleNotFoundError } from './schedule/errors.ts';
+export { LATE_MS, type Turn, turnOf } from './schedule/missed.ts';
+export {
+  type DueSchedules,
+  MISSED,
+  type Missed,
+  type ScheduleAnswer,
+  type ScheduleChange,
+  type ScheduleOrder,
+  type SchedulePlan,
+  type ScheduleQuery,
+  type ScheduleRow,
+  type Ticked,
+  type Ticking,
+} from './schedule/schedules.ts';
 export { openRow, type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
 export { NotSealedError, openControls, openReason, sealDeed } from './sealed-texts.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';

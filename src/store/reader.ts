@@ -8,6 +8,7 @@ import type { Filter } from '../query/index.ts';
 import type { BulkQuery, BulkRow } from './bulk/bulks.ts';
 import type { HistoryParts } from './outlines.ts';
 import type { PodRow } from './pods.ts';
+import type { ScheduleQuery, ScheduleRow } from './schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from './tasks.ts';
 import type { PodId } from './words.ts';
 
@@ -156,6 +157,8 @@ export interface StoreReader extends HistoryParts {
   audit(query: AuditQuery): Promise<AuditPage>;
   /** Newest first. */
   bulks(query: BulkQuery): Promise<BulkRow[]>;
+  /** By name; removed ones only where they are asked for by it. */
+  schedules(query: ScheduleQuery): Promise<ScheduleRow[]>;
   /** Which of these request ids are in the audit log. */
   noted(requestIds: readonly string[]): Promise<string[]>;
   leaderTerms(countMax: number): Promise<LeaderTerm[]>;

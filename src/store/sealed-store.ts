@@ -8,6 +8,7 @@ import type { Act } from './acts.ts';
 import { digestOf, refuseUnbounded } from './audit.ts';
 import { openBulk, sealingBulks } from './bulk/sealed.ts';
 import type { StoreReader, TaskGlance } from './reader.ts';
+import { openSchedule, sealingSchedules } from './schedule/sealed.ts';
 import {
   openAudited,
   openClaimed,
@@ -51,6 +52,9 @@ type Sealing = Pick<
   | 'takeBulk'
   | 'saveBulk'
   | 'orderBulk'
+  | 'changeSchedule'
+  | 'dueSchedules'
+  | 'tickSchedule'
 >;
 
 /** All others, said by name: whoever adds a call decides here whether it carries something. */
@@ -178,6 +182,7 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
     },
     act: async (act) => store.act(sealAct(codec, act)),
     ...sealingBulks(store, codec),
+    ...sealingSchedules(store, codec),
     openReader: async (options) => sealedReader(await store.openReader(options), codec),
   };
 }
@@ -257,6 +262,8 @@ export function sealedReader(reader: StoreReader, codec: Codec): StoreReader {
       (await reader.histories(runs)).map((segment) => openOutcome(codec, segment)),
     bulks: async (query) =>
       (await reader.bulks(query)).map((row) => openBulk(codec, row, 'loosely')),
+    schedules: async (query) =>
+      (await reader.schedules(query)).map((row) => openSchedule(codec, row)),
     audit: async (query) => {
       const page = await reader.audit(query);
       return { ...page, rows: page.rows.map((row) => openAudited(codec, row)) };
@@ -266,7 +273,7 @@ export function sealedReader(reader: StoreReader, codec: Codec): StoreReader {
 }
 
 const READER_PASSING: Record<
-  Exclude<keyof StoreReader, 'page' | 'find' | 'histories' | 'audit' | 'bulks'>,
+  Exclude<keyof StoreReader, 'page' | 'find' | 'histories' | 'audit' | 'bulks' | 'schedules'>,
   true
 > = {
   now: true,

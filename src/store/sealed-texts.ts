@@ -25,6 +25,7 @@ const INPUT = 'input';
 const REASON = 'reason';
 export const BULK_FILTER = 'bulk filter';
 export const BULK_DEED = 'bulk deed';
+export const SCHEDULE_INPUT = 'schedule input';
 
 export function sealInput(codec: Codec, task: string, payload: string): string {
   return codec.encode(payload, { run: task, what: INPUT });

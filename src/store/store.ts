@@ -33,6 +33,13 @@ import type {
 import type { FlowAnswer, FlowChange, PausedMachine, QueueRow } from './queues.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
 import type {
+  DueSchedules,
+  ScheduleAnswer,
+  ScheduleChange,
+  Ticked,
+  Ticking,
+} from './schedule/schedules.ts';
+import type {
   Announcement,
   ArchiveAnswer,
   ClaimedTask,
@@ -234,6 +241,20 @@ export interface Store extends HistoryParts {
    * for each request id. Whatever is claimed stays so; claims that begin after this see it.
    */
   changeFlow(change: FlowChange): Promise<FlowAnswer>;
+  // Schedules
+
+  /**
+   * What people or code want of a schedule, in one transaction with its row in the audit log: once for
+   * each request id.
+   */
+  changeSchedule(change: ScheduleChange): Promise<ScheduleAnswer>;
+  /** Schedules of these machines that are due by the store's clock. */
+  dueSchedules(machines: readonly string[], countMax: number): Promise<DueSchedules>;
+  /**
+   * Puts the tasks of a schedule's ticks in and moves it on to the next, all or nothing; nothing where it
+   * is not as it was seen.
+   */
+  tickSchedule(ticking: Ticking): Promise<Ticked>;
   /** The rules of the tables, as queries; empty where all of them hold. */
   violations(): Promise<Violation[]>;
 

@@ -38,6 +38,14 @@ export interface FleetEvents {
     readonly epoch: number;
     readonly what: string;
   };
+  /** Ticks of a schedule were put in, as so many tasks. */
+  'schedule.ticked': {
+    readonly schedule: string;
+    readonly machine: string;
+    readonly count: number;
+  };
+  /** A schedule could not do what it says: its ticks were left out, or its declaration is. */
+  'schedule.troubled': { readonly schedule: string; readonly reason: string };
   'claim.answered': { readonly asked: number; readonly got: number; readonly elapsedMs: number };
   /** Nothing was there, or the store failed: the next look waits. */
   'claim.backedOff': { readonly waitMs: number };

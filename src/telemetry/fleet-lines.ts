@@ -42,6 +42,16 @@ export const FLEET_LINES: Lines = {
     message: e.isLeader ? 'pod leads the fleet' : 'pod does not lead the fleet',
     fields: { pod: e.pod, leader: e.leader },
   }),
+  'schedule.ticked': (e) => ({
+    level: 'debug',
+    message: `schedule put ${e.count} tasks in`,
+    fields: { schedule: e.schedule, machine: e.machine, tasks: e.count },
+  }),
+  'schedule.troubled': (e) => ({
+    level: 'warn',
+    message: `schedule is in trouble: ${e.reason}`,
+    fields: { schedule: e.schedule },
+  }),
   'task.claimed': (e) => ({
     level: 'debug',
     message: 'task claimed',

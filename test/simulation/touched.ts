@@ -2,6 +2,7 @@
 import type { Act } from '../../src/store/acts.ts';
 import type { BulkOrder, BulkSave, NewBulk } from '../../src/store/bulk/bulks.ts';
 import type { Beat, PodBirth } from '../../src/store/pods.ts';
+import type { Ticking } from '../../src/store/schedule/schedules.ts';
 import type { Store } from '../../src/store/store.ts';
 import type {
   ClaimedTask,
@@ -66,6 +67,9 @@ export const TASKS: Record<keyof Store, Named> = {
   beginBulk: ([bulk]) => [(bulk as NewBulk).shift.id],
   takeBulk: nothing,
   saveBulk: ([save]) => [(save as BulkSave).next?.id ?? ''],
+  changeSchedule: nothing,
+  dueSchedules: nothing,
+  tickSchedule: ([ticking]) => (ticking as Ticking).tasks.map(({ id }) => id),
   orderBulk: ([order]) => [(order as BulkOrder).shift.id],
   act: ([act]) => [(act as Act).task, ...madeBy(act as Act)],
   watch: nothing,

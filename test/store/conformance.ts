@@ -20,6 +20,7 @@ import { describeReaderAtRandom } from './conform-reader-random.ts';
 import { describeRetention } from './conform-retention.ts';
 import { describeRevisions } from './conform-revisions.ts';
 import { describeRivals } from './conform-rivals.ts';
+import { describeSchedules } from './conform-schedules.ts';
 import { describeSequences } from './conform-sequences.ts';
 import { describeSettle } from './conform-settle.ts';
 import { describeSweep } from './conform-sweep.ts';
@@ -50,6 +51,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('what people change', () => describeChanges(scene));
     describe('what people do', () => describeActs(scene));
     describe('what people do to many', () => describeBulk(scene));
+    describe('schedules', () => describeSchedules(scene));
     describe('what people have seen', () => describeRevisions(scene));
     describe('what people see', () => describeLists(scene));
     describe('what live views see', () => describeWatch(scene));

@@ -57,7 +57,7 @@ describeStore('memory', {
   reset: async () => {
     // In place, since the handles that are open go on.
     for (const table of [tables.pods, tables.tasks, tables.events, tables.registry]) table.clear();
-    for (const table of [tables.audit, tables.terms, tables.bulks]) table.clear();
+    for (const table of [tables.audit, tables.terms, tables.bulks, tables.schedules]) table.clear();
     for (const table of [tables.flow.queues, tables.flow.machines]) table.clear();
   },
   pass: async (ms) => clock.pass(ms),

@@ -41,6 +41,7 @@ test('an empty database gets every table and view, and remembers by which migrat
     'pod_health',
     'queue_limits',
     'run_events',
+    'schedule',
   ];
   const views = ['dead_letters', 'queue_now', 'stuck_tasks'];
   const expected = [

@@ -10,7 +10,7 @@ export const PORTS = { clock: systemClock, random: systemRandom };
 
 const TABLES = [
   ...(['run_events', 'step_tracker', 'pod_health', 'machine_registry'] as const),
-  ...(['audit_log', 'leader_terms', 'bulk_operation'] as const),
+  ...(['audit_log', 'leader_terms', 'bulk_operation', 'schedule'] as const),
   ...(['queue_limits', 'machine_pauses'] as const),
 ];
 
@@ -34,6 +34,7 @@ const TIMES: Readonly<Record<(typeof TABLES)[number], readonly string[]>> = {
   queue_limits: ['paused_at'],
   machine_pauses: ['paused_at'],
   bulk_operation: ['created_at', 'updated_at', 'ended_at'],
+  schedule: ['next_at', 'last_at', 'created_at', 'updated_at'],
 };
 
 /** A person at a prompt. */

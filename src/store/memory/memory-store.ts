@@ -13,6 +13,7 @@ import type { PartQuery } from '../outlines.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions } from '../reader.ts';
+import type { ScheduleChange, Ticking } from '../schedule/schedules.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type {
   Announcement,
@@ -50,6 +51,7 @@ import {
 import { openMemoryReader } from './reader.ts';
 import { failHopeless, leftovers, prune } from './retention.ts';
 import { violations } from './rules.ts';
+import * as schedules from './schedules.ts';
 import { settle } from './settle.ts';
 import type { MemoryTables } from './tables.ts';
 import { take } from './take.ts';
@@ -166,6 +168,12 @@ export class MemoryStore implements Store {
   pausedMachines = () => this.#ask('pausedMachines', pausedMachines);
   changeFlow = (change: FlowChange) =>
     this.#ask('changeFlow', (tables) => changeFlow(tables, change));
+  changeSchedule = (given: ScheduleChange) =>
+    this.#ask('changeSchedule', (tables) => schedules.changeSchedule(tables, given));
+  dueSchedules = (machines: readonly string[], countMax: number) =>
+    this.#ask('dueSchedules', (tables) => schedules.dueSchedules(tables, machines, countMax));
+  tickSchedule = (given: Ticking) =>
+    this.#ask('tickSchedule', (tables) => schedules.tickSchedule(tables, given));
   watch = (query: WatchQuery) => this.#ask('watch', (tables) => watch(tables, query));
   violations = () => this.#ask('violations', (tables) => violations(tables));
 

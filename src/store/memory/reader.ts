@@ -8,11 +8,13 @@ import type * as reader from '../reader.ts';
 import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
 import { TasksReader } from '../reading/tasks-reader.ts';
+import type { ScheduleQuery, ScheduleRow } from '../schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import { histories, lastSegments, outlines, recordsIn } from './archive.ts';
 import { bulks } from './bulk.ts';
 import { find } from './changes.ts';
 import { known, pods } from './pods.ts';
+import { schedules } from './schedules.ts';
 import type { MemoryTables } from './tables.ts';
 import { inFlight } from './tallies.ts';
 import { MemoryTaskSource, newestFirst } from './task-source.ts';
@@ -98,6 +100,9 @@ class MemoryReader implements reader.StoreReader {
   }
   async inFlight(): Promise<RouteTally[]> {
     return inFlight(this.#open());
+  }
+  async schedules(query: ScheduleQuery): Promise<ScheduleRow[]> {
+    return schedules(this.#open(), query);
   }
   async bulks(query: BulkQuery): Promise<BulkRow[]> {
     return bulks(this.#open(), query);

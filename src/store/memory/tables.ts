@@ -7,6 +7,7 @@ import type { Clock, Random, RunId } from '../../ground/index.ts';
 import { boundedTime, COUNT_MAX, EPOCH_MAX, SPAN_MS_MAX } from '../bounds.ts';
 import type { BulkRow } from '../bulk/bulks.ts';
 import { StoreRefusedError } from '../errors.ts';
+import type { ScheduleRow } from '../schedule/schedules.ts';
 import type { Hint } from '../store.ts';
 import {
   END_STATUSES,
@@ -108,6 +109,7 @@ export class MemoryTables {
   readonly audit = new Map<string, AuditRecord>();
   readonly bulks = new Map<string, BulkRow>();
   readonly flow = new FlowTables();
+  readonly schedules = new Map<string, ScheduleRow>();
   /** By the pod and which of its terms. */
   readonly terms = new Map<string, TermRecord>();
   /** Whether a task has ever had a serial key: nobody looks for turns before. */

@@ -23,6 +23,7 @@ import type {
 } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
+import type * as schedule from '../schedule/schedules.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
@@ -42,6 +43,7 @@ import { PostgresPods } from './pods.ts';
 import { Pool } from './pool.ts';
 import { openPostgresReader } from './reader.ts';
 import { PostgresRecovery } from './recovery.ts';
+import { PostgresSchedules } from './schedules.ts';
 import { PostgresSettler } from './settler.ts';
 import { PostgresTurns } from './turns.ts';
 
@@ -84,6 +86,7 @@ class PostgresStore implements Store {
   readonly #actor: PostgresActor;
   readonly #bulks: PostgresBulks;
   readonly #limits: PostgresLimits;
+  readonly #schedules: PostgresSchedules;
   readonly #listeners = new Set<Listener>();
 
   constructor(address: string, options: FilledStoreOptions) {
@@ -102,6 +105,7 @@ class PostgresStore implements Store {
     this.#people = new PostgresPeople(this.#pool);
     this.#actor = new PostgresActor(this.#pool, this.#hinter, turns);
     this.#bulks = new PostgresBulks(this.#pool, this.#hinter);
+    this.#schedules = new PostgresSchedules(this.#pool, this.#hinter);
   }
 
   async migrate(): Promise<void> {
@@ -265,6 +269,10 @@ class PostgresStore implements Store {
   queues = () => this.#limits.queues();
   pausedMachines = () => this.#limits.pausedMachines();
   changeFlow = (change: FlowChange) => this.#limits.change(change);
+  changeSchedule = (given: schedule.ScheduleChange) => this.#schedules.change(given);
+  dueSchedules = (machines: readonly string[], countMax: number) =>
+    this.#schedules.due(machines, countMax);
+  tickSchedule = (given: schedule.Ticking) => this.#schedules.tick(given);
   violations(): Promise<tasks.Violation[]> {
     return findViolations(this.#pool);
   }

@@ -11,6 +11,7 @@ import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
 import { TasksReader } from '../reading/tasks-reader.ts';
 import { isStorable } from '../reading/words.ts';
+import type { ScheduleQuery, ScheduleRow } from '../schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import { selectNoted } from './audit-log.sql.ts';
@@ -24,6 +25,7 @@ import { ReadPool } from './read-pool.ts';
 import { recordsIn } from './records-in.ts';
 import { podRowOf, segmentOf, taskRowOf } from './rows.ts';
 import { selectHistories, selectLastSegments, selectOutlines } from './run-events.sql.ts';
+import { schedulesOf } from './schedules.ts';
 import { countInFlight, selectTasks } from './step-tracker.sql.ts';
 import { PostgresTaskSource } from './task-source.ts';
 
@@ -148,6 +150,10 @@ class PostgresReader implements reader.StoreReader {
 
   async inFlight(): Promise<RouteTally[]> {
     return (await this.#pool.query(countInFlight)) as unknown as RouteTally[];
+  }
+
+  schedules(query: ScheduleQuery): Promise<ScheduleRow[]> {
+    return schedulesOf((text, values) => this.#pool.query(text, values), query);
   }
 
   async bulks({ ids, before, countMax }: BulkQuery): Promise<BulkRow[]> {

@@ -10,6 +10,7 @@ import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
 import { TasksReader } from '../reading/tasks-reader.ts';
 import { isStorable } from '../reading/words.ts';
+import type { ScheduleQuery, ScheduleRow } from '../schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import * as archive from './archive.ts';
@@ -21,6 +22,7 @@ import type { SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
 import { inspectPlace, placeOf } from './place.ts';
 import * as pods from './pods.ts';
+import { schedules } from './schedules.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { Session, type Tx, unlessBusy } from './session.ts';
 import { SqliteTaskSource } from './task-source.ts';
@@ -123,6 +125,9 @@ class SqliteReader implements reader.StoreReader {
   }
   inFlight(): Promise<RouteTally[]> {
     return this.#read((tx) => people.inFlight(tx));
+  }
+  schedules(query: ScheduleQuery): Promise<ScheduleRow[]> {
+    return this.#read((tx) => schedules(tx, query));
   }
   bulks(query: BulkQuery): Promise<BulkRow[]> {
     return this.#read((tx) => bulks(tx, query));

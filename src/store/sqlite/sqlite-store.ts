@@ -11,9 +11,10 @@ import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { Persisted } from '../persisting.ts';
-import type { Beat, BeatAnswer, Leftovers, PodBirth, PodRow, Worklist } from '../pods.ts';
+import type { Beat, BeatAnswer, Leftovers, PodBirth, Worklist } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
+import type * as schedule from '../schedule/schedules.ts';
 import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
@@ -35,6 +36,7 @@ import { identityOf, type Place, placeOf } from './place.ts';
 import * as pods from './pods.ts';
 import * as flow from './queues.ts';
 import { openSqliteReader } from './reader.ts';
+import * as schedules from './schedules.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
 import { type Changed, hasEnded, settle } from './settle.ts';
@@ -109,18 +111,14 @@ class SqliteStore implements Store {
     return this.#session.write((tx) => pods.beginTerm(tx, pod, term));
   }
   requestDrain = (pod: PodId) => this.#session.write((tx) => pods.requestDrain(tx, pod));
-  pods(): Promise<PodRow[]> {
-    return this.#session.read((tx) => pods.pods(tx));
-  }
+  pods = () => this.#session.read((tx) => pods.pods(tx));
   async announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
     return given.length > 0 ? this.#session.write((tx) => pods.announce(tx, given)) : [];
   }
   abandoned(machines: readonly string[]): Promise<string[]> {
     return this.#session.read((tx) => pods.abandoned(tx, machines));
   }
-  known(): Promise<tasks.KnownRoute[]> {
-    return this.#session.read((tx) => pods.known(tx));
-  }
+  known = () => this.#session.read((tx) => pods.known(tx));
   inFlight(routes?: readonly string[]): Promise<tasks.RouteTally[]> {
     return this.#session.read((tx) => people.inFlight(tx, routes));
   }
@@ -237,6 +235,12 @@ class SqliteStore implements Store {
   takeBulk = (given: bulks.BulkTaking) => this.#bulks.take(given);
   saveBulk = (given: bulks.BulkSave) => this.#bulks.save(given);
   orderBulk = (given: bulks.BulkOrder) => this.#bulks.order(given);
+  changeSchedule = (given: schedule.ScheduleChange) =>
+    this.#session.write((tx) => schedules.changeSchedule(tx, given));
+  dueSchedules = (machines: readonly string[], countMax: number) =>
+    this.#session.read((tx) => schedules.dueSchedules(tx, machines, countMax));
+  tickSchedule = (given: schedule.Ticking) =>
+    schedules.tickAndTell(this.#session, this.#hints, given);
 
   queues = () => this.#session.read(flow.queues);
   pausedMachines = () => this.#session.read(flow.pausedMachines);

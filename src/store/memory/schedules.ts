@@ -1,0 +1,74 @@
+/** Schedules, as rows. What a change makes of them is decided elsewhere. */
+import { isNoted } from '../audit.ts';
+import { decideChange, noteOf, refuseBadChange, repeated } from '../schedule/decide.ts';
+import type {
+  DueSchedules,
+  ScheduleAnswer,
+  ScheduleChange,
+  ScheduleQuery,
+  ScheduleRow,
+  Ticked,
+  Ticking,
+} from '../schedule/schedules.ts';
+import { note } from './act.ts';
+import { enqueue } from './claims.ts';
+import { by, type MemoryTables, refuseUnstorable } from './tables.ts';
+
+export function changeSchedule(tables: MemoryTables, change: ScheduleChange): ScheduleAnswer {
+  refuseBadChange(change, tables.now());
+  const { name, order, requestId } = change;
+  if ('plan' in order) refuseUnstorable(order.plan.payload);
+  const row = tables.schedules.get(name);
+  const logged = tables.audit.get(requestId);
+  if (isNoted(noteOf(change), logged && { ...logged, task: logged.taskId }))
+    return repeated(change, row);
+  const { answer, write } = decideChange(row, change, tables.now());
+  if (!write) return answer;
+  note(tables, noteOf(change));
+  tables.schedules.set(name, write);
+  return answer;
+}
+
+const byDue = by<ScheduleRow>(
+  ({ nextAt }) => nextAt ?? 0,
+  ({ name }) => name,
+);
+
+export function dueSchedules(
+  tables: MemoryTables,
+  machines: readonly string[],
+  countMax: number,
+): DueSchedules {
+  const now = tables.now();
+  const open = [...tables.schedules.values()]
+    .filter(({ nextAt, machine }) => nextAt !== undefined && machines.includes(machine))
+    .sort(byDue);
+  const later = open.find(({ nextAt }) => nextAt! > now)?.nextAt;
+  const due = open.filter(({ nextAt }) => nextAt! <= now).slice(0, countMax);
+  return { now, due, nextMs: later === undefined ? undefined : later - now };
+}
+
+export function tickSchedule(tables: MemoryTables, ticking: Ticking): Ticked {
+  const { name, edition, tasks, lastAt, nextAt, trouble } = ticking;
+  const row = tables.schedules.get(name);
+  if (row?.edition !== edition) return undefined;
+  const runs = enqueue(tables, tasks).map(({ id }) => id);
+  const ticks = row.ticks + tasks.length;
+  const lastRun = runs.at(-1) ?? row.lastRun;
+  const moved = { edition: edition + 1, lastAt, nextAt, lastRun, ticks, trouble };
+  tables.schedules.set(name, { ...row, ...moved, updatedAt: tables.now() });
+  if (runs.length > 0) tables.hint('ready');
+  return { runs };
+}
+
+export function schedules(
+  tables: MemoryTables,
+  { names, after, countMax }: ScheduleQuery,
+): ScheduleRow[] {
+  const isAsked = ({ name, status }: ScheduleRow) =>
+    names?.includes(name) ?? (status !== 'removed' && (after === undefined || name > after));
+  return [...tables.schedules.values()]
+    .filter(isAsked)
+    .sort(by(({ name }) => name))
+    .slice(0, Math.max(0, countMax));
+}

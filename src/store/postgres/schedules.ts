@@ -1,0 +1,130 @@
+/**
+ * Schedules, as rows. A change holds the row while it is decided; a tick is a compare-and-set on its
+ * edition, together with the tasks that it puts in.
+ */
+import type { RunId } from '../../ground/index.ts';
+import { isNoted } from '../audit.ts';
+import { StoreBusyError } from '../errors.ts';
+import { decideChange, noteOf, refuseBadChange, repeated } from '../schedule/decide.ts';
+import type {
+  DueSchedules,
+  ScheduleAnswer,
+  ScheduleChange,
+  ScheduleQuery,
+  ScheduleRow,
+  Ticked,
+  Ticking,
+} from '../schedule/schedules.ts';
+import { note } from './act.ts';
+import { selectLogged } from './audit-log.sql.ts';
+import { columnsOf } from './batches.ts';
+import type { Hinter } from './hinter.ts';
+import { TASK_COLUMNS } from './intake.ts';
+import type { Pool, Row, Send } from './pool.ts';
+import { auditRowOf } from './rows.ts';
+import * as statements from './schedule.sql.ts';
+import { enqueueTasks } from './step-tracker.sql.ts';
+
+export class PostgresSchedules {
+  readonly #pool: Pool;
+  readonly #hinter: Hinter;
+
+  constructor(pool: Pool, hinter: Hinter) {
+    this.#pool = pool;
+    this.#hinter = hinter;
+  }
+
+  change(given: ScheduleChange): Promise<ScheduleAnswer> {
+    return this.#pool.transaction((send) => change(send, given));
+  }
+
+  async due(machines: readonly string[], countMax: number): Promise<DueSchedules> {
+    const rows = await this.#pool.query(statements.selectDue, [machines, countMax]);
+    const { now, later } = rows[0]!;
+    return {
+      now: now as number,
+      due: rows.filter((row) => row['name'] !== null).map(scheduleRowOf),
+      nextMs: later === null ? undefined : (later as number) - (now as number),
+    };
+  }
+
+  async tick(ticking: Ticking): Promise<Ticked> {
+    const ticked = await this.#pool.transaction((send) => tick(send, ticking));
+    if (ticked && ticked.runs.length > 0) this.#hinter.hint('ready');
+    return ticked;
+  }
+}
+
+async function change(send: Send, given: ScheduleChange): Promise<ScheduleAnswer> {
+  const [held] = await send(statements.lockSchedule, [given.name]);
+  // After the wait for the row: somebody may have let a tick pass meanwhile.
+  const [{ now } = {}] = await send(statements.selectNow);
+  refuseBadChange(given, now as number);
+  const row = held && scheduleRowOf(held);
+  const [logged] = await send(selectLogged, [given.requestId]);
+  if (isNoted(noteOf(given), logged && auditRowOf(logged))) return repeated(given, row);
+  const { answer, write } = decideChange(row, given, now as number);
+  if (!write) return answer;
+  await note(send, noteOf(given));
+  const values = [...valuesOf(write), ...(row ? [write.trouble ?? null] : [])];
+  const put = await send(row ? statements.updateSchedule : statements.insertSchedule, values);
+  // Begun again, this will find what the other one has made.
+  if (put.length === 0) throw new StoreBusyError(`the schedule ${given.name} is being made`);
+  return answer;
+}
+
+async function tick(send: Send, ticking: Ticking): Promise<Ticked> {
+  const { name, edition, tasks, lastAt, nextAt, trouble } = ticking;
+  const words = [lastAt, nextAt ?? null, tasks.at(-1)?.id ?? null, tasks.length, trouble ?? null];
+  const moved = await send(statements.moveSchedule, [name, edition, ...words]);
+  if (moved.length === 0) return undefined;
+  if (tasks.length === 0) return { runs: [] };
+  // One whose key is in use stands for a task that is there: it is not put in again.
+  const made = await send(enqueueTasks, columnsOf(tasks, TASK_COLUMNS));
+  return { runs: made.map((row) => row['task_id'] as RunId) };
+}
+
+function valuesOf(row: ScheduleRow): unknown[] {
+  const { name, status, machine, expression, zone, payload, tickAs, missed, jitterMs } = row;
+  const { queue, priority, revision, declared, source, edition, nextAt } = row;
+  return [
+    ...[name, status, machine, expression, zone, payload, tickAs ?? null, missed, jitterMs],
+    ...[queue, priority, revision, declared ?? null, source, edition, nextAt ?? null],
+  ];
+}
+
+export function scheduleRowOf(row: Row): ScheduleRow {
+  const maybe = <Value>(value: unknown) => (value ?? undefined) as Value | undefined;
+  return {
+    name: row['name'] as string,
+    status: row['status'] as ScheduleRow['status'],
+    machine: row['machine'] as string,
+    expression: row['expression'] as string,
+    zone: row['zone'] as string,
+    payload: row['payload'] as string,
+    tickAs: maybe(row['tick_as']),
+    missed: row['missed'] as ScheduleRow['missed'],
+    jitterMs: row['jitter_ms'] as number,
+    queue: row['queue'] as string,
+    priority: row['priority'] as number,
+    revision: row['revision'] as number,
+    declared: maybe(row['declared']),
+    source: row['source'] as ScheduleRow['source'],
+    edition: row['edition'] as number,
+    nextAt: maybe(row['next_at']),
+    lastAt: maybe(row['last_at']),
+    lastRun: maybe(row['last_run']),
+    ticks: row['ticks'] as number,
+    trouble: maybe(row['trouble']),
+    createdAt: row['created_at'] as number,
+    updatedAt: row['updated_at'] as number,
+  };
+}
+
+export async function schedulesOf(
+  query: (text: string, values: readonly unknown[]) => Promise<Row[]>,
+  { names, after, countMax }: ScheduleQuery,
+): Promise<ScheduleRow[]> {
+  const values = [names ?? null, after ?? null, Math.max(0, countMax)];
+  return (await query(statements.selectSchedules, values)).map(scheduleRowOf);
+}

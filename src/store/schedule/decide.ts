@@ -1,0 +1,150 @@
+/** What a change makes of a schedule, decided in one place for every store. */
+import { hash } from '../../ground/index.ts';
+import type { Note } from '../acts.ts';
+import { refuseBadName, refuseBadPlan, refuseBadRevision } from './bounds.ts';
+import { ticksOf } from './cron.ts';
+import type { ScheduleAnswer, ScheduleChange, SchedulePlan, ScheduleRow } from './schedules.ts';
+
+/** How a change is answered, and the row that is written before that, if any. */
+export interface Decision {
+  readonly answer: ScheduleAnswer;
+  readonly write: ScheduleRow | undefined;
+}
+
+/** Throws where it could be written nowhere; to be called before a store is asked. */
+export function refuseBadChange({ name, order }: ScheduleChange, now: number): void {
+  refuseBadName(name);
+  if ('plan' in order) refuseBadPlan(order.plan, now);
+  if (order.what === 'declare') refuseBadRevision(order.revision);
+}
+
+export function decideChange(
+  row: ScheduleRow | undefined,
+  change: ScheduleChange,
+  now: number,
+): Decision {
+  const { order } = change;
+  switch (order.what) {
+    case 'set':
+      return done(change, said(row, order.plan, { name: change.name, now, source: 'people' }));
+    case 'declare':
+      return declared(row, change, order, now);
+    case 'pause':
+      return moved(row, change, 'paused', now);
+    case 'resume':
+      return moved(row, change, 'active', now);
+    case 'remove':
+      return moved(row, change, 'removed', now);
+  }
+}
+
+function declared(
+  row: ScheduleRow | undefined,
+  change: ScheduleChange,
+  { plan, revision }: { readonly plan: SchedulePlan; readonly revision: number },
+  now: number,
+): Decision {
+  const digest = digestOf(change);
+  if (row && revision <= row.revision) {
+    const isOther = revision === row.revision && digest !== row.declared;
+    return { answer: answered(change, isOther ? 'ignored' : 'already', row), write: undefined };
+  }
+  const made = said(row, plan, { name: change.name, now, source: 'code' });
+  return done(change, { ...made, revision, declared: digest });
+}
+
+/** What it says is new; that people have paused it stays, and that they removed it does not. */
+function said(
+  row: ScheduleRow | undefined,
+  plan: SchedulePlan,
+  { name, now, source }: Pick<ScheduleRow, 'name' | 'source'> & { readonly now: number },
+): ScheduleRow {
+  const status = row?.status === 'paused' ? 'paused' : 'active';
+  const {
+    revision = 0,
+    declared,
+    edition = 0,
+    lastAt,
+    lastRun,
+    ticks = 0,
+    createdAt = now,
+  } = row ?? {};
+  const made = {
+    ...plan,
+    name,
+    source,
+    status,
+    revision,
+    declared,
+    lastAt,
+    lastRun,
+    ticks,
+  } as const;
+  const nextAt = status === 'active' ? firstOf(plan, lastAt, now) : undefined;
+  const times = { createdAt, updatedAt: now, nextAt };
+  return { ...made, ...times, edition: edition + 1, trouble: undefined };
+}
+
+function moved(
+  row: ScheduleRow | undefined,
+  change: ScheduleChange,
+  status: ScheduleRow['status'],
+  now: number,
+): Decision {
+  const { name, order } = change;
+  if (!row) return refused('unknown', `there is no schedule ${name}`);
+  if (row.status === status) return { answer: answered(change, 'already', row), write: undefined };
+  if (row.status === 'removed')
+    return refused('removed', `${name} was removed: to ${order.what} it, set it again first`);
+  const nextAt = status === 'active' ? firstOf(row, row.lastAt, now) : undefined;
+  return done(change, { ...row, status, nextAt, edition: row.edition + 1, updatedAt: now });
+}
+
+/** Never one that was put in already, whatever became of the schedule since. */
+function firstOf(
+  { expression, zone }: SchedulePlan,
+  lastAt: number | undefined,
+  now: number,
+): number | undefined {
+  return ticksOf(expression, zone).after(Math.max(now, lastAt ?? now));
+}
+
+function done(change: ScheduleChange, row: ScheduleRow): Decision {
+  const write = change.isDryRun ? undefined : row;
+  return { answer: answered(change, 'done', row), write };
+}
+
+function answered(
+  { isDryRun = false }: ScheduleChange,
+  kind: 'done' | 'already' | 'ignored',
+  schedule: ScheduleRow,
+): ScheduleAnswer {
+  return { kind, isRepeated: false, isDryRun, schedule };
+}
+
+function refused(why: 'unknown' | 'removed', detail: string): Decision {
+  return { answer: { kind: 'refused', why, detail }, write: undefined };
+}
+
+/** Names what is asked: one request id stands for one change. */
+export function digestOf({ digest, order }: ScheduleChange): string {
+  if (digest !== undefined || !('plan' in order)) return digest ?? '';
+  const { machine, expression, zone, payload, tickAs, missed, jitterMs, queue, priority } =
+    order.plan;
+  const words = [machine, expression, zone, payload, tickAs ?? null, missed, jitterMs];
+  return hash(JSON.stringify([...words, queue, priority]));
+}
+
+/** The row that a change leaves in the audit log. */
+export function noteOf(change: ScheduleChange): Note {
+  const { requestId, who, via, name, order } = change;
+  const digest = digestOf(change);
+  const detail = { via, schedule: name, ...(digest === '' ? {} : { digest }) };
+  return { requestId, who, what: `schedule.${order.what}`, detail };
+}
+
+/** It had been done before, under this request id. */
+export function repeated(change: ScheduleChange, row: ScheduleRow | undefined): ScheduleAnswer {
+  if (!row) return refused('unknown', `there is no schedule ${change.name}`).answer;
+  return { kind: 'done', isRepeated: true, isDryRun: false, schedule: row };
+}

@@ -1,0 +1,118 @@
+/**
+ * Schedules: rows that say when a machine is to run again and again. A tick is an instant at which one
+ * does. Whoever finds a row due, any pod, puts the tasks of its ticks in and moves the row on to the next
+ * tick, in one transaction that stands only if nobody has moved or changed it since (`edition`): so each
+ * tick is put in once, and there need be no leader.
+ *
+ *   (none) ──set, declare──→ active ⇄ paused        removed: the row stays, so that a pod with older
+ *                              └──────┴──→ removed   code does not bring it back
+ */
+import type { RunId } from '../../ground/index.ts';
+import type { NewTask } from '../tasks.ts';
+
+/**
+ * What becomes of ticks that nobody put in when they were due, since no pod was up. `skip`: nothing.
+ * `one`: the last of them. `all`: each of them, the oldest first, up to a bound.
+ */
+export type Missed = 'skip' | 'one' | 'all';
+export const MISSED: readonly Missed[] = ['skip', 'one', 'all'];
+
+export type ScheduleStatus = 'active' | 'paused' | 'removed';
+
+/** What a schedule says. */
+export interface SchedulePlan {
+  readonly machine: string;
+  readonly expression: string;
+  readonly zone: string;
+  /** JSON text: the input of every run. */
+  readonly payload: string;
+  /** The property of the input that tells the tick; the input must be an object then. */
+  readonly tickAs: string | undefined;
+  readonly missed: Missed;
+  /** Each run is put off by up to so much, always the same for the same tick. */
+  readonly jitterMs: number;
+  readonly queue: string;
+  readonly priority: number;
+}
+
+export interface ScheduleRow extends SchedulePlan {
+  readonly name: string;
+  readonly status: ScheduleStatus;
+  /** Of the declaration in code that it last followed; 0 where there was none. */
+  readonly revision: number;
+  /** Names what that declaration said. */
+  readonly declared: string | undefined;
+  /** Who said last what it says. */
+  readonly source: 'code' | 'people';
+  /** Raised by every tick and every change. */
+  readonly edition: number;
+  /** The first tick that is not put in; undefined where it is not active. */
+  readonly nextAt: number | undefined;
+  readonly lastAt: number | undefined;
+  readonly lastRun: RunId | undefined;
+  /** How many ticks were put in. */
+  readonly ticks: number;
+  /** Why the last ones were not, or not all. */
+  readonly trouble: string | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export type ScheduleOrder =
+  | { readonly what: 'set'; readonly plan: SchedulePlan }
+  /** By code: counts only where its revision is higher than any before. */
+  | { readonly what: 'declare'; readonly plan: SchedulePlan; readonly revision: number }
+  | { readonly what: 'pause' | 'resume' | 'remove' };
+
+export interface ScheduleChange {
+  readonly name: string;
+  /** Sent again under the same id it is done once. */
+  readonly requestId: string;
+  readonly who: string;
+  readonly via: string;
+  readonly order: ScheduleOrder;
+  readonly isDryRun?: boolean | undefined;
+  /** Of what it says; told where the payload is sealed, and so never comes out the same twice. */
+  readonly digest?: string | undefined;
+}
+
+export type ScheduleAnswer =
+  /** `already`: it was as asked. `ignored`: code says something else under a revision that was said. */
+  | {
+      readonly kind: 'done' | 'already' | 'ignored';
+      readonly isRepeated: boolean;
+      readonly isDryRun: boolean;
+      readonly schedule: ScheduleRow;
+    }
+  | { readonly kind: 'refused'; readonly why: 'unknown' | 'removed'; readonly detail: string };
+
+export interface DueSchedules {
+  /** The store's. */
+  readonly now: number;
+  /** The longest due first. */
+  readonly due: readonly ScheduleRow[];
+  /** Until the next of the others is due; undefined where there is none. */
+  readonly nextMs: number | undefined;
+}
+
+/** A row that was due moves on. */
+export interface Ticking {
+  readonly name: string;
+  /** As it was seen. */
+  readonly edition: number;
+  readonly tasks: readonly NewTask[];
+  readonly lastAt: number;
+  readonly nextAt: number | undefined;
+  readonly trouble: string | undefined;
+}
+
+/** Undefined where somebody else was first, or has changed it; nothing was written then. */
+export type Ticked = { readonly runs: readonly RunId[] } | undefined;
+
+export interface ScheduleQuery {
+  /** These alone, also removed ones. */
+  readonly names?: readonly string[] | undefined;
+  /** After this name, for the next page. */
+  readonly after?: string | undefined;
+  readonly countMax: number;
+}
