@@ -160,6 +160,19 @@ export class Throttle {
     return this.#classified({ value }) ?? classifyAnswer(value, this.#clock.now());
   }
 
+  /**
+   * How many more may come for a permit: as many as would call within a second or so. Where there is none to
+   * be had, one: whoever wants nothing is given nothing.
+   */
+  left(nowMs: number): number {
+    const limit = this.pool.limit(nowMs);
+    const perSecond = (limit * 1_000) / Math.max(1, this.pool.latencies.quantile(0.5) ?? 1_000);
+    const buffer = limit === 0 ? 1 : Math.max(2, limit / 2, perSecond);
+    const left = Math.floor(limit + buffer) - this.pool.inFlight - this.#waiters.size;
+    // A few at a time are not worth a statement, unless they are all.
+    return left >= Math.min(limit + 1, buffer / 2) ? left : 0;
+  }
+
   /** How long a refused call had better wait. */
   delayMs(outcome: CallOutcome, refusals: number): number {
     return backoffMs(refusals, outcome.retryAfterMs, this.#random.fraction());

@@ -15,7 +15,14 @@ export interface ThrottleDefinition {
   readonly options: ThrottleOptions;
 }
 
+/** What is known of an API that somebody has had to wait for. */
+export interface Crowd {
+  readonly routes: ReadonlySet<string>;
+  readonly left: number;
+}
+
 const NAME_LENGTH_MAX = 200;
+const CROWDED_MS = 30_000;
 
 /** Says how calls of an API are to be limited. Refuses what cannot be, here and not at the first call. */
 export function defineThrottle(name: string, options: ThrottleOptions = {}): ThrottleDefinition {
@@ -79,6 +86,17 @@ export class Throttles {
     let count = 0;
     for (const throttle of this.#throttles.values()) count += throttle.waiting;
     return count;
+  }
+
+  /** APIs that runs have lately had to wait for, whose runs those are, and how many more may come. */
+  crowds(): Crowd[] {
+    const found: Crowd[] = [];
+    for (const throttle of this.#throttles.values()) {
+      const { nowMs, routes } = throttle;
+      if (nowMs - throttle.waitedMs < CROWDED_MS)
+        found.push({ routes, left: throttle.left(nowMs) });
+    }
+    return found;
   }
 
   snapshots(): ThrottleSnapshot[] {

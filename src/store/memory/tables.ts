@@ -17,6 +17,7 @@ import {
   type WaitFor,
 } from '../words.ts';
 import { Segments } from './segments.ts';
+import type { ThrottleRecord } from './throttles.ts';
 
 export interface PodRecord {
   readonly podId: PodId;
@@ -121,6 +122,8 @@ export class MemoryTables {
   /** What people changed, by the id of their request. */
   readonly audit = new Map<string, AuditRecord>();
   readonly bulks = new Map<string, BulkRow>();
+  /** By API. */
+  readonly throttles = new Map<string, ThrottleRecord>();
   /** By the pod and which of its terms. */
   readonly terms = new Map<string, TermRecord>();
   readonly random: Random;

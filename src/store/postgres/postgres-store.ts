@@ -22,6 +22,7 @@ import type {
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
+import type { ThrottleOrder, ThrottleRow, ThrottleWord } from '../throttles.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { PostgresActor } from './act.ts';
@@ -38,6 +39,7 @@ import { Pool } from './pool.ts';
 import { openPostgresReader } from './reader.ts';
 import { PostgresRecovery } from './recovery.ts';
 import { PostgresSettler } from './settler.ts';
+import { PostgresThrottles } from './throttles.ts';
 
 type RunName = { readonly task: RunId; readonly generation: number };
 
@@ -70,6 +72,7 @@ class PostgresStore implements Store {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
   readonly #pods: PostgresPods;
+  readonly #throttles: PostgresThrottles;
   readonly #intake: PostgresIntake;
   readonly #settler: PostgresSettler;
   readonly #recovery: PostgresRecovery;
@@ -85,6 +88,7 @@ class PostgresStore implements Store {
     this.#pool = new Pool(readPostgresWay(address, options), clock, random);
     this.#hinter = new Hinter(this.#pool, clock);
     this.#pods = new PostgresPods(this.#pool);
+    this.#throttles = new PostgresThrottles(this.#pool);
     this.#intake = new PostgresIntake(this.#pool, this.#hinter);
     this.#settler = new PostgresSettler(this.#pool, this.#hinter);
     this.#recovery = new PostgresRecovery(this.#pool, this.#hinter);
@@ -124,6 +128,15 @@ class PostgresStore implements Store {
   }
   pods(): Promise<PodRow[]> {
     return this.#pods.pods();
+  }
+  publishThrottles(words: readonly ThrottleWord[]): Promise<void> {
+    return this.#throttles.publish(words);
+  }
+  throttles(): Promise<ThrottleRow[]> {
+    return this.#throttles.rows();
+  }
+  orderThrottle(order: ThrottleOrder): Promise<boolean> {
+    return this.#throttles.order(order);
   }
   announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
     return this.#pods.announce(given);

@@ -22,6 +22,7 @@ import type {
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
+import type { ThrottleOrder, ThrottleRow, ThrottleWord } from '../throttles.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import { act, note } from './act.ts';
@@ -43,6 +44,7 @@ import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
 import { hasEnded, settle } from './settle.ts';
 import { take } from './take.ts';
+import * as apis from './throttles.ts';
 import { watch } from './watch.ts';
 
 type RunName = archive.RunName;
@@ -114,6 +116,16 @@ class SqliteStore implements Store {
   }
   pods(): Promise<PodRow[]> {
     return this.#session.read((tx) => pods.pods(tx));
+  }
+  async publishThrottles(words: readonly ThrottleWord[]): Promise<void> {
+    if (words.length === 0) return;
+    await this.#session.write((tx) => apis.publishThrottles(tx, words));
+  }
+  throttles(): Promise<ThrottleRow[]> {
+    return this.#session.read((tx) => apis.throttles(tx));
+  }
+  orderThrottle(order: ThrottleOrder): Promise<boolean> {
+    return this.#session.write((tx) => apis.orderThrottle(tx, order));
   }
   async announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
     return given.length > 0 ? this.#session.write((tx) => pods.announce(tx, given)) : [];
