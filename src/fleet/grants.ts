@@ -20,6 +20,8 @@ export interface GrantsPorts {
 
 /** Reports that may still be on their way. */
 const MADE_COUNT_MAX = 16;
+/** Whoever has not been heard for longer calls nothing any more. */
+const AUDIBLE_BEATS = 5;
 
 export class Grants {
   readonly #ports: GrantsPorts;
@@ -51,7 +53,10 @@ export class Grants {
   heard(heard: Heard, { isLeader }: { readonly isLeader: boolean }): void {
     const { answer, sentMs, heardMs, madeMs } = heard;
     if (answer.kind !== 'taken' || madeMs === undefined) return;
-    const podCount = answer.fleet.filter(({ status }) => status === 'up').length;
+    const audibleMs = AUDIBLE_BEATS * this.#ports.heartbeatMs;
+    const podCount = answer.fleet.filter(
+      ({ status, silentMs }) => status === 'up' && silentMs < audibleMs,
+    ).length;
     const rows = answer.throttles;
     this.#ports.throttles.shares.heard({ madeMs, sentMs, heardMs, rows, podCount });
     if (isLeader && answer.reports)

@@ -48,6 +48,7 @@ export class PermitPool {
   readonly #activeMs = PRIORITIES.map(() => Number.NEGATIVE_INFINITY);
   #inFlight = 0;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #toldUntilMs = Number.NEGATIVE_INFINITY;
   #hint: { readonly perSecond: number; readonly untilMs: number } | undefined;
   #closed: Closed = 'none';
   #portion = 1;
@@ -85,6 +86,11 @@ export class PermitPool {
 
   get pausedUntilMs(): number {
     return this.#pausedUntilMs;
+  }
+
+  /** For how long the API told this very process to leave it alone: what others were told is theirs to tell. */
+  toldPausedMs(nowMs: number): number {
+    return Math.max(0, this.#toldUntilMs - nowMs);
   }
 
   /** Somebody else was told to leave the API alone until then. */
@@ -138,6 +144,7 @@ export class PermitPool {
       // Spread afterwards and never before, or all who were told the same come back at once.
       const untilMs = nowMs + retryAfterMs * (1 + 0.2 * chance);
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
+      this.#toldUntilMs = Math.max(this.#toldUntilMs, nowMs + retryAfterMs);
     }
     if (hint) {
       const perSecond = (hint.remaining / hint.resetMs) * 1_000;

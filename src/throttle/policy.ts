@@ -67,6 +67,8 @@ export interface ThrottlePolicy {
   readonly mayBrake: boolean;
   readonly start: number;
   readonly inFlightMax: number;
+  /** Whether that was said, and not only bounded. */
+  readonly isDeclared: boolean;
   readonly perSecondMax: number | undefined;
   readonly costPerMinuteMax: number | undefined;
   readonly burst: number;
@@ -119,6 +121,7 @@ export function policyOf(name: string, options: ThrottleOptions = {}): ThrottleP
     mayBrake: scope !== 'fleet',
     start: Math.min(inFlightMax, read.positive('start', options.start) ?? guess),
     inFlightMax,
+    isDeclared: limits.inFlight !== undefined,
     perSecondMax,
     costPerMinuteMax: read.positive('limits.costPerMinute', limits.costPerMinute),
     burst: read.positive('limits.burst', limits.burst) ?? Math.max(1, (perSecondMax ?? 1) / 2),

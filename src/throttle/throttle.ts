@@ -100,8 +100,9 @@ export class Throttle {
     this.lease?.heed(published, nowMs, chance, sentMs);
     this.#divideRates();
     // Spread afterwards: all are told the same.
-    const pausedMs = published.pausedMs * (1 + 0.2 * chance);
-    if (pausedMs > 0) this.pool.pauseUntil(published.madeMs + pausedMs);
+    const untilMs = published.madeMs + published.pausedMs;
+    const isNews = untilMs > nowMs && untilMs > this.pool.pausedUntilMs;
+    if (isNews) this.pool.pauseUntil(untilMs + 0.2 * chance * (untilMs - nowMs));
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
   }
 

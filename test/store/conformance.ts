@@ -23,6 +23,7 @@ import { describeSequences } from './conform-sequences.ts';
 import { describeSettle } from './conform-settle.ts';
 import { describeSweep } from './conform-sweep.ts';
 import { describeTake } from './conform-take.ts';
+import { describeThrottles } from './conform-throttles.ts';
 import { describeVersions } from './conform-versions.ts';
 import { describeWatch } from './conform-watch.ts';
 import { type StoreHarness, useScene } from './harness.ts';
@@ -33,6 +34,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
   describe(`the ${name} store`, () => {
     const scene = useScene(harness);
     describe('pods', () => describePods(scene));
+    describe('what is known of APIs', () => describeThrottles(scene));
     describe('tasks on their way in', () => describeEnqueue(scene));
     describe('claims', () => describeClaims(scene));
     describe('bounds', () => describeBounds(scene));

@@ -56,7 +56,7 @@ describeStore('memory', {
   reset: async () => {
     // In place, since the handles that are open go on.
     for (const table of [tables.pods, tables.tasks, tables.events, tables.registry]) table.clear();
-    for (const table of [tables.audit, tables.terms, tables.bulks]) table.clear();
+    for (const table of [tables.audit, tables.terms, tables.bulks, tables.throttles]) table.clear();
   },
   pass: async (ms) => clock.pass(ms),
   now: () => clock.now(),

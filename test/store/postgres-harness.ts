@@ -71,6 +71,7 @@ const TIMES: Record<string, readonly string[]> = {
   audit_log: ['at'],
   leader_terms: ['since'],
   bulk_operation: ['created_at', 'updated_at', 'ended_at'],
+  throttle_state: ['made_at', 'pinned_until'],
 };
 
 const INSTANTS = {

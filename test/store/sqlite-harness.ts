@@ -10,7 +10,7 @@ export const PORTS = { clock: systemClock, random: systemRandom };
 
 const TABLES = [
   ...(['run_events', 'step_tracker', 'pod_health', 'machine_registry'] as const),
-  ...(['audit_log', 'leader_terms', 'bulk_operation'] as const),
+  ...(['audit_log', 'leader_terms', 'bulk_operation', 'throttle_state'] as const),
 ];
 
 /** Every column that holds a time: what passes is taken from all of them. */
@@ -31,6 +31,7 @@ const TIMES: Readonly<Record<(typeof TABLES)[number], readonly string[]>> = {
   audit_log: ['at'],
   leader_terms: ['since'],
   bulk_operation: ['created_at', 'updated_at', 'ended_at'],
+  throttle_state: ['made_at', 'pinned_until'],
 };
 
 /** A person at a prompt. */

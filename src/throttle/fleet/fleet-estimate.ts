@@ -29,6 +29,8 @@ export interface PodReport {
   readonly perSecondHint?: number | undefined;
   /** For so long the API wants to be left alone, as this pod was told. */
   readonly pausedMs?: number | undefined;
+  /** This pod alone has found the API to be ill. */
+  readonly isOpen?: boolean | undefined;
 }
 
 /** What a person has decided, and how the leader is to find out the rest. */
@@ -96,7 +98,9 @@ export class FleetEstimate {
     // Whoever beats least often is the last to hear of it.
     const beatMs = Math.max(tick.beatMs, ...live.map(([, report]) => report.beatMs));
     const seconds = this.#newSeconds(live, nowMs, beatMs);
-    this.#breaker?.tick(seconds, nowMs, beatMs, chance);
+    const openCount = live.filter(([, { isOpen }]) => isOpen).length;
+    const callers = live.filter(([, report]) => report.isOpen || report.demand > 0).length;
+    this.#breaker?.tick(seconds, nowMs, beatMs, chance, openCount >= 0.5 * Math.max(1, callers));
     const state = this.#breaker?.state ?? 'closed';
     // An API that is ill says nothing of what it takes when it is well.
     if (state === 'closed' && pinned === undefined) {

@@ -32,6 +32,8 @@ export class FleetShares {
   #life: { readonly key: string; readonly beatMs: number } | undefined;
   #podCount = 0;
   #caps = new Map<string, number>();
+  /** APIs that were called here before anybody had published anything of them. */
+  readonly #early = new Set<string>();
   #isLeaving = false;
 
   constructor(ports: SharesPorts) {
@@ -41,6 +43,7 @@ export class FleetShares {
   /** From now on this process is the pod `key`; what another life of it had been given is not its own. */
   begin(key: string, beatMs: number, nowMs: number): void {
     this.#life = { key, beatMs };
+    this.#early.clear();
     for (const throttle of this.#ports.throttles()) this.admit(throttle, nowMs);
   }
 
@@ -49,6 +52,7 @@ export class FleetShares {
     const { key, beatMs } = this.#life ?? {};
     if (key === undefined || beatMs === undefined || !throttle.isShared) return;
     throttle.lend(key, beatMs);
+    if (!this.#caps.has(throttle.policy.name)) this.#early.add(throttle.policy.name);
     throttle.lease!.begin(this.#firstShare(throttle), nowMs);
   }
 
@@ -87,11 +91,16 @@ export class FleetShares {
 
   /** What may be called where nobody has counted this pod: little, however many there are like it. */
   #firstShare({ policy }: Throttle): number {
-    const pods = Math.max(1, this.#podCount);
-    const cap = this.#caps.get(policy.name);
-    if (cap !== undefined) return Math.min(1, (NEWCOMERS_SHARE * cap) / pods);
-    // Of an API that nobody has called yet, or before the fleet was heard of.
-    return this.#podCount === 0 ? 1 : Math.min(policy.start, policy.start / pods);
+    const { name, start, isDeclared } = policy;
+    if (this.#podCount === 0) return 1;
+    const part = start / this.#podCount;
+    // Of an API that nobody has called yet, all pods together begin with what one would begin with.
+    const isFirst = !isDeclared && (this.#early.has(name) || !this.#caps.has(name));
+    if (isFirst) return part;
+    const cap = this.#caps.get(name) ?? start;
+    // A ceiling that was declared is not to be passed by pods that do not know of each other yet.
+    if (isDeclared && this.#podCount === 1) return part;
+    return Math.min(1, (NEWCOMERS_SHARE * cap) / this.#podCount);
   }
 }
 

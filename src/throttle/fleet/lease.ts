@@ -70,7 +70,8 @@ export class Lease {
       waiting,
       demand,
       perSecondHint: this.#pool.hintPerSecond(nowMs),
-      pausedMs: Math.max(0, this.#pool.pausedUntilMs - nowMs),
+      pausedMs: this.#pool.toldPausedMs(nowMs),
+      isOpen: this.#pool.breakerState(nowMs) === 'open',
     };
   }
 

@@ -45,6 +45,7 @@ export function encodeReport(report: PodReport): Json {
     d: demand,
     ...(perSecondHint === undefined ? {} : { h: perSecondHint }),
     ...(pausedMs ? { p: Math.round(pausedMs) } : {}),
+    ...(report.isOpen ? { o: 1 } : {}),
   };
 }
 
@@ -62,6 +63,7 @@ export function decodeReport(json: unknown): SentReport | undefined {
     demand: read.of('d'),
     perSecondHint: read.maybe('h'),
     pausedMs: read.maybe('p'),
+    isOpen: read.maybe('o') === 1,
   };
   return read.isWhole && report.latencies.every(([bucket]) => bucket < 288) ? report : undefined;
 }
