@@ -152,7 +152,8 @@ export async function assemble(
   // Everything that can be wrong without looking at a disk or a database is found first.
   new Registry(options.machines);
   const dataDir = options.dataDir ?? DEFAULTS.dataDir;
-  const throttles = new Throttles({ ...options, clock, random });
+  const isInFleet = options.store !== undefined && !options.isClient;
+  const throttles = new Throttles({ ...options, isInFleet, clock, random });
   const base = { throttles, clock, random, dataDir, ...sizes };
   const tracing = await tracingFor(options);
   // A process without a store does not load what only a fleet needs.

@@ -110,6 +110,7 @@ export async function prepare(options: FleetOptions, base: Base): Promise<Joinin
             return was;
           },
           isSuspectsOnly: options.isSuspectsOnly ?? false,
+          throttles: base.throttles,
           beginSuspects: beginSuspects(options, base),
           onDrainWanted,
           schedules: schedulesOf(options),

@@ -56,7 +56,7 @@ export class OurFleet {
     this.#estimate = new FleetEstimate(this.policy);
     const tick = () => {
       const chance = world.fraction();
-      this.published = this.#estimate.tick(this.reports, world.now, beatMs, chance);
+      this.published = this.#estimate.tick(this.reports, { nowMs: world.now, beatMs, chance });
       const { decision } = this.#estimate;
       this.decisions[decision] = (this.decisions[decision] ?? 0) + 1;
       world.at(world.now + beatMs, tick);
@@ -75,6 +75,7 @@ export class OurFleet {
       const { now } = this.#world;
       if (!this.#left.has(key)) {
         this.reports.set(key, limiter.lease.report(waitingOf(), now));
+        limiter.lease.told(now);
         if (this.published) limiter.lease.heed(this.published, now, this.#world.fraction());
         onBeat();
         this.#world.at(now + this.#beatMs * this.#world.between(0.98, 1.02), beat);

@@ -93,7 +93,8 @@ export function judgeThrown(
   const noRoom = postponementOf(thrown);
   if (noRoom) {
     const dueAt = Math.min(now + noRoom.delayMs, deadlineAt ?? Number.POSITIVE_INFINITY);
-    return { type: 'POSTPONED', reason: clipped(noRoom.why), dueAt: Math.ceil(dueAt) };
+    const { api } = noRoom;
+    return { type: 'POSTPONED', reason: clipped(noRoom.why), dueAt: Math.ceil(dueAt), api };
   }
   if (isHopeless(thrown)) {
     return { type: 'ABORTED', reason: clipped(read(thrown, 'message')), kind: 'system' };

@@ -213,6 +213,12 @@ export function restOf(waitMs: number | undefined, run: LiveRun, clock: Clock): 
   return waitMs !== undefined && leftMs > 0 ? 0 : waitMs;
 }
 
+/** What a run that has to wait for long waits for. */
+export function parkedFor({ state }: LiveRun): 'sleep' | 'retry' | 'throttle' {
+  if (state.at.endsWith('.sleep')) return 'sleep';
+  return state.waitsForApi === undefined ? 'retry' : 'throttle';
+}
+
 /** Whether the run's own loop may begin a phase of it. */
 export function mayBegin(run: LiveRun, now: number): boolean {
   return isOurs(run) && !run.isLeaving && !mustWait(run, now);

@@ -114,6 +114,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
       signal: this.signal,
       isRetry: this.attempt > 1 || refusals > 0,
       refusals,
+      route: `${this.#of.machine}@${this.#of.version}`,
       held: this.#held,
       waited: isHeard('throttle.waited') ? (ms) => this.#tellWaited(api, ms) : undefined,
     });

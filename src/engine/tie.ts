@@ -61,7 +61,7 @@ export interface Tie {
   /** The run has ended, and its last record is durable here. */
   ended(ending: Ending): void;
   /** The run waits for longer than it may keep its place. */
-  parked(reason: 'sleep' | 'retry', afterMs: number): void;
+  parked(reason: 'sleep' | 'retry' | 'throttle', afterMs: number): void;
   /** This process is on its way out, and the run stands between two phases. */
   released(): void;
   /** No version that is here goes on with the run, or no key opens it; one that is elsewhere may. */

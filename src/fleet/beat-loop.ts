@@ -11,6 +11,16 @@ export interface Heard {
   readonly answer: BeatAnswer;
   readonly sentMs: number;
   readonly heardMs: number;
+  /** When what it told was put together. */
+  readonly madeMs?: number | undefined;
+}
+
+/** What a pod tells with a beat. */
+export interface News {
+  readonly lsn: number;
+  readonly report: Json;
+  readonly leads?: boolean | undefined;
+  readonly madeMs?: number | undefined;
 }
 
 /** What a heart knows of its row, so that another can go on with it: the same pod, not a clone. */
@@ -33,7 +43,7 @@ export interface BeatPorts {
   /** Before each beat: what another would have to know if this one went no further. */
   readonly onSending?: ((followed: Followed) => void) | undefined;
   readonly mintNonce: () => string;
-  readonly news: () => { readonly lsn: number; readonly report: Json };
+  readonly news: () => News;
   /** Whether the process still makes progress; one that does not lets itself be taken for dead. */
   readonly isAlive: () => boolean;
   readonly onHeard: (heard: Heard) => void;
@@ -89,9 +99,10 @@ export class BeatLoop {
     const { store, pod, heartbeatMs, mintNonce, news, onHeard, onFailed } = this.#ports;
     const nonce = this.#nextNonce(mintNonce);
     this.#ports.onSending?.({ seq: this.#seq, nonces: [...this.#unheard] });
+    const { madeMs, ...told } = news();
     let answer: BeatAnswer;
     try {
-      answer = await store.beat({ pod, seq: this.#seq, nonce, ...news() });
+      answer = await store.beat({ pod, seq: this.#seq, nonce, ...told });
     } catch (error) {
       onFailed(error, sentMs);
       return heartbeatMs / 3;
@@ -110,7 +121,7 @@ export class BeatLoop {
     } else {
       this.#isStopped = true;
     }
-    onHeard({ answer, sentMs, heardMs: this.#ports.clock.monotonicMs() });
+    onHeard({ answer, sentMs, heardMs: this.#ports.clock.monotonicMs(), madeMs });
     return heartbeatMs;
   }
 

@@ -23,6 +23,13 @@ export interface ClaimerPorts {
   readonly random: Random;
   readonly idlePollMs: number;
   readonly request: () => Omit<ClaimRequest, 'countMax' | 'token'>;
+  /** Which routes to ask for now, and how much of them at most. */
+  readonly slice?:
+    | ((
+        routes: readonly string[],
+        countMax: number,
+      ) => { readonly routes: readonly string[]; readonly countMax: number })
+    | undefined;
   /** How many more runs may be in hand; 0 where the pod may not claim now. */
   readonly room: () => number;
   readonly capacity: () => number;
@@ -108,18 +115,24 @@ export class Claimer {
 
   /** Answers how long to wait before the next look. */
   async #poll(): Promise<number> {
-    const { store, clock, random, room, request, accept } = this.#ports;
-    const free = Math.min(room(), BATCH_COUNT_MAX);
+    const { store, clock, random, room, accept } = this.#ports;
+    const request = this.#ports.request();
+    const most = Math.min(room(), BATCH_COUNT_MAX);
+    const slice = this.#ports.slice?.(request.routes, most);
+    const { routes, countMax: free } = slice ?? { routes: request.routes, countMax: most };
+    const isPart = routes.length < request.routes.length;
     this.#isHinted = false;
     this.#claimedMs = clock.monotonicMs();
     try {
       const token = random.hex(8);
-      const tasks = await store.claim({ ...request(), countMax: free, token });
+      const tasks = await store.claim({ ...request, routes, countMax: free, token });
       const elapsedMs = clock.monotonicMs() - this.#claimedMs;
       tell('claim.answered', () => ({ asked: free, got: tasks.length, elapsedMs }));
       await accept(tasks);
       if (tasks.length === free) return 0;
       if (tasks.length > 0) this.#ladder.reset();
+      // The others have their turn next.
+      if (isPart && tasks.length > 0) return SETTLE_DOWN_MS;
     } catch (error) {
       tell('store.failed', () => ({ what: 'claim', error: describeError(error) }));
     }

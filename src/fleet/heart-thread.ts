@@ -1,15 +1,8 @@
 /** The thread in which a pod's heart beats. It has its own connection and shares three numbers. */
 import { parentPort, workerData } from 'node:worker_threads';
-import {
-  assert,
-  atMost,
-  describeError,
-  type Json,
-  systemClock,
-  systemRandom,
-} from '../ground/index.ts';
+import { assert, atMost, describeError, systemClock, systemRandom } from '../ground/index.ts';
 import { openStore, type PodId, type Store } from '../store/index.ts';
-import { BeatLoop } from './beat-loop.ts';
+import { BeatLoop, type News } from './beat-loop.ts';
 import { hasClosed, mayOpen } from './end-thread.ts';
 import { deadlineOf } from './heart.ts';
 import {
@@ -29,7 +22,7 @@ assert(parentPort !== null, 'a heart beats in a thread');
 const main = parentPort;
 const say = (message: FromThread) => main.postMessage(message);
 
-let news: { lsn: number; report: Json } = { lsn: 0, report: {} };
+let news: News = { lsn: 0, report: {} };
 const begun = new Promise<Extract<ToThread, { kind: 'begin' }>>((resolve) => {
   main.on('message', (message: ToThread) => {
     if (message.kind === 'news') news = message.news;

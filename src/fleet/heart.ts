@@ -3,9 +3,9 @@
  * its own, so that a busy main loop does not look like a dead pod; in a simulation it beats inline.
  * Either way it tells until when phases of claimed runs may begin (I10).
  */
-import type { Clock, Json } from '../ground/index.ts';
+import type { Clock } from '../ground/index.ts';
 import type { PodId, Store } from '../store/index.ts';
-import { BeatLoop, type Heard } from './beat-loop.ts';
+import { BeatLoop, type Heard, type News } from './beat-loop.ts';
 
 export interface HeartOptions {
   readonly pod: PodId;
@@ -14,7 +14,7 @@ export interface HeartOptions {
   readonly silentMs: number;
   readonly clock: Clock;
   readonly mintNonce: () => string;
-  readonly news: () => { readonly lsn: number; readonly report: Json };
+  readonly news: () => News;
   readonly onHeard: (heard: Heard) => void;
   /** `sentMs` where it was a beat that failed, and not the heart itself. */
   readonly onFailed: (error: unknown, sentMs?: number) => void;

@@ -229,7 +229,7 @@ export class HeldRun implements Tie {
     };
   }
 
-  parked(waitFor: 'sleep' | 'retry', afterMs: number): void {
+  parked(waitFor: 'sleep' | 'retry' | 'throttle', afterMs: number): void {
     this.#settle({ ...this.#leaving(), to: 'waiting', waitFor, afterMs: Math.max(0, afterMs) });
   }
 

@@ -7,9 +7,10 @@ import type { JournalSeen, PodId, Settlement } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Acceptor } from './acceptor.ts';
 import { Adopter } from './adopter.ts';
+import { Allowance } from './allowance.ts';
 import { Archiver } from './archiver.ts';
 import { audible } from './audible.ts';
-import type { Heard } from './beat-loop.ts';
+import type { Heard, News } from './beat-loop.ts';
 import { Capacity } from './capacity.ts';
 import { Claimer } from './claimer.ts';
 import { followControls } from './controls.ts';
@@ -18,9 +19,11 @@ import { ClaimLostError } from './errors.ts';
 import { fenceProven } from './fence-proven.ts';
 import { Forgetter } from './forgetter.ts';
 import { givePausedBack } from './give-paused-back.ts';
+import { Grants } from './grants.ts';
 import type { Heart } from './heart.ts';
 import type { HeldRun, Keeper } from './held-run.ts';
 import { Holdings } from './holdings.ts';
+import { isLeading } from './leader.ts';
 import type { PodPorts } from './options.ts';
 import { type Persisting, persistingOf } from './persisting.ts';
 import { reconcile } from './reconciler.ts';
@@ -59,6 +62,8 @@ export class Life implements Keeper {
   readonly #doubts: Doubts;
   readonly #forgetter: Forgetter;
   readonly persisting: Persisting;
+  readonly #grants: Grants | undefined;
+  readonly #allowance: Allowance | undefined;
   isDead = false;
   isReady = false;
   isDraining = false;
@@ -84,13 +89,18 @@ export class Life implements Keeper {
       heartbeatMs: times.heartbeatMs,
       silentMs: times.silentMs,
       mintNonce: () => random.hex(8),
-      news: () => ({ lsn: ports.journal.lsn, report: reportOf(ports, this) }),
+      news: () => this.#news(),
       onHeard: (heard) => this.#heard(heard),
       onFailed: (error) =>
         tell('store.failed', () => ({ what: 'beat', error: describeError(error) })),
     });
     const onOver = (over: readonly HeldRun[], lost?: ReadonlySet<HeldRun>) =>
       this.#over(over, lost);
+    const { throttles } = ports;
+    const { heartbeatMs } = times;
+    this.#grants =
+      throttles && new Grants({ pod: id, throttles, store, clock, random, heartbeatMs });
+    this.#allowance = throttles && new Allowance(throttles);
     this.#settler = new Settler({ store, clock, random, pod: id, onOver });
     const ends = { drop: (held: HeldRun) => this.#drop(held), over: onOver };
     this.persisting = persistingOf({ store, clock, random, pod: id, holdings, ...ends });
@@ -127,7 +137,9 @@ export class Life implements Keeper {
         head: ports.isSuspectsOnly ? 'suspect' : 'ready',
         payloadBytesMax: limits.payloadBytesMax,
       }),
-      room: () => this.#room(),
+      slice: (routes, count) =>
+        this.#allowance?.slice(routes, count) ?? { routes, countMax: count },
+      room: () => this.#allowance?.room(ports.routes.all, this.#room()) ?? this.#room(),
       capacity: () => this.capacity.count,
       accept: (tasks) => this.#acceptor.accept(tasks),
     });
@@ -139,6 +151,7 @@ export class Life implements Keeper {
   /** Beats, takes over from predecessors, and begins to claim. */
   async start(seen: JournalSeen): Promise<void> {
     const { store, engine, clock, times } = this.#ports;
+    this.#grants?.begin();
     this.#heart.start();
     await this.whenTrusted();
     // Its name may be that of a living process, in which it must take nothing from anybody.
@@ -241,7 +254,17 @@ export class Life implements Keeper {
     return count - (this.holdings.claimedCount - settling);
   }
 
-  #heard({ answer, sentMs }: Heard): void {
+  #news(): News {
+    const { lsn } = this.#ports.journal;
+    const report = reportOf(this.#ports, this);
+    const told = this.#grants?.report();
+    if (!told) return { lsn, report };
+    const { madeMs, throttles } = told;
+    return { lsn, report: { ...report, throttles }, madeMs, leads: isLeading(this) };
+  }
+
+  #heard(heard: Heard): void {
+    const { answer, sentMs } = heard;
     const { clock, onDead, onBeat, onDrainWanted } = this.#ports;
     if (this.isDead) return;
     if (answer.kind === 'refused') {
@@ -258,6 +281,7 @@ export class Life implements Keeper {
     followControls(answer.controls, { engine: this.#ports.engine, holdings: this.holdings });
     if (answer.desired === 'drain') onDrainWanted();
     this.#doubts.weigh(answer);
+    this.#grants?.heard(heard, { isLeader: isLeading(this) });
     this.#claimer.roomed();
     this.#ports.routes.follow(answer.fleet).then((hasMore) => hasMore && this.hint());
     onBeat(this);

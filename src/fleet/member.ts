@@ -11,6 +11,7 @@ import {
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import { type Store, WHO_CHARS_MAX } from '../store/index.ts';
+import type { Throttles } from '../throttle/index.ts';
 import type { ChangedMachines } from './announce.ts';
 import { type CensusSample, CensusWatch } from './census-watch.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -44,6 +45,7 @@ export interface MemberPorts {
   readonly limits: PodLimits;
   readonly changedMachines: ChangedMachines;
   readonly isWarm?: (() => boolean) | undefined;
+  readonly throttles?: Throttles | undefined;
   /** A process of its own for suspects: it claims nothing else. */
   readonly isSuspectsOnly: boolean;
   readonly beginSuspects: (() => SuspectProcess) | undefined;

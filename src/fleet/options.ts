@@ -4,6 +4,7 @@ import { type Clock, FleetqError, type Pressure, type Random } from '../ground/i
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { ClaimedTask, Store } from '../store/index.ts';
+import type { Throttles } from '../throttle/index.ts';
 import type { ChangedMachines } from './announce.ts';
 import type { MakeHeart } from './heart.ts';
 import type { Routes } from './routes.ts';
@@ -49,6 +50,8 @@ export interface PodPorts {
   readonly routes: Routes;
   /** A process of its own for tasks whose owners have died: it claims nothing else. */
   readonly isSuspectsOnly: boolean;
+  /** What APIs its runs call, and how much; undefined where nobody is to know of it. */
+  readonly throttles?: Throttles | undefined;
   readonly times: PodTimes;
   readonly limits: PodLimits;
 }

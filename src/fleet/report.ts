@@ -7,7 +7,7 @@ import type { PodPorts } from './options.ts';
 export function reportOf(
   { engine, version }: Pick<PodPorts, 'engine' | 'version'>,
   { capacity, holdings }: { readonly capacity: Capacity; readonly holdings: Holdings },
-): Json {
+): { readonly [key: string]: Json } {
   const { busy, slots, queued } = engine.load;
   const { loop, memory } = capacity.pressure;
   return {

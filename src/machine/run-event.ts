@@ -65,7 +65,13 @@ export type RunEvent =
   | { readonly type: 'DONE'; readonly output?: Json | undefined }
   | { readonly type: 'HANDED_OFF'; readonly output: Json; readonly reason?: string | undefined }
   | { readonly type: 'FAILED'; readonly error: ErrorInfo; readonly dueAt: number }
-  | { readonly type: 'POSTPONED'; readonly reason: string; readonly dueAt: number }
+  | {
+      readonly type: 'POSTPONED';
+      readonly reason: string;
+      readonly dueAt: number;
+      /** The API that had no room, or no permit, for it; undefined where the phase itself asked for it. */
+      readonly api?: string | undefined;
+    }
   | { readonly type: 'PROBED' }
   /**
    * `isFree` where the process let go on purpose: no attempt is counted then. `isLast` where it was

@@ -40,6 +40,8 @@ export interface RunState {
   readonly attempt: number;
   /** Nothing happens before this wall time. */
   readonly dueAt: number | undefined;
+  /** The API that it waits for until then. */
+  readonly waitsForApi?: string | undefined;
   /** The next thing to do is to ask `check` whether the work or persist has already happened. */
   readonly mustProbe: boolean;
   /**
@@ -128,11 +130,18 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
         at,
         attempt: state.attempt + 1,
         dueAt: event.dueAt,
+        waitsForApi: undefined,
         work: plan.chart.placeOf(at)?.phase === 'work' ? undefined : state.work,
         mustProbe: canProbe(plan, at),
       };
     case 'POSTPONED':
-      return { ...state, at, dueAt: event.dueAt, mustProbe: canProbe(plan, at) };
+      return {
+        ...state,
+        at,
+        dueAt: event.dueAt,
+        waitsForApi: event.api,
+        mustProbe: canProbe(plan, at),
+      };
     case 'INTERRUPTED':
       // Its due time is on record: nothing of the author's was being called any more.
       if (from.phase === 'sleep' && state.dueAt !== undefined) return undefined;

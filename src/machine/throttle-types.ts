@@ -52,6 +52,8 @@ export interface ThrottleSnapshot {
   readonly limit: number;
   /** What was found to go well, where anything was. */
   readonly learned: number | undefined;
+  /** What the fleet may have out together, and how many pods share it; `limit` is this one's share. */
+  readonly fleet: { readonly cap: number; readonly pods: number } | undefined;
   readonly inFlight: number;
   /** Permits of refused calls that are held back for a moment. */
   readonly cooling: number;

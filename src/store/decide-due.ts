@@ -13,7 +13,10 @@ import type { Due } from './tasks.ts';
 import type { WaitFor } from './words.ts';
 
 /** A sleep is part of what the machine does, and the rest wait for something else than time. */
-const RETRIED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'version', 'key'];
+const RETRIED: readonly (WaitFor | undefined)[] = [
+  undefined,
+  ...(['time', 'retry', 'throttle', 'version', 'key'] as const),
+];
 
 export function retry(task: Subject, now: number): Decision {
   const refusal = refusalOfTime(task, RETRIED);
@@ -23,7 +26,10 @@ export function retry(task: Subject, now: number): Decision {
 }
 
 /** The others are woken by something else than time. */
-const TIMED: readonly (WaitFor | undefined)[] = [undefined, 'time', 'retry', 'sleep', 'turn'];
+const TIMED: readonly (WaitFor | undefined)[] = [
+  undefined,
+  ...(['time', 'retry', 'throttle', 'sleep', 'turn'] as const),
+];
 
 export function reschedule(task: Subject, due: Due, now: number): Decision {
   const refusal = refusalOfTime(task, TIMED);

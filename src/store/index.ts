@@ -148,6 +148,13 @@ export type {
   TaskRow,
   Violation,
 } from './tasks.ts';
+export type {
+  ReportGlimpse,
+  ThrottleGlimpse,
+  ThrottleOrder,
+  ThrottleRow,
+  ThrottleWord,
+} from './throttles.ts';
 export type { Watch, WatchQuery } from './watch.ts';
 export {
   BULK_MACHINE,

@@ -1,5 +1,6 @@
 /** What pods write about themselves, and what they see of each other. Ages are by the store's clock. */
 import type { Json, RunId } from '../ground/index.ts';
+import type { ReportGlimpse, ThrottleGlimpse } from './throttles.ts';
 import type { PodId, PodStatus } from './words.ts';
 
 export interface PodBirth {
@@ -35,6 +36,8 @@ export interface Beat {
   readonly nonce: string;
   readonly lsn: number;
   readonly report: Json;
+  /** It leads, for all it knows: it is told what all pods say of the APIs they call. */
+  readonly leads?: boolean | undefined;
 }
 
 export interface Control {
@@ -70,6 +73,10 @@ export type BeatAnswer =
       readonly controls: readonly Control[];
       /** Every pod that is not down, oldest first. */
       readonly fleet: readonly PodGlimpse[];
+      /** What is known of APIs, as it was published. */
+      readonly throttles: readonly ThrottleGlimpse[];
+      /** What pods that are up or draining say of the APIs they call; only for one that leads. */
+      readonly reports: readonly ReportGlimpse[] | undefined;
       /** Changes when another server has become the primary. */
       readonly timeline: string;
     }

@@ -59,6 +59,7 @@ import type {
   TaskRow,
   Violation,
 } from './tasks.ts';
+import type { ThrottleOrder, ThrottleRow, ThrottleWord } from './throttles.ts';
 import type { Watch, WatchQuery } from './watch.ts';
 import type { Claim, PodId } from './words.ts';
 
@@ -100,6 +101,12 @@ export interface Store extends HistoryParts {
   /** Asks a pod to drain; its next heartbeat tells it. False where it is not up. */
   requestDrain(pod: PodId): Promise<boolean>;
   pods(): Promise<PodRow[]>;
+  /** Writes what a leader has found out about APIs: each only where its row has the epoch that was seen. */
+  publishThrottles(words: readonly ThrottleWord[]): Promise<void>;
+  /** What is known of APIs, in the order of their names. */
+  throttles(): Promise<ThrottleRow[]>;
+  /** What a person decides of one. False where there was nothing to change. */
+  orderThrottle(order: ThrottleOrder): Promise<boolean>;
   /**
    * Remembers which routes the fleet has ever had, as they were announced first. Answers those that
    * were announced with another fingerprint then.

@@ -7,6 +7,8 @@ export interface Caller {
   readonly isRetry: boolean;
   /** How often in a row it was refused. */
   readonly refusals: number;
+  /** Of the run that calls, if it is one. */
+  readonly route?: string | undefined;
   /** Told how long leave to call took. */
   readonly waited?: ((ms: number) => void) | undefined;
   /** What it has in hand and has not given back. */

@@ -118,8 +118,9 @@ export class BoundThrottle implements ThrottleHandle {
   }
 
   #wanted(options: UseOptions | undefined): AcquireOptions {
-    const { signal, isRetry } = this.#caller;
+    const { signal, isRetry, route } = this.#caller;
     return {
+      route,
       priority: options?.priority ?? (isRetry ? 'retry' : 'normal'),
       cost: options?.cost ?? 1,
       signal: joined(signal, options?.signal),

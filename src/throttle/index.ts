@@ -11,9 +11,12 @@ export {
   ThrottleParkedError,
   ThrottleRefusedError,
 } from './errors.ts';
-export { FleetEstimate, type PodReport, type Published } from './fleet-estimate.ts';
+export { Chief, type ReportRow, SHARED_APIS_MAX, type Word } from './fleet/chief.ts';
+export { FleetEstimate, type PodReport, type Published } from './fleet/fleet-estimate.ts';
+export type { FleetShares } from './fleet/fleet-shares.ts';
+export { Lease } from './fleet/lease.ts';
+export { decodePublished, decodeReport, type FleetSum, type PublishedRow } from './fleet/wire.ts';
 export { HybridLaw, LAW_NAMES, LAWS, type LawName } from './laws/index.ts';
-export { Lease } from './lease.ts';
 export type { CallOutcome } from './outcome.ts';
 export { type Permit, PermitPool } from './permit-pool.ts';
 export { policyOf, type ThrottleOptions, type ThrottlePolicy } from './policy.ts';

@@ -48,8 +48,10 @@ export class PermitPool {
   readonly #activeMs = PRIORITIES.map(() => Number.NEGATIVE_INFINITY);
   #inFlight = 0;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #toldUntilMs = Number.NEGATIVE_INFINITY;
   #hint: { readonly perSecond: number; readonly untilMs: number } | undefined;
   #closed: Closed = 'none';
+  #portion = 1;
 
   constructor(policy: ThrottlePolicy, law: Law) {
     this.#policy = policy;
@@ -84,6 +86,21 @@ export class PermitPool {
 
   get pausedUntilMs(): number {
     return this.#pausedUntilMs;
+  }
+
+  /** For how long the API told this very process to leave it alone: what others were told is theirs to tell. */
+  toldPausedMs(nowMs: number): number {
+    return Math.max(0, this.#toldUntilMs - nowMs);
+  }
+
+  /** Somebody else was told to leave the API alone until then. */
+  pauseUntil(untilMs: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
+  }
+
+  /** This process's part of declared rates, where it has them with others. */
+  set portion(portion: number) {
+    this.#portion = Math.min(1, Math.max(0.001, portion));
   }
 
   /** Why the last try got nothing. */
@@ -127,6 +144,7 @@ export class PermitPool {
       // Spread afterwards and never before, or all who were told the same come back at once.
       const untilMs = nowMs + retryAfterMs * (1 + 0.2 * chance);
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
+      this.#toldUntilMs = Math.max(this.#toldUntilMs, nowMs + retryAfterMs);
     }
     if (hint) {
       const perSecond = (hint.remaining / hint.resetMs) * 1_000;
@@ -186,7 +204,8 @@ export class PermitPool {
   }
 
   #paceWaitMs(pace: PaceRule | undefined, cost: number, nowMs: number): number {
-    const { perSecondMax, burst, costPerMinuteMax } = this.#policy;
+    const { perSecondMax, costPerMinuteMax } = this.#ceilings();
+    const burst = Math.max(1, this.#policy.burst * this.#portion);
     let waitMs = 0;
     if (pace && !this.#pace.has(1, pace.perSecond, pace.depth, nowMs)) {
       waitMs = this.#pace.waitMs(1, pace.perSecond, pace.depth);
@@ -198,6 +217,15 @@ export class PermitPool {
     const [perSecond, depth] = [costPerMinuteMax / 60, costPerMinuteMax / 6];
     if (this.#costPace.has(cost, perSecond, depth, nowMs)) return waitMs;
     return Math.max(waitMs, this.#costPace.waitMs(cost, perSecond, depth));
+  }
+
+  #ceilings() {
+    const { perSecondMax, costPerMinuteMax } = this.#policy;
+    const portion = this.#portion;
+    return {
+      perSecondMax: perSecondMax === undefined ? undefined : perSecondMax * portion,
+      costPerMinuteMax: costPerMinuteMax === undefined ? undefined : costPerMinuteMax * portion,
+    };
   }
 
   #spend(cost: number): void {

@@ -9,9 +9,18 @@ import { LAW_NAMES, type LawName } from './laws/index.ts';
 export const PRIORITIES = ['control', 'high', 'retry', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
+export const SCOPES = ['hybrid', 'fleet', 'local'] as const;
+export type Scope = (typeof SCOPES)[number];
+
 export interface ThrottleOptions {
   /** How the limit is found: 'hybrid' unless you know better. */
   readonly law?: LawName | undefined;
+  /**
+   * Whose limit it is, where pods share a store. 'hybrid', the default: one for the fleet, found and divided
+   * by whoever leads, and braked by each pod at once. 'fleet': without that brake. 'local': each process for
+   * itself. Other laws than 'hybrid' are local.
+   */
+  readonly scope?: Scope | undefined;
   /** Calls at once to begin with, where nothing has been learned. */
   readonly start?: number | undefined;
   /** Ceilings that are never exceeded, whatever was learned. */
@@ -54,8 +63,12 @@ export interface ThrottleOptions {
 export interface ThrottlePolicy {
   readonly name: string;
   readonly law: LawName;
+  readonly scope: Scope;
+  readonly mayBrake: boolean;
   readonly start: number;
   readonly inFlightMax: number;
+  /** Whether that was said, and not only bounded. */
+  readonly isDeclared: boolean;
   readonly perSecondMax: number | undefined;
   readonly costPerMinuteMax: number | undefined;
   readonly burst: number;
@@ -76,6 +89,7 @@ const RESERVE = { control: 0.02, high: 0.1, retry: 0.05, normal: 0, low: 0 } as 
 const KEYS = [
   ...([
     'law',
+    'scope',
     'start',
     'limits',
     'probe',
@@ -98,11 +112,16 @@ export function policyOf(name: string, options: ThrottleOptions = {}): ThrottleP
   const perSecondMax = read.positive('limits.perSecond', limits.perSecond);
   // A limit that was declared is a better beginning than a guess, unless the pace is what was declared.
   const guess = limits.inFlight === undefined ? START_DEFAULT : inFlightMax;
+  const law = read.oneOf('law', options.law, LAW_NAMES) ?? 'hybrid';
+  const scope = scopeOf(read, law, options);
   return {
     name,
-    law: read.oneOf('law', options.law, LAW_NAMES) ?? 'hybrid',
+    law,
+    scope,
+    mayBrake: scope !== 'fleet',
     start: Math.min(inFlightMax, read.positive('start', options.start) ?? guess),
     inFlightMax,
+    isDeclared: limits.inFlight !== undefined,
     perSecondMax,
     costPerMinuteMax: read.positive('limits.costPerMinute', limits.costPerMinute),
     burst: read.positive('limits.burst', limits.burst) ?? Math.max(1, (perSecondMax ?? 1) / 2),
@@ -115,6 +134,13 @@ export function policyOf(name: string, options: ThrottleOptions = {}): ThrottleP
     waitingMax: read.count('waitingMax', options.waitingMax) ?? WAITING_MAX_DEFAULT,
     parkAfterMs: read.duration('parkAfter', options.parkAfter) ?? 5_000,
   };
+}
+
+function scopeOf(read: Reader, law: LawName, options: ThrottleOptions): Scope {
+  const given = read.oneOf('scope', options.scope, SCOPES);
+  if (law === 'hybrid') return given ?? 'hybrid';
+  if (given === undefined || given === 'local') return 'local';
+  throw read.wrong('scope', `'local' with the law ${law}`, given);
 }
 
 function reserveOf(read: Reader, { reserve = {} }: ThrottleOptions): ThrottlePolicy['reserve'] {

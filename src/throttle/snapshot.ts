@@ -5,13 +5,14 @@ import type { Second, Seconds } from './seconds.ts';
 import type { Throttle } from './throttle.ts';
 
 export function snapshotOf(throttle: Throttle): ThrottleSnapshot {
-  const { pool, policy, learner, nowMs } = throttle;
+  const { pool, policy, learner, lease, published, nowMs } = throttle;
   const last10s = windowOf(pool.seconds, nowMs, 10);
   const parts = {
     api: policy.name,
     law: policy.law,
     limit: pool.limit(nowMs),
-    learned: learner?.learned.good,
+    learned: (learner?.learned ?? published?.learned)?.good,
+    fleet: lease && published && { cap: published.learned.cap, pods: published.podCount },
     inFlight: pool.inFlight,
     cooling: pool.cooling(nowMs),
     waiting: throttle.waiting,

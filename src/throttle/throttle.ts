@@ -11,7 +11,9 @@ import {
   ThrottleFullError,
   ThrottleParkedError,
 } from './errors.ts';
-import { HybridLaw, LAWS } from './laws/index.ts';
+import type { Published } from './fleet/fleet-estimate.ts';
+import { Lease } from './fleet/lease.ts';
+import { HybridLaw, LAWS, type Law } from './laws/index.ts';
 import { Learner } from './learner.ts';
 import { type CallOutcome, isCapacity, type OutcomeKind } from './outcome.ts';
 import { type Permit, PermitPool } from './permit-pool.ts';
@@ -30,6 +32,8 @@ export interface AcquireOptions {
   readonly priority: CallPriority;
   readonly cost: number;
   readonly signal?: AbortSignal | undefined;
+  /** Of the run that calls. */
+  readonly route?: string | undefined;
 }
 
 interface Waiting extends Waiter {
@@ -41,19 +45,75 @@ export class Throttle {
   readonly policy: ThrottlePolicy;
   readonly pool: PermitPool;
   readonly learner: Learner | undefined;
+  /** Its share of what the fleet has together; undefined where this process is by itself. */
+  lease: Lease | undefined;
+  /** What was published last, where it is the fleet's. */
+  published: Published | undefined;
+  /** Machines whose runs have had to wait here. */
+  readonly routes = new Set<string>();
+  /** When somebody last had to wait. */
+  waitedMs = Number.NEGATIVE_INFINITY;
+  readonly #law: Law;
   readonly #clock: Clock;
   readonly #random: Random;
+  /** Whether the fleet has one limit for it. */
+  readonly isShared: boolean;
   readonly #waiters = new Waiters<Waiting>();
   #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
   #isDraining = false;
 
-  constructor(policy: ThrottlePolicy, ports: { readonly clock: Clock; readonly random: Random }) {
+  constructor(
+    policy: ThrottlePolicy,
+    ports: {
+      readonly clock: Clock;
+      readonly random: Random;
+      /** Whether there is a fleet to share it with. */
+      readonly isInFleet?: boolean | undefined;
+    },
+  ) {
     this.policy = policy;
     this.#clock = ports.clock;
     this.#random = ports.random;
-    const law = LAWS[policy.law](policy);
+    const isShared = policy.scope !== 'local' && ports.isInFleet === true;
+    // Before the fleet was heard of, one call at a time is all that can be said to be safe.
+    const law = LAWS[policy.law](isShared ? { ...policy, start: 1 } : policy);
+    this.#law = law;
     this.pool = new PermitPool(policy, law);
-    if (law instanceof HybridLaw) this.learner = new Learner(policy, law, this.pool, TICK_MS);
+    this.isShared = isShared;
+    if (law instanceof HybridLaw && !isShared) {
+      this.learner = new Learner(policy, law, this.pool, TICK_MS);
+    }
+  }
+
+  /** From now on its limit is the share of the pod `key`. */
+  lend(key: string, beatMs: number): void {
+    if (this.isShared) this.lease = new Lease(key, this.#law as HybridLaw, this.pool, beatMs);
+  }
+
+  /** What the leader has said of it. */
+  heed(
+    published: Published,
+    at: { readonly nowMs: number; readonly sentMs: number; readonly chance: number },
+  ): void {
+    const { nowMs, sentMs, chance } = at;
+    this.published = published;
+    this.lease?.heed(published, nowMs, chance, sentMs);
+    this.#divideRates();
+    // Spread afterwards: all are told the same.
+    const untilMs = published.madeMs + published.pausedMs;
+    const isNews = untilMs > nowMs && untilMs > this.pool.pausedUntilMs;
+    if (isNews) this.pool.pauseUntil(untilMs + 0.2 * chance * (untilMs - nowMs));
+    if (this.#waiters.size > 0) this.#dispatch(nowMs);
+  }
+
+  #divideRates(): void {
+    const { lease, published } = this;
+    if (lease && published) this.pool.portion = lease.share / Math.max(1, published.learned.cap);
+  }
+
+  #turn(nowMs: number): void {
+    this.learner?.turn(nowMs, this.#waiters.size);
+    this.lease?.turn(nowMs);
   }
 
   get waiting(): number {
@@ -67,7 +127,7 @@ export class Throttle {
   /** A permit if there is one now, and nobody waits who comes before. */
   tryAcquire({ priority, cost }: AcquireOptions): Permit | undefined {
     const nowMs = this.nowMs;
-    this.learner?.turn(nowMs, this.#waiters.size);
+    this.#turn(nowMs);
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
     return this.#waiters.size > 0 ? undefined : this.pool.take(priority, cost, nowMs);
   }
@@ -81,7 +141,7 @@ export class Throttle {
   release(permit: Permit, outcome: CallOutcome): void {
     const nowMs = this.nowMs;
     this.pool.end(permit, outcome, nowMs, this.#random.fraction());
-    this.learner?.turn(nowMs, this.#waiters.size);
+    this.#turn(nowMs);
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
   }
 
@@ -99,6 +159,19 @@ export class Throttle {
 
   outcomeOfAnswer(value: unknown): CallOutcome {
     return this.#classified({ value }) ?? classifyAnswer(value, this.#clock.now());
+  }
+
+  /**
+   * How many more may come for a permit: as many as would call within a second or so. Where there is none to
+   * be had, one: whoever wants nothing is given nothing.
+   */
+  left(nowMs: number): number {
+    const limit = this.pool.limit(nowMs);
+    const perSecond = (limit * 1_000) / Math.max(1, this.pool.latencies.quantile(0.5) ?? 1_000);
+    const buffer = limit === 0 ? 1 : Math.max(2, limit / 2, perSecond);
+    const left = Math.floor(limit + buffer) - this.pool.inFlight - this.#waiters.size;
+    // A few at a time are not worth a statement, unless they are all.
+    return left >= Math.min(limit + 1, buffer / 2) ? left : 0;
   }
 
   /** How long a refused call had better wait. */
@@ -119,9 +192,11 @@ export class Throttle {
     return typeof said === 'string' ? { kind: said as OutcomeKind } : said;
   }
 
-  #wait({ priority, cost, signal }: AcquireOptions): Promise<Permit> {
+  #wait({ priority, cost, signal, route }: AcquireOptions): Promise<Permit> {
     const { name, waitingMax, parkAfterMs } = this.policy;
     const nowMs = this.nowMs;
+    this.waitedMs = nowMs;
+    if (route !== undefined) this.routes.add(route);
     if (this.#isDraining) throw new ThrottleDrainingError(name);
     if (this.#waiters.size >= waitingMax) {
       throw new ThrottleFullError(name, waitingMax, this.#parkMs(nowMs));
@@ -184,8 +259,13 @@ export class Throttle {
       case 'paced':
         return 'calls go out one after the other';
       default:
-        return `all ${this.pool.limit(nowMs)} permits are out`;
+        break;
     }
+    const limit = this.pool.limit(nowMs);
+    if (limit > 0) return `all ${limit} permits are out`;
+    return this.published?.breaker === 'closed'
+      ? 'other pods have all permits just now'
+      : 'the API fails, and the fleet leaves it alone';
   }
 
   #dispatch(nowMs: number): void {
@@ -206,13 +286,14 @@ export class Throttle {
   }
 
   #arm({ cost, parkAtMs }: Waiter, nowMs: number): void {
-    const atMs = Math.min(this.pool.lookAtMs(cost, nowMs), parkAtMs);
+    const growsMs = this.lease?.dueMs ?? Number.POSITIVE_INFINITY;
+    const atMs = Math.min(this.pool.lookAtMs(cost, nowMs), parkAtMs, growsMs);
     if (this.#timer && this.#timer.atMs <= atMs && this.#timer.atMs > nowMs) return;
     this.#disarm();
     const cancel = this.#clock.after(Math.max(1, atMs - nowMs), () => {
       this.#timer = undefined;
       const thenMs = this.nowMs;
-      this.learner?.turn(thenMs, this.#waiters.size);
+      this.#turn(thenMs);
       this.#dispatch(thenMs);
     });
     this.#timer = { atMs, cancel };

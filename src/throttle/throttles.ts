@@ -3,6 +3,7 @@ import { type Clock, type Random, show } from '../ground/index.ts';
 import type { ThrottleHandle, ThrottleSnapshot } from '../machine/index.ts';
 import type { Caller } from './caller.ts';
 import { ThrottleOptionsError } from './errors.ts';
+import { FleetShares } from './fleet/fleet-shares.ts';
 import { BoundThrottle } from './handle.ts';
 import { policyOf, type ThrottleOptions, type ThrottlePolicy } from './policy.ts';
 import { snapshotOf } from './snapshot.ts';
@@ -14,7 +15,14 @@ export interface ThrottleDefinition {
   readonly options: ThrottleOptions;
 }
 
+/** What is known of an API that somebody has had to wait for. */
+export interface Crowd {
+  readonly routes: ReadonlySet<string>;
+  readonly left: number;
+}
+
 const NAME_LENGTH_MAX = 200;
+const CROWDED_MS = 30_000;
 
 /** Says how calls of an API are to be limited. Refuses what cannot be, here and not at the first call. */
 export function defineThrottle(name: string, options: ThrottleOptions = {}): ThrottleDefinition {
@@ -32,9 +40,13 @@ export interface ThrottlesOptions {
   readonly throttles?: readonly ThrottleDefinition[] | undefined;
   /** So many calls at once, and nothing to be found out. */
   readonly apis?: Readonly<Record<string, number>> | undefined;
+  /** Whether this process is a pod among others: then limits are the fleet's, unless they say otherwise. */
+  readonly isInFleet?: boolean | undefined;
 }
 
 export class Throttles {
+  /** What this process has to do with others. */
+  readonly shares: FleetShares;
   readonly #ports: ThrottlesOptions;
   readonly #policies = new Map<string, ThrottlePolicy>();
   readonly #throttles = new Map<string, Throttle>();
@@ -42,8 +54,19 @@ export class Throttles {
 
   constructor(options: ThrottlesOptions) {
     this.#ports = options;
+    this.shares = new FleetShares({
+      throttles: () => this.#throttles.values(),
+      throttleOf: (name) => {
+        const throttle = this.throttleOf(name);
+        return throttle.isShared ? throttle : undefined;
+      },
+      random: options.random,
+    });
     for (const [name, inFlight] of Object.entries(options.apis ?? {})) {
-      this.#policies.set(name, policyOf(name, { limits: { inFlight }, probe: 'off' }));
+      this.#policies.set(
+        name,
+        policyOf(name, { limits: { inFlight }, probe: 'off', scope: 'local' }),
+      );
     }
     for (const { name, options: given } of options.throttles ?? []) {
       if (this.#policies.has(name)) {
@@ -55,7 +78,7 @@ export class Throttles {
 
   /** The throttle of this API, for somebody who calls it. */
   of(name: string, caller: Caller): ThrottleHandle {
-    return new BoundThrottle(this.#throttle(name), caller, this.#ports.clock);
+    return new BoundThrottle(this.throttleOf(name), caller, this.#ports.clock);
   }
 
   /** How many wait for leave to call, over all APIs. */
@@ -65,6 +88,17 @@ export class Throttles {
     return count;
   }
 
+  /** APIs that runs have lately had to wait for, whose runs those are, and how many more may come. */
+  crowds(): Crowd[] {
+    const found: Crowd[] = [];
+    for (const throttle of this.#throttles.values()) {
+      const { nowMs, routes } = throttle;
+      if (nowMs - throttle.waitedMs < CROWDED_MS)
+        found.push({ routes, left: throttle.left(nowMs) });
+    }
+    return found;
+  }
+
   snapshots(): ThrottleSnapshot[] {
     return [...this.#throttles.values()].map(snapshotOf);
   }
@@ -72,15 +106,21 @@ export class Throttles {
   /** Whoever waits goes home: this process calls nothing any more that is not free at once. */
   drain(): void {
     this.#isDraining = true;
+    this.shares.leave();
     for (const throttle of this.#throttles.values()) throttle.drain();
   }
 
-  #throttle(name: string): Throttle {
+  policyOf(name: string): ThrottlePolicy {
+    return this.#policies.get(name) ?? policyOf(name);
+  }
+
+  throttleOf(name: string): Throttle {
     let throttle = this.#throttles.get(name);
     if (!throttle) {
-      throttle = new Throttle(this.#policies.get(name) ?? policyOf(name), this.#ports);
+      throttle = new Throttle(this.policyOf(name), this.#ports);
       if (this.#isDraining) throttle.drain();
       this.#throttles.set(name, throttle);
+      this.shares.admit(throttle, throttle.nowMs);
     }
     return throttle;
   }

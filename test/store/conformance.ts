@@ -25,6 +25,7 @@ import { describeSequences } from './conform-sequences.ts';
 import { describeSettle } from './conform-settle.ts';
 import { describeSweep } from './conform-sweep.ts';
 import { describeTake } from './conform-take.ts';
+import { describeThrottles } from './conform-throttles.ts';
 import { describeTurns } from './conform-turns.ts';
 import { describeVersions } from './conform-versions.ts';
 import { describeWatch } from './conform-watch.ts';
@@ -36,6 +37,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
   describe(`the ${name} store`, () => {
     const scene = useScene(harness);
     describe('pods', () => describePods(scene));
+    describe('what is known of APIs', () => describeThrottles(scene));
     describe('tasks on their way in', () => describeEnqueue(scene));
     describe('claims', () => describeClaims(scene));
     describe('serial keys', () => describeTurns(scene));

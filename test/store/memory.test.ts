@@ -59,6 +59,7 @@ describeStore('memory', {
     for (const table of [tables.pods, tables.tasks, tables.events, tables.registry]) table.clear();
     for (const table of [tables.audit, tables.terms, tables.bulks, tables.schedules]) table.clear();
     for (const table of [tables.flow.queues, tables.flow.machines]) table.clear();
+    tables.throttles.clear();
   },
   pass: async (ms) => clock.pass(ms),
   now: () => clock.now(),

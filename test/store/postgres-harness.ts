@@ -74,6 +74,7 @@ const TIMES: Record<string, readonly string[]> = {
   machine_pauses: ['paused_at'],
   bulk_operation: ['created_at', 'updated_at', 'ended_at'],
   schedule: ['next_at', 'last_at', 'created_at', 'updated_at'],
+  throttle_state: ['made_at', 'pinned_until'],
 };
 
 const INSTANTS = {

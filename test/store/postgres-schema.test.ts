@@ -51,6 +51,7 @@ test('an empty database gets every table and view, and remembers by which migrat
     'schema_version',
     'signals',
     'step_tracker',
+    'throttle_state',
     ...views,
   ];
   expect(await tablesOf(url)).toEqual(expected.sort());

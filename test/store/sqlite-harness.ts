@@ -11,7 +11,7 @@ export const PORTS = { clock: systemClock, random: systemRandom };
 const TABLES = [
   ...(['run_events', 'step_tracker', 'pod_health', 'machine_registry'] as const),
   ...(['audit_log', 'leader_terms', 'bulk_operation', 'schedule'] as const),
-  ...(['queue_limits', 'machine_pauses'] as const),
+  ...(['queue_limits', 'machine_pauses', 'throttle_state'] as const),
 ];
 
 /** Every column that holds a time: what passes is taken from all of them. */
@@ -35,6 +35,7 @@ const TIMES: Readonly<Record<(typeof TABLES)[number], readonly string[]>> = {
   machine_pauses: ['paused_at'],
   bulk_operation: ['created_at', 'updated_at', 'ended_at'],
   schedule: ['next_at', 'last_at', 'created_at', 'updated_at'],
+  throttle_state: ['made_at', 'pinned_until'],
 };
 
 /** A person at a prompt. */

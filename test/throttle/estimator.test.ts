@@ -6,9 +6,9 @@ import {
   FleetEstimate,
   type PodReport,
   type Published,
-} from '../../src/throttle/fleet-estimate.ts';
+} from '../../src/throttle/fleet/fleet-estimate.ts';
+import { Lease } from '../../src/throttle/fleet/lease.ts';
 import { HybridLaw } from '../../src/throttle/laws/index.ts';
-import { Lease } from '../../src/throttle/lease.ts';
 import { PermitPool } from '../../src/throttle/permit-pool.ts';
 import { policyOf } from '../../src/throttle/policy.ts';
 
@@ -99,6 +99,21 @@ function podOf(key: string) {
   return { key, pool, lease: new Lease(key, law, pool, BEAT_MS) };
 }
 
+/** A report that was made, sent and taken at once. */
+function told(lease: Lease, waiting: number, nowMs: number): PodReport {
+  const report = lease.report(waiting, nowMs);
+  lease.told(nowMs);
+  return report;
+}
+
+function tickAt(
+  estimate: FleetEstimate,
+  reports: ReadonlyMap<string, PodReport>,
+  nowMs: number,
+): Published {
+  return estimate.tick(reports, { nowMs, beatMs: BEAT_MS, chance: 0.5 });
+}
+
 /** Beats of pods in any order, at any time, with any demand; a leader that ticks, and changes. */
 test('shares in force never add up to more than the larger of two caps that follow each other', () => {
   const action = fc.record({
@@ -124,14 +139,14 @@ test('shares in force never add up to more than the larger of two caps that foll
         if (isTick && nowMs - tickedMs >= BEAT_MS) {
           tickedMs = nowMs;
           if (isNewLeader) estimate = new FleetEstimate(rule, published);
-          published = estimate.tick(reports, nowMs, BEAT_MS, chance);
+          published = estimate.tick(reports, { nowMs, beatMs: BEAT_MS, chance });
           caps.push(published.learned.cap);
         }
         // A pod that beats in time, as it must to keep its lease; this one now, the late ones with it.
         for (const [index, { key, lease }] of pods.entries()) {
           if (index !== pod && nowMs - beatAtMs[index]! < BEAT_MS - 900) continue;
           beatAtMs[index] = nowMs;
-          reports.set(key, lease.report(index === pod ? waiting : 3, nowMs));
+          reports.set(key, told(lease, index === pod ? waiting : 3, nowMs));
           if (published) lease.heed(published, nowMs, chance);
         }
         for (const { lease } of pods) lease.turn(nowMs);
@@ -147,16 +162,16 @@ test('a new pod has nothing until it is given something', () => {
   const old = podOf('old');
   const young = podOf('young');
   const estimate = new FleetEstimate(rule);
-  old.lease.report(50, 8_000);
-  const reports = new Map([['old', old.lease.report(50, 10_000)]]);
-  old.lease.heed(estimate.tick(reports, 10_100, BEAT_MS, 0.5), 10_200, 0);
+  told(old.lease, 50, 8_000);
+  const reports = new Map([['old', told(old.lease, 50, 10_000)]]);
+  old.lease.heed(tickAt(estimate, reports, 10_100), 10_200, 0);
   old.lease.turn(13_000);
   expect(old.lease.share).toBe(8);
   expect(young.pool.take('normal', 1, 13_000)).toBeUndefined();
-  young.lease.report(50, 11_000);
-  reports.set('young', young.lease.report(50, 13_000));
-  reports.set('old', old.lease.report(50, 13_000));
-  const published = estimate.tick(reports, 13_100, BEAT_MS, 0.5);
+  told(young.lease, 50, 11_000);
+  reports.set('young', told(young.lease, 50, 13_000));
+  reports.set('old', told(old.lease, 50, 13_000));
+  const published = tickAt(estimate, reports, 13_100);
   young.lease.heed(published, 13_200, 0);
   expect(young.lease.share).toBe(0);
   old.lease.heed(published, 13_200, 0);
@@ -168,9 +183,9 @@ test('a new pod has nothing until it is given something', () => {
 test('a pod that hears nothing more gives its share up step by step', () => {
   const { lease } = podOf('alone');
   const estimate = new FleetEstimate(rule);
-  lease.report(50, 8_000);
-  const reports = new Map([['alone', lease.report(50, 10_000)]]);
-  lease.heed(estimate.tick(reports, 10_000, BEAT_MS, 0.5), 10_000, 0);
+  told(lease, 50, 8_000);
+  const reports = new Map([['alone', told(lease, 50, 9_900)]]);
+  lease.heed(tickAt(estimate, reports, 10_000), 10_000, 0);
   lease.turn(12_100);
   expect(lease.share).toBe(8);
   lease.turn(15_900);
@@ -178,20 +193,43 @@ test('a pod that hears nothing more gives its share up step by step', () => {
   lease.turn(16_100);
   expect(lease.share).toBe(4);
   for (let nowMs = 18_000; nowMs < 60_000; nowMs += 2_000) lease.turn(nowMs);
-  expect(lease.share).toBeLessThanOrEqual(0.5);
-  expect(lease.share).toBeGreaterThan(0);
+  expect(lease.share).toBe(4);
+});
+
+test('many pods that hear nothing more keep half of the cap between them', () => {
+  const pods = Array.from({ length: 4 }, (_, index) => podOf(`pod-${index}`));
+  const estimate = new FleetEstimate(rule, undefined);
+  const reports = new Map(pods.map(({ key, lease }) => [key, told(lease, 50, 9_900)]));
+  const published = tickAt(estimate, reports, 10_000);
+  for (const { lease } of pods) lease.heed(published, 10_000, 0);
+  for (let nowMs = 10_000; nowMs < 60_000; nowMs += 500) {
+    for (const { lease } of pods) lease.turn(nowMs);
+  }
+  expect(pods.reduce((all, { lease }) => all + lease.share, 0)).toBe(4);
+});
+
+test('a pod that was not counted takes nothing of what is held ready for the others', () => {
+  const [old, young] = [podOf('old'), podOf('young')];
+  const estimate = new FleetEstimate(rule);
+  const reports = new Map([['old', told(old.lease, 1, 10_000)]]);
+  const published = tickAt(estimate, reports, 10_100);
+  young.lease.begin(0.1, 10_050);
+  told(young.lease, 1, 10_150);
+  young.lease.heed(published, 10_200, 0);
+  young.lease.turn(13_000);
+  expect(young.lease.share).toBe(0.1);
 });
 
 test('the share of a pod that died is charged until its lease ends, and then the others have it', () => {
   const estimate = new FleetEstimate(rule);
   const [alder, birch] = [podOf('alder'), podOf('birch')];
   const reports = new Map([
-    ['alder', alder.lease.report(50, 10_000)],
-    ['birch', birch.lease.report(50, 10_000)],
+    ['alder', told(alder.lease, 50, 10_000)],
+    ['birch', told(birch.lease, 50, 10_000)],
   ]);
   const levelAt = (nowMs: number) => {
-    reports.set('birch', birch.lease.report(50, nowMs));
-    return estimate.tick(reports, nowMs, BEAT_MS, 0.5).division.level;
+    reports.set('birch', told(birch.lease, 50, nowMs));
+    return tickAt(estimate, reports, nowMs).division.level;
   };
   expect(levelAt(12_000)).toBe(4);
   expect(levelAt(15_900)).toBe(4);

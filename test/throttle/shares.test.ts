@@ -1,7 +1,7 @@
 /** Permits divided among pods: never more than there are, nobody left out who could have one. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Asking, divide, shareOf } from '../../src/throttle/shares.ts';
+import { type Asking, divide, shareOf } from '../../src/throttle/fleet/shares.ts';
 
 const pods = fc
   .array(fc.integer({ min: 0, max: 100 }), { minLength: 1, maxLength: 80 })

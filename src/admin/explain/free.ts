@@ -103,10 +103,11 @@ function notYet(facts: TaskFacts): Finding {
         evidence: [dueEvidence(runAt)],
         hint: { text: 'which keys are configured here', command: 'fleetq doctor' },
       };
+    case 'throttle':
+      return waitOf(facts, runAt) ?? awaitsApi(facts);
     case 'signal':
     case 'children':
     case 'run':
-    case 'throttle':
     case 'turn':
     case 'host':
       return {
@@ -118,6 +119,17 @@ function notYet(facts: TaskFacts): Finding {
     default:
       return (waitFor === 'time' ? undefined : waitOf(facts, runAt)) ?? notDue(facts);
   }
+}
+
+/** Its records, which would say which one, are not to be seen here. */
+function awaitsApi(facts: TaskFacts): Finding {
+  const { runAt } = facts.row;
+  return {
+    code: 'throttled',
+    sentence: `It waits for an API that had no room for it, and goes on ${within(facts, runAt)}.`,
+    evidence: [dueEvidence(runAt)],
+    hint: { text: 'how APIs are', command: 'fleetq throttles list' },
+  };
 }
 
 function notDue(facts: TaskFacts): Finding {

@@ -84,6 +84,18 @@ function asksCheck(
   }
 }
 
+function noRoom(
+  what: string,
+  from: string,
+  record: StoredRecord,
+  api: string,
+  reason: string,
+): Again {
+  const why = `the API ${quoted(api)} had no room for it (${quoted(reason)}), which cost no attempt`;
+  const evidence = recordEvidence(record, `${from} had no leave to call`);
+  return { code: 'phase-throttled', what, why, evidence };
+}
+
 function againOf(facts: Facts, index: number, isAsking: boolean): Again | undefined {
   const { records } = facts;
   const [{ state: from }, record] = [records[index - 1]!, records[index]!];
@@ -105,6 +117,7 @@ function againOf(facts: Facts, index: number, isAsking: boolean): Again | undefi
       };
     }
     case 'POSTPONED': {
+      if (event.api !== undefined) return noRoom(what, from, record, event.api, event.reason);
       const why = `it asked to be called again later (${quoted(event.reason)})`;
       return {
         code: 'phase-postponed',

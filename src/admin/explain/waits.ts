@@ -45,7 +45,27 @@ function backingOff(facts: Facts, record: StoredRecord, dueAt: number): Finding 
   };
 }
 
+/** An API had no room for it, or all leave to call it was given to others. */
+function throttled(facts: Facts, record: StoredRecord, api: string, dueAt: number): Finding {
+  const reason = 'reason' in record.event ? quoted(record.event.reason) : '';
+  return {
+    code: 'throttled',
+    sentence:
+      `It waits for the API ${quoted(api)}: when ${record.state} was to call it ${ago(facts, record.at)}, ` +
+      `there was no room (${reason || 'without a reason'}); it goes on ${within(facts, dueAt)}, ` +
+      'and no attempt was counted.',
+    evidence: [recordEvidence(record, `${record.state} had no leave to call`), dueEvidence(dueAt)],
+    hint: { text: 'how the API is', command: `fleetq throttles show ${shellWord(api)}` },
+  };
+}
+
+function shellWord(word: string): string {
+  return /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 function postponed(facts: Facts, record: StoredRecord, dueAt: number): Finding {
+  const api = 'api' in record.event ? record.event.api : undefined;
+  if (api !== undefined) return throttled(facts, record, api, dueAt);
   const reason = 'reason' in record.event ? quoted(record.event.reason) : '';
   return {
     code: 'postponed',

@@ -25,6 +25,7 @@ import type {
   Taking,
   TaskFilter,
 } from '../tasks.ts';
+import type { ThrottleOrder, ThrottleWord } from '../throttles.ts';
 import type { WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { act, note } from './act.ts';
@@ -56,6 +57,7 @@ import { settle } from './settle.ts';
 import type { MemoryTables } from './tables.ts';
 import { take } from './take.ts';
 import { inFlight } from './tallies.ts';
+import { orderThrottle, publishThrottles, throttles } from './throttles.ts';
 import { giveTurns, withTurns } from './turns.ts';
 import { watch } from './watch.ts';
 
@@ -98,6 +100,11 @@ export class MemoryStore implements Store {
     this.#ask('beginTerm', (tables) => beginTerm(tables, pod, term));
   requestDrain = (pod: PodId) => this.#ask('requestDrain', (tables) => requestDrain(tables, pod));
   pods = () => this.#ask('pods', (tables) => pods(tables));
+  publishThrottles = (words: readonly ThrottleWord[]) =>
+    this.#ask('publishThrottles', (tables) => publishThrottles(tables, words));
+  throttles = () => this.#ask('throttles', (tables) => throttles(tables));
+  orderThrottle = (order: ThrottleOrder) =>
+    this.#ask('orderThrottle', (tables) => orderThrottle(tables, order));
   announce = (routes: readonly Announcement[]) =>
     this.#ask('announce', (tables) => announce(tables, routes));
   abandoned = (machines: readonly string[]) =>

@@ -12,7 +12,9 @@ import type {
   Worklist,
 } from '../pods.ts';
 import type { Announcement, KnownRoute } from '../tasks.ts';
+import { type ReportGlimpse, THROTTLES_TOLD_MAX, throttlesIn } from '../throttles.ts';
 import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
+
 import { glimpseOf, podRowOf } from './rows.ts';
 import {
   by,
@@ -21,6 +23,7 @@ import {
   refuseUnstorable,
   type TaskRecord,
 } from './tables.ts';
+import { throttles } from './throttles.ts';
 
 /** There is no other server that could become the primary. */
 const TIMELINE = '1';
@@ -73,7 +76,8 @@ function isSameLife(there: PodRecord, { journal, boot }: PodBirth): boolean {
   return there.journalId === journal && there.boot === boot && there.status === 'up';
 }
 
-export function beat(tables: MemoryTables, { pod, seq, nonce, lsn, report }: Beat): BeatAnswer {
+export function beat(tables: MemoryTables, given: Beat): BeatAnswer {
+  const { pod, seq, nonce, lsn, report, leads } = given;
   const row = tables.pods.get(pod);
   if (!row || row.beatSeq !== seq || !isLive(row)) {
     const { status, beatSeq, beatNonce } = row ?? {};
@@ -102,8 +106,16 @@ export function beat(tables: MemoryTables, { pod, seq, nonce, lsn, report }: Bea
     fleet: tables
       .podsWhere(({ status }) => status !== 'down')
       .map((other) => glimpseOf(other, now)),
+    throttles: throttles(tables).slice(0, THROTTLES_TOLD_MAX),
+    reports: leads ? reportsOf(tables, now) : undefined,
     timeline: TIMELINE,
   };
+}
+
+function reportsOf(tables: MemoryTables, now: number): ReportGlimpse[] {
+  return tables.podsWhere(isLive).map(({ podId: pod, lastHeartbeat, beatSeq: seq, report }) => {
+    return { pod, ageMs: Math.max(0, now - lastHeartbeat), seq, throttles: throttlesIn(report) };
+  });
 }
 
 export function markDraining(tables: MemoryTables, pod: PodId): boolean {

@@ -94,6 +94,7 @@ export function prune(
   for (const [key, { task }] of tables.events) if (gone.has(task)) tables.events.delete(key);
   for (const id of gone) tables.tasks.delete(id);
   for (const { podId } of podsDown(tables, before)) tables.pods.delete(podId);
+  forgetThrottles(tables, before);
   forgetTerms(tables, before, countMax);
   for (const { id } of oldBulks(tables, before)) tables.bulks.delete(id);
   const audits = oldAudits(tables, auditedBeforeMs).slice(0, Math.max(0, countMax));
@@ -121,6 +122,13 @@ function oldAudits(tables: MemoryTables, beforeMs: number | undefined) {
   if (beforeMs === undefined) return [];
   const before = tables.now() - beforeMs;
   return [...tables.audit.values()].filter(({ at }) => at < before).sort(by(({ at }) => at));
+}
+
+/** What nobody has published anything of for so long, and nobody has pinned. */
+function forgetThrottles(tables: MemoryTables, before: number): void {
+  for (const [api, { madeAt, pin }] of tables.throttles) {
+    if (madeAt < before && !pin) tables.throttles.delete(api);
+  }
 }
 
 /** Whoever began last may lead still. */

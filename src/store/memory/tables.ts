@@ -27,6 +27,8 @@ import {
 
 export type { AuditRecord, RegistryRecord, TermRecord } from './small-tables.ts';
 
+import type { ThrottleRecord } from './throttles.ts';
+
 export interface PodRecord {
   readonly podId: PodId;
   readonly name: string;
@@ -110,6 +112,8 @@ export class MemoryTables {
   readonly bulks = new Map<string, BulkRow>();
   readonly flow = new FlowTables();
   readonly schedules = new Map<string, ScheduleRow>();
+  /** By API. */
+  readonly throttles = new Map<string, ThrottleRecord>();
   /** By the pod and which of its terms. */
   readonly terms = new Map<string, TermRecord>();
   /** Whether a task has ever had a serial key: nobody looks for turns before. */

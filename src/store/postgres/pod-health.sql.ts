@@ -1,5 +1,6 @@
 /** Statements on pod_health: births, heartbeats, fences. */
 import { agoOf, msOf, spanOf, sql, timeline } from './sql.ts';
+import { reportsTold, throttlesTold } from './throttle-state.sql.ts';
 
 /**
  * $1 pod, $2 name, $3 journal, $4 boot, $5 lsn, $6 routes, $7 report, $8 nonce, $9 its silence in ms.
@@ -30,8 +31,8 @@ export function silenceOf(otherwise: string): string {
 }
 
 /**
- * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report. What the subqueries see is the
- * moment before: the own row is put right by the caller.
+ * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report, $6 whether it leads. What the subqueries
+ * see is the moment before: the own row is put right by the caller.
  */
 export const beatPod = sql`
   with beaten as (
@@ -47,7 +48,9 @@ export const beatPod = sql`
                    'control', control, 'reason', coalesce(control_reason, '')) order by task_id)
             from step_tracker where claimed_by = $1 and control is not null) as controls,
          (select json_agg(${glimpse} order by birth_timestamp, pod_id)
-            from pod_health where status <> 'down') as fleet
+            from pod_health where status <> 'down') as fleet,
+         ${throttlesTold} as throttles,
+         case when $6 then ${reportsTold} end as reports
     from beaten`;
 
 /** $1 pod. */

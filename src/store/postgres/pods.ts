@@ -21,7 +21,7 @@ import {
 } from './machine-registry.sql.ts';
 import * as statements from './pod-health.sql.ts';
 import type { Pool } from './pool.ts';
-import { glimpsesOf, podRowOf } from './rows.ts';
+import { glimpsedThrottles, glimpsesOf, podRowOf, reportsOf } from './rows.ts';
 import { wakeBlocked } from './step-tracker-claim.sql.ts';
 
 export class PostgresPods {
@@ -53,8 +53,8 @@ export class PostgresPods {
     };
   }
 
-  async beat({ pod, seq, nonce, lsn, report }: Beat): Promise<BeatAnswer> {
-    const values = [pod, seq, nonce, lsn, JSON.stringify(report)];
+  async beat({ pod, seq, nonce, lsn, report, leads = false }: Beat): Promise<BeatAnswer> {
+    const values = [pod, seq, nonce, lsn, JSON.stringify(report), leads];
     const [taken] = await this.#pool.query(statements.beatPod, values);
     if (!taken) return this.#refused(pod);
     const own = { seq: taken['beat_seq'] as number, status: taken['status'] as 'up' | 'draining' };
@@ -67,6 +67,8 @@ export class PostgresPods {
       fleet: glimpsesOf(taken['fleet']).map((glimpse) =>
         glimpse.pod === pod ? { ...glimpse, ...own, silentMs: 0 } : glimpse,
       ),
+      throttles: glimpsedThrottles(taken['throttles']),
+      reports: leads ? reportsOf(taken['reports']) : undefined,
       timeline: taken['timeline'] as string,
     };
   }

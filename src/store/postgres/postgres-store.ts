@@ -4,29 +4,21 @@
  * locks, session state, triggers, or the clock of a pod. The parts lie beside this file.
  */
 import type { RunId } from '../../ground/index.ts';
-import type { Act, ActAnswer, Note, StartNote } from '../acts.ts';
+import type { Act, Note, StartNote } from '../acts.ts';
 import type * as bulk from '../bulk/bulks.ts';
 import type { CallerTx } from '../caller-tx.ts';
-import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
-import type { Outline, PartQuery } from '../outlines.ts';
-import type { DoubtAnswer, Persisted, StoreTransaction } from '../persisting.ts';
-import type {
-  Beat,
-  BeatAnswer,
-  JournalSeen,
-  Leftovers,
-  PodBirth,
-  PodRow,
-  Worklist,
-} from '../pods.ts';
+import type { PartQuery } from '../outlines.ts';
+import type { Persisted } from '../persisting.ts';
+import type { Beat, PodBirth } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type * as schedule from '../schedule/schedules.ts';
-import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
+import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
-import type { Watch, WatchQuery } from '../watch.ts';
+import type { ThrottleOrder, ThrottleWord } from '../throttles.ts';
+import type { WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { PostgresActor } from './act.ts';
 import { PostgresBulks } from './bulk.ts';
@@ -45,6 +37,7 @@ import { openPostgresReader } from './reader.ts';
 import { PostgresRecovery } from './recovery.ts';
 import { PostgresSchedules } from './schedules.ts';
 import { PostgresSettler } from './settler.ts';
+import { PostgresThrottles } from './throttles.ts';
 import { PostgresTurns } from './turns.ts';
 
 type RunName = { readonly task: RunId; readonly generation: number };
@@ -78,6 +71,7 @@ class PostgresStore implements Store {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
   readonly #pods: PostgresPods;
+  readonly #throttles: PostgresThrottles;
   readonly #intake: PostgresIntake;
   readonly #settler: PostgresSettler;
   readonly #persisting: PostgresPersisting;
@@ -98,6 +92,7 @@ class PostgresStore implements Store {
     this.#limits = new PostgresLimits(this.#pool, this.#hinter, clock);
     const turns = new PostgresTurns(this.#pool, this.#hinter, clock);
     this.#pods = new PostgresPods(this.#pool);
+    this.#throttles = new PostgresThrottles(this.#pool);
     this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns, this.#limits);
     this.#settler = new PostgresSettler(this.#pool, this.#hinter, turns);
     this.#persisting = new PostgresPersisting(this.#pool, this.#hinter, turns, clock);
@@ -112,9 +107,7 @@ class PostgresStore implements Store {
     await migrateUp(this.#pool);
   }
 
-  checkSchema(): Promise<void> {
-    return refuseUnmigrated(this.#pool);
-  }
+  checkSchema = () => refuseUnmigrated(this.#pool);
 
   async close(): Promise<void> {
     this.#hinter.close();
@@ -122,40 +115,21 @@ class PostgresStore implements Store {
     await Promise.all([this.#pool.close(), this.#persisting.close()]);
   }
 
-  register(birth: PodBirth): Promise<JournalSeen> {
-    return this.#pods.register(birth);
-  }
-  beat(beat: Beat): Promise<BeatAnswer> {
-    return this.#pods.beat(beat);
-  }
-  markDraining(pod: PodId): Promise<boolean> {
-    return this.#pods.markDraining(pod);
-  }
-  beginTerm(pod: PodId, term: number): Promise<void> {
-    return this.#pods.beginTerm(pod, term);
-  }
-  requestDrain(pod: PodId): Promise<boolean> {
-    return this.#pods.requestDrain(pod);
-  }
-  pods(): Promise<PodRow[]> {
-    return this.#pods.pods();
-  }
-  announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
-    return this.#pods.announce(given);
-  }
-  abandoned(machines: readonly string[]): Promise<string[]> {
-    return this.#pods.abandoned(machines);
-  }
-  known(): Promise<tasks.KnownRoute[]> {
-    return this.#pods.known();
-  }
-  inFlight(routes?: readonly string[]): Promise<tasks.RouteTally[]> {
-    return this.#people.inFlight(routes);
-  }
+  register = (birth: PodBirth) => this.#pods.register(birth);
+  beat = (beat: Beat) => this.#pods.beat(beat);
+  markDraining = (pod: PodId) => this.#pods.markDraining(pod);
+  beginTerm = (pod: PodId, term: number) => this.#pods.beginTerm(pod, term);
+  requestDrain = (pod: PodId) => this.#pods.requestDrain(pod);
+  pods = () => this.#pods.pods();
+  publishThrottles = (words: readonly ThrottleWord[]) => this.#throttles.publish(words);
+  throttles = () => this.#throttles.rows();
+  orderThrottle = (order: ThrottleOrder) => this.#throttles.order(order);
+  announce = (given: readonly tasks.Announcement[]) => this.#pods.announce(given);
+  abandoned = (machines: readonly string[]) => this.#pods.abandoned(machines);
+  known = () => this.#pods.known();
+  inFlight = (routes?: readonly string[]) => this.#people.inFlight(routes);
 
-  census(countMax: number, silentMs: number): Promise<Census> {
-    return this.#people.census(countMax, silentMs);
-  }
+  census = (countMax: number, silentMs: number) => this.#people.census(countMax, silentMs);
 
   enqueue(
     given: readonly tasks.NewTask[],
@@ -165,9 +139,7 @@ class PostgresStore implements Store {
   ): Promise<tasks.EnqueueAnswer[]> {
     return this.#intake.enqueue(given, check, note, tx);
   }
-  claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
-    return this.#intake.claim(request);
-  }
+  claim = (request: tasks.ClaimRequest) => this.#intake.claim(request);
   held(
     pod: PodId,
     after: string,
@@ -176,44 +148,22 @@ class PostgresStore implements Store {
   ): Promise<tasks.ClaimedTask[]> {
     return this.#intake.held(pod, after, countMax, payloadBytesMax);
   }
-  hasSuspects(routes: readonly string[]): Promise<boolean> {
-    return this.#intake.hasSuspects(routes);
-  }
-  mirror(pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> {
-    return this.#intake.mirror(pod, runs);
-  }
+  hasSuspects = (routes: readonly string[]) => this.#intake.hasSuspects(routes);
+  mirror = (pod: PodId, runs: readonly tasks.MirroredRun[]) => this.#intake.mirror(pod, runs);
 
   settle(pod: PodId, settlements: readonly tasks.Settlement[]): Promise<tasks.SettleAnswer[]> {
     return this.#settler.settle(pod, settlements);
   }
-  begin(): Promise<StoreTransaction> {
-    return this.#persisting.begin();
-  }
-  settled(pod: PodId, persisted: Persisted): Promise<DoubtAnswer> {
-    return this.#persisting.settled(pod, persisted);
-  }
-  archive(segments: readonly tasks.Flush[]): Promise<tasks.ArchiveAnswer[]> {
-    return this.#settler.archive(segments);
-  }
-  histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
-    return this.#settler.histories(runs);
-  }
-  mayChange(): Promise<boolean> {
-    return this.#people.mayChange();
-  }
-  outlines(runs: readonly RunName[]): Promise<Outline[]> {
-    return this.#settler.outlines(runs);
-  }
-  recordsIn(part: PartQuery): Promise<string[]> {
-    return this.#settler.recordsIn(part);
-  }
-  heads(runs: readonly RunName[]): Promise<Head[]> {
-    return this.#settler.heads(runs);
-  }
+  begin = () => this.#persisting.begin();
+  settled = (pod: PodId, persisted: Persisted) => this.#persisting.settled(pod, persisted);
+  archive = (segments: readonly tasks.Flush[]) => this.#settler.archive(segments);
+  histories = (runs: readonly RunName[]) => this.#settler.histories(runs);
+  mayChange = () => this.#people.mayChange();
+  outlines = (runs: readonly RunName[]) => this.#settler.outlines(runs);
+  recordsIn = (part: PartQuery) => this.#settler.recordsIn(part);
+  heads = (runs: readonly RunName[]) => this.#settler.heads(runs);
 
-  worklist(silentMs: number): Promise<Worklist> {
-    return this.#pods.worklist(silentMs);
-  }
+  worklist = (silentMs: number) => this.#pods.worklist(silentMs);
   fence(
     pod: PodId,
     by: PodId,
@@ -221,51 +171,25 @@ class PostgresStore implements Store {
   ): Promise<boolean> {
     return this.#pods.fence(pod, by, because);
   }
-  take(taking: tasks.Taking): Promise<tasks.TakenTask[]> {
-    return this.#recovery.take(taking);
-  }
-  retire(pod: PodId): Promise<boolean> {
-    return this.#pods.retire(pod);
-  }
+  take = (taking: tasks.Taking) => this.#recovery.take(taking);
+  retire = (pod: PodId) => this.#pods.retire(pod);
   failHopeless(graceMs: number, countMax: number): Promise<tasks.TaskRow[]> {
     return this.#recovery.failHopeless(graceMs, countMax);
   }
-  leftovers(...given: Parameters<Store['leftovers']>): Promise<Leftovers> {
-    return this.#recovery.leftovers(...given);
-  }
-  prune(...given: Parameters<Store['prune']>): Promise<number> {
-    return this.#recovery.prune(...given);
-  }
+  leftovers = (...given: Parameters<Store['leftovers']>) => this.#recovery.leftovers(...given);
+  prune = (...given: Parameters<Store['prune']>) => this.#recovery.prune(...given);
 
-  find(ids: readonly RunId[]): Promise<tasks.TaskRow[]> {
-    return this.#people.find(ids);
-  }
-  list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
-    return this.#people.list(filter);
-  }
-  note(note: Note): Promise<boolean> {
-    return this.#actor.note(note);
-  }
+  find = (ids: readonly RunId[]) => this.#people.find(ids);
+  list = (filter: tasks.TaskFilter) => this.#people.list(filter);
+  note = (note: Note) => this.#actor.note(note);
 
-  watch(query: WatchQuery): Promise<Watch> {
-    return this.#people.watch(query);
-  }
+  watch = (query: WatchQuery) => this.#people.watch(query);
 
-  act(act: Act): Promise<ActAnswer> {
-    return this.#actor.act(act);
-  }
-  beginBulk(given: bulk.NewBulk): Promise<bulk.BulkBegun> {
-    return this.#bulks.begin(given);
-  }
-  takeBulk(given: bulk.BulkTaking): Promise<bulk.BulkRow | undefined> {
-    return this.#bulks.take(given);
-  }
-  saveBulk(given: bulk.BulkSave): Promise<bulk.BulkRow | undefined> {
-    return this.#bulks.save(given);
-  }
-  orderBulk(given: bulk.BulkOrder): Promise<bulk.BulkAnswer> {
-    return this.#bulks.order(given);
-  }
+  act = (act: Act) => this.#actor.act(act);
+  beginBulk = (given: bulk.NewBulk) => this.#bulks.begin(given);
+  takeBulk = (given: bulk.BulkTaking) => this.#bulks.take(given);
+  saveBulk = (given: bulk.BulkSave) => this.#bulks.save(given);
+  orderBulk = (given: bulk.BulkOrder) => this.#bulks.order(given);
   queues = () => this.#limits.queues();
   pausedMachines = () => this.#limits.pausedMachines();
   changeFlow = (change: FlowChange) => this.#limits.change(change);
@@ -273,9 +197,7 @@ class PostgresStore implements Store {
   dueSchedules = (machines: readonly string[], countMax: number) =>
     this.#schedules.due(machines, countMax);
   tickSchedule = (given: schedule.Ticking) => this.#schedules.tick(given);
-  violations(): Promise<tasks.Violation[]> {
-    return findViolations(this.#pool);
-  }
+  violations = () => findViolations(this.#pool);
 
   async openReader(given: ReaderOptions = {}): Promise<StoreReader> {
     return openPostgresReader(this.#address, this.#options, given);

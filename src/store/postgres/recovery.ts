@@ -21,6 +21,7 @@ import { takenTaskOf, taskRowOf } from './rows.ts';
 import { selectTasks } from './step-tracker.sql.ts';
 import { mendHeld, mendOpen } from './step-tracker-mend.sql.ts';
 import * as statements from './step-tracker-sweep.sql.ts';
+import { deleteThrottles } from './throttle-state.sql.ts';
 import type { PostgresTurns } from './turns.ts';
 
 const TAKE_COUNT_MAX = 500;
@@ -118,6 +119,7 @@ export class PostgresRecovery {
     await this.#pool.query(statements.clearKeys, [Math.max(0, count)]);
     await this.#pool.query(deletePods, [finishedBeforeMs]);
     await this.#pool.query(deleteTerms, [finishedBeforeMs, Math.max(0, count)]);
+    await this.#pool.query(deleteThrottles, [finishedBeforeMs]);
     await this.#pool.query(deleteBulks, [finishedBeforeMs, Math.max(0, count)]);
     if (count <= 0) return 0;
     const ended = await this.#pool.query(statements.deleteEnded, [finishedBeforeMs, count]);

@@ -5,6 +5,7 @@ import type { PodGlimpse, PodRow } from '../pods.ts';
 import type { AuditRow, TaskGlance } from '../reader.ts';
 import type { Head } from '../store.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
+import { type ReportGlimpse, type ThrottleGlimpse, throttlesIn } from '../throttles.ts';
 import type { Claim, Interruption, PodId, PodStatus, TaskStatus, WaitFor } from '../words.ts';
 import type { Row } from './pool.ts';
 
@@ -154,6 +155,21 @@ export function glimpsesOf(value: unknown): PodGlimpse[] {
     silenceMs: maybe(glimpse.silenceMs),
     deadBy: maybe(glimpse.deadBy),
   }));
+}
+
+export function glimpsedThrottles(value: unknown): ThrottleGlimpse[] {
+  return ((value ?? []) as ThrottleGlimpse[]).map((glimpse) => ({
+    ...glimpse,
+    state: maybe(glimpse.state),
+    pinned: maybe(glimpse.pinned),
+  }));
+}
+
+export function reportsOf(value: unknown): ReportGlimpse[] {
+  const rows = (value ?? []) as (ReportGlimpse & { readonly report: string })[];
+  return rows.map(({ report, pod, ageMs, seq }) => {
+    return { pod, ageMs, seq, throttles: throttlesIn(report) };
+  });
 }
 
 export function podRowOf(row: Row): PodRow {

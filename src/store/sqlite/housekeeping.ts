@@ -11,6 +11,7 @@ import { deletePodsDown, selectPodsDown } from './pods.sql.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import { attempt, BATCH_COUNT_MAX, type Tx, type Values } from './session.ts';
 import { endTask } from './tasks.sql.ts';
+import { deleteThrottles } from './throttle-state.sql.ts';
 import { passOnAfter } from './turns.ts';
 
 export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow[] {
@@ -70,6 +71,7 @@ export function prune(
   tx.run(sql.expireKeys, { now: tx.now, count });
   tx.run(deletePodsDown, { before, count });
   tx.run(deleteTerms, { before, count });
+  tx.run(deleteThrottles, { before });
   tx.run(deleteBulks, { before, count });
   if (auditedBeforeMs === undefined) return old.length;
   const audited = { before: tx.now - Math.round(auditedBeforeMs), count };

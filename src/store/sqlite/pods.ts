@@ -12,11 +12,13 @@ import type {
   Worklist,
 } from '../pods.ts';
 import type { Announcement, KnownRoute } from '../tasks.ts';
+import { type ReportGlimpse, throttlesIn } from '../throttles.ts';
 import type { PodId, PodStatus } from '../words.ts';
 import * as terms from './leader-terms.sql.ts';
 import * as sql from './pods.sql.ts';
 import { podGlimpse, podRow, type RawPod } from './rows.ts';
 import type { Tx } from './session.ts';
+import { throttlesTold } from './throttles.ts';
 
 /** No other server can ever become the primary of a file. */
 const TIMELINE = 'file';
@@ -57,7 +59,7 @@ export function register(tx: Tx, birth: PodBirth): JournalSeen {
   };
 }
 
-export function beat(tx: Tx, { pod, seq, nonce, lsn, report }: Beat): BeatAnswer {
+export function beat(tx: Tx, { pod, seq, nonce, lsn, report, leads }: Beat): BeatAnswer {
   const values = { pod, seq, nonce, lsn, report: JSON.stringify(report), now: tx.now };
   const isTaken = tx.run(sql.beatPod, values) === 1;
   const own = tx.get<RawPod>(sql.selectPod, { pod });
@@ -77,6 +79,8 @@ export function beat(tx: Tx, { pod, seq, nonce, lsn, report }: Beat): BeatAnswer
     claimCount: tx.get<{ count: number }>(sql.countClaims, { pod })?.count ?? 0,
     controls: tx.all<RawControl>(sql.selectControls, { pod }).map(controlOf),
     fleet: fleetOf(tx).map((row) => podGlimpse(row, tx.now)),
+    throttles: throttlesTold(tx),
+    reports: leads ? reportsOf(tx) : undefined,
     timeline: TIMELINE,
   };
 }
@@ -101,6 +105,13 @@ function controlOf(row: RawControl): Control {
 
 function fleetOf(tx: Tx): RawPod[] {
   return tx.all<RawPod>(sql.selectFleet);
+}
+
+function reportsOf(tx: Tx): ReportGlimpse[] {
+  const live = fleetOf(tx).filter(({ status }) => status === 'up' || status === 'draining');
+  return live.map(({ pod_id: pod, last_heartbeat: at, beat_seq: seq, report }) => {
+    return { pod, ageMs: Math.max(0, tx.now - at), seq, throttles: throttlesIn(report) };
+  });
 }
 
 export function isUp(tx: Tx, pod: PodId): boolean {

@@ -11,13 +11,14 @@ import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { Persisted } from '../persisting.ts';
-import type { Beat, BeatAnswer, Leftovers, PodBirth, Worklist } from '../pods.ts';
+import type { Beat, BeatAnswer, Leftovers, PodBirth } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type * as schedule from '../schedule/schedules.ts';
 import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
-import type { Watch, WatchQuery } from '../watch.ts';
+import type { ThrottleOrder, ThrottleWord } from '../throttles.ts';
+import type { WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { act, note } from './act.ts';
 import * as archive from './archive.ts';
@@ -41,6 +42,7 @@ import { refuseUnmigrated } from './schema.ts';
 import { batchesOf, Session, type Tx, unlessBusy } from './session.ts';
 import { type Changed, hasEnded, settle } from './settle.ts';
 import { take } from './take.ts';
+import * as apis from './throttles.ts';
 import { watch } from './watch.ts';
 
 type RunName = archive.RunName;
@@ -112,6 +114,12 @@ class SqliteStore implements Store {
   }
   requestDrain = (pod: PodId) => this.#session.write((tx) => pods.requestDrain(tx, pod));
   pods = () => this.#session.read((tx) => pods.pods(tx));
+  publishThrottles = async (words: readonly ThrottleWord[]) => {
+    if (words.length > 0) await this.#session.write((tx) => apis.publishThrottles(tx, words));
+  };
+  throttles = () => this.#session.read((tx) => apis.throttles(tx));
+  orderThrottle = (order: ThrottleOrder) =>
+    this.#session.write((tx) => apis.orderThrottle(tx, order));
   async announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
     return given.length > 0 ? this.#session.write((tx) => pods.announce(tx, given)) : [];
   }
@@ -125,9 +133,7 @@ class SqliteStore implements Store {
   census(countMax: number, silentMs: number): Promise<Census> {
     return this.#session.read((tx) => census(tx, countMax, silentMs));
   }
-  enqueue(...given: Parameters<Store['enqueue']>): Promise<tasks.EnqueueAnswer[]> {
-    return this.#intake.enqueue(...given);
-  }
+  enqueue = (...given: Parameters<Store['enqueue']>) => this.#intake.enqueue(...given);
 
   async claim(request: tasks.ClaimRequest): Promise<tasks.ClaimedTask[]> {
     if (request.countMax <= 0 || request.routes.length === 0) return [];
@@ -158,9 +164,7 @@ class SqliteStore implements Store {
   begin = () => this.#persisting.begin();
   settled = (pod: PodId, persisted: Persisted) => this.#persisting.settled(pod, persisted);
 
-  archive(segments: readonly tasks.Flush[]): Promise<tasks.ArchiveAnswer[]> {
-    return this.#inBatches(segments, archive.archive);
-  }
+  archive = (segments: readonly tasks.Flush[]) => this.#inBatches(segments, archive.archive);
 
   async histories(runs: readonly RunName[]): Promise<tasks.Segment[]> {
     if (runs.length === 0) return [];
@@ -173,17 +177,13 @@ class SqliteStore implements Store {
   outlines(runs: readonly RunName[]): Promise<Outline[]> {
     return this.#session.read((tx) => archive.outlines(tx, [...runs].sort(archive.byName)));
   }
-  recordsIn(part: PartQuery): Promise<string[]> {
-    return this.#session.read((tx) => archive.recordsIn(tx, part));
-  }
+  recordsIn = (part: PartQuery) => this.#session.read((tx) => archive.recordsIn(tx, part));
   async heads(runs: readonly RunName[]): Promise<Head[]> {
     return runs.length === 0 ? [] : this.#session.read((tx) => archive.heads(tx, runs));
   }
   mirror = (pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> =>
     this.#inBatches(runs, (tx, batch) => claims.mirror(tx, pod, batch));
-  worklist(silentMs: number): Promise<Worklist> {
-    return this.#session.read((tx) => pods.worklist(tx, silentMs));
-  }
+  worklist = (silentMs: number) => this.#session.read((tx) => pods.worklist(tx, silentMs));
 
   fence(
     pod: PodId,
@@ -218,18 +218,14 @@ class SqliteStore implements Store {
   async find(ids: readonly RunId[]): Promise<tasks.TaskRow[]> {
     return ids.length === 0 ? [] : this.#session.read((tx) => people.find(tx, ids));
   }
-  list(filter: tasks.TaskFilter): Promise<tasks.TaskRow[]> {
-    return this.#session.read((tx) => people.list(tx, filter));
-  }
+  list = (filter: tasks.TaskFilter) => this.#session.read((tx) => people.list(tx, filter));
 
   async act(given: Act): Promise<ActAnswer> {
     const { answer, changed } = await this.#session.write((tx) => act(tx, given));
     this.#tell(changed);
     return answer;
   }
-  note(given: Note): Promise<boolean> {
-    return this.#session.write((tx) => note(tx, given));
-  }
+  note = (given: Note) => this.#session.write((tx) => note(tx, given));
 
   beginBulk = (given: bulks.NewBulk) => this.#bulks.begin(given);
   takeBulk = (given: bulks.BulkTaking) => this.#bulks.take(given);
@@ -250,12 +246,8 @@ class SqliteStore implements Store {
     return answer;
   };
 
-  watch(query: WatchQuery): Promise<Watch> {
-    return this.#session.read((tx) => watch(tx, query));
-  }
-  violations(): Promise<tasks.Violation[]> {
-    return this.#session.read(violations);
-  }
+  watch = (query: WatchQuery) => this.#session.read((tx) => watch(tx, query));
+  violations = () => this.#session.read(violations);
 
   async openReader(given: ReaderOptions = {}): Promise<StoreReader> {
     return openSqliteReader(this.#place.file, this.#options, given);

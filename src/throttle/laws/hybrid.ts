@@ -15,11 +15,14 @@ export class HybridLaw implements Law {
   #grant: number;
   #brake = 1;
   #brakedMs = Number.NEGATIVE_INFINITY;
+  readonly #mayBrake: boolean;
   #ok = 0;
   #against = 0;
 
-  constructor(grant: number) {
+  /** Without a brake it does what it is granted, and nothing before that. */
+  constructor(grant: number, mayBrake = true) {
     this.#grant = grant;
+    this.#mayBrake = mayBrake;
   }
 
   get grant(): number {
@@ -69,7 +72,7 @@ export class HybridLaw implements Law {
       this.#ok++;
       this.#roundTrip.record(latencyMs);
     }
-    if (weight === 0) return;
+    if (weight === 0 || !this.#mayBrake) return;
     this.#against += weight;
     const roundMs = this.#roundTrip.ms ?? 1_000;
     if (sentMs <= this.#brakedMs || nowMs - this.#brakedMs < roundMs / 2) return;

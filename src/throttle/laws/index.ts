@@ -19,7 +19,7 @@ export {
 export { TokenBucketLaw } from './token-bucket.ts';
 
 export const LAWS: Readonly<Record<LawName, (bounds: LawBounds) => Law>> = {
-  hybrid: ({ start }) => new HybridLaw(start),
+  hybrid: ({ start, mayBrake }) => new HybridLaw(start, mayBrake),
   aimd: (bounds) => new AimdLaw(bounds),
   'aimd-latency': (bounds) => new AimdLaw(bounds, { heedsLatency: true }),
   gradient: (bounds) => new GradientLaw(bounds),

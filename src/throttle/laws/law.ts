@@ -31,6 +31,8 @@ export interface Law {
 export interface LawBounds {
   readonly start: number;
   readonly inFlightMax: number;
+  /** Whether it may react by itself to what happens within a round trip. */
+  readonly mayBrake?: boolean | undefined;
 }
 
 /** What a law knows of round trips: a mean that follows, over answers alone. */

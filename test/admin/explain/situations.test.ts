@@ -148,6 +148,16 @@ const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    situation: 'refused by an API that said when to come back',
+    code: 'throttled',
+    says: /^It waits for the API llm: when main\.work was to call it .* ago, there was no room \(llm had no room \(throttled\)\); it goes on in \d+ s, and no attempt was counted\.$/,
+    command: /^fleetq throttles show llm$/,
+    make: (stage) =>
+      throttledRun(stage, () => {
+        throw Object.assign(new Error('busy'), { status: 429, headers: { 'retry-after': '60' } });
+      }),
+  },
+  {
     situation: 'sleeping in its line',
     code: 'sleeping',
     says: /^It sleeps, as its line says: nap is over in 1\.0 h\.$/,
@@ -350,6 +360,20 @@ async function slowRun({ script, startPod, options, clock }: Stage): Promise<str
   const { id } = await alder.fleet.enqueue(machine, {});
   await clock.advance(1_000);
   return id;
+}
+
+async function throttledRun({ startPod, options, clock }: Stage, call: () => never) {
+  const machine = defineMachine({
+    name: 'slow',
+    version: 1,
+    input: anyInput,
+    check: 'none',
+    work: ({ use }) => use('llm', call),
+  });
+  const alder = await startPod('alder', { ...options, machines: [machine] });
+  const { id } = await alder.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  return id as string;
 }
 
 async function backingOff(stage: Stage): Promise<string> {

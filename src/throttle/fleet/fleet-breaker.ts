@@ -3,8 +3,8 @@
  * well again: a probe from each of many pods would be the crowd that it is to be spared. Once it is well,
  * the cap comes back in steps.
  */
-import type { BreakerState } from './breaker.ts';
-import type { Second } from './seconds.ts';
+import type { BreakerState } from '../breaker.ts';
+import type { Second } from '../seconds.ts';
 
 export interface FleetBreakerRule {
   readonly errorShare: number;
@@ -42,13 +42,20 @@ export class FleetBreaker {
     return this.#share;
   }
 
-  tick(seconds: readonly Second[], nowMs: number, tickMs: number, chance: number): void {
+  /** `areOpen`: most pods that call it have each found it to be ill. */
+  tick(
+    seconds: readonly Second[],
+    nowMs: number,
+    tickMs: number,
+    chance: number,
+    areOpen = false,
+  ): void {
     const since = this.#sinceMs;
     const fresh = seconds.filter(({ at }) => at * 1_000 >= since);
     this.#recent = [...this.#recent, ...fresh].filter(({ at }) => at * 1_000 >= nowMs - 4 * tickMs);
     if (this.#state === 'open') this.#whenOpen(nowMs);
     else if (this.#state === 'half-open') this.#whenHalfOpen(fresh, nowMs, chance);
-    else this.#whenClosed(nowMs, tickMs, chance);
+    else this.#whenClosed(nowMs, tickMs, chance, areOpen);
   }
 
   #whenOpen(nowMs: number): void {
@@ -70,10 +77,11 @@ export class FleetBreaker {
     this.#raisedMs = nowMs;
   }
 
-  #whenClosed(nowMs: number, tickMs: number, chance: number): void {
+  #whenClosed(nowMs: number, tickMs: number, chance: number, areOpen: boolean): void {
     const { errorShare, callsMin } = this.#rule;
     const { failed, ended } = sums(this.#recent);
-    if (ended >= callsMin && failed >= errorShare * ended) return this.#open(nowMs, chance);
+    const isIll = ended >= callsMin && failed >= errorShare * ended;
+    if (isIll || (areOpen && failed > 0)) return this.#open(nowMs, chance);
     if (this.#share < 1 && nowMs - this.#raisedMs >= 2 * tickMs) {
       this.#share = Math.min(1, this.#share * 1.7);
       this.#raisedMs = nowMs;

@@ -3,17 +3,21 @@
  * cap, and publishes a few numbers from which every pod finds its own share. Pure: the reports, the time
  * and chance are given. What has been published is all a next leader needs to go on from.
  */
-import type { BreakerState } from './breaker.ts';
-import { type Decision, Estimator, type EstimatorRule, type Learned } from './estimator.ts';
+import type { BreakerState } from '../breaker.ts';
+import { type Decision, Estimator, type EstimatorRule, type Learned } from '../estimator.ts';
+import type { LatencyCounts } from '../latencies.ts';
+import { addSecond, type Second } from '../seconds.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
-import type { LatencyCounts } from './latencies.ts';
-import { addSecond, type Second } from './seconds.ts';
 import { type Asking, type Division, divide, shareOf } from './shares.ts';
 
 /** What a pod tells of one API with its heartbeat. */
 export interface PodReport {
-  /** When it was made; another one is another report. */
+  /** When it was taken, by the clock of whoever reads it. */
   readonly atMs: number;
+  /** Names it: another one is another report. */
+  readonly mark: number | string;
+  /** How often its pod beats: so long it keeps a share that it does not hear of. */
+  readonly beatMs: number;
   /** The last seconds that were over then. */
   readonly seconds: readonly Second[];
   readonly latencies: LatencyCounts;
@@ -23,16 +27,38 @@ export interface PodReport {
   readonly waiting: number;
   readonly demand: number;
   readonly perSecondHint?: number | undefined;
+  /** For so long the API wants to be left alone, as this pod was told. */
+  readonly pausedMs?: number | undefined;
+  /** This pod alone has found the API to be ill. */
+  readonly isOpen?: boolean | undefined;
+}
+
+/** What a person has decided, and how the leader is to find out the rest. */
+export interface Tick {
+  readonly nowMs: number;
+  readonly beatMs: number;
+  readonly chance: number;
+  /** When the reports were read, at the earliest. */
+  readonly readMs?: number | undefined;
+  /** So many, and nothing is found out meanwhile. */
+  readonly pinned?: number | undefined;
 }
 
 export interface Published {
   readonly epoch: number;
   readonly madeMs: number;
+  /** From what stood in the rows then, or since. */
+  readonly readMs: number;
   /** Whoever gets less heeds that at once, whoever gets more from this time on. */
   readonly growsAtMs: number;
   readonly division: Division;
   readonly breaker: BreakerState;
   readonly learned: Learned;
+  readonly decision: Decision;
+  /** Who was counted. */
+  readonly podCount: number;
+  /** How long the API asked the fleet to leave it alone. */
+  readonly pausedMs: number;
 }
 
 /** A pod that was not heard for so many heartbeats may no longer use its share. */
@@ -43,7 +69,7 @@ const ANSWER_MS = 300;
 export class FleetEstimate {
   readonly #estimator: Estimator;
   readonly #breaker: FleetBreaker | undefined;
-  readonly #counted = new Map<string, number>();
+  readonly #counted = new Map<string, number | string>();
   #seenUntil = 0;
   /** When the last one published: what was to be seen by then has been heeded. */
   readonly #formerMs: number | undefined;
@@ -64,32 +90,38 @@ export class FleetEstimate {
     this.#from = former?.division.arc?.from;
   }
 
-  tick(
-    reports: ReadonlyMap<string, PodReport>,
-    nowMs: number,
-    beatMs: number,
-    chance: number,
-  ): Published {
-    const live = [...reports].filter(([, { atMs }]) => nowMs - atMs < LEASE_BEATS * beatMs);
+  tick(reports: ReadonlyMap<string, PodReport>, tick: Tick): Published {
+    const { nowMs, chance, pinned } = tick;
+    const live = [...reports].filter(
+      ([, report]) => nowMs - report.atMs < LEASE_BEATS * report.beatMs,
+    );
+    // Whoever beats least often is the last to hear of it.
+    const beatMs = Math.max(tick.beatMs, ...live.map(([, report]) => report.beatMs));
     const seconds = this.#newSeconds(live, nowMs, beatMs);
-    this.#breaker?.tick(seconds, nowMs, beatMs, chance);
+    const openCount = live.filter(([, { isOpen }]) => isOpen).length;
+    const callers = live.filter(([, report]) => report.isOpen || report.demand > 0).length;
+    this.#breaker?.tick(seconds, nowMs, beatMs, chance, openCount >= 0.5 * Math.max(1, callers));
     const state = this.#breaker?.state ?? 'closed';
     // An API that is ill says nothing of what it takes when it is well.
-    if (state === 'closed') {
+    if (state === 'closed' && pinned === undefined) {
       const untilMs = this.#seenUntil * 1_000;
       const sight = { seconds, untilMs, ...this.#sumOf(live) };
       this.decision = this.#estimator.tick(sight, nowMs, { tickMs: beatMs, delayMs: beatMs });
     } else this.#sumOf(live);
-    const division = this.#divide(live, state, nowMs, beatMs);
+    const division = this.#divide(live, state, { ...tick, beatMs });
     const hasMoved = this.#hasMoved(live, division);
     return {
       epoch: ++this.#epoch,
       madeMs: nowMs,
+      readMs: tick.readMs ?? nowMs,
       // Where nobody loses anything, nobody has to be waited for.
       growsAtMs: hasMoved ? nowMs + beatMs : nowMs,
       division,
       breaker: state,
-      learned: this.#estimator.learned,
+      learned: { ...this.#estimator.learned, ...(pinned === undefined ? {} : { cap: pinned }) },
+      decision: this.decision,
+      podCount: live.length,
+      pausedMs: Math.max(0, ...live.map(([, report]) => pausedOf(report, nowMs))),
     };
   }
 
@@ -131,8 +163,8 @@ export class FleetEstimate {
     for (const [key, report] of live) {
       inFlight += report.inFlight;
       waiting += report.waiting;
-      if (this.#counted.get(key) === report.atMs) continue;
-      this.#counted.set(key, report.atMs);
+      if (this.#counted.get(key) === report.mark) continue;
+      this.#counted.set(key, report.mark);
       latencies.push(...report.latencies);
       latencyMsSum += report.latencyMsSum;
       answers += report.answers;
@@ -149,8 +181,7 @@ export class FleetEstimate {
   #divide(
     live: readonly [string, PodReport][],
     state: BreakerState,
-    nowMs: number,
-    beatMs: number,
+    { nowMs, beatMs, pinned }: Tick,
   ): Division {
     const asking: Asking[] = live.map(([key, { demand }]) => ({ key, demand }));
     const wanting = asking.filter(({ demand }) => demand > 0);
@@ -160,7 +191,8 @@ export class FleetEstimate {
       const arc = prober && { from: prober.key, to: prober.key };
       return { level: 0, spare: 0, isPlenty: false, arc };
     }
-    const cap = Math.max(1, this.#estimator.cap * (this.#breaker?.share ?? 1));
+    const whole = pinned ?? this.#estimator.cap;
+    const cap = Math.max(1, whole * (this.#breaker?.share ?? 1));
     const division = divide(cap, asking, this.#turned(wanting, nowMs, beatMs));
     this.#from = division.arc?.from ?? this.#from;
     return division;
@@ -173,4 +205,8 @@ export class FleetEstimate {
     const keys = wanting.map(({ key }) => key).sort();
     return keys.find((key) => key > this.#from!) ?? keys[0];
   }
+}
+
+function pausedOf({ pausedMs = 0, atMs }: PodReport, nowMs: number): number {
+  return pausedMs - (nowMs - atMs);
 }

@@ -1,0 +1,98 @@
+/**
+ * Limits of APIs that the fleet has together, by heartbeats and nothing else: what this pod calls goes out with
+ * them, what was divided comes back with their answers. Whoever leads finds out what the APIs take, and says
+ * how it is divided, in one statement after its own heartbeat.
+ */
+import { type Clock, describeError, type Json, type Random } from '../ground/index.ts';
+import type { BeatAnswer, PodId, ReportGlimpse, Store } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+import { Chief, type Throttles } from '../throttle/index.ts';
+import type { Heard } from './beat-loop.ts';
+
+export interface GrantsPorts {
+  readonly pod: PodId;
+  readonly throttles: Throttles;
+  readonly store: Pick<Store, 'publishThrottles'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly heartbeatMs: number;
+}
+
+/** Reports that may still be on their way. */
+const MADE_COUNT_MAX = 16;
+/** Whoever has not been heard for longer calls nothing any more. */
+const AUDIBLE_BEATS = 5;
+
+export class Grants {
+  readonly #ports: GrantsPorts;
+  readonly #chief: Chief;
+  readonly #made = new Map<number, Json>();
+  #isPublishing = false;
+
+  constructor(ports: GrantsPorts) {
+    this.#ports = ports;
+    this.#chief = new Chief((api) => ports.throttles.policyOf(api));
+  }
+
+  /** The pod is registered: what an earlier life of this process was given is not its own. */
+  begin(): void {
+    const { pod, throttles, clock, heartbeatMs } = this.#ports;
+    throttles.shares.begin(pod, heartbeatMs, clock.monotonicMs());
+  }
+
+  /** What is to be told of all APIs with the next heartbeat. */
+  report(): { readonly madeMs: number; readonly throttles: Json } {
+    const madeMs = this.#ports.clock.monotonicMs();
+    const throttles = this.#ports.throttles.shares.report(madeMs);
+    this.#made.set(madeMs, throttles);
+    const [oldest] = this.#made.keys();
+    if (this.#made.size > MADE_COUNT_MAX) this.#made.delete(oldest!);
+    return { madeMs, throttles };
+  }
+
+  heard(heard: Heard, { isLeader }: { readonly isLeader: boolean }): void {
+    const { answer, sentMs, heardMs, madeMs } = heard;
+    if (answer.kind !== 'taken' || madeMs === undefined) return;
+    const audibleMs = AUDIBLE_BEATS * this.#ports.heartbeatMs;
+    const podCount = answer.fleet.filter(
+      ({ status, silentMs }) => status === 'up' && silentMs < audibleMs,
+    ).length;
+    const rows = answer.throttles;
+    this.#ports.throttles.shares.heard({ madeMs, sentMs, heardMs, rows, podCount });
+    if (isLeader && answer.reports)
+      this.#lead(answer, this.#withOwn(heard, answer.reports), sentMs);
+    else if (!isLeader) this.#chief.forget();
+  }
+
+  /** Its own row may show the report before: a statement does not see what it writes. */
+  #withOwn({ answer, madeMs }: Heard, reports: readonly ReportGlimpse[]): ReportGlimpse[] {
+    const { pod, clock } = this.#ports;
+    const others = reports.filter((report) => report.pod !== pod);
+    const throttles = this.#made.get(madeMs!);
+    const ageMs = clock.monotonicMs() - madeMs!;
+    return [...others, { pod, ageMs, seq: answer.seq!, throttles }];
+  }
+
+  #lead(
+    { throttles: rows }: Extract<BeatAnswer, { kind: 'taken' }>,
+    reports: readonly ReportGlimpse[],
+    readMs: number,
+  ): void {
+    const { clock, random, heartbeatMs, store } = this.#ports;
+    if (this.#isPublishing) return;
+    const nowMs = clock.monotonicMs();
+    const chance = () => random.fraction();
+    const sight = { rows, reports, readMs, nowMs, beatMs: heartbeatMs, chance };
+    const words = this.#chief.look(sight);
+    if (words.length === 0) return;
+    this.#isPublishing = true;
+    store
+      .publishThrottles(words)
+      .catch((error) =>
+        tell('store.failed', () => ({ what: 'publishThrottles', error: describeError(error) })),
+      )
+      .finally(() => {
+        this.#isPublishing = false;
+      });
+  }
+}

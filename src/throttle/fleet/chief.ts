@@ -1,0 +1,171 @@
+/**
+ * What whoever leads does for all APIs, each time it has read what pods tell: it estimates, divides, and says
+ * what is to be published. A row that is not as it left it was written by another leader, or by a person:
+ * then it goes on from that.
+ */
+import type { ThrottlePolicy } from '../policy.ts';
+import { FleetEstimate, type PodReport, type Published } from './fleet-estimate.ts';
+import {
+  decodeReport,
+  encodePublished,
+  type FleetSum,
+  formerOf,
+  type PublishedRow,
+} from './wire.ts';
+
+/** What stands in the row of a pod. */
+export interface ReportRow {
+  readonly pod: string;
+  readonly ageMs: number;
+  /** Another one is another report. */
+  readonly seq: number;
+  /** By API. */
+  readonly throttles: unknown;
+}
+
+export interface Sight {
+  readonly rows: readonly PublishedRow[];
+  readonly reports: readonly ReportRow[];
+  /** When they were asked for. */
+  readonly readMs: number;
+  readonly nowMs: number;
+  readonly beatMs: number;
+  readonly chance: () => number;
+}
+
+/** To be written where the row has `epoch`, and then has the next one. */
+export interface Word {
+  readonly api: string;
+  readonly epoch: number;
+  readonly state: string;
+}
+
+/** APIs that a fleet shares; more are left to each pod's own care. */
+export const SHARED_APIS_MAX = 100;
+/** Where nothing changes it is said again so often, so that people see that somebody is there. */
+const SAY_AGAIN_MS = 30_000;
+const SUM_SECONDS = 10;
+
+interface Held {
+  readonly estimate: FleetEstimate;
+  epoch: number;
+  said: string;
+  saidMs: number;
+}
+
+export class Chief {
+  readonly #policy: (api: string) => ThrottlePolicy;
+  readonly #held = new Map<string, Held>();
+  /** By how much a pod's seconds are behind ours: as it was at first, since it jitters. */
+  readonly #behind = new Map<string, number>();
+
+  constructor(policy: (api: string) => ThrottlePolicy) {
+    this.#policy = policy;
+  }
+
+  /** Somebody else leads. */
+  forget(): void {
+    this.#held.clear();
+    this.#behind.clear();
+  }
+
+  look(sight: Sight): Word[] {
+    const rows = new Map(sight.rows.map((row) => [row.api, row]));
+    const words: Word[] = [];
+    const pods = new Set(sight.reports.map(({ pod }) => pod));
+    for (const pod of this.#behind.keys()) if (!pods.has(pod)) this.#behind.delete(pod);
+    for (const api of apisOf(sight.reports)) {
+      const word = this.#lookAt(api, rows.get(api), sight);
+      if (word) words.push(word);
+    }
+    return words;
+  }
+
+  #lookAt(api: string, row: PublishedRow | undefined, sight: Sight): Word | undefined {
+    const { nowMs, beatMs, readMs, chance } = sight;
+    const held = this.#heldOf(api, row, nowMs);
+    const reports = this.#reportsOf(api, sight);
+    const pinned = row?.pinned;
+    const published = held.estimate.tick(reports, {
+      nowMs,
+      beatMs,
+      chance: chance(),
+      // What is written takes a while to be there: so much earlier it may have been read.
+      readMs: readMs - Math.min(1_000, beatMs / 2),
+      pinned,
+    });
+    const said = gistOf(published, reports);
+    if (said === held.said && nowMs - held.saidMs < SAY_AGAIN_MS) return undefined;
+    const { epoch } = held;
+    held.epoch++;
+    held.said = said;
+    held.saidMs = nowMs;
+    return { api, epoch, state: encodePublished(published, sumOf([...reports.values()], nowMs)) };
+  }
+
+  #heldOf(api: string, row: PublishedRow | undefined, nowMs: number): Held {
+    const epoch = row?.epoch ?? 0;
+    const held = this.#held.get(api);
+    if (held?.epoch === epoch) return held;
+    const policy = this.#policy(api);
+    const former = row && formerOf(row, nowMs, policy.start);
+    const estimate = new FleetEstimate(policy, former);
+    const begun = { estimate, epoch, said: '', saidMs: nowMs };
+    this.#held.set(api, begun);
+    return begun;
+  }
+
+  #reportsOf(api: string, { reports, nowMs }: Sight): Map<string, PodReport> {
+    const found = new Map<string, PodReport>();
+    for (const { pod, ageMs, seq, throttles } of reports) {
+      const sent = decodeReport((throttles as Record<string, unknown> | undefined)?.[api]);
+      if (!sent) continue;
+      const atMs = nowMs - ageMs;
+      const until = sent.until + this.#behindOf(pod, Math.floor(atMs / 1_000) - sent.until);
+      const seconds = sent.seconds.map((second) => ({ ...second, at: until - second.at }));
+      found.set(pod, { ...sent, atMs, mark: seq, seconds });
+    }
+    return found;
+  }
+
+  #behindOf(pod: string, seconds: number): number {
+    const known = this.#behind.get(pod);
+    if (known !== undefined && Math.abs(known - seconds) <= 1) return known;
+    this.#behind.set(pod, seconds);
+    return seconds;
+  }
+}
+
+function apisOf(reports: readonly ReportRow[]): string[] {
+  const apis = new Set<string>();
+  for (const { throttles } of reports) {
+    if (typeof throttles !== 'object' || throttles === null) continue;
+    for (const api of Object.keys(throttles)) apis.add(api);
+  }
+  return [...apis].sort().slice(0, SHARED_APIS_MAX);
+}
+
+/** The same again: nobody gets anything else by it. */
+function gistOf(published: Published, reports: ReadonlyMap<string, PodReport>): string {
+  const { division, breaker, learned, pausedMs } = published;
+  const demands = [...reports].map(([pod, { demand }]) => [pod, demand]);
+  return JSON.stringify([division, breaker, learned.cap, learned.good, pausedMs > 0, demands]);
+}
+
+function sumOf(reports: readonly PodReport[], nowMs: number): FleetSum {
+  const from = Math.floor(nowMs / 1_000) - SUM_SECONDS;
+  const sum = { demand: 0, inFlight: 0, waiting: 0, sent: 0, ok: 0, throttled: 0, failed: 0 };
+  for (const report of reports) {
+    sum.demand += report.demand;
+    sum.inFlight += report.inFlight;
+    sum.waiting += report.waiting;
+    for (const { at, sent, ok, throttled, failed, timedOut } of report.seconds) {
+      if (at < from) continue;
+      sum.sent += sent;
+      sum.ok += ok;
+      sum.throttled += throttled;
+      sum.failed += failed + timedOut;
+    }
+  }
+  return sum;
+}

@@ -1,0 +1,109 @@
+/**
+ * A process as one of a fleet, for all APIs that the fleet shares: what it tells with its heartbeats, and
+ * what it makes of what it reads in their answers. No call of an API asks the store for anything.
+ */
+import type { Json, Random } from '../../ground/index.ts';
+import type { Throttle } from '../throttle.ts';
+import { SHARED_APIS_MAX } from './chief.ts';
+import { decodePublished, encodeReport, type PublishedRow } from './wire.ts';
+
+export interface HeardBeat {
+  /** When the report was made that was sent with it. */
+  readonly madeMs: number;
+  readonly sentMs: number;
+  readonly heardMs: number;
+  readonly rows: readonly PublishedRow[];
+  /** How many pods there are. */
+  readonly podCount: number;
+}
+
+export interface SharesPorts {
+  readonly throttles: () => Iterable<Throttle>;
+  /** The throttle of an API, if the fleet shares it. */
+  readonly throttleOf: (api: string) => Throttle | undefined;
+  readonly random: Random;
+}
+
+/** Pods that have no share yet have this part of the cap between them. */
+const NEWCOMERS_SHARE = 0.05;
+
+export class FleetShares {
+  readonly #ports: SharesPorts;
+  #life: { readonly key: string; readonly beatMs: number } | undefined;
+  #podCount = 0;
+  #caps = new Map<string, number>();
+  /** APIs that were called here before anybody had published anything of them. */
+  readonly #early = new Set<string>();
+  #isLeaving = false;
+
+  constructor(ports: SharesPorts) {
+    this.#ports = ports;
+  }
+
+  /** From now on this process is the pod `key`; what another life of it had been given is not its own. */
+  begin(key: string, beatMs: number, nowMs: number): void {
+    this.#life = { key, beatMs };
+    this.#early.clear();
+    for (const throttle of this.#ports.throttles()) this.admit(throttle, nowMs);
+  }
+
+  /** An API is called here for the first time. */
+  admit(throttle: Throttle, nowMs: number): void {
+    const { key, beatMs } = this.#life ?? {};
+    if (key === undefined || beatMs === undefined || !throttle.isShared) return;
+    throttle.lend(key, beatMs);
+    if (!this.#caps.has(throttle.policy.name)) this.#early.add(throttle.policy.name);
+    throttle.lease!.begin(this.#firstShare(throttle), nowMs);
+  }
+
+  /** It wants nothing any more. */
+  leave(): void {
+    this.#isLeaving = true;
+  }
+
+  /** Of each API a few hundred bytes, of the hundred that are wanted most. */
+  report(nowMs: number): Json {
+    const shared = [...this.#ports.throttles()].filter(({ lease }) => lease !== undefined);
+    shared.sort((a, b) => wantedBy(b) - wantedBy(a));
+    const told: Record<string, Json> = {};
+    for (const { policy, lease, waiting } of shared.slice(0, SHARED_APIS_MAX)) {
+      told[policy.name] = encodeReport(lease!.report(waiting, nowMs, this.#isLeaving));
+    }
+    return told;
+  }
+
+  heard({ madeMs, sentMs, heardMs, rows, podCount }: HeardBeat): void {
+    this.#podCount = podCount;
+    for (const { lease } of this.#ports.throttles()) lease?.told(madeMs, sentMs, heardMs);
+    for (const row of rows.slice(0, SHARED_APIS_MAX)) {
+      const published = decodePublished(row, heardMs);
+      // Known before it is called here: so the leader counts this pod before it wants anything.
+      const throttle = published && this.#ports.throttleOf(row.api);
+      if (!throttle?.lease) continue;
+      this.#caps.set(row.api, published!.learned.cap);
+      throttle.heed(published!, { nowMs: heardMs, sentMs, chance: this.#ports.random.fraction() });
+    }
+    // Before it is counted, it has what a newcomer has by what is known now.
+    for (const throttle of this.#ports.throttles()) {
+      throttle.lease?.begin(this.#firstShare(throttle), heardMs);
+    }
+  }
+
+  /** What may be called where nobody has counted this pod: little, however many there are like it. */
+  #firstShare({ policy }: Throttle): number {
+    const { name, start, isDeclared } = policy;
+    if (this.#podCount === 0) return 1;
+    const part = start / this.#podCount;
+    // Of an API that nobody has called yet, all pods together begin with what one would begin with.
+    const isFirst = !isDeclared && (this.#early.has(name) || !this.#caps.has(name));
+    if (isFirst) return part;
+    const cap = this.#caps.get(name) ?? start;
+    // A ceiling that was declared is not to be passed by pods that do not know of each other yet.
+    if (isDeclared && this.#podCount === 1) return part;
+    return Math.min(1, (NEWCOMERS_SHARE * cap) / this.#podCount);
+  }
+}
+
+function wantedBy({ pool, waiting }: Throttle): number {
+  return pool.inFlight + waiting;
+}

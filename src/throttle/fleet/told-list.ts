@@ -1,0 +1,91 @@
+/**
+ * What a pod has told of its demand, and when that can have been read. Reports are made more often than
+ * they are sent, and an answer may be lost: so the latencies that came since the last report that is known
+ * to have been taken are in every report, and of demands all are kept that somebody may go by.
+ */
+import type { LatencyCounts, Tally } from '../latencies.ts';
+
+interface Made {
+  readonly madeMs: number;
+  readonly demand: number;
+  readonly tally: Tally;
+}
+
+interface Taken {
+  readonly madeMs: number;
+  readonly demand: number;
+  readonly sentMs: number;
+  readonly heardMs: number;
+}
+
+const MADE_COUNT_MAX = 32;
+const TAKEN_COUNT_MAX = 16;
+const BUCKETS_MAX = 48;
+
+export class ToldList {
+  #made: Made[] = [];
+  #taken: Taken[] = [];
+
+  get lastDemand(): number {
+    return this.#taken.at(-1)?.demand ?? 0;
+  }
+
+  /** Answers all that was not told yet. */
+  made(demand: number, tally: Tally, madeMs: number): Tally {
+    this.#made.push({ madeMs, demand, tally });
+    if (this.#made.length > MADE_COUNT_MAX) {
+      const [oldest, next, ...rest] = this.#made;
+      this.#made = [{ ...next!, tally: joined([oldest!.tally, next!.tally]) }, ...rest];
+    }
+    return joined(this.#made.map((one) => one.tally));
+  }
+
+  taken(madeMs: number, sentMs: number, heardMs: number): void {
+    const found = this.#made.findLast((one) => one.madeMs <= madeMs);
+    if (!found) return;
+    // What was made before it was never sent, or has been replaced by this one.
+    this.#made = this.#made.filter((one) => one.madeMs > madeMs);
+    this.#taken.push({ madeMs, demand: found.demand, sentMs, heardMs });
+    if (this.#taken.length > TAKEN_COUNT_MAX) this.#taken.shift();
+  }
+
+  /** Demands that may have stood in the row at some time in between; none where there was no row. */
+  readBetween(fromMs: number, untilMs: number): number[] {
+    const surest = this.#taken.findLastIndex(({ heardMs }) => heardMs < fromMs);
+    if (surest < 0) return [];
+    const taken = this.#taken
+      .slice(surest)
+      .filter(({ sentMs }, at) => at === 0 || sentMs <= untilMs);
+    const lost = this.#made.filter(({ madeMs }) => madeMs <= untilMs);
+    return [...taken, ...lost].map(({ demand }) => demand);
+  }
+}
+
+function joined(tallies: readonly Tally[]): Tally {
+  const counts = new Map<number, number>();
+  let [latencyMsSum, answers] = [0, 0];
+  for (const tally of tallies) {
+    latencyMsSum += tally.latencyMsSum;
+    answers += tally.answers;
+    for (const [bucket, count] of tally.latencies) {
+      counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+    }
+  }
+  return { latencies: bounded(counts), latencyMsSum, answers };
+}
+
+/** Where there are too many for a heartbeat, neighbours stand for each other. */
+function bounded(counts: ReadonlyMap<number, number>): LatencyCounts {
+  let width = 1;
+  let found = [...counts];
+  while (found.length > BUCKETS_MAX) {
+    width *= 2;
+    const wider = new Map<number, number>();
+    for (const [bucket, count] of counts) {
+      const at = Math.floor(bucket / width) * width;
+      wider.set(at, (wider.get(at) ?? 0) + count);
+    }
+    found = [...wider];
+  }
+  return found;
+}

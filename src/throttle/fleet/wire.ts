@@ -1,0 +1,240 @@
+/**
+ * What pods tell each other through the store, as small as it can be. No clock of one host means anything on
+ * another: times go as ages, and seconds as numbers that only their sender counts by. What comes from there
+ * may have been written by another version, or by hand: what cannot be read is nothing.
+ */
+import type { Json } from '../../ground/index.ts';
+import { type Learned, remembered } from '../estimator.ts';
+import type { Second } from '../seconds.ts';
+import type { PodReport, Published } from './fleet-estimate.ts';
+
+/** A report, and the second up to which its sender has counted. */
+export interface SentReport extends Omit<PodReport, 'atMs' | 'mark' | 'seconds'> {
+  readonly until: number;
+  /** `at` is how many seconds before `until`. */
+  readonly seconds: readonly Second[];
+}
+
+const SECONDS_MAX = 32;
+const BUCKETS_MAX = 300;
+/** A division that is older says nothing of who is there now; what was learned is still a beginning. */
+const DIVISION_MS_MAX = 60_000;
+const LEARNED_MS_WHOLE = 3_600_000;
+const LEARNED_HALF_LIFE_MS = 6 * 3_600_000;
+
+export function encodeReport(report: PodReport): Json {
+  const until = Math.floor(report.atMs / 1_000);
+  const { inFlight, waiting, demand, beatMs, perSecondHint, pausedMs } = report;
+  return {
+    b: beatMs,
+    u: until,
+    s: report.seconds.map((second) => [
+      until - second.at,
+      second.sent,
+      second.throttled,
+      second.timedOut,
+      second.failed,
+      second.ok,
+      Math.round(second.latencyMsSum),
+    ]),
+    l: report.latencies.map(([bucket, count]) => [bucket, count]),
+    t: Math.round(report.latencyMsSum),
+    a: report.answers,
+    f: inFlight,
+    w: waiting,
+    d: demand,
+    ...(perSecondHint === undefined ? {} : { h: perSecondHint }),
+    ...(pausedMs ? { p: Math.round(pausedMs) } : {}),
+    ...(report.isOpen ? { o: 1 } : {}),
+  };
+}
+
+export function decodeReport(json: unknown): SentReport | undefined {
+  const read = new Numbers(json);
+  const report = {
+    beatMs: read.of('b'),
+    until: read.of('u'),
+    seconds: read.rows('s', 7, SECONDS_MAX).map(secondOf),
+    latencies: read.rows('l', 2, BUCKETS_MAX).map(([bucket, count]) => [bucket!, count!] as const),
+    latencyMsSum: read.of('t'),
+    answers: read.of('a'),
+    inFlight: read.of('f'),
+    waiting: read.of('w'),
+    demand: read.of('d'),
+    perSecondHint: read.maybe('h'),
+    pausedMs: read.maybe('p'),
+    isOpen: read.maybe('o') === 1,
+  };
+  return read.isWhole && report.latencies.every(([bucket]) => bucket < 288) ? report : undefined;
+}
+
+function secondOf(row: readonly number[]): Second {
+  const [at, sent, throttled, timedOut, failed, ok, latencyMsSum] = row as [
+    ...[number, number, number, number],
+    ...[number, number, number],
+  ];
+  return { at, sent, throttled, timedOut, failed, ok, latencyMsSum };
+}
+
+/** What people are shown of the whole fleet, beside what pods go by. */
+export interface FleetSum {
+  readonly demand: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly sent: number;
+  readonly ok: number;
+  readonly throttled: number;
+  readonly failed: number;
+}
+
+export function encodePublished(published: Published, sum: FleetSum): string {
+  const { madeMs, division, learned, breaker, decision, podCount, pausedMs } = published;
+  const { arc } = division;
+  const { bad, changedMs } = learned;
+  return JSON.stringify({
+    g: Math.round(published.growsAtMs - madeMs),
+    r: Math.round(madeMs - published.readMs),
+    level: division.level,
+    spare: division.spare,
+    plenty: division.isPlenty,
+    ...(arc ? { from: arc.from, to: arc.to } : {}),
+    breaker,
+    decision,
+    pods: podCount,
+    ...(pausedMs > 0 ? { paused: Math.round(pausedMs) } : {}),
+    cap: rounded(learned.cap),
+    ...(learned.good === undefined ? {} : { good: rounded(learned.good) }),
+    ...(learned.latencyMs === undefined ? {} : { latency: rounded(learned.latencyMs) }),
+    ...(bad ? { bad: [rounded(bad.cap), Math.round(madeMs - bad.atMs)] } : {}),
+    ...(changedMs === undefined ? {} : { changed: Math.round(madeMs - changedMs) }),
+    sum,
+  });
+}
+
+/** As it stands in the row. */
+export interface PublishedRow {
+  readonly api: string;
+  readonly epoch: number;
+  /** How long ago it was written, by the store's clock. */
+  readonly ageMs: number;
+  readonly state: string | undefined;
+  /** What a person has fixed it to. */
+  readonly pinned?: number | undefined;
+}
+
+/** What was published, in the times of whoever reads it at `nowMs`; and what people are shown of it. */
+export function decodePublished(
+  row: PublishedRow,
+  nowMs: number,
+): (Published & { readonly sum: FleetSum | undefined }) | undefined {
+  const json = parsed(row.state);
+  const read = new Numbers(json);
+  const madeMs = nowMs - row.ageMs;
+  const words = json as Record<string, unknown> | undefined;
+  const [from, to] = [words?.['from'], words?.['to']];
+  const [bad] = Array.isArray(words?.['bad']) ? read.rows('bad', 2, 1, true) : [];
+  const changed = read.maybe('changed');
+  const learned: Learned = {
+    cap: read.of('cap'),
+    good: read.maybe('good'),
+    latencyMs: read.maybe('latency'),
+    bad: bad && { cap: bad[0]!, atMs: madeMs - bad[1]! },
+    changedMs: changed === undefined ? undefined : madeMs - changed,
+  };
+  const division = {
+    level: read.of('level'),
+    spare: read.of('spare'),
+    isPlenty: words?.['plenty'] === true,
+    arc: typeof from === 'string' && typeof to === 'string' ? { from, to } : undefined,
+  };
+  const published = {
+    epoch: row.epoch,
+    madeMs,
+    readMs: madeMs - read.of('r'),
+    growsAtMs: madeMs + read.of('g'),
+    division,
+    breaker: breakerOf(words?.['breaker']),
+    learned,
+    decision: (words?.['decision'] ?? 'hold') as Published['decision'],
+    podCount: read.of('pods'),
+    pausedMs: read.maybe('paused') ?? 0,
+    sum: sumOf(words?.['sum']),
+  };
+  return read.isWhole ? published : undefined;
+}
+
+/** What another leader can go on from: all of it where it is fresh, else what was learned, and less surely. */
+export function formerOf(row: PublishedRow, nowMs: number, start: number): Published | undefined {
+  const published = decodePublished(row, nowMs);
+  if (!published || row.ageMs < DIVISION_MS_MAX) return published;
+  const known = remembered(published.learned);
+  if (!known) return undefined;
+  const staleMs = Math.max(0, row.ageMs - LEARNED_MS_WHOLE);
+  const trust = 2 ** (-staleMs / LEARNED_HALF_LIFE_MS);
+  const cap = known.cap * trust + Math.min(start, known.cap) * (1 - trust);
+  const division = { level: 0, spare: 0, isPlenty: false, arc: undefined };
+  return { ...published, division, learned: { ...known, cap } };
+}
+
+function sumOf(json: unknown): FleetSum | undefined {
+  const read = new Numbers(json);
+  const keys = ['demand', 'inFlight', 'waiting', 'sent', 'ok', 'throttled', 'failed'] as const;
+  const sum = Object.fromEntries(keys.map((key) => [key, read.of(key)])) as unknown as FleetSum;
+  return read.isWhole ? sum : undefined;
+}
+
+function breakerOf(word: unknown): Published['breaker'] {
+  return word === 'open' || word === 'half-open' ? word : 'closed';
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads numbers that are wanted, and remembers whether one was not there. */
+class Numbers {
+  readonly #json: Readonly<Record<string, unknown>>;
+  isWhole = true;
+
+  constructor(json: unknown) {
+    if (typeof json !== 'object' || json === null) this.isWhole = false;
+    this.#json = (this.isWhole ? json : {}) as Readonly<Record<string, unknown>>;
+  }
+
+  of(key: string): number {
+    return this.maybe(key) ?? this.#missing();
+  }
+
+  maybe(key: string): number | undefined {
+    const value = this.#json[key];
+    return isCount(value) ? value : undefined;
+  }
+
+  rows(key: string, width: number, countMax: number, isOne = false): number[][] {
+    const value = isOne ? [this.#json[key]] : this.#json[key];
+    const isRows =
+      Array.isArray(value) &&
+      value.length <= countMax &&
+      value.every((row) => Array.isArray(row) && row.length === width && row.every(isCount));
+    if (isRows) return value as number[][];
+    this.#missing();
+    return [];
+  }
+
+  #missing(): number {
+    this.isWhole = false;
+    return 0;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= 1e15;
+}
