@@ -76,6 +76,8 @@ export interface Stage {
   readonly url: string;
   readonly opening: ReturnType<typeof gate<void>>;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Done before its server ends: whoever still looks on would complain of being refused. */
+  beforeStop(act: () => Promise<void>): void;
   stop(): Promise<void>;
 }
 
@@ -115,12 +117,15 @@ export async function openStage(dataDir: string, options: StageOptions = {}): Pr
   const server = new AdminServer(desk);
   const rate = { perSecond: 1e6, burst: 1e6 };
   const at = await server.listen('127.0.0.1', 0, addressDoor({ grants, clock, random, rate }));
+  const closing: (() => Promise<void>)[] = [];
   const stop = async () => {
+    for (const close of closing.splice(0)) await close();
     opening.open();
     await server.stop();
     await fleet.drain();
   };
-  return { fleet, server, url: `http://${at}`, opening, secrets, stop };
+  const beforeStop = (act: () => Promise<void>) => void closing.push(act);
+  return { fleet, server, url: `http://${at}`, opening, secrets, beforeStop, stop };
 }
 
 /** Waits until the run stands like this. */
@@ -164,6 +169,7 @@ export function useBrowser(): (
   return async (stage, path, options = {}) => {
     const viewport = { width: 1440, height: 900 };
     const context = await browser!.newContext({ viewport, ...options });
+    stage.beforeStop(() => context.close());
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     const watched: Watched = { page, complaints: [], requests: [] };

@@ -6,13 +6,25 @@ import { Link, usePlace } from '../router/router.tsx';
 import { useSession } from '../services/session.tsx';
 import { Icon, type Sign } from './icon.tsx';
 
-const PAGES: readonly { to: string; name: string; sign: Sign }[] = [
-  { to: '/runs', name: 'Runs', sign: 'runs' },
-];
+/** A page that the rail leads to. */
+export interface Listed {
+  readonly to: string;
+  readonly name: string;
+  readonly sign: Sign;
+  /** Two keys in a row that lead there. */
+  readonly key: string;
+}
 
-export function Frame({ onHelp, children }: { onHelp: () => void; children: ReactNode }) {
+interface FrameProps {
+  readonly pages: readonly Listed[];
+  readonly onHelp: () => void;
+  readonly children: ReactNode;
+}
+
+export function Frame({ pages, onHelp, children }: FrameProps) {
   const { path } = usePlace();
-  const isAt = (to: string) => path.startsWith(to) || (to === '/runs' && path === '/');
+  const isAt = (to: string) =>
+    path === to || path.startsWith(`${to}/`) || (to === '/runs' && /^\/(r\/|$)/.test(path));
   return (
     <div className="frame">
       <a className="skip" href="#main">
@@ -24,9 +36,9 @@ export function Frame({ onHelp, children }: { onHelp: () => void; children: Reac
           FleetQ
         </Link>
         <ul>
-          {PAGES.map(({ to, name, sign }) => (
+          {pages.map(({ to, name, sign, key }) => (
             <li key={to}>
-              <Link to={to} aria-current={isAt(to) ? 'page' : undefined}>
+              <Link to={to} aria-current={isAt(to) ? 'page' : undefined} title={`${name} (${key})`}>
                 <Icon sign={sign} />
                 {name}
               </Link>

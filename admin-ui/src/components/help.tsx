@@ -1,8 +1,8 @@
 /** What the keys do. */
 import { Dialog } from './dialog.tsx';
+import type { Listed } from './frame.tsx';
 
 const KEYS: readonly (readonly [key: string, what: string])[] = [
-  ['g r', 'Runs'],
   ['/', 'Search'],
   ['j  k', 'Next and previous row or event'],
   ['Enter', 'Open the row'],
@@ -14,11 +14,12 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
   ['Esc', 'Close, or back to the list'],
 ];
 
-export function Help({ onClose }: { onClose: () => void }) {
+export function Help({ pages, onClose }: { pages: readonly Listed[]; onClose: () => void }) {
+  const keys = [...pages.map(({ key, name }) => [key, name] as const), ...KEYS];
   return (
     <Dialog title="Keyboard" onClose={onClose}>
       <dl className="keys">
-        {KEYS.map(([key, what]) => (
+        {keys.map(([key, what]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>

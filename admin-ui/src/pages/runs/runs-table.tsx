@@ -1,10 +1,10 @@
 /** The rows: as many as are near enough to be seen, of as many as were loaded. */
-import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import type { KeyboardEvent } from 'react';
 import { PhaseStrip } from '../../components/phase-strip.tsx';
 import { Status } from '../../components/status.tsx';
 import { Span, Time } from '../../components/time.tsx';
 import { useIsNarrow } from '../../components/use-is-narrow.ts';
-import { useVirtual } from '../../components/use-virtual.ts';
+import { VirtualTable } from '../../components/virtual-table.tsx';
 import { firstLine } from '../../format/words.ts';
 import { Link } from '../../router/router.tsx';
 import { useSession } from '../../services/session.tsx';
@@ -14,8 +14,6 @@ const ROW_HEIGHT = 36;
 /** With a second line, where columns have no room. */
 const ROW_HEIGHT_NARROW = 50;
 const HEAD_HEIGHT = 32;
-/** So many rows before the end the next page is asked for. */
-const AHEAD = 40;
 
 export interface TableProps {
   readonly rows: readonly Run[];
@@ -30,106 +28,66 @@ export interface TableProps {
 
 export function RunsTable(props: TableProps) {
   const { rows, rowCount, at, selected, onNearEnd } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const rowHeight = useIsNarrow() ? ROW_HEIGHT_NARROW : ROW_HEIGHT;
-  const { from, until, reveal } = useVirtual(scroller, {
-    count: rows.length,
-    rowHeight,
-    headHeight: HEAD_HEIGHT,
-  });
-  useEffect(() => {
-    if (until > rows.length - AHEAD) onNearEnd();
-  }, [until, rows.length, onNearEnd]);
-  const atId = rows[at]?.id;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: where it moves to by itself is not followed
-  useEffect(() => {
-    if (at < 0) return;
-    reveal(at);
-    // The row may only now be there.
-    requestAnimationFrame(() =>
-      scroller.current?.querySelector<HTMLElement>(`[data-index="${at}"] a`)?.focus(),
-    );
-  }, [atId, reveal]);
-  useAnchor(scroller, rows, rowHeight);
   const isAll = rows.length > 0 && rows.every(({ id }) => selected.has(id));
   return (
-    <section className="table-scroll" ref={scroller} tabIndex={0} aria-label="Runs, newest first">
-      <table className="runs" aria-rowcount={rowCount ?? -1}>
-        <thead>
-          <tr>
-            <th scope="col" className="col-select">
-              <input
-                type="checkbox"
-                aria-label="Select all rows that are loaded"
-                checked={isAll}
-                onChange={props.onSelectAll}
-              />
-            </th>
-            <th scope="col" className="col-strip">
-              Phase
-            </th>
-            <th scope="col" className="col-status">
-              Status
-            </th>
-            <th scope="col" className="col-machine">
-              Machine
-            </th>
-            <th scope="col" className="col-key">
-              Key
-            </th>
-            <th scope="col" className="col-attempt" title="Retries">
-              Tries
-            </th>
-            <th scope="col" className="col-pod">
-              Pod
-            </th>
-            <th scope="col" className="col-created">
-              Created
-            </th>
-            <th scope="col" className="col-span">
-              Took
-            </th>
-            <th scope="col" className="col-error">
-              Error
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          <Spacer height={from * rowHeight} />
-          {rows.slice(from, until).map((run, index) => (
-            <Row key={run.id} run={run} index={from + index} {...props} />
-          ))}
-          <Spacer height={(rows.length - until) * rowHeight} />
-        </tbody>
-      </table>
-    </section>
+    <VirtualTable
+      label="Runs, newest first"
+      className={['table-scroll', 'runs']}
+      rows={rows}
+      rowCount={rowCount}
+      rowHeight={useIsNarrow() ? ROW_HEIGHT_NARROW : ROW_HEIGHT}
+      headHeight={HEAD_HEIGHT}
+      at={at}
+      isFocusing
+      keyOf={idOf}
+      onNearEnd={onNearEnd}
+      head={<Head isAll={isAll} onSelectAll={props.onSelectAll} />}
+      row={(run, index) => <Row run={run} index={index} {...props} />}
+    />
   );
 }
 
-/** What is being read stays where it is, whatever comes in above it; at the top it is let in. */
-function useAnchor(
-  scroller: RefObject<HTMLElement | null>,
-  rows: readonly Run[],
-  rowHeight: number,
-): void {
-  const before = useRef(rows);
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    const top = Math.floor((element?.scrollTop ?? 0) / rowHeight);
-    const anchor = before.current[top];
-    before.current = rows;
-    if (!element || top === 0 || !anchor) return;
-    const now = rows.findIndex(({ id }) => id === anchor.id);
-    if (now >= 0 && now !== top) element.scrollTop += (now - top) * rowHeight;
-  }, [scroller, rows, rowHeight]);
-}
+const idOf = ({ id }: Run) => id;
 
-function Spacer({ height }: { height: number }) {
-  if (height <= 0) return null;
+function Head({ isAll, onSelectAll }: { isAll: boolean; onSelectAll: () => void }) {
   return (
-    <tr aria-hidden="true">
-      <td className="spacer" style={{ height }} />
-    </tr>
+    <>
+      <th scope="col" className="col-select">
+        <input
+          type="checkbox"
+          aria-label="Select all rows that are loaded"
+          checked={isAll}
+          onChange={onSelectAll}
+        />
+      </th>
+      <th scope="col" className="col-strip">
+        Phase
+      </th>
+      <th scope="col" className="col-status">
+        Status
+      </th>
+      <th scope="col" className="col-machine">
+        Machine
+      </th>
+      <th scope="col" className="col-key">
+        Key
+      </th>
+      <th scope="col" className="col-attempt" title="Retries">
+        Tries
+      </th>
+      <th scope="col" className="col-pod">
+        Pod
+      </th>
+      <th scope="col" className="col-created">
+        Created
+      </th>
+      <th scope="col" className="col-span">
+        Took
+      </th>
+      <th scope="col" className="col-error">
+        Error
+      </th>
+    </>
   );
 }
 
