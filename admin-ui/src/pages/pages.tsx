@@ -10,6 +10,14 @@ function later<P>(load: () => Promise<ComponentType<P>>) {
   return lazy(() => load().then((page) => ({ default: page })));
 }
 
+const ActivityPage = later(() =>
+  import('./activity/activity-page.tsx').then((m) => m.ActivityPage),
+);
+const BulkPage = later<OfOne>(() => import('./bulk/bulk-page.tsx').then((m) => m.BulkPage));
+const BulksPage = later(() => import('./bulk/bulks-page.tsx').then((m) => m.BulksPage));
+const ErrorPage = later<OfOne>(() => import('./errors/error-page.tsx').then((m) => m.ErrorPage));
+const ErrorsPage = later(() => import('./errors/errors-page.tsx').then((m) => m.ErrorsPage));
+const LettersPage = later(() => import('./letters/letters-page.tsx').then((m) => m.LettersPage));
 const RunPage = later<OfOne>(() => import('./run/run-page.tsx').then((m) => m.RunPage));
 
 interface Known extends Listed {
@@ -23,6 +31,24 @@ export const PAGES: readonly Known[] = [
     ...{ to: '/runs', name: 'Runs', sign: 'runs', key: 'g r' },
     all: <RunsPage />,
     one: (id) => <RunPage key={id} id={id} />,
+  },
+  {
+    ...{ to: '/errors', name: 'Errors', sign: 'errors', key: 'g e' },
+    all: <ErrorsPage />,
+    one: (id) => <ErrorPage key={id} id={id} />,
+  },
+  {
+    ...{ to: '/dead-letters', name: 'Dead letters', sign: 'letters', key: 'g d' },
+    all: <LettersPage />,
+  },
+  {
+    ...{ to: '/bulk', name: 'Bulk operations', sign: 'bulk', key: 'g b' },
+    all: <BulksPage />,
+    one: (id) => <BulkPage key={id} id={id} />,
+  },
+  {
+    ...{ to: '/activity', name: 'Activity', sign: 'activity', key: 'g a' },
+    all: <ActivityPage />,
   },
 ];
 

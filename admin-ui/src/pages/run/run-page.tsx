@@ -25,6 +25,7 @@ import { SameAs } from './same-as.tsx';
 import { Timeline } from './timeline.tsx';
 import { useRecords } from './use-records.ts';
 import { whyOf } from './why.ts';
+import '../../styles/acts.css';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
 

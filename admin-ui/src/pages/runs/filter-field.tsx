@@ -9,9 +9,10 @@ import { readFilter } from './filter-text.ts';
 interface FilterFieldProps {
   readonly value: string;
   readonly onApply: (text: string) => void;
+  readonly label?: string;
 }
 
-export function FilterField({ value, onApply }: FilterFieldProps) {
+export function FilterField({ value, onApply, label = 'Filter runs' }: FilterFieldProps) {
   const [text, setText] = useState(value);
   const [caret, setCaret] = useState(value.length);
   const [at, setAt] = useState(-1);
@@ -70,7 +71,7 @@ export function FilterField({ value, onApply }: FilterFieldProps) {
         <input
           ref={input}
           role="combobox"
-          aria-label="Filter runs"
+          aria-label={label}
           aria-expanded={words.length > 0}
           aria-controls={`${id}-list`}
           aria-autocomplete="list"

@@ -1,9 +1,10 @@
 /** The rows: as many as are near enough to be seen, of as many as were loaded. */
-import type { KeyboardEvent } from 'react';
 import { PhaseStrip } from '../../components/phase-strip.tsx';
+import { PickAll, type RowProps, RunRow, selectBySpace } from '../../components/pick.tsx';
 import { Status } from '../../components/status.tsx';
 import { Span, Time } from '../../components/time.tsx';
 import { useIsNarrow } from '../../components/use-is-narrow.ts';
+import type { Selection } from '../../components/use-selection.ts';
 import { VirtualTable } from '../../components/virtual-table.tsx';
 import { firstLine } from '../../format/words.ts';
 import { Link } from '../../router/router.tsx';
@@ -15,20 +16,14 @@ const ROW_HEIGHT = 36;
 const ROW_HEIGHT_NARROW = 50;
 const HEAD_HEIGHT = 32;
 
-export interface TableProps {
+interface TableProps {
   readonly rows: readonly Run[];
   readonly rowCount: number | undefined;
-  readonly at: number;
-  readonly selected: ReadonlySet<string>;
-  readonly onAt: (index: number) => void;
-  readonly onSelect: (id: string) => void;
-  readonly onSelectAll: () => void;
+  readonly selection: Selection;
   readonly onNearEnd: () => void;
 }
 
-export function RunsTable(props: TableProps) {
-  const { rows, rowCount, at, selected, onNearEnd } = props;
-  const isAll = rows.length > 0 && rows.every(({ id }) => selected.has(id));
+export function RunsTable({ rows, rowCount, selection, onNearEnd }: TableProps) {
   return (
     <VirtualTable
       label="Runs, newest first"
@@ -37,29 +32,22 @@ export function RunsTable(props: TableProps) {
       rowCount={rowCount}
       rowHeight={useIsNarrow() ? ROW_HEIGHT_NARROW : ROW_HEIGHT}
       headHeight={HEAD_HEIGHT}
-      at={at}
+      at={selection.at}
       isFocusing
       keyOf={idOf}
       onNearEnd={onNearEnd}
-      head={<Head isAll={isAll} onSelectAll={props.onSelectAll} />}
-      row={(run, index) => <Row run={run} index={index} {...props} />}
+      head={<Head rows={rows} selection={selection} />}
+      row={(run, index) => <Row run={run} index={index} selection={selection} />}
     />
   );
 }
 
 const idOf = ({ id }: Run) => id;
 
-function Head({ isAll, onSelectAll }: { isAll: boolean; onSelectAll: () => void }) {
+function Head({ rows, selection }: Pick<TableProps, 'rows' | 'selection'>) {
   return (
     <>
-      <th scope="col" className="col-select">
-        <input
-          type="checkbox"
-          aria-label="Select all rows that are loaded"
-          checked={isAll}
-          onChange={onSelectAll}
-        />
-      </th>
+      <PickAll rows={rows} selection={selection} />
       <th scope="col" className="col-strip">
         Phase
       </th>
@@ -91,38 +79,12 @@ function Head({ isAll, onSelectAll }: { isAll: boolean; onSelectAll: () => void 
   );
 }
 
-function Row({
-  run,
-  index,
-  at,
-  selected,
-  onAt,
-  onSelect,
-}: TableProps & { run: Run; index: number }) {
+function Row({ run, index, selection }: RowProps) {
   const { podNames } = useSession();
-  const isSelected = selected.has(run.id);
   const tries = run.attempt ?? (run.retries ?? 0) + 1;
   const error = firstLine(run.error);
-  const select = (event: KeyboardEvent) => {
-    if (event.key !== ' ') return;
-    event.preventDefault();
-    onSelect(run.id);
-  };
   return (
-    <tr
-      data-index={index}
-      data-current={index === at || undefined}
-      data-selected={isSelected || undefined}
-      aria-rowindex={index + 2}
-    >
-      <td className="col-select">
-        <input
-          type="checkbox"
-          aria-label={`Select ${run.machine} ${run.id}`}
-          checked={isSelected}
-          onChange={() => onSelect(run.id)}
-        />
-      </td>
+    <RunRow run={run} index={index} selection={selection}>
       <td className="col-strip">
         <PhaseStrip run={run} />
       </td>
@@ -133,8 +95,8 @@ function Row({
         <Link
           to={`/runs/${encodeURIComponent(run.id)}`}
           title={run.id}
-          onFocus={() => index !== at && onAt(index)}
-          onKeyDown={select}
+          onFocus={() => index !== selection.at && selection.setAt(index)}
+          onKeyDown={(event) => selectBySpace(event, () => selection.toggle(run.id))}
         >
           {run.machine}
         </Link>
@@ -163,6 +125,6 @@ function Row({
       <td className="col-error" title={error}>
         {error ?? (run.blocked !== undefined ? <span className="quiet">{run.blocked}</span> : '')}
       </td>
-    </tr>
+    </RunRow>
   );
 }
