@@ -58,6 +58,17 @@ function machines(opening: ReturnType<typeof gate<void>>) {
       },
     }),
     defineMachine({
+      name: 'ui/strict',
+      version: 1,
+      input: z.strictObject({ n: z.number() }),
+      retry: once,
+      check: 'none',
+      work: ({ input: { n } }) => {
+        if (n < 0) throw new RangeError(`${n} is below zero`);
+        return n;
+      },
+    }),
+    defineMachine({
       name: 'ui/retrying',
       version: 1,
       input: any,
@@ -140,6 +151,30 @@ export async function until(stage: Stage, id: string, status: string): Promise<v
   }
 }
 
+/** Runs that have failed for good. */
+export async function lettersOf(
+  stage: Stage,
+  count: number,
+  input: object = {},
+): Promise<string[]> {
+  const made = Array.from({ length: count }, () => stage.fleet.enqueueByName('ui/failing', input));
+  const ids = (await Promise.all(made)).map(({ id }) => id);
+  for (const id of ids) await until(stage, id, 'failed');
+  return ids;
+}
+
+/** Presses Tab until what has the focus is called so: nobody needs a mouse for it. */
+export async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let pressed = 0; pressed < 30; pressed++) {
+    const at = await page.evaluate(
+      `(document.activeElement?.getAttribute('aria-label') ?? '') + document.activeElement?.textContent`,
+    );
+    if (name.test(String(at))) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`no Tab leads to ${name}`);
+}
+
 export interface Watched {
   readonly page: Page;
   /** What no page may do: errors, broken policies, requests to others. */
@@ -184,7 +219,7 @@ async function watch({ page, complaints, requests }: Watched, url: string): Prom
   page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`));
   page.on('console', (message) => {
     // A refusal that the page shows to people is noted by the browser as well.
-    const isRefusal = /Failed to load resource: .* (401|404|409|412)/.test(message.text());
+    const isRefusal = /Failed to load resource: .* (400|401|404|409|412|422)/.test(message.text());
     if (message.type() === 'error' && !isRefusal) complaints.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {

@@ -1,5 +1,5 @@
 /** What is around every page: where to go, how times and colours are shown, who one is. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Times } from '../format/time.ts';
 import { choose, type Theme, useSettings } from '../platform/settings.ts';
 import { Link, usePlace } from '../router/router.tsx';
@@ -23,6 +23,13 @@ interface FrameProps {
 
 export function Frame({ pages, onHelp, children }: FrameProps) {
   const { path } = usePlace();
+  const rail = useRef<HTMLElement>(null);
+  // On a narrow screen the list is pushed along to where one is.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with every place
+  useEffect(() => {
+    const current = rail.current?.querySelector('[aria-current]');
+    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [path]);
   const isAt = (to: string) =>
     path === to || path.startsWith(`${to}/`) || (to === '/runs' && /^\/(r\/|$)/.test(path));
   return (
@@ -30,7 +37,7 @@ export function Frame({ pages, onHelp, children }: FrameProps) {
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <nav className="rail" aria-label="Pages">
+      <nav className="rail" aria-label="Pages" ref={rail}>
         <Link to="/runs" className="brand">
           <Brand />
           FleetQ

@@ -37,7 +37,7 @@ export function SelectionBar({ selection, total, children }: SelectionBarProps) 
       )}
       {children}
       {!isAll && (
-        <button type="button" className="small" onClick={copy}>
+        <button type="button" className="small wide-only" onClick={copy}>
           Copy ids
         </button>
       )}

@@ -42,7 +42,7 @@ export const PAGES: readonly Known[] = [
     all: <LettersPage />,
   },
   {
-    ...{ to: '/bulk', name: 'Bulk operations', sign: 'bulk', key: 'g b' },
+    ...{ to: '/bulk', name: 'Bulk', sign: 'bulk', key: 'g b' },
     all: <BulksPage />,
     one: (id) => <BulkPage key={id} id={id} />,
   },

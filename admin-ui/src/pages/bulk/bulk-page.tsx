@@ -84,6 +84,7 @@ function Told({ bulk, onDone }: { bulk: Bulk; onDone: () => void }) {
       </section>
       <Facts bulk={bulk} />
       <Refusals bulk={bulk} />
+      <Elsewhere id={bulk.id} />
     </>
   );
 }
@@ -152,6 +153,28 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+function Elsewhere({ id }: { id: string }) {
+  const ways = [
+    ['Show it', `fleetq bulk show ${id}`],
+    ['Follow it', `fleetq bulk watch ${id}`],
+  ] as const;
+  return (
+    <Panel title="The same elsewhere">
+      <dl className="same">
+        {ways.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="command">
+              <code>{text}</code>
+              <CopyButton text={text} what={name} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Panel>
   );
 }
 

@@ -1,5 +1,7 @@
 /** What bulk operations are called, and how their counts add up. Pure. */
+import { showSpan } from '../../format/time.ts';
 import type { Bulk, BulkStatus } from '../../services/many.ts';
+import { DEEDS, type Deed } from './deeds.ts';
 
 export const STATUS_LABEL: Record<BulkStatus, string> = {
   running: 'Running',
@@ -71,7 +73,8 @@ export function sharesOf(
 /** In a few words, after its name. */
 export function deedText({ what, deed }: Pick<Bulk, 'what' | 'deed'>): string {
   const { isFresh, due } = deed;
-  if (what === 'redrive' && isFresh) return 'redrive from the beginning';
-  if (what === 'reschedule' && due?.afterMs !== undefined) return `reschedule in ${due.afterMs} ms`;
-  return what;
+  const label = (DEEDS as Readonly<Record<string, Deed>>)[what]?.label ?? what;
+  if (what === 'redrive' && isFresh) return `${label} from the beginning`;
+  if (due?.afterMs !== undefined) return `${label} in ${showSpan(due.afterMs)}`;
+  return label;
 }

@@ -52,6 +52,7 @@ export function ErrorsPage() {
       <FilterField
         value={filter}
         label="Filter errors"
+        example="machine:… outcome:aborted finished:<2h “text of an error”"
         onApply={(text) => go(withQuery(place, { q: text }))}
       />
       <nav className="views" aria-label="Views">

@@ -6,6 +6,7 @@ import { useKeys } from '../../components/keys.ts';
 import { Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
 import { showJson } from '../../format/lossless.ts';
+import { plural, triesOf } from '../../format/words.ts';
 import { Link } from '../../router/router.tsx';
 import { get } from '../../services/api.ts';
 import { useMayDo, useSession } from '../../services/session.tsx';
@@ -71,9 +72,9 @@ function Told({ run, isRevealed, onReveal, onDone }: ToldProps) {
         <CopyButton text={run.id} what="the id" />
       </p>
       <p className="quiet">
-        {outcomeText(run.outcome)} after {(run.retries ?? 0) + 1}{' '}
-        {(run.retries ?? 0) === 0 ? 'try' : 'tries'}, <Time at={run.finishedAt ?? run.updatedAt} />
-        {(run.crashes ?? 0) > 0 && `, ${run.crashes} crashes`}
+        {outcomeText(run.outcome)} after {plural(triesOf(run), 'try', 'tries')},{' '}
+        <Time at={run.finishedAt ?? run.updatedAt} />
+        {(run.crashes ?? 0) > 0 && `, ${plural(run.crashes!, 'crash', 'crashes')}`}
         {(run.generation ?? 1) > 1 && `, generation ${run.generation}`}
       </p>
       <Acts run={run} onDone={onDone} />

@@ -59,7 +59,12 @@ export function LettersPage() {
         <Count count={count} />
         <LiveBadge />
       </header>
-      <FilterField value={filter} onApply={apply} label="Filter dead letters" />
+      <FilterField
+        value={filter}
+        onApply={apply}
+        label="Filter dead letters"
+        example="machine:… outcome:exhausted finished:<2h “text of an error”"
+      />
       <div className="views-row">
         <nav className="views" aria-label="Views">
           {VIEWS.map(([name, view]) => (

@@ -5,7 +5,7 @@ import { Time } from '../../components/time.tsx';
 import { useIsNarrow } from '../../components/use-is-narrow.ts';
 import type { Selection } from '../../components/use-selection.ts';
 import { VirtualTable } from '../../components/virtual-table.tsx';
-import { firstLine } from '../../format/words.ts';
+import { firstLine, triesOf } from '../../format/words.ts';
 import { Link } from '../../router/router.tsx';
 import type { Run } from '../../services/types.ts';
 
@@ -100,7 +100,7 @@ interface LetterRowProps extends RowProps {
 
 function Row({ run, index, selection, isInspected, onInspect }: LetterRowProps) {
   const error = firstLine(run.error);
-  const tries = (run.retries ?? 0) + 1;
+  const tries = triesOf(run);
   return (
     <RunRow run={run} index={index} selection={selection}>
       <td className="col-strip">

@@ -10,9 +10,14 @@ interface FilterFieldProps {
   readonly value: string;
   readonly onApply: (text: string) => void;
   readonly label?: string;
+  /** What one may type, where nothing is typed. */
+  readonly example?: string;
 }
 
-export function FilterField({ value, onApply, label = 'Filter runs' }: FilterFieldProps) {
+const EXAMPLE = 'status:failed machine:… created:<2h “text of an error”';
+
+export function FilterField(props: FilterFieldProps) {
+  const { value, onApply, label = 'Filter runs', example = EXAMPLE } = props;
   const [text, setText] = useState(value);
   const [caret, setCaret] = useState(value.length);
   const [at, setAt] = useState(-1);
@@ -78,7 +83,7 @@ export function FilterField({ value, onApply, label = 'Filter runs' }: FilterFie
           aria-activedescendant={words[at] === undefined ? undefined : `${id}-${at}`}
           aria-describedby={`${id}-wrong`}
           aria-invalid={read.kind === 'wrong'}
-          placeholder="status:failed machine:… created:<2h “text of an error”"
+          placeholder={example}
           spellCheck={false}
           autoComplete="off"
           value={text}

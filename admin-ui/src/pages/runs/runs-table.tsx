@@ -6,7 +6,7 @@ import { Span, Time } from '../../components/time.tsx';
 import { useIsNarrow } from '../../components/use-is-narrow.ts';
 import type { Selection } from '../../components/use-selection.ts';
 import { VirtualTable } from '../../components/virtual-table.tsx';
-import { firstLine } from '../../format/words.ts';
+import { firstLine, triesOf } from '../../format/words.ts';
 import { Link } from '../../router/router.tsx';
 import { useSession } from '../../services/session.tsx';
 import type { Run } from '../../services/types.ts';
@@ -81,7 +81,7 @@ function Head({ rows, selection }: Pick<TableProps, 'rows' | 'selection'>) {
 
 function Row({ run, index, selection }: RowProps) {
   const { podNames } = useSession();
-  const tries = run.attempt ?? (run.retries ?? 0) + 1;
+  const tries = triesOf(run);
   const error = firstLine(run.error);
   return (
     <RunRow run={run} index={index} selection={selection}>
