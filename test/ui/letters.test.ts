@@ -47,6 +47,9 @@ describe.skipIf(program === undefined)('dead letters', { timeout: TEST_MS_MAX },
     await input.fill('{"n": 7');
     await page.getByText('the input is not JSON').waitFor();
     expect(await submit.isDisabled()).toBe(true);
+    await input.fill('{"n": 12345678901234567890}');
+    await page.locator('.field-wrong', { hasText: 'beyond 2^53 would be rounded' }).waitFor();
+    expect(await submit.isDisabled()).toBe(true);
     await input.fill('{"n": "seven"}');
     await page.locator('.field-wrong', { hasText: /expected number/i }).waitFor();
     expect(await input.getAttribute('aria-invalid')).toBe('true');

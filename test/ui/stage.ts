@@ -139,16 +139,33 @@ export async function openStage(dataDir: string, options: StageOptions = {}): Pr
   return { fleet, server, url: `http://${at}`, opening, secrets, beforeStop, stop };
 }
 
-/** Waits until the run stands like this. */
-export async function until(stage: Stage, id: string, status: string): Promise<void> {
+/** Waits until the run, or the bulk operation, stands like this. */
+export async function until(
+  stage: Stage,
+  id: string,
+  status: string,
+  of: 'runs' | 'bulk' = 'runs',
+): Promise<void> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
-    const answer = await fetch(`${stage.url}/api/v1/runs/${id}`);
+    const answer = await fetch(`${stage.url}/api/v1/${of}/${id}`);
     const run = (await answer.json()) as { readonly status: string };
     if (run.status === status) return;
     if (performance.now() > giveUpAt) throw new Error(`run ${id} is ${run.status}, not ${status}`);
     await sleep(20);
   }
+}
+
+/** A change over the API; `as` says who asks, where that is asked. */
+export async function post(
+  stage: Stage,
+  path: string,
+  body: object,
+  as: Readonly<Record<string, string>> = {},
+): Promise<{ id: string }> {
+  const headers = { 'content-type': 'application/json', ...as };
+  const init = { method: 'POST', headers, body: JSON.stringify(body) };
+  return (await (await fetch(`${stage.url}/api/v1${path}`, init)).json()) as { id: string };
 }
 
 /** Runs that have failed for good. */

@@ -30,9 +30,9 @@ export function SelectionBar({ selection, total, children }: SelectionBarProps) 
       <strong role="status">
         {isAll ? `All ${all ?? ''} that match` : `${plural(ids.size, 'run')} selected`}
       </strong>
-      {!isAll && (total === undefined || total.count > ids.size) && (
+      {!isAll && total !== undefined && total.count > ids.size && (
         <button type="button" className="small" title="X" onClick={takeAll}>
-          Select all {all ?? ''} matching
+          Select all {all} matching
         </button>
       )}
       {children}

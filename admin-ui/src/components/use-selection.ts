@@ -48,7 +48,7 @@ export function useSelection(rows: readonly { readonly id: string }[], of: strin
     j: () => setAt(Math.min(rows.length - 1, at + 1)),
     k: () => setAt(Math.max(0, at - 1)),
     x: () => rows[at] && toggle(rows[at].id),
-    X: takeAll,
+    ...(rows.length > 0 ? { X: takeAll } : {}),
     ...(isAll || ids.size > 0 ? { ['Escape']: clear } : {}),
   });
   return { at, ids, isAll, setAt, toggle, toggleLoaded, takeAll, clear };

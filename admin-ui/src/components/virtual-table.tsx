@@ -41,9 +41,10 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
     rowHeight,
     headHeight,
   });
+  // With all rows that come anew: who was asked while they came may not have listened.
   useEffect(() => {
     if (until > rows.length - AHEAD) onNearEnd?.();
-  }, [until, rows.length, onNearEnd]);
+  }, [until, rows, onNearEnd]);
   const atKey = rows[at] && keyOf(rows[at]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: where it moves to by itself is not followed
   useEffect(() => {

@@ -45,7 +45,8 @@ export function ActivityPage() {
     read,
     keyOf,
   });
-  useFresh(pages.reload, isAdmin && hasStore);
+  // Not everything that people do is done to a run.
+  useFresh(pages.reload, { isMoving: of !== undefined });
   return (
     <main className="runs-page">
       <header className="page-head">

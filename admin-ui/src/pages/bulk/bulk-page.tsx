@@ -33,7 +33,7 @@ export function BulkPage({ id }: { id: string }) {
   const path = `/bulk/${encodeURIComponent(id)}`;
   const { data, error, reload } = useLoad(id, (signal) => get<Bulk>(path, signal));
   useTitle(data ? `${data.what}, many runs` : 'Bulk operation');
-  useFresh(reload, data !== undefined && isMoving(data));
+  useFresh(reload, { isMoving: data !== undefined && isMoving(data) });
   useKeys({ ['Escape']: () => go('/bulk') });
   return (
     <main className="detail-page">

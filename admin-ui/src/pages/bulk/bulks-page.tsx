@@ -27,7 +27,7 @@ const idOf = ({ id }: Bulk) => id;
 export function BulksPage() {
   useTitle('Bulk operations');
   const pages = usePages<BulkPage, Bulk>('bulk', { path: pathOf, read, keyOf: idOf });
-  useFresh(pages.reload, pages.rows.some(isMoving));
+  useFresh(pages.reload, { isMoving: pages.rows.some(isMoving) });
   const [atId, setAtId] = useState<string>();
   const at = pages.rows.findIndex(({ id }) => id === atId);
   const move = (step: number) =>

@@ -25,6 +25,7 @@ import '../../styles/errors.css';
 import '../../styles/lists.css';
 
 const SHOWN_MAX = 20;
+const LOOK_MS = 2_000;
 const DEEDS: readonly DeedName[] = ['redrive', 'discard'];
 
 export function ErrorPage({ id }: { id: string }) {
@@ -33,7 +34,7 @@ export function ErrorPage({ id }: { id: string }) {
   const found = useLoad(isFit ? id : undefined, (signal) =>
     get<ErrorGroups>(`/errors${queryText({ filter, limit: 1 })}`, signal),
   );
-  useFresh(found.reload, false);
+  useFresh(found.reload, { lookMs: LOOK_MS });
   useKeys({ ['Escape']: () => go('/errors') });
   const group = found.data?.groups[0];
   useTitle(group ? group.name || group.message : 'Error');
@@ -71,7 +72,7 @@ function Told({ group, filter }: { group: ErrorGroup; filter: string }) {
   const { data: open, reload } = useLoad(letters, (signal) =>
     get<RunCount>(`/runs/count${queryText({ filter: letters })}`, signal),
   );
-  useFresh(reload, false);
+  useFresh(reload, { lookMs: LOOK_MS });
   return (
     <>
       <header className="detail-title error-title">
@@ -160,7 +161,7 @@ function Over({ filter }: { filter: string }) {
 function Latest({ filter }: { filter: string }) {
   const path = `/runs${queryText({ filter, limit: SHOWN_MAX })}`;
   const { data, error, reload } = useLoad(path, (signal) => get<RunPage>(path, signal));
-  useFresh(reload, false);
+  useFresh(reload, { lookMs: LOOK_MS });
   return (
     <Panel title="The newest of them">
       {error && !data ? (

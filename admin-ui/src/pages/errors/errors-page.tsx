@@ -20,6 +20,8 @@ import '../../styles/errors.css';
 import '../../styles/lists.css';
 
 const GROUPS_MAX = 500;
+/** To group many failures takes a while. */
+const LOOK_MS = 3_000;
 const [ROW_HEIGHT, ROW_HEIGHT_NARROW, HEAD_HEIGHT] = [44, 62, 32];
 const VIEWS: readonly (readonly [name: string, filter: string])[] = [
   ['All', ''],
@@ -36,7 +38,7 @@ export function ErrorsPage() {
   const isValid = read.kind === 'filter';
   const path = `/errors${queryText({ filter, limit: GROUPS_MAX })}`;
   const found = useLoad(isValid ? path : undefined, (signal) => get<ErrorGroups>(path, signal));
-  useFresh(found.reload, false);
+  useFresh(found.reload, { lookMs: LOOK_MS });
   return (
     <main className="runs-page">
       <header className="page-head">

@@ -7,10 +7,12 @@ import { Link } from '../../router/router.tsx';
 import { get, queryText } from '../../services/api.ts';
 import type { ErrorGroup, ErrorGroups } from '../../services/many.ts';
 import { useLoad } from '../../services/use-load.ts';
+import { useSoon } from '../../services/use-soon.ts';
 import { textOf } from '../runs/filter-text.ts';
 
 const GROUPS_MAX = 100;
 const SHOWN_MAX = 5;
+const LOOK_MS = 2_000;
 
 interface FacetsProps {
   readonly filter: string;
@@ -30,9 +32,10 @@ interface Facet {
 export function Facets({ filter, terms, changes, onFilter }: FacetsProps) {
   const path = `/errors${queryText({ filter, limit: GROUPS_MAX })}`;
   const { data, error, reload } = useLoad(filter, (signal) => get<ErrorGroups>(path, signal));
+  const soon = useSoon(reload, LOOK_MS);
   useEffect(() => {
-    if (changes > 0) reload();
-  }, [changes, reload]);
+    if (changes > 0) soon();
+  }, [changes, soon]);
   if (error) return <Refusal error={error} onAgain={reload} />;
   if (!data) return <div className="facets" aria-busy="true" />;
   if (data.groups.length === 0) return null;

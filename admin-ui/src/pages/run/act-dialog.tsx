@@ -4,6 +4,7 @@ import { CopyButton } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Refusal } from '../../components/panel.tsx';
 import { toast } from '../../components/toast.tsx';
+import { isRounded } from '../../format/lossless.ts';
 import { newRequestId } from '../../platform/clock.ts';
 import { go } from '../../router/router.tsx';
 import { ApiError, change } from '../../services/api.ts';
@@ -92,7 +93,7 @@ export function ActDialog({ name, run, phases, input, onClose, onDone }: ActDial
   );
 }
 
-const OF_INPUT: readonly string[] = ['NOT_JSON', 'FLEETQ_SCHEMA'];
+const OF_INPUT: readonly string[] = ['NOT_JSON', 'NOT_EXACT', 'FLEETQ_SCHEMA'];
 
 function doneText(label: string, { kind, made }: Changed): string {
   if (made !== undefined) return `${label}: made ${made}`;
@@ -130,6 +131,15 @@ function usePreview(name: ActName, run: Run, filled: Filled): Preview {
 }
 
 function safeBody(name: ActName, filled: Filled): object {
+  const body = readBody(name, filled);
+  if (isRounded((body as { readonly input?: unknown }).input)) {
+    const hint = 'write it as a text, or redrive it without another input: then it stays as it is';
+    throw new ApiError(0, 'NOT_EXACT', 'a whole number beyond 2^53 would be rounded', hint);
+  }
+  return body;
+}
+
+function readBody(name: ActName, filled: Filled): object {
   try {
     return bodyOf(name, filled);
   } catch (error) {
