@@ -62,9 +62,9 @@ describe.skipIf(program === undefined)('the activity log', { timeout: TEST_MS_MA
     const foot = page.locator('.list-foot');
     await page.locator('tbody tr').first().waitFor();
     // The rest comes as one gets there.
-    await page.locator('.table-scroll').evaluate('(list) => { list.scrollTop = 1e6 }');
+    await page.evaluate("document.querySelector('.table-scroll').scrollTop = 1e6");
     await expect.poll(() => foot.textContent(), WAIT).toBe('111 shown, these are all.');
-    await page.locator('.table-scroll').evaluate('(list) => { list.scrollTop = 0 }');
+    await page.evaluate("document.querySelector('.table-scroll').scrollTop = 0");
     await page.locator('.col-via a').first().click();
     await page.getByRole('heading', { name: 'Discard' }).waitFor();
     await page.goto(`${stage.url}/activity?what=bulk`);
