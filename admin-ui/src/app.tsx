@@ -1,5 +1,5 @@
 /** The frame: who is let in, where one can go, and what every page has around it. */
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Frame } from './components/frame.tsx';
 import { Help } from './components/help.tsx';
 import { useKeys } from './components/keys.ts';
@@ -7,15 +7,11 @@ import { Boundary, Loading, Refusal } from './components/panel.tsx';
 import { Toasts } from './components/toast.tsx';
 import type { Times } from './format/time.ts';
 import { Login } from './pages/login.tsx';
-import { RunsPage } from './pages/runs/runs-page.tsx';
+import { PAGES, pageAt } from './pages/pages.tsx';
 import { choose, type Theme, useSettings } from './platform/settings.ts';
 import { go, Link, usePlace } from './router/router.tsx';
 import { stream } from './services/live.tsx';
 import { SessionProvider, useEntrance } from './services/session.tsx';
-
-const RunPage = lazy(() =>
-  import('./pages/run/run-page.tsx').then((m) => ({ default: m.RunPage })),
-);
 
 const NEXT_THEME: Record<Theme, Theme> = { auto: 'light', light: 'dark', dark: 'auto' };
 const NEXT_TIMES: Record<Times, Times> = { relative: 'local', local: 'utc', utc: 'relative' };
@@ -49,34 +45,33 @@ function Inside() {
   const { theme, times } = useSettings();
   const { path } = usePlace();
   useKeys({
-    'g r': () => go('/runs'),
+    ...Object.fromEntries(PAGES.map(({ to, key }) => [key, () => go(to)])),
     '?': () => setHelping(true),
     p: () => stream.pause(stream.state !== 'paused'),
     t: () => choose({ theme: NEXT_THEME[theme] }),
     z: () => choose({ times: NEXT_TIMES[times] }),
   });
   return (
-    <Frame onHelp={() => setHelping(true)}>
+    <Frame pages={PAGES} onHelp={() => setHelping(true)}>
       <Boundary key={path} name="This page">
         <Suspense fallback={<Loading what="the page" />}>
           <Page path={path} />
         </Suspense>
       </Boundary>
-      {isHelping && <Help onClose={() => setHelping(false)} />}
+      {isHelping && <Help pages={PAGES} onClose={() => setHelping(false)} />}
     </Frame>
   );
 }
 
 function Page({ path }: { path: string }) {
-  const run = /^\/(?:runs|r)\/([^/]+)$/.exec(path)?.[1];
-  if (run !== undefined) return <RunPage key={run} id={decodeURIComponent(run)} />;
-  if (path === '/' || path === '/runs' || path === '/runs/') return <RunsPage />;
   return (
-    <main className="alone">
-      <h1>There is no such page</h1>
-      <p>
-        <Link to="/runs">Go to the runs</Link>
-      </p>
-    </main>
+    pageAt(path) ?? (
+      <main className="alone">
+        <h1>There is no such page</h1>
+        <p>
+          <Link to="/runs">Go to the runs</Link>
+        </p>
+      </main>
+    )
   );
 }

@@ -1,8 +1,7 @@
 /** For everybody: axe finds nothing, in both themes, at three widths, and nothing sticks out. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { judge as judged } from './axe.ts';
 import {
   openStage,
   program,
@@ -14,19 +13,6 @@ import {
 } from './stage.ts';
 
 const newDir = useTempDirs();
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-
-interface Found {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly nodes: readonly {
-      readonly html: string;
-      readonly any: readonly { message: string }[];
-    }[];
-  }[];
-}
-
 describe.skipIf(program === undefined)('axe', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
@@ -62,14 +48,7 @@ describe.skipIf(program === undefined)('axe', { timeout: TEST_MS_MAX }, () => {
         const { page } = await open(stage, '/', options);
         const said: string[] = [];
         const judge = async (what: string, page: Page) => {
-          await page.evaluate(axe);
-          const asked = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} })`;
-          const { violations } = (await page.evaluate(asked)) as Found;
-          for (const { id, nodes } of violations) {
-            said.push(`${what}: ${id}: ${nodes[0]?.html} ${nodes[0]?.any[0]?.message ?? ''}`);
-          }
-          const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-          if (Number(wide) > 0) said.push(`${what}: ${wide} pixels stick out`);
+          said.push(...(await judged(what, page)));
         };
         await page.getByRole('link', { name: 'ui/order' }).first().waitFor();
         await judge('runs', page);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   openStage,
+  post,
   program,
   type Stage,
   TEST_MS_MAX,
@@ -16,6 +17,7 @@ describe.skipIf(program === undefined)('with tokens', { timeout: TEST_MS_MAX }, 
   const open = useBrowser();
   let stage: Stage;
   let failed: string;
+  let bulk: string;
   beforeAll(async () => {
     stage = await openStage(newDir(), {
       grants: [
@@ -25,6 +27,12 @@ describe.skipIf(program === undefined)('with tokens', { timeout: TEST_MS_MAX }, 
       ],
     });
     failed = (await stage.fleet.enqueueByName('ui/failing', { secret: 'canary' })).id;
+    for (let n = 0; n < 30; n++) await stage.fleet.enqueueByName('ui/retrying', { n });
+    // So slow that it is paused before it is through, and stays so.
+    const as = { authorization: `Bearer ${stage.secrets['olga']}` };
+    const wanted = { what: 'reschedule', runAt: '1h', filter: 'machine:ui/retrying', rate: 1 };
+    bulk = (await post(stage, '/bulk', wanted, as)).id;
+    await post(stage, `/bulk/${bulk}/pause`, {}, as);
   });
   afterAll(() => stage?.stop());
 
@@ -62,6 +70,46 @@ describe.skipIf(program === undefined)('with tokens', { timeout: TEST_MS_MAX }, 
     await page.getByText('Payloads are masked for ruth.').waitFor();
     expect(await page.getByRole('main').textContent()).not.toContain('canary');
     expect(await page.getByRole('main').textContent()).not.toContain('no such bucket');
+  });
+
+  test('who may only look is offered nothing to change on the pages of many, either', async () => {
+    const watched = await open(stage, `/dead-letters?at=${failed}`);
+    await logIn(watched, 'ruth');
+    const { page } = watched;
+    await page.getByText('ruth may look, and not act (role read).').waitFor();
+    await page.locator('tbody tr').first().waitFor();
+    await page.evaluate('document.activeElement.blur()');
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByText('1 run selected').waitFor();
+    // Keys give no more than buttons.
+    for (const key of ['b', 'r', 'e']) await page.keyboard.press(key);
+    const acts = page.getByRole('button', { name: /Redrive|Discard|Act on|Pause it|Cancel it/ });
+    expect(await acts.count()).toBe(0);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await page.getByRole('main').textContent()).not.toContain('no such bucket');
+    await page.goto(`${stage.url}/errors`);
+    await page.locator('tbody tr a').first().click();
+    await page.locator('.latest li').first().waitFor();
+    expect(await acts.count()).toBe(0);
+    await page.goto(`${stage.url}/bulk/${bulk}`);
+    await page.getByText('ruth may look, and not act (role read).').waitFor();
+    expect(await acts.count()).toBe(0);
+    await page.goto(`${stage.url}/activity`);
+    await page.getByText('The activity log is for admins.').waitFor();
+  });
+
+  test('who may act and is no admin puts nothing away', async () => {
+    const watched = await open(stage, `/dead-letters?at=${failed}`);
+    await logIn(watched, 'olga');
+    const { page } = watched;
+    await page.getByRole('button', { name: 'Redrive', exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Discard' }).isDisabled()).toBe(true);
+    // Nobody edits what they may not see.
+    expect(await page.getByRole('button', { name: 'Edit and redrive' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Redrive all 1…' }).click();
+    await page.getByRole('dialog').getByText('1 run', { exact: true }).waitFor();
+    expect(await page.getByRole('radio', { name: 'Discard' }).count()).toBe(0);
   });
 
   test('who may reveal payloads does so on purpose', async () => {

@@ -150,8 +150,6 @@ describe.skipIf(program === undefined)('the page of runs', { timeout: TEST_MS_MA
     try {
       const { page: empty } = await open(alone, '/');
       await empty.getByText('There are no runs yet.').waitFor();
-      // First the page, or it is refused by a server that is gone.
-      await empty.context().close();
     } finally {
       await alone.stop();
     }

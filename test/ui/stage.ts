@@ -58,6 +58,17 @@ function machines(opening: ReturnType<typeof gate<void>>) {
       },
     }),
     defineMachine({
+      name: 'ui/strict',
+      version: 1,
+      input: z.strictObject({ n: z.number() }),
+      retry: once,
+      check: 'none',
+      work: ({ input: { n } }) => {
+        if (n < 0) throw new RangeError(`${n} is below zero`);
+        return n;
+      },
+    }),
+    defineMachine({
       name: 'ui/retrying',
       version: 1,
       input: any,
@@ -76,6 +87,8 @@ export interface Stage {
   readonly url: string;
   readonly opening: ReturnType<typeof gate<void>>;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Done before its server ends: whoever still looks on would complain of being refused. */
+  beforeStop(act: () => Promise<void>): void;
   stop(): Promise<void>;
 }
 
@@ -115,24 +128,68 @@ export async function openStage(dataDir: string, options: StageOptions = {}): Pr
   const server = new AdminServer(desk);
   const rate = { perSecond: 1e6, burst: 1e6 };
   const at = await server.listen('127.0.0.1', 0, addressDoor({ grants, clock, random, rate }));
+  const closing: (() => Promise<void>)[] = [];
   const stop = async () => {
+    for (const close of closing.splice(0)) await close();
     opening.open();
     await server.stop();
     await fleet.drain();
   };
-  return { fleet, server, url: `http://${at}`, opening, secrets, stop };
+  const beforeStop = (act: () => Promise<void>) => void closing.push(act);
+  return { fleet, server, url: `http://${at}`, opening, secrets, beforeStop, stop };
 }
 
-/** Waits until the run stands like this. */
-export async function until(stage: Stage, id: string, status: string): Promise<void> {
+/** Waits until the run, or the bulk operation, stands like this. */
+export async function until(
+  stage: Stage,
+  id: string,
+  status: string,
+  of: 'runs' | 'bulk' = 'runs',
+): Promise<void> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
-    const answer = await fetch(`${stage.url}/api/v1/runs/${id}`);
+    const answer = await fetch(`${stage.url}/api/v1/${of}/${id}`);
     const run = (await answer.json()) as { readonly status: string };
     if (run.status === status) return;
     if (performance.now() > giveUpAt) throw new Error(`run ${id} is ${run.status}, not ${status}`);
     await sleep(20);
   }
+}
+
+/** A change over the API; `as` says who asks, where that is asked. */
+export async function post(
+  stage: Stage,
+  path: string,
+  body: object,
+  as: Readonly<Record<string, string>> = {},
+): Promise<{ id: string }> {
+  const headers = { 'content-type': 'application/json', ...as };
+  const init = { method: 'POST', headers, body: JSON.stringify(body) };
+  return (await (await fetch(`${stage.url}/api/v1${path}`, init)).json()) as { id: string };
+}
+
+/** Runs that have failed for good. */
+export async function lettersOf(
+  stage: Stage,
+  count: number,
+  input: object = {},
+): Promise<string[]> {
+  const made = Array.from({ length: count }, () => stage.fleet.enqueueByName('ui/failing', input));
+  const ids = (await Promise.all(made)).map(({ id }) => id);
+  for (const id of ids) await until(stage, id, 'failed');
+  return ids;
+}
+
+/** Presses Tab until what has the focus is called so: nobody needs a mouse for it. */
+export async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let pressed = 0; pressed < 30; pressed++) {
+    const at = await page.evaluate(
+      `(document.activeElement?.getAttribute('aria-label') ?? '') + document.activeElement?.textContent`,
+    );
+    if (name.test(String(at))) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`no Tab leads to ${name}`);
 }
 
 export interface Watched {
@@ -164,6 +221,7 @@ export function useBrowser(): (
   return async (stage, path, options = {}) => {
     const viewport = { width: 1440, height: 900 };
     const context = await browser!.newContext({ viewport, ...options });
+    stage.beforeStop(() => context.close());
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     const watched: Watched = { page, complaints: [], requests: [] };
@@ -178,7 +236,7 @@ async function watch({ page, complaints, requests }: Watched, url: string): Prom
   page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`));
   page.on('console', (message) => {
     // A refusal that the page shows to people is noted by the browser as well.
-    const isRefusal = /Failed to load resource: .* (401|404|409|412)/.test(message.text());
+    const isRefusal = /Failed to load resource: .* (400|401|404|409|412|422)/.test(message.text());
     if (message.type() === 'error' && !isRefusal) complaints.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   openStage,
+  post,
   program,
   type Stage,
   TEST_MS_MAX,
@@ -17,6 +18,7 @@ describe.skipIf(program === undefined)('text stays text', { timeout: TEST_MS_MAX
   const open = useBrowser();
   let stage: Stage;
   let worst: string;
+  let bulk: string;
   beforeAll(async () => {
     stage = await openStage(newDir());
     const ids = [];
@@ -33,6 +35,9 @@ describe.skipIf(program === undefined)('text stays text', { timeout: TEST_MS_MAX
     await until(stage, waiting, 'waiting');
     const body = JSON.stringify({ reason: said.slice(0, 1_000) });
     await fetch(`${stage.url}/api/v1/runs/${waiting}/cancel`, { ...reason, body });
+    const hostile = { what: 'cancel', filter: `${JSON.stringify(XSS[0])} -machine:x` };
+    bulk = (await post(stage, '/bulk', { ...hostile, reason: said.slice(0, 1_000) })).id;
+    await until(stage, bulk, 'completed', 'bulk');
   });
   afterAll(() => stage?.stop());
 
@@ -69,6 +74,55 @@ describe.skipIf(program === undefined)('text stays text', { timeout: TEST_MS_MAX
       await page.getByRole('link', { name: 'ui/retrying' }).click();
       await page.locator('.explain-first').waitFor();
       expect(await isHit()).toBe(undefined);
+    });
+
+    test(`nothing is run on the pages of many, ${bypassCSP ? 'without' : 'with'} the policy`, async () => {
+      const { page } = await open(stage, `/dead-letters?at=${worst}`, { bypassCSP });
+      const judge = async () => {
+        const wild = 'main img, main iframe, main script, main object, dialog img, dialog script';
+        expect(await page.locator(wild).count()).toBe(0);
+        expect(await page.evaluate('window.hit')).toBe(undefined);
+      };
+      const scrollDown = async () => {
+        for (let at = 0; at < 4; at++) {
+          await page.evaluate("document.querySelector('.table-scroll').scrollTop += 700");
+          await page.waitForTimeout(100);
+        }
+      };
+      await page.locator('.inspect .error-message', { hasText: XSS[0]! }).waitFor();
+      await page.locator('.facet button').first().waitFor();
+      await scrollDown();
+      await judge();
+      await page.getByRole('button', { name: 'Edit and redrive' }).click();
+      await page.getByRole('dialog').getByText('What it would do').waitFor();
+      await judge();
+      await page.goto(`${stage.url}/errors`);
+      await page.locator('tbody tr').first().waitFor();
+      await scrollDown();
+      await judge();
+      const { groups } = (await (await fetch(`${stage.url}/api/v1/errors`)).json()) as {
+        groups: { fingerprint: string; example: string }[];
+      };
+      const group = groups.find(({ example }) => example === worst)!;
+      await page.goto(`${stage.url}/errors/${group.fingerprint}`);
+      await page.locator('.error-panel').waitFor();
+      await judge();
+      await page.goto(`${stage.url}/bulk`);
+      await page.locator('tbody tr').first().waitFor();
+      await judge();
+      await page.goto(`${stage.url}/bulk/${bulk}`);
+      await page.locator('.facts', { hasText: XSS[0]! }).waitFor();
+      await judge();
+      await page.goto(`${stage.url}/activity?who=${encodeURIComponent(XSS[1]!)}`);
+      await page.getByText('Nobody did anything like this.').waitFor();
+      await judge();
+      await page.goto(`${stage.url}/activity?what=cancel`);
+      await page
+        .getByRole('button', { name: /^All of cancel/ })
+        .first()
+        .click();
+      await page.getByRole('dialog').locator('pre', { hasText: XSS[0]! }).waitFor();
+      await judge();
     });
   }
 });

@@ -1,32 +1,51 @@
 /** What is around every page: where to go, how times and colours are shown, who one is. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Times } from '../format/time.ts';
 import { choose, type Theme, useSettings } from '../platform/settings.ts';
 import { Link, usePlace } from '../router/router.tsx';
 import { useSession } from '../services/session.tsx';
 import { Icon, type Sign } from './icon.tsx';
 
-const PAGES: readonly { to: string; name: string; sign: Sign }[] = [
-  { to: '/runs', name: 'Runs', sign: 'runs' },
-];
+/** A page that the rail leads to. */
+export interface Listed {
+  readonly to: string;
+  readonly name: string;
+  readonly sign: Sign;
+  /** Two keys in a row that lead there. */
+  readonly key: string;
+}
 
-export function Frame({ onHelp, children }: { onHelp: () => void; children: ReactNode }) {
+interface FrameProps {
+  readonly pages: readonly Listed[];
+  readonly onHelp: () => void;
+  readonly children: ReactNode;
+}
+
+export function Frame({ pages, onHelp, children }: FrameProps) {
   const { path } = usePlace();
-  const isAt = (to: string) => path.startsWith(to) || (to === '/runs' && path === '/');
+  const rail = useRef<HTMLElement>(null);
+  // On a narrow screen the list is pushed along to where one is.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with every place
+  useEffect(() => {
+    const current = rail.current?.querySelector('[aria-current]');
+    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [path]);
+  const isAt = (to: string) =>
+    path === to || path.startsWith(`${to}/`) || (to === '/runs' && /^\/(r\/|$)/.test(path));
   return (
     <div className="frame">
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <nav className="rail" aria-label="Pages">
+      <nav className="rail" aria-label="Pages" ref={rail}>
         <Link to="/runs" className="brand">
           <Brand />
           FleetQ
         </Link>
         <ul>
-          {PAGES.map(({ to, name, sign }) => (
+          {pages.map(({ to, name, sign, key }) => (
             <li key={to}>
-              <Link to={to} aria-current={isAt(to) ? 'page' : undefined}>
+              <Link to={to} aria-current={isAt(to) ? 'page' : undefined} title={`${name} (${key})`}>
                 <Icon sign={sign} />
                 {name}
               </Link>

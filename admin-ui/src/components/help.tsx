@@ -1,12 +1,16 @@
 /** What the keys do. */
 import { Dialog } from './dialog.tsx';
+import type { Listed } from './frame.tsx';
 
 const KEYS: readonly (readonly [key: string, what: string])[] = [
-  ['g r', 'Runs'],
   ['/', 'Search'],
   ['j  k', 'Next and previous row or event'],
   ['Enter', 'Open the row'],
-  ['x', 'Select the row'],
+  ['x  X', 'Select the row; all that match'],
+  ['b', 'Act on what is selected'],
+  ['i', 'Look into the row, beside the list'],
+  ['r  e', 'Redrive it; edit and redrive it'],
+  ['s', 'Pause a bulk operation, or let it go on'],
   ['p', 'Pause or resume live updates'],
   ['t', 'Light, dark, or as the system'],
   ['z', 'Times: relative, local, UTC'],
@@ -14,11 +18,12 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
   ['Esc', 'Close, or back to the list'],
 ];
 
-export function Help({ onClose }: { onClose: () => void }) {
+export function Help({ pages, onClose }: { pages: readonly Listed[]; onClose: () => void }) {
+  const keys = [...pages.map(({ key, name }) => [key, name] as const), ...KEYS];
   return (
     <Dialog title="Keyboard" onClose={onClose}>
       <dl className="keys">
-        {KEYS.map(([key, what]) => (
+        {keys.map(([key, what]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>

@@ -16,6 +16,11 @@ const STATUS_PATH: Record<Kind, string> = {
 
 const SIGN_PATH = {
   runs: 'M2 3h8M2 6h8M2 9h5',
+  errors: 'M6 1.6v5.2M6 9.6v.6M2 11h8',
+  letters: 'M1.6 3h8.8v6.4H1.6zM1.8 3.2L6 6.6l4.2-3.4',
+  bulk: 'M2 4.2L6 2l4 2.2L6 6.4zM2 6.4l4 2.2l4-2.2M2 8.6l4 2.2l4-2.2',
+  activity: 'M1.4 6h2.2l1.6-3.8l2 7.6L8.8 6h1.8',
+  open: 'M7 2h3v3M10 2L5.6 6.4M8.6 7v3H2V3.4h3',
   search: 'M5 1.8a3.2 3.2 0 1 0 0 6.4a3.2 3.2 0 0 0 0-6.4zM7.4 7.4L10.4 10.4',
   copy: 'M4.2 4.2h5.6v5.6H4.2zM7.8 4.2V2.2H2.2v5.6h2',
   close: 'M3 3l6 6M9 3L3 9',

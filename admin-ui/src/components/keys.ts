@@ -5,10 +5,36 @@ import { now } from '../platform/clock.ts';
 export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const CHORD_MS = 1_000;
+/** Whoever came last is asked first. */
+const maps: { readonly current: KeyMap }[] = [];
+let [first, firstAt] = ['', 0];
 
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  const isField = /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  // A box that is ticked takes no letters.
+  const isBox = target instanceof HTMLInputElement && /^(checkbox|radio)$/.test(target.type);
+  return target.isContentEditable || (isField && !isBox);
+}
+
+/** Two in a row mean what they mean together, whoever else has a use for the second. */
+function actOf(key: string, chord: string): KeyMap[string] | undefined {
+  for (const sign of [chord, key]) {
+    const map = maps.find(({ current }) => Object.hasOwn(current, sign));
+    if (map) return map.current[sign];
+  }
+  return undefined;
+}
+
+function press(event: KeyboardEvent): void {
+  if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+  // A dialog is on top of everything else, and has keys of its own.
+  if (isTyping(event.target) || document.querySelector('dialog[open]')) return;
+  const act = actOf(event.key, now() - firstAt < CHORD_MS ? `${first} ${event.key}` : '');
+  [first, firstAt] = [event.key, now()];
+  if (!act) return;
+  event.preventDefault();
+  act(event);
 }
 
 /** 'j', 'Enter', or 'g r' for two in a row. */
@@ -16,19 +42,11 @@ export function useKeys(keys: KeyMap): void {
   const current = useRef(keys);
   current.current = keys;
   useEffect(() => {
-    let [first, firstAt] = ['', 0];
-    const press = (event: KeyboardEvent) => {
-      if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
-      // A dialog is on top of everything else, and has keys of its own.
-      if (isTyping(event.target) || document.querySelector('dialog[open]')) return;
-      const chord = now() - firstAt < CHORD_MS ? `${first} ${event.key}` : '';
-      const act = current.current[chord] ?? current.current[event.key];
-      [first, firstAt] = [event.key, now()];
-      if (!act) return;
-      event.preventDefault();
-      act(event);
+    maps.unshift(current);
+    if (maps.length === 1) addEventListener('keydown', press);
+    return () => {
+      maps.splice(maps.indexOf(current), 1);
+      if (maps.length === 0) removeEventListener('keydown', press);
     };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
   }, []);
 }

@@ -13,6 +13,14 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text, keep);
 }
 
+/** Whether a number of it has more digits than JavaScript keeps: it would be rounded on its way. */
+export function isRounded(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (typeof value === 'bigint') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some(isRounded);
+}
+
 function isWhole(source: string | undefined): boolean {
   return source !== undefined && /^-?\d+$/.test(source);
 }

@@ -4,6 +4,7 @@ import { CopyButton } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Refusal } from '../../components/panel.tsx';
 import { toast } from '../../components/toast.tsx';
+import { isRounded } from '../../format/lossless.ts';
 import { newRequestId } from '../../platform/clock.ts';
 import { go } from '../../router/router.tsx';
 import { ApiError, change } from '../../services/api.ts';
@@ -17,19 +18,22 @@ interface ActDialogProps {
   readonly name: ActName;
   readonly run: Run;
   readonly phases: readonly string[];
+  /** Of a redrive, the input to begin with, to be changed. */
+  readonly input?: string;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-export function ActDialog({ name, run, phases, onClose, onDone }: ActDialogProps) {
+export function ActDialog({ name, run, phases, input, onClose, onDone }: ActDialogProps) {
   const act = ACTS[name];
+  const label = input === undefined ? act.label : 'Edit and redrive';
   const [filled, setFilled] = useState<Filled>({
     reason: '',
     runAt: '10m',
     from: phases[0] ?? 'main.work',
     // Of what was completed nothing is left to go on from.
     isFresh: run.status === 'completed',
-    input: '',
+    input: input ?? '',
   });
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
@@ -41,7 +45,7 @@ export function ActDialog({ name, run, phases, onClose, onDone }: ActDialogProps
     setBusy(true);
     try {
       const done = await send(name, run, { body: safeBody(name, filled), requestId });
-      toast(doneText(act.label, done));
+      toast(doneText(label, done));
       onDone();
       onClose();
       if (done.made !== undefined) go(`/runs/${done.made}`);
@@ -50,13 +54,23 @@ export function ActDialog({ name, run, phases, onClose, onDone }: ActDialogProps
       setBusy(false);
     }
   };
+  // What is wrong with the input is said where it is typed.
+  const refused = preview.kind === 'refused' ? preview.error : undefined;
+  const wrong = refused && OF_INPUT.includes(refused.code) ? refused : undefined;
   const command = commandOf(name, run, filled);
   return (
-    <Dialog title={`${act.label}: ${run.machine}`} onClose={onClose}>
+    <Dialog title={`${label}: ${run.machine}`} onClose={onClose}>
       <form onSubmit={submit} className="act">
-        <p>{act.about}</p>
-        <ActFields name={name} filled={filled} phases={phases} onChange={setFilled} />
-        <ActPreview preview={preview} />
+        <p>{input === undefined ? act.about : 'It begins afresh, with this input.'}</p>
+        <ActFields
+          name={name}
+          filled={filled}
+          phases={phases}
+          isEditing={input !== undefined}
+          wrong={wrong}
+          onChange={setFilled}
+        />
+        {!wrong && <ActPreview preview={preview} />}
         <div className="command">
           <code>{command}</code>
           <CopyButton text={command} what="the command" />
@@ -71,13 +85,15 @@ export function ActDialog({ name, run, phases, onClose, onDone }: ActDialogProps
             className={act.isDestructive ? 'danger' : 'primary'}
             disabled={isBusy || preview.kind !== 'would'}
           >
-            {isBusy ? 'Working…' : act.label}
+            {isBusy ? 'Working…' : label}
           </button>
         </div>
       </form>
     </Dialog>
   );
 }
+
+const OF_INPUT: readonly string[] = ['NOT_JSON', 'NOT_EXACT', 'FLEETQ_SCHEMA'];
 
 function doneText(label: string, { kind, made }: Changed): string {
   if (made !== undefined) return `${label}: made ${made}`;
@@ -115,6 +131,15 @@ function usePreview(name: ActName, run: Run, filled: Filled): Preview {
 }
 
 function safeBody(name: ActName, filled: Filled): object {
+  const body = readBody(name, filled);
+  if (isRounded((body as { readonly input?: unknown }).input)) {
+    const hint = 'write it as a text, or redrive it without another input: then it stays as it is';
+    throw new ApiError(0, 'NOT_EXACT', 'a whole number beyond 2^53 would be rounded', hint);
+  }
+  return body;
+}
+
+function readBody(name: ActName, filled: Filled): object {
   try {
     return bodyOf(name, filled);
   } catch (error) {

@@ -1,14 +1,20 @@
 /** What an act has to be told. */
+import { useId } from 'react';
+import type { ApiError } from '../../services/api.ts';
 import type { ActName, Filled } from './acts.ts';
 
 interface ActFieldsProps {
   readonly name: ActName;
   readonly filled: Filled;
   readonly phases: readonly string[];
+  /** It is the input that is to be changed, and nothing else. */
+  readonly isEditing: boolean;
+  readonly wrong: ApiError | undefined;
   readonly onChange: (filled: Filled) => void;
 }
 
-export function ActFields({ name, filled, phases, onChange }: ActFieldsProps) {
+export function ActFields(props: ActFieldsProps) {
+  const { name, filled, phases, isEditing, wrong, onChange } = props;
   const put = (part: Partial<Filled>) => onChange({ ...filled, ...part });
   switch (name) {
     case 'cancel':
@@ -32,15 +38,17 @@ export function ActFields({ name, filled, phases, onChange }: ActFieldsProps) {
     case 'redrive':
       return (
         <>
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={filled.isFresh}
-              onChange={(event) => put({ isFresh: event.target.checked })}
-            />
-            From its beginning, with new idempotency keys
-          </label>
-          <InputField filled={filled} put={put} />
+          {!isEditing && (
+            <label className="check">
+              <input
+                type="checkbox"
+                checked={filled.isFresh}
+                onChange={(event) => put({ isFresh: event.target.checked })}
+              />
+              From its beginning, with new idempotency keys
+            </label>
+          )}
+          <InputField filled={filled} isEditing={isEditing} wrong={wrong} put={put} />
         </>
       );
     case 'fork':
@@ -54,7 +62,7 @@ export function ActFields({ name, filled, phases, onChange }: ActFieldsProps) {
               ))}
             </select>
           </label>
-          <InputField filled={filled} put={put} />
+          <InputField filled={filled} isEditing={false} wrong={wrong} put={put} />
         </>
       );
     default:
@@ -62,17 +70,34 @@ export function ActFields({ name, filled, phases, onChange }: ActFieldsProps) {
   }
 }
 
-function InputField({ filled, put }: { filled: Filled; put: (part: Partial<Filled>) => void }) {
+interface InputFieldProps extends Pick<ActFieldsProps, 'filled' | 'isEditing' | 'wrong'> {
+  readonly put: (part: Partial<Filled>) => void;
+}
+
+function InputField({ filled, isEditing, wrong, put }: InputFieldProps) {
+  const id = useId();
   return (
-    <label>
-      Another input, as JSON; empty leaves it as it is
+    <div className="input-field">
+      <label htmlFor={id}>
+        {isEditing ? 'Its input, as JSON' : 'Another input, as JSON; empty leaves it as it is'}
+      </label>
       <textarea
-        rows={4}
+        id={id}
+        rows={isEditing ? 12 : 4}
         spellCheck={false}
         className="mono"
+        aria-invalid={wrong !== undefined}
+        aria-describedby={`${id}-wrong`}
         value={filled.input}
         onChange={(event) => put({ input: event.target.value })}
       />
-    </label>
+      <p id={`${id}-wrong`} className="field-wrong" role="status">
+        {wrong && (
+          <>
+            {wrong.message} {wrong.hint && <span className="quiet">{wrong.hint}</span>}
+          </>
+        )}
+      </p>
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 /** The records, newest last, each with the sentence that says why. As many as are near to be seen. */
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
-import { useVirtual } from '../../components/use-virtual.ts';
+import { VirtualTable } from '../../components/virtual-table.tsx';
 import { showClock, showSpan } from '../../format/time.ts';
 import { useSettings } from '../../platform/settings.ts';
 import type { RunRecord } from '../../services/types.ts';
@@ -18,20 +18,11 @@ interface EventLogProps {
 
 export function EventLog({ records, at, onAt, podName }: EventLogProps) {
   const [isFew, setFew] = useState(false);
-  const scroller = useRef<HTMLElement>(null);
   const shown = useMemo(
     () => (isFew ? records.filter(({ event }) => FAILURES.includes(event.type)) : records),
     [records, isFew],
   );
   const index = shown.findIndex(({ seq }) => seq === at);
-  const { from, until, reveal } = useVirtual(scroller, {
-    count: shown.length,
-    rowHeight: ROW_HEIGHT,
-    headHeight: 30,
-  });
-  useEffect(() => {
-    if (index >= 0) reveal(index);
-  }, [index, reveal]);
   const move = (step: number) => {
     const start = index < 0 ? (step > 0 ? -1 : shown.length) : index;
     const next = shown[Math.max(0, Math.min(shown.length - 1, start + step))];
@@ -40,42 +31,29 @@ export function EventLog({ records, at, onAt, podName }: EventLogProps) {
   useKeys({ j: () => move(1), k: () => move(-1) });
   return (
     <>
-      <section className="log" ref={scroller} tabIndex={0} aria-label="Event log">
-        <table aria-rowcount={shown.length + 1}>
-          <thead>
-            <tr>
-              <th scope="col" className="log-seq">
-                #
-              </th>
-              <th scope="col" className="log-time">
-                Time
-              </th>
-              <th scope="col" className="log-after">
-                After
-              </th>
-              <th scope="col" className="log-type">
-                Event
-              </th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            <Spacer rows={from} />
-            {shown.slice(from, until).map((record, offset) => (
-              <Row
-                key={record.seq}
-                record={record}
-                before={records[record.seq - 1]}
-                rowIndex={from + offset + 2}
-                isAt={record.seq === at}
-                onAt={onAt}
-                podName={podName}
-              />
-            ))}
-            <Spacer rows={shown.length - until} />
-          </tbody>
-        </table>
-      </section>
+      <VirtualTable
+        // Other rows: the one that is chosen is looked for again.
+        key={`${isFew}`}
+        label="Event log"
+        className={['log', '']}
+        rows={shown}
+        rowCount={shown.length + 1}
+        rowHeight={ROW_HEIGHT}
+        headHeight={ROW_HEIGHT}
+        at={index}
+        keyOf={seqOf}
+        head={<Head />}
+        row={(record, rowIndex) => (
+          <Row
+            record={record}
+            before={records[record.seq - 1]}
+            index={rowIndex}
+            isAt={record.seq === at}
+            onAt={onAt}
+            podName={podName}
+          />
+        )}
+      />
       <div className="timeline-foot quiet">
         <span>{countText(shown.length, records.length)}</span>
         <label className="check">
@@ -91,30 +69,48 @@ export function EventLog({ records, at, onAt, podName }: EventLogProps) {
   );
 }
 
-function Spacer({ rows }: { rows: number }) {
-  if (rows <= 0) return null;
+const seqOf = ({ seq }: RunRecord) => seq;
+
+function Head() {
   return (
-    <tr aria-hidden="true">
-      <td className="spacer" style={{ height: rows * ROW_HEIGHT }} />
-    </tr>
+    <>
+      <th scope="col" className="log-seq">
+        #
+      </th>
+      <th scope="col" className="log-time">
+        Time
+      </th>
+      <th scope="col" className="log-after">
+        After
+      </th>
+      <th scope="col" className="log-type">
+        Event
+      </th>
+      <th scope="col">Why</th>
+    </>
   );
 }
 
 interface RowProps {
   readonly record: RunRecord;
   readonly before: RunRecord | undefined;
-  readonly rowIndex: number;
+  readonly index: number;
   readonly isAt: boolean;
   readonly onAt: (seq: number) => void;
   readonly podName: (pod: string) => string;
 }
 
-function Row({ record, before, rowIndex, isAt, onAt, podName }: RowProps) {
+function Row({ record, before, index, isAt, onAt, podName }: RowProps) {
   const { times } = useSettings();
   const { seq, at, event } = record;
   const why = whyOf(record, { before, podName });
   return (
-    <tr data-current={isAt || undefined} data-type={event.type} aria-rowindex={rowIndex}>
+    <tr
+      data-index={index}
+      data-current={isAt || undefined}
+      data-type={event.type}
+      aria-rowindex={index + 2}
+    >
       <td className="log-seq number">{seq}</td>
       <td className="log-time number">{showClock(at, times)}</td>
       <td className="log-after number quiet">{before ? `+${showSpan(at - before.at)}` : ''}</td>

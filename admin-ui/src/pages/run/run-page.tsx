@@ -1,17 +1,18 @@
 /** One run: what it is, why it stands where it does, what it did, and what can be done about it. */
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
 import { Boundary, Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { useSecond } from '../../components/time.tsx';
 import { useTitle } from '../../components/use-title.ts';
 import { kindOf } from '../../format/words.ts';
-import { after, now } from '../../platform/clock.ts';
+import { now } from '../../platform/clock.ts';
 import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
 import { get } from '../../services/api.ts';
 import { useLiveState } from '../../services/live.tsx';
 import { useSession } from '../../services/session.tsx';
 import type { Explained, Run } from '../../services/types.ts';
 import { useLoad } from '../../services/use-load.ts';
+import { useSoon } from '../../services/use-soon.ts';
 import { Actions } from './actions.tsx';
 import { ContextPanel, Json } from './context-panel.tsx';
 import { courseOf, isPhase, timesOf } from './course.ts';
@@ -25,6 +26,7 @@ import { SameAs } from './same-as.tsx';
 import { Timeline } from './timeline.tsx';
 import { useRecords } from './use-records.ts';
 import { whyOf } from './why.ts';
+import '../../styles/acts.css';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
 
@@ -44,7 +46,7 @@ export function RunPage({ id }: { id: string }) {
     run.reload();
     why.reload();
   }, [run.reload, why.reload]);
-  const onChange = useSoon(reload);
+  const onChange = useSoon(reload, LOOK_MS);
   const records = useRecords(id, { isRevealed, isLive, onChange });
   useKeys({ ['Escape']: () => go('/runs') });
   if (run.error && !run.data) {
@@ -68,21 +70,6 @@ export function RunPage({ id }: { id: string }) {
       onDone={reload}
     />
   );
-}
-
-/** Many calls within a moment are one. */
-function useSoon(act: () => void): () => void {
-  const current = useRef(act);
-  current.current = act;
-  const isArmed = useRef(false);
-  return useCallback(() => {
-    if (isArmed.current) return;
-    isArmed.current = true;
-    after(LOOK_MS, () => {
-      isArmed.current = false;
-      current.current();
-    });
-  }, []);
 }
 
 interface ToldProps {

@@ -9,9 +9,15 @@ import { readFilter } from './filter-text.ts';
 interface FilterFieldProps {
   readonly value: string;
   readonly onApply: (text: string) => void;
+  readonly label?: string;
+  /** What one may type, where nothing is typed. */
+  readonly example?: string;
 }
 
-export function FilterField({ value, onApply }: FilterFieldProps) {
+const EXAMPLE = 'status:failed machine:… created:<2h “text of an error”';
+
+export function FilterField(props: FilterFieldProps) {
+  const { value, onApply, label = 'Filter runs', example = EXAMPLE } = props;
   const [text, setText] = useState(value);
   const [caret, setCaret] = useState(value.length);
   const [at, setAt] = useState(-1);
@@ -70,14 +76,14 @@ export function FilterField({ value, onApply }: FilterFieldProps) {
         <input
           ref={input}
           role="combobox"
-          aria-label="Filter runs"
+          aria-label={label}
           aria-expanded={words.length > 0}
           aria-controls={`${id}-list`}
           aria-autocomplete="list"
           aria-activedescendant={words[at] === undefined ? undefined : `${id}-${at}`}
           aria-describedby={`${id}-wrong`}
           aria-invalid={read.kind === 'wrong'}
-          placeholder="status:failed machine:… created:<2h “text of an error”"
+          placeholder={example}
           spellCheck={false}
           autoComplete="off"
           value={text}

@@ -14,8 +14,8 @@ import { merge } from './merge.ts';
 const PAGE_COUNT = 100;
 /** Beyond this nobody scrolls: the histogram and the filter lead there. */
 export const ROWS_MAX = 10_000;
-/** A filter may have a hundred words. */
-const ASKED_MAX = 80;
+/** A filter may have so many characters, and so many go for one id. */
+const [FILTER_LENGTH_MAX, ID_LENGTH] = [2_000, 27];
 const LOOK_MS = 600;
 
 export interface Rows {
@@ -97,8 +97,9 @@ export function useRuns(filter: string, isValid: boolean): Rows {
       // Ids begin with a time: what is older than the last row is not looked at yet.
       const oldest = current.current.cursor === undefined ? '' : (rows.at(-1)?.id ?? '');
       const wanted = ids.filter((id) => known.has(id) || id >= oldest);
-      const asked = new Set(wanted.slice(-ASKED_MAX));
-      const isFew = wanted.length <= ASKED_MAX;
+      const askedMax = Math.floor((FILTER_LENGTH_MAX - filter.length - 4) / ID_LENGTH);
+      const isFew = wanted.length <= askedMax;
+      const asked = new Set(isFew ? wanted : []);
       const terms = `${filter} id:${[...asked].join(',')}`.trim();
       const page = await get<RunPage>(
         isFew && asked.size > 0 ? pathOf(terms) : pathOf(filter),

@@ -1,0 +1,61 @@
+/** Every page there is: where it is, what it is called, which keys lead there. One list for all who ask. */
+import { type ComponentType, lazy, type ReactNode } from 'react';
+import type { Listed } from '../components/frame.tsx';
+import { RunsPage } from './runs/runs-page.tsx';
+
+type OfOne = { readonly id: string };
+
+/** Comes with the first look at it. */
+function later<P>(load: () => Promise<ComponentType<P>>) {
+  return lazy(() => load().then((page) => ({ default: page })));
+}
+
+const ActivityPage = later(() =>
+  import('./activity/activity-page.tsx').then((m) => m.ActivityPage),
+);
+const BulkPage = later<OfOne>(() => import('./bulk/bulk-page.tsx').then((m) => m.BulkPage));
+const BulksPage = later(() => import('./bulk/bulks-page.tsx').then((m) => m.BulksPage));
+const ErrorPage = later<OfOne>(() => import('./errors/error-page.tsx').then((m) => m.ErrorPage));
+const ErrorsPage = later(() => import('./errors/errors-page.tsx').then((m) => m.ErrorsPage));
+const LettersPage = later(() => import('./letters/letters-page.tsx').then((m) => m.LettersPage));
+const RunPage = later<OfOne>(() => import('./run/run-page.tsx').then((m) => m.RunPage));
+
+interface Known extends Listed {
+  /** All of them, and one by its id where there is such a page. */
+  readonly all: ReactNode;
+  readonly one?: (id: string) => ReactNode;
+}
+
+export const PAGES: readonly Known[] = [
+  {
+    ...{ to: '/runs', name: 'Runs', sign: 'runs', key: 'g r' },
+    all: <RunsPage />,
+    one: (id) => <RunPage key={id} id={id} />,
+  },
+  {
+    ...{ to: '/errors', name: 'Errors', sign: 'errors', key: 'g e' },
+    all: <ErrorsPage />,
+    one: (id) => <ErrorPage key={id} id={id} />,
+  },
+  {
+    ...{ to: '/dead-letters', name: 'Dead letters', sign: 'letters', key: 'g d' },
+    all: <LettersPage />,
+  },
+  {
+    ...{ to: '/bulk', name: 'Bulk', sign: 'bulk', key: 'g b' },
+    all: <BulksPage />,
+    one: (id) => <BulkPage key={id} id={id} />,
+  },
+  {
+    ...{ to: '/activity', name: 'Activity', sign: 'activity', key: 'g a' },
+    all: <ActivityPage />,
+  },
+];
+
+/** What is at this address, if anything is. */
+export function pageAt(path: string): ReactNode | undefined {
+  if (path === '/') return pageAt('/runs');
+  const [, to = '', , id] = /^(\/[^/]+)(\/([^/]*))?$/.exec(path.replace(/^\/r\//, '/runs/')) ?? [];
+  const known = PAGES.find((page) => page.to === to);
+  return id === undefined || id === '' ? known?.all : known?.one?.(decodeURIComponent(id));
+}
