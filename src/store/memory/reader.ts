@@ -1,6 +1,7 @@
 /** A reader of the tables in memory. It walks them as the others walk theirs, slice by slice. */
 import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
+import type { Census } from '../census.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
@@ -11,6 +12,7 @@ import { TasksReader } from '../reading/tasks-reader.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import { histories, lastSegments, outlines, recordsIn } from './archive.ts';
 import { bulks } from './bulk.ts';
+import { census } from './census.ts';
 import { find } from './changes.ts';
 import { known, pods } from './pods.ts';
 import type { MemoryTables } from './tables.ts';
@@ -98,6 +100,9 @@ class MemoryReader implements reader.StoreReader {
   }
   async inFlight(): Promise<RouteTally[]> {
     return inFlight(this.#open());
+  }
+  async census(countMax: number, silentMs: number): Promise<Census> {
+    return census(this.#open(), countMax, silentMs);
   }
   async bulks(query: BulkQuery): Promise<BulkRow[]> {
     return bulks(this.#open(), query);
