@@ -13,6 +13,21 @@ import { go, Link, usePlace } from './router/router.tsx';
 import { stream } from './services/live.tsx';
 import { SessionProvider, useEntrance } from './services/session.tsx';
 
+const OverviewPage = lazy(() =>
+  import('./pages/overview/overview-page.tsx').then((m) => ({ default: m.OverviewPage })),
+);
+const MachinesPage = lazy(() =>
+  import('./pages/machines/machines-page.tsx').then((m) => ({ default: m.MachinesPage })),
+);
+const MachinePage = lazy(() =>
+  import('./pages/machines/machine-page.tsx').then((m) => ({ default: m.MachinePage })),
+);
+const PodsPage = lazy(() =>
+  import('./pages/pods/pods-page.tsx').then((m) => ({ default: m.PodsPage })),
+);
+const PodPage = lazy(() =>
+  import('./pages/pods/pod-page.tsx').then((m) => ({ default: m.PodPage })),
+);
 const RunPage = lazy(() =>
   import('./pages/run/run-page.tsx').then((m) => ({ default: m.RunPage })),
 );
@@ -49,7 +64,10 @@ function Inside() {
   const { theme, times } = useSettings();
   const { path } = usePlace();
   useKeys({
+    'g o': () => go('/overview'),
     'g r': () => go('/runs'),
+    'g m': () => go('/machines'),
+    'g p': () => go('/pods'),
     '?': () => setHelping(true),
     p: () => stream.pause(stream.state !== 'paused'),
     t: () => choose({ theme: NEXT_THEME[theme] }),
@@ -70,6 +88,15 @@ function Inside() {
 function Page({ path }: { path: string }) {
   const run = /^\/(?:runs|r)\/([^/]+)$/.exec(path)?.[1];
   if (run !== undefined) return <RunPage key={run} id={decodeURIComponent(run)} />;
+  const pod = /^\/pods\/([^/]+)$/.exec(path)?.[1];
+  if (pod !== undefined) return <PodPage key={pod} id={decodeURIComponent(pod)} />;
+  const machine = /^\/machines\/([^/]+)$/.exec(path)?.[1];
+  if (machine !== undefined) {
+    return <MachinePage key={machine} name={decodeURIComponent(machine)} />;
+  }
+  if (path === '/overview') return <OverviewPage />;
+  if (path === '/machines') return <MachinesPage />;
+  if (path === '/pods') return <PodsPage />;
   if (path === '/' || path === '/runs' || path === '/runs/') return <RunsPage />;
   return (
     <main className="alone">

@@ -7,7 +7,10 @@ import { useSession } from '../services/session.tsx';
 import { Icon, type Sign } from './icon.tsx';
 
 const PAGES: readonly { to: string; name: string; sign: Sign }[] = [
+  { to: '/overview', name: 'Overview', sign: 'overview' },
   { to: '/runs', name: 'Runs', sign: 'runs' },
+  { to: '/machines', name: 'Machines', sign: 'machines' },
+  { to: '/pods', name: 'Pods', sign: 'pods' },
 ];
 
 export function Frame({ onHelp, children }: { onHelp: () => void; children: ReactNode }) {
@@ -19,7 +22,7 @@ export function Frame({ onHelp, children }: { onHelp: () => void; children: Reac
         Skip to the content
       </a>
       <nav className="rail" aria-label="Pages">
-        <Link to="/runs" className="brand">
+        <Link to="/overview" className="brand" aria-label="FleetQ: the overview">
           <Brand />
           FleetQ
         </Link>

@@ -2,7 +2,10 @@
 import { Dialog } from './dialog.tsx';
 
 const KEYS: readonly (readonly [key: string, what: string])[] = [
+  ['g o', 'Overview'],
   ['g r', 'Runs'],
+  ['g m', 'Machines'],
+  ['g p', 'Pods'],
   ['/', 'Search'],
   ['j  k', 'Next and previous row or event'],
   ['Enter', 'Open the row'],
