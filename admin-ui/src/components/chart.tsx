@@ -5,7 +5,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type UPlot from 'uplot';
 import { showInstant } from '../format/time.ts';
-import { now } from '../platform/clock.ts';
+import { isoTime, now, zoneOffsetMs } from '../platform/clock.ts';
 import { useSettings } from '../platform/settings.ts';
 import { useWidth } from './use-width.ts';
 import 'uplot/dist/uPlot.min.css';
@@ -28,6 +28,7 @@ interface ChartProps {
 }
 
 const HEIGHT = 150;
+const SPARSE_MAX = 4;
 
 export function Chart({ title, times, series, show }: ChartProps) {
   const [isTable, setTable] = useState(false);
@@ -83,6 +84,8 @@ function Drawing({ times, series, show, isUtc, onAt }: DrawingProps) {
   const { theme } = useSettings();
   const isDark = useIsDark();
   const plot = useRef<UPlot>(undefined);
+  const size = useRef(width);
+  size.current = width;
   const telling = useRef({ show, onAt });
   telling.current = { show, onAt };
   const data = useMemo(
@@ -98,8 +101,9 @@ function Drawing({ times, series, show, isUtc, onAt }: DrawingProps) {
     let isGone = false;
     import('uplot').then(({ default: Plot }) => {
       if (isGone || !box.current) return;
-      const options = optionsOf(Plot, { width, series, isUtc, telling: () => telling.current });
+      const options = optionsOf({ width, series, isUtc, telling: () => telling.current });
       plot.current = new Plot(options, latest.current, box.current);
+      plot.current.setSize({ width: size.current, height: HEIGHT });
     });
     return () => {
       isGone = true;
@@ -136,7 +140,7 @@ interface Wanted {
   readonly telling: () => Telling;
 }
 
-function optionsOf(Plot: typeof UPlot, { width, series, isUtc, telling }: Wanted): UPlot.Options {
+function optionsOf({ width, series, isUtc, telling }: Wanted): UPlot.Options {
   const [quiet, line] = [colourOf('quiet'), colourOf('line')];
   const font = '11px system-ui, sans-serif';
   const grid = { stroke: line, width: 1 };
@@ -147,11 +151,9 @@ function optionsOf(Plot: typeof UPlot, { width, series, isUtc, telling }: Wanted
     legend: { show: false },
     padding: [8, 8, 0, 0],
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-    tzDate: (seconds) =>
-      isUtc ? Plot.tzDate(new Date(seconds * 1_000), 'UTC') : new Date(seconds * 1_000),
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, (max ?? 1) * 1.1)] } },
     axes: [
-      { ...axis, size: 24, space: 70 },
+      { ...axis, size: 24, space: 70, values: (_plot, splits) => splits.map(clockOf(isUtc)) },
       {
         ...axis,
         grid,
@@ -166,12 +168,27 @@ function optionsOf(Plot: typeof UPlot, { width, series, isUtc, telling }: Wanted
         label: name,
         stroke: colourOf(colour),
         width: 1.5,
-        points: { show: false },
+        points: { show: (plot: UPlot, index: number) => isSparse(plot.data[index]), size: 5 },
         ...(isFilled ? { fill: `${colourOf(colour)}33` } : {}),
       })),
     ],
     hooks: { setCursor: [(plot) => telling().onAt(plot.cursor.idx ?? undefined)] },
   };
+}
+
+/** Hours and minutes; the day where one begins. */
+function clockOf(isUtc: boolean): (seconds: number) => string {
+  return (seconds) => {
+    const [day = '', clock = ''] = isoTime(
+      seconds * 1_000 - (isUtc ? 0 : zoneOffsetMs(seconds * 1_000)),
+    ).split('T');
+    return clock.startsWith('00:00') ? day.slice(5) : clock.slice(0, 5);
+  };
+}
+
+/** A line of few points would not be seen. */
+function isSparse(values: UPlot.AlignedData[number] | undefined): boolean {
+  return [...(values ?? [])].filter((value) => value !== null).length < SPARSE_MAX;
 }
 
 /** A canvas knows nothing of variables, nor of a colour that has two values. */

@@ -86,7 +86,6 @@ export interface TimedRun extends Run {
     readonly tries: number;
     readonly failures: number;
   }[];
-  readonly isPart: boolean;
 }
 
 export interface TimedRuns {

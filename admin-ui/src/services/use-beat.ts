@@ -1,9 +1,11 @@
 /** Asks again every few seconds for as long as somebody looks on; never while they have paused. */
 import { useEffect, useRef } from 'react';
 import { after } from '../platform/clock.ts';
-import { useLiveState } from './live.tsx';
+import { useFollow, useLiveState } from './live.tsx';
 
 export function useBeat(everyMs: number, act: () => void): void {
+  // So that the page says whether what is shown is as it is now.
+  useFollow('pods', () => undefined);
   const isPaused = useLiveState() === 'paused';
   const current = useRef(act);
   current.current = act;

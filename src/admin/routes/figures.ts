@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { filterOf } from '../desk/filter.ts';
 import { showing } from '../desk/mask.ts';
 import { sharedOf } from '../desk/need-store.ts';
-import { phaseTimesOf } from '../desk/phase-times.ts';
+import { phaseTimes } from '../desk/phase-times.ts';
 import { viewOfTask } from '../desk/views.ts';
 import { ok, route } from '../table.ts';
 import { lookedBackTo, Run, text, whole } from './shapes.ts';
@@ -69,6 +69,7 @@ export const figureRoutes = [
       schema: z.strictObject({
         runs: z.array(
           Run.extend({
+            // None where it has very many records, or too much was read before it.
             phases: z.array(
               z.strictObject({
                 phase: z.string(),
@@ -77,7 +78,6 @@ export const figureRoutes = [
                 failures: z.number(),
               }),
             ),
-            isPart: z.boolean().describe('some of its records were not looked at'),
           }),
         ),
         lookedBackTo,
@@ -87,15 +87,11 @@ export const figureRoutes = [
       const reader = await sharedOf(desk, 'times of phases').reader();
       const filter = filterOf(query.filter, door.isMasked);
       const found = await reader.page({ filter, countMax: query.limit ?? TIMED_OTHERWISE });
-      const names = found.tasks.map(({ id: task, generation }) => ({ task, generation }));
-      const segments = names.length === 0 ? [] : await reader.lastSegments(names);
-      const states = new Map(segments.map(({ task, state }) => [task, state]));
-      const times = new Map(segments.map((segment) => [segment.task, phaseTimesOf(segment)]));
+      const times = await phaseTimes(reader, found.tasks);
       const shown = showing(door.isMasked, desk.redacted);
       const runs = found.tasks.map((row) => ({
         ...viewOfTask(row, shown),
-        state: states.get(row.id),
-        ...(times.get(row.id) ?? { phases: [], isPart: row.lastSeq >= 0 }),
+        ...(times.get(row.id) ?? { phases: [] }),
       }));
       return ok({ runs, lookedBackTo: found.lookedBackTo });
     },

@@ -1,6 +1,11 @@
 /** Machines as people think of them: by name, with the versions that are in flight. Pure. */
 import type { Census, MachineRow, TimedRun } from '../../services/fleet-types.ts';
 
+/** They look after the fleet, and come with it. */
+export function isOwn(name: string): boolean {
+  return /^(recovery|fleet)\//.test(name);
+}
+
 export interface MachineSum {
   readonly name: string;
   /** Newest first. */

@@ -6,13 +6,13 @@ import { useRowKeys } from '../../components/use-row-keys.ts';
 import { useTitle } from '../../components/use-title.ts';
 import { showSpan } from '../../format/time.ts';
 import { showCount } from '../../format/words.ts';
-import { Link } from '../../router/router.tsx';
+import { Link, usePlace, withQuery } from '../../router/router.tsx';
 import { get } from '../../services/api.ts';
 import type { Census, MachineRow } from '../../services/fleet-types.ts';
 import { useSession } from '../../services/session.tsx';
 import { useBeat } from '../../services/use-beat.ts';
 import { useLoad } from '../../services/use-load.ts';
-import { type MachineSum, sumsOf } from './machine-rows.ts';
+import { isOwn, type MachineSum, sumsOf } from './machine-rows.ts';
 import '../../styles/fleet.css';
 import '../../styles/machines.css';
 
@@ -31,7 +31,11 @@ export function MachinesPage() {
     machines.reload();
     census.reload();
   });
-  const sums = machines.data ? sumsOf(machines.data.machines, census.data) : [];
+  const place = usePlace();
+  const isAll = place.query.get('own') === 'true';
+  const all = machines.data ? sumsOf(machines.data.machines, census.data) : [];
+  const sums = all.filter(({ name }) => isAll || !isOwn(name));
+  const ownCount = all.filter(({ name }) => isOwn(name)).length;
   return (
     <main className="fleet-page">
       <header className="page-head">
@@ -53,6 +57,13 @@ export function MachinesPage() {
           <Table sums={sums} />
         )}
       </Boundary>
+      {ownCount > 0 && (
+        <p className="list-foot">
+          <Link to={withQuery(place, { own: isAll ? undefined : 'true' })}>
+            {isAll ? "Hide FleetQ's own" : `Show ${ownCount} of FleetQ's own`}
+          </Link>
+        </p>
+      )}
     </main>
   );
 }

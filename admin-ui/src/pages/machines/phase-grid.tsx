@@ -138,7 +138,6 @@ function Chosen({ run }: { run: TimedRun }) {
     <span className="grid-chosen">
       <Link to={`/runs/${encodeURIComponent(run.id)}`}>…{run.id.slice(-8)}</Link>{' '}
       {showInstant(run.createdAt, times, now())} · {wordsOf(run)}
-      {run.isPart && <span className="quiet"> (of its last owner)</span>}
     </span>
   );
 }

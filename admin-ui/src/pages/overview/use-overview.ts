@@ -10,13 +10,13 @@ import type {
   PodRow,
   TimedRuns,
 } from '../../services/fleet-types.ts';
-import { useFollow } from '../../services/live.tsx';
 import type { Histogram, RunCount, RunPage } from '../../services/types.ts';
 import { useBeat } from '../../services/use-beat.ts';
 import { type Loaded, useLoad } from '../../services/use-load.ts';
 import { type Known, SLOW_AFTER } from './attention.ts';
 
 export const WINDOWS: Readonly<Record<string, number>> = {
+  '5m': 300_000,
   '15m': 900_000,
   '1h': 3_600_000,
   '6h': 21_600_000,
@@ -87,8 +87,6 @@ export function useOverview(span: string): Overview {
     setTurn((before) => before + 1);
     for (const each of all) each.reload();
   };
-  // Followed so that it says whether what is shown is as it is now.
-  useFollow('pods', () => undefined);
   useBeat(BEAT_MS, reload);
   const known = useMemo(
     (): Known => ({

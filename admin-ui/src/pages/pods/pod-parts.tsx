@@ -12,6 +12,7 @@ const SIGN: Record<PodState, Sign> = {
   draining: 'drain',
   suspected: 'doubt',
   dead: 'close',
+  swept: 'close',
   down: 'leave',
 };
 

@@ -1,13 +1,14 @@
 /** How a pod stands, in one word; pure. What was seen of it counts for more than what it is called. */
 import type { PodRow } from '../../services/fleet-types.ts';
 
-export type PodState = 'up' | 'draining' | 'suspected' | 'dead' | 'down';
+export type PodState = 'up' | 'draining' | 'suspected' | 'dead' | 'swept' | 'down';
 
 export const STATE_LABEL: Record<PodState, string> = {
   up: 'Up',
   draining: 'Draining',
   suspected: 'Suspected',
   dead: 'Dead',
+  swept: 'Swept',
   down: 'Left',
 };
 
@@ -16,16 +17,26 @@ export const STATE_ABOUT: Record<PodState, string> = {
   draining: 'it gives back what it has, and ends',
   suspected: 'it has been silent for longer than it said it might be: whoever leads fences it next',
   dead: 'it is fenced: what it held is given to others',
-  down: 'it is gone, and nothing of it is left',
+  swept: 'it was taken for dead: what it held was given to others',
+  down: 'it left, and nothing of it is left',
 };
 
 /** What needs a look comes first; then whoever is there, oldest first. */
-const ORDER: readonly PodState[] = ['suspected', 'dead', 'draining', 'up', 'down'];
+const ORDER: readonly PodState[] = ['suspected', 'dead', 'draining', 'up', 'swept', 'down'];
 
-export function stateOf(pod: Pick<PodRow, 'status' | 'isSilent' | 'desired'>): PodState {
+type Standing = Pick<PodRow, 'pod' | 'status' | 'isSilent' | 'desired' | 'deadBy'>;
+
+export function stateOf(pod: Standing): PodState {
   if (pod.isSilent) return 'suspected';
-  if (pod.status === 'dead' || pod.status === 'down') return pod.status;
+  if (pod.status === 'dead') return 'dead';
+  if (pod.status === 'down') {
+    return pod.deadBy === undefined || pod.deadBy === pod.pod ? 'down' : 'swept';
+  }
   return pod.status === 'draining' || pod.desired === 'drain' ? 'draining' : 'up';
+}
+
+export function hasLeft(pod: Standing): boolean {
+  return pod.status === 'down';
 }
 
 export function sorted(pods: readonly PodRow[]): readonly PodRow[] {
@@ -33,7 +44,7 @@ export function sorted(pods: readonly PodRow[]): readonly PodRow[] {
   return [...pods].sort((a, b) => {
     const by = rank(a) - rank(b);
     if (by !== 0) return by;
-    return stateOf(a) === 'down' ? b.beatAt - a.beatAt : a.bornAt - b.bornAt;
+    return hasLeft(a) ? b.beatAt - a.beatAt : a.bornAt - b.bornAt;
   });
 }
 
@@ -50,7 +61,7 @@ export function endOf(pod: PodRow, nameOf: (pod: string) => string): string | un
 
 const WHY: Readonly<Record<string, string>> = {
   silent: 'fell silent',
-  dead: 'was dead already',
+  dead: 'had ended',
   gone: 'left no trace',
 };
 

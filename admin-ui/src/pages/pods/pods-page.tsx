@@ -9,7 +9,7 @@ import type { PodRow } from '../../services/fleet-types.ts';
 import { useMayDo } from '../../services/session.tsx';
 import { DrainDialog } from './drain-dialog.tsx';
 import { Leaders } from './leaders.tsx';
-import { sorted, stateOf } from './pod-state.ts';
+import { hasLeft, sorted } from './pod-state.ts';
 import { PodsTable } from './pods-table.tsx';
 import { SweepLog } from './sweep-log.tsx';
 import { usePods } from './use-pods.ts';
@@ -25,8 +25,8 @@ export function PodsPage() {
   const [draining, setDraining] = useState<PodRow>();
   const isAll = place.query.get('all') === 'true';
   const all = pods.data?.pods ?? [];
-  const shown = sorted(isAll ? all : all.filter((pod) => stateOf(pod) !== 'down'));
-  const leftCount = all.filter((pod) => stateOf(pod) === 'down').length;
+  const shown = sorted(isAll ? all : all.filter((pod) => !hasLeft(pod)));
+  const leftCount = all.filter(hasLeft).length;
   return (
     <main className="fleet-page">
       <header className="page-head">
@@ -59,7 +59,9 @@ export function PodsPage() {
       {leftCount > 0 && (
         <p className="list-foot">
           <Link to={withQuery(place, { all: isAll ? undefined : 'true' })}>
-            {isAll ? 'Hide those that have left' : `Show ${plural(leftCount, 'pod')} that left`}
+            {isAll
+              ? 'Hide those that are gone'
+              : `Show ${plural(leftCount, 'pod')} that ${leftCount === 1 ? 'is' : 'are'} gone`}
           </Link>
         </p>
       )}

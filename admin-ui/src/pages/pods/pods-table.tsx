@@ -7,7 +7,7 @@ import { plural } from '../../format/words.ts';
 import { Link } from '../../router/router.tsx';
 import type { PodRow } from '../../services/fleet-types.ts';
 import { Crown, Heartbeat, PodStatus } from './pod-parts.tsx';
-import { endOf, ownRoutes, stateOf } from './pod-state.ts';
+import { endOf, hasLeft, ownRoutes, stateOf } from './pod-state.ts';
 
 /** More are shown when somebody asks for them. */
 const SHOWN_AT_ONCE = 100;
@@ -68,7 +68,7 @@ export function PodsTable({ pods, nameOf, mayDrain, onDrain }: PodsTableProps) {
 
 function Row({ pod, nameOf, mayDrain, onDrain }: Omit<PodsTableProps, 'pods'> & { pod: PodRow }) {
   const state = stateOf(pod);
-  const isThere = state !== 'down' && state !== 'dead';
+  const isThere = !hasLeft(pod) && state !== 'dead';
   const routes = ownRoutes(pod);
   const { busy, slots, version } = pod.report ?? {};
   return (
@@ -133,7 +133,7 @@ function Row({ pod, nameOf, mayDrain, onDrain }: Omit<PodsTableProps, 'pods'> & 
 
 function Ended({ pod, nameOf }: { pod: PodRow; nameOf: (pod: string) => string }) {
   return (
-    <span className="quiet">
+    <span className="quiet pod-ended">
       <Time at={pod.deadAt ?? pod.beatAt} />
       {pod.deadBy !== undefined && `, ${endOf(pod, nameOf)}`}
     </span>
