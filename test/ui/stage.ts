@@ -191,7 +191,7 @@ async function watch({ page, complaints, requests }: Watched, url: string): Prom
   page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`));
   page.on('console', (message) => {
     // A refusal that the page shows to people is noted by the browser as well.
-    const isRefusal = /Failed to load resource: .* (401|404|409|412)/.test(message.text());
+    const isRefusal = /Failed to load resource: .* (401|404|409|412|422)/.test(message.text());
     if (message.type() === 'error' && !isRefusal) complaints.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {
