@@ -53,7 +53,7 @@ export async function benchAdmin(given?: AdminOptions): Promise<object> {
  * A second apart: nine of ten completed, by ten machines; one of twenty failed, in some fifty ways; one of a
  * thousand has a key, and each of the rest is pending or waiting.
  */
-async function fill(url: string, rows: number): Promise<void> {
+export async function fill(url: string, rows: number): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   try {

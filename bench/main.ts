@@ -12,6 +12,7 @@ import { benchTakeover } from './takeover.ts';
 import { VoidError } from './takeover-fleet.ts';
 import { benchTelemetry } from './telemetry.ts';
 import { benchThrottle } from './throttle.ts';
+import { benchUi } from './ui.ts';
 
 const BENCHES: Record<string, () => Promise<object>> = {
   engine: benchEngine,
@@ -24,6 +25,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   deploys: () => benchDeploys(),
   admin: () => benchAdmin(),
   throttle: () => benchThrottle(),
+  ui: () => benchUi(),
 };
 
 const [name] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

@@ -2,6 +2,8 @@
  * The HTTP API as a plugin for a Fastify app that is there already: the same routes, under the same
  * rules, behind whatever the app does before them.
  */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { grantsOf, readTokens } from '../config/index.ts';
 import { systemClock, systemRandom } from '../ground/index.ts';
@@ -44,9 +46,25 @@ export function fleetAdmin(
       prefix: PREFIX,
     });
     if (options.pages) mountUi(instance);
-    instance.addHook('onClose', async () => {
+    const silent = silentOf(instance.server);
+    // Before the app waits for its connections: whoever looks on would keep it from closing.
+    instance.addHook('preClose', async () => {
       desk.live.stop();
-      await desk.shared?.close();
+      for (const socket of silent()) socket.destroy();
     });
+    instance.addHook('onClose', async () => desk.shared?.close());
   };
+}
+
+/**
+ * Connections on which nothing was ever said. Browsers open some to be faster with what they may ask
+ * next; Node takes them for busy until they have been silent for a minute, and does not close them.
+ */
+function silentOf(server: Pick<Server, 'on'>): () => readonly Socket[] {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return () => [...open].filter(({ bytesRead }) => bytesRead === 0);
 }

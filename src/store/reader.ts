@@ -6,6 +6,7 @@
 import type { RunId } from '../ground/index.ts';
 import type { Filter } from '../query/index.ts';
 import type { BulkQuery, BulkRow } from './bulk/bulks.ts';
+import type { Census } from './census.ts';
 import type { HistoryParts } from './outlines.ts';
 import type { PodRow } from './pods.ts';
 import type { ScheduleQuery, ScheduleRow } from './schedule/schedules.ts';
@@ -154,6 +155,8 @@ export interface StoreReader extends HistoryParts {
   pods(): Promise<PodRow[]>;
   known(): Promise<KnownRoute[]>;
   inFlight(): Promise<RouteTally[]>;
+  /** Each count up to `countMax`. `silentMs` judges pods that gave no silence of their own. */
+  census(countMax: number, silentMs: number): Promise<Census>;
   audit(query: AuditQuery): Promise<AuditPage>;
   /** Newest first. */
   bulks(query: BulkQuery): Promise<BulkRow[]>;

@@ -286,6 +286,7 @@ const READER_PASSING: Record<
   count: true,
   histogram: true,
   errors: true,
+  census: true,
   pods: true,
   known: true,
   inFlight: true,

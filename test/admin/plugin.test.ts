@@ -1,4 +1,6 @@
 /** The API in somebody else's Fastify app: under the same rules, and the app's own routes as they were. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -53,4 +55,25 @@ test('without tokens only this host is let in, whatever address the app has', as
   expect((await ask('10.0.0.9', 'localhost')).statusCode).toBe(401);
   expect((await ask('127.0.0.1', 'evil.example')).statusCode).toBe(403);
   await app.close();
+});
+
+test('an app closes at once though somebody looks on, and though a connection says nothing', async () => {
+  await using fleet = await createFleet({ machines, dataDir: newDir(), socket: false });
+  const app = Fastify();
+  await app.register(fleetAdmin(fleet));
+  const url = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+  const stream = await fetch(new URL('/api/v1/stream?topics=runs', url));
+  const read = stream.body!.getReader();
+  expect(new TextDecoder().decode((await read.read()).value)).toContain('retry');
+  const silent = connect(Number(url.port), url.hostname);
+  await once(silent, 'connect');
+  silent.on('error', () => undefined);
+  const ended = once(silent, 'close');
+  // The server has seen it once it has answered one that came later.
+  await (await fetch(new URL('/api/v1/status', url))).json();
+  const begunAt = performance.now();
+  await app.close();
+  expect(performance.now() - begunAt).toBeLessThan(20_000);
+  for (let isDone = false; !isDone; ) isDone = (await read.read()).done;
+  await ended;
 });

@@ -134,14 +134,20 @@ describe.skipIf(program === undefined)(
         expect((await ask(url, '/ops/fleet/api/v1/nothing')).status).toBe(404);
         expect((await ask(url, '/ops/fleet/api/nothing')).status).toBe(404);
         const { id } = await stage.fleet.enqueueByName('ui/order', { n: 1 });
-        const { page: shown } = await open({ ...stage, url }, '/ops/fleet/');
+        const { page: shown, complaints } = await open({ ...stage, url }, '/ops/fleet/');
         await shown.getByRole('link', { name: 'ui/order' }).click();
         await shown.getByRole('heading', { name: /ui\/order/ }).waitFor();
         expect(new URL(shown.url()).pathname).toBe(`/ops/fleet/runs/${id}`);
         await shown.reload();
         await shown.getByRole('heading', { name: /ui\/order/ }).waitFor();
-        // Who still looks on would keep an app up that closes.
-        await shown.close();
+        await shown.getByText('Live', { exact: true }).waitFor();
+        // Who still looks on keeps no app up that closes.
+        const begunAt = performance.now();
+        await app.close();
+        expect(performance.now() - begunAt).toBeLessThan(20_000);
+        await shown.context().close();
+        // That nobody answers any more it was right to say.
+        complaints.length = 0;
       } finally {
         await app.close();
         await stage.stop();

@@ -39,6 +39,19 @@ function machines(opening: ReturnType<typeof gate<void>>) {
       persist: ({ work }) => work,
     }),
     defineMachine({
+      name: 'ui/typed',
+      version: 2,
+      input: z.object({
+        name: z.string().min(2).describe('who is greeted'),
+        times: z.number().int().min(1).max(9),
+        tone: z.enum(['warm', 'cool']).optional(),
+        isLoud: z.boolean().default(false),
+        more: z.array(z.string()).optional(),
+      }),
+      check: 'none',
+      work: ({ input }) => `hello, ${input.name}`,
+    }),
+    defineMachine({
       name: 'ui/gated',
       version: 1,
       input: any,

@@ -27,6 +27,14 @@ const SIGN_PATH = {
   back: 'M7.4 2.4L3.8 6l3.6 3.6',
   keys: 'M1.4 3h9.2v6H1.4zM3.2 5h.2M5 5h.2M6.9 5h.2M8.7 5h.2M4 7.2h4',
   leave: 'M7 2H2.4v8H7M5 6h5.6M8.6 4l2 2l-2 2',
+  overview: 'M1.6 9.8V6.4M4.6 9.8V2.2M7.6 9.8V5M10.6 9.8V3.4',
+  machines: 'M1.4 6h1.4M9.2 6h1.4M2.8 4.2h2.6v3.6H2.8zM6.8 4.2h2.4v3.6H6.8zM5.4 6h1.4',
+  pods: 'M2 2.2h8v3H2zM2 6.8h8v3H2zM3.8 3.7h.2M3.8 8.3h.2',
+  crown: 'M1.6 9.4h8.8L11 3.6L8.2 5.6L6 2.4L3.8 5.6L1 3.6z',
+  up: 'M2.4 6.6l2.4 2.4l4.8-5.4',
+  drain: 'M6 2v6.4M3.4 5.8L6 8.4l2.6-2.6M2.4 10.2h7.2',
+  doubt: 'M4.2 4.2a1.9 1.9 0 1 1 2.6 1.8c-.6.3-.8.7-.8 1.3M6 9.3v.3',
+  play: 'M3.6 2.2v7.6L9.8 6z',
   eye: 'M1 6c1.4-2.4 3-3.6 5-3.6S9.6 3.6 11 6c-1.4 2.4-3 3.6-5 3.6S2.4 8.4 1 6zM6 5.4v1.2',
 } as const;
 export type Sign = keyof typeof SIGN_PATH;

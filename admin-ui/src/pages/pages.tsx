@@ -18,6 +18,17 @@ const BulksPage = later(() => import('./bulk/bulks-page.tsx').then((m) => m.Bulk
 const ErrorPage = later<OfOne>(() => import('./errors/error-page.tsx').then((m) => m.ErrorPage));
 const ErrorsPage = later(() => import('./errors/errors-page.tsx').then((m) => m.ErrorsPage));
 const LettersPage = later(() => import('./letters/letters-page.tsx').then((m) => m.LettersPage));
+const MachinePage = later<{ readonly name: string }>(() =>
+  import('./machines/machine-page.tsx').then((m) => m.MachinePage),
+);
+const MachinesPage = later(() =>
+  import('./machines/machines-page.tsx').then((m) => m.MachinesPage),
+);
+const OverviewPage = later(() =>
+  import('./overview/overview-page.tsx').then((m) => m.OverviewPage),
+);
+const PodPage = later<OfOne>(() => import('./pods/pod-page.tsx').then((m) => m.PodPage));
+const PodsPage = later(() => import('./pods/pods-page.tsx').then((m) => m.PodsPage));
 const RunPage = later<OfOne>(() => import('./run/run-page.tsx').then((m) => m.RunPage));
 
 interface Known extends Listed {
@@ -27,6 +38,10 @@ interface Known extends Listed {
 }
 
 export const PAGES: readonly Known[] = [
+  {
+    ...{ to: '/overview', name: 'Overview', sign: 'overview', key: 'g o' },
+    all: <OverviewPage />,
+  },
   {
     ...{ to: '/runs', name: 'Runs', sign: 'runs', key: 'g r' },
     all: <RunsPage />,
@@ -40,6 +55,16 @@ export const PAGES: readonly Known[] = [
   {
     ...{ to: '/dead-letters', name: 'Dead letters', sign: 'letters', key: 'g d' },
     all: <LettersPage />,
+  },
+  {
+    ...{ to: '/machines', name: 'Machines', sign: 'machines', key: 'g m' },
+    all: <MachinesPage />,
+    one: (id) => <MachinePage key={id} name={id} />,
+  },
+  {
+    ...{ to: '/pods', name: 'Pods', sign: 'pods', key: 'g p' },
+    all: <PodsPage />,
+    one: (id) => <PodPage key={id} id={id} />,
   },
   {
     ...{ to: '/bulk', name: 'Bulk', sign: 'bulk', key: 'g b' },

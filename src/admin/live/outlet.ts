@@ -42,6 +42,8 @@ export class Outlet {
   }
 
   open(headers: Readonly<Record<string, string>>): void {
+    // The connection ends with the stream: kept for what may be asked next, it would hold a server up.
+    this.#response.shouldKeepAlive = false;
     this.#response.writeHead(200, headers);
     this.#response.flushHeaders();
   }

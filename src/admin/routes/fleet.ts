@@ -6,6 +6,7 @@ import { isOwnMachine, RECOVERY_PREFIX, type RouteTally } from '../../store/inde
 import type { Desk } from '../desk/desk.ts';
 import { showing } from '../desk/mask.ts';
 import { sharedOf } from '../desk/need-store.ts';
+import { rescuesOf } from '../desk/rescues.ts';
 import type { PodView } from '../desk/shared.ts';
 import { viewOfTask } from '../desk/views.ts';
 import { badRequest, RequestError } from '../problem.ts';
@@ -17,6 +18,7 @@ import {
   lookedBackTo,
   Machine,
   Pod,
+  Rescue,
   Run,
   source,
   text,
@@ -59,7 +61,10 @@ export const fleetRoutes = [
     changes: 'act',
     summary: 'asks a pod, by id, to give back what it has and to end',
     query: {},
-    body: { dryRun: guarded.dryRun },
+    body: {
+      dryRun: guarded.dryRun,
+      reason: text(1_000).optional().describe('for whoever reads the audit log'),
+    },
     answers: { status: 202, schema: z.strictObject({ pod: Pod, isAsked: z.boolean() }) },
     answer: async (asked) => {
       const { desk, id } = asked;
@@ -74,7 +79,8 @@ export const fleetRoutes = [
       if (asked.body.dryRun === true) return { status: 202, body: { pod, isAsked: false } };
       const wasAsked = pod.desired === 'drain';
       if (pod.status !== 'up') return { status: 202, body: { pod, isAsked: wasAsked } };
-      const detail = { kind: 'requested', pod: pod.pod, name: pod.name };
+      const { reason } = asked.body;
+      const detail = { kind: 'requested', pod: pod.pod, name: pod.name, reason };
       const isRepeated = await audit(asked, 'drain', undefined, detail);
       const isAsked = (await shared.port.requestDrain(pod.pod)) || isRepeated;
       return { status: 202, body: { pod, isAsked } };
@@ -111,7 +117,7 @@ export const fleetRoutes = [
     answers: {
       status: 200,
       schema: z.strictObject({
-        sweeps: z.array(Run),
+        sweeps: z.array(Run.extend({ rescues: z.array(Rescue).optional() })),
         cursor: z.string().optional(),
         lookedBackTo,
       }),
@@ -123,7 +129,11 @@ export const fleetRoutes = [
       const { cursor, limit: countMax = TERMS_OTHERWISE } = query;
       const found = await reader.page({ filter, cursor, countMax });
       const shown = showing(door.isMasked, desk.redacted);
-      const sweeps = found.tasks.map((row) => viewOfTask(row, shown));
+      const rescues = await rescuesOf(reader, found.tasks, shown);
+      const sweeps = found.tasks.map((row) => ({
+        ...viewOfTask(row, shown),
+        rescues: rescues.get(row.id),
+      }));
       return ok({ sweeps, cursor: found.cursor, lookedBackTo: found.lookedBackTo });
     },
   }),

@@ -4,6 +4,7 @@ import { actRoutes } from './acts.ts';
 import { bulkRoutes } from './bulk.ts';
 import { explainRoutes } from './explain.ts';
 import { failureRoutes } from './failures.ts';
+import { figureRoutes } from './figures.ts';
 import { fleetRoutes } from './fleet.ts';
 import { openapiRoutes } from './openapi.ts';
 import { processRoutes } from './process.ts';
@@ -16,6 +17,7 @@ import { streamRoutes } from './stream.ts';
 export const ROUTES: readonly Route[] = [
   ...processRoutes,
   ...runsRoutes,
+  ...figureRoutes,
   ...startRoutes,
   ...runRoutes,
   ...explainRoutes,

@@ -124,6 +124,20 @@ export const Pod = z
   })
   .meta({ id: 'Pod' });
 
+/** What a sweep has taken from one pod. */
+export const Rescue = z
+  .strictObject({
+    pod: z.string(),
+    why: z.string(),
+    requeued: z.number(),
+    failed: z.number(),
+    cancelled: z.number(),
+    waitingForHost: z.number(),
+    tasks: z.array(z.string()).describe('the first fifty'),
+    error: z.string().optional(),
+  })
+  .meta({ id: 'Rescue' });
+
 const Glimpse = z.strictObject({
   status: z.string(),
   revision: z.string(),

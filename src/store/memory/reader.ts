@@ -1,6 +1,7 @@
 /** A reader of the tables in memory. It walks them as the others walk theirs, slice by slice. */
 import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
+import type { Census } from '../census.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
@@ -12,6 +13,7 @@ import type { ScheduleQuery, ScheduleRow } from '../schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
 import { histories, lastSegments, outlines, recordsIn } from './archive.ts';
 import { bulks } from './bulk.ts';
+import { census } from './census.ts';
 import { find } from './changes.ts';
 import { known, pods } from './pods.ts';
 import { schedules } from './schedules.ts';
@@ -103,6 +105,9 @@ class MemoryReader implements reader.StoreReader {
   }
   async schedules(query: ScheduleQuery): Promise<ScheduleRow[]> {
     return schedules(this.#open(), query);
+  }
+  async census(countMax: number, silentMs: number): Promise<Census> {
+    return census(this.#open(), countMax, silentMs);
   }
   async bulks(query: BulkQuery): Promise<BulkRow[]> {
     return bulks(this.#open(), query);

@@ -71,16 +71,20 @@ export class PostgresPeople {
 
   async census(countMax: number, silentMs: number): Promise<Census> {
     const [row = {}] = await this.#pool.query(selectCensus, [countMax, silentMs]);
-    const routes = (row['routes'] ?? []) as RouteCensus[];
-    const overdue = (ms: unknown) => (Number(finite(ms)) > 0 ? finite(ms) : undefined);
-    return {
-      routes: routes.map((route) => ({ ...route, oldestMs: overdue(route.oldestMs) })),
-      claimed: (row['claimed'] ?? []) as MachineCount[],
-      deadLetters: (row['dead_letters'] ?? []) as MachineCount[],
-      orphans: row['orphans'] as number,
-      orphansOldestMs: overdue(row['oldest_ms']),
-    };
+    return censusOf(row);
   }
+}
+
+export function censusOf(row: Row): Census {
+  const routes = (row['routes'] ?? []) as RouteCensus[];
+  const overdue = (ms: unknown) => (Number(finite(ms)) > 0 ? finite(ms) : undefined);
+  return {
+    routes: routes.map((route) => ({ ...route, oldestMs: overdue(route.oldestMs) })),
+    claimed: (row['claimed'] ?? []) as MachineCount[],
+    deadLetters: (row['dead_letters'] ?? []) as MachineCount[],
+    orphans: row['orphans'] as number,
+    orphansOldestMs: overdue(row['oldest_ms']),
+  };
 }
 
 function watchedHead(row: Row): Head {

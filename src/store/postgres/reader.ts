@@ -2,6 +2,7 @@
 import type { RunId } from '../../ground/index.ts';
 import { GLANCED_LENGTH_MAX } from '../bounds.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
+import type { Census } from '../census.ts';
 import { StoreOptionsError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import { type Outline, outlineOf, type PartQuery } from '../outlines.ts';
@@ -17,9 +18,11 @@ import type { PodId } from '../words.ts';
 import { selectNoted } from './audit-log.sql.ts';
 import { bulkRowOf } from './bulk.ts';
 import { selectBulks } from './bulk-operation.sql.ts';
+import { selectCensus } from './census.sql.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import { selectKnown } from './machine-registry.sql.ts';
 import { readPostgresWay } from './options.ts';
+import { censusOf } from './people.ts';
 import { selectPods } from './pod-health.sql.ts';
 import { ReadPool } from './read-pool.ts';
 import { recordsIn } from './records-in.ts';
@@ -154,6 +157,11 @@ class PostgresReader implements reader.StoreReader {
 
   schedules(query: ScheduleQuery): Promise<ScheduleRow[]> {
     return schedulesOf((text, values) => this.#pool.query(text, values), query);
+  }
+
+  async census(countMax: number, silentMs: number): Promise<Census> {
+    const [row = {}] = await this.#pool.query(selectCensus, [countMax, silentMs]);
+    return censusOf(row);
   }
 
   async bulks({ ids, before, countMax }: BulkQuery): Promise<BulkRow[]> {

@@ -1,6 +1,7 @@
 /** A reader of a SQLite file: a connection of its own, which cannot write. */
 import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
+import type { Census } from '../census.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import { sqlitePath } from '../open-store.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
@@ -16,6 +17,7 @@ import type { PodId } from '../words.ts';
 import * as archive from './archive.ts';
 import { selectNoted } from './audit-log.sql.ts';
 import { bulks } from './bulk.ts';
+import { census } from './census.ts';
 import { openToRead } from './connection.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import type { SqliteOptions } from './migrate.ts';
@@ -128,6 +130,9 @@ class SqliteReader implements reader.StoreReader {
   }
   schedules(query: ScheduleQuery): Promise<ScheduleRow[]> {
     return this.#read((tx) => schedules(tx, query));
+  }
+  census(countMax: number, silentMs: number): Promise<Census> {
+    return this.#read((tx) => census(tx, countMax, silentMs));
   }
   bulks(query: BulkQuery): Promise<BulkRow[]> {
     return this.#read((tx) => bulks(tx, query));

@@ -1,0 +1,57 @@
+/** The pods with whatever is told of them, asked again when one has changed and every few seconds. */
+import { useCallback, useMemo, useRef } from 'react';
+import { after } from '../../platform/clock.ts';
+import { get } from '../../services/api.ts';
+import type { Leading, PodRow, SweepPage } from '../../services/fleet-types.ts';
+import { useFollow } from '../../services/live.tsx';
+import { useBeat } from '../../services/use-beat.ts';
+import { type Loaded, useLoad } from '../../services/use-load.ts';
+
+const LOOK_MS = 1_000;
+const BEAT_MS = 5_000;
+const SWEEPS_MAX = 200;
+
+export interface Pods {
+  readonly pods: Loaded<{ readonly pods: readonly PodRow[] }>;
+  readonly leading: Loaded<Leading>;
+  readonly sweeps: Loaded<SweepPage>;
+  readonly nameOf: (pod: string) => string;
+  reload(): void;
+}
+
+export function usePods(): Pods {
+  const pods = useLoad('pods', (signal) => get<{ pods: PodRow[] }>('/pods?all=true', signal));
+  const leading = useLoad('leader', (signal) => get<Leading>('/leader', signal));
+  const sweeps = useLoad('sweeps', (signal) =>
+    get<SweepPage>(`/sweeps?limit=${SWEEPS_MAX}`, signal),
+  );
+  const reload = useCallback(() => {
+    pods.reload();
+    leading.reload();
+    sweeps.reload();
+  }, [pods.reload, leading.reload, sweeps.reload]);
+  const soon = useSoon(reload);
+  useFollow('pods', ({ event }) => event === 'pods' && soon());
+  useBeat(BEAT_MS, reload);
+  const names = useMemo(
+    () => new Map((pods.data?.pods ?? []).map(({ pod, name }) => [pod, name])),
+    [pods.data],
+  );
+  const nameOf = useCallback((pod: string) => names.get(pod) ?? `…${pod.slice(-6)}`, [names]);
+  return { pods, leading, sweeps, nameOf, reload };
+}
+
+/** Heartbeats come in crowds: many calls within a moment are one. */
+function useSoon(act: () => void): () => void {
+  const current = useRef(act);
+  current.current = act;
+  const isArmed = useRef(false);
+  return useCallback(() => {
+    if (isArmed.current) return;
+    isArmed.current = true;
+    after(LOOK_MS, () => {
+      isArmed.current = false;
+      current.current();
+    });
+  }, []);
+}

@@ -1,0 +1,115 @@
+/** What the API answers of the fleet as a whole, as far as pages look at it. */
+import type { Machine, Pod, Run } from './types.ts';
+
+/** What a pod says of itself; one of another version may say less. */
+export interface PodReport {
+  readonly version?: string | undefined;
+  readonly slots?: number | undefined;
+  readonly busy?: number | undefined;
+  readonly queued?: number | undefined;
+  readonly held?: number | undefined;
+  readonly capacity?: number | undefined;
+  readonly unflushed?: number | undefined;
+  readonly loop?: number | undefined;
+  readonly memory?: number | undefined;
+}
+
+export interface PodRow extends Pod {
+  readonly isLeader: boolean;
+  readonly isSilent: boolean;
+  readonly silentMs: number;
+  readonly silenceMs?: number | undefined;
+  readonly deadBy?: string | undefined;
+  readonly deadAt?: number | undefined;
+  readonly bornAt: number;
+  readonly beatAt: number;
+  readonly boot: number;
+  readonly lsn: number;
+  readonly desired?: string | undefined;
+  readonly routes: readonly string[];
+  readonly report: PodReport | null;
+  readonly claimCount: number;
+}
+
+export interface Leading {
+  readonly leader: PodRow | null;
+  readonly terms: readonly {
+    readonly pod: string;
+    readonly name: string;
+    readonly since: number;
+  }[];
+}
+
+export interface Rescue {
+  readonly pod: string;
+  readonly why: string;
+  readonly requeued: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly waitingForHost: number;
+  readonly tasks: readonly string[];
+  readonly error?: string | undefined;
+}
+
+export interface Sweep extends Run {
+  readonly rescues?: readonly Rescue[] | undefined;
+}
+
+export interface SweepPage {
+  readonly sweeps: readonly Sweep[];
+  readonly cursor?: string | undefined;
+}
+
+export interface RouteCensus {
+  readonly route: string;
+  readonly machine: string;
+  readonly isLive: boolean;
+  readonly pending: number;
+  readonly waits: Readonly<Record<string, number>>;
+  readonly suspect: number;
+  readonly oldestMs?: number | undefined;
+}
+
+export interface Census {
+  readonly at: number;
+  readonly routes: readonly RouteCensus[];
+  readonly claimed: readonly { readonly machine: string; readonly count: number }[];
+  readonly deadLetters: readonly { readonly machine: string; readonly count: number }[];
+  readonly orphans: number;
+  readonly orphansOldestMs?: number | undefined;
+}
+
+export interface TimedRun extends Run {
+  readonly phases: readonly {
+    readonly phase: string;
+    readonly ms: number;
+    readonly tries: number;
+    readonly failures: number;
+  }[];
+}
+
+export interface TimedRuns {
+  readonly runs: readonly TimedRun[];
+  readonly lookedBackTo?: number | undefined;
+}
+
+export interface ErrorGroup {
+  readonly fingerprint: string;
+  readonly machine: string;
+  readonly name: string;
+  readonly message: string;
+  readonly count: number;
+  readonly lastAt: number;
+}
+
+/** One version of a machine with what the fleet has of it. */
+export interface MachineRow extends Machine {
+  readonly input?: unknown;
+  readonly pods?: number | undefined;
+  readonly pending?: number | undefined;
+  readonly waiting?: number | undefined;
+  readonly claimed?: number | undefined;
+  readonly blocked?: number | undefined;
+  readonly why?: string | undefined;
+  readonly firstSeenAt?: number | undefined;
+}

@@ -1,0 +1,130 @@
+/** Pods, machines and the overview for everybody: axe, three widths, two themes; and hostile names. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bury, haunt } from './ghosts.ts';
+import {
+  openStage,
+  program,
+  type Stage,
+  TEST_MS_MAX,
+  until,
+  useBrowser,
+  useTempDirs,
+} from './stage.ts';
+import { XSS } from './xss-strings.ts';
+
+const newDir = useTempDirs();
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+interface Found {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+/** Of the page as it stands: each theme at each width. */
+async function judge(what: string, page: Page): Promise<string[]> {
+  const said: string[] = [];
+  await page.evaluate(axe);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [1440, 1024, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      const asked = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)} })`;
+      const { violations } = (await page.evaluate(asked)) as Found;
+      const at = `${what}, ${colorScheme}, ${width} px`;
+      said.push(...violations.map(({ id, nodes }) => `${at}: ${id}: ${nodes[0]?.html}`));
+      const wide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+      if (wide > 0) said.push(`${at}: ${wide} pixels stick out`);
+    }
+  }
+  return said;
+}
+
+describe.skipIf(program === undefined)('the fleet for everybody', { timeout: TEST_MS_MAX }, () => {
+  const open = useBrowser();
+  let stage: Stage;
+  let ghost: string;
+  beforeAll(async () => {
+    stage = await openStage(newDir());
+    ghost = await haunt(stage.fleet, { name: 'wisp' });
+    await bury(stage.fleet, await haunt(stage.fleet, { name: 'shade' }));
+    for (const [machine, status] of [
+      ['ui/order', 'completed'],
+      ['ui/failing', 'failed'],
+      ['ui/gated', 'claimed'],
+    ] as const) {
+      const { id } = await stage.fleet.enqueueByName(machine, { n: 1 });
+      await until(stage, id, status);
+    }
+  });
+  afterAll(() => stage?.stop());
+
+  test('axe has nothing to complain of, in both themes at three widths', async () => {
+    const { page } = await open(stage, '/overview');
+    await page.getByText('ui/failing failed once').waitFor();
+    await page.locator('.chart canvas').first().waitFor();
+    const said = await judge('overview', page);
+    await page.goto(`${stage.url}/machines`);
+    await page.getByRole('link', { name: 'ui/order' }).waitFor();
+    said.push(...(await judge('machines', page)));
+    await page.goto(`${stage.url}/machines/ui%2Forder`);
+    await page.locator('.grid-run').first().waitFor();
+    said.push(...(await judge('a machine', page)));
+    await page.goto(`${stage.url}/machines/ui%2Ftyped`);
+    await page.getByRole('button', { name: 'Start a run' }).click();
+    await page.getByRole('dialog').getByLabel('name').fill('A');
+    await page.getByText('wants 2 characters or more').waitFor();
+    said.push(...(await judge('a start', page)));
+    await page.goto(`${stage.url}/pods?all=true`);
+    await page.locator('tr', { hasText: 'wisp' }).waitFor();
+    said.push(...(await judge('pods', page)));
+    await page.goto(`${stage.url}/pods/${ghost}`);
+    await page.getByRole('button', { name: 'Drain' }).click();
+    await page.getByRole('dialog').getByText('What it would do').waitFor();
+    said.push(...(await judge('a drain', page)));
+    expect(said).toEqual([]);
+  });
+});
+
+describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MAX }, () => {
+  const open = useBrowser();
+  let hostile: Stage;
+  let worst = '';
+  beforeAll(async () => {
+    hostile = await openStage(newDir());
+    const routes = XSS.map((text, index) => `${text}@${index + 1}`);
+    for (const name of XSS) worst = await haunt(hostile.fleet, { name, routes, version: name });
+  });
+  afterAll(() => hostile?.stop());
+
+  for (const bypassCSP of [false, true]) {
+    test(`no name of a pod, machine or version is run, ${bypassCSP ? 'without' : 'with'} the policy`, async () => {
+      const { page } = await open(hostile, '/pods', { bypassCSP });
+      const isHit = () => page.evaluate('window.hit');
+      await expect
+        .poll(() => page.locator('a[data-row]').count(), { timeout: 30_000 })
+        .toBe(XSS.length + 1);
+      expect(await isHit()).toBe(undefined);
+      await page.goto(`${hostile.url}/pods/${worst}`);
+      await page.getByRole('region', { name: 'Machines' }).waitFor();
+      expect(await page.getByRole('region', { name: 'Machines' }).textContent()).toContain(XSS[0]);
+      await page.getByRole('button', { name: 'Drain' }).click();
+      await page.getByRole('dialog').getByText('What it would do').waitFor();
+      expect(await isHit()).toBe(undefined);
+      await page.goto(`${hostile.url}/machines`);
+      await page.locator('a[data-row]', { hasText: '<' }).first().waitFor();
+      expect(await isHit()).toBe(undefined);
+      await page.locator('a[data-row]', { hasText: '<' }).first().click();
+      await page.getByRole('region', { name: 'Versions in flight' }).waitFor();
+      await page.goto(`${hostile.url}/overview`);
+      await page.getByText(/Pods run FleetQ/).waitFor();
+      expect(await page.locator('main img, main iframe, main script, main object').count()).toBe(0);
+      expect(await isHit()).toBe(undefined);
+    });
+  }
+});

@@ -1,0 +1,132 @@
+/**
+ * A fleet with a past: four pods, of which one was killed while it worked and one was drained; runs that
+ * were completed, tried again, rescued, that failed, wait, and are under way.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { AdminServer, addressDoor, deskOf } from '../../../src/admin/index.ts';
+import { systemClock, systemRandom } from '../../../src/ground/index.ts';
+import { createFleet, type Fleet, type FleetOptions } from '../../../src/index.ts';
+import { machines } from './machines.ts';
+
+const PATIENCE_MS = 60_000;
+const POD = fileURLToPath(new URL('pod.ts', import.meta.url));
+
+/** What the API answers, as far as this looks at it. */
+interface Told {
+  readonly sweeps: readonly {
+    readonly rescues?: readonly { readonly tasks: readonly string[] }[];
+  }[];
+  readonly runs: readonly { readonly id: string; readonly status: string }[];
+  readonly deadLetters: readonly { readonly id: string }[];
+  readonly pods: readonly { readonly name: string; readonly claimCount: number }[];
+  readonly count: number;
+}
+
+export interface ShotFleet {
+  readonly url: string;
+  /** Of runs worth a picture, by what they show. */
+  readonly runs: Readonly<Record<'failed' | 'rescued', string>>;
+  stop(): Promise<void>;
+}
+
+export async function openShotFleet(): Promise<ShotFleet> {
+  const directory = mkdtempSync(join(tmpdir(), 'fleetq-shots-'));
+  const shared: Pick<FleetOptions, 'store' | 'migrates' | 'heartbeat' | 'silence' | 'archive'> = {
+    store: `sqlite:${join(directory, 'fleet.db')}`,
+    migrates: true,
+    heartbeat: '300ms',
+    silence: '3s',
+    archive: '100ms',
+  };
+  const pods = new Map<string, ChildProcess>();
+  const start = async (podName: string) => {
+    const options = { ...shared, podName, dataDir: join(directory, podName), slots: 8 };
+    const child = fork(POD, [JSON.stringify(options)], {
+      execArgv: ['--import', 'tsx'],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    pods.set(podName, child);
+    await once(child, 'message');
+  };
+  const here = { ...shared, dataDir: join(directory, 'here'), podName: 'pictures', isClient: true };
+  const fleet = await createFleet({ ...here, machines: machines(), socket: false });
+  const [clock, random] = [systemClock, systemRandom];
+  const desk = deskOf({ fleet, clock, random, resultBytesMax: 1_000_000, redacted: [] });
+  const server = new AdminServer(desk);
+  const rate = { perSecond: 1e6, burst: 1e6 };
+  const at = await server.listen('127.0.0.1', 0, addressDoor({ grants: [], clock, random, rate }));
+  const url = `http://${at}`;
+  // The oldest leads, and is to be one that stays.
+  await start('alder');
+  await Promise.all(['birch', 'cedar', 'dogwood'].map(start));
+  const failed = await live(fleet, url, pods);
+  const rescued = await firstRescued(url);
+  const stop = async () => {
+    await server.stop();
+    for (const child of pods.values()) if (child.exitCode === null) child.kill('SIGKILL');
+    await fleet.drain();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  return { url, runs: { failed, rescued }, stop };
+}
+
+/** What happens to it; answers the id of one that failed. */
+async function live(fleet: Fleet, url: string, pods: Map<string, ChildProcess>): Promise<string> {
+  const payment = (n: number) => ({ order: `A-${1_000 + n}`, cents: 990 + n * 37, n });
+  for (let n = 0; n < 20; n++) {
+    await fleet.enqueueByName('llm/answer', { question: `What is ${n} times ${n}?`, n });
+  }
+  for (let n = 0; n < 40; n++) {
+    await fleet.enqueueByName('image/pull', { ref: `app:${n}`, n }, { key: `app:${n}` });
+    await fleet.enqueueByName('payment/capture', payment(n), { key: `A-${1_000 + n}` });
+    if (n % 2 === 0)
+      await fleet.enqueueByName('webhook/deliver', { url: `https://hooks.example/${n}`, n: n / 2 });
+    await sleep(90);
+    if (n === 15) await killHolding(fleet, url, pods.get('cedar')!);
+    if (n === 25) pods.get('dogwood')!.send('drain');
+  }
+  await until(url, '/sweeps', ({ sweeps }) =>
+    sweeps.some((sweep) => sweep.rescues?.some(({ tasks }) => tasks.length > 0)),
+  );
+  await until(url, '/runs/count?filter=status:pending', ({ count }) => count === 0);
+  const { deadLetters } = await ask(url, '/dead-letters?filter=machine:payment/capture');
+  return deadLetters[0]!.id;
+}
+
+/** Killed with something in its hands: it is given work until it has some. */
+async function killHolding(fleet: Fleet, url: string, cedar: ChildProcess): Promise<void> {
+  const isHolding = ({ pods }: Told) =>
+    pods.some(({ name, claimCount }) => name === 'cedar' && claimCount > 1);
+  for (let n = 24; n < 80 && !isHolding(await ask(url, '/pods')); n += 4) {
+    await fleet.enqueueByName('llm/answer', { question: 'What is the time?', n });
+    await sleep(300);
+  }
+  cedar.kill('SIGKILL');
+}
+
+/** One that went on elsewhere after its pod was killed, and came to an end. */
+async function firstRescued(url: string): Promise<string> {
+  const { sweeps } = await ask(url, '/sweeps');
+  const tasks = sweeps.flatMap((sweep) => (sweep.rescues ?? []).flatMap((each) => each.tasks));
+  const { runs } = await ask(url, `/runs?filter=id:${tasks.slice(0, 50).join(',')}`);
+  return (runs.find(({ status }) => status === 'completed') ?? runs[0])!.id;
+}
+
+async function ask(url: string, path: string): Promise<Told> {
+  return (await (await fetch(`${url}/api/v1${path}`)).json()) as Told;
+}
+
+async function until(url: string, path: string, isSo: (told: Told) => boolean): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  while (!isSo(await ask(url, path))) {
+    if (performance.now() > giveUpAt)
+      throw new Error(`${path} did not come to what was waited for`);
+    await sleep(200);
+  }
+}
