@@ -1,11 +1,17 @@
-/** Every bug that can be planted for a chaos run finds its place in the package as it is built now. */
-import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+/** Every bug that can be planted for a chaos run finds its place in the modules as they are compiled now. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildPackage } from './build.ts';
 import { PLANTS } from './plants.ts';
 
-const DIST = new URL('../../dist/', import.meta.url);
+let place: string;
+beforeAll(() => {
+  place = buildPackage(undefined);
+});
+afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 test.each(Object.entries(PLANTS))('%s finds its place', (_, { changes }) => {
   for (const [file, find] of changes)
-    expect(readFileSync(new URL(file, DIST), 'utf8')).toContain(find);
+    expect(readFileSync(join(place, 'dist', file), 'utf8')).toContain(find);
 });

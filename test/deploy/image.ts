@@ -22,7 +22,7 @@ export function layImage(place: string, { fresh = false } = {}): string {
 }
 
 /** What is built from them is taken as it is. */
-const FOR_THE_COMPILER = ['src', 'machines'];
+const FOR_THE_COMPILER = ['admin-ui', 'src', 'machines'];
 
 function perform(stage: Stage, root: string, roots: Map<string, string>, fresh: boolean): void {
   let cwd = root;

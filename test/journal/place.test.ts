@@ -13,7 +13,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {
   exportRuns,
@@ -23,6 +22,7 @@ import {
   openJournalFile,
   verifyJournal,
 } from '../../src/journal/index.ts';
+import { childProgram } from '../support/children.ts';
 import { RunWriter, runIdOf } from './entries.ts';
 import { useJournals } from './journals.ts';
 
@@ -214,7 +214,7 @@ describe('whoever only looks', () => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const pipe = join(directory, 'journal.mark');
     spawnSync('mkfifo', [pipe]);
-    const reader = fileURLToPath(new URL('../../dist/journal/read-mark.js', import.meta.url));
+    const reader = childProgram('../src/journal/read-mark.ts');
     const code = `import { readMark } from '${reader}'; console.log(readMark('${pipe}'))`;
     const options = { timeout: 20_000, encoding: 'utf8' } as const;
     const ended = spawnSync(process.execPath, ['--input-type=module', '-e', code], options);
