@@ -101,9 +101,13 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
   if (!tables.isPod(pod, 'up')) return [];
   refuseUnstorable(token);
   const now = tables.now();
-  const due = tables.tasksWhere((task) => isFor(request, task, now));
-  const ready = due.filter(({ status }) => status === 'pending').sort(byUrgency);
-  const woken = due.filter(({ status }) => status === 'waiting').sort(byDueTime);
+  const ready: TaskRecord[] = [];
+  const woken: TaskRecord[] = [];
+  for (const task of tables.tasks.values()) {
+    if (isFor(request, task, now)) (task.status === 'pending' ? ready : woken).push(task);
+  }
+  ready.sort(byUrgency);
+  woken.sort(byDueTime);
   const heads = [...ready.slice(0, countMax), ...woken.slice(0, countMax)];
   return heads
     .sort(byUrgency)
