@@ -178,9 +178,10 @@ function parse(task: RunId, segment: Segment): EventRow[] {
 
 /** A record as a segment holds it. */
 export function rowOf(task: RunId, value: unknown, seq: number): EventRow {
-  const { data, ...rest } = Object(value) as Record<string, unknown>;
-  if (rest.seq !== seq) throw new BrokenHistoryError(task, `record ${seq} is missing`);
+  const record = Object(value) as EventRow;
+  if (record.seq !== seq) throw new BrokenHistoryError(task, `record ${seq} is missing`);
+  const { at, epoch, event, state, data, hash } = record;
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   // Whatever else is wrong with it, its hash will not fit.
-  return { ...rest, lsn: 0, run: task, data: text } as unknown as EventRow;
+  return { lsn: 0, run: task, seq, at, epoch, event, state, data: text, hash };
 }

@@ -2,7 +2,7 @@
 import { foldRun } from '../../src/engine/live-run.ts';
 import { rowsOf } from '../../src/fleet/history.ts';
 import type { RunId } from '../../src/ground/index.ts';
-import { identityCodec } from '../../src/journal/index.ts';
+import { identityCodec, type StoredRecord } from '../../src/journal/index.ts';
 import { decodeRows } from '../../src/journal/record.ts';
 import {
   advance,
@@ -65,16 +65,23 @@ export function stepOf(state: string): string {
   return state.slice(0, Math.max(0, state.lastIndexOf('.')));
 }
 
-/** Throws where the segments are not one line of records, or the machine cannot have made them. */
-export function readHistory(
+/** Throws where the segments are not one line of records. */
+export function readRecords(
   task: RunId,
   segments: readonly Segment[],
-  plan: Plan,
   settledAt: string | undefined,
-): History | undefined {
+): readonly StoredRecord[] {
   const rows = segments.length > 0 ? rowsOf(task, segments, settledAt) : [];
-  if (rows.length === 0) return undefined;
-  const records = decodeRows(task, rows, identityCodec);
+  return rows.length > 0 ? decodeRows(task, rows, identityCodec) : [];
+}
+
+/** Throws where the machine cannot have made these records. */
+export function historyIn(
+  task: RunId,
+  records: readonly StoredRecord[],
+  plan: Plan,
+): History | undefined {
+  if (records.length === 0) return undefined;
   const run = foldRun(plan, task, 0, records);
   if (typeof run === 'string') throw new Error(run);
   const first = records[0]!;

@@ -1,10 +1,18 @@
 /** Takes the file of a task apart into its generations: each is a run of its own, with its own end. */
+
+import type { StoredRecord } from '../../src/journal/index.ts';
 import type { Plan } from '../../src/machine/index.ts';
-import { type History, readHistory } from './accepted-history.ts';
+import { type History, historyIn, readRecords } from './accepted-history.ts';
 import type { Change, Effect, TaskFile } from './evidence.ts';
 import type { Life, LifeEnd } from './rule.ts';
 
-export function livesOf(file: TaskFile, plan: Plan, effects: readonly Effect[]): Life[] {
+/** `known`: the records of its last generation, where they have been read. */
+export function livesOf(
+  file: TaskFile,
+  plan: Plan,
+  effects: readonly Effect[],
+  known?: readonly StoredRecord[],
+): Life[] {
   const { row, segments, changes } = file;
   const performed = effects
     .filter(({ phase }) => phase !== 'probe')
@@ -31,7 +39,9 @@ export function livesOf(file: TaskFile, plan: Plan, effects: readonly Effect[]):
         ({ fencingToken }) => fencingToken >= from && (to === undefined || fencingToken < to),
       ),
       claims: claimsOf(own),
-      ...historyOf(file, ofLife, plan, end.hash),
+      ...historyOf(file, plan, () =>
+        isLast && known ? known : readRecords(row.task, ofLife, end.hash),
+      ),
     };
   });
 }
@@ -59,12 +69,11 @@ function claimsOf(changes: readonly Change[]): Life['claims'] {
 
 function historyOf(
   { row }: TaskFile,
-  segments: Life['segments'],
   plan: Plan,
-  settledAt: string | undefined,
+  read: () => readonly StoredRecord[],
 ): { readonly history: History | undefined; readonly broken: string | undefined } {
   try {
-    return { history: readHistory(row.task, segments, plan, settledAt), broken: undefined };
+    return { history: historyIn(row.task, read(), plan), broken: undefined };
   } catch (error) {
     return { history: undefined, broken: (error as Error).message };
   }

@@ -1,11 +1,12 @@
 /** Many seeds at once: a few processes take the next one each, until there are no more. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { childProgram } from '../support/children.ts';
+import { traitsOf } from './kept-seeds.ts';
 import type { Order } from './seed-child.ts';
 import type { SeedReport } from './simulate.ts';
 
 export interface CampaignOptions {
-  readonly jobs?: number | undefined;
   readonly mutant?: string | undefined;
   /** In the order in which they end. */
   readonly onReport: (report: SeedReport) => void;
@@ -14,28 +15,55 @@ export interface CampaignOptions {
 /** A seed, and whether it is simulated with fewer tasks. */
 export type SeedOrder = Pick<Order, 'seed' | 'isSmall'>;
 
-/** One seed after the other is begun, in this order; resolves when all of them have ended. */
+/** Processes that stay for one campaign after the other: each takes its time to become fast. */
+export class Crew {
+  readonly #children: ChildProcess[] = [];
+  readonly #jobs: number;
+
+  constructor(jobs = availableParallelism()) {
+    this.#jobs = Math.max(1, jobs);
+  }
+
+  /** One seed after the other is begun, in this order; resolves when all of them have ended. */
+  async simulate(
+    orders: Iterable<SeedOrder>,
+    { mutant, onReport }: CampaignOptions,
+  ): Promise<void> {
+    const left = orders[Symbol.iterator]();
+    const work = async (index: number) => {
+      for (let next = left.next(); !next.done; next = left.next()) {
+        this.#children[index] ??= startChild();
+        const order = { ...next.value, traits: traitsOf(next.value.seed), mutant };
+        onReport(await ask(this.#children[index], order));
+      }
+    };
+    await Promise.all(Array.from({ length: this.#jobs }, (_, index) => work(index)));
+  }
+
+  end(): void {
+    for (const child of this.#children.splice(0)) child?.kill('SIGKILL');
+  }
+}
+
+/** By processes of its own, of which none is left in the end. */
 export async function campaign(
   orders: Iterable<SeedOrder>,
-  { jobs = availableParallelism(), mutant, onReport }: CampaignOptions,
+  { jobs, ...options }: CampaignOptions & { readonly jobs?: number | undefined },
 ): Promise<void> {
-  const left = orders[Symbol.iterator]();
-  const work = async () => {
-    let next = left.next();
-    if (next.done) return;
-    const child = fork(new URL('./seed-child.ts', import.meta.url), {
-      execArgv: ['--import', 'tsx'],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    try {
-      for (; !next.done; next = left.next()) {
-        onReport(await ask(child, { ...next.value, mutant }));
-      }
-    } finally {
-      child.kill('SIGKILL');
-    }
-  };
-  await Promise.all(Array.from({ length: Math.max(1, jobs) }, work));
+  const crew = new Crew(jobs);
+  try {
+    await crew.simulate(orders, options);
+  } finally {
+    crew.end();
+  }
+}
+
+/** Compiled: what translates at the start names every function when it is made, which costs a fifth. */
+function startChild(): ChildProcess {
+  return fork(childProgram('simulation/seed-child.ts'), {
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
 }
 
 function ask(child: ChildProcess, order: Order): Promise<SeedReport> {

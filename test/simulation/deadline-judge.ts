@@ -12,7 +12,6 @@ import type { Prepared } from '../../src/journal/record.ts';
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
 import type { ClaimRequest, Settlement } from '../../src/store/tasks.ts';
 import { routeOf, SUSPECT_CRASHES } from '../../src/store/words.ts';
-import { setsStoreClock } from './kept-seeds.ts';
 import { limitedPlan } from './limited-shapes.ts';
 import { BEGIN_MS, type Process } from './process.ts';
 import type { World } from './world.ts';
@@ -76,7 +75,7 @@ export class DeadlineJudge {
     const row = this.#world.tables.tasks.get(task as TaskRecord['taskId']);
     const timeoutMs = row && limitedPlan(row.machine)?.runTimeoutMs;
     // By a clock that is set nothing can be said of when it has to end.
-    if (!row || timeoutMs === undefined || setsStoreClock(this.#world.seed)) return;
+    if (!row || timeoutMs === undefined || this.#world.setsStoreClock) return;
     const [from, at] = [Math.max(row.runAt, row.begunAt), row.deadlineAt ?? 0];
     // What was put off before it ended has as much more when it is redriven.
     if (how === 'put off' || at - from > timeoutMs) this.#unsettled.add(task);

@@ -1,7 +1,7 @@
 /** The whole contract, held against what a simulation has come to once everything was healed. */
 import { foldRun } from '../../src/engine/live-run.ts';
 import { identityCodec } from '../../src/journal/codec.ts';
-import type { EventRow } from '../../src/journal/index.ts';
+import type { EventRow, StoredRecord } from '../../src/journal/index.ts';
 import { decodeRows } from '../../src/journal/record.ts';
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type TaskRecord } from '../../src/store/memory/tables.ts';
@@ -78,12 +78,14 @@ export function judge(
     if (isOfTheHost(task, hosts)) continue;
     auditor.deadlines.ended(task, world.healedMs);
     judgeOutcome(world, task, wantedBy.get(task.taskId), auditor.deadlines);
-    judgeHistory(world, task, auditor.acceptedRows(task.taskId, task.generation), ledger.versions);
+    const rows = auditor.acceptedRows(task.taskId, task.generation);
+    const records = judgeHistory(world, task, rows, ledger.versions);
     judgeEffects(world, task, done.get(task.taskId) ?? []);
     lives.judge(task, {
       changes: auditor.rows.changes.get(task.taskId) ?? [],
       effects: ledger.effectsOf(task.taskId),
       cancels: cancelsOf(task, wantedBy.get(task.taskId)),
+      records,
     });
   }
 }
@@ -147,29 +149,39 @@ function judgeOutcome(
   }
 }
 
-/** I13, I16: one line of records, whose hashes fit, that leads to where the task has ended. */
+/**
+ * I13, I16: one line of records, whose hashes fit, that leads to where the task has ended. Answers
+ * with the records, where they can be read.
+ */
 function judgeHistory(
   world: World,
   task: TaskRecord,
   rows: readonly EventRow[],
   versions: VersionJudge,
-): void {
-  const { taskId, machine, version, outcome = '', lastSeq } = task;
-  if (rows.length === 0 && isByTheStore(task)) return;
-  const fault = (how: string) => world.violate('I13', `${machine} ${taskId} ${how}`);
+): readonly StoredRecord[] | undefined {
+  const { taskId, machine, version } = task;
+  if (rows.length === 0 && isByTheStore(task)) return undefined;
   try {
     const records = decodeRows(taskId, rows, identityCodec);
     versions.ended(taskId, machine, version, records);
-    const run = foldRun(planFor(machine, version), taskId, 0, records);
-    if (typeof run === 'string') return fault(run);
-    if (isByTheStore(task)) return;
-    if (run.state.ending?.outcome !== outcome) {
-      fault(`ended as ${outcome}, and its records at ${run.state.at}`);
-    }
-    if (lastSeq !== run.seq) fault(`was settled at ${lastSeq}, and its records end at ${run.seq}`);
+    judgeEnd(world, task, records);
+    return records;
   } catch (error) {
-    fault((error as Error).message);
+    world.violate('I13', `${machine} ${taskId} ${(error as Error).message}`);
+    return undefined;
   }
+}
+
+function judgeEnd(world: World, task: TaskRecord, records: readonly StoredRecord[]): void {
+  const { taskId, machine, version, outcome = '', lastSeq } = task;
+  const fault = (how: string) => world.violate('I13', `${machine} ${taskId} ${how}`);
+  const run = foldRun(planFor(machine, version), taskId, 0, records);
+  if (typeof run === 'string') return fault(run);
+  if (isByTheStore(task)) return;
+  if (run.state.ending?.outcome !== outcome) {
+    fault(`ended as ${outcome}, and its records at ${run.state.at}`);
+  }
+  if (lastSeq !== run.seq) fault(`was settled at ${lastSeq}, and its records end at ${run.seq}`);
 }
 
 function effectsByRun({ published }: Outside): Map<string, (readonly Published[])[]> {

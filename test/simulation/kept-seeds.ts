@@ -61,6 +61,16 @@ export function peopleIn(seed: number): boolean {
   return kept ? kept.people === true : seed % 7 === 6;
 }
 
+/** All that a seed has by its number, for whoever simulates it elsewhere. */
+export function traitsOf(seed: number) {
+  return {
+    hasDeploys: deploysIn(seed),
+    hasDeadlines: deadlinesIn(seed),
+    hasPeople: peopleIn(seed),
+    setsStoreClock: setsStoreClock(seed),
+  };
+}
+
 /** Adds those that are not there yet. */
 export function keepSeeds(failures: readonly Failure[]): void {
   writeWhole(FILE, `${JSON.stringify(withFailures(read(), failures), null, 2)}\n`);

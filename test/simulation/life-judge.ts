@@ -3,6 +3,7 @@
  * interruptions, cancels; and here attempts too. The tables are their own witness, so every change of
  * a row is known, and every call of a handler.
  */
+import type { StoredRecord } from '../../src/journal/index.ts';
 import { planOf } from '../../src/machine/index.ts';
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
 import { stepOf } from '../history/accepted-history.ts';
@@ -21,6 +22,8 @@ export interface SeenLife {
   readonly changes: readonly Change[];
   readonly effects: readonly Effect[];
   readonly cancels: readonly CancelCall[];
+  /** Of its last generation, where they could be read. */
+  readonly records: readonly StoredRecord[] | undefined;
 }
 
 export const attemptsBounded: Rule = {
@@ -77,12 +80,13 @@ export class LifeJudge {
     } as unknown as Omit<Around, 'cancels' | 'changes'>;
   }
 
-  judge(task: TaskRecord, { changes, effects, cancels }: SeenLife): void {
+  judge(task: TaskRecord, { changes, effects, cancels, records }: SeenLife): void {
     if (task.pinnedTo !== undefined || !NAMES.has(task.machine)) return;
     const segments = this.#world.tables.events.of(task.taskId).map((part) => ({ ...part, at: 0 }));
     const file = { row: rowOf(task), segments, changes } as TaskFile;
     const around: Around = { ...this.#around, cancels, changes };
-    for (const life of livesOf(file, planFor(task.machine, task.version), effects)) {
+    const plan = planFor(task.machine, task.version);
+    for (const life of livesOf(file, plan, effects, records)) {
       for (const rule of RULES) {
         const { looked, faults } = rule.ofLife!(life, around);
         this.#world.count(`judged: ${rule.name}`, looked);

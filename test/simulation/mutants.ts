@@ -7,7 +7,13 @@ import type { Act } from '../../src/store/acts.ts';
 import type { MemoryTables } from '../../src/store/memory/tables.ts';
 import type { Beat } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { ClaimRequest, Segment, Settlement, TakenTask } from '../../src/store/tasks.ts';
+import type {
+  ClaimRequest,
+  Segment,
+  Settlement,
+  TakenTask,
+  Taking,
+} from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
 
 export interface Mutant {
@@ -218,6 +224,23 @@ const redriveTwice = of('redrive-twice', /^I30/, ['act'], (tables, given, act) =
   return act();
 });
 
+/** Small seeds in which what people want paused is adopted. */
+const PEOPLE_SEEDS = [76, 62];
+
+const pauseIgnoredAtAdoption: Mutant = {
+  ...of('pause-ignored-at-adoption', /^I40/, ['take'], (tables, given, act) => {
+    const { from, to } = given[0] as Taking;
+    const pausing = tables.tasksWhere(
+      ({ claimedBy, control }) => to === 'taker' && claimedBy === from && control === 'pause',
+    );
+    for (const task of pausing) task.control = undefined;
+    const taken = act();
+    for (const task of pausing) if (task.claimedBy !== undefined) task.control = 'pause';
+    return taken;
+  }),
+  seeds: PEOPLE_SEEDS,
+};
+
 /** Seeds whose runs have deadlines. */
 const LIMITED_SEEDS = [6];
 
@@ -262,6 +285,7 @@ export const MUTANTS: readonly Mutant[] = [
   evidenceDropped,
   strayWrite,
   redriveTwice,
+  pauseIgnoredAtAdoption,
   deadlineForgotten,
   deadlineRecounted,
   deadlineMoved,

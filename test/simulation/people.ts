@@ -19,6 +19,9 @@ const EVERY_MS = 400;
 const PAGE_COUNT = 50;
 const SEND_COUNT_MAX = 6;
 const LOOK_MS = 50;
+/** Two heartbeats: whoever is silent for so long may be dead. */
+const SILENT_MS_MIN = 1_000;
+const ORPHAN_COUNT_MAX = 3;
 /** Runs with less time than this are judged by their deadlines, and left alone. */
 const TIME_MS_MIN = 3_600_000;
 
@@ -39,7 +42,10 @@ export class People {
     this.#process = new Process(world.schedule, 'people', world.seedOf());
     const link = new Link();
     this.#store = storeFor({ world, auditor, process: this.#process, link, store: weather });
-    for (let atMs = EVERY_MS; atMs < stormMs; atMs += EVERY_MS) this.#at(atMs, () => this.#any());
+    for (let atMs = EVERY_MS; atMs < stormMs; atMs += EVERY_MS) {
+      this.#at(atMs, () => this.#any());
+      this.#at(atMs, () => this.#orphans());
+    }
     for (let atMs = LOOK_MS; atMs < stormMs; atMs += LOOK_MS) {
       world.schedule.at(atMs, () => this.look(), this.#process);
     }
@@ -81,6 +87,21 @@ export class People {
     const row = rows[below(random, rows.length)];
     if (!row || isShort(row) || row.machine.startsWith('recovery/')) return;
     await this.#do(row, what === 'redrive' ? { what, isFresh: false } : { what });
+  }
+
+  /** Pauses of what nobody may be left to hear of: so pauses meet rescues, which are rare. */
+  async #orphans(): Promise<void> {
+    const { tables } = this.#world;
+    const silentSince = tables.now() - SILENT_MS_MIN;
+    const heardAt = (pod: string) => tables.pods.get(pod)?.lastHeartbeat ?? silentSince;
+    const isOrphan = ({ claimedBy = '', control }: TaskRecord) =>
+      control === undefined && heardAt(claimedBy) < silentSince;
+    const orphans = this.#isHealed ? [] : tables.tasksWhere(isOrphan);
+    const rows = await this.#store.find(orphans.slice(0, ORPHAN_COUNT_MAX).map(idOf));
+    for (const row of rows) {
+      if (isShort(row) || row.machine.startsWith('recovery/')) continue;
+      await this.#do(row, { what: 'pause' });
+    }
   }
 
   async #resumeAll(): Promise<void> {
@@ -142,6 +163,8 @@ export class People {
 }
 
 const STATUSES = ['pending', 'waiting', 'claimed'] as const;
+
+const idOf = ({ taskId }: TaskRecord) => taskId;
 
 function isShort({ deadlineAt, createdAt }: TaskRow): boolean {
   return deadlineAt !== undefined && deadlineAt - createdAt < TIME_MS_MIN;

@@ -1,17 +1,21 @@
 /** A process that simulates the seeds it is given, one after the other, and tells what came of each. */
 import { MUTANTS } from './mutants.ts';
-import { simulate } from './simulate.ts';
+import { type SeedOptions, simulate } from './simulate.ts';
 
 /** What its parent sends: one seed. It is answered by the seed's report. */
 export interface Order {
   readonly seed: number;
   readonly isSmall: boolean;
+  readonly traits: Pick<
+    SeedOptions,
+    'hasDeploys' | 'hasDeadlines' | 'hasPeople' | 'setsStoreClock'
+  >;
   readonly mutant: string | undefined;
 }
 
-process.on('message', ({ seed, isSmall, mutant }: Order) => {
+process.on('message', ({ seed, isSmall, traits, mutant }: Order) => {
   const planted = MUTANTS.find(({ name }) => name === mutant);
-  simulate(seed, { isSmall, mutant: planted }).then(
+  simulate(seed, { ...traits, isSmall, mutant: planted }).then(
     (report) => process.send?.(report),
     (error: unknown) => {
       // A simulation that cannot even be judged is a finding like any other.

@@ -94,6 +94,8 @@ export function brief(answer: unknown): string {
     const items = answer.slice(0, 4).map((item) => briefItem(item as Record<string, unknown>));
     return `${answer.length}${items.length > 0 ? `: ${items.join(', ')}` : ''}`;
   }
+  // How it is written is up to whatever translates it, and no part of what happens.
+  if (typeof answer === 'function') return 'a function';
   return typeof answer === 'object' ? briefItem(Object(answer)) : String(answer);
 }
 

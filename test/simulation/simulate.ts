@@ -9,7 +9,7 @@ import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
 import { Cluster } from './cluster.ts';
 import { judge, waitsInVain } from './judge.ts';
-import { deadlinesIn, deploysIn, peopleIn, setsStoreClock } from './kept-seeds.ts';
+import { deadlinesIn, deploysIn, peopleIn } from './kept-seeds.ts';
 import { Ledger } from './ledger.ts';
 import type { Mutant } from './mutants.ts';
 import { People } from './people.ts';
@@ -43,6 +43,8 @@ export interface SeedOptions {
   readonly hasDeadlines?: boolean | undefined;
   /** Whether people change tasks meanwhile; by its number where nothing is said. */
   readonly hasPeople?: boolean | undefined;
+  /** Whether the clock of the store is set meanwhile; by its number where nothing is said. */
+  readonly setsStoreClock?: boolean | undefined;
   /** Lines of the stacks of errors, for whoever looks for one; they change the trace. */
   readonly stackCount?: number | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
@@ -97,7 +99,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   try {
     client.begin(taskCount, stormMs * 0.8);
     cluster.storm(stormMs);
-    const storeClock = setsStoreClock(seed) ? new StoreClock(world, stormMs) : undefined;
+    const storeClock = world.setsStoreClock ? new StoreClock(world, stormMs) : undefined;
     const people =
       (options.hasPeople ?? peopleIn(seed))
         ? new People(world, auditor, cluster.weather, stormMs)

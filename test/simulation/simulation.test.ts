@@ -1,6 +1,6 @@
 /** The fleet in a storm of faults, many seeds of it, under virtual time. */
-import { expect, test } from 'vitest';
-import { campaign, type SeedOrder } from './campaign.ts';
+import { afterAll, expect, test } from 'vitest';
+import { Crew, type SeedOrder } from './campaign.ts';
 import { keptSeeds } from './kept-seeds.ts';
 import { type SeedReport, simulate } from './simulate.ts';
 import { Tally, WANTED_KINDS } from './tally.ts';
@@ -19,10 +19,17 @@ function seedsFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
+const crew = new Crew();
+const others = new Crew();
+afterAll(() => {
+  crew.end();
+  others.end();
+});
+
 /** What came of each, in the order of the seeds. */
-async function reportsOf(orders: readonly SeedOrder[]): Promise<SeedReport[]> {
+async function reportsOf(orders: readonly SeedOrder[], by = crew): Promise<SeedReport[]> {
   const reports: SeedReport[] = [];
-  await campaign(orders, { onReport: (report) => reports.push(report) });
+  await by.simulate(orders, { onReport: (report) => reports.push(report) });
   return reports.sort((a, b) => a.seed - b.seed);
 }
 
@@ -70,7 +77,7 @@ test('the same seeds have the same traces, in other processes and orders too', {
   const orders = seeds.map(order(true));
   const known = small.filter(({ seed }) => seeds.includes(seed));
   const once = known.length === TWICE_COUNT ? known : await reportsOf(orders);
-  const again = await reportsOf(orders.toReversed());
+  const again = await reportsOf(orders.toReversed(), others);
   expect(again.map(withoutCost)).toEqual(once.map(withoutCost));
   expect(new Set(once.map(({ trace }) => trace)).size).toBe(TWICE_COUNT);
 });

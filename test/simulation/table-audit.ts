@@ -2,6 +2,7 @@
  * Compares the shared tables with what they were: rows that a call named right after it, all rows now
  * and then. So a change is judged at once, and one that no call had named is a violation by itself.
  */
+import { hasToldItsEnd } from '../../src/store/memory/archive.ts';
 import { violations } from '../../src/store/memory/rules.ts';
 import {
   isEnded,
@@ -9,7 +10,7 @@ import {
   type PodRecord,
   type TaskRecord,
 } from '../../src/store/memory/tables.ts';
-import type { PodStatus } from '../../src/store/words.ts';
+import type { PodId, PodStatus } from '../../src/store/words.ts';
 import type { Change } from '../history/evidence.ts';
 import { changeOf, endingOf, isSame, type Seen, seenOf } from './seen.ts';
 import type { World } from './world.ts';
@@ -111,6 +112,18 @@ export class TableAudit {
     if (before.claimedBy !== undefined && claimedBy === undefined && !isEnded(task)) {
       if (claimEpoch <= before.claimEpoch) fault('I7', `was let go of under epoch ${claimEpoch}`);
     }
+    if (before.control === 'pause') this.#compareOwners(before, task);
+  }
+
+  /** I40: nobody is given what is to pause, unless there is nothing left of it but to tell its end. */
+  #compareOwners({ claimedBy: before }: Seen, task: TaskRecord): void {
+    const { taskId, claimedBy, control, generation } = task;
+    if (before === undefined || before === claimedBy) return;
+    if (this.#tables.isPod(before as PodId, 'dead')) this.#world.count('pauses at rescues');
+    if (claimedBy === undefined || control !== 'pause') return;
+    if (hasToldItsEnd(this.#tables, task)) return;
+    const whose = `${claimedBy}, which took it from ${before}`;
+    this.#world.violate('I40', `${taskId} (${generation}) is to pause, and is given to ${whose}`);
   }
 
   /** I7, I9: each epoch of a task has one owner, ever. */

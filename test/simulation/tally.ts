@@ -52,6 +52,8 @@ export const WANTED_KINDS = [
   'judged waits',
   'judged waits of several owners',
   'judged cancels',
+  'judged pauses',
+  'pauses at rescues',
   'judged fences',
   'judged: counts agree',
   'judged: an interruption is an attempt',

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Clock, Random } from '../../src/ground/index.ts';
 import { MemoryTables } from '../../src/store/memory/tables.ts';
 import { below, seededRandom } from '../support/seeded-random.ts';
+import { setsStoreClock } from './kept-seeds.ts';
 import type { Mutant } from './mutants.ts';
 import { BEGIN_MS } from './process.ts';
 import { Schedule } from './schedule.ts';
@@ -17,6 +18,8 @@ const TRACE_COUNT = 500;
 export interface WorldOptions {
   readonly seed: number;
   readonly mutant?: Mutant | undefined;
+  /** Whether somebody sets the clock of the store; by the seed's number where nothing is said. */
+  readonly setsStoreClock?: boolean | undefined;
   /** Gets every line of the story as it happens. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
@@ -30,6 +33,7 @@ interface Era {
 export class World {
   readonly seed: number;
   readonly mutant: Mutant | undefined;
+  readonly setsStoreClock: boolean;
   readonly schedule = new Schedule();
   /** For what the simulation itself decides; pods have chance of their own. */
   readonly random: Random;
@@ -43,8 +47,9 @@ export class World {
   #untraced: string[] = [];
   readonly #onLine: ((line: string) => void) | undefined;
 
-  constructor({ seed, mutant, onLine }: WorldOptions) {
+  constructor({ seed, mutant, onLine, ...options }: WorldOptions) {
     this.seed = seed;
+    this.setsStoreClock = options.setsStoreClock ?? setsStoreClock(seed);
     this.mutant = mutant;
     this.#onLine = onLine;
     this.random = seededRandom(seed * 2_654_435_761);

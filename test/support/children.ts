@@ -47,7 +47,7 @@ function compileOnce(): string {
 
 /** Changes whenever one of the files does. */
 function describeSources(): string {
-  const files = ['src', 'test'].flatMap((directory) =>
+  const files = ['src', 'test', 'machines'].flatMap((directory) =>
     readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => join(ROOT, directory, file)),
@@ -69,7 +69,9 @@ function forgetOld(): void {
 }
 
 function compileInto(out: string): void {
-  writeFileSync(join(out, 'package.json'), '{ "type": "module" }');
+  // What is compiled is the package itself to the machines among it, which know it by its name.
+  const itself = { name: 'fleetq', type: 'module', exports: './src/index.js' };
+  writeFileSync(join(out, 'package.json'), JSON.stringify(itself));
   symlinkSync(join(ROOT, 'migrations'), join(out, 'migrations'));
   const config = join(out, 'tsconfig.json');
   writeFileSync(

@@ -104,12 +104,17 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
   if (!tables.isPod(pod, 'up')) return [];
   refuseUnstorable(token);
   const now = tables.now();
-  const due = tables.tasksWhere((task) => isFor(request, task, now));
-  const ready = due.filter(({ status }) => status === 'pending').sort(byUrgency);
-  const woken = due.filter(({ status }) => status === 'waiting').sort(byDueTime);
+  const ready: TaskRecord[] = [];
+  const woken: TaskRecord[] = [];
+  for (const task of tables.tasks.values()) {
+    if (isFor(request, task, now)) (task.status === 'pending' ? ready : woken).push(task);
+  }
+  ready.sort(byUrgency);
+  woken.sort(byDueTime);
   const hasRoom = roomIn(tables);
   // Without limits only the heads matter; with them, whatever lies behind what has no room, too.
-  const countEach = tables.flow.queues.size + tables.flow.machines.size > 0 ? due.length : countMax;
+  const hasLimits = tables.flow.queues.size + tables.flow.machines.size > 0;
+  const countEach = hasLimits ? tables.tasks.size : countMax;
   const heads = [...ready.slice(0, countEach), ...woken.slice(0, countEach)];
   return heads
     .sort(byUrgency)
