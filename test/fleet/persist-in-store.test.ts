@@ -90,7 +90,7 @@ function machinesOf(acts: Map<string, (given: Given) => Promise<Json>>) {
     input,
     retry,
     timeout: { persist: '1s' },
-    output: z.json().refine(async (output) => output !== 'unfit'),
+    output: z.any().refine(async (output) => output !== 'unfit'),
     check: 'none',
     work: () => 7,
     persistIn: 'store',
