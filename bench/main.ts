@@ -8,6 +8,7 @@ import { benchCodec } from './codec.ts';
 import { benchDeploys } from './deploys.ts';
 import { benchEngine, benchResume, benchThreads } from './engine.ts';
 import { benchFleet } from './fleet.ts';
+import { benchFlow } from './flow.ts';
 import { benchTakeover } from './takeover.ts';
 import { VoidError } from './takeover-fleet.ts';
 import { benchTelemetry } from './telemetry.ts';
@@ -19,6 +20,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   resume: benchResume,
   threads: benchThreads,
   fleet: benchFleet,
+  flow: benchFlow,
   takeover: benchTakeover,
   telemetry: benchTelemetry,
   codec: benchCodec,

@@ -117,6 +117,7 @@ export interface Parts {
   readonly throttles: Throttles;
   readonly dataDir: string;
   readonly clock: Clock;
+  readonly random: Random;
   readonly retentionMs: number;
   readonly resultBytesMax: number;
   readonly registry: Registry;

@@ -20,8 +20,16 @@ export {
   TooManyRunsError,
   WaitTimeoutError,
 } from './engine/index.ts';
+export type {
+  EnqueueItem,
+  EnqueueItems,
+  EnqueueManyOptions,
+  ManyBatch,
+  ManyReport,
+} from './enqueue-many.ts';
 export { MachineChangedError } from './fleet/announce.ts';
 export {
+  BadItemError,
   BadTaskError,
   BrokenHistoryError,
   BulkNotFoundError,

@@ -7,6 +7,7 @@ import { assemble, type FleetOptions, type Parts } from './assemble.ts';
 import { DEFAULTS } from './config/defaults.ts';
 import { durationOption, keyOption } from './config/options.ts';
 import { type DrainReport, RunNotFoundError, type RunSummary } from './engine/index.ts';
+import * as many from './enqueue-many.ts';
 import { NoStoreError } from './fleet/errors.ts';
 import type { Member } from './fleet/index.ts';
 import { type Codec, type Duration, identityCodec, isRunId, type RunId } from './ground/index.ts';
@@ -124,6 +125,16 @@ export class Fleet implements AsyncDisposable {
     return this.#enqueue<O>(this.#registered(machine), input, options);
   }
 
+  /** Gives many tasks to the fleet, a batch at a time, out of a list or a stream of any length. */
+  async enqueueMany<I>(
+    machine: Machine<I>,
+    items: many.EnqueueItems<NoInfer<I>>,
+    options?: many.EnqueueManyOptions,
+  ): Promise<many.ManyReport> {
+    const { tasks } = this.#member('enqueueMany');
+    return many.enqueueAll({ ...this.#parts, tasks }, this.#registered(machine), items, options);
+  }
+
   /** A task of the newest version of a machine known by name only. */
   async enqueueByName(name: string, input: unknown, options?: EnqueueOptions): Promise<Task> {
     return this.#enqueue(this.#parts.registry.newest(name), input, options);
@@ -144,7 +155,7 @@ export class Fleet implements AsyncDisposable {
     return this.#task<O>(plan, id);
   }
 
-  /** A handle on a task of whatever machine; whether there is one is found out by what is asked. */
+  /** A handle on a task of whatever machine; what is asked of it finds out whether there is one. */
   taskById(id: string, machine?: string): Task {
     if (!isRunId(id)) throw new RunNotFoundError(id);
     return this.#task(machine === undefined ? undefined : this.#parts.registry.newest(machine), id);
@@ -184,12 +195,8 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Runs, newest first. */
-  runs(filter: RunFilter): RunSummary[] {
-    return this.#parts.inspector.list(filter);
-  }
-  describe(id: string): RunSummary {
-    return this.#parts.inspector.describe(id);
-  }
+  runs = (filter: RunFilter): RunSummary[] => this.#parts.inspector.list(filter);
+  describe = (id: string): RunSummary => this.#parts.inspector.describe(id);
 
   /** Throws where the machine, its newest version or this one if it is here, does not want it. */
   async checkInput(name: string, input: unknown, version?: number): Promise<void> {
@@ -199,9 +206,8 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** The run's records after `afterSeq`, each verified against the one before it. */
-  events(id: string, afterSeq = -1): StoredRecord[] {
-    return this.#parts.inspector.events(id, afterSeq);
-  }
+  events = (id: string, afterSeq = -1): StoredRecord[] =>
+    this.#parts.inspector.events(id, afterSeq);
 
   /** What can be started here. */
   get machines(): MachineInfo[] {
@@ -209,9 +215,8 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** The throttle of an API, for calls outside of runs; they share its permits with those inside. */
-  throttle(api: string): ThrottleHandle {
-    return this.#parts.throttles.of(api, { isRetry: false, refusals: 0 });
-  }
+  throttle = (api: string): ThrottleHandle =>
+    this.#parts.throttles.of(api, { isRetry: false, refusals: 0 });
 
   get status(): FleetStatus {
     const { journal, engine, registry, member } = this.#parts;
@@ -251,9 +256,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** What `fleetq drain` comes to, by the store or the socket: `onDrainWanted`, else a drain. */
-  requestDrain(): void {
-    this.#onDrainWanted();
-  }
+  requestDrain = (): void => this.#onDrainWanted();
 
   /** Whoever governs the process ends it when it is asked to drain, unless `onDrainWanted` says otherwise. */
   drainBy(act: () => void): void {
@@ -269,9 +272,7 @@ export class Fleet implements AsyncDisposable {
     this.#parts.engine.stopNow();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.drain();
-  }
+  [Symbol.asyncDispose] = async (): Promise<void> => void (await this.drain());
 
   #member(what: string): Member {
     const { member } = this.#parts;

@@ -1,5 +1,10 @@
 /** What can go wrong between a pod and its fleet. */
-import { FleetqError, type FleetqErrorOptions, type RunId } from '../ground/index.ts';
+import {
+  describeError,
+  FleetqError,
+  type FleetqErrorOptions,
+  type RunId,
+} from '../ground/index.ts';
 import type { Claim } from '../store/index.ts';
 
 /** The sweep, or a later claim, has taken the task: this run stops here without writing. */
@@ -57,6 +62,30 @@ export class TaskKeyConflictError extends FleetqError {
   /** The same, for whoever enqueues a file. */
   onLine(line: number): TaskKeyConflictError {
     return new TaskKeyConflictError(this.conflict, `line ${line}: `);
+  }
+}
+
+/** One of many that were to be enqueued cannot be; nothing of its batch was. */
+export class BadItemError extends FleetqError {
+  readonly code = 'FLEETQ_BAD_ITEM';
+  readonly verdict = 'abort';
+  /** Which one it is, from 0. */
+  readonly index: number;
+  /** How many before it have been enqueued, and stay. */
+  readonly enqueued: number;
+  constructor(index: number, cause: unknown, enqueued = 0) {
+    const hint = (cause as { hint?: string } | null)?.hint;
+    const there = enqueued === 0 ? 'nothing was enqueued' : `the first ${enqueued} are enqueued`;
+    super(`item ${index}: ${describeError(cause).message}; ${there}`, {
+      cause,
+      ...(hint === undefined ? {} : { hint }),
+    });
+    this.index = index;
+    this.enqueued = enqueued;
+  }
+
+  after(enqueued: number): BadItemError {
+    return new BadItemError(this.index, this.cause, enqueued);
   }
 }
 

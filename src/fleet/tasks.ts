@@ -76,20 +76,19 @@ export class Tasks {
     options: TaskOptions,
     note?: StartNote,
   ): Promise<RunId> {
-    const [id] = await this.enqueueMany(plan, [{ input, options }], note, options.tx);
-    return id!;
+    const task = await this.read(plan, input, options);
+    const [answer] = await this.put(plan, [task], note, options.tx);
+    return answer!.id;
   }
 
-  /** All of them in one statement, or none. */
-  async enqueueMany(
+  /** All of them, which are of this machine, or none. */
+  async put(
     plan: Plan,
-    wanted: readonly { readonly input: unknown; readonly options: TaskOptions }[],
+    tasks: readonly NewTask[],
     note?: StartNote,
     tx?: CallerTx,
-  ): Promise<RunId[]> {
+  ): Promise<readonly EnqueueAnswer[]> {
     const { store, onEnqueued } = this.#ports;
-    const tasks: NewTask[] = [];
-    for (const { input, options } of wanted) tasks.push(await this.#read(plan, input, options));
     // Before anything is committed: whoever hears of a conflict has enqueued nothing.
     const check = (found: readonly EnqueueAnswer[]) => {
       found.forEach((answer, index) => {
@@ -103,10 +102,11 @@ export class Tasks {
     const count = answers.filter(({ isNew }) => isNew).length;
     if (count > 0) tell('task.enqueued', () => ({ machine, version, count }));
     onEnqueued();
-    return answers.map((answer) => answer.id);
+    return answers;
   }
 
-  async #read(plan: Plan, input: unknown, options: TaskOptions): Promise<NewTask> {
+  /** A task as the store takes it; throws where the machine does not want its input. */
+  async read(plan: Plan, input: unknown, options: TaskOptions): Promise<NewTask> {
     const { clock, mint, payloadBytesMax } = this.#ports;
     const what = `the input of ${plan.name}`;
     const payload = encodeJson(input, what, payloadBytesMax);

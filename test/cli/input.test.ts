@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { batchesOf } from '../../src/cli/fleet/jsonl.ts';
+import { Lines } from '../../src/cli/fleet/jsonl.ts';
 import { INPUT_BYTES_MAX, readInput } from '../../src/cli/input.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 import { BIN, fleetq, makeDirectory } from './support.ts';
@@ -92,9 +92,7 @@ describe('a file of many', () => {
   async function linesOf(file: string): Promise<unknown[]> {
     const inputs: unknown[] = [];
     const words = { keyMs: 0, priority: undefined, due: undefined, queue: undefined };
-    for await (const { lines } of batchesOf(file, words)) {
-      inputs.push(...lines.map(({ input }) => input));
-    }
+    for await (const { input } of new Lines(file, words).read(undefined)) inputs.push(input);
     return inputs;
   }
 

@@ -90,7 +90,7 @@ function machinesOf(acts: Map<string, (given: Given) => Promise<Json>>) {
     input,
     retry,
     timeout: { persist: '1s' },
-    output: z.json().refine(async (output) => output !== 'unfit'),
+    output: z.any().refine(async (output) => output !== 'unfit'),
     check: 'none',
     work: () => 7,
     persistIn: 'store',
@@ -296,9 +296,8 @@ test('a process that died before its disk had the record goes on from the store,
   const alarms: string[] = [];
   const stop = listen('journal.alarm', ({ kind }) => alarms.push(kind));
   opened.push({ [Symbol.asyncDispose]: async () => stop() });
-  const open = (directory: string) =>
-    createFleet({ machines: [pay, twice, child], store: place.store, dataDir: directory });
-  const fleet = await open(dataDir);
+  const open = () => createFleet({ machines: [pay, twice, child], store: place.store, dataDir });
+  const fleet = await open();
   let calls = 0;
   let left = '';
   acts.set('h', async ({ tx, id }) => {
@@ -318,10 +317,12 @@ test('a process that died before its disk had the record goes on from the store,
   });
   const { id: task } = await fleet.enqueue(twice, { id: 'h' });
   await committed;
-  const next = await open(left);
+  // The same disk, as it was then.
+  crashImage(left, dataDir);
+  const next = await open();
   opened.unshift(next);
   expect(await next.taskById(task, 'twice').result(until)).toBe('h');
   const rows = await place.rows('select id from ledger order by id');
   expect(rows.map(({ id }) => id)).toEqual(['h', 'h second']);
-  expect([calls, alarms.filter((kind) => kind !== 'copied')]).toEqual([1, []]);
+  expect([calls, alarms]).toEqual([1, []]);
 }, 60_000);

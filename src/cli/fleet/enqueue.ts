@@ -1,8 +1,9 @@
 /** fleetq enqueue <machine> --input json | --file many.jsonl: gives tasks to the fleet. */
 import { refuseUnknown } from '../../admin/index.ts';
-import { TaskKeyConflictError } from '../../fleet/index.ts';
+import { enqueueMany, MANY_BATCH_MAX, type ManyBatch } from '../../fleet/enqueue-many.ts';
+import { BadItemError, TaskKeyConflictError } from '../../fleet/errors.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
-import { parseDuration, type RunId, systemClock } from '../../ground/index.ts';
+import { parseDuration, systemClock, systemRandom } from '../../ground/index.ts';
 import { type Plan, parseInput, Registry } from '../../machine/index.ts';
 import { enqueueTraced } from '../../tracing.ts';
 import type { Context, Execute, Options } from '../command.ts';
@@ -19,7 +20,7 @@ import {
   readWait,
 } from '../input.ts';
 import { loadMachines } from '../machines.ts';
-import { BadLineError, batchesOf, type Wanted, type Words } from './jsonl.ts';
+import { BadLineError, Lines, type Words } from './jsonl.ts';
 import { withTasks } from './open.ts';
 import { Progress } from './progress.ts';
 import { waitFor } from './wait.ts';
@@ -29,7 +30,7 @@ export const enqueue: Execute = async (context, options, machine) => {
   const words = wordsOf(options, parseDuration(context.config.retention) ?? 0);
   const plan = await planFor(context, machine!);
   if (options['file'] !== undefined) return enqueueFile(context, options, plan, words);
-  const wanted: Wanted = {
+  const wanted = {
     input: await readInput(String(options['input'] ?? 'null')),
     options: { ...words, key: readKey(options['key']) },
   };
@@ -106,61 +107,60 @@ async function enqueueFile(
   const isDry = options['dryRun'] === true;
   const progress = new Progress(file, isDry ? 'checked' : 'enqueued', systemClock);
   const { output } = context;
-  let count = 0;
-  const pass = async (tasks: Tasks | undefined, traceParent?: string) => {
-    for await (const { lines, bytes } of batchesOf(file, { ...words, traceParent })) {
-      const first = count + 1;
-      const ids = await send(plan, lines, first, tasks);
-      for (const [index, id] of ids.entries()) {
-        if (output.isJson) output.line(JSON.stringify({ line: first + index, task: id }));
-        else output.line(id);
-      }
-      count += lines.length;
-      progress.advance(count, bytes);
+  let [count, known] = [0, 0];
+  const lines = new Lines(file, words);
+  const onBatch = ({ first, tasks }: ManyBatch) => {
+    for (const [index, { id, isNew }] of tasks.entries()) {
+      if (output.isJson) output.line(JSON.stringify({ line: first + index + 1, task: id, isNew }));
+      else output.line(id);
+      if (!isNew) known += 1;
+    }
+    count += tasks.length;
+    progress.advance(count, lines.bytes);
+  };
+  const check = async () => {
+    for await (const { input } of lines.read(undefined)) {
+      await fitting(plan, input, count + 1);
+      count += 1;
+      progress.advance(count, lines.bytes);
     }
   };
+  const send = (tasks: Tasks, traceParent?: string) =>
+    enqueueMany(
+      { tasks, clock: systemClock, random: systemRandom },
+      plan,
+      lines.read(traceParent),
+      { batchMax: MANY_BATCH_MAX, onBatch },
+    );
   try {
-    if (isDry) await pass(undefined);
+    if (isDry) await check();
     else {
       await withTracedTasks(context.config, plan, words, (tasks, traced) =>
-        traced((traceParent) => pass(tasks, traceParent)),
+        traced((traceParent) => send(tasks, traceParent)),
       );
     }
   } catch (error) {
     progress.end();
     if (!isDry && count > 0) output.note(`${count} tasks had been enqueued before; they stay`);
-    throw error;
+    throw error instanceof BadItemError ? lineOf(error) : error;
   }
   progress.end();
-  const text = isDry ? 'lines fit; nothing was enqueued' : 'tasks enqueued';
+  const there = known > 0 ? `, ${known} of them were there already` : '';
+  const text = isDry ? 'lines fit; nothing was enqueued' : `tasks enqueued${there}`;
   output.note(`${count} ${text}${progress.rate()}`);
   return count > 0 ? Exit.ok : Exit.nothingFound;
 }
 
-/** One batch; where it is refused for what a line says, that line is named. */
-async function send(
-  plan: Plan,
-  lines: readonly Wanted[],
-  first: number,
-  tasks: Tasks | undefined,
-): Promise<RunId[]> {
-  try {
-    if (tasks) return await tasks.enqueueMany(plan, lines);
-  } catch (error) {
-    if (error instanceof TaskKeyConflictError) throw error.onLine(first + error.conflict.index);
-    await nameLine(plan, lines, first);
-    throw error;
-  }
-  await nameLine(plan, lines, first);
-  return [];
+/** A line is counted from 1. */
+function lineOf({ index, cause }: BadItemError): Error {
+  if (cause instanceof TaskKeyConflictError) return cause.onLine(index + 1);
+  return new BadLineError(index + 1, cause);
 }
 
-async function nameLine(plan: Plan, lines: readonly Wanted[], first: number): Promise<void> {
-  for (const [index, { input }] of lines.entries()) {
-    try {
-      await parseInput(systemClock, plan, input);
-    } catch (cause) {
-      throw new BadLineError(first + index, cause);
-    }
+async function fitting(plan: Plan, input: unknown, line: number): Promise<void> {
+  try {
+    await parseInput(systemClock, plan, input);
+  } catch (cause) {
+    throw new BadLineError(line, cause);
   }
 }

@@ -1,12 +1,13 @@
 /**
  * Tasks in a file, one JSON object a line: { "input": …, "key": "…", "priority": 1, "runAt": "10m",
- * "queue": "…", "serialKey": "…" }. Only `input` must be there. Read a batch at a time, so that the file may be larger
- * than memory.
+ * "queue": "…", "serialKey": "…" }. Only `input` must be there. Read line by line, so that the file
+ * may be larger than memory.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
+import type { Wanted } from '../../fleet/enqueue-many.ts';
 import type { TaskOptions } from '../../fleet/index.ts';
 import { describeError, FleetqError, show } from '../../ground/index.ts';
 import { UsageError } from '../errors.ts';
@@ -17,18 +18,6 @@ export type Words = Pick<
   TaskOptions,
   'keyMs' | 'priority' | 'due' | 'queue' | 'serialKey' | 'traceParent'
 >;
-export interface Wanted {
-  readonly input: unknown;
-  readonly options: TaskOptions;
-}
-export interface Batch {
-  readonly lines: readonly Wanted[];
-  /** Of the file, read so far. */
-  readonly bytes: number;
-}
-
-const BATCH_COUNT = 500;
-const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 const NEWLINE = 10;
 const FIELDS = ['input', 'key', 'priority', 'runAt', 'queue', 'serialKey'];
 
@@ -42,25 +31,33 @@ export class BadLineError extends FleetqError {
   }
 }
 
-export async function* batchesOf(file: string, words: Words): AsyncGenerator<Batch> {
-  const source = Readable.from(textOf(file === '-' ? process.stdin : createReadStream(file)));
-  const lines = createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY });
-  let batch: Wanted[] = [];
-  let [number, bytes, begun] = [0, 0, 0];
-  try {
-    // Read with the iterator of the stream's own errors: a file that is not there is told as such.
-    for await (const text of orUnreadable(lines, source)) {
-      number += 1;
-      bytes += Buffer.byteLength(text) + 1;
-      batch.push(readLine(text, number, words));
-      if (batch.length < BATCH_COUNT && bytes - begun < BATCH_BYTES_MAX) continue;
-      yield { lines: batch, bytes };
-      batch = [];
-      begun = bytes;
+/** The lines of a file, one by one, and how much of it has been read. */
+export class Lines {
+  readonly #file: string;
+  readonly #words: Words;
+  bytes = 0;
+
+  constructor(file: string, words: Words) {
+    this.#file = file;
+    this.#words = words;
+  }
+
+  async *read(traceParent: string | undefined): AsyncGenerator<Wanted> {
+    const file = this.#file;
+    const source = Readable.from(textOf(file === '-' ? process.stdin : createReadStream(file)));
+    const lines = createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY });
+    const words = { ...this.#words, traceParent };
+    let number = 0;
+    try {
+      // Read with the iterator of the stream's own errors: a file that is not there is told as such.
+      for await (const text of orUnreadable(lines, source)) {
+        number += 1;
+        this.bytes += Buffer.byteLength(text) + 1;
+        yield readLine(text, number, words);
+      }
+    } finally {
+      lines.close();
     }
-    if (batch.length > 0) yield { lines: batch, bytes };
-  } finally {
-    lines.close();
   }
 }
 
