@@ -43,6 +43,8 @@ export async function gatherTask(
   const isAhead = (run?.records.length ?? 0) > read.records.length;
   const records = isAhead ? run!.records : read.records;
   const deeds = options.mayAudit ? await deedsOf(reader, row) : [];
+  const isFree = row.status === 'pending' || row.status === 'waiting';
+  const gate = isFree ? await reader.gateOf(row) : undefined;
   const ahead = isDue(row, now) ? await aheadOf(reader, row, now) : undefined;
   return masked(
     {
@@ -58,6 +60,7 @@ export async function gatherTask(
       silentMs: options.silentMs,
       known: known.map(({ route }) => route),
       ahead,
+      gate,
       deeds,
       attemptMax: attemptMaxOf(options.machines, row, records),
     },
@@ -92,6 +95,7 @@ export function factsOfRun(
       silentMs: 0,
       known: [],
       ahead: undefined,
+      gate: undefined,
       deeds: [],
       attemptMax: attemptMaxOf(options.machines, summary, records),
     },

@@ -7,6 +7,7 @@ import { failureRoutes } from './failures.ts';
 import { fleetRoutes } from './fleet.ts';
 import { openapiRoutes } from './openapi.ts';
 import { processRoutes } from './process.ts';
+import { queueRoutes } from './queues.ts';
 import { runRoutes } from './run.ts';
 import { runsRoutes } from './runs.ts';
 import { sessionRoutes } from './session.ts';
@@ -21,6 +22,7 @@ export const ROUTES: readonly Route[] = [
   ...explainRoutes,
   ...actRoutes,
   ...bulkRoutes,
+  ...queueRoutes,
   ...fleetRoutes,
   ...failureRoutes,
   ...streamRoutes,

@@ -92,7 +92,7 @@ class PostgresStore implements Store {
     const turns = new PostgresTurns(this.#pool, this.#hinter, clock);
     this.#pods = new PostgresPods(this.#pool);
     this.#intake = new PostgresIntake(this.#pool, this.#hinter, turns, this.#limits);
-    this.#settler = new PostgresSettler(this.#pool, this.#hinter, turns);
+    this.#settler = new PostgresSettler(this.#pool, this.#hinter, turns, this.#limits);
     this.#recovery = new PostgresRecovery(this.#pool, this.#hinter, turns);
     this.#people = new PostgresPeople(this.#pool);
     this.#actor = new PostgresActor(this.#pool, this.#hinter, turns);

@@ -1,4 +1,5 @@
 /** A reader of Postgres: where everything is written, or a replica of that. */
+
 import type { RunId } from '../../ground/index.ts';
 import { GLANCED_LENGTH_MAX } from '../bounds.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
@@ -6,6 +7,7 @@ import { StoreOptionsError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import { type Outline, outlineOf, type PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
+import type { Gate, Gated, PausedMachine, QueueRow } from '../queues.ts';
 import type * as reader from '../reader.ts';
 import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
@@ -16,6 +18,7 @@ import type { PodId } from '../words.ts';
 import { selectNoted } from './audit-log.sql.ts';
 import { bulkRowOf } from './bulk.ts';
 import { selectBulks } from './bulk-operation.sql.ts';
+import { gateBy, pausedMachinesBy, queuesBy } from './gate.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import { selectKnown } from './machine-registry.sql.ts';
 import { readPostgresWay } from './options.ts';
@@ -148,6 +151,16 @@ class PostgresReader implements reader.StoreReader {
 
   async inFlight(): Promise<RouteTally[]> {
     return (await this.#pool.query(countInFlight)) as unknown as RouteTally[];
+  }
+
+  queues(): Promise<QueueRow[]> {
+    return queuesBy(this.#pool);
+  }
+  pausedMachines(): Promise<PausedMachine[]> {
+    return pausedMachinesBy(this.#pool);
+  }
+  gateOf(task: Gated): Promise<Gate> {
+    return gateBy(this.#pool, task);
   }
 
   async bulks({ ids, before, countMax }: BulkQuery): Promise<BulkRow[]> {

@@ -8,6 +8,7 @@ import { END_STATUSES, type PodId } from '../words.ts';
 import { batchesOf, columnsOf, sendBisecting } from './batches.ts';
 import { isBadValue } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
+import type { PostgresLimits } from './limits.ts';
 import type { Pool, Row } from './pool.ts';
 import { recordsIn } from './records-in.ts';
 import { headOf, segmentOf } from './rows.ts';
@@ -74,11 +75,13 @@ export class PostgresSettler {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
   readonly #turns: PostgresTurns;
+  readonly #limits: PostgresLimits;
 
-  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns) {
+  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns, limits: PostgresLimits) {
     this.#pool = pool;
     this.#hinter = hinter;
     this.#turns = turns;
+    this.#limits = limits;
   }
 
   async settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]> {
@@ -103,6 +106,7 @@ export class PostgresSettler {
     const columns = columnsOf(batch, SETTLEMENT_COLUMNS);
     const rows = await this.#pool.query(statements.settleTasks, [pod, ...columns, RETRIES_SPENT]);
     this.#hint(rows);
+    this.#limits.freed(rows);
     await this.#turns.passOn(rows.filter(hasEnded));
     const stood = new Set(rows.map((row) => row['task_id'] as RunId));
     const rest = batch.filter(({ task }) => !stood.has(task));

@@ -1,10 +1,12 @@
 /** A reader of a SQLite file: a connection of its own, which cannot write. */
+
 import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import { sqlitePath } from '../open-store.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
+import type { Gate, Gated, PausedMachine, QueueRow } from '../queues.ts';
 import type * as reader from '../reader.ts';
 import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
@@ -21,6 +23,7 @@ import type { SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
 import { inspectPlace, placeOf } from './place.ts';
 import * as pods from './pods.ts';
+import * as flow from './queues.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { Session, type Tx, unlessBusy } from './session.ts';
 import { SqliteTaskSource } from './task-source.ts';
@@ -123,6 +126,15 @@ class SqliteReader implements reader.StoreReader {
   }
   inFlight(): Promise<RouteTally[]> {
     return this.#read((tx) => people.inFlight(tx));
+  }
+  queues(): Promise<QueueRow[]> {
+    return this.#read(flow.queues);
+  }
+  pausedMachines(): Promise<PausedMachine[]> {
+    return this.#read(flow.pausedMachines);
+  }
+  gateOf(task: Gated): Promise<Gate> {
+    return this.#read((tx) => flow.gateOf(tx, task));
   }
   bulks(query: BulkQuery): Promise<BulkRow[]> {
     return this.#read((tx) => bulks(tx, query));
