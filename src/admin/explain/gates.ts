@@ -78,5 +78,5 @@ function whoAndWhen(
   }: { readonly pausedBy?: string | undefined; readonly pausedAt?: number | undefined },
 ): string {
   const when = pausedAt === undefined ? '' : ` ${ago(facts, pausedAt)}`;
-  return pausedBy === undefined ? 'somebody paused it' : `${quoted(pausedBy)} paused it${when}`;
+  return `${pausedBy === undefined ? 'somebody' : quoted(pausedBy)} paused it${when}`;
 }

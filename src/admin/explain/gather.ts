@@ -5,6 +5,7 @@ import { BrokenHistoryError, rowsOf } from '../../fleet/index.ts';
 import { describeError, type ErrorInfo, FleetqError } from '../../ground/index.ts';
 import { type Codec, decodeRows, type StoredRecord } from '../../journal/index.ts';
 import {
+  type Gate,
   type Segment,
   type StoreReader,
   SUSPECT_CRASHES,
@@ -44,7 +45,7 @@ export async function gatherTask(
   const records = isAhead ? run!.records : read.records;
   const deeds = options.mayAudit ? await deedsOf(reader, row) : [];
   const isFree = row.status === 'pending' || row.status === 'waiting';
-  const gate = isFree ? await reader.gateOf(row) : undefined;
+  const gate = isFree ? gateFor(options, await reader.gateOf(row)) : undefined;
   const ahead = isDue(row, now) ? await aheadOf(reader, row, now) : undefined;
   return masked(
     {
@@ -66,6 +67,18 @@ export async function gatherTask(
     },
     options.shown,
   );
+}
+
+/** Who paused it is for those who may see who did what. */
+function gateFor({ mayAudit }: GatherOptions, gate: Gate): Gate {
+  if (mayAudit) return gate;
+  const { queue, pausedMachine } = gate;
+  const unnamed = { pausedBy: undefined };
+  return {
+    ...gate,
+    queue: queue && { ...queue, ...unnamed },
+    pausedMachine: pausedMachine && { ...pausedMachine, ...unnamed },
+  };
 }
 
 /** A run that no store knows of. */

@@ -1,7 +1,7 @@
 /**
  * Tasks in a file, one JSON object a line: { "input": …, "key": "…", "priority": 1, "runAt": "10m",
- * "queue": "…", "serialKey": "…" }. Only `input` must be there. Read a batch at a time, so that the file may be larger
- * than memory.
+ * "queue": "…", "serialKey": "…" }. Only `input` must be there. Read a batch at a time, so that the
+ * file may be larger than memory.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -52,7 +52,10 @@ function claimWithin(kind: 'ready' | 'suspect'): string {
   return claimBy(kind, heads.join(','), within);
 }
 
-/** As `claimTasks`, without what is pinned to a journal; $8 queues whose limits are held, $9 how much room each has. */
+/**
+ * As `claimTasks`, without what is pinned to a journal; $8 queues whose limits are held, $9 how much room
+ * each has.
+ */
 export const claimLimited = {
   ready: claimWithin('ready'),
   suspect: claimWithin('suspect'),
