@@ -45,7 +45,7 @@ export interface FlowReport extends FlowVerdict {
   readonly seconds: number;
 }
 
-const PROGRAM = fileURLToPath(new URL('./pod.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./pod.mjs', import.meta.url));
 const QUEUE = 'turns';
 const BATCH = 500;
 const ERROR_LENGTH_MAX = 2_000;
@@ -198,7 +198,7 @@ class House {
       heartbeat: '300ms',
       silence: '1500ms',
     };
-    const argv = ['--import', 'tsx', PROGRAM, JSON.stringify(given)];
+    const argv = [PROGRAM, JSON.stringify(given)];
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#children.set(pod, child);
     child.stdout?.once('data', () => this.#ready.add(pod));

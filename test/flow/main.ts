@@ -7,7 +7,7 @@ const HELP = `npm run flow -- [options]
 Enqueues tasks of many serial keys into a queue with a limit, on a Postgres of its own, runs them on pods
 that are killed with SIGKILL at random moments, and reads from a ledger outside whether two of a key ran
 at once, in which order, and whether all have ended. Ends with 1 where that is broken, or where more
-were claimed at once than the limit allows.
+were claimed at once than the limit allows. The pods are those of the built package: npm run build.
 
   --keys N     serial keys (100)
   --tasks N    tasks of each (200)
