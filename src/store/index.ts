@@ -81,6 +81,7 @@ export {
   type FlowAnswer,
   type FlowChange,
   type FlowDeed,
+  type Gate,
   LIMIT_MAX,
   type PausedMachine,
   type QueueRow,

@@ -1,4 +1,6 @@
 /** Queues as people see and change them, and machines that stand still for a while. */
+import type { RunId } from '../ground/index.ts';
+import type { PodId, TaskStatus } from './words.ts';
 
 /** A queue that has open tasks, a limit, or is paused. */
 export interface QueueRow {
@@ -52,3 +54,25 @@ export function changesFlow(deed: FlowDeed, { limit, isPaused }: FlowState): boo
 }
 
 export const LIMIT_MAX = 1_000_000;
+
+/** What may be in the way of one task besides itself. */
+export interface Gate {
+  /** Its queue, where that has a limit or is paused. */
+  readonly queue: Omit<QueueRow, 'pending' | 'waiting'> | undefined;
+  /** Who has what is claimed of it, the most first; told where the queue has a limit. */
+  readonly claimedBy: readonly { readonly pod: PodId; readonly count: number }[];
+  readonly pausedMachine: PausedMachine | undefined;
+  /** Whose turn it is of its serial key, where that is another. */
+  readonly holder: { readonly id: RunId; readonly status: TaskStatus } | undefined;
+}
+
+/** The task whose gate it is. */
+export interface Gated {
+  readonly id: RunId;
+  readonly machine: string;
+  readonly queue: string;
+  readonly serialKey?: string | undefined;
+}
+
+/** More pods that hold tasks of one queue are not told. */
+export const GATE_PODS_MAX = 10;

@@ -3,12 +3,14 @@
  * limit on every statement, so that no question of a person is felt by a claim; it may be another
  * server, a replica. Claims, leaders and sweeps never read here.
  */
+
 import type { RunId } from '../ground/index.ts';
 import type { Filter } from '../query/index.ts';
 import type { BulkQuery, BulkRow } from './bulk/bulks.ts';
 import type { Census } from './census.ts';
 import type { HistoryParts } from './outlines.ts';
 import type { PodRow } from './pods.ts';
+import type { Gate, Gated, PausedMachine, QueueRow } from './queues.ts';
 import type { ScheduleQuery, ScheduleRow } from './schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from './tasks.ts';
 import type { PodId } from './words.ts';
@@ -165,5 +167,9 @@ export interface StoreReader extends HistoryParts {
   /** Which of these request ids are in the audit log. */
   noted(requestIds: readonly string[]): Promise<string[]>;
   leaderTerms(countMax: number): Promise<LeaderTerm[]>;
+  queues(): Promise<QueueRow[]>;
+  pausedMachines(): Promise<PausedMachine[]>;
+  /** What may be in the way of a task besides itself: its turn, its queue, its machine. */
+  gateOf(task: Gated): Promise<Gate>;
   close(): Promise<void>;
 }

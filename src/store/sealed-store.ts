@@ -292,5 +292,8 @@ const READER_PASSING: Record<
   inFlight: true,
   lastSegments: true,
   leaderTerms: true,
+  queues: true,
+  pausedMachines: true,
+  gateOf: true,
   close: true,
 };

@@ -62,6 +62,7 @@ async function sampleOf(route: Route, house: House): Promise<Sample> {
     '/runs/:id/fork': { from: 'main.work' },
     '/bulk': { what: 'redrive', filter: 'status:failed' },
     '/bulk/:id/pace': { rate: 7 },
+    '/queues': { what: 'queue.limit', name: 'reports', limit: 5 },
     '/session': { token: house.secrets['ruth'] },
   };
   const isDry = route.body !== undefined && 'dryRun' in route.body;

@@ -6,6 +6,8 @@ import type {
   BulkAnswer,
   BulkBegun,
   BulkOrder,
+  FlowAnswer,
+  FlowChange,
   NewBulk,
   Note,
   PodId,
@@ -22,6 +24,8 @@ export interface SharedPort {
   /** What is done to many tasks at once, and what people want to become of that. */
   beginBulk(bulk: NewBulk): Promise<BulkBegun>;
   orderBulk(order: BulkOrder): Promise<BulkAnswer>;
+  /** What becomes of a queue or of a machine. */
+  changeFlow(change: FlowChange): Promise<FlowAnswer>;
   requestDrain(pod: PodId): Promise<boolean>;
   /** After this silence a pod that gave none of its own is taken for dead. */
   readonly silentMs: number;

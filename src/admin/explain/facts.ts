@@ -5,7 +5,7 @@
 import type { RunSummary } from '../../engine/index.ts';
 import type { ErrorInfo, RunId } from '../../ground/index.ts';
 import type { StoredRecord } from '../../journal/index.ts';
-import type { PodRow, TaskRow } from '../../store/index.ts';
+import type { Gate, PodRow, TaskRow } from '../../store/index.ts';
 
 /** Records that a former owner has written and that count for nothing. */
 export interface Stray {
@@ -47,6 +47,8 @@ export interface Facts {
   readonly known: readonly string[];
   /** How many of its route are more urgent; looked for only where it is due. */
   readonly ahead: { readonly count: number; readonly isExact: boolean } | undefined;
+  /** What may be in its way besides itself; looked for only where nobody has it. */
+  readonly gate: Gate | undefined;
   /** Newest first; none where whoever asks may not see them. */
   readonly deeds: readonly Done[];
   /** Of the phase it is at, where its machine is known here. */

@@ -7,6 +7,7 @@ import { routeOf, SUSPECT_CRASHES } from '../../store/index.ts';
 import { leaving, whenDue } from './due.ts';
 import type { TaskFacts } from './facts.ts';
 import type { Finding } from './finding.ts';
+import { gated } from './gates.ts';
 import { dueEvidence, nowHint, waitOf } from './waits.ts';
 import {
   ago,
@@ -27,6 +28,7 @@ export function explainFree(facts: TaskFacts): Finding[] {
     pinned(facts) ??
     unknown(facts) ??
     (row.runAt > now ? notYet(facts) : undefined) ??
+    gated(facts) ??
     nobody(facts) ??
     blocked(facts) ??
     suspect(facts) ??
@@ -108,7 +110,6 @@ function notYet(facts: TaskFacts): Finding {
     case 'signal':
     case 'children':
     case 'run':
-    case 'turn':
     case 'host':
       return {
         code: 'waiting-for-other',

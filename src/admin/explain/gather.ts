@@ -5,6 +5,7 @@ import { BrokenHistoryError, rowsOf } from '../../fleet/index.ts';
 import { describeError, type ErrorInfo, FleetqError } from '../../ground/index.ts';
 import { type Codec, decodeRows, type StoredRecord } from '../../journal/index.ts';
 import {
+  type Gate,
   type Segment,
   type StoreReader,
   SUSPECT_CRASHES,
@@ -43,6 +44,8 @@ export async function gatherTask(
   const isAhead = (run?.records.length ?? 0) > read.records.length;
   const records = isAhead ? run!.records : read.records;
   const deeds = options.mayAudit ? await deedsOf(reader, row) : [];
+  const isFree = row.status === 'pending' || row.status === 'waiting';
+  const gate = isFree ? gateFor(options, await reader.gateOf(row)) : undefined;
   const ahead = isDue(row, now) ? await aheadOf(reader, row, now) : undefined;
   return masked(
     {
@@ -58,11 +61,24 @@ export async function gatherTask(
       silentMs: options.silentMs,
       known: known.map(({ route }) => route),
       ahead,
+      gate,
       deeds,
       attemptMax: attemptMaxOf(options.machines, row, records),
     },
     options.shown,
   );
+}
+
+/** Who paused it is for those who may see who did what. */
+function gateFor({ mayAudit }: GatherOptions, gate: Gate): Gate {
+  if (mayAudit) return gate;
+  const { queue, pausedMachine } = gate;
+  const unnamed = { pausedBy: undefined };
+  return {
+    ...gate,
+    queue: queue && { ...queue, ...unnamed },
+    pausedMachine: pausedMachine && { ...pausedMachine, ...unnamed },
+  };
 }
 
 /** A run that no store knows of. */
@@ -92,6 +108,7 @@ export function factsOfRun(
       silentMs: 0,
       known: [],
       ahead: undefined,
+      gate: undefined,
       deeds: [],
       attemptMax: attemptMaxOf(options.machines, summary, records),
     },

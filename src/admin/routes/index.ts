@@ -8,6 +8,7 @@ import { figureRoutes } from './figures.ts';
 import { fleetRoutes } from './fleet.ts';
 import { openapiRoutes } from './openapi.ts';
 import { processRoutes } from './process.ts';
+import { queueRoutes } from './queues.ts';
 import { runRoutes } from './run.ts';
 import { runsRoutes } from './runs.ts';
 import { sessionRoutes } from './session.ts';
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...explainRoutes,
   ...actRoutes,
   ...bulkRoutes,
+  ...queueRoutes,
   ...fleetRoutes,
   ...failureRoutes,
   ...streamRoutes,

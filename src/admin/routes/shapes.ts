@@ -17,7 +17,7 @@ export const text = (lengthMax: number) => z.string().min(1).max(lengthMax);
 export const limit = whole(1, LIMIT_MAX).optional();
 
 /** Milliseconds since the epoch. */
-const instant = z.number();
+export const instant = z.number();
 const anyJson = z.unknown().describe('any JSON; where it is masked {"isMasked":true,"bytes":…}');
 
 /** What every change takes besides what it is about. */

@@ -6,9 +6,13 @@ import {
   type FlowChange,
   type FlowDeed,
   type FlowState,
+  GATE_PODS_MAX,
+  type Gate,
+  type Gated,
   type PausedMachine,
   type QueueRow,
 } from '../queues.ts';
+import type { PodId } from '../words.ts';
 import { by, isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
 
 /** How many tasks of each queue may still be claimed; asked task by task, the most urgent first. */
@@ -57,6 +61,42 @@ export function queues(tables: MemoryTables): QueueRow[] {
 export function pausedMachines(tables: MemoryTables): PausedMachine[] {
   const rows = [...tables.flow.machines].map(([machine, paused]) => ({ machine, ...paused }));
   return rows.sort(by(({ machine }) => machine));
+}
+
+export function gateOf(tables: MemoryTables, task: Gated): Gate {
+  const row = tables.flow.queues.get(task.queue);
+  const claimed = tables.tasksWhere(
+    ({ status, queue, pinnedTo }) =>
+      status === 'claimed' && queue === task.queue && pinnedTo === undefined,
+  );
+  const counts = new Map<PodId, number>();
+  for (const { claimedBy } of claimed) counts.set(claimedBy!, (counts.get(claimedBy!) ?? 0) + 1);
+  const paused = tables.flow.machines.get(task.machine);
+  const [holder] = tables.tasksWhere(
+    (other) =>
+      other.serialHeld &&
+      other.queue === task.queue &&
+      other.serialKey === task.serialKey &&
+      other.taskId !== task.id,
+  );
+  return {
+    queue: row && { queue: task.queue, claimed: claimed.length, ...row },
+    claimedBy: row?.limit === undefined ? [] : mostFirst(counts),
+    pausedMachine: paused && { machine: task.machine, ...paused },
+    holder: holder && { id: holder.taskId, status: holder.status },
+  };
+}
+
+function mostFirst(counts: ReadonlyMap<PodId, number>): Gate['claimedBy'] {
+  const rows = [...counts].map(([pod, count]) => ({ pod, count }));
+  return rows
+    .sort(
+      by(
+        ({ count }) => -count,
+        ({ pod }) => pod,
+      ),
+    )
+    .slice(0, GATE_PODS_MAX);
 }
 
 export function changeFlow(tables: MemoryTables, change: FlowChange): FlowAnswer {

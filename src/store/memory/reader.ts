@@ -1,10 +1,12 @@
 /** A reader of the tables in memory. It walks them as the others walk theirs, slice by slice. */
+
 import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
+import type { Gate, Gated, PausedMachine, QueueRow } from '../queues.ts';
 import type * as reader from '../reader.ts';
 import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
@@ -15,6 +17,7 @@ import { histories, lastSegments, outlines, recordsIn } from './archive.ts';
 import { bulks } from './bulk.ts';
 import { census } from './census.ts';
 import { find } from './changes.ts';
+import * as flow from './flow.ts';
 import { known, pods } from './pods.ts';
 import { schedules } from './schedules.ts';
 import type { MemoryTables } from './tables.ts';
@@ -111,6 +114,15 @@ class MemoryReader implements reader.StoreReader {
   }
   async bulks(query: BulkQuery): Promise<BulkRow[]> {
     return bulks(this.#open(), query);
+  }
+  async queues(): Promise<QueueRow[]> {
+    return flow.queues(this.#open());
+  }
+  async pausedMachines(): Promise<PausedMachine[]> {
+    return flow.pausedMachines(this.#open());
+  }
+  async gateOf(task: Gated): Promise<Gate> {
+    return flow.gateOf(this.#open(), task);
   }
   async leaderTerms(countMax: number): Promise<reader.LeaderTerm[]> {
     return [...this.#open().terms.values()]

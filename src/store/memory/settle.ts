@@ -16,6 +16,7 @@ export interface Ending {
 /** What ends a task is the same whoever ends it; whether the epoch rises is not. */
 export function end(tables: MemoryTables, task: TaskRecord, ending: Ending): void {
   const now = tables.now();
+  if (tables.flow.queues.has(task.queue)) tables.hint('ready');
   letGo(task, now);
   task.serialHeld = false;
   task.status = ending.to;

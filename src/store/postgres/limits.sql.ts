@@ -52,7 +52,10 @@ function claimWithin(kind: 'ready' | 'suspect'): string {
   return claimBy(kind, heads.join(','), within);
 }
 
-/** As `claimTasks`, without what is pinned to a journal; $8 queues whose limits are held, $9 how much room each has. */
+/**
+ * As `claimTasks`, without what is pinned to a journal; $8 queues whose limits are held, $9 how much room
+ * each has.
+ */
 export const claimLimited = {
   ready: claimWithin('ready'),
   suspect: claimWithin('suspect'),
@@ -105,3 +108,21 @@ export const pauseMachine = sql`
   on conflict (machine) do nothing`;
 /** $1 machine. */
 export const resumeMachine = sql`delete from machine_pauses where machine = $1`;
+
+/** $1 queue, $2 machine, $3 serial key, $4 task, $5 how many owners: what may be in the way of it. */
+export const selectGate = sql`
+  select (select row_to_json(row) from (
+            select max_claimed, paused, paused_by, ${msOf('paused_at')} as paused_at
+              from queue_limits where queue = $1) row) as queue,
+         (select json_agg(row) from (
+            select claimed_by as pod, count(*)::int as count from step_tracker
+             where claimed_by is not null and pinned_to is null and queue = $1
+             group by claimed_by order by count(*) desc, claimed_by limit $5) row) as owners,
+         (select count(*)::int from step_tracker
+           where claimed_by is not null and pinned_to is null and queue = $1) as claimed,
+         (select row_to_json(row) from (
+            select machine, paused_by, ${msOf('paused_at')} as paused_at
+              from machine_pauses where machine = $2) row) as machine,
+         (select row_to_json(row) from (
+            select task_id as id, status from step_tracker
+             where queue = $1 and serial_key = $3 and serial_held and task_id <> $4) row) as holder`;

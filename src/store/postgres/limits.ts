@@ -18,6 +18,7 @@ import {
 import type { ClaimRequest } from '../tasks.ts';
 import { insertLogged, selectLogged } from './audit-log.sql.ts';
 import { isBadRow } from './driver-errors.ts';
+import { pausedMachinesBy, queuesBy } from './gate.ts';
 import type { Hinter } from './hinter.ts';
 import * as statements from './limits.sql.ts';
 import type { Pool, Row, Send } from './pool.ts';
@@ -107,17 +108,20 @@ export class PostgresLimits {
     });
   }
 
-  async queues(): Promise<QueueRow[]> {
-    return (await this.#pool.query(statements.selectQueues)).map(queueRowOf);
+  /** Rows that were claimed until now: there may be room for others in their place. */
+  freed(rows: readonly Row[]): void {
+    if (this.#limited.length === 0) return;
+    if (rows.some(({ queue }) => this.#limited.includes(queue as string))) {
+      this.#hinter.hint('ready');
+    }
   }
 
-  async pausedMachines(): Promise<PausedMachine[]> {
-    const rows = await this.#pool.query(statements.selectPausedMachines);
-    return rows.map((row) => ({
-      machine: row['machine'] as string,
-      pausedBy: (row['paused_by'] ?? undefined) as string | undefined,
-      pausedAt: row['paused_at'] as number,
-    }));
+  queues(): Promise<QueueRow[]> {
+    return queuesBy(this.#pool);
+  }
+
+  pausedMachines(): Promise<PausedMachine[]> {
+    return pausedMachinesBy(this.#pool);
   }
 
   async change(change: FlowChange): Promise<FlowAnswer> {
@@ -175,17 +179,4 @@ async function write(send: Send, deed: FlowDeed, who: string): Promise<void> {
       await send(statements.resumeMachine, [deed.machine]);
   }
   if ('queue' in deed) await send(statements.forgetQueue, [deed.queue]);
-}
-
-function queueRowOf(row: Row): QueueRow {
-  return {
-    queue: row['queue'] as string,
-    pending: row['pending'] as number,
-    waiting: row['waiting'] as number,
-    claimed: row['claimed'] as number,
-    limit: (row['max_claimed'] ?? undefined) as number | undefined,
-    isPaused: row['paused'] as boolean,
-    pausedBy: (row['paused_by'] ?? undefined) as string | undefined,
-    pausedAt: (row['paused_at'] ?? undefined) as number | undefined,
-  };
 }

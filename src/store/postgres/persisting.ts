@@ -20,7 +20,6 @@ import type { Settlement } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import { columnsOf } from './batches.ts';
 import { meaningOf, sqlStateOf } from './driver-errors.ts';
-import type { Hinter } from './hinter.ts';
 import {
   beginPersisting,
   keepRun,
@@ -29,9 +28,8 @@ import {
   waitForTask,
 } from './persisting.sql.ts';
 import { connectionOf, type Pool, type Row } from './pool.ts';
-import { hasEnded, SETTLEMENT_COLUMNS } from './settler.ts';
+import { SETTLEMENT_COLUMNS } from './settler.ts';
 import { settleTasks } from './step-tracker-settle.sql.ts';
-import type { PostgresTurns } from './turns.ts';
 
 const IDLE_MS = 30_000;
 /** A statement before had failed, so that the server takes no other. */
@@ -39,18 +37,19 @@ const ABORTED = '25P02';
 /** Sent after a failure, a commit is answered by this word. */
 const COMMITTED = 'COMMIT';
 
+/** Of rows that are settled, and committed. */
+type Tell = (rows: readonly Row[]) => Promise<void>;
+
 export class PostgresPersisting {
   readonly #pool: Pool;
   readonly #clock: Clock;
-  readonly #hinter: Hinter;
-  readonly #turns: PostgresTurns;
+  readonly #tell: Tell;
   #own: pg.Pool | undefined;
 
-  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns, clock: Clock) {
+  constructor(pool: Pool, clock: Clock, tell: Tell) {
     this.#pool = pool;
-    this.#hinter = hinter;
-    this.#turns = turns;
     this.#clock = clock;
+    this.#tell = tell;
   }
 
   async begin(): Promise<StoreTransaction> {
@@ -59,8 +58,7 @@ export class PostgresPersisting {
     const tx = new PostgresTransaction(client, {
       deadlineMs: way.deadlineMs,
       clock: this.#clock,
-      hinter: this.#hinter,
-      turns: this.#turns,
+      tell: this.#tell,
     });
     await tx.begin(way.serverMs);
     return tx;
@@ -103,8 +101,7 @@ export class PostgresPersisting {
 interface TransactionPorts {
   readonly deadlineMs: number;
   readonly clock: Clock;
-  readonly hinter: Hinter;
-  readonly turns: PostgresTurns;
+  readonly tell: Tell;
 }
 
 class PostgresTransaction implements StoreTransaction {
@@ -160,7 +157,7 @@ class PostgresTransaction implements StoreTransaction {
       const { command } = await this.#ask({ text: 'commit' });
       this.#release(false);
       if (command !== COMMITTED) throw new StoreBusyError('the server took the transaction back');
-      if (to !== 'claimed') await this.#tell(to);
+      if (to !== 'claimed') await this.#ports.tell(this.#settled);
       return 'stood';
     } catch (error) {
       if (error instanceof StoreBusyError) throw error;
@@ -170,12 +167,6 @@ class PostgresTransaction implements StoreTransaction {
       if (isSure) throw error;
       return 'doubt';
     }
-  }
-
-  async #tell(to: Settlement['to']): Promise<void> {
-    const { hinter, turns } = this.#ports;
-    hinter.hint(to === 'pending' ? 'ready' : 'ended');
-    await turns.passOn(this.#settled.filter(hasEnded));
   }
 
   /** A row that somebody else has locked is waited for: passed over, it would look like a lost claim. */

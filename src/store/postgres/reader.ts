@@ -1,4 +1,5 @@
 /** A reader of Postgres: where everything is written, or a replica of that. */
+
 import type { RunId } from '../../ground/index.ts';
 import { GLANCED_LENGTH_MAX } from '../bounds.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
@@ -7,6 +8,7 @@ import { StoreOptionsError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import { type Outline, outlineOf, type PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
+import type { Gate, Gated, PausedMachine, QueueRow } from '../queues.ts';
 import type * as reader from '../reader.ts';
 import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
@@ -19,6 +21,7 @@ import { selectNoted } from './audit-log.sql.ts';
 import { bulkRowOf } from './bulk.ts';
 import { selectBulks } from './bulk-operation.sql.ts';
 import { selectCensus } from './census.sql.ts';
+import { gateBy, pausedMachinesBy, queuesBy } from './gate.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import { selectKnown } from './machine-registry.sql.ts';
 import { readPostgresWay } from './options.ts';
@@ -162,6 +165,16 @@ class PostgresReader implements reader.StoreReader {
   async census(countMax: number, silentMs: number): Promise<Census> {
     const [row = {}] = await this.#pool.query(selectCensus, [countMax, silentMs]);
     return censusOf(row);
+  }
+
+  queues(): Promise<QueueRow[]> {
+    return queuesBy(this.#pool);
+  }
+  pausedMachines(): Promise<PausedMachine[]> {
+    return pausedMachinesBy(this.#pool);
+  }
+  gateOf(task: Gated): Promise<Gate> {
+    return gateBy(this.#pool, task);
   }
 
   async bulks({ ids, before, countMax }: BulkQuery): Promise<BulkRow[]> {

@@ -8,6 +8,7 @@ import { END_STATUSES, type PodId } from '../words.ts';
 import { batchesOf, columnsOf, sendBisecting } from './batches.ts';
 import { isBadValue } from './driver-errors.ts';
 import type { Hinter } from './hinter.ts';
+import type { PostgresLimits } from './limits.ts';
 import type { Pool, Row } from './pool.ts';
 import { recordsIn } from './records-in.ts';
 import { headOf, segmentOf } from './rows.ts';
@@ -74,11 +75,13 @@ export class PostgresSettler {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
   readonly #turns: PostgresTurns;
+  readonly #limits: PostgresLimits;
 
-  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns) {
+  constructor(pool: Pool, hinter: Hinter, turns: PostgresTurns, limits: PostgresLimits) {
     this.#pool = pool;
     this.#hinter = hinter;
     this.#turns = turns;
+    this.#limits = limits;
   }
 
   async settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]> {
@@ -102,8 +105,7 @@ export class PostgresSettler {
   async #settle(pod: PodId, batch: readonly Settlement[]): Promise<SettleAnswer[]> {
     const columns = columnsOf(batch, SETTLEMENT_COLUMNS);
     const rows = await this.#pool.query(statements.settleTasks, [pod, ...columns, RETRIES_SPENT]);
-    this.#hint(rows);
-    await this.#turns.passOn(rows.filter(hasEnded));
+    await this.tell(rows);
     const stood = new Set(rows.map((row) => row['task_id'] as RunId));
     const rest = batch.filter(({ task }) => !stood.has(task));
     const others = rest.length ? await this.#unsettled(pod, rest) : undefined;
@@ -130,9 +132,12 @@ export class PostgresSettler {
     return new Map(rows.map((row) => [row['task_id'] as RunId, row['kind'] as 'done' | 'locked']));
   }
 
-  #hint(rows: readonly Row[]): void {
+  /** Of rows that are settled, and committed: who waits for them, for their room or turn, hears of it. */
+  async tell(rows: readonly Row[]): Promise<void> {
     if (rows.some((row) => row['status'] === 'pending')) this.#hinter.hint('ready');
     if (rows.some(hasEnded)) this.#hinter.hint('ended');
+    this.#limits.freed(rows);
+    await this.#turns.passOn(rows.filter(hasEnded));
   }
 
   async archive(given: readonly Flush[]): Promise<ArchiveAnswer[]> {
@@ -199,7 +204,7 @@ export class PostgresSettler {
   }
 }
 
-export function hasEnded(row: Row): boolean {
+function hasEnded(row: Row): boolean {
   return (END_STATUSES as readonly unknown[]).includes(row['status']);
 }
 

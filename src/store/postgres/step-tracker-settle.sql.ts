@@ -86,7 +86,8 @@ export const settleTasks = sql`
      where task.task_id = leaving.task_id and ${onceFound(sql`
        task.generation = leaving.generation and task.claim_epoch = leaving.epoch
        and task.claimed_by = $1 and task.status = 'claimed'`)}
-    returning task.task_id, task.status, task.queue, task.serial_key, tail_generation, tail_epoch, tail_first_seq, tail_last_seq,
+    returning task.task_id, task.status, task.queue, task.serial_key, tail_generation, tail_epoch,
+              tail_first_seq, tail_last_seq,
               tail_prev_hash, tail_last_hash, tail_state, tail_events),
   written as (
     insert into run_events

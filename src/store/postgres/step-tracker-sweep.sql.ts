@@ -86,7 +86,8 @@ function takeTo(to: keyof typeof TO): string {
     from left_behind, gone
    where task.task_id = left_behind.task_id and ${onceFound('task.claimed_by = $2')}
   returning ${claimedColumns(to === 'pool' ? undefined : '$9::int', 'left_behind.run_at')},
-    task.status, task.queue, task.serial_key, task.outcome, task.error, left_behind.claim_epoch as previous_epoch`;
+    task.status, task.queue, task.serial_key, task.outcome, task.error,
+    left_behind.claim_epoch as previous_epoch`;
 }
 
 /**

@@ -19,7 +19,7 @@ export const selectReadyQueues = `
 /** @route, @queue, @now, @count. Pinned rows are not in this index. */
 export const selectReady = `
   select task_id, queue, priority, run_at from step_tracker
-   where route = @route and queue = @queue and status = 'pending' and paused = 0 and pinned_to is null and crashes < 2
+   where route = @route and queue = @queue and ${ready}
      and run_at <= @now
    order by priority desc, run_at, task_id limit @count`;
 

@@ -52,3 +52,19 @@ export const pauseMachine = `
   on conflict (machine) do nothing`;
 /** @machine. */
 export const resumeMachine = `delete from machine_pauses where machine = @machine`;
+
+/** @queue. */
+export const selectOneQueue = `
+  select queue, max_claimed, paused, paused_by, paused_at from queue_limits where queue = @queue`;
+/** @queue, @count: who holds them, the most first. */
+export const countByOwner = `
+  select claimed_by as pod, count(*) as count from step_tracker
+   where claimed_by is not null and pinned_to is null and queue = @queue
+   group by claimed_by order by count(*) desc, claimed_by limit @count`;
+/** @machine. */
+export const selectPausedMachine = `
+  select machine, paused_by, paused_at from machine_pauses where machine = @machine`;
+/** @queue, @serial_key, @task: another that has the turn. */
+export const selectOtherHolder = `
+  select task_id as id, status from step_tracker
+   where queue = @queue and serial_key = @serial_key and serial_held = 1 and task_id <> @task`;

@@ -9,6 +9,9 @@ import {
   type FlowChange,
   type FlowDeed,
   type FlowState,
+  GATE_PODS_MAX,
+  type Gate,
+  type Gated,
   type PausedMachine,
   type QueueRow,
 } from '../queues.ts';
@@ -76,16 +79,39 @@ export function queues(tx: Tx): QueueRow[] {
   }));
 }
 
+interface RawPause {
+  readonly machine: string;
+  readonly paused_by: string | null;
+  readonly paused_at: number;
+}
+
 export function pausedMachines(tx: Tx): PausedMachine[] {
-  const rows = tx.all<{ machine: string; paused_by: string | null; paused_at: number }>(
-    sql.selectPausedMachines,
-    {},
-  );
-  return rows.map(({ machine, paused_by, paused_at }) => ({
-    machine,
-    pausedBy: paused_by ?? undefined,
-    pausedAt: paused_at,
-  }));
+  return tx.all<RawPause>(sql.selectPausedMachines, {}).map(pausedOf);
+}
+
+function pausedOf({ machine, paused_by, paused_at }: RawPause): PausedMachine {
+  return { machine, pausedBy: paused_by ?? undefined, pausedAt: paused_at };
+}
+
+export function gateOf(tx: Tx, { id: task, machine, queue, serialKey }: Gated): Gate {
+  const row = tx.get<RawQueue>(sql.selectOneQueue, { queue });
+  const paused = tx.get<RawPause>(sql.selectPausedMachine, { machine });
+  const key = { queue, serial_key: serialKey ?? null, task };
+  const holders = { queue, count: GATE_PODS_MAX };
+  const isLimited = row !== undefined && row.max_claimed !== null;
+  return {
+    queue: row && {
+      queue,
+      claimed: claimedIn(tx, queue),
+      limit: row.max_claimed ?? undefined,
+      isPaused: row.paused === 1,
+      pausedBy: row.paused_by ?? undefined,
+      pausedAt: row.paused_at ?? undefined,
+    },
+    claimedBy: isLimited ? tx.all(sql.countByOwner, holders) : [],
+    pausedMachine: paused && pausedOf(paused),
+    holder: tx.get(sql.selectOtherHolder, key),
+  };
 }
 
 interface RawLogged {

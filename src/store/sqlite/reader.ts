@@ -1,4 +1,5 @@
 /** A reader of a SQLite file: a connection of its own, which cannot write. */
+
 import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
@@ -6,6 +7,7 @@ import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import { sqlitePath } from '../open-store.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
+import type { Gate, Gated, PausedMachine, QueueRow } from '../queues.ts';
 import type * as reader from '../reader.ts';
 import { auditPage } from '../reading/audit.ts';
 import { readLimits } from '../reading/limits.ts';
@@ -24,6 +26,7 @@ import type { SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
 import { inspectPlace, placeOf } from './place.ts';
 import * as pods from './pods.ts';
+import * as flow from './queues.ts';
 import { schedules } from './schedules.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { Session, type Tx, unlessBusy } from './session.ts';
@@ -133,6 +136,15 @@ class SqliteReader implements reader.StoreReader {
   }
   census(countMax: number, silentMs: number): Promise<Census> {
     return this.#read((tx) => census(tx, countMax, silentMs));
+  }
+  queues(): Promise<QueueRow[]> {
+    return this.#read(flow.queues);
+  }
+  pausedMachines(): Promise<PausedMachine[]> {
+    return this.#read(flow.pausedMachines);
+  }
+  gateOf(task: Gated): Promise<Gate> {
+    return this.#read((tx) => flow.gateOf(tx, task));
   }
   bulks(query: BulkQuery): Promise<BulkRow[]> {
     return this.#read((tx) => bulks(tx, query));

@@ -9,6 +9,7 @@ import type { SettleAnswer, Settlement } from '../tasks.ts';
 import { END_STATUSES, type PodId, type TaskStatus } from '../words.ts';
 import { keepSegment } from './archive.ts';
 import { later } from './due.ts';
+import { selectQueue } from './queues.sql.ts';
 import type { RawTask } from './rows.ts';
 import { eachRow, type Tx, type Values } from './session.ts';
 import { selectForSettle, settleTask } from './tasks.sql.ts';
@@ -17,7 +18,7 @@ import { passOn } from './turns.ts';
 export interface Changed {
   /** What the task became; undefined where nothing was written. */
   readonly status: TaskStatus | undefined;
-  /** The turn went to another task, which is ready. */
+  /** The turn, or its place in a queue with a limit, may go to another task, which is ready. */
   readonly isPassedOn?: boolean;
 }
 
@@ -60,8 +61,9 @@ function settleOne(tx: Tx, pod: PodId, settlement: Settlement): Settled {
   const fork = tail && keepSegment(tx, tail);
   if (fork !== undefined) throw new StoreRefusedError(`the history has forked at ${fork}`);
   const { queue, serial_key } = row;
-  const isPassedOn =
-    serial_key !== null && hasEnded(next) && passOn(tx, { queue, serial_key }) !== undefined;
+  const successor =
+    serial_key !== null && hasEnded(next) ? passOn(tx, { queue, serial_key }) : undefined;
+  const isPassedOn = successor !== undefined || tx.get(selectQueue, { queue }) !== undefined;
   return { answer: { task, kind: 'stood' }, status: next.status, isPassedOn };
 }
 

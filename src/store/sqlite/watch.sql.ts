@@ -2,7 +2,8 @@
 
 const columns = `
   task_id, generation, machine, version, queue, priority, run_at, status, wait_for, claim_epoch, acts,
-  claimed_by, retry_count, retries_max, crashes, claims, control, paused, key, serial_key, serial_held, pinned_to,
+  claimed_by, retry_count, retries_max, crashes, claims, control, paused, key, serial_key,
+  serial_held, pinned_to,
   deadline_at, outcome, error, last_seq, last_hash, carry_from, interrupted, created_at,
   last_update, finished_at, discarded_at, null as payload, null as result`;
 
