@@ -29,6 +29,7 @@ export function sharedPortOf(
     note: (note) => store.note(note),
     beginBulk: (bulk) => store.beginBulk(bulk),
     orderBulk: (order) => store.orderBulk(order),
+    changeSchedule: (change) => store.changeSchedule(change),
     requestDrain: (pod) => store.requestDrain(pod),
     openReader: () => store.openReader({ url: readUrl }),
     start: tasks.start,

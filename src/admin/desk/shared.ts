@@ -10,6 +10,8 @@ import type {
   Note,
   PodId,
   PodRow,
+  ScheduleAnswer,
+  ScheduleChange,
   StartNote,
   StoreReader,
 } from '../../store/index.ts';
@@ -22,6 +24,7 @@ export interface SharedPort {
   /** What is done to many tasks at once, and what people want to become of that. */
   beginBulk(bulk: NewBulk): Promise<BulkBegun>;
   orderBulk(order: BulkOrder): Promise<BulkAnswer>;
+  changeSchedule(change: ScheduleChange): Promise<ScheduleAnswer>;
   requestDrain(pod: PodId): Promise<boolean>;
   /** After this silence a pod that gave none of its own is taken for dead. */
   readonly silentMs: number;

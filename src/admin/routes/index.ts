@@ -9,6 +9,7 @@ import { openapiRoutes } from './openapi.ts';
 import { processRoutes } from './process.ts';
 import { runRoutes } from './run.ts';
 import { runsRoutes } from './runs.ts';
+import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
 import { startRoutes } from './start.ts';
 import { streamRoutes } from './stream.ts';
@@ -21,6 +22,7 @@ export const ROUTES: readonly Route[] = [
   ...explainRoutes,
   ...actRoutes,
   ...bulkRoutes,
+  ...scheduleRoutes,
   ...fleetRoutes,
   ...failureRoutes,
   ...streamRoutes,

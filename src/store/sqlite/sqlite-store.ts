@@ -10,14 +10,7 @@ import type * as bulks from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
-import type {
-  Beat,
-  BeatAnswer,
-  JournalSeen,
-  Leftovers,
-  PodBirth,
-  Worklist,
-} from '../pods.ts';
+import type { Beat, BeatAnswer, JournalSeen, Leftovers, PodBirth, Worklist } from '../pods.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type * as schedule from '../schedule/schedules.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
