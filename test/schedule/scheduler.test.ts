@@ -145,6 +145,14 @@ test('a pod without the key leaves a sealed schedule alone, and one with it runs
   expect(task?.payload).not.toContain('"n"');
   const found = await sealed.find([task!.taskId]);
   expect(found).toMatchObject([{ payload: '{"n":1}', status: 'pending' }]);
+  const unfit = schedulePlan({ machine: 'report', payload: '{"n":"canary"}' });
+  await sealed.changeSchedule(changeOf('secret', { what: 'set', plan: unfit }));
+  stage.ms += MINUTE;
+  await stage.pod(undefined, [], sealed).turn();
+  expect(stage.row('secret').trouble).not.toContain('SchemaError');
+  const reader = await sealed.openReader();
+  const [seen] = await reader.schedules({ names: ['secret'], countMax: 1 });
+  expect(seen?.trouble).toContain('SchemaError');
 });
 
 const nightly = (revision: number, cron = '30 2 * * *') =>
@@ -190,6 +198,8 @@ test('a definition that makes no sense is refused where it is written', () => {
     [{ cron: '* * * * * *' }, 'once a minute at most'],
     [{ zone: 'Mars/Olympus' }, 'there is no time zone'],
     [{ revision: 0 }, 'revision must be a whole number'],
+    [{ missed: 'few' }, 'missed must be skip, one, all'],
+    [{ jitter: '2h' }, 'jitter must be an hour or less'],
     [{ jitter: 'soon' }, 'jitter must be a duration'],
     [{ input: { n: 1, blob: 'x'.repeat(70_000) } }, '65536 are the most'],
     [{ input: [1], tickAs: 'at' }, 'which must be an object'],
