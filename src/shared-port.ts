@@ -30,6 +30,7 @@ export function sharedPortOf(
     beginBulk: (bulk) => store.beginBulk(bulk),
     orderBulk: (order) => store.orderBulk(order),
     changeFlow: (change) => store.changeFlow(change),
+    changeSchedule: (change) => store.changeSchedule(change),
     requestDrain: (pod) => store.requestDrain(pod),
     openReader: () => store.openReader({ url: readUrl }),
     start: tasks.start,

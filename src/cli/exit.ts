@@ -45,6 +45,8 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   FLEETQ_LISTEN_OPEN: Exit.usage,
   FLEETQ_TASK_NOT_FOUND: Exit.nothingFound,
   FLEETQ_BULK_NOT_FOUND: Exit.nothingFound,
+  FLEETQ_SCHEDULE_NOT_FOUND: Exit.nothingFound,
+  FLEETQ_BAD_SCHEDULE: Exit.usage,
   FLEETQ_POD_NOT_FOUND: Exit.nothingFound,
   FLEETQ_RUN_NOT_FOUND: Exit.nothingFound,
   FLEETQ_REGISTRY: Exit.nothingFound,

@@ -6,6 +6,7 @@ import { LIMIT_OTHERWISE } from './next-page.ts';
 import { addActs, CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
 import { addBulk } from './program-bulk.ts';
 import { addQueues } from './program-queues.ts';
+import { addSchedules } from './program-schedules.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
   ...(['dataDir', 'store', 'readStore', 'machines', 'slots', 'podName'] as const),
@@ -44,6 +45,7 @@ export function addFleet(program: Command, add: Add): void {
   addDeadLetters(program, add);
   addBulk(program, add);
   addQueues(program, add);
+  addSchedules(program, add);
   addMigrate(program, add);
 }
 

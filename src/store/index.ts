@@ -106,8 +106,8 @@ export type {
 export {
   refuseBadName as refuseBadScheduleName,
   refuseBadPayload as refuseBadSchedulePayload,
-  refuseBadPlan as refuseBadSchedulePlan,
   refuseBadRevision as refuseBadScheduleRevision,
+  refuseBadWords as refuseBadScheduleWords,
 } from './schedule/bounds.ts';
 export { ticksOf } from './schedule/cron.ts';
 export { ScheduleError, ScheduleNotFoundError } from './schedule/errors.ts';

@@ -26,6 +26,7 @@ const REASON = 'reason';
 export const BULK_FILTER = 'bulk filter';
 export const BULK_DEED = 'bulk deed';
 export const SCHEDULE_INPUT = 'schedule input';
+export const SCHEDULE_TROUBLE = 'schedule trouble';
 
 export function sealInput(codec: Codec, task: string, payload: string): string {
   return codec.encode(payload, { run: task, what: INPUT });

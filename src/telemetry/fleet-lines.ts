@@ -47,10 +47,10 @@ export const FLEET_LINES: Lines = {
     message: `schedule put ${e.count} tasks in`,
     fields: { schedule: e.schedule, machine: e.machine, tasks: e.count },
   }),
-  'schedule.troubled': (e) => ({
+  'schedule.troubled': (e, told) => ({
     level: 'warn',
-    message: `schedule is in trouble: ${e.reason}`,
-    fields: { schedule: e.schedule },
+    message: 'schedule could not do what it says; fleetq schedules show tells why',
+    fields: { schedule: e.schedule, reason: told.words(e.reason) },
   }),
   'task.claimed': (e) => ({
     level: 'debug',

@@ -204,7 +204,8 @@ async function digestOf(fleet: Fleet): Promise<string> {
       desired,
       status,
     }));
-    const text = JSON.stringify([rows, audit.rows, pods]);
+    const schedules = await reader.schedules({ countMax: 500 });
+    const text = JSON.stringify([rows, audit.rows, pods, schedules]);
     return createHash('sha256').update(text).digest('hex');
   } finally {
     await reader.close();

@@ -8,6 +8,7 @@ import { ROUTES } from '../../src/admin/routes/index.ts';
 import { PREFIX, type Route } from '../../src/admin/table.ts';
 import { ROLES, type Role } from '../../src/config/index.ts';
 import { shiftOf } from '../../src/store/index.ts';
+import { changeOf, schedulePlan } from '../store/conform-schedules.ts';
 import { type House, login, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -52,8 +53,15 @@ async function sampleOf(route: Route, house: House): Promise<Sample> {
   const isOfPod = route.path.startsWith('/pods/');
   const isOfDead = /redrive|discard|fork/.test(route.path);
   const isOfBulk = route.path.startsWith('/bulk/');
+  const isOfSchedule = route.path.startsWith('/schedules/');
   const isOfTask = isOfDead ? failed : gated;
-  const id = isOfPod ? pod.pod : isOfBulk ? await bulkIn(house) : isOfTask;
+  const id = isOfPod
+    ? pod.pod
+    : isOfBulk
+      ? await bulkIn(house)
+      : isOfSchedule
+        ? await scheduleIn(house)
+        : isOfTask;
   const queries: Record<string, string> = { '/runs/histogram': '?from=0&until=9000000000000' };
   const path = PREFIX + route.path.replace(':id', id) + (queries[route.path] ?? '');
   const bodies: Record<string, object> = {
@@ -63,6 +71,7 @@ async function sampleOf(route: Route, house: House): Promise<Sample> {
     '/bulk': { what: 'redrive', filter: 'status:failed' },
     '/bulk/:id/pace': { rate: 7 },
     '/queues': { what: 'queue.limit', name: 'reports', limit: 5 },
+    '/schedules/:id': { machine: 'test/double', cron: '@daily', input: { n: 1 } },
     '/session': { token: house.secrets['ruth'] },
   };
   const isDry = route.body !== undefined && 'dryRun' in route.body;
@@ -79,6 +88,13 @@ async function bulkIn({ fleet }: House): Promise<string> {
     shift: { ...run, due: { afterMs: 86_400_000 } },
   });
   return id;
+}
+
+async function scheduleIn({ fleet }: House): Promise<string> {
+  const plan = schedulePlan({ machine: 'test/double', expression: '0 0 1 1 *' });
+  const change = changeOf('matrix', { what: 'set', plan }, { requestId: 'matrix-schedule' });
+  await fleet.store.changeSchedule(change);
+  return 'matrix';
 }
 
 async function taskOf({ fleet }: House, machine: string, status: string): Promise<string> {

@@ -7,6 +7,7 @@ import { defineMachine, Registry } from '../../src/machine/index.ts';
 import { MemoryStore, type Way } from '../../src/store/memory/memory-store.ts';
 import { MemoryTables } from '../../src/store/memory/tables.ts';
 import type { SchedulePlan } from '../../src/store/schedule/schedules.ts';
+import type { Store } from '../../src/store/store.ts';
 import { changeOf, schedulePlan } from '../store/conform-schedules.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -48,9 +49,13 @@ export class Stage {
   }
 
   /** A pod that has just come up. */
-  pod(way?: Way, definitions: readonly ScheduleDefinition[] = []): Scheduler {
+  pod(
+    way?: Way,
+    definitions: readonly ScheduleDefinition[] = [],
+    store: Store = way ? new MemoryStore(this.tables, { way }) : this.store,
+  ): Scheduler {
     return new Scheduler({
-      store: way ? new MemoryStore(this.tables, { way }) : this.store,
+      store,
       registry: new Registry([report]),
       clock: this.clock,
       mint: this.mint,

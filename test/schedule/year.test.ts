@@ -16,12 +16,11 @@ const ZONES = [
   'Asia/Kathmandu',
 ];
 const EXPRESSIONS = [
-  '30 2 * * *',
   '15 2 * * *',
   '45 1 * * *',
-  '0 */12 * * *',
+  '0 */12 * 2-4,10 *',
   '*/20 1-3 * * 0',
-  '0 9 * * 1-5',
+  '0 9 * 3,10 1-5',
   '30 0 L * *',
   '10 3 13 * 5',
 ];
@@ -51,7 +50,10 @@ test('in a year of five zones no tick is missed and none is double, whoever dies
     const fate = Math.floor(stage.random.fraction() * 8);
     if (fate < 2) {
       deaths += 1;
-      await stage.pod(dying(fate === 0 ? 'before' : 'after')).turn().catch(() => undefined);
+      await stage
+        .pod(dying(fate === 0 ? 'before' : 'after'))
+        .turn()
+        .catch(() => undefined);
     }
     if (fate === 2) races += 1;
     await Promise.all([stage.pod().turn(), ...(fate === 2 ? [stage.pod().turn()] : [])]);
@@ -65,7 +67,7 @@ test('in a year of five zones no tick is missed and none is double, whoever dies
       expect(got.map(iso), `${expression} in ${zone}`).toEqual(wanted[at]!.map(iso));
     }
   }
-  expect(Math.min(deaths, races)).toBeGreaterThan(500);
-}, 120_000);
+  expect(Math.min(deaths, races)).toBeGreaterThan(300);
+}, 300_000);
 
 const iso = (ms: number) => new Date(ms).toISOString();

@@ -9,6 +9,7 @@ import { hasToldItsEnd } from '../../src/store/memory/archive.ts';
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TaskRow } from '../../src/store/tasks.ts';
+import type { PodId } from '../../src/store/words.ts';
 import { below } from '../support/seeded-random.ts';
 import type { Auditor } from './auditor.ts';
 import { Link, storeFor } from './network.ts';
@@ -93,9 +94,9 @@ export class People {
   async #orphans(): Promise<void> {
     const { tables } = this.#world;
     const silentSince = tables.now() - SILENT_MS_MIN;
-    const heardAt = (pod: string) => tables.pods.get(pod)?.lastHeartbeat ?? silentSince;
-    const isOrphan = ({ claimedBy = '', control }: TaskRecord) =>
-      control === undefined && heardAt(claimedBy) < silentSince;
+    const heardAt = (pod: PodId) => tables.pods.get(pod)?.lastHeartbeat ?? silentSince;
+    const isOrphan = ({ claimedBy, control }: TaskRecord) =>
+      claimedBy !== undefined && control === undefined && heardAt(claimedBy) < silentSince;
     const orphans = this.#isHealed ? [] : tables.tasksWhere(isOrphan);
     const rows = await this.#store.find(orphans.slice(0, ORPHAN_COUNT_MAX).map(idOf));
     for (const row of rows) {

@@ -12,6 +12,8 @@ import type {
   Note,
   PodId,
   PodRow,
+  ScheduleAnswer,
+  ScheduleChange,
   StartNote,
   StoreReader,
 } from '../../store/index.ts';
@@ -26,6 +28,7 @@ export interface SharedPort {
   orderBulk(order: BulkOrder): Promise<BulkAnswer>;
   /** What becomes of a queue or of a machine. */
   changeFlow(change: FlowChange): Promise<FlowAnswer>;
+  changeSchedule(change: ScheduleChange): Promise<ScheduleAnswer>;
   requestDrain(pod: PodId): Promise<boolean>;
   /** After this silence a pod that gave none of its own is taken for dead. */
   readonly silentMs: number;

@@ -11,6 +11,7 @@ import { processRoutes } from './process.ts';
 import { queueRoutes } from './queues.ts';
 import { runRoutes } from './run.ts';
 import { runsRoutes } from './runs.ts';
+import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
 import { startRoutes } from './start.ts';
 import { streamRoutes } from './stream.ts';
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...actRoutes,
   ...bulkRoutes,
   ...queueRoutes,
+  ...scheduleRoutes,
   ...fleetRoutes,
   ...failureRoutes,
   ...streamRoutes,

@@ -2,7 +2,7 @@
 import type { Command, Option } from 'commander';
 import { CHANGED_MACHINES, CLAIM_MODES, LOG_LEVELS } from '../../config/settings.ts';
 import { FIELDS, STATUSES, wordsOf } from '../../query/index.ts';
-import { BULK_WHATS } from '../../store/index.ts';
+import { BULK_WHATS, MISSED } from '../../store/index.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -31,6 +31,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   '--log-level': LOG_LEVELS,
   '--claim-mode': CLAIM_MODES,
   '--changed-machines': CHANGED_MACHINES,
+  '--missed': MISSED,
 };
 
 const WORDS: Readonly<Record<string, () => readonly string[]>> = {

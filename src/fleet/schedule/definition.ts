@@ -6,6 +6,7 @@ import {
   refuseBadScheduleName,
   refuseBadSchedulePayload,
   refuseBadScheduleRevision,
+  refuseBadScheduleWords,
   ScheduleError,
   type SchedulePlan,
   ticksOf,
@@ -73,7 +74,9 @@ export function planOf(
   refuseBadSchedulePayload(payload, tickAs);
   const expression = cron.trim().split(/\s+/).join(' ');
   const words = { machine, expression, zone, payload, tickAs, missed, queue, priority };
-  return { ...words, jitterMs: jitterOf(jitter) };
+  const plan = { ...words, jitterMs: jitterOf(jitter) };
+  refuseBadScheduleWords(plan);
+  return plan;
 }
 
 function jitterOf(jitter: Duration): number {

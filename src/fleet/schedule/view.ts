@@ -1,5 +1,5 @@
 /** A schedule as people see it: when it ticks next, what came of it, and what is wrong with it. */
-import type { RunId } from '../../ground/index.ts';
+import { describeSealed, type RunId } from '../../ground/index.ts';
 import { type ScheduleRow, type StoreReader, ticksOf } from '../../store/index.ts';
 
 export interface ScheduleView {
@@ -8,7 +8,7 @@ export interface ScheduleView {
   readonly machine: string;
   readonly cron: string;
   readonly zone: string;
-  /** JSON; as text where it is sealed and there is no key. */
+  /** JSON; what it is sealed with, where there is no key. */
   readonly input: unknown;
   readonly tickAs: string | undefined;
   readonly missed: string;
@@ -64,6 +64,8 @@ export function nextOf({ nextAt, expression, zone }: ScheduleRow, count: number)
 }
 
 function inputOf(payload: string): unknown {
+  const sealed = describeSealed(payload);
+  if (sealed !== undefined) return { sealed };
   try {
     return JSON.parse(payload);
   } catch {

@@ -44,8 +44,8 @@ export function refuseBadPayload(payload: string, tickAs: string | undefined): v
   });
 }
 
-/** Throws where what a schedule says cannot be kept, or makes no sense; also where it never ticks. */
-export function refuseBadPlan(plan: SchedulePlan, now: number): void {
+/** Throws where what a schedule says cannot be kept, or makes no sense. */
+export function refuseBadWords(plan: SchedulePlan): void {
   const { machine, queue, missed, jitterMs, priority, tickAs = 'tick' } = plan;
   for (const [what, text] of Object.entries({ machine, queue, tickAs }))
     if (!isWord(text)) refuse(what, `text of 1 to ${WORD_LENGTH_MAX} characters`, text);
@@ -58,6 +58,11 @@ export function refuseBadPlan(plan: SchedulePlan, now: number): void {
     refuse('jitter', 'an hour or less', jitterMs);
   if (!Number.isSafeInteger(priority) || Math.abs(priority) > PRIORITY_MAX)
     refuse('priority', `a whole number up to ${PRIORITY_MAX}`, priority);
+}
+
+/** Also where it never ticks. */
+export function refuseBadPlan(plan: SchedulePlan, now: number): void {
+  refuseBadWords(plan);
   if (ticksOf(plan.expression, plan.zone).after(now) === undefined) {
     throw new ScheduleError(`the cron expression ${show(plan.expression)} never comes true`, {
       hint: 'look at its day of the month and its month',

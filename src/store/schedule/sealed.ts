@@ -1,6 +1,6 @@
 /** Schedules behind a codec: their inputs are sealed, and so are those of the tasks they put in. */
 import { type Codec, identityCodec } from '../../ground/index.ts';
-import { looseOpen, SCHEDULE_INPUT, sealInput } from '../sealed-texts.ts';
+import { looseOpen, SCHEDULE_INPUT, SCHEDULE_TROUBLE, sealInput } from '../sealed-texts.ts';
 import type { Store } from '../store.ts';
 import { digestOf } from './decide.ts';
 import type { ScheduleChange, ScheduleRow } from './schedules.ts';
@@ -22,6 +22,10 @@ export function sealingSchedules(store: Store, codec: Codec): SealingSchedules {
     tickSchedule: (ticking) =>
       store.tickSchedule({
         ...ticking,
+        // Of an input that was refused it may say what it is.
+        trouble:
+          ticking.trouble &&
+          codec.encode(ticking.trouble, { run: ticking.name, what: SCHEDULE_TROUBLE }),
         tasks: ticking.tasks.map((task) => ({
           ...task,
           payload: sealInput(codec, task.id, task.payload),
@@ -44,5 +48,10 @@ function sealChange(codec: Codec, change: ScheduleChange): ScheduleChange {
 }
 
 export function openSchedule(codec: Codec, row: ScheduleRow): ScheduleRow {
-  return { ...row, payload: looseOpen(codec, row.name, SCHEDULE_INPUT, row.payload) };
+  const { name, payload, trouble } = row;
+  return {
+    ...row,
+    payload: looseOpen(codec, name, SCHEDULE_INPUT, payload),
+    trouble: trouble && looseOpen(codec, name, SCHEDULE_TROUBLE, trouble),
+  };
 }

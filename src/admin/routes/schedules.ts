@@ -1,0 +1,141 @@
+/** What runs again and again: schedules, their next ticks, and what people change about them. */
+import * as z from 'zod';
+import { type ScheduleView, schedulePlanOf, scheduleViewsOf } from '../../fleet/index.ts';
+import { type Duration, isoTime } from '../../ground/index.ts';
+import {
+  ScheduleNotFoundError,
+  type ScheduleOrder,
+  type SchedulePlan,
+  type ScheduleRow,
+  type StoreReader,
+} from '../../store/index.ts';
+import type { Desk } from '../desk/desk.ts';
+import { type Shown, showing } from '../desk/mask.ts';
+import { sharedOf } from '../desk/need-store.ts';
+import { badRequest, RequestError } from '../problem.ts';
+import { type Asked, ok, type Route, route } from '../table.ts';
+import { tellActed } from './audit-note.ts';
+import { Schedule, ScheduleChanged, wanted } from './schedule-shapes.ts';
+import { guarded, limit, text, whole } from './shapes.ts';
+
+const COUNT_OTHERWISE = 50;
+const NEXT_OTHERWISE = 5;
+
+export const scheduleRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/schedules',
+    role: 'read',
+    changes: 'none',
+    summary: 'what runs again and again, by name',
+    query: { cursor: text(100).optional(), limit },
+    answers: {
+      status: 200,
+      schema: z.strictObject({ schedules: z.array(Schedule), cursor: z.string().optional() }),
+    },
+    answer: async ({ desk, door, query }) => {
+      const reader = await readerOf(desk);
+      const { limit: countMax = COUNT_OTHERWISE, cursor: after } = query;
+      const rows = await reader.schedules({ after, countMax });
+      const shown = showing(door.isMasked, desk.redacted);
+      const schedules = (await scheduleViewsOf(rows, reader)).map((view) => told(view, shown));
+      const cursor = rows.length < countMax ? undefined : rows.at(-1)?.name;
+      return ok({ schedules, cursor });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/schedules/:id',
+    role: 'read',
+    changes: 'none',
+    summary: 'one of them, a removed one too, with its next ticks',
+    query: { next: whole(1, 100).optional().describe('how many ticks to come are told') },
+    answers: { status: 200, schema: Schedule },
+    answer: async ({ desk, door, id, query }) => {
+      const reader = await readerOf(desk);
+      const [row] = await reader.schedules({ names: [id], countMax: 1 });
+      if (!row) throw new ScheduleNotFoundError(id);
+      const shown = showing(door.isMasked, desk.redacted);
+      return ok(await toldOf(row, reader, shown, query.next));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/schedules/:id',
+    role: 'operate',
+    changes: 'act',
+    summary: 'makes a schedule of that name, or changes what it says',
+    query: {},
+    body: wanted,
+    answers: { status: 200, schema: ScheduleChanged },
+    answer: async (asked) => {
+      const { cron, input = null, jitter, dryRun, ...rest } = asked.body;
+      const plan = schedulePlanOf({ ...rest, cron, input, jitter: jitter as Duration | undefined });
+      await checkInput(asked.desk, plan);
+      return changed(asked, { what: 'set', plan }, dryRun);
+    },
+  }),
+  order('pause', 'lets it tick no more until it is resumed'),
+  order('resume', 'lets it go on, with the next tick from now'),
+  order('remove', 'lets it tick no more; code that declares it does not bring it back'),
+];
+
+function order(what: 'pause' | 'resume' | 'remove', summary: string): Route {
+  return route({
+    method: 'POST',
+    path: `/schedules/:id/${what}`,
+    role: 'operate',
+    changes: 'act',
+    summary,
+    query: {},
+    body: { dryRun: guarded.dryRun },
+    answers: { status: 200, schema: ScheduleChanged },
+    answer: (asked) => changed(asked, { what }, asked.body.dryRun),
+  });
+}
+
+async function changed(asked: Asked, wish: ScheduleOrder, isDryRun: boolean | undefined) {
+  const { desk, door, id: name, requestId, who, ifRevision } = asked;
+  if (ifRevision !== undefined)
+    throw badRequest('a schedule has no revision of that kind: leave If-Match out');
+  const shared = sharedOf(desk, 'a schedule');
+  const by = { requestId, who: who?.name ?? 'nobody', via: 'api', isDryRun };
+  const answer = await shared.port.changeSchedule({ name, order: wish, ...by });
+  if (answer.kind === 'refused') {
+    if (answer.why === 'unknown') throw new ScheduleNotFoundError(name);
+    throw new RequestError(409, 'FLEETQ_REFUSED', `${answer.why}: ${answer.detail}`);
+  }
+  if (!answer.isDryRun) tellActed(asked, `schedule.${wish.what}`, undefined);
+  const { kind, isRepeated, schedule } = answer;
+  const shown = showing(door.isMasked, desk.redacted);
+  const view = await toldOf(schedule, await shared.reader(), shown);
+  return ok({ kind, isRepeated, isDryRun: answer.isDryRun, requestId, schedule: view });
+}
+
+/** Where this process has the machine; whoever has it says so at the first tick otherwise. */
+async function checkInput(desk: Desk, { machine, payload, tickAs }: SchedulePlan): Promise<void> {
+  if (!desk.machines.some(({ name }) => name === machine)) return;
+  const input = JSON.parse(payload) as object;
+  const tick = isoTime(desk.clock.now());
+  const given = tickAs === undefined ? input : { ...input, [tickAs]: tick };
+  await sharedOf(desk, 'a schedule').port.checkInput(machine, given);
+}
+
+function readerOf(desk: Desk): Promise<StoreReader> {
+  return sharedOf(desk, 'schedules').reader();
+}
+
+async function toldOf(
+  row: ScheduleRow,
+  reader: StoreReader,
+  shown: Shown,
+  nextCount = NEXT_OTHERWISE,
+): Promise<object> {
+  const [view] = await scheduleViewsOf([row], reader, nextCount);
+  return told(view!, shown);
+}
+
+/** What a machine says of an input that it refuses may be the input. */
+function told(view: ScheduleView, shown: Shown): object {
+  return { ...view, input: shown.value(view.input), trouble: shown.text(view.trouble) };
+}
