@@ -10,19 +10,11 @@ import type * as bulks from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
-import type {
-  Beat,
-  BeatAnswer,
-  JournalSeen,
-  Leftovers,
-  PodBirth,
-  PodRow,
-  Worklist,
-} from '../pods.ts';
+import type * as seen from '../pods.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type { Capabilities, CheckAnswers, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
-import type { ThrottleOrder, ThrottleRow, ThrottleWord } from '../throttles.ts';
+import type { ThrottleOrder, ThrottleWord } from '../throttles.ts';
 import type { Watch, WatchQuery } from '../watch.ts';
 import type { PodId, TaskStatus } from '../words.ts';
 import { act, note } from './act.ts';
@@ -98,10 +90,10 @@ class SqliteStore implements Store {
     this.#session.close();
   }
 
-  register(birth: PodBirth): Promise<JournalSeen> {
+  register(birth: seen.PodBirth): Promise<seen.JournalSeen> {
     return this.#session.write((tx) => pods.register(tx, birth));
   }
-  async beat(beat: Beat): Promise<BeatAnswer> {
+  async beat(beat: seen.Beat): Promise<seen.BeatAnswer> {
     this.#refuseReplacedFile();
     return this.#session.write((tx) => pods.beat(tx, beat));
   }
@@ -114,19 +106,14 @@ class SqliteStore implements Store {
   requestDrain(pod: PodId): Promise<boolean> {
     return this.#session.write((tx) => pods.requestDrain(tx, pod));
   }
-  pods(): Promise<PodRow[]> {
+  pods(): Promise<seen.PodRow[]> {
     return this.#session.read((tx) => pods.pods(tx));
   }
-  async publishThrottles(words: readonly ThrottleWord[]): Promise<void> {
-    if (words.length === 0) return;
-    await this.#session.write((tx) => apis.publishThrottles(tx, words));
-  }
-  throttles(): Promise<ThrottleRow[]> {
-    return this.#session.read((tx) => apis.throttles(tx));
-  }
-  orderThrottle(order: ThrottleOrder): Promise<boolean> {
-    return this.#session.write((tx) => apis.orderThrottle(tx, order));
-  }
+  publishThrottles = (words: readonly ThrottleWord[]) =>
+    this.#session.write((tx) => apis.publishThrottles(tx, words));
+  throttles = () => this.#session.read((tx) => apis.throttles(tx));
+  orderThrottle = (order: ThrottleOrder) =>
+    this.#session.write((tx) => apis.orderThrottle(tx, order));
   async announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
     return given.length > 0 ? this.#session.write((tx) => pods.announce(tx, given)) : [];
   }
@@ -208,7 +195,7 @@ class SqliteStore implements Store {
   mirror(pod: PodId, runs: readonly tasks.MirroredRun[]): Promise<MirrorAnswer[]> {
     return this.#inBatches(runs, (tx, batch) => claims.mirror(tx, pod, batch));
   }
-  worklist(silentMs: number): Promise<Worklist> {
+  worklist(silentMs: number): Promise<seen.Worklist> {
     return this.#session.read((tx) => pods.worklist(tx, silentMs));
   }
 
@@ -237,7 +224,7 @@ class SqliteStore implements Store {
     return failed;
   }
 
-  async leftovers(...given: Parameters<Store['leftovers']>): Promise<Leftovers> {
+  async leftovers(...given: Parameters<Store['leftovers']>): Promise<seen.Leftovers> {
     return this.#session.read((tx) => housekeeping.leftovers(tx, ...given));
   }
   prune(...given: Parameters<Store['prune']>): Promise<number> {
