@@ -5,6 +5,7 @@ import { type Add, LOOK_SETTINGS, STORE_SETTINGS } from './add-command.ts';
 import { LIMIT_OTHERWISE } from './next-page.ts';
 import { addActs, CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
 import { addBulk } from './program-bulk.ts';
+import { addThrottles } from './program-throttles.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
   ...(['dataDir', 'store', 'readStore', 'machines', 'slots', 'podName'] as const),
@@ -42,6 +43,7 @@ export function addFleet(program: Command, add: Add): void {
   addDrain(add);
   addDeadLetters(program, add);
   addBulk(program, add);
+  addThrottles(program, add);
   addMigrate(program, add);
 }
 
