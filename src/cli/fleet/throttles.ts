@@ -1,4 +1,4 @@
-/** fleetq throttles list|show|watch|pin|reset: how the APIs are that the fleet calls, and what to do about it. */
+/** fleetq throttles list|show|watch|pin|reset: how the APIs are that the fleet calls, and their limits. */
 import { nearest } from '../../config/index.ts';
 import {
   isoTime,
