@@ -1,7 +1,7 @@
 /**
  * Limits of APIs that the fleet has together, by heartbeats and nothing else: what this pod calls goes out
- * with them, what was divided comes back with their answers. Whoever leads finds out what the APIs take, and says
- * how it is divided, in one statement after its own heartbeat.
+ * with them, what was divided comes back with their answers. Whoever leads finds out what the APIs take, and
+ * says how it is divided, in one statement after its own heartbeat.
  */
 import { type Clock, describeError, type Json, type Random } from '../ground/index.ts';
 import type { BeatAnswer, PodId, ReportGlimpse, Store } from '../store/index.ts';
