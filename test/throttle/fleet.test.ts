@@ -10,10 +10,10 @@ test('a pod killed, the leader killed, the store gone: the API never has more ou
     cap: 12,
     latencyMs: 200,
     callers: 12,
-    heartbeatMs: 400,
-    silentMs: 2_000,
-    lookMs: 1_500,
-    withoutStoreMs: 3_000,
+    heartbeatMs: 300,
+    silentMs: 1_500,
+    lookMs: 1_000,
+    withoutStoreMs: 2_500,
     say: () => undefined,
   });
   expect(report.outMost).toBeLessThanOrEqual(report.bound);
