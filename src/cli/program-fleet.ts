@@ -7,6 +7,7 @@ import { addActs, CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-act
 import { addBulk } from './program-bulk.ts';
 import { addQueues } from './program-queues.ts';
 import { addSchedules } from './program-schedules.ts';
+import { addThrottles } from './program-throttles.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
   ...(['dataDir', 'store', 'readStore', 'machines', 'slots', 'podName'] as const),
@@ -46,6 +47,7 @@ export function addFleet(program: Command, add: Add): void {
   addBulk(program, add);
   addQueues(program, add);
   addSchedules(program, add);
+  addThrottles(program, add);
   addMigrate(program, add);
 }
 

@@ -8,7 +8,7 @@ import { tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
 import type { Admission } from './admission.ts';
 import { DrainingError } from './errors.ts';
-import { isOurs, type LiveRun, mustWait, parkedFor, parkMsOf, wakeAtOf } from './live-run.ts';
+import { isOurs, type LiveRun, mustWait, park, wakeAtOf } from './live-run.ts';
 import type { DrainReport } from './options.ts';
 import type { Recorder } from './recorder.ts';
 import type { RunTable } from './run-table.ts';
@@ -92,7 +92,7 @@ export class Drainer {
     if (!mustWait(run, now)) return run.tie.released();
     const wakeAt = wakeAtOf(run)!;
     const afterMs = Math.min(wakeAt - now, run.waitMs ?? wakeAt);
-    run.tie.parked(parkedFor(run), parkMsOf(run, afterMs));
+    park(run, afterMs);
   }
 
   /**

@@ -23,16 +23,7 @@ import { Holder } from './holder.ts';
 import { interruptionOf } from './interruption.ts';
 import { closeJournal } from './last-words.ts';
 import { tellLeft, tellResumed } from './left-behind.ts';
-import {
-  isOurs,
-  type LiveRun,
-  mayBegin,
-  mustWait,
-  ofRun,
-  parkedFor,
-  parkMsOf,
-  wakeAtOf,
-} from './live-run.ts';
+import { isOurs, type LiveRun, mayBegin, mustWait, ofRun, park, wakeAtOf } from './live-run.ts';
 import type { DrainReport, EngineOptions, Load } from './options.ts';
 import { perform } from './perform.ts';
 import type { PerformPorts } from './phase-call.ts';
@@ -214,7 +205,7 @@ export class Engine {
     const afterMs = Math.min(wakeAt - this.#clock.now(), msMax ?? run.waitMs ?? wakeAt);
     if (run.tie && afterMs > Waits.IN_PLACE_MS) {
       this.#runs.leave(run);
-      run.tie.parked(parkedFor(run), parkMsOf(run, afterMs));
+      park(run, afterMs);
     } else if (run.hasTimer) {
       this.#runs.live.delete(run.id);
       this.#waits.armed(wakeAt);

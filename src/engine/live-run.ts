@@ -200,7 +200,7 @@ export function limitWait(run: LiveRun, waitMs: number | undefined, clock: Clock
  * For how long the store is to keep it. One that is parked until its deadline is not to be found due
  * before that, or whoever gets it would take its wait for over; the store lets nothing wait any longer.
  */
-export function parkMsOf({ state: { dueAt = 0, deadlineAt } }: LiveRun, afterMs: number): number {
+function parkMsOf({ state: { dueAt = 0, deadlineAt } }: LiveRun, afterMs: number): number {
   return deadlineAt !== undefined && dueAt > deadlineAt ? afterMs + CLOCK_OFF_MS_MAX : afterMs;
 }
 
@@ -213,8 +213,13 @@ export function restOf(waitMs: number | undefined, run: LiveRun, clock: Clock): 
   return waitMs !== undefined && leftMs > 0 ? 0 : waitMs;
 }
 
+/** It waits for longer than it may keep its place. */
+export function park(run: LiveRun, afterMs: number): void {
+  run.tie?.parked(parkedFor(run), parkMsOf(run, afterMs));
+}
+
 /** What a run that has to wait for long waits for. */
-export function parkedFor({ state }: LiveRun): 'sleep' | 'retry' | 'throttle' {
+function parkedFor({ state }: LiveRun): 'sleep' | 'retry' | 'throttle' {
   if (state.at.endsWith('.sleep')) return 'sleep';
   return state.waitsForApi === undefined ? 'retry' : 'throttle';
 }

@@ -1,6 +1,6 @@
 /**
- * How much of which routes a pod claims while their runs wait for leave to call an API: no more than its share
- * lets it call within a second or so. What one pod has in hand and may not call, another might.
+ * How much of which routes a pod claims while their runs wait for leave to call an API: no more than its
+ * share lets it call within a second or so. What one pod has in hand and may not call, another might.
  */
 import type { Throttles } from '../throttle/index.ts';
 

@@ -1,13 +1,14 @@
 /**
- * Limits of APIs that the fleet has together, by heartbeats and nothing else: what this pod calls goes out with
- * them, what was divided comes back with their answers. Whoever leads finds out what the APIs take, and says
- * how it is divided, in one statement after its own heartbeat.
+ * Limits of APIs that the fleet has together, by heartbeats and nothing else: what this pod calls goes out
+ * with them, what was divided comes back with their answers. Whoever leads finds out what the APIs take, and
+ * says how it is divided, in one statement after its own heartbeat.
  */
 import { type Clock, describeError, type Json, type Random } from '../ground/index.ts';
 import type { BeatAnswer, PodId, ReportGlimpse, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Chief, type Throttles } from '../throttle/index.ts';
-import type { Heard } from './beat-loop.ts';
+import { Allowance } from './allowance.ts';
+import type { Heard, News } from './beat-loop.ts';
 
 export interface GrantsPorts {
   readonly pod: PodId;
@@ -18,6 +19,12 @@ export interface GrantsPorts {
   readonly heartbeatMs: number;
 }
 
+/** What a pod says of itself. */
+interface OwnNews {
+  readonly lsn: number;
+  readonly report: Readonly<Record<string, Json>>;
+}
+
 /** Reports that may still be on their way. */
 const MADE_COUNT_MAX = 16;
 /** Whoever has not been heard for longer calls nothing any more. */
@@ -25,12 +32,14 @@ const AUDIBLE_BEATS = 5;
 
 export class Grants {
   readonly #ports: GrantsPorts;
+  readonly allowance: Allowance;
   readonly #chief: Chief;
   readonly #made = new Map<number, Json>();
   #isPublishing = false;
 
   constructor(ports: GrantsPorts) {
     this.#ports = ports;
+    this.allowance = new Allowance(ports.throttles);
     this.#chief = new Chief((api) => ports.throttles.policyOf(api));
   }
 
@@ -40,14 +49,14 @@ export class Grants {
     throttles.shares.begin(pod, heartbeatMs, clock.monotonicMs());
   }
 
-  /** What is to be told of all APIs with the next heartbeat. */
-  report(): { readonly madeMs: number; readonly throttles: Json } {
+  /** The same news, with what is to be told of all APIs. */
+  withApis({ lsn, report }: OwnNews, leads: boolean): News {
     const madeMs = this.#ports.clock.monotonicMs();
     const throttles = this.#ports.throttles.shares.report(madeMs);
     this.#made.set(madeMs, throttles);
     const [oldest] = this.#made.keys();
     if (this.#made.size > MADE_COUNT_MAX) this.#made.delete(oldest!);
-    return { madeMs, throttles };
+    return { lsn, report: { ...report, throttles }, madeMs, leads };
   }
 
   heard(heard: Heard, { isLeader }: { readonly isLeader: boolean }): void {

@@ -7,7 +7,6 @@ import type { JournalSeen, PodId, Settlement } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Acceptor } from './acceptor.ts';
 import { Adopter } from './adopter.ts';
-import { Allowance } from './allowance.ts';
 import { Archiver } from './archiver.ts';
 import { audible } from './audible.ts';
 import type { Heard, News } from './beat-loop.ts';
@@ -24,24 +23,13 @@ import type { Heart } from './heart.ts';
 import type { HeldRun, Keeper } from './held-run.ts';
 import { Holdings } from './holdings.ts';
 import { isLeading } from './leader.ts';
-import type { PodPorts } from './options.ts';
+import { type LifePorts, requestOf } from './life-ports.ts';
 import { type Persisting, persistingOf } from './persisting.ts';
 import { reconcile } from './reconciler.ts';
 import { reportOf } from './report.ts';
 import { Settler } from './settler.ts';
 import { Sleepers } from './sleepers.ts';
 import { Watch } from './watch.ts';
-
-export interface LifePorts extends PodPorts {
-  readonly id: PodId;
-  /** The pod has been taken for dead, or found a clone of itself. */
-  readonly onDead: (why: string) => void;
-  readonly onDrainWanted: () => void;
-  /** Tasks have been settled. */
-  readonly onEnded: () => void;
-  /** After every heartbeat that was taken. */
-  readonly onBeat: (life: Life) => void;
-}
 
 const CURRENT_LOOK_MS = 50;
 const TRUST_LOOK_MS = 5;
@@ -63,7 +51,6 @@ export class Life implements Keeper {
   readonly #forgetter: Forgetter;
   readonly persisting: Persisting;
   readonly #grants: Grants | undefined;
-  readonly #allowance: Allowance | undefined;
   isDead = false;
   isReady = false;
   isDraining = false;
@@ -98,9 +85,8 @@ export class Life implements Keeper {
       this.#over(over, lost);
     const { throttles } = ports;
     const { heartbeatMs } = times;
-    this.#grants =
-      throttles && new Grants({ pod: id, throttles, store, clock, random, heartbeatMs });
-    this.#allowance = throttles && new Allowance(throttles);
+    const grantsOf = { pod: id, store, clock, random, heartbeatMs };
+    this.#grants = throttles && new Grants({ ...grantsOf, throttles });
     this.#settler = new Settler({ store, clock, random, pod: id, onOver });
     const ends = { drop: (held: HeldRun) => this.#drop(held), over: onOver };
     this.persisting = persistingOf({ store, clock, random, pod: id, holdings, ...ends });
@@ -130,16 +116,9 @@ export class Life implements Keeper {
       clock,
       random,
       idlePollMs: times.idlePollMs,
-      request: () => ({
-        pod: id,
-        routes: ports.routes.all,
-        journal: ports.journal.id,
-        head: ports.isSuspectsOnly ? 'suspect' : 'ready',
-        payloadBytesMax: limits.payloadBytesMax,
-      }),
-      slice: (routes, count) =>
-        this.#allowance?.slice(routes, count) ?? { routes, countMax: count },
-      room: () => this.#allowance?.room(ports.routes.all, this.#room()) ?? this.#room(),
+      request: () => requestOf(ports),
+      slice: this.#grants && ((...asked) => this.#grants!.allowance.slice(...asked)),
+      room: () => this.#room(),
       capacity: () => this.capacity.count,
       accept: (tasks) => this.#acceptor.accept(tasks),
     });
@@ -251,16 +230,13 @@ export class Life implements Keeper {
     const settling = this.#settler.waiting;
     if (this.holdings.unflushed >= limits.unflushedMax || settling > count) return 0;
     // What is on its way to the store needs no slot any more, and the next may come meanwhile.
-    return count - (this.holdings.claimedCount - settling);
+    const room = count - (this.holdings.claimedCount - settling);
+    return this.#grants?.allowance.room(this.#ports.routes.all, room) ?? room;
   }
 
   #news(): News {
-    const { lsn } = this.#ports.journal;
-    const report = reportOf(this.#ports, this);
-    const told = this.#grants?.report();
-    if (!told) return { lsn, report };
-    const { madeMs, throttles } = told;
-    return { lsn, report: { ...report, throttles }, madeMs, leads: isLeading(this) };
+    const news = { lsn: this.#ports.journal.lsn, report: reportOf(this.#ports, this) };
+    return this.#grants?.withApis(news, isLeading(this)) ?? news;
   }
 
   #heard(heard: Heard): void {

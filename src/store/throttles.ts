@@ -1,4 +1,4 @@
-/** What the fleet has found out about APIs, and how it divides them among pods. The store reads none of it. */
+/** What the fleet has found out about APIs, and how pods share them. The store reads none of it. */
 
 /** One API as pods see it in the answer to a heartbeat. */
 export interface ThrottleGlimpse {

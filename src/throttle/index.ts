@@ -15,6 +15,7 @@ export { Chief, type ReportRow, SHARED_APIS_MAX, type Word } from './fleet/chief
 export { FleetEstimate, type PodReport, type Published } from './fleet/fleet-estimate.ts';
 export type { FleetShares } from './fleet/fleet-shares.ts';
 export { Lease } from './fleet/lease.ts';
+export { type ThrottleView, throttleViewOf } from './fleet/view.ts';
 export { decodePublished, decodeReport, type FleetSum, type PublishedRow } from './fleet/wire.ts';
 export { HybridLaw, LAW_NAMES, LAWS, type LawName } from './laws/index.ts';
 export type { CallOutcome } from './outcome.ts';

@@ -88,7 +88,7 @@ export class PermitPool {
     return this.#pausedUntilMs;
   }
 
-  /** For how long the API told this very process to leave it alone: what others were told is theirs to tell. */
+  /** For how long the API told this very process to leave it alone; others tell what they were told. */
   toldPausedMs(nowMs: number): number {
     return Math.max(0, this.#toldUntilMs - nowMs);
   }

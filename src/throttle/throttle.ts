@@ -20,6 +20,7 @@ import { type Permit, PermitPool } from './permit-pool.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
 import { backoffMs, notePostponement } from './postponement.ts';
 import { type Waiter, Waiters } from './waiters.ts';
+import { leftOf, whyNone } from './wanting.ts';
 
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;
@@ -161,17 +162,9 @@ export class Throttle {
     return this.#classified({ value }) ?? classifyAnswer(value, this.#clock.now());
   }
 
-  /**
-   * How many more may come for a permit: as many as would call within a second or so. Where there is none to
-   * be had, one: whoever wants nothing is given nothing.
-   */
+  /** How many more may come for a permit. */
   left(nowMs: number): number {
-    const limit = this.pool.limit(nowMs);
-    const perSecond = (limit * 1_000) / Math.max(1, this.pool.latencies.quantile(0.5) ?? 1_000);
-    const buffer = limit === 0 ? 1 : Math.max(2, limit / 2, perSecond);
-    const left = Math.floor(limit + buffer) - this.pool.inFlight - this.#waiters.size;
-    // A few at a time are not worth a statement, unless they are all.
-    return left >= Math.min(limit + 1, buffer / 2) ? left : 0;
+    return leftOf(this.pool, this.#waiters.size, nowMs);
   }
 
   /** How long a refused call had better wait. */
@@ -238,7 +231,11 @@ export class Throttle {
 
   #parked(nowMs: number, waitMs?: number): ThrottleParkedError {
     const delayMs = Math.max(waitMs ?? 0, this.#parkMs(nowMs));
-    return new ThrottleParkedError(this.policy.name, this.why(nowMs), delayMs);
+    return new ThrottleParkedError(
+      this.policy.name,
+      whyNone(this.pool, this.published, nowMs),
+      delayMs,
+    );
   }
 
   /** About as long as those who wait already will take, spread so that not all come back at once. */
@@ -247,25 +244,6 @@ export class Throttle {
     const rounds = this.#waiters.size / Math.max(1, this.pool.limit(nowMs));
     const wholeMs = Math.min(PARK_MS_MAX, Math.max(PARK_MS_MIN, rounds * latencyMs));
     return wholeMs * (0.75 + 0.5 * this.#random.fraction());
-  }
-
-  /** Why nothing begins now, for people. */
-  why(nowMs: number): string {
-    switch (this.pool.closed) {
-      case 'paused':
-        return 'the API asked to be left alone';
-      case 'open':
-        return 'the API fails, and is left alone';
-      case 'paced':
-        return 'calls go out one after the other';
-      default:
-        break;
-    }
-    const limit = this.pool.limit(nowMs);
-    if (limit > 0) return `all ${limit} permits are out`;
-    return this.published?.breaker === 'closed'
-      ? 'other pods have all permits just now'
-      : 'the API fails, and the fleet leaves it alone';
   }
 
   #dispatch(nowMs: number): void {

@@ -197,7 +197,7 @@ test('a pod that is cut off keeps at most half of an equal share, and the rest g
   const [alder, birch] = [await start('alder'), await start('birch')];
   // Outside of runs, which a pod that nobody hears does not go on with.
   for (const pod of [alder, birch]) keepCalling(fleet, pod, api, 10);
-  await fleet.clock.advance(6_000);
+  await fleet.clock.advance(12_000);
   api.peak = 0;
   await fleet.clock.advance(2_000);
   expect(api.peak).toBe(8);

@@ -117,12 +117,12 @@ export const FENCES: readonly Mutant[] = [
       {
         file: PODS,
         find: 'set last_heartbeat = clock_timestamp(), beat_seq',
-        put: 'set last_heartbeat = to_timestamp($6::float8), beat_seq',
+        put: 'set last_heartbeat = to_timestamp($7::float8), beat_seq',
       },
       {
         file: 'src/store/postgres/pods.ts',
-        find: 'const values = [pod, seq, nonce, lsn, JSON.stringify(report)];',
-        put: 'const values = [pod, seq, nonce, lsn, JSON.stringify(report), Date.now() / 1000];',
+        find: 'const values = [pod, seq, nonce, lsn, JSON.stringify(report), leads];',
+        put: 'const values = [pod, seq, nonce, lsn, JSON.stringify(report), leads, Date.now() / 1000];',
       },
     ],
     command: tests('store/postgres-edges'),

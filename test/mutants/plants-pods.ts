@@ -14,9 +14,9 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: BEAT,
-        find: '    onHeard({ answer, sentMs, heardMs: this.#ports.clock.monotonicMs() });',
+        find: '    onHeard({ answer, sentMs, heardMs: this.#ports.clock.monotonicMs(), madeMs });',
         put: `    const heardMs = this.#ports.clock.monotonicMs();
-    onHeard({ answer, sentMs: Math.max(sentMs, heardMs), heardMs });`,
+    onHeard({ answer, sentMs: Math.max(sentMs, heardMs), heardMs, madeMs });`,
       },
     ],
     command: tests('fleet/beat-loop'),
@@ -33,7 +33,7 @@ export const PODS: readonly Mutant[] = [
       },
       {
         file: BEAT,
-        find: '    onHeard({ answer, sentMs, heardMs: this.#ports.clock.monotonicMs() });',
+        find: '    onHeard({ answer, sentMs, heardMs: this.#ports.clock.monotonicMs(), madeMs });',
         put: `    const { clock } = this.#ports;
     onHeard({ answer, sentMs: sentMs - clock.monotonicMs() + clock.now(), heardMs: sentMs });`,
       },

@@ -9,7 +9,8 @@ const pinned = sql`case when pinned_until is null or pinned_until > clock_timest
 export const throttlesTold = sql`
   (select json_agg(json_build_object('api', api, 'epoch', epoch, 'ageMs', ${agoOf('made_at')},
                                      'state', state, 'pinned', ${pinned}))
-     from (select * from throttle_state order by made_at desc, api limit ${String(THROTTLES_TOLD_MAX)}) as api)`;
+     from (select * from throttle_state order by made_at desc, api
+            limit ${String(THROTTLES_TOLD_MAX)}) as api)`;
 
 /** What a heartbeat of whoever leads brings of all pods. */
 export const reportsTold = sql`

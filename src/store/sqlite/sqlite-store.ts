@@ -114,9 +114,8 @@ class SqliteStore implements Store {
   }
   requestDrain = (pod: PodId) => this.#session.write((tx) => pods.requestDrain(tx, pod));
   pods = () => this.#session.read((tx) => pods.pods(tx));
-  publishThrottles = async (words: readonly ThrottleWord[]) => {
-    if (words.length > 0) await this.#session.write((tx) => apis.publishThrottles(tx, words));
-  };
+  publishThrottles = (words: readonly ThrottleWord[]) =>
+    this.#session.write((tx) => apis.publishThrottles(tx, words));
   throttles = () => this.#session.read((tx) => apis.throttles(tx));
   orderThrottle = (order: ThrottleOrder) =>
     this.#session.write((tx) => apis.orderThrottle(tx, order));

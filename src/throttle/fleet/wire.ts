@@ -163,7 +163,7 @@ export function decodePublished(
   return read.isWhole ? published : undefined;
 }
 
-/** What another leader can go on from: all of it where it is fresh, else what was learned, and less surely. */
+/** What another leader goes on from: all of it where it is fresh, else what was learned, less surely. */
 export function formerOf(row: PublishedRow, nowMs: number, start: number): Published | undefined {
   const published = decodePublished(row, nowMs);
   if (!published || row.ageMs < DIVISION_MS_MAX) return published;

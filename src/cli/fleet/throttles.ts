@@ -1,0 +1,154 @@
+/** fleetq throttles list|show|watch|pin|reset: how the APIs are that the fleet calls, and their limits. */
+import { nearest } from '../../config/index.ts';
+import {
+  isoTime,
+  parseDuration,
+  pause,
+  show,
+  showDuration,
+  systemClock,
+} from '../../ground/index.ts';
+import type { Store, ThrottleOrder } from '../../store/index.ts';
+import { type ThrottleView, throttleViewOf } from '../../throttle/index.ts';
+import type { Execute, Options } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { Exit } from '../exit.ts';
+import { readWait } from '../input.ts';
+import type { Output } from '../output.ts';
+import type { Column } from '../table.ts';
+import { requestIdOf, whoami } from './acting.ts';
+import { withStore } from './open.ts';
+
+const LOOK_MS = 1_000;
+const CAP_MAX = 1_000_000;
+
+export const list: Execute = async ({ config, output }) => {
+  const views = await withStore(config, viewsOf);
+  if (output.isJson) output.json({ throttles: views });
+  else if (views.length > 0) output.table(views, COLUMNS);
+  else output.note('no API has been called by a pod yet');
+  return views.length > 0 ? Exit.ok : Exit.nothingFound;
+};
+
+export const showOne: Execute = async ({ config, output }, _, api) => {
+  const view = await withStore(config, async (store) => viewIn(await viewsOf(store), api!));
+  if (output.isJson) output.json(view);
+  else showView(view, output);
+  return Exit.ok;
+};
+
+export const watch: Execute = async ({ config, output }, options, api) => {
+  const untilMs = systemClock.monotonicMs() + readWait(options);
+  return withStore(config, async (store) => {
+    let said = '';
+    while (systemClock.monotonicMs() < untilMs) {
+      const view = viewIn(await viewsOf(store), api!);
+      const { state, cap, decision } = view;
+      const text = `${state} (limit ${rounded(cap)}, ${decision ?? 'nothing'} last)`;
+      if (output.isJson) output.json(view);
+      else if (text !== said) output.line(`${isoTime(systemClock.now())}  ${text}`);
+      said = text;
+      await pause(systemClock, LOOK_MS);
+    }
+    return Exit.ok;
+  });
+};
+
+export const pin: Execute = async ({ config, output }, options, api, count) => {
+  const order = pinOf(api!, count!, options);
+  return withStore(config, (store) => obey(store, output, options, order));
+};
+
+export const reset: Execute = async ({ config, output }, options, api) =>
+  withStore(config, async (store) => {
+    viewIn(await viewsOf(store), api!);
+    return obey(store, output, options, { what: 'reset', api: api! });
+  });
+
+function pinOf(api: string, count: string, options: Options): ThrottleOrder {
+  if (count === 'off') return { what: 'unpin', api };
+  const cap = Number(count);
+  if (!(cap > 0 && cap <= CAP_MAX)) {
+    throw new UsageError(`a limit is a number above 0 and up to ${CAP_MAX}, got ${show(count)}`, {
+      hint: `to let go of one: fleetq throttles pin ${api} off`,
+    });
+  }
+  const text = options['for'] as string | undefined;
+  const forMs = text === undefined ? undefined : parseDuration(text);
+  if (text !== undefined && forMs === undefined) {
+    throw new UsageError(`--for wants a duration, got ${show(text)}`, { hint: "such as '30m'" });
+  }
+  return { what: 'pin', api, cap, who: whoami(), forMs };
+}
+
+async function obey(store: Store, output: Output, options: Options, order: ThrottleOrder) {
+  const { api, what } = order;
+  const isDry = options['dryRun'] === true;
+  if (!isDry) {
+    const requestId = requestIdOf(options['requestId']);
+    const detail = what === 'pin' ? { api, cap: order.cap, forMs: order.forMs ?? null } : { api };
+    await store.note({ requestId, who: whoami(), what: `throttle.${what}`, detail });
+  }
+  const isChanged = !isDry && (await store.orderThrottle(order));
+  if (output.isJson) output.json({ api, what, isChanged });
+  else output.line(`${api}\t${what}`);
+  if (isDry) output.note('nothing was changed');
+  else if (!isChanged) output.note(`there was nothing to change: ${api} is not pinned`);
+  else output.note('whoever leads heeds it with its next heartbeat');
+  return Exit.ok;
+}
+
+async function viewsOf(store: Store): Promise<ThrottleView[]> {
+  const [rows, pods] = await Promise.all([store.throttles(), store.pods()]);
+  return rows.map((row) => throttleViewOf(row, pods));
+}
+
+function viewIn(views: readonly ThrottleView[], api: string): ThrottleView {
+  const found = views.find((view) => view.api === api);
+  if (found) return found;
+  const near = nearest(
+    api,
+    views.map((view) => view.api),
+  );
+  throw new UsageError(`no pod has called an API ${show(api)}`, {
+    hint: near === undefined ? 'list them with: fleetq throttles list' : `did you mean ${near}?`,
+  });
+}
+
+const COLUMNS: readonly Column<ThrottleView>[] = [
+  { head: 'api', text: ({ api }) => api },
+  { head: 'limit', text: ({ cap }) => rounded(cap), align: 'right' },
+  { head: 'out', text: ({ now }) => `${now?.inFlight ?? 0}`, align: 'right' },
+  { head: 'waiting', text: ({ now }) => `${now?.waiting ?? 0}`, align: 'right' },
+  { head: 'pods', text: ({ pods }) => `${pods.length}`, align: 'right' },
+  { head: 'state', text: ({ state }) => state, isElastic: true },
+];
+
+const POD_COLUMNS: readonly Column<ThrottleView['pods'][number]>[] = [
+  { head: 'pod', text: ({ pod }) => pod },
+  { head: 'name', text: ({ name }) => name },
+  { head: 'share', text: ({ share }) => rounded(share), align: 'right' },
+  { head: 'out', text: ({ inFlight }) => `${inFlight}`, align: 'right' },
+  { head: 'waiting', text: ({ waiting }) => `${waiting}`, align: 'right' },
+];
+
+function showView(view: ThrottleView, output: Output): void {
+  const { api, state, cap, learned, latencyMs, now, pods, decision, ageMs } = view;
+  output.line(`${api}: ${state}`);
+  output.line(`limit ${rounded(cap)}, found to go well ${rounded(learned)}`);
+  if (latencyMs !== undefined) output.line(`a call takes ${showDuration(latencyMs)}`);
+  if (now) {
+    const { sent, ok, throttled, failed } = now;
+    output.line(`in 10 s: ${sent} sent, ${ok} answered, ${throttled} refused, ${failed} failed`);
+  }
+  if (view.pinned !== undefined) {
+    const until = view.pinnedUntil === undefined ? '' : `, until ${isoTime(view.pinnedUntil)}`;
+    output.line(`fixed to ${rounded(view.pinned)} by ${view.pinnedBy}${until}`);
+  }
+  output.note(`${decision ?? 'nothing'} last, ${showDuration(ageMs)} ago`);
+  if (pods.length > 0) output.table(pods, POD_COLUMNS);
+}
+
+function rounded(value: number | undefined): string {
+  return value === undefined ? '-' : `${Math.round(value * 10) / 10}`;
+}

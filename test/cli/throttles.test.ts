@@ -1,0 +1,70 @@
+/** APIs that a fleet calls, by the command line, on a store in a file. */
+import { expect, test } from 'vitest';
+import { systemClock, systemRandom } from '../../src/ground/index.ts';
+import { openStore } from '../../src/store/index.ts';
+import { encodePublished } from '../../src/throttle/fleet/wire.ts';
+import { makePlace, type Place } from './fleet-support.ts';
+
+async function published(place: Place): Promise<void> {
+  const store = await openStore(place.env['FLEETQ_STORE_URL']!, {
+    clock: systemClock,
+    random: systemRandom,
+  });
+  const sum = {
+    ...{ demand: 9, inFlight: 5, waiting: 4 },
+    ...{ sent: 50, ok: 48, throttled: 2, failed: 0 },
+  };
+  const state = encodePublished(
+    {
+      epoch: 1,
+      madeMs: 10_000,
+      readMs: 9_900,
+      growsAtMs: 10_000,
+      division: { level: 6, spare: 0, isPlenty: false, arc: undefined },
+      breaker: 'closed',
+      learned: { cap: 6.4, good: 6.4, latencyMs: 500 },
+      decision: 'trim',
+      podCount: 1,
+      pausedMs: 0,
+    },
+    sum,
+  );
+  await store.publishThrottles([{ api: 'llm', epoch: 0, state }]);
+  await store.close();
+}
+
+test('they are listed, shown, fixed and forgotten; and who did that is on record', async () => {
+  const place = await makePlace();
+  expect((await place.run('throttles', 'list')).code).toBe(3);
+  await published(place);
+  const list = await place.run('throttles', 'list');
+  expect(list.stdout).toMatch(/^llm\t6\.4\t5\t4\t/m);
+  expect(list.stdout).toContain('the API refused 2 of 50 calls in 10 s');
+  const shown = await place.run('throttles', 'show', 'llm');
+  expect(shown.stdout).toMatch(/^limit 6\.4, found to go well 6\.4$/m);
+  const wrong = await place.run('throttles', 'show', 'llmm');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean llm?')]);
+
+  const odd = await place.run('throttles', 'pin', 'llm', 'none');
+  expect([odd.code, odd.stderr]).toEqual([2, expect.stringContaining('a number above 0')]);
+  await place.json('throttles', 'pin', 'llm', '3', '--dry-run');
+  expect(await pinnedOf(place)).toBeUndefined();
+  await place.json('throttles', 'pin', 'llm', '3', '--for', '1h');
+  expect(await pinnedOf(place)).toBe(3);
+  await place.json('throttles', 'pin', 'llm', 'off');
+  expect(await pinnedOf(place)).toBeUndefined();
+  await place.json('throttles', 'reset', 'llm');
+  const after = await place.json<{ state: string }>('throttles', 'show', 'llm');
+  expect(after.state).toBe('nothing is known of it yet');
+  const { audit } = await place.json<{ audit: { what: string }[] }>('audit');
+  expect(audit.map(({ what }) => what)).toEqual([
+    'throttle.reset',
+    'throttle.unpin',
+    'throttle.pin',
+  ]);
+}, 300_000);
+
+async function pinnedOf(place: Place): Promise<number | undefined> {
+  const { throttles } = await place.json<{ throttles: { pinned?: number }[] }>('throttles', 'list');
+  return throttles[0]!.pinned;
+}
