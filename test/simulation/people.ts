@@ -94,8 +94,8 @@ export class People {
     const { tables } = this.#world;
     const silentSince = tables.now() - SILENT_MS_MIN;
     const heardAt = (pod: string) => tables.pods.get(pod)?.lastHeartbeat ?? silentSince;
-    const isOrphan = ({ claimedBy = '', control }: TaskRecord) =>
-      control === undefined && heardAt(claimedBy) < silentSince;
+    const isOrphan = ({ claimedBy, control }: TaskRecord) =>
+      claimedBy !== undefined && control === undefined && heardAt(claimedBy) < silentSince;
     const orphans = this.#isHealed ? [] : tables.tasksWhere(isOrphan);
     const rows = await this.#store.find(orphans.slice(0, ORPHAN_COUNT_MAX).map(idOf));
     for (const row of rows) {
