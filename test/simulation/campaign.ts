@@ -58,7 +58,7 @@ export async function campaign(
   }
 }
 
-/** Compiled: what translates at the start names every function when it is made, which costs a fifth. */
+/** Compiled: what translates at the start names every function whenever it is made. */
 function startChild(): ChildProcess {
   return fork(childProgram('simulation/seed-child.ts'), {
     execArgv: [],
