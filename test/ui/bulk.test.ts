@@ -87,20 +87,20 @@ describe.skipIf(program === undefined)('many at once', { timeout: TEST_MS_MAX },
   });
 
   test('it is followed while it goes on; paused, paced, resumed and cancelled', async () => {
-    await lettersOf(stage, 30, { said: 'slowly' });
-    const wanted = { what: 'redrive', filter: 'is:dead-letter "slowly"', rate: 1 };
+    await lettersOf(stage, 40, { said: 'slowly' });
+    const wanted = { what: 'redrive', filter: 'is:dead-letter "slowly"', rate: 2 };
     const { id } = await post(stage, '/bulk', wanted);
     const { page, requests } = await open(stage, `/bulk/${id}`);
     const far = page.locator('.bulk-far strong');
-    await expect.poll(() => far.textContent(), WAIT).toMatch(/^[1-9]\d* of 30 runs$/);
+    await expect.poll(() => far.textContent(), WAIT).toMatch(/^[1-9]\d* of 40 runs$/);
     const before = await far.textContent();
     await expect.poll(() => far.textContent(), WAIT).not.toBe(before);
     await page.getByRole('button', { name: 'Pause it' }).click();
     await page.locator('.state', { hasText: 'Paused' }).waitFor();
     await page.getByRole('button', { name: 'Change its pace' }).click();
-    await page.getByLabel(/^Runs a second/).fill('2');
+    await page.getByLabel(/^Runs a second/).fill('1');
     await page.getByRole('button', { name: 'Change it', exact: true }).click();
-    await page.locator('.facts', { hasText: '2 a second' }).waitFor();
+    await page.locator('.facts', { hasText: '1 a second' }).waitFor();
     // By its key it goes on.
     await page.keyboard.press('s');
     await page.locator('.state', { hasText: 'Running' }).waitFor();

@@ -32,7 +32,7 @@ export function kindOf({ status, outcome, isPaused, blocked }: Standing): Kind {
   return (KINDS as readonly string[]).includes(status) ? (status as Kind) : 'pending';
 }
 
-/** Attempts at the phase it is at, or was at last: each retry is one more, but for the one there was none after. */
+/** Attempts at the phase it is at, or was at last. After the failure that was one too many, none came. */
 export function triesOf({ attempt, retries = 0, outcome }: Run): number {
   return Math.max(1, attempt ?? retries + (outcome === 'exhausted' ? 0 : 1));
 }

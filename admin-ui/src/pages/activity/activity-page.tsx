@@ -2,9 +2,9 @@
 import { type FormEvent, useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
 import { LiveBadge } from '../../components/live-badge.tsx';
+import { PagesFoot } from '../../components/pages-foot.tsx';
 import { Boundary, Loading, Refusal } from '../../components/panel.tsx';
 import { useTitle } from '../../components/use-title.ts';
-import { showCount } from '../../format/words.ts';
 import { go, Link, type Place, usePlace, withQuery } from '../../router/router.tsx';
 import { queryText } from '../../services/api.ts';
 import type { AuditPage, AuditRow } from '../../services/many.ts';
@@ -154,11 +154,7 @@ function Rows({ pages, isFiltered }: RowsProps) {
   return (
     <>
       <ActivityTable rows={rows} isWhole={cursor === undefined} keyOf={keyOf} onNearEnd={more} />
-      <p className="list-foot quiet">
-        {error
-          ? `${error.message}.`
-          : `${showCount(rows.length)} ${cursor === undefined ? 'shown, these are all.' : 'loaded, more follow as you scroll.'}`}
-      </p>
+      <PagesFoot {...pages} />
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
 import { LiveBadge } from '../../components/live-badge.tsx';
+import { PagesFoot } from '../../components/pages-foot.tsx';
 import { Boundary, Loading, Refusal } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
 import { useIsNarrow } from '../../components/use-is-narrow.ts';
@@ -75,7 +76,7 @@ interface TableProps {
 }
 
 function Table({ pages, at, onAt }: TableProps) {
-  const { rows, cursor, error, more, reload } = pages;
+  const { rows, cursor, more } = pages;
   return (
     <>
       <VirtualTable
@@ -92,18 +93,7 @@ function Table({ pages, at, onAt }: TableProps) {
         head={<Head />}
         row={(bulk, index) => <Row bulk={bulk} index={index} isAt={index === at} onAt={onAt} />}
       />
-      <p className="list-foot quiet">
-        {error ? (
-          <>
-            {error.message}.{' '}
-            <button type="button" className="small" onClick={reload}>
-              Try again
-            </button>
-          </>
-        ) : (
-          `${showCount(rows.length)} ${cursor === undefined ? 'shown, these are all.' : 'loaded, more follow as you scroll.'}`
-        )}
-      </p>
+      <PagesFoot {...pages} />
     </>
   );
 }

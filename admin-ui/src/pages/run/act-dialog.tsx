@@ -71,10 +71,12 @@ export function ActDialog({ name, run, phases, input, onClose, onDone }: ActDial
           onChange={setFilled}
         />
         {!wrong && <ActPreview preview={preview} />}
-        <div className="command">
-          <code>{command}</code>
-          <CopyButton text={command} what="the command" />
-        </div>
+        {command !== undefined && (
+          <div className="command">
+            <code>{command}</code>
+            <CopyButton text={command} what="the command" />
+          </div>
+        )}
         {error && <Refusal error={error} />}
         <div className="act-buttons">
           <button type="button" onClick={onClose}>

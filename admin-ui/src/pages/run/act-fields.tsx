@@ -70,6 +70,11 @@ export function ActFields(props: ActFieldsProps) {
   }
 }
 
+/** As tall as what is in it, within reason. */
+function rowsOf(text: string): number {
+  return Math.max(5, Math.min(16, text.split('\n').length + 1));
+}
+
 interface InputFieldProps extends Pick<ActFieldsProps, 'filled' | 'isEditing' | 'wrong'> {
   readonly put: (part: Partial<Filled>) => void;
 }
@@ -83,7 +88,7 @@ function InputField({ filled, isEditing, wrong, put }: InputFieldProps) {
       </label>
       <textarea
         id={id}
-        rows={isEditing ? 12 : 4}
+        rows={isEditing ? rowsOf(filled.input) : 4}
         spellCheck={false}
         className="mono"
         aria-invalid={wrong !== undefined}

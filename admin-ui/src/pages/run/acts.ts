@@ -108,7 +108,9 @@ export function bodyOf(name: ActName, filled: Filled): Readonly<Record<string, u
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export function commandOf(name: ActName, run: Run, filled: Filled): string {
+/** Undefined where no command does the same. */
+export function commandOf(name: ActName, run: Run, filled: Filled): string | undefined {
+  if (name === 'redrive' && filled.input.trim() !== '') return undefined;
   const verb = name === 'redrive' || name === 'discard' ? `dead-letters ${name}` : name;
   const parts = ['fleetq', verb, run.id];
   if (name === 'cancel' && filled.reason !== '') parts.push('--reason', quoted(filled.reason));

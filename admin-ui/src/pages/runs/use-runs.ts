@@ -5,7 +5,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { after } from '../../platform/clock.ts';
 import { type ApiError, get, queryText } from '../../services/api.ts';
-import { useFollow } from '../../services/live.tsx';
+import { stream, useFollow } from '../../services/live.tsx';
 import type { Heard } from '../../services/stream.ts';
 import type { Run, RunPage } from '../../services/types.ts';
 import { asApiError } from '../../services/use-load.ts';
@@ -136,6 +136,11 @@ function useChanges(
     if (isBusy.current) return;
     isBusy.current = true;
     after(LOOK_MS, async () => {
+      // What came before a pause waits for its end.
+      if (stream.state === 'paused') {
+        isBusy.current = false;
+        return;
+      }
       const ids = [...waiting.current];
       waiting.current.clear();
       // One that fails is made up for by the next: the list stays as it is meanwhile.
@@ -147,6 +152,7 @@ function useChanges(
   useFollow(isOn ? 'runs' : undefined, ({ event, data }: Heard) => {
     if (event === 'reset') return reset();
     if (event === 'hello' && data.isResumed === false) return reset();
+    if (event === 'hello' && waiting.current.size > 0) arm();
     if (event !== 'runs') return;
     for (const { id } of data.changes ?? []) waiting.current.add(id);
     arm();
