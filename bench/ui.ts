@@ -28,7 +28,9 @@ const PATIENCE_MS = 120_000;
 const [WHEEL_STEPS, WHEEL_PIXELS, WHEEL_EVERY_MS] = [60, 400, 30];
 const MARGINS = { firstRowsMs: 1_000, openRunMs: 1_500, longTaskMs: 100 };
 
-const WANTED = { rows: 'tbody tr[data-index]', run: '.log tr[data-type]' };
+const WANTED = { blank: 'main.alone h1', rows: 'tbody tr[data-index]', run: '.log tr[data-type]' };
+
+type What = keyof typeof WANTED;
 
 /** Notes when something first is on the page, and every task that holds it up. */
 const WATCHER = `
@@ -76,14 +78,18 @@ export async function benchUi(given: UiOptions = WHOLE): Promise<object> {
 }
 
 async function measure(browser: Browser, url: string, { rounds }: UiOptions) {
+  // What no page can be faster than: our files, and nothing asked of the store.
+  const blankMs: number[] = [];
   const [rowsMs, runMs]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
+    blankMs.push(await opened(browser, `${url}/no-such-page`, 'blank'));
     rowsMs.push(await opened(browser, `${url}/runs`, 'rows'));
     runMs.push(await opened(browser, `${url}/runs/${LONG_RUN}`, 'run'));
   }
   const list = await scrolled(browser, `${url}/runs`, 'rows', '.table-scroll');
   const log = await scrolled(browser, `${url}/runs/${LONG_RUN}`, 'run', '.log');
   const figures = {
+    blankMs: { p50: quantile(blankMs, 0.5), max: Math.max(...blankMs) },
     firstRowsMs: { p50: quantile(rowsMs, 0.5), max: Math.max(...rowsMs) },
     openRunMs: { p50: quantile(runMs, 0.5), max: Math.max(...runMs) },
     list,
@@ -100,7 +106,7 @@ async function measure(browser: Browser, url: string, { rounds }: UiOptions) {
   };
 }
 
-async function pageAt(browser: Browser, url: string, what: 'rows' | 'run'): Promise<Page> {
+async function pageAt(browser: Browser, url: string, what: What): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -111,7 +117,7 @@ async function pageAt(browser: Browser, url: string, what: 'rows' | 'run'): Prom
 }
 
 /** In a context of its own: nothing is in its cache. */
-async function opened(browser: Browser, url: string, what: 'rows' | 'run'): Promise<number> {
+async function opened(browser: Browser, url: string, what: What): Promise<number> {
   const page = await pageAt(browser, url, what);
   const ms = Math.round(Number(await page.evaluate(`seen.${what}`)));
   say(`${what}: ${ms} ms`);
@@ -119,7 +125,7 @@ async function opened(browser: Browser, url: string, what: 'rows' | 'run'): Prom
   return ms;
 }
 
-async function scrolled(browser: Browser, url: string, what: 'rows' | 'run', selector: string) {
+async function scrolled(browser: Browser, url: string, what: What, selector: string) {
   const page = await pageAt(browser, url, what);
   // What is still on its way comes first.
   await page.waitForLoadState('networkidle').catch(() => undefined);

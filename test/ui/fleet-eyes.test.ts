@@ -103,7 +103,7 @@ describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MA
   afterAll(() => hostile?.stop());
 
   for (const bypassCSP of [false, true]) {
-    test(`no name of a pod, machine or version is run, ${bypassCSP ? 'without' : 'with'} the policy`, async () => {
+    test(`no name is run, ${bypassCSP ? 'without' : 'with'} the policy`, async () => {
       const { page } = await open(hostile, '/pods', { bypassCSP });
       const isHit = () => page.evaluate('window.hit');
       await expect

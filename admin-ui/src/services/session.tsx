@@ -45,20 +45,31 @@ interface About {
 async function askAbout(): Promise<About> {
   const who = await get<Who>('/session');
   setCsrf(who.csrf);
-  const status = await get<ProcessStatus>('/status');
-  // Names are a help, and no reason to show nothing.
-  const [machines, pods] = await Promise.all([
+  return { who, status: await get<ProcessStatus>('/status'), machines: [], pods: [] };
+}
+
+/** Names are a help, and nothing that a page would wait for. */
+async function withNames(about: About): Promise<About> {
+  const [{ machines }, { pods }] = await Promise.all([
     get<{ machines: Machine[] }>('/machines').catch(() => ({ machines: [] })),
     get<{ pods: Pod[] }>('/pods?all=true').catch(() => ({ pods: [] })),
   ]);
-  return { who, status, machines: machines.machines, pods: pods.pods };
+  return { ...about, machines, pods };
 }
 
 export function useEntrance(): { readonly entrance: Entrance; readonly enter: () => void } {
   const [entrance, setEntrance] = useState<Entrance>({ kind: 'asking' });
   const enter = useCallback(() => {
     askAbout().then(
-      (about) => setEntrance({ kind: 'in', session: sessionOf(about, enter) }),
+      (about) => {
+        setEntrance({ kind: 'in', session: sessionOf(about, enter) });
+        withNames(about).then((named) =>
+          // Whoever was put out meanwhile stays out.
+          setEntrance((now) =>
+            now.kind === 'in' ? { kind: 'in', session: sessionOf(named, enter) } : now,
+          ),
+        );
+      },
       (thrown) => {
         const error = asApiError(thrown);
         setEntrance(error.status === 401 ? { kind: 'unknown' } : { kind: 'refused', error });

@@ -51,12 +51,14 @@ const VERB: Partial<Record<Code, string>> = { 'probe-handed-off': 'was not done 
 function againsIn(facts: Facts): Again[] {
   const { records } = facts;
   const found: Again[] = [];
+  // Once for all of them: a run may have very many records.
+  const states = new Set(records.map(({ state }) => state));
   let isAsking = false;
   for (let index = 1; index < records.length; index++) {
     const [before, record] = [records[index - 1]!, records[index]!];
     const again = againOf(facts, index, isAsking);
     if (again) found.push(again);
-    isAsking = asksCheck(isAsking, before, record, records);
+    isAsking = asksCheck(isAsking, before, record, states);
   }
   return found;
 }
@@ -66,11 +68,11 @@ function asksCheck(
   isAsking: boolean,
   before: StoredRecord,
   { event, state }: StoredRecord,
-  records: readonly StoredRecord[],
+  states: ReadonlySet<string>,
 ): boolean {
   const { step, phase } = placeIn(state);
   if (phase !== 'work' && phase !== 'persist') return false;
-  if (!records.some((record) => record.state === `${step}.check`)) return false;
+  if (!states.has(`${step}.check`)) return false;
   switch (event.type) {
     case 'FAILED':
     case 'POSTPONED':

@@ -67,10 +67,10 @@ function* ofPods({ pods, hasLeader }: Known): Iterable<Need> {
     if (found.length === 0) continue;
     const held = found.reduce((sum, { claimCount }) => sum + claimCount, 0);
     const names = found.slice(0, NAMED_MAX).map(({ name }) => name);
-    const is = state === 'dead' ? 'dead' : 'silent';
+    const is = `${found.length === 1 ? 'is' : 'are'} ${state === 'dead' ? 'dead' : 'silent'}`;
     yield {
       level: 'bad',
-      what: `${plural(found.length, 'pod')} ${found.length === 1 ? 'is' : 'are'} ${is}: ${listed(names, found.length)}`,
+      what: `${plural(found.length, 'pod')} ${is}: ${listed(names, found.length)}`,
       why:
         held === 0 ? 'nothing is lost: they held no runs' : `${plural(held, 'run')} in their hands`,
       to: found.length === 1 ? `/pods/${encodeURIComponent(found[0]!.pod)}` : '/pods',
@@ -81,10 +81,11 @@ function* ofPods({ pods, hasLeader }: Known): Iterable<Need> {
 function* ofOrphans({ census }: Known): Iterable<Need> {
   if (!census || census.orphans === 0) return;
   const ago = census.orphansOldestMs;
+  const heard = ago === undefined ? '' : `; the first owner was heard of ${showSpan(ago)} ago`;
   yield {
     level: 'bad',
     what: `${plural(census.orphans, 'run')} held by pods that are gone`,
-    why: `the leader gives them back${ago === undefined ? '' : `; the first owner was heard of ${showSpan(ago)} ago`}`,
+    why: `the leader gives them back${heard}`,
     to: '/pods',
   };
 }

@@ -70,18 +70,10 @@ export function useOverview(span: string): Overview {
       `/runs${queryText({ filter: `status:claimed updated:>${SLOW_AFTER}`, limit: SLOW_MAX })}`,
     ),
   );
-  const flow = useLoad(
-    `flow ${span}`,
-    ask<Histogram>(
-      `/runs/histogram${queryText({ from: Math.floor(range.from), until: Math.ceil(range.until), buckets: BUCKETS })}`,
-    ),
-  );
-  const timed = useLoad(
-    `timed ${span}`,
-    ask<TimedRuns>(
-      `/runs/phases${queryText({ filter: `is:finished finished:<${span} -machine:recovery/*`, limit: TIMED_MAX })}`,
-    ),
-  );
+  const whole = { from: Math.floor(range.from), until: Math.ceil(range.until), buckets: BUCKETS };
+  const flow = useLoad(`flow ${span}`, ask<Histogram>(`/runs/histogram${queryText(whole)}`));
+  const ended = { filter: `is:finished finished:<${span} -machine:recovery/*`, limit: TIMED_MAX };
+  const timed = useLoad(`timed ${span}`, ask<TimedRuns>(`/runs/phases${queryText(ended)}`));
   const all = [pods, leading, census, machines, errors, failed, letters, slow, flow, timed];
   const reload = () => {
     setTurn((before) => before + 1);

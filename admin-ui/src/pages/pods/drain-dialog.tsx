@@ -95,7 +95,7 @@ function Effects({ pod, pods }: { pod: PodRow; pods: readonly PodRow[] }) {
         <li>
           {pod.claimCount === 0
             ? 'It holds no runs.'
-            : `${plural(pod.claimCount, 'run')} that it holds ${pod.claimCount === 1 ? 'goes' : 'go'} back to the fleet.`}
+            : `${plural(pod.claimCount, 'run')} that it holds will go back to the fleet.`}
         </li>
         <li>
           {others.length === 0

@@ -46,7 +46,12 @@ export function RunPage({ id }: { id: string }) {
     run.reload();
     why.reload();
   }, [run.reload, why.reload]);
-  const onChange = useSoon(reload, LOOK_MS);
+  const soon = useSoon(reload, LOOK_MS);
+  // The records of what has ended say nothing new of it, however many come.
+  const hasEnded = run.data?.finishedAt !== undefined;
+  const onChange = (event: string) => {
+    if (event !== 'record' || !hasEnded) soon();
+  };
   const records = useRecords(id, { isRevealed, isLive, onChange });
   useKeys({ ['Escape']: () => go('/runs') });
   if (run.error && !run.data) {

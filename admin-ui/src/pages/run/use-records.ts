@@ -24,7 +24,7 @@ interface RecordsOptions {
   readonly isRevealed: boolean;
   readonly isLive: boolean;
   /** Told after each change, whatever it was. */
-  readonly onChange: () => void;
+  readonly onChange: (event: string) => void;
 }
 
 export function useRecords(id: string, { isRevealed, isLive, onChange }: RecordsOptions): Records {
@@ -84,7 +84,7 @@ export function useRecords(id: string, { isRevealed, isLive, onChange }: Records
       load(aborter.current.signal, true).catch(() => undefined);
     } else if (event !== 'run') return;
     show();
-    onChange();
+    onChange(event);
   });
   return shown;
 }
