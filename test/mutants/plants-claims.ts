@@ -14,8 +14,8 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: CLAIM,
-        find: 'where route = wanted.route and ${where} and run_at <= now()',
-        put: "where split_part(route, '@', 1) = split_part(wanted.route, '@', 1) and ${where} and run_at <= now()",
+        find: 'select distinct route from unnest($2::text[]) as route',
+        put: "select distinct route from (select other.route from unnest($2::text[]) as asked join step_tracker other on split_part(other.route, '@', 1) = split_part(asked, '@', 1)) as every",
       },
     ],
     command: claims,
@@ -27,8 +27,8 @@ export const CLAIMS: readonly Mutant[] = [
     changes: [
       {
         file: CLAIM,
-        find: 'where route = wanted.route and ${where} and run_at <= now()',
-        put: 'where route = wanted.route and ${where}',
+        find: 'and ${where} and run_at <= now()',
+        put: 'and ${where}',
       },
       {
         file: CLAIM,
