@@ -39,8 +39,15 @@ export interface StoreTransaction {
   rollback(): Promise<void>;
 }
 
-const CONTROL =
-  /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(begin|start|commit|end|abort|rollback(?!\s+(?:work\s+|transaction\s+)?to\b)|prepare\s+transaction|set(?!\s+(?:local|constraints)\b)|reset|discard|pragma|attach|detach|vacuum)\b/i;
+/** What may stand before the first word of a statement. */
+const SPACE = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*[\s\S]*?\*/)*`;
+const WORDS = [
+  ...['begin', 'start', 'commit', 'end', 'abort', String.raw`prepare\s+transaction`],
+  ...['reset', 'discard', 'pragma', 'attach', 'detach', 'vacuum'],
+  String.raw`rollback(?!\s+(?:work\s+|transaction\s+)?to\b)`,
+  String.raw`set(?!\s+(?:local|constraints)\b)`,
+];
+const CONTROL = new RegExp(`^${SPACE}(${WORDS.join('|')})\\b`, 'i');
 
 /** Whoever ended the transaction by hand would have written without the task's record. */
 export function refuseControl(text: string): void {

@@ -112,7 +112,7 @@ refused('a property', [
     definition: { ...good, persist: undefined, persistIn: 'store' },
     path: 'persist',
     wanted: "a function, since persistIn is 'store'",
-    got: 'nothing',
+    got: 'undefined',
   },
   {
     what: 'persistIn knows no other place',

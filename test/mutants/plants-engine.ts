@@ -127,8 +127,8 @@ export const ENGINES: readonly Mutant[] = [
     changes: [
       {
         file: 'src/engine/engine.ts',
-        find: 'if (!event || !isOurs(run)) return this.#admission.leave(run);',
-        put: 'if (!event) return this.#admission.leave(run);',
+        find: 'if (!event || (!isOurs(run) && !run.prepared)) {',
+        put: 'if (!event) {',
       },
     ],
     command: tests('engine/cancel'),

@@ -25,9 +25,9 @@ export const STORMS: readonly Mutant[] = [
     breaks: 'a task that kills its owners is forgiven though no step of it was completed (I29)',
     changes: [
       {
-        file: 'src/fleet/held-run.ts',
-        find: 'if (this.#step !== undefined && step !== this.#step && !isBadEnd)',
-        put: 'if (this.#step !== undefined && !isBadEnd)',
+        file: 'src/fleet/end-words.ts',
+        find: 'step !== undefined && next !== step && next',
+        put: 'step !== undefined && next',
       },
     ],
     command: storm,

@@ -1,6 +1,6 @@
 /** fleetq enqueue <machine> --input json | --file many.jsonl: gives tasks to the fleet. */
 import { refuseUnknown } from '../../admin/index.ts';
-import { enqueueMany, MANY_BATCH_MAX, type ManyBatch } from '../../fleet/enqueue-many.ts';
+import { enqueueMany, type ManyBatch } from '../../fleet/enqueue-many.ts';
 import { BadItemError, TaskKeyConflictError } from '../../fleet/errors.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
 import { parseDuration, systemClock, systemRandom } from '../../ground/index.ts';
@@ -24,6 +24,9 @@ import { BadLineError, Lines, type Words } from './jsonl.ts';
 import { withTasks } from './open.ts';
 import { Progress } from './progress.ts';
 import { waitFor } from './wait.ts';
+
+/** Whoever looks at the bar, or reads the ids, hears of them so often. */
+const BATCH_COUNT = 500;
 
 export const enqueue: Execute = async (context, options, machine) => {
   const timeoutMs = readWait(options);
@@ -130,7 +133,7 @@ async function enqueueFile(
       { tasks, clock: systemClock, random: systemRandom },
       plan,
       lines.read(traceParent),
-      { batchMax: MANY_BATCH_MAX, onBatch },
+      { batchMax: BATCH_COUNT, onBatch },
     );
   try {
     if (isDry) await check();
