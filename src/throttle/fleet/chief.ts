@@ -44,6 +44,7 @@ export interface Word {
 export const SHARED_APIS_MAX = 100;
 /** Where nothing changes it is said again so often, so that people see that somebody is there. */
 const SAY_AGAIN_MS = 30_000;
+const SETTLE_BEATS = 4;
 const SUM_SECONDS = 10;
 
 interface Held {
@@ -51,6 +52,7 @@ interface Held {
   epoch: number;
   said: string;
   saidMs: number;
+  changedMs: number;
 }
 
 export class Chief {
@@ -95,7 +97,10 @@ export class Chief {
       pinned,
     });
     const said = gistOf(published, reports);
-    if (said === held.said && nowMs - held.saidMs < SAY_AGAIN_MS) return undefined;
+    if (said !== held.said) held.changedMs = nowMs;
+    // A pod that was counted for the first time may not take it for that, and waits for the next word.
+    const isSettled = nowMs - held.changedMs > SETTLE_BEATS * beatMs;
+    if (isSettled && nowMs - held.saidMs < SAY_AGAIN_MS) return undefined;
     const { epoch } = held;
     held.epoch++;
     held.said = said;
@@ -110,7 +115,7 @@ export class Chief {
     const policy = this.#policy(api);
     const former = row && formerOf(row, nowMs, policy.start);
     const estimate = new FleetEstimate(policy, former);
-    const begun = { estimate, epoch, said: '', saidMs: nowMs };
+    const begun = { estimate, epoch, said: '', saidMs: nowMs, changedMs: nowMs };
     this.#held.set(api, begun);
     return begun;
   }
