@@ -48,8 +48,10 @@ export class PostgresTurns {
       const given = await this.#give(statements.giveTurns, keys);
       if (given.some(isGiven)) this.#hinter.hint('ready');
     } catch (error) {
-      // What was to be done before this is committed: the next look of a claimer does the rest.
       if (!(error instanceof FleetqError)) throw error;
+      // What was to be done before this is committed: the next claim looks, and does the rest.
+      this.#lookedMs = Number.NEGATIVE_INFINITY;
+      this.#roundMs = Number.NEGATIVE_INFINITY;
     }
   }
 
