@@ -87,6 +87,8 @@ export interface StoreHarness {
   readonly crowdCount?: number;
   /** Readers are the same as of another harness, and are looked at there. */
   readonly readsAlike?: boolean;
+  /** Out of a few that come next each claim picks its own, so that claimers rarely meet. */
+  readonly picksItsOwn?: boolean;
 }
 
 export class Scene {

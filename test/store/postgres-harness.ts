@@ -125,6 +125,7 @@ export function postgresHarness(
     sequenceCount: 10,
     crowdCount: 2,
     readsAlike: more.claimMode === 'cas',
+    picksItsOwn: more.claimMode === 'cas',
   };
 }
 
