@@ -17,7 +17,19 @@ test('--version answers, and --help shows the commands that are finished, and no
     ...['worker', 'enqueue', 'wait', 'reschedule', 'pause', 'resume', 'retry', 'fork', 'audit'],
     ...['pods', 'leader', 'sweep'],
     ...['machines', 'plan', 'drain', 'errors'],
-    ...['dead-letters', 'bulk', 'migrate', 'admin', 'token', 'openapi', 'journal', 'codec'],
+    ...[
+      'dead-letters',
+      'bulk',
+      'queues',
+      'schedules',
+      'throttles',
+      'migrate',
+      'admin',
+      'token',
+      'openapi',
+      'journal',
+      'codec',
+    ],
     ...['doctor', 'completion'],
   ]);
 });

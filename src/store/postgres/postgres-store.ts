@@ -116,21 +116,43 @@ class PostgresStore implements Store {
     await Promise.all([this.#pool.close(), this.#persisting.close()]);
   }
 
-  register = (birth: PodBirth) => this.#pods.register(birth);
-  beat = (beat: Beat) => this.#pods.beat(beat);
-  markDraining = (pod: PodId) => this.#pods.markDraining(pod);
-  beginTerm = (pod: PodId, term: number) => this.#pods.beginTerm(pod, term);
-  requestDrain = (pod: PodId) => this.#pods.requestDrain(pod);
-  pods = () => this.#pods.pods();
+  register(birth: PodBirth) {
+    return this.#pods.register(birth);
+  }
+  beat(beat: Beat) {
+    return this.#pods.beat(beat);
+  }
+  markDraining(pod: PodId) {
+    return this.#pods.markDraining(pod);
+  }
+  beginTerm(pod: PodId, term: number) {
+    return this.#pods.beginTerm(pod, term);
+  }
+  requestDrain(pod: PodId) {
+    return this.#pods.requestDrain(pod);
+  }
+  pods() {
+    return this.#pods.pods();
+  }
   publishThrottles = (words: readonly ThrottleWord[]) => this.#throttles.publish(words);
   throttles = () => this.#throttles.rows();
   orderThrottle = (order: ThrottleOrder) => this.#throttles.order(order);
-  announce = (given: readonly tasks.Announcement[]) => this.#pods.announce(given);
-  abandoned = (machines: readonly string[]) => this.#pods.abandoned(machines);
-  known = () => this.#pods.known();
-  inFlight = (routes?: readonly string[]) => this.#people.inFlight(routes);
+  announce(given: readonly tasks.Announcement[]) {
+    return this.#pods.announce(given);
+  }
+  abandoned(machines: readonly string[]) {
+    return this.#pods.abandoned(machines);
+  }
+  known() {
+    return this.#pods.known();
+  }
+  inFlight(routes?: readonly string[]) {
+    return this.#people.inFlight(routes);
+  }
 
-  census = (countMax: number, silentMs: number) => this.#people.census(countMax, silentMs);
+  census(countMax: number, silentMs: number) {
+    return this.#people.census(countMax, silentMs);
+  }
 
   enqueue(
     given: readonly tasks.NewTask[],
@@ -140,7 +162,9 @@ class PostgresStore implements Store {
   ): Promise<tasks.EnqueueAnswer[]> {
     return this.#intake.enqueue(given, check, note, tx);
   }
-  claim = (request: tasks.ClaimRequest) => this.#intake.claim(request);
+  claim(request: tasks.ClaimRequest) {
+    return this.#intake.claim(request);
+  }
   held(
     pod: PodId,
     after: string,
@@ -149,22 +173,40 @@ class PostgresStore implements Store {
   ): Promise<tasks.ClaimedTask[]> {
     return this.#intake.held(pod, after, countMax, payloadBytesMax);
   }
-  hasSuspects = (routes: readonly string[]) => this.#intake.hasSuspects(routes);
-  mirror = (pod: PodId, runs: readonly tasks.MirroredRun[]) => this.#intake.mirror(pod, runs);
+  hasSuspects(routes: readonly string[]) {
+    return this.#intake.hasSuspects(routes);
+  }
+  mirror(pod: PodId, runs: readonly tasks.MirroredRun[]) {
+    return this.#intake.mirror(pod, runs);
+  }
 
   settle(pod: PodId, settlements: readonly tasks.Settlement[]): Promise<tasks.SettleAnswer[]> {
     return this.#settler.settle(pod, settlements);
   }
   begin = () => this.#persisting.begin();
   settled = (pod: PodId, persisted: Persisted) => this.#persisting.settled(pod, persisted);
-  archive = (segments: readonly tasks.Flush[]) => this.#settler.archive(segments);
-  histories = (runs: readonly RunName[]) => this.#settler.histories(runs);
-  mayChange = () => this.#people.mayChange();
-  outlines = (runs: readonly RunName[]) => this.#settler.outlines(runs);
-  recordsIn = (part: PartQuery) => this.#settler.recordsIn(part);
-  heads = (runs: readonly RunName[]) => this.#settler.heads(runs);
+  archive(segments: readonly tasks.Flush[]) {
+    return this.#settler.archive(segments);
+  }
+  histories(runs: readonly RunName[]) {
+    return this.#settler.histories(runs);
+  }
+  mayChange() {
+    return this.#people.mayChange();
+  }
+  outlines(runs: readonly RunName[]) {
+    return this.#settler.outlines(runs);
+  }
+  recordsIn(part: PartQuery) {
+    return this.#settler.recordsIn(part);
+  }
+  heads(runs: readonly RunName[]) {
+    return this.#settler.heads(runs);
+  }
 
-  worklist = (silentMs: number) => this.#pods.worklist(silentMs);
+  worklist(silentMs: number) {
+    return this.#pods.worklist(silentMs);
+  }
   fence(
     pod: PodId,
     by: PodId,
@@ -172,25 +214,51 @@ class PostgresStore implements Store {
   ): Promise<boolean> {
     return this.#pods.fence(pod, by, because);
   }
-  take = (taking: tasks.Taking) => this.#recovery.take(taking);
-  retire = (pod: PodId) => this.#pods.retire(pod);
+  take(taking: tasks.Taking) {
+    return this.#recovery.take(taking);
+  }
+  retire(pod: PodId) {
+    return this.#pods.retire(pod);
+  }
   failHopeless(graceMs: number, countMax: number): Promise<tasks.TaskRow[]> {
     return this.#recovery.failHopeless(graceMs, countMax);
   }
-  leftovers = (...given: Parameters<Store['leftovers']>) => this.#recovery.leftovers(...given);
-  prune = (...given: Parameters<Store['prune']>) => this.#recovery.prune(...given);
+  leftovers(...given: Parameters<Store['leftovers']>) {
+    return this.#recovery.leftovers(...given);
+  }
+  prune(...given: Parameters<Store['prune']>) {
+    return this.#recovery.prune(...given);
+  }
 
-  find = (ids: readonly RunId[]) => this.#people.find(ids);
-  list = (filter: tasks.TaskFilter) => this.#people.list(filter);
-  note = (note: Note) => this.#actor.note(note);
+  find(ids: readonly RunId[]) {
+    return this.#people.find(ids);
+  }
+  list(filter: tasks.TaskFilter) {
+    return this.#people.list(filter);
+  }
+  note(note: Note) {
+    return this.#actor.note(note);
+  }
 
-  watch = (query: WatchQuery) => this.#people.watch(query);
+  watch(query: WatchQuery) {
+    return this.#people.watch(query);
+  }
 
-  act = (act: Act) => this.#actor.act(act);
-  beginBulk = (given: bulk.NewBulk) => this.#bulks.begin(given);
-  takeBulk = (given: bulk.BulkTaking) => this.#bulks.take(given);
-  saveBulk = (given: bulk.BulkSave) => this.#bulks.save(given);
-  orderBulk = (given: bulk.BulkOrder) => this.#bulks.order(given);
+  act(act: Act) {
+    return this.#actor.act(act);
+  }
+  beginBulk(given: bulk.NewBulk) {
+    return this.#bulks.begin(given);
+  }
+  takeBulk(given: bulk.BulkTaking) {
+    return this.#bulks.take(given);
+  }
+  saveBulk(given: bulk.BulkSave) {
+    return this.#bulks.save(given);
+  }
+  orderBulk(given: bulk.BulkOrder) {
+    return this.#bulks.order(given);
+  }
   queues = () => this.#limits.queues();
   pausedMachines = () => this.#limits.pausedMachines();
   changeFlow = (change: FlowChange) => this.#limits.change(change);
