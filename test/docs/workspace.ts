@@ -1,4 +1,4 @@
-/** A directory as a user of FleetQ has it: the built package, zod and fastify are installed, nothing else is. */
+/** A directory as a user of FleetQ has it: the built package, zod, fastify and pg are installed, nothing else is. */
 import { spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -15,7 +15,7 @@ import { ROOT } from './markdown.ts';
 
 /** What a user installs, and what npm would put beside it since FleetQ needs it. */
 const BESIDE = [
-  ...['zod', 'fastify', 'tsx', 'typescript', '@types/node', 'undici-types'],
+  ...['zod', 'fastify', 'pg', 'tsx', 'typescript', '@types/node', '@types/pg', 'undici-types'],
   ...['better-sqlite3', '@types/better-sqlite3', '@opentelemetry'],
 ];
 
