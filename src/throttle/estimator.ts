@@ -37,6 +37,8 @@ export interface Sight {
   readonly answers: number;
   readonly inFlight: number;
   readonly waiting: number;
+  /** Permits on their way from one pod to another, which nobody can have used. */
+  readonly moving?: number | undefined;
   /** What the API itself says it has room for. */
   readonly perSecondHint?: number | undefined;
 }
@@ -91,6 +93,8 @@ export class Estimator {
   /** Since when, under the cap as it is, the cap was used and nothing refused. */
   #cleanFromMs = Number.NEGATIVE_INFINITY;
   #latencyMs: number | undefined;
+  /** The second of the first call of all. */
+  #firstAt: number | undefined;
   readonly #queue = new QueueWatch();
 
   constructor(rule: EstimatorRule, learned?: Learned | undefined) {
@@ -117,10 +121,15 @@ export class Estimator {
     return this.#latencyMs;
   }
 
+  /** The cap is divided for the first time: until all have heard of that, they called by no cap. */
+  begin(nowMs: number): void {
+    this.#changedMs = nowMs;
+  }
+
   tick(sight: Sight, nowMs: number, { tickMs, delayMs }: Tempo): Decision {
     this.#noteLatency(sight, nowMs);
     const settledMs = this.#changedMs + delayMs + this.#roundMs(SETTLE_MS);
-    const seconds = sight.seconds.filter(({ at }) => at * 1_000 >= settledMs);
+    const seconds = this.#whole(sight.seconds).filter(({ at }) => at * 1_000 >= settledMs);
     this.#queue.noteAnswers(sight.answers, tickMs, nowMs);
     const hinted = this.#byHint(sight, nowMs);
     if (hinted) return hinted;
@@ -139,11 +148,19 @@ export class Estimator {
     return this.#grow(sight, nowMs, tickMs);
   }
 
-  #isUsed(seconds: readonly Second[], { inFlight }: Sight, tickMs: number): boolean {
+  /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
+  #whole(seconds: readonly Second[]): readonly Second[] {
+    this.#firstAt ??= seconds[0]?.at;
+    if (this.#good !== undefined) return seconds;
+    return seconds.filter(({ at }) => at !== this.#firstAt);
+  }
+
+  #isUsed(seconds: readonly Second[], { inFlight, moving = 0 }: Sight, tickMs: number): boolean {
     const latencyMs = this.#latencyMs ?? 0;
-    if (latencyMs > tickMs) return inFlight >= USED_SHARE * Math.floor(this.#cap);
+    const wanted = USED_SHARE * (Math.floor(this.#cap) - moving);
+    if (latencyMs > tickMs) return inFlight >= wanted;
     const perSecond = sum(seconds.map(({ sent }) => sent)) / Math.max(1, seconds.length);
-    return (perSecond * latencyMs) / 1_000 >= USED_SHARE * Math.floor(this.#cap);
+    return (perSecond * latencyMs) / 1_000 >= wanted;
   }
 
   #refused(
