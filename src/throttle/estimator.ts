@@ -93,6 +93,8 @@ export class Estimator {
   /** Since when, under the cap as it is, the cap was used and nothing refused. */
   #cleanFromMs = Number.NEGATIVE_INFINITY;
   #latencyMs: number | undefined;
+  /** What was too much at first contact: up to there it goes in small steps. */
+  #tooMuch = 0;
   /** The second of the first call of all. */
   #firstAt: number | undefined;
   readonly #queue = new QueueWatch();
@@ -157,7 +159,9 @@ export class Estimator {
 
   #isUsed(seconds: readonly Second[], { inFlight, moving = 0 }: Sight, tickMs: number): boolean {
     const latencyMs = this.#latencyMs ?? 0;
-    const wanted = USED_SHARE * (Math.floor(this.#cap) - moving);
+    // First contact doubles: there, what is on its way is rather waited for.
+    const missing = this.#good === undefined ? 0 : moving;
+    const wanted = USED_SHARE * (Math.floor(this.#cap) - missing);
     if (latencyMs > tickMs) return inFlight >= wanted;
     const perSecond = sum(seconds.map(({ sent }) => sent)) / Math.max(1, seconds.length);
     return (perSecond * latencyMs) / 1_000 >= wanted;
@@ -189,6 +193,7 @@ export class Estimator {
     this.#fallenTicks = hasFallen ? this.#fallenTicks + 1 : 0;
     const isSure = hasFallen && (refusedShare >= 0.05 || this.#fallenTicks >= 2);
     if (this.#good === undefined || isSure) {
+      this.#tooMuch = this.#good === undefined ? force : 0;
       this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first.
       this.#bad = { cap: this.#cap * 1.04, atMs: nowMs - badKeptMs(tickMs) };
@@ -226,7 +231,8 @@ export class Estimator {
     }
     if (isFresh) return 'hold';
     const isNear = bad !== undefined && this.#cap < 1.04 * bad.cap;
-    const growth = GROWTHS[Math.min(this.#growths, GROWTHS.length - 1)]!;
+    const growths = this.#cap < this.#tooMuch ? 0 : this.#growths;
+    const growth = GROWTHS[Math.min(growths, GROWTHS.length - 1)]!;
     const factor = isNear ? NEAR_GROWTH : growth;
     if (!isNear) this.#growths++;
     this.#change(Math.max(this.#cap * factor, Math.floor(this.#cap) + 1), nowMs);
