@@ -189,7 +189,8 @@ export class Estimator {
     }
     const refusedShare = shareOf(seconds);
     // What was refused while more was tried than ever went well says nothing of a fall.
-    const hasFallen = roomMax < FELL_SHARE * Math.min(force, this.#good ?? force);
+    const usable = Math.min(force, this.#good ?? force) - (sight.moving ?? 0);
+    const hasFallen = roomMax < FELL_SHARE * usable;
     this.#fallenTicks = hasFallen ? this.#fallenTicks + 1 : 0;
     const isSure = hasFallen && (refusedShare >= 0.05 || this.#fallenTicks >= 2);
     if (this.#good === undefined || isSure) {
