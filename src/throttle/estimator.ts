@@ -8,6 +8,7 @@
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
 import type { LatencyCounts } from './latencies.ts';
+import type { Bad, Learned } from './learned.ts';
 import { QueueWatch } from './queue-watch.ts';
 import type { Second } from './seconds.ts';
 
@@ -51,26 +52,6 @@ export interface Tempo {
 }
 
 export type Decision = 'hold' | 'first' | 'cut' | 'trim' | 'latency' | 'probe' | 'bisect' | 'hint';
-
-/** What survives restarts and changes of the leader. */
-export interface Learned {
-  readonly cap: number;
-  readonly good: number | undefined;
-  readonly latencyMs: number | undefined;
-  /** The lowest cap that was too much, and when that was. */
-  readonly bad?: Bad | undefined;
-  readonly changedMs?: number | undefined;
-}
-
-interface Bad {
-  readonly cap: number;
-  readonly atMs: number;
-}
-
-/** What was learned a while ago, as a beginning: a little less than what went well. */
-export function remembered({ good, latencyMs }: Learned): Learned | undefined {
-  return good === undefined ? undefined : { cap: good * 0.95, good, latencyMs };
-}
 
 const CAP_MIN = 0.05;
 const SATURATED_SHARE = 0.005;

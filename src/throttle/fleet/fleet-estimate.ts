@@ -4,8 +4,9 @@
  * and chance are given. What has been published is all a next leader needs to go on from.
  */
 import type { BreakerState } from '../breaker.ts';
-import { type Decision, Estimator, type EstimatorRule, type Learned } from '../estimator.ts';
+import { type Decision, Estimator, type EstimatorRule } from '../estimator.ts';
 import type { LatencyCounts } from '../latencies.ts';
+import type { Learned } from '../learned.ts';
 import { addSecond, type Second } from '../seconds.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
 import { type Asking, type Division, divide, shareOf } from './shares.ts';
