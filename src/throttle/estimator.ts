@@ -76,6 +76,7 @@ export class Estimator {
   #latencyMs: number | undefined;
   /** What was too much at first contact: up to there it goes in small steps. */
   #tooMuch = 0;
+  #seenMs = Number.NEGATIVE_INFINITY;
   /** The second of the first call of all. */
   #firstAt: number | undefined;
   readonly #queue = new QueueWatch();
@@ -116,6 +117,9 @@ export class Estimator {
     this.#queue.noteAnswers(sight.answers, tickMs, nowMs);
     const hinted = this.#byHint(sight, nowMs);
     if (hinted) return hinted;
+    // No second was over since: that is not a time in which nothing was called.
+    if (sight.untilMs <= this.#seenMs) return 'hold';
+    this.#seenMs = sight.untilMs;
     const saturated = seconds.filter(isSaturated);
     if (saturated.length > 0) return this.#refused(saturated, seconds, sight, nowMs, tickMs);
     this.#fallenTicks = 0;

@@ -69,11 +69,21 @@ test('permits on their way between pods are not taken for permits that nobody wa
 
 test('the second in which calls began is no measure of what an API lets in', () => {
   const estimator = new Estimator(rule);
-  const [first, next] = sightAt(2_000, 10, 2).seconds;
   const sight = sightAt(2_000, 10, 2);
-  expect(estimator.tick({ ...sight, seconds: [first!] }, 2_000, TEMPO)).toBe('hold');
+  const seconds = sight.seconds.slice(0, 1);
+  expect(estimator.tick({ ...sight, seconds, untilMs: 1_000 }, 2_000, TEMPO)).toBe('hold');
   expect(estimator.cap).toBe(8);
-  expect(estimator.tick({ ...sight, seconds: [next!] }, 4_000, TEMPO)).toBe('cut');
+  expect(estimator.tick(sightAt(4_000, 10, 2), 4_000, TEMPO)).toBe('cut');
+});
+
+test('a look between two seconds does not begin the wait anew', () => {
+  const estimator = new Estimator(rule, { cap: 4, good: 4, latencyMs: 500 });
+  for (let nowMs = 2_000; nowMs < 20_000; nowMs += 2_000) {
+    const sight = sightAt(nowMs, Math.floor(estimator.cap) * 2, 0);
+    estimator.tick(sight, nowMs, TEMPO);
+    estimator.tick({ ...sight, seconds: [] }, nowMs + 900, TEMPO);
+  }
+  expect(estimator.cap).toBeGreaterThan(5);
 });
 
 test('a declared limit is never tried to exceed, and comes back after refusals', () => {
