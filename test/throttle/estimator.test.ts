@@ -77,8 +77,13 @@ test('the second in which calls began is no measure of what an API lets in', () 
 });
 
 test('a look between two seconds does not begin the wait anew', () => {
-  const estimator = new Estimator(rule, { cap: 4, good: 4, latencyMs: 500 });
-  for (let nowMs = 2_000; nowMs < 20_000; nowMs += 2_000) {
+  const estimator = new Estimator(rule, {
+    cap: 4,
+    good: 4,
+    latencyMs: 500,
+    bad: { cap: 10, atMs: -60_000 },
+  });
+  for (let nowMs = 2_000; nowMs < 40_000; nowMs += 2_000) {
     const sight = sightAt(nowMs, Math.floor(estimator.cap) * 2, 0);
     estimator.tick(sight, nowMs, TEMPO);
     estimator.tick({ ...sight, seconds: [] }, nowMs + 900, TEMPO);
