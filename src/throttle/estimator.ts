@@ -8,6 +8,7 @@
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
 import type { LatencyCounts } from './latencies.ts';
+import type { Bad, Learned } from './learned.ts';
 import { QueueWatch } from './queue-watch.ts';
 import type { Second } from './seconds.ts';
 
@@ -37,6 +38,8 @@ export interface Sight {
   readonly answers: number;
   readonly inFlight: number;
   readonly waiting: number;
+  /** Permits on their way from one pod to another, which nobody can have used. */
+  readonly moving?: number | undefined;
   /** What the API itself says it has room for. */
   readonly perSecondHint?: number | undefined;
 }
@@ -49,26 +52,6 @@ export interface Tempo {
 }
 
 export type Decision = 'hold' | 'first' | 'cut' | 'trim' | 'latency' | 'probe' | 'bisect' | 'hint';
-
-/** What survives restarts and changes of the leader. */
-export interface Learned {
-  readonly cap: number;
-  readonly good: number | undefined;
-  readonly latencyMs: number | undefined;
-  /** The lowest cap that was too much, and when that was. */
-  readonly bad?: Bad | undefined;
-  readonly changedMs?: number | undefined;
-}
-
-interface Bad {
-  readonly cap: number;
-  readonly atMs: number;
-}
-
-/** What was learned a while ago, as a beginning: a little less than what went well. */
-export function remembered({ good, latencyMs }: Learned): Learned | undefined {
-  return good === undefined ? undefined : { cap: good * 0.95, good, latencyMs };
-}
 
 const CAP_MIN = 0.05;
 const SATURATED_SHARE = 0.005;
@@ -91,6 +74,11 @@ export class Estimator {
   /** Since when, under the cap as it is, the cap was used and nothing refused. */
   #cleanFromMs = Number.NEGATIVE_INFINITY;
   #latencyMs: number | undefined;
+  /** What was too much at first contact: up to there it goes in small steps. */
+  #tooMuch = 0;
+  #seenMs = Number.NEGATIVE_INFINITY;
+  /** The second of the first call of all. */
+  #firstAt: number | undefined;
   readonly #queue = new QueueWatch();
 
   constructor(rule: EstimatorRule, learned?: Learned | undefined) {
@@ -117,13 +105,21 @@ export class Estimator {
     return this.#latencyMs;
   }
 
+  /** The cap is divided for the first time: until all have heard of that, they called by no cap. */
+  begin(nowMs: number): void {
+    this.#changedMs = nowMs;
+  }
+
   tick(sight: Sight, nowMs: number, { tickMs, delayMs }: Tempo): Decision {
     this.#noteLatency(sight, nowMs);
     const settledMs = this.#changedMs + delayMs + this.#roundMs(SETTLE_MS);
-    const seconds = sight.seconds.filter(({ at }) => at * 1_000 >= settledMs);
+    const seconds = this.#whole(sight.seconds).filter(({ at }) => at * 1_000 >= settledMs);
     this.#queue.noteAnswers(sight.answers, tickMs, nowMs);
     const hinted = this.#byHint(sight, nowMs);
     if (hinted) return hinted;
+    // No second was over since: that is not a time in which nothing was called.
+    if (sight.untilMs <= this.#seenMs) return 'hold';
+    this.#seenMs = sight.untilMs;
     const saturated = seconds.filter(isSaturated);
     if (saturated.length > 0) return this.#refused(saturated, seconds, sight, nowMs, tickMs);
     this.#fallenTicks = 0;
@@ -139,11 +135,21 @@ export class Estimator {
     return this.#grow(sight, nowMs, tickMs);
   }
 
-  #isUsed(seconds: readonly Second[], { inFlight }: Sight, tickMs: number): boolean {
+  /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
+  #whole(seconds: readonly Second[]): readonly Second[] {
+    this.#firstAt ??= seconds[0]?.at;
+    if (this.#good !== undefined) return seconds;
+    return seconds.filter(({ at }) => at !== this.#firstAt);
+  }
+
+  #isUsed(seconds: readonly Second[], { inFlight, moving = 0 }: Sight, tickMs: number): boolean {
     const latencyMs = this.#latencyMs ?? 0;
-    if (latencyMs > tickMs) return inFlight >= USED_SHARE * Math.floor(this.#cap);
+    // First contact doubles: there, what is on its way is rather waited for.
+    const missing = this.#good === undefined ? 0 : moving;
+    const wanted = USED_SHARE * (Math.floor(this.#cap) - missing);
+    if (latencyMs > tickMs) return inFlight >= wanted;
     const perSecond = sum(seconds.map(({ sent }) => sent)) / Math.max(1, seconds.length);
-    return (perSecond * latencyMs) / 1_000 >= USED_SHARE * Math.floor(this.#cap);
+    return (perSecond * latencyMs) / 1_000 >= wanted;
   }
 
   #refused(
@@ -168,10 +174,12 @@ export class Estimator {
     }
     const refusedShare = shareOf(seconds);
     // What was refused while more was tried than ever went well says nothing of a fall.
-    const hasFallen = roomMax < FELL_SHARE * Math.min(force, this.#good ?? force);
+    const usable = Math.min(force, this.#good ?? force) - (sight.moving ?? 0);
+    const hasFallen = roomMax < FELL_SHARE * usable;
     this.#fallenTicks = hasFallen ? this.#fallenTicks + 1 : 0;
     const isSure = hasFallen && (refusedShare >= 0.05 || this.#fallenTicks >= 2);
     if (this.#good === undefined || isSure) {
+      this.#tooMuch = this.#good === undefined ? force : 0;
       this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first.
       this.#bad = { cap: this.#cap * 1.04, atMs: nowMs - badKeptMs(tickMs) };
@@ -209,7 +217,8 @@ export class Estimator {
     }
     if (isFresh) return 'hold';
     const isNear = bad !== undefined && this.#cap < 1.04 * bad.cap;
-    const growth = GROWTHS[Math.min(this.#growths, GROWTHS.length - 1)]!;
+    const growths = this.#cap < this.#tooMuch ? 0 : this.#growths;
+    const growth = GROWTHS[Math.min(growths, GROWTHS.length - 1)]!;
     const factor = isNear ? NEAR_GROWTH : growth;
     if (!isNear) this.#growths++;
     this.#change(Math.max(this.#cap * factor, Math.floor(this.#cap) + 1), nowMs);

@@ -3,9 +3,9 @@
  * one does. Asked with every call, and does something only once in a while.
  */
 
-import type { Decision } from './estimator.ts';
-import { Estimator, type Learned } from './estimator.ts';
+import { type Decision, Estimator } from './estimator.ts';
 import type { HybridLaw } from './laws/index.ts';
+import type { Learned } from './learned.ts';
 import type { PermitPool } from './permit-pool.ts';
 import type { ThrottlePolicy } from './policy.ts';
 

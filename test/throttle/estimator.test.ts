@@ -1,7 +1,7 @@
 /** The estimate that one pod makes for all, and what pods do with their shares of it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Estimator, remembered } from '../../src/throttle/estimator.ts';
+import { Estimator } from '../../src/throttle/estimator.ts';
 import {
   FleetEstimate,
   type PodReport,
@@ -9,6 +9,7 @@ import {
 } from '../../src/throttle/fleet/fleet-estimate.ts';
 import { Lease } from '../../src/throttle/fleet/lease.ts';
 import { HybridLaw } from '../../src/throttle/laws/index.ts';
+import { remembered } from '../../src/throttle/learned.ts';
 import { PermitPool } from '../../src/throttle/permit-pool.ts';
 import { policyOf } from '../../src/throttle/policy.ts';
 
@@ -51,6 +52,43 @@ test('a cap that is not used does not grow', () => {
     estimator.tick(sightAt(nowMs, 4, 0), nowMs, TEMPO);
   }
   expect(estimator.cap).toBe(8);
+});
+
+test('permits on their way between pods are not taken for permits that nobody wants', () => {
+  const caps = [0, 1].map((moving) => {
+    const estimator = new Estimator(rule, { cap: 4, good: 4, latencyMs: 500 });
+    for (let nowMs = 2_000; nowMs < 20_000; nowMs += 2_000) {
+      const sent = (Math.floor(estimator.cap) - 1) * 2;
+      estimator.tick({ ...sightAt(nowMs, sent, 0), moving }, nowMs, TEMPO);
+    }
+    return estimator.cap;
+  });
+  expect(caps[0]).toBe(4);
+  expect(caps[1]).toBeGreaterThan(5);
+});
+
+test('the second in which calls began is no measure of what an API lets in', () => {
+  const estimator = new Estimator(rule);
+  const sight = sightAt(2_000, 10, 2);
+  const seconds = sight.seconds.slice(0, 1);
+  expect(estimator.tick({ ...sight, seconds, untilMs: 1_000 }, 2_000, TEMPO)).toBe('hold');
+  expect(estimator.cap).toBe(8);
+  expect(estimator.tick(sightAt(4_000, 10, 2), 4_000, TEMPO)).toBe('cut');
+});
+
+test('a look between two seconds does not begin the wait anew', () => {
+  const estimator = new Estimator(rule, {
+    cap: 4,
+    good: 4,
+    latencyMs: 500,
+    bad: { cap: 10, atMs: -60_000 },
+  });
+  for (let nowMs = 2_000; nowMs < 40_000; nowMs += 2_000) {
+    const sight = sightAt(nowMs, Math.floor(estimator.cap) * 2, 0);
+    estimator.tick(sight, nowMs, TEMPO);
+    estimator.tick({ ...sight, seconds: [] }, nowMs + 900, TEMPO);
+  }
+  expect(estimator.cap).toBeGreaterThan(5);
 });
 
 test('a declared limit is never tried to exceed, and comes back after refusals', () => {
@@ -234,4 +272,17 @@ test('the share of a pod that died is charged until its lease ends, and then the
   expect(levelAt(12_000)).toBe(4);
   expect(levelAt(15_900)).toBe(4);
   expect(levelAt(16_100)).toBe(8);
+});
+
+test('a permit stays with a pod the longer the fewer there are, and gets around all the same', () => {
+  const estimate = new FleetEstimate(policyOf('api', { limits: { inFlight: 4 }, probe: 'off' }));
+  const pods = ['alder', 'birch', 'cedar'].map(podOf);
+  const holders: string[] = [];
+  for (let nowMs = 10_000; nowMs < 10_000 + 40 * BEAT_MS; nowMs += BEAT_MS) {
+    const reports = new Map(pods.map(({ key, lease }) => [key, told(lease, 20, nowMs)]));
+    holders.push(tickAt(estimate, reports, nowMs).division.arc!.from);
+  }
+  const moves = holders.filter((key, at) => at > 0 && key !== holders[at - 1]).length;
+  expect(moves).toBeLessThanOrEqual(40 / 5);
+  expect(new Set(holders).size).toBe(3);
 });

@@ -4,8 +4,9 @@
  * and chance are given. What has been published is all a next leader needs to go on from.
  */
 import type { BreakerState } from '../breaker.ts';
-import { type Decision, Estimator, type EstimatorRule, type Learned } from '../estimator.ts';
+import { type Decision, Estimator, type EstimatorRule } from '../estimator.ts';
 import type { LatencyCounts } from '../latencies.ts';
+import type { Learned } from '../learned.ts';
 import { addSecond, type Second } from '../seconds.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
 import { type Asking, type Division, divide, shareOf } from './shares.ts';
@@ -65,6 +66,15 @@ export interface Published {
 export const LEASE_BEATS = 3;
 /** Refusals take a moment to come back. */
 const ANSWER_MS = 300;
+/** A permit that moves is lost for about a heartbeat: of each, one in so many heartbeats is. */
+const TENURE_BEATS = 20;
+
+/** Permits that one pod gives up and another does not have yet. */
+interface Move {
+  readonly count: number;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
 
 export class FleetEstimate {
   readonly #estimator: Estimator;
@@ -77,6 +87,7 @@ export class FleetEstimate {
   #from: string | undefined;
   #given: ReadonlyMap<string, number> | undefined;
   #movedMs = Number.NEGATIVE_INFINITY;
+  #moves: Move[] = [];
   decision: Decision = 'hold';
 
   constructor(
@@ -104,12 +115,14 @@ export class FleetEstimate {
     const state = this.#breaker?.state ?? 'closed';
     // An API that is ill says nothing of what it takes when it is well.
     if (state === 'closed' && pinned === undefined) {
+      if (!this.#given && this.#formerMs === undefined) this.#estimator.begin(nowMs);
       const untilMs = this.#seenUntil * 1_000;
-      const sight = { seconds, untilMs, ...this.#sumOf(live) };
+      const moving = this.#movingSince((seconds[0]?.at ?? this.#seenUntil) * 1_000, untilMs);
+      const sight = { seconds, untilMs, moving, ...this.#sumOf(live) };
       this.decision = this.#estimator.tick(sight, nowMs, { tickMs: beatMs, delayMs: beatMs });
     } else this.#sumOf(live);
     const division = this.#divide(live, state, { ...tick, beatMs });
-    const hasMoved = this.#hasMoved(live, division);
+    const hasMoved = this.#hasMoved(live, division, { nowMs, beatMs });
     return {
       epoch: ++this.#epoch,
       madeMs: nowMs,
@@ -126,17 +139,34 @@ export class FleetEstimate {
   }
 
   /** Whether somebody may still use what is another's from now on. Notes what everybody has. */
-  #hasMoved(live: readonly [string, PodReport][], division: Division): boolean {
+  #hasMoved(
+    live: readonly [string, PodReport][],
+    division: Division,
+    { nowMs, beatMs }: Pick<Tick, 'nowMs' | 'beatMs'>,
+  ): boolean {
     const former = this.#given;
     const given = new Map<string, number>();
-    let hasMoved = former === undefined;
+    let [hasMoved, count] = [former === undefined, 0];
     for (const [key, { demand }] of live) {
       const share = shareOf(division, { key, demand });
       given.set(key, share);
-      if (share < (former?.get(key) ?? 0)) hasMoved = true;
+      const had = former?.get(key) ?? 0;
+      if (share < had) hasMoved = true;
+      else count += share - had;
     }
     this.#given = given;
+    // What is held ready for nobody in particular is not missed on its way.
+    if (former && hasMoved && count > 0 && !division.isPlenty) {
+      const roundMs = Math.min(this.#estimator.latencyMs ?? 0, beatMs);
+      this.#moves.push({ count, fromMs: nowMs, untilMs: nowMs + beatMs + 1.6 * roundMs });
+    }
     return hasMoved;
+  }
+
+  #movingSince(fromMs: number, untilMs: number): number {
+    this.#moves = this.#moves.filter((move) => move.untilMs > fromMs);
+    const moves = this.#moves.filter((move) => move.fromMs < untilMs);
+    return moves.reduce((all, { count }) => all + count, 0);
   }
 
   /** The seconds that every pod has told of by now, summed over the pods. */
@@ -193,14 +223,15 @@ export class FleetEstimate {
     }
     const whole = pinned ?? this.#estimator.cap;
     const cap = Math.max(1, whole * (this.#breaker?.share ?? 1));
-    const division = divide(cap, asking, this.#turned(wanting, nowMs, beatMs));
+    const tenureMs = beatMs * Math.max(1, TENURE_BEATS / cap);
+    const division = divide(cap, asking, this.#turned(wanting, nowMs, tenureMs));
     this.#from = division.arc?.from ?? this.#from;
     return division;
   }
 
-  /** The arc moves by one pod at a time: a permit that moves is in nobody's hands for a heartbeat. */
-  #turned(wanting: readonly Asking[], nowMs: number, beatMs: number): string | undefined {
-    if (this.#from === undefined || nowMs - this.#movedMs < beatMs) return this.#from;
+  /** The arc moves by one pod at a time, and the more seldom the fewer permits there are. */
+  #turned(wanting: readonly Asking[], nowMs: number, tenureMs: number): string | undefined {
+    if (this.#from === undefined || nowMs - this.#movedMs < tenureMs) return this.#from;
     this.#movedMs = nowMs;
     const keys = wanting.map(({ key }) => key).sort();
     return keys.find((key) => key > this.#from!) ?? keys[0];

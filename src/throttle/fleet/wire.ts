@@ -4,7 +4,7 @@
  * may have been written by another version, or by hand: what cannot be read is nothing.
  */
 import type { Json } from '../../ground/index.ts';
-import { type Learned, remembered } from '../estimator.ts';
+import { type Learned, remembered } from '../learned.ts';
 import type { Second } from '../seconds.ts';
 import type { PodReport, Published } from './fleet-estimate.ts';
 

@@ -1,0 +1,19 @@
+/** What was found out about an API, and survives restarts and changes of the leader. */
+export interface Learned {
+  readonly cap: number;
+  readonly good: number | undefined;
+  readonly latencyMs: number | undefined;
+  /** The lowest cap that was too much, and when that was. */
+  readonly bad?: Bad | undefined;
+  readonly changedMs?: number | undefined;
+}
+
+export interface Bad {
+  readonly cap: number;
+  readonly atMs: number;
+}
+
+/** What was learned a while ago, as a beginning: a little less than what went well. */
+export function remembered({ good, latencyMs }: Learned): Learned | undefined {
+  return good === undefined ? undefined : { cap: good * 0.95, good, latencyMs };
+}
