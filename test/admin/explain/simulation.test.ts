@@ -10,6 +10,7 @@ import { identityCodec, lookingCodec } from '../../../src/journal/index.ts';
 import type { StoreReader, TaskRow } from '../../../src/store/index.ts';
 import { histories } from '../../../src/store/memory/archive.ts';
 import { find } from '../../../src/store/memory/changes.ts';
+import { gateOf } from '../../../src/store/memory/flow.ts';
 import { known, pods } from '../../../src/store/memory/pods.ts';
 import type { MemoryTables } from '../../../src/store/memory/tables.ts';
 import { simulate } from '../../simulation/simulate.ts';
@@ -32,12 +33,14 @@ function glanceAt(tables: MemoryTables, id: RunId): Glance {
   const segments = histories(tables, [{ task: id, generation }]);
   const [allPods, allKnown, now] = [pods(tables), known(tables), tables.now()];
   const none = { count: 0, isExact: true };
+  const gate = gateOf(tables, row!);
   const reader = {
     now: async () => now,
     pods: async () => allPods,
     known: async () => allKnown,
     histories: async () => segments,
     count: async () => none,
+    gateOf: async () => gate,
     audit: async () => ({ rows: [], cursor: undefined }),
   };
   return { row: row!, reader: reader as unknown as StoreReader };
