@@ -31,6 +31,8 @@ export class People {
   readonly #process: Process;
   readonly #store: Store;
   #count = 0;
+  /** Acts that are on their way. */
+  #sending = 0;
   #isHealed = false;
   /** Who has what is to pause, when it was looked at last, and how much had been asked by then. */
   #asked: { readonly of: ReadonlyMap<string, string>; readonly acts: number } = {
@@ -109,7 +111,7 @@ export class People {
     const isHeld = ({ paused, control }: TaskRecord) => paused || control === 'pause';
     for (;;) {
       const held = this.#world.tables.tasksWhere((task) => isHeld(task) && !task.finishedAt);
-      if (held.length === 0) return;
+      if (held.length === 0 && this.#sending === 0) return;
       for (const { taskId } of held) {
         const [row] = await this.#store.find([taskId]);
         if (row) await this.#do(row, { what: 'resume' });
@@ -120,6 +122,8 @@ export class People {
 
   /** Sent again and again until there is an answer: done once, and logged once. */
   async #do(row: TaskRow, deed: Deed): Promise<void> {
+    // Whoever had looked before the storm was over would pause what nobody resumes any more.
+    if (this.#isHealed && deed.what !== 'resume') return;
     this.#count += 1;
     const requestId = `people-${this.#count}`;
     const ifRevision = this.#isHealed ? undefined : revisionOf(row);
@@ -137,6 +141,15 @@ export class People {
   }
 
   async #send(act: Act): Promise<ActAnswer | undefined> {
+    this.#sending += 1;
+    try {
+      return await this.#sendAgain(act);
+    } finally {
+      this.#sending -= 1;
+    }
+  }
+
+  async #sendAgain(act: Act): Promise<ActAnswer | undefined> {
     for (let sent = 0; sent < SEND_COUNT_MAX; sent++) {
       try {
         return await this.#store.act(act);
