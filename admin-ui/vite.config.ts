@@ -20,9 +20,6 @@ function ownGround(): Plugin {
   };
 }
 
-// What is tested is what people get: a test runner says `test` here, and React would be the one for authors.
-process.env['NODE_ENV'] = 'production';
-
 export default defineConfig({
   root: here('.'),
   base: './',
