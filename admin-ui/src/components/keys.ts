@@ -1,5 +1,5 @@
 /** Keys for everything: single ones, and two in a row. Never while somebody types. */
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { now } from '../platform/clock.ts';
 
 export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => void>>;
@@ -41,7 +41,8 @@ function press(event: KeyboardEvent): void {
 export function useKeys(keys: KeyMap): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(() => {
+  // With what is shown, and not a moment later: a key that is pressed at once is heard.
+  useLayoutEffect(() => {
     maps.unshift(current);
     if (maps.length === 1) addEventListener('keydown', press);
     return () => {

@@ -1,5 +1,6 @@
 /** Where filters are typed: what could come next is offered, what is wrong is marked at its place. */
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { suggest } from '../../../../src/query/index.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useKeys } from '../../components/keys.ts';
@@ -36,10 +37,13 @@ export function FilterField(props: FilterFieldProps) {
   const read = readFilter(text);
 
   const put = (next: string, position: number) => {
-    setText(next);
-    setCaret(position);
-    setAt(-1);
-    requestAnimationFrame(() => input.current?.setSelectionRange(position, position));
+    // At once: what is typed next belongs behind it.
+    flushSync(() => {
+      setText(next);
+      setCaret(position);
+      setAt(-1);
+    });
+    input.current?.setSelectionRange(position, position);
   };
   const take = (word: string) => {
     const isField = word.endsWith(':');
