@@ -39,7 +39,7 @@ test('with skip, a tick that is more than a minute old is left out', async () =>
   expect(stage.row('hourly').nextAt).toBe(at('2030-01-01T06:00Z'));
 });
 
-test('one finds the last of a year of minutes without going through them', () => {
+test('one finds the last of a year of minutes', () => {
   const [from, now] = [at('2030-01-01T00:00Z'), at('2030-12-31T11:59:30Z')];
   const plan = { expression: '* 0-10 * * *', zone: 'UTC', missed: 'one' } as const;
   expect(turnOf(plan, from, now)).toMatchObject({

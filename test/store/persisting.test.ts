@@ -128,6 +128,19 @@ for (const [name, make] of [
       expect(await store.settled(pod, keptOf(claim))).toBe('stood');
     });
 
+    test('with its end it gives its turn on', async () => {
+      const tasks = [newTask({ serialKey: 'ada' }), newTask({ serialKey: 'ada' })];
+      await store.enqueue(tasks);
+      const [claim] = await store.claim(claimRequest(pod));
+      // Whoever claims in vain marks what waits, and looks for it by itself no more for a while.
+      expect(await store.claim(claimRequest(pod))).toEqual([]);
+      const tx = await store.begin();
+      await tx.query(place.insert, [claim!.task]);
+      expect(await tx.commit(pod, endOf(claim!))).toBe('stood');
+      const [next] = await store.claim(claimRequest(pod));
+      expect([claim!.task, next?.task]).toEqual(tasks.map(({ id }) => id));
+    });
+
     test('nothing is there that was not committed', async () => {
       const [tx, claim] = await written();
       await tx.rollback();

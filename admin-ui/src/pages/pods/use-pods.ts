@@ -1,11 +1,11 @@
 /** The pods with whatever is told of them, asked again when one has changed and every few seconds. */
-import { useCallback, useMemo, useRef } from 'react';
-import { after } from '../../platform/clock.ts';
+import { useCallback, useMemo } from 'react';
 import { get } from '../../services/api.ts';
 import type { Leading, PodRow, SweepPage } from '../../services/fleet-types.ts';
 import { useFollow } from '../../services/live.tsx';
 import { useBeat } from '../../services/use-beat.ts';
 import { type Loaded, useLoad } from '../../services/use-load.ts';
+import { useSoon } from '../../services/use-soon.ts';
 
 const LOOK_MS = 1_000;
 const BEAT_MS = 5_000;
@@ -30,7 +30,8 @@ export function usePods(): Pods {
     leading.reload();
     sweeps.reload();
   }, [pods.reload, leading.reload, sweeps.reload]);
-  const soon = useSoon(reload);
+  // Heartbeats come in crowds.
+  const soon = useSoon(reload, LOOK_MS);
   useFollow('pods', ({ event }) => event === 'pods' && soon());
   useBeat(BEAT_MS, reload);
   const names = useMemo(
@@ -39,19 +40,4 @@ export function usePods(): Pods {
   );
   const nameOf = useCallback((pod: string) => names.get(pod) ?? `…${pod.slice(-6)}`, [names]);
   return { pods, leading, sweeps, nameOf, reload };
-}
-
-/** Heartbeats come in crowds: many calls within a moment are one. */
-function useSoon(act: () => void): () => void {
-  const current = useRef(act);
-  current.current = act;
-  const isArmed = useRef(false);
-  return useCallback(() => {
-    if (isArmed.current) return;
-    isArmed.current = true;
-    after(LOOK_MS, () => {
-      isArmed.current = false;
-      current.current();
-    });
-  }, []);
 }
