@@ -56,8 +56,10 @@ const project = (name: string, maxWorkers: number, chosen: readonly string[]) =>
     name,
     include: chosen.map((file) => `test/${file}`),
     maxWorkers,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Limits against what hangs, and no measures: a host five times slower must pass.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 90_000 } },
   },
 });
 

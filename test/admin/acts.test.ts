@@ -11,7 +11,7 @@ const RUNS = `${PREFIX}/runs`;
 
 async function until(house: House, id: string, status: string): Promise<void> {
   const now = async () => (await house.fleet.store.find([id as never]))[0]?.status;
-  await expect.poll(now, { timeout: 20_000 }).toBe(status);
+  await expect.poll(now, { timeout: 90_000 }).toBe(status);
 }
 
 async function failed(house: House): Promise<string> {
@@ -220,7 +220,7 @@ describe('a change', () => {
     await until(house, id, 'claimed');
     const at = `${RUNS}/${id}?source=journal`;
     const isHere = async () => (await house.ask('GET', at, { headers: house.as('olga') })).status;
-    await expect.poll(isHere, { timeout: 20_000 }).toBe(200);
+    await expect.poll(isHere, { timeout: 90_000 }).toBe(200);
     const cancel = () =>
       house.ask('POST', `${RUNS}/${id}/cancel?source=journal`, {
         headers: { ...house.as('olga'), 'idempotency-key': 'mine' },

@@ -7,7 +7,7 @@ import { type House, useHouses } from './house.ts';
 
 const openHouse = useHouses();
 const BULK = `${PREFIX}/bulk`;
-const WAIT = { timeout: 30_000 };
+const WAIT = { timeout: 90_000 };
 
 async function letters(house: House, count: number): Promise<string[]> {
   const ids: string[] = [];

@@ -65,7 +65,7 @@ describe('at once', () => {
     const house = await openHouse();
     const asked = Array.from({ length: 150 }, () => askOnce(portOf(house.at), POST));
     expect([...new Set(await Promise.all(asked))]).toEqual(['HTTP/1.1 400 Bad Request']);
-  }, 60_000);
+  });
 
   test('450 are, while 1,000 others say what they want slowly', async () => {
     const house = await openHouse();
@@ -74,9 +74,9 @@ describe('at once', () => {
     const asked = Array.from({ length: 450 }, () => askOnce(port, GET));
     expect([...new Set(await Promise.all(asked))]).toEqual(['HTTP/1.1 401 Unauthorized']);
     await expect
-      .poll(() => open.filter(({ closed }) => !closed).length, { timeout: 20_000 })
+      .poll(() => open.filter(({ closed }) => !closed).length, { timeout: 90_000 })
       .toBeLessThanOrEqual(64);
-  }, 60_000);
+  });
 });
 
 class Line extends EventEmitter {

@@ -101,7 +101,7 @@ async function taskOf({ fleet }: House, machine: string, status: string): Promis
   const [row] = await fleet.store.list({ machine, countMax: 1 });
   const id = row?.id ?? (await fleet.enqueueByName(machine, { secret: 'x' })).id;
   await expect
-    .poll(async () => (await fleet.store.find([id as never]))[0]?.status, { timeout: 20_000 })
+    .poll(async () => (await fleet.store.find([id as never]))[0]?.status, { timeout: 90_000 })
     .toBe(status);
   return id;
 }

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-const ANSWER_MS_MAX = 30_000;
+const ANSWER_MS_MAX = 90_000;
 
 export function rawSend(
   at: string,

@@ -348,7 +348,7 @@ describe('connections on which nothing is asked', () => {
     }
     expect((await ask('GET', '/api/v1/status')).status).toBe(200);
     const staying = () => sockets.filter(({ closed }) => !closed).length;
-    await expect.poll(staying, { timeout: 20_000 }).toBeLessThanOrEqual(64);
+    await expect.poll(staying, { timeout: 90_000 }).toBeLessThanOrEqual(64);
     expect(sockets.at(-1)?.closed).toBe(false);
     for (const socket of sockets) socket.destroy();
   });

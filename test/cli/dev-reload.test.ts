@@ -181,7 +181,7 @@ describe('the reloader', () => {
     made.want(['b']);
     made.want(['c']);
     first.open();
-    await vi.waitFor(() => expect(told.at(-1)?.kind).toBe('reloaded'));
+    await vi.waitFor(() => expect(told.at(-1)?.kind).toBe('reloaded'), 90_000);
     // The first was begun with what was there at the time; then all of them, once.
     expect(handed).toEqual(['pod-1', 'pod-1', 'pod-2']);
     expect(told.filter(({ kind }) => kind === 'reloaded')).toHaveLength(1);
@@ -193,11 +193,11 @@ describe('the reloader', () => {
       isBad ? { kind: 'failed', why: 'no' } : { kind: 'replaced' },
     );
     made.want(['a']);
-    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ kind: 'kept', count: 0 }));
+    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ kind: 'kept', count: 0 }), 90_000);
     expect(handed).toEqual(['pod-1']);
     isBad = false;
     made.want(['a']);
-    await vi.waitFor(() => expect(told.at(-1)?.kind).toBe('reloaded'));
+    await vi.waitFor(() => expect(told.at(-1)?.kind).toBe('reloaded'), 90_000);
     expect(handed).toEqual(['pod-1', 'pod-1', 'pod-2']);
   });
 

@@ -42,13 +42,13 @@ test.runIf(hasScript)(
     const command = `stty rows 40 cols 110; exec "${process.execPath}" "${BIN}" dev`;
     // It paints, whatever was said to those who print about the tests.
     const env = { ...process.env, NO_COLOR: '' };
-    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 50_000 });
+    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 180_000 });
     let screen = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       screen = (screen + stripVTControlCharacters(text)).slice(-200_000);
     });
     const shows = (pattern: RegExp) =>
-      expect.poll(() => screen, { timeout: 40_000 }).toMatch(pattern);
+      expect.poll(() => screen, { timeout: 90_000 }).toMatch(pattern);
     await shows(/(pod-\d up after[\s\S]*){3}/);
     // Two of seven samples take seconds: soon every pod has one in hand.
     await shows(/enqueued 2\d/);
@@ -90,7 +90,7 @@ test('pods whose starter is gone drain and end by themselves', async () => {
   const { stdout } = await dev.ended;
   const pids = [...stdout.matchAll(/"kind":"ready","pid":(\d+)/g)].map((match) => Number(match[1]));
   expect(pids.length).toBe(3);
-  await expect.poll(() => pids.filter(isAlive), { timeout: 25_000 }).toEqual([]);
+  await expect.poll(() => pids.filter(isAlive), { timeout: 90_000 }).toEqual([]);
 });
 
 test("machines of one's own that cannot be loaded are named, and dev ends", async () => {

@@ -86,7 +86,7 @@ test('who cannot drain is named: unknown, gone, or one of several', async () => 
 
   // A process that stands still hears nothing: whoever waits is told so, and it drains later.
   // Stopped while this test writes, for a pod that stops in a write of its own locks everybody out.
-  const store = new Database(join(place.cwd, 'store', 'fleet.db'), { timeout: 20_000 });
+  const store = new Database(join(place.cwd, 'store', 'fleet.db'), { timeout: 90_000 });
   store.exec('begin immediate');
   second.child.kill('SIGSTOP');
   await sleep(200);

@@ -67,7 +67,7 @@ test('a program with createFleet is listed, followed and cancelled from a shell,
   expect((await follow.ended).stdout).toContain('"completed"');
   expect(await ended).toEqual([0, null]);
   idle.destroy();
-}, 30_000);
+});
 
 test('a run that ends with its process before it could be followed is shown to its end', async () => {
   const cwd = makeDirectory();
@@ -98,7 +98,7 @@ test('a run that ends with its process before it could be followed is shown to i
   const states = followed.stdout.trim().split('\n');
   expect(states.map((line) => JSON.parse(line).seq)).toEqual([0, 1]);
   expect(states.at(-1)).toContain('"completed"');
-}, 20_000);
+});
 
 test('a path too long for a socket is told, and the fleet works without', async () => {
   const dataDir = join(makeDirectory(), 'x'.repeat(120));

@@ -119,7 +119,7 @@ test('a process that is stopped is named within seconds, with exit 5', async () 
   worker.signal('SIGCONT');
   worker.signal('SIGTERM');
   expect((await worker.ended).code).toBe(0);
-}, 30_000);
+});
 
 test('a process that holds the directory and is stuck is named, with exit 5', async () => {
   const cwd = makeDirectory();

@@ -44,7 +44,7 @@ test.runIf(canRead)('a directory that may not be entered is told as such', () =>
     [['runs'], /closed cannot be read: EACCES[\s\S]*hint: ask as its owner/],
     [['journal', 'verify'], /closed cannot be read/],
   ] as const) {
-    const options = { ...other, cwd: '/', encoding: 'utf8', timeout: 30_000 } as const;
+    const options = { ...other, cwd: '/', encoding: 'utf8', timeout: 180_000 } as const;
     const command = [BIN, ...args, '--data-dir', closed];
     const { status, stderr } = spawnSync(process.execPath, command, options);
     expect(stderr).toMatch(reason);

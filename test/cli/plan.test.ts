@@ -87,7 +87,7 @@ async function inFlight() {
   await fileAppears(`${gate}.in`);
   const later = await id(enqueue({ item: 'book' }, '--run-at', '1h'));
   await expect
-    .poll(() => onStore(place, async (store) => (await store.inFlight())[0]), { timeout: 10_000 })
+    .poll(() => onStore(place, async (store) => (await store.inFlight())[0]), { timeout: 90_000 })
     .toMatchObject({ waiting: 2, claimed: 1 });
   // What is in hand is told by what is archived of it.
   await expect
@@ -145,13 +145,13 @@ test('plan says of each run whether it continues, advances, upgrades or is block
   expect(await rowsOf(place)).toBe(before);
   writeFileSync(gate, '');
   await end(worker);
-}, 60_000);
+});
 
 test('what fits no version that is up is blocked, with the reason, until a pod comes that has its own', async () => {
   const { place, worker, v1, gate, inside } = await inFlight();
   writeFileSync(gate, '');
   await expect
-    .poll(() => onStore(place, (store) => store.inFlight()), { timeout: 10_000 })
+    .poll(() => onStore(place, (store) => store.inFlight()), { timeout: 90_000 })
     .toMatchObject([{ waiting: 3 }]);
   await end(worker);
   const v2 = codeOf(2, ['label', 'pack']);
@@ -184,7 +184,7 @@ test('what fits no version that is up is blocked, with the reason, until a pod c
   const [, back] = (await place.json<{ machines: object[] }>('machines')).machines;
   expect(back).toMatchObject({ version: 1, pods: 1, waiting: 2, blocked: 0 });
   await Promise.all([end(next), end(old)]);
-}, 90_000);
+});
 
 test('runs of this host are planned from its journal, by its process or from the file', async () => {
   const v1 = codeOf(1, OLD);
@@ -224,7 +224,7 @@ test('runs of this host are planned from its journal, by its process or from the
     code: 0,
     told: [['ship@1', 'advances to 2', '2', '']],
   });
-}, 60_000);
+});
 
 test('plan and machines say what is wrong with how they are asked, and that nothing is there', async () => {
   const place = await makePlace();
@@ -246,7 +246,7 @@ test('plan and machines say what is wrong with how they are asked, and that noth
     env: { FLEETQ_MACHINES: env.FLEETQ_MACHINES },
   });
   expect([here.code, here.stdout]).toEqual([0, expect.stringMatching(/^ship@1\t\S+\t.*ship\.mjs/)]);
-}, 30_000);
+});
 
 test('with pods that stay as they are, what they have continues', async () => {
   const { place, worker, gate } = await inFlight();
@@ -259,4 +259,4 @@ test('with pods that stay as they are, what they have continues', async () => {
   expect(await planOf(place, v2)).toMatchObject({ code: 9, counts: { advances: 1, blocked: 2 } });
   writeFileSync(gate, '');
   await end(worker);
-}, 60_000);
+});

@@ -88,4 +88,4 @@ test.each(['exception', 'rejection'])(
 
 test('a pod whose starter is gone before it has begun does not outlive it', async () => {
   expect(await startAbandoned(makeDirectory())).toBe('SIGTERM');
-}, 20_000);
+});

@@ -81,7 +81,7 @@ test('a run whose process was killed shows the crash, and who went on, from proc
   second.signal('SIGTERM');
   await second.ended;
   expect(await treeOf(cwd, id)).toBe(tree);
-}, 60_000);
+});
 
 test('what is retried, what sleeps, and 300 attempts that went the same way', async () => {
   const cwd = makeDirectory();
@@ -118,7 +118,7 @@ test('what is retried, what sleeps, and 300 attempts that went the same way', as
   expect(await treeOf(cwd, asleep)).toMatch(/^ {3}└─ sleep {2}until \d\d-\d\d \d\d:\d\d:\d\d /m);
   worker.signal('SIGTERM');
   await worker.ended;
-}, 90_000);
+});
 
 test('a task that another pod took over is told from the archive, where no journal is', async () => {
   const place = await makePlace();
@@ -155,7 +155,7 @@ test('a task that another pod took over is told from the archive, where no journ
     ['work 1 crashed', 'taken', 'work 2 done', 'persist 2 done'],
   ]);
   await end(birch);
-}, 90_000);
+});
 
 test('--trace does not go with --follow or --after, and an unknown run is said to be one', async () => {
   const cwd = makeDirectory();

@@ -85,7 +85,7 @@ test('what a dead pod held is given back: by the leader, or by the command where
   first.child.kill('SIGKILL');
   await first.ended;
   await expect
-    .poll(async () => (await place.run('sweep', '--dry-run')).stdout, { timeout: 20_000 })
+    .poll(async () => (await place.run('sweep', '--dry-run')).stdout, { timeout: 90_000 })
     .toMatch(/\tsilent\t/);
 
   // Alone the command does not judge: the pod is only silent, and its task stays where it is.
@@ -134,7 +134,7 @@ test('probes tell a process that is alive from one that is ready, and metrics na
 
   // While it drains it is alive, and not ready.
   worker.child.kill('SIGTERM');
-  await expect.poll(async () => (await ask('/readyz')).status, { timeout: 5_000 }).toBe(503);
+  await expect.poll(async () => (await ask('/readyz')).status, { timeout: 90_000 }).toBe(503);
   expect((await ask('/readyz')).text).toBe('draining\n');
   expect((await ask('/livez')).status).toBe(200);
   writeFileSync(gate, '');

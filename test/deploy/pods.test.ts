@@ -86,7 +86,7 @@ function fleetOn(url: string) {
     ended: async (task: string) => {
       const text = 'select status, result, claims, crashes from step_tracker where task_id = $1';
       const look = () => runOn<Row>(url, text, [task]).then(([row]) => row!);
-      await expect.poll(async () => (await look()).status, { timeout: 30_000 }).toBe('completed');
+      await expect.poll(async () => (await look()).status, { timeout: 90_000 }).toBe('completed');
       const { result, claims, crashes } = await look();
       return { result: JSON.parse(result) as unknown, claims, crashes };
     },
@@ -113,13 +113,13 @@ async function migrated(): Promise<string> {
 
 async function ready(pod: RunningPod): Promise<void> {
   await expect
-    .poll(() => pod.ask('/readyz'), { timeout: 30_000 })
+    .poll(() => pod.ask('/readyz'), { timeout: 90_000 })
     .toEqual({ status: 200, text: 'ready\n' });
 }
 
 async function entered(pod: RunningPod, step: string): Promise<void> {
   const file = join(pod.volumes['tmp']!, step);
-  await expect.poll(() => existsSync(file), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(file), { timeout: 90_000 }).toBe(true);
 }
 
 const { terminationGracePeriodSeconds, containers } = specOf('fleetq-elastic');
@@ -163,7 +163,7 @@ test('an elastic pod drains within its grace, unready first, and the next has wh
   await run(place, sleep, [seconds]);
   old.signal('SIGTERM');
   const draining = { status: 503, text: 'draining\n' };
-  await expect.poll(() => old.ask('/readyz'), { timeout: 10_000 }).toEqual(draining);
+  await expect.poll(() => old.ask('/readyz'), { timeout: 90_000 }).toEqual(draining);
   expect((await old.ask('/livez')).status).toBe(200);
   write(old.volumes['tmp']!, 'first.go', '');
   const { code, output } = await old.ended;
@@ -210,7 +210,7 @@ test('a pod that is asked to go while it starts goes, also as process number 1',
     env: { RELAY_START_MS: '30000' },
   });
   const starting = { status: 503, text: 'starting\n' };
-  await expect.poll(() => pod.ask('/readyz'), { timeout: 20_000 }).toEqual(starting);
+  await expect.poll(() => pod.ask('/readyz'), { timeout: 90_000 }).toEqual(starting);
   pod.signal('SIGTERM');
   const { code, output } = await pod.ended;
   expect(code, output).toBe(0);

@@ -8,8 +8,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BIN = join(ROOT, 'dist', 'bin.js');
 const CODE = fileURLToPath(new URL('plan-machines/', import.meta.url));
 const DRAIN_BUDGET = '7s';
-const END_MS_MAX = 60_000;
-const READY_MS_MAX = 60_000;
+const END_MS_MAX = 120_000;
+const READY_MS_MAX = 120_000;
 
 export interface Place {
   readonly url: string;

@@ -24,7 +24,7 @@ export interface PodPlace {
 
 /** Far above the longest phase: none has to be cut off. */
 const DRAIN_BUDGET = '20s';
-const READY_MS_MAX = 60_000;
+const READY_MS_MAX = 120_000;
 const DRAIN_MS_MAX = 40_000;
 const LOOK_MS = 10;
 

@@ -30,7 +30,7 @@ const CURL = `#!/usr/bin/env node
 const answer = await fetch(process.argv.at(-1));
 process.stdout.write(await answer.text());
 `;
-const READY_MS_MAX = 30_000;
+const READY_MS_MAX = 90_000;
 
 export interface Stage {
   /** Performs a block: every command of it, whatever those before it ended with. */

@@ -61,7 +61,7 @@ export interface Ended {
 }
 
 /** A crash test is some twenty processes one after the other. */
-const RUN_MS_MAX = 60_000;
+const RUN_MS_MAX = 180_000;
 
 /** Runs a command to its end. Whatever it has left running is ended with it. */
 export function run(

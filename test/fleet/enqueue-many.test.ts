@@ -139,4 +139,4 @@ test('a store that stays away is told, and so is what came of a source that brea
   expect(await count()).toBe(before + 10);
   await expect(fleet.enqueueMany(mail, [], { batchMax: 1_001 })).rejects.toThrow(/batchMax/);
   expect(await fleet.enqueueMany(mail, [])).toEqual({ count: 0, newCount: 0 });
-}, 30_000);
+});

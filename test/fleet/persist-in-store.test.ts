@@ -286,7 +286,7 @@ test('commits in doubt are made once, whatever became of their answers', async (
   expect([calls, faults]).toEqual([5, []]);
   await fleet.drain();
   proxy.stop();
-}, 60_000);
+});
 
 test('a process that died before its disk had the record goes on from the store, in silence', async () => {
   const place = await sqlitePlace();
@@ -325,4 +325,4 @@ test('a process that died before its disk had the record goes on from the store,
   const rows = await place.rows('select id from ledger order by id');
   expect(rows.map(({ id }) => id)).toEqual(['h', 'h second']);
   expect([calls, alarms]).toEqual([1, []]);
-}, 60_000);
+});

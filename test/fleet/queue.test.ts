@@ -208,7 +208,7 @@ test('a row of a plain INSERT has the time its machine gives it, or a day, and n
   expect(await row(old)).toMatchObject({ status: 'failed', outcome: 'timedOut' });
   await clock.advance(2 * 60_000);
   expect(await row(limited)).toMatchObject({ status: 'failed', outcome: 'timedOut' });
-}, 60_000);
+});
 
 test('a suspect that nobody can run ends when its time is up', async () => {
   const machine = onlyWork(new Script());

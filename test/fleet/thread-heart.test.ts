@@ -56,7 +56,7 @@ async function newHeart(times: { heartbeatMs: number; silentMs: number }) {
   return { file, heart: made, heard, failures, row };
 }
 
-const eventually = (look: () => unknown) => vi.waitFor(look, { timeout: 20_000, interval: 20 });
+const eventually = (look: () => unknown) => vi.waitFor(look, { timeout: 90_000, interval: 20 });
 
 /** The whole thread stands still: no timer, no answer, nothing. */
 function block(ms: number): void {

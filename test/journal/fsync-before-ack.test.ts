@@ -34,7 +34,7 @@ function watchCommits(isLazy: boolean): Findings {
     {
       env: { ...process.env, ...shimEnv({ log: { file: log, path: dirname(dataDir) } }) },
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 180_000,
     },
   );
   expect(child.stderr).toBe('');

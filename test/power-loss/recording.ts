@@ -48,7 +48,7 @@ export function record(synchronous: RecordTask['synchronous']): Op[] {
       {
         env: { ...process.env, ...shimEnv({ log: { file: log, path: directory }, data }) },
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: 180_000,
       },
     );
     if (child.status !== 0) throw new Error(`the recording failed: ${child.stderr}`);

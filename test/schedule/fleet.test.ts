@@ -13,7 +13,7 @@ const opened: Fleet[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((fleet) => fleet.drain({ budget: '2s' })));
 });
-const WAIT = { timeout: 30_000 };
+const WAIT = { timeout: 90_000 };
 
 async function open(file: string, schedules?: Parameters<typeof createFleet>[0]['schedules']) {
   const fleet = await createFleet({

@@ -61,10 +61,10 @@ export function describeLists(scene: Scene): void {
     if (!stop) return;
     try {
       await scene.store.enqueue([newTask()]);
-      await vi.waitFor(() => expect([...heard]).toEqual(['ready']), 5_000);
+      await vi.waitFor(() => expect([...heard]).toEqual(['ready']), 90_000);
       const pod = await scene.pod('alder');
       await scene.store.settle(pod, [completed(await scene.claimOne(pod))]);
-      await vi.waitFor(() => expect([...heard]).toContain('ended'), 5_000);
+      await vi.waitFor(() => expect([...heard]).toContain('ended'), 90_000);
     } finally {
       await stop();
     }

@@ -293,4 +293,4 @@ test('SQLite takes the file back from an author who takes time', async () => {
   expect(database.prepare('select * from ledger').all()).toEqual([]);
   database.close();
   await store.close();
-}, 30_000);
+});

@@ -56,7 +56,10 @@ test('the server gives up before we do, and its backend is free again', async ()
   const running = `select 1 from pg_stat_activity where query like '%pg_sleep(60)%' and pid <> pg_backend_pid()
     and state = 'active'`;
   // The error is on its way before the backend has put down that it is idle.
-  await vi.waitFor(async () => expect((await scene.client.query(running)).rowCount).toBe(0));
+  await vi.waitFor(
+    async () => expect((await scene.client.query(running)).rowCount).toBe(0),
+    90_000,
+  );
 });
 
 test('a statement that waits for a lock too long is unreachable, and took no effect', async () => {
@@ -87,7 +90,7 @@ test.skipIf(process.env['FLEETQ_TEST_POSTGRES_URL'])(
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await vi.waitFor(async () => expect(await isThere(pid)).toBe(false), 5_000);
+    await vi.waitFor(async () => expect(await isThere(pid)).toBe(false), 90_000);
   },
 );
 
@@ -175,7 +178,7 @@ describe.skipIf(process.env['FLEETQ_TEST_POSTGRES_URL'])('a server that dies', (
       );
       heard.length = 0;
       await store.enqueue([newTask()]);
-      await vi.waitFor(() => expect(heard).toContain('ready'), 5_000);
+      await vi.waitFor(() => expect(heard).toContain('ready'), 90_000);
       await stop!();
       heard.length = 0;
       await store.enqueue([newTask()]);

@@ -44,7 +44,7 @@ test('a pooler is gone around for hints, where a direct address is given', () =>
     const stop = await pod.listen((hint) => heard.push(hint));
     expect(stop).toBeDefined();
     await producer.enqueue([newTask()]);
-    await vi.waitFor(() => expect(heard).toContain('ready'), 5_000);
+    await vi.waitFor(() => expect(heard).toContain('ready'), 90_000);
     await stop!();
   }));
 
@@ -58,7 +58,7 @@ test('a direct address at which nobody answers yet is tried again, and the store
     expect(stop).toBeDefined();
     await store.enqueue([newTask()]);
     await later.open();
-    await vi.waitFor(() => expect(heard).toContain('ready'), 10_000);
+    await vi.waitFor(() => expect(heard).toContain('ready'), 90_000);
     await stop!();
     await later.close();
   }));

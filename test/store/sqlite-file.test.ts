@@ -284,7 +284,7 @@ test('hints reach other handles until these have heard enough', async () => {
   const stop = await other.listen(() => heard++);
   expect(stop).toBeDefined();
   await store.enqueue([newTask()]);
-  await vi.waitFor(() => expect(heard).toBeGreaterThan(0), 5_000);
+  await vi.waitFor(() => expect(heard).toBeGreaterThan(0), 90_000);
   await stop?.();
   const before = heard;
   await store.enqueue([newTask()]);

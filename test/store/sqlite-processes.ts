@@ -17,7 +17,7 @@ export interface Said {
   readonly [more: string]: unknown;
 }
 
-const WAIT_MS_MAX = 30_000;
+const WAIT_MS_MAX = 90_000;
 const started: ChildProcess[] = [];
 
 /** Call once in a test file: no child outlives its test. */

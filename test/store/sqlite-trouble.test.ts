@@ -71,7 +71,7 @@ test.skipIf(reason)(
     expect(full).toMatchObject({ code: 'FLEETQ_STORE_UNREACHABLE', verdict: 'retry' });
     expect(full.message).toMatch(/full/);
     const acknowledged = () => child.all('enqueued').map(({ task }) => task);
-    await expect.poll(() => child.all('refused').length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => child.all('refused').length, { timeout: 90_000 }).toBe(2);
     const then = child.all('refused')[1]!;
     expect(acknowledged().length).toBeGreaterThan(50);
     expect([...then.tasks!].sort()).toEqual(acknowledged().sort());

@@ -115,7 +115,7 @@ export function startChild(
   });
 }
 
-const CHILD_MS_MAX = 60_000;
+const CHILD_MS_MAX = 180_000;
 
 /** Runs `test/<program>` to its end, however it ends; one that hangs is killed and is an error. */
 export function runChild(

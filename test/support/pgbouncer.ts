@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, runOn, type TestPostgres } from './postgres.ts';
 import { asUser } from './postgres-binaries.ts';
 
-const START_MS_MAX = 10_000;
+const START_MS_MAX = 90_000;
 
 export interface TestPgBouncer {
   /** The address of the same database, through the pooler. */

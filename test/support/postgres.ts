@@ -14,7 +14,7 @@ import pg from 'pg';
 import { asUser, findBinaries } from './postgres-binaries.ts';
 import { makePostgresData, placeForPostgres } from './postgres-data.ts';
 
-const START_MS_MAX = 30_000;
+const START_MS_MAX = 90_000;
 const LOOK_AGAIN_MS = 20;
 
 /** SIGKILL, of its children too, or what `pg_ctl stop -m immediate` and `-m fast` send. */

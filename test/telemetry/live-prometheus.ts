@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { freePort } from '../support/postgres.ts';
 import { PROMETHEUS } from './alert-files.ts';
 
-const START_MS_MAX = 30_000;
+const START_MS_MAX = 90_000;
 /** For a rate over a minute to be one. */
 const SCRAPES_MIN = 4;
 

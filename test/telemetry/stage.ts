@@ -11,7 +11,7 @@ import { openStore, type Store, type TaskRow } from '../../src/store/index.ts';
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const BIN = path('../../dist/bin.js');
 const MACHINES = path('machines');
-const READY_MS_MAX = 30_000;
+const READY_MS_MAX = 90_000;
 
 export interface ReceivedSpan {
   readonly traceId: string;

@@ -85,7 +85,7 @@ test('an API that says when to come back is left alone until then', {
   api.answersAll = 429;
   const begunMs = performance.now();
   const run = await fleet.startLocal(machine, {});
-  await expect.poll(() => api.refused, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => api.refused, { timeout: 90_000 }).toBe(1);
   api.answersAll = undefined;
   expect(await run.result()).toBe(200);
   expect(performance.now() - begunMs).toBeGreaterThanOrEqual(2_000);
@@ -140,7 +140,7 @@ test('a call that is given up gives its permit back', async () => {
   const throttle = fleet.throttle('api');
   const call = throttle.fetch(api.url, { signal: controller.signal });
   const waits = throttle.fetch(api.url, {}, { signal: controller.signal });
-  await expect.poll(() => api.asked, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => api.asked, { timeout: 90_000 }).toBe(1);
   expect(throttle.snapshot()).toMatchObject({ inFlight: 1, waiting: 1 });
   controller.abort(new Error('enough'));
   await expect(call).rejects.toThrow();

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const COMPILE_MS_MAX = 60_000;
+const COMPILE_MS_MAX = 180_000;
 
 export interface Diagnostic {
   readonly file: string;

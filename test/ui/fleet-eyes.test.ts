@@ -107,7 +107,7 @@ describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MA
       const { page } = await open(hostile, '/pods', { bypassCSP });
       const isHit = () => page.evaluate('window.hit');
       await expect
-        .poll(() => page.locator('a[data-row]').count(), { timeout: 30_000 })
+        .poll(() => page.locator('a[data-row]').count(), { timeout: 90_000 })
         .toBe(XSS.length + 1);
       expect(await isHit()).toBe(undefined);
       await page.goto(`${hostile.url}/pods/${worst}`);

@@ -20,9 +20,9 @@ import { useTempDirs } from '../support/temp-dir.ts';
 
 export const program = findChromium();
 /** A browser on a busy machine may take its time. */
-export const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 90_000;
 /** Of one test: many steps, each of which may wait. */
-export const TEST_MS_MAX = 240_000;
+export const TEST_MS_MAX = 600_000;
 
 const any = z.looseObject({});
 

@@ -46,17 +46,20 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
     if (until > rows.length - AHEAD) onNearEnd?.();
   }, [until, rows, onNearEnd]);
   const atKey = rows[at] && keyOf(rows[at]);
+  const wanted = useRef(-1);
   // biome-ignore lint/correctness/useExhaustiveDependencies: where it moves to by itself is not followed
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (at < 0) return;
     reveal(at);
-    if (!isFocusing) return;
-    // The row may only now be there.
-    requestAnimationFrame(() => {
-      const row = scroller.current?.querySelector(`[data-index="${at}"]`);
-      if (!row?.contains(document.activeElement)) row?.querySelector<HTMLElement>('a')?.focus();
-    });
+    if (isFocusing) wanted.current = at;
   }, [atKey, reveal]);
+  // With what is shown, so that Enter right after j opens that row; one far away comes with a later render.
+  useLayoutEffect(() => {
+    const row = scroller.current?.querySelector(`[data-index="${wanted.current}"]`);
+    if (!row) return;
+    wanted.current = -1;
+    if (!row.contains(document.activeElement)) row.querySelector<HTMLElement>('a')?.focus();
+  });
   useAnchor(scroller, { rows, rowHeight, keyOf });
   const [frame, table] = props.className;
   return (

@@ -9,7 +9,7 @@ const { schema } = ROUTES.find(({ path }) => path === '/runs/:id/explain')!.answ
 async function taskOf({ fleet }: House, machine: string, status: string): Promise<string> {
   const { id } = await fleet.enqueueByName(machine, { secret: CANARY });
   await expect
-    .poll(async () => (await fleet.store.find([id as never]))[0]?.status, { timeout: 20_000 })
+    .poll(async () => (await fleet.store.find([id as never]))[0]?.status, { timeout: 90_000 })
     .toBe(status);
   return id;
 }

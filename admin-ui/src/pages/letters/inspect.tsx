@@ -1,5 +1,5 @@
 /** One dead letter beside the list: its error, its input, and what can be done with it. */
-import { useEffect, useRef, useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { CopyButton } from '../../components/copy.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useKeys } from '../../components/keys.ts';
@@ -32,7 +32,7 @@ export function Inspect({ id, onClose, onDone }: InspectProps) {
   const { data, error, reload } = useLoad(path, (signal) => get<Run>(path, signal));
   const panel = useRef<HTMLElement>(null);
   // Who asks for it wants to read it: by keys, too.
-  useEffect(() => panel.current?.focus(), []);
+  useLayoutEffect(() => panel.current?.focus(), []);
   return (
     <aside className="inspect panel" aria-label="Dead letter" ref={panel} tabIndex={-1}>
       <header className="panel-head">
