@@ -49,7 +49,7 @@ export interface Starting {
 
 const HASTY_BUDGET_MS = 4_000;
 /** A process that is starting, or another short command, holds the file for a moment. */
-const HELD_PATIENCE_MS = 2_000;
+const HELD_PATIENCE_MS = 6_000;
 const HELD_RETRY_MS = 100;
 
 /** Acts on the process that holds the directory, or, where there is none, on the file. */

@@ -18,8 +18,8 @@ export interface CancelAnswer {
   readonly outcome: string;
 }
 
-/** Looking takes no time; a process that does not answer within this is stopped, or hangs. */
-const READ_TIMEOUT_MS = 5_000;
+/** Looking takes no time, even on a host that is busy; who does not answer within this is stopped, or hangs. */
+const READ_TIMEOUT_MS = 15_000;
 const WRITE_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
 export const WAIT_MS = 20_000;

@@ -81,7 +81,7 @@ describe('a run of one host whose journal is sealed', () => {
     const worker = begin(['worker', '--json'], { cwd: directory, env: silent, timeoutMs: 120_000 });
     await worker.said(/"kind":"ready"/);
     const refused = await there('export', id);
-    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect([refused.code, refused.stdout], refused.stderr).toEqual([1, '']);
     expect(refused.stderr).toMatch(
       /cannot be exported while a process holds[\s\S]*hint: export it/,
     );

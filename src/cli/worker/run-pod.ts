@@ -73,7 +73,7 @@ async function answerProbes(
   return { at: await server.start(), stop: () => server.stop() };
 }
 
-const PORT_MS_MAX = 5_000;
+const PORT_MS_MAX = 30_000;
 const PORT_LOOK_MS = 50;
 
 /** The port is free when the process before has ended, which is a moment after its journal is. */

@@ -24,6 +24,7 @@ interface Told {
   }[];
   readonly runs: readonly { readonly id: string; readonly status: string }[];
   readonly deadLetters: readonly { readonly id: string }[];
+  readonly groups: readonly { readonly fingerprint: string }[];
   readonly pods: readonly { readonly name: string; readonly claimCount: number }[];
   readonly count: number;
 }
@@ -32,6 +33,9 @@ export interface ShotFleet {
   readonly url: string;
   /** Of runs worth a picture, by what they show. */
   readonly runs: Readonly<Record<'failed' | 'rescued', string>>;
+  /** Of what was done to many at once, and of what went wrong most often. */
+  readonly bulk: string;
+  readonly fingerprint: string;
   stop(): Promise<void>;
 }
 
@@ -67,13 +71,16 @@ export async function openShotFleet(): Promise<ShotFleet> {
   await Promise.all(['birch', 'cedar', 'dogwood'].map(start));
   const failed = await live(fleet, url, pods);
   const rescued = await firstRescued(url);
+  const bulk = await meddle(url);
+  const { groups } = await ask(url, '/errors');
+  const fingerprint = groups[0]!.fingerprint;
   const stop = async () => {
     await server.stop();
     for (const child of pods.values()) if (child.exitCode === null) child.kill('SIGKILL');
     await fleet.drain();
     rmSync(directory, { recursive: true, force: true });
   };
-  return { url, runs: { failed, rescued }, stop };
+  return { url, runs: { failed, rescued }, bulk, fingerprint, stop };
 }
 
 /** What happens to it; answers the id of one that failed. */
@@ -97,6 +104,31 @@ async function live(fleet: Fleet, url: string, pods: Map<string, ChildProcess>):
   await until(url, '/runs/count?filter=status:pending', ({ count }) => count === 0);
   const { deadLetters } = await ask(url, '/dead-letters?filter=machine:payment/capture');
   return deadLetters[0]!.id;
+}
+
+/** What people do to it; answers the id of what is done to many. */
+async function meddle(url: string): Promise<string> {
+  const { runs } = await ask(url, '/runs?filter=machine:llm/answer%20status:waiting&limit=3');
+  const words = ['asked twice', 'the customer withdrew', 'the model is too dear'];
+  for (const [n, { id }] of runs.entries())
+    await post(url, `/runs/${id}/cancel`, { reason: words[n] });
+  await post(url, '/bulk', { what: 'redrive', filter: 'is:dead-letter machine:webhook/deliver' });
+  const slow = { what: 'redrive', filter: 'is:dead-letter machine:payment/capture', rate: 1 };
+  const { id } = await post(url, '/bulk', slow);
+  const [{ id: letter } = { id: '' }] = (await ask(url, '/dead-letters')).deadLetters;
+  await post(url, `/runs/${letter}/redrive`, {});
+  return id;
+}
+
+async function post(url: string, path: string, body: object): Promise<{ readonly id: string }> {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/api/v1${path}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as { readonly id: string };
 }
 
 /** Killed with something in its hands: it is given work until it has some. */

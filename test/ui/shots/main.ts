@@ -60,6 +60,9 @@ try {
     const more: Place[] = [
       { name: 'run-failed', path: `/runs/${fleet.runs.failed}` },
       { name: 'run-rescued', path: `/runs/${fleet.runs.rescued}` },
+      { name: 'dead-letter', path: `/dead-letters?at=${fleet.runs.failed}` },
+      { name: 'error', path: `/errors/${fleet.fingerprint}` },
+      { name: 'bulk-operation', path: `/bulk/${fleet.bulk}` },
       { name: 'machine', path: '/machines/image%2Fpull' },
       { name: 'pod', path: `/pods/${pods[0]!.pod}` },
     ];
