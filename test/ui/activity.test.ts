@@ -30,7 +30,7 @@ test('a row is told in a line, whatever was written into it', () => {
   expect(told).toEqual({
     via: 'bulk:01J',
     bulk: '01J',
-    text: 'failed 1.1.0 → pending, paused 2.2.1 · isFresh',
+    text: 'failed → pending, paused · isFresh',
   });
   expect(noteOf('cancel', { kind: 'requested', reason: 'so' }).text).toBe(
     'its pod was asked · “so”',

@@ -35,9 +35,10 @@ function changeOf({ before, after, reason, kind }: Detail): string[] {
 function glimpse(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return undefined;
-  const { status, revision, isPaused } = value as Detail;
+  // Its revision is for programs: whoever wants it opens the row.
+  const { status, isPaused } = value as Detail;
   if (typeof status !== 'string') return undefined;
-  return `${status}${isPaused === true ? ', paused' : ''} ${wordOf(revision) ?? ''}`.trim();
+  return `${status}${isPaused === true ? ', paused' : ''}`;
 }
 
 function restOf(told: Detail): string[] {
