@@ -81,6 +81,8 @@ const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   outlines: true,
   recordsIn: true,
   heads: true,
+  restore: true,
+  follow: true,
   worklist: true,
   fence: true,
   retire: true,
