@@ -29,7 +29,9 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     'Run three pods with sample tasks, show them, and kill one if you like.',
     async () => (await import('./dev/dev.ts')).dev,
     ['dataDir', 'machines', 'slots', 'silence', 'listen', 'logLevel', 'drainBudget'],
-  ).addHelpText('after', DEV_HELP);
+  )
+    .option('--postgres [url]', 'share a Postgres: this one, or one of its own that p stops')
+    .addHelpText('after', DEV_HELP);
 
   add(
     'start <machine>',
