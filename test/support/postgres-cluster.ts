@@ -111,6 +111,11 @@ export class PostgresCluster {
     }
   }
 
+  /** Those that are down start with what they have, and take writes if they did. */
+  async startAsItWas(): Promise<void> {
+    for (const node of this.#nodes) if (node.server === undefined) await this.#start(node);
+  }
+
   /** Those that are down come back as standbys, with a copy of the primary's data. */
   async rejoin(): Promise<void> {
     for (const node of this.#nodes) {
