@@ -17,6 +17,8 @@ export interface HealthOptions {
   readonly listen: string;
   /** Why this process is not ready; undefined where it is. */
   readonly whyNotReady: () => string | undefined;
+  /** What else there is to know of one that is ready; undefined where there is nothing. */
+  readonly remark?: (() => string | undefined) | undefined;
   /** Writes the metrics, in the format that this header asks for. */
   readonly metrics: {
     text(accept: string | undefined): Promise<{ readonly type: string; readonly text: string }>;
@@ -88,6 +90,11 @@ export class HealthServer {
     }
   }
 
+  #readyText(): string {
+    const remark = this.#options.remark?.();
+    return remark === undefined ? 'ready\n' : `ready; ${remark}\n`;
+  }
+
   #answer(path: string, response: ServerResponse): void {
     if (path === '/livez') return answer(response, 200, TEXT, 'alive\n');
     if (path !== '/readyz') {
@@ -95,7 +102,7 @@ export class HealthServer {
     }
     const why = this.#options.whyNotReady();
     return why === undefined
-      ? answer(response, 200, TEXT, 'ready\n')
+      ? answer(response, 200, TEXT, this.#readyText())
       : answer(response, 503, TEXT, `${why}\n`);
   }
 }

@@ -5,7 +5,7 @@ export { addressDoor, type Door, socketDoor } from './door/door.ts';
 export { hashOfSecret, newSecret } from './door/tokens.ts';
 export { ListenError, OpenListenError, SocketError } from './errors.ts';
 export type { FleetPort, MachineInfo, RunReader } from './fleet-port.ts';
-export { HealthListenError, HealthServer } from './health.ts';
+export { HealthListenError, type HealthOptions, HealthServer } from './health.ts';
 export { LIMIT_MAX, refuseUnknown } from './limits.ts';
 export { isWanted, listRuns, WANTED } from './list-runs.ts';
 export {

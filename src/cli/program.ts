@@ -29,7 +29,9 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     'Run three pods with sample tasks, show them, and kill one if you like.',
     async () => (await import('./dev/dev.ts')).dev,
     ['dataDir', 'machines', 'slots', 'silence', 'listen', 'logLevel', 'drainBudget'],
-  ).addHelpText('after', DEV_HELP);
+  )
+    .option('--postgres [url]', 'share a Postgres: this one, or one of its own that p stops')
+    .addHelpText('after', DEV_HELP);
 
   add(
     'start <machine>',
@@ -181,10 +183,11 @@ function addJournal(program: Command, add: Add): void {
 const FROM_FILE = 'read it from a file that fleetq export has written, and ask nobody';
 const LOCAL = "only runs of this host's journal, whatever store is configured";
 const DEV_HELP = `
-The pods share a store of their own, <data-dir>/fleet.db. When a machine is saved, the pods get the new
-code one after the other, and go on with what is under way. On a terminal: d does that too, k kills a pod
-with SIGKILL, s enqueues more samples, q drains and quits. Without one it prints a line for everything
-that happens, until SIGTERM or Ctrl-C. Exit 1 if a task was lost or doubled.
+The pods share a store of their own, <data-dir>/fleet.db, or a Postgres. When a machine is saved, the pods
+get the new code one after the other, and go on with what is under way. On a terminal: d does that too, k
+kills a pod with SIGKILL, s enqueues more samples, p stops and starts the Postgres of --postgres, q drains
+and quits. Without one it prints a line for everything that happens, until SIGTERM or Ctrl-C. Exit 1 if a
+task was lost or doubled.
 `;
 const START_HELP = `
 With no process on the data directory the run is started in the file: --wait executes it here, to its

@@ -33,6 +33,7 @@ import { FIRST_COUNT, load, type Resumption, resumeAll } from './resume.ts';
 import { RunTable, type SetAside } from './run-table.ts';
 import { Starter } from './starter.ts';
 import { Successor } from './successor.ts';
+import { isCutOff } from './tie.ts';
 import { Waits } from './waits.ts';
 
 export class Engine {
@@ -153,8 +154,7 @@ export class Engine {
   async #drive(run: LiveRun): Promise<void> {
     try {
       while (!this.#runs.isDraining && mayBegin(run, this.#clock.now())) {
-        if (run.tie && !run.tie.isCurrent()) {
-          // Nobody may count on this process any more: it begins nothing until they do.
+        if (run.tie && isCutOff(run)) {
           if (!(await run.tie.whenCurrent())) break;
           continue;
         }
@@ -164,7 +164,7 @@ export class Engine {
         if (view instanceof Promise) {
           view = await view;
           // Schemas may have taken long: what forbids to begin is looked at again.
-          if (this.#runs.isDraining || run.tie?.isCurrent() === false) continue;
+          if (this.#runs.isDraining || isCutOff(run)) continue;
         }
         if (!view || !isOurs(run)) break;
         const event = 'type' in view ? view : await perform(this.#ports, run, view);

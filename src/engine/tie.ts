@@ -3,7 +3,7 @@
  * asks before it begins a phase, and tells what became of the run; what lies behind it knows.
  */
 import type { Json } from '../ground/index.ts';
-import type { Ending, StoreTx } from '../machine/index.ts';
+import type { Ending, Plan, StoreTx } from '../machine/index.ts';
 
 /** A record as the journal wrote it. */
 export interface WrittenRecord {
@@ -35,8 +35,8 @@ export interface Tie {
   readonly keyGeneration: number;
   /** Nothing is told or asked any more; a later tie may bind the same run. */
   readonly isOver: boolean;
-  /** Whether a phase may begin now. */
-  isCurrent(): boolean;
+  /** Whether a phase may begin now; one of a run that may go on alone for so long, later than others. */
+  isCurrent(aloneMs?: number): boolean;
   /** Resolves when that is so again, with false where the run is no longer ours. */
   whenCurrent(): Promise<boolean>;
   /** The run stands under this version by its records: by those it came with, or by the next one. */
@@ -83,4 +83,15 @@ export interface Carried {
   readonly key: string | undefined;
   /** What is left of its time; counted from now by this process's clock. */
   readonly deadlineMs: number | undefined;
+}
+
+/** Nobody may count on this process any more, nor does its machine let the run go on alone. */
+export function isCutOff({
+  tie,
+  plan,
+}: {
+  readonly tie?: Tie | undefined;
+  readonly plan: Pick<Plan, 'autonomousMs'>;
+}): boolean {
+  return tie !== undefined && !tie.isCurrent(plan.autonomousMs);
 }

@@ -10,9 +10,10 @@ import type { Registry } from '../machine/index.ts';
 import { type ClaimedTask, ENDED_STATES, type Segment, type Store } from '../store/index.ts';
 import { isHeard, tell } from '../telemetry/events.ts';
 import { BadTaskError, ClaimLostError } from './errors.ts';
-import { HeldRun, type Keeper } from './held-run.ts';
+import { HeldRun } from './held-run.ts';
 import { interruptionOf, rowsOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
+import type { Keeper } from './keeper.ts';
 import { inputOf } from './task-input.ts';
 
 export interface AcceptorPorts {

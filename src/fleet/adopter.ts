@@ -11,9 +11,10 @@ import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
 import { fenceProven } from './fence-proven.ts';
 import type { Forgetter } from './forgetter.ts';
-import { HeldRun, type Keeper } from './held-run.ts';
+import { HeldRun } from './held-run.ts';
 import { segmentOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
+import type { Keeper } from './keeper.ts';
 import { tellFailed, tellTakenAway } from './tell-taken.ts';
 
 const BATCH_COUNT_MAX = 500;

@@ -2,7 +2,7 @@
  * Write-behind: records of runs that go on for a while reach the store every few seconds, so that
  * another pod can go on from there. What a run writes before it is settled goes with its settlement.
  */
-import { type Cancel, type Clock, describeError } from '../ground/index.ts';
+import { type Cancel, type Clock, describeError, jittered, type Random } from '../ground/index.ts';
 import type { ArchiveAnswer, Segment, Store } from '../store/index.ts';
 import { isHeard, tell } from '../telemetry/events.ts';
 import type { HeldRun } from './held-run.ts';
@@ -16,6 +16,7 @@ const RETRY_MS = 500;
 export interface ArchiverPorts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly random: Random;
   readonly holdings: Holdings;
   readonly everyMs: number;
   /** The store holds other records under the same numbers: this run cannot go on here. */
@@ -110,7 +111,8 @@ export class Archiver {
       answers = await this.#ports.store.archive(batch.map(({ segment }) => segment));
     } catch (error) {
       tell('store.failed', () => ({ what: 'archive', error: describeError(error) }));
-      await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
+      const waitMs = jittered(RETRY_MS, this.#ports.random.fraction());
+      await new Promise<void>((resolve) => clock.after(waitMs, resolve));
       return false;
     }
     const elapsedMs = clock.monotonicMs() - sentMs;

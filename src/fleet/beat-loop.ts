@@ -32,7 +32,7 @@ export interface Followed {
 }
 
 export interface BeatPorts {
-  readonly store: Pick<Store, 'beat'>;
+  readonly store: Pick<Store, 'beat' | 'follow'>;
   readonly clock: Clock;
   readonly pod: PodId;
   readonly heartbeatMs: number;
@@ -56,6 +56,8 @@ const UNHEARD_COUNT_MAX = 64;
 export class BeatLoop {
   readonly #ports: BeatPorts;
   readonly #unheard = new Set<string>();
+  /** Of beats that were taken, the newest last: one of them stands in a row that has gone back in time. */
+  #taken: string[] = [];
   #seq: number;
   #cancel: Cancel | undefined;
   #beating: Promise<void> | undefined;
@@ -105,7 +107,7 @@ export class BeatLoop {
       answer = await store.beat({ pod, seq: this.#seq, nonce, ...told });
     } catch (error) {
       onFailed(error, sentMs);
-      return heartbeatMs / 3;
+      return spread(heartbeatMs / 3, nonce);
     }
     if (this.#isStopped) return heartbeatMs;
     if (answer.kind === 'refused' && this.#isOwn(answer)) {
@@ -116,6 +118,8 @@ export class BeatLoop {
     if (answer.kind === 'taken') {
       this.#seq = answer.seq;
       this.#unheard.clear();
+      this.#taken = [...this.#taken.slice(1 - UNHEARD_COUNT_MAX), nonce];
+      store.follow?.(answer.timeline).catch(() => undefined);
       // A clone that copied this memory would beat with the same number, but not with this name.
       this.#unheard.add(nonce);
     } else {
@@ -135,6 +139,18 @@ export class BeatLoop {
 
   #isOwn({ status, seq, nonce }: Extract<BeatAnswer, { kind: 'refused' }>): boolean {
     const isLive = status === 'up' || status === 'draining';
-    return isLive && seq !== undefined && seq !== this.#seq && this.#unheard.has(nonce ?? '');
+    if (!isLive || seq === undefined || seq === this.#seq) return false;
+    // A clone cannot have written it: its beats have names of their own, and higher numbers.
+    const hasGoneBack = seq < this.#seq && this.#taken.includes(nonce ?? '');
+    return hasGoneBack || this.#unheard.has(nonce ?? '');
   }
+}
+
+/**
+ * Half of it to one and a half: pods that lost the store at one moment must not come back to it at one.
+ * The name of the beat is chance enough.
+ */
+function spread(ms: number, nonce: string): number {
+  const chance = Number.parseInt(nonce.slice(0, 8), 16) / 2 ** 32;
+  return ms * (Number.isFinite(chance) ? 0.5 + chance : 1);
 }

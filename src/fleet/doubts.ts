@@ -14,7 +14,12 @@ export interface DoubtsPorts {
   /** How many claims this pod believes to hold. */
   readonly count: () => number;
   readonly isReady: () => boolean;
-  readonly reconcile: () => Promise<void>;
+  /** `hasMoved`: another server answers, which may have lost what the one before had said. */
+  readonly reconcile: (hasMoved: boolean) => Promise<void>;
+  /** A server of this timeline has answered. */
+  readonly follow: (timeline: string) => void;
+  /** The same server has answered as before. */
+  readonly confirmed: () => void;
 }
 
 export class Doubts {
@@ -30,21 +35,28 @@ export class Doubts {
 
   /** After every heartbeat that was taken. */
   weigh({ timeline, claimCount }: Extract<BeatAnswer, { kind: 'taken' }>): void {
-    const { count, isReady, reconcile } = this.#ports;
+    const { count, isReady, reconcile, follow, confirmed } = this.#ports;
     const before = this.#timeline;
     if (before !== undefined && before !== timeline) {
       tell('store.failedOver', () => ({ from: before, to: timeline }));
       this.#isDoubtful = true;
     }
+    if (before !== timeline) follow(timeline);
+    else if (!this.#isDoubtful && !this.#isReconciling) confirmed();
     this.#timeline = timeline;
     this.#miscounts = claimCount === count() ? 0 : this.#miscounts + 1;
     const isDue = this.#isDoubtful || this.#miscounts > MISCOUNTS_MAX;
     if (!isDue || this.#isReconciling || !isReady()) return;
     this.#miscounts = 0;
+    const hasMoved = this.#isDoubtful;
     this.#isDoubtful = false;
     this.#isReconciling = true;
-    reconcile()
-      .catch((error) => tell('store.failed', () => ({ what: 'held', error: describeError(error) })))
+    reconcile(hasMoved)
+      .catch((error) => {
+        // Until it has been looked at: what was lost is not found by anybody else.
+        this.#isDoubtful ||= hasMoved;
+        tell('store.failed', () => ({ what: 'held', error: describeError(error) }));
+      })
       .finally(() => {
         this.#isReconciling = false;
       });

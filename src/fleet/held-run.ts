@@ -5,28 +5,11 @@ import type { Ending } from '../machine/index.ts';
 import type { Claim, ClaimedTask, Flush, Persisted, Settlement } from '../store/index.ts';
 import { endErrorOf, endStatusOf, hasLeft, stepOf } from './end-words.ts';
 import { segmentOf } from './history.ts';
+import type { Keeper } from './keeper.ts';
 import type { PersistTx } from './persist-tx.ts';
-import type { Persisting } from './persisting.ts';
 
 /** How long a task that nobody can go on with is left alone. One who can is told of it at once. */
 const BLOCKED_MS = 60_000;
-
-/** What a held run needs of the life it belongs to. */
-export interface Keeper {
-  /** It was taken for dead, or has ended: another life of this pod may hold its runs. */
-  readonly isDead: boolean;
-  isCurrent(): boolean;
-  whenCurrent(held: HeldRun): Promise<boolean>;
-  /** Records have been added that the store does not have. */
-  grew(held: HeldRun): void;
-  /** Resolves when the store has what is there now. */
-  flush(held: HeldRun): Promise<void>;
-  settle(held: HeldRun, settlement: Settlement): void;
-  /** For steps that persist in the store. */
-  readonly persisting: Persisting;
-  /** No version that is here goes on with it, or no key opens it. */
-  blocked(held: HeldRun, reason: string, waitsFor?: 'key'): void;
-}
 
 export class HeldRun implements Tie {
   readonly claim: Claim;
@@ -56,6 +39,8 @@ export class HeldRun implements Tie {
   isOver = false;
   /** Somebody has asked to pause it: it is given back at its next boundary. */
   isPausing = false;
+  /** A phase of it began after its pod's deadline, so another pod may have it by now. */
+  hasGoneAlone = false;
   /** A picture of a run that belongs to this host, and takes no place from others. */
   isMirror = false;
 
@@ -116,8 +101,11 @@ export class HeldRun implements Tie {
     return this.#lastSeq === this.#fromSeq;
   }
 
-  isCurrent(): boolean {
-    return this.#keeper.isCurrent();
+  isCurrent(aloneMs?: number): boolean {
+    if (this.#keeper.isCurrent()) return true;
+    if (aloneMs === undefined || !this.#keeper.isCurrent(aloneMs)) return false;
+    this.hasGoneAlone = true;
+    return true;
   }
 
   mayRetry(): boolean {
@@ -198,6 +186,11 @@ export class HeldRun implements Tie {
     this.#prevHash = this.#tail[index]!.hash;
     this.#tail = this.#tail.slice(index + 1);
     return index + 1;
+  }
+
+  /** The number of the last record that the store has, as far as is known here. */
+  get flushedSeq(): number {
+    return this.#lastSeq - this.#tail.length;
   }
 
   ended(ending: Ending): void {

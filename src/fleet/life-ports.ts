@@ -1,7 +1,14 @@
 /** What one life of a pod is given, and what it asks the store for. */
-import type { ClaimRequest, PodId } from '../store/index.ts';
+import { describeError, type RunId } from '../ground/index.ts';
+import type { BeatAnswer, ClaimRequest, JournalSeen, PodId } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
+import { audible } from './audible.ts';
+import { Grants } from './grants.ts';
+import type { Heart, HeartOptions } from './heart.ts';
+import type { Holdings } from './holdings.ts';
 import type { Life } from './life.ts';
 import type { PodPorts } from './options.ts';
+import { Rewinder } from './rewinder.ts';
 
 export interface LifePorts extends PodPorts {
   readonly id: PodId;
@@ -12,6 +19,51 @@ export interface LifePorts extends PodPorts {
   readonly onEnded: () => void;
   /** After every heartbeat that was taken. */
   readonly onBeat: (life: Life) => void;
+}
+
+export function heartOf(
+  { makeHeart, id: pod, clock, random, times }: LifePorts,
+  on: Pick<HeartOptions, 'nonce' | 'news' | 'onHeard'>,
+): Heart {
+  const { heartbeatMs, silentMs } = times;
+  return audible(makeHeart, {
+    ...{ pod, clock, heartbeatMs, silentMs, ...on },
+    mintNonce: () => random.hex(8),
+    onFailed: (error) =>
+      tell('store.failed', () => ({ what: 'beat', error: describeError(error) })),
+  });
+}
+
+export function grantsOf({ id: pod, store, clock, random, times, throttles }: LifePorts) {
+  const { heartbeatMs } = times;
+  return throttles && new Grants({ pod, store, clock, random, heartbeatMs, throttles });
+}
+
+export function deathOf({ status }: Extract<BeatAnswer, { kind: 'refused' }>): string {
+  const isDead = status === 'dead' || status === 'down';
+  return isDead ? 'the fleet took it for dead' : 'another process beats in its name';
+}
+
+export function predecessorsOf(pod: PodId, seen: JournalSeen): PodId[] {
+  return seen.pods.map((before) => before.pod).filter((before) => before !== pod);
+}
+
+/** How many more it may hold; 0 where too much of what it has is on its way to the store. */
+export function roomIn(
+  holdings: Holdings,
+  count: number,
+  settling: number,
+  unflushedMax: number,
+): number {
+  if (holdings.unflushed >= unflushedMax || settling > count) return 0;
+  // What is on its way to the store needs no slot any more, and the next may come meanwhile.
+  return Math.max(0, count - (holdings.claimedCount - settling));
+}
+
+export function rewinderOf(ports: LifePorts, holdings: Holdings): Rewinder {
+  const { store, clock, engine, id: pod, enqueued = () => [], reshow = () => undefined } = ports;
+  const written = (run: RunId) => engine.held.written(run);
+  return new Rewinder({ store, clock, pod, holdings, written, enqueued, reshow });
 }
 
 /** What it claims, but for how much. */

@@ -2,13 +2,11 @@
  * One incarnation of a pod: from its registration until it drains or is taken for dead. What it was
  * when it died it never is again: the process goes on as another incarnation.
  */
-import { describeError } from '../ground/index.ts';
-import type { JournalSeen, PodId, Settlement } from '../store/index.ts';
+import type { ClaimedTask, JournalSeen, PodId, Settlement } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { Acceptor } from './acceptor.ts';
 import { Adopter } from './adopter.ts';
 import { Archiver } from './archiver.ts';
-import { audible } from './audible.ts';
 import type { Heard, News } from './beat-loop.ts';
 import { Capacity } from './capacity.ts';
 import { Claimer } from './claimer.ts';
@@ -18,17 +16,21 @@ import { ClaimLostError } from './errors.ts';
 import { fenceProven } from './fence-proven.ts';
 import { Forgetter } from './forgetter.ts';
 import { givePausedBack } from './give-paused-back.ts';
-import { Grants } from './grants.ts';
+import type { Grants } from './grants.ts';
 import type { Heart } from './heart.ts';
-import type { HeldRun, Keeper } from './held-run.ts';
+import type { HeldRun } from './held-run.ts';
 import { Holdings } from './holdings.ts';
+import type { Keeper } from './keeper.ts';
 import { isLeading } from './leader.ts';
-import { type LifePorts, requestOf } from './life-ports.ts';
+import type { LifePorts } from './life-ports.ts';
+import * as parts from './life-ports.ts';
 import { type Persisting, persistingOf } from './persisting.ts';
 import { reconcile } from './reconciler.ts';
 import { reportOf } from './report.ts';
+import type { Rewinder } from './rewinder.ts';
 import { Settler } from './settler.ts';
 import { Sleepers } from './sleepers.ts';
+import { Superseded } from './superseded.ts';
 import { Watch } from './watch.ts';
 
 const CURRENT_LOOK_MS = 50;
@@ -48,7 +50,9 @@ export class Life implements Keeper {
   readonly #claimer: Claimer;
   readonly #sleepers: Sleepers;
   readonly #doubts: Doubts;
+  readonly #rewinder: Rewinder;
   readonly #forgetter: Forgetter;
+  readonly #superseded: Superseded;
   readonly persisting: Persisting;
   readonly #grants: Grants | undefined;
   isDead = false;
@@ -60,39 +64,32 @@ export class Life implements Keeper {
     this.#ports = ports;
     this.id = id;
     this.#sleepers = new Sleepers(clock);
+    this.#superseded = new Superseded({ store, clock, random });
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
     const holdings = this.holdings;
     this.#forgetter = new Forgetter({ clock, engine, holdings, isOver: () => this.isDead });
+    this.#rewinder = parts.rewinderOf(ports, holdings);
     this.#doubts = new Doubts({
       count: () => holdings.size,
       isReady: () => this.isReady,
-      reconcile: () => this.#reconcile(),
+      reconcile: (hasMoved) => this.#reconcile(hasMoved),
+      follow: (timeline) => void store.follow?.(timeline),
+      confirmed: () => this.#rewinder.confirmed(),
     });
-    this.#heart = audible(ports.makeHeart, {
-      pod: id,
-      nonce,
-      clock,
-      heartbeatMs: times.heartbeatMs,
-      silentMs: times.silentMs,
-      mintNonce: () => random.hex(8),
-      news: () => this.#news(),
-      onHeard: (heard) => this.#heard(heard),
-      onFailed: (error) =>
-        tell('store.failed', () => ({ what: 'beat', error: describeError(error) })),
-    });
+    const onHeard = (heard: Heard) => this.#heard(heard);
+    this.#heart = parts.heartOf(ports, { nonce, news: () => this.#news(), onHeard });
     const onOver = (over: readonly HeldRun[], lost?: ReadonlySet<HeldRun>) =>
       this.#over(over, lost);
-    const { throttles } = ports;
-    const { heartbeatMs } = times;
-    const grantsOf = { pod: id, store, clock, random, heartbeatMs };
-    this.#grants = throttles && new Grants({ ...grantsOf, throttles });
-    this.#settler = new Settler({ store, clock, random, pod: id, onOver });
+    this.#grants = parts.grantsOf(ports);
+    const onStood = (settlement: Settlement) => this.#rewinder.acknowledged(settlement);
+    this.#settler = new Settler({ store, clock, random, pod: id, onOver, onStood });
     const ends = { drop: (held: HeldRun) => this.#drop(held), over: onOver };
     this.persisting = persistingOf({ store, clock, random, pod: id, holdings, ...ends });
     this.#archiver = new Archiver({
       store,
       clock,
+      random,
       holdings,
       everyMs: times.archiveMs,
       onForked: (held, reason) => {
@@ -116,7 +113,7 @@ export class Life implements Keeper {
       clock,
       random,
       idlePollMs: times.idlePollMs,
-      request: () => requestOf(ports),
+      request: () => parts.requestOf(ports),
       slice: this.#grants && ((...asked) => this.#grants!.allowance.slice(...asked)),
       room: () => this.#room(),
       capacity: () => this.capacity.count,
@@ -138,8 +135,7 @@ export class Life implements Keeper {
     const { holdings, id: pod } = this;
     const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
     const mine = { acceptor, holdings, forgetter, keeper, pod, silentMs: times.silentMs };
-    const predecessors = seen.pods.map((before) => before.pod).filter((before) => before !== pod);
-    await new Adopter({ store, engine, clock, ...mine }).adopt(predecessors);
+    await new Adopter({ store, engine, clock, ...mine }).adopt(parts.predecessorsOf(pod, seen));
     if (this.isDead) return;
     await this.#ports.routes.look();
     if (this.isDead) return;
@@ -151,8 +147,15 @@ export class Life implements Keeper {
   /** Something may be ready to claim. */
   hint = (): void => this.#claimer.hint();
 
-  isCurrent(): boolean {
-    return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs;
+  isCurrent(aloneMs = 0): boolean {
+    return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs + aloneMs;
+  }
+
+  /** For how long past its deadline the store has not answered; undefined while it does. */
+  get aloneMs(): number | undefined {
+    const { deadlineMs } = this.#heart;
+    const isAlone = !this.isDead && Number.isFinite(deadlineMs) && !this.isCurrent();
+    return isAlone ? this.#ports.clock.monotonicMs() - deadlineMs : undefined;
   }
 
   /** Resolves when the fleet is known to count on this pod; at once where it is dead. */
@@ -224,14 +227,11 @@ export class Life implements Keeper {
   }
 
   #room(): number {
-    const { journal, limits } = this.#ports;
+    const { journal, limits, routes } = this.#ports;
     if (!this.isReady || this.isDraining || journal.stalledBy || !this.isCurrent()) return 0;
-    const { count } = this.capacity;
     const settling = this.#settler.waiting;
-    if (this.holdings.unflushed >= limits.unflushedMax || settling > count) return 0;
-    // What is on its way to the store needs no slot any more, and the next may come meanwhile.
-    const room = count - (this.holdings.claimedCount - settling);
-    return this.#grants?.allowance.room(this.#ports.routes.all, room) ?? room;
+    const room = parts.roomIn(this.holdings, this.capacity.count, settling, limits.unflushedMax);
+    return room === 0 ? 0 : (this.#grants?.allowance.room(routes.all, room) ?? room);
   }
 
   #news(): News {
@@ -244,8 +244,7 @@ export class Life implements Keeper {
     const { clock, onDead, onBeat, onDrainWanted } = this.#ports;
     if (this.isDead) return;
     if (answer.kind === 'refused') {
-      const isDead = answer.status === 'dead' || answer.status === 'down';
-      const why = isDead ? 'the fleet took it for dead' : 'another process beats in its name';
+      const why = parts.deathOf(answer);
       this.die();
       tell('pod.died', () => ({ pod: this.id, why }));
       return onDead(why);
@@ -263,22 +262,20 @@ export class Life implements Keeper {
     onBeat(this);
   }
 
-  #reconcile(): Promise<void> {
-    const { store, limits } = this.#ports;
-    const mine = { pod: this.id, holdings: this.holdings };
-    return this.#claimer.exclusively(() =>
-      reconcile({
-        ...mine,
-        store,
-        payloadBytesMax: limits.payloadBytesMax,
-        accept: (tasks) => this.#acceptor.accept(tasks),
-        onLost: (held) => this.#lose(held),
-      }),
-    );
+  #reconcile(hasMoved: boolean): Promise<void> {
+    const [pod, holdings, { store, limits }] = [this.id, this.holdings, this.#ports];
+    const { payloadBytesMax } = limits;
+    const accept = (tasks: readonly ClaimedTask[]) => this.#acceptor.accept(tasks);
+    const onLost = (held: HeldRun) => this.#lose(held);
+    return this.#claimer.exclusively(async () => {
+      if (hasMoved) await this.#rewinder.verify();
+      await reconcile({ pod, holdings, store, payloadBytesMax, accept, onLost });
+    });
   }
 
   /** The store has answered: these are over, here too. What was lost is kept while that is in doubt. */
   #over(over: readonly HeldRun[], lost: ReadonlySet<HeldRun> = new Set()): void {
+    for (const held of lost) this.#superseded.keep(held);
     for (const held of over) this.holdings.remove(held);
     this.holdings.doubt(lost, this.#ports.clock.monotonicMs());
     this.#forgetter.forget(over.filter((held) => !lost.has(held)).map(({ claim }) => claim.task));
@@ -294,6 +291,7 @@ export class Life implements Keeper {
 
   #drop(held: HeldRun): void {
     held.isOver = true;
+    this.#superseded.keep(held);
     this.#ports.engine.held.drop(held.claim.task, new ClaimLostError(held.claim));
   }
 }

@@ -3,14 +3,17 @@ import { type Engine, type LiveRun, RunNotFoundError, type Shadow } from '../eng
 import {
   assertNever,
   type Clock,
+  describeError,
   type MintRunId,
   type Pressure,
   type Random,
+  type RunId,
   runIdMint,
 } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import { type Store, WHO_CHARS_MAX } from '../store/index.ts';
+import { tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
 import type { ChangedMachines } from './announce.ts';
 import { type CensusSample, CensusWatch } from './census-watch.ts';
@@ -64,6 +67,8 @@ export interface MemberStatus extends PodStatus {
   readonly isLeader: boolean;
 }
 
+/** So far back a server that took over may have lost the runs that ended here. */
+const REWIND_RECORDS_MAX = 20_000;
 const RECONCILE_MS = 30_000;
 const RETENTION_MS = 600_000;
 const CENSUS_EVERY_MS = 15_000;
@@ -76,6 +81,7 @@ export class Member {
   closed: Promise<void> | undefined;
   readonly #leader: Leader;
   readonly #results: Results;
+  readonly #journal: Journal;
   readonly #suspects: Suspects;
   readonly #mirror: Mirror;
   readonly #census: CensusWatch;
@@ -84,6 +90,7 @@ export class Member {
   constructor(ports: MemberPorts) {
     const { store, registry, clock, random, limits } = ports;
     this.store = store;
+    this.#journal = ports.journal;
     this.#results = new Results({ store, clock, random });
     this.#leader = new Leader({
       clock,
@@ -105,7 +112,13 @@ export class Member {
     const { silentMs } = ports.times;
     this.#census = new CensusWatch({ store, clock, everyMs: CENSUS_EVERY_MS, silentMs });
     this.pod = new Pod(
-      { ...ports, routes, adoptLocal: (tasks) => this.#mirror.adopt(tasks) },
+      {
+        ...ports,
+        routes,
+        adoptLocal: (tasks) => this.#mirror.adopt(tasks),
+        enqueued: () => this.tasks.recent(),
+        reshow: (runs) => this.#reshow(runs),
+      },
       {
         onDrainWanted: ports.onDrainWanted,
         onBeat: (life) => {
@@ -117,6 +130,7 @@ export class Member {
         },
         onEnded: () => this.#results.hint(),
         onDied: () => this.#mirror.forgetClaims(),
+        onJoined: ({ lsn }) => this.#mirror.recall(lsn).catch(tellUnrecalled),
       },
     );
     const mint = runIdMint(clock, random);
@@ -144,6 +158,11 @@ export class Member {
     const census = this.#census.sample(life);
     const isLeader = life !== undefined && isLeading(life);
     return { ...this.pod.status, census, blocked: census?.blocked, isLeader };
+  }
+
+  #reshow(runs: readonly RunId[]): void {
+    this.#mirror.reshow(runs);
+    this.#mirror.recall(this.#journal.lsn - REWIND_RECORDS_MAX).catch(tellUnrecalled);
   }
 
   start(): Promise<void> {
@@ -181,6 +200,10 @@ function schedulerOf(
   const who = name.slice(0, WHO_CHARS_MAX);
   const of = { store, registry, clock, mint, keyMs, who, onEnqueued };
   return new Scheduler({ ...of, definitions: schedules });
+}
+
+function tellUnrecalled(error: unknown): void {
+  tell('store.failed', () => ({ what: 'find', error: describeError(error) }));
 }
 
 async function hasWork(recovery: Recovery, chore: Chore): Promise<boolean> {

@@ -3,57 +3,35 @@
  * without a store; its row in the store is a picture of it: claimed by this pod, pinned to the journal,
  * followed by its records and its end. Nobody else ever takes it.
  */
-import type { LiveRun, Shadow, WrittenRecord } from '../engine/index.ts';
-import { type Cancel, type Clock, describeError, type RunId } from '../ground/index.ts';
+import type { LiveRun, Shadow } from '../engine/index.ts';
+import {
+  type Cancel,
+  type Clock,
+  describeError,
+  jittered,
+  type Random,
+  type RunId,
+} from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Ending } from '../machine/index.ts';
-import { type ClaimedTask, type MirroredRun, RECOVERY_PREFIX, type Store } from '../store/index.ts';
+import { type ClaimedTask, RECOVERY_PREFIX, type Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { HeldRun } from './held-run.ts';
 import type { Life } from './life.ts';
+import { Picture, shownOf } from './picture.ts';
+import { unshownRuns } from './unshown.ts';
 
 const SHOW_MS = 300;
 const RETRY_MS = 5_000;
-const BATCH_COUNT_MAX = 500;
 /** Records after which a run is of another version than before. */
 const MOVES: ReadonlySet<string> = new Set(['ADVANCED', 'UPGRADED']);
 
 export interface MirrorPorts {
-  readonly store: Pick<Store, 'mirror' | 'heads'>;
+  readonly store: Pick<Store, 'mirror' | 'heads' | 'find'>;
   readonly journal: Journal;
   readonly clock: Clock;
+  readonly random: Random;
   readonly life: () => Life | undefined;
-}
-
-/** One local run, and how far the store knows of it. */
-class Picture implements Shadow {
-  readonly run: MirroredRun;
-  held: HeldRun | undefined;
-  ending: Ending | undefined;
-  /** More is on record than that it was started. */
-  hasGoneOn = false;
-  readonly #onChanged: (picture: Picture) => void;
-
-  constructor(run: MirroredRun, onChanged: (picture: Picture) => void) {
-    this.run = run;
-    this.#onChanged = onChanged;
-  }
-
-  standsUnder(version: number): void {
-    this.held?.standsUnder(version);
-  }
-
-  recorded(record: WrittenRecord): void {
-    this.held?.recorded(record);
-    this.hasGoneOn ||= record.seq > 0;
-    this.#onChanged(this);
-  }
-
-  ended(ending: Ending): void {
-    this.ending = ending;
-    this.held?.ended(ending);
-    this.#onChanged(this);
-  }
 }
 
 export class Mirror {
@@ -73,20 +51,12 @@ export class Mirror {
   shadow(run: LiveRun): Shadow {
     const known = this.#pictures.get(run.id);
     if (known) return known;
-    const { clock, journal } = this.#ports;
     const { startedAt, deadlineAt, input } = run.state;
-    const picture = new Picture(
-      {
-        id: run.id,
-        machine: run.plan.name,
-        version: run.plan.version,
-        payload: JSON.stringify(input),
-        journal: journal.id,
-        startedAgoMs: Math.max(0, clock.now() - startedAt),
-        deadlineMs: deadlineAt === undefined ? undefined : deadlineAt - startedAt,
-      },
-      (changed) => this.#changed(changed),
-    );
+    const { name: machine, version } = run.plan;
+    const deadlineMs = deadlineAt === undefined ? undefined : deadlineAt - startedAt;
+    const of = { id: run.id, machine, version, startedAt, deadlineMs };
+    const picture = new Picture(of, (changed) => this.#changed(changed));
+    picture.payload = JSON.stringify(input);
     this.#pictures.set(run.id, picture);
     // A recovery that finds nothing to do is nobody's business; one that does shows itself then.
     if (!run.plan.name.startsWith(RECOVERY_PREFIX)) this.#showSoon(picture);
@@ -106,13 +76,40 @@ export class Mirror {
     }
   }
 
+  /** What ended here while an earlier process could not show it; the store has seen this far. */
+  async recall(seenLsn: number): Promise<void> {
+    const { store, journal } = this.#ports;
+    for (const row of await unshownRuns({ store, journal, seenLsn })) {
+      if (this.#pictures.has(row.id)) continue;
+      const picture = new Picture({ ...row, deadlineMs: undefined }, () => undefined);
+      picture.ending = row.ending;
+      this.#pictures.set(row.id, picture);
+      this.#showSoon(picture);
+    }
+  }
+
+  /** The store has lost their rows: they are shown again. */
+  reshow(runs: readonly RunId[]): void {
+    for (const id of runs) {
+      const picture = this.#pictures.get(id);
+      if (!picture) continue;
+      picture.held = undefined;
+      this.#showSoon(picture);
+    }
+  }
+
   /** Another life of this pod: the rows are the old one's until they are adopted or swept. */
   forgetClaims(): void {
     for (const picture of this.#pictures.values()) {
       picture.held = undefined;
       this.#unseen.add(picture);
     }
-    this.#showAfter(RETRY_MS);
+    this.#showAfter(this.#retryMs());
+  }
+
+  /** Hosts that lost the store at one moment must not all come back to it at one. */
+  #retryMs(): number {
+    return jittered(RETRY_MS, this.#ports.random.fraction());
   }
 
   stop(): void {
@@ -122,13 +119,13 @@ export class Mirror {
 
   #changed(picture: Picture): void {
     if (picture.held) {
-      if (picture.ending) this.#pictures.delete(picture.run.id);
+      if (picture.ending) this.#pictures.delete(picture.of.id);
       return;
     }
-    if (picture.run.machine.startsWith(RECOVERY_PREFIX)) {
+    if (picture.of.machine.startsWith(RECOVERY_PREFIX)) {
       if (!picture.hasGoneOn) return;
       if (picture.ending?.outcome === 'handedOff') {
-        this.#pictures.delete(picture.run.id);
+        this.#pictures.delete(picture.of.id);
         this.#unseen.delete(picture);
         return;
       }
@@ -158,7 +155,7 @@ export class Mirror {
     this.#show()
       .catch((error) => {
         tell('store.failed', () => ({ what: 'mirror', error: describeError(error) }));
-        return RETRY_MS;
+        return this.#retryMs();
       })
       .then((waitMs) => {
         this.#isShowing = false;
@@ -169,21 +166,25 @@ export class Mirror {
   /** Answers how long to wait before the next of them are shown. */
   async #show(): Promise<number> {
     const life = this.#ports.life();
-    if (!life?.isReady) return RETRY_MS;
-    const batch = [...this.#unseen].slice(0, BATCH_COUNT_MAX);
-    const answers = await this.#ports.store.mirror(
-      life.id,
-      batch.map(({ run }) => run),
-    );
+    if (!life?.isReady) return this.#retryMs();
+    const { store, journal, clock } = this.#ports;
+    const { shown, gone } = shownOf(this.#unseen, journal, clock.now());
+    for (const picture of gone) {
+      this.#unseen.delete(picture);
+      this.#pictures.delete(picture.of.id);
+    }
+    const batch = shown.map(({ picture }) => picture);
+    const runs = shown.map(({ run }) => run);
+    const answers = runs.length === 0 ? [] : await store.mirror(life.id, runs);
     if (life !== this.#ports.life()) return SHOW_MS;
     let refused = 0;
     for (const [index, picture] of batch.entries()) {
       const answer = answers[index]!;
       if (answer.kind === 'foreign') refused++;
-      else if (!picture.held) this.#hold({ ...answer, keyGeneration: 1 }, -1, '', picture.ending);
+      else if (!picture.held) this.#hold({ ...answer, keyGeneration: 1 }, -1, '', undefined);
     }
     // The row is there, and another's for now: a sweep or an adoption gives it back.
-    return refused === batch.length ? RETRY_MS : SHOW_MS;
+    return refused > 0 && refused === batch.length ? this.#retryMs() : SHOW_MS;
   }
 
   /** From here on the store is told what the journal has, and what comes. */
@@ -210,7 +211,7 @@ export class Mirror {
       picture.held = held;
       this.#unseen.delete(picture);
     }
-    const end = ending ?? picture?.ending;
+    const end = ending ?? (picture?.ending && this.#ports.journal.find(task.task)?.ending);
     if (!end) return;
     this.#pictures.delete(task.task);
     held.ended(end);

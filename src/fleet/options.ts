@@ -1,6 +1,12 @@
 /** What a pod is given, and the relations its times have to keep. */
 import type { Engine } from '../engine/index.ts';
-import { type Clock, FleetqError, type Pressure, type Random } from '../ground/index.ts';
+import {
+  type Clock,
+  FleetqError,
+  type Pressure,
+  type Random,
+  type RunId,
+} from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import type { ClaimedTask, Store } from '../store/index.ts';
@@ -43,6 +49,10 @@ export interface PodPorts {
   readonly version: string;
   /** Rows of this very journal have become this pod's. */
   readonly adoptLocal: (tasks: readonly ClaimedTask[]) => Promise<void>;
+  /** What this process was lately told to be enqueued; undefined where nobody enqueues. */
+  readonly enqueued?: (() => readonly RunId[]) | undefined;
+  /** The fleet has lost sight of runs of this host: of these, or of any that have ended. */
+  readonly reshow?: ((runs: readonly RunId[]) => void) | undefined;
   readonly changedMachines: ChangedMachines;
   /** True, once, where the tables were found to fit and the machines announced just before. */
   readonly isWarm?: (() => boolean) | undefined;

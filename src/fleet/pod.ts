@@ -14,7 +14,7 @@ import {
   type Json,
   runIdMint,
 } from '../ground/index.ts';
-import type { PodGlimpse, PodId } from '../store/index.ts';
+import type { JournalSeen, PodGlimpse, PodId } from '../store/index.ts';
 import { isHeard, type TouchedTask, tell } from '../telemetry/events.ts';
 import { announceMachines } from './announce.ts';
 import { Ladder } from './ladder.ts';
@@ -25,6 +25,8 @@ export interface PodEvents {
   readonly onDrainWanted: () => void;
   /** After every heartbeat that was taken: for whoever leads. */
   readonly onBeat?: ((life: Life) => void) | undefined;
+  /** It has taken its place; the store knew this of its journal before. */
+  readonly onJoined?: ((seen: JournalSeen) => void) | undefined;
   /** It was taken for dead; another life of it follows. */
   readonly onDied?: (() => void) | undefined;
   /** A task has ended: by this pod, or by a hint from elsewhere. */
@@ -42,6 +44,8 @@ export interface PodStatus {
   /** How long ago the oldest record was written that the store does not have. */
   readonly archiveLagMs: number;
   readonly fleet: readonly PodGlimpse[];
+  /** For how long the store has not answered, beyond what it may take; undefined while it does. */
+  readonly aloneMs?: number | undefined;
 }
 
 /** Left for the last settlements of a drain, whatever was spent before. */
@@ -111,6 +115,7 @@ export class Pod {
       unflushed: life?.holdings.unflushed ?? 0,
       archiveLagMs: life?.holdings.archiveLagMs(this.#ports.clock.now()) ?? 0,
       fleet: life?.watch.fleet ?? [],
+      aloneMs: life?.aloneMs,
     };
   }
 
@@ -199,6 +204,7 @@ export class Pod {
     this.#life = life;
     tell('pod.registered', () => ({ pod: life.id, name, journal: journal.id, boot: journal.boot }));
     await life.start(seen);
+    if (!life.isDead) this.#events.onJoined?.(seen);
   }
 
   /**

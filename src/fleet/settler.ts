@@ -25,6 +25,8 @@ export interface SettlerPorts {
    * The store has answered: whatever the answer was, this is settled no more. `lost` are those of them
    * whose claim did not stand.
    */
+  /** The store has said that it has this. */
+  readonly onStood?: ((settlement: Settlement) => void) | undefined;
   readonly onOver: (held: readonly HeldRun[], lost: ReadonlySet<HeldRun>) => void;
 }
 
@@ -154,6 +156,7 @@ export class Settler {
         lost.add(held);
         tell('claim.lost', () => ({ ...held.claim, run: held.claim.task, what: settlement.to }));
       } else {
+        this.#ports.onStood?.(settlement);
         const { task: run, ...of } = held.claim;
         tell('task.settled', () => ({ run, ...of, to: settlement.to }));
         if (held.isPausing && !('outcome' in settlement)) tellPaused(run);

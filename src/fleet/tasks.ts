@@ -31,6 +31,7 @@ import type {
 } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
+import { Recent } from './recent.ts';
 import type { Results } from './results.ts';
 
 export interface TaskOptions {
@@ -64,6 +65,7 @@ export interface TasksPorts {
 
 export class Tasks {
   readonly #ports: TasksPorts;
+  readonly #recent = new Recent<undefined>();
 
   constructor(ports: TasksPorts) {
     this.#ports = ports;
@@ -101,8 +103,20 @@ export class Tasks {
     const { name: machine, version } = plan;
     const count = answers.filter(({ isNew }) => isNew).length;
     if (count > 0) tell('task.enqueued', () => ({ machine, version, count }));
+    if (!tx) this.#remember(answers);
     onEnqueued();
     return answers;
+  }
+
+  /** Which of them it was told to be there lately. */
+  recent = (): readonly RunId[] => [...this.#recent.all().keys()];
+
+  #remember(answers: readonly EnqueueAnswer[]): void {
+    const { store, clock } = this.#ports;
+    if (!store.restore) return;
+    const nowMs = clock.monotonicMs();
+    this.#recent.prune(nowMs);
+    for (const { id } of answers) this.#recent.add(id, undefined, 0, nowMs);
   }
 
   /** A task as the store takes it; throws where the machine does not want its input. */

@@ -72,6 +72,7 @@ function readPlan(definition: unknown): Plan {
   if (!input) throw reader.fault('input', SCHEMA_WANTED, input);
   const line = hasSteps ? readLine(reader) : [readStep(reader, SINGLE_STEP)];
   const runTimeoutMs = reader.child('timeout')?.limit('run');
+  const autonomousMs = readAutonomous(reader, line);
   const chart = compileChart(name, line);
   const shape = shapeOf(name, input, line);
   return Object.freeze({
@@ -80,11 +81,22 @@ function readPlan(definition: unknown): Plan {
     input,
     line: Object.freeze(line),
     runTimeoutMs,
+    autonomousMs,
     chart,
     shape,
     fingerprint: hash(shape),
     upgrades: readUpgrades(reader, version as number),
   });
+}
+
+/** What is committed in the store cannot go on without it. */
+function readAutonomous(reader: Reader, line: Plan['line']): number | undefined {
+  const autonomousMs = reader.limit('autonomous');
+  if (autonomousMs === undefined) return undefined;
+  const inStore = line.find((part) => part.kind === 'step' && part.persistIn === 'store');
+  if (!inStore) return autonomousMs;
+  const wanted = `nothing, since ${inStore.name} persists in the store and waits for it`;
+  throw reader.fault('autonomous', wanted, reader.get('autonomous'));
 }
 
 function readName(reader: Reader): string {

@@ -42,6 +42,8 @@ export interface Plan {
   readonly input: AnySchema;
   readonly line: readonly (StepPlan | SleepPlan)[];
   readonly runTimeoutMs: number | undefined;
+  /** For so long its runs go on past their pod's deadline; undefined: not at all. */
+  readonly autonomousMs: number | undefined;
   /** What the fingerprint is over. */
   readonly shape: string;
   readonly fingerprint: string;

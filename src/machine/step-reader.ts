@@ -11,6 +11,7 @@ export const MACHINE_PROPERTIES = [
   'input',
   'retry',
   'timeout',
+  'autonomous',
   'flush',
   'steps',
   'upgrade',

@@ -134,6 +134,11 @@ export interface Policy {
   readonly retry?: Retry | undefined;
   readonly flush?: Flush | undefined;
   readonly timeout?: { readonly [K in Phase | 'run']?: Duration | undefined } | undefined;
+  /**
+   * For so long its claimed runs go on while the store does not answer, although another pod may have
+   * taken them over meanwhile: only for work that two may do at once.
+   */
+  readonly autonomous?: Duration | undefined;
 }
 
 // ── Steps: W = what work returns, P = what persist returns (never: none), Q = the output schema ─

@@ -9,6 +9,7 @@ import { digestOf, refuseUnbounded } from './audit.ts';
 import { openBulk, sealingBulks } from './bulk/sealed.ts';
 import type { StoreReader, TaskGlance } from './reader.ts';
 import { openSchedule, sealingSchedules } from './schedule/sealed.ts';
+import { PASSING, type Sealing } from './sealed-calls.ts';
 import {
   openAudited,
   openClaimed,
@@ -29,71 +30,6 @@ export interface SealOptions {
   /** A task whose payload nobody has sealed is refused where it is claimed. */
   readonly isRequired?: boolean | undefined;
 }
-
-/** The calls that carry texts of users. */
-type Sealing = Pick<
-  Store,
-  | 'beat'
-  | 'enqueue'
-  | 'claim'
-  | 'held'
-  | 'settle'
-  | 'begin'
-  | 'histories'
-  | 'mirror'
-  | 'take'
-  | 'failHopeless'
-  | 'find'
-  | 'list'
-  | 'watch'
-  | 'act'
-  | 'openReader'
-  | 'beginBulk'
-  | 'takeBulk'
-  | 'saveBulk'
-  | 'orderBulk'
-  | 'changeSchedule'
-  | 'dueSchedules'
-  | 'tickSchedule'
->;
-
-/** All others, said by name: whoever adds a call decides here whether it carries something. */
-const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
-  capabilities: true,
-  checkSchema: true,
-  mayChange: true,
-  close: true,
-  register: true,
-  markDraining: true,
-  requestDrain: true,
-  pods: true,
-  publishThrottles: true,
-  throttles: true,
-  orderThrottle: true,
-  announce: true,
-  abandoned: true,
-  known: true,
-  inFlight: true,
-  census: true,
-  hasSuspects: true,
-  settled: true,
-  archive: true,
-  outlines: true,
-  recordsIn: true,
-  heads: true,
-  worklist: true,
-  fence: true,
-  retire: true,
-  leftovers: true,
-  prune: true,
-  beginTerm: true,
-  note: true,
-  queues: true,
-  pausedMachines: true,
-  changeFlow: true,
-  violations: true,
-  listen: true,
-};
 
 export function sealedStore(store: Store, codec: Codec, options: SealOptions = {}): Store {
   const sealing = sealingOf(store, codec, options.isRequired ?? false);

@@ -177,6 +177,16 @@ export interface Store extends HistoryParts {
   /** Shows runs of this host to the fleet, claimed by the pod and pinned to its journal. */
   mirror(pod: PodId, runs: readonly MirroredRun[]): Promise<MirrorAnswer[]>;
 
+  // Failover, where another server may take over and have lost what the one before had said
+
+  /**
+   * Gives a pod claims back that it was given, where nobody has had the tasks since; under the same
+   * epochs. Answers the tasks that are its own now.
+   */
+  restore?(pod: PodId, claims: readonly Claim[]): Promise<RunId[]>;
+  /** A server of this timeline has answered: one of an earlier timeline is asked no more. */
+  follow?(timeline: string): Promise<void>;
+
   // Recovery
 
   /** Every pod is judged by the silence it registered with; by `silentMs` where it gave none. */

@@ -63,8 +63,25 @@ export interface FleetEvents {
     readonly failure: StoreFailure | undefined;
   };
   'store.failed': { readonly what: string; readonly error: ErrorInfo };
+  /** It went on without the store, and another pod had it by then: what came of it counts for nothing. */
+  'run.superseded': { readonly run: RunId; readonly generation: number; readonly epoch: number };
   /** Another server of the database has taken over. */
   'store.failedOver': { readonly from: string; readonly to: string };
+  /** Another server of it has not all that the one before had said: what this pod found, in tasks. */
+  'store.rewound': {
+    readonly pod: string;
+    /** Acknowledged, and not there. */
+    readonly enqueuesLost: number;
+    /** Acknowledged, and not there, nor could they be written again: the task is gone, or runs again. */
+    readonly outcomesLost: number;
+    /** Another pod has had the task since. */
+    readonly outcomesOvertaken: number;
+    readonly outcomesWritten: number;
+    readonly claimsRestored: number;
+    readonly recordsWritten: number;
+    /** The first of them. */
+    readonly tasks: readonly RunId[];
+  };
   'pod.registered': {
     readonly pod: string;
     readonly name: string;

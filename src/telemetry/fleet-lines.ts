@@ -108,6 +108,26 @@ export const FLEET_LINES: Lines = {
     message: 'another server of the store has taken over',
     fields: { from: e.from, to: e.to },
   }),
+  'run.superseded': (e) => ({
+    level: 'warn',
+    message:
+      "run went on without the store, and is another's by now: its result is kept, and counts for nothing",
+    fields: { ...ofTask(e), generation: e.generation, epoch: e.epoch },
+  }),
+  'store.rewound': ({ pod, tasks, ...e }) => ({
+    level: e.enqueuesLost + e.outcomesLost + e.outcomesOvertaken > 0 ? 'error' : 'warn',
+    message: 'the server that took over had lost what was acknowledged',
+    fields: {
+      pod,
+      enqueues_lost: e.enqueuesLost,
+      outcomes_lost: e.outcomesLost,
+      outcomes_overtaken: e.outcomesOvertaken,
+      outcomes_written: e.outcomesWritten,
+      claims_restored: e.claimsRestored,
+      records_written: e.recordsWritten,
+      tasks,
+    },
+  }),
   'traces.failed': (e, told) => ({
     level: 'warn',
     message: 'nobody takes the spans of this process: runs go on, their traces have gaps',

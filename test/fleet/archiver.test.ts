@@ -1,8 +1,9 @@
 /** Write-behind: what reaches the store when, and who waits for it. */
 import { beforeEach, expect, test } from 'vitest';
 import { Archiver } from '../../src/fleet/archiver.ts';
-import { HeldRun, type Keeper } from '../../src/fleet/held-run.ts';
+import { HeldRun } from '../../src/fleet/held-run.ts';
 import { Holdings } from '../../src/fleet/holdings.ts';
+import type { Keeper } from '../../src/fleet/keeper.ts';
 import type { RunId } from '../../src/ground/index.ts';
 import { MemoryStore, MemoryTables } from '../../src/store/index.ts';
 import { hashAt, newId } from '../store/factories.ts';
@@ -31,6 +32,7 @@ beforeEach(() => {
   archiver = new Archiver({
     store: new MemoryStore(tables, { way: wire.way }),
     clock,
+    random: seededRandom(2),
     holdings,
     everyMs: EVERY_MS,
     onForked: (held) => {

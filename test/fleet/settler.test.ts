@@ -1,6 +1,7 @@
 /** Ending runs in the store: in batches, again and again until it answers, once each. */
 import { expect, test } from 'vitest';
-import { HeldRun, type Keeper } from '../../src/fleet/held-run.ts';
+import { HeldRun } from '../../src/fleet/held-run.ts';
+import type { Keeper } from '../../src/fleet/keeper.ts';
 import { Settler } from '../../src/fleet/settler.ts';
 import type { ClaimedTask, SettleAnswer, Store } from '../../src/store/index.ts';
 import { MemoryStore, MemoryTables, StoreUnreachableError } from '../../src/store/index.ts';

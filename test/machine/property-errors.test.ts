@@ -8,7 +8,7 @@ refused('a property', [
     definition: { ...good, vaildate: () => {} },
     path: 'vaildate',
     wanted:
-      'left out: only name, version, input, retry, timeout, flush, steps, upgrade, check, work',
+      'left out: only name, version, input, retry, timeout, autonomous, flush, steps, upgrade, check, work',
     got: 'function vaildate',
     hint: "did you mean 'validate'?",
   },
@@ -78,7 +78,7 @@ refused('a property', [
     definition: { ...ofLine((line) => line.step('a', step)), work },
     path: 'work',
     wanted:
-      'left out: only name, version, input, retry, timeout, flush, steps, upgrade are known here',
+      'left out: only name, version, input, retry, timeout, autonomous, flush, steps, upgrade are known here',
     got: 'function work',
   },
   {

@@ -28,8 +28,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: LIFE,
-        find: 'return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs;',
-        put: 'return !this.isDead && this.#ports.clock.now() < this.#heart.deadlineMs;',
+        find: 'return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs + aloneMs;',
+        put: 'return !this.isDead && this.#ports.clock.now() < this.#heart.deadlineMs + aloneMs;',
       },
       {
         file: BEAT,
@@ -47,8 +47,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: LIFE,
-        find: 'return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs;',
-        put: 'return !this.isDead && this.#heart.deadlineMs > Number.NEGATIVE_INFINITY;',
+        find: 'return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs + aloneMs;',
+        put: 'return !this.isDead && this.#heart.deadlineMs + aloneMs > Number.NEGATIVE_INFINITY;',
       },
     ],
     command: tests('fleet/fence'),

@@ -5,8 +5,9 @@
  */
 import type * as fc from 'fast-check';
 import { Archiver } from '../../src/fleet/archiver.ts';
-import { HeldRun, type Keeper } from '../../src/fleet/held-run.ts';
+import { HeldRun } from '../../src/fleet/held-run.ts';
 import { Holdings } from '../../src/fleet/holdings.ts';
+import type { Keeper } from '../../src/fleet/keeper.ts';
 import { Settler } from '../../src/fleet/settler.ts';
 import type { Clock } from '../../src/ground/index.ts';
 import {
@@ -87,7 +88,14 @@ export async function raceScene(
   const onForked = (held: HeldRun) => {
     throw new Error(`the history of ${held.claim.task} has forked`);
   };
-  const archiver = new Archiver({ store, clock, holdings, everyMs: HOUR, onForked });
+  const archiver = new Archiver({
+    store,
+    clock,
+    random: seededRandom(3),
+    holdings,
+    everyMs: HOUR,
+    onForked,
+  });
   const keeper = {
     grew: () => {
       holdings.unflushed++;

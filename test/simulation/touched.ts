@@ -43,6 +43,8 @@ export const TASKS: Record<keyof Store, Named> = {
   enqueue: (_, answer) => (answer as EnqueueAnswer[]).map(({ id }) => id),
   claim: claimed,
   held: nothing,
+  restore: ([, claims]) => (claims as ClaimedTask[]).map(({ task }) => task),
+  follow: nothing,
   hasSuspects: nothing,
   settle: ([, settlements]) => (settlements as Settlement[]).map(({ task }) => task),
   begin: nothing,

@@ -17,6 +17,7 @@ import { describeLists } from './conform-lists.ts';
 import { describePods } from './conform-pods.ts';
 import { describeReader } from './conform-reader.ts';
 import { describeReaderAtRandom } from './conform-reader-random.ts';
+import { describeRestore } from './conform-restore.ts';
 import { describeRetention } from './conform-retention.ts';
 import { describeRevisions } from './conform-revisions.ts';
 import { describeRivals } from './conform-rivals.ts';
@@ -48,6 +49,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('versions', () => describeVersions(scene));
     describe('the sweep', () => describeSweep(scene));
     describe('taking over', () => describeTake(scene));
+    describe('claims of a lost server', () => describeRestore(scene));
     describe('what was left', () => describeLeft(scene));
     describe('retention and the hopeless', () => describeRetention(scene));
     describe('what people change', () => describeChanges(scene));

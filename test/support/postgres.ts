@@ -84,12 +84,12 @@ export async function freePort(): Promise<number> {
 }
 
 /** By the kernel's word; nobody's on a system that has none. */
-function childrenOf(pid: number | undefined): number[] {
+export function childrenOf(pid: number | undefined): number[] {
   const file = `/proc/${pid}/task/${pid}/children`;
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split(/\s+/).map(Number) : [];
 }
 
-function killIfThere(pid: number): void {
+export function killIfThere(pid: number): void {
   try {
     if (pid > 1) process.kill(pid, 'SIGKILL');
   } catch {

@@ -37,6 +37,7 @@ export const CODES = {
   'leader-not-steady': 'who leads has not been up for long enough to judge others',
   'end-not-settled': 'its records tell its end, and its row does not yet',
   // It lies in a journal.
+  'store-away': 'the store does not answer, and its pod goes by its own journal',
   'no-process': 'it belongs to a journal that no process holds',
   quarantined: 'its records cannot be trusted, so nobody goes on with it',
   // It has ended.

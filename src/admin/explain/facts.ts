@@ -51,6 +51,8 @@ export interface Facts {
   readonly gate: Gate | undefined;
   /** Newest first; none where whoever asks may not see them. */
   readonly deeds: readonly Done[];
+  /** The store does not answer; for how long past its deadline this pod has been alone, if it is. */
+  readonly away?: { readonly aloneMs: number | undefined } | undefined;
   /** Of the phase it is at, where its machine is known here. */
   readonly attemptMax: number | undefined;
 }

@@ -1,5 +1,5 @@
 /** A run of one host, as its journal has it: no pod but its own goes on with it. */
-import { assert } from '../../ground/index.ts';
+import { assert, showDuration } from '../../ground/index.ts';
 import { explainEnd } from './ended.ts';
 import type { Facts } from './facts.ts';
 import type { Finding } from './finding.ts';
@@ -8,6 +8,10 @@ import { waitOf } from './waits.ts';
 import { lasting, quoted } from './words.ts';
 
 export function explainLocal(facts: Facts): Finding[] {
+  return [...(facts.away ? [storeAway(facts, facts.away)] : []), ...ofJournal(facts)];
+}
+
+function ofJournal(facts: Facts): Finding[] {
   const { run, isHeld } = facts;
   assert(run !== undefined, 'what is explained is known to a journal or to the store');
   const { finishedAt, outcome, startedAt, error: failure, reason } = run;
@@ -20,6 +24,24 @@ export function explainLocal(facts: Facts): Finding[] {
   if (!isHeld) return [noProcess(facts), ...(waiting ? [waiting] : [])];
   if (run.status === 'blocked') return [blocked(facts)];
   return [waiting ?? running(facts, 'the process that holds its journal', [])];
+}
+
+function storeAway({ run }: Facts, { aloneMs }: NonNullable<Facts['away']>): Finding {
+  const isClaimed = run?.generation !== undefined;
+  const since =
+    aloneMs === undefined
+      ? 'the deadline of its pod has not passed yet'
+      : `its pod has been alone for ${showDuration(aloneMs)} past its deadline`;
+  const then = isClaimed
+    ? 'no phase of it begins past the deadline, unless its machine is autonomous, and what is ' +
+      'recorded waits in this journal'
+    : 'it was started on this host and goes on; the fleet sees it once the store is back';
+  return {
+    code: 'store-away',
+    sentence: `The store does not answer, and ${since}: ${then}.`,
+    evidence: [{ text: `its last record here is ${run?.seq}`, seq: run?.seq, at: run?.updatedAt }],
+    hint: { text: 'look at the way to the store', command: 'fleetq doctor --store' },
+  };
 }
 
 function quarantined({ run }: Facts): Finding {

@@ -1,8 +1,9 @@
 /** Why a run does not run, how it ended, and why phases of it ran twice. */
 import * as z from 'zod';
 import { lookingCodec } from '../../journal/index.ts';
+import { StoreUnreachableError } from '../../store/index.ts';
 import type { Desk } from '../desk/desk.ts';
-import { type Found, findRun } from '../desk/find-run.ts';
+import { type Found, findRun, type Source } from '../desk/find-run.ts';
 import type { Shown } from '../desk/mask.ts';
 import { mayDo } from '../door/door.ts';
 import { CODES, type Code, explain, type Facts, factsOfRun, gatherTask } from '../explain/index.ts';
@@ -49,12 +50,30 @@ export const explainRoutes = [
       }),
     },
     answer: async (of) => {
-      const found = await findRun(of.desk, of.id, of.query.source);
-      const facts = await factsOf(of, found, await revealed(of));
+      const { found, away } = await findHereOrThere(of);
+      const facts = { ...(await factsOf(of, found, await revealed(of))), away };
       return ok({ id: found.id, at: facts.now, findings: explain(facts) });
     },
   }),
 ];
+
+/** While the store does not answer, the journal of this process tells what it knows. */
+async function findHereOrThere({
+  desk,
+  id,
+  query,
+}: Asked & { query: { source?: Source | undefined } }) {
+  try {
+    return { found: await findRun(desk, id, query.source), away: undefined };
+  } catch (error) {
+    if (!(error instanceof StoreUnreachableError) || query.source === 'store') throw error;
+    const found = await findRun(desk, id, 'journal').catch(() => {
+      throw error;
+    });
+    const { pod } = (desk.fleet?.status ?? {}) as { pod?: { aloneMs?: number } };
+    return { found, away: { aloneMs: pod?.aloneMs } };
+  }
+}
 
 async function factsOf({ desk, who }: Asked, found: Found, shown: Shown): Promise<Facts> {
   const { machines } = desk;

@@ -9,17 +9,16 @@
  */
 import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
-import { type Duration, parseDuration, type RunId, systemClock } from '../../ground/index.ts';
+import { parseDuration, type RunId, systemClock } from '../../ground/index.ts';
 import { placeOf } from '../../journal/index.ts';
 import { Registry } from '../../machine/index.ts';
-import { migrateSqliteStore } from '../../store/sqlite/migrate.ts';
 import { deskOfStore } from '../admin/admin.ts';
 import { whileServing } from '../admin/beside.ts';
 import type { Context, Execute } from '../command.ts';
 import { RemoteError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { podDirectory } from '../fleet/local-pods.ts';
-import { storeOptions, withTasks } from '../fleet/open.ts';
+import { withTasks } from '../fleet/open.ts';
 import { loadMachines, machineFiles } from '../machines.ts';
 import type { Output } from '../output.ts';
 import { SocketClient } from '../socket-client.ts';
@@ -27,6 +26,7 @@ import { environmentOf } from '../worker/environment.ts';
 import { Supervisor, type SupervisorEvent } from '../worker/supervisor.ts';
 import { STOP_SLACK_MS } from '../worker/worker.ts';
 import { Board } from './board.ts';
+import { type DevStore, openDevStore, timesOf, togglePostgres } from './dev-store.ts';
 import { Load } from './load.ts';
 import { Reloader } from './reloader.ts';
 import { Samples } from './samples.ts';
@@ -39,24 +39,16 @@ const POD_COUNT = 3;
 const BURST_COUNT = 5;
 const SECOND_SIGNAL_MS = 500;
 const LOG_LINES_MAX = 20;
-/** Short, so that a take-over can be waited for. A busy host may want a longer silence. */
-const SILENCE = '3s';
-const ARCHIVE = '200ms';
-const HEARTBEAT_MS_MAX = 500;
-const HEARTBEATS_PER_SILENCE = 6;
 /** A pod whose runs nobody takes up is brought back all the same. */
 const AWAY_MS_MAX = 20_000;
 /** It is seen to be gone before it comes back. */
 const AWAY_MS_MIN = 1_500;
 
-export const dev: Execute = async (context) => {
-  const path = join(context.config.dataDir, 'fleet.db');
-  // Its own store, whatever is configured: samples and kills have no place in a shared one.
-  const silence = context.config.silence ?? SILENCE;
-  const times = { silence, heartbeat: heartbeatFor(silence), archive: ARCHIVE } as const;
-  const config = { ...context.config, ...times, store: `sqlite:${path}` };
-  const { machines, origin, from } = await loadMachines(config, process.cwd());
-  await migrateSqliteStore(path, storeOptions(config));
+export const dev: Execute = async (context, options) => {
+  const times = timesOf(context.config);
+  const { machines, origin, from } = await loadMachines(context.config, process.cwd());
+  const { address, postgres } = await openDevStore(context.config, options);
+  const config = { ...context.config, ...times, store: address };
   // In a project of one's own only its machines run, and only when somebody enqueues a task.
   const samples = origin === 'shipped' ? await Samples.open(config.dataDir) : undefined;
   try {
@@ -68,19 +60,17 @@ export const dev: Execute = async (context) => {
         { config, output: context.output },
         verifier,
         samples,
-        from,
-        (on) => new Load({ store, tasks, registry, verifier, samples, silence, ...on }),
+        { from, postgres },
+        (on) =>
+          new Load({ store, tasks, registry, verifier, samples, silence: times.silence, ...on }),
       );
       return whileServing(config, desk, context.output, () => made.run());
     });
   } finally {
     await samples?.close();
+    await postgres?.close();
   }
 };
-
-function heartbeatFor(silence: Duration): `${number}ms` {
-  return `${Math.min(HEARTBEAT_MS_MAX, Math.floor(parseDuration(silence)! / HEARTBEATS_PER_SILENCE))}ms`;
-}
 
 const ledgerOf = ({ dataDir }: Config) => join(dataDir, 'dev-ledger');
 
@@ -93,6 +83,7 @@ class Dev {
   readonly #output: Output;
   readonly #verifier: Verifier;
   readonly #hasSamples: boolean;
+  readonly #postgres: DevStore['postgres'];
   readonly #load: Load;
   readonly #board: Board;
   readonly #supervisors = new Map<string, Supervisor>();
@@ -111,13 +102,14 @@ class Dev {
     { config, output }: Context,
     verifier: Verifier,
     samples: Samples | undefined,
-    machinesFrom: string,
+    { from, postgres }: { from: string } & Pick<DevStore, 'postgres'>,
     makeLoad: MakeLoad,
   ) {
     this.#config = config;
     this.#output = output;
     this.#verifier = verifier;
     this.#hasSamples = samples !== undefined;
+    this.#postgres = postgres;
     const names = Array.from({ length: POD_COUNT }, (_, index) => `pod-${index + 1}`);
     this.#board = new Board(names);
     const isLive = output.isTerminal && !output.isJson && process.stdin.isTTY === true;
@@ -140,7 +132,7 @@ class Dev {
     });
     this.#watcher = new Watcher({
       clock: systemClock,
-      files: () => machineFiles(machinesFrom),
+      files: () => machineFiles(from),
       onChange: (files) => this.#reloader.want(files),
     });
   }
@@ -181,6 +173,7 @@ class Dev {
       verdict: () => this.#verifier.verdict,
       clients: this.#clients,
       hasSamples: this.#hasSamples,
+      hasPostgres: this.#postgres !== undefined,
       onKey: (key) => this.#press(key),
     });
   }
@@ -228,6 +221,7 @@ class Dev {
     else if (key === 's') this.#load.enqueue(BURST_COUNT);
     else if (key === 'k') this.#kill();
     else if (key === 'd') this.#reloader.want([]);
+    else if (key === 'p') togglePostgres(this.#postgres, (text) => this.#view.say(text));
   }
 
   #kill(): void {
@@ -278,6 +272,8 @@ class Dev {
 
   async #finish(patienceMs: number, code: ExitCode): Promise<void> {
     this.#load.stop();
+    // Pods have something to say to it before they go.
+    await this.#postgres?.ensureUp().catch(() => undefined);
     await this.#stopAll(patienceMs);
     await this.#load.lastLook();
     const { verdict } = this.#verifier;

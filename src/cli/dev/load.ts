@@ -32,6 +32,8 @@ export interface LoadPorts {
 export class Load {
   readonly #ports: LoadPorts;
   #isStopped = false;
+  /** What was complained of since the store last answered. */
+  #said = '';
   #looking: Promise<void> | undefined;
 
   constructor(ports: LoadPorts) {
@@ -52,9 +54,17 @@ export class Load {
   enqueue(count: number): void {
     for (let i = 0; i < count; i++) {
       this.#enqueueOne().catch((error: Error) => {
-        if (!this.#isStopped) this.#ports.say(`nothing was enqueued: ${error.message}`);
+        this.#sayOnce(`nothing was enqueued: ${error.message}`);
       });
     }
+  }
+
+  /** While the store is away every attempt fails alike. */
+  #sayOnce(text: string): void {
+    const what = text.split(':')[0]!;
+    if (this.#isStopped || this.#said.includes(what)) return;
+    this.#said += what;
+    this.#ports.say(text);
   }
 
   /** Nothing more is enqueued. */
@@ -88,7 +98,12 @@ export class Load {
   #lookAgain(): void {
     if (this.#isStopped) return;
     this.#looking = this.#look()
-      .catch((error: Error) => this.#ports.say(`the store cannot be read: ${error.message}`))
+      .then(
+        () => {
+          this.#said = '';
+        },
+        (error: Error) => this.#sayOnce(`the store cannot be read: ${error.message}`),
+      )
       .then(() => {
         this.#looking = undefined;
         systemClock.after(LOOK_EVERY_MS, () => this.#lookAgain(), { idle: true });

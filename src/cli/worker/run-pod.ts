@@ -1,7 +1,7 @@
 /** A process that executes: machines, journal, socket, probes and, where there is a store, a pod. */
-import { HealthServer } from '../../admin/index.ts';
+import { type HealthOptions, HealthServer } from '../../admin/index.ts';
 import type { Config } from '../../config/index.ts';
-import { pause, systemClock } from '../../ground/index.ts';
+import { pause, showDuration, systemClock } from '../../ground/index.ts';
 import type { Fleet } from '../../main.ts';
 import { governProcess } from '../../process.ts';
 import { listen } from '../../telemetry/events.ts';
@@ -34,7 +34,10 @@ export async function runPod(config: Config): Promise<RunningPod> {
   // From here on, so that what happens while it starts is counted.
   const metrics = await metricsOf(config, () => fleet);
   const answering = () =>
-    answerProbes(config, metrics, () => (isEnding ? 'draining' : whyNotReady(fleet)));
+    answerProbes(config, metrics, {
+      whyNotReady: () => (isEnding ? 'draining' : whyNotReady(fleet)),
+      remark: () => aloneText(fleet),
+    });
   // Where it takes over, the one before it answers there until it is gone.
   let health = config.handover === undefined ? await answering() : undefined;
   const ending = { drainBudget: config.drainBudget, afterDrain: () => health?.stop() };
@@ -66,10 +69,10 @@ async function metricsOf(
 async function answerProbes(
   { healthListen: listen }: Config,
   metrics: Metrics | undefined,
-  whyNotReady: () => string | undefined,
+  told: Pick<HealthOptions, 'whyNotReady' | 'remark'>,
 ): Promise<{ readonly at: string; stop(): Promise<void> } | undefined> {
   if (listen === undefined || !metrics) return undefined;
-  const server = new HealthServer({ listen, metrics, whyNotReady });
+  const server = new HealthServer({ listen, metrics, ...told });
   return { at: await server.start(), stop: () => server.stop() };
 }
 
@@ -96,6 +99,14 @@ function whyNotReady(fleet: Fleet | undefined): string | undefined {
   const { pod, stalledBy } = fleet.status;
   if (stalledBy !== undefined) return 'the journal cannot be written';
   return pod && !pod.isReady ? 'the pod has not taken its place' : undefined;
+}
+
+/** It takes no claims, and starts what is started on its host: nothing that a restart would mend. */
+function aloneText(fleet: Fleet | undefined): string | undefined {
+  const aloneMs = fleet?.status.pod?.aloneMs;
+  if (aloneMs === undefined) return undefined;
+  const ago = showDuration(Math.round(aloneMs / 1_000) * 1_000);
+  return `the store has not answered for ${ago} past the deadline: claimed runs wait, local ones go on`;
 }
 
 function stayUp(): void {

@@ -27,7 +27,7 @@ import type {
 } from '../tasks.ts';
 import type { ThrottleOrder, ThrottleWord } from '../throttles.ts';
 import type { WatchQuery } from '../watch.ts';
-import type { PodId } from '../words.ts';
+import type { Claim, PodId } from '../words.ts';
 import { act, note } from './act.ts';
 import { archive, heads, histories, outlines, recordsIn } from './archive.ts';
 import * as bulk from './bulk.ts';
@@ -50,6 +50,7 @@ import {
   worklist,
 } from './pods.ts';
 import { openMemoryReader } from './reader.ts';
+import { restore } from './restore.ts';
 import { failHopeless, leftovers, prune } from './retention.ts';
 import { violations } from './rules.ts';
 import * as schedules from './schedules.ts';
@@ -144,6 +145,9 @@ export class MemoryStore implements Store {
   recordsIn = (part: PartQuery) => this.#ask('recordsIn', (tables) => recordsIn(tables, part));
   heads = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
     this.#ask('heads', (tables) => heads(tables, runs));
+  restore = (pod: PodId, claims: readonly Claim[]) =>
+    this.#ask('restore', (tables) => restore(tables, pod, claims));
+  follow = async () => undefined;
   mirror = (pod: PodId, runs: readonly MirroredRun[]) =>
     this.#ask('mirror', (tables) => mirror(tables, pod, runs));
 

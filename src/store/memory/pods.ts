@@ -25,9 +25,6 @@ import {
 } from './tables.ts';
 import { throttles } from './throttles.ts';
 
-/** There is no other server that could become the primary. */
-const TIMELINE = '1';
-
 export function register(tables: MemoryTables, birth: PodBirth): JournalSeen {
   const report = JSON.stringify(birth.report);
   refuseUnstorable(birth.pod, birth.name, birth.journal, birth.nonce, ...birth.routes);
@@ -108,7 +105,7 @@ export function beat(tables: MemoryTables, given: Beat): BeatAnswer {
       .map((other) => glimpseOf(other, now)),
     throttles: throttles(tables).slice(0, THROTTLES_TOLD_MAX),
     reports: leads ? reportsOf(tables, now) : undefined,
-    timeline: TIMELINE,
+    timeline: tables.timeline,
   };
 }
 

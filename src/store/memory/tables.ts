@@ -102,6 +102,8 @@ export interface TaskRecord {
 }
 
 export class MemoryTables {
+  /** There is no other server that could take over, unless a test says so. */
+  timeline = '1';
   readonly pods = new Map<string, PodRecord>();
   readonly tasks = new Map<string, TaskRecord>();
   /** By `segmentKey`. */

@@ -35,6 +35,7 @@ const MEANINGS: readonly (readonly [RegExp, (message: string, cause: unknown) =>
 ];
 
 export function meaningOf(thrown: unknown): FleetqError {
+  if (thrown instanceof StoreUnreachableError) return thrown;
   const code = sqlStateOf(thrown);
   const { message } = describeError(thrown);
   if (/unsupported startup parameter/.test(message)) {

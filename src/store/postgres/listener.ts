@@ -12,6 +12,7 @@ import { type Cancel, type Clock, jittered, type Random } from '../../ground/ind
 import type { Hint } from '../store.ts';
 import { meaningOf } from './driver-errors.ts';
 import { CHANNEL } from './hinter.ts';
+import { type Hosts, locating } from './hosts.ts';
 import type { PostgresWay } from './options.ts';
 import { connectionOf } from './pool.ts';
 import { sql } from './sql.ts';
@@ -26,6 +27,8 @@ const unlisten = sql`unlisten *`;
 interface Tools {
   readonly clock: Clock;
   readonly random: Random;
+  /** Where the way itself may lead to several servers. */
+  readonly hosts?: Hosts | undefined;
   readonly onHint: (hint: Hint) => void;
   /** Sends a word to the channel, from another connection. */
   readonly notify: (word: string) => Promise<unknown>;
@@ -67,7 +70,9 @@ export class Listener {
   async #connect(): Promise<boolean> {
     const { listenUrl, url } = this.#way;
     const way = listenUrl === undefined ? this.#way : { ...this.#way, isPooled: false };
-    const client = new pg.Client(connectionOf(way, listenUrl ?? url));
+    const { hosts } = this.#tools;
+    const Client = hosts && listenUrl === undefined ? locating(hosts) : pg.Client;
+    const client = new Client(connectionOf(way, listenUrl ?? url));
     // Said again by 'end', which is where something is done about it.
     client.on('error', () => {});
     try {

@@ -13,6 +13,8 @@ export type ClaimMode = NonNullable<StoreOptions['claimMode']>;
 export interface PostgresWay {
   /** Without our own words. */
   readonly url: string;
+  /** The same for each of the servers, where there are several: one of them takes writes. */
+  readonly urls: readonly string[];
   readonly isPooled: boolean;
   /** As whom the server shows the connections. */
   readonly applicationName: string;
@@ -33,7 +35,7 @@ const DEADLINE_MS_MIN = 100;
 const CONNECTION_COUNT = 8;
 
 export function readPostgresWay(address: string, options: StoreOptions): PostgresWay {
-  const { url, words } = readAddress(address);
+  const { url, urls, words } = readAddress(address);
   const isPooled = options.isPooled ?? readFlag(words.get('pooled'), 'pooled');
   const claimMode = options.claimMode ?? readClaimMode(words.get('claim'));
   const schema = words.get('schema');
@@ -53,6 +55,7 @@ export function readPostgresWay(address: string, options: StoreOptions): Postgre
   }
   return {
     url,
+    urls,
     isPooled,
     applicationName: 'fleetq',
     listenUrl: options.listenUrl === undefined ? undefined : readAddress(options.listenUrl).url,
@@ -67,11 +70,42 @@ export function readPostgresWay(address: string, options: StoreOptions): Postgre
 
 const OUR_WORDS = ['pooled', 'claim', 'schema'] as const;
 
-function readAddress(text: string): { url: string; words: Map<string, string> } {
+/** As libpq has it: several hosts with commas between them, and which of them is wanted. */
+const SEVERAL = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/is;
+const HOSTS_MAX = 16;
+const TARGETS = ['read-write', 'primary'];
+
+function readAddress(text: string): Address {
+  const [, before = '', hosts = '', after = ''] = SEVERAL.exec(text) ?? [];
+  const names = hosts.split(',');
+  if (names.length > HOSTS_MAX || (names.length > 1 && names.includes(''))) {
+    throw new StoreOptionsError(
+      `the address of the store names up to ${HOSTS_MAX} hosts with commas between them, ` +
+        `like postgres://user@one:5432,two:5432/database; got ${show(hosts)}`,
+    );
+  }
+  const read = names.map((name) => readOne(`${before}${name}${after}`));
+  return { ...read[0]!, urls: read.map(({ url }) => url) };
+}
+
+interface Address {
+  readonly url: string;
+  readonly urls: readonly string[];
+  readonly words: Map<string, string>;
+}
+
+function readOne(text: string): Omit<Address, 'urls'> {
   if (!/^postgres(ql)?:\/\//i.test(text) || !URL.canParse(text)) {
     throw new StoreOptionsError('the address of the store is not postgres://user@host/database');
   }
   const url = new URL(text);
+  const target = url.searchParams.get('target_session_attrs');
+  if (target !== null && !TARGETS.includes(target)) {
+    throw new StoreOptionsError(`target_session_attrs must be read-write, got ${show(target)}`, {
+      hint: 'a replica for those who look is named by readStore',
+    });
+  }
+  url.searchParams.delete('target_session_attrs');
   const words = new Map<string, string>();
   for (const word of OUR_WORDS) {
     const value = url.searchParams.get(word);

@@ -45,6 +45,7 @@ export class PostgresPersisting {
   readonly #clock: Clock;
   readonly #tell: Tell;
   #own: pg.Pool | undefined;
+  #age = 0;
 
   constructor(pool: Pool, clock: Clock, tell: Tell) {
     this.#pool = pool;
@@ -83,10 +84,13 @@ export class PostgresPersisting {
   }
 
   #connections(): pg.Pool {
-    if (this.#own) return this.#own;
-    const { way } = this.#pool;
+    const { way, hosts, age } = this.#pool;
+    if (this.#own && this.#age === age) return this.#own;
+    // Another server has taken over: what was begun with the one before is found out by who uses it.
+    this.#own?.end().catch(ignore);
+    this.#age = age;
     this.#own = new pg.Pool({
-      ...connectionOf(way, way.url),
+      ...connectionOf(way, way.url, hosts),
       max: way.connectionCountMax,
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { type Clock, pause, type Random } from '../../ground/index.ts';
 import { StoreBusyError, StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import { meaningOf } from './driver-errors.ts';
+import { Hosts, locating } from './hosts.ts';
 import type { PostgresWay } from './options.ts';
 import { sql } from './sql.ts';
 
@@ -25,7 +26,12 @@ export class Pool {
   readonly way: PostgresWay;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #pool: pg.Pool;
+  /** Undefined where there is one address only. */
+  readonly hosts: Hosts | undefined;
+  #pool: pg.Pool;
+  #timeline: number | undefined;
+  /** Counts up whenever connections to another server are wanted. */
+  age = 0;
   /** A role's own limit is looked at once; undefined while nobody has. */
   #checked: Promise<void> | undefined;
 
@@ -33,17 +39,41 @@ export class Pool {
     this.way = way;
     this.#clock = clock;
     this.#random = random;
-    this.#pool = new pg.Pool({
-      ...connectionOf(way, way.url),
-      max: way.connectionCountMax,
+    const config = connectionOf(way, way.url);
+    this.hosts = way.urls.length > 1 ? new Hosts(way.urls, config, clock) : undefined;
+    this.#pool = this.#open();
+  }
+
+  #open(): pg.Pool {
+    const pool = new pg.Pool({
+      ...connectionOf(this.way, this.way.url, this.hosts),
+      max: this.way.connectionCountMax,
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,
     });
     // A connection that breaks while nobody uses it is replaced by the next call.
-    this.#pool.on('error', ignore);
+    pool.on('error', ignore);
     // From its first moment on: a server that dies may say so together with its greeting, and what
     // nobody listens to would end the process.
-    this.#pool.on('connect', (client) => client.on('error', ignore));
+    pool.on('connect', (client) => client.on('error', ignore));
+    return pool;
+  }
+
+  /**
+   * Connections that were made before another server took over may lead to the one that has lost its
+   * place, and does not know it: none of them is used again.
+   */
+  async follow(timeline: string): Promise<void> {
+    const now = Number.parseInt(timeline, 16);
+    const before = this.#timeline;
+    if (!(now > (before ?? 0))) return;
+    this.#timeline = now;
+    if (before === undefined) return;
+    this.hosts?.follow(now);
+    const old = this.#pool;
+    this.#pool = this.#open();
+    this.age += 1;
+    old.end().catch(ignore);
   }
 
   close(): Promise<void> {
@@ -117,12 +147,14 @@ export class Pool {
         finish(true, () => reject(new StoreUnreachableError(message)));
       });
       const perform = async () => {
-        const connected = await this.#pool.connect().catch(throwMeaning);
+        const connected = await this.#pool.connect().catch((error) => this.#fail(error));
         // Too late: it goes back unused, for nothing was sent on it.
         if (isOver) return connected.release();
         client = connected;
         const send: Send = async (text, values = []) => {
-          const { rows } = await connected.query<Row>(text, [...values]).catch(throwMeaning);
+          const { rows } = await connected
+            .query<Row>(text, [...values])
+            .catch((error) => this.#fail(error));
           return rows;
         };
         const answer = await act(send);
@@ -130,6 +162,12 @@ export class Pool {
       };
       perform().catch((error) => finish(isBroken(error), () => reject(error)));
     });
+  }
+
+  #fail(error: unknown): never {
+    const meaning = meaningOf(error);
+    if (isBroken(meaning)) this.hosts?.forget();
+    throw meaning;
   }
 
   /** Behind a pooler nothing can be set for a connection; so the role must have been given it. */
@@ -162,7 +200,7 @@ export class Pool {
 }
 
 /** How a connection introduces itself. A pooler would refuse, or mix up, what it does not know. */
-export function connectionOf(way: PostgresWay, url: string): pg.ClientConfig {
+export function connectionOf(way: PostgresWay, url: string, hosts?: Hosts): pg.PoolConfig {
   const settings = [
     `-c statement_timeout=${way.serverMs}`,
     '-c default_transaction_isolation=read\\ committed',
@@ -174,6 +212,7 @@ export function connectionOf(way: PostgresWay, url: string): pg.ClientConfig {
     keepAlive: true,
     application_name: way.applicationName,
     ...(way.isPooled ? {} : { options: settings.join(' ') }),
+    ...(hosts ? { Client: locating(hosts) } : {}),
     types: { getTypeParser: parserOf } as pg.CustomTypesConfig,
   };
 }
@@ -189,10 +228,6 @@ function parserOf(type: number, format?: 'text' | 'binary'): (text: string) => u
 /** Whether a connection is of no use after this: the server or the way to it is in doubt. */
 function isBroken(error: unknown): boolean {
   return error instanceof StoreUnreachableError;
-}
-
-function throwMeaning(error: unknown): never {
-  throw meaningOf(error);
 }
 
 /** A connection that breaks between two statements says so again when the next one is sent. */

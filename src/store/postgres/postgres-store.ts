@@ -19,7 +19,7 @@ import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
 import type { ThrottleOrder, ThrottleWord } from '../throttles.ts';
 import type { WatchQuery } from '../watch.ts';
-import type { PodId } from '../words.ts';
+import type { Claim, PodId } from '../words.ts';
 import { PostgresActor } from './act.ts';
 import { PostgresBulks } from './bulk.ts';
 import { findViolations } from './doctor.ts';
@@ -217,6 +217,8 @@ class PostgresStore implements Store {
   take(taking: tasks.Taking) {
     return this.#recovery.take(taking);
   }
+  restore = (pod: PodId, claims: readonly Claim[]) => this.#recovery.restore(pod, claims);
+  follow = (timeline: string) => this.#pool.follow(timeline);
   retire(pod: PodId) {
     return this.#pods.retire(pod);
   }
@@ -278,6 +280,7 @@ class PostgresStore implements Store {
     if (isPooled && listenUrl === undefined) return undefined;
     const listener = new Listener(this.#pool.way, {
       ...this.#options,
+      hosts: this.#pool.hosts,
       onHint,
       notify: (word) => this.#pool.query(notify, [word]),
     });

@@ -1,4 +1,5 @@
 /** What a leader does for the fleet: takes from the dead, fails the hopeless, forgets the old. */
+import type { RunId } from '../../ground/index.ts';
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { Leftovers } from '../pods.ts';
 import {
@@ -10,6 +11,7 @@ import {
   TASK_ID_PATTERN,
 } from '../reasons.ts';
 import type { TakenTask, Taking, TaskRow } from '../tasks.ts';
+import type { Claim, PodId } from '../words.ts';
 import { deleteAudited, selectAudited } from './audit-log.sql.ts';
 import { deleteBulks, selectHasOldBulks } from './bulk-operation.sql.ts';
 import { isBadRow } from './driver-errors.ts';
@@ -20,6 +22,7 @@ import type { Pool, Row } from './pool.ts';
 import { takenTaskOf, taskRowOf } from './rows.ts';
 import { selectTasks } from './step-tracker.sql.ts';
 import { mendHeld, mendOpen } from './step-tracker-mend.sql.ts';
+import { restoreClaims } from './step-tracker-restore.sql.ts';
 import * as statements from './step-tracker-sweep.sql.ts';
 import { deleteThrottles } from './throttle-state.sql.ts';
 import type { PostgresTurns } from './turns.ts';
@@ -59,6 +62,17 @@ export class PostgresRecovery {
       this.#hinter.hint('ended');
     }
     return taken;
+  }
+
+  async restore(pod: PodId, claims: readonly Claim[]): Promise<RunId[]> {
+    if (claims.length === 0) return [];
+    const columns = [
+      claims.map(({ task }) => task),
+      claims.map(({ generation }) => generation),
+      claims.map(({ epoch }) => epoch),
+    ];
+    const rows = await this.#pool.query(restoreClaims, [pod, ...columns]);
+    return rows.map((row) => row['task_id'] as RunId);
   }
 
   async failHopeless(graceMs: number, countMax: number): Promise<TaskRow[]> {

@@ -34,6 +34,7 @@ export function countFleet(
   const settle = new Histograms('fleetq_settle_duration_seconds', registry).cell();
   const deaths = new Counters('fleetq_pod_deaths_total', registry).cell();
   const delayed = new Counters('fleetq_phases_delayed_total', registry).cell();
+  const superseded = new Counters('fleetq_superseded_runs_total', registry).cell();
   const led = new Counters('fleetq_leader_changes_total', registry).cell();
   const detection = new Histograms('fleetq_death_detection_seconds', registry).cell();
   const failures = new Counters('fleetq_recovery_failures_total', registry).cell();
@@ -61,6 +62,7 @@ export function countFleet(
       if (failure !== undefined) errors.cell('beat', failure).value++;
     }),
     listen('pod.died', () => void deaths.value++),
+    listen('run.superseded', () => void superseded.value++),
     listen('pod.alone', () => void delayed.value++),
     listen('leader.changed', ({ isLeader }) => {
       if (isLeader) led.value++;
@@ -71,6 +73,7 @@ export function countFleet(
     }),
     listen('recovery.failed', () => void failures.value++),
     ...countClaims(registry),
+    ...countFailovers(registry),
     ...countBeats(registry, monotonicMs),
     ...timeDrains(registry, monotonicMs),
   ];
@@ -96,6 +99,29 @@ function countClaims(registry: Registry): (() => void)[] {
   ];
 }
 
+/** What became of it, by the word of the pod that was told of it. */
+const REWOUND = {
+  enqueuesLost: 'enqueue_lost',
+  outcomesLost: 'outcome_lost',
+  outcomesOvertaken: 'outcome_overtaken',
+  outcomesWritten: 'outcome_written',
+  claimsRestored: 'claim_restored',
+  recordsWritten: 'records_written',
+} as const;
+
+function countFailovers(registry: Registry): (() => void)[] {
+  const failovers = new Counters('fleetq_store_failovers_total', registry).cell();
+  const rewound = new Counters('fleetq_store_rewound_total', registry);
+  const whats = Object.keys(REWOUND) as (keyof typeof REWOUND)[];
+  for (const what of whats) rewound.cell(REWOUND[what]);
+  return [
+    listen('store.failedOver', () => void failovers.value++),
+    listen('store.rewound', (e) => {
+      for (const what of whats) rewound.cell(REWOUND[what]).value += e[what];
+    }),
+  ];
+}
+
 function countBeats(registry: Registry, monotonicMs: () => number): (() => void)[] {
   const beats = new Counters('fleetq_heartbeats_total', registry);
   for (const result of BEAT_RESULTS) beats.cell(result);
@@ -104,6 +130,9 @@ function countBeats(registry: Registry, monotonicMs: () => number): (() => void)
   const alone = new Counters('fleetq_island_seconds_total', registry, () => {
     alone.cell().value = island.secondsAt(monotonicMs());
   });
+  showGauge('fleetq_alone_seconds', registry, () => [
+    { value: island.aloneMsAt(monotonicMs()) / 1_000 },
+  ]);
   showGauge('fleetq_heartbeat_lag_seconds', registry, () => {
     const lagMs = island.lagMsAt(monotonicMs());
     return lagMs === undefined ? [] : [{ value: lagMs / 1_000 }];

@@ -30,9 +30,13 @@ export class Island {
     this.#sentMs = undefined;
   }
 
+  /** How long it has been on its own by now; 0 while it is not. */
+  aloneMsAt(nowMs: number): number {
+    return this.#deadlineMs === undefined ? 0 : Math.max(0, nowMs - this.#deadlineMs);
+  }
+
   secondsAt(nowMs: number): number {
-    const goesOnMs = this.#deadlineMs === undefined ? 0 : Math.max(0, nowMs - this.#deadlineMs);
-    this.#toldMs = Math.max(this.#toldMs, this.#overMs + goesOnMs);
+    this.#toldMs = Math.max(this.#toldMs, this.#overMs + this.aloneMsAt(nowMs));
     return this.#toldMs / 1_000;
   }
 

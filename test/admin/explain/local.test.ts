@@ -46,6 +46,29 @@ test('no process holds its journal', async () => {
   });
 });
 
+test('the store does not answer: what its journal knows, and for how long its pod has been alone', async () => {
+  const machine = waiting('one');
+  const { fleet, clock } = await open({ machines: [machine] });
+  const { id } = await fleet.startLocal(machine, {} as never);
+  await clock.advance(1_000);
+  const asked = { now: clock.now(), isHeld: true, shown: showing(false, []), machines: [] };
+  const summary = fleet.describe(id);
+  const told = (generation: number | undefined, aloneMs: number | undefined) => {
+    const facts = factsOfRun({ summary: { ...summary, generation }, records: [] }, asked);
+    const findings = explain({ ...facts, away: { aloneMs } });
+    findings.forEach(expectWhole);
+    return findings.map(({ code, sentence }) => `${code}: ${sentence}`);
+  };
+  expect(told(1, 40_000)[0]).toMatch(
+    /^store-away: The store does not answer, and its pod has been alone for 40 s past its deadline: no phase of it begins/,
+  );
+  expect(told(1, undefined)[0]).toMatch(/the deadline of its pod has not passed yet/);
+  expect(told(undefined, 40_000)).toMatchObject([
+    expect.stringMatching(/it was started on this host and goes on/),
+    expect.stringMatching(/^running: /),
+  ]);
+});
+
 test('it backs off, n of so many', async () => {
   const machine = defineMachine({
     name: 'one',
