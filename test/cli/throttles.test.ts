@@ -2,41 +2,22 @@
 import { expect, test } from 'vitest';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import { openStore } from '../../src/store/index.ts';
-import { encodePublished } from '../../src/throttle/fleet/wire.ts';
+import { published } from '../throttle/published.ts';
 import { makePlace, type Place } from './fleet-support.ts';
 
-async function published(place: Place): Promise<void> {
+async function publish(place: Place, epoch = 0, over: Parameters<typeof published>[0] = {}) {
   const store = await openStore(place.env['FLEETQ_STORE_URL']!, {
     clock: systemClock,
     random: systemRandom,
   });
-  const sum = {
-    ...{ demand: 9, inFlight: 5, waiting: 4 },
-    ...{ sent: 50, ok: 48, throttled: 2, failed: 0 },
-  };
-  const state = encodePublished(
-    {
-      epoch: 1,
-      madeMs: 10_000,
-      readMs: 9_900,
-      growsAtMs: 10_000,
-      division: { level: 6, spare: 0, isPlenty: false, arc: undefined },
-      breaker: 'closed',
-      learned: { cap: 6.4, good: 6.4, latencyMs: 500 },
-      decision: 'trim',
-      podCount: 1,
-      pausedMs: 0,
-    },
-    sum,
-  );
-  await store.publishThrottles([{ api: 'llm', epoch: 0, state }]);
+  await store.publishThrottles([{ api: 'llm', epoch, state: published(over) }]);
   await store.close();
 }
 
 test('they are listed, shown, fixed and forgotten; and who did that is on record', async () => {
   const place = await makePlace();
   expect((await place.run('throttles', 'list')).code).toBe(3);
-  await published(place);
+  await publish(place);
   const list = await place.run('throttles', 'list');
   expect(list.stdout).toMatch(/^llm\t6\.4\t5\t4\t/m);
   expect(list.stdout).toContain('the API refused 2 of 50 calls in 10 s');

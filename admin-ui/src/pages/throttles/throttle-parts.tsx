@@ -1,0 +1,40 @@
+/** What is shown of an API wherever it is shown. */
+import { Icon } from '../../components/icon.tsx';
+import { Meter } from '../../components/meter.tsx';
+import { Time } from '../../components/time.tsx';
+import type { Throttle } from '../../services/fleet-types.ts';
+import { MOOD_LABEL, MOOD_SIGN, moodOf, showLimit } from './throttle-words.ts';
+
+export function Mood({ throttle }: { throttle: Throttle }) {
+  const mood = moodOf(throttle);
+  return (
+    <span className="mood" data-mood={mood} title={throttle.state}>
+      <Icon sign={MOOD_SIGN[mood]} />
+      {MOOD_LABEL[mood]}
+    </span>
+  );
+}
+
+/** How many calls are out, of how many that may be. */
+export function Out({ throttle: { cap, now } }: { throttle: Throttle }) {
+  if (cap === undefined || !now) return <span className="quiet">–</span>;
+  const most = Math.floor(cap);
+  return (
+    <Meter value={now.inFlight} max={most} label={`${now.inFlight} of ${most} permits are out`} />
+  );
+}
+
+export function Pinned({ throttle }: { throttle: Throttle }) {
+  const { pinned, pinnedBy, pinnedUntil } = throttle;
+  if (pinned === undefined) return null;
+  return (
+    <span className="pinned">
+      fixed to {showLimit(pinned)} by {pinnedBy}
+      {pinnedUntil !== undefined && (
+        <>
+          , until <Time at={pinnedUntil} />
+        </>
+      )}
+    </span>
+  );
+}
