@@ -48,7 +48,7 @@ export function effectsOf(
       `The whole fleet has ${plural(most, 'call')} at once at most${from}.`,
       over > 0
         ? `${inFlight} are out: they go on, and nothing begins until ${over} of them are over.`
-        : `${inFlight} are out now.`,
+        : `${inFlight} ${inFlight === 1 ? 'is' : 'are'} out now.`,
       ...(cap !== undefined && limit > 2 * cap
         ? ['That is more than twice of what was found to go well: the API may refuse much of it.']
         : []),
