@@ -92,7 +92,7 @@ class Dev {
   readonly #config: Config;
   readonly #output: Output;
   readonly #verifier: Verifier;
-  readonly #hasSamples: boolean;
+  readonly #samples: Samples | undefined;
   readonly #load: Load;
   readonly #board: Board;
   readonly #supervisors = new Map<string, Supervisor>();
@@ -117,7 +117,7 @@ class Dev {
     this.#config = config;
     this.#output = output;
     this.#verifier = verifier;
-    this.#hasSamples = samples !== undefined;
+    this.#samples = samples;
     const names = Array.from({ length: POD_COUNT }, (_, index) => `pod-${index + 1}`);
     this.#board = new Board(names);
     const isLive = output.isTerminal && !output.isJson && process.stdin.isTTY === true;
@@ -160,7 +160,7 @@ class Dev {
       // Whoever develops a machine changes it more often than its version.
       changedMachines: this.#config.changedMachines ?? 'warn',
       // Samples fail and are retried on purpose, which is no news.
-      logLevel: sources.logLevel === 'default' && this.#hasSamples ? 'error' : logLevel,
+      logLevel: sources.logLevel === 'default' && this.#samples !== undefined ? 'error' : logLevel,
       logFormat: sources.logFormat === 'default' && isLive ? 'pretty' : logFormat,
       // It is one's own terminal, and what went wrong is what one wants to read.
       telemetryDetail: sources.telemetryDetail === 'default' ? 'full' : telemetryDetail,
@@ -180,7 +180,7 @@ class Dev {
       board: this.#board,
       verdict: () => this.#verifier.verdict,
       clients: this.#clients,
-      hasSamples: this.#hasSamples,
+      hasSamples: this.#samples !== undefined,
       onKey: (key) => this.#press(key),
     });
   }
@@ -194,7 +194,7 @@ class Dev {
     this.#view.open();
     const { store } = this.#config;
     this.#view.say(
-      this.#hasSamples
+      this.#samples
         ? `sample tasks are enqueued; list them with: fleetq runs --store ${store}`
         : `enqueue a task with: fleetq enqueue <machine> --input <json> --store ${store}`,
     );
@@ -228,6 +228,7 @@ class Dev {
     else if (key === 's') this.#load.enqueue(BURST_COUNT);
     else if (key === 'k') this.#kill();
     else if (key === 'd') this.#reloader.want([]);
+    else if (key === 't' && this.#samples) this.#view.say(this.#samples.toggleRefusals());
   }
 
   #kill(): void {
@@ -270,8 +271,7 @@ class Dev {
     this.#stopCount++;
     if (this.#stopCount === 1) {
       this.#view.say('draining: phases in hand finish, the rest goes on next time');
-      this.#finish(this.#drainMs, Exit.ok);
-      return;
+      return void this.#finish(this.#drainMs, Exit.ok);
     }
     this.#finish(SECOND_SIGNAL_MS, signal === 'SIGINT' ? Exit.interrupted : Exit.terminated);
   }

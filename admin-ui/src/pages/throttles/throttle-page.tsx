@@ -18,6 +18,7 @@ import { Shares } from './shares.tsx';
 import { ThrottleDialog } from './throttle-dialog.tsx';
 import { Mood, Out, Pinned } from './throttle-parts.tsx';
 import { pathOf, showLimit } from './throttle-words.ts';
+import '../../styles/acts.css';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
 import '../../styles/fleet.css';

@@ -10,7 +10,7 @@ import { get } from '../../services/api.ts';
 import type { Throttle, ThrottlePage } from '../../services/fleet-types.ts';
 import { useBeat } from '../../services/use-beat.ts';
 import { useLoad } from '../../services/use-load.ts';
-import { Mood, Out, Pinned } from './throttle-parts.tsx';
+import { Mood, Out } from './throttle-parts.tsx';
 import { pathOf, showLimit } from './throttle-words.ts';
 import '../../styles/fleet.css';
 import '../../styles/throttles.css';
@@ -112,9 +112,7 @@ function Row({ throttle }: { throttle: Throttle }) {
       <td className="right number">{showCount(now?.waiting ?? 0)}</td>
       <td className="right number">{now ? `${now.throttled} of ${now.sent}` : '–'}</td>
       <td className="right number wide">{pods.length}</td>
-      <td className="wide sentence">
-        {state} <Pinned throttle={throttle} />
-      </td>
+      <td className="wide sentence">{state}</td>
     </tr>
   );
 }
