@@ -42,7 +42,7 @@ test.runIf(hasScript)(
     const command = `stty rows 40 cols 110; exec "${process.execPath}" "${BIN}" dev`;
     // It paints, whatever was said to those who print about the tests.
     const env = { ...process.env, NO_COLOR: '' };
-    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 50_000 });
+    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 150_000 });
     let screen = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       screen = (screen + stripVTControlCharacters(text)).slice(-200_000);
@@ -68,6 +68,7 @@ test.runIf(hasScript)(
     await gone;
     expect(screen).toMatch(/taken over [1-9]\d*\s+lost 0, doubled 0 of \d+ acknowledged/);
   },
+  180_000,
 );
 
 test("dev runs tasks of one's own machines, enqueued from a shell, and none of its samples", async () => {

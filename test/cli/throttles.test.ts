@@ -1,4 +1,5 @@
 /** APIs that a fleet calls, by the command line, on a store in a file. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import { openStore } from '../../src/store/index.ts';
@@ -49,3 +50,28 @@ async function pinnedOf(place: Place): Promise<number | undefined> {
   const { throttles } = await place.json<{ throttles: { pinned?: number }[] }>('throttles', 'list');
   return throttles[0]!.pinned;
 }
+
+test('one is followed: a line for each change, and none while it stays the same', async () => {
+  const place = await makePlace();
+  await publish(place);
+  let isOver = false;
+  const watching = place.run('throttles', 'watch', 'llm', '--timeout', '4s').finally(() => {
+    isOver = true;
+  });
+  // For as long as it looks on, however long it took to begin.
+  for (let epoch = 1; !isOver; epoch++) {
+    const cap = 10 * (1 + (Math.floor(epoch / 4) % 2));
+    await publish(place, epoch, { learned: { cap, good: cap, latencyMs: 500 } });
+    await sleep(400);
+  }
+  const { code, stdout } = await watching;
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
+  const line = /^\S+Z {2}.* permits are out .*\(limit (6\.4|10|20), trim last\)$/;
+  for (const said of lines) expect(said).toMatch(line);
+  const limits = lines.map((said) => line.exec(said)![1]);
+  expect(limits.length).toBeGreaterThanOrEqual(2);
+  expect(limits.filter((limit, at) => limit === limits[at - 1])).toEqual([]);
+  const unknown = await place.run('throttles', 'watch', 'crm', '--timeout', '1s');
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('no pod has called')]);
+}, 300_000);

@@ -13,7 +13,7 @@ import { type ThrottleView, throttleViewOf } from '../../throttle/index.ts';
 import type { Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit } from '../exit.ts';
-import { readWait } from '../input.ts';
+import { readTimeout } from '../input.ts';
 import type { Output } from '../output.ts';
 import type { Column } from '../table.ts';
 import { requestIdOf, whoami } from './acting.ts';
@@ -37,7 +37,7 @@ export const showOne: Execute = async ({ config, output }, _, api) => {
 };
 
 export const watch: Execute = async ({ config, output }, options, api) => {
-  const untilMs = systemClock.monotonicMs() + readWait(options);
+  const untilMs = systemClock.monotonicMs() + readTimeout(options['timeout']);
   return withStore(config, async (store) => {
     let said = '';
     while (systemClock.monotonicMs() < untilMs) {
