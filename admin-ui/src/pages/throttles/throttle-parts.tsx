@@ -1,15 +1,23 @@
 /** What is shown of an API wherever it is shown. */
-import { Icon } from '../../components/icon.tsx';
+import { Icon, type Sign } from '../../components/icon.tsx';
 import { Meter } from '../../components/meter.tsx';
 import { Time } from '../../components/time.tsx';
 import type { Throttle } from '../../services/fleet-types.ts';
-import { MOOD_LABEL, MOOD_SIGN, moodOf, showLimit } from './throttle-words.ts';
+import { MOOD_LABEL, type Mood as MoodOf, moodOf, showLimit } from './throttle-words.ts';
+
+const SIGN: Record<MoodOf, Sign> = {
+  fine: 'up',
+  busy: 'throttles',
+  refused: 'errors',
+  alone: 'drain',
+  unknown: 'doubt',
+};
 
 export function Mood({ throttle }: { throttle: Throttle }) {
   const mood = moodOf(throttle);
   return (
     <span className="mood" data-mood={mood} title={throttle.state}>
-      <Icon sign={MOOD_SIGN[mood]} />
+      <Icon sign={SIGN[mood]} />
       {MOOD_LABEL[mood]}
     </span>
   );

@@ -1,5 +1,4 @@
 /** What is said of an API in a word or two, wherever it is shown. */
-import type { Sign } from '../../components/icon.tsx';
 import type { Throttle } from '../../services/fleet-types.ts';
 
 export type Mood = 'fine' | 'busy' | 'refused' | 'alone' | 'unknown';
@@ -18,14 +17,6 @@ export const MOOD_LABEL: Record<Mood, string> = {
   refused: 'Refuses calls',
   alone: 'Left alone',
   unknown: 'Not known yet',
-};
-
-export const MOOD_SIGN: Record<Mood, Sign> = {
-  fine: 'up',
-  busy: 'throttles',
-  refused: 'errors',
-  alone: 'drain',
-  unknown: 'doubt',
 };
 
 export function showLimit(limit: number | undefined): string {
