@@ -15,6 +15,11 @@ import { benchTelemetry } from './telemetry.ts';
 import { benchThrottle } from './throttle.ts';
 import { benchUi } from './ui.ts';
 
+/** What was said behind it. */
+function wordOf(option: string): string | undefined {
+  return process.argv.find((word) => word.startsWith(option))?.slice(option.length);
+}
+
 const BENCHES: Record<string, () => Promise<object>> = {
   engine: benchEngine,
   resume: benchResume,
@@ -26,7 +31,7 @@ const BENCHES: Record<string, () => Promise<object>> = {
   codec: benchCodec,
   deploys: () => benchDeploys(),
   admin: () => benchAdmin(),
-  throttle: () => benchThrottle(),
+  throttle: () => benchThrottle(undefined, wordOf('--plots=')),
   ui: () => benchUi(),
 };
 

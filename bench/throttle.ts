@@ -9,6 +9,7 @@ import { say } from './child.ts';
 import { median } from './engine.ts';
 import { API_KINDS, type ApiKind } from './throttle/apis.ts';
 import { BASELINES, type BaselineName } from './throttle/baselines.ts';
+import { drawPlots, type Table } from './throttle/plots.ts';
 import { Scene } from './throttle/scene.ts';
 
 const POD_COUNTS = [1, 8, 64] as const;
@@ -30,17 +31,23 @@ interface Steady {
   readonly p95Ms: number;
 }
 
-export async function benchThrottle(seeds: readonly number[] = SEEDS): Promise<object> {
-  const baselines: Record<string, object> = {};
+/** `plotsTo`: pictures of it are drawn there. */
+export async function benchThrottle(
+  seeds: readonly number[] = SEEDS,
+  plotsTo?: string | undefined,
+): Promise<object> {
+  const baselines: Record<string, Table> = {};
   for (const name of Object.keys(BASELINES) as BaselineName[]) {
     baselines[name] = table(name, BEAT_MS, seeds.slice(0, 1));
   }
+  const ours = table('ours', BEAT_MS, seeds);
+  if (plotsTo !== undefined) drawPlots(plotsTo, { ours, ...baselines });
   return {
     bench: 'throttle',
     node: process.version,
     seeds,
     heartbeatMs: BEAT_MS,
-    default: table('ours', BEAT_MS, seeds),
+    default: ours,
     heartbeat2s: table('ours', BEAT_MS_FAST, seeds),
     baselines,
     join8to64: join(seeds, BEAT_MS),
@@ -48,6 +55,7 @@ export async function benchThrottle(seeds: readonly number[] = SEEDS): Promise<o
     heartbeat2sEvents: {
       join8to64: join(seeds, BEAT_MS_FAST),
       halved: halved(seeds, BEAT_MS_FAST),
+      outage: outage(seeds, BEAT_MS_FAST),
     },
     outage: outage(seeds, BEAT_MS),
     killed: killed(seeds, BEAT_MS),
@@ -55,7 +63,7 @@ export async function benchThrottle(seeds: readonly number[] = SEEDS): Promise<o
   };
 }
 
-function table(by: By, beatMs: number, seeds: readonly number[]): object {
+function table(by: By, beatMs: number, seeds: readonly number[]): Table {
   const byCount = POD_COUNTS.map((pods) => {
     const byKind = API_KINDS.map((kind) => [kind, steady(by, kind, pods, beatMs, seeds)] as const);
     return [`${pods}`, Object.fromEntries(byKind)] as const;
@@ -154,11 +162,14 @@ function outage(seeds: readonly number[], beatMs: number): object {
     scene.runTo(WARM_S + 90);
     const { sent } = scene.figures(WARM_S + 10, WARM_S + 30);
     const back = scene.goodFrom(WARM_S + 30, WARM_S + 90, 4, 0.9) ?? WARM_S + 90;
-    return { sent: sent / 20 / perSecond, backAfterS: back - WARM_S - 30 };
+    const { rejected } = scene.figures(WARM_S + 30, WARM_S + 90);
+    return { sent: sent / 20 / perSecond, backAfterS: back - WARM_S - 30, rejected };
   });
   const figures = {
     sentWhileOpen: rounded(median(found.map(({ sent }) => sent))),
     backAfterS: median(found.map(({ backAfterS }) => backAfterS)),
+    backAfterSMax: Math.max(...found.map(({ backAfterS }) => backAfterS)),
+    rejectedAfter: rounded(Math.max(...found.map(({ rejected }) => rejected))),
   };
   say(`outage: back after ${figures.backAfterS} s`);
   return figures;

@@ -3,6 +3,7 @@ import { countOption, durationOption, keyOption, traceParentOption } from './con
 import type { CancelReport } from './engine/index.ts';
 import type { MemberStatus, TaskOptions } from './fleet/index.ts';
 import { type Duration, type RunId, show } from './ground/index.ts';
+import type { ThrottleSnapshot } from './machine/index.ts';
 import { type CallerTx, callerTxOption } from './store/caller-tx.ts';
 import type { Due } from './store/index.ts';
 
@@ -104,4 +105,6 @@ export interface FleetStatus {
   readonly alarms: readonly string[];
   readonly machines: readonly string[];
   readonly pod: MemberStatus | undefined;
+  /** APIs that are called here. */
+  readonly throttles: readonly ThrottleSnapshot[];
 }

@@ -219,7 +219,7 @@ export class Fleet implements AsyncDisposable {
     this.#parts.throttles.of(api, { isRetry: false, refusals: 0 });
 
   get status(): FleetStatus {
-    const { journal, engine, registry, member } = this.#parts;
+    const { journal, engine, registry, member, throttles } = this.#parts;
     const { id, boot, stalledBy, alarms } = journal;
     return {
       journal: id,
@@ -230,6 +230,7 @@ export class Fleet implements AsyncDisposable {
       alarms: alarms.map((alarm) => alarm.message),
       machines: registry.all().map(routeOf),
       pod: this.#options.isClient ? undefined : member?.status,
+      throttles: throttles.snapshots(),
     };
   }
 

@@ -31,6 +31,7 @@ export function sharedPortOf(
     orderBulk: (order) => store.orderBulk(order),
     changeFlow: (change) => store.changeFlow(change),
     changeSchedule: (change) => store.changeSchedule(change),
+    changeThrottle: (change) => store.changeThrottle(change),
     requestDrain: (pod) => store.requestDrain(pod),
     openReader: () => store.openReader({ url: readUrl }),
     start: tasks.start,

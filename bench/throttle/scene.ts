@@ -99,6 +99,10 @@ export class Scene {
     };
   }
 
+  seconds(from: number, until: number): readonly Readonly<Seen>[] {
+    return Array.from({ length: until - from }, (_, index) => this.#second((from + index) * 1_000));
+  }
+
   /** The most calls that were sent in a second, over what the API can take. */
   peak(from: number, until: number): number {
     const seconds = this.#seen.slice(from, until);

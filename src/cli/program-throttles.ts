@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import { type Add, STORE_SETTINGS } from './add-command.ts';
 import { DRY_RUN, REQUEST_ID } from './program-acts.ts';
 
+const REASON = ['--reason <text>', 'for whoever reads the audit log'] as const;
+
 export function addThrottles(program: Command, add: Add): void {
   const throttles = program
     .command('throttles')
@@ -38,6 +40,7 @@ export function addThrottles(program: Command, add: Add): void {
     throttles,
   )
     .option('--for <duration>', "for so long, such as '30m'; until let go of where nothing is said")
+    .option(...REASON)
     .option(...DRY_RUN)
     .option(...REQUEST_ID);
   add(
@@ -47,6 +50,7 @@ export function addThrottles(program: Command, add: Add): void {
     STORE_SETTINGS,
     throttles,
   )
+    .option(...REASON)
     .option(...DRY_RUN)
     .option(...REQUEST_ID);
 }

@@ -62,6 +62,8 @@ export interface ThrottleSnapshot {
   /** For so long the API wants to be left alone. */
   readonly pausedMs: number;
   readonly latencyMs: { readonly p50: number | undefined; readonly p95: number | undefined };
+  /** Calls by how they ended, since the process began. */
+  readonly ended: Readonly<Record<CallOutcomeKind, number>>;
   readonly last10s: CallWindow;
   readonly last60s: CallWindow;
   /** How it is, as a sentence. */

@@ -149,12 +149,16 @@ export type {
   TaskRow,
   Violation,
 } from './tasks.ts';
-export type {
-  ReportGlimpse,
-  ThrottleGlimpse,
-  ThrottleOrder,
-  ThrottleRow,
-  ThrottleWord,
+export {
+  API_CHARS_MAX,
+  PIN_MAX,
+  type ReportGlimpse,
+  type ThrottleAnswer,
+  type ThrottleChange,
+  type ThrottleGlimpse,
+  type ThrottleOrder,
+  type ThrottleRow,
+  type ThrottleWord,
 } from './throttles.ts';
 export type { Watch, WatchQuery } from './watch.ts';
 export {

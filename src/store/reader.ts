@@ -13,6 +13,7 @@ import type { PodRow } from './pods.ts';
 import type { Gate, Gated, PausedMachine, QueueRow } from './queues.ts';
 import type { ScheduleQuery, ScheduleRow } from './schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from './tasks.ts';
+import type { ThrottleRow } from './throttles.ts';
 import type { PodId } from './words.ts';
 
 export interface ReaderOptions {
@@ -168,6 +169,8 @@ export interface StoreReader extends HistoryParts {
   noted(requestIds: readonly string[]): Promise<string[]>;
   leaderTerms(countMax: number): Promise<LeaderTerm[]>;
   queues(): Promise<QueueRow[]>;
+  /** What is known of APIs, in the order of their names. */
+  throttles(): Promise<ThrottleRow[]>;
   pausedMachines(): Promise<PausedMachine[]>;
   /** What may be in the way of a task besides itself: its turn, its queue, its machine. */
   gateOf(task: Gated): Promise<Gate>;

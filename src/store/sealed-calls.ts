@@ -40,7 +40,7 @@ export const PASSING: Record<Exclude<keyof Store, keyof Sealing>, true> = {
   pods: true,
   publishThrottles: true,
   throttles: true,
-  orderThrottle: true,
+  changeThrottle: true,
   announce: true,
   abandoned: true,
   known: true,

@@ -229,6 +229,7 @@ const READER_PASSING: Record<
   lastSegments: true,
   leaderTerms: true,
   queues: true,
+  throttles: true,
   pausedMachines: true,
   gateOf: true,
   close: true,

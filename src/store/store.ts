@@ -59,7 +59,7 @@ import type {
   TaskRow,
   Violation,
 } from './tasks.ts';
-import type { ThrottleOrder, ThrottleRow, ThrottleWord } from './throttles.ts';
+import type { ThrottleAnswer, ThrottleChange, ThrottleRow, ThrottleWord } from './throttles.ts';
 import type { Watch, WatchQuery } from './watch.ts';
 import type { Claim, PodId } from './words.ts';
 
@@ -105,8 +105,8 @@ export interface Store extends HistoryParts {
   publishThrottles(words: readonly ThrottleWord[]): Promise<void>;
   /** What is known of APIs, in the order of their names. */
   throttles(): Promise<ThrottleRow[]>;
-  /** What a person decides of one. False where there was nothing to change. */
-  orderThrottle(order: ThrottleOrder): Promise<boolean>;
+  /** What a person decides of one, with its row in the audit log. */
+  changeThrottle(change: ThrottleChange): Promise<ThrottleAnswer>;
   /**
    * Remembers which routes the fleet has ever had, as they were announced first. Answers those that
    * were announced with another fingerprint then.

@@ -53,6 +53,11 @@ export class Breaker {
     return this.#retryAtMs;
   }
 
+  /** Whoever watches over more than this process wants to know now. */
+  probe(nowMs: number): void {
+    if (this.#state === 'open') this.#retryAtMs = Math.min(this.#retryAtMs, nowMs);
+  }
+
   /** Half open, one call at a time finds out. */
   mayStart(nowMs: number): boolean {
     const state = this.state(nowMs);

@@ -177,7 +177,9 @@ export class Estimator {
     const usable = Math.min(force, this.#good ?? force) - (sight.moving ?? 0);
     const hasFallen = roomMax < FELL_SHARE * usable;
     this.#fallenTicks = hasFallen ? this.#fallenTicks + 1 : 0;
-    const isSure = hasFallen && (refusedShare >= 0.05 || this.#fallenTicks >= 2);
+    // One second may be a bad one; several, or most of the calls, are not by chance.
+    const isPlain = refusedShare >= (saturated.length > 1 ? 0.05 : 0.2);
+    const isSure = hasFallen && (isPlain || this.#fallenTicks >= 2);
     if (this.#good === undefined || isSure) {
       this.#tooMuch = this.#good === undefined ? force : 0;
       this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
@@ -216,7 +218,7 @@ export class Estimator {
       return 'bisect';
     }
     if (isFresh) return 'hold';
-    const isNear = bad !== undefined && this.#cap < 1.04 * bad.cap;
+    const isNear = bad !== undefined && this.#cap < 1.0 * bad.cap;
     const growths = this.#cap < this.#tooMuch ? 0 : this.#growths;
     const growth = GROWTHS[Math.min(growths, GROWTHS.length - 1)]!;
     const factor = isNear ? NEAR_GROWTH : growth;

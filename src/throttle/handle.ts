@@ -132,10 +132,8 @@ export class BoundThrottle implements ThrottleHandle {
     const { waited } = this.#caller;
     if (!waited || !(found instanceof Promise)) return found;
     const begunMs = this.#throttle.nowMs;
-    return found.then((permit) => {
-      waited(this.#throttle.nowMs - begunMs);
-      return permit;
-    });
+    // Also where it was in vain: whoever gives up has waited longest.
+    return found.finally(() => waited(this.#throttle.nowMs - begunMs));
   }
 }
 

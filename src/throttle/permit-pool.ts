@@ -29,6 +29,16 @@ const ACTIVE_MS = 30_000;
 const RANK = Object.fromEntries(PRIORITIES.map((priority, rank) => [priority, rank])) as Readonly<
   Record<Priority, number>
 >;
+const NONE_ENDED: Readonly<Record<OutcomeKind, number>> = {
+  ok: 0,
+  throttled: 0,
+  timeout: 0,
+  overload: 0,
+  failure: 0,
+  client: 0,
+  cancelled: 0,
+  ignored: 0,
+};
 const LATENCY_CALLS = 100;
 const COOL_MS_GUESS = 500;
 const LOOK_MS_MIN = 1;
@@ -40,6 +50,8 @@ export class PermitPool {
   readonly seconds = new Seconds();
   readonly latencies = new Latencies(LATENCY_CALLS);
   readonly tally = new LatencyTally();
+  /** How many calls have ended, by how. */
+  readonly ended: Record<OutcomeKind, number> = { ...NONE_ENDED };
   readonly #cooling = new Heap();
   readonly #pace = new Pace(3);
   readonly #declaredPace: Pace;
@@ -131,6 +143,7 @@ export class PermitPool {
     const latencyMs = nowMs - permit.sentMs;
     this.#inFlight--;
     this.#inFlightBy[RANK[permit.priority]]!--;
+    this.ended[kind]++;
     this.seconds.ended(kind, permit.sentMs, latencyMs);
     if (kind === 'ok') {
       const bucket = bucketOf(latencyMs);

@@ -19,6 +19,7 @@ export function snapshotOf(throttle: Throttle): ThrottleSnapshot {
     breaker: pool.breakerState(nowMs),
     pausedMs: Math.max(0, pool.pausedUntilMs - nowMs),
     latencyMs: { p50: pool.latencies.quantile(0.5), p95: pool.latencies.quantile(0.95) },
+    ended: { ...pool.ended },
     last10s,
     last60s: windowOf(pool.seconds, nowMs, 60),
   };

@@ -9,6 +9,7 @@ import { PREFIX, type Route } from '../../src/admin/table.ts';
 import { ROLES, type Role } from '../../src/config/index.ts';
 import { shiftOf } from '../../src/store/index.ts';
 import { changeOf, schedulePlan } from '../store/conform-schedules.ts';
+import { published } from '../throttle/published.ts';
 import { type House, login, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -61,7 +62,9 @@ async function sampleOf(route: Route, house: House): Promise<Sample> {
       ? await bulkIn(house)
       : isOfSchedule
         ? await scheduleIn(house)
-        : isOfTask;
+        : route.path.startsWith('/throttles/')
+          ? await apiIn(house)
+          : isOfTask;
   const queries: Record<string, string> = { '/runs/histogram': '?from=0&until=9000000000000' };
   const path = PREFIX + route.path.replace(':id', id) + (queries[route.path] ?? '');
   const bodies: Record<string, object> = {
@@ -72,6 +75,7 @@ async function sampleOf(route: Route, house: House): Promise<Sample> {
     '/bulk/:id/pace': { rate: 7 },
     '/queues': { what: 'queue.limit', name: 'reports', limit: 5 },
     '/schedules/:id': { machine: 'test/double', cron: '@daily', input: { n: 1 } },
+    '/throttles/:id/pin': { limit: 3 },
     '/session': { token: house.secrets['ruth'] },
   };
   const isDry = route.body !== undefined && 'dryRun' in route.body;
@@ -94,6 +98,11 @@ async function scheduleIn({ fleet }: House): Promise<string> {
   const plan = schedulePlan({ machine: 'test/double', expression: '0 0 1 1 *' });
   const change = changeOf('matrix', { what: 'set', plan }, { requestId: 'matrix-schedule' });
   await fleet.store.changeSchedule(change);
+  return 'matrix';
+}
+
+async function apiIn({ fleet }: House): Promise<string> {
+  await fleet.store.publishThrottles([{ api: 'matrix', epoch: 0, state: published() }]);
   return 'matrix';
 }
 

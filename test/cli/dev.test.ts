@@ -50,18 +50,25 @@ test.runIf(hasScript)(
     const shows = (pattern: RegExp) =>
       expect.poll(() => screen, { timeout: 90_000 }).toMatch(pattern);
     await shows(/(pod-\d up after[\s\S]*){3}/);
-    // Two of seven samples take seconds: soon every pod has one in hand.
+    // Two of eight samples take seconds: soon every pod has one in hand.
     await shows(/enqueued 2\d/);
     child.stdin.write('k');
     await shows(/pod-\d killed with SIGKILL \(process \d+\), [1-9]\d* runs? in hand/);
     await shows(/killed [\d.]+ m?s ago, \d+ runs? waits?/);
     await shows(/image\/install taken over by pod-\d from pod-\d at pull\.work, after/);
     await shows(/nothing of pod-\d is left after .*: it comes back/);
+    child.stdin.write('t');
+    await shows(/the sample API answers 429 to all/);
+    child.stdin.write('s');
+    await shows(/llm\/summarise [^\n]*waiting/);
+    child.stdin.write('t');
+    await shows(/the sample API takes calls again/);
     const gone = once(child, 'close');
     child.stdin.write('q');
     await gone;
     expect(screen).toMatch(/taken over [1-9]\d*\s+lost 0, doubled 0 of \d+ acknowledged/);
   },
+  180_000,
 );
 
 test("dev runs tasks of one's own machines, enqueued from a shell, and none of its samples", async () => {

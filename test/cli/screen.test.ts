@@ -132,7 +132,7 @@ describe('the screen', () => {
 
   test('offers to enqueue tasks only where there are samples', () => {
     const keys = (hasSamples: boolean) => draw({ hasSamples }).at(-1);
-    expect(keys(true)).toContain('s enqueue more');
+    expect(keys(true)).toContain('s enqueue more  t 429  d deploy');
     expect(keys(false)).toBe(' k kill a pod    d deploy    q drain and quit    ★ leads');
   });
 

@@ -1,42 +1,24 @@
 /** APIs that a fleet calls, by the command line, on a store in a file. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import { openStore } from '../../src/store/index.ts';
-import { encodePublished } from '../../src/throttle/fleet/wire.ts';
+import { published } from '../throttle/published.ts';
 import { makePlace, type Place } from './fleet-support.ts';
 
-async function published(place: Place): Promise<void> {
+async function publish(place: Place, epoch = 0, over: Parameters<typeof published>[0] = {}) {
   const store = await openStore(place.env['FLEETQ_STORE_URL']!, {
     clock: systemClock,
     random: systemRandom,
   });
-  const sum = {
-    ...{ demand: 9, inFlight: 5, waiting: 4 },
-    ...{ sent: 50, ok: 48, throttled: 2, failed: 0 },
-  };
-  const state = encodePublished(
-    {
-      epoch: 1,
-      madeMs: 10_000,
-      readMs: 9_900,
-      growsAtMs: 10_000,
-      division: { level: 6, spare: 0, isPlenty: false, arc: undefined },
-      breaker: 'closed',
-      learned: { cap: 6.4, good: 6.4, latencyMs: 500 },
-      decision: 'trim',
-      podCount: 1,
-      pausedMs: 0,
-    },
-    sum,
-  );
-  await store.publishThrottles([{ api: 'llm', epoch: 0, state }]);
+  await store.publishThrottles([{ api: 'llm', epoch, state: published(over) }]);
   await store.close();
 }
 
 test('they are listed, shown, fixed and forgotten; and who did that is on record', async () => {
   const place = await makePlace();
   expect((await place.run('throttles', 'list')).code).toBe(3);
-  await published(place);
+  await publish(place);
   const list = await place.run('throttles', 'list');
   expect(list.stdout).toMatch(/^llm\t6\.4\t5\t4\t/m);
   expect(list.stdout).toContain('the API refused 2 of 50 calls in 10 s');
@@ -68,3 +50,28 @@ async function pinnedOf(place: Place): Promise<number | undefined> {
   const { throttles } = await place.json<{ throttles: { pinned?: number }[] }>('throttles', 'list');
   return throttles[0]!.pinned;
 }
+
+test('one is followed: a line for each change, and none while it stays the same', async () => {
+  const place = await makePlace();
+  await publish(place);
+  let isOver = false;
+  const watching = place.run('throttles', 'watch', 'llm', '--timeout', '4s').finally(() => {
+    isOver = true;
+  });
+  // For as long as it looks on, however long it took to begin.
+  for (let epoch = 1; !isOver; epoch++) {
+    const cap = 10 * (1 + (Math.floor(epoch / 4) % 2));
+    await publish(place, epoch, { learned: { cap, good: cap, latencyMs: 500 } });
+    await sleep(400);
+  }
+  const { code, stdout } = await watching;
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
+  const line = /^\S+Z {2}.* permits are out .*\(limit (6\.4|10|20), trim last\)$/;
+  for (const said of lines) expect(said).toMatch(line);
+  const limits = lines.map((said) => line.exec(said)![1]);
+  expect(limits.length).toBeGreaterThanOrEqual(2);
+  expect(limits.filter((limit, at) => limit === limits[at - 1])).toEqual([]);
+  const unknown = await place.run('throttles', 'watch', 'crm', '--timeout', '1s');
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('no pod has called')]);
+}, 300_000);

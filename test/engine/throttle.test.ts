@@ -246,6 +246,17 @@ test('how long leave to call took is told, where it took any time', async () => 
   expect(told).toMatchObject([{ api: 'geo', elapsedMs: 2_000 }]);
 });
 
+test('so is a wait that was in vain', async () => {
+  const told = hear('throttle.waited');
+  const { machine, options } = scarce();
+  const { fleet, clock } = await open(options);
+  await fleet.startLocal(machine, { id: 'holder' });
+  await clock.settle();
+  await fleet.startLocal(machine, { id: 'next' });
+  await clock.advance('6s');
+  expect(told).toMatchObject([{ api: 'geo', elapsedMs: 5_000 }]);
+});
+
 test('two definitions of one API are refused, and what is wrong with one is said', async () => {
   const { machine } = scarce();
   const throttles = [defineThrottle('geo', {})];

@@ -42,6 +42,7 @@ test('every machine that is shipped is in shippedMachines, and under its own nam
   expect(shippedMachines.map(({ name }) => name)).toEqual([
     'hello',
     'image/install',
+    'llm/summarise',
     'sample/resize',
     'sample/lookup',
     'sample/flaky',

@@ -34,7 +34,7 @@ export const TASKS: Record<keyof Store, Named> = {
   pods: nothing,
   publishThrottles: nothing,
   throttles: nothing,
-  orderThrottle: nothing,
+  changeThrottle: nothing,
   announce: nothing,
   abandoned: nothing,
   known: nothing,

@@ -8,7 +8,12 @@ import { podOf, type Scene } from './harness.ts';
 export function describeThrottles(scene: Scene): void {
   const publish = (api: string, epoch: number, state: string) =>
     scene.store.publishThrottles([{ api, epoch, state }]);
-  const order = (given: ThrottleOrder) => scene.store.orderThrottle(given);
+  let count = 0;
+  const change = (order: ThrottleOrder, more: object = {}) => {
+    const of = { requestId: `order-${++count}`, who: 'ann', via: 'test', order };
+    return scene.store.changeThrottle({ ...of, ...more });
+  };
+  const order = async (given: ThrottleOrder) => (await change(given)).kind === 'done';
   const beat = async (pod: PodId, more: { leads?: boolean; report?: object } = {}) => {
     const row = (await scene.store.pods()).find((one) => one.pod === pod);
     const news = { nonce: `${pod}-${row!.seq}`, lsn: 0, report: {}, ...more } as const;
@@ -50,7 +55,7 @@ export function describeThrottles(scene: Scene): void {
 
   test('a pin stands until it is let go of, whatever is published meanwhile', async () => {
     expect(await order({ what: 'unpin', api: 'llm' })).toBe(false);
-    expect(await order({ what: 'pin', api: 'llm', cap: 5, who: 'ann' })).toBe(true);
+    expect(await order({ what: 'pin', api: 'llm', cap: 5 })).toBe(true);
     await publish('llm', 0, 'state');
     expect(await scene.store.throttles()).toMatchObject([
       { api: 'llm', epoch: 1, state: 'state', pinned: 5, pinnedBy: 'ann' },
@@ -61,9 +66,45 @@ export function describeThrottles(scene: Scene): void {
     expect(row!.state).toBe('state');
   });
 
+  test('what a person decides is done once, with its row, and not at all where it is tried out', async () => {
+    const pin = { what: 'pin', api: 'llm', cap: 5 } as const;
+    const done = { kind: 'done', isRepeated: false };
+    expect(await change(pin, { requestId: 'one', isDryRun: true })).toEqual(done);
+    expect(await scene.store.throttles()).toEqual([]);
+    expect(await change(pin, { requestId: 'one', reason: 'they asked' })).toEqual(done);
+    await order({ what: 'unpin', api: 'llm' });
+    const again = await change(pin, { requestId: 'one', reason: 'they asked' });
+    expect(again).toEqual({ kind: 'done', isRepeated: true });
+    expect((await scene.store.throttles())[0]!.pinned).toBeUndefined();
+    await expect(change({ ...pin, cap: 6 }, { requestId: 'one' })).rejects.toMatchObject({
+      code: 'FLEETQ_REQUEST_REUSED',
+    });
+    const reader = await scene.store.openReader();
+    const { rows } = await reader.audit({ countMax: 10 });
+    const seen = await reader.throttles();
+    await reader.close();
+    expect(seen).toMatchObject([{ api: 'llm', state: undefined }]);
+    const row = rows.find(({ requestId }) => requestId === 'one');
+    expect(row).toMatchObject({ who: 'ann', what: 'throttle.pin' });
+    const detail = { api: 'llm', cap: 5, reason: 'they asked', via: 'test' };
+    expect(JSON.parse(row!.detail!)).toEqual(detail);
+  });
+
+  test('what makes no sense is refused in words', async () => {
+    for (const cap of [0, -1, Number.NaN, 2_000_000]) {
+      await expect(change({ what: 'pin', api: 'llm', cap }), `${cap}`).rejects.toThrow(
+        /the limit of an API is a number above 0/,
+      );
+    }
+    for (const api of ['', 'x'.repeat(201), 'a\0b']) {
+      await expect(change({ what: 'reset', api })).rejects.toThrow(/the name of an API is a text/);
+    }
+    expect(await scene.store.throttles()).toEqual([]);
+  });
+
   test('a pin for a time is none when that is over', async () => {
     const alder = await scene.pod('alder');
-    await order({ what: 'pin', api: 'llm', cap: 2.5, who: 'ann', forMs: 60_000 });
+    await order({ what: 'pin', api: 'llm', cap: 2.5, forMs: 60_000 });
     expect((await beat(alder)).throttles).toMatchObject([{ pinned: 2.5 }]);
     await scene.pass(61_000);
     expect((await beat(alder)).throttles[0]!.pinned).toBeUndefined();
@@ -84,7 +125,7 @@ export function describeThrottles(scene: Scene): void {
   test('APIs that nobody calls any more are forgotten with the rest, unless they are pinned', async () => {
     await publish('old', 0, 'state');
     await publish('pinned', 0, 'state');
-    await order({ what: 'pin', api: 'pinned', cap: 1, who: 'ann' });
+    await order({ what: 'pin', api: 'pinned', cap: 1 });
     await scene.pass(100_000);
     await publish('young', 0, 'state');
     await scene.store.prune(50_000, 100);

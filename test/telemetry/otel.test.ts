@@ -139,6 +139,41 @@ test('records tell the same attempts as whoever made them, in the trace of the r
   expect(new Set(traceIds)).toEqual(new Set([traceIdOf(run.id)]));
 });
 
+test('a call that waited for leave has a span below its phase, and one that did not has none', async () => {
+  const holds: (() => void)[] = [];
+  const machine = defineMachine({
+    name: 'caller',
+    version: 1,
+    input: z.object({}),
+    check: 'none',
+    work: ({ use }) => use('geo', () => new Promise<void>((resolve) => holds.push(resolve))),
+  });
+  const exporter = new tracing.InMemorySpanExporter();
+  const provider = new tracing.BasicTracerProvider({
+    spanProcessors: [new tracing.SimpleSpanProcessor(exporter)],
+  });
+  const traces = await startTracing({ provider });
+  const dataDir = join(directory(), 'data');
+  const made = { dataDir, tracing: traces, socket: false, apis: { geo: 1 } };
+  const fleet = await createFleet({ machines: [machine], ...made });
+  const runs = [await fleet.startLocal(machine, {}), await fleet.startLocal(machine, {})];
+  const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: 20_000 }).toBe(true);
+  await until(() => holds.length === 1 && fleet.throttle('geo').snapshot().waiting === 1);
+  holds[0]!();
+  await until(() => holds.length === 2);
+  holds[1]!();
+  for (const run of runs) await run.result();
+  await fleet.drain();
+  await traces.stop();
+  const spans = exporter.getFinishedSpans();
+  const waits = spans.filter(({ name }) => name === 'throttle.wait');
+  expect(waits.map(({ attributes }) => attributes)).toEqual([{ 'fleetq.api': 'geo' }]);
+  const above = spans.find(
+    (span) => span.spanContext().spanId === waits[0]!.parentSpanContext?.spanId,
+  );
+  expect(above?.name).toBe('caller.main.work');
+});
+
 test('a line that tells of a phase names the span that it is traced as', async () => {
   const machine = defineMachine({
     name: 'logged',

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:f
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { startSampleRegistry } from '../../machines/image/sample-registry.ts';
+import { startSampleLlm } from '../../machines/llm-summarise/sample-llm.ts';
 import type { CrashTestError } from '../../src/testing/index.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 import { broken, builtTesting, errorOf, linesOf } from './support.ts';
@@ -23,6 +24,7 @@ afterAll(() => {
 
 const hello = new URL('../../dist/machines/hello.js', import.meta.url);
 const image = new URL('../../dist/machines/image/install.js', import.meta.url);
+const summarise = new URL('../../dist/machines/llm-summarise/summarise.js', import.meta.url);
 
 test('hello survives a kill before and after every record', async () => {
   const report = await crashTest(hello, { input: { name: 'Ada' } });
@@ -60,6 +62,18 @@ test('image/install survives too, and its checks spare it what was done', async 
     expect(report).toMatchObject({ handedOff: 3, again: 8 });
   } finally {
     await registry.close();
+  }
+});
+
+test('llm/summarise survives, also where it is killed before it could say what it was answered', async () => {
+  const llm = await startSampleLlm({ latencyMs: 1, capacity: 100 });
+  try {
+    const input = { url: llm.url, text: 'one two three four', words: 3 };
+    const report = await crashTest(summarise, { input });
+    expect(report).toMatchObject({ output: { summary: 'one two three' }, records: 5, kills: 10 });
+    expect(report).toMatchObject({ lost: 0, repeated: 0, again: 4, faults: [] });
+  } finally {
+    await llm.close();
   }
 });
 

@@ -1,4 +1,4 @@
-/** Pods, machines and the overview for everybody: axe, three widths, two themes; and hostile names. */
+/** Pods, machines, throttles and the overview for everybody: axe, three widths, two themes; and hostile names. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -61,6 +61,7 @@ describe.skipIf(program === undefined)('the fleet for everybody', { timeout: TES
       const { id } = await stage.fleet.enqueueByName(machine, { n: 1 });
       await until(stage, id, status);
     }
+    await stage.fleet.throttle('llm').use(() => 1);
   });
   afterAll(() => stage?.stop());
 
@@ -89,6 +90,19 @@ describe.skipIf(program === undefined)('the fleet for everybody', { timeout: TES
     said.push(...(await judge('a drain', page)));
     expect(said).toEqual([]);
   });
+
+  test('nor has it of throttles', async () => {
+    const { page } = await open(stage, '/throttles');
+    await page.locator('tr', { hasText: 'llm' }).waitFor();
+    const said = await judge('throttles', page);
+    await page.goto(`${stage.url}/throttles/llm`);
+    await page.getByRole('region', { name: 'Pods' }).locator('a[data-row]').waitFor();
+    said.push(...(await judge('a throttle', page)));
+    await page.getByRole('button', { name: 'Fix the limit' }).click();
+    await page.getByRole('dialog').getByText('What it would do').waitFor();
+    said.push(...(await judge('a limit', page)));
+    expect(said).toEqual([]);
+  });
 });
 
 describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MAX }, () => {
@@ -98,6 +112,7 @@ describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MA
   beforeAll(async () => {
     hostile = await openStage(newDir());
     const routes = XSS.map((text, index) => `${text}@${index + 1}`);
+    for (const name of XSS) await hostile.fleet.throttle(name).use(() => 1);
     for (const name of XSS) worst = await haunt(hostile.fleet, { name, routes, version: name });
   });
   afterAll(() => hostile?.stop());
@@ -121,6 +136,14 @@ describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MA
       expect(await isHit()).toBe(undefined);
       await page.locator('a[data-row]', { hasText: '<' }).first().click();
       await page.getByRole('region', { name: 'Versions in flight' }).waitFor();
+      await page.goto(`${hostile.url}/throttles`);
+      await expect
+        .poll(() => page.locator('a[data-row]').count(), { timeout: 30_000 })
+        .toBe(XSS.length);
+      await page.locator('a[data-row]', { hasText: '<svg' }).first().click();
+      await page.getByRole('button', { name: 'Fix the limit' }).click();
+      await page.getByRole('dialog').getByText('What it would do').waitFor();
+      expect(await isHit()).toBe(undefined);
       await page.goto(`${hostile.url}/overview`);
       await page.getByText(/Pods run FleetQ/).waitFor();
       expect(await page.locator('main img, main iframe, main script, main object').count()).toBe(0);

@@ -29,6 +29,12 @@ const OverviewPage = later(() =>
 );
 const PodPage = later<OfOne>(() => import('./pods/pod-page.tsx').then((m) => m.PodPage));
 const PodsPage = later(() => import('./pods/pods-page.tsx').then((m) => m.PodsPage));
+const ThrottlePage = later<{ readonly api: string }>(() =>
+  import('./throttles/throttle-page.tsx').then((m) => m.ThrottlePage),
+);
+const ThrottlesPage = later(() =>
+  import('./throttles/throttles-page.tsx').then((m) => m.ThrottlesPage),
+);
 const RunPage = later<OfOne>(() => import('./run/run-page.tsx').then((m) => m.RunPage));
 
 interface Known extends Listed {
@@ -65,6 +71,11 @@ export const PAGES: readonly Known[] = [
     ...{ to: '/pods', name: 'Pods', sign: 'pods', key: 'g p' },
     all: <PodsPage />,
     one: (id) => <PodPage key={id} id={id} />,
+  },
+  {
+    ...{ to: '/throttles', name: 'Throttles', sign: 'throttles', key: 'g t' },
+    all: <ThrottlesPage />,
+    one: (id) => <ThrottlePage key={id} api={id} />,
   },
   {
     ...{ to: '/bulk', name: 'Bulk', sign: 'bulk', key: 'g b' },

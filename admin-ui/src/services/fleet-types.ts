@@ -113,3 +113,45 @@ export interface MachineRow extends Machine {
   readonly why?: string | undefined;
   readonly firstSeenAt?: number | undefined;
 }
+
+/** What a pod has of an API. */
+export interface ThrottleShare {
+  readonly pod: string;
+  readonly name: string;
+  readonly share: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+}
+
+/** An API that the fleet calls. */
+export interface Throttle {
+  readonly api: string;
+  readonly state: string;
+  readonly cap?: number | undefined;
+  readonly learned?: number | undefined;
+  readonly latencyMs?: number | undefined;
+  readonly breaker: 'closed' | 'open' | 'half-open';
+  readonly decision?: string | undefined;
+  readonly pausedMs: number;
+  readonly ageMs: number;
+  readonly pinned?: number | undefined;
+  readonly pinnedBy?: string | undefined;
+  readonly pinnedUntil?: number | undefined;
+  readonly now?:
+    | {
+        readonly demand: number;
+        readonly inFlight: number;
+        readonly waiting: number;
+        readonly sent: number;
+        readonly ok: number;
+        readonly throttled: number;
+        readonly failed: number;
+      }
+    | undefined;
+  readonly pods: readonly ThrottleShare[];
+}
+
+export interface ThrottlePage {
+  readonly throttles: readonly Throttle[];
+  readonly cursor?: string | undefined;
+}

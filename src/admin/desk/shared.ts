@@ -16,6 +16,8 @@ import type {
   ScheduleChange,
   StartNote,
   StoreReader,
+  ThrottleAnswer,
+  ThrottleChange,
 } from '../../store/index.ts';
 
 /** What the owner of a store gives: a fleet's member, or a process that only serves. */
@@ -29,6 +31,7 @@ export interface SharedPort {
   /** What becomes of a queue or of a machine. */
   changeFlow(change: FlowChange): Promise<FlowAnswer>;
   changeSchedule(change: ScheduleChange): Promise<ScheduleAnswer>;
+  changeThrottle(change: ThrottleChange): Promise<ThrottleAnswer>;
   requestDrain(pod: PodId): Promise<boolean>;
   /** After this silence a pod that gave none of its own is taken for dead. */
   readonly silentMs: number;

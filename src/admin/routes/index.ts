@@ -15,6 +15,7 @@ import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
 import { startRoutes } from './start.ts';
 import { streamRoutes } from './stream.ts';
+import { throttleRoutes } from './throttles.ts';
 
 export const ROUTES: readonly Route[] = [
   ...processRoutes,
@@ -27,6 +28,7 @@ export const ROUTES: readonly Route[] = [
   ...bulkRoutes,
   ...queueRoutes,
   ...scheduleRoutes,
+  ...throttleRoutes,
   ...fleetRoutes,
   ...failureRoutes,
   ...streamRoutes,

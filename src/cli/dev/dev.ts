@@ -82,7 +82,7 @@ class Dev {
   readonly #config: Config;
   readonly #output: Output;
   readonly #verifier: Verifier;
-  readonly #hasSamples: boolean;
+  readonly #samples: Samples | undefined;
   readonly #postgres: DevStore['postgres'];
   readonly #load: Load;
   readonly #board: Board;
@@ -108,7 +108,7 @@ class Dev {
     this.#config = config;
     this.#output = output;
     this.#verifier = verifier;
-    this.#hasSamples = samples !== undefined;
+    this.#samples = samples;
     this.#postgres = postgres;
     const names = Array.from({ length: POD_COUNT }, (_, index) => `pod-${index + 1}`);
     this.#board = new Board(names);
@@ -152,7 +152,7 @@ class Dev {
       // Whoever develops a machine changes it more often than its version.
       changedMachines: this.#config.changedMachines ?? 'warn',
       // Samples fail and are retried on purpose, which is no news.
-      logLevel: sources.logLevel === 'default' && this.#hasSamples ? 'error' : logLevel,
+      logLevel: sources.logLevel === 'default' && this.#samples !== undefined ? 'error' : logLevel,
       logFormat: sources.logFormat === 'default' && isLive ? 'pretty' : logFormat,
       // It is one's own terminal, and what went wrong is what one wants to read.
       telemetryDetail: sources.telemetryDetail === 'default' ? 'full' : telemetryDetail,
@@ -172,7 +172,7 @@ class Dev {
       board: this.#board,
       verdict: () => this.#verifier.verdict,
       clients: this.#clients,
-      hasSamples: this.#hasSamples,
+      hasSamples: this.#samples !== undefined,
       hasPostgres: this.#postgres !== undefined,
       onKey: (key) => this.#press(key),
     });
@@ -187,7 +187,7 @@ class Dev {
     this.#view.open();
     const { store } = this.#config;
     this.#view.say(
-      this.#hasSamples
+      this.#samples
         ? `sample tasks are enqueued; list them with: fleetq runs --store ${store}`
         : `enqueue a task with: fleetq enqueue <machine> --input <json> --store ${store}`,
     );
@@ -222,6 +222,7 @@ class Dev {
     else if (key === 'k') this.#kill();
     else if (key === 'd') this.#reloader.want([]);
     else if (key === 'p') togglePostgres(this.#postgres, (text) => this.#view.say(text));
+    else if (key === 't' && this.#samples) this.#view.say(this.#samples.toggleRefusals());
   }
 
   #kill(): void {
@@ -264,8 +265,7 @@ class Dev {
     this.#stopCount++;
     if (this.#stopCount === 1) {
       this.#view.say('draining: phases in hand finish, the rest goes on next time');
-      this.#finish(this.#drainMs, Exit.ok);
-      return;
+      return void this.#finish(this.#drainMs, Exit.ok);
     }
     this.#finish(SECOND_SIGNAL_MS, signal === 'SIGINT' ? Exit.interrupted : Exit.terminated);
   }

@@ -22,6 +22,17 @@ interface RegistryModule {
   }): Promise<Registry>;
 }
 
+interface Llm {
+  readonly url: string;
+  isRefusing: boolean;
+  close(): Promise<void>;
+}
+interface LlmModule {
+  startSampleLlm(options: { readonly port?: number }): Promise<Llm>;
+}
+
+const LLM = new URL('../../machines/llm-summarise/sample-llm.js', import.meta.url).href;
+const LLM_PORT = 7435;
 const REGISTRY = new URL('../../machines/image/sample-registry.js', import.meta.url).href;
 /** The same at every start, so that an install that was left unfinished finds its registry again. */
 const REGISTRY_PORT = 7434;
@@ -37,23 +48,35 @@ type Make = (turn: number) => Sample | Promise<Sample>;
 
 export class Samples {
   readonly #root: string;
-  readonly #registry: Registry | undefined;
+  readonly #registry: Registry;
+  readonly #llm: Llm;
   #turn = 0;
   #imageCount = 0;
 
-  private constructor(dataDir: string, registry: Registry | undefined) {
+  private constructor(dataDir: string, registry: Registry, llm: Llm) {
     this.#root = join(resolve(dataDir), 'dev-images');
     this.#registry = registry;
+    this.#llm = llm;
   }
 
-  /** Starts the registry that the sample images come from. */
+  /** Starts the registry that the sample images come from, and the model that is asked for summaries. */
   static async open(dataDir: string): Promise<Samples> {
     const { startSampleRegistry } = (await import(REGISTRY)) as RegistryModule;
     const options = { imageBytes: IMAGE_BYTES, bytesPerSecondMax: BYTES_PER_SECOND };
     const registry = await startSampleRegistry({ ...options, port: REGISTRY_PORT }).catch(() =>
       startSampleRegistry(options),
     );
-    return new Samples(dataDir, registry);
+    const { startSampleLlm } = (await import(LLM)) as LlmModule;
+    const llm = await startSampleLlm({ port: LLM_PORT }).catch(() => startSampleLlm({}));
+    return new Samples(dataDir, registry, llm);
+  }
+
+  /** The model refuses every call from now on, or takes calls again; answers which. */
+  toggleRefusals(): string {
+    this.#llm.isRefusing = !this.#llm.isRefusing;
+    return this.#llm.isRefusing
+      ? 'the sample API answers 429 to all: its runs wait, and lose no attempt; t ends that'
+      : 'the sample API takes calls again';
   }
 
   next(): Sample | Promise<Sample> {
@@ -61,16 +84,24 @@ export class Samples {
     if (turn % FAIL_EVERY === FAIL_EVERY - 1) {
       return { machine: 'sample/charge', input: { account: `a-${turn}`, cents: 250_000 } };
     }
-    const makers = [resize, image(this), lookup, hello, image(this), flaky, charge] as const;
+    const makers = [
+      ...[resize, image(this), lookup, hello],
+      ...[image(this), this.#summary, flaky, charge],
+    ];
     return makers[turn % makers.length]!(turn);
   }
 
-  close(): Promise<void> {
-    return this.#registry?.close() ?? Promise.resolve();
+  async close(): Promise<void> {
+    await Promise.all([this.#registry.close(), this.#llm.close()]);
   }
 
+  readonly #summary: Make = (turn) => ({
+    machine: 'llm/summarise',
+    input: { url: this.#llm.url, text: `${NAMES.join(', ')} met in room ${turn}. `.repeat(8) },
+  });
+
   async image(): Promise<Sample> {
-    const images = this.#registry?.images ?? [];
+    const { images } = this.#registry;
     const count = this.#imageCount++;
     const { name, url, sha256 } = images[count % images.length]!;
     const home = `${name}-${count % HOME_COUNT}`;

@@ -184,12 +184,17 @@ function verdictLine(verdict: Verdict, paint: Paint): string {
 function keysText({ hasSamples, hasPostgres }: Picture, paint: Paint): string {
   return [
     ['k', 'kill a pod'],
-    ...(hasSamples ? [['s', 'enqueue more']] : []),
+    ...(hasSamples
+      ? [
+          ['s', 'enqueue more'],
+          ['t', '429'],
+        ]
+      : []),
     ['d', 'deploy'],
     ...(hasPostgres ? [['p', 'stop or start Postgres']] : []),
     ['q', 'drain and quit'],
     ['★', 'leads'],
   ]
     .map(([key, about]) => `${paint('bold', key!)} ${paint('gray', about!)}`)
-    .join('    ');
+    .join(hasSamples ? '  ' : '    ');
 }

@@ -8,19 +8,18 @@ import {
   showDuration,
   systemClock,
 } from '../../ground/index.ts';
-import type { Store, ThrottleOrder } from '../../store/index.ts';
+import { PIN_MAX, type Store, type ThrottleOrder } from '../../store/index.ts';
 import { type ThrottleView, throttleViewOf } from '../../throttle/index.ts';
 import type { Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit } from '../exit.ts';
-import { readWait } from '../input.ts';
+import { readTimeout } from '../input.ts';
 import type { Output } from '../output.ts';
 import type { Column } from '../table.ts';
 import { requestIdOf, whoami } from './acting.ts';
 import { withStore } from './open.ts';
 
 const LOOK_MS = 1_000;
-const CAP_MAX = 1_000_000;
 
 export const list: Execute = async ({ config, output }) => {
   const views = await withStore(config, viewsOf);
@@ -38,7 +37,7 @@ export const showOne: Execute = async ({ config, output }, _, api) => {
 };
 
 export const watch: Execute = async ({ config, output }, options, api) => {
-  const untilMs = systemClock.monotonicMs() + readWait(options);
+  const untilMs = systemClock.monotonicMs() + readTimeout(options['timeout']);
   return withStore(config, async (store) => {
     let said = '';
     while (systemClock.monotonicMs() < untilMs) {
@@ -68,8 +67,8 @@ export const reset: Execute = async ({ config, output }, options, api) =>
 function pinOf(api: string, count: string, options: Options): ThrottleOrder {
   if (count === 'off') return { what: 'unpin', api };
   const cap = Number(count);
-  if (!(cap > 0 && cap <= CAP_MAX)) {
-    throw new UsageError(`a limit is a number above 0 and up to ${CAP_MAX}, got ${show(count)}`, {
+  if (!(cap > 0 && cap <= PIN_MAX)) {
+    throw new UsageError(`a limit is a number above 0 and up to ${PIN_MAX}, got ${show(count)}`, {
       hint: `to let go of one: fleetq throttles pin ${api} off`,
     });
   }
@@ -78,24 +77,31 @@ function pinOf(api: string, count: string, options: Options): ThrottleOrder {
   if (text !== undefined && forMs === undefined) {
     throw new UsageError(`--for wants a duration, got ${show(text)}`, { hint: "such as '30m'" });
   }
-  return { what: 'pin', api, cap, who: whoami(), forMs };
+  return { what: 'pin', api, cap, ...(forMs === undefined ? {} : { forMs }) };
 }
 
 async function obey(store: Store, output: Output, options: Options, order: ThrottleOrder) {
   const { api, what } = order;
-  const isDry = options['dryRun'] === true;
-  if (!isDry) {
-    const requestId = requestIdOf(options['requestId']);
-    const detail = what === 'pin' ? { api, cap: order.cap, forMs: order.forMs ?? null } : { api };
-    await store.note({ requestId, who: whoami(), what: `throttle.${what}`, detail });
-  }
-  const isChanged = !isDry && (await store.orderThrottle(order));
+  const isDryRun = options['dryRun'] === true;
+  const { kind } = await store.changeThrottle({
+    requestId: requestIdOf(options['requestId']),
+    who: whoami(),
+    via: 'cli',
+    order,
+    reason: options['reason'] as string | undefined,
+    isDryRun,
+  });
+  const isChanged = kind === 'done' && !isDryRun;
   if (output.isJson) output.json({ api, what, isChanged });
   else output.line(`${api}\t${what}`);
-  if (isDry) output.note('nothing was changed');
-  else if (!isChanged) output.note(`there was nothing to change: ${api} is not pinned`);
+  if (kind === 'already') output.note(`there is nothing to change: ${nothingTo(order)}`);
+  else if (isDryRun) output.note('nothing was changed');
   else output.note('whoever leads heeds it with its next heartbeat');
   return Exit.ok;
+}
+
+function nothingTo({ what, api }: ThrottleOrder): string {
+  return what === 'unpin' ? `${api} is not pinned` : `nothing is known of ${api}`;
 }
 
 async function viewsOf(store: Store): Promise<ThrottleView[]> {

@@ -25,7 +25,7 @@ import type {
   Taking,
   TaskFilter,
 } from '../tasks.ts';
-import type { ThrottleOrder, ThrottleWord } from '../throttles.ts';
+import type { ThrottleChange, ThrottleWord } from '../throttles.ts';
 import type { WatchQuery } from '../watch.ts';
 import type { Claim, PodId } from '../words.ts';
 import { act, note } from './act.ts';
@@ -58,7 +58,7 @@ import { settle } from './settle.ts';
 import type { MemoryTables } from './tables.ts';
 import { take } from './take.ts';
 import { inFlight } from './tallies.ts';
-import { orderThrottle, publishThrottles, throttles } from './throttles.ts';
+import { changeThrottle, publishThrottles, throttles } from './throttles.ts';
 import { giveTurns, withTurns } from './turns.ts';
 import { watch } from './watch.ts';
 
@@ -104,8 +104,8 @@ export class MemoryStore implements Store {
   publishThrottles = (words: readonly ThrottleWord[]) =>
     this.#ask('publishThrottles', (tables) => publishThrottles(tables, words));
   throttles = () => this.#ask('throttles', (tables) => throttles(tables));
-  orderThrottle = (order: ThrottleOrder) =>
-    this.#ask('orderThrottle', (tables) => orderThrottle(tables, order));
+  changeThrottle = (change: ThrottleChange) =>
+    this.#ask('changeThrottle', (tables) => changeThrottle(tables, change));
   announce = (routes: readonly Announcement[]) =>
     this.#ask('announce', (tables) => announce(tables, routes));
   abandoned = (machines: readonly string[]) =>

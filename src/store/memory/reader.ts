@@ -13,6 +13,7 @@ import { readLimits } from '../reading/limits.ts';
 import { TasksReader } from '../reading/tasks-reader.ts';
 import type { ScheduleQuery, ScheduleRow } from '../schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
+import type { ThrottleRow } from '../throttles.ts';
 import { histories, lastSegments, outlines, recordsIn } from './archive.ts';
 import { bulks } from './bulk.ts';
 import { census } from './census.ts';
@@ -23,6 +24,7 @@ import { schedules } from './schedules.ts';
 import type { MemoryTables } from './tables.ts';
 import { inFlight } from './tallies.ts';
 import { MemoryTaskSource, newestFirst } from './task-source.ts';
+import { throttles } from './throttles.ts';
 
 export function openMemoryReader(
   tables: MemoryTables,
@@ -117,6 +119,9 @@ class MemoryReader implements reader.StoreReader {
   }
   async queues(): Promise<QueueRow[]> {
     return flow.queues(this.#open());
+  }
+  async throttles(): Promise<ThrottleRow[]> {
+    return throttles(this.#open());
   }
   async pausedMachines(): Promise<PausedMachine[]> {
     return flow.pausedMachines(this.#open());

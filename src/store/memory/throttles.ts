@@ -1,6 +1,15 @@
 /** What the fleet knows of APIs, as plain objects. */
-import type { ThrottleOrder, ThrottleRow, ThrottleWord } from '../throttles.ts';
-import type { MemoryTables } from './tables.ts';
+import { isNoted } from '../audit.ts';
+import {
+  changesThrottle,
+  noteOfThrottle,
+  type ThrottleAnswer,
+  type ThrottleChange,
+  type ThrottleOrder,
+  type ThrottleRow,
+  type ThrottleWord,
+} from '../throttles.ts';
+import { type MemoryTables, refuseUnstorable } from './tables.ts';
 
 export interface ThrottleRecord {
   epoch: number;
@@ -38,30 +47,40 @@ export function throttles(tables: MemoryTables): ThrottleRow[] {
     });
 }
 
-export function orderThrottle(tables: MemoryTables, order: ThrottleOrder): boolean {
-  const { api } = order;
-  const now = tables.now();
-  const there = tables.throttles.get(api);
+export function changeThrottle(tables: MemoryTables, change: ThrottleChange): ThrottleAnswer {
+  const { order, who, isDryRun = false } = change;
+  const note = noteOfThrottle(change);
+  refuseUnstorable(note.requestId, who, order.api, change.via, change.reason);
+  const logged = tables.audit.get(note.requestId);
+  if (isNoted(note, logged && { ...logged, task: logged.taskId })) {
+    return { kind: 'done', isRepeated: true };
+  }
+  const row = tables.throttles.get(order.api);
+  const state = row && { isPinned: row.pin !== undefined, isKnown: row.state !== undefined };
+  if (!changesThrottle(order, state)) return { kind: 'already', isRepeated: false };
+  if (isDryRun) return { kind: 'done', isRepeated: false };
+  const made = { id: note.requestId, at: tables.now(), who, what: note.what, taskId: undefined };
+  tables.audit.set(note.requestId, { ...made, detail: JSON.stringify(note.detail) });
+  tables.throttles.set(order.api, changed(order, row, who, tables.now()));
+  return { kind: 'done', isRepeated: false };
+}
+
+function changed(
+  order: ThrottleOrder,
+  there: ThrottleRecord | undefined,
+  who: string,
+  now: number,
+): ThrottleRecord {
+  const row = there ?? { epoch: 0, state: undefined, madeAt: now, pin: undefined };
   switch (order.what) {
     case 'pin': {
-      const { cap, who, forMs } = order;
-      const pin = { cap, by: who, until: forMs === undefined ? undefined : now + forMs };
-      const row = there ?? { epoch: 0, state: undefined, madeAt: now };
-      tables.throttles.set(api, { ...row, pin });
-      return true;
+      const { cap, forMs } = order;
+      const until = forMs === undefined ? undefined : now + forMs;
+      return { ...row, pin: { cap, by: who, until } };
     }
     case 'unpin':
-      if (!there?.pin) return false;
-      tables.throttles.set(api, { ...there, pin: undefined });
-      return true;
+      return { ...row, pin: undefined };
     default:
-      if (!there) return false;
-      tables.throttles.set(api, {
-        ...there,
-        epoch: there.epoch + 1,
-        state: undefined,
-        madeAt: now,
-      });
-      return true;
+      return { ...row, epoch: row.epoch + 1, state: undefined, madeAt: now };
   }
 }

@@ -17,7 +17,7 @@ import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type * as schedule from '../schedule/schedules.ts';
 import type { Capabilities, CheckAnswers, Hint, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
-import type { ThrottleOrder, ThrottleWord } from '../throttles.ts';
+import type { ThrottleChange, ThrottleWord } from '../throttles.ts';
 import type { WatchQuery } from '../watch.ts';
 import type { Claim, PodId } from '../words.ts';
 import { PostgresActor } from './act.ts';
@@ -136,7 +136,7 @@ class PostgresStore implements Store {
   }
   publishThrottles = (words: readonly ThrottleWord[]) => this.#throttles.publish(words);
   throttles = () => this.#throttles.rows();
-  orderThrottle = (order: ThrottleOrder) => this.#throttles.order(order);
+  changeThrottle = (change: ThrottleChange) => this.#throttles.change(change);
   announce(given: readonly tasks.Announcement[]) {
     return this.#pods.announce(given);
   }

@@ -16,6 +16,7 @@ import { TasksReader } from '../reading/tasks-reader.ts';
 import { isStorable } from '../reading/words.ts';
 import type { ScheduleQuery, ScheduleRow } from '../schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
+import type { ThrottleRow } from '../throttles.ts';
 import type { PodId } from '../words.ts';
 import { selectNoted } from './audit-log.sql.ts';
 import { bulkRowOf } from './bulk.ts';
@@ -34,6 +35,7 @@ import { selectHistories, selectLastSegments, selectOutlines } from './run-event
 import { schedulesOf } from './schedules.ts';
 import { countInFlight, selectTasks } from './step-tracker.sql.ts';
 import { PostgresTaskSource } from './task-source.ts';
+import { throttlesBy } from './throttles.ts';
 
 const BATCH_MAX = 1_000;
 
@@ -169,6 +171,9 @@ class PostgresReader implements reader.StoreReader {
 
   queues(): Promise<QueueRow[]> {
     return queuesBy(this.#pool);
+  }
+  throttles(): Promise<ThrottleRow[]> {
+    return throttlesBy(this.#pool);
   }
   pausedMachines(): Promise<PausedMachine[]> {
     return pausedMachinesBy(this.#pool);

@@ -34,6 +34,11 @@ export const selectThrottles = sql`
          case when ${pinned} is not null then ${msOf('pinned_until')} end as pinned_until
     from throttle_state order by api`;
 
+/** $1 API. Whoever decides of it next waits. */
+export const lockThrottle = sql`
+  select pinned is not null as is_pinned, state is not null as is_known
+    from throttle_state where api = $1 for update`;
+
 /** $1 API, $2 permits, $3 who, $4 for so many ms, or null. */
 export const pinThrottle = sql`
   insert into throttle_state (api, pinned, pinned_by, pinned_until)

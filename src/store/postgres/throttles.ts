@@ -1,6 +1,18 @@
 /** What the fleet knows of APIs, in Postgres. */
-import type { ThrottleOrder, ThrottleRow, ThrottleWord } from '../throttles.ts';
-import type { Pool } from './pool.ts';
+import { isNoted } from '../audit.ts';
+import { StoreBusyError } from '../errors.ts';
+import {
+  changesThrottle,
+  noteOfThrottle,
+  type ThrottleAnswer,
+  type ThrottleChange,
+  type ThrottleOrder,
+  type ThrottleRow,
+  type ThrottleWord,
+} from '../throttles.ts';
+import { insertLogged, selectLogged } from './audit-log.sql.ts';
+import type { Pool, Send } from './pool.ts';
+import { auditRowOf } from './rows.ts';
 import * as statements from './throttle-state.sql.ts';
 
 export class PostgresThrottles {
@@ -18,28 +30,56 @@ export class PostgresThrottles {
     await this.#pool.query(statements.publishThrottles, [apis, epochs, states]);
   }
 
-  async rows(): Promise<ThrottleRow[]> {
-    const rows = await this.#pool.query(statements.selectThrottles);
-    return rows.map((row) => ({
-      api: row['api'] as string,
-      epoch: Number(row['epoch']),
-      ageMs: row['age_ms'] as number,
-      state: (row['state'] ?? undefined) as string | undefined,
-      pinned: (row['pinned'] ?? undefined) as number | undefined,
-      pinnedBy: (row['pinned_by'] ?? undefined) as string | undefined,
-      pinnedUntil: (row['pinned_until'] ?? undefined) as number | undefined,
-    }));
+  rows(): Promise<ThrottleRow[]> {
+    return throttlesBy(this.#pool);
   }
 
-  async order(order: ThrottleOrder): Promise<boolean> {
-    const { api } = order;
-    const changed =
-      order.what === 'pin'
-        ? this.#pool.query(statements.pinThrottle, [api, order.cap, order.who, order.forMs ?? null])
-        : this.#pool.query(
-            order.what === 'unpin' ? statements.unpinThrottle : statements.resetThrottle,
-            [api],
-          );
-    return (await changed).length > 0;
+  change(change: ThrottleChange): Promise<ThrottleAnswer> {
+    return this.#pool.transaction((send) => perform(send, change));
+  }
+}
+
+export async function throttlesBy(pool: Pick<Pool, 'query'>): Promise<ThrottleRow[]> {
+  const rows = await pool.query(statements.selectThrottles);
+  return rows.map((row) => ({
+    api: row['api'] as string,
+    epoch: Number(row['epoch']),
+    ageMs: row['age_ms'] as number,
+    state: (row['state'] ?? undefined) as string | undefined,
+    pinned: (row['pinned'] ?? undefined) as number | undefined,
+    pinnedBy: (row['pinned_by'] ?? undefined) as string | undefined,
+    pinnedUntil: (row['pinned_until'] ?? undefined) as number | undefined,
+  }));
+}
+
+async function perform(send: Send, change: ThrottleChange): Promise<ThrottleAnswer> {
+  const { requestId, who, what, detail } = noteOfThrottle(change);
+  const [logged] = await send(selectLogged, [requestId]);
+  const note = { requestId, who, what, detail };
+  if (isNoted(note, logged && auditRowOf(logged))) return { kind: 'done', isRepeated: true };
+  const { order, isDryRun = false } = change;
+  const [row] = await send(statements.lockThrottle, [order.api]);
+  const state = row && { isPinned: row['is_pinned'] === true, isKnown: row['is_known'] === true };
+  if (!changesThrottle(order, state)) return { kind: 'already', isRepeated: false };
+  if (isDryRun) return { kind: 'done', isRepeated: false };
+  const values = [requestId, who, what, null, JSON.stringify(detail)];
+  if ((await send(insertLogged, values)).length === 0) {
+    throw new StoreBusyError(`the request id ${requestId} is in use`);
+  }
+  await write(send, order, who);
+  return { kind: 'done', isRepeated: false };
+}
+
+async function write(send: Send, order: ThrottleOrder, who: string): Promise<void> {
+  const { api } = order;
+  switch (order.what) {
+    case 'pin':
+      await send(statements.pinThrottle, [api, order.cap, who, order.forMs ?? null]);
+      break;
+    case 'unpin':
+      await send(statements.unpinThrottle, [api]);
+      break;
+    default:
+      await send(statements.resetThrottle, [api]);
   }
 }

@@ -15,6 +15,7 @@ import { TasksReader } from '../reading/tasks-reader.ts';
 import { isStorable } from '../reading/words.ts';
 import type { ScheduleQuery, ScheduleRow } from '../schedule/schedules.ts';
 import type { KnownRoute, RouteTally, Segment, TaskRow } from '../tasks.ts';
+import type { ThrottleRow } from '../throttles.ts';
 import type { PodId } from '../words.ts';
 import * as archive from './archive.ts';
 import { selectNoted } from './audit-log.sql.ts';
@@ -31,6 +32,7 @@ import { schedules } from './schedules.ts';
 import { refuseUnmigrated } from './schema.ts';
 import { Session, type Tx, unlessBusy } from './session.ts';
 import { SqliteTaskSource } from './task-source.ts';
+import { throttles } from './throttles.ts';
 
 const TERMS_MAX = 1_000;
 
@@ -139,6 +141,9 @@ class SqliteReader implements reader.StoreReader {
   }
   queues(): Promise<QueueRow[]> {
     return this.#read(flow.queues);
+  }
+  throttles(): Promise<ThrottleRow[]> {
+    return this.#read(throttles);
   }
   pausedMachines(): Promise<PausedMachine[]> {
     return this.#read(flow.pausedMachines);

@@ -17,7 +17,7 @@ import type { ReaderOptions, StoreReader } from '../reader.ts';
 import type * as schedule from '../schedule/schedules.ts';
 import type { Capabilities, Head, Hint, MirrorAnswer, Store } from '../store.ts';
 import type * as tasks from '../tasks.ts';
-import type { ThrottleOrder, ThrottleWord } from '../throttles.ts';
+import type { ThrottleChange, ThrottleWord } from '../throttles.ts';
 import type { WatchQuery } from '../watch.ts';
 import type { PodId } from '../words.ts';
 import { act, note } from './act.ts';
@@ -117,8 +117,8 @@ class SqliteStore implements Store {
   publishThrottles = (words: readonly ThrottleWord[]) =>
     this.#session.write((tx) => apis.publishThrottles(tx, words));
   throttles = () => this.#session.read((tx) => apis.throttles(tx));
-  orderThrottle = (order: ThrottleOrder) =>
-    this.#session.write((tx) => apis.orderThrottle(tx, order));
+  changeThrottle = (change: ThrottleChange) =>
+    this.#session.write((tx) => apis.changeThrottle(tx, change));
   async announce(given: readonly tasks.Announcement[]): Promise<tasks.Announcement[]> {
     return given.length > 0 ? this.#session.write((tx) => pods.announce(tx, given)) : [];
   }

@@ -18,6 +18,11 @@ export const publishThrottle = `
   on conflict (api) do update set epoch = excluded.epoch, state = excluded.state, made_at = @now
    where throttle_state.epoch = excluded.epoch - 1`;
 
+/** @api. */
+export const selectOne = `
+  select pinned is not null as is_pinned, state is not null as is_known
+    from throttle_state where api = @api`;
+
 /** @api, @cap, @who, @until, @now. */
 export const pinThrottle = `
   insert into throttle_state (api, pinned, pinned_by, pinned_until, made_at)

@@ -1,10 +1,16 @@
 /** What the fleet knows of APIs, in SQLite. Each is one transaction's work. */
+import { isNoted } from '../audit.ts';
 import {
+  changesThrottle,
+  noteOfThrottle,
   THROTTLES_TOLD_MAX,
+  type ThrottleAnswer,
+  type ThrottleChange,
   type ThrottleOrder,
   type ThrottleRow,
   type ThrottleWord,
 } from '../throttles.ts';
+import { insertLogged, selectLogged } from './audit-log.sql.ts';
 import type { Tx } from './session.ts';
 import * as sql from './throttle-state.sql.ts';
 
@@ -36,18 +42,42 @@ export function throttles(tx: Tx): ThrottleRow[] {
   return rows.sort((a, b) => (a.api < b.api ? -1 : 1));
 }
 
-export function orderThrottle(tx: Tx, order: ThrottleOrder): boolean {
+interface RawLogged {
+  readonly who: string;
+  readonly what: string;
+  readonly detail: string | null;
+}
+
+export function changeThrottle(tx: Tx, change: ThrottleChange): ThrottleAnswer {
+  const { order, who, isDryRun = false } = change;
+  const note = noteOfThrottle(change);
+  const logged = tx.get<RawLogged>(selectLogged, { id: note.requestId });
+  const found = logged && { ...logged, task: undefined, detail: logged.detail ?? undefined };
+  if (isNoted(note, found)) return { kind: 'done', isRepeated: true };
+  const row = tx.get<{ is_pinned: number; is_known: number }>(sql.selectOne, { api: order.api });
+  const state = row && { isPinned: row.is_pinned === 1, isKnown: row.is_known === 1 };
+  if (!changesThrottle(order, state)) return { kind: 'already', isRepeated: false };
+  if (isDryRun) return { kind: 'done', isRepeated: false };
+  const words = { id: note.requestId, who, what: note.what, task: null };
+  tx.run(insertLogged, { ...words, detail: JSON.stringify(note.detail), now: tx.now });
+  write(tx, order, who);
+  return { kind: 'done', isRepeated: false };
+}
+
+function write(tx: Tx, order: ThrottleOrder, who: string): void {
   const { api } = order;
   switch (order.what) {
     case 'pin': {
-      const { cap, who, forMs } = order;
+      const { cap, forMs } = order;
       const until = forMs === undefined ? null : tx.now + Math.ceil(forMs);
-      return tx.run(sql.pinThrottle, { api, cap, who, until, now: tx.now }) === 1;
+      tx.run(sql.pinThrottle, { api, cap, who, until, now: tx.now });
+      break;
     }
     case 'unpin':
-      return tx.run(sql.unpinThrottle, { api }) === 1;
+      tx.run(sql.unpinThrottle, { api });
+      break;
     default:
-      return tx.run(sql.resetThrottle, { api, now: tx.now }) === 1;
+      tx.run(sql.resetThrottle, { api, now: tx.now });
   }
 }
 

@@ -91,6 +91,17 @@ export const CATALOGUE = {
   fleetq_runs_waiting: gauge('Runs in memory that wait', 'reason'),
   fleetq_build_info: gauge('Always 1', 'version', 'node', 'machines'),
   nodejs_eventloop_utilization: gauge('Share of the time since the last look it was busy in'),
+  // APIs that are called
+  fleetq_throttle_limit: gauge('Calls of an API that may be out at once here', 'api'),
+  fleetq_throttle_in_flight: gauge('How many are', 'api'),
+  fleetq_throttle_cooling: gauge('Permits of refused calls, held back for a moment', 'api'),
+  fleetq_throttle_waiting: gauge('Calls that wait for leave', 'api'),
+  fleetq_throttle_wait_seconds: seconds('How long a phase had to wait for leave', 'api'),
+  fleetq_throttle_calls_total: counter('Calls that have ended', 'api', 'outcome'),
+  fleetq_throttle_latency_seconds: gauge('How long good calls took of late', 'api', 'quantile'),
+  fleetq_throttle_open: gauge('1 while an API is left alone since it fails', 'api'),
+  fleetq_throttle_paused_seconds: gauge('For how long it asked to be left alone', 'api'),
+  fleetq_throttle_fleet_limit: leads('Calls that the fleet may have out together', 'api'),
   // Recovery, by whoever leads
   fleetq_leader: gauge('1 where this pod leads the fleet'),
   fleetq_leader_changes_total: counter('Times this pod came to lead the fleet'),

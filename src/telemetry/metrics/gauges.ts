@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client';
 import type { CensusSample } from '../../fleet/index.ts';
 import type { Pressure } from '../../ground/index.ts';
+import type { ThrottleSnapshot } from '../../machine/index.ts';
 import type { MetricName } from './catalogue.ts';
 import { type Shown, showGauge } from './cells.ts';
 
@@ -17,6 +18,7 @@ export interface Observed {
   readonly stalledBy: string | undefined;
   readonly alarms: readonly string[];
   readonly pod: ObservedPod | undefined;
+  readonly throttles?: readonly ThrottleSnapshot[] | undefined;
 }
 
 export interface ObservedPod {

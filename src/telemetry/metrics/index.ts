@@ -11,6 +11,7 @@ import { countEngine } from './engine-metrics.ts';
 import { countFleet } from './fleet-metrics.ts';
 import { openRegistry, wantsOpenMetrics } from './formats.ts';
 import { type Observed, showGauges } from './gauges.ts';
+import { countThrottles } from './throttle-metrics.ts';
 
 export type { Observed } from './gauges.ts';
 
@@ -75,6 +76,10 @@ export class Metrics {
     this.#stops = [
       ...ofEngine.stops,
       ...countFleet(registry, dead, { monotonicMs: () => clock.monotonicMs(), isKnown }),
+      countThrottles(registry, {
+        throttles: () => this.#observed?.throttles ?? [],
+        isLeader: () => this.#observed?.pod?.isLeader === true,
+      }),
     ];
     const pressure = systemPressure();
     showGauges(registry, { observed: () => this.#observed, pressure, isKnown });

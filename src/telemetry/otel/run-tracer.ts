@@ -76,12 +76,7 @@ export class RunTracer {
       this.#on('run.progressed', ({ run, fraction }) =>
         this.#say(run, 'fleetq.progress', { 'fleetq.fraction': fraction }),
       ),
-      this.#on('throttle.waited', ({ run, api, elapsedMs }) =>
-        this.#say(run, 'fleetq.throttle.waited', {
-          'fleetq.api': api,
-          'fleetq.waited_ms': elapsedMs,
-        }),
-      ),
+      this.#on('throttle.waited', (e) => this.#waited(e)),
       this.#on('run.archived', ({ run, generation, seq }) => {
         if (this.#courses.get(run)?.generation === generation) this.#gate.open(run, seq);
       }),
@@ -260,6 +255,17 @@ export class RunTracer {
   #pass(course: Course, seq: number, end: () => void): void {
     if (course.isHeld) this.#gate.pass(course.run, seq, end);
     else end();
+  }
+
+  /** A call that did not have to wait has no span: whatever it calls may have one. */
+  #waited({ run, api, elapsedMs }: FleetqEvents['throttle.waited']): void {
+    const course = this.#courses.get(run);
+    const attempt = course?.attempt;
+    if (!course || !attempt || attempt.eventCount >= EVENT_COUNT_MAX) return;
+    attempt.eventCount += 1;
+    const endAt = this.#now();
+    const startAt = Math.max(attempt.startAt, endAt - elapsedMs);
+    this.#pass(course, attempt.seq, this.#writer.waited(attempt.span, api, { startAt, endAt }));
   }
 
   #say(run: RunId, name: string, attributes: Record<string, string | number>): void {

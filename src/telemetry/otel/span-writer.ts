@@ -78,6 +78,13 @@ export class SpanWriter {
     );
   }
 
+  /** A wait for leave to call an API, below the attempt that waited. */
+  waited(attempt: Span, api: string, during: Pick<Told, 'startAt' | 'endAt'>): () => void {
+    const options = { startTime: timeOf(during.startAt), attributes: { 'fleetq.api': api } };
+    const parent = trace.setSpan(ROOT_CONTEXT, attempt);
+    return endingAt(this.#options.tracer.startSpan('throttle.wait', options, parent), during);
+  }
+
   /** Says what has come of an attempt. */
   conclude(span: Span, { what, seq, epoch, endAt }: Omit<Told, 'name' | 'spanId'>): void {
     if (what.kind !== 'attempt') return;

@@ -15,7 +15,7 @@ export interface FleetBreakerRule {
 
 const PROBES_WANTED = 3;
 const RETURN_SHARE = 0.6;
-/** One pod's probe is no load: only an API that stays ill is asked less and less often. */
+/** One pod's probe a heartbeat is no load: only an API that stays ill is asked less and less often. */
 const PATIENT_AFTER = 6;
 
 export class FleetBreaker {
@@ -23,7 +23,8 @@ export class FleetBreaker {
   #state: BreakerState = 'closed';
   #retryAtMs = 0;
   #sinceMs = Number.NEGATIVE_INFINITY;
-  #openedCount = 0;
+  /** Looks at probes of which one had failed. */
+  #failedCount = 0;
   #recent: Second[] = [];
   #share = 1;
   #raisedMs = 0;
@@ -67,11 +68,15 @@ export class FleetBreaker {
 
   #whenHalfOpen(fresh: readonly Second[], nowMs: number, chance: number): void {
     const { failed, ok } = sums(fresh);
-    if (failed > 0) return this.#open(nowMs, chance);
+    if (failed > 0) {
+      this.#probesOk = 0;
+      if (this.#failedCount++ >= PATIENT_AFTER) this.#open(nowMs, chance);
+      return;
+    }
     this.#probesOk += ok;
     if (this.#probesOk < PROBES_WANTED) return;
     this.#state = 'closed';
-    this.#openedCount = 0;
+    this.#failedCount = 0;
     this.#recent = [];
     this.#share = RETURN_SHARE;
     this.#raisedMs = nowMs;
@@ -82,7 +87,7 @@ export class FleetBreaker {
     const { failed, ended } = sums(this.#recent);
     const isIll = ended >= callsMin && failed >= errorShare * ended;
     if (isIll || (areOpen && failed > 0)) return this.#open(nowMs, chance);
-    if (this.#share < 1 && nowMs - this.#raisedMs >= 2 * tickMs) {
+    if (this.#share < 1 && nowMs - this.#raisedMs >= tickMs) {
       this.#share = Math.min(1, this.#share * 1.7);
       this.#raisedMs = nowMs;
     }
@@ -90,9 +95,8 @@ export class FleetBreaker {
 
   #open(nowMs: number, chance: number): void {
     const { coolMs, coolMsMax } = this.#rule;
-    const exponent = Math.min(20, Math.max(0, this.#openedCount - PATIENT_AFTER));
+    const exponent = Math.min(20, Math.max(0, this.#failedCount - PATIENT_AFTER));
     const wholeMs = Math.min(coolMsMax, (coolMs / 2) * 2 ** exponent);
-    this.#openedCount++;
     this.#retryAtMs = nowMs + wholeMs * (0.8 + 0.4 * chance);
     this.#state = 'open';
     this.#recent = [];

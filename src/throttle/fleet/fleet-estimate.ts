@@ -108,7 +108,8 @@ export class FleetEstimate {
     );
     // Whoever beats least often is the last to hear of it.
     const beatMs = Math.max(tick.beatMs, ...live.map(([, report]) => report.beatMs));
-    const seconds = this.#newSeconds(live, nowMs, beatMs);
+    const untilAt = this.#probedUntil(live) ?? secondAt(nowMs, beatMs);
+    const seconds = this.#newSeconds(live, untilAt, beatMs);
     const openCount = live.filter(([, { isOpen }]) => isOpen).length;
     const callers = live.filter(([, report]) => report.isOpen || report.demand > 0).length;
     this.#breaker?.tick(seconds, nowMs, beatMs, chance, openCount >= 0.5 * Math.max(1, callers));
@@ -169,12 +170,20 @@ export class FleetEstimate {
     return moves.reduce((all, { count }) => all + count, 0);
   }
 
+  /** While one pod finds out for all, nobody else has to be waited for. */
+  #probedUntil(live: readonly [string, PodReport][]): number | undefined {
+    if (this.#breaker?.state !== 'half-open') return undefined;
+    const probed = live.filter(([, { seconds }]) =>
+      seconds.some(({ at, sent }) => at >= this.#seenUntil && sent > 0),
+    );
+    const until = Math.min(...probed.map(([, { atMs }]) => Math.floor(atMs / 1_000)));
+    return Number.isFinite(until) ? until : undefined;
+  }
+
   /** The seconds that every pod has told of by now, summed over the pods. */
-  #newSeconds(live: readonly [string, PodReport][], nowMs: number, beatMs: number): Second[] {
-    const untilAt = (ms: number) => Math.floor((ms - beatMs - ANSWER_MS) / 1_000);
-    const until = untilAt(nowMs);
+  #newSeconds(live: readonly [string, PodReport][], until: number, beatMs: number): Second[] {
     if (this.#seenUntil === 0 && this.#formerMs !== undefined) {
-      this.#seenUntil = untilAt(this.#formerMs);
+      this.#seenUntil = secondAt(this.#formerMs, beatMs);
     }
     const sums = new Map<number, Second>();
     for (const [, { seconds }] of live) {
@@ -236,6 +245,11 @@ export class FleetEstimate {
     const keys = wanting.map(({ key }) => key).sort();
     return keys.find((key) => key > this.#from!) ?? keys[0];
   }
+}
+
+/** The second that every pod has told of by then, with whatever was refused in it. */
+function secondAt(ms: number, beatMs: number): number {
+  return Math.floor((ms - beatMs - ANSWER_MS) / 1_000);
 }
 
 function pausedOf({ pausedMs = 0, atMs }: PodReport, nowMs: number): number {

@@ -82,6 +82,13 @@ export class Lease {
 
   /** `chance` spreads those who get more: they would all begin at one time. */
   heed(published: Published, nowMs: number, chance: number, sentMs: number = nowMs): void {
+    this.#take(published, nowMs, chance, sentMs);
+    // It alone finds out for all, so it asks with every heartbeat, however often it was in vain.
+    const share = this.#steps.at(-1)?.share ?? this.#share;
+    if (published.breaker === 'half-open' && share > 0) this.#pool.breaker?.probe(nowMs);
+  }
+
+  #take(published: Published, nowMs: number, chance: number, sentMs: number): void {
     if (published.epoch <= this.#epoch) {
       // Nobody divides just now, or nothing has changed: what was given is everybody's own still.
       this.#heardMs = sentMs;

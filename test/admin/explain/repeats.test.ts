@@ -88,6 +88,34 @@ test('it asked to be called again later', async () => {
   );
 });
 
+test('an API had no room for its call', async () => {
+  const { store, clock, startPod } = startFleet();
+  let calls = 0;
+  const machine = defineMachine({
+    name: 'caller',
+    version: 1,
+    input: anyInput,
+    retry: { attemptMax: 1 },
+    check: 'none',
+    work: ({ use }) =>
+      use('llm', () => {
+        if (++calls < 3) throw Object.assign(new Error('busy'), { status: 429 });
+        return 'done';
+      }),
+  });
+  const alder = await startPod('alder', { machines: [machine] });
+  const { id } = await alder.fleet.enqueue(machine, {});
+  await clock.advance(60_000);
+  const findings = await explained(store, id);
+  expect(findings[0]!.code).toBe('completed');
+  const found = findingOf(findings, 'phase-throttled');
+  expect(found.sentence).toBe(
+    'main.work ran again, 2 times: the API llm had no room for it (llm had no room (throttled)), ' +
+      'which cost no attempt.',
+  );
+  expect(found.evidence.map(({ seq }) => typeof seq)).toEqual(['number', 'number']);
+});
+
 test('the check before it failed, and not the phase itself', async () => {
   const stage = newStage();
   throwing(stage.script, 'a.work', 1, () => new Error('first'));

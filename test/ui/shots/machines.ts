@@ -76,8 +76,8 @@ export function machines(): Machine[] {
       input: z.object({ url: z.string(), n: z.number() }),
       retry: { attemptMax: 1, backoff: exponential('100ms') },
       check: 'none',
-      work: ({ input }) =>
-        sleep(about(35, input.n)).then(() => {
+      work: ({ input, use }) =>
+        use('hooks.example', () => sleep(about(35, input.n))).then(() => {
           if (input.n % 4 === 3)
             throw Object.assign(new Error(`${input.url} answered 502`), { code: 'E_GATEWAY' });
           return { status: 204 };

@@ -21,6 +21,7 @@ import { Crown, Heartbeat, PodStatus } from './pod-parts.tsx';
 import { endOf, ownRoutes, stateOf } from './pod-state.ts';
 import { SweepLog } from './sweep-log.tsx';
 import { usePods } from './use-pods.ts';
+import '../../styles/acts.css';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
 import '../../styles/fleet.css';

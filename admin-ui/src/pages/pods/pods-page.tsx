@@ -13,6 +13,7 @@ import { hasLeft, sorted } from './pod-state.ts';
 import { PodsTable } from './pods-table.tsx';
 import { SweepLog } from './sweep-log.tsx';
 import { usePods } from './use-pods.ts';
+import '../../styles/acts.css';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
 import '../../styles/fleet.css';

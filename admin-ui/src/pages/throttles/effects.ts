@@ -1,0 +1,58 @@
+/** What a person's wish for an API comes to, before it is one. */
+import { plural } from '../../format/words.ts';
+import { showLimit } from './throttle-words.ts';
+
+export type Order = 'pin' | 'unpin' | 'reset';
+
+export interface Wish {
+  readonly order: Order;
+  readonly limit: number;
+  /** Empty: until somebody lets go of it. */
+  readonly during: string;
+}
+
+interface Effects {
+  readonly effects: readonly string[];
+  /** Why it cannot be. */
+  readonly wrong?: string | undefined;
+}
+
+const LIMIT_MAX = 1_000_000;
+const SOON = 'Whoever leads heeds it with its next heartbeat, and pods follow.';
+
+export function effectsOf(
+  { order, limit }: Wish,
+  { cap, inFlight }: { readonly cap: number | undefined; readonly inFlight: number },
+): Effects {
+  if (order === 'reset') {
+    const known = cap === undefined ? 'Nothing is known of it.' : `${showLimit(cap)} is forgotten.`;
+    return {
+      effects: [
+        known,
+        'The fleet begins with few calls, and with more as the API takes them.',
+        'A limit that somebody has fixed stays fixed.',
+      ],
+    };
+  }
+  if (order === 'unpin') {
+    return { effects: ['The fleet goes by what it finds out, from what it knew before.', SOON] };
+  }
+  if (!(limit > 0 && limit <= LIMIT_MAX)) {
+    return { effects: [], wrong: 'A limit is a number above 0 and up to 1,000,000.' };
+  }
+  const most = Math.max(1, Math.floor(limit));
+  const over = inFlight - most;
+  const from = cap === undefined ? '' : `, instead of ${showLimit(cap)} now`;
+  return {
+    effects: [
+      `The whole fleet has ${plural(most, 'call')} at once at most${from}.`,
+      over > 0
+        ? `${inFlight} are out: they go on, and nothing begins until ${over} of them are over.`
+        : `${inFlight} ${inFlight === 1 ? 'is' : 'are'} out now.`,
+      ...(cap !== undefined && limit > 2 * cap
+        ? ['That is more than twice of what was found to go well: the API may refuse much of it.']
+        : []),
+      SOON,
+    ],
+  };
+}
