@@ -1,7 +1,7 @@
 /** INSERT, UPDATE, DELETE, MERGE: whose lock they need, and what they answer. */
 import { countsOf, type Rows } from './binds.ts';
 import { SnowflakeError } from './errors.ts';
-import type { Session } from './session.ts';
+import type { Asked, Session } from './session.ts';
 import { indexOfWord, isWords, type Node, partsOf, type Token } from './tokens.ts';
 import { nameOf, type Translator } from './translate.ts';
 
@@ -11,8 +11,8 @@ export interface Change {
   readonly translator: Translator;
   /** The table, as schema.table. */
   readonly place: string;
-  readonly sql: string;
-  readonly queryId: string;
+  /** Who holds its locks, outside a transaction. */
+  readonly asked: Asked;
 }
 
 /** How many nodes name the target: INSERT INTO a.b.c, UPDATE a, DELETE FROM a, MERGE INTO a. */
@@ -25,7 +25,8 @@ export function targetOf(items: readonly Node[]): readonly Node[] {
 
 /** Runs with the lock that Snowflake would take, and answers the counts. */
 export async function change(given: Change): Promise<Rows> {
-  const { session, items, place, queryId } = given;
+  const { session, items, place, asked } = given;
+  const { queryId } = asked;
   const { house } = session;
   const verb = items[0]!.upper;
   if (house.kindOf(place) === undefined) {
@@ -34,8 +35,8 @@ export async function change(given: Change): Promise<Rows> {
     throw new SnowflakeError('002003', '42S02', text);
   }
   const isLocking = house.kindOf(place) === 'standard' && verb !== 'INSERT';
-  const lost = verb === 'UPDATE' && house.chaos.lostUpdates?.test(given.sql) === true;
-  const holder = session.transaction ?? {};
+  const lost = verb === 'UPDATE' && house.chaos.lostUpdates?.test(asked.sql) === true;
+  const holder = session.transaction ?? asked;
   const apply = lost ? await chooseBefore(given) : () => runChange(given);
   if (isLocking) {
     if (house.chaos.strikes(house.chaos.waiterStorm)) {

@@ -9,7 +9,7 @@ import type { Bindings } from './binds.ts';
 import { asSnowflakeError, SnowflakeError } from './errors.ts';
 import { connectTo, type House } from './house.ts';
 import type { Logins } from './logins.ts';
-import type { Session } from './session.ts';
+import type { Asked, Session } from './session.ts';
 import { carryOut, needsWarehouse, verbOf } from './statement.ts';
 
 interface Answer {
@@ -28,7 +28,7 @@ interface Request {
 
 interface Running {
   readonly session: Session;
-  readonly queryId: string;
+  readonly asked: Asked;
   readonly isChange: boolean;
   readonly answer: Promise<Answer>;
   isOver: boolean;
@@ -63,7 +63,7 @@ export class SnowflakeServer {
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
-    for (const { session, queryId } of this.#running) await this.#cancel(session, queryId);
+    for (const running of this.#running) await this.#cancel(running);
   }
 
   get #running(): Running[] {
@@ -167,13 +167,13 @@ export class SnowflakeServer {
 
   #begin(session: Session, id: string, body: Record<string, unknown>): Running {
     const sql = String(body['sqlText'] ?? '');
-    const queryId = this.#house.newQueryId();
     const bindings = (body['bindings'] ?? {}) as Bindings;
+    const asked = { sql, bindings, queryId: this.#house.newQueryId() };
     const isChange = /^\s*(insert|update|delete|merge|commit)/i.test(sql);
-    const answer = this.#run(session, { sql, bindings, queryId }).finally(() => {
+    const answer = this.#run(session, asked).finally(() => {
       running.isOver = true;
     });
-    const running: Running = { session, queryId, isChange, answer, isOver: false };
+    const running: Running = { session, asked, isChange, answer, isOver: false };
     this.#byRequest.set(id, running);
     if (this.#byRequest.size > KEPT_MAX) {
       const oldest = [...this.#byRequest].find(([, { isOver }]) => isOver);
@@ -182,10 +182,7 @@ export class SnowflakeServer {
     return running;
   }
 
-  async #run(
-    session: Session,
-    asked: { sql: string; bindings: Bindings; queryId: string },
-  ): Promise<Answer> {
+  async #run(session: Session, asked: Asked): Promise<Answer> {
     const { chaos, meter } = this.#house;
     const { sql, queryId } = asked;
     try {
@@ -207,7 +204,7 @@ export class SnowflakeServer {
   }
 
   /** A statement that takes long is answered first with where its result will be. */
-  async #patient({ answer, queryId }: Running): Promise<Answer> {
+  async #patient({ answer, asked: { queryId } }: Running): Promise<Answer> {
     const { inProgressAfterMs } = this.#house.chaos;
     if (inProgressAfterMs === undefined) return answer;
     const pending = sleep(inProgressAfterMs, {
@@ -219,7 +216,7 @@ export class SnowflakeServer {
   }
 
   #find(queryId: string): Running {
-    const found = [...this.#byRequest.values()].find((one) => one.queryId === queryId);
+    const found = [...this.#byRequest.values()].find((one) => one.asked.queryId === queryId);
     if (found === undefined) throw new SnowflakeError('000709', '02000', `${queryId} is not found`);
     return found;
   }
@@ -238,14 +235,13 @@ export class SnowflakeServer {
 
   async #abort({ body }: Request): Promise<Answer> {
     const running = this.#byRequest.get(String(body['requestId']));
-    if (running !== undefined && !running.isOver)
-      await this.#cancel(running.session, running.queryId);
+    if (running !== undefined && !running.isOver) await this.#cancel(running);
     return ok();
   }
 
   /** Whether it waits in a line or runs in Postgres. */
-  async #cancel(session: Session, queryId: string): Promise<void> {
-    this.#house.locks.leave(queryId);
+  async #cancel({ session, asked }: Running): Promise<void> {
+    this.#house.locks.leave(session.transaction ?? asked);
     const backend = await session.backend;
     if (backend === undefined) return;
     const client = connectTo(this.#house.url);

@@ -3,7 +3,7 @@
  * statements run one after another; what it has written it sees at once.
  */
 import type pg from 'pg';
-import type { Rows } from './binds.ts';
+import type { Bindings, Rows } from './binds.ts';
 import { SnowflakeError } from './errors.ts';
 import { connectTo, type House } from './house.ts';
 
@@ -11,6 +11,13 @@ export interface Transaction {
   /** Tables it has changed: told to the watchers when it commits. */
   readonly wrote: Set<string>;
   lastUsedMs: number;
+}
+
+/** A statement as it came. */
+export interface Asked {
+  readonly sql: string;
+  readonly bindings: Bindings;
+  readonly queryId: string;
 }
 
 export interface Outcome {

@@ -1,11 +1,11 @@
 /** Carries out one statement of a session, whatever it is. */
-import { type Bindings, bindRows, countsOf, type Rows, rowsOf, saysOf } from './binds.ts';
+import { bindRows, countsOf, type Rows, rowsOf, saysOf } from './binds.ts';
 import { change, targetOf } from './change.ts';
 import { type DdlSetting, ddlOf } from './ddl.ts';
 import { asSnowflakeError, SnowflakeError } from './errors.ts';
 import { refuse } from './refusals.ts';
 import { readLocking } from './select.ts';
-import type { Outcome, Session } from './session.ts';
+import type { Asked, Outcome, Session } from './session.ts';
 import { show } from './show.ts';
 import { isWords, type Node, type Token, tokensOf, treeOf } from './tokens.ts';
 import { literal, nameOf, Translator } from './translate.ts';
@@ -30,12 +30,6 @@ const TYPE_IDS: Readonly<Record<string, number>> = {
     DROP: 0x6000,
   },
 };
-
-export interface Asked {
-  readonly sql: string;
-  readonly bindings: Bindings;
-  readonly queryId: string;
-}
 
 export function verbOf(sql: string): string {
   return tokensOf(sql).find((token) => token.upper !== '(')?.upper ?? '';
@@ -138,8 +132,9 @@ async function one(
   session: Session,
   tree: readonly Node[],
   bind: BindOf,
-  { sql, queryId }: Asked,
+  asked: Asked,
 ): Promise<Rows> {
+  const { sql, queryId } = asked;
   const translator = translatorFor(session, tree, bind, queryId);
   switch (tree[0]!.upper) {
     case 'SELECT':
@@ -151,7 +146,7 @@ async function one(
     case 'DELETE':
     case 'MERGE': {
       const place = placeOf(session, targetOf(tree));
-      return change({ session, items: tree, translator, place, sql, queryId });
+      return change({ session, items: tree, translator, place, asked });
     }
     case 'BEGIN':
     case 'START':

@@ -26,15 +26,17 @@ export interface Group {
 
 export type Node = Token | Group;
 
-const SPACE = /^(?:\s+|--[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/)/;
-const WORD = /^[A-Za-z_][A-Za-z0-9_$]*/;
-const NUMBER = /^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/;
-const STRING = /^'(?:[^'\\]|''|\\[\s\S])*'/;
-const DOLLARS = /^\$\$([\s\S]*?)\$\$/;
-const QUOTED = /^"((?:[^"]|"")*)"/;
-const PLACE = /^[$:]\d+/;
-const OPERATOR =
-  /^(?:::|=>|<=>|<=|>=|<>|!=|\|\||->>|->|#>>|#>|@>|<@|!~|[-+*/%=<>()[\],.;:~^&|!#@])/;
+/** In this order; the first that fits is it. Sticky: a text is never cut to be looked at. */
+const SHAPES: readonly (readonly [TokenKind | 'space', RegExp])[] = [
+  ['space', /(?:\s+|--[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/)+/y],
+  ['string', /'(?:[^'\\]|''|\\[\s\S])*'|\$\$[\s\S]*?\$\$/y],
+  ['quoted', /"(?:[^"]|"")*"/y],
+  ['place', /[$:]\d+/y],
+  ['word', /[A-Za-z_][A-Za-z0-9_$]*/y],
+  ['number', /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y],
+  ['bind', /\?/y],
+  ['op', /::|=>|<=>|<=|>=|<>|!=|\|\||->>|->|#>>|#>|@>|<@|!~|[-+*/%=<>()[\],.;:~^&|!#@]/y],
+];
 
 const ESCAPES: Readonly<Record<string, string>> = {
   ...{ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' },
@@ -42,8 +44,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** In Snowflake's strings a backslash escapes, as well as a doubled quote. */
-function meaningOf(literal: string): string {
-  return literal
+function stringOf(raw: string): string {
+  if (raw.startsWith('$$')) return raw.slice(2, -2);
+  return raw
     .slice(1, -1)
     .replaceAll(/''|\\u([0-9a-fA-F]{4})|\\([\s\S])/g, (all, code?: string, one?: string) => {
       if (all === "''") return "'";
@@ -52,33 +55,54 @@ function meaningOf(literal: string): string {
     });
 }
 
-export function tokensOf(sql: string): Token[] {
+function tokenOf(kind: TokenKind, raw: string, at: number): Token {
+  switch (kind) {
+    case 'string':
+      return { kind, text: stringOf(raw), upper: '', at };
+    case 'quoted':
+      return { kind, text: raw.slice(1, -1).replaceAll('""', '"'), upper: '', at };
+    case 'place':
+    case 'number':
+      return { kind, text: raw, upper: '', at };
+    default:
+      return { kind, text: raw, upper: raw.toUpperCase(), at };
+  }
+}
+
+/** The store's texts are few and come often. */
+const KEPT_MAX = 1000;
+const kept = new Map<string, Token[]>();
+
+export function tokensOf(sql: string): readonly Token[] {
+  const known = kept.get(sql);
+  if (known !== undefined) return known;
+  const tokens = readTokens(sql);
+  if (kept.size >= KEPT_MAX) kept.clear();
+  kept.set(sql, tokens);
+  return tokens;
+}
+
+function readTokens(sql: string): Token[] {
   const tokens: Token[] = [];
   let binds = 0;
   let at = 0;
-  const take = (kind: TokenKind, length: number, text: string, more: { bind?: number } = {}) => {
-    const upper = kind === 'word' || kind === 'op' || kind === 'bind' ? text.toUpperCase() : '';
-    tokens.push({ kind, text, upper, at, ...more });
-    at += length;
-  };
   while (at < sql.length) {
-    const rest = sql.slice(at, at + 2_000_000);
-    let found: RegExpExecArray | null;
-    if ((found = SPACE.exec(rest)) !== null) at += found[0].length;
-    else if ((found = STRING.exec(rest)) !== null) {
-      take('string', found[0].length, meaningOf(found[0]));
-    } else if ((found = DOLLARS.exec(rest)) !== null) take('string', found[0].length, found[1]!);
-    else if ((found = QUOTED.exec(rest)) !== null) {
-      take('quoted', found[0].length, found[1]!.replaceAll('""', '"'));
-    } else if ((found = PLACE.exec(rest)) !== null) take('place', found[0].length, found[0]);
-    else if ((found = WORD.exec(rest)) !== null) take('word', found[0].length, found[0]);
-    else if ((found = NUMBER.exec(rest)) !== null) take('number', found[0].length, found[0]);
-    else if (rest.startsWith('?')) take('bind', 1, '?', { bind: binds++ });
-    else if ((found = OPERATOR.exec(rest)) !== null) take('op', found[0].length, found[0]);
-    else throw SnowflakeError.syntax(sql, at, rest[0]!);
+    const [kind, raw] = shapeAt(sql, at);
+    if (kind === 'bind') tokens.push({ ...tokenOf(kind, raw, at), bind: binds++ });
+    else if (kind !== 'space') tokens.push(tokenOf(kind, raw, at));
+    at += raw.length;
   }
   while (tokens.at(-1)?.upper === ';') tokens.pop();
   return tokens;
+}
+
+function shapeAt(sql: string, at: number): readonly [TokenKind | 'space', string] {
+  for (const [kind, shape] of SHAPES) {
+    shape.lastIndex = at;
+    const raw = shape.exec(sql)?.[0];
+    if (raw !== undefined) return [kind, raw];
+  }
+  throw SnowflakeError.syntax(sql, at, sql[at]!);
 }
 
 /** What stands between parentheses becomes one node. */

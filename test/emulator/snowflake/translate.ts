@@ -103,8 +103,8 @@ export class Translator {
       next += 1;
     }
     const pattern = this.translate(items.slice(index + 1, next));
-    const escape = items[next]?.upper === 'ESCAPE' ? '' : " escape ''";
-    return [`${items[index]!.upper.toLowerCase()} ${pattern}${escape}`, next];
+    const escaped = items[next]?.upper === 'ESCAPE' ? '' : " escape ''";
+    return [`${items[index]!.upper.toLowerCase()} ${pattern}${escaped}`, next];
   }
 
   /** SELECT a, b FROM … QUALIFY c ORDER BY …: the condition becomes a column of a query within. */
