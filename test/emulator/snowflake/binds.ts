@@ -1,7 +1,7 @@
 /** What the driver binds, as literals of Postgres; and what Postgres answers, as the driver reads it. */
 import type { FieldDef, QueryResult } from 'pg';
 import { SnowflakeError } from './errors.ts';
-import { literal, swapCase } from './translate.ts';
+import { literal, swapCase } from './names.ts';
 
 export interface Binding {
   readonly type: string;

@@ -1,9 +1,10 @@
 /** INSERT, UPDATE, DELETE, MERGE: whose lock they need, and what they answer. */
 import { countsOf, type Rows } from './binds.ts';
 import { SnowflakeError } from './errors.ts';
+import { nameOf } from './names.ts';
 import type { Asked, Session } from './session.ts';
 import { indexOfWord, isWords, type Node, partsOf, type Token } from './tokens.ts';
-import { nameOf, type Translator } from './translate.ts';
+import type { Translator } from './translate.ts';
 
 export interface Change {
   readonly session: Session;

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Chaos } from './chaos.ts';
-import type { MadeTable, TableKind } from './ddl.ts';
+import type { TableKind } from './columns.ts';
+import type { MadeTable } from './ddl.ts';
 import { SnowflakeError } from './errors.ts';
 import { TableLocks } from './locks.ts';
 import { Meter } from './meter.ts';

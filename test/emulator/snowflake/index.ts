@@ -1,7 +1,7 @@
 /** Starts an emulated Snowflake account on a real Postgres; README.md says what it is and is not. */
 import { runOn, startPostgres, type TestPostgres } from '../../support/postgres.ts';
 import { Chaos, type ChaosOptions } from './chaos.ts';
-import type { TableKind } from './ddl.ts';
+import type { TableKind } from './columns.ts';
 import { MAKE_FUNCTIONS } from './functions.sql.ts';
 import { House } from './house.ts';
 import { type Account, Logins } from './logins.ts';
@@ -9,7 +9,7 @@ import type { Meter } from './meter.ts';
 import { SnowflakeServer } from './server.ts';
 
 export type { ChaosOptions, Drop } from './chaos.ts';
-export type { TableKind } from './ddl.ts';
+export type { TableKind } from './columns.ts';
 
 export interface SnowflakeOptions {
   /** `standard`: an account without hybrid tables, as trials are: 391404. */

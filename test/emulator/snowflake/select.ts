@@ -1,9 +1,10 @@
 /** SELECT … FOR UPDATE: of hybrid tables, in a transaction, alone; refused otherwise. */
 import { type Rows, rowsOf } from './binds.ts';
 import { SnowflakeError } from './errors.ts';
+import { nameOf } from './names.ts';
 import type { Session } from './session.ts';
 import { indexOfWord, isWords, type Node, type Token, walk } from './tokens.ts';
-import { nameOf, type Translator } from './translate.ts';
+import type { Translator } from './translate.ts';
 
 const FORBIDDEN = new Set(['JOIN', 'UNION', 'EXCEPT', 'INTERSECT', 'DISTINCT', 'GROUP', 'HAVING']);
 

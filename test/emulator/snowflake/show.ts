@@ -1,9 +1,9 @@
 /** SHOW and DESCRIBE: what a store looks at to see where it is. */
 import { columnOf, type Rows } from './binds.ts';
 import { SnowflakeError } from './errors.ts';
+import { nameOf, swapCase } from './names.ts';
 import type { Session } from './session.ts';
 import type { Node, Token } from './tokens.ts';
-import { nameOf, swapCase } from './translate.ts';
 
 function table(names: readonly string[], rows: readonly (readonly (string | null)[])[]): Rows {
   return { rowtype: names.map((name) => columnOf(name, 'text')), rowset: rows };

@@ -3,12 +3,13 @@ import { bindRows, countsOf, type Rows, rowsOf, saysOf } from './binds.ts';
 import { change, targetOf } from './change.ts';
 import { type DdlSetting, ddlOf } from './ddl.ts';
 import { asSnowflakeError, SnowflakeError } from './errors.ts';
+import { literal, nameOf } from './names.ts';
 import { refuse } from './refusals.ts';
 import { readLocking } from './select.ts';
 import type { Asked, Outcome, Session } from './session.ts';
 import { show } from './show.ts';
 import { isWords, type Node, type Token, tokensOf, treeOf } from './tokens.ts';
-import { literal, nameOf, Translator } from './translate.ts';
+import { Translator } from './translate.ts';
 
 /** What the driver takes a statement for. */
 const TYPE_IDS: Readonly<Record<string, number>> = {

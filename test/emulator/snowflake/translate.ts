@@ -1,10 +1,7 @@
-/**
- * Snowflake's expressions and queries as Postgres says them. Names are matched by swapping case:
- * Snowflake makes unquoted names upper case and Postgres lower case, so a quoted "Name" becomes
- * "nAME", and each name of one world has exactly one in the other.
- */
+/** Snowflake's expressions and queries as Postgres says them. */
 import { SnowflakeError } from './errors.ts';
 import { FUNCTIONS, MAKES_VARIANT } from './functions.ts';
+import { literal, nameOf } from './names.ts';
 import { indexOfWord, isWords, type Node, partsOf, type Token, walk } from './tokens.ts';
 import { isTypeName, typeAt } from './types.ts';
 import { KEYWORDS } from './words.ts';
@@ -22,23 +19,6 @@ interface Primary {
   readonly text: string;
   readonly isVariant: boolean;
   readonly next: number;
-}
-
-export function literal(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", "''");
-  return text.includes('\\') ? `E'${escaped}'` : `'${escaped}'`;
-}
-
-export function swapCase(name: string): string {
-  return [...name]
-    .map((one) => (one === one.toUpperCase() ? one.toLowerCase() : one.toUpperCase()))
-    .join('');
-}
-
-export function nameOf(token: Token): string {
-  return token.kind === 'quoted'
-    ? `"${swapCase(token.text).replaceAll('"', '""')}"`
-    : token.text.toLowerCase();
 }
 
 const LIKE_ENDS = new Set(['AND', 'OR', 'THEN', 'ELSE', 'END', 'WHEN', 'GROUP', 'ORDER', 'LIMIT']);
