@@ -129,7 +129,8 @@ function createView(items: readonly Node[], at: number, setting: DdlSetting): Dd
   const query = setting.translator.translate(items.slice(indexOfWord(items, 'AS', next) + 1));
   const says = `View ${place.toUpperCase()} successfully created.`;
   const dropped = ifThere ? [] : [`drop view if exists ${place}`];
-  return { statements: [...dropped, `create view ${place} ${columns} as ${query}`], says };
+  const verb = ifThere ? 'create or replace view' : 'create view';
+  return { statements: [...dropped, `${verb} ${place} ${columns} as ${query}`], says };
 }
 
 function createIndex(items: readonly Node[], at: number, setting: DdlSetting): Ddl {

@@ -3,6 +3,7 @@
  * the lint finds it in texts that no test happens to run.
  */
 import { SnowflakeError } from './errors.ts';
+import { subqueryRefusals } from './subqueries.ts';
 import { isWords, type Node, type Token, tokensOf, treeOf, walk } from './tokens.ts';
 import { RESERVED } from './words.ts';
 
@@ -128,7 +129,7 @@ export function refusalsOf(sql: string): Refusal[] {
   }
   const second = tokens.findIndex((token) => token.upper === ';');
   if (second >= 0) found.push({ rule: 'two statements', at: tokens[second]!.at, found: ';' });
-  return [...found, ...reservedColumns(tree)];
+  return [...found, ...reservedColumns(tree), ...subqueryRefusals(tree)];
 }
 
 function textOf(node: Node): string {
@@ -167,6 +168,13 @@ export function refuse(sql: string): void {
       '002014',
       '22000',
       'SQL compilation error:\nInvalid expression in VALUES clause',
+    );
+  }
+  if (/subquery/.test(first.rule)) {
+    throw new SnowflakeError(
+      '002031',
+      '42601',
+      `SQL compilation error:\nUnsupported subquery type cannot be evaluated (${first.rule})`,
     );
   }
   if (first.rule === 'function of Postgres') throw SnowflakeError.unknownFunction(first.found);
