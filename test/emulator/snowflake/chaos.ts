@@ -4,7 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** `hang` never answers; `503` and `reset` make the driver ask again; `400` makes it give up. */
+/**
+ * `hang` never answers; `503` and `reset` make the driver ask again, which is answered; `400` is what it
+ * gets however often it asks, until it gives up.
+ */
 export type Drop = '503' | 'reset' | 'hang' | '400';
 
 export interface ChaosOptions {

@@ -37,6 +37,8 @@ export interface EmulatedSnowflake {
   readonly chaos: Chaos;
   /** What was asked so far. */
   readonly statements: Meter;
+  /** The server behind it; others may share it. */
+  readonly postgres: TestPostgres;
   /** The Postgres behind it, for looking at tables past the emulator; names are in lower case. */
   readonly url: string;
   /** The account's clock goes on by so much at once. */
@@ -47,12 +49,15 @@ export interface EmulatedSnowflake {
   expireMasters(): void;
   /** The account forgets all sessions (390111); their transactions are rolled back. */
   endSessions(): Promise<void>;
+  /** Rolls back every transaction that is doing nothing, as if 5 minutes had gone by. */
+  rollBackIdle(): Promise<void>;
   /** How many statements wait for the lock of a standard table. */
   waitersOf(table: string): number;
   stop(): Promise<void>;
 }
 
 /** Each session has a connection of its own, and so may a pod have several. */
+const IDLE_TRANSACTION_MS = 300_000;
 const SETTINGS = ['fsync=off', 'max_connections=300'];
 
 export async function startSnowflake(given: SnowflakeOptions = {}): Promise<EmulatedSnowflake> {
@@ -66,6 +71,7 @@ export async function startSnowflake(given: SnowflakeOptions = {}): Promise<Emul
   const logins = new Logins(house, account);
   const server = new SnowflakeServer(house, logins);
   const port = await server.listen();
+  const reaper = setInterval(() => logins.reap(IDLE_TRANSACTION_MS), 1000).unref();
   return {
     options: {
       ...{ account: 'emulator', username: account.user, password: account.password },
@@ -74,6 +80,7 @@ export async function startSnowflake(given: SnowflakeOptions = {}): Promise<Emul
     },
     chaos: house.chaos,
     statements: house.meter,
+    postgres,
     url,
     advance: (ms) => {
       house.shiftMs += ms;
@@ -81,11 +88,13 @@ export async function startSnowflake(given: SnowflakeOptions = {}): Promise<Emul
     expireTokens: () => logins.expireAll(),
     expireMasters: () => logins.expireMasters(),
     endSessions: () => logins.end(logins.all),
+    rollBackIdle: () => logins.reap(0),
     waitersOf: (table) =>
       house.locks.waitersOf(
         table.includes('.') ? table.toLowerCase() : `public.${table.toLowerCase()}`,
       ),
     stop: async () => {
+      clearInterval(reaper);
       await server.stop();
       await logins.end(logins.all);
       await house.snapshots.stop();

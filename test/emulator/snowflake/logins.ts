@@ -138,6 +138,17 @@ export class Logins {
     await Promise.all(sessions.map((session) => session.close()));
   }
 
+  /** Rolls back transactions that nobody has used for so long. */
+  async reap(idleMs: number): Promise<void> {
+    const isIdle = ({ transaction }: Session) =>
+      transaction !== undefined && performance.now() - transaction.lastUsedMs >= idleMs;
+    const rollBack = async (session: Session) => {
+      if (isIdle(session)) await session.end('rollback').catch(() => undefined);
+    };
+    const idle = this.all.filter(isIdle);
+    await Promise.all(idle.map((session) => session.alone(() => rollBack(session))));
+  }
+
   get sessions(): Session[] {
     return [...this.#sessions.values()];
   }

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** By the rule that the lint names; each is what somebody at home in Postgres would write. */
-const REFUSED: readonly (readonly [rule: string, sql: string, binds?: readonly unknown[]])[] = [
+const REFUSED: [rule: string, sql: string, binds?: readonly unknown[]][] = [
   ['returning', `insert into h (id) values ('a') returning id`],
   ['returning', `update h set n = 1 returning id`],
   ['on conflict', `insert into h (id) values ('a') on conflict do nothing`],
@@ -77,7 +77,7 @@ describe('Snowflake refuses, and so does the emulator:', () => {
 });
 
 /** What stands close to them and is allowed. */
-const TAKEN: readonly (readonly [sql: string, binds?: readonly unknown[]])[] = [
+const TAKEN: [sql: string, binds?: readonly unknown[]][] = [
   ['select id from h where n = 1 and id in (select id from s)'],
   ['select id from h where (n = 1 or n = 2) and not exists (select 1 from s where s.id = h.id)'],
   [`select id from h where n = 1 or exists (select 1 from s where s.id = 'a')`],

@@ -32,6 +32,8 @@ interface Running {
   readonly isChange: boolean;
   readonly answer: Promise<Answer>;
   isOver: boolean;
+  /** Nobody will hear how it went, however often they ask. */
+  isLost: boolean;
 }
 
 /** Answers are kept for retries; the driver asks again within minutes. */
@@ -149,7 +151,7 @@ export class SnowflakeServer {
     const known = this.#byRequest.get(id);
     if (known !== undefined) {
       meter.repeated += 1;
-      return this.#patient(known);
+      return known.isLost ? '400' : this.#patient(known);
     }
     if (chaos.strikes(chaos.expireTokens)) {
       this.#logins.expire(session);
@@ -160,6 +162,7 @@ export class SnowflakeServer {
     const answer = await this.#patient(running);
     if (running.isChange && chaos.strikes(chaos.dropAnswers)) {
       await running.answer;
+      running.isLost = chaos.dropAnswers!.how === '400';
       return chaos.dropAnswers!.how;
     }
     return answer;
@@ -173,7 +176,7 @@ export class SnowflakeServer {
     const answer = this.#run(session, asked).finally(() => {
       running.isOver = true;
     });
-    const running: Running = { session, asked, isChange, answer, isOver: false };
+    const running: Running = { session, asked, isChange, answer, isOver: false, isLost: false };
     this.#byRequest.set(id, running);
     if (this.#byRequest.size > KEPT_MAX) {
       const oldest = [...this.#byRequest].find(([, { isOver }]) => isOver);

@@ -21,7 +21,6 @@ interface Primary {
   readonly next: number;
 }
 
-const LIKE_ENDS = new Set(['AND', 'OR', 'THEN', 'ELSE', 'END', 'WHEN', 'GROUP', 'ORDER', 'LIMIT']);
 const NAMES_BEFORE_COLUMNS = new Set(['INTO', 'AS', 'WITH', 'JOIN', 'FROM', 'USING']);
 
 export class Translator {
@@ -79,7 +78,7 @@ export class Translator {
     let next = index + 1;
     while (next < items.length) {
       const { upper, kind } = items[next]!;
-      if (upper === ',' || (kind === 'word' && (LIKE_ENDS.has(upper) || upper === 'ESCAPE'))) break;
+      if (upper === ',' || (kind === 'word' && KEYWORDS.has(upper))) break;
       next += 1;
     }
     const pattern = this.translate(items.slice(index + 1, next));
