@@ -60,6 +60,16 @@ export async function lint(sql: string): Promise<Fault[]> {
   return [...grammarFaults(sql), ...knownFaults(sql), ...habitFaults(sql)];
 }
 
+/** The same for many, such as all texts that an emulated account has seen: what is wrong, and where. */
+export async function lintAll(
+  texts: Iterable<string>,
+): Promise<(Fault & { readonly sql: string })[]> {
+  const found = await Promise.all(
+    [...texts].map(async (sql) => (await lint(sql)).map((fault) => ({ ...fault, sql }))),
+  );
+  return found.flat();
+}
+
 function grammarFaults(sql: string): Fault[] {
   try {
     parse(forGrammar(sql), 'snowflake');

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, connect } from './driver.ts';
 import { type EmulatedSnowflake, startSnowflake } from './index.ts';
-import { lint } from './lint.ts';
+import { lint, lintAll } from './lint.ts';
 
 let account: EmulatedSnowflake;
 let client: Client;
@@ -153,4 +153,12 @@ test('what no grammar reads, and what varies from call to call, the lint finds',
   expect(await rules(`select id from h where id = '01HZX3V9Q8R7T6Y5W4S3P2N1M0'`)).toEqual([
     'text that varies',
   ]);
+});
+
+test('the lint judges all that an account has seen', async () => {
+  account.statements.reset();
+  await client.run('select id from h');
+  await client.refusalOf('select now()');
+  const faults = await lintAll(account.statements.byText.keys());
+  expect(faults).toMatchObject([{ rule: 'function of Postgres', sql: 'select now()' }]);
 });

@@ -4,7 +4,7 @@
  */
 import { SnowflakeError } from './errors.ts';
 import { subqueryRefusals } from './subqueries.ts';
-import { isWords, type Node, type Token, tokensOf, treeOf, walk } from './tokens.ts';
+import { isWords, type Node, remembering, type Token, tokensOf, treeOf, walk } from './tokens.ts';
 import { RESERVED } from './words.ts';
 
 export interface Refusal {
@@ -117,9 +117,11 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 /** Every place in one statement that Snowflake would refuse. */
-export function refusalsOf(sql: string): Refusal[] {
+export const refusalsOf: (sql: string) => readonly Refusal[] = remembering(findRefusals);
+
+function findRefusals(sql: string): Refusal[] {
   const tokens = tokensOf(sql);
-  const tree = treeOf(sql, tokens);
+  const tree = treeOf(sql);
   const found: Refusal[] = [];
   for (const [items, index] of walk(tree)) {
     for (const [rule, isBroken] of Object.entries(RULES)) {
@@ -151,7 +153,7 @@ function reservedColumns(tree: readonly Node[]): Refusal[] {
 
 /** Refuses as Snowflake does: with the first thing it does not understand. */
 export function refuse(sql: string): void {
-  const [first] = refusalsOf(sql).sort((one, other) => one.at - other.at);
+  const [first] = [...refusalsOf(sql)].sort((one, other) => one.at - other.at);
   if (first === undefined) return;
   if (first.rule === 'two statements') {
     throw new SnowflakeError(

@@ -47,7 +47,7 @@ export function needsWarehouse(sql: string): boolean {
 export async function carryOut(session: Session, asked: Asked): Promise<Outcome> {
   refuse(asked.sql);
   const tokens = tokensOf(asked.sql);
-  const tree = treeOf(asked.sql, tokens);
+  const tree = treeOf(asked.sql);
   if (tree.length === 0) throw new SnowflakeError('000900', '42601', 'Empty SQL statement.');
   const binds = bindRows(asked.bindings, tokens.filter((token) => token.kind === 'bind').length);
   const typeId = TYPE_IDS[verbOf(asked.sql)] ?? 0x6000;
@@ -115,7 +115,7 @@ function translatorFor(session: Session, tree: readonly Node[], bind: BindOf, qu
       bind,
       database: session.database,
       lastChangeOf: (table) => {
-        const name = treeOf(table, tokensOf(table)).filter((item) => item.upper !== '.');
+        const name = treeOf(table).filter((item) => item.upper !== '.');
         return literal(session.house.lastChangeOf(placeOf(session, name)));
       },
       context: {

@@ -69,18 +69,27 @@ function tokenOf(kind: TokenKind, raw: string, at: number): Token {
   }
 }
 
-/** The store's texts are few and come often. */
+/** The store's texts are few and come often: what is found out about one is kept. */
 const KEPT_MAX = 1000;
-const kept = new Map<string, Token[]>();
 
-export function tokensOf(sql: string): readonly Token[] {
-  const known = kept.get(sql);
-  if (known !== undefined) return known;
-  const tokens = readTokens(sql);
-  if (kept.size >= KEPT_MAX) kept.clear();
-  kept.set(sql, tokens);
-  return tokens;
+export function remembering<T>(find: (sql: string) => T): (sql: string) => T {
+  const kept = new Map<string, T>();
+  return (sql) => {
+    const known = kept.get(sql);
+    if (known !== undefined) return known;
+    const found = find(sql);
+    if (kept.size >= KEPT_MAX) kept.clear();
+    kept.set(sql, found);
+    return found;
+  };
 }
+
+export const tokensOf: (sql: string) => readonly Token[] = remembering(readTokens);
+
+/** What stands between parentheses becomes one node. */
+export const treeOf: (sql: string) => readonly Node[] = remembering((sql) =>
+  readTree(sql, tokensOf(sql)),
+);
 
 function readTokens(sql: string): Token[] {
   const tokens: Token[] = [];
@@ -105,8 +114,7 @@ function shapeAt(sql: string, at: number): readonly [TokenKind | 'space', string
   throw SnowflakeError.syntax(sql, at, sql[at]!);
 }
 
-/** What stands between parentheses becomes one node. */
-export function treeOf(sql: string, tokens: readonly Token[]): Node[] {
+function readTree(sql: string, tokens: readonly Token[]): Node[] {
   const stack: { items: Node[]; at: number }[] = [{ items: [], at: 0 }];
   for (const token of tokens) {
     if (token.upper === '(') stack.push({ items: [], at: token.at });

@@ -17,6 +17,8 @@ export interface Setting {
 
 interface Primary {
   readonly text: string;
+  /** Of what lies at a path of a VARIANT: its text, if it is no object and no array. */
+  readonly scalar?: string;
   readonly isVariant: boolean;
   readonly next: number;
 }
@@ -292,7 +294,9 @@ export class Translator {
     }
     if (keys.length === 0) throw SnowflakeError.invalid("unexpected ':'");
     const path = keys.map((key) => `"${key.replaceAll(/["\\]/g, '\\$&')}"`).join(',');
-    return { text: `(${of.text} #> ${literal(`{${path}}`)})`, isVariant: true, next };
+    const at = literal(`{${path}}`);
+    const scalar = `(${of.text} #>> ${at})`;
+    return { text: `(${of.text} #> ${at})`, scalar, isVariant: true, next };
   }
 
   #cast(items: readonly Node[], of: Primary, at: number): Primary {
@@ -302,9 +306,12 @@ export class Translator {
       const text = of.isVariant ? of.text : `to_jsonb(${of.text})`;
       return { text, isVariant, next };
     }
+    if (of.scalar !== undefined && !type.isText) {
+      return { text: `(${of.scalar})::${type.pg}`, isVariant, next };
+    }
     const isLiteral = /^E?'|^null\b/.test(of.text);
-    const text =
-      of.isVariant || (type.isText && !isLiteral) ? `snow.to_varchar(${of.text})` : of.text;
+    const isRead = of.isVariant || (type.isText && !isLiteral);
+    const text = isRead ? `snow.to_varchar(${of.text})` : of.text;
     return { text: `(${text})::${type.pg}`, isVariant, next };
   }
 }
