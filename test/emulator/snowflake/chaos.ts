@@ -15,8 +15,10 @@ export interface ChaosOptions {
   latencyMs?: readonly [number, number];
   /** Of the statements that change rows, how many are carried out without an answer. */
   dropAnswers?: { readonly share: number; readonly how: Drop };
-  /** Of the statements, how many never come to be carried out, and get 503. */
-  dropRequests?: { readonly share: number };
+  /** Of the statements, how many never come to be carried out, and get 503 or 429. */
+  dropRequests?: { readonly share: number; readonly how?: '503' | '429' };
+  /** Of the statements, how many get 401 with 390104: the driver gives up, and calls itself connected. */
+  unauthorized?: { readonly share: number };
   /** Of the statements, how many find that their session's token has expired (390112). */
   expireTokens?: { readonly share: number };
   /** Of the statements that take a standard table's lock, how many get 000625. */
@@ -39,7 +41,8 @@ export interface ChaosOptions {
 export class Chaos implements ChaosOptions {
   latencyMs?: readonly [number, number];
   dropAnswers?: { readonly share: number; readonly how: Drop };
-  dropRequests?: { readonly share: number };
+  dropRequests?: { readonly share: number; readonly how?: '503' | '429' };
+  unauthorized?: { readonly share: number };
   expireTokens?: { readonly share: number };
   waiterStorm?: { readonly share: number };
   staleReadsMs?: number;

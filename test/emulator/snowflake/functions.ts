@@ -141,3 +141,21 @@ export const MAKES_VARIANT = new Set([
   ...['PARSE_JSON', 'TRY_PARSE_JSON', 'GET', 'GET_PATH', 'TO_VARIANT', 'OBJECT_CONSTRUCT'],
   ...['OBJECT_CONSTRUCT_KEEP_NULL', 'ARRAY_CONSTRUCT', 'ARRAY_AGG', 'OBJECT_AGG', 'OBJECT_KEYS'],
 ]);
+
+interface Aggregate {
+  readonly of: string;
+  readonly order: string;
+  readonly isDistinct: boolean;
+}
+
+/** LISTAGG: of nothing it makes an empty text. */
+export function listed({ of, mark, order, isDistinct }: Aggregate & { mark?: string | undefined }) {
+  const given = `${isDistinct ? 'distinct ' : ''}(${of})::text, ${mark ?? "''"} ${order}`;
+  return `coalesce(string_agg(${given}), '')`;
+}
+
+/** ARRAY_AGG: it leaves nulls out, and of nothing it makes an empty array. */
+export function gathered({ of, order, isDistinct }: Aggregate): string {
+  const given = `${isDistinct ? 'distinct ' : ''}${of} ${order}`;
+  return `coalesce(jsonb_agg(${given}) filter (where (${of}) is not null), '[]'::jsonb)`;
+}

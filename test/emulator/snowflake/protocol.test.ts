@@ -74,6 +74,14 @@ describe('a session', () => {
     expect(await added()).toBe(2);
   });
 
+  test('that is not authorized gets no answer, though the driver calls itself connected', async () => {
+    account.chaos.unauthorized = { share: 1 };
+    expect(await client.refusalOf(add)).toMatchObject({ code: '401004' });
+    expect(client.connection.isUp()).toBe(true);
+    account.chaos.calm();
+    expect(await added()).toBe(0);
+  });
+
   test('whose master token has expired is over', async () => {
     const other = await connect(account.options);
     account.expireMasters();
@@ -122,7 +130,7 @@ describe('an answer that is lost', () => {
   });
 
   test('before it was carried out is asked for again, too', async () => {
-    account.chaos.dropRequests = { share: 1 };
+    account.chaos.dropRequests = { share: 1, how: '429' };
     const running = client.run(add);
     account.chaos.random = () => {
       account.chaos.calm();

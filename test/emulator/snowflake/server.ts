@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import type { Bindings } from './binds.ts';
+import type { Drop } from './chaos.ts';
 import { asSnowflakeError, SnowflakeError } from './errors.ts';
 import { connectTo, type House } from './house.ts';
 import type { Logins } from './logins.ts';
@@ -18,6 +19,9 @@ interface Answer {
   readonly message: string | null;
   readonly data: unknown;
 }
+
+/** What may become of a request instead of an answer: a status, or none. */
+type Fate = Drop | '401' | '429';
 
 interface Request {
   readonly path: string;
@@ -80,14 +84,15 @@ export class SnowflakeServer {
       incoming.socket.destroy();
       return;
     }
-    if (drop === '503' || drop === '400') {
-      response.writeHead(Number(drop), { 'content-type': 'application/json' }).end('{}');
+    if (typeof drop === 'string') {
+      const body = drop === '401' ? '{"success":false,"code":"390104"}' : '{}';
+      response.writeHead(Number(drop), { 'content-type': 'application/json' }).end(body);
       return;
     }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(drop));
   }
 
-  async #answer(request: Request): Promise<Answer | 'hang' | 'reset' | '503' | '400'> {
+  async #answer(request: Request): Promise<Answer | Fate> {
     const { path } = request;
     if (path === '/session/v1/login-request') return this.#login(request);
     if (path === '/session/token-request') return this.#renew(request);
@@ -144,7 +149,7 @@ export class SnowflakeServer {
     });
   }
 
-  async #statement(request: Request): Promise<Answer | 'hang' | 'reset' | '503' | '400'> {
+  async #statement(request: Request): Promise<Answer | Fate> {
     const { chaos, meter } = this.#house;
     const session = this.#logins.sessionOf(request.token);
     const id = request.query.get('requestId') ?? '';
@@ -157,7 +162,8 @@ export class SnowflakeServer {
       this.#logins.expire(session);
       this.#logins.sessionOf(request.token);
     }
-    if (chaos.strikes(chaos.dropRequests)) return '503';
+    if (chaos.strikes(chaos.unauthorized)) return '401';
+    if (chaos.strikes(chaos.dropRequests)) return chaos.dropRequests?.how ?? '503';
     const running = this.#begin(session, id, request.body);
     const answer = await this.#patient(running);
     if (running.isChange && chaos.strikes(chaos.dropAnswers)) {

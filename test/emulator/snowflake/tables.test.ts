@@ -251,11 +251,25 @@ describe('a statement', () => {
       `select greatest(1, null) as g, greatest_ignore_nulls(1, null) as i, iff(1 > 2, 'a', 'b') as f,
          parse_json('{"a":null}'):a::varchar as n, parse_json('{"a":null}'):b is null as m,
          'B' < 'a' as bytes, 'a%b' like 'a\\\\%b' as plain, decode(null, null, 1, 2) as d,
-         equal_null(null, null) as e, parse_json('{"b":1,"a":"x"}')::varchar as j`,
+         equal_null(null, null) as e,
+         (select listagg(id, '-') within group (order by id desc) from h) as l,
+         (select array_agg(n)[0]::number(9,0) from h) as first, parse_json('{"b":1,"a":"x"}')::varchar as j`,
     );
     expect(rows).toEqual([
       {
-        ...{ G: null, I: 1, F: 'b', N: null, M: true, BYTES: true, PLAIN: false, D: 1, E: true },
+        ...{
+          G: null,
+          I: 1,
+          F: 'b',
+          N: null,
+          M: true,
+          BYTES: true,
+          PLAIN: false,
+          D: 1,
+          E: true,
+          L: 'b-a',
+        },
+        FIRST: 0,
         J: '{"a":"x","b":1}',
       },
     ]);

@@ -1,6 +1,6 @@
 /** Snowflake's expressions and queries as Postgres says them. */
 import { SnowflakeError } from './errors.ts';
-import { FUNCTIONS, MAKES_VARIANT } from './functions.ts';
+import { FUNCTIONS, gathered, listed, MAKES_VARIANT } from './functions.ts';
 import { literal, nameOf } from './names.ts';
 import { indexOfWord, isWords, type Node, partsOf, type Token, walk } from './tokens.ts';
 import { isTypeName, typeAt } from './types.ts';
@@ -206,7 +206,6 @@ export class Translator {
     const before = items[index - 1]?.upper ?? '';
     if (name.upper === 'TABLE') return done(this.translate(inside));
     if (name.upper === 'FLATTEN') return done(this.#flatten(inside));
-    if (name.upper === 'GENERATOR') return done(this.#generator(inside));
     if (name.upper === 'CAST' || name.upper === 'TRY_CAST') {
       const as = indexOfWord(inside, 'AS');
       const of = this.#primary(
@@ -249,11 +248,6 @@ export class Translator {
     return `snow.flatten(${args.join(', ')})`;
   }
 
-  #generator(inside: readonly Node[]): string {
-    const count = inside.findIndex((item) => item.upper === '=>');
-    return `generate_series(1, ${this.translate(inside.slice(count + 1))})`;
-  }
-
   #extract(inside: readonly Node[]): string {
     const from = indexOfWord(inside, 'FROM');
     const part = inside.slice(0, from);
@@ -264,19 +258,16 @@ export class Translator {
   /** LISTAGG(x, ',') and ARRAY_AGG(x), each with [WITHIN GROUP (ORDER BY y)]. */
   #aggregate(items: readonly Node[], index: number, name: Token, inside: readonly Node[]): Primary {
     const isDistinct = inside[0]?.upper === 'DISTINCT';
-    const [of, mark] = partsOf(isDistinct ? inside.slice(1) : inside).map((part) =>
-      this.translate(part),
-    );
+    const parts = partsOf(isDistinct ? inside.slice(1) : inside);
+    const [of = '', mark] = parts.map((part) => this.translate(part));
     const within = isWords(items, index + 2, 'WITHIN', 'GROUP') ? items[index + 4] : undefined;
-    const order = within?.kind === 'group' ? ` ${this.translate(within.items)}` : '';
+    const order = within?.kind === 'group' ? this.translate(within.items) : '';
     const next = index + (within === undefined ? 2 : 5);
-    const distinct = isDistinct ? 'distinct ' : '';
-    if (name.upper === 'LISTAGG') {
-      const text = `coalesce(string_agg(${distinct}(${of})::text, ${mark ?? "''"}${order}), '')`;
-      return { text, isVariant: false, next };
-    }
-    const gathered = `jsonb_agg(${distinct}${of}${order}) filter (where (${of}) is not null)`;
-    return { text: `coalesce(${gathered}, '[]'::jsonb)`, isVariant: true, next };
+    const isList = name.upper === 'LISTAGG';
+    const text = isList
+      ? listed({ of, mark, order, isDistinct })
+      : gathered({ of, order, isDistinct });
+    return { text, isVariant: !isList, next };
   }
 
   /** x:a.b[0]['c'] */
