@@ -85,7 +85,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ],
   '42601': ['001003', '42000', ({ message }) => `SQL compilation error:\n${message}`],
   '42883': ['002140', '42601', ({ message }) => `SQL compilation error:\nUnknown: ${message}`],
-  '23505': ['200001', '22000', () => 'Primary key already exists'],
+  '23505': ['200001', '22000', ({ constraint }) => doubled(constraint ?? '')],
   '23502': ['100072', '22000', () => 'NULL result in a non-nullable column'],
   '23514': ['200002', '22000', ({ message }) => `Check constraint was violated: ${message}`],
   '22P02': ['100038', '22018', ({ message }) => `Value is not recognized: ${message}`],
@@ -102,6 +102,12 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ],
   '40P01': ['200011', '40001', () => 'Deadlock detected, statement was aborted'],
 };
+
+function doubled(constraint: string): string {
+  if (constraint.endsWith('_pkey')) return 'Primary key already exists';
+  const index = `SYS_INDEX_${constraint.toUpperCase()}`;
+  return `Duplicate key value violates unique constraint "${index}"`;
+}
 
 function nameIn(message: string): string {
   return (/"([^"]+)"/.exec(message)?.[1] ?? message).toUpperCase();

@@ -83,6 +83,15 @@ export class House {
     }
   }
 
+  #definitions: Promise<unknown> = Promise.resolve();
+
+  /** Definitions one at a time: IF NOT EXISTS means it, whoever else is about to make the same. */
+  defining<T>(define: () => Promise<T>): Promise<T> {
+    const next = this.#definitions.then(define);
+    this.#definitions = next.catch(() => undefined);
+    return next;
+  }
+
   changed(place: string): void {
     const now = BigInt(this.nowMs()) * 1_000_000n;
     this.#clock = now > this.#clock ? now : this.#clock + 1n;

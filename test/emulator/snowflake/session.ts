@@ -65,6 +65,7 @@ export class Session {
   #client: Promise<pg.Client> | undefined;
   #applied = '';
   #tail: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
 
   constructor(
     house: House,
@@ -109,6 +110,8 @@ export class Session {
   }
 
   async #connected(): Promise<pg.Client> {
+    // What stood in line when its session ended does not run for nobody.
+    if (this.#isClosed) throw new SnowflakeError('000604', '57014', 'SQL execution canceled');
     this.#client ??= (async () => {
       const client = connectTo(this.house.url);
       await client.connect();
@@ -162,7 +165,7 @@ export class Session {
       await (await this.#connected()).query(how);
     } finally {
       // What was set inside is gone with it.
-      if (how === 'rollback') this.#applied = '';
+      if (how === 'rollback') this.unsettle();
       if (how === 'commit') this.wrote(transaction.wrote);
       this.house.locks.release(transaction);
     }
@@ -179,8 +182,14 @@ export class Session {
   async close(): Promise<void> {
     if (this.transaction !== undefined) this.house.locks.leave(this.transaction);
     await this.end('rollback').catch(() => undefined);
+    this.#isClosed = true;
     const client = await this.#client?.catch(() => undefined);
     await client?.end().catch(() => undefined);
     this.#client = undefined;
+  }
+
+  /** A transaction in which parameters may have been set was rolled back. */
+  unsettle(): void {
+    this.#applied = '';
   }
 }

@@ -194,6 +194,9 @@ async function read(
     );
     try {
       return rowsOf(await session.query(text));
+    } catch (error) {
+      session.unsettle();
+      throw error;
     } finally {
       await session.query('commit');
     }
@@ -236,8 +239,12 @@ async function truncate(session: Session, tree: readonly Node[]): Promise<Rows> 
   return saysOf('Statement executed successfully.');
 }
 
-/** DDL commits an open transaction and stands for itself. */
-async function define(
+/** DDL commits an open transaction and stands for itself; of two at once, one waits. */
+function define(session: Session, tree: readonly Node[], translator: Translator): Promise<Rows> {
+  return session.house.defining(() => defineAlone(session, tree, translator));
+}
+
+async function defineAlone(
   session: Session,
   tree: readonly Node[],
   translator: Translator,

@@ -45,6 +45,22 @@ describe('a hybrid table', () => {
     expect(await one.refusalOf(again)).toMatchObject({ code: '200001', sqlState: '22000' });
   });
 
+  test('keeps what else is unique', async () => {
+    await one.run(
+      'create or replace hybrid table u (id varchar(9) not null, k varchar(9), primary key (id), unique (k))',
+    );
+    await one.run(`insert into u values ('a', null), ('b', null), ('c', 'x')`);
+    const { message } = await one.refusalOf(`insert into u values ('d', 'x')`);
+    expect(message).toContain('Duplicate key value violates unique constraint "SYS_INDEX_');
+  });
+
+  test('is made once, by whoever comes first', async () => {
+    const text =
+      'create hybrid table if not exists once (id varchar(9) not null, primary key (id))';
+    await Promise.all([one, two].map((client) => client.run(text)));
+    expect((await one.refusalOf(text.replace('if not exists', ''))).code).toBe('002002');
+  });
+
   test('must have one', async () => {
     const { message } = await one.refusalOf('create hybrid table k (id varchar(9))');
     expect(message).toContain('primary key');
