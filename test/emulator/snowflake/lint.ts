@@ -51,6 +51,22 @@ const HABITS: Readonly<Record<string, (sql: string) => string | undefined>> = {
 /** ULIDs, UUIDs and times of day, spelt into a statement: every text would have a plan of its own. */
 const VARIES = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$|^[0-9a-f]{8}-[0-9a-f]{4}-|^\d{4}-\d\d-\d\dT\d\d:/i;
 
+const OFF_FAST_PATH = ['WITH', 'UNION', 'INTERSECT', 'EXCEPT', 'MINUS', 'FLATTEN', 'CALL', 'BEGIN'];
+
+/** Why the fast path of hybrid tables, as documented, does not take a statement; nothing if it does. */
+export function offFastPath(sql: string): string[] {
+  const tokens = tokensOf(sql);
+  const has = (...words: string[]) =>
+    tokens.some((_, at) => words.every((word, offset) => tokens[at + offset]?.upper === word));
+  return [
+    ...OFF_FAST_PATH.filter((word) => has(word)),
+    ...(has('GROUP', 'BY') ? ['GROUP BY'] : []),
+    ...(has('FOR', 'UPDATE') ? ['FOR UPDATE'] : []),
+    ...(has('(', 'SELECT') ? ['subquery'] : []),
+    ...(has('LIMIT') && !has('ORDER', 'BY') ? ['LIMIT without ORDER BY'] : []),
+  ];
+}
+
 let ready: Promise<void> | undefined;
 
 /** Everything that is wrong with one statement. */

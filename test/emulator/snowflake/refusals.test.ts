@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, connect } from './driver.ts';
 import { type EmulatedSnowflake, startSnowflake } from './index.ts';
-import { lint, lintAll } from './lint.ts';
+import { lint, lintAll, offFastPath } from './lint.ts';
 
 let account: EmulatedSnowflake;
 let client: Client;
@@ -161,4 +161,13 @@ test('the lint judges all that an account has seen', async () => {
   await client.refusalOf('select now()');
   const faults = await lintAll(account.statements.byText.keys());
   expect(faults).toMatchObject([{ rule: 'function of Postgres', sql: 'select now()' }]);
+});
+
+test('what the fast path does not take is named', () => {
+  expect(offFastPath('update h set n = ? where id = ? and n = 1')).toEqual([]);
+  expect(offFastPath('select id from h where n = ? order by id limit 16')).toEqual([]);
+  expect(offFastPath('select id from h limit 16')).toEqual(['LIMIT without ORDER BY']);
+  expect(offFastPath('select n from h where id in (select id from h) group by n')).toEqual([
+    ...['GROUP BY', 'subquery'],
+  ]);
 });

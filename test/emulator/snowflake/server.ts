@@ -40,8 +40,8 @@ interface Running {
   isLost: boolean;
 }
 
-/** Answers are kept for retries; the driver asks again within minutes. */
-const KEPT_MAX = 5000;
+/** Answers that are kept for retries, of each session: it asks again only for its latest. */
+const KEPT_MAX = 20;
 
 const ok = (data: unknown = null): Answer => ({ success: true, code: null, message: null, data });
 
@@ -184,10 +184,8 @@ export class SnowflakeServer {
     });
     const running: Running = { session, asked, isChange, answer, isOver: false, isLost: false };
     this.#byRequest.set(id, running);
-    if (this.#byRequest.size > KEPT_MAX) {
-      const oldest = [...this.#byRequest].find(([, { isOver }]) => isOver);
-      if (oldest !== undefined) this.#byRequest.delete(oldest[0]);
-    }
+    session.requests.push(id);
+    if (session.requests.length > KEPT_MAX) this.#byRequest.delete(session.requests.shift()!);
     return running;
   }
 

@@ -61,6 +61,8 @@ export class Session {
   transaction: Transaction | undefined;
   /** When it last changed a row, by this process's clock. */
   wroteAtMs = Number.NEGATIVE_INFINITY;
+  /** Ids of its latest requests, oldest first. */
+  readonly requests: string[] = [];
   readonly #parameters = new Map<string, string>();
   #client: Promise<pg.Client> | undefined;
   #applied = '';
