@@ -1,10 +1,11 @@
 /** The driver and the account agree: logins, tokens, requests that come twice, statements in doubt. */
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Client, connect } from './driver.ts';
 import { type EmulatedSnowflake, startSnowflake } from './index.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const { privateKey: otherKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pem = (key: typeof privateKey) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 let account: EmulatedSnowflake;
@@ -45,8 +46,29 @@ describe('a login', () => {
   test('by key pair is let in with the right key only', async () => {
     const jwt = { authenticator: 'SNOWFLAKE_JWT' };
     await (await by({ ...jwt, privateKey: pem(privateKey) })).close();
-    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-    await expect(by({ ...jwt, privateKey: pem(other) })).rejects.toMatchObject({ code: '390144' });
+    await expect(by({ ...jwt, privateKey: pem(otherKey) })).rejects.toMatchObject({
+      code: '390144',
+    });
+  });
+
+  test('by a token that names our key and is signed with another is refused', async () => {
+    const der = publicKey.export({ type: 'spki', format: 'der' });
+    const print = `SHA256:${createHash('sha256').update(der).digest('base64')}`;
+    const claims = { iss: `EMULATOR.FLEETQ.${print}`, sub: 'EMULATOR.FLEETQ' };
+    const login = async (key: typeof privateKey) => {
+      const signed = [{ alg: 'RS256', typ: 'JWT' }, claims]
+        .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+        .join('.');
+      const TOKEN = `${signed}.${sign('RSA-SHA256', Buffer.from(signed), key).toString('base64url')}`;
+      const data = { LOGIN_NAME: 'FLEETQ', AUTHENTICATOR: 'SNOWFLAKE_JWT', TOKEN };
+      const answer = await fetch(`${account.options.accessUrl}/session/v1/login-request`, {
+        method: 'POST',
+        body: JSON.stringify({ data }),
+      });
+      return (await answer.json()) as object;
+    };
+    expect(await login(privateKey)).toMatchObject({ success: true });
+    expect(await login(otherKey)).toMatchObject({ success: false, code: '390144' });
   });
 
   test('by token is let in with the right token only', async () => {
