@@ -8,6 +8,7 @@ import { defineConfig } from 'vitest/config';
  */
 const PAIRED = new Set([
   ...[
+    'emulator',
     'engine',
     'ground',
     'history',
