@@ -40,8 +40,12 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('what is known of APIs', () => describeThrottles(scene));
     describe('tasks on their way in', () => describeEnqueue(scene));
     describe('claims', () => describeClaims(scene));
-    describe('serial keys', () => describeTurns(scene));
-    describe('queues', () => describeLimits(scene));
+    if (!harness.lacks?.includes('serial keys')) {
+      describe('serial keys', () => describeTurns(scene));
+    }
+    if (!harness.lacks?.includes('queue limits')) {
+      describe('queues', () => describeLimits(scene));
+    }
     describe('bounds', () => describeBounds(scene));
     describe('settling', () => describeSettle(scene));
     describe('history', () => describeArchive(scene));

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { RunId } from '../../src/ground/index.ts';
 import type { PodBirth } from '../../src/store/pods.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Capabilities, Store } from '../../src/store/store.ts';
 import type { ClaimedTask, ClaimRequest, NewTask, TaskRow } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
 import { birthOf, claimRequest, newTask, podOf } from './factories.ts';
@@ -87,6 +87,8 @@ export interface StoreHarness {
   readonly crowdCount?: number;
   /** Readers are the same as of another harness, and are looked at there. */
   readonly readsAlike?: boolean;
+  /** What this store says it cannot do; whatever needs it is left out. */
+  readonly lacks?: Capabilities['lacks'];
   /** Out of a few that come next each claim picks its own, so that claimers rarely meet. */
   readonly picksItsOwn?: boolean;
 }

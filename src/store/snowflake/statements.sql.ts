@@ -20,10 +20,9 @@ import {
 /** What else makes two tasks one: a key stands for one task of its machine. */
 const SAME_KEY = ' or (step_tracker.machine = s.machine and step_tracker.task_key = s.task_key)';
 
-/** ? rows, ? pod: one more condition, that the pod is up, or up or draining. */
-const POD_UP = ` and exists (
-    select 1 from pod_health p where p.pod_id = ? and p.status = 'up')`;
-const POD_LIVE = ` and exists (
+/** ? pod: that it is up, or up or draining. */
+const POD_UP = `exists (select 1 from pod_health p where p.pod_id = ? and p.status = 'up')`;
+const POD_LIVE = `exists (
     select 1 from pod_health p where p.pod_id = ? and p.status in ('up', 'draining'))`;
 
 interface Texts {
@@ -50,23 +49,25 @@ function textsOf(table: Table): Texts {
 
 export const TEXTS = new Map(TABLES.map((table) => [table, textsOf(table)]));
 
+/** ? rows, ? pod: tasks, only while the pod is so. */
 export const FENCES = {
-  up: updateSeen(STEP_TRACKER, { isLight: true, fence: POD_UP }),
-  live: updateSeen(STEP_TRACKER, { isLight: true, fence: POD_LIVE }),
+  up: updateSeen(STEP_TRACKER, { isLight: true, fence: ` and ${POD_UP}` }),
+  live: updateSeen(STEP_TRACKER, { isLight: true, fence: ` and ${POD_LIVE}` }),
 } as const;
 
 /**
  * ? segments. Puts in what is new and lengthens what it goes on from; whatever is otherwise is left
  * alone, and the number of rows tells that there was such.
  */
-export const putSegments = `
+function putSegmentsWhere(fence: string): string {
+  return `
   merge into run_events using (
     select f.value:task_id::varchar as task_id, f.value:generation::number(19,0) as generation,
            f.value:epoch::number(19,0) as epoch, f.value:first_seq::number(19,0) as first_seq,
            f.value:last_seq::number(19,0) as last_seq, f.value:prev_hash::varchar as prev_hash,
            f.value:last_hash::varchar as last_hash, f.value:state::varchar as state,
            f.value:events::varchar as events, f.value:rev::varchar as rev
-      from ${FLATTENED}) s
+      from ${FLATTENED}${fence}) s
     on run_events.task_id = s.task_id and run_events.generation = s.generation
       and run_events.epoch = s.epoch and run_events.first_seq = s.first_seq
   when matched and run_events.prev_hash = s.prev_hash and run_events.last_seq < s.last_seq
@@ -77,6 +78,15 @@ export const putSegments = `
       (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash, state, events, rev)
     values (s.task_id, s.generation, s.epoch, s.first_seq, s.last_seq, s.prev_hash, s.last_hash,
       s.state, s.events, s.rev)`;
+}
+
+export const putSegments = putSegmentsWhere('');
+
+/** ? segments, ? pod: only while the pod is so. */
+export const PUT_FENCES = {
+  up: putSegmentsWhere(` where ${POD_UP}`),
+  live: putSegmentsWhere(` where ${POD_LIVE}`),
+} as const;
 
 /** In which order the tables are written: history first, and tasks after whatever tells of them. */
 export const WRITE_ORDER: readonly Table[] = [

@@ -11,7 +11,7 @@ import { DuplicateKeyError } from './driver-errors.ts';
 import type { Bind } from './executor.ts';
 import type { Line, Run } from './sessions.ts';
 import { LIST_MAX } from './sql.ts';
-import { FENCES, putSegments, TEXTS, WRITE_ORDER } from './statements.sql.ts';
+import { FENCES, PUT_FENCES, putSegments, TEXTS, WRITE_ORDER } from './statements.sql.ts';
 
 export interface Writing {
   /** Keys are kept by the account; otherwise by a statement that takes the table's lock. */
@@ -48,7 +48,7 @@ export async function write(
   const isOneStatement =
     history.length === 0 && parts.length === 1 && isOneInsert(parts[0]![1], writing);
   const send = async (run: Run) => {
-    await writeHistory(run, history, random);
+    await writeHistory(run, history, random, writing);
     return writeAll(run, parts, random, writing);
   };
   const isAlone = count === 1 || isOneStatement;
@@ -62,14 +62,22 @@ function isOneInsert(changes: readonly Change[], { isHybrid }: Writing): boolean
   );
 }
 
-async function writeHistory(run: Run, changes: readonly Change[], random: Random): Promise<void> {
+async function writeHistory(
+  run: Run,
+  changes: readonly Change[],
+  random: Random,
+  { fence }: Writing,
+): Promise<void> {
   const removed = changes.filter(({ what }) => what === 'delete');
   const put = changes.filter(({ what }) => what !== 'delete');
   for (const batch of batches(removed)) {
     await run(TEXTS.get(RUN_EVENTS)!.delete, [bindOf(batch, random.hex(16))]);
   }
   for (const batch of batches(put)) {
-    const { count } = await run(putSegments, [bindOf(batch, random.hex(16))]);
+    const bind = bindOf(batch, random.hex(16));
+    const { count } = fence
+      ? await run(PUT_FENCES[fence.is], [bind, fence.pod])
+      : await run(putSegments, [bind]);
     if (count !== batch.length) throw new OvertakenError();
   }
 }
