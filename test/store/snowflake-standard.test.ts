@@ -1,5 +1,9 @@
-/** A store in standard tables keeps what every store promises, though they keep no keys. */
+/** A store in standard tables keeps what every store promises, through the real driver. */
 import { describeStore } from './conformance.ts';
 import { snowflakeHarness, useSnowflake } from './snowflake-harness.ts';
+import { testTexts } from './snowflake-texts.ts';
 
-describeStore('snowflake standard', snowflakeHarness(useSnowflake('standard')));
+const scene = useSnowflake('standard');
+
+describeStore('snowflake standard', snowflakeHarness(scene));
+testTexts(scene, 'standard');

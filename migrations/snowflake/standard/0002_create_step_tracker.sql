@@ -5,7 +5,7 @@ create table if not exists step_tracker (
   task_id varchar(64) not null,
   machine varchar(400) not null,
   version number(19,0) not null,
-  queue varchar(400) not null,
+  queue varchar not null,
   priority number(19,0) not null,
   payload varchar,
   retries_max number(19,0),

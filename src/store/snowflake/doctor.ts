@@ -10,19 +10,20 @@ import { LIST_MAX, selectFrom, sql } from './sql.ts';
 const ENDED = `t.status in ('completed', 'failed', 'cancelled')`;
 
 const selectSuspects = `${selectFrom(STEP_TRACKER, { isLight: true })}
+  left join pod_health p on p.pod_id = t.claimed_by and p.status in ('up', 'draining', 'dead')
+  left join run_events e on e.task_id = t.task_id and e.generation = t.generation
+    and e.first_seq <= t.last_seq and e.last_seq >= t.last_seq
+  left join step_tracker o on o.machine = t.machine and o.task_key = t.task_key
+    and o.task_id <> t.task_id
   where (t.status = 'claimed') <> (t.claimed_by is not null)
     or (t.status = 'claimed' and t.claim_epoch < 1)
-    or (t.claimed_by is not null and not exists (select 1 from pod_health p
-      where p.pod_id = t.claimed_by and p.status in ('up', 'draining', 'dead')))
+    or (t.claimed_by is not null and p.pod_id is null)
     or (${ENDED}) <> (t.finished_at is not null)
     or (t.status = 'waiting') <> (t.wait_for is not null)
     or (t.status = 'failed' and t.error is null)
     or (t.discarded_at is not null and t.status <> 'failed')
-    or ((t.status = 'waiting' or ${ENDED}) and t.last_seq >= 0 and not exists (
-      select 1 from run_events e where e.task_id = t.task_id and e.generation = t.generation
-        and e.first_seq <= t.last_seq and e.last_seq >= t.last_seq))
-    or exists (select 1 from step_tracker o where o.machine = t.machine
-      and o.task_key = t.task_key and o.task_id <> t.task_id)
+    or ((t.status = 'waiting' or ${ENDED}) and t.last_seq >= 0 and e.task_id is null)
+    or o.task_id is not null
   order by t.task_id limit ${LIST_MAX}`;
 
 /** Where the account does not keep keys, nothing but our own statements does. */

@@ -27,11 +27,18 @@ const TABLE_OF = {
 
 export function putFact(tables: MemoryTables, { kind, id, body }: Fact): void {
   const table: Map<string, object> = TABLE_OF[kind](tables);
-  table.set(id, JSON.parse(body));
+  const entries = Object.entries(JSON.parse(body) as object);
+  table.set(id, Object.fromEntries(entries.map(([name, value]) => [name, value ?? undefined])));
 }
 
 export function factsIn(tables: MemoryTables): Fact[] {
   return FACT_KINDS.flatMap((kind) =>
-    [...TABLE_OF[kind](tables)].map(([id, value]) => ({ kind, id, body: JSON.stringify(value) })),
+    [...TABLE_OF[kind](tables)].map(([id, value]) => ({ kind, id, body: bodyOf(value) })),
   );
+}
+
+/** What is not there is said, so that a row that is read has the properties it was written with. */
+function bodyOf(value: object): string {
+  const entries = Object.entries(value).map(([name, part]) => [name, part ?? null]);
+  return JSON.stringify(Object.fromEntries(entries));
 }

@@ -1,4 +1,6 @@
 /** Reads rows onto a desk: by their keys, in lists of binds of few lengths, so that texts are few. */
+
+import type { NewTask } from '../tasks.ts';
 import {
   AUDIT_LOG,
   FLEET_FACT,
@@ -11,16 +13,7 @@ import type { Desk } from './desk.ts';
 import type { Bind } from './executor.ts';
 import type { FactKind } from './facts.ts';
 import type { Run } from './sessions.ts';
-import {
-  BOUND_TEXTS,
-  LIST_MAX,
-  marks,
-  padded,
-  rungOf,
-  selectFrom,
-  selectNow,
-  selectOrNow,
-} from './sql.ts';
+import { LIST_MAX, marks, padded, rungOf, selectFrom, selectNow, selectOrNow } from './sql.ts';
 
 /** What a call reads with. */
 export interface Reading {
@@ -105,27 +98,29 @@ export function gatherFleet(reading: Reading, isWithDown = false): Promise<numbe
   return gather(reading, POD_HEALTH, isWithDown ? selectPods : selectPodsLeft, []);
 }
 
-/** ? ids, ? keys as [machine, key]. With the time, whatever is found. */
-const selectTwins = selectOrNow(
-  STEP_TRACKER,
-  `t.task_id in (${BOUND_TEXTS})
-    or t.machine || '\n' || t.task_key in (${BOUND_TEXTS})`,
-);
+/** ? ids, ? keys with their machines; with the time, whatever is found. */
+function selectTwins(rung: number, hasKeys: boolean): string {
+  return kept(`twins ${rung} ${hasKeys}`, () => {
+    const ids = `t.task_id in (${marks(rung)})`;
+    const keys = `t.machine || '\n' || t.task_key in (${marks(rung)})`;
+    return selectOrNow(STEP_TRACKER, hasKeys ? `${ids} or ${keys}` : ids);
+  });
+}
 
 /** Tasks that have one of these ids or keys. */
 export async function gatherTwins(
   reading: Reading,
-  tasks: readonly {
-    readonly id: string;
-    readonly machine: string;
-    readonly key?: string | undefined;
-  }[],
+  tasks: readonly Pick<NewTask, 'id' | 'machine' | 'key'>[],
 ): Promise<void> {
-  const ids = JSON.stringify(tasks.map(({ id }) => id));
-  const keys = tasks.flatMap(({ machine, key }) =>
-    key === undefined ? [] : [`${machine}\n${key}`],
-  );
-  await gather(reading, STEP_TRACKER, selectTwins, [ids, JSON.stringify(keys)]);
+  for (let from = 0; from < tasks.length; from += LIST_MAX) {
+    const some = tasks.slice(from, from + LIST_MAX);
+    const ids = padded(some.map(({ id }) => id));
+    // One that has no key asks for a key that nobody has.
+    const keys = some.map(({ machine, key }) => (key === undefined ? '' : `${machine}\n${key}`));
+    const hasKeys = keys.some((key) => key !== '');
+    const binds = hasKeys ? [...ids, ...padded(keys)] : ids;
+    await gather(reading, STEP_TRACKER, selectTwins(ids.length, hasKeys), binds);
+  }
 }
 
 const selectHeldBy = `${selectFrom(STEP_TRACKER)} where t.claimed_by = ?`;

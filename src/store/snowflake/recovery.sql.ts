@@ -1,6 +1,7 @@
 /** What is read to sweep, to give up, and to remove. */
+import { TASK_ID_PATTERN } from '../reasons.ts';
 import { AUDIT_LOG, POD_HEALTH, STEP_TRACKER } from './columns.ts';
-import { BOUND_TEXTS, NOW, selectFrom } from './sql.ts';
+import { FLATTENED, NOW, selectFrom } from './sql.ts';
 
 const ENDED = `t.status in ('completed', 'failed', 'cancelled')`;
 
@@ -14,9 +15,10 @@ export function selectHeldBy(isPausedOnly: boolean, limit: number): string {
 /** ? known machines: whatever may be hopeless; which of it is, is for the rules to say. */
 export function selectDoubtful(limit: number): string {
   return `${selectFrom(STEP_TRACKER, { isLight: true })}
+  left join (select f.value::varchar as machine from ${FLATTENED}) k on k.machine = t.machine
   where t.status in ('pending', 'waiting')
-    and (length(t.task_id) not in (26, 36) or t.deadline_at < ${NOW}
-      or t.machine not in (${BOUND_TEXTS}))
+    and (not regexp_like(t.task_id, '${TASK_ID_PATTERN}') or t.deadline_at < ${NOW}
+      or k.machine is null)
   order by t.task_id limit ${limit}`;
 }
 

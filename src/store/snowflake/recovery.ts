@@ -59,7 +59,7 @@ async function gatherHopeless(reading: Reading, limit: number): Promise<void> {
   await gatherFacts(reading, 'route');
   await gatherFleet(reading);
   const machines = [...reading.desk.tables.registry.values()].map(({ machine }) => machine);
-  const binds = [JSON.stringify(machines)];
+  const binds = [JSON.stringify([...new Set(machines)])];
   await gather(reading, STEP_TRACKER, statements.selectDoubtful(limit), binds);
 }
 

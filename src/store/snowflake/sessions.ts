@@ -11,6 +11,8 @@ import type { Answer, Bind, OpenSession, Session } from './executor.ts';
 export interface SessionLimits {
   readonly deadlineMs: number;
   readonly countMax: number;
+  /** Whose they are, for whoever comes after they were closed; 'store' where nothing is said. */
+  readonly owner?: string | undefined;
 }
 
 const BUSY_ATTEMPTS = 8;
@@ -65,7 +67,7 @@ export class Sessions {
 
   async take(): Promise<Session> {
     for (;;) {
-      if (this.#isClosed) throw new StoreUnreachableError('the store has been closed');
+      if (this.#isClosed) throw this.#closed();
       const session = this.#idle.pop();
       if (session) return session;
       if (this.#count < this.#limits.countMax) return this.#opened();
@@ -74,6 +76,10 @@ export class Sessions {
         'no session was free',
       );
     }
+  }
+
+  #closed(): StoreUnreachableError {
+    return new StoreUnreachableError(`the ${this.#limits.owner ?? 'store'} has been closed`);
   }
 
   async #opened(): Promise<Session> {

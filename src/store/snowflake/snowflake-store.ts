@@ -146,7 +146,7 @@ export class SnowflakeStore implements Store {
     if (url !== undefined) {
       throw new StoreOptionsError('a store in Snowflake has no replica to read from');
     }
-    const limits = { countMax: connectionsMax, deadlineMs: statementMs };
+    const limits = { countMax: connectionsMax, deadlineMs: statementMs, owner: 'reader' };
     return new SnowflakeReader(new Calls(this.#ports.readers(limits), this.#calls.isHybrid));
   };
   /** An account tells nobody that something has come: pods look. */
