@@ -40,7 +40,7 @@ export function useSnowflake(kind: TableKind): SnowflakeScene {
   const sessions = new SharedSessions();
   const scene = {
     open: () => openOver(sessions.open, LIMITS, PORTS),
-  } as { -readonly [Name in keyof SnowflakeScene]: SnowflakeScene[Name] };
+  } as unknown as { -readonly [Name in keyof SnowflakeScene]: SnowflakeScene[Name] };
   beforeAll(async () => {
     postgres = await startPostgres(['fsync=off', 'max_connections=300']);
     scene.account = await startSnowflake({ kind, postgres });

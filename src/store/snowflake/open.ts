@@ -1,12 +1,13 @@
 /** Opens the store that an address of an account names. */
 
 import { StoreSchemaError } from '../errors.ts';
+import type { Migrated, MigrationStatus } from '../migrations.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import { openerOf } from './driver.ts';
 import type { OpenSession } from './executor.ts';
-import { migrateUp, readVersions, type TableKind } from './migrate.ts';
-import { readSnowflakeWay } from './options.ts';
-import { type SessionLimits, Sessions } from './sessions.ts';
+import { migrateUp, readStatus, readVersions, type TableKind } from './migrate.ts';
+import { readSnowflakeWay, type SnowflakeWay } from './options.ts';
+import { type Run, type SessionLimits, Sessions } from './sessions.ts';
 import { SnowflakeStore } from './snowflake-store.ts';
 
 export async function openSnowflakeStore(
@@ -16,6 +17,43 @@ export async function openSnowflakeStore(
   const way = readSnowflakeWay(address, options);
   const { deadlineMs, sessionCountMax: countMax, tables } = way;
   return openOver(await openerOf(way), { deadlineMs, countMax }, options, tables);
+}
+
+/** Applies what is pending. Of several processes at once each answers the same but for `made`. */
+export function migrateSnowflakeStore(
+  address: string,
+  options: FilledStoreOptions,
+): Promise<Migrated> {
+  return withRun(address, { ...options, deadlineMs: MIGRATION_MS }, (run, { tables }) =>
+    migrateUp(run, tables),
+  );
+}
+
+/** What has been applied and what is pending; changes nothing. */
+export function snowflakeStoreStatus(
+  address: string,
+  options: FilledStoreOptions,
+): Promise<MigrationStatus> {
+  return withRun(address, options, (run, { tables }) => readStatus(run, tables));
+}
+
+/** An index on a large table takes its time. */
+const MIGRATION_MS = 1_800_000;
+
+/** One session, for what needs no store. */
+export async function withRun<Result>(
+  address: string,
+  options: FilledStoreOptions,
+  act: (run: Run, way: SnowflakeWay) => Promise<Result>,
+): Promise<Result> {
+  const way = readSnowflakeWay(address, options);
+  const limits = { deadlineMs: way.deadlineMs, countMax: 1 };
+  const sessions = new Sessions(await openerOf(way), limits, options.clock, options.random);
+  try {
+    return await sessions.use(({ run }) => act(run, way));
+  } finally {
+    await sessions.close();
+  }
 }
 
 /** The same over sessions that come from elsewhere. */
