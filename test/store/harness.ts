@@ -89,6 +89,10 @@ export interface StoreHarness {
   readonly readsAlike?: boolean;
   /** What this store says it cannot do; whatever needs it is left out. */
   readonly lacks?: Capabilities['lacks'];
+  /** Parts of the suite that another harness has shown of the same statements. */
+  readonly leaves?: readonly string[];
+  /** What becomes of a task is decided by the rules of the store in memory: some of them are enough. */
+  readonly sharesRules?: boolean;
   /** Out of a few that come next each claim picks its own, so that claimers rarely meet. */
   readonly picksItsOwn?: boolean;
 }

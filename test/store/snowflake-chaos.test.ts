@@ -15,7 +15,7 @@ const ROUNDS_MAX = 2_000;
 
 describe.each(['hybrid', 'standard'] as const)('in %s tables', (kind) => {
   const scene = useSnowflake(kind);
-  const harness = snowflakeHarness(scene);
+  const harness = snowflakeHarness(scene, kind);
   let store: Store;
 
   beforeEach(async () => {

@@ -5,5 +5,5 @@ import { testTexts } from './snowflake-texts.ts';
 
 const scene = useSnowflake('hybrid');
 
-describeStore('snowflake hybrid', snowflakeHarness(scene));
+describeStore('snowflake hybrid', snowflakeHarness(scene, 'hybrid'));
 testTexts(scene, 'hybrid');
