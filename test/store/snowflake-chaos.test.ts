@@ -8,7 +8,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { birthOf, claimRequest, completed, newTasks, podOf, segment } from './factories.ts';
 import { type SnowflakeScene, snowflakeHarness, useSnowflake } from './snowflake-harness.ts';
 
-const TASKS = 240;
+const TASKS = 120;
 const PODS = ['alder', 'birch', 'cedar', 'dogwood', 'elm', 'fir'];
 /** Of rounds that find nothing or fail: more than these, and nothing goes on. */
 const ROUNDS_MAX = 2_000;
@@ -98,8 +98,8 @@ async function crowd(scene: SnowflakeScene): Promise<Map<RunId, number>> {
     PODS.map((name, index) => persistently(() => upPod(stores[index]!, name))),
   );
   const tasks = newTasks(TASKS);
-  for (let from = 0; from < TASKS; from += 40) {
-    await persistently(() => stores[0]!.enqueue(tasks.slice(from, from + 40)));
+  for (let from = 0; from < TASKS; from += 30) {
+    await persistently(() => stores[0]!.enqueue(tasks.slice(from, from + 30)));
   }
   await Promise.all(
     pods.map((pod, index) => work(stores[index]!, pod, told, { dies: index === PODS.length - 1 })),
