@@ -131,6 +131,35 @@ describe('sessions', () => {
     expect(opened()).toBe(2);
   });
 
+  test('that become free go to who still waits, and not to who has given up', async () => {
+    const held: ((answer: Answer) => void)[] = [];
+    const { clock, sessions } = scripted((text) =>
+      text === 'hold' ? new Promise((resolve) => held.push(resolve)) : undefined,
+    );
+    const ask = (text: string) => sessions.use(({ run }) => run(text));
+    const first = Promise.allSettled([ask('hold'), ask('hold')]);
+    await clock.advance(100);
+    const early = Promise.allSettled([ask('early')]);
+    await clock.advance(600);
+    // Both that hold are late by now, and so is who waited; who comes then finds room.
+    await clock.advance(1_000);
+    expect((await first).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await early;
+    expect((await settled(clock, ask('late'))).status).toBe('fulfilled');
+    expect(held).toHaveLength(2);
+  });
+
+  test('whose transaction cannot be taken back are used by nobody else', async () => {
+    const { clock, sessions, closed } = scripted((text) =>
+      text === 'update x' || text === 'rollback'
+        ? Promise.reject(driverError('001003', 'refused', '42000'))
+        : undefined,
+    );
+    const act = sessions.use((line) => line.transaction((run) => run('update x')));
+    expect((await settled(clock, act)).status).toBe('rejected');
+    expect(closed).toEqual([1]);
+  });
+
   test('that are closed answer nobody any more', async () => {
     const { clock, sessions, closed } = scripted(() => undefined);
     await settled(

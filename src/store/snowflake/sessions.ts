@@ -71,10 +71,23 @@ export class Sessions {
       const session = this.#idle.pop();
       if (session) return session;
       if (this.#count < this.#limits.countMax) return this.#opened();
-      await this.within(
-        new Promise<void>((resolve) => this.#waiting.push(resolve)),
-        'no session was free',
-      );
+      await this.#free();
+    }
+  }
+
+  /** Whoever has given up waiting is woken no more: that would be somebody else's turn. */
+  async #free(): Promise<void> {
+    let wake: () => void = ignore;
+    const isFree = new Promise<void>((resolve) => {
+      wake = resolve;
+      this.#waiting.push(resolve);
+    });
+    try {
+      await this.within(isFree, 'no session was free');
+    } catch (error) {
+      const index = this.#waiting.indexOf(wake);
+      if (index >= 0) this.#waiting.splice(index, 1);
+      throw error;
     }
   }
 
@@ -160,9 +173,15 @@ class SessionLine implements Line {
       return result;
     } catch (error) {
       // Without its session the transaction is over as well.
-      if (this.#session) await run('rollback');
+      if (this.#session) await run('rollback').catch(() => this.#abandon());
       throw error;
     }
+  }
+
+  /** A session whose transaction may be open is used by nobody else. */
+  #abandon(): void {
+    if (this.#session) this.#sessions.drop(this.#session);
+    this.#session = undefined;
   }
 
   async #send(text: string, binds: readonly Bind[]): Promise<Answer> {
