@@ -30,8 +30,8 @@ const STATES = [
 ] as const;
 type State = (typeof STATES)[number];
 
-/** One of each way that a row is written. */
-const SOME_STATES: readonly State[] = ['retry', 'claimed', 'failed'];
+/** One that is somebody's, and one that has ended. */
+const SOME_STATES: readonly State[] = ['claimed', 'failed'];
 
 const DEEDS: Readonly<Record<Exclude<Deed['what'], 'fork'> | 'redrive afresh', Deed>> = {
   cancel: { what: 'cancel', reason: 'not wanted' },
