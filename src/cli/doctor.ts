@@ -71,8 +71,9 @@ function isAddress(name: SettingName): name is 'store' | 'readStore' | 'listenUr
 /** An address may hold a password, and what doctor prints is pasted into tickets. */
 export function withoutPassword(address: string | undefined): string | null {
   if (address === undefined) return null;
-  if (!/^postgres/i.test(address)) return address;
-  if (!URL.canParse(address)) return 'postgres://…';
+  const [scheme] = /^(postgres(ql)?|snowflake)(?=:)/i.exec(address) ?? [];
+  if (scheme === undefined) return address;
+  if (!URL.canParse(address)) return `${scheme}://…`;
   const url = new URL(address);
   if (url.password !== '') url.password = '***';
   for (const name of url.searchParams.keys()) {

@@ -210,7 +210,10 @@ function name(value: unknown, where: string): string {
 
 /** Whether it leads anywhere is found out by whoever opens it; what is wrong is told without secrets. */
 function storeAddress(value: unknown, where: string): string {
-  if (typeof value === 'string' && /^(postgres(ql)?:\/\/|sqlite:|memory:$)/i.test(value))
+  if (
+    typeof value === 'string' &&
+    /^(postgres(ql)?:\/\/|snowflake:\/\/|sqlite:|memory:$)/i.test(value)
+  )
     return value;
   throw new ConfigError(
     `${where} must be an address such as postgres://user@host/database or sqlite:./fleet.db`,

@@ -5,13 +5,15 @@
  *   memory:                        tables of their own, gone with the process
  *   sqlite:./fleet.db              one host; sqlite:/var/lib/fleet.db, sqlite:///var/lib/fleet.db
  *   postgres://user@host/database  as many hosts as you like; postgresql:// is the same
+ *   snowflake://user@account/database/schema   the same, in the tables of an account
  */
 import { show } from '../ground/index.ts';
 import { StoreOptionsError } from './errors.ts';
 import { filled, type StoreOptions } from './options.ts';
 import type { Store } from './store.ts';
 
-const WANTED = 'postgres://user@host/database, sqlite:./file.db or memory:';
+const WANTED =
+  'postgres://user@host/database, snowflake://user@account/database/schema, sqlite:./file.db or memory:';
 
 export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
   const options = filled(given);
@@ -23,6 +25,10 @@ export async function openStore(url: string, given: StoreOptions = {}): Promise<
     const path = sqlitePath(url);
     const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
     return openSqliteStore(path, options);
+  }
+  if (/^snowflake:\/\//i.test(url)) {
+    const { openSnowflakeStore } = await import('./snowflake/open.ts');
+    return openSnowflakeStore(url, options);
   }
   if (/^memory:$/i.test(url)) {
     const { MemoryStore } = await import('./memory/memory-store.ts');

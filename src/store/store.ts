@@ -71,7 +71,11 @@ export interface Capabilities {
   readonly silentMs: number;
   /** How long an idle claimer may wait between two looks. */
   readonly idlePollMs: number;
+  /** What this store refuses to do, for want of what it would take; nothing where nothing is said. */
+  readonly lacks?: readonly Lack[] | undefined;
 }
+
+export type Lack = 'serial keys' | 'queue limits' | 'transactions';
 
 /** Something may be ready to claim, or has ended: a hint to look now, never the only way to know. */
 export type Hint = 'ready' | 'ended';

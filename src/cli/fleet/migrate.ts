@@ -74,6 +74,12 @@ async function ask({ config }: Context, act: Act): Promise<MigrationStatus & Par
       ? sqlite.sqliteStoreStatus(path, options)
       : sqlite.migrateSqliteStore(path, options);
   }
+  if (/^snowflake:/i.test(address)) {
+    const snowflake = await import('../../store/snowflake/open.ts');
+    return act === 'look'
+      ? snowflake.snowflakeStoreStatus(address, options)
+      : snowflake.migrateSnowflakeStore(address, options);
+  }
   throw new StoreOptionsError('tables in memory are made anew by every process', {
     hint: 'name a store that lasts, like postgres://user@host/database or sqlite:./fleet.db',
   });

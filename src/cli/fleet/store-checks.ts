@@ -5,6 +5,7 @@ import { sqliteVersion } from '../../journal/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import type { MigrationStatus } from '../../store/migrations.ts';
 import type { PostgresFacts } from '../../store/postgres/facts.ts';
+import type { AccountFacts } from '../../store/snowflake/account-facts.ts';
 import { sealCheck } from '../codec-checks.ts';
 import type { Context } from '../command.ts';
 import { type Check, micros } from '../doctor-checks.ts';
@@ -44,6 +45,7 @@ export async function storeChecks(context: Context): Promise<Check[]> {
 
 async function serverChecks(config: Config): Promise<Check[]> {
   const address = storeAddress(config);
+  if (/^snowflake:/i.test(address)) return accountChecks(address, config);
   if (!/^postgres/i.test(address)) {
     const name = /^sqlite:/i.test(address) ? `SQLite ${sqliteVersion()}` : 'tables in memory';
     return [{ name: 'server', verdict: 'ok', fact: `${name}, for the processes of this host` }];
@@ -57,6 +59,38 @@ async function serverChecks(config: Config): Promise<Check[]> {
   } catch (error) {
     return [failure('server', error)];
   }
+}
+
+async function accountChecks(address: string, config: Config): Promise<Check[]> {
+  const { accountFacts } = await import('../../store/snowflake/account-facts.ts');
+  try {
+    const facts = await accountFacts(address, storeOptions(config));
+    // Whatever was asked before takes a while here: what came last is compared.
+    const apartMs = facts.now - systemClock.now();
+    return [accountCheck(facts), warehouseCheck(facts), tablesCheck(facts), clockCheck(apartMs)];
+  } catch (error) {
+    return [failure('server', error)];
+  }
+}
+
+function accountCheck({ account, version, role }: AccountFacts): Check {
+  const fact = `Snowflake ${version}, account ${account}, role ${role ?? 'none'}`;
+  return { name: 'server', verdict: 'ok', fact };
+}
+
+function warehouseCheck({ warehouse }: AccountFacts): Check {
+  const name = 'warehouse';
+  if (warehouse !== undefined) return { name, verdict: 'ok', fact: warehouse };
+  const fix = 'add warehouse=… to the address, or give the user a default one';
+  return { name, verdict: 'fail', fact: 'none, so no statement can run', fix };
+}
+
+function tablesCheck({ kind }: AccountFacts): Check {
+  const name = 'tables';
+  if (kind === undefined) return { name, verdict: 'ok', fact: 'none yet' };
+  if (kind === 'hybrid') return { name, verdict: 'ok', fact: 'hybrid: rows are locked one by one' };
+  const fact = 'standard: all pods share one writer at a time';
+  return { name, verdict: 'warn', fact, fix: 'keep to about ten pods; see choose-a-store' };
 }
 
 function serverCheck({ version, isStandby }: PostgresFacts): Check {

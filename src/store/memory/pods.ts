@@ -155,7 +155,7 @@ export function announce(tables: MemoryTables, given: readonly Announcement[]): 
 }
 
 /** Whoever has their version, or their key, may be here. */
-function wakeBlocked(tables: MemoryTables, routes: readonly string[]): void {
+export function wakeBlocked(tables: MemoryTables, routes: readonly string[]): void {
   const now = tables.now();
   const isBlocked = (task: TaskRecord) =>
     task.status === 'waiting' &&

@@ -1,0 +1,97 @@
+/**
+ * How a call is carried out: rows onto a desk, the rules, and what they changed back into the tables;
+ * all of it again where somebody was faster. One session for all of an attempt, which sees what it wrote.
+ */
+import { pause } from '../../ground/index.ts';
+import { StoreBusyError } from '../errors.ts';
+import type { MemoryTables } from '../memory/tables.ts';
+import { STEP_TRACKER } from './columns.ts';
+import { Desk } from './desk.ts';
+import { gatherNow, type Reading } from './gather.ts';
+import type { Line, Sessions } from './sessions.ts';
+import { OvertakenError, type Writing, write } from './writer.ts';
+
+export type Gather = (reading: Reading) => Promise<unknown>;
+export type Decide<Result> = (tables: MemoryTables) => Result;
+export type Fence = NonNullable<Writing['fence']>;
+
+export interface Each<Result> {
+  readonly result: Result;
+  /** Tasks that were to be written, and those that were. */
+  readonly wanted: ReadonlySet<string>;
+  readonly written: ReadonlySet<string>;
+  /** Its history, or a key of it, was there before: nothing of it counts. */
+  readonly isOvertaken: boolean;
+}
+
+const ATTEMPTS_MAX = 12;
+const WAIT_MS = 20;
+const WAIT_MS_MAX = 2_000;
+
+export class Calls {
+  readonly sessions: Sessions;
+  readonly isHybrid: boolean;
+
+  constructor(sessions: Sessions, isHybrid: boolean) {
+    this.sessions = sessions;
+    this.isHybrid = isHybrid;
+  }
+
+  /** Reads, and writes nothing. */
+  look<Result>(gather: Gather, answer: Decide<Result>): Promise<Result> {
+    return this.sessions.use(async ({ run }) => answer((await this.#gathered(run, gather)).tables));
+  }
+
+  /** All or nothing, and decided again until it stands. */
+  async change<Result>(gather: Gather, decide: Decide<Result>, fence?: Fence): Promise<Result> {
+    const { clock, random } = this.sessions;
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        return await this.sessions.use(async (line) => {
+          const desk = await this.#gathered(line.run, gather);
+          const result = decide(desk.tables);
+          await write(line, desk, random, { isHybrid: this.isHybrid, isWhole: true, fence });
+          return result;
+        });
+      } catch (error) {
+        if (!(error instanceof StoreBusyError) || attempts >= ATTEMPTS_MAX) throw error;
+        await pause(clock, Math.min(WAIT_MS * 2 ** attempts, WAIT_MS_MAX) * random.fraction());
+      }
+    }
+  }
+
+  /** Each task by itself, once: whoever calls sees to those that were not written. */
+  changeEach<Result>(gather: Gather, decide: Decide<Result>, fence?: Fence): Promise<Each<Result>> {
+    return this.sessions.use(async (line) => {
+      const desk = await this.#gathered(line.run, gather);
+      const result = decide(desk.tables);
+      const ids = desk.changes(STEP_TRACKER).map(({ cells }) => `${cells['task_id']}`);
+      const wanted = new Set(ids);
+      const written = await this.#writeEach(line, desk, fence);
+      return { result, wanted, written: written ?? new Set(), isOvertaken: !written };
+    });
+  }
+
+  async #writeEach(
+    line: Line,
+    desk: Desk,
+    fence: Fence | undefined,
+  ): Promise<ReadonlySet<string> | undefined> {
+    const { random } = this.sessions;
+    try {
+      return await write(line, desk, random, { isHybrid: this.isHybrid, isWhole: false, fence });
+    } catch (error) {
+      if (error instanceof OvertakenError) return undefined;
+      throw error;
+    }
+  }
+
+  async #gathered(run: Line['run'], gather: Gather): Promise<Desk> {
+    const { clock, random } = this.sessions;
+    const desk = new Desk(clock, random);
+    const reading = { run, desk };
+    await gather(reading);
+    await gatherNow(reading);
+    return desk;
+  }
+}

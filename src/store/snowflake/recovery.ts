@@ -1,0 +1,117 @@
+/** Tasks of dead pods, tasks that nobody can run, and what ended long ago. */
+
+import * as retention from '../memory/retention.ts';
+import * as rules from '../memory/take.ts';
+import type { Leftovers } from '../pods.ts';
+import type { TakenTask, Taking, TaskRow } from '../tasks.ts';
+import type { Calls } from './calls.ts';
+import { AUDIT_LOG, POD_HEALTH, STEP_TRACKER } from './columns.ts';
+import {
+  gather,
+  gatherFacts,
+  gatherFleet,
+  gatherHistory,
+  gatherPods,
+  type Reading,
+} from './gather.ts';
+import * as statements from './recovery.sql.ts';
+import { limitOf } from './sql.ts';
+
+const ATTEMPTS_MAX = 5;
+
+/** Once for each epoch, however many sweep: whoever is second finds another `rev`. */
+export async function take(calls: Calls, taking: Taking): Promise<TakenTask[]> {
+  const { from, by, to } = taking;
+  for (let attempt = 1; ; attempt += 1) {
+    const { result, wanted, written } = await calls.changeEach(
+      async (reading) => {
+        await gatherPods(reading, [from, by]);
+        await gatherTaken(reading, taking);
+      },
+      (tables) => rules.take(tables, taking),
+      to === 'taker' ? { pod: by, is: 'up' } : undefined,
+    );
+    const taken = result.filter(({ task }) => written.has(task));
+    if (taken.length > 0 || wanted.size === 0 || attempt >= ATTEMPTS_MAX) return taken;
+  }
+}
+
+async function gatherTaken(reading: Reading, taking: Taking): Promise<void> {
+  const { from, countMax, isPausedOnly = false } = taking;
+  const text = statements.selectHeldBy(isPausedOnly, limitOf(countMax));
+  await gather(reading, STEP_TRACKER, text, [from]);
+  await gatherHistory(reading, [...reading.desk.tables.tasks.keys()], true);
+}
+
+export async function failHopeless(
+  calls: Calls,
+  graceMs: number,
+  countMax: number,
+): Promise<TaskRow[]> {
+  const { result, written } = await calls.changeEach(
+    (reading) => gatherHopeless(reading, limitOf(countMax)),
+    (tables) => retention.failHopeless(tables, graceMs, countMax),
+  );
+  return result.filter(({ id }) => written.has(id));
+}
+
+async function gatherHopeless(reading: Reading, limit: number): Promise<void> {
+  await gatherFacts(reading, 'route');
+  await gatherFleet(reading);
+  const machines = [...reading.desk.tables.registry.values()].map(({ machine }) => machine);
+  const binds = [JSON.stringify([...new Set(machines)])];
+  await gather(reading, STEP_TRACKER, statements.selectDoubtful(limit), binds);
+}
+
+/** Of what may be hopeless or old, some are enough to know that there is something to do. */
+const GLANCE = 64;
+
+export function leftovers(
+  calls: Calls,
+  graceMs: number,
+  finishedBeforeMs: number,
+  auditedBeforeMs?: number,
+): Promise<Leftovers> {
+  return calls.look(
+    async (reading) => {
+      await gatherHopeless(reading, GLANCE);
+      await gather(reading, STEP_TRACKER, statements.selectStaleKeys(1), []);
+      await gatherOld(reading, finishedBeforeMs, GLANCE, auditedBeforeMs);
+    },
+    (tables) => retention.leftovers(tables, graceMs, finishedBeforeMs, auditedBeforeMs),
+  );
+}
+
+export async function prune(
+  calls: Calls,
+  finishedBeforeMs: number,
+  countMax: number,
+  auditedBeforeMs?: number,
+): Promise<number> {
+  // Keys first, and by themselves: what loses its key here may be somebody's parent.
+  await calls.changeEach(
+    (reading) => gather(reading, STEP_TRACKER, statements.selectStaleKeys(limitOf(countMax)), []),
+    (tables) => retention.prune(tables, finishedBeforeMs, 0),
+  );
+  const { result } = await calls.changeEach(
+    async (reading) => {
+      await gatherOld(reading, finishedBeforeMs, limitOf(countMax), auditedBeforeMs);
+      await gatherHistory(reading, [...reading.desk.tables.tasks.keys()], true);
+    },
+    (tables) => retention.prune(tables, finishedBeforeMs, countMax, auditedBeforeMs),
+  );
+  return result;
+}
+
+async function gatherOld(
+  reading: Reading,
+  finishedBeforeMs: number,
+  limit: number,
+  auditedBeforeMs: number | undefined,
+): Promise<void> {
+  await gather(reading, STEP_TRACKER, statements.selectOld(limit), [finishedBeforeMs]);
+  await gather(reading, POD_HEALTH, statements.selectDown, [finishedBeforeMs]);
+  await gatherFacts(reading, 'bulk', 'throttle', 'term');
+  if (auditedBeforeMs === undefined) return;
+  await gather(reading, AUDIT_LOG, statements.selectOldAudits(limit), [auditedBeforeMs]);
+}
