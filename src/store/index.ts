@@ -21,6 +21,7 @@ export {
 } from './audit.ts';
 export { hasHeir, isBlocked, LiveRoutes, type Of } from './blocked.ts';
 export { TIME_MS_MAX } from './bounds.ts';
+export { FOLLOWS_ON, type Follows, type FollowsOn } from './follow.ts';
 export {
   BULK_VERSION,
   BULK_WHATS,

@@ -11,6 +11,7 @@ import { describeCensus } from './conform-census.ts';
 import { describeChanges } from './conform-changes.ts';
 import { describeClaims } from './conform-claims.ts';
 import { describeEnqueue } from './conform-enqueue.ts';
+import { describeFollowers } from './conform-followers.ts';
 import { describeLeft } from './conform-left.ts';
 import { describeLimits } from './conform-limits.ts';
 import { describeLists } from './conform-lists.ts';
@@ -41,6 +42,7 @@ export function describeStore(name: string, harness: StoreHarness): void {
     describe('tasks on their way in', () => describeEnqueue(scene));
     describe('claims', () => describeClaims(scene));
     describe('serial keys', () => describeTurns(scene));
+    describe('tasks that follow others', () => describeFollowers(scene));
     describe('queues', () => describeLimits(scene));
     describe('bounds', () => describeBounds(scene));
     describe('settling', () => describeSettle(scene));

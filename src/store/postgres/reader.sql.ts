@@ -44,7 +44,7 @@ const glance = sql`
   task.task_id, task.generation, task.machine, task.version, task.queue, task.priority,
   ${msOf('task.run_at')} as run_at, task.status, task.wait_for, task.claim_epoch, task.acts, task.claimed_by,
   task.retry_count, task.retries_max, task.crashes, task.claims, task.control, task.paused, task.key,
-  task.serial_key, task.serial_held, task.pinned_to, ${msOf('task.deadline_at')} as deadline_at, task.outcome,
+  task.serial_key, task.serial_held, task.follows, task.follows_on, task.pinned_to, ${msOf('task.deadline_at')} as deadline_at, task.outcome,
   left(task.error, ${ERROR_CHARACTERS_MAX}) as error, task.last_seq, task.last_hash, task.carry_from,
   task.interrupted, ${msOf('task.created_at')} as created_at,
   ${msOf('task.last_update')} as last_update, ${msOf('task.finished_at')} as finished_at,

@@ -2,6 +2,7 @@
 import { COUNT_MAX } from '../bounds.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
 import { hasRecords, hasToldItsEnd } from './run-events.sql.ts';
+import { isFollowed } from './followers.sql.ts';
 import { ended, fenceOf, keyUntil, nextEpoch, onceFound, raised, spanOf, sql } from './sql.ts';
 import { claimedColumns } from './step-tracker-claim.sql.ts';
 import { cancelledError } from './step-tracker-settle.sql.ts';
@@ -186,7 +187,8 @@ export const selectHasOld = sql`
       select 1 from step_tracker task
        where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
          and (key is null or key_until < now())
-         and not exists (select 1 from step_tracker child where child.parent_id = task.task_id))
+         and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
+         and not ${isFollowed})
     or exists (
       select 1 from pod_health
        where status = 'down' and dead_at < clock_timestamp() - ${spanOf('$1::float8')}) as has_old`;
@@ -206,6 +208,7 @@ export const deleteEnded = sql`
      where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
        and (key is null or key_until < now())
        and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
+         and not ${isFollowed}
      order by finished_at limit $2 for update skip locked),
   forgotten as (delete from run_events using old where run_events.task_id = old.task_id)
   delete from step_tracker using old where step_tracker.task_id = old.task_id

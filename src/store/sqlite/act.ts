@@ -15,6 +15,7 @@ import { selectBulkAt } from './bulk-operation.sql.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import type { Tx, Values } from './session.ts';
 import { selectTask } from './tasks.sql.ts';
+import { letFollowersGo } from './followers.ts';
 import { passOnAfter } from './turns.ts';
 
 export interface Acted {
@@ -40,6 +41,7 @@ export function act(tx: Tx, act: Act): Acted {
   if (keepsOutcome) keepOutcome(tx, row);
   apply(tx, row, patch);
   if (row.serial_key !== null) passOnAfter(tx, task);
+  letFollowersGo(tx, task);
   const words = { id, who, what: deed.what, task, detail: write.detail };
   tx.run(sql.insertLogged, { ...words, now: tx.now });
   return { answer, changed: [{ status: deed.what === 'fork' ? 'pending' : statusOf(answer) }] };

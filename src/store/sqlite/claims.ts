@@ -11,6 +11,7 @@ import { Rooms } from './queues.ts';
 import { claimedTask, type RawClaim, type RawTask } from './rows.ts';
 import { attempt, type Tx } from './session.ts';
 import { endTask, selectTask } from './tasks.sql.ts';
+import { letFollowersGo } from './followers.ts';
 import { lookAtArrivals, passOnAfter } from './turns.ts';
 
 /** More is never claimed, or read, at once, whatever was asked for. */
@@ -44,6 +45,7 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
         tx.get(endTask, { task, status: 'failed', outcome: 'aborted', error, now: tx.now }),
       );
       passOnAfter(tx, task);
+      letFollowersGo(tx, task);
       return [];
     }
     return done.answer ? [claimedTask(done.answer, tx.now)] : [];

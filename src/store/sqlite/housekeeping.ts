@@ -12,6 +12,7 @@ import { type RawTask, taskRow } from './rows.ts';
 import { attempt, BATCH_COUNT_MAX, type Tx, type Values } from './session.ts';
 import { endTask } from './tasks.sql.ts';
 import { deleteThrottles } from './throttle-state.sql.ts';
+import { letFollowersGo } from './followers.ts';
 import { passOnAfter } from './turns.ts';
 
 export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow[] {
@@ -25,6 +26,7 @@ export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow
       const done = attempt(() => tx.get<RawTask>(endTask, ended));
       if (!('answer' in done && done.answer)) continue;
       passOnAfter(tx, task);
+      letFollowersGo(tx, task);
       failed.push(taskRow(done.answer));
     }
   };

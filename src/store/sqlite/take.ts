@@ -21,6 +21,7 @@ import { selectPod } from './pods.sql.ts';
 import { isUp } from './pods.ts';
 import { type RawPod, type RawTask, takenTask } from './rows.ts';
 import { attempt, type Tx, type Values } from './session.ts';
+import { letFollowersGo } from './followers.ts';
 import { passOnAfter } from './turns.ts';
 
 /** How long a run waits for the host it is pinned to, where it has no deadline of its own. */
@@ -55,6 +56,7 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
     const taken = 'answer' in done ? done.answer : undefined;
     if (!taken) return [];
     if (taken.serial_key !== null) passOnAfter(tx, taken.task_id);
+    letFollowersGo(tx, taken.task_id);
     return [takenTask(taken, row, tx.now, to === 'pool' ? undefined : payloadBytesMax)];
   });
 }
