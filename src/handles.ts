@@ -94,7 +94,9 @@ function followsOption({ after, on, runAt, serialKey }: EnqueueOptions): Follows
   }
   if (runAt !== undefined || serialKey !== undefined) {
     const other = runAt === undefined ? 'serialKey' : 'runAt';
-    throw new TypeError(`after and ${other} cannot be given together: it is due when that run ends`);
+    throw new TypeError(
+      `after and ${other} cannot be given together: it is due when that run ends`,
+    );
   }
   const run = keyOption(typeof after === 'object' && after !== null ? after.id : after, 'after')!;
   return { run, on: on ?? 'success' };

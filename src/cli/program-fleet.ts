@@ -66,7 +66,7 @@ function addTasks(add: Add): void {
     .option('--queue <name>', "'default' where nothing is said")
     .option('--serial-key <key>', 'tasks of one queue with one serial key run one after the other')
     .option('--after <run>', 'wait until that run has ended')
-    .option('--on <end>', "success, by default, or end: what --after waits for")
+    .option('--on <end>', 'success, by default, or end: what --after waits for')
     .option('--trace-parent <context>', "whose trace it is wanted by; TRACEPARENT's by default")
     .option('--wait', 'wait until it has ended, and print its output')
     .option('--timeout <duration>', "how long --wait waits, such as '30s'")

@@ -26,7 +26,10 @@ export interface Followed {
  * `go`: it is due. `end`: what it waits for will never be. A dead letter may be redriven and complete yet,
  * so whoever wants its success waits for what people decide. One that is not there has ended, somehow.
  */
-export function followerBecomes(on: FollowsOn, followed: Followed | undefined): 'go' | 'end' | 'wait' {
+export function followerBecomes(
+  on: FollowsOn,
+  followed: Followed | undefined,
+): 'go' | 'end' | 'wait' {
   if (followed === undefined) return on === 'end' ? 'go' : 'end';
   switch (followed.status) {
     case 'completed':

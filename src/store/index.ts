@@ -21,7 +21,6 @@ export {
 } from './audit.ts';
 export { hasHeir, isBlocked, LiveRoutes, type Of } from './blocked.ts';
 export { TIME_MS_MAX } from './bounds.ts';
-export { FOLLOWS_ON, type Follows, type FollowsOn } from './follow.ts';
 export {
   BULK_VERSION,
   BULK_WHATS,
@@ -54,6 +53,7 @@ export {
   StoreUnreachableError,
 } from './errors.ts';
 export { factsOfTask } from './facts.ts';
+export { FOLLOWS_ON, type Follows, type FollowsOn } from './follow.ts';
 export { MemoryStore, type Way } from './memory/memory-store.ts';
 export { MemoryTables } from './memory/tables.ts';
 export { openStore } from './open-store.ts';

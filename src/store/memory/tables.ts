@@ -7,8 +7,8 @@ import type { Clock, Random, RunId } from '../../ground/index.ts';
 import { boundedTime, COUNT_MAX, EPOCH_MAX, SPAN_MS_MAX } from '../bounds.ts';
 import type { BulkRow } from '../bulk/bulks.ts';
 import { StoreRefusedError } from '../errors.ts';
-import type { ScheduleRow } from '../schedule/schedules.ts';
 import type { Follows } from '../follow.ts';
+import type { ScheduleRow } from '../schedule/schedules.ts';
 import type { Hint } from '../store.ts';
 import {
   END_STATUSES,

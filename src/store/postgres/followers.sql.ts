@@ -7,56 +7,57 @@ import { keyUntil, onceFound, raised, sql } from './sql.ts';
 /** Written as the index is. */
 const waits = sql`status = 'waiting' and wait_for = 'run'`;
 
+/** Asked of each by itself: a join would read all there are where nobody has counted them lately. */
 const becomes = sql`
-  case when followed.task_id is null or followed.status = 'cancelled'
-         or (followed.status = 'failed' and followed.discarded_at is not null)
-       then case when follower.follows_on = 'end' then 'go' else 'end' end
-       when followed.status = 'completed' then 'go'
-       when followed.status = 'failed' and follower.follows_on = 'end' then 'go'
-       else 'wait' end`;
+  coalesce((
+    select case when followed.finished_at is null then 'wait'
+                when follower.follows_on = 'end' or followed.status = 'completed' then 'go'
+                when followed.status = 'cancelled' or followed.discarded_at is not null then 'end'
+                else 'wait' end
+      from step_tracker followed where followed.task_id = follower.follows),
+    case when follower.follows_on = 'end' then 'go' else 'end' end)`;
 
-/**
- * One that goes is due from now on, with as much time until its deadline as whoever enqueued it gave. In
- * the order of tasks, so that two who do this wait in one direction only.
- */
+/** In the order of tasks, so that two who do this wait in one direction only. */
+function chosen(becomes: string): string {
+  return sql`
+     where task.task_id = any (array (
+         select task_id from judged where becomes = '${becomes}' order by task_id))
+       and ${onceFound(sql`task.status = 'waiting' and task.wait_for = 'run'`)}
+    returning task.task_id, task.status`;
+}
+
+/** One that goes is due from now on, with as much time until its deadline as whoever enqueued it gave. */
 function letGo(error: string): string {
   return sql`
-  judged as materialized (
-    select follower.task_id, ${becomes} as becomes
-      from follower left join step_tracker followed on followed.task_id = follower.follows
-     order by follower.task_id),
+  judged as materialized (select follower.task_id, ${becomes} as becomes from follower),
   gone as (
     update step_tracker task
-       set status = case when becomes = 'go' then 'pending' else 'cancelled' end,
-           wait_for = null, waiting_on = null,
-           run_at = case when becomes = 'go' then now() else task.run_at end,
-           deadline_at = case when becomes = 'go' then task.deadline_at - (task.run_at - now())
-             else task.deadline_at end,
-           put_off_ms = case when becomes = 'go' then greatest(0, task.put_off_ms
-               - floor(extract(epoch from task.run_at - now()) * 1000)::bigint)
-             else task.put_off_ms end,
-           outcome = case when becomes = 'end' then 'cancelled' end,
-           error = case when becomes = 'end' then ${error} end,
-           finished_at = case when becomes = 'end' then clock_timestamp() end,
-           key_until = case when becomes = 'end' and task.key is not null
-             then ${keyUntil('task.key_ms')} end,
-           claim_epoch = case when becomes = 'end' then ${raised('task.claim_epoch')}
-             else task.claim_epoch end,
+       set status = 'pending', wait_for = null, waiting_on = null, run_at = now(),
+           deadline_at = task.deadline_at - (task.run_at - now()),
+           put_off_ms = greatest(0, task.put_off_ms
+             - floor(extract(epoch from task.run_at - now()) * 1000)::bigint),
+           last_update = clock_timestamp()
+    ${chosen('go')}),
+  ended as (
+    update step_tracker task
+       set status = 'cancelled', outcome = 'cancelled', error = ${error},
+           wait_for = null, waiting_on = null, finished_at = clock_timestamp(),
+           key_until = case when task.key is not null then ${keyUntil('task.key_ms')} end,
+           claim_epoch = ${raised('task.claim_epoch')},
            control = null, control_reason = null, last_update = clock_timestamp()
-      from judged
-     where task.task_id = judged.task_id and becomes <> 'wait'
-       and ${onceFound(sql`task.status = 'waiting' and task.wait_for = 'run'`)}
-    returning task.task_id, task.status)`;
+    ${chosen('end')}),
+  done as (select * from gone union all select * from ended)`;
 }
 
 /** $1 runs that may have ended, $2 count, $3 error. Answers who waits no more. */
 export const letFollowersGo = sql`
   with follower as materialized (
-    select task_id, follows, follows_on from step_tracker
-     where ${waits} and follows = any ($1::text[])
-     order by follows, task_id limit $2),
+    select found.* from (select distinct unnest($1::text[]) as run) asked cross join lateral (
+      select task_id, follows, follows_on from step_tracker
+       where ${waits} and follows = asked.run order by follows, task_id limit $2) found
+     limit $2),
   ${letGo('$3::text')}
-  select task_id, status from gone`;
+  select task_id, status from done`;
 
 /**
  * $1 run, $2 task, $3 count, $4 error: those after this one, whoever they follow. For what nobody has let
@@ -68,8 +69,8 @@ export const letOverdueGo = sql`
      where ${waits} and (follows, task_id) > ($1::text, $2::text)
      order by follows, task_id limit $3),
   ${letGo('$4::text')}
-  select follower.task_id, follower.follows, gone.status
-    from follower left join gone using (task_id)
+  select follower.task_id, follower.follows, done.status
+    from follower left join done using (task_id)
    order by follower.follows, follower.task_id`;
 
 /** Whether somebody waits for the task of a row. */

@@ -1,7 +1,7 @@
 /** The statement by which an owner lets go of tasks, each with the rest of its history. */
 import { COUNT_MAX } from '../bounds.ts';
-import { extendOrRefuse } from './run-events.sql.ts';
 import { isFollowed } from './followers.sql.ts';
+import { extendOrRefuse } from './run-events.sql.ts';
 import { ended, fenceOf, keyUntil, onceFound, raised, sql } from './sql.ts';
 
 /** What a person said when asking for the end, as the error of the task. */

@@ -1,8 +1,8 @@
 /** Statements on step_tracker that clear up: after dead pods, after mistakes, and after years. */
 import { COUNT_MAX } from '../bounds.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
-import { hasRecords, hasToldItsEnd } from './run-events.sql.ts';
 import { isFollowed } from './followers.sql.ts';
+import { hasRecords, hasToldItsEnd } from './run-events.sql.ts';
 import { ended, fenceOf, keyUntil, nextEpoch, onceFound, raised, spanOf, sql } from './sql.ts';
 import { claimedColumns } from './step-tracker-claim.sql.ts';
 import { cancelledError } from './step-tracker-settle.sql.ts';

@@ -12,10 +12,10 @@ import type { TaskStatus } from '../words.ts';
 import { hasToldItsEnd, histories, keepSegment, nextSeq, redrivenAt } from './archive.ts';
 import * as sql from './audit-log.sql.ts';
 import { selectBulkAt } from './bulk-operation.sql.ts';
+import { letFollowersGo } from './followers.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import type { Tx, Values } from './session.ts';
 import { selectTask } from './tasks.sql.ts';
-import { letFollowersGo } from './followers.ts';
 import { passOnAfter } from './turns.ts';
 
 export interface Acted {

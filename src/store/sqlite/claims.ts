@@ -6,12 +6,12 @@ import type { MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, MirroredRun } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import * as sql from './claims.sql.ts';
+import { letFollowersGo } from './followers.ts';
 import { isUp } from './pods.ts';
 import { Rooms } from './queues.ts';
 import { claimedTask, type RawClaim, type RawTask } from './rows.ts';
 import { attempt, type Tx } from './session.ts';
 import { endTask, selectTask } from './tasks.sql.ts';
-import { letFollowersGo } from './followers.ts';
 import { lookAtArrivals, passOnAfter } from './turns.ts';
 
 /** More is never claimed, or read, at once, whatever was asked for. */

@@ -5,6 +5,7 @@ import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
 import { deleteAudited, selectAudited } from './audit-log.sql.ts';
 import { deleteBulks, selectBulksOld } from './bulk-operation.sql.ts';
+import { letFollowersGo } from './followers.ts';
 import * as sql from './housekeeping.sql.ts';
 import { deleteTerms } from './leader-terms.sql.ts';
 import { deletePodsDown, selectPodsDown } from './pods.sql.ts';
@@ -12,7 +13,6 @@ import { type RawTask, taskRow } from './rows.ts';
 import { attempt, BATCH_COUNT_MAX, type Tx, type Values } from './session.ts';
 import { endTask } from './tasks.sql.ts';
 import { deleteThrottles } from './throttle-state.sql.ts';
-import { letFollowersGo } from './followers.ts';
 import { passOnAfter } from './turns.ts';
 
 export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow[] {

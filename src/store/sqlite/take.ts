@@ -17,11 +17,11 @@ import { CRASHES_MAX, type Interruption, RECOVERY_PREFIX, SUSPECT_CRASHES } from
 import { hasRecords, hasToldItsEnd } from './archive.ts';
 import * as sql from './claims.sql.ts';
 import { CLAIM_COUNT_MAX } from './claims.ts';
+import { letFollowersGo } from './followers.ts';
 import { selectPod } from './pods.sql.ts';
 import { isUp } from './pods.ts';
 import { type RawPod, type RawTask, takenTask } from './rows.ts';
 import { attempt, type Tx, type Values } from './session.ts';
-import { letFollowersGo } from './followers.ts';
 import { passOnAfter } from './turns.ts';
 
 /** How long a run waits for the host it is pinned to, where it has no deadline of its own. */
