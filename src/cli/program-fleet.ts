@@ -276,7 +276,6 @@ const ERRORS_HELP = `
 All terms of a filter have to hold; docs/reference/filter.md has all of them.
 
 Examples:
-  fleetq errors
   fleetq errors machine:image/* 'created:<1d' --json
 `;
 const REDRIVE_HELP = `
@@ -293,7 +292,6 @@ name the process that holds the data directory is asked, which needs no store.
 
 Examples:
   fleetq drain alder-2 --wait
-  fleetq drain --data-dir .fleetq
 `;
 const SWEEP_HELP = `
 Where the leader runs on this host, below the data directory, it is asked to sweep. Otherwise only

@@ -201,14 +201,13 @@ export const clearKeys = sql`
            order by key_until limit $1 for update skip locked) expired
    where task.task_id = expired.task_id`;
 
-/** $1 age in ms, $2 count. With their history; never one that another task calls its parent. */
+/** $1 age in ms, $2 count. With their history; never one that another task calls its parent or follows. */
 export const deleteEnded = sql`
   with old as materialized (
     select task_id from step_tracker task
      where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
-       and (key is null or key_until < now())
+       and (key is null or key_until < now()) and not ${isFollowed}
        and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
-         and not ${isFollowed}
      order by finished_at limit $2 for update skip locked),
   forgotten as (delete from run_events using old where run_events.task_id = old.task_id)
   delete from step_tracker using old where step_tracker.task_id = old.task_id

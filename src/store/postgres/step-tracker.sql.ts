@@ -17,8 +17,8 @@ export const freeKeys = sql`
 /**
  * $1 ids, $2 machines, $3 versions, $4 queues, $5 priorities, $6 after ms, $7 at ms, $8 payloads,
  * $9 keys, $10 key lifetimes, $11 retries_max, $12 deadlines in ms, $13 trace parents, $14 serial
- * keys, $15 the runs they follow, $16 on what. What is due later waits for the time, outside the head of the queue; what has a serial key, for
- * its turn.
+ * keys, $15 the runs they follow, $16 on what. What is due later waits for the time, outside the head
+ * of the queue; what has a serial key, for its turn; what follows a run, for that.
  */
 export const enqueueTasks = sql`
   insert into step_tracker
