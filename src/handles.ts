@@ -5,7 +5,7 @@ import type { MemberStatus, TaskOptions } from './fleet/index.ts';
 import { type Duration, type RunId, show } from './ground/index.ts';
 import type { ThrottleSnapshot } from './machine/index.ts';
 import { type CallerTx, callerTxOption } from './store/caller-tx.ts';
-import type { Due } from './store/index.ts';
+import { type Due, FOLLOWS_ON, type Follows, type FollowsOn } from './store/index.ts';
 
 export interface StartOptions {
   /** Starts with the same key and input, of one machine, are one run. */
@@ -21,6 +21,13 @@ export interface EnqueueOptions extends StartOptions {
   readonly queue?: string | undefined;
   /** Tasks of one queue with one serial key run one after the other, in the order they are due. */
   readonly serialKey?: string | undefined;
+  /** The run, or its id, that it is to follow: it waits until that has ended. */
+  readonly after?: string | { readonly id: string } | undefined;
+  /**
+   * What it waits for: `success`, which is the default, that the run has completed; `end`, that it has
+   * ended, however.
+   */
+  readonly on?: FollowsOn | undefined;
   /** An extra cap on failures; the machine's own `attemptMax` holds in any case. */
   readonly retriesMax?: number | undefined;
   /** The trace of whoever wants it, as W3C writes it; the active span's where traces are on. */
@@ -71,10 +78,29 @@ export function taskOptions(options: EnqueueOptions = {}, retentionMs: number): 
     due: runAt === undefined ? undefined : dueOf(runAt),
     queue: keyOption(queue, 'queue'),
     serialKey: keyOption(options.serialKey, 'serialKey'),
+    follows: followsOption(options),
     retriesMax: retriesMax === undefined ? undefined : countOption('retriesMax', retriesMax, 1e6),
     traceParent: traceParentOption(options.traceParent),
     tx: callerTxOption(options.tx),
   };
+}
+
+function followsOption({ after, on, runAt, serialKey }: EnqueueOptions): Follows | undefined {
+  if (after === undefined) {
+    if (on !== undefined) throw new TypeError("on says when it follows a run: give 'after' too");
+    return undefined;
+  }
+  if (on !== undefined && !FOLLOWS_ON.includes(on)) {
+    throw new TypeError(`on must be 'success' or 'end', got ${show(on)}`);
+  }
+  if (runAt !== undefined || serialKey !== undefined) {
+    const other = runAt === undefined ? 'serialKey' : 'runAt';
+    throw new TypeError(
+      `after and ${other} cannot be given together: it is due when that run ends`,
+    );
+  }
+  const run = keyOption(typeof after === 'object' && after !== null ? after.id : after, 'after')!;
+  return { run, on: on ?? 'success' };
 }
 
 function isPriority(value: unknown): boolean {

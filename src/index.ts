@@ -129,6 +129,7 @@ export {
   StoreSchemaError,
   StoreUnreachableError,
   TransactionError,
+  TransactionLateError,
 } from './store/errors.ts';
 export type {
   Act,

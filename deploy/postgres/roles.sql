@@ -8,7 +8,8 @@
 --
 --   fleetq_migrate     owns the tables and changes them; for `fleetq migrate` alone
 --   fleetq_worker      what pods, and people who act through them, need; no table is made or changed
---   fleetq_enqueue     puts tasks in by plain INSERT, and reads and changes nothing
+--   fleetq_enqueue     puts tasks in by plain INSERT, and reads and changes nothing; none with a serial key, for
+--                      such a row has to say that it waits, and who may say that could say that it has ended
 --   fleetq_admin_read  looks at everything, and changes nothing
 do $roles$
 declare

@@ -65,6 +65,8 @@ function addTasks(add: Add): void {
     .option('--run-at <when>', "due after a duration such as '10m', or at a time with its zone")
     .option('--queue <name>', "'default' where nothing is said")
     .option('--serial-key <key>', 'tasks of one queue with one serial key run one after the other')
+    .option('--after <run>', 'wait until that run has ended')
+    .option('--on <end>', 'success, by default, or end: what --after waits for')
     .option('--trace-parent <context>', "whose trace it is wanted by; TRACEPARENT's by default")
     .option('--wait', 'wait until it has ended, and print its output')
     .option('--timeout <duration>', "how long --wait waits, such as '30s'")
@@ -274,7 +276,6 @@ const ERRORS_HELP = `
 All terms of a filter have to hold; docs/reference/filter.md has all of them.
 
 Examples:
-  fleetq errors
   fleetq errors machine:image/* 'created:<1d' --json
 `;
 const REDRIVE_HELP = `
@@ -291,7 +292,6 @@ name the process that holds the data directory is asked, which needs no store.
 
 Examples:
   fleetq drain alder-2 --wait
-  fleetq drain --data-dir .fleetq
 `;
 const SWEEP_HELP = `
 Where the leader runs on this host, below the data directory, it is asked to sweep. Otherwise only

@@ -24,6 +24,7 @@ import type {
   Deed,
   Due,
   EnqueueAnswer,
+  Follows,
   NewTask,
   StartNote,
   Store,
@@ -42,6 +43,7 @@ export interface TaskOptions {
   readonly due?: Due | undefined;
   readonly queue?: string | undefined;
   readonly serialKey?: string | undefined;
+  readonly follows?: Follows | undefined;
   readonly retriesMax?: number | undefined;
   readonly traceParent?: string | undefined;
   /** A transaction of the caller's, in which it is enqueued. */
@@ -79,6 +81,8 @@ export class Tasks {
     note?: StartNote,
   ): Promise<RunId> {
     const task = await this.read(plan, input, options);
+    // In a transaction of the caller's the run may be as new as this: only the caller can see it.
+    if (task.follows && !options.tx) await this.find(task.follows.run as RunId);
     const [answer] = await this.put(plan, [task], note, options.tx);
     return answer!.id;
   }
@@ -139,6 +143,7 @@ export class Tasks {
       deadlineMs: plan.runTimeoutMs ?? RUN_MS_MAX,
       traceParent: options.traceParent,
       serialKey: options.serialKey,
+      follows: options.follows,
     };
   }
 

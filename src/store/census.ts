@@ -24,6 +24,15 @@ export interface MachineCount {
   readonly count: number;
 }
 
+/** A queue to which people have given a rule: a limit, or a pause. */
+export interface QueueCensus {
+  readonly queue: string;
+  readonly limit: number | undefined;
+  readonly isPaused: boolean;
+  /** Held by pods now, without local runs, which no limit counts. */
+  readonly claimed: number;
+}
+
 export interface Census {
   /** In the order of routes. */
   readonly routes: readonly RouteCensus[];
@@ -35,9 +44,15 @@ export interface Census {
   readonly orphans: number;
   /** How long ago the first of those owners was last heard of; undefined where there is none. */
   readonly orphansOldestMs: number | undefined;
+  /** In the order of names. */
+  readonly queues: readonly QueueCensus[];
+  /** For how long the first tick of an active schedule has been due; undefined where none is. */
+  readonly scheduleLateMs: number | undefined;
 }
 
 /** Routes of a fleet that is ten years old; more of them are not looked at. */
 export const CENSUS_ROUTES_MAX = 1_000;
+/** Queues with rules; more of them are not looked at. */
+export const CENSUS_QUEUES_MAX = 100;
 /** Of one route, the priorities among which the oldest task is looked for, the highest first. */
 export const CENSUS_PRIORITIES_MAX = 100;

@@ -25,10 +25,10 @@ export function retry(task: Subject, now: number): Decision {
   return task.runAt <= now ? already : { kind: 'done', patch: { runAt: now } };
 }
 
-/** The others are woken by something else than time. */
+/** The others are woken by something else than time. What follows a run follows it no more then. */
 const TIMED: readonly (WaitFor | undefined)[] = [
   undefined,
-  ...(['time', 'retry', 'throttle', 'sleep', 'turn'] as const),
+  ...(['time', 'retry', 'throttle', 'sleep', 'turn', 'run'] as const),
 ];
 
 export function reschedule(task: Subject, due: Due, now: number): Decision {
@@ -47,7 +47,7 @@ export function reschedule(task: Subject, due: Due, now: number): Decision {
     patch: {
       runAt,
       status: isLater || isQueued ? 'waiting' : 'pending',
-      waitFor: isLater || isQueued ? (task.waitFor ?? 'time') : undefined,
+      waitFor: isLater || isQueued ? waitsAs(task.waitFor) : undefined,
       ...(isLater ? givenBack(task) : {}),
       ...(task.deadlineAt === undefined
         ? {}
@@ -57,6 +57,10 @@ export function reschedule(task: Subject, due: Due, now: number): Decision {
           }),
     },
   };
+}
+
+function waitsAs(waitFor: WaitFor | undefined): WaitFor {
+  return waitFor === undefined || waitFor === 'run' ? 'time' : waitFor;
 }
 
 function refusalOfTime(

@@ -37,6 +37,20 @@ export class TransactionError extends FleetqError {
   readonly verdict = 'abort';
 }
 
+/**
+ * A persist had the file to itself for too long, and it was taken back. That may be its author's doing, or
+ * that of a process that was stopped for a while: only trying again tells, so it costs an attempt.
+ */
+export class TransactionLateError extends FleetqError {
+  readonly code = 'FLEETQ_TRANSACTION_LATE';
+  readonly verdict = 'retry';
+  constructor(openMsMax: number) {
+    super(`persist had the file to itself for more than ${openMsMax} ms`, {
+      hint: 'do what takes time in work, and give every enqueue in persist its tx',
+    });
+  }
+}
+
 /** A request id stands for one thing, and something else was asked under it. */
 export class RequestReusedError extends FleetqError {
   readonly code = 'FLEETQ_REQUEST_REUSED';

@@ -13,6 +13,11 @@ export const RETRIES_SPENT = reason(
   'it failed more often than whoever enqueued it allows',
 );
 
+export const FOLLOWED_NOT_COMPLETED = reason(
+  'FLEETQ_FOLLOWED_NOT_COMPLETED',
+  'the run that it was to follow was cancelled, discarded or removed, and will never complete',
+);
+
 export const CRASH_LOOP = reason(
   'FLEETQ_CRASH_LOOP',
   `its process died ${CRASHES_MAX} times while it ran, without one step completed between`,

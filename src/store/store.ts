@@ -75,7 +75,7 @@ export interface Capabilities {
   readonly lacks?: readonly Lack[] | undefined;
 }
 
-export type Lack = 'serial keys' | 'queue limits' | 'transactions';
+export type Lack = 'serial keys' | 'queue limits' | 'following' | 'transactions';
 
 /** Something may be ready to claim, or has ended: a hint to look now, never the only way to know. */
 export type Hint = 'ready' | 'ended';

@@ -1,5 +1,6 @@
 /** Tasks on their way in, in hand, and on their way out. Payloads are JSON text, as they are stored. */
 import type { FleetqError, RunId } from '../ground/index.ts';
+import type { Follows } from './follow.ts';
 import type { Claim, EndStatus, Interruption, PodId, TaskStatus, WaitFor } from './words.ts';
 
 export type { TakenTask, Taking } from './taking.ts';
@@ -27,6 +28,8 @@ export interface NewTask {
   readonly traceParent: string | undefined;
   /** Tasks of one queue with one serial key run one after the other, in the order they are due. */
   readonly serialKey?: string | undefined;
+  /** It waits until that run has ended; it has no serial key then, and no due time. */
+  readonly follows?: Follows | undefined;
 }
 
 export interface EnqueueAnswer {
@@ -240,6 +243,8 @@ export interface TaskRow {
   readonly serialKey?: string | undefined;
   /** It is the one of its serial key whose turn it is, until it ends. */
   readonly hasTurn?: true | undefined;
+  /** It was to wait until that run has ended. */
+  readonly follows?: Follows | undefined;
   readonly pinnedTo: string | undefined;
   readonly deadlineAt: number | undefined;
   readonly payload: string | undefined;

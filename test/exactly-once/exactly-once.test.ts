@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { playExactlyOnce } from './play.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
-const small = { runs: 160, pods: 2, kills: 1, stops: 1, killEvery: 70, seed: 1, secondsMax: 100 };
+const small = { runs: 160, pods: 2, kills: 1, stops: 1, killEvery: 70, seed: 1, secondsMax: 60 };
 
 test('persist in the store adds one row for each run under kills, pauses and lost commits', async () => {
   // They wait for each other's deaths most of the time: both at once take no longer than one.

@@ -16,9 +16,10 @@ lose commits, or have them delivered late. Ends with 1 unless there is exactly o
   --store NAME postgres, sqlite or both (both)
   --pods N     pods at a time (3)
   --kills N    kills from outside (12)
+  --inside N   runs that kill their own process in persist (30)
   --stops N    pauses past the deadline (6)
   --seed N     which way they come (1)
-  --seconds N  gives up on a store after so many (1800)
+  --seconds N  gives up on a store where none has ended for so many (300)
   --json       figures as one JSON object, the last line of stdout
 `;
 
@@ -29,9 +30,10 @@ const { values } = readFlags(
       store: { type: 'string', default: 'both' },
       pods: { type: 'string', default: '3' },
       kills: { type: 'string', default: '12' },
+      inside: { type: 'string', default: '30' },
       stops: { type: 'string', default: '6' },
       seed: { type: 'string', default: '1' },
-      seconds: { type: 'string', default: '1800' },
+      seconds: { type: 'string', default: '300' },
       json: { type: 'boolean' },
     },
   },
@@ -50,6 +52,7 @@ const stores =
 const place = buildPackage(undefined);
 try {
   const runs = wholeFlag('runs', values.runs, 1);
+  const inside = wholeFlag('inside', values.inside);
   const reports: PlayReport[] = [];
   for (const store of stores) {
     const report = await playExactlyOnce({
@@ -59,8 +62,7 @@ try {
       pods: wholeFlag('pods', values.pods, 1),
       kills: wholeFlag('kills', values.kills),
       stops: wholeFlag('stops', values.stops),
-      // Some thirty of them, however many runs there are.
-      killEvery: Math.max(7, Math.floor(runs / 30)),
+      killEvery: inside === 0 ? 0 : Math.max(7, Math.floor(runs / inside)),
       faultShare: 0.01,
       seed: wholeFlag('seed', values.seed),
       secondsMax: wholeFlag('seconds', values.seconds, 1),

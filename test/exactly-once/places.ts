@@ -14,10 +14,15 @@ export interface Place {
   readonly insert: string;
   readonly doubts: Readonly<Record<CommitFault, number>>;
   count(text: string): Promise<number>;
+  /** What has not ended, in words for people. */
+  open(): Promise<string>;
   close(): Promise<void>;
 }
 
 const create = 'create table ledger (run text not null, epoch bigint not null)';
+const OPEN = `
+  select status, wait_for, crashes, claimed_by, count(*) as count from step_tracker
+   where finished_at is null group by 1, 2, 3, 4 order by 1, 2, 3, 4`;
 const FAULTS = ['answerLost', 'commitLost', 'late'] as const;
 
 export async function postgresPlace(random: Random, faultShare: number): Promise<Place> {
@@ -40,6 +45,7 @@ export async function postgresPlace(random: Random, faultShare: number): Promise
     insert: 'insert into ledger (run, epoch) values ($1, $2)',
     doubts: proxy.counts,
     count: async (text) => Number((await client.query(text)).rows[0].count),
+    open: async () => JSON.stringify((await client.query(OPEN)).rows),
     close: async () => {
       await client.end();
       proxy.stop();
@@ -60,6 +66,7 @@ export async function sqlitePlace(directory: string): Promise<Place> {
     insert: 'insert into ledger (run, epoch) values (?, ?)',
     doubts: { answerLost: 0, commitLost: 0, late: 0 },
     count: async (text) => (database.prepare(text).get() as { count: number }).count,
+    open: async () => JSON.stringify(database.prepare(OPEN).all()),
     close: async () => void database.close(),
   };
 }

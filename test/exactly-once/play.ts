@@ -26,11 +26,12 @@ export interface PlayOptions {
   readonly pods: number;
   readonly kills: number;
   readonly stops: number;
-  /** One run in so many kills its process in its persist. */
+  /** One run in so many kills its process in its persist; none where it is 0. */
   readonly killEvery: number;
   /** Of all commits, how many go wrong on their way. */
   readonly faultShare: number;
   readonly seed: number;
+  /** How long no run may end before it is given up: a slow machine is not stuck. */
   readonly secondsMax: number;
 }
 
@@ -44,12 +45,15 @@ export interface PlayReport {
   readonly twice: number;
   readonly stray: number;
   readonly violations: number;
+  /** Of those that failed, what they say, each once. */
+  readonly failures: readonly string[];
   readonly deaths: number;
   readonly stops: number;
   readonly doubts: Place['doubts'];
   /** How often runs were claimed beyond the first time. */
   readonly reclaims: number;
   readonly seconds: number;
+  readonly perSecond: number;
   readonly isGood: boolean;
 }
 
@@ -85,7 +89,14 @@ async function play(
   for (let number = 0; number < options.pods; number += 1) pods.start(number);
   const stops = await trouble(options, place, pods);
   const seconds = Math.round((systemClock.monotonicMs() - begunMs) / 100) / 10;
-  return { ...(await judge(options, place, store)), deaths: pods.deaths, stops, seconds };
+  const perSecond = Math.round(options.runs / seconds);
+  return {
+    ...(await judge(options, place, store)),
+    deaths: pods.deaths,
+    stops,
+    seconds,
+    perSecond,
+  };
 }
 
 async function enqueueAll(store: Store, runs: number): Promise<void> {
@@ -109,16 +120,21 @@ async function enqueueAll(store: Store, runs: number): Promise<void> {
 async function trouble(options: PlayOptions, place: Place, pods: Pods): Promise<number> {
   const { runs, kills, secondsMax } = options;
   const random = seededRandom(options.seed + 1);
-  const untilMs = systemClock.monotonicMs() + secondsMax * 1_000;
   let [killed, stopped] = [0, 0];
+  let [least, leastMs] = [runs, systemClock.monotonicMs()];
   for (;;) {
     const left = await place.count(
       `select count(*) as count from step_tracker
         where finished_at is null and machine in ('ends', 'goes-on')`,
     );
     if (left === 0) return stopped;
-    if (systemClock.monotonicMs() > untilMs) {
-      throw new Error(`${left} of ${runs} runs have not ended in time: ${pods.trouble}`);
+    const nowMs = systemClock.monotonicMs();
+    if (left < least) [least, leastMs] = [left, nowMs];
+    if (nowMs - leastMs > secondsMax * 1_000) {
+      const open = await place.open();
+      throw new Error(
+        `${left} of ${runs} runs are open, and none has ended for ${secondsMax} s: ${open}; ${pods.trouble}`,
+      );
     }
     const share = (runs - left) / runs;
     const number = below(random, options.pods);
@@ -139,7 +155,7 @@ async function judge(
   { runs, store: kind }: PlayOptions,
   { count, doubts }: Place,
   store: Store,
-): Promise<Omit<PlayReport, 'deaths' | 'stops' | 'seconds'>> {
+): Promise<Omit<PlayReport, 'deaths' | 'stops' | 'seconds' | 'perSecond'>> {
   const of = (what: string) => count(`select ${what}`);
   const ours = `machine in ('ends', 'goes-on')`;
   const completed = await of(
@@ -156,10 +172,13 @@ async function judge(
   );
   const reclaims = (await of(`sum(claims) as count from step_tracker where ${ours}`)) - runs;
   const violations = (await store.violations()).length;
+  const dead = await store.list({ isDeadLetter: true, countMax: 100 });
+  const failures = [...new Set(dead.map(({ outcome, error }) => `${outcome}: ${error}`))];
   const isGood =
     [completed, rows, booked].every((found) => found === runs) && twice + stray + violations === 0;
   return {
     ...{ store: kind, runs, completed, rows, booked, twice, stray, violations },
+    failures,
     ...{ doubts, reclaims, isGood },
   };
 }

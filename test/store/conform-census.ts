@@ -1,8 +1,19 @@
 /** The fleet in figures: how much there is of everything, each figure up to a bound. */
 import { expect, test } from 'vitest';
 import type { Census } from '../../src/store/census.ts';
+import type { FlowDeed } from '../../src/store/queues.ts';
 import { discardTask } from './acts.ts';
-import { completed, failed, HOUR, MACHINE, MINUTE, newTasks, parked, ROUTE } from './factories.ts';
+import {
+  completed,
+  failed,
+  HOUR,
+  MACHINE,
+  MINUTE,
+  newId,
+  newTasks,
+  parked,
+  ROUTE,
+} from './factories.ts';
 import type { Scene } from './harness.ts';
 
 const NEXT = `${MACHINE}@2`;
@@ -22,6 +33,8 @@ export function describeCensus(scene: Scene): void {
       deadLetters: [],
       orphans: 0,
       orphansOldestMs: undefined,
+      queues: [],
+      scheduleLateMs: undefined,
     });
     await announce(NEXT, ROUTE);
     expect((await census()).routes).toEqual([
@@ -144,6 +157,25 @@ export function describeCensus(scene: Scene): void {
     await scene.harness.insertPlain({ machine: MACHINE, pinned_to: 'journal-elsewhere' });
     await scene.harness.insertPlain({ machine: MACHINE, crashes: 2 });
     expect((await census()).routes).toMatchObject([{ pending: 0, waits: {}, suspect: 1 }]);
+  });
+
+  test('queues that have a limit, or are paused, are told with what is claimed of them', async ({
+    skip,
+  }) => {
+    if (scene.store.capabilities.lacks?.includes('queue limits')) return skip();
+    const pod = await scene.pod('alder');
+    expect((await census()).queues).toEqual([]);
+    const change = (deed: FlowDeed) =>
+      scene.store.changeFlow({ requestId: newId(), who: 'ada', via: 'test', deed });
+    await change({ what: 'queue.limit', queue: 'mail', limit: 2 });
+    await change({ what: 'queue.pause', queue: 'slow' });
+    await scene.store.enqueue([...newTasks(3, { queue: 'mail' }), ...newTasks(1)]);
+    await scene.claim(pod);
+    expect((await census()).queues).toEqual([
+      { queue: 'mail', limit: 2, isPaused: false, claimed: 2 },
+      { queue: 'slow', limit: undefined, isPaused: true, claimed: 0 },
+    ]);
+    expect((await census()).scheduleLateMs).toBeUndefined();
   });
 
   test('a claim tells how long the task had been due', async () => {

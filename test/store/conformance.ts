@@ -11,6 +11,7 @@ import { describeCensus } from './conform-census.ts';
 import { describeChanges } from './conform-changes.ts';
 import { describeClaims } from './conform-claims.ts';
 import { describeEnqueue } from './conform-enqueue.ts';
+import { describeFollowers } from './conform-followers.ts';
 import { describeLeft } from './conform-left.ts';
 import { describeLimits } from './conform-limits.ts';
 import { describeLists } from './conform-lists.ts';
@@ -41,6 +42,7 @@ const PARTS: Readonly<Record<string, (scene: Scene) => void>> = {
   'tasks on their way in': describeEnqueue,
   claims: describeClaims,
   'serial keys': describeTurns,
+  'tasks that follow others': describeFollowers,
   queues: describeLimits,
   bounds: describeBounds,
   settling: describeSettle,
@@ -70,6 +72,7 @@ function leftOut({ lacks = [], readsAlike, leaves = [] }: StoreHarness): readonl
   return [
     ...(lacks.includes('serial keys') ? ['serial keys'] : []),
     ...(lacks.includes('queue limits') ? ['queues'] : []),
+    ...(lacks.includes('following') ? ['tasks that follow others'] : []),
     ...(readsAlike ? ['what people ask', 'what people ask at random'] : []),
     ...leaves,
   ];

@@ -108,7 +108,7 @@ export function snowflakeHarness(scene: SnowflakeScene, kind: TableKind): StoreH
     hasHints: false,
     sequenceCount: 5,
     crowdCount: 1,
-    lacks: ['serial keys', 'queue limits'],
+    lacks: ['serial keys', 'queue limits', 'following'],
     ...(isWhole ? {} : { sharesRules: true, leaves: LEFT[kind] }),
     now,
     open: () => scene.open(),

@@ -32,6 +32,12 @@ async function lockedStore() {
   return { clock, store, holder };
 }
 
+/** What resolves without time going by. */
+async function settledOn<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
+  await clock.advance(0);
+  return promise;
+}
+
 test('a file that stays locked is busy after a while, and never for ever', async () => {
   const { clock, store, holder } = await lockedStore();
   const task = newTask();
@@ -57,6 +63,27 @@ test('a file that is locked for a moment is waited for', async () => {
   await clock.advance(1_000);
   expect(await answer).toMatchObject([{ isNew: true }]);
   holder.close();
+  await store.close();
+});
+
+test('a write waits for a persist of its own process without holding the loop, and goes next', async () => {
+  const file = join(newDir(), 'store.db');
+  await (await openMigrated(file)).close();
+  const clock = new FakeClock();
+  const store = await openSqliteStore(file, { clock, random: seededRandom(1) });
+  const persist = await settledOn(clock, store.begin());
+  const answer = store.enqueue([newTask()]);
+  const next = store.begin();
+  await clock.advance(100);
+  // Only what takes the file back ticks: nobody has tried in vain, and nobody pauses.
+  expect(clock.timerCount).toBe(1);
+  const order: string[] = [];
+  void answer.then(() => order.push('write'));
+  void next.then(() => order.push('next'));
+  await persist.rollback();
+  expect(await settledOn(clock, answer)).toMatchObject([{ isNew: true }]);
+  await (await settledOn(clock, next)).rollback();
+  expect(order).toEqual(['write', 'next']);
   await store.close();
 });
 

@@ -107,9 +107,10 @@ function notYet(facts: TaskFacts): Finding {
       };
     case 'throttle':
       return waitOf(facts, runAt) ?? awaitsApi(facts);
+    case 'run':
+      return follows(facts);
     case 'signal':
     case 'children':
-    case 'run':
     case 'host':
       return {
         code: 'waiting-for-other',
@@ -120,6 +121,20 @@ function notYet(facts: TaskFacts): Finding {
     default:
       return (waitFor === 'time' ? undefined : waitOf(facts, runAt)) ?? notDue(facts);
   }
+}
+
+function follows({ row, id }: TaskFacts): Finding {
+  const { run, on } = row.follows ?? { run: id, on: 'end' };
+  const until =
+    on === 'end'
+      ? `run ${run} has ended, however that is`
+      : `run ${run} has completed; where that one has failed, until it is redriven and completes`;
+  return {
+    code: 'waiting-for-other',
+    sentence: `It follows another run, and waits until ${until}.`,
+    evidence: [{ text: `it is to follow run ${run}, on ${on}` }],
+    hint: { text: 'what that one waits for', command: `fleetq explain ${run}` },
+  };
 }
 
 /** Its records, which would say which one, are not to be seen here. */

@@ -5,6 +5,7 @@ import { BadItemError, TaskKeyConflictError } from '../../fleet/errors.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
 import { parseDuration, systemClock, systemRandom } from '../../ground/index.ts';
 import { type Plan, parseInput, Registry } from '../../machine/index.ts';
+import type { Follows } from '../../store/index.ts';
 import { enqueueTraced } from '../../tracing.ts';
 import type { Context, Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
@@ -64,9 +65,30 @@ function wordsOf(options: Options, retentionMs: number): Words {
     due: readDue(options['runAt']),
     queue: readKey(options['queue'], '--queue'),
     serialKey: readKey(options['serialKey'], '--serial-key'),
+    follows: readFollows(options),
     // As the conventions have it for a process that is started by one that traces.
     traceParent: readTraceParent(options['traceParent']) ?? inheritedTraceParent(process.env),
   };
+}
+
+function readFollows(options: Options): Follows | undefined {
+  const run = readKey(options['after'], '--after');
+  const on = options['on'] ?? 'success';
+  if (on !== 'success' && on !== 'end') {
+    throw new UsageError(`--on wants success or end, got ${String(on)}`);
+  }
+  if (run === undefined) {
+    if (options['on'] === undefined) return undefined;
+    throw new UsageError('--on says when it follows a run: give --after <run> too');
+  }
+  for (const name of ['runAt', 'serialKey'] as const) {
+    if (options[name] === undefined) continue;
+    const flag = name === 'runAt' ? '--run-at' : '--serial-key';
+    throw new UsageError(`--after and ${flag} cannot be given together`, {
+      hint: 'what follows a run is due when that has ended',
+    });
+  }
+  return { run, on };
 }
 
 /** What is enqueued in a span of its own, where traces are on: the tasks are linked to that. */
@@ -100,7 +122,7 @@ async function enqueueFile(
   plan: Plan,
   words: Words,
 ): Promise<ExitCode> {
-  for (const name of ['input', 'key', 'wait'] as const) {
+  for (const name of ['input', 'key', 'wait', 'after'] as const) {
     if (options[name] === undefined) continue;
     throw new UsageError(`--${name} cannot be used with --file`, {
       hint: 'a line of the file is { "input": …, "key": "…" }; wait with: fleetq wait <task>',

@@ -16,7 +16,7 @@ import { INPUT_BYTES_MAX, parseInput, readDue, readKey, readPriority } from '../
 /** What the command line says for every line that does not say otherwise. */
 export type Words = Pick<
   TaskOptions,
-  'keyMs' | 'priority' | 'due' | 'queue' | 'serialKey' | 'traceParent'
+  'keyMs' | 'priority' | 'due' | 'queue' | 'serialKey' | 'follows' | 'traceParent'
 >;
 const NEWLINE = 10;
 const FIELDS = ['input', 'key', 'priority', 'runAt', 'queue', 'serialKey'];

@@ -1,5 +1,12 @@
 /** How much there is of everything in the tables; see the interface. */
-import { CENSUS_ROUTES_MAX, type Census, type MachineCount, type RouteCensus } from '../census.ts';
+import {
+  CENSUS_QUEUES_MAX,
+  CENSUS_ROUTES_MAX,
+  type Census,
+  type MachineCount,
+  type QueueCensus,
+  type RouteCensus,
+} from '../census.ts';
 import { routeOf, SUSPECT_CRASHES } from '../words.ts';
 import { by, type MemoryTables, type TaskRecord } from './tables.ts';
 
@@ -48,12 +55,42 @@ export function census(tables: MemoryTables, countMax: number, silentMs: number)
     ),
     orphans: orphans.length,
     orphansOldestMs: agoOf(now, since),
+    queues: queuesOf(
+      tables,
+      (queue) =>
+        claimed.filter((task) => task.queue === queue && task.pinnedTo === undefined).length,
+    ),
+    scheduleLateMs: scheduleLateMs(tables),
   };
+}
+
+/** How long ago the tick should have come that is latest. */
+export function scheduleLateMs(tables: MemoryTables): number | undefined {
+  const due = [...tables.schedules.values()].flatMap(({ status, nextAt }) =>
+    status === 'active' && nextAt !== undefined ? [nextAt] : [],
+  );
+  return agoOf(tables.now(), due);
 }
 
 function isClaimable({ status, paused, pinnedTo, waitFor }: TaskRecord): boolean {
   const isOpen = status === 'pending' || status === 'waiting';
   return isOpen && !paused && pinnedTo === undefined && waitFor !== 'turn';
+}
+
+/** Those that somebody has made a rule for. */
+export function queuesOf(
+  tables: MemoryTables,
+  claimedOf: (queue: string) => number,
+): QueueCensus[] {
+  return [...tables.flow.queues]
+    .sort(by(([queue]) => queue))
+    .slice(0, CENSUS_QUEUES_MAX)
+    .map(([queue, { limit, isPaused }]) => ({
+      queue,
+      limit,
+      isPaused,
+      claimed: claimedOf(queue),
+    }));
 }
 
 function isOrphan(

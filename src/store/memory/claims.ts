@@ -1,6 +1,7 @@
 /** Tasks on their way in: enqueued, claimed from the heads of the queue, or shown by their host. */
 import type { StartNote } from '../acts.ts';
 import { boundedSpan, boundedTime, COUNT_MAX, raised } from '../bounds.ts';
+import { FOLLOWER_DUE_MS } from '../follow.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type {
   ClaimedTask,
@@ -23,8 +24,8 @@ export function enqueue(
   note?: StartNote,
 ): EnqueueAnswer[] {
   // All of them are looked at before the first is put in: all or nothing.
-  for (const { id, machine, queue, payload, key, serialKey, traceParent } of tasks) {
-    refuseUnstorable(id, machine, queue, payload, key, serialKey, traceParent);
+  for (const { id, machine, queue, payload, key, serialKey, follows, traceParent } of tasks) {
+    refuseUnstorable(id, machine, queue, payload, key, serialKey, follows?.run, traceParent);
   }
   const answers = tasks.map((task) => {
     const there = tables.tasks.get(task.id) ?? keeper(tables, task);
@@ -44,7 +45,8 @@ export function enqueue(
 
 function insert(tables: MemoryTables, task: NewTask): TaskRecord {
   const now = tables.now();
-  const runAt = dueAt(task.due, now);
+  const { follows } = task;
+  const runAt = dueAt(follows ? { afterMs: FOLLOWER_DUE_MS } : task.due, now);
   const isSerial = task.serialKey !== undefined;
   const isLater = runAt > now;
   return tables.insert({
@@ -56,9 +58,10 @@ function insert(tables: MemoryTables, task: NewTask): TaskRecord {
     runAt,
     // Apart from what is ready, so that no scan for ready tasks has to step over it.
     status: isSerial || isLater ? 'waiting' : 'pending',
-    waitFor: isSerial ? 'turn' : isLater ? 'time' : undefined,
+    waitFor: follows ? 'run' : isSerial ? 'turn' : isLater ? 'time' : undefined,
     payload: task.payload,
     serialKey: task.serialKey,
+    follows,
     key: task.key,
     keyMs: boundedSpan(task.keyMs),
     retriesMax: task.retriesMax,

@@ -6,6 +6,7 @@ import type { TaskRow } from '../tasks.ts';
 import { routeOf, SUSPECT_CRASHES } from '../words.ts';
 import { oldBulks } from './bulk.ts';
 import { hasStaleKey } from './claims.ts';
+import { followersOf } from './followers.ts';
 import { taskRowOf } from './rows.ts';
 import { end } from './settle.ts';
 import { by, isEnded, type MemoryTables, type PodRecord, type TaskRecord } from './tables.ts';
@@ -102,9 +103,10 @@ export function prune(
   return gone.size + audits.length;
 }
 
-/** Never one that another task calls its parent, nor one that a key stands for. */
+/** Never one that another task calls its parent or waits for, nor one that a key stands for. */
 function oldTasks(tables: MemoryTables, before: number): TaskRecord[] {
   const parents = new Set(tables.tasksWhere(() => true).map(({ parentId }) => parentId));
+  for (const { follows } of followersOf(tables)) parents.add(follows!.run);
   return tables.tasksWhere(
     (task) =>
       isEnded(task) &&

@@ -84,6 +84,7 @@ export function taskRowOf(task: TaskRecord): TaskRow {
     key: task.key,
     serialKey: task.serialKey,
     hasTurn: task.serialHeld || undefined,
+    follows: task.follows,
     pinnedTo: task.pinnedTo,
     deadlineAt: task.deadlineAt,
     payload: task.payload,

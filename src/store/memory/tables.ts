@@ -7,6 +7,7 @@ import type { Clock, Random, RunId } from '../../ground/index.ts';
 import { boundedTime, COUNT_MAX, EPOCH_MAX, SPAN_MS_MAX } from '../bounds.ts';
 import type { BulkRow } from '../bulk/bulks.ts';
 import { StoreRefusedError } from '../errors.ts';
+import type { Follows } from '../follow.ts';
 import type { ScheduleRow } from '../schedule/schedules.ts';
 import type { Hint } from '../store.ts';
 import {
@@ -85,6 +86,7 @@ export interface TaskRecord {
   paused: boolean;
   readonly serialKey: string | undefined;
   serialHeld: boolean;
+  readonly follows: Follows | undefined;
   key: string | undefined;
   keyUntil: number | undefined;
   keyGeneration: number;
@@ -120,6 +122,8 @@ export class MemoryTables {
   readonly terms = new Map<string, TermRecord>();
   /** Whether a task has ever had a serial key: nobody looks for turns before. */
   hasSerials = false;
+  /** The same of tasks that follow others. */
+  hasFollowers = false;
   readonly random: Random;
   readonly clock: Clock;
   readonly #listeners = new Set<(hint: Hint) => void>();
@@ -164,6 +168,7 @@ export class MemoryTables {
     refuseUncountable(task);
     this.tasks.set(task.taskId, task);
     if (task.serialKey !== undefined) this.hasSerials = true;
+    if (task.follows !== undefined) this.hasFollowers = true;
     if (task.status === 'pending') this.hint('ready');
     return task;
   }
@@ -232,6 +237,7 @@ function defaults(taskId: RunId, now: number): TaskRecord {
     paused: false,
     serialKey: undefined,
     serialHeld: false,
+    follows: undefined,
     key: undefined,
     keyUntil: undefined,
     keyGeneration: 1,

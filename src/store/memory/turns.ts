@@ -2,6 +2,7 @@
  * Serial keys: of one queue and one key, one task at a time has the turn, from here until it ends. The
  * next one is the first that is due of those that nobody has paused; what is due later blocks nobody.
  */
+import { letFollowersGo } from './followers.ts';
 import { by, type MemoryTables, type TaskRecord } from './tables.ts';
 
 const byDueTime = by<TaskRecord>(
@@ -9,9 +10,10 @@ const byDueTime = by<TaskRecord>(
   (task) => task.taskId,
 );
 
-/** Whatever `act` does to tasks: afterwards every key that is free has its next one. */
+/** Whatever `act` does to tasks: afterwards who followed them goes, and every free key has its next one. */
 export function withTurns<Answer>(tables: MemoryTables, act: () => Answer): Answer {
   const answer = act();
+  letFollowersGo(tables);
   giveTurns(tables);
   return answer;
 }

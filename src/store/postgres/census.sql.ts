@@ -2,7 +2,7 @@
  * The census as one statement. Each head is written, and ordered, as its index is: so each count ends
  * where its limit does, whatever the planner believes of the table.
  */
-import { CENSUS_PRIORITIES_MAX, CENSUS_ROUTES_MAX } from '../census.ts';
+import { CENSUS_PRIORITIES_MAX, CENSUS_QUEUES_MAX, CENSUS_ROUTES_MAX } from '../census.ts';
 import { owners, silenceOf } from './pod-health.sql.ts';
 import { sql } from './sql.ts';
 
@@ -78,6 +78,19 @@ function byMachine(where: string, order: string): string {
            group by machine) counted`;
 }
 
+/** Claimed ones by the index of owners, once for all queues: as many as are claimed at all. */
+const queues = sql`
+  select json_agg(json_build_object(
+           'queue', ruled.queue, 'limit', ruled.max_claimed, 'isPaused', ruled.paused,
+           'claimed', coalesce(held.claimed, 0)) order by ruled.queue collate "C")
+    from (select queue, max_claimed, paused from queue_limits
+           order by queue limit ${CENSUS_QUEUES_MAX}) ruled
+    left join (
+      select queue, count(*) as claimed from step_tracker
+       where claimed_by is not null and pinned_to is null
+         and exists (select 1 from queue_limits)
+       group by queue) held on held.queue = ruled.queue`;
+
 /** $1 the bound of each count, $2 silence in ms of a pod that gave none. */
 export const selectCensus = sql`
   with recursive ${owners},
@@ -96,5 +109,7 @@ export const selectCensus = sql`
   select (${routes}) as routes,
          (${byMachine('claimed_by is not null', 'claimed_by, task_id')}) as claimed,
          (${byMachine(`status = 'failed' and discarded_at is null`, 'task_id')}) as dead_letters,
-         coalesce(orphans.count, 0)::int as orphans, orphans.oldest_ms
+         coalesce(orphans.count, 0)::int as orphans, orphans.oldest_ms,
+         (${queues}) as queues,
+         (select ${agoOf('min(next_at)')} from schedule where status = 'active') as late_ms
     from orphans`;

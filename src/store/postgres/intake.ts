@@ -4,6 +4,7 @@ import type { StartNote } from '../acts.ts';
 import { boundedSpan, boundedTime, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { CallerTx } from '../caller-tx.ts';
 import { StoreBusyError } from '../errors.ts';
+import { FOLLOWER_DUE_MS } from '../follow.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, EnqueueAnswer, MirroredRun, NewTask } from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
@@ -36,8 +37,8 @@ export const TASK_COLUMNS: readonly ((task: NewTask) => unknown)[] = [
   (task) => task.version,
   (task) => task.queue,
   (task) => task.priority,
-  ({ due }) => (due === undefined ? 0 : 'afterMs' in due ? boundedSpan(due.afterMs) : undefined),
-  ({ due }) => (due !== undefined && 'at' in due ? boundedTime(due.at) : undefined),
+  (task) => afterMsOf(task),
+  ({ due, follows }) => (!follows && due && 'at' in due ? boundedTime(due.at) : undefined),
   (task) => task.payload,
   (task) => task.key,
   (task) => Math.ceil(boundedSpan(task.keyMs)),
@@ -45,7 +46,15 @@ export const TASK_COLUMNS: readonly ((task: NewTask) => unknown)[] = [
   ({ deadlineMs }) => deadlineMs && boundedSpan(deadlineMs),
   (task) => task.traceParent,
   (task) => task.serialKey,
+  ({ follows }) => follows?.run,
+  ({ follows }) => follows?.on,
 ];
+
+function afterMsOf({ due, follows }: NewTask): number | undefined {
+  if (follows) return FOLLOWER_DUE_MS;
+  if (due === undefined) return 0;
+  return 'afterMs' in due ? boundedSpan(due.afterMs) : undefined;
+}
 
 export class PostgresIntake {
   readonly #pool: Pool;
@@ -82,9 +91,12 @@ export class PostgresIntake {
         ? await this.#pool.transaction(insert)
         : await insert((text, values) => this.#pool.query(text, values));
     if (answers.some(isReady)) this.#hinter.hint('ready');
-    await this.#turns.passOn(
+    await this.#turns.giveOn(
       tasks.map(({ queue, serialKey }) => ({ queue, serial_key: serialKey })),
     );
+    const followed = tasks.flatMap(({ follows }) => (follows ? [{ task_id: follows.run }] : []));
+    // They may have ended before this was committed.
+    if (followed.length > 0) await this.#turns.passOn(followed);
     return answers;
   }
 

@@ -1,7 +1,7 @@
 /** What people look at. */
 import type { RunId } from '../../ground/index.ts';
 import { boundedTime } from '../bounds.ts';
-import type { Census, MachineCount, RouteCensus } from '../census.ts';
+import type { Census, MachineCount, QueueCensus, RouteCensus } from '../census.ts';
 import type { Head } from '../store.ts';
 import type { RouteTally, TaskFilter, TaskRow } from '../tasks.ts';
 import { glanceOf, type Watch, type WatchQuery, watchOf } from '../watch.ts';
@@ -84,6 +84,11 @@ export function censusOf(row: Row): Census {
     deadLetters: (row['dead_letters'] ?? []) as MachineCount[],
     orphans: row['orphans'] as number,
     orphansOldestMs: overdue(row['oldest_ms']),
+    queues: ((row['queues'] ?? []) as QueueCensus[]).map((queue) => ({
+      ...queue,
+      limit: queue.limit ?? undefined,
+    })),
+    scheduleLateMs: overdue(row['late_ms']),
   };
 }
 

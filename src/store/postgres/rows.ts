@@ -1,6 +1,7 @@
 /** Rows as the driver gives them, turned into what the store answers. */
 import { decodeJson, type Json, type RunId } from '../../ground/index.ts';
 import { boundedTime } from '../bounds.ts';
+import type { Follows } from '../follow.ts';
 import type { PodGlimpse, PodRow } from '../pods.ts';
 import type { AuditRow, TaskGlance } from '../reader.ts';
 import type { Head } from '../store.ts';
@@ -60,6 +61,12 @@ export function claimedTaskOf(row: Row): ClaimedTask {
   };
 }
 
+function followsOf(row: Row): Follows | undefined {
+  const run = row['follows'];
+  if (typeof run !== 'string') return undefined;
+  return { run, on: row['follows_on'] === 'end' ? 'end' : 'success' };
+}
+
 export function takenTaskOf(row: Row): TakenTask {
   return {
     ...claimedTaskOf(row),
@@ -98,6 +105,7 @@ export function taskGlanceOf(row: Row): TaskGlance {
     key: maybe(row['key']),
     serialKey: maybe(row['serial_key']),
     hasTurn: row['serial_held'] === true || undefined,
+    follows: followsOf(row),
     pinnedTo: maybe(row['pinned_to']),
     deadlineAt: timeOf(row['deadline_at']),
     outcome: maybe(row['outcome']),

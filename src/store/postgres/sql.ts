@@ -13,7 +13,8 @@ export function msOf(timestamp: string): string {
 export const glanceColumns = sql`
   task_id, generation, machine, version, queue, priority, ${msOf('run_at')} as run_at, status,
   wait_for, claim_epoch, acts, claimed_by, retry_count, retries_max, crashes, claims, control, paused, key,
-  serial_key, serial_held, pinned_to, ${msOf('deadline_at')} as deadline_at, outcome, error, last_seq,
+  serial_key, serial_held, follows, follows_on, pinned_to,
+  ${msOf('deadline_at')} as deadline_at, outcome, error, last_seq,
   last_hash, carry_from,
   interrupted, ${msOf('created_at')} as created_at, ${msOf('last_update')} as last_update,
   ${msOf('finished_at')} as finished_at, ${msOf('discarded_at')} as discarded_at`;

@@ -1,5 +1,6 @@
 /** The statement by which an owner lets go of tasks, each with the rest of its history. */
 import { COUNT_MAX } from '../bounds.ts';
+import { isFollowed } from './followers.sql.ts';
 import { extendOrRefuse } from './run-events.sql.ts';
 import { ended, fenceOf, keyUntil, onceFound, raised, sql } from './sql.ts';
 
@@ -86,7 +87,8 @@ export const settleTasks = sql`
      where task.task_id = leaving.task_id and ${onceFound(sql`
        task.generation = leaving.generation and task.claim_epoch = leaving.epoch
        and task.claimed_by = $1 and task.status = 'claimed'`)}
-    returning task.task_id, task.status, task.queue, task.serial_key, tail_generation, tail_epoch,
+    returning task.task_id, task.status, task.queue, task.serial_key, ${isFollowed} as is_followed,
+              tail_generation, tail_epoch,
               tail_first_seq, tail_last_seq,
               tail_prev_hash, tail_last_hash, tail_state, tail_events),
   written as (
@@ -96,7 +98,7 @@ export const settleTasks = sql`
            tail_last_hash, tail_state, tail_events
       from settled where tail_events is not null
     ${extendOrRefuse})
-  select task_id, status, queue, serial_key from settled`;
+  select task_id, status, queue, serial_key, is_followed from settled`;
 
 /**
  * $1 pod, $2 tasks, $3 generations, $4 epochs: which of them their owner has ended already, and which

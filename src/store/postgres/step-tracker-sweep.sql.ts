@@ -1,6 +1,7 @@
 /** Statements on step_tracker that clear up: after dead pods, after mistakes, and after years. */
 import { COUNT_MAX } from '../bounds.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
+import { isFollowed } from './followers.sql.ts';
 import { hasRecords, hasToldItsEnd } from './run-events.sql.ts';
 import { ended, fenceOf, keyUntil, nextEpoch, onceFound, raised, spanOf, sql } from './sql.ts';
 import { claimedColumns } from './step-tracker-claim.sql.ts';
@@ -186,7 +187,8 @@ export const selectHasOld = sql`
       select 1 from step_tracker task
        where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
          and (key is null or key_until < now())
-         and not exists (select 1 from step_tracker child where child.parent_id = task.task_id))
+         and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
+         and not ${isFollowed})
     or exists (
       select 1 from pod_health
        where status = 'down' and dead_at < clock_timestamp() - ${spanOf('$1::float8')}) as has_old`;
@@ -199,12 +201,12 @@ export const clearKeys = sql`
            order by key_until limit $1 for update skip locked) expired
    where task.task_id = expired.task_id`;
 
-/** $1 age in ms, $2 count. With their history; never one that another task calls its parent. */
+/** $1 age in ms, $2 count. With their history; never one that another task calls its parent or follows. */
 export const deleteEnded = sql`
   with old as materialized (
     select task_id from step_tracker task
      where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
-       and (key is null or key_until < now())
+       and (key is null or key_until < now()) and not ${isFollowed}
        and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
      order by finished_at limit $2 for update skip locked),
   forgotten as (delete from run_events using old where run_events.task_id = old.task_id)

@@ -17,27 +17,28 @@ export const freeKeys = sql`
 /**
  * $1 ids, $2 machines, $3 versions, $4 queues, $5 priorities, $6 after ms, $7 at ms, $8 payloads,
  * $9 keys, $10 key lifetimes, $11 retries_max, $12 deadlines in ms, $13 trace parents, $14 serial
- * keys. What is due later waits for the time, outside the head of the queue; what has a serial key, for
- * its turn.
+ * keys, $15 the runs they follow, $16 on what. What is due later waits for the time, outside the head
+ * of the queue; what has a serial key, for its turn; what follows a run, for that.
  */
 export const enqueueTasks = sql`
   insert into step_tracker
     (task_id, machine, version, queue, priority, run_at, status, wait_for, payload, key, key_ms,
-     retries_max, deadline_at, put_off_ms, trace_parent, serial_key)
+     retries_max, deadline_at, put_off_ms, trace_parent, serial_key, follows, follows_on)
   select task_id, machine, version, queue, priority, due,
          case when serial_key is not null or due > now() then 'waiting' else 'pending' end,
-         case when serial_key is not null then 'turn' when due > now() then 'time' end,
+         case when follows is not null then 'run'
+              when serial_key is not null then 'turn' when due > now() then 'time' end,
          payload, key, key_ms, retries_max,
          case when deadline_ms is not null
            then least(greatest(now(), due) + deadline_ms * interval '1 millisecond', ${latest}) end,
          case when deadline_ms is not null and due > now()
            then floor(extract(epoch from due - now()) * 1000) else 0 end,
-         trace_parent, serial_key
+         trace_parent, serial_key, follows, follows_on
     from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float8[],
                 $7::float8[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::float8[],
-                $13::text[], $14::text[])
+                $13::text[], $14::text[], $15::text[], $16::text[])
          as task (task_id, machine, version, queue, priority, after_ms, at_ms, payload, key, key_ms,
-                  retries_max, deadline_ms, trace_parent, serial_key),
+                  retries_max, deadline_ms, trace_parent, serial_key, follows, follows_on),
          lateral (select coalesce(to_timestamp(at_ms / 1000),
                                   now() + after_ms * interval '1 millisecond') as due) when_due
   on conflict do nothing

@@ -6,6 +6,7 @@
  */
 import { type Clock, FleetqError } from '../../ground/index.ts';
 import { sqlStateOf } from './driver-errors.ts';
+import { PostgresFollowers } from './followers.ts';
 import type { Hinter } from './hinter.ts';
 import type { Pool, Row } from './pool.ts';
 import * as statements from './turns.sql.ts';
@@ -28,6 +29,7 @@ export class PostgresTurns {
   readonly #pool: Pool;
   readonly #hinter: Hinter;
   readonly #clock: Clock;
+  readonly #followers: PostgresFollowers;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #roundMs = Number.NEGATIVE_INFINITY;
   /** Where the round is: the keys after this one are next. */
@@ -37,10 +39,17 @@ export class PostgresTurns {
     this.#pool = pool;
     this.#hinter = hinter;
     this.#clock = clock;
+    this.#followers = new PostgresFollowers(pool, hinter, clock);
   }
 
-  /** Of rows that may have ended, or have come in: their keys' next ones have their turn. */
+  /** Of rows that may have ended: who follows them goes, and their keys' next ones have their turn. */
   async passOn(rows: readonly Row[]): Promise<void> {
+    await this.#followers.letGo(rows);
+    await this.giveOn(rows);
+  }
+
+  /** Of rows that have come in, or ended: the keys that are free have their next ones. */
+  async giveOn(rows: readonly Row[]): Promise<void> {
     const serial = rows.filter((row) => typeof row['serial_key'] === 'string');
     if (serial.length === 0) return;
     const keys = [serial.map((row) => row['queue']), serial.map((row) => row['serial_key'])];
@@ -66,7 +75,8 @@ export class PostgresTurns {
     const arrived = await this.#give(statements.giveArrivals, [ARRIVAL_COUNT_MAX]);
     if (arrived.length > 0) await this.#pool.query(statements.markArrivals, [ARRIVAL_COUNT_MAX]);
     const overdue = await this.#goRound();
-    return [...arrived, ...overdue].some(isGiven);
+    const hasGone = await this.#followers.look();
+    return hasGone || [...arrived, ...overdue].some(isGiven);
   }
 
   async #goRound(): Promise<Row[]> {

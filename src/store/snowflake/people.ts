@@ -38,7 +38,7 @@ import {
   gatherTwins,
   type Reading,
 } from './gather.ts';
-import { refuseSerial } from './tasks-in.ts';
+import { refuseOrdered } from './tasks-in.ts';
 
 export function act(calls: Calls, given: Act): Promise<ActAnswer> {
   const { task, deed, requestId, bulk } = given;
@@ -162,6 +162,6 @@ export function tickSchedule(calls: Calls, ticking: Ticking): Promise<Ticked> {
 }
 
 async function gatherNew(reading: Reading, tasks: readonly NewTask[]): Promise<void> {
-  refuseSerial(tasks);
+  refuseOrdered(tasks);
   if (tasks.length > 0) await gatherTwins(reading, tasks);
 }

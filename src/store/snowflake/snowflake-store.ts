@@ -64,7 +64,7 @@ export class SnowflakeStore implements Store {
       heartbeatMs: 15_000,
       silentMs: 60_000,
       idlePollMs: 15_000,
-      lacks: ['serial keys', 'queue limits', 'transactions'],
+      lacks: ['serial keys', 'queue limits', 'following', 'transactions'],
     };
   }
 

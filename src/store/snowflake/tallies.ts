@@ -1,5 +1,6 @@
 /** How much there is of everything, counted where it lies. */
 import { CENSUS_ROUTES_MAX, type Census, type MachineCount, type RouteCensus } from '../census.ts';
+import { queuesOf, scheduleLateMs } from '../memory/census.ts';
 import type { MemoryTables } from '../memory/tables.ts';
 import { by } from '../memory/tables.ts';
 import type { QueueRow } from '../queues.ts';
@@ -63,15 +64,16 @@ export async function queues(calls: Calls): Promise<QueueRow[]> {
 }
 
 export async function census(calls: Calls, countMax: number, silentMs: number): Promise<Census> {
-  let [open, held, failed]: (readonly Row[])[] = [[], [], []];
+  let [open, held, failed, counts]: (readonly Row[])[] = [[], [], [], []];
   return calls.look(
     async (reading) => {
       const rowsOf = async (statement: string) => (await reading.run(statement)).rows;
       open = await rowsOf(statements.censusOpen);
       held = await rowsOf(statements.censusHeld);
       failed = await rowsOf(statements.censusFailed);
+      counts = await rowsOf(statements.countQueues);
       await gatherFleet(reading);
-      await gatherFacts(reading, 'route');
+      await gatherFacts(reading, 'route', 'queue', 'schedule');
     },
     (tables) => {
       const orphans = held!.filter((row) => isOrphan(tables, text(row, 'claimed_by'), silentMs));
@@ -85,6 +87,12 @@ export async function census(calls: Calls, countMax: number, silentMs: number): 
         deadLetters: byMachine(failed!, countMax),
         orphans: orphans.reduce((sum, row) => sum + number(row, 'n'), 0),
         orphansOldestMs: agoOf(tables.now(), since),
+        queues: queuesOf(tables, (queue) =>
+          counts!
+            .filter((row) => text(row, 'queue') === queue && text(row, 'status') === 'claimed')
+            .reduce((sum, row) => sum + number(row, 'unpinned'), 0),
+        ),
+        scheduleLateMs: scheduleLateMs(tables),
       };
     },
   );

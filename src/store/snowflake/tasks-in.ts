@@ -25,7 +25,7 @@ export function enqueue(
   check?: CheckAnswers,
   note?: StartNote,
 ): Promise<EnqueueAnswer[]> {
-  refuseSerial(tasks);
+  refuseOrdered(tasks);
   return calls.change(
     async (reading) => {
       await gatherTwins(reading, tasks);
@@ -35,12 +35,18 @@ export function enqueue(
   );
 }
 
-/** Whose turn it is would have to be one row for all of a key; this store has none. */
-export function refuseSerial(tasks: readonly NewTask[]): void {
-  if (tasks.every(({ serialKey }) => serialKey === undefined)) return;
-  throw new StoreRefusedError('a store in Snowflake has no serial keys', {
-    hint: 'leave serialKey out, or keep the queue in Postgres',
-  });
+/** Whose turn it is, and who waits for whom, would have to be one row for all of them; there is none. */
+export function refuseOrdered(tasks: readonly NewTask[]): void {
+  if (tasks.some(({ serialKey }) => serialKey !== undefined)) {
+    throw new StoreRefusedError('a store in Snowflake has no serial keys', {
+      hint: 'leave serialKey out, or keep the queue in Postgres',
+    });
+  }
+  if (tasks.some(({ follows }) => follows !== undefined)) {
+    throw new StoreRefusedError('a store in Snowflake has no tasks that follow others', {
+      hint: 'enqueue it where the other one persists, or keep the queue in Postgres',
+    });
+  }
 }
 
 const CLAIM_ATTEMPTS = 4;

@@ -12,6 +12,7 @@ import type { TaskStatus } from '../words.ts';
 import { hasToldItsEnd, histories, keepSegment, nextSeq, redrivenAt } from './archive.ts';
 import * as sql from './audit-log.sql.ts';
 import { selectBulkAt } from './bulk-operation.sql.ts';
+import { letFollowersGo } from './followers.ts';
 import { type RawTask, taskRow } from './rows.ts';
 import type { Tx, Values } from './session.ts';
 import { selectTask } from './tasks.sql.ts';
@@ -40,6 +41,7 @@ export function act(tx: Tx, act: Act): Acted {
   if (keepsOutcome) keepOutcome(tx, row);
   apply(tx, row, patch);
   if (row.serial_key !== null) passOnAfter(tx, task);
+  letFollowersGo(tx, task);
   const words = { id, who, what: deed.what, task, detail: write.detail };
   tx.run(sql.insertLogged, { ...words, now: tx.now });
   return { answer, changed: [{ status: deed.what === 'fork' ? 'pending' : statusOf(answer) }] };

@@ -91,3 +91,14 @@ export const selectOrphans = `
             select last_update from step_tracker where claimed_by = owner
              order by task_id limit 1)) as since
     from orphaned`;
+
+/** @count. Queues that people have given a rule; claimed ones by the index of owners. */
+export const selectRuledQueues = `
+  select queue, max_claimed, paused, (
+      select count(*) from step_tracker task
+       where task.claimed_by is not null and task.pinned_to is null
+         and task.queue = queue_limits.queue) as claimed
+    from queue_limits order by queue limit @count`;
+
+/** When the first tick of an active schedule is due. */
+export const selectNextTick = `select min(next_at) as at from schedule where status = 'active'`;

@@ -1,5 +1,11 @@
 /** How much there is of everything in the file; see the interface. */
-import type { Census, MachineCount, RouteCensus } from '../census.ts';
+import {
+  CENSUS_QUEUES_MAX,
+  type Census,
+  type MachineCount,
+  type QueueCensus,
+  type RouteCensus,
+} from '../census.ts';
 import * as sql from './census.sql.ts';
 import type { Tx } from './session.ts';
 
@@ -36,7 +42,22 @@ export function census(tx: Tx, countMax: number, silentMs: number): Census {
       tx.now,
       orphaned.map(({ since }) => since),
     ),
+    queues: tx.all<RawQueue>(sql.selectRuledQueues, { count: CENSUS_QUEUES_MAX }).map(queueOf),
+    scheduleLateMs: agoOf(tx.now, [
+      tx.get<{ readonly at: number | null }>(sql.selectNextTick)?.at ?? null,
+    ]),
   };
+}
+
+interface RawQueue {
+  readonly queue: string;
+  readonly max_claimed: number | null;
+  readonly paused: number;
+  readonly claimed: number;
+}
+
+function queueOf({ queue, max_claimed, paused, claimed }: RawQueue): QueueCensus {
+  return { queue, limit: max_claimed ?? undefined, isPaused: paused === 1, claimed };
 }
 
 function routeOf(tx: Tx, known: RawRoute, count: number): RouteCensus {

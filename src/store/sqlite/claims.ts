@@ -6,6 +6,7 @@ import type { MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, MirroredRun } from '../tasks.ts';
 import type { PodId } from '../words.ts';
 import * as sql from './claims.sql.ts';
+import { letFollowersGo } from './followers.ts';
 import { isUp } from './pods.ts';
 import { Rooms } from './queues.ts';
 import { claimedTask, type RawClaim, type RawTask } from './rows.ts';
@@ -44,6 +45,7 @@ export function claim(tx: Tx, request: ClaimRequest): ClaimedTask[] {
         tx.get(endTask, { task, status: 'failed', outcome: 'aborted', error, now: tx.now }),
       );
       passOnAfter(tx, task);
+      letFollowersGo(tx, task);
       return [];
     }
     return done.answer ? [claimedTask(done.answer, tx.now)] : [];

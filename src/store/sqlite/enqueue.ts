@@ -1,8 +1,10 @@
 /** Tasks on their way in: all of a call or none. A key or an id that is there gives what has it. */
 import { boundedSpan } from '../bounds.ts';
 import { StoreRefusedError } from '../errors.ts';
+import { FOLLOWER_DUE_MS } from '../follow.ts';
 import type { EnqueueAnswer, NewTask } from '../tasks.ts';
 import { instantOf, later } from './due.ts';
+import { letFollowersGo } from './followers.ts';
 import type { RawTask } from './rows.ts';
 import type { Tx } from './session.ts';
 import { hasEnded } from './settle.ts';
@@ -24,8 +26,9 @@ export function enqueue(tx: Tx, tasks: readonly NewTask[]): EnqueueAnswer[] {
 function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
   const holder = task.key === undefined ? undefined : holderOf(tx, task.machine, task.key);
   if (holder) return standsFor(holder);
-  const { id, payload } = task;
-  const runAt = task.due === undefined ? tx.now : instantOf(task.due, tx.now);
+  const { id, payload, follows } = task;
+  const due = follows ? { afterMs: FOLLOWER_DUE_MS } : task.due;
+  const runAt = due === undefined ? tx.now : instantOf(due, tx.now);
   // What is due later waits elsewhere, so that it never stands in front of what is ready.
   const isSerial = task.serialKey !== undefined;
   const status = isSerial || runAt > tx.now ? 'waiting' : 'pending';
@@ -37,8 +40,10 @@ function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
     priority: task.priority,
     run_at: runAt,
     status,
-    wait_for: isSerial ? 'turn' : status === 'waiting' ? 'time' : null,
+    wait_for: follows ? 'run' : isSerial ? 'turn' : status === 'waiting' ? 'time' : null,
     serial_key: task.serialKey ?? null,
+    follows: follows?.run ?? null,
+    follows_on: follows?.on ?? null,
     payload,
     key: task.key ?? null,
     key_ms: Math.ceil(boundedSpan(task.keyMs)),
@@ -50,6 +55,9 @@ function enqueueOne(tx: Tx, task: NewTask): EnqueueAnswer {
   });
   const found = isNew ? undefined : tx.get<RawTask>(selectTask, { task: id });
   if (found) return standsFor(found);
+  if (follows && letFollowersGo(tx, follows.run)) {
+    return { id, isNew: true, status: tx.get<RawTask>(selectTask, { task: id })!.status, payload };
+  }
   const hasTurn = isSerial && passOn(tx, { queue: task.queue, serial_key: task.serialKey! }) === id;
   return { id, isNew: true, status: hasTurn ? 'pending' : status, payload };
 }

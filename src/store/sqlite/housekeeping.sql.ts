@@ -47,6 +47,9 @@ export const selectPrunable = `
    where finished_at <= @before
      and (key is null or coalesce(key_until, finished_at) < @now)
      and not exists (select 1 from step_tracker as child where child.parent_id = task.task_id)
+     and not exists (select 1 from step_tracker as follower
+                      where follower.follows = task.task_id and follower.status = 'waiting'
+                        and follower.wait_for = 'run')
    order by finished_at limit @count`;
 /** @task, each: what belongs to a task goes before it. */
 export const deleteEvents = `delete from run_events where task_id = @task`;

@@ -5,6 +5,7 @@ import { DEADLINE_PASSED, ID_MALFORMED, MACHINE_UNKNOWN } from '../reasons.ts';
 import type { TaskRow } from '../tasks.ts';
 import { deleteAudited, selectAudited } from './audit-log.sql.ts';
 import { deleteBulks, selectBulksOld } from './bulk-operation.sql.ts';
+import { letFollowersGo } from './followers.ts';
 import * as sql from './housekeeping.sql.ts';
 import { deleteTerms } from './leader-terms.sql.ts';
 import { deletePodsDown, selectPodsDown } from './pods.sql.ts';
@@ -25,6 +26,7 @@ export function failHopeless(tx: Tx, graceMs: number, countMax: number): TaskRow
       const done = attempt(() => tx.get<RawTask>(endTask, ended));
       if (!('answer' in done && done.answer)) continue;
       passOnAfter(tx, task);
+      letFollowersGo(tx, task);
       failed.push(taskRow(done.answer));
     }
   };

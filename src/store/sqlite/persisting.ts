@@ -3,7 +3,7 @@
  * nobody else writes to the file, heartbeats included: so it is taken back where its author takes time.
  */
 import { type Cancel, type Clock, turn } from '../../ground/index.ts';
-import { StoreRefusedError, TransactionError } from '../errors.ts';
+import { StoreRefusedError, TransactionLateError } from '../errors.ts';
 import {
   type CommitAnswer,
   type DoubtAnswer,
@@ -45,12 +45,14 @@ export class SqlitePersisting {
     const { session, clock, tell } = this.#ports;
     const before = this.#turn;
     let end = () => {};
-    this.#turn = new Promise<void>((resolve) => {
+    const over = new Promise<void>((resolve) => {
       end = resolve;
     });
+    this.#turn = over;
     await before;
     try {
       const connection = await unlessBusy(session.file, this.#ports, () => this.#begun());
+      session.giveWay(over);
       return new SqliteTransaction(connection, { clock, tell, onOver: end });
     } catch (error) {
       end();
@@ -142,11 +144,7 @@ class SqliteTransaction implements StoreTransaction {
   }
 
   #refuseOver(): void {
-    if (this.#isLate) {
-      throw new TransactionError(`persist had the file to itself for more than ${OPEN_MS_MAX} ms`, {
-        hint: 'do what takes time in work, and give every enqueue in persist its tx',
-      });
-    }
+    if (this.#isLate) throw new TransactionLateError(OPEN_MS_MAX);
     if (this.#isOver) throw transactionOver();
   }
 

@@ -19,7 +19,7 @@ const glance = `
   task.status, task.wait_for, task.claim_epoch, task.acts, task.claimed_by, task.retry_count,
   task.retries_max,
   task.crashes, task.claims, task.control, task.paused, task.key, task.serial_key,
-  task.serial_held, task.pinned_to, task.deadline_at,
+  task.follows, task.follows_on, task.serial_held, task.pinned_to, task.deadline_at,
   task.outcome, substr(task.error, 1, ${ERROR_CHARACTERS_MAX}) as error, task.last_seq,
   task.last_hash, task.carry_from, task.interrupted, task.created_at, task.last_update,
   task.finished_at, task.discarded_at`;

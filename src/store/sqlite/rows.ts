@@ -1,5 +1,6 @@
 /** Rows as SQLite gives them, and as the rest of FleetQ sees them. */
 import { decodeJson, type RunId } from '../../ground/index.ts';
+import type { FollowsOn } from '../follow.ts';
 import type { PodGlimpse, PodRow } from '../pods.ts';
 import type { TaskGlance } from '../reader.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
@@ -31,6 +32,8 @@ export interface RawTask {
   readonly paused: number;
   readonly serial_key: string | null;
   readonly serial_held: number;
+  readonly follows: string | null;
+  readonly follows_on: FollowsOn | null;
   readonly key: string | null;
   readonly key_until: number | null;
   readonly key_generation: number;
@@ -168,6 +171,8 @@ export function taskGlance(row: RawGlance): TaskGlance {
     key: row.key ?? undefined,
     serialKey: row.serial_key ?? undefined,
     hasTurn: row.serial_held === 1 || undefined,
+    follows:
+      row.follows === null ? undefined : { run: row.follows, on: row.follows_on ?? 'success' },
     pinnedTo: row.pinned_to ?? undefined,
     deadlineAt: row.deadline_at ?? undefined,
     outcome: row.outcome ?? undefined,

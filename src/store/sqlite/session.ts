@@ -62,6 +62,7 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #statements = new Map<string, Statement>();
   #isSyncKnown = false;
+  #elder: Promise<void> | undefined;
 
   constructor(connection: Connection, options: SessionOptions) {
     this.file = connection.name;
@@ -71,11 +72,23 @@ export class Session {
 
   /** All of `act` or nothing, on disk when this resolves. Where the file is locked, `act` is not called. */
   write<T>(act: (tx: Tx) => T): Promise<T> {
-    return unlessBusy(this.file, this.#options, () => {
+    const written = () => {
       const answer = this.#transact(beginWrite, act);
       if (!this.#isSyncKnown) assertFullSync(this.#connection);
       this.#isSyncKnown = true;
       return answer;
+    };
+    return unlessBusy(this.file, this.#options, written, () => this.#elder);
+  }
+
+  /**
+   * Another connection of this process has the file until `over`, across turns of the loop. A write that
+   * held the loop to wait for it would hold up the very end it waits for.
+   */
+  giveWay(over: Promise<void>): void {
+    this.#elder = over;
+    over.then(() => {
+      if (this.#elder === over) this.#elder = undefined;
     });
   }
 
@@ -173,12 +186,15 @@ export async function unlessBusy<T>(
   file: string,
   { clock, random }: SessionOptions,
   act: () => T,
+  elder: () => Promise<void> | undefined = () => undefined,
 ): Promise<T> {
   // SQLite answers at once: whoever asks again and again would otherwise never let the loop turn.
   await turn(clock);
   const giveUpMs = clock.monotonicMs() + BUSY_MS_MAX;
   let pauseMs = BUSY_PAUSE_MS_FIRST;
   while (true) {
+    // Whoever has waited for it goes before the next of its kind, which waits for a turn first.
+    await elder();
     try {
       return act();
     } catch (error) {

@@ -9,6 +9,7 @@ import type { SettleAnswer, Settlement } from '../tasks.ts';
 import { END_STATUSES, type PodId, type TaskStatus } from '../words.ts';
 import { keepSegment } from './archive.ts';
 import { later } from './due.ts';
+import { letFollowersGo } from './followers.ts';
 import { selectQueue } from './queues.sql.ts';
 import type { RawTask } from './rows.ts';
 import { eachRow, type Tx, type Values } from './session.ts';
@@ -63,7 +64,9 @@ function settleOne(tx: Tx, pod: PodId, settlement: Settlement): Settled {
   const { queue, serial_key } = row;
   const successor =
     serial_key !== null && hasEnded(next) ? passOn(tx, { queue, serial_key }) : undefined;
-  const isPassedOn = successor !== undefined || tx.get(selectQueue, { queue }) !== undefined;
+  const isFollowed = hasEnded(next) && letFollowersGo(tx, task);
+  const isPassedOn =
+    successor !== undefined || isFollowed || tx.get(selectQueue, { queue }) !== undefined;
   return { answer: { task, kind: 'stood' }, status: next.status, isPassedOn };
 }
 

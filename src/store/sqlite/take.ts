@@ -17,6 +17,7 @@ import { CRASHES_MAX, type Interruption, RECOVERY_PREFIX, SUSPECT_CRASHES } from
 import { hasRecords, hasToldItsEnd } from './archive.ts';
 import * as sql from './claims.sql.ts';
 import { CLAIM_COUNT_MAX } from './claims.ts';
+import { letFollowersGo } from './followers.ts';
 import { selectPod } from './pods.sql.ts';
 import { isUp } from './pods.ts';
 import { type RawPod, type RawTask, takenTask } from './rows.ts';
@@ -55,6 +56,7 @@ export function take(tx: Tx, taking: Taking, random: Random): TakenTask[] {
     const taken = 'answer' in done ? done.answer : undefined;
     if (!taken) return [];
     if (taken.serial_key !== null) passOnAfter(tx, taken.task_id);
+    letFollowersGo(tx, taken.task_id);
     return [takenTask(taken, row, tx.now, to === 'pool' ? undefined : payloadBytesMax)];
   });
 }

@@ -18,10 +18,10 @@ export const selectByKey = `select * from step_tracker where machine = @machine 
 export const insertTask = `
   insert into step_tracker (task_id, machine, version, queue, priority, run_at, status, wait_for,
     payload, key, key_ms, retries_max, deadline_at, put_off_ms, trace_parent, serial_key,
-    created_at, last_update)
+    follows, follows_on, created_at, last_update)
   values (@task, @machine, @version, @queue, @priority, @run_at, @status, @wait_for,
     @payload, @key, @key_ms, @retries_max, @deadline_at, @put_off_ms, @trace_parent,
-    @serial_key, @now, @now)
+    @serial_key, @follows, @follows_on, @now, @now)
   on conflict (task_id) do nothing`;
 
 /** @task. Its key has outlived it and may stand for another task. */

@@ -3,7 +3,7 @@
  * says the same, and a test holds the two together.
  *
  * Labels hold words of registered definitions and of FleetQ itself: never an id, an input, or a text
- * that came from elsewhere.
+ * that came from elsewhere. Queues are named only where people have given them a rule, 100 at most.
  */
 export interface Definition {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -118,6 +118,10 @@ export const CATALOGUE = {
   fleetq_dead_letters: leads('Failed tasks that nobody has discarded, up to 10,000', 'machine'),
   fleetq_orphans: leads('Tasks of dead, gone or silent pods that nobody has taken yet'),
   fleetq_orphans_oldest_age_seconds: leads('Since their first owner was heard of'),
+  fleetq_queue_limit: leads('How many of a queue may be claimed at once', 'queue'),
+  fleetq_queue_claimed: leads('Tasks claimed of a queue with a limit or a pause', 'queue'),
+  fleetq_queue_paused: leads('1 while people have paused the queue', 'queue'),
+  fleetq_schedule_late_seconds: leads('For how long the first tick has been due'),
   fleetq_pods: leads('Pods', 'status'),
   fleetq_fleet_sample_age_seconds: leads('Age of the figures above'),
 } as const satisfies Record<string, Definition>;

@@ -6,6 +6,8 @@ import type { ThrottleSnapshot } from '../../machine/index.ts';
 import type { MetricName } from './catalogue.ts';
 import { type Shown, showGauge } from './cells.ts';
 
+type RuledQueue = CensusSample['queues'][number];
+
 /** The part of a fleet's status that is told in figures; a FleetStatus is one. */
 export interface Observed {
   readonly dataDir: string;
@@ -131,6 +133,17 @@ function showFleet(registry: Registry, { observed, isKnown }: Look): void {
   show('fleetq_orphans_oldest_age_seconds', ({ orphansOldestMs = 0 }) =>
     one(orphansOldestMs / 1_000),
   );
+  const byQueue = (name: MetricName, of: (queue: RuledQueue) => number | undefined) =>
+    show(name, ({ queues }) =>
+      queues.flatMap((found) => {
+        const value = of(found);
+        return value === undefined ? [] : [{ labels: { queue: found.queue }, value }];
+      }),
+    );
+  byQueue('fleetq_queue_limit', ({ limit }) => limit);
+  byQueue('fleetq_queue_claimed', ({ claimed }) => claimed);
+  byQueue('fleetq_queue_paused', ({ isPaused }) => (isPaused ? 1 : 0));
+  show('fleetq_schedule_late_seconds', ({ scheduleLateMs = 0 }) => one(scheduleLateMs / 1_000));
   show('fleetq_fleet_sample_age_seconds', ({ agoMs }) => one(agoMs / 1_000));
   showGauge('fleetq_pods', registry, () => {
     const pod = observed()?.pod;

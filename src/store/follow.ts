@@ -1,0 +1,45 @@
+/**
+ * Tasks that follow another one. What becomes of a follower is a question of the row it follows, and of
+ * nothing else, so it may be asked by anybody, at any time, and as often as one likes.
+ */
+import { SPAN_MS_MAX } from './bounds.ts';
+import type { TaskStatus } from './words.ts';
+
+/** `success`: once that run has completed. `end`: once it has ended, however. */
+export type FollowsOn = 'success' | 'end';
+export const FOLLOWS_ON: readonly FollowsOn[] = ['success', 'end'];
+
+export interface Follows {
+  readonly run: string;
+  readonly on: FollowsOn;
+}
+
+/** When a follower is due as long as it waits: never, that is, unless somebody says otherwise. */
+export const FOLLOWER_DUE_MS = SPAN_MS_MAX / 2;
+
+export interface Followed {
+  readonly status: TaskStatus;
+  readonly isDiscarded: boolean;
+}
+
+/**
+ * `go`: it is due. `end`: what it waits for will never be. A dead letter may be redriven and complete yet,
+ * so whoever wants its success waits for what people decide. One that is not there has ended, somehow.
+ */
+export function followerBecomes(
+  on: FollowsOn,
+  followed: Followed | undefined,
+): 'go' | 'end' | 'wait' {
+  if (followed === undefined) return on === 'end' ? 'go' : 'end';
+  switch (followed.status) {
+    case 'completed':
+      return 'go';
+    case 'cancelled':
+      return on === 'end' ? 'go' : 'end';
+    case 'failed':
+      if (on === 'end') return 'go';
+      return followed.isDiscarded ? 'end' : 'wait';
+    default:
+      return 'wait';
+  }
+}
