@@ -12,7 +12,7 @@ import {
 } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
-import { type Store, WHO_CHARS_MAX } from '../store/index.ts';
+import { type JournalSeen, type Store, WHO_CHARS_MAX } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
 import type { ChangedMachines } from './announce.ts';
@@ -130,7 +130,7 @@ export class Member {
         },
         onEnded: () => this.#results.hint(),
         onDied: () => this.#mirror.forgetClaims(),
-        onJoined: ({ lsn }) => this.#mirror.recall(lsn).catch(tellUnrecalled),
+        onJoined: (seen) => this.#recall(seen).catch(tellUnrecalled),
       },
     );
     const mint = runIdMint(clock, random);
@@ -158,6 +158,11 @@ export class Member {
     const census = this.#census.sample(life);
     const isLeader = life !== undefined && isLeading(life);
     return { ...this.pod.status, census, blocked: census?.blocked, isLeader };
+  }
+
+  /** What ended before this journal had a store is nothing that the fleet has missed. */
+  async #recall({ boot, lsn }: JournalSeen): Promise<void> {
+    if (boot > 0) await this.#mirror.recall(lsn);
   }
 
   #reshow(runs: readonly RunId[]): void {
