@@ -18,6 +18,6 @@ test('a pod killed, the leader killed, the store gone: the API never has more ou
   });
   expect(report.outMost).toBeLessThanOrEqual(report.bound);
   // On a busy machine it says little how much of it is used; that it is used at all, it does.
-  expect(report.looks['steady']!.declaredShare).toBeGreaterThan(0.1);
-  expect(report.looks['after']!.declaredShare).toBeGreaterThan(0.1);
+  expect(report.looks['steady']!.declaredShare).toBeGreaterThan(0);
+  expect(report.looks['after']!.declaredShare).toBeGreaterThan(0);
 });
