@@ -18,7 +18,7 @@ export interface CancelAnswer {
   readonly outcome: string;
 }
 
-/** Looking takes no time, even on a host that is busy; who does not answer within this is stopped, or hangs. */
+/** Looking takes no time, also where a host is busy: who does not answer is stopped, or hangs. */
 const READ_TIMEOUT_MS = 15_000;
 const WRITE_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
