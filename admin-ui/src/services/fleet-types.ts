@@ -155,3 +155,27 @@ export interface ThrottlePage {
   readonly throttles: readonly Throttle[];
   readonly cursor?: string | undefined;
 }
+
+/** A queue that has open tasks, a limit, or is paused. */
+export interface Queue {
+  readonly queue: string;
+  readonly pending: number;
+  readonly waiting: number;
+  readonly claimed: number;
+  readonly dueAt?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly isPaused: boolean;
+  readonly pausedBy?: string | undefined;
+  readonly pausedAt?: number | undefined;
+}
+
+export interface PausedMachine {
+  readonly machine: string;
+  readonly pausedBy?: string | undefined;
+  readonly pausedAt: number;
+}
+
+export interface Queues {
+  readonly queues: readonly Queue[];
+  readonly pausedMachines: readonly PausedMachine[];
+}
