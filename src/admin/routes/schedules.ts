@@ -31,9 +31,11 @@ export const scheduleRoutes: readonly Route[] = [
     changes: 'none',
     summary: 'what runs again and again, by name',
     query: {
-      cursor: text(NAME_CHARS_MAX).optional(),
+      cursor: text(100).optional(),
       limit,
-      next: whole(1, NEXT_LISTED_MAX).optional().describe('how many ticks to come are told of each'),
+      next: whole(1, NEXT_LISTED_MAX)
+        .optional()
+        .describe('how many ticks to come are told of each'),
     },
     answers: {
       status: 200,
