@@ -122,7 +122,7 @@ describe.skipIf(program === undefined)('schedules in pages', { timeout: TEST_MS_
       ['aaa goes on', 'Pause it', 'active'],
     ] as const) {
       await page.keyboard.press('s');
-      await page.getByRole('dialog').getByText('What it would do').waitFor();
+      await page.getByRole('dialog').getByRole('heading', { name: 'What it would do' }).waitFor();
       await page.getByRole('dialog').locator('button[type=submit]').press('Enter');
       await page.getByText(said).waitFor();
       await page.getByRole('button', { name: button }).waitFor();
