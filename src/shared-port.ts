@@ -1,13 +1,13 @@
 /** The store of a fleet as those need it who serve people. */
-import type { SharedPort } from './admin/index.ts';
+import type { SharedPort, Starting } from './admin/index.ts';
 import type { Duration, RunId } from './ground/index.ts';
-import type { StartNote, Store } from './store/index.ts';
+import type { Store } from './store/index.ts';
 
 /** A task of the newest version of a machine, with its row in the audit log. */
 export type StartTask = (
   name: string,
   input: unknown,
-  options: { readonly key?: string | undefined; readonly note: StartNote },
+  options: Starting,
 ) => Promise<{ readonly id: RunId }>;
 
 /** What a fleet, or a process that only serves, can do with tasks. */

@@ -1,6 +1,6 @@
 /** The process as others reach it. Light: what answers requests is loaded with the first of them. */
 export type { Desk } from './desk/desk.ts';
-export { Shared, type SharedPort } from './desk/shared.ts';
+export { Shared, type SharedPort, type Starting } from './desk/shared.ts';
 export { addressDoor, type Door, socketDoor } from './door/door.ts';
 export { hashOfSecret, newSecret } from './door/tokens.ts';
 export { ListenError, OpenListenError, SocketError } from './errors.ts';

@@ -9,6 +9,8 @@ export interface QueueRow {
   readonly waiting: number;
   /** Held by pods now, without local runs, which no limit counts. */
   readonly claimed: number;
+  /** When the first of those that are pending is due, or was; undefined where none is. */
+  readonly dueAt: number | undefined;
   /** At most so many are claimed at once; undefined where there is no limit. */
   readonly limit: number | undefined;
   readonly isPaused: boolean;
@@ -58,7 +60,7 @@ export const LIMIT_MAX = 1_000_000;
 /** What may be in the way of one task besides itself. */
 export interface Gate {
   /** Its queue, where that has a limit or is paused. */
-  readonly queue: Omit<QueueRow, 'pending' | 'waiting'> | undefined;
+  readonly queue: Omit<QueueRow, 'pending' | 'waiting' | 'dueAt'> | undefined;
   /** Who has what is claimed of it, the most first; told where the queue has a limit. */
   readonly claimedBy: readonly { readonly pod: PodId; readonly count: number }[];
   readonly pausedMachine: PausedMachine | undefined;

@@ -48,6 +48,37 @@ describe('start', () => {
     expect([ended.status, ended.body.status]).toEqual([200, 'completed']);
   });
 
+  test('a run goes after another, and says which; what makes no sense of that is refused', async () => {
+    const house = await openHouse();
+    const ask = (body: object, query = '') =>
+      house.ask('POST', RUNS + query, {
+        headers: house.as('olga'),
+        body: { machine: 'test/double', input: { n: 1 }, ...body },
+      });
+    const first = await ask({ machine: 'test/gated', input: {} });
+    const after = first.body.id;
+    const second = await ask({ after, on: 'end' });
+    const third = await ask({ after: second.body.id });
+    expect(second.body).toMatchObject({ waitsFor: 'run', follows: { run: after, on: 'end' } });
+    expect(third.body.follows).toEqual({ run: second.body.id, on: 'success' });
+    const [row] = await auditOf(house, second.body.id);
+    expect(row).toMatchObject({ detail: { follows: { run: after, on: 'end' } } });
+    const nobody = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+    const before = await house.digest();
+    const refused = [
+      await ask({ on: 'end' }),
+      await ask({ after, on: 'never' }),
+      await ask({ after }, '?source=journal'),
+      await ask({ after: nobody }),
+      await ask({ after: nobody, dryRun: true }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404]);
+    expect(await house.digest()).toBe(before);
+    await ask({ after, dryRun: true });
+    await house.ask('POST', `${RUNS}/${after}/cancel`, { headers: house.as('olga'), body: {} });
+    await until(house, third.body.id, 'completed');
+  });
+
   test('an input that the machine does not want is refused, and leaves nothing', async () => {
     const house = await openHouse();
     const before = await house.digest();

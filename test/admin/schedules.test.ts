@@ -29,7 +29,11 @@ test('a schedule is tried out, set once, shown with its ticks, paused and remove
   expect(shown).toMatchObject({ name: 'yearly', status: 'active', isUnmanned: false, ticks: 0 });
   expect(shown.next).toHaveLength(2);
   expect(new Date(shown.next[0]).toISOString()).toMatch(/-12-31T18:15:00\.000Z$/);
-  expect((await ask('GET', '')).body.schedules).toMatchObject([{ name: 'yearly' }]);
+  const { body: listed } = await ask('GET', '?next=3');
+  expect(listed.schedules).toMatchObject([{ name: 'yearly' }]);
+  expect(listed.schedules[0].next).toHaveLength(3);
+  expect(listed.schedules[0].next.slice(0, 2)).toEqual(shown.next);
+  expect((await ask('GET', '?next=11')).status).toBe(400);
   expect((await ask('POST', '/yearly/pause', {})).body.schedule.status).toBe('paused');
   expect((await ask('POST', '/yearly/remove', {})).body.schedule.status).toBe('removed');
   expect((await ask('POST', '/yearly/resume', {})).status).toBe(409);

@@ -174,6 +174,9 @@ export function describeLimits(scene: Scene): void {
     const [first, idle, reports] = await scene.store.queues();
     expect(first).toMatchObject({ queue: 'default', pending: 2, waiting: 1, claimed: 1 });
     expect(first!.limit).toBeUndefined();
+    // Of those that are pending, and of no other.
+    expect(Math.abs(first!.dueAt! - scene.harness.now())).toBeLessThan(MINUTE / 2);
+    expect(idle!.dueAt).toBeUndefined();
     expect(idle).toMatchObject({ queue: 'idle', isPaused: true, pausedBy: 'ann', pending: 0 });
     expect(Math.abs(idle!.pausedAt! - scene.harness.now())).toBeLessThan(60_000);
     expect(reports).toMatchObject({ queue: QUEUE, limit: 7, isPaused: false });

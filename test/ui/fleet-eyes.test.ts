@@ -1,11 +1,14 @@
-/** Pods, machines, throttles and the overview for everybody: axe, three widths, two themes; and hostile names. */
+/** The pages of the fleet for everybody: axe, three widths, two themes; and hostile names. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { prompt } from '../store/sqlite-harness.ts';
 import { bury, haunt } from './ghosts.ts';
 import {
   openStage,
+  post,
   program,
   type Stage,
   TEST_MS_MAX,
@@ -105,12 +108,74 @@ describe.skipIf(program === undefined)('the fleet for everybody', { timeout: TES
   });
 });
 
+describe.skipIf(program === undefined)(
+  'what flows, for everybody',
+  { timeout: TEST_MS_MAX },
+  () => {
+    const open = useBrowser();
+    let stage: Stage;
+    beforeAll(async () => {
+      stage = await openStage(newDir());
+      const held = await stage.fleet.enqueueByName('ui/gated', {}, { queue: 'reports' });
+      await until(stage, held.id, 'claimed');
+      await post(stage, '/queues', { what: 'queue.limit', name: 'reports', limit: 1 });
+      await post(stage, '/queues', {
+        what: 'queue.pause',
+        name: `a-queue-${'of-many-words'.repeat(9)}`,
+      });
+      await post(stage, '/queues', { what: 'machine.pause', name: 'ui/order' });
+      const said = { cron: '*/5 * * * *', zone: 'Australia/Lord_Howe', input: {} };
+      await post(stage, '/schedules/nightly', { machine: 'ui/order', ...said });
+      await post(stage, '/schedules/orphan', { machine: 'ui/nobody', ...said });
+      await post(stage, `/schedules/${'long-name-'.repeat(9)}`, { machine: 'ui/order', ...said });
+      await post(stage, `/schedules/${'long-name-'.repeat(9)}/pause`, {});
+    });
+    afterAll(() => stage?.stop());
+
+    test('axe has nothing to complain of queues', async () => {
+      const { page } = await open(stage, '/queues');
+      await page.getByRole('button', { name: 'Resume ui/order' }).waitFor();
+      const said = await judge('queues', page);
+      await page.getByRole('button', { name: 'Limit a queue' }).click();
+      await page.getByRole('dialog').getByLabel('Name of the queue').fill('reports');
+      await page.getByRole('dialog').getByText('What it would do').waitFor();
+      said.push(...(await judge('a limit', page)));
+      expect(said).toEqual([]);
+    });
+
+    test('nor has it of schedules', async () => {
+      const { page } = await open(stage, '/schedules');
+      await page.locator('tr', { hasText: 'nightly' }).waitFor();
+      const said = await judge('schedules', page);
+      await page.goto(`${stage.url}/schedules/orphan`);
+      await page.getByRole('region', { name: 'Next ticks' }).locator('li').first().waitFor();
+      said.push(...(await judge('a schedule', page)));
+      await page.getByRole('button', { name: 'Pause it' }).click();
+      await page.getByRole('dialog').getByRole('heading', { name: 'What it would do' }).waitFor();
+      said.push(...(await judge('a pause', page)));
+      expect(said).toEqual([]);
+    });
+  },
+);
+
 describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let hostile: Stage;
   let worst = '';
   beforeAll(async () => {
-    hostile = await openStage(newDir());
+    const dataDir = newDir();
+    hostile = await openStage(dataDir);
+    for (const name of XSS) await post(hostile, '/queues', { what: 'queue.limit', name, limit: 1 });
+    for (const name of XSS) await post(hostile, '/queues', { what: 'machine.pause', name });
+    for (const [at, text] of XSS.entries()) {
+      const said = { machine: text, queue: text, cron: '@daily', input: { text } };
+      await post(hostile, `/schedules/s${at}`, said);
+    }
+    // No program of ours takes such a name; whoever writes into the table by hand may.
+    prompt(join(dataDir, 'fleet.db'), (database) => {
+      const rename = database.prepare('update schedule set name = ?, trouble = ? where name = ?');
+      for (const [at, text] of XSS.entries()) rename.run(`${at} ${text}`, text, `s${at}`);
+    });
     const routes = XSS.map((text, index) => `${text}@${index + 1}`);
     for (const name of XSS) await hostile.fleet.throttle(name).use(() => 1);
     for (const name of XSS) worst = await haunt(hostile.fleet, { name, routes, version: name });
@@ -143,6 +208,27 @@ describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MA
       await page.locator('a[data-row]', { hasText: '<svg' }).first().click();
       await page.getByRole('button', { name: 'Fix the limit' }).click();
       await page.getByRole('dialog').getByText('What it would do').waitFor();
+      expect(await isHit()).toBe(undefined);
+      await page.goto(`${hostile.url}/queues`);
+      const flows = page.getByRole('region', { name: 'Paused machines' });
+      await expect
+        .poll(() => page.locator('a[data-row]').count(), { timeout: 90_000 })
+        .toBe(XSS.length);
+      expect(await flows.locator('tbody tr').count()).toBe(XSS.length);
+      await page.getByRole('button', { name: 'Limit <svg' }).first().click();
+      await page.getByRole('dialog').getByText('What it would do').waitFor();
+      expect(await page.locator('main img, dialog img, main script').count()).toBe(0);
+      expect(await isHit()).toBe(undefined);
+      await page.goto(`${hostile.url}/schedules`);
+      await expect
+        .poll(() => page.locator('a[data-row]').count(), { timeout: 90_000 })
+        .toBe(XSS.length);
+      expect(await isHit()).toBe(undefined);
+      await page.locator('a[data-row]', { hasText: '<svg' }).first().click();
+      await page.locator('.notice', { hasText: '<svg' }).waitFor();
+      await page.getByRole('button', { name: 'Pause it' }).click();
+      await page.getByRole('dialog').getByText('is no name for a schedule').waitFor();
+      expect(await page.locator('main img, dialog img, main script').count()).toBe(0);
       expect(await isHit()).toBe(undefined);
       await page.goto(`${hostile.url}/overview`);
       await page.getByText(/Pods run FleetQ/).waitFor();

@@ -29,6 +29,13 @@ const OverviewPage = later(() =>
 );
 const PodPage = later<OfOne>(() => import('./pods/pod-page.tsx').then((m) => m.PodPage));
 const PodsPage = later(() => import('./pods/pods-page.tsx').then((m) => m.PodsPage));
+const QueuesPage = later(() => import('./queues/queues-page.tsx').then((m) => m.QueuesPage));
+const SchedulePage = later<{ readonly name: string }>(() =>
+  import('./schedules/schedule-page.tsx').then((m) => m.SchedulePage),
+);
+const SchedulesPage = later(() =>
+  import('./schedules/schedules-page.tsx').then((m) => m.SchedulesPage),
+);
 const ThrottlePage = later<{ readonly api: string }>(() =>
   import('./throttles/throttle-page.tsx').then((m) => m.ThrottlePage),
 );
@@ -71,6 +78,15 @@ export const PAGES: readonly Known[] = [
     ...{ to: '/pods', name: 'Pods', sign: 'pods', key: 'g p' },
     all: <PodsPage />,
     one: (id) => <PodPage key={id} id={id} />,
+  },
+  {
+    ...{ to: '/queues', name: 'Queues', sign: 'queues', key: 'g q' },
+    all: <QueuesPage />,
+  },
+  {
+    ...{ to: '/schedules', name: 'Schedules', sign: 'schedules', key: 'g s' },
+    all: <SchedulesPage />,
+    one: (id) => <SchedulePage key={id} name={id} />,
   },
   {
     ...{ to: '/throttles', name: 'Throttles', sign: 'throttles', key: 'g t' },

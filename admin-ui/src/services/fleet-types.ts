@@ -155,3 +155,58 @@ export interface ThrottlePage {
   readonly throttles: readonly Throttle[];
   readonly cursor?: string | undefined;
 }
+
+/** A queue that has open tasks, a limit, or is paused. */
+export interface Queue {
+  readonly queue: string;
+  readonly pending: number;
+  readonly waiting: number;
+  readonly claimed: number;
+  readonly dueAt?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly isPaused: boolean;
+  readonly pausedBy?: string | undefined;
+  readonly pausedAt?: number | undefined;
+}
+
+export interface PausedMachine {
+  readonly machine: string;
+  readonly pausedBy?: string | undefined;
+  readonly pausedAt: number;
+}
+
+export interface Queues {
+  readonly queues: readonly Queue[];
+  readonly pausedMachines: readonly PausedMachine[];
+}
+
+/** What runs again and again. */
+export interface Schedule {
+  readonly name: string;
+  readonly status: 'active' | 'paused' | 'removed';
+  readonly machine: string;
+  readonly cron: string;
+  readonly zone: string;
+  readonly input: unknown;
+  readonly tickAs?: string | undefined;
+  readonly missed: string;
+  readonly jitterMs: number;
+  readonly queue: string;
+  readonly priority: number;
+  readonly source: string;
+  readonly revision: number;
+  readonly ticks: number;
+  /** The ticks to come; the first may be past. */
+  readonly next: readonly number[];
+  readonly lastAt?: number | undefined;
+  readonly lastRun?: string | undefined;
+  readonly trouble?: string | undefined;
+  readonly isUnmanned: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface SchedulePage {
+  readonly schedules: readonly Schedule[];
+  readonly cursor?: string | undefined;
+}

@@ -30,6 +30,8 @@ export interface Run {
   readonly queue?: string | undefined;
   readonly priority?: number | undefined;
   readonly key?: string | undefined;
+  readonly serialKey?: string | undefined;
+  readonly follows?: { readonly run: string; readonly on: string } | undefined;
   readonly retries?: number | undefined;
   readonly crashes?: number | undefined;
   readonly claims?: number | undefined;

@@ -8,6 +8,7 @@ import type {
   BulkOrder,
   FlowAnswer,
   FlowChange,
+  Follows,
   NewBulk,
   Note,
   PodId,
@@ -19,6 +20,14 @@ import type {
   ThrottleAnswer,
   ThrottleChange,
 } from '../../store/index.ts';
+
+export interface Starting {
+  readonly key?: string | undefined;
+  /** The run that it goes after. */
+  readonly follows?: Follows | undefined;
+  /** Its row in the audit log. */
+  readonly note: StartNote;
+}
 
 /** What the owner of a store gives: a fleet's member, or a process that only serves. */
 export interface SharedPort {
@@ -40,11 +49,7 @@ export interface SharedPort {
    * Gives a task to the fleet, with its row in the audit log; refused where its machine is not known
    * here, or does not want it.
    */
-  start(
-    machine: string,
-    input: unknown,
-    options: { readonly key?: string | undefined; readonly note: StartNote },
-  ): Promise<{ readonly id: RunId }>;
+  start(machine: string, input: unknown, options: Starting): Promise<{ readonly id: RunId }>;
   /** Whether the machine wants this input: throws where it does not. */
   checkInput(machine: string, input: unknown, version?: number): Promise<void>;
   /** Resolves when the task has ended; rejects where it has not within `timeout`. */

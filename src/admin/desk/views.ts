@@ -41,6 +41,7 @@ export function viewOfTask(
     priority: row.priority,
     key: row.key,
     serialKey: row.serialKey,
+    follows: row.follows,
     retries: row.retryCount,
     crashes: row.crashes,
     claims: row.claims,

@@ -45,6 +45,20 @@ export const figureRoutes = [
         deadLetters: counts,
         orphans: z.number().describe('held by pods that are gone'),
         orphansOldestMs: z.number().optional(),
+        queues: z
+          .array(
+            z.strictObject({
+              queue: z.string(),
+              limit: z.number().optional(),
+              isPaused: z.boolean(),
+              claimed: z.number(),
+            }),
+          )
+          .describe('those with a limit or a pause, 100 at most'),
+        scheduleLateMs: z
+          .number()
+          .optional()
+          .describe('for how long the first tick of a schedule has been due'),
       }),
     },
     answer: async ({ desk }) => {

@@ -15,6 +15,7 @@ const Queue = z
     pending: z.number(),
     waiting: z.number(),
     claimed: z.number(),
+    dueAt: instant.optional().describe('of the first that is pending'),
     limit: z.number().optional(),
     isPaused: z.boolean(),
     pausedBy: z.string().optional(),

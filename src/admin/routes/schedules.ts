@@ -20,6 +20,8 @@ import { guarded, limit, text, whole } from './shapes.ts';
 
 const COUNT_OTHERWISE = 50;
 const NEXT_OTHERWISE = 5;
+/** Of each in a list; one by its name tells more. */
+const NEXT_LISTED_MAX = 10;
 
 export const scheduleRoutes: readonly Route[] = [
   route({
@@ -28,7 +30,13 @@ export const scheduleRoutes: readonly Route[] = [
     role: 'read',
     changes: 'none',
     summary: 'what runs again and again, by name',
-    query: { cursor: text(100).optional(), limit },
+    query: {
+      cursor: text(100).optional(),
+      limit,
+      next: whole(1, NEXT_LISTED_MAX)
+        .optional()
+        .describe('how many ticks to come are told of each'),
+    },
     answers: {
       status: 200,
       schema: z.strictObject({ schedules: z.array(Schedule), cursor: z.string().optional() }),
@@ -38,7 +46,8 @@ export const scheduleRoutes: readonly Route[] = [
       const { limit: countMax = COUNT_OTHERWISE, cursor: after } = query;
       const rows = await reader.schedules({ after, countMax });
       const shown = showing(door.isMasked, desk.redacted);
-      const schedules = (await scheduleViewsOf(rows, reader)).map((view) => told(view, shown));
+      const views = await scheduleViewsOf(rows, reader, query.next);
+      const schedules = views.map((view) => told(view, shown));
       const cursor = rows.length < countMax ? undefined : rows.at(-1)?.name;
       return ok({ schedules, cursor });
     },

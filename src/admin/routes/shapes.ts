@@ -45,6 +45,10 @@ export const Run = z
     priority: z.number().optional(),
     key: z.string().optional(),
     serialKey: z.string().optional(),
+    follows: z
+      .strictObject({ run: z.string(), on: z.string() })
+      .optional()
+      .describe('the run after which it goes: on its `success`, or on its `end`, however'),
     retries: z.number().optional(),
     crashes: z.number().optional(),
     claims: z.number().optional(),

@@ -1,6 +1,7 @@
 /** A new run: a task of the fleet where there is a store, else one of this process. */
 import * as z from 'zod';
 import type { RunId } from '../../ground/index.ts';
+import { FOLLOWS_ON, type Follows } from '../../store/index.ts';
 import { findRun, revisionIn, viewOf } from '../desk/find-run.ts';
 import { showing } from '../desk/mask.ts';
 import { refuseUnknown } from '../limits.ts';
@@ -11,11 +12,17 @@ import { refuseNoFleet } from './local.ts';
 import { guarded, Run, source, text } from './shapes.ts';
 
 const KEY_LENGTH_MAX = 512;
+const RUN_CHARS_MAX = 100;
 
 const body = {
   machine: text(200),
   input: z.unknown().optional().describe('as the machine wants it; null where nothing is said'),
   key: text(KEY_LENGTH_MAX).nullable().optional().describe('starts with one key are one run'),
+  after: text(RUN_CHARS_MAX).optional().describe('the run after which it goes; with a store alone'),
+  on: z
+    .enum(FOLLOWS_ON as readonly ['success', 'end'])
+    .optional()
+    .describe('of `after`: once that has completed, or has ended, however; `success` otherwise'),
   dryRun: guarded.dryRun,
 };
 const Checked = z.strictObject({ isDryRun: z.literal(true), machine: z.string() });
@@ -41,15 +48,18 @@ export const startRoutes = [
     answer: async (asked) => {
       const { desk, query } = asked;
       const isLocal = query.source === 'journal' || desk.shared === undefined;
+      const follows = followsOf(asked.body);
+      if (follows && isLocal) throw badRequest('a run of this process alone follows nobody');
       refuseUnknown(desk, asked.body.machine);
       if (asked.ifRevision !== undefined) {
         throw badRequest('a run that is to be started has no revision yet: leave If-Match out');
       }
       if (asked.body.dryRun === true) {
         await checked(asked);
+        if (follows) await findRun(desk, follows.run, 'store');
         return ok({ isDryRun: true, machine: asked.body.machine });
       }
-      const id = await begun(asked, isLocal);
+      const id = await begun(asked, isLocal, follows);
       const found = await findRun(desk, id, isLocal ? 'journal' : undefined);
       // Whoever has sent the input may see it.
       const view = viewOf(desk, found, showing(asked.door.isMasked, desk.redacted));
@@ -60,10 +70,14 @@ export const startRoutes = [
   }),
 ];
 
-async function begun(asked: Starting, isLocal: boolean): Promise<RunId> {
+async function begun(
+  asked: Starting,
+  isLocal: boolean,
+  follows: Follows | undefined,
+): Promise<RunId> {
   const input = asked.body.input ?? null;
   try {
-    return isLocal ? await begunHere(asked, input) : await begunShared(asked, input);
+    return isLocal ? await begunHere(asked, input) : await begunShared(asked, input, follows);
   } catch (error) {
     // How the public API refuses an argument that has the wrong form.
     if (error instanceof TypeError) throw badRequest(error.message);
@@ -71,16 +85,26 @@ async function begun(asked: Starting, isLocal: boolean): Promise<RunId> {
   }
 }
 
+function followsOf({ after, on }: Starting['body']): Follows | undefined {
+  if (after !== undefined) return { run: after, on: on ?? 'success' };
+  if (on !== undefined) throw badRequest('on says when it follows a run: give after too');
+  return undefined;
+}
+
 /** A request that names itself is one start, however often it is sent. */
 function keyOf({ body, isNamed, requestId }: Starting): string | undefined {
   return body.key ?? (isNamed ? `request:${requestId}` : undefined);
 }
 
-async function begunShared(asked: Starting, input: unknown): Promise<RunId> {
+async function begunShared(
+  asked: Starting,
+  input: unknown,
+  follows: Follows | undefined,
+): Promise<RunId> {
   const { machine } = asked.body;
   const key = keyOf(asked);
-  const note = noteOf(asked, 'start', { machine, key });
-  const { id } = await asked.desk.shared!.port.start(machine, input, { key, note });
+  const note = noteOf(asked, 'start', { machine, key, follows });
+  const { id } = await asked.desk.shared!.port.start(machine, input, { key, follows, note });
   tellActed(asked, 'start', id);
   return id;
 }

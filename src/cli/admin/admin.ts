@@ -89,8 +89,9 @@ function sharedOf(config: Config, registry: Registry, tasks: Tasks, store: Store
   const keyMs = durationOption('retention', config.retention);
   const silentMs = config.silence === undefined ? undefined : parseDuration(config.silence);
   const port = {
-    start: async (...[name, input, { key, note }]: Parameters<StartTask>) => {
-      return { id: await tasks.enqueue(registry.newest(name), input, { key, keyMs }, note) };
+    start: async (...[name, input, { note, ...rest }]: Parameters<StartTask>) => {
+      const options = { ...rest, keyMs };
+      return { id: await tasks.enqueue(registry.newest(name), input, options, note) };
     },
     checkInput: async (name: string, input: unknown, version?: number) => {
       const plan = version === undefined ? registry.newest(name) : registry.find(name, version);

@@ -45,13 +45,18 @@ export function queues(tables: MemoryTables): QueueRow[] {
   const names = new Set([...tables.flow.queues.keys(), ...open.map(({ queue }) => queue)]);
   const rows = [...names].map((queue): QueueRow => {
     const { limit, isPaused = false, pausedBy, pausedAt } = tables.flow.queues.get(queue) ?? {};
-    const count = (is: (task: TaskRecord) => boolean) =>
-      open.filter((task) => task.queue === queue && is(task)).length;
+    const own = open.filter((task) => task.queue === queue);
+    const count = (is: (task: TaskRecord) => boolean) => own.filter(is).length;
+    const pending = own.filter(({ status }) => status === 'pending');
     return {
       queue,
-      pending: count(({ status }) => status === 'pending'),
+      pending: pending.length,
       waiting: count(({ status }) => status === 'waiting'),
       claimed: count(({ status, pinnedTo }) => status === 'claimed' && pinnedTo === undefined),
+      dueAt: pending.reduce<number | undefined>(
+        (first, { runAt }) => Math.min(first ?? runAt, runAt),
+        undefined,
+      ),
       ...{ limit, isPaused, pausedBy, pausedAt },
     };
   });

@@ -19,6 +19,7 @@ export async function queuesBy(pool: Asking): Promise<QueueRow[]> {
     pending: row['pending'] as number,
     waiting: row['waiting'] as number,
     claimed: row['claimed'] as number,
+    dueAt: (row['due_at'] ?? undefined) as number | undefined,
     ...limitOf(row),
   }));
 }

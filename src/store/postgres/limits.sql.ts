@@ -64,11 +64,12 @@ export const claimLimited = {
 /** Every queue that has open tasks, a limit, or is paused; at the cost of what is open. */
 export const selectQueues = sql`
   select queue, coalesce(pending, 0)::int as pending, coalesce(waiting, 0)::int as waiting,
-         coalesce(claimed, 0)::int as claimed, max_claimed, coalesce(paused, false) as paused,
-         paused_by, ${msOf('paused_at')} as paused_at
+         coalesce(claimed, 0)::int as claimed, ${msOf('due_at')} as due_at, max_claimed,
+         coalesce(paused, false) as paused, paused_by, ${msOf('paused_at')} as paused_at
     from (select queue, count(*) filter (where status = 'pending') as pending,
                  count(*) filter (where status = 'waiting') as waiting,
-                 count(*) filter (where status = 'claimed' and pinned_to is null) as claimed
+                 count(*) filter (where status = 'claimed' and pinned_to is null) as claimed,
+                 min(run_at) filter (where status = 'pending') as due_at
             from step_tracker where status in ('pending', 'waiting', 'claimed')
            group by queue) open
     full join queue_limits using (queue)

@@ -25,7 +25,8 @@ export const countClaimable = `${COUNT_BY_ROUTE}
 
 export const countQueues = sql`
   select t.queue, t.status, count(*) as n,
-         sum(case when t.pinned_to is null then 1 else 0 end) as unpinned
+         sum(case when t.pinned_to is null then 1 else 0 end) as unpinned,
+         min(t.run_at) as first_at
     from step_tracker t where t.status in ('pending', 'waiting', 'claimed')
    group by t.queue, t.status`;
 

@@ -51,10 +51,12 @@ export async function queues(calls: Calls): Promise<QueueRow[]> {
             .filter((row) => text(row, 'status') === status)
             .reduce((sum, row) => sum + number(row, status === 'claimed' ? 'unpinned' : 'n'), 0);
         const { limit, isPaused = false, pausedBy, pausedAt } = flow.queues.get(queue) ?? {};
+        const first = own.find((row) => text(row, 'status') === 'pending');
         const [pending, waiting, claimed] = ['pending', 'waiting', 'claimed'].map(count);
         return {
           queue,
           ...{ pending: pending!, waiting: waiting!, claimed: claimed! },
+          dueAt: first && number(first, 'first_at'),
           ...{ limit, isPaused, pausedBy, pausedAt },
         };
       });

@@ -12,11 +12,12 @@ export const countClaimed = `
 export const selectQueues = `
   with open as (
     select queue, sum(status = 'pending') as pending, sum(status = 'waiting') as waiting,
-           sum(status = 'claimed' and pinned_to is null) as claimed
+           sum(status = 'claimed' and pinned_to is null) as claimed,
+           min(case when status = 'pending' then run_at end) as due_at
       from step_tracker where status || '' in ('pending', 'waiting', 'claimed') group by queue)
   select name.queue, coalesce(pending, 0) as pending, coalesce(waiting, 0) as waiting,
-         coalesce(claimed, 0) as claimed, max_claimed, coalesce(paused, 0) as paused, paused_by,
-         paused_at
+         coalesce(claimed, 0) as claimed, due_at, max_claimed, coalesce(paused, 0) as paused,
+         paused_by, paused_at
     from (select queue from open union select queue from queue_limits) as name
     left join open using (queue) left join queue_limits using (queue)
    order by name.queue`;

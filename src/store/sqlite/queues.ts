@@ -62,6 +62,7 @@ type RawQueue = RawLimit & {
   readonly pending: number;
   readonly waiting: number;
   readonly claimed: number;
+  readonly due_at: number | null;
   readonly paused_by: string | null;
   readonly paused_at: number | null;
 };
@@ -72,6 +73,7 @@ export function queues(tx: Tx): QueueRow[] {
     pending: row.pending,
     waiting: row.waiting,
     claimed: row.claimed,
+    dueAt: row.due_at ?? undefined,
     limit: row.max_claimed ?? undefined,
     isPaused: row.paused === 1,
     pausedBy: row.paused_by ?? undefined,

@@ -68,7 +68,13 @@ function Facts({ run, podName }: { run: Run; podName: (pod: string) => string })
         </Fact>
       )}
       {run.key !== undefined && <Fact name="Key">{run.key}</Fact>}
-      {run.queue && <Fact name="Queue">{run.queue}</Fact>}
+      {run.serialKey !== undefined && <Fact name="Serial key">{run.serialKey}</Fact>}
+      {run.queue && (
+        <Fact name="Queue">
+          <Link to={`/queues?find=${encodeURIComponent(run.queue)}`}>{run.queue}</Link>
+        </Fact>
+      )}
+      {run.follows && <Follows follows={run.follows} />}
       <Fact name="Retries">{run.retries ?? (run.attempt ?? 1) - 1}</Fact>
       {(run.crashes ?? 0) > 0 && <Fact name="Crashes">{run.crashes}</Fact>}
       {(run.generation ?? 1) > 1 && <Fact name="Generation">{run.generation}</Fact>}
@@ -86,6 +92,16 @@ function Facts({ run, podName }: { run: Run; podName: (pod: string) => string })
         </Fact>
       )}
     </dl>
+  );
+}
+
+function Follows({ follows: { run, on } }: { follows: NonNullable<Run['follows']> }) {
+  return (
+    <Fact name={on === 'end' ? 'After the end of' : 'After the success of'}>
+      <Link to={`/runs/${encodeURIComponent(run)}`} title={run}>
+        <code>…{run.slice(-8)}</code>
+      </Link>
+    </Fact>
   );
 }
 
