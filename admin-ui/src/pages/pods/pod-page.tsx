@@ -148,7 +148,7 @@ function Head({ pod, nameOf, children }: HeadProps) {
           />
         )}
         {isThere && report?.capacity !== undefined && (
-          <Fact name="Room for claims" value={report.capacity} />
+          <Fact name="Takes at most" value={report.capacity} />
         )}
         {isThere && report?.unflushed !== undefined && (
           <Fact name="Not archived yet" value={report.unflushed} />
