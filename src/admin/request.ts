@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { nearest } from '../config/index.ts';
-import { type Json, show } from '../ground/index.ts';
+import { type Json, roundedIn, show } from '../ground/index.ts';
 import { badRequest, RequestError } from './problem.ts';
 import { type JsonLimits, refuseWild } from './scan-json.ts';
 
@@ -31,11 +31,21 @@ export async function readJson(request: IncomingMessage, limits: BodyLimits): Pr
   refuseWild(whole, limits);
   const text = decode(whole);
   if (text.trim() === '') return {};
+  refuseRounded(text);
   try {
     return JSON.parse(text) as Json;
   } catch (cause) {
     throw badRequest(`the body is not JSON: ${(cause as Error).message}`);
   }
+}
+
+function refuseRounded(text: string): void {
+  const rounded = roundedIn(text);
+  if (rounded === undefined) return;
+  throw badRequest(
+    `the number ${rounded.slice(0, 40)} is beyond 2^53, and would be rounded`,
+    'write it as a text: its digits stay what they are',
+  );
 }
 
 /** Forms of other sites can send any body but one that says it is JSON. */

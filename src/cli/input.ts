@@ -2,7 +2,14 @@
 import { createReadStream, statSync } from 'node:fs';
 import { KEY_LENGTH_MAX } from '../config/index.ts';
 import { traceParentOption } from '../config/options.ts';
-import { type Duration, describeError, encodeJson, parseDuration, show } from '../ground/index.ts';
+import {
+  type Duration,
+  describeError,
+  encodeJson,
+  parseDuration,
+  roundedIn,
+  show,
+} from '../ground/index.ts';
 import type { Due } from '../store/index.ts';
 import type { Options } from './command.ts';
 import { UsageError } from './errors.ts';
@@ -39,6 +46,12 @@ export async function readInput(text: string): Promise<unknown> {
   const what = isFile ? `the input in ${text}` : '--input';
   const source = isFile ? await readSource(text, what) : text;
   const input = parseInput(source, what);
+  const rounded = roundedIn(source);
+  if (rounded !== undefined) {
+    throw new UsageError(`${what} has ${rounded}, which is beyond 2^53 and would be rounded`, {
+      hint: `write it as a text: "${rounded.slice(0, 40)}"`,
+    });
+  }
   try {
     // What JSON.parse lets through is not always what comes back: 1e999, or ever deeper nesting.
     encodeJson(input, what, INPUT_BYTES_MAX);

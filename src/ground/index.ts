@@ -59,6 +59,7 @@ export {
   type Json,
   type JsonObject,
   NotJsonError,
+  roundedIn,
   settleJson,
   TooLargeError,
 } from './json.ts';

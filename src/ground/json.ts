@@ -241,3 +241,27 @@ function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
+
+const NUMBER = /[0-9.eE+-]+/y;
+
+/**
+ * The first whole number of a JSON text that would come back with other digits than it was written
+ * with: JSON.parse rounds beyond 2^53 without a word, and an id would become another one.
+ */
+export function roundedIn(text: string): string | undefined {
+  // Hardly any text has so many digits in a row.
+  if (!/\d{16}/.test(text)) return undefined;
+  let isText = false;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at]!;
+    if (isText && sign === '\\') at++;
+    else if (sign === '"') isText = !isText;
+    else if (!isText && sign >= '0' && sign <= '9') {
+      NUMBER.lastIndex = at;
+      const [number] = NUMBER.exec(text)!;
+      if (/^\d{16,}$/.test(number) && `${Number(number)}` !== number) return number;
+      at += number.length - 1;
+    }
+  }
+  return undefined;
+}

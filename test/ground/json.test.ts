@@ -8,6 +8,7 @@ import {
   FleetqError,
   freezeDeep,
   NotJsonError,
+  roundedIn,
   settleJson,
   TooLargeError,
 } from '../../src/ground/index.ts';
@@ -324,4 +325,28 @@ test('each property is asked once: a getter or a proxy cannot answer the check a
     enumerable: true,
   });
   expect(refusal(items)).toBeInstanceOf(NotJsonError);
+});
+
+test('a whole number that would come back with other digits is found, and nothing else is', () => {
+  for (const text of [
+    '12345678901234567890',
+    '{"a":[1,-9007199254740993]}',
+    '{"a":"\\"1","b":100000000000000000001}',
+    '1000000000000000000000',
+  ]) {
+    expect(roundedIn(text)).toMatch(/^\d{16,}$/);
+  }
+  for (const text of [
+    '"12345678901234567890"',
+    '{"12345678901234567890":1}',
+    '{"a":"\\"12345678901234567890"}',
+    '0.12345678901234567890',
+    '1.2345678901234567e-123',
+    '9007199254740993e1',
+    '9007199254740991',
+    // What JSON.stringify itself writes.
+    '12345678901234567000',
+  ]) {
+    expect(roundedIn(text)).toBe(undefined);
+  }
 });

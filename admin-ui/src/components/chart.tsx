@@ -7,6 +7,7 @@ import type UPlot from 'uplot';
 import { showInstant } from '../format/time.ts';
 import { isoTime, now, zoneOffsetMs } from '../platform/clock.ts';
 import { useSettings } from '../platform/settings.ts';
+import { loadLater } from './later.ts';
 import { useWidth } from './use-width.ts';
 import 'uplot/dist/uPlot.min.css';
 
@@ -84,6 +85,7 @@ function Drawing({ times, series, show, isUtc, onAt }: DrawingProps) {
   const { theme } = useSettings();
   const isDark = useIsDark();
   const plot = useRef<UPlot>(undefined);
+  const [lost, setLost] = useState<Error>();
   const size = useRef(width);
   size.current = width;
   const telling = useRef({ show, onAt });
@@ -99,12 +101,12 @@ function Drawing({ times, series, show, isUtc, onAt }: DrawingProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew where its form or its colours change
   useEffect(() => {
     let isGone = false;
-    import('uplot').then(({ default: Plot }) => {
+    loadLater(() => import('uplot')).then(({ default: Plot }) => {
       if (isGone || !box.current) return;
       const options = optionsOf({ width, series, isUtc, telling: () => telling.current });
       plot.current = new Plot(options, latest.current, box.current);
       plot.current.setSize({ width: size.current, height: HEIGHT });
-    });
+    }, setLost);
     return () => {
       isGone = true;
       plot.current?.destroy();
@@ -113,6 +115,8 @@ function Drawing({ times, series, show, isUtc, onAt }: DrawingProps) {
   }, [shape, isDark, theme, isUtc]);
   useEffect(() => plot.current?.setData(data), [data]);
   useEffect(() => plot.current?.setSize({ width, height: HEIGHT }), [width]);
+  // Told by the panel that it is in.
+  if (lost) throw lost;
   return <div className="chart-box" ref={box} aria-hidden="true" />;
 }
 

@@ -1,6 +1,7 @@
 /** A part of a page that stands for itself: if it breaks, the others stay. */
 import { Component, type ReactNode } from 'react';
 import type { ApiError } from '../services/api.ts';
+import { NotLoadedError } from './later.ts';
 
 interface BoundaryProps {
   readonly name: string;
@@ -17,13 +18,16 @@ export class Boundary extends Component<BoundaryProps, { readonly error: Error |
   override render() {
     const { error } = this.state;
     if (!error) return this.props.children;
+    // What did not come once is not asked for again by the browser: only a new page asks.
+    const isLost = error instanceof NotLoadedError;
+    const again = () => (isLost ? location.reload() : this.setState({ error: undefined }));
     return (
       <div className="refusal" role="alert">
         <p>
           <strong>{this.props.name} cannot be shown.</strong> {error.message}
         </p>
-        <button type="button" onClick={() => this.setState({ error: undefined })}>
-          Try again
+        <button type="button" onClick={again}>
+          {isLost ? 'Load the page anew' : 'Try again'}
         </button>
       </div>
     );

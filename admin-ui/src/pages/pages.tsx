@@ -1,14 +1,10 @@
 /** Every page there is: where it is, what it is called, which keys lead there. One list for all who ask. */
-import { type ComponentType, lazy, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type { Listed } from '../components/frame.tsx';
+import { later } from '../components/later.ts';
 import { RunsPage } from './runs/runs-page.tsx';
 
 type OfOne = { readonly id: string };
-
-/** Comes with the first look at it. */
-function later<P>(load: () => Promise<ComponentType<P>>) {
-  return lazy(() => load().then((page) => ({ default: page })));
-}
 
 const ActivityPage = later(() =>
   import('./activity/activity-page.tsx').then((m) => m.ActivityPage),

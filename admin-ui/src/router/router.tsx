@@ -8,8 +8,23 @@ import { type AnchorHTMLAttributes, type MouseEvent, useMemo, useSyncExternalSto
 export const BASE = new URL(document.baseURI).pathname;
 
 const listeners = new Set<() => void>();
+/** Lists as they were last seen: who comes back from one of its rows finds the filter again. */
+const lists = new Map<string, string>();
+
+function note(): void {
+  const path = `/${location.pathname.slice(BASE.length)}`;
+  const list = path === '/' ? '/runs' : path;
+  if (/^\/[^/]+$/.test(list)) lists.set(list, list + location.search);
+}
+note();
+
+/** The way back to a list. */
+export function backTo(list: string): string {
+  return lists.get(list) ?? list;
+}
 
 function tell(): void {
+  note();
   for (const listener of listeners) listener();
 }
 

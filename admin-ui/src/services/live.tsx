@@ -4,6 +4,10 @@ import { type Heard, type LiveState, Stream } from './stream.ts';
 
 export const stream = new Stream();
 
+const look = () => stream.hide(document.visibilityState === 'hidden');
+document.addEventListener('visibilitychange', look);
+look();
+
 export function useLiveState(): LiveState {
   return useSyncExternalStore(stream.watch, () => stream.state);
 }

@@ -5,6 +5,9 @@
  *   off ──a topic──▶ connecting ──hello──▶ live ◀──fresh── stale
  *                        ▲                   │
  *                        └──later and later──┘ lost        paused: by whoever looks on
+ *
+ * A browser keeps about six connections to a host, for all of its tabs: one that nobody sees lets go of
+ * its own, or the seventh tab would wait for ever.
  */
 import { parseJson } from '../format/lossless.ts';
 import { after } from '../platform/clock.ts';
@@ -39,6 +42,7 @@ export class Stream {
   readonly #watchers = new Set<() => void>();
   #state: LiveState = 'off';
   #isPaused = false;
+  #isHidden = false;
   #topics = '';
   #lastId: string | undefined;
   #aborter: AbortController | undefined;
@@ -73,6 +77,14 @@ export class Stream {
     this.#tell();
   }
 
+  /** Nobody sees the tab; once somebody does, it is told what it has missed. */
+  hide(isHidden: boolean): void {
+    if (this.#isHidden === isHidden) return;
+    this.#isHidden = isHidden;
+    if (isHidden) this.#cut();
+    else this.#begin();
+  }
+
   #settle(): void {
     this.#cancel();
     this.#cancel = after(SETTLE_MS, () => this.#begin());
@@ -96,7 +108,7 @@ export class Stream {
   }
 
   #open(): void {
-    if (this.#isPaused || this.#topics === '') return;
+    if (this.#isPaused || this.#isHidden || this.#topics === '') return;
     const aborter = new AbortController();
     this.#aborter = aborter;
     this.#enter('connecting');

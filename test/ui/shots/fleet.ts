@@ -50,7 +50,7 @@ export async function openShotFleet(): Promise<ShotFleet> {
   };
   const pods = new Map<string, ChildProcess>();
   const start = async (podName: string) => {
-    const options = { ...shared, podName, dataDir: join(directory, podName), slots: 8 };
+    const options = { ...shared, podName, dataDir: join(directory, podName), slots: 14 };
     const child = fork(POD, [JSON.stringify(options)], {
       execArgv: ['--import', 'tsx'],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -65,6 +65,7 @@ try {
       { name: 'bulk-operation', path: `/bulk/${fleet.bulk}` },
       { name: 'machine', path: '/machines/image%2Fpull' },
       { name: 'pod', path: `/pods/${pods[0]!.pod}` },
+      { name: 'throttle', path: '/throttles/hooks.example' },
     ];
     for (const place of [...places, ...more]) {
       await shoot(wide, fleet.url, { ...place, name: `${place.name}-${colorScheme}` });

@@ -1,13 +1,13 @@
 /** The button that acts on everything that was picked, or that fits; `b` does the same. */
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
+import { later } from '../../components/later.ts';
+import { Boundary } from '../../components/panel.tsx';
 import type { Selection } from '../../components/use-selection.ts';
 import { useMayDo, useSession } from '../../services/session.tsx';
 import { type DeedName, EVERYTHING, filterOfIds, PICKED_MAX } from './deeds.ts';
 
-const BeginDialog = lazy(() =>
-  import('./begin-dialog.tsx').then((m) => ({ default: m.BeginDialog })),
-);
+const BeginDialog = later(() => import('./begin-dialog.tsx').then((m) => m.BeginDialog));
 
 interface ActOnManyProps {
   readonly label: string;
@@ -49,14 +49,16 @@ export function ActOnMany({ label, filter, selection, ...rest }: ActOnManyProps)
         {label}
       </button>
       {isOpen && (
-        <Suspense fallback={null}>
-          <BeginDialog
-            filter={wanted}
-            what={rest.what}
-            whats={rest.whats}
-            onClose={() => setOpen(false)}
-          />
-        </Suspense>
+        <Boundary name="The dialog">
+          <Suspense fallback={null}>
+            <BeginDialog
+              filter={wanted}
+              what={rest.what}
+              whats={rest.whats}
+              onClose={() => setOpen(false)}
+            />
+          </Suspense>
+        </Boundary>
       )}
     </>
   );

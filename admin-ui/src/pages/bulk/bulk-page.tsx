@@ -9,7 +9,7 @@ import { Span, Time } from '../../components/time.tsx';
 import { useTitle } from '../../components/use-title.ts';
 import { showSpan } from '../../format/time.ts';
 import { plural, showCount } from '../../format/words.ts';
-import { go, Link } from '../../router/router.tsx';
+import { backTo, go, Link } from '../../router/router.tsx';
 import { get } from '../../services/api.ts';
 import type { Bulk } from '../../services/many.ts';
 import { useSession } from '../../services/session.tsx';
@@ -34,16 +34,17 @@ export function BulkPage({ id }: { id: string }) {
   const { data, error, reload } = useLoad(id, (signal) => get<Bulk>(path, signal));
   useTitle(data ? `${data.what}, many runs` : 'Bulk operation');
   useFresh(reload, { isMoving: data !== undefined && isMoving(data) });
-  useKeys({ ['Escape']: () => go('/bulk') });
+  useKeys({ ['Escape']: () => go(backTo('/bulk')) });
   return (
     <main className="detail-page">
       <div className="page-head">
-        <Link to="/bulk" className="back">
+        <Link to={backTo('/bulk')} className="back">
           <Icon sign="back" />
           Bulk operations
         </Link>
         <LiveBadge />
       </div>
+      {!data && <h1>Bulk operation</h1>}
       {error && <Refusal error={error} onAgain={reload} />}
       {data ? <Told bulk={data} onDone={reload} /> : !error && <Loading what="the operation" />}
     </main>

@@ -8,7 +8,7 @@ import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useTitle } from '../../components/use-title.ts';
 import { plural, showCount } from '../../format/words.ts';
-import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
+import { backTo, go, Link, usePlace, withQuery } from '../../router/router.tsx';
 import { get, queryText } from '../../services/api.ts';
 import { useLiveState } from '../../services/live.tsx';
 import type { ErrorGroup, ErrorGroups } from '../../services/many.ts';
@@ -35,18 +35,19 @@ export function ErrorPage({ id }: { id: string }) {
     get<ErrorGroups>(`/errors${queryText({ filter, limit: 1 })}`, signal),
   );
   useFresh(found.reload, { lookMs: LOOK_MS });
-  useKeys({ ['Escape']: () => go('/errors') });
+  useKeys({ ['Escape']: () => go(backTo('/errors')) });
   const group = found.data?.groups[0];
   useTitle(group ? group.name || group.message : 'Error');
   return (
     <main className="detail-page">
       <div className="page-head">
-        <Link to="/errors" className="back">
+        <Link to={backTo('/errors')} className="back">
           <Icon sign="back" />
           Errors
         </Link>
         <LiveBadge />
       </div>
+      {!group && <h1>Error</h1>}
       {!isFit ? (
         <p className="refusal">A fingerprint has sixteen hexadecimal digits, and this has not.</p>
       ) : found.error && !found.data ? (

@@ -7,7 +7,7 @@ import { Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
 import { useTitle } from '../../components/use-title.ts';
 import { plural } from '../../format/words.ts';
-import { go, Link } from '../../router/router.tsx';
+import { backTo, go, Link } from '../../router/router.tsx';
 import { get, queryText } from '../../services/api.ts';
 import type { MachineRow, TimedRuns } from '../../services/fleet-types.ts';
 import { useMayDo, useSession } from '../../services/session.tsx';
@@ -44,11 +44,11 @@ export function MachinePage({ name }: { name: string }) {
   const versions = (machines.data?.machines ?? []).filter((machine) => machine.name === name);
   const here = versions.find(({ isHere }) => isHere);
   const canStart = mayStart && here !== undefined;
-  useKeys({ ['Escape']: () => go('/machines'), n: () => canStart && setStarting(true) });
+  useKeys({ ['Escape']: () => go(backTo('/machines')), n: () => canStart && setStarting(true) });
   return (
     <main className="fleet-page">
       <div className="page-head">
-        <Link to="/machines" className="back">
+        <Link to={backTo('/machines')} className="back">
           <Icon sign="back" />
           Machines
         </Link>

@@ -88,13 +88,14 @@ function Tiles({ overview: { known, failedLately } }: { overview: Overview }) {
   const ages = routes.flatMap(({ oldestMs }) => oldestMs ?? []);
   const letters = census ? sum(census.deadLetters) : undefined;
   const up = pods?.filter((pod) => stateOf(pod) === 'up') ?? [];
-  const slots = up.reduce((all, { report }) => all + (report?.slots ?? 0), 0);
+  // Fewer than there are slots: what comes back from a wait is to find one.
+  const room = up.reduce((all, { report }) => all + (report?.capacity ?? 0), 0);
   return (
     <ul className="tiles" aria-label="How much there is">
       <Tile
         name="Running"
         value={census && told(sum(census.claimed))}
-        note={slots > 0 ? `of ${showCount(slots)} slots` : 'claimed by pods'}
+        note={room > 0 ? `pods take up to ${showCount(room)}` : 'claimed by pods'}
         to={listOf('status:claimed')}
         kind="run"
       />

@@ -8,7 +8,7 @@ import { Meter } from '../../components/meter.tsx';
 import { Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
 import { useTitle } from '../../components/use-title.ts';
-import { go, Link } from '../../router/router.tsx';
+import { backTo, go, Link } from '../../router/router.tsx';
 import { get, queryText } from '../../services/api.ts';
 import type { PodRow } from '../../services/fleet-types.ts';
 import { useMayDo } from '../../services/session.tsx';
@@ -42,13 +42,13 @@ export function PodPage({ id }: { id: string }) {
   const canDrain = mayDrain && pod !== undefined && stateOf(pod) === 'up';
   useTitle(pod ? `${pod.name} · Pods` : 'Pods');
   useKeys({
-    ['Escape']: () => go('/pods'),
+    ['Escape']: () => go(backTo('/pods')),
     d: () => canDrain && setDraining(true),
   });
   return (
     <main className="fleet-page">
       <div className="page-head">
-        <Link to="/pods" className="back">
+        <Link to={backTo('/pods')} className="back">
           <Icon sign="back" />
           Pods
         </Link>
@@ -148,7 +148,7 @@ function Head({ pod, nameOf, children }: HeadProps) {
           />
         )}
         {isThere && report?.capacity !== undefined && (
-          <Fact name="Room for claims" value={report.capacity} />
+          <Fact name="Takes at most" value={report.capacity} />
         )}
         {isThere && report?.unflushed !== undefined && (
           <Fact name="Not archived yet" value={report.unflushed} />

@@ -70,7 +70,8 @@ function Row({ pod, nameOf, mayDrain, onDrain }: Omit<PodsTableProps, 'pods'> & 
   const state = stateOf(pod);
   const isThere = !hasLeft(pod) && state !== 'dead';
   const routes = ownRoutes(pod);
-  const { busy, slots, version } = pod.report ?? {};
+  const { busy, slots, capacity, version } = pod.report ?? {};
+  const isFull = capacity !== undefined && pod.claimCount >= capacity;
   return (
     <tr data-state={state}>
       <td>
@@ -88,7 +89,17 @@ function Row({ pod, nameOf, mayDrain, onDrain }: Omit<PodsTableProps, 'pods'> & 
       <td>{isThere ? <Heartbeat pod={pod} /> : <Ended pod={pod} nameOf={nameOf} />}</td>
       <td>
         {isThere && slots !== undefined ? (
-          <Meter value={busy ?? 0} max={slots} label={`${busy ?? 0} of ${slots} slots at work`} />
+          <>
+            <Meter value={busy ?? 0} max={slots} label={`${busy ?? 0} of ${slots} slots at work`} />
+            {isFull && (
+              <small
+                className="full"
+                title={`It takes ${capacity} at most: what comes back from a wait is to find a slot`}
+              >
+                full
+              </small>
+            )}
+          </>
         ) : (
           <span className="quiet">–</span>
         )}

@@ -43,6 +43,7 @@ export function ActDialog({ name, run, phases, input, onClose, onDone }: ActDial
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
+    setError(undefined);
     try {
       const done = await send(name, run, { body: safeBody(name, filled), requestId });
       toast(doneText(label, done));
@@ -70,7 +71,7 @@ export function ActDialog({ name, run, phases, input, onClose, onDone }: ActDial
           wrong={wrong}
           onChange={setFilled}
         />
-        {!wrong && <ActPreview preview={preview} />}
+        {!wrong && <ActPreview preview={preview} of={name} filled={filled} />}
         {command !== undefined && (
           <div className="command">
             <code>{command}</code>
@@ -85,7 +86,7 @@ export function ActDialog({ name, run, phases, input, onClose, onDone }: ActDial
           <button
             type="submit"
             className={act.isDestructive ? 'danger' : 'primary'}
-            disabled={isBusy || preview.kind !== 'would'}
+            disabled={isBusy || preview.kind !== 'would' || preview.isStale}
           >
             {isBusy ? 'Working…' : label}
           </button>
@@ -103,15 +104,20 @@ function doneText(label: string, { kind, made }: Changed): string {
   return kind === 'already' ? `${label}: it was so already` : `${label}: done`;
 }
 
-export type Preview =
+type Answer =
   | { readonly kind: 'asking' }
   | { readonly kind: 'would'; readonly changed: Changed }
   | { readonly kind: 'refused'; readonly error: ApiError };
 
+/** Stale while it speaks of something else than is filled in by now. */
+export type Preview = Answer & { readonly isStale: boolean };
+
 /** Asked again whenever something is filled in. */
 function usePreview(name: ActName, run: Run, filled: Filled): Preview {
-  const [preview, setPreview] = useState<Preview>({ kind: 'asking' });
+  const [preview, setPreview] = useState<Answer & { readonly of?: string }>({ kind: 'asking' });
   const asked = useRef(0);
+  // A reason changes nothing of what would be done.
+  const of = JSON.stringify({ ...filled, reason: '' });
   useEffect(() => {
     const turn = ++asked.current;
     const aborter = new AbortController();
@@ -120,16 +126,16 @@ function usePreview(name: ActName, run: Run, filled: Filled): Preview {
       return send(name, run, { body, signal: aborter.signal });
     };
     answer().then(
-      (changed) => turn === asked.current && setPreview({ kind: 'would', changed }),
+      (changed) => turn === asked.current && setPreview({ kind: 'would', changed, of }),
       (thrown) => {
         if (turn === asked.current && !aborter.signal.aborted) {
-          setPreview({ kind: 'refused', error: asApiError(thrown) });
+          setPreview({ kind: 'refused', error: asApiError(thrown), of });
         }
       },
     );
     return () => aborter.abort();
-  }, [name, run, filled]);
-  return preview;
+  }, [name, run, filled, of]);
+  return { ...preview, isStale: preview.of !== of };
 }
 
 function safeBody(name: ActName, filled: Filled): object {

@@ -3,8 +3,15 @@ import { Refusal } from '../../components/panel.tsx';
 import { Time } from '../../components/time.tsx';
 import type { Glimpse } from '../../services/types.ts';
 import type { Preview } from './act-dialog.tsx';
+import type { ActName, Filled } from './acts.ts';
 
-export function ActPreview({ preview }: { preview: Preview }) {
+interface ActPreviewProps {
+  readonly preview: Preview;
+  readonly of: ActName;
+  readonly filled: Filled;
+}
+
+export function ActPreview({ preview, of, filled }: ActPreviewProps) {
   if (preview.kind === 'asking') {
     return (
       <p className="quiet" role="status">
@@ -15,11 +22,18 @@ export function ActPreview({ preview }: { preview: Preview }) {
   if (preview.kind === 'refused') return <Refusal error={preview.error} />;
   const { before, after, kind } = preview.changed;
   return (
-    <div className="preview" role="status">
+    <div className="preview" role="status" aria-busy={preview.isStale}>
       <h3>What it would do</h3>
+      {of === 'fork' && (
+        <p>
+          A new run begins at <strong>{filled.from}</strong>
+          {filled.input.trim() === '' ? ', with the same input' : ', with the input above'}. This
+          one stays as it is.
+        </p>
+      )}
       {kind === 'already' && <p>Nothing: it is so already.</p>}
       {kind === 'requested' && <p>Its pod is asked, and does so between two phases.</p>}
-      {before && after ? (
+      {of === 'fork' ? null : before && after ? (
         <dl>
           <Line name="Status" before={before.status} after={after.status} />
           <Line name="Revision" before={before.revision} after={after.revision} />

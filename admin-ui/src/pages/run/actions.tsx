@@ -25,12 +25,9 @@ export function Actions({ run, phases, onDone }: ActionsProps) {
   const isAlone = status.serves?.store === false;
   const whyNot = (name: ActName) =>
     ACTS[name].role === 'admin' && !mayAdmin ? 'this needs the role admin' : ACTS[name].whyNot(run);
-  const known = ACT_NAMES.filter((name) => !isAlone || name === 'cancel');
-  // What is possible comes first; what is not stays in its order behind, and says why.
-  const shown = [
-    ...known.filter((name) => whyNot(name) === undefined),
-    ...known.filter((name) => whyNot(name) !== undefined),
-  ];
+  // Each in its place, whatever the run does meanwhile: nothing moves under a pointer, or away from
+  // the focus. What is not possible says why.
+  const shown = ACT_NAMES.filter((name) => !isAlone || name === 'cancel');
   return (
     <div className="actions">
       {shown.map((name) => {
@@ -40,9 +37,9 @@ export function Actions({ run, phases, onDone }: ActionsProps) {
             key={name}
             type="button"
             className="small"
-            disabled={why !== undefined}
+            aria-disabled={why !== undefined}
             title={why === undefined ? ACTS[name].about : `Not now: ${why}`}
-            onClick={() => setOpen(name)}
+            onClick={() => why === undefined && setOpen(name)}
           >
             {ACTS[name].label}
           </button>

@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { LiveBadge } from '../../components/live-badge.tsx';
 import { Status } from '../../components/status.tsx';
 import { Span, Time } from '../../components/time.tsx';
-import { Link } from '../../router/router.tsx';
+import { backTo, Link } from '../../router/router.tsx';
 import type { Run } from '../../services/types.ts';
 
 const SOURCE: Record<Run['source'], string> = {
@@ -15,16 +15,23 @@ const SOURCE: Record<Run['source'], string> = {
   archive: 'records that its owner has sent',
 };
 
+/** The way back, and whether what is shown is as it is now. */
+export function BackHead() {
+  return (
+    <div className="page-head">
+      <Link to={backTo('/runs')} className="back" aria-label="Back to the runs">
+        <Icon sign="back" />
+        Runs
+      </Link>
+      <LiveBadge />
+    </div>
+  );
+}
+
 export function RunHead({ run, podName }: { run: Run; podName: (pod: string) => string }) {
   return (
     <header className="run-head">
-      <div className="page-head">
-        <Link to="/runs" className="back" aria-label="Back to the runs">
-          <Icon sign="back" />
-          Runs
-        </Link>
-        <LiveBadge />
-      </div>
+      <BackHead />
       <div className="run-title">
         <h1>
           {run.machine}

@@ -6,7 +6,7 @@ import { useSecond } from '../../components/time.tsx';
 import { useTitle } from '../../components/use-title.ts';
 import { kindOf } from '../../format/words.ts';
 import { now } from '../../platform/clock.ts';
-import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
+import { backTo, go, usePlace, withQuery } from '../../router/router.tsx';
 import { get } from '../../services/api.ts';
 import { useLiveState } from '../../services/live.tsx';
 import { useSession } from '../../services/session.tsx';
@@ -21,7 +21,7 @@ import { EventLog } from './event-log.tsx';
 import { ExplainBanner } from './explain-banner.tsx';
 import { LineDiagram, phasesOf } from './line-diagram.tsx';
 import { hasMasked, Reveal } from './reveal.tsx';
-import { RunHead } from './run-head.tsx';
+import { BackHead, RunHead } from './run-head.tsx';
 import { SameAs } from './same-as.tsx';
 import { Timeline } from './timeline.tsx';
 import { useRecords } from './use-records.ts';
@@ -53,18 +53,25 @@ export function RunPage({ id }: { id: string }) {
     if (event !== 'record' || !hasEnded) soon();
   };
   const records = useRecords(id, { isRevealed, isLive, onChange });
-  useKeys({ ['Escape']: () => go('/runs') });
+  useKeys({ ['Escape']: () => go(backTo('/runs')) });
   if (run.error && !run.data) {
     return (
       <main className="run-page">
-        <p>
-          <Link to="/runs">Runs</Link>
-        </p>
+        <BackHead />
+        <h1>Run</h1>
         <Refusal error={run.error} onAgain={reload} />
       </main>
     );
   }
-  if (!run.data) return <Loading what="the run" />;
+  if (!run.data) {
+    return (
+      <main className="run-page">
+        <BackHead />
+        <h1>Run</h1>
+        <Loading what="the run" />
+      </main>
+    );
+  }
   return (
     <Told
       run={run.data}

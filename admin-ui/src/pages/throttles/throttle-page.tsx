@@ -7,7 +7,7 @@ import { Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { useTitle } from '../../components/use-title.ts';
 import { showSpan } from '../../format/time.ts';
 import { showCount } from '../../format/words.ts';
-import { go, Link } from '../../router/router.tsx';
+import { backTo, go, Link } from '../../router/router.tsx';
 import { get } from '../../services/api.ts';
 import type { Throttle } from '../../services/fleet-types.ts';
 import { useMayDo } from '../../services/session.tsx';
@@ -35,7 +35,7 @@ export function ThrottlePage({ api }: { api: string }) {
   useBeat(BEAT_MS, reload);
   useTitle(`${api} · Throttles`);
   useKeys({
-    ['Escape']: () => go('/throttles'),
+    ['Escape']: () => go(backTo('/throttles')),
     f: () => isThere && setOrder('pin'),
     u: () => isThere && isPinned && setOrder('unpin'),
     r: () => isThere && setOrder('reset'),
@@ -43,12 +43,13 @@ export function ThrottlePage({ api }: { api: string }) {
   return (
     <main className="fleet-page">
       <div className="page-head">
-        <Link to="/throttles" className="back">
+        <Link to={backTo('/throttles')} className="back">
           <Icon sign="back" />
           Throttles
         </Link>
         <LiveBadge />
       </div>
+      {(!data || error?.status === 404) && <h1>{api}</h1>}
       {error && (!data || error.status === 404) ? (
         <Refusal error={error} onAgain={reload} />
       ) : !data ? (
