@@ -68,10 +68,11 @@ export async function openShotFleet(): Promise<ShotFleet> {
   const url = `http://${at}`;
   // The oldest leads, and is to be one that stays.
   await start('alder');
+  await settle(url);
   await Promise.all(['birch', 'cedar', 'dogwood'].map(start));
   const failed = await live(fleet, url, pods);
   const rescued = await firstRescued(url);
-  const bulk = await meddle(url);
+  const bulk = await meddle(fleet, url);
   const { groups } = await ask(url, '/errors');
   const fingerprint = groups[0]!.fingerprint;
   const stop = async () => {
@@ -93,7 +94,11 @@ async function live(fleet: Fleet, url: string, pods: Map<string, ChildProcess>):
     await fleet.enqueueByName('image/pull', { ref: `app:${n}`, n }, { key: `app:${n}` });
     await fleet.enqueueByName('payment/capture', payment(n), { key: `A-${1_000 + n}` });
     if (n % 2 === 0)
-      await fleet.enqueueByName('webhook/deliver', { url: `https://hooks.example/${n}`, n: n / 2 });
+      await fleet.enqueueByName(
+        'webhook/deliver',
+        { url: `https://hooks.example/${n}`, n: n / 2 },
+        { queue: 'mail' },
+      );
     await sleep(90);
     if (n === 15) await killHolding(fleet, url, pods.get('cedar')!);
     if (n === 25) pods.get('dogwood')!.send('drain');
@@ -106,8 +111,24 @@ async function live(fleet: Fleet, url: string, pods: Map<string, ChildProcess>):
   return deadLetters[0]!.id;
 }
 
+/** What people have set, whatever happens. */
+async function settle(url: string): Promise<void> {
+  await post(url, '/queues', { what: 'queue.limit', name: 'default', limit: 24 });
+  await post(url, '/queues', { what: 'queue.limit', name: 'mail', limit: 4 });
+  await post(url, '/queues', { what: 'queue.pause', name: 'exports' });
+  const input = { url: 'https://hooks.example/nightly', n: 1 };
+  const daily = { machine: 'webhook/deliver', cron: '30 2 * * *', zone: 'Europe/Berlin', input };
+  await post(url, '/schedules/nightly-report', daily);
+  const often = { machine: 'image/pull', cron: '*/15 * * * *', input: { ref: 'app:latest', n: 2 } };
+  await post(url, '/schedules/keep-images-warm', often);
+  await post(url, '/schedules/weekly-digest', { ...daily, cron: '0 7 * * 1', zone: 'Asia/Tokyo' });
+  await post(url, '/schedules/weekly-digest/pause', {});
+}
+
 /** What people do to it; answers the id of what is done to many. */
-async function meddle(url: string): Promise<string> {
+async function meddle(fleet: Fleet, url: string): Promise<string> {
+  for (let n = 0; n < 5; n++)
+    await fleet.enqueueByName('image/pull', { ref: `export:${n}`, n }, { queue: 'exports' });
   const { runs } = await ask(url, '/runs?filter=machine:llm/answer%20status:waiting&limit=3');
   const words = ['asked twice', 'the customer withdrew', 'the model is too dear'];
   for (const [n, { id }] of runs.entries())

@@ -62,11 +62,10 @@ export function machines(): Machine[] {
       input: z.object({ question: z.string(), n: z.number() }),
       retry: { attemptMax: 5, backoff: exponential('40s') },
       check: 'none',
-      work: ({ input, signal }) => {
+      work: ({ input, signal, use }) => {
         if (input.n % 5 === 2) throw new Error('the model is overloaded');
-        return sleep(input.n % 4 === 0 ? 600_000 : about(420, input.n), undefined, { signal }).then(
-          () => ({ tokens: 400 + input.n }),
-        );
+        const ms = input.n % 4 === 0 ? 600_000 : about(420, input.n);
+        return use('model', () => sleep(ms, { tokens: 400 + input.n }, { signal }));
       },
       persist: ({ work, input }) => sleep(about(12, input.n)).then(() => work),
     }),
