@@ -106,10 +106,8 @@ export class Fleet implements AsyncDisposable {
   /** The shared tables as those need them who serve people; undefined where there are none. */
   get shared(): SharedPort | undefined {
     const { readStore: readUrl } = this.#options;
-    const start: StartTask = (name, input, { key, follows, note }) => {
-      const options = { key, after: follows?.run, on: follows?.on };
-      return this.#enqueue(this.#parts.registry.newest(name), input, options, note);
-    };
+    const start: StartTask = (name, input, { note, ...options }) =>
+      this.#enqueue(this.#parts.registry.newest(name), input, options, note);
     return sharedOfFleet(this, this.#parts.member?.store, start, readUrl);
   }
 

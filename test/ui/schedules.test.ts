@@ -132,7 +132,7 @@ describe.skipIf(program === undefined)('schedules in pages', { timeout: TEST_MS_
     await page.getByRole('button', { name: 'Remove it' }).press('Enter');
     await page.getByRole('dialog').getByText('does not bring it back').waitFor();
     await page.getByRole('dialog').locator('button[type=submit]').press('Enter');
-    await page.getByText('Removed').waitFor();
+    await page.getByText('Removed', { exact: true }).waitFor();
     await page.evaluate('document.activeElement.blur()');
     await page.keyboard.press('Escape');
     await expect.poll(() => new URL(page.url()).pathname, patiently).toBe('/schedules');

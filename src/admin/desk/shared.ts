@@ -8,7 +8,7 @@ import type {
   BulkOrder,
   FlowAnswer,
   FlowChange,
-  Follows,
+  FollowsOn,
   NewBulk,
   Note,
   PodId,
@@ -24,7 +24,8 @@ import type {
 export interface Starting {
   readonly key?: string | undefined;
   /** The run that it goes after. */
-  readonly follows?: Follows | undefined;
+  readonly after?: string | undefined;
+  readonly on?: FollowsOn | undefined;
   /** Its row in the audit log. */
   readonly note: StartNote;
 }

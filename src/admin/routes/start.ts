@@ -104,7 +104,8 @@ async function begunShared(
   const { machine } = asked.body;
   const key = keyOf(asked);
   const note = noteOf(asked, 'start', { machine, key, follows });
-  const { id } = await asked.desk.shared!.port.start(machine, input, { key, follows, note });
+  const starting = { key, after: follows?.run, on: follows?.on, note };
+  const { id } = await asked.desk.shared!.port.start(machine, input, starting);
   tellActed(asked, 'start', id);
   return id;
 }

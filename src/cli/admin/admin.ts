@@ -89,8 +89,9 @@ function sharedOf(config: Config, registry: Registry, tasks: Tasks, store: Store
   const keyMs = durationOption('retention', config.retention);
   const silentMs = config.silence === undefined ? undefined : parseDuration(config.silence);
   const port = {
-    start: async (...[name, input, { note, ...rest }]: Parameters<StartTask>) => {
-      const options = { ...rest, keyMs };
+    start: async (...[name, input, { key, after, on, note }]: Parameters<StartTask>) => {
+      const follows = after === undefined ? undefined : { run: after, on: on ?? 'success' };
+      const options = { key, keyMs, follows };
       return { id: await tasks.enqueue(registry.newest(name), input, options, note) };
     },
     checkInput: async (name: string, input: unknown, version?: number) => {

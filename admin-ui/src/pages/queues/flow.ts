@@ -24,6 +24,10 @@ export interface Effects {
 }
 
 const LIMIT_MAX = 1_000_000;
+const EVERYWHERE = 'in the whole fleet';
+const isOrAre = (count: number) => (count === 1 ? 'is' : 'are');
+const untilEnded = (over: number) =>
+  `until ${showCount(over)} of them ${over === 1 ? 'has' : 'have'} ended`;
 const ALL_GO_ON = 'What pods have in hand goes on to its end.';
 
 /** `queue` is as it is now; undefined where nothing is in it and nothing was said of it. */
@@ -57,13 +61,13 @@ function limited(text: string, queue: Queue | undefined): Effects {
   const most =
     limit === 0
       ? `Nothing more is claimed from it${from}.`
-      : `At most ${plural(limit, 'task')} of it ${limit === 1 ? 'is' : 'are'} claimed at once, in the whole fleet${from}.`;
+      : `At most ${plural(limit, 'task')} of it ${isOrAre(limit)} claimed at once, ${EVERYWHERE}${from}.`;
   const claimed = queue?.claimed ?? 0;
   const over = claimed - limit;
   const now =
     over > 0
-      ? `${showCount(claimed)} are claimed: they go on, and nothing is added until ${over} of them have ended.`
-      : `${showCount(claimed)} of it ${claimed === 1 ? 'is' : 'are'} claimed now.`;
+      ? `${showCount(claimed)} are claimed: they go on, and nothing is added ${untilEnded(over)}.`
+      : `${showCount(claimed)} of it ${isOrAre(claimed)} claimed now.`;
   return { effects: [most, now, ...(queue?.isPaused ? ['It stays paused.'] : [])] };
 }
 

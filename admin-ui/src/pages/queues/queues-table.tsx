@@ -1,4 +1,4 @@
-/** Queues as rows: how full each is, for how long its first task has been due, and whether it stands still. */
+/** Queues as rows: how full each is, since when its first task is due, whether it stands still. */
 import { type RefObject, useRef } from 'react';
 import { Icon } from '../../components/icon.tsx';
 import { useKeys } from '../../components/keys.ts';
@@ -101,7 +101,7 @@ function Row({ queue: row, mayOperate, onWish }: RowProps) {
         <State queue={row} />
       </td>
       {mayOperate && (
-        <td className="data-act">
+        <td className="data-act queue-acts">
           <button
             type="button"
             className="small"
@@ -147,11 +147,12 @@ function State({
   queue: Queue;
 }) {
   if (isPaused) return <Paused by={pausedBy} at={pausedAt} />;
-  const isFull = limit !== undefined && claimed >= limit && pending > 0;
+  // With a limit of 0 nothing is let in, whether or not anything wants to.
+  const isFull = limit !== undefined && claimed >= limit && (pending > 0 || limit === 0);
   return (
     <span className="mood" data-mood={isFull ? 'busy' : 'fine'}>
       <Icon sign={isFull ? 'throttles' : 'up'} />
-      {isFull ? 'Full' : 'Open'}
+      {!isFull ? 'Open' : limit === 0 ? 'Closed' : 'Full'}
     </span>
   );
 }

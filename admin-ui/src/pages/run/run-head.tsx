@@ -49,9 +49,9 @@ export function RunHead({ run, podName }: { run: Run; podName: (pod: string) => 
   );
 }
 
-/** Of what is in hand, it is over. */
-function isDue({ status }: Run): boolean {
-  return status === 'pending' || status === 'waiting';
+/** Of what is in hand, it is over; what follows another run is due when that ends. */
+function isDue({ status, waitsFor }: Run): boolean {
+  return status === 'pending' || (status === 'waiting' && waitsFor !== 'run');
 }
 
 function Facts({ run, podName }: { run: Run; podName: (pod: string) => string }) {

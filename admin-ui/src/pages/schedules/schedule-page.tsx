@@ -109,7 +109,9 @@ function Head({ schedule, children }: { schedule: Schedule; children: ReactNode 
           <Link to={`/machines/${encodeURIComponent(machine)}`}>{machine}</Link>
         </Fact>
         <Fact name="When">
-          <code>{cron}</code> in {zone}
+          <span>
+            <code>{cron}</code> in {zone}
+          </span>
         </Fact>
         <Fact name="Last run">
           <LastRun schedule={schedule} />
