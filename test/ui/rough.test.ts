@@ -162,6 +162,27 @@ describe.skipIf(program === undefined)('when it is rough', { timeout: TEST_MS_MA
     }
   });
 
+  test('where the system chooses the colours, what they say is said all the same', async () => {
+    const [id = ''] = await lettersOf(stage, 1);
+    const { page } = await open(stage, '/runs', { forcedColors: 'active' });
+    const row = page.locator('tr', { has: page.locator(`a[title="${id}"]`) });
+    await row.waitFor();
+    const grounds = await row
+      .locator('.strip > *')
+      .evaluateAll((all) => all.map((each) => getComputedStyle(each).backgroundColor));
+    expect(new Set(grounds).size).toBeGreaterThan(1);
+    const outlined = (selector: string) =>
+      page.locator(selector).evaluate((each) => getComputedStyle(each).outlineStyle);
+    expect(await outlined('.rail li [aria-current]')).toBe('solid');
+    await page.goto(`${stage.url}/runs/${id}`);
+    await page.locator('.log tr[data-current]').waitFor();
+    expect(await outlined('.log tr[data-current]')).toBe('solid');
+    const off = page.locator('.actions [aria-disabled="true"]').first();
+    const on = page.locator('.actions [aria-disabled="false"]').first();
+    const colour = (button: typeof on) => button.evaluate((each) => getComputedStyle(each).color);
+    expect(await colour(off)).not.toBe(await colour(on));
+  });
+
   test('without a line it says so, keeps what it has, and goes on by itself', async () => {
     const id = await made('ui/order', 'completed');
     const { page, complaints } = await open(stage, '/runs?q=machine:ui/order');

@@ -161,7 +161,7 @@ function optionsOf({ width, series, isUtc, telling }: Wanted): UPlot.Options {
       {
         ...axis,
         grid,
-        size: 52,
+        size: 64,
         space: 32,
         values: (_plot, splits) => splits.map((value) => telling().show(value)),
       },

@@ -2,7 +2,7 @@
  * Runs × phases: a column for each of the last runs, a row for each phase. A cell is as high as the
  * phase took beside the slowest of its row, and has the colour of how it went.
  */
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { showInstant, showSpan } from '../../format/time.ts';
 import { kindOf, LABEL } from '../../format/words.ts';
 import { now } from '../../platform/clock.ts';
@@ -34,6 +34,9 @@ export function PhaseGrid({ runs, stats }: GridProps) {
   const [at, setAt] = useState<number>();
   const chosen = at === undefined ? undefined : shown[at];
   const width = shown.length * (CELL + GAP);
+  const scroll = useRef<HTMLDivElement>(null);
+  // Where there is no room for all, the newest are what one came for.
+  useLayoutEffect(() => scroll.current?.scrollTo({ left: width }), [width]);
   const move = (by: number) =>
     setAt((before) => Math.max(0, Math.min(shown.length - 1, (before ?? shown.length) + by)));
   return (
@@ -46,6 +49,7 @@ export function PhaseGrid({ runs, stats }: GridProps) {
         </ul>
         <div
           className="grid-scroll"
+          ref={scroll}
           role="slider"
           tabIndex={0}
           aria-label="Runs by phase, oldest first"
