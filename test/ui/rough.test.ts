@@ -15,6 +15,10 @@ import {
 } from './stage.ts';
 
 const newDir = useTempDirs();
+/** Called in the browser, which these files know nothing of. */
+declare function getComputedStyle(
+  of: unknown,
+): Readonly<Record<'backgroundColor' | 'outlineStyle' | 'color', string>>;
 const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
 
 /** As a browser does with a tab behind another; the one that drives ours shows all of them at once. */

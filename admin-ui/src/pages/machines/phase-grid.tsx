@@ -36,7 +36,9 @@ export function PhaseGrid({ runs, stats }: GridProps) {
   const width = shown.length * (CELL + GAP);
   const scroll = useRef<HTMLDivElement>(null);
   // Where there is no room for all, the newest are what one came for.
-  useLayoutEffect(() => scroll.current?.scrollTo({ left: width }), [width]);
+  useLayoutEffect(() => {
+    if (scroll.current) scroll.current.scrollLeft = width;
+  }, [width]);
   const move = (by: number) =>
     setAt((before) => Math.max(0, Math.min(shown.length - 1, (before ?? shown.length) + by)));
   return (
