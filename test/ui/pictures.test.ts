@@ -12,6 +12,7 @@ const ONE: Readonly<Record<string, string>> = {
   errors: 'error',
   machines: 'machine',
   pods: 'pod',
+  schedules: 'schedule',
   throttles: 'throttle',
   bulk: 'bulk-operation',
 };

@@ -133,11 +133,11 @@ async function meddle(fleet: Fleet, url: string): Promise<string> {
   const words = ['asked twice', 'the customer withdrew', 'the model is too dear'];
   for (const [n, { id }] of runs.entries())
     await post(url, `/runs/${id}/cancel`, { reason: words[n] });
+  const [{ id: letter } = { id: '' }] = (await ask(url, '/dead-letters')).deadLetters;
+  await post(url, `/runs/${letter}/redrive`, {});
   await post(url, '/bulk', { what: 'redrive', filter: 'is:dead-letter machine:webhook/deliver' });
   const slow = { what: 'redrive', filter: 'is:dead-letter machine:payment/capture', rate: 1 };
   const { id } = await post(url, '/bulk', slow);
-  const [{ id: letter } = { id: '' }] = (await ask(url, '/dead-letters')).deadLetters;
-  await post(url, `/runs/${letter}/redrive`, {});
   return id;
 }
 

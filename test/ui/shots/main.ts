@@ -65,7 +65,8 @@ try {
       { name: 'bulk-operation', path: `/bulk/${fleet.bulk}` },
       { name: 'machine', path: '/machines/image%2Fpull' },
       { name: 'pod', path: `/pods/${pods[0]!.pod}` },
-      { name: 'throttle', path: '/throttles/hooks.example' },
+      { name: 'throttle', path: '/throttles/model' },
+      { name: 'schedule', path: '/schedules/nightly-report' },
     ];
     for (const place of [...places, ...more]) {
       await shoot(wide, fleet.url, { ...place, name: `${place.name}-${colorScheme}` });
