@@ -180,7 +180,7 @@ export async function assemble(
       journal,
       engine,
       inspector: new Inspector(journal, clock, engine),
-      caretaker: new Caretaker(journal, clock, sizes.retentionMs, engine),
+      caretaker: new Caretaker(journal, clock, sizes.retentionMs, engine, joining !== undefined),
       member,
       tracing,
     };

@@ -8,8 +8,14 @@ export class Caretaker {
   readonly #pruner: Pruner;
   readonly #checker: EventChecker;
 
-  constructor(journal: Journal, clock: Clock, retentionMs: number, quarantine: Quarantine) {
-    this.#pruner = new Pruner(journal, clock, retentionMs);
+  constructor(
+    journal: Journal,
+    clock: Clock,
+    retentionMs: number,
+    quarantine: Quarantine,
+    isPatient = false,
+  ) {
+    this.#pruner = new Pruner(journal, clock, retentionMs, isPatient);
     this.#checker = new EventChecker(journal, clock, quarantine);
   }
 

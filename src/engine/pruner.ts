@@ -15,17 +15,24 @@ export class Pruner {
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #retentionMs: number;
+  readonly #isPatient: boolean;
   readonly #alarm = new AlarmOnce('pruningFailed');
   #cancel: Cancel | undefined;
 
-  constructor(journal: Journal, clock: Clock, retentionMs: number) {
+  /**
+   * `isPatient`: the fleet may not have heard yet what ended here before this process began, and a wall
+   * clock that was set right since makes that seem long ago. So nothing is forgotten at first.
+   */
+  constructor(journal: Journal, clock: Clock, retentionMs: number, isPatient: boolean) {
     this.#journal = journal;
     this.#clock = clock;
     this.#retentionMs = retentionMs;
+    this.#isPatient = isPatient;
   }
 
   start(): void {
-    const waitMs = this.#alarm.guard(() => this.#prune(), LOOK_MS);
+    const isFirst = this.#isPatient && this.#cancel === undefined;
+    const waitMs = isFirst ? LOOK_MS : this.#alarm.guard(() => this.#prune(), LOOK_MS);
     this.#cancel = this.#clock.after(waitMs, () => this.start(), { idle: true });
   }
 

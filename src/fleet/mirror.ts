@@ -181,7 +181,10 @@ export class Mirror {
     for (const [index, picture] of batch.entries()) {
       const answer = answers[index]!;
       if (answer.kind === 'foreign') refused++;
-      else if (!picture.held) this.#hold({ ...answer, keyGeneration: 1 }, -1, '', undefined);
+      else if (!picture.held) {
+        // It may have ended meanwhile, and then nothing but this knows of it any more.
+        this.#hold({ ...answer, keyGeneration: 1 }, -1, '', this.#endingOf(picture));
+      }
     }
     // The row is there, and another's for now: a sweep or an adoption gives it back.
     return refused > 0 && refused === batch.length ? this.#retryMs() : SHOW_MS;
@@ -211,10 +214,15 @@ export class Mirror {
       picture.held = held;
       this.#unseen.delete(picture);
     }
-    const end = ending ?? (picture?.ending && this.#ports.journal.find(task.task)?.ending);
+    const end = ending ?? (picture && this.#endingOf(picture));
     if (!end) return;
     this.#pictures.delete(task.task);
     held.ended(end);
+  }
+
+  /** The journal has all of it; where it has forgotten the run since, that it ended is what is left. */
+  #endingOf({ of, ending }: Picture): Ending | undefined {
+    return ending && (this.#ports.journal.find(of.id)?.ending ?? ending);
   }
 
   #failGone(task: ClaimedTask): void {
