@@ -320,8 +320,10 @@ describe('several dead letters', () => {
     expect(report.redriven.map(({ task, generation }) => [task, generation]).sort()).toEqual(
       tasks.map((task) => [task, 2]),
     );
-    const run = await place.json('run', report.runs[0]!);
-    expect(run).toMatchObject({ machine: 'recovery/redrive', outcome: 'completed' });
+    // The fleet's picture of a run of one host follows it.
+    await expect
+      .poll(() => place.json('run', report.runs[0]!))
+      .toMatchObject({ machine: 'recovery/redrive', outcome: 'completed' });
     for (const task of tasks) await place.run('wait', task, '--timeout', '20s');
     await end(worker);
 
