@@ -20,6 +20,7 @@ test.skipIf(findChromium() === undefined)(
       firstRowsMs: { p50: expect.any(Number) },
       openRunMs: { p50: expect.any(Number) },
       list: scrolled,
+      pouring: scrolled,
       log: scrolled,
     });
     const { list, log } = found as { list: { pixels: number }; log: { pixels: number } };

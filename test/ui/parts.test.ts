@@ -1,9 +1,10 @@
 /** The parts of the pages that are pure: what they make of records, texts and bytes. */
 import { createHash } from 'node:crypto';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseJson, showJson } from '../../admin-ui/src/format/lossless.ts';
 import { showAge, showInstant, showSpan } from '../../admin-ui/src/format/time.ts';
-import { courseOf, timesOf } from '../../admin-ui/src/pages/run/course.ts';
+import { Teller } from '../../admin-ui/src/pages/run/course.ts';
 import { diffOf } from '../../admin-ui/src/pages/run/diff.ts';
 import { place } from '../../admin-ui/src/pages/run/scale.ts';
 import { whyOf } from '../../admin-ui/src/pages/run/why.ts';
@@ -30,6 +31,9 @@ const record = (seq: number, at: number, state: string, event: RunRecord['event'
   epoch: 1,
   hash: `${seq}`,
 });
+
+const courseOf = (told: Run, records: readonly RunRecord[], nowMs: number) =>
+  new Teller(told.createdAt).tell(told, records, nowMs);
 
 test('its SHA-256 is that of everybody, whatever the text and its length', () => {
   for (const text of [
@@ -94,7 +98,7 @@ test('a course tells queue, attempts, waits, and the gap that a dead pod leaves'
     record(4, 950, 's.persist', { type: 'DONE' }),
     record(5, 960, 'completed', { type: 'DONE' }),
   ];
-  const spans = courseOf(run('r', 0, { finishedAt: 960 }), records, 2_000);
+  const { spans, times } = courseOf(run('r', 0, { finishedAt: 960 }), records, 2_000);
   expect(spans.map(({ kind, from, until, end, pod }) => [kind, from, until, end, pod])).toEqual([
     ['queue', 0, 100, 'done', undefined],
     ['phase', 100, 150, 'failed', 'p1'],
@@ -102,13 +106,40 @@ test('a course tells queue, attempts, waits, and the gap that a dead pod leaves'
     ['phase', 900, 950, 'done', 'p2'],
     ['phase', 950, 960, 'done', 'p2'],
   ]);
-  expect(timesOf(spans).get('s.work')).toEqual({ spentMs: 100, tries: 2, failures: 1 });
+  expect(times.get('s.work')).toEqual({ spentMs: 100, tries: 2, failures: 1 });
+});
+
+test('a course that is told piece by piece is the same as one that is told at once', () => {
+  const event = fc.constantFrom('STARTED', 'DONE', 'FAILED', 'TAKEN', 'ASLEEP', 'INTERRUPTED');
+  const step = fc.record({ type: event, afterMs: fc.nat(50), waitMs: fc.nat(100) });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 1_500 }), fc.nat(1_500), (steps, cut) => {
+      let at = 0;
+      const records = steps.map(({ type, afterMs, waitMs }, seq) => {
+        at += afterMs;
+        return record(seq, at, `s${seq % 3}.work`, { type, pod: 'p', dueAt: at + waitMs });
+      });
+      const open = run('r', 0, { status: 'claimed' });
+      const teller = new Teller(0);
+      teller.tell(open, records.slice(0, cut), at);
+      expect(teller.fits(open, records)).toBe(true);
+      const course = teller.tell(open, records, at + 5);
+      expect(course).toEqual(courseOf(open, records, at + 5));
+      expect(course.spans.length).toBe(Math.min(course.count, 400));
+      const rewound = [
+        ...records.slice(0, -1),
+        record(records.length - 1, at, 's.x', { type: 'DONE' }),
+      ];
+      expect(teller.fits(open, rewound)).toBe(false);
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test('a course that goes on ends with what it is at: work, a wait, the queue', () => {
   const started = record(0, 100, 's.work', { type: 'STARTED', pod: 'p1' });
   const last = (status: string, records: readonly RunRecord[]) =>
-    courseOf(run('r', 0, { status }), records, 500).at(-1);
+    courseOf(run('r', 0, { status }), records, 500).spans.at(-1);
   expect(last('claimed', [started])).toMatchObject({
     kind: 'phase',
     from: 100,
@@ -129,7 +160,7 @@ test('clocks that differ never make a span negative', () => {
     record(0, 50, 's.work', { type: 'STARTED', pod: 'p1' }),
     record(1, 20, 's.persist', { type: 'DONE' }),
   ];
-  const spans = courseOf(run('r', 100, { finishedAt: 20 }), records, 0);
+  const { spans } = courseOf(run('r', 100, { finishedAt: 20 }), records, 0);
   expect(spans.every(({ from, until }) => until >= from)).toBe(true);
   expect(showSpan(-5)).toBe('0 ms');
 });
@@ -140,7 +171,7 @@ test('idle time is cut short where it would hide the work, and never overlaps', 
     record(1, 110, 's.work', { type: 'FAILED', error: {}, dueAt: 3_600_000 }),
     record(2, 3_600_010, 'completed', { type: 'DONE' }),
   ];
-  const spans = courseOf(run('r', 100, { finishedAt: 3_600_010 }), records, 0);
+  const { spans } = courseOf(run('r', 100, { finishedAt: 3_600_010 }), records, 0);
   const placed = place(spans, 600, true);
   expect(placed.map(({ kind, isCut }) => [kind, isCut])).toEqual([
     ['phase', false],

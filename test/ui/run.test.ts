@@ -1,5 +1,7 @@
 /** The page of one run, as somebody uses it: what it is, why, and what can be done about it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { defineMachine, exponential } from '../../src/index.ts';
 import {
   openStage,
   PATIENCE_MS,
@@ -13,11 +15,23 @@ import {
 
 const newDir = useTempDirs();
 
+/** A record every few milliseconds, until somebody has seen enough. */
+const restless = defineMachine({
+  name: 'ui/restless',
+  version: 1,
+  input: z.looseObject({}),
+  retry: { attemptMax: 100_000, backoff: exponential('20ms', { max: '20ms' }) },
+  check: 'none',
+  work: () => {
+    throw new Error('the line is busy');
+  },
+});
+
 describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   beforeAll(async () => {
-    stage = await openStage(newDir());
+    stage = await openStage(newDir(), { machines: [restless] });
   });
   afterAll(() => stage?.stop());
 
@@ -81,6 +95,31 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
       .getByText(/main.persist is done/)
       .first()
       .waitFor();
+  });
+
+  test('its end is followed while it is in sight; whoever reads further up is left there', async () => {
+    const run = await stage.fleet.enqueueByName('ui/restless', {});
+    const { id } = run;
+    const { page } = await open(stage, `/runs/${id}`);
+    const log = page.locator('.log');
+    const top = async () =>
+      Number(await log.evaluate((element: { scrollTop: number }) => element.scrollTop));
+    const height = async () =>
+      Number(await log.evaluate((element: { scrollHeight: number }) => element.scrollHeight));
+    // Nobody has touched it: the newest is shown.
+    await expect.poll(top).toBeGreaterThan(300);
+    await log.hover();
+    await page.mouse.wheel(0, -100_000);
+    await expect.poll(top).toBe(0);
+    const before = await height();
+    await expect.poll(height).toBeGreaterThan(before + 600);
+    expect(await top()).toBe(0);
+    await page.mouse.wheel(0, 1_000_000);
+    await expect.poll(async () => (await height()) - (await top())).toBeLessThan(600);
+    const there = await top();
+    await expect.poll(top).toBeGreaterThan(there + 300);
+    await run.cancel('seen enough');
+    await until(stage, id, 'cancelled');
   });
 
   test('an act is tried first, and done to the run as it was seen', async () => {

@@ -13,7 +13,14 @@ import {
 } from '../../src/admin/index.ts';
 import type { Grant, Role } from '../../src/config/index.ts';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
-import { createFleet, defineMachine, exponential, type Fleet, openStore } from '../../src/index.ts';
+import {
+  createFleet,
+  defineMachine,
+  exponential,
+  type Fleet,
+  type Machine,
+  openStore,
+} from '../../src/index.ts';
 import { CHROMIUM_ARGS, findChromium } from '../support/chromium.ts';
 import { gate } from '../support/fleets.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
@@ -107,6 +114,7 @@ export interface Stage {
 
 export interface StageOptions {
   readonly hasStore?: boolean;
+  readonly machines?: readonly Machine[];
   readonly grants?: readonly (readonly [name: string, role: Role, mayReveal: boolean])[];
 }
 
@@ -124,7 +132,7 @@ export async function openStage(dataDir: string, options: StageOptions = {}): Pr
           }),
         };
   const fleet = await createFleet({
-    machines: machines(opening),
+    machines: [...machines(opening), ...(options.machines ?? [])],
     dataDir,
     socket: false,
     archive: '50ms',

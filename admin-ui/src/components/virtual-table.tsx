@@ -26,6 +26,8 @@ interface VirtualTableProps<R> {
   /** The row to be seen, and whether its first link or button is to have the focus. */
   readonly at: number;
   readonly isFocusing?: boolean;
+  /** It is the end, and comes to be seen only where the end was seen before. */
+  readonly isFollowing?: boolean;
   readonly head: ReactNode;
   /** A `tr` with `data-index`. */
   readonly row: (row: R, index: number) => ReactNode;
@@ -34,7 +36,16 @@ interface VirtualTableProps<R> {
 }
 
 export function VirtualTable<R>(props: VirtualTableProps<R>) {
-  const { rows, at, rowHeight, headHeight, keyOf, onNearEnd, isFocusing = false } = props;
+  const {
+    rows,
+    at,
+    rowHeight,
+    headHeight,
+    keyOf,
+    onNearEnd,
+    isFocusing = false,
+    isFollowing = false,
+  } = props;
   const scroller = useRef<HTMLElement>(null);
   const { from, until, reveal } = useVirtual(scroller, {
     count: rows.length,
@@ -47,9 +58,13 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   }, [until, rows, onNearEnd]);
   const atKey = rows[at] && keyOf(rows[at]);
   const wanted = useRef(-1);
+  const seenUntil = useRef(-1);
   // biome-ignore lint/correctness/useExhaustiveDependencies: where it moves to by itself is not followed
   useLayoutEffect(() => {
     if (at < 0) return;
+    const end = seenUntil.current * rowHeight + headHeight;
+    seenUntil.current = at;
+    if (isFollowing && !isInSight(scroller.current, end)) return;
     reveal(at);
     if (isFocusing) wanted.current = at;
   }, [atKey, reveal]);
@@ -78,6 +93,10 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
       </table>
     </section>
   );
+}
+
+function isInSight(element: HTMLElement | null, y: number): boolean {
+  return element !== null && y <= element.scrollTop + element.clientHeight;
 }
 
 type Anchored<R> = Pick<VirtualTableProps<R>, 'rows' | 'rowHeight' | 'keyOf'>;

@@ -12,11 +12,13 @@ const ROW_HEIGHT = 30;
 interface EventLogProps {
   readonly records: readonly RunRecord[];
   readonly at: number | undefined;
+  /** Else it is the last one, whichever that is. */
+  readonly isPicked: boolean;
   readonly onAt: (seq: number) => void;
   readonly podName: (pod: string) => string;
 }
 
-export function EventLog({ records, at, onAt, podName }: EventLogProps) {
+export function EventLog({ records, at, isPicked, onAt, podName }: EventLogProps) {
   const [isFew, setFew] = useState(false);
   const shown = useMemo(
     () => (isFew ? records.filter(({ event }) => FAILURES.includes(event.type)) : records),
@@ -41,6 +43,7 @@ export function EventLog({ records, at, onAt, podName }: EventLogProps) {
         rowHeight={ROW_HEIGHT}
         headHeight={ROW_HEIGHT}
         at={index}
+        isFollowing={!isPicked}
         keyOf={seqOf}
         head={<Head />}
         row={(record, rowIndex) => (

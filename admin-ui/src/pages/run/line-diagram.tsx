@@ -2,7 +2,7 @@
 import { showSpan } from '../../format/time.ts';
 import { kindOf } from '../../format/words.ts';
 import type { Machine, Run } from '../../services/types.ts';
-import { isPhase, type PhaseTime } from './course.ts';
+import type { PhaseTime } from './course.ts';
 
 type NodeState = 'passed' | 'skipped' | 'current' | 'failed' | 'ahead';
 
@@ -26,12 +26,8 @@ const WORD: Record<NodeState, string> = {
 };
 
 /** The phases of the line; of a machine that is not known here, those that are on record. */
-export function phasesOf(
-  machine: Machine | undefined,
-  states: readonly string[],
-): readonly string[] {
-  const line = machine?.transitions?.map(({ step, phase }) => `${step}.${phase}`);
-  return line ?? [...new Set(states.filter(isPhase))];
+export function phasesOf(machine: Machine | undefined, seen: readonly string[]): readonly string[] {
+  return machine?.transitions?.map(({ step, phase }) => `${step}.${phase}`) ?? seen;
 }
 
 function nodesOf(

@@ -1,5 +1,5 @@
 /** One run: what it is, why it stands where it does, what it did, and what can be done about it. */
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
 import { Boundary, Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { useSecond } from '../../components/time.tsx';
@@ -10,12 +10,13 @@ import { backTo, go, usePlace, withQuery } from '../../router/router.tsx';
 import { get } from '../../services/api.ts';
 import { useLiveState } from '../../services/live.tsx';
 import { useSession } from '../../services/session.tsx';
-import type { Explained, Run } from '../../services/types.ts';
+import type { Explained, Run, RunRecord } from '../../services/types.ts';
+import { useCalm } from '../../services/use-calm.ts';
 import { useLoad } from '../../services/use-load.ts';
 import { useSoon } from '../../services/use-soon.ts';
 import { Actions } from './actions.tsx';
 import { ContextPanel, Json } from './context-panel.tsx';
-import { courseOf, isPhase, timesOf } from './course.ts';
+import { type Course, isPhase, Teller } from './course.ts';
 import { ErrorPanel } from './error-panel.tsx';
 import { EventLog } from './event-log.tsx';
 import { ExplainBanner } from './explain-banner.tsx';
@@ -84,6 +85,18 @@ export function RunPage({ id }: { id: string }) {
   );
 }
 
+function useCourse(run: Run, records: readonly RunRecord[]): Course {
+  const teller = useRef<Teller>(undefined);
+  // Only what has not ended grows by the second.
+  const second = useSecond();
+  const tick = run.finishedAt === undefined ? second : 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an open span grows with time
+  return useMemo(() => {
+    if (!teller.current?.fits(run, records)) teller.current = new Teller(run.createdAt);
+    return teller.current.tell(run, records, now());
+  }, [run, records, tick]);
+}
+
 interface ToldProps {
   readonly run: Run;
   readonly records: ReturnType<typeof useRecords>;
@@ -103,7 +116,11 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
   const seq = Math.max(run.seq ?? -1, last?.seq ?? -1);
   const acted = useMemo(() => ({ ...run, seq }), [run, seq]);
   const asked = Number(place.query.get('at') ?? Number.NaN);
-  const chosen = records[asked] ?? last;
+  const picked = records[asked];
+  const chosen = picked ?? last;
+  // The server folds a history for each: while records pour in, the last one is always another.
+  const calm = useCalm(last, LOOK_MS);
+  const looked = picked ?? calm ?? last;
   const onAt = (seq: number) => go(withQuery(place, { at: `${seq}` }), 'replace');
   const podName = useCallback(
     (pod: string) => podNames.get(pod) ?? `…${pod.slice(-6)}`,
@@ -112,20 +129,8 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
   const machine = machines.find(
     ({ name, version }) => name === run.machine && version === run.version,
   );
-  const phases = useMemo(
-    () =>
-      phasesOf(
-        machine,
-        records.map(({ state }) => state),
-      ),
-    [machine, records],
-  );
-  // Only what has not ended grows by the second.
-  const second = useSecond();
-  const tick = run.finishedAt === undefined ? second : 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an open span grows with time
-  const spans = useMemo(() => courseOf(run, records, now()), [run, records, tick]);
-  const times = useMemo(() => timesOf(spans), [spans]);
+  const course = useCourse(run, records);
+  const phases = useMemo(() => phasesOf(machine, course.phases), [machine, course.phases]);
   const at = records.findLast(({ state }) => isPhase(state))?.state ?? run.state;
   return (
     <main className="run-page">
@@ -140,16 +145,16 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
       {phases.length > 0 && (
         <section className="panel" aria-label="Line">
           <Boundary name="The line">
-            <LineDiagram run={run} at={at} phases={phases} times={times} />
+            <LineDiagram run={run} at={at} phases={phases} times={course.times} />
           </Boundary>
         </section>
       )}
       <div className="run-columns">
         <div className="run-main">
           <Panel title="Timeline">
-            {spans.length > 0 ? (
+            {course.count > 0 ? (
               <Timeline
-                spans={spans}
+                course={course}
                 phases={phases}
                 podName={podName}
                 at={chosen?.seq}
@@ -167,18 +172,24 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
             ) : records.length === 0 ? (
               <p className="nothing">No record of it is left, or none was written yet.</p>
             ) : (
-              <EventLog records={records} at={chosen?.seq} onAt={onAt} podName={podName} />
+              <EventLog
+                records={records}
+                at={chosen?.seq}
+                isPicked={picked !== undefined}
+                onAt={onAt}
+                podName={podName}
+              />
             )}
           </Panel>
         </div>
         <div className="run-side">
           <ErrorPanel run={run} />
-          {chosen ? (
+          {looked ? (
             <Panel title="Context">
               <ContextPanel
                 id={run.id}
-                record={chosen}
-                why={whyOf(chosen, { before: records[chosen.seq - 1], podName })}
+                record={looked}
+                why={whyOf(looked, { before: records[looked.seq - 1], podName })}
                 isRevealed={isRevealed}
               />
             </Panel>

@@ -3,14 +3,12 @@ import { useMemo, useRef, useState } from 'react';
 import { useWidth } from '../../components/use-width.ts';
 import { showSpan } from '../../format/time.ts';
 import { plural } from '../../format/words.ts';
-import type { Span, SpanKind } from './course.ts';
+import type { Course, Span, SpanKind } from './course.ts';
 import { isIdle, type Placed, place } from './scale.ts';
 
 const [LANE, TOP, LABELS, PODS] = [22, 4, 128, 20];
 /** Of the box, left and right. */
 const PADDING = 30;
-/** More would be a smear: the last of them tell how it stands. */
-const SPANS_MAX = 400;
 
 const WORDS: Record<SpanKind, string> = {
   queue: 'in the queue',
@@ -21,23 +19,23 @@ const WORDS: Record<SpanKind, string> = {
 };
 
 interface TimelineProps {
-  readonly spans: readonly Span[];
+  readonly course: Course;
   readonly phases: readonly string[];
   readonly podName: (pod: string) => string;
   readonly at: number | undefined;
   readonly onPick: (seq: number) => void;
 }
 
-export function Timeline({ spans, phases, podName, at, onPick }: TimelineProps) {
+export function Timeline({ course, phases, podName, at, onPick }: TimelineProps) {
   const [isCollapsed, setCollapsed] = useState(true);
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box, 800);
-  const shown = useMemo(() => spans.slice(-SPANS_MAX), [spans]);
+  const { spans, count, wholeMs, workMs } = course;
   const isNarrow = width < 500;
   const labels = isNarrow ? 92 : LABELS;
   const placed = useMemo(
-    () => place(shown, Math.max(240, width - labels - PADDING), isCollapsed),
-    [shown, width, labels, isCollapsed],
+    () => place(spans, Math.max(240, width - labels - PADDING), isCollapsed),
+    [spans, width, labels, isCollapsed],
   );
   const lanes = lanesOf(placed, phases);
   const right = placed.reduce((far, span) => Math.max(far, span.x + span.width), 0);
@@ -75,8 +73,8 @@ export function Timeline({ spans, phases, podName, at, onPick }: TimelineProps) 
       </div>
       <div className="timeline-foot quiet">
         <span>
-          {showSpan(spanMs(spans))} in all, {showSpan(workMs(spans))} at work
-          {spans.length > SPANS_MAX && `; the last ${SPANS_MAX} of ${plural(spans.length, 'span')}`}
+          {showSpan(wholeMs)} in all, {showSpan(workMs)} at work
+          {count > spans.length && `; the last ${spans.length} of ${plural(count, 'span')}`}
         </span>
         <label className="check">
           <input
@@ -191,7 +189,3 @@ function sayAll(spans: readonly Placed[]): string {
     counts[kind === 'phase' ? 'phase' : kind === 'gap' ? 'gap' : 'idle']++;
   return `${plural(counts.phase, 'phase')}, ${plural(counts.idle, 'wait')}, ${plural(counts.gap, 'gap')}`;
 }
-
-const spanMs = (spans: readonly Span[]) => (spans.at(-1)?.until ?? 0) - (spans[0]?.from ?? 0);
-const workMs = (spans: readonly Span[]) =>
-  spans.reduce((all, span) => all + (isIdle(span) ? 0 : span.until - span.from), 0);
