@@ -3,6 +3,7 @@ import { Suspense, useState } from 'react';
 import { Frame } from './components/frame.tsx';
 import { Help } from './components/help.tsx';
 import { useKeys } from './components/keys.ts';
+import { later } from './components/later.ts';
 import { Boundary, Loading, Refusal } from './components/panel.tsx';
 import { Toasts } from './components/toast.tsx';
 import type { Times } from './format/time.ts';
@@ -14,7 +15,13 @@ import { stream } from './services/live.tsx';
 import { SessionProvider, useEntrance } from './services/session.tsx';
 
 const NEXT_THEME: Record<Theme, Theme> = { auto: 'light', light: 'dark', dark: 'auto' };
-const NEXT_TIMES: Record<Times, Times> = { relative: 'local', local: 'utc', utc: 'relative' };
+const TIMES: readonly Times[] = ['relative', 'local', 'utc'];
+const Palette = later<{ onClose: () => void; onHelp: () => void }>(() =>
+  import('./pages/palette.tsx').then((m) => m.Palette),
+);
+
+/** After a zone of one's own it begins anew. */
+const nextTimes = (times: Times): Times => TIMES[(TIMES.indexOf(times) + 1) % TIMES.length]!;
 
 export function App() {
   const { entrance, enter } = useEntrance();
@@ -42,6 +49,7 @@ export function App() {
 
 function Inside() {
   const [isHelping, setHelping] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   const { theme, times } = useSettings();
   const { path } = usePlace();
   useKeys({
@@ -49,16 +57,22 @@ function Inside() {
     '?': () => setHelping(true),
     p: () => stream.pause(stream.state !== 'paused'),
     t: () => choose({ theme: NEXT_THEME[theme] }),
-    z: () => choose({ times: NEXT_TIMES[times] }),
+    z: () => choose({ times: nextTimes(times) }),
+    'Mod k': () => setAsking(true),
   });
   return (
-    <Frame pages={PAGES} onHelp={() => setHelping(true)}>
+    <Frame pages={PAGES} onHelp={() => setHelping(true)} onAsk={() => setAsking(true)}>
       <Boundary key={path} name="This page">
         <Suspense fallback={<Loading what="the page" />}>
           <Page path={path} />
         </Suspense>
       </Boundary>
       {isHelping && <Help pages={PAGES} onClose={() => setHelping(false)} />}
+      {isAsking && (
+        <Suspense>
+          <Palette onClose={() => setAsking(false)} onHelp={() => setHelping(true)} />
+        </Suspense>
+      )}
     </Frame>
   );
 }

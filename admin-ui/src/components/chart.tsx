@@ -4,12 +4,14 @@
  */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type UPlot from 'uplot';
-import { showInstant } from '../format/time.ts';
-import { isoTime, now, zoneOffsetMs } from '../platform/clock.ts';
+import { showInstant, type Times, wallTime } from '../format/time.ts';
+import { now } from '../platform/clock.ts';
 import { useSettings } from '../platform/settings.ts';
 import { loadLater } from './later.ts';
 import { useWidth } from './use-width.ts';
 import 'uplot/dist/uPlot.min.css';
+
+type Zone = Exclude<Times, 'relative'>;
 
 export interface Series {
   readonly name: string;
@@ -68,18 +70,21 @@ export function Chart({ title, times, series, show }: ChartProps) {
       {isTable ? (
         <Figures {...{ title, times, series, show, clock }} />
       ) : (
-        <Drawing {...{ times, series, show, onAt: setAt }} isUtc={how === 'utc'} />
+        <Drawing
+          {...{ times, series, show, onAt: setAt }}
+          zone={how === 'relative' ? 'local' : how}
+        />
       )}
     </figure>
   );
 }
 
 interface DrawingProps extends Omit<ChartProps, 'title'> {
-  readonly isUtc: boolean;
+  readonly zone: Zone;
   readonly onAt: (index: number | undefined) => void;
 }
 
-function Drawing({ times, series, show, isUtc, onAt }: DrawingProps) {
+function Drawing({ times, series, show, zone, onAt }: DrawingProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box, 400);
   const { theme } = useSettings();
@@ -103,7 +108,7 @@ function Drawing({ times, series, show, isUtc, onAt }: DrawingProps) {
     let isGone = false;
     loadLater(() => import('uplot')).then(({ default: Plot }) => {
       if (isGone || !box.current) return;
-      const options = optionsOf({ width, series, isUtc, telling: () => telling.current });
+      const options = optionsOf({ width, series, zone, telling: () => telling.current });
       plot.current = new Plot(options, latest.current, box.current);
       plot.current.setSize({ width: size.current, height: HEIGHT });
     }, setLost);
@@ -112,7 +117,7 @@ function Drawing({ times, series, show, isUtc, onAt }: DrawingProps) {
       plot.current?.destroy();
       plot.current = undefined;
     };
-  }, [shape, isDark, theme, isUtc]);
+  }, [shape, isDark, theme, zone]);
   useEffect(() => plot.current?.setData(data), [data]);
   useEffect(() => plot.current?.setSize({ width, height: HEIGHT }), [width]);
   // Told by the panel that it is in.
@@ -140,11 +145,11 @@ interface Telling {
 interface Wanted {
   readonly width: number;
   readonly series: readonly Series[];
-  readonly isUtc: boolean;
+  readonly zone: Zone;
   readonly telling: () => Telling;
 }
 
-function optionsOf({ width, series, isUtc, telling }: Wanted): UPlot.Options {
+function optionsOf({ width, series, zone, telling }: Wanted): UPlot.Options {
   const [quiet, line] = [colourOf('quiet'), colourOf('line')];
   const font = '11px system-ui, sans-serif';
   const grid = { stroke: line, width: 1 };
@@ -157,7 +162,7 @@ function optionsOf({ width, series, isUtc, telling }: Wanted): UPlot.Options {
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, (max ?? 1) * 1.1)] } },
     axes: [
-      { ...axis, size: 24, space: 70, values: (_plot, splits) => splits.map(clockOf(isUtc)) },
+      { ...axis, size: 24, space: 70, values: (_plot, splits) => splits.map(clockOf(zone)) },
       {
         ...axis,
         grid,
@@ -181,11 +186,9 @@ function optionsOf({ width, series, isUtc, telling }: Wanted): UPlot.Options {
 }
 
 /** Hours and minutes; the day where one begins. */
-function clockOf(isUtc: boolean): (seconds: number) => string {
+function clockOf(zone: Zone): (seconds: number) => string {
   return (seconds) => {
-    const [day = '', clock = ''] = isoTime(
-      seconds * 1_000 - (isUtc ? 0 : zoneOffsetMs(seconds * 1_000)),
-    ).split('T');
+    const [day = '', clock = ''] = wallTime(seconds * 1_000, zone).split('T');
     return clock.startsWith('00:00') ? day.slice(5) : clock.slice(0, 5);
   };
 }

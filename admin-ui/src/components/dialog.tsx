@@ -4,19 +4,22 @@ import { Icon } from './icon.tsx';
 
 interface DialogProps {
   readonly title: string;
+  /** What is asked for comes first, and the way out after it. */
+  readonly isFieldFirst?: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, isFieldFirst = false, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   // Closed before it is taken out of the page: the browser gives the focus back only then.
   useLayoutEffect(() => {
     const element = dialog.current!;
     element.showModal();
+    if (isFieldFirst) element.querySelector('input')?.focus();
     return () => element.close();
-  }, []);
+  }, [isFieldFirst]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does what a click beside it does
     <dialog

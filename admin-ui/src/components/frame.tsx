@@ -1,10 +1,11 @@
 /** What is around every page: where to go, how times and colours are shown, who one is. */
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import type { Times } from '../format/time.ts';
 import { choose, type Theme, useSettings } from '../platform/settings.ts';
 import { Link, usePlace } from '../router/router.tsx';
 import { useSession } from '../services/session.tsx';
 import { Icon, type Sign } from './icon.tsx';
+import { later } from './later.ts';
 
 /** A page that the rail leads to. */
 export interface Listed {
@@ -18,10 +19,12 @@ export interface Listed {
 interface FrameProps {
   readonly pages: readonly Listed[];
   readonly onHelp: () => void;
+  /** For the palette. */
+  readonly onAsk: () => void;
   readonly children: ReactNode;
 }
 
-export function Frame({ pages, onHelp, children }: FrameProps) {
+export function Frame({ pages, onHelp, onAsk, children }: FrameProps) {
   const { path } = usePlace();
   const rail = useRef<HTMLElement>(null);
   // On a narrow screen the list is pushed along to where one is.
@@ -42,6 +45,16 @@ export function Frame({ pages, onHelp, children }: FrameProps) {
           <Brand />
           FleetQ
         </Link>
+        <button
+          type="button"
+          className="ghost small ask"
+          title="Go anywhere (Ctrl K)"
+          onClick={onAsk}
+        >
+          <Icon sign="search" />
+          Go to…
+          <kbd aria-hidden="true">Ctrl K</kbd>
+        </button>
         <ul>
           {pages.map(({ to, name, sign, key }) => (
             <li key={to}>
@@ -73,8 +86,14 @@ function Brand() {
   );
 }
 
+const OTHER = 'other';
+const ZoneDialog = later<{ onClose: () => void }>(() =>
+  import('./zone-dialog.tsx').then((m) => m.ZoneDialog),
+);
+
 function Preferences({ onHelp }: { onHelp: () => void }) {
   const { theme, times } = useSettings();
+  const [isPicking, setPicking] = useState(false);
   const { who, status, logOut } = useSession();
   return (
     <div className="preferences">
@@ -83,13 +102,22 @@ function Preferences({ onHelp }: { onHelp: () => void }) {
         <select
           aria-label="Times"
           value={times}
-          onChange={(event) => choose({ times: event.target.value as Times })}
+          onChange={({ target: { value } }) =>
+            value === OTHER ? setPicking(true) : choose({ times: value as Times })
+          }
         >
           <option value="relative">Relative</option>
           <option value="local">Local</option>
           <option value="utc">UTC</option>
+          {times.includes('/') && <option value={times}>{times}</option>}
+          <option value={OTHER}>Another zone…</option>
         </select>
       </label>
+      {isPicking && (
+        <Suspense>
+          <ZoneDialog onClose={() => setPicking(false)} />
+        </Suspense>
+      )}
       <label>
         <span aria-hidden="true">Theme</span>
         <select

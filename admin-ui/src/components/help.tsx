@@ -3,6 +3,7 @@ import { Dialog } from './dialog.tsx';
 import type { Listed } from './frame.tsx';
 
 const KEYS: readonly (readonly [key: string, what: string])[] = [
+  ['Ctrl K', 'Go anywhere, do anything'],
   ['/', 'Search'],
   ['j  k', 'Next and previous row or event'],
   ['Enter', 'Open the row'],

@@ -27,17 +27,28 @@ function actOf(key: string, chord: string): KeyMap[string] | undefined {
 }
 
 function press(event: KeyboardEvent): void {
-  if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+  if (event.altKey || event.defaultPrevented) return;
   // A dialog is on top of everything else, and has keys of its own.
-  if (isTyping(event.target) || document.querySelector('dialog[open]')) return;
-  const act = actOf(event.key, now() - firstAt < CHORD_MS ? `${first} ${event.key}` : '');
-  [first, firstAt] = [event.key, now()];
+  if (document.querySelector('dialog[open]')) return;
+  const act = event.metaKey || event.ctrlKey ? actWithMod(event) : plainAct(event);
   if (!act) return;
   event.preventDefault();
   act(event);
 }
 
-/** 'j', 'Enter', or 'g r' for two in a row. */
+/** Held with Ctrl or ⌘ it is no letter: it is heard while somebody types, too. */
+function actWithMod({ key }: KeyboardEvent): KeyMap[string] | undefined {
+  return actOf(`Mod ${key.toLowerCase()}`, '');
+}
+
+function plainAct({ key, target }: KeyboardEvent): KeyMap[string] | undefined {
+  if (isTyping(target)) return undefined;
+  const act = actOf(key, now() - firstAt < CHORD_MS ? `${first} ${key}` : '');
+  [first, firstAt] = [key, now()];
+  return act;
+}
+
+/** 'j', 'Enter', 'g r' for two in a row, 'Mod k' with Ctrl or ⌘. */
 export function useKeys(keys: KeyMap): void {
   const current = useRef(keys);
   current.current = keys;

@@ -1,7 +1,9 @@
 /** Instants and spans as people read them. Pure: now is an argument. */
 import { isoTime, zoneOffsetMs } from '../platform/clock.ts';
+import { timeIn } from '../platform/zones.ts';
 
-export type Times = 'relative' | 'local' | 'utc';
+/** Or a zone by its name. */
+export type Times = 'relative' | 'local' | 'utc' | `${string}/${string}`;
 
 const UNITS: readonly (readonly [ms: number, sign: string])[] = [
   [86_400_000, 'd'],
@@ -38,14 +40,18 @@ export function showInstant(at: number, how: Times, nowMs: number): string {
     if (span < 1_000) return 'now';
     return isPast ? `${showAge(span)} ago` : `in ${showAge(span)}`;
   }
-  const text = how === 'utc' ? isoTime(at) : isoTime(at - zoneOffsetMs(at));
-  const [day = '', clock = ''] = text.split('T');
-  const isToday = isoTime(nowMs - (how === 'utc' ? 0 : zoneOffsetMs(nowMs))).startsWith(day);
+  const [day = '', clock = ''] = wallTime(at, how).split('T');
+  const isToday = wallTime(nowMs, how).startsWith(day);
   return `${isToday ? '' : `${day} `}${clock.slice(0, 8)}${how === 'utc' ? ' Z' : ''}`;
 }
 
 /** To the millisecond, for logs. */
 export function showClock(at: number, how: Times): string {
-  const text = how === 'local' ? isoTime(at - zoneOffsetMs(at)) : isoTime(at);
-  return text.slice(11, 23);
+  return wallTime(at, how === 'relative' ? 'utc' : how).slice(11, 23);
+}
+
+/** What clocks show then, in the form of ISO 8601. */
+export function wallTime(at: number, how: Exclude<Times, 'relative'>): string {
+  if (how === 'utc') return isoTime(at);
+  return how === 'local' ? isoTime(at - zoneOffsetMs(at)) : timeIn(how, at);
 }

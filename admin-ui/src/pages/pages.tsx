@@ -11,6 +11,7 @@ const ActivityPage = later(() =>
 );
 const BulkPage = later<OfOne>(() => import('./bulk/bulk-page.tsx').then((m) => m.BulkPage));
 const BulksPage = later(() => import('./bulk/bulks-page.tsx').then((m) => m.BulksPage));
+const ComparePage = later(() => import('./compare/compare-page.tsx').then((m) => m.ComparePage));
 const ErrorPage = later<OfOne>(() => import('./errors/error-page.tsx').then((m) => m.ErrorPage));
 const ErrorsPage = later(() => import('./errors/errors-page.tsx').then((m) => m.ErrorsPage));
 const LettersPage = later(() => import('./letters/letters-page.tsx').then((m) => m.LettersPage));
@@ -103,6 +104,8 @@ export const PAGES: readonly Known[] = [
 /** What is at this address, if anything is. */
 export function pageAt(path: string): ReactNode | undefined {
   if (path === '/') return pageAt('/runs');
+  // Nobody goes there but from two runs: the rail has no place for it.
+  if (path === '/compare') return <ComparePage />;
   const [, to = '', , id] = /^(\/[^/]+)(\/([^/]*))?$/.exec(path.replace(/^\/r\//, '/runs/')) ?? [];
   const known = PAGES.find((page) => page.to === to);
   return id === undefined || id === '' ? known?.all : known?.one?.(decodeURIComponent(id));

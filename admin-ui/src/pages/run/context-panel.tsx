@@ -7,7 +7,7 @@ import { showBytes } from '../../format/words.ts';
 import { get, queryText } from '../../services/api.ts';
 import type { RunContext, RunRecord } from '../../services/types.ts';
 import { useLoad } from '../../services/use-load.ts';
-import { diffOf, LINES_MAX } from './diff.ts';
+import { Changes } from './changes.tsx';
 
 const TABS = ['Change', 'Context', 'Event'] as const;
 type Tab = (typeof TABS)[number];
@@ -58,7 +58,11 @@ export function ContextPanel({ id, record, why, isRevealed }: ContextPanelProps)
       ) : tab === 'Context' ? (
         <Json value={shownOf(now.data)} what="the context" />
       ) : (
-        <Changes before={isFirst ? {} : shownOf(past.data!)} after={shownOf(now.data)} />
+        <Changes
+          before={isFirst ? {} : shownOf(past.data!)}
+          after={shownOf(now.data)}
+          nothing="This record has changed nothing of it."
+        />
       )}
     </>
   );
@@ -85,25 +89,5 @@ export function Json({ value, what }: { value: unknown; what: string }) {
         </button>
       )}
     </div>
-  );
-}
-
-function Changes({ before, after }: { before: object; after: object }) {
-  const lines = useMemo(() => diffOf(before, after), [before, after]);
-  if (lines.length === 0) return <p className="nothing">This record has changed nothing of it.</p>;
-  return (
-    <ul className="diff">
-      {lines.map(({ path, before: was, after: is }) => (
-        <li
-          key={path}
-          data-kind={was === undefined ? 'added' : is === undefined ? 'gone' : 'changed'}
-        >
-          <code className="diff-path">{path}</code>
-          {was !== undefined && <del>{was}</del>}
-          {is !== undefined && <ins>{is}</ins>}
-        </li>
-      ))}
-      {lines.length >= LINES_MAX && <li className="quiet">… and more</li>}
-    </ul>
   );
 }

@@ -6,7 +6,7 @@ import { useSecond } from '../../components/time.tsx';
 import { useTitle } from '../../components/use-title.ts';
 import { kindOf } from '../../format/words.ts';
 import { now } from '../../platform/clock.ts';
-import { backTo, go, usePlace, withQuery } from '../../router/router.tsx';
+import { backTo, go, Link, usePlace, withQuery } from '../../router/router.tsx';
 import { get } from '../../services/api.ts';
 import { useLiveState } from '../../services/live.tsx';
 import { useSession } from '../../services/session.tsx';
@@ -140,6 +140,9 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
       </Boundary>
       <div className="run-bar">
         <Actions run={acted} phases={phases} onDone={onDone} />
+        <Link className="button small" to={`/compare?a=${encodeURIComponent(run.id)}`}>
+          Compare…
+        </Link>
         {hasMasked(run) && <Reveal isRevealed={isRevealed} onReveal={onReveal} />}
       </div>
       {phases.length > 0 && (

@@ -9,6 +9,7 @@ function waysOf(id: string, hasStore: boolean): readonly (readonly [name: string
     ['Show it', `fleetq run ${id}`],
     ['Why', `fleetq explain ${id}`],
     ['Follow it', `fleetq events ${id} --follow`],
+    ['Take it along', `fleetq export ${id}`],
   ] as const;
   if (!hasStore) return commands;
   return [

@@ -7,6 +7,7 @@ import { Time } from '../../components/time.tsx';
 import { type Selection, useSelection } from '../../components/use-selection.ts';
 import { useTitle } from '../../components/use-title.ts';
 import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
+import { queryText } from '../../services/api.ts';
 import { useLiveState } from '../../services/live.tsx';
 import { ActOnMany } from '../bulk/act-on-many.tsx';
 import { FilterField } from './filter-field.tsx';
@@ -16,15 +17,7 @@ import { RunsTable } from './runs-table.tsx';
 import { TimelineBand } from './timeline-band.tsx';
 import { useCount } from './use-count.ts';
 import { type Rows, useRuns } from './use-runs.ts';
-
-const VIEWS: readonly (readonly [name: string, filter: string])[] = [
-  ['All', ''],
-  ['Unfinished', 'is:unfinished'],
-  ['Running', 'status:claimed,active'],
-  ['Retrying', 'wait:retry'],
-  ['Blocked', 'is:blocked'],
-  ['Failed', 'status:failed'],
-];
+import { Views } from './views.tsx';
 
 export function RunsPage() {
   const place = usePlace();
@@ -45,17 +38,7 @@ export function RunsPage() {
         <LiveBadge />
       </header>
       <FilterField value={filter} onApply={apply} />
-      <nav className="views" aria-label="Views">
-        {VIEWS.map(([name, view]) => (
-          <Link
-            key={name}
-            to={withQuery(place, { q: view })}
-            aria-current={filter === view ? 'true' : undefined}
-          >
-            {name}
-          </Link>
-        ))}
-      </nav>
+      <Views place={place} filter={filter} isValid={isValid} />
       {read.kind === 'wrong' ? (
         <p className="refusal" role="alert">
           {read.error.message} <span className="quiet">{read.error.hint}</span>
@@ -77,8 +60,20 @@ export function RunsPage() {
       )}
       <SelectionBar selection={selection} total={count}>
         <ActOnMany label="Act on them…" className="primary" filter={filter} selection={selection} />
+        <CompareLink selection={selection} />
       </SelectionBar>
     </main>
+  );
+}
+
+/** Two of them can be laid side by side. */
+function CompareLink({ selection: { ids, isAll } }: { selection: Selection }) {
+  if (isAll || ids.size !== 2) return null;
+  const [a, b] = ids;
+  return (
+    <Link className="button small" to={`/compare${queryText({ a, b })}`}>
+      Compare
+    </Link>
   );
 }
 
