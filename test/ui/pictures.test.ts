@@ -22,7 +22,13 @@ test('every page has its picture in both themes, and the docs show it', () => {
   const lists = [...pages.matchAll(/to: '\/([a-z-]+)'/g)].map(([, name]) => name!);
   expect(lists.length).toBeGreaterThan(8);
   expect(Object.keys(ONE)).toHaveLength([...pages.matchAll(/^ {4}one: /gm)].length);
-  const names = [...lists, ...lists.flatMap((list) => ONE[list] ?? []), 'run-rescued'];
+  const names = [
+    ...lists,
+    ...lists.flatMap((list) => ONE[list] ?? []),
+    'run-rescued',
+    'compare',
+    'palette',
+  ];
   const wanted = names.flatMap((name) => [`${name}-light.png`, `${name}-dark.png`]);
   const there = readdirSync(`${root}docs/images`);
   expect(wanted.filter((file) => !there.includes(file))).toEqual([]);

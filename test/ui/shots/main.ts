@@ -1,5 +1,5 @@
 /**
- * npm run screenshots [-- --to=DIR]: pictures of every page, light and dark, of a fleet that was killed,
+ * npm run screenshots [-- --to=DIR --only=NAME,NAME]: pictures of every page, light and dark, of a fleet that was killed,
  * drained and failing. Which pages there are is told by the navigation.
  */
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,10 @@ import { smaller } from './png.ts';
 
 const BYTES_MAX = 150 * 1_024;
 const SETTLE_MS = 1_500;
-const given = process.argv.find((argument) => argument.startsWith('--to='))?.slice('--to='.length);
+const flag = (name: string) =>
+  process.argv.find((argument) => argument.startsWith(name))?.slice(name.length);
+const given = flag('--to=');
+const only = flag('--only=')?.split(',');
 const to = given ?? fileURLToPath(new URL('../../../docs/images/', import.meta.url));
 
 /** What shows most of a page. */
@@ -21,6 +24,8 @@ const SHOWN: Readonly<Record<string, string>> = { '/overview': '?w=5m', '/pods':
 interface Place {
   readonly name: string;
   readonly path: string;
+  /** Pressed before the picture is taken. */
+  readonly keys?: readonly string[];
 }
 
 async function placesOf(page: Page, url: string): Promise<Place[]> {
@@ -33,9 +38,10 @@ async function placesOf(page: Page, url: string): Promise<Place[]> {
   return paths.map((path) => ({ name: path.slice(1), path: path + (SHOWN[path] ?? '') }));
 }
 
-async function shoot(page: Page, url: string, { name, path }: Place): Promise<void> {
+async function shoot(page: Page, url: string, { name, path, keys }: Place): Promise<void> {
   await page.goto(url + path);
   await page.getByRole('heading', { level: 1 }).first().waitFor();
+  for (const key of keys ?? []) await page.keyboard.press(key);
   await page.waitForTimeout(SETTLE_MS);
   const file = join(to, `${name}.png`);
   const taken = await page.screenshot({ animations: 'disabled' });
@@ -44,6 +50,14 @@ async function shoot(page: Page, url: string, { name, path }: Place): Promise<vo
   process.stderr.write(`${file} ${Math.round(size / 1_024)} kB\n`);
   if (size > BYTES_MAX) throw new Error(`${file} is larger than ${BYTES_MAX} bytes`);
 }
+
+async function newestOf(url: string, status: string): Promise<string> {
+  const filter = encodeURIComponent(`machine:webhook/deliver status:${status}`);
+  const found = await fetch(`${url}/api/v1/runs?limit=1&filter=${filter}`);
+  return ((await found.json()) as { runs: { id: string }[] }).runs[0]!.id;
+}
+
+const isWanted = ({ name }: Place) => only === undefined || only.includes(name);
 
 const program = findChromium();
 if (program === undefined) throw new Error('pictures need Chromium');
@@ -57,10 +71,15 @@ try {
     const { pods } = (await (await fetch(`${fleet.url}/api/v1/pods`)).json()) as {
       pods: { pod: string }[];
     };
+    const [good, bad] = await Promise.all(
+      ['completed', 'failed'].map((status) => newestOf(fleet.url, status)),
+    );
     const more: Place[] = [
       { name: 'run-failed', path: `/runs/${fleet.runs.failed}` },
       { name: 'run-rescued', path: `/runs/${fleet.runs.rescued}` },
+      { name: 'compare', path: `/compare?a=${good}&b=${bad}` },
       { name: 'dead-letter', path: `/dead-letters?at=${fleet.runs.failed}` },
+      { name: 'palette', path: '/overview?w=5m', keys: ['Control+k'] },
       { name: 'error', path: `/errors/${fleet.fingerprint}` },
       { name: 'bulk-operation', path: `/bulk/${fleet.bulk}` },
       { name: 'machine', path: '/machines/image%2Fpull' },
@@ -68,14 +87,15 @@ try {
       { name: 'throttle', path: '/throttles/model' },
       { name: 'schedule', path: '/schedules/nightly-report' },
     ];
-    for (const place of [...places, ...more]) {
+    for (const place of [...places, ...more].filter(isWanted)) {
       await shoot(wide, fleet.url, { ...place, name: `${place.name}-${colorScheme}` });
     }
     const narrow = await browser.newPage({ viewport: { width: 390, height: 844 }, colorScheme });
     const [runs] = places.filter(({ path }) => path === '/runs');
-    await shoot(narrow, fleet.url, { ...runs!, name: `runs-narrow-${colorScheme}` });
+    if (isWanted(runs!))
+      await shoot(narrow, fleet.url, { ...runs!, name: `runs-narrow-${colorScheme}` });
     if (given !== undefined) {
-      for (const place of [...places, ...more]) {
+      for (const place of [...places, ...more].filter(isWanted)) {
         await shoot(narrow, fleet.url, { ...place, name: `${place.name}-narrow-${colorScheme}` });
       }
     }

@@ -6,16 +6,19 @@ import { Status } from '../../components/status.tsx';
 import { Span, Time } from '../../components/time.tsx';
 import { useTitle } from '../../components/use-title.ts';
 import { showSpan } from '../../format/time.ts';
-import { plural, triesOf } from '../../format/words.ts';
+import { firstLine, plural, triesOf } from '../../format/words.ts';
 import { now } from '../../platform/clock.ts';
 import { go, Link, usePlace, withQuery } from '../../router/router.tsx';
-import type { RunRecord } from '../../services/types.ts';
+import { useSession } from '../../services/session.tsx';
 import { Changes } from '../run/changes.tsx';
 import { Teller } from '../run/course.ts';
 import { whyOf } from '../run/why.ts';
 import { alignedOf, partedAt, type Sides } from './sides.ts';
 import { type Side, useSide } from './use-side.ts';
 import '../../styles/acts.css';
+import '../../styles/fleet.css';
+import '../../styles/lists.css';
+import '../../styles/run.css';
 import '../../styles/run-parts.css';
 import '../../styles/compare.css';
 
@@ -176,8 +179,9 @@ function Phases({ sides }: { sides: Sides<Side> }) {
 }
 
 function factsOf({ run, records }: Side): object {
-  const { machine, version, status, outcome, queue, priority, input, output, error } = run;
+  const { machine, version, status, outcome, queue, priority, input, output } = run;
   const failures = records.filter(({ event }) => event.type === 'FAILED').length;
+  const error = firstLine(run.error);
   return { machine, version, status, outcome, queue, priority, failures, input, output, error };
 }
 
@@ -187,6 +191,8 @@ const SHOWN_COUNT = 12;
 function Parting({ sides }: { sides: Sides<Side> }) {
   const [a, b] = [sides[0].records, sides[1].records];
   const parted = partedAt(a, b);
+  const { podNames } = useSession();
+  const podName = (pod: string) => podNames.get(pod) ?? `…${pod.slice(-6)}`;
   if (parted === undefined) {
     return <p className="nothing">{plural(a.length, 'record')}, the same in both.</p>;
   }
@@ -196,7 +202,9 @@ function Parting({ sides }: { sides: Sides<Side> }) {
       <p className="compare-note">
         {parted === 0
           ? 'They differ from the first record on.'
-          : `The first ${plural(parted, 'record')} tell the same.`}
+          : parted === 1
+            ? 'The first record tells the same.'
+            : `The first ${parted} records tell the same.`}
       </p>
       <div className="compare-pair">
         {sides.map(({ run, records }, index) => (
@@ -206,7 +214,7 @@ function Parting({ sides }: { sides: Sides<Side> }) {
                 <Link to={`/runs/${encodeURIComponent(run.id)}?at=${record.seq}`}>
                   #{record.seq} {record.event.type}
                 </Link>
-                <span>{sayOf(record, records)}</span>
+                <span>{whyOf(record, { before: records[record.seq - 1], podName })}</span>
               </li>
             ))}
             {records.length <= parted && <li className="quiet">There is no more of this one.</li>}
@@ -215,11 +223,4 @@ function Parting({ sides }: { sides: Sides<Side> }) {
       </div>
     </>
   );
-}
-
-function sayOf(record: RunRecord, records: readonly RunRecord[]): string {
-  return whyOf(record, {
-    before: records[record.seq - 1],
-    podName: (pod) => `…${pod.slice(-6)}`,
-  });
 }
