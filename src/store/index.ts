@@ -111,12 +111,15 @@ export {
   refuseBadWords as refuseBadScheduleWords,
 } from './schedule/bounds.ts';
 export { ticksOf } from './schedule/cron.ts';
+export { runBefore } from './schedule/decide.ts';
 export { ScheduleError, ScheduleNotFoundError } from './schedule/errors.ts';
 export { LATE_MS, type Turn, turnOf } from './schedule/missed.ts';
 export {
   type DueSchedules,
   MISSED,
   type Missed,
+  OVERLAP,
+  type Overlap,
   type ScheduleAnswer,
   type ScheduleChange,
   type ScheduleOrder,
@@ -170,6 +173,7 @@ export {
   ENDED_STATES,
   type EndStatus,
   type Interruption,
+  isOpen,
   isOwnMachine,
   type PodId,
   type PodStatus,
