@@ -53,7 +53,13 @@ export {
   StoreUnreachableError,
 } from './errors.ts';
 export { factsOfTask } from './facts.ts';
-export { FOLLOWS_ON, type Follows, type FollowsOn } from './follow.ts';
+export {
+  FOLLOWERS_TOLD_MAX,
+  FOLLOWS_ON,
+  type Follower,
+  type Follows,
+  type FollowsOn,
+} from './follow.ts';
 export { MemoryStore, type Way } from './memory/memory-store.ts';
 export { MemoryTables } from './memory/tables.ts';
 export { openStore } from './open-store.ts';

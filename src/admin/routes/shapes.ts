@@ -53,6 +53,17 @@ export const Run = z
       .strictObject({ run: z.string(), on: z.string() })
       .optional()
       .describe('the run after which it goes: on its `success`, or on its `end`, however'),
+    followers: z
+      .array(
+        z.strictObject({
+          run: z.string(),
+          machine: z.string(),
+          status: z.string(),
+          on: z.string(),
+        }),
+      )
+      .optional()
+      .describe('of one run: who follows it, or did, a hundred at most, where anybody does'),
     retries: z.number().optional(),
     crashes: z.number().optional(),
     claims: z.number().optional(),
