@@ -108,7 +108,7 @@ export class Fleet implements AsyncDisposable {
     const { readStore: readUrl } = this.#options;
     const start: StartTask = (name, input, { note, ...options }) =>
       this.#enqueue(this.#parts.registry.newest(name), input, options, note);
-    return sharedOfFleet(this, this.#parts.member?.store, start, readUrl);
+    return sharedOfFleet(this, this.#parts, start, readUrl);
   }
 
   /** What streams of this fleet tell from. */

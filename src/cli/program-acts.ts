@@ -10,6 +10,7 @@ export const IF_REVISION = [
   'only if the task is still like this: 1.4, or a generation',
 ] as const;
 export const CURSOR = ['--cursor <cursor>', 'the next page: what the one before has told'] as const;
+export const REASON = ['--reason <text>', 'for whoever reads the audit log'] as const;
 export const REQUEST_ID = [
   '--request-id <id>',
   'sent again under the same id it is done once, and answered the same',

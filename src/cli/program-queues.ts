@@ -1,7 +1,7 @@
 /** The commands by which people look at queues, bound them, and let them stand still. */
 import type { Command } from 'commander';
 import { type Add, STORE_SETTINGS } from './add-command.ts';
-import { DRY_RUN, REQUEST_ID } from './program-acts.ts';
+import { DRY_RUN, REASON, REQUEST_ID } from './program-acts.ts';
 
 export function addQueues(program: Command, add: Add): void {
   const queues = program
@@ -24,6 +24,7 @@ export function addQueues(program: Command, add: Add): void {
     STORE_SETTINGS,
     queues,
   )
+    .option(...REASON)
     .option(...DRY_RUN)
     .option(...REQUEST_ID)
     .addHelpText('after', LIMIT_HELP);
@@ -36,6 +37,7 @@ export function addQueues(program: Command, add: Add): void {
       queues,
     )
       .option('--machine <name>', 'a machine, whatever queue its tasks are in')
+      .option(...REASON)
       .option(...DRY_RUN)
       .option(...REQUEST_ID);
   }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type Add, LOOK_SETTINGS, STORE_SETTINGS } from './add-command.ts';
 import { LIMIT_OTHERWISE } from './next-page.ts';
-import { CURSOR, DRY_RUN, REQUEST_ID } from './program-acts.ts';
+import { CURSOR, DRY_RUN, REASON, REQUEST_ID } from './program-acts.ts';
 
 export function addSchedules(program: Command, add: Add): void {
   const schedules = program
@@ -43,9 +43,15 @@ export function addSchedules(program: Command, add: Add): void {
     .option('--input <json|@file|->', 'the input: JSON, @ and a file, or - for stdin')
     .option('--tick-as <property>', 'the property of the input that is given the tick')
     .option('--missed <what>', 'of ticks while no pod was up: skip, one or all', 'one')
+    .option(
+      '--overlap <what>',
+      'of ticks while the run before has not ended: allow or skip',
+      'allow',
+    )
     .option('--jitter <duration>', "put each run off by up to so much, such as '30s'")
     .option('--priority <number>', 'higher goes first; 0 where nothing is said')
     .option('--queue <name>', "'default' where nothing is said")
+    .option(...REASON)
     .option(...DRY_RUN)
     .option(...REQUEST_ID)
     .addHelpText('after', SET_HELP);
@@ -56,12 +62,32 @@ function addOrders(add: Add, schedules: Command): void {
   const load = () => import('./schedules/order.ts');
   const order = (what: 'pause' | 'resume' | 'remove', about: string) =>
     add(`${what} <name>`, about, async () => (await load())[what], STORE_SETTINGS, schedules)
+      .option(...REASON)
       .option(...DRY_RUN)
       .option(...REQUEST_ID);
   order('pause', 'Let it tick no more until it is resumed.');
   order('resume', 'Let it go on, with the next tick from now.');
   order('remove', 'Let it tick no more; code that declares it does not bring it back.');
+  add(
+    'run <name>',
+    'Put one run in now, beside its ticks.',
+    async () => (await import('./schedules/run.ts')).run,
+    [...STORE_SETTINGS, 'machines'],
+    schedules,
+  )
+    .option(...REASON)
+    .option(...DRY_RUN)
+    .option(...REQUEST_ID)
+    .addHelpText('after', RUN_HELP);
 }
+
+const RUN_HELP = `
+Its ticks stay as they are, and a paused one stays paused. The machine must be among those here. Where the
+schedule has one run at a time (--overlap skip) and that has not ended, it is refused.
+
+Example:
+  fleetq schedules run nightly --reason 'the import was late'
+`;
 
 const SET_HELP = `
 Any pod that has the machine puts the runs in; each has the key schedule/<name>/<tick>. A time that

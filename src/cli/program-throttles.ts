@@ -1,9 +1,7 @@
 /** The commands by which people look at the APIs that a fleet calls. */
 import type { Command } from 'commander';
 import { type Add, STORE_SETTINGS } from './add-command.ts';
-import { DRY_RUN, REQUEST_ID } from './program-acts.ts';
-
-const REASON = ['--reason <text>', 'for whoever reads the audit log'] as const;
+import { DRY_RUN, REASON, REQUEST_ID } from './program-acts.ts';
 
 export function addThrottles(program: Command, add: Add): void {
   const throttles = program

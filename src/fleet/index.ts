@@ -50,6 +50,7 @@ export {
   type ScheduleDefinition,
   type ScheduleOptions,
 } from './schedule/definition.ts';
+export { type RunNow, runNow } from './schedule/run-now.ts';
 export { Scheduler } from './schedule/scheduler.ts';
 export { type ScheduleView, viewsOf as scheduleViewsOf } from './schedule/view.ts';
 export { SpareThread } from './spare-thread.ts';

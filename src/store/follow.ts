@@ -2,6 +2,7 @@
  * Tasks that follow another one. What becomes of a follower is a question of the row it follows, and of
  * nothing else, so it may be asked by anybody, at any time, and as often as one likes.
  */
+import type { RunId } from '../ground/index.ts';
 import { SPAN_MS_MAX } from './bounds.ts';
 import type { TaskStatus } from './words.ts';
 
@@ -13,6 +14,17 @@ export interface Follows {
   readonly run: string;
   readonly on: FollowsOn;
 }
+
+/** A task that follows a run, as whoever looks at that run sees it. */
+export interface Follower {
+  readonly run: RunId;
+  readonly machine: string;
+  readonly status: TaskStatus;
+  readonly on: FollowsOn;
+}
+
+/** More of one run are not told. */
+export const FOLLOWERS_TOLD_MAX = 100;
 
 /** When a follower is due as long as it waits: never, that is, unless somebody says otherwise. */
 export const FOLLOWER_DUE_MS = SPAN_MS_MAX / 2;

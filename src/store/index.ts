@@ -53,7 +53,13 @@ export {
   StoreUnreachableError,
 } from './errors.ts';
 export { factsOfTask } from './facts.ts';
-export { FOLLOWS_ON, type Follows, type FollowsOn } from './follow.ts';
+export {
+  FOLLOWERS_TOLD_MAX,
+  FOLLOWS_ON,
+  type Follower,
+  type Follows,
+  type FollowsOn,
+} from './follow.ts';
 export { MemoryStore, type Way } from './memory/memory-store.ts';
 export { MemoryTables } from './memory/tables.ts';
 export { openStore } from './open-store.ts';
@@ -111,12 +117,15 @@ export {
   refuseBadWords as refuseBadScheduleWords,
 } from './schedule/bounds.ts';
 export { ticksOf } from './schedule/cron.ts';
+export { runBefore } from './schedule/decide.ts';
 export { ScheduleError, ScheduleNotFoundError } from './schedule/errors.ts';
 export { LATE_MS, type Turn, turnOf } from './schedule/missed.ts';
 export {
   type DueSchedules,
   MISSED,
   type Missed,
+  OVERLAP,
+  type Overlap,
   type ScheduleAnswer,
   type ScheduleChange,
   type ScheduleOrder,
@@ -170,6 +179,7 @@ export {
   ENDED_STATES,
   type EndStatus,
   type Interruption,
+  isOpen,
   isOwnMachine,
   type PodId,
   type PodStatus,

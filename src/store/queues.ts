@@ -1,5 +1,6 @@
 /** Queues as people see and change them, and machines that stand still for a while. */
 import type { RunId } from '../ground/index.ts';
+import type { Note } from './acts.ts';
 import type { PodId, TaskStatus } from './words.ts';
 
 /** A queue that has open tasks, a limit, or is paused. */
@@ -35,7 +36,15 @@ export interface FlowChange {
   readonly who: string;
   readonly via: string;
   readonly deed: FlowDeed;
+  /** For whoever reads the audit log. */
+  readonly reason?: string | undefined;
   readonly isDryRun?: boolean | undefined;
+}
+
+/** The row that it leaves in the audit log. */
+export function noteOfFlow({ requestId, who, via, deed, reason }: FlowChange): Note {
+  const detail = { ...deed, via, ...(reason === undefined ? {} : { reason }) };
+  return { requestId, who, what: deed.what, detail };
 }
 
 /** `already`: it was so before. `isRepeated`: this request was here before, and changed nothing now. */

@@ -8,6 +8,7 @@ import type { RunId } from '../ground/index.ts';
 import type { Filter } from '../query/index.ts';
 import type { BulkQuery, BulkRow } from './bulk/bulks.ts';
 import type { Census } from './census.ts';
+import type { Follower } from './follow.ts';
 import type { HistoryParts } from './outlines.ts';
 import type { PodRow } from './pods.ts';
 import type { Gate, Gated, PausedMachine, QueueRow } from './queues.ts';
@@ -174,5 +175,7 @@ export interface StoreReader extends HistoryParts {
   pausedMachines(): Promise<PausedMachine[]>;
   /** What may be in the way of a task besides itself: its turn, its queue, its machine. */
   gateOf(task: Gated): Promise<Gate>;
+  /** Who follows this run, or did, the oldest first. */
+  followers(run: RunId, countMax: number): Promise<Follower[]>;
   close(): Promise<void>;
 }

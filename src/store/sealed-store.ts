@@ -232,5 +232,6 @@ const READER_PASSING: Record<
   throttles: true,
   pausedMachines: true,
   gateOf: true,
+  followers: true,
   close: true,
 };

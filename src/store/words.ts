@@ -11,6 +11,10 @@ export type TaskStatus = 'pending' | 'waiting' | 'claimed' | 'completed' | 'fail
 export type EndStatus = 'completed' | 'failed' | 'cancelled';
 export const END_STATUSES: readonly EndStatus[] = ['completed', 'failed', 'cancelled'];
 
+export function isOpen(status: TaskStatus): boolean {
+  return !(END_STATUSES as readonly string[]).includes(status);
+}
+
 /** States of a run whose records tell its end. Its row follows when its owner, or the next, says so. */
 export const ENDED_STATES: readonly string[] = ['completed', 'handedOff', 'failed', 'cancelled'];
 

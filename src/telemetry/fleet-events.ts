@@ -44,6 +44,13 @@ export interface FleetEvents {
     readonly machine: string;
     readonly count: number;
   };
+  /** Ticks of a schedule were left out, since the run before has not ended. */
+  'schedule.skipped': {
+    readonly schedule: string;
+    readonly machine: string;
+    readonly count: number;
+    readonly run: string | undefined;
+  };
   /** A schedule could not do what it says: its ticks were left out, or its declaration is. */
   'schedule.troubled': { readonly schedule: string; readonly reason: string };
   'claim.answered': { readonly asked: number; readonly got: number; readonly elapsedMs: number };

@@ -47,6 +47,11 @@ export const FLEET_LINES: Lines = {
     message: `schedule put ${e.count} tasks in`,
     fields: { schedule: e.schedule, machine: e.machine, tasks: e.count },
   }),
+  'schedule.skipped': (e) => ({
+    level: 'info',
+    message: `schedule left ${e.count} ticks out: the run before has not ended`,
+    fields: { schedule: e.schedule, machine: e.machine, ticks: e.count, run: e.run },
+  }),
   'schedule.troubled': (e, told) => ({
     level: 'warn',
     message: 'schedule could not do what it says; fleetq schedules show tells why',

@@ -61,6 +61,12 @@ describe('start', () => {
     const third = await ask({ after: second.body.id });
     expect(second.body).toMatchObject({ waitsFor: 'run', follows: { run: after, on: 'end' } });
     expect(third.body.follows).toEqual({ run: second.body.id, on: 'success' });
+    const { body: followed } = await house.ask('GET', `${RUNS}/${after}`, {
+      headers: house.as('ruth'),
+    });
+    expect(followed.followers).toEqual([
+      { run: second.body.id, machine: 'test/double', status: 'waiting', on: 'end' },
+    ]);
     const [row] = await auditOf(house, second.body.id);
     expect(row).toMatchObject({ detail: { follows: { run: after, on: 'end' } } });
     const nobody = '01ARZ3NDEKTSV4RRFFQ69G5FAV';

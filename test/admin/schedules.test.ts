@@ -34,13 +34,23 @@ test('a schedule is tried out, set once, shown with its ticks, paused and remove
   expect(listed.schedules[0].next).toHaveLength(3);
   expect(listed.schedules[0].next.slice(0, 2)).toEqual(shown.next);
   expect((await ask('GET', '?next=11')).status).toBe(400);
-  expect((await ask('POST', '/yearly/pause', {})).body.schedule.status).toBe('paused');
+  expect((await ask('POST', '/yearly/pause', { reason: 'moving' })).body.schedule.status).toBe(
+    'paused',
+  );
+  const now = { 'idempotency-key': 'now' };
+  expect((await ask('POST', '/yearly/run', { dryRun: true })).body).not.toHaveProperty('run');
+  const { body: ran } = await ask('POST', '/yearly/run', {}, now);
+  expect((await ask('POST', '/yearly/run', {}, now)).body).toMatchObject({ run: ran.run });
+  expect(ran.schedule).toMatchObject({ lastRun: ran.run, status: 'paused', ticks: 0 });
+  expect((await ask('POST', '/nobody/run', {})).status).toBe(404);
   expect((await ask('POST', '/yearly/remove', {})).body.schedule.status).toBe('removed');
   expect((await ask('POST', '/yearly/resume', {})).status).toBe(409);
   expect((await ask('GET', '')).body.schedules).toEqual([]);
   const log = await house.ask('GET', `${PREFIX}/audit`, { headers: house.as('ada') });
   const whats = log.body.rows.map(({ what }: { what: string }) => what);
-  expect(whats).toEqual(['schedule.remove', 'schedule.pause', 'schedule.set']);
+  expect(whats).toEqual(['schedule.remove', 'schedule.run', 'schedule.pause', 'schedule.set']);
+  // Masked, as everything that somebody wrote.
+  expect(log.body.rows[2].detail).toMatchObject({ reason: '(8 bytes)' });
 });
 
 test('what makes no sense is a problem with its code, and whoever may only read changes nothing', async () => {

@@ -13,6 +13,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { ASIDE, POISON, STORMED } from './aside-shapes.ts';
 import { keepBroken } from './broken.ts';
 import { buildPackage } from './build.ts';
+import { type ChaosStore, ClusterStore } from './cluster-store.ts';
 import { Faults } from './faults.ts';
 import { Judge } from './judge.ts';
 import { linesOf } from './judge-calls.ts';
@@ -56,7 +57,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   };
   process.once('exit', clear);
   const storeClock = new StoreClock();
-  const postgres = await startPostgres(SERVER, storeClock.env);
+  const postgres: ChaosStore =
+    options.doses.failovers > 0
+      ? await ClusterStore.start(SERVER)
+      : await startPostgres(SERVER, storeClock.env);
   if (!postgres.canCrash) throw new Error('the store of a chaos run must be ours to crash');
   let report: Omit<ChaosReport, 'leftBehind'>;
   try {

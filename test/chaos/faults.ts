@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../src/ground/index.ts';
-import type { TestPostgres } from '../support/postgres.ts';
+import type { ChaosStore } from './cluster-store.ts';
 import { ClockFaults } from './faults-clock.ts';
 import { DeployFaults } from './faults-deploys.ts';
 import { DiskFaults } from './faults-disk.ts';
@@ -25,7 +25,7 @@ export interface FaultPorts {
   readonly allHouses: readonly PodHouse[];
   /** The ways of producers and people to the store: their answers are lost too. */
   readonly ownProxies: readonly StoreProxy[];
-  readonly postgres: TestPostgres;
+  readonly postgres: ChaosStore;
   readonly random: Random;
   readonly doses: Doses;
   readonly seconds: number;
@@ -89,6 +89,7 @@ export class Faults {
       deploys: () => deploys.roll(),
       roughDrains: () => this.pods.drainRoughly(),
       storeCrashes: () => this.store.crash(),
+      failovers: () => this.store.failOver(),
       cutOffs: () => this.network.cutOff(),
       networkSwitches: () => this.network.turn(),
       inDoubt: () => this.network.dropAnswer(),

@@ -12,6 +12,7 @@ crashes of the store, bad networks, full disks, wrong clocks, poison, people. Th
 and the history is held against the rules. Ends with 1 if one was broken, else with 2 if a dose was missed.
 
   --size ci|small|fleet|release   1,000, 10,000, 100,000 or 1,000,000 tasks; small unless said
+  --size failover   2,000, on a primary with two standbys (ANY 1); the primary is lost five times
   --share I/N     the I-th of N equal legs of that size, each to be run and saved by itself
   --seed N        what the faults are drawn from; 1 unless said
   --tasks N       other than the size says

@@ -14,6 +14,8 @@ export interface Doses {
   /** SIGTERM, and SIGKILL before the drain was over. */
   readonly roughDrains: number;
   readonly storeCrashes: number;
+  /** The primary killed and a standby promoted; with any, the store is a primary and two standbys. */
+  readonly failovers: number;
   /** The way to the store cut past the silence. */
   readonly cutOffs: number;
   /** Changes of the way to the store: slow, narrow, deaf, torn, flapping. */
@@ -61,6 +63,7 @@ export const SIZES = {
       deploys: 1,
       roughDrains: 2,
       storeCrashes: 4,
+      failovers: 0,
       cutOffs: 1,
       networkSwitches: 10,
       inDoubt: 6,
@@ -87,6 +90,7 @@ export const SIZES = {
       deploys: 2,
       roughDrains: 6,
       storeCrashes: 8,
+      failovers: 0,
       cutOffs: 4,
       networkSwitches: 30,
       inDoubt: 25,
@@ -98,6 +102,34 @@ export const SIZES = {
       aborts: 2,
       exits: 2,
       adminCalls: 600,
+    },
+  },
+  /** With a primary that is lost again and again. Nobody sets its clock: it is never the same for long. */
+  failover: {
+    tasks: 2_000,
+    seconds: 80,
+    pods: 4,
+    slots: 32,
+    doses: {
+      kills: 6,
+      massKills: 1,
+      pauses: 2,
+      drains: 2,
+      deploys: 1,
+      roughDrains: 2,
+      storeCrashes: 4,
+      failovers: 5,
+      cutOffs: 2,
+      networkSwitches: 10,
+      inDoubt: 10,
+      fullDisks: 1,
+      clockJumps: 4,
+      storeClockJumps: 0,
+      spins: 1,
+      heapDeaths: 1,
+      aborts: 1,
+      exits: 1,
+      adminCalls: 200,
     },
   },
   fleet: {
@@ -113,6 +145,7 @@ export const SIZES = {
       deploys: 6,
       roughDrains: 30,
       storeCrashes: 60,
+      failovers: 0,
       cutOffs: 30,
       networkSwitches: 200,
       inDoubt: 150,
@@ -139,6 +172,7 @@ export const SIZES = {
       deploys: 20,
       roughDrains: 300,
       storeCrashes: 600,
+      failovers: 0,
       cutOffs: 300,
       networkSwitches: 3_000,
       inDoubt: 1_500,

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import * as fleetq from '../../src/index.ts';
 import { whyNoSmallDisk } from '../journal/small-disk.ts';
-import type { TestPostgres } from '../support/postgres.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { asideShapes } from './aside-shapes.ts';
+import type { ChaosStore } from './cluster-store.ts';
 import { monotonicMs } from './orders.ts';
 import { PodDisk } from './pod-disk.ts';
 import { PodHouse } from './pod-house.ts';
@@ -18,7 +18,7 @@ import { WrongClock, whyNoWrongClock } from './wrong-clock.ts';
 
 export interface StageOptions extends Size {
   readonly seed: number;
-  readonly postgres: TestPostgres;
+  readonly postgres: ChaosStore;
   readonly storeClock: StoreClock;
   readonly directory: string;
   /** Where the built package is. */

@@ -26,12 +26,28 @@ test('a schedule is tried out, set, shown, listed, paused, resumed and removed',
   expect(await order('pause')).toMatchObject({ answer: 'done', status: 'paused' });
   expect(await order('resume')).toMatchObject({ answer: 'done', status: 'active' });
   expect(await order('remove')).toMatchObject({ answer: 'done', status: 'removed' });
+  const audited = await place.run(
+    'schedules',
+    'set',
+    'now',
+    'test/quick',
+    '--cron',
+    '@yearly',
+    ...[...['--input', '{"n":2}', '--overlap', 'skip']],
+  );
+  expect(audited.code).toBe(0);
+  const run = ['schedules', 'run', 'now', '--request-id', 'run-1', '--reason', 'it was late'];
+  const first = await place.json<{ run: string }>(...run);
+  expect(await place.json(...run)).toMatchObject({ isRepeated: true, run: first.run });
+  const busy = await place.run('schedules', 'run', 'now');
+  expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining('has not ended')]);
   const refused = await place.run('schedules', 'resume', 'nightly');
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('set it again')]);
   const { audit } = await place.json<{ audit: { what: string }[] }>('audit');
   expect(audit.map(({ what }) => what)).toEqual(
-    ['remove', 'resume', 'pause', 'set'].map((what) => `schedule.${what}`),
+    ['run', 'set', 'remove', 'resume', 'pause', 'set'].map((what) => `schedule.${what}`),
   );
+  expect(JSON.stringify(audit[0])).toContain('it was late');
 }, 300_000);
 
 test('what makes no sense is refused in words', async () => {
@@ -46,6 +62,8 @@ test('what makes no sense is refused in words', async () => {
     [['next'], 2, /say the name of a schedule, or an expression/],
     [['show', 'nobody'], 3, /there is no schedule nobody/],
     [['pause', 'nobody'], 3, /there is no schedule nobody/],
+    [['run', 'nobody'], 3, /there is no schedule nobody/],
+    [[...set, '--cron', '@daily', '--missed', 'all', '--overlap', 'skip'], 2, /one at a time/],
   ];
   for (const [args, code, said] of wrong) {
     const ended = await place.run('schedules', ...args);

@@ -2,8 +2,9 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { defineSchedule } from '../../src/fleet/schedule/definition.ts';
+import { runNow } from '../../src/fleet/schedule/run-now.ts';
 import { aesCodec, newCodecKey, parseCodecKeys } from '../../src/ground/index.ts';
-import { defineMachine } from '../../src/machine/index.ts';
+import { defineMachine, Registry } from '../../src/machine/index.ts';
 import { CATCH_UP_MAX, turnOf } from '../../src/store/schedule/missed.ts';
 import { sealedStore } from '../../src/store/sealed-store.ts';
 import { listen } from '../../src/telemetry/events.ts';
@@ -227,4 +228,66 @@ test('the input is typed, without the property that tells the tick', () => {
   expectTypeOf(made.plan.payload).toEqualTypeOf<string>();
   // @ts-expect-error: without tickAs the input wants `at`
   defineSchedule({ name: 'd', cron: '@daily', machine: dated, input: { n: 1 } });
+});
+
+test('with one run at a time, a tick while that has not ended is left out, counted and told', async () => {
+  const stage = new Stage('2030-01-01T00:00:30Z');
+  await stage.set('single', { overlap: 'skip' });
+  const told: unknown[] = [];
+  const stop = listen('schedule.skipped', (event) => told.push(event));
+  const ticks = async (count: number) => {
+    for (let tick = 0; tick < count; tick += 1) {
+      stage.ms += MINUTE;
+      // Two that look at once, each before the other has moved it.
+      await Promise.all([stage.pod().turn(), stage.pod().turn()]);
+    }
+  };
+  await ticks(3);
+  expect(stage.tables.tasks.size).toBe(1);
+  const [run] = [...stage.tables.tasks.keys()];
+  expect(stage.row('single')).toMatchObject({ ticks: 1, skipped: 2, trouble: undefined });
+  const said = { schedule: 'single', machine: 'report', count: 1, run };
+  expect(told).toEqual([said, said]);
+  await stage.store.act({
+    ...{ requestId: 'cancel', who: 'ann', via: 'test', task: run as never },
+    deed: { what: 'cancel', reason: 'enough' },
+  });
+  await ticks(1);
+  expect(stage.row('single')).toMatchObject({ ticks: 2, skipped: 2 });
+  expect(stage.row('single').lastRun).not.toBe(run);
+  // Put off for longer than until the next tick: the newest of what is due is put in, and no other.
+  stage.tables.tasks.clear();
+  await stage.set('single', { overlap: 'skip', missed: 'skip' });
+  const { nextAt } = stage.row('single');
+  stage.ms = nextAt! + MINUTE;
+  await stage.pod().turn();
+  expect(stage.taken()).toMatchObject([{ tick: nextAt! + MINUTE }]);
+  expect(stage.row('single')).toMatchObject({ ticks: 3, skipped: 3 });
+  stop();
+});
+
+test('a run that people ask for holds the ticks of one at a time up, too, and is told its time', async () => {
+  const stage = new Stage('2030-01-01T00:00:30Z');
+  await stage.set('single', { overlap: 'skip', tickAs: 'at' });
+  const { store, clock, mint } = stage;
+  const ports = { store, clock, mint, registry: new Registry([report]), keyMs: 1_000 };
+  const by = { requestId: 'now', who: 'ann', via: 'test' };
+  const answer = await runNow(ports, stage.row('single'), by);
+  expect(answer).toMatchObject({ kind: 'done', isRepeated: false });
+  stage.ms += MINUTE;
+  await stage.pod().turn();
+  expect(await runNow(ports, stage.row('single'), by)).toEqual({
+    ...answer,
+    isRepeated: true,
+    schedule: stage.row('single'),
+  });
+  const tasks = [...stage.tables.tasks.values()];
+  expect(tasks).toMatchObject([
+    { key: 'schedule/single/now/now', payload: '{"n":1,"at":"2030-01-01T00:00:30.000Z"}' },
+  ]);
+  expect(stage.row('single')).toMatchObject({ ticks: 0, skipped: 1, lastRun: tasks[0]!.taskId });
+  const unfit = { ...stage.row('single'), payload: '{"n":"x"}' };
+  await expect(runNow(ports, unfit, { ...by, requestId: 'b' })).rejects.toThrow(/report/);
+  const sealed = { ...stage.row('single'), payload: 'fqs1.x' };
+  await expect(runNow(ports, sealed, { ...by, requestId: 'c' })).rejects.toThrow('is sealed');
 });

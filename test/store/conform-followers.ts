@@ -5,7 +5,17 @@ import type { FollowsOn } from '../../src/store/follow.ts';
 import type { NewTask, Settlement } from '../../src/store/tasks.ts';
 import type { Claim, PodId } from '../../src/store/words.ts';
 import { cancelTask, discardTask, doTo, redriveTask, rescheduleTask } from './acts.ts';
-import { cancelled, codeOf, completed, failed, HOUR, ids, MINUTE, newId } from './factories.ts';
+import {
+  cancelled,
+  codeOf,
+  completed,
+  failed,
+  HOUR,
+  ids,
+  MACHINE,
+  MINUTE,
+  newId,
+} from './factories.ts';
 import { podOf, type Scene } from './harness.ts';
 
 export function describeFollowers(scene: Scene): void {
@@ -47,6 +57,27 @@ export function describeFollowers(scene: Scene): void {
     // Whoever comes too late for it finds the same.
     expect(await scene.row(await follow(claim.task, 'success'))).toMatchObject(onSuccess);
     expect(await scene.row(await follow(claim.task, 'end'))).toMatchObject(onEnd);
+  });
+
+  test('who follows a run is told with it, also those that wait no more', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod);
+    const [one, two] = [await follow(claim.task, 'success'), await follow(claim.task, 'end')];
+    await follow(one, 'end');
+    const reader = await scene.store.openReader();
+    try {
+      const told = (count = 10) => reader.followers(claim.task, count);
+      const waiting = { machine: MACHINE, status: 'waiting' };
+      const first = { run: one, on: 'success' };
+      const both = [first, { run: two, on: 'end' }].sort((a, b) => (a.run < b.run ? -1 : 1));
+      expect(await told()).toEqual(both.map((each) => ({ ...each, ...waiting })));
+      expect(await told(1)).toHaveLength(1);
+      await end(pod, claim, completed);
+      expect((await told()).map(({ status }) => status)).toEqual(['pending', 'pending']);
+      expect(await reader.followers(two, 10)).toEqual([]);
+    } finally {
+      await reader.close();
+    }
   });
 
   test('one that follows a dead letter goes on when that is redriven and completes', async () => {

@@ -21,6 +21,7 @@ export function schedulePlan(options: Partial<SchedulePlan> = {}): SchedulePlan 
     payload: '{"n":1}',
     tickAs: undefined,
     missed: 'one',
+    overlap: 'allow',
     jitterMs: 0,
     queue: 'default',
     priority: 0,
@@ -75,6 +76,7 @@ export function describeSchedules(scene: Scene): void {
     name: row.name,
     edition: row.edition,
     tasks: [newTask({ key: `schedule/${row.name}/${row.nextAt}`, payload: row.payload })],
+    skipped: 0,
     lastAt: row.nextAt!,
     nextAt: row.nextAt! + MINUTE,
     trouble: undefined,
@@ -113,6 +115,8 @@ export function describeSchedules(scene: Scene): void {
       { zone: '+02:00' },
       { jitterMs: 2 * HOUR },
       { missed: 'some' as never },
+      { overlap: 'some' as never },
+      { overlap: 'skip', missed: 'all' },
       { machine: '' },
       { payload: `"${'x'.repeat(200_000)}"` },
     ];
@@ -186,6 +190,57 @@ export function describeSchedules(scene: Scene): void {
     expect(after).toMatchObject({ trouble: 'the input is refused', ticks: 0 });
     await scene.store.tickSchedule(tickingOf(after));
     expect(await find('troubled')).toMatchObject({ trouble: undefined, ticks: 1 });
+  });
+
+  test('a run that people ask for is put in once, beside the ticks, and told in the log', async () => {
+    await set('asked', { expression: '0 0 1 1 *' });
+    await change('asked', { what: 'pause' });
+    const before = await find('asked');
+    const run = () => ({ what: 'run', task: newTask({ key: 'schedule/asked/now/one' }) }) as const;
+    const [first, again] = [run(), run()];
+    const asked = changeOf('asked', first, { reason: 'the import was late' });
+    const tried = await scene.store.changeSchedule({ ...asked, isDryRun: true });
+    expect([tried, await scene.rowCount('step_tracker')]).toMatchObject([{ isDryRun: true }, 0]);
+    const id = first.task.id;
+    expect(await scene.store.changeSchedule(asked)).toMatchObject({ kind: 'done', run: id });
+    const repeated = await scene.rival.changeSchedule({ ...asked, order: again });
+    expect(repeated).toMatchObject({ isRepeated: true, run: id });
+    const after = await find('asked');
+    expect(after).toMatchObject({ lastRun: id, status: 'paused', ticks: 0, lastAt: undefined });
+    expect([after.edition, after.nextAt]).toEqual([before.edition + 1, before.nextAt]);
+    expect(Math.abs(after.lastRunAt! - scene.harness.now())).toBeLessThan(MINUTE);
+    expect(await scene.rowCount('step_tracker')).toBe(1);
+    const logged = (await scene.harness.rows('audit_log')).find(
+      ({ what }) => what === 'schedule.run',
+    );
+    expect(logged).toMatchObject({ id: asked.requestId, who: 'ann', task_id: id });
+    expect(logged?.['detail']).toContain('the import was late');
+    await change('asked', { what: 'remove' });
+    expect(await change('asked', run())).toBe('removed');
+    expect(await change('nobody', run())).toBe('unknown');
+  });
+
+  test('where there is one at a time, a run is refused until the one before has ended', async () => {
+    await set('single', { overlap: 'skip' });
+    await scene.pass(MINUTE);
+    const ticking = tickingOf(await due('single'));
+    await scene.store.tickSchedule(ticking);
+    const { id } = ticking.tasks[0]!;
+    const run = () => change('single', { what: 'run', task: newTask() });
+    expect(await run()).toBe('busy');
+    await scene.pass(MINUTE);
+    const row = await due('single');
+    await scene.store.tickSchedule(tickingOf(row, { tasks: [], skipped: 2 }));
+    const skipping = { overlap: 'skip', skipped: 2, ticks: 1, lastRun: id, lastAt: row.nextAt };
+    expect(await find('single')).toMatchObject({ ...skipping, lastRunAt: row.nextAt! - MINUTE });
+    await scene.store.act({
+      ...{ requestId: `cancel-${id}`, who: 'ann', via: 'test', task: id },
+      deed: { what: 'cancel', reason: 'enough' },
+    });
+    expect(await run()).toBe('done active');
+    expect(await set('single', { overlap: 'allow' })).toBe('done active');
+    expect(await run()).toBe('done active');
+    expect(await find('single')).toMatchObject({ overlap: 'allow', skipped: 2 });
   });
 
   test('a paused schedule is not due, and goes on after now when it is resumed', async () => {

@@ -73,7 +73,7 @@ const TIMES: Record<string, readonly string[]> = {
   queue_limits: ['paused_at'],
   machine_pauses: ['paused_at'],
   bulk_operation: ['created_at', 'updated_at', 'ended_at'],
-  schedule: ['next_at', 'last_at', 'created_at', 'updated_at'],
+  schedule: ['next_at', 'last_at', 'last_run_at', 'created_at', 'updated_at'],
   throttle_state: ['made_at', 'pinned_until'],
 };
 

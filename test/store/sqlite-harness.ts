@@ -34,7 +34,7 @@ const TIMES: Readonly<Record<(typeof TABLES)[number], readonly string[]>> = {
   queue_limits: ['paused_at'],
   machine_pauses: ['paused_at'],
   bulk_operation: ['created_at', 'updated_at', 'ended_at'],
-  schedule: ['next_at', 'last_at', 'created_at', 'updated_at'],
+  schedule: ['next_at', 'last_at', 'last_run_at', 'created_at', 'updated_at'],
   throttle_state: ['made_at', 'pinned_until'],
 };
 

@@ -9,7 +9,7 @@ import { appendFileSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { childrenOf, freePort, killIfThere, runOn } from './postgres.ts';
+import { CRASH_SIGNALS, type Crash, childrenOf, freePort, killIfThere, runOn } from './postgres.ts';
 import { asUser, type Binaries, findBinaries } from './postgres-binaries.ts';
 import { makePostgresData, placeForPostgres } from './postgres-data.ts';
 
@@ -20,6 +20,8 @@ export interface ClusterOptions {
   readonly standbys: number;
   /** A commit is answered once one of the standbys has it; otherwise at once. */
   readonly isQuorum: boolean;
+  /** Lines of postgresql.conf, of each of them. */
+  readonly settings?: readonly string[] | undefined;
 }
 
 interface Node {
@@ -78,10 +80,18 @@ export class PostgresCluster {
     return this.urlOf(name);
   }
 
+  get primaryPort(): number {
+    return this.#primary.port;
+  }
+
   /** SIGKILL of the server and of all its children. */
-  async killPrimary(): Promise<void> {
-    const children = childrenOf(this.#primary.server?.pid);
-    const ended = this.#end(this.#primary, 'SIGKILL');
+  killPrimary(): Promise<void> {
+    return this.crashPrimary('killAll');
+  }
+
+  async crashPrimary(how: Crash): Promise<void> {
+    const children = how === 'killAll' ? childrenOf(this.#primary.server?.pid) : [];
+    const ended = this.#end(this.#primary, CRASH_SIGNALS[how]);
     for (const child of children) killIfThere(child);
     await ended;
   }
@@ -123,7 +133,12 @@ export class PostgresCluster {
       await this.#copyFromPrimary(node);
       await this.#start(node);
     }
-    await this.#streaming(this.#options.standbys);
+    await this.followed();
+  }
+
+  /** Resolves once every standby follows the primary. */
+  followed(): Promise<void> {
+    return this.#streaming(this.#options.standbys);
   }
 
   async remove(): Promise<void> {
@@ -160,6 +175,7 @@ export class PostgresCluster {
       'max_wal_senders = 10',
       "wal_keep_size = '256MB'",
       "wal_retrieve_retry_interval = '100ms'",
+      ...(this.#options.settings ?? []),
       `synchronous_standby_names = '${quorum}'`,
       ...(node === this.#primary ? [] : [`primary_conninfo = '${way}'`]),
     ];

@@ -20,7 +20,7 @@ const LOOK_AGAIN_MS = 20;
 /** SIGKILL, of its children too, or what `pg_ctl stop -m immediate` and `-m fast` send. */
 export type Crash = 'kill' | 'killAll' | 'immediate' | 'fast';
 
-const CRASH_SIGNALS: Readonly<Record<Crash, NodeJS.Signals>> = {
+export const CRASH_SIGNALS: Readonly<Record<Crash, NodeJS.Signals>> = {
   kill: 'SIGKILL',
   killAll: 'SIGKILL',
   immediate: 'SIGQUIT',

@@ -27,7 +27,16 @@ test('of several things to say of a schedule, the worst is said', () => {
   const now = 1_000_000_000;
   const fine: Schedule = {
     ...{ name: 's', status: 'active', machine: 'm', cron: '@daily', zone: 'UTC', input: null },
-    ...{ missed: 'one', jitterMs: 0, queue: 'default', priority: 0, source: 'people', revision: 0 },
+    ...{
+      missed: 'one',
+      overlap: 'allow',
+      skipped: 0,
+      jitterMs: 0,
+      queue: 'default',
+      priority: 0,
+      source: 'people',
+      revision: 0,
+    },
     ...{ ticks: 0, next: [now + 1], isUnmanned: false, createdAt: 0, updatedAt: 0 },
   };
   const late = { ...fine, next: [now - 60_000], trouble: 'no' };
@@ -92,8 +101,20 @@ describe.skipIf(program === undefined)('schedules in pages', { timeout: TEST_MS_
     const ticks = page.getByRole('region', { name: 'Next ticks' });
     expect(await ticks.locator('li').count()).toBe(10);
     expect(await ticks.locator('li').first().textContent()).toContain(', 02:00 in Europe/Berlin');
-    await page.getByRole('button', { name: 'Pause it' }).click();
+    const last = page.locator('dd', { has: page.getByRole('link', { name: /ago|now/ }) });
+    const before = await last.getByRole('link').first().getAttribute('href');
+    await page.getByRole('button', { name: 'Run it now' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByText('Its ticks stay as they are.').waitFor();
+    await dialog.getByLabel('Reason').fill('the import was late');
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('nightly has a run').waitFor();
+    await expect
+      .poll(() => last.getByRole('link').first().getAttribute('href'), patiently)
+      .not.toBe(before);
+    const answer = await fetch(`${stage.url}/api/v1/audit?what=schedule.run`);
+    expect(await answer.text()).toContain('the import was late');
+    await page.getByRole('button', { name: 'Pause it' }).click();
     await dialog.getByText('No tick is put in any more').waitFor();
     await dialog.getByText('fleetq schedules pause nightly').waitFor();
     expect(await statusOf('nightly')).toBe('active');
@@ -101,8 +122,9 @@ describe.skipIf(program === undefined)('schedules in pages', { timeout: TEST_MS_
     await page.getByText('nightly is paused').waitFor();
     expect(await statusOf('nightly')).toBe('paused');
     await ticks.getByText('None is to come.').waitFor();
-    await page.getByRole('link', { name: '1 run' }).click();
-    await page.getByRole('link', { name: 'ui/order' }).waitFor();
+    await page.getByRole('link', { name: 'of 1 tick, and asked for' }).click();
+    const runs = page.getByRole('link', { name: 'ui/order' });
+    await expect.poll(() => runs.count(), patiently).toBe(2);
     expect(new URL(page.url()).searchParams.get('q')).toBe('key:"schedule/nightly/*"');
     await post(stage, '/schedules/nightly/resume', {});
   });

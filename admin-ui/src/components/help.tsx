@@ -12,6 +12,7 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
   ['i', 'Look into the row, beside the list'],
   ['r  e', 'Redrive it; edit and redrive it'],
   ['s', 'Pause a bulk operation, queue or schedule, or let it go on'],
+  ['n', 'Run a schedule now'],
   ['f  u', 'Fix the limit of an API or a queue; let go of it'],
   ['p', 'Pause or resume live updates'],
   ['t', 'Light, dark, or as the system'],

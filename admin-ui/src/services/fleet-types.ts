@@ -190,16 +190,21 @@ export interface Schedule {
   readonly input: unknown;
   readonly tickAs?: string | undefined;
   readonly missed: string;
+  /** `skip`: a tick is left out while the run before has not ended. */
+  readonly overlap: string;
   readonly jitterMs: number;
   readonly queue: string;
   readonly priority: number;
   readonly source: string;
   readonly revision: number;
   readonly ticks: number;
+  /** Ticks that were left out, since the run before had not ended. */
+  readonly skipped: number;
   /** The ticks to come; the first may be past. */
   readonly next: readonly number[];
   readonly lastAt?: number | undefined;
   readonly lastRun?: string | undefined;
+  readonly lastRunAt?: number | undefined;
   readonly trouble?: string | undefined;
   readonly isUnmanned: boolean;
   readonly createdAt: number;

@@ -15,6 +15,14 @@ export interface Failure {
   readonly bytes?: number | undefined;
 }
 
+/** Goes after the run that is looked at. */
+export interface Follower {
+  readonly run: string;
+  readonly machine: string;
+  readonly status: string;
+  readonly on: string;
+}
+
 export interface Run {
   readonly id: string;
   readonly machine: string;
@@ -32,6 +40,8 @@ export interface Run {
   readonly key?: string | undefined;
   readonly serialKey?: string | undefined;
   readonly follows?: { readonly run: string; readonly on: string } | undefined;
+  /** Of one run that is looked at: who goes after it. */
+  readonly followers?: readonly Follower[] | undefined;
   readonly retries?: number | undefined;
   readonly crashes?: number | undefined;
   readonly claims?: number | undefined;

@@ -180,10 +180,33 @@ const drains = [
   }),
 ];
 
+const away = [
+  lines({
+    title: 'Who is alone, and for how long?',
+    about:
+      'Past the deadline without an answer of the store. All of them: the store. One: its way there. Above five minutes somebody is told.',
+    unit: 's',
+    wide: 12,
+    thresholds: rising(60, 300),
+    queries: [
+      { expr: `max by (instance) (fleetq_alone_seconds{${OF_FLEET}})`, as: '{{instance}}' },
+    ],
+  }),
+  lines({
+    title: 'What did a failover lose?',
+    about:
+      'By the word of the pods, in tasks. Lost: it was acknowledged, and is gone. Written and restored: the pods have put it back.',
+    unit: 'short',
+    wide: 12,
+    queries: [{ expr: increase(of('fleetq_store_rewound_total', 'what')), as: '{{what}}' }],
+    overrides: [named('enqueue_lost', 'badly'), named('outcome_lost', 'badly')],
+  }),
+];
+
 export const recovery = dashboard({
   name: 'recovery',
   title: 'does it heal?',
-  about: 'Leader, deaths, sweeps, orphans, dead letters, what is blocked, drains.',
+  about: 'Leader, deaths, sweeps, orphans, dead letters, what is blocked, drains, outages.',
   chooses: [],
   rows: [
     { title: 'The leader', panels: leader },
@@ -191,5 +214,6 @@ export const recovery = dashboard({
     { title: 'Sweep', panels: sweep },
     { title: 'What is left for people', panels: left },
     { title: 'Drains', panels: drains },
+    { title: 'Without the store, and with another server', panels: away },
   ],
 });

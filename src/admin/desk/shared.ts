@@ -1,4 +1,5 @@
 /** The store as people see it: read by connections of its own, changed by acts that leave a row. */
+import type { RunNow } from '../../fleet/index.ts';
 import type { RunId } from '../../ground/index.ts';
 import type {
   Act,
@@ -15,6 +16,7 @@ import type {
   PodRow,
   ScheduleAnswer,
   ScheduleChange,
+  ScheduleRow,
   StartNote,
   StoreReader,
   ThrottleAnswer,
@@ -41,6 +43,8 @@ export interface SharedPort {
   /** What becomes of a queue or of a machine. */
   changeFlow(change: FlowChange): Promise<FlowAnswer>;
   changeSchedule(change: ScheduleChange): Promise<ScheduleAnswer>;
+  /** One run of it now, where its machine is known here. */
+  runSchedule(row: ScheduleRow, by: RunNow): Promise<ScheduleAnswer>;
   changeThrottle(change: ThrottleChange): Promise<ThrottleAnswer>;
   requestDrain(pod: PodId): Promise<boolean>;
   /** After this silence a pod that gave none of its own is taken for dead. */

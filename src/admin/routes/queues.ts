@@ -5,7 +5,7 @@ import { sharedOf } from '../desk/need-store.ts';
 import { badRequest } from '../problem.ts';
 import { ok, type Route, route } from '../table.ts';
 import { tellActed } from './audit-note.ts';
-import { guarded, instant, text } from './shapes.ts';
+import { guarded, instant, reason, text } from './shapes.ts';
 
 const NAME_LENGTH_MAX = 500;
 
@@ -33,6 +33,7 @@ const wanted = {
     .nullable()
     .optional()
     .describe('of `queue.limit`: at most so many are claimed at once; null takes it away'),
+  reason,
   dryRun: guarded.dryRun,
 };
 
@@ -84,7 +85,8 @@ export const queueRoutes: readonly Route[] = [
       const deed = deedOf(asked.body);
       const isDryRun = asked.body.dryRun === true;
       const who = asked.who?.name ?? 'nobody';
-      const change = { requestId: asked.requestId, who, via: 'api', deed, isDryRun };
+      const { reason: why } = asked.body;
+      const change = { requestId: asked.requestId, who, via: 'api', deed, reason: why, isDryRun };
       const { kind, isRepeated } = await sharedOf(asked.desk, 'queues').port.changeFlow(change);
       if (!isDryRun) tellActed(asked, deed.what, undefined);
       return ok({ answer: kind, isRepeated, isDryRun });

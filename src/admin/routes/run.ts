@@ -3,9 +3,17 @@ import * as z from 'zod';
 import { RunNotFoundError } from '../../engine/index.ts';
 import type { Clock } from '../../ground/index.ts';
 import { isSealedEvent, type StoredRecord } from '../../journal/index.ts';
+import { FOLLOWERS_TOLD_MAX } from '../../store/index.ts';
 import { HEADERS } from '../answer-headers.ts';
 import { contextAt } from '../desk/context.ts';
-import { findHistory, findRun, readingOf, revisionIn, viewOf } from '../desk/find-run.ts';
+import {
+  type Found,
+  findHistory,
+  findRun,
+  readingOf,
+  revisionIn,
+  viewOf,
+} from '../desk/find-run.ts';
 import { viewOfRecord } from '../desk/views.ts';
 import { isOverFor } from '../door/over.ts';
 import { EVENTS_BYTES_MAX, EVENTS_MAX, WAIT_MS_MAX } from '../limits.ts';
@@ -138,9 +146,20 @@ type RunQuery = { readonly source?: 'journal' | 'store' | undefined };
 
 async function told(of: Asked<RunQuery>): Promise<[object, { [name: string]: string }]> {
   const found = await findRun(of.desk, of.id, of.query.source);
-  const body = viewOf(of.desk, found, await revealed(of));
+  const body = {
+    ...viewOf(of.desk, found, await revealed(of)),
+    followers: await followersOf(of, found),
+  };
   const revision = revisionIn(found);
   return [body, revision === undefined ? {} : { etag: `"${revision}"` }];
+}
+
+/** Undefined where nobody does: most runs are followed by none. */
+async function followersOf({ desk }: Asked<RunQuery>, { id, row }: Found) {
+  if (!row || !desk.shared) return undefined;
+  const reader = await desk.shared.reader();
+  const followers = await reader.followers(id, FOLLOWERS_TOLD_MAX);
+  return followers.length > 0 ? followers : undefined;
 }
 
 /** How it ended is told by the run; the waiting itself has nothing to say. */

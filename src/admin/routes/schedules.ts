@@ -12,16 +12,19 @@ import {
 import type { Desk } from '../desk/desk.ts';
 import { type Shown, showing } from '../desk/mask.ts';
 import { sharedOf } from '../desk/need-store.ts';
+import { refuseUnknown } from '../limits.ts';
 import { badRequest, RequestError } from '../problem.ts';
 import { type Asked, ok, type Route, route } from '../table.ts';
 import { tellActed } from './audit-note.ts';
 import { Schedule, ScheduleChanged, wanted } from './schedule-shapes.ts';
-import { guarded, limit, text, whole } from './shapes.ts';
+import { guarded, limit, reason, text, whole } from './shapes.ts';
 
 const COUNT_OTHERWISE = 50;
 const NEXT_OTHERWISE = 5;
 /** Of each in a list; one by its name tells more. */
 const NEXT_LISTED_MAX = 10;
+
+const said = { reason, dryRun: guarded.dryRun };
 
 export const scheduleRoutes: readonly Route[] = [
   route({
@@ -78,15 +81,32 @@ export const scheduleRoutes: readonly Route[] = [
     body: wanted,
     answers: { status: 200, schema: ScheduleChanged },
     answer: async (asked) => {
-      const { cron, input = null, jitter, dryRun, ...rest } = asked.body;
+      const { cron, input = null, jitter, dryRun: _, reason: __, ...rest } = asked.body;
       const plan = schedulePlanOf({ ...rest, cron, input, jitter: jitter as Duration | undefined });
       await checkInput(asked.desk, plan);
-      return changed(asked, { what: 'set', plan }, dryRun);
+      return changed(asked, { what: 'set', plan });
     },
   }),
   order('pause', 'lets it tick no more until it is resumed'),
   order('resume', 'lets it go on, with the next tick from now'),
   order('remove', 'lets it tick no more; code that declares it does not bring it back'),
+  route({
+    method: 'POST',
+    path: '/schedules/:id/run',
+    role: 'operate',
+    changes: 'act',
+    summary: 'one run now, beside its ticks; once for an Idempotency-Key',
+    query: {},
+    body: said,
+    answers: { status: 200, schema: ScheduleChanged },
+    answer: async (asked) => {
+      const reader = await readerOf(asked.desk);
+      const [row] = await reader.schedules({ names: [asked.id], countMax: 1 });
+      if (!row) throw new ScheduleNotFoundError(asked.id);
+      refuseUnknown(asked.desk, row.machine);
+      return changed(asked, row);
+    },
+  }),
 ];
 
 function order(what: 'pause' | 'resume' | 'remove', summary: string): Route {
@@ -97,28 +117,42 @@ function order(what: 'pause' | 'resume' | 'remove', summary: string): Route {
     changes: 'act',
     summary,
     query: {},
-    body: { dryRun: guarded.dryRun },
+    body: said,
     answers: { status: 200, schema: ScheduleChanged },
-    answer: (asked) => changed(asked, { what }, asked.body.dryRun),
+    answer: (asked) => changed(asked, { what }),
   });
 }
 
-async function changed(asked: Asked, wish: ScheduleOrder, isDryRun: boolean | undefined) {
+type Wishing = Asked<
+  unknown,
+  { readonly reason?: string | undefined; readonly dryRun?: boolean | undefined }
+>;
+
+/** Of a row a run is wanted. */
+async function changed(
+  asked: Wishing,
+  wish: Exclude<ScheduleOrder, { what: 'run' }> | ScheduleRow,
+) {
   const { desk, door, id: name, requestId, who, ifRevision } = asked;
   if (ifRevision !== undefined)
     throw badRequest('a schedule has no revision of that kind: leave If-Match out');
   const shared = sharedOf(desk, 'a schedule');
-  const by = { requestId, who: who?.name ?? 'nobody', via: 'api', isDryRun };
-  const answer = await shared.port.changeSchedule({ name, order: wish, ...by });
+  const { reason, dryRun: isDryRun } = asked.body;
+  const by = { requestId, who: who?.name ?? 'nobody', via: 'api', reason, isDryRun };
+  const answer =
+    'what' in wish
+      ? await shared.port.changeSchedule({ name, order: wish, ...by })
+      : await shared.port.runSchedule(wish, by);
   if (answer.kind === 'refused') {
     if (answer.why === 'unknown') throw new ScheduleNotFoundError(name);
     throw new RequestError(409, 'FLEETQ_REFUSED', `${answer.why}: ${answer.detail}`);
   }
-  if (!answer.isDryRun) tellActed(asked, `schedule.${wish.what}`, undefined);
-  const { kind, isRepeated, schedule } = answer;
+  const { kind, isRepeated, schedule, run } = answer;
+  const what = 'what' in wish ? wish.what : 'run';
+  if (!answer.isDryRun) tellActed(asked, `schedule.${what}`, run);
   const shown = showing(door.isMasked, desk.redacted);
   const view = await toldOf(schedule, await shared.reader(), shown);
-  return ok({ kind, isRepeated, isDryRun: answer.isDryRun, requestId, schedule: view });
+  return ok({ kind, isRepeated, isDryRun: answer.isDryRun, requestId, schedule: view, run });
 }
 
 /** Where this process has the machine; whoever has it says so at the first tick otherwise. */

@@ -1,5 +1,6 @@
 /** The shapes of what is asked and answered, as schemas: checked in tests, and told in OpenAPI. */
 import * as z from 'zod';
+import { REASON_CHARS_MAX } from '../../store/index.ts';
 import { LIMIT_MAX } from '../limits.ts';
 
 /** A whole number in a query, where everything is text. */
@@ -19,6 +20,9 @@ export const limit = whole(1, LIMIT_MAX).optional();
 /** Milliseconds since the epoch. */
 export const instant = z.number();
 const anyJson = z.unknown().describe('any JSON; where it is masked {"isMasked":true,"bytes":…}');
+
+/** Why somebody changes something. */
+export const reason = text(REASON_CHARS_MAX).optional().describe('for whoever reads the audit log');
 
 /** What every change takes besides what it is about. */
 export const guarded = {
@@ -49,6 +53,17 @@ export const Run = z
       .strictObject({ run: z.string(), on: z.string() })
       .optional()
       .describe('the run after which it goes: on its `success`, or on its `end`, however'),
+    followers: z
+      .array(
+        z.strictObject({
+          run: z.string(),
+          machine: z.string(),
+          status: z.string(),
+          on: z.string(),
+        }),
+      )
+      .optional()
+      .describe('of one run: who follows it, or did, a hundred at most, where anybody does'),
     retries: z.number().optional(),
     crashes: z.number().optional(),
     claims: z.number().optional(),

@@ -8,10 +8,9 @@ import { sharedOf } from '../desk/need-store.ts';
 import { badRequest, RequestError } from '../problem.ts';
 import { type Asked, ok, type Route, route } from '../table.ts';
 import { tellActed } from './audit-note.ts';
-import { guarded, instant, limit, text } from './shapes.ts';
+import { guarded, instant, limit, reason, text } from './shapes.ts';
 
 const COUNT_OTHERWISE = 100;
-const REASON_CHARS_MAX = 1_000;
 
 const Throttle = z
   .strictObject({
@@ -55,7 +54,7 @@ const Changed = z.strictObject({
 });
 
 const said = {
-  reason: text(REASON_CHARS_MAX).optional().describe('for whoever reads the audit log'),
+  reason,
   dryRun: guarded.dryRun,
 };
 

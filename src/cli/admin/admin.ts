@@ -16,7 +16,7 @@ import {
 } from '../../admin/index.ts';
 import { type Config, durationOption } from '../../config/index.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
-import { parseDuration, systemClock, systemRandom, turn } from '../../ground/index.ts';
+import { parseDuration, runIdMint, systemClock, systemRandom, turn } from '../../ground/index.ts';
 import { decodeRowsAfter, lookingCodec } from '../../journal/index.ts';
 import { parseInput, Registry } from '../../machine/index.ts';
 import { machineInfo } from '../../machine-info.ts';
@@ -100,6 +100,7 @@ function sharedOf(config: Config, registry: Registry, tasks: Tasks, store: Store
     },
     ended: (id: Parameters<Tasks['ending']>[0], timeout: unknown) =>
       tasks.ending(id, untilOf(timeout)),
+    running: { registry, clock: systemClock, keyMs, mint: runIdMint(systemClock, systemRandom) },
   };
   return new Shared(sharedPortOf(store, port, { silentMs, readUrl: config.readStore }));
 }

@@ -101,6 +101,13 @@ export function reasonOf(text: unknown): string {
   return text === undefined ? REASON_DEFAULT : String(text).slice(0, REASON_CHARS_MAX);
 }
 
+/** Of a change that need not have one. */
+export function reasonFor(text: unknown): string | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text === 'string' && text !== '' && text.length <= REASON_CHARS_MAX) return text;
+  throw new UsageError(`--reason must be text of 1 to ${REASON_CHARS_MAX} characters`);
+}
+
 export function requestIdOf(text: unknown): string {
   if (text === undefined) return mintRequest();
   if (typeof text === 'string' && text !== '' && text.length <= REQUEST_ID_CHARS_MAX) return text;

@@ -7,7 +7,7 @@ import { Exit } from '../exit.ts';
 import { readKey } from '../input.ts';
 import type { Output } from '../output.ts';
 import type { Column } from '../table.ts';
-import { requestIdOf, whoami } from './acting.ts';
+import { reasonFor, requestIdOf, whoami } from './acting.ts';
 import { withStore } from './open.ts';
 
 const COLUMNS: readonly Column<QueueRow>[] = [
@@ -102,8 +102,9 @@ async function change(
 ): ReturnType<Execute> {
   const requestId = requestIdOf(options['requestId']);
   const isDryRun = options['dryRun'] === true;
+  const reason = reasonFor(options['reason']);
   const answer = await withStore(config, (store) =>
-    store.changeFlow({ requestId, who: whoami(), via: 'cli', deed, isDryRun }),
+    store.changeFlow({ requestId, who: whoami(), via: 'cli', deed, reason, isDryRun }),
   );
   const line = said(deed);
   if (output.isJson) output.json({ ...deed, answer: answer.kind, ...answer, isDryRun, requestId });

@@ -1,7 +1,14 @@
 /** Tasks as people and programs see them: one line in a list, or all that is known. */
 import { isBlocked, type LiveRoutes, whyBlocked } from '../../fleet/index.ts';
 import { isoTime, showDuration, systemClock } from '../../ground/index.ts';
-import { revisionOf, type TaskGlance, type TaskRow, type TaskStatus } from '../../store/index.ts';
+import {
+  type Follower,
+  type Follows,
+  revisionOf,
+  type TaskGlance,
+  type TaskRow,
+  type TaskStatus,
+} from '../../store/index.ts';
 import type { Output } from '../output.ts';
 import type { Style } from '../paint.ts';
 import { textAsJson } from '../shown.ts';
@@ -20,6 +27,10 @@ export interface TaskView {
   readonly priority: number;
   readonly key?: string | undefined;
   readonly serialKey?: string | undefined;
+  /** The run after which it goes. */
+  readonly follows?: Follows | undefined;
+  /** Who goes after it, where one task is shown, and anybody does. */
+  readonly followers?: readonly Follower[] | undefined;
   readonly retries: number;
   readonly crashes: number;
   readonly claims: number;
@@ -71,6 +82,7 @@ export function viewOf(
     priority: row.priority,
     key: row.key,
     serialKey: row.serialKey,
+    follows: row.follows,
     retries: row.retryCount,
     crashes: row.crashes,
     claims: row.claims,
@@ -129,6 +141,7 @@ export function showTask(task: TaskView, output: Output): void {
     ['serial key', task.serialKey],
     ['status', paint(STYLE_OF_TASK[task.status], task.status)],
     ['outcome', task.outcome],
+    ['after', task.follows && `the ${task.follows.on} of ${plain(task.follows.run)}`],
     ['waits for', task.waitsFor],
     ['blocked', task.blocked],
     ['pod', task.pod],
@@ -144,6 +157,10 @@ export function showTask(task: TaskView, output: Output): void {
     ['took', isOpen ? undefined : ageOf(task, now)],
     ['discarded', task.discardedAt === undefined ? undefined : isoTime(task.discardedAt)],
     [task.status === 'failed' ? 'error' : 'last error', errorText(task.error)],
+    ...(task.followers ?? []).map(
+      ({ run, machine, status, on }) =>
+        ['follower', `${run} ${plain(machine)}, ${status}, on its ${on}`] as const,
+    ),
     ['input', jsonText(task.input)],
     ['output', jsonText(task.output)],
   ];

@@ -16,7 +16,7 @@ import { Exit } from '../exit.ts';
 import { readTimeout } from '../input.ts';
 import type { Output } from '../output.ts';
 import type { Column } from '../table.ts';
-import { requestIdOf, whoami } from './acting.ts';
+import { reasonFor, requestIdOf, whoami } from './acting.ts';
 import { withStore } from './open.ts';
 
 const LOOK_MS = 1_000;
@@ -88,7 +88,7 @@ async function obey(store: Store, output: Output, options: Options, order: Throt
     who: whoami(),
     via: 'cli',
     order,
-    reason: options['reason'] as string | undefined,
+    reason: reasonFor(options['reason']),
     isDryRun,
   });
   const isChanged = kind === 'done' && !isDryRun;

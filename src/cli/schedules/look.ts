@@ -83,8 +83,8 @@ function redacted(view: ScheduleView, output: Output): ScheduleView {
 }
 
 function showSchedule(view: ScheduleView, output: Output): void {
-  const { name, machine, cron, zone, missed, jitterMs, tickAs, lastAt, lastRun } = view;
-  const ran = lastAt === undefined ? undefined : `${isoTime(lastAt)} ${lastRun ?? ''}`.trim();
+  const { name, machine, cron, zone, missed, jitterMs, tickAs, lastAt, lastRun, lastRunAt } = view;
+  const ran = lastRunAt === undefined ? undefined : `${isoTime(lastRunAt)} ${lastRun ?? ''}`.trim();
   const lines: readonly (readonly [string, string | undefined])[] = [
     ['name', name],
     ['status', [view.status, ...adverse(view)].join(', ')],
@@ -94,12 +94,15 @@ function showSchedule(view: ScheduleView, output: Output): void {
     ['input', JSON.stringify(view.input)],
     ['tick as', tickAs],
     ['missed', missed],
+    ['overlap', view.overlap === 'skip' ? 'skip: one run at a time' : undefined],
     ['jitter', jitterMs > 0 ? showDuration(jitterMs) : undefined],
     ['queue', view.queue],
     ['priority', String(view.priority)],
     ['said by', view.source === 'code' ? `code, revision ${view.revision}` : 'people'],
     ['ticks', view.ticks.toLocaleString('en')],
-    ['last', ran],
+    ['skipped', view.skipped > 0 ? view.skipped.toLocaleString('en') : undefined],
+    ['last tick', lastAt === undefined ? undefined : isoTime(lastAt)],
+    ['last run', ran],
     ['next', view.next.map(isoTime).join(' ') || undefined],
     ['changed', isoTime(view.updatedAt)],
   ];

@@ -6,19 +6,24 @@ import {
 } from '../../store/index.ts';
 import type { Options } from '../command.ts';
 import { Exit, type ExitCode } from '../exit.ts';
-import { requestIdOf, whoami } from '../fleet/acting.ts';
+import { reasonFor, requestIdOf, whoami } from '../fleet/acting.ts';
 import type { Output } from '../output.ts';
 
 export function byOf(
   options: Options,
-): Pick<ScheduleChange, 'requestId' | 'who' | 'via' | 'isDryRun'> {
+): Pick<ScheduleChange, 'requestId' | 'who' | 'via' | 'reason' | 'isDryRun'> {
   const requestId = requestIdOf(options['requestId']);
-  return { requestId, who: whoami(), via: 'cli', isDryRun: options['dryRun'] === true };
+  const reason = reasonFor(options['reason']);
+  return { requestId, who: whoami(), via: 'cli', reason, isDryRun: options['dryRun'] === true };
+}
+
+interface Ordered {
+  readonly what: string;
 }
 
 export function sayChange(
   output: Output,
-  { name, order, requestId }: ScheduleChange,
+  { name, order, requestId }: Pick<ScheduleChange, 'name' | 'requestId'> & { order: Ordered },
   answer: ScheduleAnswer,
   said: Readonly<Record<'done' | 'already', string>>,
 ): ExitCode {
@@ -29,12 +34,14 @@ export function sayChange(
     output.note(`${name} cannot ${order.what}: ${answer.detail}`);
     return Exit.failure;
   }
-  const { kind, isRepeated, isDryRun, schedule } = answer;
+  const { kind, isRepeated, isDryRun, schedule, run } = answer;
   const { status, nextAt } = schedule;
   const line = `${name} ${said[kind === 'already' ? 'already' : 'done']}`;
   if (output.isJson)
-    output.json({ schedule: name, answer: kind, isRepeated, isDryRun, requestId, status, nextAt });
+    output.json({
+      ...{ schedule: name, answer: kind, isRepeated, isDryRun, requestId, status, nextAt, run },
+    });
   else if (isDryRun) output.note(`only tried: nothing was changed; otherwise: ${line}`);
-  else output.line(line);
+  else output.line(run === undefined ? line : `${line}: ${run}`);
   return Exit.ok;
 }

@@ -2,7 +2,7 @@
 import { schedulePlanOf } from '../../fleet/index.ts';
 import { type Duration, isoTime, systemClock } from '../../ground/index.ts';
 import { parseInput, Registry } from '../../machine/index.ts';
-import type { Missed, SchedulePlan } from '../../store/index.ts';
+import type { Missed, Overlap, SchedulePlan } from '../../store/index.ts';
 import type { Context, Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { withStore } from '../fleet/open.ts';
@@ -23,7 +23,7 @@ export const set: Execute = async (context, options, name, machine) => {
 };
 
 async function planOf(options: Options, machine: string): Promise<SchedulePlan> {
-  const { cron, zone, tickAs, missed, jitter } = options;
+  const { cron, zone, tickAs, missed, overlap, jitter } = options;
   if (cron === undefined) {
     throw new UsageError('--cron is missing', {
       hint: "say when, like --cron '30 2 * * *' or --cron @daily",
@@ -36,6 +36,7 @@ async function planOf(options: Options, machine: string): Promise<SchedulePlan> 
     input: await readInput(String(options['input'] ?? 'null')),
     tickAs: tickAs === undefined ? undefined : String(tickAs),
     missed: missed as Missed | undefined,
+    overlap: overlap as Overlap | undefined,
     jitter: jitter as Duration | undefined,
     priority: readPriority(options['priority']),
     queue: readKey(options['queue'], '--queue'),

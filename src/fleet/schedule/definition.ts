@@ -3,6 +3,7 @@ import { type Duration, encodeJson, parseDuration, show } from '../../ground/ind
 import type { Machine } from '../../machine/index.ts';
 import {
   type Missed,
+  type Overlap,
   refuseBadScheduleName,
   refuseBadSchedulePayload,
   refuseBadScheduleRevision,
@@ -20,6 +21,8 @@ export interface ScheduleOptions {
   readonly zone?: string | undefined;
   /** What becomes of ticks while no pod was up; 'one' by default: the last of them is made up for. */
   readonly missed?: Missed | undefined;
+  /** What becomes of a tick while the run before has not ended; 'allow' by default: it is put in. */
+  readonly overlap?: Overlap | undefined;
   /** Each run is put off by up to so much, always the same for the same tick. */
   readonly jitter?: Duration | undefined;
   readonly queue?: string | undefined;
@@ -68,12 +71,12 @@ export function planOf(
   },
 ): SchedulePlan {
   const { machine, cron, input, tickAs, zone = 'UTC', missed = 'one', jitter = 0 } = wish;
-  const { queue = 'default', priority = 0 } = wish;
+  const { queue = 'default', priority = 0, overlap = 'allow' } = wish;
   ticksOf(cron, zone);
   const payload = encodeJson(input, `the input of ${machine}`, INPUT_BYTES_MAX);
   refuseBadSchedulePayload(payload, tickAs);
   const expression = cron.trim().split(/\s+/).join(' ');
-  const words = { machine, expression, zone, payload, tickAs, missed, queue, priority };
+  const words = { machine, expression, zone, payload, tickAs, missed, overlap, queue, priority };
   const plan = { ...words, jitterMs: jitterOf(jitter) };
   refuseBadScheduleWords(plan);
   return plan;

@@ -1,7 +1,8 @@
 /**
  * Puts in what schedules want, on every pod: after each heartbeat it asks the store what is due, and
  * moves that on. Whoever is first has done it; the others find nothing to do. What cannot be put in is
- * told with the schedule and in the log, once for each tick, and the schedule goes on to the next.
+ * told with the schedule and in the log, once for each tick, and the schedule goes on to the next. So is
+ * what is left out since the run before has not ended, where a schedule has one at a time.
  */
 import {
   type Cancel,
@@ -12,11 +13,14 @@ import {
 } from '../../ground/index.ts';
 import type { Registry } from '../../machine/index.ts';
 import {
+  isOpen,
   LATE_MS,
+  runBefore,
   type ScheduleRow,
   type Store,
   type Ticked,
   type Ticking,
+  type Turn,
   turnOf,
 } from '../../store/index.ts';
 import { tell } from '../../telemetry/events.ts';
@@ -24,7 +28,7 @@ import type { ScheduleDefinition } from './definition.ts';
 import { isSealed, tasksOf } from './tasks.ts';
 
 export interface SchedulerPorts {
-  readonly store: Pick<Store, 'changeSchedule' | 'dueSchedules' | 'tickSchedule'>;
+  readonly store: Pick<Store, 'changeSchedule' | 'dueSchedules' | 'tickSchedule' | 'find'>;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly mint: MintRunId;
@@ -117,8 +121,10 @@ export class Scheduler {
     const { trouble } = ticking;
     if (trouble !== undefined && trouble !== row.trouble)
       tell('schedule.troubled', () => ({ schedule: row.name, reason: trouble }));
+    const { name: schedule, machine, lastRun: run } = row;
+    const { skipped: count } = ticking;
+    if (count > 0) tell('schedule.skipped', () => ({ schedule, machine, count, run }));
     if (ticked.runs.length === 0) return true;
-    const { name: schedule, machine } = row;
     tell('schedule.ticked', () => ({ schedule, machine, count: ticked.runs.length }));
     this.#ports.onEnqueued();
     return true;
@@ -141,15 +147,29 @@ export class Scheduler {
     const { name, edition } = row;
     const turn = turnOf(row, row.nextAt!, now);
     const { lastAt, nextAt } = turn;
+    const ticks = await this.#ticksOf(row, turn);
+    const skipped = turn.ticks.length - ticks.length;
     try {
       const plan = registry.newest(row.machine);
-      const tasks = await tasksOf(row, turn.ticks, { plan, clock, mint, keyMs });
+      const tasks = await tasksOf(row, ticks, { plan, clock, mint, keyMs });
       // What was said of an outage stays until a tick is in time again.
       const said = now - lastAt > LATE_MS ? row.trouble : undefined;
-      return { name, edition, tasks, lastAt, nextAt, trouble: turn.trouble ?? said };
+      const trouble = turn.trouble ?? said;
+      return { name, edition, tasks, skipped, lastAt, nextAt, trouble };
     } catch (error) {
-      return { name, edition, tasks: [], lastAt, nextAt, trouble: troubleOf(error) };
+      return { name, edition, tasks: [], skipped, lastAt, nextAt, trouble: troubleOf(error) };
     }
+  }
+
+  /**
+   * Those that are put in. Nobody can put another run in between this look and the move, which stands
+   * only if the row is as it was; and a run that ends meanwhile had not ended at the tick.
+   */
+  async #ticksOf(row: ScheduleRow, { ticks }: Turn): Promise<readonly number[]> {
+    if (row.overlap !== 'skip') return ticks;
+    const before = runBefore(row);
+    const found = before === undefined ? [] : await this.#ports.store.find([before]);
+    return found.some(({ status }) => isOpen(status)) ? [] : ticks.slice(-1);
   }
 
   #wakeIn(nextMs: number | undefined): void {

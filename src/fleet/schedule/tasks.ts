@@ -27,28 +27,40 @@ export function isSealed({ payload }: ScheduleRow): boolean {
 export async function tasksOf(
   row: ScheduleRow,
   ticks: readonly number[],
-  { plan, clock, mint, keyMs }: TasksOfPorts,
+  ports: TasksOfPorts,
 ): Promise<NewTask[]> {
   const tasks: NewTask[] = [];
   for (const tick of ticks) {
-    const payload = payloadOf(row, tick);
-    await parseInput(clock, plan, JSON.parse(payload) as Json);
-    tasks.push({
-      id: mint(),
-      machine: plan.name,
-      version: plan.version,
-      queue: row.queue,
-      priority: row.priority,
-      due: row.jitterMs > 0 ? { at: tick + jitterOf(row, tick) } : undefined,
-      payload,
-      key: keyOf(row.name, tick),
-      keyMs,
-      retriesMax: undefined,
-      deadlineMs: plan.runTimeoutMs ?? RUN_MS_MAX,
-      traceParent: undefined,
-    });
+    const task = await taskOf(row, tick, keyOf(row.name, tick), ports);
+    const due = row.jitterMs > 0 ? { at: tick + jitterOf(row, tick) } : undefined;
+    tasks.push({ ...task, due });
   }
   return tasks;
+}
+
+/** The run that a schedule has at this instant, at once. */
+export async function taskOf(
+  row: ScheduleRow,
+  tick: number,
+  key: string,
+  { plan, clock, mint, keyMs }: TasksOfPorts,
+): Promise<NewTask> {
+  const payload = payloadOf(row, tick);
+  await parseInput(clock, plan, JSON.parse(payload) as Json);
+  return {
+    id: mint(),
+    machine: plan.name,
+    version: plan.version,
+    queue: row.queue,
+    priority: row.priority,
+    due: undefined,
+    payload,
+    key,
+    keyMs,
+    retriesMax: undefined,
+    deadlineMs: plan.runTimeoutMs ?? RUN_MS_MAX,
+    traceParent: undefined,
+  };
 }
 
 /** Of one tick of one schedule there is one run, whoever puts it in. */

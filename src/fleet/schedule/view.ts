@@ -12,6 +12,7 @@ export interface ScheduleView {
   readonly input: unknown;
   readonly tickAs: string | undefined;
   readonly missed: string;
+  readonly overlap: string;
   readonly jitterMs: number;
   readonly queue: string;
   readonly priority: number;
@@ -19,10 +20,13 @@ export interface ScheduleView {
   readonly revision: number;
   readonly edition: number;
   readonly ticks: number;
+  /** Ticks that were left out, since the run before had not ended. */
+  readonly skipped: number;
   /** The next ones, as many as were asked for; none where it is not active. */
   readonly next: readonly number[];
   readonly lastAt: number | undefined;
   readonly lastRun: RunId | undefined;
+  readonly lastRunAt: number | undefined;
   readonly trouble: string | undefined;
   /** No pod that is up has its machine: ticks wait until one has, and are missed then. */
   readonly isUnmanned: boolean;

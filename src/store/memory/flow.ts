@@ -9,6 +9,7 @@ import {
   GATE_PODS_MAX,
   type Gate,
   type Gated,
+  noteOfFlow,
   type PausedMachine,
   type QueueRow,
 } from '../queues.ts';
@@ -106,8 +107,7 @@ function mostFirst(counts: ReadonlyMap<PodId, number>): Gate['claimedBy'] {
 
 export function changeFlow(tables: MemoryTables, change: FlowChange): FlowAnswer {
   const { who, via, deed, isDryRun = false } = change;
-  const detail = { ...deed, via };
-  const note = refuseLongNote({ requestId: change.requestId, who, what: deed.what, detail });
+  const note = refuseLongNote(noteOfFlow(change));
   refuseUnstorable(note.requestId, who, 'queue' in deed ? deed.queue : deed.machine, via);
   const logged = tables.audit.get(note.requestId);
   if (isNoted(note, logged && { ...logged, task: logged.taskId })) {
@@ -117,7 +117,7 @@ export function changeFlow(tables: MemoryTables, change: FlowChange): FlowAnswer
   if (isDryRun) return { kind: 'done', isRepeated: false };
   const at = tables.now();
   const row = { id: note.requestId, at, who, what: deed.what, taskId: undefined };
-  tables.audit.set(note.requestId, { ...row, detail: JSON.stringify(detail) });
+  tables.audit.set(note.requestId, { ...row, detail: JSON.stringify(note.detail) });
   write(tables, deed, who);
   tables.hint('ready');
   return { kind: 'done', isRepeated: false };

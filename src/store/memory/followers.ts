@@ -1,8 +1,8 @@
 /** Tasks that follow another: after whatever was done to tasks, those whose wait is over are let go. */
-import { followerBecomes } from '../follow.ts';
+import { type Follower, followerBecomes } from '../follow.ts';
 import { FOLLOWED_NOT_COMPLETED } from '../reasons.ts';
 import { end } from './settle.ts';
-import type { MemoryTables, TaskRecord } from './tables.ts';
+import { by, type MemoryTables, type TaskRecord } from './tables.ts';
 
 export function letFollowersGo(tables: MemoryTables): void {
   if (!tables.hasFollowers) return;
@@ -12,6 +12,16 @@ export function letFollowersGo(tables: MemoryTables): void {
 
 export function followersOf(tables: MemoryTables): TaskRecord[] {
   return tables.tasksWhere(({ waitFor, follows }) => waitFor === 'run' && follows !== undefined);
+}
+
+/** Also those that wait no more. */
+export function allFollowersOf(tables: MemoryTables, run: string): Follower[] {
+  return tables
+    .tasksWhere(({ follows }) => follows?.run === run)
+    .map(({ taskId, machine, status, follows }) => ({
+      ...{ run: taskId, machine, status, on: follows!.on },
+    }))
+    .sort(by(({ run: id }) => id));
 }
 
 /** True where it waits no more. */

@@ -4,6 +4,7 @@ import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
+import type { Follower } from '../follow.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
 import type { Gate, Gated, PausedMachine, QueueRow } from '../queues.ts';
@@ -19,6 +20,7 @@ import { bulks } from './bulk.ts';
 import { census } from './census.ts';
 import { find } from './changes.ts';
 import * as flow from './flow.ts';
+import { allFollowersOf } from './followers.ts';
 import { known, pods } from './pods.ts';
 import { schedules } from './schedules.ts';
 import type { MemoryTables } from './tables.ts';
@@ -128,6 +130,9 @@ class MemoryReader implements reader.StoreReader {
   }
   async gateOf(task: Gated): Promise<Gate> {
     return flow.gateOf(this.#open(), task);
+  }
+  async followers(run: RunId, countMax: number): Promise<Follower[]> {
+    return allFollowersOf(this.#open(), run).slice(0, Math.max(0, countMax));
   }
   async leaderTerms(countMax: number): Promise<reader.LeaderTerm[]> {
     return [...this.#open().terms.values()]

@@ -1,6 +1,12 @@
 /** Schedules, as rows. What a change makes of them is decided elsewhere. */
-import { isNoted } from '../audit.ts';
-import { decideChange, noteOf, refuseBadChange, repeated } from '../schedule/decide.ts';
+import {
+  decideChange,
+  isChanged,
+  noteOf,
+  refuseBadChange,
+  repeated,
+  runBefore,
+} from '../schedule/decide.ts';
 import type {
   DueSchedules,
   ScheduleAnswer,
@@ -10,6 +16,7 @@ import type {
   Ticked,
   Ticking,
 } from '../schedule/schedules.ts';
+import { isOpen } from '../words.ts';
 import { note } from './act.ts';
 import { enqueue } from './claims.ts';
 import { by, type MemoryTables, refuseUnstorable } from './tables.ts';
@@ -19,14 +26,24 @@ export function changeSchedule(tables: MemoryTables, change: ScheduleChange): Sc
   const { name, order, requestId } = change;
   if ('plan' in order) refuseUnstorable(order.plan.payload);
   const row = tables.schedules.get(name);
-  const logged = tables.audit.get(requestId);
-  if (isNoted(noteOf(change), logged && { ...logged, task: logged.taskId }))
-    return repeated(change, row);
-  const { answer, write } = decideChange(row, change, tables.now());
+  const found = tables.audit.get(requestId);
+  const logged = found && { ...found, task: found.taskId };
+  if (isChanged(change, logged)) return repeated(change, row, logged);
+  const { answer, write, task } = decideChange(row, change, tables.now(), isBusy(tables, row));
   if (!write) return answer;
   note(tables, noteOf(change));
   tables.schedules.set(name, write);
+  if (task) {
+    enqueue(tables, [task]);
+    tables.hint('ready');
+  }
   return answer;
+}
+
+function isBusy(tables: MemoryTables, row: ScheduleRow | undefined): boolean {
+  const before = runBefore(row);
+  const found = before === undefined ? undefined : tables.tasks.get(before);
+  return found !== undefined && isOpen(found.status);
 }
 
 const byDue = by<ScheduleRow>(
@@ -54,8 +71,9 @@ export function tickSchedule(tables: MemoryTables, ticking: Ticking): Ticked {
   if (row?.edition !== edition) return undefined;
   const runs = enqueue(tables, tasks).map(({ id }) => id);
   const ticks = row.ticks + tasks.length;
-  const lastRun = runs.at(-1) ?? row.lastRun;
-  const moved = { edition: edition + 1, lastAt, nextAt, lastRun, ticks, trouble };
+  const skipped = row.skipped + ticking.skipped;
+  const last = runs.length > 0 ? { lastRun: runs.at(-1), lastRunAt: lastAt } : {};
+  const moved = { edition: edition + 1, lastAt, nextAt, ...last, ticks, skipped, trouble };
   tables.schedules.set(name, { ...row, ...moved, updatedAt: tables.now() });
   if (runs.length > 0) tables.hint('ready');
   return { runs };

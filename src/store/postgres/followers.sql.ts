@@ -73,6 +73,11 @@ export const letOverdueGo = sql`
     from follower left join done using (task_id)
    order by follower.follows, follower.task_id`;
 
+/** $1 run, $2 count: who follows it, or did. */
+export const selectFollowers = sql`
+  select task_id, machine, status, follows_on from step_tracker
+   where follows = $1 order by task_id limit $2`;
+
 /** Whether somebody waits for the task of a row. */
 export const isFollowed = sql`
   exists (select 1 from step_tracker follower

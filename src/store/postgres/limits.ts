@@ -12,6 +12,7 @@ import {
   type FlowChange,
   type FlowDeed,
   type FlowState,
+  noteOfFlow,
   type PausedMachine,
   type QueueRow,
 } from '../queues.ts';
@@ -133,15 +134,14 @@ export class PostgresLimits {
 }
 
 async function perform(send: Send, change: FlowChange): Promise<FlowAnswer> {
-  const { requestId, who, via, deed, isDryRun = false } = change;
-  const detail = { ...deed, via };
-  const note = refuseLongNote({ requestId, who, what: deed.what, detail });
+  const { requestId, who, deed, isDryRun = false } = change;
+  const note = refuseLongNote(noteOfFlow(change));
   const [logged] = await send(selectLogged, [requestId]);
   if (isNoted(note, logged && auditRowOf(logged))) return { kind: 'done', isRepeated: true };
   const state = await stateOf(send, deed);
   if (!changesFlow(deed, state)) return { kind: 'already', isRepeated: false };
   if (isDryRun) return { kind: 'done', isRepeated: false };
-  const values = [requestId, who, deed.what, null, JSON.stringify(detail)];
+  const values = [requestId, who, deed.what, null, JSON.stringify(note.detail)];
   if ((await send(insertLogged, values)).length === 0) {
     throw new StoreBusyError(`the request id ${requestId} is in use`);
   }

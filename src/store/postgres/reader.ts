@@ -5,6 +5,7 @@ import { GLANCED_LENGTH_MAX } from '../bounds.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreOptionsError } from '../errors.ts';
+import type { Follower } from '../follow.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import { type Outline, outlineOf, type PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
@@ -22,6 +23,7 @@ import { selectNoted } from './audit-log.sql.ts';
 import { bulkRowOf } from './bulk.ts';
 import { selectBulks } from './bulk-operation.sql.ts';
 import { selectCensus } from './census.sql.ts';
+import { selectFollowers } from './followers.sql.ts';
 import { gateBy, pausedMachinesBy, queuesBy } from './gate.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import { selectKnown } from './machine-registry.sql.ts';
@@ -180,6 +182,16 @@ class PostgresReader implements reader.StoreReader {
   }
   gateOf(task: Gated): Promise<Gate> {
     return gateBy(this.#pool, task);
+  }
+  async followers(run: RunId, countMax: number): Promise<Follower[]> {
+    if (!isStorable(run)) return [];
+    const rows = await this.#pool.query(selectFollowers, [run, Math.max(0, countMax)]);
+    return rows.map((row) => ({
+      run: row['task_id'] as RunId,
+      machine: row['machine'] as string,
+      status: row['status'] as Follower['status'],
+      on: row['follows_on'] as Follower['on'],
+    }));
   }
 
   async bulks({ ids, before, countMax }: BulkQuery): Promise<BulkRow[]> {

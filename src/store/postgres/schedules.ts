@@ -3,9 +3,15 @@
  * edition, together with the tasks that it puts in.
  */
 import type { RunId } from '../../ground/index.ts';
-import { isNoted } from '../audit.ts';
 import { StoreBusyError } from '../errors.ts';
-import { decideChange, noteOf, refuseBadChange, repeated } from '../schedule/decide.ts';
+import {
+  decideChange,
+  isChanged,
+  noteOf,
+  refuseBadChange,
+  repeated,
+  runBefore,
+} from '../schedule/decide.ts';
 import type {
   DueSchedules,
   ScheduleAnswer,
@@ -15,6 +21,7 @@ import type {
   Ticked,
   Ticking,
 } from '../schedule/schedules.ts';
+import { isOpen, type TaskStatus } from '../words.ts';
 import { note } from './act.ts';
 import { selectLogged } from './audit-log.sql.ts';
 import { columnsOf } from './batches.ts';
@@ -34,8 +41,10 @@ export class PostgresSchedules {
     this.#hinter = hinter;
   }
 
-  change(given: ScheduleChange): Promise<ScheduleAnswer> {
-    return this.#pool.transaction((send) => change(send, given));
+  async change(given: ScheduleChange): Promise<ScheduleAnswer> {
+    const answer = await this.#pool.transaction((send) => change(send, given));
+    if (given.order.what === 'run') this.#hinter.hint('ready');
+    return answer;
   }
 
   async due(machines: readonly string[], countMax: number): Promise<DueSchedules> {
@@ -61,11 +70,18 @@ async function change(send: Send, given: ScheduleChange): Promise<ScheduleAnswer
   const [{ now } = {}] = await send(statements.selectNow);
   refuseBadChange(given, now as number);
   const row = held && scheduleRowOf(held);
-  const [logged] = await send(selectLogged, [given.requestId]);
-  if (isNoted(noteOf(given), logged && auditRowOf(logged))) return repeated(given, row);
-  const { answer, write } = decideChange(row, given, now as number);
+  const [found] = await send(selectLogged, [given.requestId]);
+  const logged = found && auditRowOf(found);
+  if (isChanged(given, logged)) return repeated(given, row, logged);
+  const decision = decideChange(row, given, now as number, await isBusy(send, row));
+  const { answer, write, task } = decision;
   if (!write) return answer;
   await note(send, noteOf(given));
+  if (task) {
+    await send(statements.ranSchedule, [given.name, task.id]);
+    await send(enqueueTasks, columnsOf([task], TASK_COLUMNS));
+    return answer;
+  }
   const values = [...valuesOf(write), ...(row ? [write.trouble ?? null] : [])];
   const put = await send(row ? statements.updateSchedule : statements.insertSchedule, values);
   // Begun again, this will find what the other one has made.
@@ -73,10 +89,17 @@ async function change(send: Send, given: ScheduleChange): Promise<ScheduleAnswer
   return answer;
 }
 
+async function isBusy(send: Send, row: ScheduleRow | undefined): Promise<boolean> {
+  const run = runBefore(row);
+  if (run === undefined) return false;
+  const [found] = await send(statements.selectRun, [run]);
+  return found !== undefined && isOpen(found['status'] as TaskStatus);
+}
+
 async function tick(send: Send, ticking: Ticking): Promise<Ticked> {
-  const { name, edition, tasks, lastAt, nextAt, trouble } = ticking;
+  const { name, edition, tasks, lastAt, nextAt, trouble, skipped } = ticking;
   const words = [lastAt, nextAt ?? null, tasks.at(-1)?.id ?? null, tasks.length, trouble ?? null];
-  const moved = await send(statements.moveSchedule, [name, edition, ...words]);
+  const moved = await send(statements.moveSchedule, [name, edition, ...words, skipped]);
   if (moved.length === 0) return undefined;
   if (tasks.length === 0) return { runs: [] };
   // One whose key is in use stands for a task that is there: it is not put in again.
@@ -89,7 +112,7 @@ function valuesOf(row: ScheduleRow): unknown[] {
   const { queue, priority, revision, declared, source, edition, nextAt } = row;
   return [
     ...[name, status, machine, expression, zone, payload, tickAs ?? null, missed, jitterMs],
-    ...[queue, priority, revision, declared ?? null, source, edition, nextAt ?? null],
+    ...[queue, priority, revision, declared ?? null, source, edition, nextAt ?? null, row.overlap],
   ];
 }
 
@@ -114,7 +137,10 @@ export function scheduleRowOf(row: Row): ScheduleRow {
     nextAt: maybe(row['next_at']),
     lastAt: maybe(row['last_at']),
     lastRun: maybe(row['last_run']),
+    lastRunAt: maybe(row['last_run_at']),
     ticks: row['ticks'] as number,
+    skipped: row['skipped'] as number,
+    overlap: row['overlap'] as ScheduleRow['overlap'],
     trouble: maybe(row['trouble']),
     createdAt: row['created_at'] as number,
     updatedAt: row['updated_at'] as number,

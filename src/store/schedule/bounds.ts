@@ -2,7 +2,7 @@
 import { sealedBytesMax, show } from '../../ground/index.ts';
 import { ticksOf } from './cron.ts';
 import { ScheduleError } from './errors.ts';
-import { MISSED, type SchedulePlan } from './schedules.ts';
+import { MISSED, OVERLAP, type SchedulePlan } from './schedules.ts';
 
 export const SCHEDULE_NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 export const SCHEDULE_PAYLOAD_BYTES_MAX = 65_536;
@@ -46,7 +46,7 @@ export function refuseBadPayload(payload: string, tickAs: string | undefined): v
 
 /** Throws where what a schedule says cannot be kept, or makes no sense. */
 export function refuseBadWords(plan: SchedulePlan): void {
-  const { machine, queue, missed, jitterMs, priority, tickAs = 'tick' } = plan;
+  const { machine, queue, missed, overlap, jitterMs, priority, tickAs = 'tick' } = plan;
   for (const [what, text] of Object.entries({ machine, queue, tickAs }))
     if (!isWord(text)) refuse(what, `text of 1 to ${WORD_LENGTH_MAX} characters`, text);
   // Also where it is sealed, and longer than it was.
@@ -54,6 +54,15 @@ export function refuseBadWords(plan: SchedulePlan): void {
   if (bytes > sealedBytesMax(SCHEDULE_PAYLOAD_BYTES_MAX))
     refuse('the input', `of ${SCHEDULE_PAYLOAD_BYTES_MAX} bytes or less`, `${bytes} bytes`);
   if (!MISSED.includes(missed)) refuse('missed', MISSED.join(', '), missed);
+  if (!OVERLAP.includes(overlap)) refuse('overlap', OVERLAP.join(', '), overlap);
+  if (overlap === 'skip' && missed === 'all') {
+    throw new ScheduleError(
+      "missed 'all' puts in many at once, and overlap 'skip' has one at a time",
+      {
+        hint: "leave one of them out, or say missed 'one'",
+      },
+    );
+  }
   if (!Number.isSafeInteger(jitterMs) || jitterMs < 0 || jitterMs > JITTER_MS_MAX)
     refuse('jitter', 'an hour or less', jitterMs);
   if (!Number.isSafeInteger(priority) || Math.abs(priority) > PRIORITY_MAX)

@@ -1,14 +1,24 @@
 /** What a change makes of a schedule, decided in one place for every store. */
-import { hash } from '../../ground/index.ts';
+import { hash, type RunId } from '../../ground/index.ts';
 import type { Note } from '../acts.ts';
+import { isNoted, type LoggedNote } from '../audit.ts';
+import type { NewTask } from '../tasks.ts';
 import { refuseBadName, refuseBadPlan, refuseBadRevision } from './bounds.ts';
 import { ticksOf } from './cron.ts';
-import type { ScheduleAnswer, ScheduleChange, SchedulePlan, ScheduleRow } from './schedules.ts';
+import type {
+  ScheduleAnswer,
+  ScheduleChange,
+  SchedulePlan,
+  ScheduleRefusal,
+  ScheduleRow,
+} from './schedules.ts';
 
 /** How a change is answered, and the row that is written before that, if any. */
 export interface Decision {
   readonly answer: ScheduleAnswer;
   readonly write: ScheduleRow | undefined;
+  /** Put in with it. */
+  readonly task?: NewTask | undefined;
 }
 
 /** Throws where it could be written nowhere; to be called before a store is asked. */
@@ -22,6 +32,7 @@ export function decideChange(
   row: ScheduleRow | undefined,
   change: ScheduleChange,
   now: number,
+  isBusy: boolean,
 ): Decision {
   const { order } = change;
   switch (order.what) {
@@ -35,7 +46,34 @@ export function decideChange(
       return moved(row, change, 'active', now);
     case 'remove':
       return moved(row, change, 'removed', now);
+    case 'run':
+      return ran(row, change, order.task, { now, isBusy });
   }
+}
+
+/** The run that has to have ended before there is another; undefined where there may be several. */
+export function runBefore(row: ScheduleRow | undefined): RunId | undefined {
+  return row?.overlap === 'skip' ? row.lastRun : undefined;
+}
+
+/** Its ticks stay as they are. */
+function ran(
+  row: ScheduleRow | undefined,
+  change: ScheduleChange,
+  task: NewTask,
+  { now, isBusy }: { readonly now: number; readonly isBusy: boolean },
+): Decision {
+  const { name } = change;
+  if (!row) return refused('unknown', `there is no schedule ${name}`);
+  if (row.status === 'removed')
+    return refused('removed', `${name} was removed: to run it, set it again first`);
+  if (isBusy)
+    return refused('busy', `its run ${row.lastRun} has not ended, and it has one at a time`);
+  const last = { lastRun: task.id, lastRunAt: now, edition: row.edition + 1, updatedAt: now };
+  const { answer, write } = done(change, { ...row, ...last });
+  return write
+    ? { answer: { ...answer, run: task.id } as ScheduleAnswer, write, task }
+    : { answer, write };
 }
 
 function declared(
@@ -66,7 +104,9 @@ function said(
     edition = 0,
     lastAt,
     lastRun,
+    lastRunAt,
     ticks = 0,
+    skipped = 0,
     createdAt = now,
   } = row ?? {};
   const made = {
@@ -78,7 +118,9 @@ function said(
     declared,
     lastAt,
     lastRun,
+    lastRunAt,
     ticks,
+    skipped,
   } as const;
   const nextAt = status === 'active' ? firstOf(plan, lastAt, now) : undefined;
   const times = { createdAt, updatedAt: now, nextAt };
@@ -122,7 +164,7 @@ function answered(
   return { kind, isRepeated: false, isDryRun, schedule };
 }
 
-function refused(why: 'unknown' | 'removed', detail: string): Decision {
+function refused(why: ScheduleRefusal, detail: string): Decision {
   return { answer: { kind: 'refused', why, detail }, write: undefined };
 }
 
@@ -131,20 +173,45 @@ export function digestOf({ digest, order }: ScheduleChange): string {
   if (digest !== undefined || !('plan' in order)) return digest ?? '';
   const { machine, expression, zone, payload, tickAs, missed, jitterMs, queue, priority } =
     order.plan;
+  const { overlap } = order.plan;
   const words = [machine, expression, zone, payload, tickAs ?? null, missed, jitterMs];
-  return hash(JSON.stringify([...words, queue, priority]));
+  // What was declared before there was a choice is still the same.
+  const more = overlap === 'allow' ? [] : [overlap];
+  return hash(JSON.stringify([...words, queue, priority, ...more]));
 }
 
 /** The row that a change leaves in the audit log. */
 export function noteOf(change: ScheduleChange): Note {
-  const { requestId, who, via, name, order } = change;
+  const { requestId, who, via, name, order, reason } = change;
   const digest = digestOf(change);
-  const detail = { via, schedule: name, ...(digest === '' ? {} : { digest }) };
-  return { requestId, who, what: `schedule.${order.what}`, detail };
+  const said = {
+    ...(digest === '' ? {} : { digest }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  const task = order.what === 'run' ? order.task.id : undefined;
+  return {
+    requestId,
+    who,
+    what: `schedule.${order.what}`,
+    task,
+    detail: { via, schedule: name, ...said },
+  };
+}
+
+/** Whether the log has the change already. A run that is asked for again would have another id. */
+export function isChanged(change: ScheduleChange, logged: LoggedNote | undefined): boolean {
+  const note = noteOf(change);
+  const isRun = change.order.what === 'run' && logged !== undefined;
+  return isNoted(isRun ? { ...note, task: logged.task as RunId } : note, logged);
 }
 
 /** It had been done before, under this request id. */
-export function repeated(change: ScheduleChange, row: ScheduleRow | undefined): ScheduleAnswer {
+export function repeated(
+  change: ScheduleChange,
+  row: ScheduleRow | undefined,
+  logged: LoggedNote | undefined,
+): ScheduleAnswer {
   if (!row) return refused('unknown', `there is no schedule ${change.name}`).answer;
-  return { kind: 'done', isRepeated: true, isDryRun: false, schedule: row };
+  const run = logged?.task as RunId | undefined;
+  return { kind: 'done', isRepeated: true, isDryRun: false, schedule: row, run };
 }

@@ -17,6 +17,13 @@ import type { NewTask } from '../tasks.ts';
 export type Missed = 'skip' | 'one' | 'all';
 export const MISSED: readonly Missed[] = ['skip', 'one', 'all'];
 
+/**
+ * What becomes of a tick while the run before it has not ended. `allow`: it is put in. `skip`: it is left
+ * out, and counted.
+ */
+export type Overlap = 'allow' | 'skip';
+export const OVERLAP: readonly Overlap[] = ['allow', 'skip'];
+
 export type ScheduleStatus = 'active' | 'paused' | 'removed';
 
 /** What a schedule says. */
@@ -29,6 +36,7 @@ export interface SchedulePlan {
   /** The property of the input that tells the tick; the input must be an object then. */
   readonly tickAs: string | undefined;
   readonly missed: Missed;
+  readonly overlap: Overlap;
   /** Each run is put off by up to so much, always the same for the same tick. */
   readonly jitterMs: number;
   readonly queue: string;
@@ -49,9 +57,14 @@ export interface ScheduleRow extends SchedulePlan {
   /** The first tick that is not put in; undefined where it is not active. */
   readonly nextAt: number | undefined;
   readonly lastAt: number | undefined;
+  /** The last that was put in, by a tick or by people. */
   readonly lastRun: RunId | undefined;
+  /** Its tick, or when people asked for it. */
+  readonly lastRunAt: number | undefined;
   /** How many ticks were put in. */
   readonly ticks: number;
+  /** How many were left out, since the run before had not ended. */
+  readonly skipped: number;
   /** Why the last ones were not, or not all. */
   readonly trouble: string | undefined;
   readonly createdAt: number;
@@ -62,7 +75,9 @@ export type ScheduleOrder =
   | { readonly what: 'set'; readonly plan: SchedulePlan }
   /** By code: counts only where its revision is higher than any before. */
   | { readonly what: 'declare'; readonly plan: SchedulePlan; readonly revision: number }
-  | { readonly what: 'pause' | 'resume' | 'remove' };
+  | { readonly what: 'pause' | 'resume' | 'remove' }
+  /** One run now, whatever its ticks; also of one that is paused. */
+  | { readonly what: 'run'; readonly task: NewTask };
 
 export interface ScheduleChange {
   readonly name: string;
@@ -70,6 +85,8 @@ export interface ScheduleChange {
   readonly requestId: string;
   readonly who: string;
   readonly via: string;
+  /** For whoever reads the audit log. */
+  readonly reason?: string | undefined;
   readonly order: ScheduleOrder;
   readonly isDryRun?: boolean | undefined;
   /** Of what it says; told where the payload is sealed, and so never comes out the same twice. */
@@ -83,8 +100,13 @@ export type ScheduleAnswer =
       readonly isRepeated: boolean;
       readonly isDryRun: boolean;
       readonly schedule: ScheduleRow;
+      /** The one that `run` has put in. */
+      readonly run?: RunId | undefined;
     }
-  | { readonly kind: 'refused'; readonly why: 'unknown' | 'removed'; readonly detail: string };
+  | { readonly kind: 'refused'; readonly why: ScheduleRefusal; readonly detail: string };
+
+/** `busy`: the run before has not ended, and the schedule has one at a time. */
+export type ScheduleRefusal = 'unknown' | 'removed' | 'busy';
 
 export interface DueSchedules {
   /** The store's. */
@@ -101,6 +123,8 @@ export interface Ticking {
   /** As it was seen. */
   readonly edition: number;
   readonly tasks: readonly NewTask[];
+  /** How many ticks were left out, since the run before had not ended. */
+  readonly skipped: number;
   readonly lastAt: number;
   readonly nextAt: number | undefined;
   readonly trouble: string | undefined;

@@ -37,6 +37,10 @@ export function sealingSchedules(store: Store, codec: Codec): SealingSchedules {
 /** What was asked is named before it is sealed: sent again it is sealed in other letters. */
 function sealChange(codec: Codec, change: ScheduleChange): ScheduleChange {
   const { name: run, order } = change;
+  if (order.what === 'run') {
+    const payload = sealInput(codec, order.task.id, order.task.payload);
+    return { ...change, order: { ...order, task: { ...order.task, payload } } };
+  }
   if (!('plan' in order) || codec === identityCodec) return change;
   const plain = digestOf(change);
   const payload = codec.encode(order.plan.payload, { run, what: SCHEDULE_INPUT });

@@ -135,6 +135,10 @@ export function changeSchedule(calls: Calls, change: ScheduleChange): Promise<Sc
     async (reading) => {
       await gatherAudits(reading, [change.requestId]);
       await gatherFact(reading, 'schedule', change.name);
+      if (change.order.what !== 'run') return;
+      const { lastRun } = reading.desk.tables.schedules.get(change.name) ?? {};
+      if (lastRun !== undefined) await gatherTasks(reading, [lastRun], true);
+      await gatherNew(reading, [change.order.task]);
     },
     (tables) => scheduleRules.changeSchedule(tables, change),
   );

@@ -2,6 +2,7 @@
 import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
+import type { Follower } from '../follow.ts';
 import { bulks as bulksRule } from '../memory/bulk.ts';
 import * as flow from '../memory/flow.ts';
 import { schedules as schedulesRule } from '../memory/schedules.ts';
@@ -127,6 +128,10 @@ export class SnowflakeReader implements reader.StoreReader {
       },
       (tables) => flow.gateOf(tables, task),
     );
+  }
+  /** Nobody can follow a run there. */
+  async followers(): Promise<Follower[]> {
+    return [];
   }
   leaderTerms(countMax: number): Promise<reader.LeaderTerm[]> {
     return this.#calls.look(

@@ -7,6 +7,11 @@ export const selectFollowers = `
   select task_id, follows_on from step_tracker
    where follows = @run and ${waits} order by task_id limit @count`;
 
+/** @run, @count: who follows it, or did. */
+export const selectAllFollowers = `
+  select task_id as run, machine, status, follows_on as "on" from step_tracker
+   where follows = @run order by task_id limit @count`;
+
 /** @run. */
 export const selectFollowed = `select status, discarded_at from step_tracker where task_id = @run`;
 

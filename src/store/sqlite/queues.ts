@@ -12,6 +12,7 @@ import {
   GATE_PODS_MAX,
   type Gate,
   type Gated,
+  noteOfFlow,
   type PausedMachine,
   type QueueRow,
 } from '../queues.ts';
@@ -123,16 +124,15 @@ interface RawLogged {
 }
 
 export function changeFlow(tx: Tx, change: FlowChange): FlowAnswer {
-  const { who, via, deed, isDryRun = false } = change;
-  const detail = { ...deed, via };
-  const note = refuseLongNote({ requestId: change.requestId, who, what: deed.what, detail });
+  const { who, deed, isDryRun = false } = change;
+  const note = refuseLongNote(noteOfFlow(change));
   const logged = tx.get<RawLogged>(selectLogged, { id: note.requestId });
   const found = logged && { ...logged, task: undefined, detail: logged.detail ?? undefined };
   if (isNoted(note, found)) return { kind: 'done', isRepeated: true };
   if (!changesFlow(deed, stateOf(tx, deed))) return { kind: 'already', isRepeated: false };
   if (isDryRun) return { kind: 'done', isRepeated: false };
   const words = { id: note.requestId, who, what: deed.what, task: null };
-  tx.run(insertLogged, { ...words, detail: JSON.stringify(detail), now: tx.now });
+  tx.run(insertLogged, { ...words, detail: JSON.stringify(note.detail), now: tx.now });
   write(tx, deed, who);
   return { kind: 'done', isRepeated: false };
 }

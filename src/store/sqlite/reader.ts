@@ -4,6 +4,7 @@ import type { RunId } from '../../ground/index.ts';
 import type { BulkQuery, BulkRow } from '../bulk/bulks.ts';
 import type { Census } from '../census.ts';
 import { StoreOptionsError, StoreUnreachableError } from '../errors.ts';
+import type { Follower } from '../follow.ts';
 import { sqlitePath } from '../open-store.ts';
 import type { Outline, PartQuery } from '../outlines.ts';
 import type { PodRow } from '../pods.ts';
@@ -22,6 +23,7 @@ import { selectNoted } from './audit-log.sql.ts';
 import { bulks } from './bulk.ts';
 import { census } from './census.ts';
 import { openToRead } from './connection.ts';
+import { selectAllFollowers } from './followers.sql.ts';
 import { selectTerms } from './leader-terms.sql.ts';
 import type { SqliteOptions } from './migrate.ts';
 import * as people from './people.ts';
@@ -150,6 +152,10 @@ class SqliteReader implements reader.StoreReader {
   }
   gateOf(task: Gated): Promise<Gate> {
     return this.#read((tx) => flow.gateOf(tx, task));
+  }
+  followers(run: RunId, countMax: number): Promise<Follower[]> {
+    const count = Math.max(0, countMax);
+    return this.#read((tx) => tx.all<Follower>(selectAllFollowers, { run, count }));
   }
   bulks(query: BulkQuery): Promise<BulkRow[]> {
     return this.#read((tx) => bulks(tx, query));

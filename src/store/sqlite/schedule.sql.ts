@@ -6,7 +6,7 @@ export const selectSchedule = `select * from schedule where name = @name`;
 const CHANGED = [
   ...['status', 'machine', 'expression', 'zone', 'payload', 'tick_as', 'missed', 'jitter_ms'],
   ...['queue', 'priority', 'revision', 'declared', 'source', 'edition', 'next_at', 'last_at'],
-  ...['last_run', 'ticks', 'trouble', 'updated_at'],
+  ...['last_run', 'last_run_at', 'ticks', 'skipped', 'overlap', 'trouble', 'updated_at'],
 ];
 
 /** @name, @created_at, and all that changes. */
@@ -31,8 +31,9 @@ export const selectNext = `
 export const moveSchedule = `
   update schedule
      set edition = edition + 1, last_at = @last_at, next_at = @next_at,
-         last_run = coalesce(@last_run, last_run), ticks = ticks + @ticks, trouble = @trouble,
-         updated_at = @now
+         last_run = coalesce(@last_run, last_run),
+         last_run_at = case when @last_run is null then last_run_at else @last_at end,
+         ticks = ticks + @ticks, skipped = skipped + @skipped, trouble = @trouble, updated_at = @now
    where name = @name and edition = @edition`;
 
 /** @after, @count. */

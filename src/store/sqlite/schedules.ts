@@ -1,7 +1,13 @@
 /** Schedules, as rows. The lock on the file is that of the row, too. */
 import type { RunId } from '../../ground/index.ts';
-import { isNoted } from '../audit.ts';
-import { decideChange, noteOf, refuseBadChange, repeated } from '../schedule/decide.ts';
+import {
+  decideChange,
+  isChanged,
+  noteOf,
+  refuseBadChange,
+  repeated,
+  runBefore,
+} from '../schedule/decide.ts';
 import type {
   DueSchedules,
   ScheduleAnswer,
@@ -11,18 +17,21 @@ import type {
   Ticked,
   Ticking,
 } from '../schedule/schedules.ts';
+import { isOpen, type TaskStatus } from '../words.ts';
 import { note } from './act.ts';
 import { selectLogged } from './audit-log.sql.ts';
 import { enqueue } from './enqueue.ts';
+import { selectFollowed } from './followers.sql.ts';
 import type { Hints } from './hints.ts';
 import * as sql from './schedule.sql.ts';
 import type { Session, Tx } from './session.ts';
 
-export function changeSchedule(tx: Tx, change: ScheduleChange): ScheduleAnswer {
+function changeSchedule(tx: Tx, change: ScheduleChange): ScheduleAnswer {
   refuseBadChange(change, tx.now);
   const row = find(tx, change.name);
-  if (isNoted(noteOf(change), loggedUnder(tx, change.requestId))) return repeated(change, row);
-  const { answer, write } = decideChange(row, change, tx.now);
+  const logged = loggedUnder(tx, change.requestId);
+  if (isChanged(change, logged)) return repeated(change, row, logged);
+  const { answer, write, task } = decideChange(row, change, tx.now, isBusy(tx, row));
   if (!write) return answer;
   note(tx, noteOf(change));
   tx.run(sql.putSchedule, {
@@ -44,11 +53,33 @@ export function changeSchedule(tx: Tx, change: ScheduleChange): ScheduleAnswer {
     next_at: write.nextAt ?? null,
     last_at: write.lastAt ?? null,
     last_run: write.lastRun ?? null,
+    last_run_at: write.lastRunAt ?? null,
     ticks: write.ticks,
+    skipped: write.skipped,
+    overlap: write.overlap,
     trouble: write.trouble ?? null,
     created_at: write.createdAt,
     updated_at: write.updatedAt,
   });
+  if (task) enqueue(tx, [task]);
+  return answer;
+}
+
+function isBusy(tx: Tx, row: ScheduleRow | undefined): boolean {
+  const run = runBefore(row);
+  if (run === undefined) return false;
+  const found = tx.get<{ readonly status: TaskStatus }>(selectFollowed, { run });
+  return found !== undefined && isOpen(found.status);
+}
+
+/** Whoever waits for tasks hears of the one that it has put in. */
+export async function changeAndTell(
+  session: Session,
+  hints: Hints,
+  change: ScheduleChange,
+): Promise<ScheduleAnswer> {
+  const answer = await session.write((tx) => changeSchedule(tx, change));
+  if (change.order.what === 'run') hints.give('ready');
   return answer;
 }
 
@@ -80,6 +111,7 @@ function tickSchedule(tx: Tx, ticking: Ticking): Ticked {
     next_at: nextAt ?? null,
     last_run: tasks.at(-1)?.id ?? null,
     ticks: tasks.length,
+    skipped: ticking.skipped,
     trouble: trouble ?? null,
     now: tx.now,
   });
@@ -133,7 +165,10 @@ interface RawSchedule {
   readonly next_at: number | null;
   readonly last_at: number | null;
   readonly last_run: RunId | null;
+  readonly last_run_at: number | null;
   readonly ticks: number;
+  readonly skipped: number;
+  readonly overlap: ScheduleRow['overlap'];
   readonly trouble: string | null;
   readonly created_at: number;
   readonly updated_at: number;
@@ -141,16 +176,17 @@ interface RawSchedule {
 
 function scheduleRow(row: RawSchedule): ScheduleRow {
   const { name, status, machine, expression, zone, payload, missed, queue, priority } = row;
-  const { revision, source, edition, ticks } = row;
+  const { revision, source, edition, ticks, skipped, overlap } = row;
   return {
     ...{ name, status, machine, expression, zone, payload, missed, queue, priority },
-    ...{ revision, source, edition, ticks },
+    ...{ revision, source, edition, ticks, skipped, overlap },
     tickAs: row.tick_as ?? undefined,
     jitterMs: row.jitter_ms,
     declared: row.declared ?? undefined,
     nextAt: row.next_at ?? undefined,
     lastAt: row.last_at ?? undefined,
     lastRun: row.last_run ?? undefined,
+    lastRunAt: row.last_run_at ?? undefined,
     trouble: row.trouble ?? undefined,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -231,7 +231,7 @@ class SqliteStore implements Store {
   saveBulk = (given: bulks.BulkSave) => this.#bulks.save(given);
   orderBulk = (given: bulks.BulkOrder) => this.#bulks.order(given);
   changeSchedule = (given: schedule.ScheduleChange) =>
-    this.#session.write((tx) => schedules.changeSchedule(tx, given));
+    schedules.changeAndTell(this.#session, this.#hints, given);
   dueSchedules = (machines: readonly string[], countMax: number) =>
     this.#session.read((tx) => schedules.dueSchedules(tx, machines, countMax));
   tickSchedule = (given: schedule.Ticking) =>

@@ -3,6 +3,7 @@ import { type FormEvent, useMemo, useState } from 'react';
 import { CopyButton } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loading, Refusal } from '../../components/panel.tsx';
+import { ReasonField } from '../../components/reason-field.tsx';
 import { toast } from '../../components/toast.tsx';
 import { plural } from '../../format/words.ts';
 import { newRequestId } from '../../platform/clock.ts';
@@ -58,14 +59,7 @@ export function DrainDialog({ pod, pods, onClose, onDone }: DrainProps) {
         ) : (
           <Loading what="what it would do" />
         )}
-        <label>
-          Reason, for whoever reads the audit log
-          <input
-            value={reason}
-            maxLength={1_000}
-            onChange={(event) => setReason(event.target.value)}
-          />
-        </label>
+        <ReasonField {...{ reason, setReason }} />
         <div className="command">
           <code>{command}</code>
           <CopyButton text={command} what="the command" />

@@ -3,6 +3,7 @@ import { type FormEvent, useMemo, useState } from 'react';
 import { CopyButton } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Refusal } from '../../components/panel.tsx';
+import { ReasonField } from '../../components/reason-field.tsx';
 import { toast } from '../../components/toast.tsx';
 import { newRequestId } from '../../platform/clock.ts';
 import { type ApiError, change } from '../../services/api.ts';
@@ -46,6 +47,7 @@ export function FlowDialog({ what, name, queues, machines, onClose, onDone }: Di
   const [limit, setLimit] = useState(`${queue?.limit ?? ''}`);
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
+  const [reason, setReason] = useState('');
   const requestId = useMemo(newRequestId, []);
   const wish: Wish = { what, name: named, limit };
   const told = effectsOf(wish, queue);
@@ -55,7 +57,7 @@ export function FlowDialog({ what, name, queues, machines, onClose, onDone }: Di
     setBusy(true);
     try {
       const { answer } = await change<{ readonly answer: 'done' | 'already' }>('POST', '/queues', {
-        body: bodyOf(wish),
+        body: { ...bodyOf(wish), ...(reason === '' ? {} : { reason }) },
         requestId,
       });
       toast(answer === 'done' ? `${named} ${DONE[what]}` : 'There was nothing to change');
@@ -74,6 +76,7 @@ export function FlowDialog({ what, name, queues, machines, onClose, onDone }: Di
         {name === undefined && <NameField {...{ what, named, queues, machines, setNamed }} />}
         {what === 'queue.limit' && <LimitField {...{ limit, setLimit, wrong: told.wrong }} />}
         <Preview told={told} />
+        <ReasonField {...{ reason, setReason }} />
         <div className="command">
           <code>{command}</code>
           <CopyButton text={command} what="the command" />

@@ -6,6 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { LiveBadge } from '../../components/live-badge.tsx';
 import { Status } from '../../components/status.tsx';
 import { Span, Time } from '../../components/time.tsx';
+import { showCount } from '../../format/words.ts';
 import { backTo, Link } from '../../router/router.tsx';
 import type { Run } from '../../services/types.ts';
 
@@ -82,6 +83,7 @@ function Facts({ run, podName }: { run: Run; podName: (pod: string) => string })
         </Fact>
       )}
       {run.follows && <Follows follows={run.follows} />}
+      {run.followers && <Followers followers={run.followers} />}
       <Fact name="Retries">{run.retries ?? (run.attempt ?? 1) - 1}</Fact>
       {(run.crashes ?? 0) > 0 && <Fact name="Crashes">{run.crashes}</Fact>}
       {(run.generation ?? 1) > 1 && <Fact name="Generation">{run.generation}</Fact>}
@@ -108,6 +110,24 @@ function Follows({ follows: { run, on } }: { follows: NonNullable<Run['follows']
       <Link to={`/runs/${encodeURIComponent(run)}`} title={run}>
         <code>…{run.slice(-8)}</code>
       </Link>
+    </Fact>
+  );
+}
+
+const FOLLOWERS_SHOWN_MAX = 5;
+
+function Followers({ followers }: { followers: NonNullable<Run['followers']> }) {
+  const more = followers.length - FOLLOWERS_SHOWN_MAX;
+  return (
+    <Fact name="Followed by">
+      {followers.slice(0, FOLLOWERS_SHOWN_MAX).map(({ run, machine, status }) => (
+        <span key={run}>
+          <Link to={`/runs/${encodeURIComponent(run)}`} title={`${machine}, ${status}`}>
+            <code>…{run.slice(-8)}</code>
+          </Link>{' '}
+        </span>
+      ))}
+      {more > 0 && `and ${showCount(more)} more`}
     </Fact>
   );
 }

@@ -1,8 +1,9 @@
-/** Pauses, resumes or removes a schedule: the server says first what would become of it. */
+/** Runs, pauses, resumes or removes a schedule: the server says first what would become of it. */
 import { type FormEvent, useMemo, useState } from 'react';
 import { CopyButton } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loading, Refusal } from '../../components/panel.tsx';
+import { ReasonField } from '../../components/reason-field.tsx';
 import { Time } from '../../components/time.tsx';
 import { toast } from '../../components/toast.tsx';
 import { newRequestId } from '../../platform/clock.ts';
@@ -12,7 +13,7 @@ import { asApiError, useLoad } from '../../services/use-load.ts';
 import { shellWord } from '../throttles/throttle-words.ts';
 import { pathOf } from './schedule-words.ts';
 
-export type Order = 'pause' | 'resume' | 'remove';
+export type Order = 'run' | 'pause' | 'resume' | 'remove';
 
 interface DialogProps {
   readonly schedule: Schedule;
@@ -26,8 +27,14 @@ interface Changed {
   readonly schedule: Schedule;
 }
 
-const TITLE: Record<Order, string> = { pause: 'Pause', resume: 'Resume', remove: 'Remove' };
+const TITLE: Record<Order, string> = {
+  run: 'Run',
+  pause: 'Pause',
+  resume: 'Resume',
+  remove: 'Remove',
+};
 const DONE: Record<Order, string> = {
+  run: 'has a run',
   pause: 'is paused',
   resume: 'goes on',
   remove: 'is removed',
@@ -37,6 +44,7 @@ export function ScheduleDialog({ schedule, order, onClose, onDone }: DialogProps
   const { name } = schedule;
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
+  const [reason, setReason] = useState('');
   const requestId = useMemo(newRequestId, []);
   const path = `${pathOf(name)}/${order}`;
   const tried = useLoad(path, (signal) =>
@@ -46,7 +54,8 @@ export function ScheduleDialog({ schedule, order, onClose, onDone }: DialogProps
     event.preventDefault();
     setBusy(true);
     try {
-      const { kind } = await change<Changed>('POST', path, { body: {}, requestId });
+      const body = reason === '' ? {} : { reason };
+      const { kind } = await change<Changed>('POST', path, { body, requestId });
       toast(kind === 'done' ? `${name} ${DONE[order]}` : 'There was nothing to change');
       onDone();
       onClose();
@@ -66,6 +75,7 @@ export function ScheduleDialog({ schedule, order, onClose, onDone }: DialogProps
         ) : (
           <Loading what="what it would do" />
         )}
+        <ReasonField {...{ reason, setReason }} />
         <div className="command">
           <code>{command}</code>
           <CopyButton text={command} what="the command" />
@@ -97,7 +107,13 @@ function Effects({ order, now, then }: { order: Order; now: Schedule; then: Chan
             It goes on with its tick <Time at={will} />; those of the time between are left out.
           </li>
         )}
-        {order !== 'resume' && (
+        {order === 'run' && (
+          <>
+            <li>One run of {now.machine} is put in at once, with its input.</li>
+            <li>Its ticks stay as they are.</li>
+          </>
+        )}
+        {(order === 'pause' || order === 'remove') && (
           <>
             <li>
               No tick is put in any more

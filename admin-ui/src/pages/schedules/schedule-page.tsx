@@ -17,7 +17,7 @@ import { useLoad } from '../../services/use-load.ts';
 import { Json } from '../run/context-panel.tsx';
 import { type Order, ScheduleDialog } from './schedule-dialog.tsx';
 import { LastRun, ScheduleState } from './schedule-parts.tsx';
-import { inZone, missedText, pathOf, runsOf, saidBy } from './schedule-words.ts';
+import { inZone, missedText, pathOf, runsOf, saidBy, skippedText } from './schedule-words.ts';
 import '../../styles/acts.css';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
@@ -40,6 +40,7 @@ export function SchedulePage({ name }: { name: string }) {
   useKeys({
     ['Escape']: () => go('/schedules'),
     s: () => isThere && setOrder(turn),
+    n: () => isThere && setOrder('run'),
   });
   return (
     <main className="fleet-page">
@@ -80,6 +81,9 @@ export function SchedulePage({ name }: { name: string }) {
 function Buttons({ turn, onOrder }: { turn: Order; onOrder: (order: Order) => void }) {
   return (
     <span className="throttle-buttons">
+      <button type="button" title="n" onClick={() => onOrder('run')}>
+        Run it now
+      </button>
       <button type="button" title="s" onClick={() => onOrder(turn)}>
         {turn === 'pause' ? 'Pause it' : 'Resume it'}
       </button>
@@ -117,9 +121,16 @@ function Head({ schedule, children }: { schedule: Schedule; children: ReactNode 
           <LastRun schedule={schedule} />
         </Fact>
         <Fact name="Its runs">
-          {ticks === 0 ? 'none yet' : <Link to={runsOf(name)}>{plural(ticks, 'run')}</Link>}
+          {schedule.lastRun === undefined ? (
+            'none yet'
+          ) : (
+            <Link to={runsOf(name)}>of {plural(ticks, 'tick')}, and asked for</Link>
+          )}
         </Fact>
         <Fact name="Where ticks were missed">{missedText(schedule.missed)}</Fact>
+        {schedule.overlap === 'skip' && (
+          <Fact name="One run at a time">{skippedText(schedule.skipped)}</Fact>
+        )}
         {jitterMs > 0 && <Fact name="Put off by">up to {showSpan(jitterMs)}</Fact>}
         {schedule.tickAs !== undefined && <Fact name="Told the tick as">{schedule.tickAs}</Fact>}
         <Fact name="Queue">{queue}</Fact>

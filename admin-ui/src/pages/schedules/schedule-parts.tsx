@@ -51,12 +51,11 @@ export function NextTicks({ schedule: { next, zone } }: { schedule: Schedule }) 
   );
 }
 
-export function LastRun({ schedule: { lastAt, lastRun } }: { schedule: Schedule }) {
-  if (lastAt === undefined) return <span className="quiet">never</span>;
-  if (lastRun === undefined) return <Time at={lastAt} />;
+export function LastRun({ schedule: { lastRun, lastRunAt } }: { schedule: Schedule }) {
+  if (lastRun === undefined || lastRunAt === undefined) return <span className="quiet">never</span>;
   return (
     <Link to={`/runs/${encodeURIComponent(lastRun)}`} title={lastRun}>
-      <Time at={lastAt} />
+      <Time at={lastRunAt} />
     </Link>
   );
 }

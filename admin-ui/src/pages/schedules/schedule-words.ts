@@ -1,5 +1,5 @@
 /** What is said of a schedule in a word or two, and where its runs are. */
-import { showCount } from '../../format/words.ts';
+import { plural, showCount } from '../../format/words.ts';
 import type { Schedule } from '../../services/fleet-types.ts';
 
 export type State = 'active' | 'paused' | 'removed' | 'unmanned' | 'trouble' | 'late';
@@ -64,6 +64,11 @@ const MISSED: Readonly<Record<string, string>> = {
 };
 
 export const missedText = (missed: string): string => MISSED[missed] ?? missed;
+
+/** What became of ticks while the run before had not ended. */
+export function skippedText(skipped: number): string {
+  return skipped === 0 ? 'no tick was left out' : `${plural(skipped, 'tick')} left out`;
+}
 
 export function saidBy({ source, revision }: Schedule): string {
   return source === 'code' ? `code, revision ${showCount(revision)}` : 'people';

@@ -89,7 +89,7 @@ function Table({ schedules }: { schedules: readonly Schedule[] }) {
             <th scope="col">Next ticks</th>
             <th scope="col">Last run</th>
             <th scope="col" className="right wide">
-              Runs
+              Ticks
             </th>
           </tr>
         </thead>
