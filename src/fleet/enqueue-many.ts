@@ -4,7 +4,14 @@
  * them whole or not at all: what is there when one is refused is everything before it. A batch whose
  * answer was lost is sent again, by the same ids, and is there once.
  */
-import { type Clock, describeError, FleetqError, pause, type Random } from '../ground/index.ts';
+import {
+  type Clock,
+  describeError,
+  FleetqError,
+  pause,
+  type Random,
+  turn,
+} from '../ground/index.ts';
 import type { Plan } from '../machine/index.ts';
 import type { CallerTx, EnqueueAnswer, NewTask } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
@@ -73,6 +80,8 @@ export async function enqueueMany(
       before = sending(batch);
       // It is awaited in its turn; until then nobody else has to hear of it.
       before.catch(() => undefined);
+      // Nothing leaves the process while this one goes on reading: only now is the batch on its way.
+      await turn(ports.clock);
     }
     await before;
   } catch (error) {

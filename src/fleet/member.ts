@@ -2,6 +2,7 @@
 import { type Engine, type LiveRun, RunNotFoundError, type Shadow } from '../engine/index.ts';
 import {
   assertNever,
+  atMost,
   type Clock,
   describeError,
   type MintRunId,
@@ -82,6 +83,7 @@ export class Member {
   readonly #leader: Leader;
   readonly #results: Results;
   readonly #journal: Journal;
+  readonly #clock: Clock;
   readonly #suspects: Suspects;
   readonly #mirror: Mirror;
   readonly #census: CensusWatch;
@@ -91,6 +93,7 @@ export class Member {
     const { store, registry, clock, random, limits } = ports;
     this.store = store;
     this.#journal = ports.journal;
+    this.#clock = clock;
     this.#results = new Results({ store, clock, random });
     this.#leader = new Leader({
       clock,
@@ -179,8 +182,14 @@ export class Member {
     this.#scheduler?.stop();
     this.#suspects.stop();
     this.#mirror.stop();
+    const endMs = this.#clock.monotonicMs() + budgetMs;
     await this.pod.drain(budgetMs, quiesce);
-    this.#results.stop(new Error('this process is draining'));
+    // Whoever waits for the store to have a task is answered, as long as there is time.
+    const leftMs = Math.max(0, endMs - this.#clock.monotonicMs());
+    await atMost(this.#clock, leftMs, this.tasks.idle());
+    const error = new Error('this process is draining');
+    this.tasks.stop(error);
+    this.#results.stop(error);
     // The journal need not wait for that: somebody else may.
     this.closed = this.store.close();
     this.closed.catch(() => undefined);
@@ -192,6 +201,7 @@ export class Member {
     this.#suspects.stop();
     this.#mirror.stop();
     this.pod.abandon();
+    this.tasks.stop(new Error('this process has stopped'));
     this.store.close().catch(() => undefined);
   }
 }

@@ -7,6 +7,8 @@ import type { RunId } from '../ground/index.ts';
 const KEPT_MS = 60_000;
 const COUNT_MAX = 5_000;
 const SIZE_MAX = 8 * 1024 * 1024;
+/** Down to this share of it, once there are too many: finding the oldest of a crowd takes its time. */
+const KEPT_SHARE = 0.9;
 
 interface Kept<T> {
   readonly what: T;
@@ -23,25 +25,31 @@ export class Recent<T> {
     this.#remove(task);
     this.#kept.set(task, { what, size, atMs });
     this.#size += size;
-    while (this.#kept.size > COUNT_MAX || (this.#size > SIZE_MAX && this.#kept.size > 1)) {
-      this.#removeOldest();
+    if (this.#exceeds(1)) this.#cut();
+  }
+
+  #exceeds(share: number): boolean {
+    const { size } = this.#kept;
+    return size > COUNT_MAX * share || (this.#size > SIZE_MAX * share && size > 1);
+  }
+
+  #cut(): void {
+    for (const task of this.#kept.keys()) {
+      if (!this.#exceeds(KEPT_SHARE)) return;
+      this.#remove(task);
     }
   }
 
   /** The same server has answered: what it said long ago is elsewhere too by now. */
   prune(nowMs: number): void {
-    for (const { atMs } of this.#kept.values()) {
+    for (const [task, { atMs }] of this.#kept) {
       if (nowMs - atMs < KEPT_MS) return;
-      this.#removeOldest();
+      this.#remove(task);
     }
   }
 
   all(): Map<RunId, T> {
     return new Map([...this.#kept].map(([task, { what }]) => [task, what]));
-  }
-
-  #removeOldest(): void {
-    for (const task of this.#kept.keys()) return this.#remove(task);
   }
 
   #remove(task: RunId): void {

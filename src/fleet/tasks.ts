@@ -32,6 +32,7 @@ import type {
 } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
+import { Gatherer } from './gatherer.ts';
 import { Recent } from './recent.ts';
 import type { Results } from './results.ts';
 
@@ -68,10 +69,18 @@ export interface TasksPorts {
 export class Tasks {
   readonly #ports: TasksPorts;
   readonly #recent = new Recent<undefined>();
+  readonly #gatherer: Gatherer;
 
   constructor(ports: TasksPorts) {
     this.#ports = ports;
+    const { clock, store } = ports;
+    this.#gatherer = new Gatherer({ clock, send: (tasks) => store.enqueue(tasks) });
   }
+
+  /** Resolves when nobody waits for the store to have a task any more. */
+  idle = (): Promise<void> => this.#gatherer.idle();
+  /** What has not been sent by now will not be. */
+  stop = (error: Error): void => this.#gatherer.stop(error);
 
   /** Resolves when the store has committed it. The same key and input give the same task. */
   async enqueue(
@@ -83,8 +92,13 @@ export class Tasks {
     const task = await this.read(plan, input, options);
     // In a transaction of the caller's the run may be as new as this: only the caller can see it.
     if (task.follows && !options.tx) await this.find(task.follows.run as RunId);
-    const [answer] = await this.put(plan, [task], note, options.tx);
-    return answer!.id;
+    if (isAlone(task, note, options)) {
+      const [answer] = await this.put(plan, [task], note, options.tx);
+      return answer!.id;
+    }
+    const answer = await this.#gatherer.put(task);
+    this.#stored(plan, [answer]);
+    return answer.id;
   }
 
   /** All of them, which are of this machine, or none. */
@@ -94,7 +108,6 @@ export class Tasks {
     note?: StartNote,
     tx?: CallerTx,
   ): Promise<readonly EnqueueAnswer[]> {
-    const { store, onEnqueued } = this.#ports;
     // Before anything is committed: whoever hears of a conflict has enqueued nothing.
     const check = (found: readonly EnqueueAnswer[]) => {
       found.forEach((answer, index) => {
@@ -103,13 +116,20 @@ export class Tasks {
         throw new TaskKeyConflictError({ machine: plan.name, key, task: answer.id, index });
       });
     };
-    const answers = await store.enqueue(tasks, check, note, tx);
-    const { name: machine, version } = plan;
+    const answers = await this.#ports.store.enqueue(tasks, check, note, tx);
+    this.#stored(plan, answers, tx);
+    return answers;
+  }
+
+  #stored(
+    { name: machine, version }: Plan,
+    answers: readonly EnqueueAnswer[],
+    tx?: CallerTx,
+  ): void {
     const count = answers.filter(({ isNew }) => isNew).length;
     if (count > 0) tell('task.enqueued', () => ({ machine, version, count }));
     if (!tx) this.#remember(answers);
-    onEnqueued();
-    return answers;
+    this.#ports.onEnqueued();
   }
 
   /** Which of them it was told to be there lately. */
@@ -188,6 +208,11 @@ export class Tasks {
     if (answer.kind === 'done' && !answer.isDryRun && !answer.isRepeated) tellAct(task, deed, who);
     return answer;
   }
+}
+
+/** What may have to wait for others, or belongs to something else, goes by itself. */
+function isAlone(task: NewTask, note: StartNote | undefined, { tx }: TaskOptions): boolean {
+  return task.key !== undefined || task.follows !== undefined || !!note || !!tx;
 }
 
 /** What a request may say besides. */

@@ -135,10 +135,10 @@ export interface Store extends HistoryParts {
   // Tasks in
 
   /**
-   * All or nothing. A key, or an id, that is there already gives the task that has it. `check` sees
-   * the answers before anything is committed; what it throws takes all of them back. `note` is put
-   * into the audit log with the first of them. With `tx` they are part of the caller's transaction:
-   * there once it commits.
+   * All or nothing. A key, or an id, that is there already gives the task that has it: `check` sees
+   * such answers before anything is committed, and what it throws takes all of them back. `note` is
+   * put into the audit log with the first of them. With `tx` they are part of the caller's
+   * transaction: there once it commits.
    */
   enqueue(
     tasks: readonly NewTask[],

@@ -30,10 +30,12 @@ export function columnsOf<Item>(
   items: readonly Item[],
   columns: readonly ((item: Item) => unknown)[],
 ): unknown[] {
-  return columns.map((column) => {
-    const values = items.map((item) => column(item) ?? null);
-    return isTexts(values) ? textArray(values) : plainArray(values);
-  });
+  return columns.map((column) => arrayOf(items.map((item) => column(item) ?? null)));
+}
+
+/** One of these arrays: of texts, or of anything else. */
+export function arrayOf(values: readonly unknown[]): Buffer | string {
+  return isTexts(values) ? textArray(values) : plainArray(values);
 }
 
 /** A column of nothing but nulls may be of any type, so it is not taken for one of texts. */

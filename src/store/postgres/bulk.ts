@@ -20,7 +20,7 @@ import { insertLogged, selectLogged } from './audit-log.sql.ts';
 import { columnsOf } from './batches.ts';
 import * as statements from './bulk-operation.sql.ts';
 import type { Hinter } from './hinter.ts';
-import { TASK_COLUMNS } from './intake.ts';
+import { TASK_COLUMNS } from './new-tasks.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { auditRowOf } from './rows.ts';
 import { enqueueTasks } from './step-tracker.sql.ts';

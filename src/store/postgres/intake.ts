@@ -1,10 +1,9 @@
 /** Tasks on their way in: enqueued, claimed, and found again by those who hold them. */
 import type { RunId } from '../../ground/index.ts';
 import type { StartNote } from '../acts.ts';
-import { boundedSpan, boundedTime, PAYLOAD_BYTES_MAX } from '../bounds.ts';
+import { boundedSpan, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { CallerTx } from '../caller-tx.ts';
 import { StoreBusyError } from '../errors.ts';
-import { FOLLOWER_DUE_MS } from '../follow.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, EnqueueAnswer, MirroredRun, NewTask } from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
@@ -15,7 +14,8 @@ import { claimSingly } from './careful-claim.ts';
 import { isBadRow } from './driver-errors.ts';
 import { type Hinter, notifyReady } from './hinter.ts';
 import type { PostgresLimits } from './limits.ts';
-import type { Pool, Row, Send } from './pool.ts';
+import { inOrder, keyOf, putNew, TASK_COLUMNS } from './new-tasks.ts';
+import type { Pool, Row } from './pool.ts';
 import { claimedTaskOf, claimOf } from './rows.ts';
 import * as statements from './step-tracker.sql.ts';
 import * as taking from './step-tracker-claim.sql.ts';
@@ -30,31 +30,6 @@ const HELD_COUNT_MAX = 10_000;
 const OVER_FETCH = 4;
 /** How often a key may be freed by somebody between our looking for it and our taking it. */
 const KEY_ATTEMPTS = 5;
-
-export const TASK_COLUMNS: readonly ((task: NewTask) => unknown)[] = [
-  (task) => task.id,
-  (task) => task.machine,
-  (task) => task.version,
-  (task) => task.queue,
-  (task) => task.priority,
-  (task) => afterMsOf(task),
-  ({ due, follows }) => (!follows && due && 'at' in due ? boundedTime(due.at) : undefined),
-  (task) => task.payload,
-  (task) => task.key,
-  (task) => Math.ceil(boundedSpan(task.keyMs)),
-  (task) => task.retriesMax,
-  ({ deadlineMs }) => deadlineMs && boundedSpan(deadlineMs),
-  (task) => task.traceParent,
-  (task) => task.serialKey,
-  ({ follows }) => follows?.run,
-  ({ follows }) => follows?.on,
-];
-
-function afterMsOf({ due, follows }: NewTask): number | undefined {
-  if (follows) return FOLLOWER_DUE_MS;
-  if (due === undefined) return 0;
-  return 'afterMs' in due ? boundedSpan(due.afterMs) : undefined;
-}
 
 export class PostgresIntake {
   readonly #pool: Pool;
@@ -79,17 +54,10 @@ export class PostgresIntake {
   ): Promise<EnqueueAnswer[]> {
     if (tasks.length === 0) return [];
     if (tx) return this.#enqueueIn(tx, tasks, check);
-    const insert = async (send: Send) => {
-      const answers = await this.#insertAll({ send, columnsOf }, tasks);
-      check(answers);
-      if (started) await note(send, { ...started, task: answers[0]!.id });
-      return answers;
-    };
-    const isMore = started !== undefined || tasks.length > ENQUEUE_BATCH_MAX;
+    const isFew = started === undefined && tasks.length <= ENQUEUE_BATCH_MAX;
     const answers =
-      isMore || tasks.some(({ key }) => key !== undefined)
-        ? await this.#pool.transaction(insert)
-        : await insert((text, values) => this.#pool.query(text, values));
+      (isFew ? await putNew(this.#pool, tasks) : undefined) ??
+      (await this.#putCarefully(tasks, check, started));
     if (answers.some(isReady)) this.#hinter.hint('ready');
     await this.#turns.giveOn(
       tasks.map(({ queue, serialKey }) => ({ queue, serial_key: serialKey })),
@@ -98,6 +66,19 @@ export class PostgresIntake {
     // They may have ended before this was committed.
     if (followed.length > 0) await this.#turns.passOn(followed);
     return answers;
+  }
+
+  #putCarefully(
+    tasks: readonly NewTask[],
+    check: CheckAnswers,
+    started: StartNote | undefined,
+  ): Promise<EnqueueAnswer[]> {
+    return this.#pool.transaction(async (send) => {
+      const answers = await this.#insertAll({ send, columnsOf }, tasks);
+      check(answers);
+      if (started) await note(send, { ...started, task: answers[0]!.id });
+      return answers;
+    });
   }
 
   /** The hint goes out with the caller's commit. */
@@ -118,8 +99,7 @@ export class PostgresIntake {
 
   async #insertAll(way: Way, tasks: readonly NewTask[]): Promise<EnqueueAnswer[]> {
     const answers = new Map<NewTask, EnqueueAnswer>();
-    // Keys in one order everywhere, so that two who give the same ones wait in one direction only.
-    const sorted = [...tasks].sort((one, other) => compare(orderOf(one), orderOf(other)));
+    const sorted = inOrder(tasks);
     for (let start = 0; start < sorted.length; start += ENQUEUE_BATCH_MAX) {
       await this.#insert(way, sorted.slice(start, start + ENQUEUE_BATCH_MAX), answers);
     }
@@ -172,9 +152,11 @@ export class PostgresIntake {
           columnsOf(keyed, [(task) => task.machine, (task) => task.key]),
         )
       : [];
-    const byKey = new Map(rows.map((row) => [`${row['machine']}\n${row['key']}`, row] as const));
+    const byKey = new Map<string, Row>(
+      rows.map((row) => [`${row['machine']}\n${row['key']}`, row] as const),
+    );
     for (const task of tasks) {
-      const standing = byId.get(task.id) ?? byKey.get(`${task.machine}\n${task.key}`);
+      const standing = byId.get(task.id) ?? byKey.get(keyOf(task));
       if (standing) answers.set(task, standingAnswer(standing));
     }
   }
@@ -270,12 +252,4 @@ function standingAnswer(row: Row): EnqueueAnswer {
 
 function isReady({ isNew, status }: EnqueueAnswer): boolean {
   return isNew && status === 'pending';
-}
-
-function orderOf({ machine, key, id }: NewTask): string {
-  return key === undefined ? id : `${machine}\n${key}`;
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }

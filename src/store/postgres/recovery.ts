@@ -8,7 +8,6 @@ import {
   ID_MALFORMED,
   LEADER_DIED,
   MACHINE_UNKNOWN,
-  TASK_ID_PATTERN,
 } from '../reasons.ts';
 import type { TakenTask, Taking, TaskRow } from '../tasks.ts';
 import type { Claim, PodId } from '../words.ts';
@@ -30,9 +29,6 @@ import type { PostgresTurns } from './turns.ts';
 const TAKE_COUNT_MAX = 500;
 const FAIL_COUNT_MAX = 500;
 const PRUNE_COUNT_MAX = 1_000;
-
-const failHopelessTasks = statements.failHopelessTasks(TASK_ID_PATTERN);
-const selectHasHopeless = statements.selectHasHopeless(TASK_ID_PATTERN);
 
 export class PostgresRecovery {
   readonly #pool: Pool;
@@ -80,7 +76,7 @@ export class PostgresRecovery {
     if (count <= 0) return [];
     const errors = [ID_MALFORMED, MACHINE_UNKNOWN, DEADLINE_PASSED];
     const failed = await this.#mending(mendOpen, [count], () =>
-      this.#pool.query(failHopelessTasks, [graceMs, count, errors]),
+      this.#pool.query(statements.failHopelessTasks, [graceMs, count, errors]),
     );
     if (failed.length === 0) return [];
     this.#hinter.hint('ended');
@@ -110,7 +106,7 @@ export class PostgresRecovery {
     finishedBeforeMs: number,
     auditedBeforeMs?: number,
   ): Promise<Leftovers> {
-    const hopeless = await this.#pool.query(selectHasHopeless, [graceMs, 1]);
+    const hopeless = await this.#pool.query(statements.selectHasHopeless, [graceMs, 1]);
     const old = await this.#pool.query(statements.selectHasOld, [finishedBeforeMs]);
     const bulks = await this.#pool.query(selectHasOldBulks, [finishedBeforeMs]);
     const hasOld =

@@ -26,7 +26,7 @@ import { note } from './act.ts';
 import { selectLogged } from './audit-log.sql.ts';
 import { columnsOf } from './batches.ts';
 import type { Hinter } from './hinter.ts';
-import { TASK_COLUMNS } from './intake.ts';
+import { TASK_COLUMNS } from './new-tasks.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { auditRowOf } from './rows.ts';
 import * as statements from './schedule.sql.ts';

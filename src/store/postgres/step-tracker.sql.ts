@@ -14,13 +14,42 @@ export const freeKeys = sql`
            order by task_id for update of step_tracker) expired
    where task.task_id = expired.task_id`;
 
+/** What is said of a new task, in the order in which it is bound, and of which type it is. */
+const GIVEN = [
+  ['task_id', 'text'],
+  ['machine', 'text'],
+  ['version', 'int'],
+  ['queue', 'text'],
+  ['priority', 'int'],
+  ['after_ms', 'float8'],
+  ['at_ms', 'float8'],
+  ['payload', 'text'],
+  ['key', 'text'],
+  ['key_ms', 'bigint'],
+  ['retries_max', 'int'],
+  ['deadline_ms', 'float8'],
+  ['trace_parent', 'text'],
+  ['serial_key', 'text'],
+  ['follows', 'text'],
+  ['follows_on', 'text'],
+] as const;
+
+/** Those of `isList` are lists, one for each task; the others hold for all of them. */
+function givenTasks(isList: (index: number) => boolean): string {
+  const places = GIVEN.map(([name, type], index) => ({ name, type, at: `$${index + 1}::${type}` }));
+  const lists = places.filter((_, index) => isList(index));
+  const words = places.map(({ name, at }, index) => (isList(index) ? name : `${at} as ${name}`));
+  const all = sql`select ${words.join(', ')}`;
+  if (lists.length === 0) return all;
+  const names = lists.map(({ name }) => name).join(', ');
+  return sql`${all} from unnest(${lists.map(({ at }) => `${at}[]`).join(', ')}) as list (${names})`;
+}
+
 /**
- * $1 ids, $2 machines, $3 versions, $4 queues, $5 priorities, $6 after ms, $7 at ms, $8 payloads,
- * $9 keys, $10 key lifetimes, $11 retries_max, $12 deadlines in ms, $13 trace parents, $14 serial
- * keys, $15 the runs they follow, $16 on what. What is due later waits for the time, outside the head
- * of the queue; what has a serial key, for its turn; what follows a run, for that.
+ * What is due later waits for the time, outside the head of the queue; what has a serial key, for its
+ * turn; what follows a run, for that.
  */
-export const enqueueTasks = sql`
+const insertGiven = sql`
   insert into step_tracker
     (task_id, machine, version, queue, priority, run_at, status, wait_for, payload, key, key_ms,
      retries_max, deadline_at, put_off_ms, trace_parent, serial_key, follows, follows_on)
@@ -34,15 +63,35 @@ export const enqueueTasks = sql`
          case when deadline_ms is not null and due > now()
            then floor(extract(epoch from due - now()) * 1000) else 0 end,
          trace_parent, serial_key, follows, follows_on
-    from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::int[], $6::float8[],
-                $7::float8[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::float8[],
-                $13::text[], $14::text[], $15::text[], $16::text[])
-         as task (task_id, machine, version, queue, priority, after_ms, at_ms, payload, key, key_ms,
-                  retries_max, deadline_ms, trace_parent, serial_key, follows, follows_on),
+    from given,
          lateral (select coalesce(to_timestamp(at_ms / 1000),
-                                  now() + after_ms * interval '1 millisecond') as due) when_due
+                                  now() + after_ms * interval '1 millisecond') as due) when_due`;
+
+/** Whatever is not there yet, of lists as GIVEN has them. */
+export const enqueueTasks = sql`
+  with given as (${givenTasks(() => true)})
+  ${insertGiven}
   on conflict do nothing
   returning task_id, status`;
+
+/** One at a time, by the index of keys: joined, a crowd would be read from its beginning to its end. */
+const noneHasKey = sql`
+   where not exists (
+     select 1 from given cross join lateral (
+       select 1 from step_tracker standing
+        where standing.machine = given.machine and standing.key = given.key limit 1) taken)`;
+
+/**
+ * All of them, or none where a key is in use; fails where an id is. Without looking for what is there
+ * row by row, as `on conflict` does. Answers how many, and which of them wait.
+ */
+export function enqueueNewTasks(isList: (index: number) => boolean, isKeyed: boolean): string {
+  return sql`
+  with given as not materialized (${givenTasks(isList)}),
+  made as (${insertGiven} ${isKeyed ? noneHasKey : ''} returning task_id, status)
+  select count(*)::int as count,
+         array_agg(task_id) filter (where status <> 'pending') as waiting from made`;
+}
 
 /** $1 ids. */
 export const selectStandingById = sql`

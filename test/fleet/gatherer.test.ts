@@ -1,0 +1,213 @@
+/** Single tasks of many callers at once: few statements, and to each caller its own answer. */
+import { afterEach, expect, test } from 'vitest';
+import * as z from 'zod';
+import {
+  BATCH_BYTES_MAX,
+  BATCH_COUNT_MAX,
+  Gatherer,
+  SENDING_COUNT_MAX,
+  WAITING_COUNT_MAX,
+  WAITING_MS_MAX,
+} from '../../src/fleet/gatherer.ts';
+import { systemClock, systemRandom } from '../../src/ground/index.ts';
+import { createFleet, defineMachine, type Fleet } from '../../src/index.ts';
+import {
+  type EnqueueAnswer,
+  MemoryStore,
+  MemoryTables,
+  type NewTask,
+  type Store,
+  StoreRefusedError,
+  StoreUnreachableError,
+} from '../../src/store/index.ts';
+import { newTask, newTasks } from '../store/factories.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+
+interface Sent {
+  readonly tasks: readonly NewTask[];
+  answer(): void;
+  fail(error: Error): void;
+}
+
+/** What it sends is answered by hand. */
+function newGatherer() {
+  const sent: Sent[] = [];
+  let nowMs = 0;
+  const gatherer = new Gatherer({
+    clock: { monotonicMs: () => nowMs },
+    send: (tasks) =>
+      new Promise((resolve, reject) => {
+        sent.push({ tasks, answer: () => resolve(tasks.map(answerTo)), fail: reject });
+      }),
+  });
+  const advance = (ms: number) => {
+    nowMs += ms;
+  };
+  /** Answers what is sent, and what is sent then, until nothing is. */
+  const answerAll = async () => {
+    for (let at = 0; at < sent.length; at += 1) {
+      sent[at]!.answer();
+      await settled();
+    }
+  };
+  return { gatherer, sent, advance, answerAll };
+}
+
+function answerTo({ id, payload }: NewTask): EnqueueAnswer {
+  return { id, isNew: true, status: 'pending', payload };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const sizes = (sent: readonly Sent[]) => sent.map(({ tasks }) => tasks.length);
+
+test('few are sent at once, each by itself; the rest go together, and each gets its own answer', async () => {
+  const { gatherer, sent, answerAll } = newGatherer();
+  const tasks = newTasks(SENDING_COUNT_MAX + BATCH_COUNT_MAX + 20);
+  const answers = tasks.map((task) => gatherer.put(task));
+  expect(sizes(sent)).toEqual([1, 1, 1, 1]);
+  sent[2]!.answer();
+  await settled();
+  expect(sizes(sent)).toEqual([1, 1, 1, 1, BATCH_COUNT_MAX]);
+  await answerAll();
+  expect(sizes(sent)).toEqual([1, 1, 1, 1, BATCH_COUNT_MAX, 20]);
+  expect((await Promise.all(answers)).map(({ id }) => id)).toEqual(tasks.map(({ id }) => id));
+  expect(sent.flatMap(({ tasks: batch }) => batch)).toEqual(tasks);
+});
+
+test('however many there are, few statements are on their way, none of them too large', async () => {
+  const { gatherer, sent, answerAll } = newGatherer();
+  const payload = JSON.stringify('x'.repeat(BATCH_BYTES_MAX / 4));
+  const large = newTasks(20, { payload });
+  const all = Promise.all([...newTasks(2_000), ...large].map((task) => gatherer.put(task)));
+  expect(sent).toHaveLength(SENDING_COUNT_MAX);
+  await answerAll();
+  await all;
+  expect(Math.max(...sizes(sent))).toBe(BATCH_COUNT_MAX);
+  for (const { tasks } of sent) {
+    expect(tasks.reduce((sum, task) => sum + task.payload.length, 0)).toBeLessThan(BATCH_BYTES_MAX);
+  }
+});
+
+test('one that the store cannot keep harms nobody but itself', async () => {
+  const { gatherer, sent } = newGatherer();
+  const bad = newTask({ payload: '"bad"' });
+  const tasks = [...newTasks(30), bad, ...newTasks(30)];
+  const results = Promise.allSettled(tasks.map((task) => gatherer.put(task)));
+  for (let at = 0; at < sent.length; at += 1) {
+    const { tasks: batch, answer, fail } = sent[at]!;
+    if (batch.includes(bad)) fail(new StoreRefusedError('it cannot be kept'));
+    else answer();
+    await settled();
+  }
+  const refused = (await results).flatMap(({ status }, index) =>
+    status === 'rejected' ? [tasks[index]] : [],
+  );
+  expect(refused).toEqual([bad]);
+});
+
+test('an answer that does not come is told to those who waited for it, and nothing is sent twice', async () => {
+  const { gatherer, sent, advance, answerAll } = newGatherer();
+  const first = newTasks(SENDING_COUNT_MAX + 10).map((task) => gatherer.put(task));
+  const told = Promise.allSettled(first);
+  sent[0]!.answer();
+  await settled();
+  const early = Promise.allSettled(newTasks(5).map((task) => gatherer.put(task)));
+  advance(WAITING_MS_MAX);
+  const late = Promise.allSettled(newTasks(5).map((task) => gatherer.put(task)));
+  sent[4]!.fail(new StoreUnreachableError('no answer'));
+  await settled();
+  await answerAll();
+  const statuses = (results: readonly { status: string }[]) => [
+    ...new Set(results.map(({ status }) => status)),
+  ];
+  expect(statuses((await told).slice(SENDING_COUNT_MAX))).toEqual(['rejected']);
+  expect(statuses((await told).slice(0, SENDING_COUNT_MAX))).toEqual(['fulfilled']);
+  // Nobody has sent these: they waited for as long as an answer may take, and are told as well.
+  expect(statuses(await early)).toEqual(['rejected']);
+  expect(statuses(await late)).toEqual(['fulfilled']);
+  const ids = sent.flatMap(({ tasks }) => tasks.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('a crowd without bound is refused, and who waits when it ends is told', async () => {
+  const { gatherer, sent, answerAll } = newGatherer();
+  const [task] = newTasks(1);
+  const all: Promise<unknown>[] = [];
+  for (let n = 0; n < WAITING_COUNT_MAX + SENDING_COUNT_MAX; n += 1) all.push(gatherer.put(task!));
+  await expect(gatherer.put(task!)).rejects.toMatchObject({ code: 'FLEETQ_STORE_BUSY' });
+  let isIdle = false;
+  const idle = gatherer.idle().then(() => {
+    isIdle = true;
+  });
+  const told = Promise.allSettled(all);
+  gatherer.stop(new Error('it ends'));
+  await settled();
+  expect(isIdle).toBe(false);
+  await answerAll();
+  await idle;
+  const rejected = (await told).filter(({ status }) => status === 'rejected');
+  expect([rejected.length, sizes(sent)]).toEqual([WAITING_COUNT_MAX, [1, 1, 1, 1]]);
+});
+
+const newDir = useTempDirs();
+const mail = defineMachine({
+  name: 'mail',
+  version: 1,
+  input: z.object({ n: z.int() }),
+  check: 'none',
+  work: () => 1,
+});
+let fleet: Fleet | undefined;
+afterEach(() => fleet?.drain());
+
+/** A store that takes a turn of the loop for each answer, and tells how many tasks each call had. */
+async function openFleet() {
+  const tables = new MemoryTables({ clock: systemClock, random: systemRandom });
+  const calls: number[] = [];
+  const memory = new MemoryStore(tables, {
+    way: async (_, act) => {
+      await settled();
+      return act();
+    },
+  });
+  const enqueue: Store['enqueue'] = (tasks, ...more) => {
+    calls.push(tasks.length);
+    return memory.enqueue(tasks, ...more);
+  };
+  const store = new Proxy(memory, {
+    get: (target, name) => {
+      if (name === 'enqueue') return enqueue;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  fleet = await createFleet({ machines: [mail], store, isClient: true, dataDir: newDir() });
+  const look = new MemoryStore(tables);
+  return { fleet, calls, look };
+}
+
+test('a drain waits for those who enqueue, and all that they were told is there', async () => {
+  const { fleet, calls, look } = await openFleet();
+  const all = Array.from({ length: 1_500 }, (_, n) => fleet.enqueue(mail, { n }));
+  await settled();
+  await fleet.drain();
+  const ids = (await Promise.all(all)).map(({ id }) => id);
+  expect(new Set(ids).size).toBe(1_500);
+  expect(await look.find(ids)).toHaveLength(1_500);
+  expect(calls.length).toBeLessThan(20);
+});
+
+test('what has a key goes by itself, and a conflict is told to whoever has it', async () => {
+  const { fleet, calls } = await openFleet();
+  const keyed = Array.from({ length: 20 }, (_, n) =>
+    fleet.enqueue(mail, { n: n % 2 }, { key: 'one' }),
+  );
+  const results = await Promise.allSettled([...keyed, fleet.enqueue(mail, { n: 1 })]);
+  const told = results.map((result) =>
+    result.status === 'rejected' ? result.reason.code : 'there',
+  );
+  expect(told.slice(0, 20)).toEqual(
+    Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? 'there' : 'FLEETQ_KEY_CONFLICT')),
+  );
+  expect([told[20], calls]).toEqual(['there', Array(21).fill(1)]);
+});
