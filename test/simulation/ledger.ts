@@ -118,6 +118,7 @@ export class Ledger {
     const execution = { phase, attempt, seq, epoch, process, disk, lossCount, isOver: false };
     const place = `${of.run} ${tie.generation} ${of.step}`;
     this.cancels.begins(of.run, epoch, brief(of));
+    this.#auditor.flow.begins(of.run, epoch, brief(of));
     this.#note(of, execution);
     this.#probeFirst(place, of, run.plan);
     this.#boundRepeats(place, of, execution);

@@ -74,6 +74,21 @@ export const WANTED_KINDS = [
   'deadlines in waits',
   'deadlines between phases',
   'deadlines of several owners',
+  'queue.limit',
+  'queue.pause',
+  'queue.resume',
+  'machine.pause',
+  'machine.resume',
+  'judged gates',
+  'full queues',
+  'turns given',
+  'turns kept',
+  'judged turns',
+  'followers let go after completed',
+  'followers let go after failed',
+  'followers let go after cancelled',
+  'followers ended',
+  'judged followers',
 ] as const;
 
 export interface Failure {
