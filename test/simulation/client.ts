@@ -12,6 +12,7 @@ import { below } from '../support/seeded-random.ts';
 import type { Auditor } from './auditor.ts';
 import type { Traits } from './kept-seeds.ts';
 import { LIMITED_NAMES } from './limited-shapes.ts';
+import { LONELY_NAMES } from './lonely-shapes.ts';
 import { Link, storeFor } from './network.ts';
 import { Process } from './process.ts';
 import { SHAPES } from './shapes.ts';
@@ -22,6 +23,8 @@ import type { World } from './world.ts';
 const KEY_MS = 7 * 86_400_000;
 const RETRY_MS = 300;
 const AWAITED_EVERY = 4;
+/** As many of them as of three other machines. */
+const LONELY_OFTEN = [...LONELY_NAMES, ...LONELY_NAMES, ...LONELY_NAMES];
 
 export interface Wanted {
   readonly machine: string;
@@ -40,8 +43,10 @@ export interface Wanted {
 /** What else there is to be enqueued, and wished for. */
 type MoreTasks = Partial<Traits>;
 
-function namesOf({ hasDeploys, hasDeadlines }: MoreTasks): string[] {
-  return [...(hasDeploys ? VERSIONED : []), ...(hasDeadlines ? LIMITED_NAMES : [])];
+function namesOf({ hasDeploys, hasDeadlines, hasIslands }: MoreTasks): string[] {
+  const versioned = hasDeploys ? VERSIONED : [];
+  const lonely = hasIslands ? LONELY_OFTEN : [];
+  return [...versioned, ...(hasDeadlines ? LIMITED_NAMES : []), ...lonely];
 }
 
 export class Client {

@@ -25,6 +25,8 @@ export interface Kept extends SizedSeed {
   readonly flow?: boolean;
   /** It was found with tasks that follow others. */
   readonly followers?: boolean;
+  /** It was found while pods were on their own for longer than they may count on their claims. */
+  readonly islands?: boolean;
 }
 
 /** What only some seeds have. */
@@ -41,6 +43,8 @@ export interface Traits {
   readonly hasFlow: boolean;
   /** Tasks follow others. */
   readonly hasFollowers: boolean;
+  /** Pods are without the store for longer than they may count on their claims. */
+  readonly hasIslands: boolean;
 }
 
 type Word = Exclude<keyof Kept, 'seed' | 'isSmall' | 'found'>;
@@ -56,6 +60,7 @@ const BY_NUMBER: Readonly<Record<keyof Traits, readonly [Word, every: number, re
   hasPeople: ['people', 7, 6],
   hasFlow: ['flow', 8, 1],
   hasFollowers: ['followers', 8, 5],
+  hasIslands: ['islands', 8, 7],
 };
 
 const FILE = new URL('./seeds.json', import.meta.url);

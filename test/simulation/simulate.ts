@@ -4,12 +4,14 @@
  */
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type MemoryTables } from '../../src/store/memory/tables.ts';
+import { listen } from '../../src/telemetry/events.ts';
 import { below } from '../support/seeded-random.ts';
 import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
 import { Cluster } from './cluster.ts';
 import { Decider } from './decider.ts';
 import { Gates } from './gates.ts';
+import { Islands } from './islands.ts';
 import { judge, waitsInVain } from './judge.ts';
 import { type Traits, traitsOf } from './kept-seeds.ts';
 import { Ledger } from './ledger.ts';
@@ -86,6 +88,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const heard = (error: unknown) =>
     world.violate('unhandled', `${(error as Error)?.stack ?? String(error)}`);
   process.on('unhandledRejection', heard);
+  const deaf = listen('run.superseded', () => world.count('superseded runs'));
   // Stacks are part of what failures record: without them a seed has one trace on every machine.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = options.stackCount ?? 0;
@@ -97,6 +100,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       ? new People(world, auditor, cluster.weather, stormMs)
       : undefined;
     const gates = traits.hasFlow ? new Gates(world, auditor, cluster.weather, stormMs) : undefined;
+    if (traits.hasIslands) new Islands(world, cluster, stormMs);
     const decider = traits.hasFollowers ? new Decider(world, auditor, cluster.weather) : undefined;
     const isBroken = () => {
       options.onLook?.(world.tables);
@@ -122,6 +126,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     if (!isBroken()) cluster.judge();
   } finally {
     process.off('unhandledRejection', heard);
+    deaf();
     Error.stackTraceLimit = stackTraceLimit;
   }
   cluster.end();

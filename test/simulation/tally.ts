@@ -89,6 +89,9 @@ export const WANTED_KINDS = [
   'followers let go after cancelled',
   'followers ended',
   'judged followers',
+  'islands',
+  'phases on an island',
+  'superseded runs',
 ] as const;
 
 export interface Failure {

@@ -105,6 +105,7 @@ export class TurnJudge {
     const now = this.#world.tables.now();
     turned.push(member.task.taskId);
     this.#world.count('turns given');
+    if (member.task.paused) this.#fault(member, 'has its turn, and is paused');
     if (member.waitedFor! > now) this.#fault(member, 'has its turn before it is due');
     const isFirst = (one: Member) =>
       one.waitedFor! < member.waitedFor! ||
