@@ -1,19 +1,20 @@
 /** Bugs in what keeps tasks waiting though they are there: turns, limits and those they follow. */
 import { type Mutant, tool } from './mutant.ts';
 
-/** One seed in eight takes turns, and one in eight follows: a few of each. */
-const seeds = (count: number) =>
-  tool('simulation/main', '--seeds', `${count}`, '--small', '--first');
-
-/** One change, noticed by small seeds. */
+/**
+ * Noticed by small seeds: one in eight takes turns, one follows, one is on its own. What few of them come
+ * across begins where one does.
+ */
 function plant(
   name: string,
   breaks: string,
-  change: Mutant['changes'][number],
+  change: Mutant['changes'][number] | Mutant['changes'],
   shows: RegExp,
-  count = 40,
+  from = 1,
 ): Mutant {
-  return { name, breaks, changes: [change], command: seeds(count), shows };
+  const seeds = ['--seeds', '40', '--from', `${from}`];
+  const command = tool('simulation/main', ...seeds, '--small', '--first');
+  return { name, breaks, changes: [change].flat(), command, shows };
 }
 
 const [TURNS, FLOW, STORE] = [
@@ -46,7 +47,7 @@ export const FLOWS: readonly Mutant[] = [
     'a task that somebody has paused before it began is in the way of all behind it',
     { file: TURNS, find: ' && !task.paused', put: '' },
     /turn: .* is paused/,
-    120,
+    41,
   ),
   plant(
     'sleeper-loses-its-turn',
@@ -113,17 +114,23 @@ export const FLOWS: readonly Mutant[] = [
       find: "    return { kind: 'done', isRepeated: true };\n",
       put: "    write(tables, deed, who);\n    return { kind: 'done', isRepeated: true };\n",
     },
-    /gate: /,
-    400,
+    /gate: .* as people were told/,
   ),
   plant(
     'follower-not-awaited',
     'a task is due while the one that it follows is at work',
-    {
-      file: 'src/store/memory/claims.ts',
-      find: 'dueAt(follows ? { afterMs: FOLLOWER_DUE_MS } : task.due, now)',
-      put: 'dueAt(task.due, now + FOLLOWER_DUE_MS * 0)',
-    },
+    [
+      {
+        file: 'src/store/memory/claims.ts',
+        find: 'dueAt(follows ? { afterMs: FOLLOWER_DUE_MS } : task.due, now)',
+        put: 'dueAt(task.due, now + FOLLOWER_DUE_MS * 0)',
+      },
+      {
+        file: 'src/store/memory/claims.ts',
+        find: 'status: isSerial || isLater',
+        put: 'status: follows || isSerial || isLater',
+      },
+    ],
     /follow: /,
   ),
   plant(
@@ -135,7 +142,7 @@ export const FLOWS: readonly Mutant[] = [
       put: 'take(tables, taking)',
     },
     /follow: .* waits after take/,
-    400,
+    640,
   ),
   plant(
     'follower-despairs',
@@ -156,5 +163,26 @@ export const FLOWS: readonly Mutant[] = [
       put: "    case 'cancelled':\n      return 'go';",
     },
     /follow: .* was let go, and is to end/,
+  ),
+  plant(
+    'alone-for-ever',
+    'a run that may go on alone for a while does so for ever (I10)',
+    {
+      file: 'src/fleet/held-run.ts',
+      find: 'if (aloneMs === undefined || !this.#keeper.isCurrent(aloneMs)) return false;',
+      put: 'if (aloneMs === undefined) return false;',
+    },
+    /I10: /,
+    150,
+  ),
+  plant(
+    'alone-without-leave',
+    'a run goes on without the store though its machine has not said that it may (I10)',
+    {
+      file: 'src/engine/tie.ts',
+      find: '!tie.isCurrent(plan.autonomousMs);',
+      put: '!tie.isCurrent(plan.autonomousMs ?? 4_000);',
+    },
+    /I10: /,
   ),
 ];

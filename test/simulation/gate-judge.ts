@@ -20,10 +20,15 @@ export class GateJudge {
   }
 
   /** A change was carried out: once for each request, however often it is sent. */
-  changed({ requestId, deed }: FlowChange, { kind }: FlowAnswer): void {
+  changed(change: FlowChange, { kind }: FlowAnswer): void {
     this.#isUsed = true;
-    if (kind !== 'done' || this.#done.has(requestId)) return;
-    this.#done.add(requestId);
+    const isFirst = !this.#done.has(change.requestId);
+    this.#done.add(change.requestId);
+    if (kind === 'done' && isFirst) this.#note(change);
+    this.#compare(change);
+  }
+
+  #note({ deed }: FlowChange): void {
     this.#world.count(deed.what);
     if (deed.what === 'queue.limit') {
       if (deed.limit === undefined) this.#limits.delete(deed.queue);
@@ -33,6 +38,18 @@ export class GateJudge {
     const name = 'queue' in deed ? `queue ${deed.queue}` : `machine ${deed.machine}`;
     if (deed.what.endsWith('.pause')) this.#paused.add(name);
     else this.#paused.delete(name);
+  }
+
+  #compare({ requestId, deed }: FlowChange): void {
+    const { queues, machines } = this.#world.tables.flow;
+    if ('machine' in deed) {
+      if (machines.has(deed.machine) === this.#paused.has(`machine ${deed.machine}`)) return;
+    } else {
+      const { limit, isPaused = false } = queues.get(deed.queue) ?? {};
+      const isSame = isPaused === this.#paused.has(`queue ${deed.queue}`);
+      if (isSame && limit === this.#limits.get(deed.queue)) return;
+    }
+    this.#world.violate('gate', `${deed.what} (${requestId}) is not as people were told`);
   }
 
   /** These may have changed by a call. */
