@@ -10,8 +10,10 @@ import { FENCES } from './plants-fences.ts';
 import { FLOWS } from './plants-flow.ts';
 import { HISTORIES } from './plants-history.ts';
 import { JOURNALS } from './plants-journal.ts';
+import { KEPT } from './plants-kept.ts';
 import { LIVES } from './plants-lives.ts';
 import { PAGES } from './plants-pages.ts';
+import { PAUSES } from './plants-pauses.ts';
 import { PERSISTS } from './plants-persist.ts';
 import { PODS } from './plants-pods.ts';
 import { SALVAGES } from './plants-salvage.ts';
@@ -41,4 +43,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...VERSIONS,
   ...ACTS,
   ...FLOWS,
+  ...PAUSES,
+  ...KEPT,
 ];
