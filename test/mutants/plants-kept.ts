@@ -19,8 +19,8 @@ export const KEPT: readonly Mutant[] = [
     'two-lives-at-once',
     'a pod that is taken for dead while it joins has two lives at once',
     { file: 'src/fleet/pod.ts', find: '    if (this.#isJoining) return;\n', put: '' },
-    /I9|I37|I38|holds|defect|pods|I2/,
-    1,
+    /I10: .* Infinity ms after its deadline/,
+    9,
   ),
   undone(
     'last-word-after-the-removal',

@@ -13,7 +13,7 @@ export interface Order {
 
 process.on('message', ({ seed, isSmall, traits, mutant }: Order) => {
   const planted = MUTANTS.find(({ name }) => name === mutant);
-  simulate(seed, { ...traits, isSmall, mutant: planted }).then(
+  simulate(seed, { traits, isSmall, mutant: planted }).then(
     (report) => process.send?.(report),
     (error: unknown) => {
       // A simulation that cannot even be judged is a finding like any other.

@@ -37,8 +37,9 @@ export interface SeedReport {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** What is not said of its traits goes by its number. */
-export interface SeedOptions extends Partial<Traits> {
+export interface SeedOptions {
+  /** What it has; by its number where nothing is said. */
+  readonly traits?: Traits;
   /** Fewer tasks and a shorter storm, for those who have little time. */
   readonly isSmall?: boolean | undefined;
   readonly mutant?: Mutant | undefined;
@@ -57,8 +58,8 @@ const QUIET_MS = 2_000;
 
 export async function simulate(seed: number, options: SeedOptions = {}): Promise<SeedReport> {
   const cpu = process.cpuUsage();
-  const traits = { ...traitsOf(seed), ...options };
-  const world = new World({ seed, ...traits });
+  const traits = options.traits ?? traitsOf(seed);
+  const world = new World({ seed, ...options, ...traits });
   const { schedule } = world;
   const outside: Outside = {
     here: () => schedule.current as Process,
