@@ -1,4 +1,4 @@
-/** What the simulation had found once, undone: kept seeds that have come to other courses notice no more. */
+/** A mend undone whose kept seed, which has come to another course, notices no more: small seeds do. */
 import { type Mutant, tool } from './mutant.ts';
 
 /** The mend undone, and where to begin with small seeds that notice. */
@@ -21,16 +21,5 @@ export const KEPT: readonly Mutant[] = [
     { file: 'src/fleet/pod.ts', find: '    if (this.#isJoining) return;\n', put: '' },
     /I10: .* Infinity ms after its deadline/,
     9,
-  ),
-  undone(
-    'last-word-after-the-removal',
-    'the last record of a run that was lost comes to the disk after its beginning was removed',
-    {
-      file: 'src/engine/holder.ts',
-      find: 'ids.filter((id) => isGone(id) && !runs.letGo.has(id))',
-      put: 'ids.filter(isGone)',
-    },
-    /holds|I12|I13|defect/,
-    1,
   ),
 ];
