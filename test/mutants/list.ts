@@ -1,16 +1,19 @@
 /**
- * Every planted bug. Not among them are those of serial keys, which are not built yet, and those of a
- * flush without a fence: here the epoch in the key of a segment keeps owners apart, and needs none.
+ * Every planted bug. Not among them are those of a flush without a fence: here the epoch in the key of a
+ * segment keeps owners apart, and needs none.
  */
 import type { Mutant } from './mutant.ts';
 import { ACTS } from './plants-acts.ts';
 import { CLAIMS } from './plants-claims.ts';
 import { ENGINES } from './plants-engine.ts';
 import { FENCES } from './plants-fences.ts';
+import { FLOWS } from './plants-flow.ts';
 import { HISTORIES } from './plants-history.ts';
 import { JOURNALS } from './plants-journal.ts';
+import { KEPT } from './plants-kept.ts';
 import { LIVES } from './plants-lives.ts';
 import { PAGES } from './plants-pages.ts';
+import { PAUSES } from './plants-pauses.ts';
 import { PERSISTS } from './plants-persist.ts';
 import { PODS } from './plants-pods.ts';
 import { SALVAGES } from './plants-salvage.ts';
@@ -39,4 +42,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...STORMS,
   ...VERSIONS,
   ...ACTS,
+  ...FLOWS,
+  ...PAUSES,
+  ...KEPT,
 ];

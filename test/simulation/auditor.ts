@@ -21,6 +21,7 @@ import type {
 import type { PodId } from '../../src/store/words.ts';
 import { DeadlineJudge } from './deadline-judge.ts';
 import type { Disk } from './disk.ts';
+import { FlowJudge } from './flow-judge.ts';
 import type { CallFate } from './network.ts';
 import type { Process } from './process.ts';
 import { brief } from './seen.ts';
@@ -58,6 +59,7 @@ export class Auditor {
   readonly waits: WaitJudge;
   readonly sweeps: SweepJudge;
   readonly deadlines: DeadlineJudge;
+  readonly flow: FlowJudge;
   #calls = 0;
   /** Tasks the store has taken in. */
   taskCount = 0;
@@ -68,6 +70,7 @@ export class Auditor {
     this.waits = new WaitJudge(world);
     this.sweeps = new SweepJudge(world);
     this.deadlines = new DeadlineJudge(world);
+    this.flow = new FlowJudge(world);
   }
 
   watch<A extends { readonly answer: unknown } | { readonly error: unknown }>(
@@ -88,7 +91,7 @@ export class Auditor {
       return answered;
     }
     this.#answered(told, answered.answer);
-    this.#look(verb, given, answered.answer);
+    this.#look(told, answered.answer);
     return answered;
   }
 
@@ -271,10 +274,11 @@ export class Auditor {
     }
   }
 
-  #look(verb: keyof Store, given: readonly unknown[], answer: unknown): void {
+  #look(told: Told, answer: unknown): void {
+    const { verb, given } = told;
     const pod = POD[verb]?.(given);
     if (pod !== undefined) this.rows.lookAtPod(pod);
-    const tasks = TASKS[verb](given, answer);
+    const tasks = this.flow.called(told, answer, TASKS[verb](given, answer));
     if (tasks.length > 0) this.rows.lookAt(tasks, verb);
     if (++this.#calls % LOOK_AT_ALL_EVERY === 0) this.lookAtAll(verb);
     const { size } = this.#world.tables.tasks;

@@ -10,16 +10,21 @@ import type { Store } from '../../src/store/store.ts';
 import type { CancelCall } from '../history/evidence.ts';
 import { below } from '../support/seeded-random.ts';
 import type { Auditor } from './auditor.ts';
+import type { Traits } from './kept-seeds.ts';
 import { LIMITED_NAMES } from './limited-shapes.ts';
+import { LONELY_NAMES } from './lonely-shapes.ts';
 import { Link, storeFor } from './network.ts';
 import { Process } from './process.ts';
 import { SHAPES } from './shapes.ts';
 import { planFor, VERSIONED, versionsOf } from './versions.ts';
+import { type Wishes, wishesFor } from './wishes.ts';
 import type { World } from './world.ts';
 
 const KEY_MS = 7 * 86_400_000;
 const RETRY_MS = 300;
 const AWAITED_EVERY = 4;
+/** As many of them as of three other machines. */
+const LONELY_OFTEN = [...LONELY_NAMES, ...LONELY_NAMES, ...LONELY_NAMES];
 
 export interface Wanted {
   readonly machine: string;
@@ -35,14 +40,13 @@ export interface Wanted {
   answer?: CancelCall['answer'];
 }
 
-/** What else there is to be enqueued. */
-interface MoreTasks {
-  readonly hasDeploys?: boolean;
-  readonly hasDeadlines?: boolean;
-}
+/** What else there is to be enqueued, and wished for. */
+type MoreTasks = Partial<Traits>;
 
-function namesOf({ hasDeploys, hasDeadlines }: MoreTasks): string[] {
-  return [...(hasDeploys ? VERSIONED : []), ...(hasDeadlines ? LIMITED_NAMES : [])];
+function namesOf({ hasDeploys, hasDeadlines, hasIslands }: MoreTasks): string[] {
+  const versioned = hasDeploys ? VERSIONED : [];
+  const lonely = hasIslands ? LONELY_OFTEN : [];
+  return [...versioned, ...(hasDeadlines ? LIMITED_NAMES : []), ...lonely];
 }
 
 export class Client {
@@ -53,12 +57,14 @@ export class Client {
   readonly #store: Store;
   readonly #tasks: Tasks;
   readonly #machines: readonly string[];
+  readonly #more: MoreTasks;
   #unacknowledged = 0;
   #requests = 0;
   #unheard = 0;
 
   constructor(world: World, auditor: Auditor, weather: Link, more: MoreTasks = {}) {
     this.#world = world;
+    this.#more = more;
     this.#machines = [...SHAPES.map(({ name }) => name), ...namesOf(more)];
     const process = new Process(world.schedule, 'client', world.seedOf());
     this.#process = process;
@@ -128,6 +134,7 @@ export class Client {
       keyMs: KEY_MS,
       priority: below(random, 3),
       due: below(random, 6) === 0 ? { afterMs: below(random, 4_000) } : undefined,
+      ...this.#wishes(wanted.machine),
     };
     const plan = await this.#plan(wanted.machine);
     for (;;) {
@@ -145,6 +152,12 @@ export class Client {
     const { id } = wanted;
     if (!wanted.isLeftAlone) this.#await(wanted, id);
     if (below(random, 12) === 0) await this.#cancel(wanted, id);
+  }
+
+  #wishes(machine: string): Wishes {
+    const taskCount = this.wanted.length;
+    const known = () => this.wanted.flatMap(({ id }) => id ?? []);
+    return wishesFor(machine, this.#process.random, { ...this.#more, taskCount, known });
   }
 
   /** Of whichever version, whoever has it just now; but nobody asks for what there has never been. */

@@ -6,6 +6,7 @@ import { decodeTime } from 'ulid';
 import type { PodTimes } from '../../src/fleet/index.ts';
 import type { Random, RunId } from '../../src/ground/index.ts';
 import type { RawRunRow } from '../../src/journal/run-row.ts';
+import type { Machine } from '../../src/machine/index.ts';
 import type { TaskRecord } from '../../src/store/memory/tables.ts';
 import type { PodBirth } from '../../src/store/pods.ts';
 import { Admin } from './admin.ts';
@@ -15,6 +16,7 @@ import { Disk } from './disk.ts';
 import { chooseFault } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import { LIMITED } from './limited-shapes.ts';
+import { LONELY } from './lonely-shapes.ts';
 import { Link } from './network.ts';
 import { BEGIN_MS, Process } from './process.ts';
 import { SimPod } from './sim-pod.ts';
@@ -33,6 +35,8 @@ export interface ClusterOptions {
   readonly hasDeploys?: boolean;
   /** There are runs with deadlines. */
   readonly hasDeadlines?: boolean;
+  /** There are runs that may go on without the store. */
+  readonly hasIslands?: boolean;
 }
 
 interface Seat {
@@ -93,13 +97,18 @@ export class Cluster {
         ledger: this.#ledger,
         weather: this.weather,
         isMirrored: true,
-        moreShapes: this.#options.hasDeadlines ? LIMITED : [],
+        moreShapes: this.#shapes(),
         ...this.#options,
       },
       { name, disk, isSuspectsOnly, process, code },
     );
     pod.start();
     return pod;
+  }
+
+  #shapes(): readonly Machine[] {
+    const { hasDeadlines, hasIslands } = this.#options;
+    return [...(hasDeadlines ? LIMITED : []), ...(hasIslands ? LONELY : [])];
   }
 
   alive(): SimPod[] {

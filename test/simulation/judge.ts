@@ -5,7 +5,7 @@ import type { EventRow, StoredRecord } from '../../src/journal/index.ts';
 import { decodeRows } from '../../src/journal/record.ts';
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type TaskRecord } from '../../src/store/memory/tables.ts';
-import { DEADLINE_PASSED } from '../../src/store/reasons.ts';
+import { DEADLINE_PASSED, FOLLOWED_NOT_COMPLETED } from '../../src/store/reasons.ts';
 import type { CancelCall } from '../history/evidence.ts';
 import type { Auditor } from './auditor.ts';
 import type { Client, Wanted } from './client.ts';
@@ -22,6 +22,11 @@ const BY_THE_STORE = ['crashLoop', 'cancelled'];
 
 function isByTheStore({ outcome = '', error }: TaskRecord): boolean {
   return BY_THE_STORE.includes(outcome) || error === DEADLINE_PASSED;
+}
+
+/** The store itself has cancelled it; whether it had to is judged when it does. */
+function isByWhatItFollows({ follows, error }: TaskRecord): boolean {
+  return follows !== undefined && error === FOLLOWED_NOT_COMPLETED;
 }
 
 /** What is to be known of hosts, where tasks belong to them. */
@@ -90,7 +95,9 @@ export function judge(
   }
 }
 
-function cancelsOf({ taskId: task }: TaskRecord, wanted: Wanted | undefined): CancelCall[] {
+function cancelsOf(row: TaskRecord, wanted: Wanted | undefined): CancelCall[] {
+  const task = row.taskId;
+  if (isByWhatItFollows(row)) return [{ task, answer: 'done' }];
   if (!wanted || wanted.cancelled === 'no') return [];
   return [{ task, answer: wanted.answer }];
 }
@@ -136,6 +143,7 @@ function judgeOutcome(
     return;
   }
   if (status === 'cancelled') {
+    if (isByWhatItFollows(task)) return;
     // Of one that was never acknowledged nobody can have asked.
     if ((wanted?.cancelled ?? 'no') === 'no') fault('was cancelled, and nobody had asked');
     return;

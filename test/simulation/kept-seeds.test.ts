@@ -8,14 +8,16 @@ test('what failed is kept with its size, once', () => {
     { seed: 7, isSmall: false, violation: 'known' },
     { seed: 7, isSmall: true, violation: 'I9: at another size' },
     { seed: 2, isSmall: false, violation: 'I1: gone' },
+    { seed: 5, isSmall: false, violation: 'follow: too early' },
     { seed: 6, isSmall: false, violation: 'deadline: missed' },
     { seed: 14, isSmall: false, violation: 'I28: swept' },
   ];
   expect(withFailures(before, failures)).toEqual([
     { seed: 2, found: 'I1: gone', deploys: true },
+    { seed: 5, found: 'follow: too early', deploys: false, followers: true },
     { seed: 6, found: 'deadline: missed', deploys: true, deadlines: true, people: true },
     { seed: 7, found: 'before' },
-    { seed: 7, found: 'I9: at another size', deploys: false, isSmall: true },
+    { seed: 7, found: 'I9: at another size', deploys: false, islands: true, isSmall: true },
     { seed: 14, found: 'I28: swept', deploys: true, storeClock: true },
   ]);
 });

@@ -21,7 +21,47 @@ export interface Kept extends SizedSeed {
   readonly storeClock?: boolean;
   /** It was found while people paused, resumed, retried and redrove tasks. */
   readonly people?: boolean;
+  /** It was found with serial keys, and queues that have limits or stand still. */
+  readonly flow?: boolean;
+  /** It was found with tasks that follow others. */
+  readonly followers?: boolean;
+  /** It was found while pods were on their own for longer than they may count on their claims. */
+  readonly islands?: boolean;
 }
+
+/** What only some seeds have. */
+export interface Traits {
+  /** Pods have code of different versions. */
+  readonly hasDeploys: boolean;
+  /** There are runs with deadlines. */
+  readonly hasDeadlines: boolean;
+  /** The clock of the store is set meanwhile. */
+  readonly setsStoreClock: boolean;
+  /** People change tasks meanwhile. */
+  readonly hasPeople: boolean;
+  /** Tasks take turns, and queues have limits or stand still. */
+  readonly hasFlow: boolean;
+  /** Tasks follow others. */
+  readonly hasFollowers: boolean;
+  /** Pods are without the store for longer than they may count on their claims. */
+  readonly hasIslands: boolean;
+}
+
+type Word = Exclude<keyof Kept, 'seed' | 'isSmall' | 'found'>;
+
+/**
+ * Each by the number of the seed: so a seed has few of them at once. One that is kept has what it had
+ * when it found something, by these words.
+ */
+const BY_NUMBER: Readonly<Record<keyof Traits, readonly [Word, every: number, rest: number]>> = {
+  hasDeploys: ['deploys', 2, 0],
+  hasDeadlines: ['deadlines', 3, 0],
+  setsStoreClock: ['storeClock', 5, 4],
+  hasPeople: ['people', 7, 6],
+  hasFlow: ['flow', 8, 1],
+  hasFollowers: ['followers', 8, 5],
+  hasIslands: ['islands', 8, 7],
+};
 
 const FILE = new URL('./seeds.json', import.meta.url);
 const FOUND_LENGTH_MAX = 90;
@@ -37,38 +77,13 @@ export function keptFirst(fresh: readonly SeedOrder[], kept = keptSeeds()): Seed
   return [...kept, ...fresh.filter((order) => !known.has(nameOf(order)))];
 }
 
-/** Every second seed has deploys; those that are kept have what they had when they found something. */
-export function deploysIn(seed: number): boolean {
-  const kept = read().find((one) => one.seed === seed);
-  return kept ? kept.deploys === true : seed % 2 === 0;
-}
-
-/** Every third seed has runs with deadlines; of those that are kept, those that had. */
-export function deadlinesIn(seed: number): boolean {
-  const kept = read().find((one) => one.seed === seed);
-  return kept ? kept.deadlines === true : seed % 3 === 0;
-}
-
-/** In one seed of five the clock of the store is set; of those that are kept, in those where it was. */
-export function setsStoreClock(seed: number): boolean {
-  const kept = read().find((one) => one.seed === seed);
-  return kept ? kept.storeClock === true : seed % 5 === 4;
-}
-
-/** In one seed of seven people change tasks; of those that are kept, in those where they did. */
-export function peopleIn(seed: number): boolean {
-  const kept = read().find((one) => one.seed === seed);
-  return kept ? kept.people === true : seed % 7 === 6;
-}
-
 /** All that a seed has by its number, for whoever simulates it elsewhere. */
-export function traitsOf(seed: number) {
-  return {
-    hasDeploys: deploysIn(seed),
-    hasDeadlines: deadlinesIn(seed),
-    hasPeople: peopleIn(seed),
-    setsStoreClock: setsStoreClock(seed),
-  };
+export function traitsOf(seed: number): Traits {
+  const kept = read().find((one) => one.seed === seed);
+  const has = ([word, every, rest]: (typeof BY_NUMBER)[keyof Traits]) =>
+    kept ? kept[word] === true : seed % every === rest;
+  const traits = Object.entries(BY_NUMBER).map(([trait, rule]) => [trait, has(rule)]);
+  return Object.fromEntries(traits) as unknown as Traits;
 }
 
 /** Adds those that are not there yet. */
@@ -82,11 +97,11 @@ export function withFailures(kept: readonly Kept[], failures: readonly Failure[]
     .filter((failure) => !known.has(nameOf(failure)))
     .map(({ seed, isSmall, violation }) => {
       const found = violation.slice(0, FOUND_LENGTH_MAX);
-      const deadlines = deadlinesIn(seed) ? { deadlines: true } : {};
-      const storeClock = setsStoreClock(seed) ? { storeClock: true } : {};
-      const people = peopleIn(seed) ? { people: true } : {};
-      const more = { ...deadlines, ...storeClock, ...people, ...(isSmall ? { isSmall } : {}) };
-      return { seed, found, deploys: deploysIn(seed), ...more };
+      const traits = traitsOf(seed);
+      const rules = Object.entries(BY_NUMBER) as [keyof Traits, (typeof BY_NUMBER)['hasFlow']][];
+      const words = rules.filter(([trait]) => traits[trait]).map(([, [word]]) => [word, true]);
+      const size = isSmall ? { isSmall } : {};
+      return { seed, found, deploys: false, ...Object.fromEntries(words), ...size };
     });
   return [...kept, ...added].sort((a, b) => a.seed - b.seed);
 }

@@ -15,6 +15,7 @@ import type { Auditor, Snapshot } from './auditor.ts';
 import { CancelJudge } from './cancel-judge.ts';
 import type { DeadlineJudge } from './deadline-judge.ts';
 import type { Disk } from './disk.ts';
+import { ended } from './ended.ts';
 import type { Process } from './process.ts';
 import { VersionJudge } from './version-judge.ts';
 import type { WaitJudge } from './wait-judge.ts';
@@ -45,6 +46,8 @@ interface Execution {
   readonly process: Process;
   readonly disk: Disk;
   readonly lossCount: number;
+  /** Past its pod's deadline, as its machine allows. */
+  readonly isAlone: boolean;
   /** When it ended, by an answer or a throw. */
   isOver: boolean;
 }
@@ -110,16 +113,18 @@ export class Ledger {
     }
     this.#world.count(of.phase === 'probe' ? 'probes' : 'phases');
     this.#world.say(caller.process.name, `begins ${brief(of)} of ${short(of.run)} e${tie.epoch}`);
-    this.#judge(caller, of, run, tie.epoch);
+    const isAlone = this.#judge(caller, of, run, tie.epoch);
     const { process, disk } = caller;
     const { lossCount } = disk;
     const [{ phase, attempt }, { epoch }] = [of, tie];
     const { seq } = run;
-    const execution = { phase, attempt, seq, epoch, process, disk, lossCount, isOver: false };
+    const by = { process, disk, lossCount, isAlone, isOver: false };
+    const execution = { phase, attempt, seq, epoch, ...by };
     const place = `${of.run} ${tie.generation} ${of.step}`;
     this.cancels.begins(of.run, epoch, brief(of));
+    this.#auditor.flow.begins(of.run, epoch, brief(of));
     this.#note(of, execution);
-    this.#probeFirst(place, of, run.plan);
+    if (!isAlone) this.#probeFirst(place, of, run.plan);
     this.#boundRepeats(place, of, execution);
     const before = this.#executions.get(place);
     if (before) before.push(execution);
@@ -141,13 +146,22 @@ export class Ledger {
     return call();
   }
 
-  #judge(caller: Caller, of: OfPhase, { seq, plan }: LiveRun, epoch: number): void {
+  /** Answers whether it was begun without the store. */
+  #judge(caller: Caller, of: OfPhase, { seq, plan }: LiveRun, epoch: number): boolean {
     const { process, disk } = caller;
     const name = `${brief(of)} of ${of.run}`;
     const fault = (promise: string, how: string) =>
       this.#world.violate(promise, `${process.name} began ${name} ${how}`);
+    const { autonomousMs } = plan;
     const { ownMs, sweptMs } = caller.deadlines();
-    const lateMs = Math.max(process.clock.monotonicMs() - ownMs, this.#world.nowMs - sweptMs);
+    const ownLateMs = process.clock.monotonicMs() - ownMs;
+    // Whoever may go on alone does so beside whoever has taken the run from it.
+    const lateMs =
+      autonomousMs === undefined
+        ? Math.max(ownLateMs, this.#world.nowMs - sweptMs)
+        : ownLateMs - autonomousMs;
+    const isAlone = autonomousMs !== undefined && ownLateMs >= 0;
+    if (isAlone) this.#world.count('phases on an island');
     if (lateMs >= 0) fault('I10', `${lateMs.toFixed(0)} ms after its deadline`);
     if ((disk.events.get(of.run)?.length ?? 0) - 1 !== seq) {
       fault('I12', `before record ${seq} was durable`);
@@ -157,9 +171,10 @@ export class Ledger {
     if (other && other !== process) fault('I9', `under epoch ${epoch}, as did ${other.name}`);
     this.#callers.set(claim, process);
     const snapshot = this.#auditor.claims.get(claim);
-    if (!snapshot) return fault('I21', `under epoch ${epoch}, which nobody was given`);
-    const why = repeats(snapshot, of, disk, planPlaces(plan));
+    if (!snapshot) fault('I21', `under epoch ${epoch}, which nobody was given`);
+    const why = snapshot && repeats(snapshot, of, disk, planPlaces(plan));
     if (why) fault('I19', why);
+    return isAlone;
   }
 
   #note({ run: task, step }: OfPhase, { phase, attempt, epoch, process, disk }: Execution): void {
@@ -207,7 +222,8 @@ export class Ledger {
     if (of.phase !== 'work' && of.phase !== 'persist') return;
     if (!hasCheck(plan, of.step)) return;
     const executions = this.#executions.get(place) ?? [];
-    const last = executions.findLastIndex(({ phase }) => phase === of.phase);
+    // Whoever is alone goes on beside the others: they cannot know of it.
+    const last = executions.findLastIndex(({ phase, isAlone }) => phase === of.phase && !isAlone);
     const before = executions[last];
     if (!before || before.isOver) return;
     // Where the disk has lost that the phase was entered, nobody can know that it had begun.
@@ -268,20 +284,4 @@ function brief({ step, phase, attempt }: OfPhase): string {
 
 function short(run: RunId): string {
   return run.slice(-6);
-}
-
-/** Calls `after` once the call has answered, whatever it answered. */
-function ended<T>(call: () => T, after: () => void): T {
-  let answer: T;
-  try {
-    answer = call();
-  } catch (error) {
-    after();
-    throw error;
-  }
-  if (!(answer instanceof Promise)) {
-    after();
-    return answer;
-  }
-  return answer.finally(after) as T;
 }

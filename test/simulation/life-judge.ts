@@ -13,6 +13,7 @@ import { type Around, type Life, lookAtEach, type Rule } from '../history/rule.t
 import { countsAgree, interruptedCounts } from '../history/rules-attempts.ts';
 import { cancelHolds } from '../history/rules-queue.ts';
 import { LIMITED_NAMES } from './limited-shapes.ts';
+import { LONELY_NAMES } from './lonely-shapes.ts';
 import { SHAPES } from './shapes.ts';
 import { planFor } from './versions.ts';
 import type { World } from './world.ts';
@@ -62,6 +63,7 @@ const NAMES: ReadonlySet<string> = new Set([
   ...SHAPES.map((shape) => planOf(shape)!.name),
   ...['grown', 'olden', 'novel'],
   ...LIMITED_NAMES,
+  ...LONELY_NAMES,
 ]);
 
 export class LifeJudge {

@@ -1,21 +1,19 @@
 /** A process that simulates the seeds it is given, one after the other, and tells what came of each. */
+import type { Traits } from './kept-seeds.ts';
 import { MUTANTS } from './mutants.ts';
-import { type SeedOptions, simulate } from './simulate.ts';
+import { simulate } from './simulate.ts';
 
 /** What its parent sends: one seed. It is answered by the seed's report. */
 export interface Order {
   readonly seed: number;
   readonly isSmall: boolean;
-  readonly traits: Pick<
-    SeedOptions,
-    'hasDeploys' | 'hasDeadlines' | 'hasPeople' | 'setsStoreClock'
-  >;
+  readonly traits: Traits;
   readonly mutant: string | undefined;
 }
 
 process.on('message', ({ seed, isSmall, traits, mutant }: Order) => {
   const planted = MUTANTS.find(({ name }) => name === mutant);
-  simulate(seed, { ...traits, isSmall, mutant: planted }).then(
+  simulate(seed, { traits, isSmall, mutant: planted }).then(
     (report) => process.send?.(report),
     (error: unknown) => {
       // A simulation that cannot even be judged is a finding like any other.

@@ -4,12 +4,16 @@
  */
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded, type MemoryTables } from '../../src/store/memory/tables.ts';
+import { listen } from '../../src/telemetry/events.ts';
 import { below } from '../support/seeded-random.ts';
 import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
 import { Cluster } from './cluster.ts';
+import { Decider } from './decider.ts';
+import { Gates } from './gates.ts';
+import { Islands } from './islands.ts';
 import { judge, waitsInVain } from './judge.ts';
-import { deadlinesIn, deploysIn, peopleIn } from './kept-seeds.ts';
+import { type Traits, traitsOf } from './kept-seeds.ts';
 import { Ledger } from './ledger.ts';
 import type { Mutant } from './mutants.ts';
 import { People } from './people.ts';
@@ -34,17 +38,11 @@ export interface SeedReport {
 }
 
 export interface SeedOptions {
+  /** What it has; by its number where nothing is said. */
+  readonly traits?: Traits;
   /** Fewer tasks and a shorter storm, for those who have little time. */
   readonly isSmall?: boolean | undefined;
   readonly mutant?: Mutant | undefined;
-  /** Whether pods have code of different versions; by its number where nothing is said. */
-  readonly hasDeploys?: boolean | undefined;
-  /** Whether there are runs with deadlines; by its number where nothing is said. */
-  readonly hasDeadlines?: boolean | undefined;
-  /** Whether people change tasks meanwhile; by its number where nothing is said. */
-  readonly hasPeople?: boolean | undefined;
-  /** Whether the clock of the store is set meanwhile; by its number where nothing is said. */
-  readonly setsStoreClock?: boolean | undefined;
   /** Lines of the stacks of errors, for whoever looks for one; they change the trace. */
   readonly stackCount?: number | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
@@ -60,7 +58,8 @@ const QUIET_MS = 2_000;
 
 export async function simulate(seed: number, options: SeedOptions = {}): Promise<SeedReport> {
   const cpu = process.cpuUsage();
-  const world = new World({ seed, ...options });
+  const traits = options.traits ?? traitsOf(seed);
+  const world = new World({ seed, ...options, ...traits });
   const { schedule } = world;
   const outside: Outside = {
     here: () => schedule.current as Process,
@@ -75,12 +74,9 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const most = options.isSmall ? 50 : 300;
   const taskCount = (options.isSmall ? 30 : 200) + below(world.random, most + 1);
   const stormMs = world.within(10_000, 30_000) * (options.isSmall ? 0.5 : 1);
-  const hasDeploys = options.hasDeploys ?? deploysIn(seed);
-  const hasDeadlines = options.hasDeadlines ?? deadlinesIn(seed);
   const cluster = new Cluster(world, auditor, ledger, {
     podCount,
-    hasDeploys,
-    hasDeadlines,
+    ...traits,
     slots: 3 + below(world.random, 20),
     times: {
       heartbeatMs: HEARTBEAT_MS,
@@ -89,10 +85,11 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       idlePollMs: 1_000,
     },
   });
-  const client = new Client(world, auditor, cluster.weather, { hasDeploys, hasDeadlines });
+  const client = new Client(world, auditor, cluster.weather, traits);
   const heard = (error: unknown) =>
     world.violate('unhandled', `${(error as Error)?.stack ?? String(error)}`);
   process.on('unhandledRejection', heard);
+  const deaf = listen('run.superseded', () => world.count('superseded runs'));
   // Stacks are part of what failures record: without them a seed has one trace on every machine.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = options.stackCount ?? 0;
@@ -100,10 +97,12 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     client.begin(taskCount, stormMs * 0.8);
     cluster.storm(stormMs);
     const storeClock = world.setsStoreClock ? new StoreClock(world, stormMs) : undefined;
-    const people =
-      (options.hasPeople ?? peopleIn(seed))
-        ? new People(world, auditor, cluster.weather, stormMs)
-        : undefined;
+    const people = traits.hasPeople
+      ? new People(world, auditor, cluster.weather, stormMs)
+      : undefined;
+    const gates = traits.hasFlow ? new Gates(world, auditor, cluster.weather, stormMs) : undefined;
+    if (traits.hasIslands) new Islands(world, cluster, stormMs);
+    const decider = traits.hasFollowers ? new Decider(world, auditor, cluster.weather) : undefined;
     const isBroken = () => {
       options.onLook?.(world.tables);
       return world.violations.length > 0;
@@ -112,6 +111,8 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     storeClock?.heal();
     cluster.heal();
     people?.heal();
+    gates?.heal();
+    decider?.heal();
     const isOver = () => client.isContent && hasEnded(world, cluster) && cluster.isIdle;
     if (!isBroken()) {
       await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
@@ -126,6 +127,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     if (!isBroken()) cluster.judge();
   } finally {
     process.off('unhandledRejection', heard);
+    deaf();
     Error.stackTraceLimit = stackTraceLimit;
   }
   cluster.end();

@@ -4,6 +4,7 @@
  */
 import { defineMachine, type Machine, type Plan, planOf } from '../../src/machine/index.ts';
 import { LIMITED_NAMES, limitedEnd, limitedPlan, limitedSteps } from './limited-shapes.ts';
+import { LONELY_NAMES, lonelyEnd, lonelyPlan, lonelySteps } from './lonely-shapes.ts';
 import {
   type Called,
   checkFor,
@@ -143,7 +144,9 @@ export const MOVES: Readonly<Record<string, 'ADVANCED' | 'UPGRADED'>> = {
 };
 
 export function planFor(machine: string, version: number): Plan {
-  if (!VERSIONED.includes(machine)) return limitedPlan(machine) ?? planNamed(machine);
+  if (!VERSIONED.includes(machine)) {
+    return limitedPlan(machine) ?? lonelyPlan(machine) ?? planNamed(machine);
+  }
   const found = MACHINES.both.find((one) => one.name === machine && one.version === version);
   const plan = found && planOf(found);
   if (!plan) throw new Error(`there is no ${machine}@${version}`);
@@ -156,6 +159,7 @@ export function expectedOf(
   n: number,
 ): { outcomes: string[]; result?: number } {
   if (LIMITED_NAMES.includes(machine)) return limitedEnd(machine, n);
+  if (LONELY_NAMES.includes(machine)) return lonelyEnd(n);
   if (!VERSIONED.includes(machine)) return expected(machine, n);
   const outcomes = ['completed', 'handedOff'];
   const by: Record<string, readonly [one: number, two: number]> = {
@@ -168,6 +172,7 @@ export function expectedOf(
 
 /** Steps that must have acted upon the outside; one that an upgrade has made up for need not. */
 export function publishedBy(machine: string, version: number): readonly string[] {
+  if (LONELY_NAMES.includes(machine)) return lonelySteps();
   switch (machine) {
     case 'grown':
       return version === 1 ? ['a', 'b'] : ['a', 'b', 'c'];

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Clock, Random } from '../../src/ground/index.ts';
 import { MemoryTables } from '../../src/store/memory/tables.ts';
 import { below, seededRandom } from '../support/seeded-random.ts';
-import { setsStoreClock } from './kept-seeds.ts';
+import { traitsOf } from './kept-seeds.ts';
 import type { Mutant } from './mutants.ts';
 import { BEGIN_MS } from './process.ts';
 import { Schedule } from './schedule.ts';
@@ -49,7 +49,7 @@ export class World {
 
   constructor({ seed, mutant, onLine, ...options }: WorldOptions) {
     this.seed = seed;
-    this.setsStoreClock = options.setsStoreClock ?? setsStoreClock(seed);
+    this.setsStoreClock = options.setsStoreClock ?? traitsOf(seed).setsStoreClock;
     this.mutant = mutant;
     this.#onLine = onLine;
     this.random = seededRandom(seed * 2_654_435_761);
