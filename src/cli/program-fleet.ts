@@ -7,6 +7,7 @@ import { addActs, CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-act
 import { addBulk } from './program-bulk.ts';
 import { addQueues } from './program-queues.ts';
 import { addSchedules } from './program-schedules.ts';
+import { addSink } from './program-sink.ts';
 import { addThrottles } from './program-throttles.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
@@ -49,6 +50,7 @@ export function addFleet(program: Command, add: Add): void {
   addSchedules(program, add);
   addThrottles(program, add);
   addMigrate(program, add);
+  addSink(add);
 }
 
 function addTasks(add: Add): void {

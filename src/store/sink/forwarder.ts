@@ -45,7 +45,9 @@ export interface Sent {
 export type RoundAnswer =
   | { readonly kind: 'done'; readonly rows: number; readonly events: number; readonly look: Look }
   /** Another process sends, or has just died: its lease is not over. */
-  | { readonly kind: 'held' };
+  | { readonly kind: 'held' }
+  /** It was asked to stop; the sink knows how far the round has come. */
+  | { readonly kind: 'stopped' };
 
 /** Another process has taken over while this one was away. */
 export class SinkLostError extends FleetqError {
@@ -65,6 +67,7 @@ export class Forwarder {
   #position: Position | undefined;
   #isAnew: boolean;
   #isForced: boolean;
+  #isStopped = false;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
@@ -83,13 +86,18 @@ export class Forwarder {
       this.#position ??= await this.#takeOver();
       const begun = this.#position.round ?? (await this.#begin(this.#position.last));
       const answer = await this.#sendAll(begun);
-      await source.confirm(as, answer.look);
+      if (answer.kind === 'done') await source.confirm(as, answer.look);
       return answer;
     } catch (error) {
       // Whether the last batch has arrived only the sink can tell.
       this.#position = undefined;
       throw error;
     }
+  }
+
+  /** Ends the round that is under way behind the page that is being sent. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   /** The next one need not wait for the end of the lease. */
@@ -121,11 +129,12 @@ export class Forwarder {
     return { table: ARCHIVED[0], from: goesOn ? last : null, to, after: null };
   }
 
-  async #sendAll(begun: Round): Promise<RoundAnswer & { readonly kind: 'done' }> {
+  async #sendAll(begun: Round): Promise<RoundAnswer> {
     const sum = { rows: 0, events: 0 };
     let round: Round | null = begun;
     // Every page goes further, and no round goes beyond what was there when it began.
     while (round !== null) {
+      if (this.#isStopped) return { kind: 'stopped' };
       const page = await this.#options.source.page(round, LIMITS);
       const next = nextOf(round, page);
       const position: Position =
