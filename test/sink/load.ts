@@ -50,7 +50,11 @@ export async function makeLoad({ url, runs, onRuns }: Load): Promise<void> {
   }
 }
 
-async function playBatch(store: Store, pod: ReturnType<typeof podOf>, count: number): Promise<void> {
+async function playBatch(
+  store: Store,
+  pod: ReturnType<typeof podOf>,
+  count: number,
+): Promise<void> {
   await store.enqueue(newTasks(count, { payload: '{"image":"debian-12","size":1}' }));
   const claims = (await store.claim(claimRequest(pod, { countMax: count }))).map(claimOf);
   if (claims.length !== count) throw new Error(`claimed ${claims.length} of ${count}`);
