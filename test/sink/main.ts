@@ -34,7 +34,7 @@ if (events % EVENTS_PER_RUN !== 0) misused(`--events wants a multiple of ${EVENT
 const report = await playSiege({
   events,
   kills: wholeFlag('kills', values.kills, 1),
-  lifeMs: [1_000, 15_000],
+  batches: [1, 40],
   ...(values.verbose ? { log: (line) => process.stderr.write(`${line}\n`) } : {}),
 });
 tellFigures('sink', report, values);

@@ -4,11 +4,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import { migratePostgresStore } from '../../src/store/postgres/migrate.ts';
-import { type Drop, startSnowflake } from '../emulator/snowflake/index.ts';
+import { type Drop, type EmulatedSnowflake, startSnowflake } from '../emulator/snowflake/index.ts';
 import { addressOf } from '../store/snowflake-harness.ts';
 import { runOn, startPostgres } from '../support/postgres.ts';
 import { judge, type Verdict } from './judge.ts';
@@ -19,15 +18,15 @@ const OPTIONS = { clock: systemClock, random: systemRandom };
 const DROPS: readonly Drop[] = ['reset', '503', 'hang', '400'];
 /** Of the answers to statements that change rows. */
 const DROP_SHARE = 0.02;
-/** It has nothing to say where there is nothing to send. */
-const BEGIN_MS = 3_000;
+const LOOK_MS = 5;
+const IDLE_MS = 60_000;
 
 export interface SiegeOptions {
   readonly events: number;
   /** At least so many; more where it takes longer. */
   readonly kills: number;
-  /** How long a sink lives: its least and its most. */
-  readonly lifeMs: readonly [number, number];
+  /** How many batches a sink lives: its least and its most. */
+  readonly batches: readonly [number, number];
   readonly log?: (line: string) => void;
 }
 
@@ -70,8 +69,9 @@ export async function playSiege(options: SiegeOptions): Promise<Report> {
         if (value < DROP_SHARE) lost += 1;
         return value;
       };
-      const [least, most] = options.lifeMs;
-      await sinks.liveFor(least + Math.random() * (most - least));
+      const [least, most] = options.batches;
+      const until = merges(account) + least + Math.floor(Math.random() * (most - least + 1));
+      await sinks.liveUntil(() => merges(account) >= until);
       kills += 1;
       log(`killed ${kills} sinks`);
     }
@@ -92,6 +92,15 @@ export async function playSiege(options: SiegeOptions): Promise<Report> {
     await account.stop();
     await postgres.remove();
   }
+}
+
+/** Batches that have come to the account. */
+function merges({ statements }: EmulatedSnowflake): number {
+  let count = 0;
+  for (const [text, times] of statements.byText) {
+    if (/^merge into archived_/.test(text)) count += times;
+  }
+  return count;
 }
 
 /**
@@ -116,18 +125,16 @@ class Sinks {
     this.#log = log;
   }
 
-  /** SIGKILL so long after it has begun to send, or has had the time to. */
-  async liveFor(ms: number): Promise<void> {
+  /** SIGKILL when that is so; or after a while in which there was nothing to send. */
+  async liveUntil(isTime: () => boolean): Promise<void> {
     const child = this.#start(['--json', '--take-over']);
     const isOver = once(child, 'exit');
-    const patience = new AbortController();
-    const begins = once(child.stdout!, 'data', patience);
-    await Promise.race([begins, isOver, sleep(BEGIN_MS, undefined, patience)]).finally(() =>
-      patience.abort(),
-    );
-    const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+    const giveUpMs = performance.now() + IDLE_MS;
+    const look = setInterval(() => {
+      if (isTime() || performance.now() > giveUpMs) child.kill('SIGKILL');
+    }, LOOK_MS);
     const [code, signal] = await isOver;
-    clearTimeout(timer);
+    clearInterval(look);
     if (signal !== 'SIGKILL') throw new Error(`the sink ended by itself, with ${code}`);
   }
 

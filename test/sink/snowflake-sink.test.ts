@@ -86,7 +86,10 @@ test('a batch that is sent twice is there once, and what came since is the newes
   const batch = { events: [segment('A', 3), segment('B', 1)], rows: [task('A', 'claimed')] };
   await sink.put({ ...batch, position: HERE });
   await sink.put({ ...batch, position: HERE });
-  await sink.put({ events: [segment('B', 4)], rows: [task('A', 'completed'), task('B', 'pending')] });
+  await sink.put({
+    events: [segment('B', 4)],
+    rows: [task('A', 'completed'), task('B', 'pending')],
+  });
   expect(await segments('twice')).toMatchObject([
     { task_id: 'A', last_seq: 3 },
     { task_id: 'B', last_seq: 4 },
@@ -135,7 +138,10 @@ test('analysts find records as rows, JSON as what it says, and what is sealed as
   await sink.takeOver('h1');
   await sink.put({
     events: [segment('A', 2)],
-    rows: [task('A', 'completed', { result: '{"ok":[1]}' }), task('S', 'failed', { payload: 'fq1:k:x' })],
+    rows: [
+      task('A', 'completed', { result: '{"ok":[1]}' }),
+      task('S', 'failed', { payload: 'fq1:k:x' }),
+    ],
   });
   const session = await (await openerOf(readSnowflakeWay(address, { deadlineMs: 60_000 })))();
   try {
