@@ -7,7 +7,6 @@ import { addActs, CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-act
 import { addBulk } from './program-bulk.ts';
 import { addQueues } from './program-queues.ts';
 import { addSchedules } from './program-schedules.ts';
-import { addSink } from './program-sink.ts';
 import { addThrottles } from './program-throttles.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
@@ -50,7 +49,6 @@ export function addFleet(program: Command, add: Add): void {
   addSchedules(program, add);
   addThrottles(program, add);
   addMigrate(program, add);
-  addSink(add);
 }
 
 function addTasks(add: Add): void {

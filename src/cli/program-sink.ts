@@ -26,7 +26,7 @@ has to be forgotten. Batches may be sent twice, and change nothing then. SIGTERM
 hand; the next one goes on from there.
 
 Examples:
-  fleetq sink --store postgres://fleet@db/fleet --to 'snowflake://LOADER@acme/OPS/FLEET?warehouse=XS&key=/k.p8' --migrate
-  fleetq sink --store postgres://fleet@db/fleet --to 'snowflake://…' --once
-  fleetq sink --store postgres://fleet@db/fleet --name old --forget
+  fleetq sink --to 'snowflake://LOADER@acme/OPS/FLEET?warehouse=XS&key=/k.p8' --migrate
+  fleetq sink --to 'snowflake://…' --once
+  fleetq sink --name old --forget
 `;
