@@ -154,6 +154,7 @@ describe.each(['postgres', 'sqlite'])('%s', (kind) => {
     const other = forwarderOf(source, sink, 'h1');
     const answer = await other.round();
     expect(answer).toMatchObject({ kind: 'done' });
+    expect(answer).toMatchObject({ isResumed: true });
     expect(sink.tasks.size).toBe(4_800);
     expect((answer as { rows: number }).rows).toBeLessThanOrEqual(4_800 - before + 2_000);
   });

@@ -83,8 +83,9 @@ export class Sending {
       return HELD_LOOK_MS;
     }
     this.#wasHeld = false;
-    this.#lookedMs = begunMs;
+    if (!answer.isResumed) this.#lookedMs = begunMs;
     this.#tell();
+    if (answer.isResumed) return 0;
     if (isOnce) return undefined;
     const elapsedMs = clock.monotonicMs() - begunMs;
     return answer.rows < FEW_ROWS ? Math.max(everyMs, elapsedMs * IDLE_SHARE) : everyMs;

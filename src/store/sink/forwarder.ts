@@ -43,7 +43,14 @@ export interface Sent {
 }
 
 export type RoundAnswer =
-  | { readonly kind: 'done'; readonly rows: number; readonly events: number; readonly look: Look }
+  | {
+      readonly kind: 'done';
+      readonly rows: number;
+      readonly events: number;
+      readonly look: Look;
+      /** Begun by another process, or before something failed: what has changed since is not in it. */
+      readonly isResumed: boolean;
+    }
   /** Another process sends, or has just died: its lease is not over. */
   | { readonly kind: 'held' }
   /** It was asked to stop; the sink knows how far the round has come. */
@@ -84,8 +91,9 @@ export class Forwarder {
     }
     try {
       this.#position ??= await this.#takeOver();
-      const begun = this.#position.round ?? (await this.#begin(this.#position.last));
-      const answer = await this.#sendAll(begun);
+      const left = this.#position.round;
+      const begun = left ?? (await this.#begin(this.#position.last));
+      const answer = await this.#sendAll(begun, left !== null);
       if (answer.kind === 'done') await source.confirm(as, answer.look);
       return answer;
     } catch (error) {
@@ -129,7 +137,7 @@ export class Forwarder {
     return { table: ARCHIVED[0], from: goesOn ? last : null, to, after: null };
   }
 
-  async #sendAll(begun: Round): Promise<RoundAnswer> {
+  async #sendAll(begun: Round, isResumed: boolean): Promise<RoundAnswer> {
     const sum = { rows: 0, events: 0 };
     let round: Round | null = begun;
     // Every page goes further, and no round goes beyond what was there when it began.
@@ -149,7 +157,7 @@ export class Forwarder {
       if (page.rows.length > 0) this.#options.onSent?.(sent);
       round = next;
     }
-    return { kind: 'done', ...sum, look: begun.to };
+    return { kind: 'done', ...sum, look: begun.to, isResumed };
   }
 
   /** Nothing to send is nothing to pay for: the position goes on with the next rows. */
