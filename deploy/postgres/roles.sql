@@ -15,7 +15,7 @@ do $roles$
 declare
   role_name text;
   ours text[] := array['step_tracker', 'pod_health', 'run_events', 'machine_registry', 'queue_limits', 'machine_pauses',
-                       'signals', 'audit_log', 'leader_terms', 'bulk_operation', 'schedule', 'throttle_state', 'schema_version', 'queue_now', 'stuck_tasks', 'dead_letters'];
+                       'signals', 'audit_log', 'leader_terms', 'bulk_operation', 'schedule', 'throttle_state', 'archive_sink', 'schema_version', 'queue_now', 'stuck_tasks', 'dead_letters'];
   place text := quote_ident(current_schema());
   found record;
 begin

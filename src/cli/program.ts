@@ -10,6 +10,7 @@ import { LIMIT_OTHERWISE } from './next-page.ts';
 import { CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
 import { addAdmin } from './program-admin.ts';
 import { addFleet } from './program-fleet.ts';
+import { addSink } from './program-sink.ts';
 
 export function buildProgram(exit: (code: ExitCode) => void): Command {
   const program = new Command('fleetq')
@@ -113,6 +114,7 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     .option('--local', LOCAL);
 
   addFleet(program, add);
+  addSink(add);
 
   addAdmin(program, add);
 

@@ -36,7 +36,12 @@ export interface Migrated extends MigrationStatus {
 const NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 /** A directory of migrations; an account that has no hybrid tables has other ones. */
-export type Dialect = 'postgres' | 'sqlite' | 'snowflake/hybrid' | 'snowflake/standard';
+export type Dialect =
+  | 'postgres'
+  | 'sqlite'
+  | 'snowflake/hybrid'
+  | 'snowflake/standard'
+  | 'snowflake/sink';
 
 /** Where the migrations of a dialect are, in the tree and in the package. */
 export function migrationsDirectory(dialect: Dialect): string {

@@ -2,9 +2,10 @@
 import { expect, test } from 'vitest';
 import { CATALOGUE } from '../../src/telemetry/metrics/catalogue.ts';
 import { openMetrics } from '../../src/telemetry/metrics/index.ts';
+import { SinkMetrics } from '../../src/telemetry/metrics/sink-metrics.ts';
 import { readPage } from './markdown.ts';
 
-const BY = { pod: 'every pod', leader: 'the leader' } as const;
+const BY = { pod: 'every pod', leader: 'the leader', sink: 'the sink' } as const;
 
 test('every metric is on the page, as it is, and none is there that does not exist', () => {
   const rows = readPage('docs/reference/metrics.md')
@@ -19,7 +20,8 @@ test('every metric is on the page, as it is, and none is there that does not exi
 
 test('every metric of the catalogue is registered, and no other of ours', async () => {
   const metrics = openMetrics({ fleet: () => undefined });
-  const { text } = await metrics.text();
+  const ofSink = new SinkMetrics({ lagMs: () => undefined });
+  const text = `${(await metrics.text()).text}\n${(await ofSink.text()).text}`;
   metrics.stop();
   const types = new Map(
     [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name!, type!]),

@@ -161,11 +161,11 @@ export const CLAIMS: readonly Mutant[] = [
       {
         file: SWEEP,
         find: `     where finished_at is not null and finished_at < clock_timestamp() - \${spanOf('$1::float8')}
-       and (key is null or key_until < now()) and not \${isFollowed}
+       and (key is null or key_until < now()) and not \${isFollowed} and not \${isUnsent('task')}
        and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
      order by`,
         put: `     where finished_at is not null and $1::float8 is not null
-       and (key is null or key_until < now()) and not \${isFollowed}
+       and (key is null or key_until < now()) and not \${isFollowed} and not \${isUnsent('task')}
        and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
      order by`,
       },

@@ -46,6 +46,7 @@ test('an empty database gets every table and view, and remembers by which migrat
   const views = ['dead_letters', 'queue_now', 'stuck_tasks'];
   const expected = [
     ...tables,
+    'archive_sink',
     'leader_terms',
     'machine_pauses',
     'schema_version',

@@ -12,6 +12,7 @@ import { type Check, micros } from '../doctor-checks.ts';
 import { schemaOf } from './migrate.ts';
 import { storeAddress, storeOptions } from './open.ts';
 import { podsOf } from './pods.ts';
+import { sinkChecks } from './sink-checks.ts';
 
 const ROUND_TRIPS = 30;
 const ROUND_TRIP_SLOW_MS = 50;
@@ -35,6 +36,7 @@ export async function storeChecks(context: Context): Promise<Check[]> {
       ...(await rulesChecks(store)),
       await podsCheck(store, config),
       await sealCheck(store, config),
+      ...(await sinkChecks(config)),
     ];
   } catch (error) {
     return [...server, schema, failure('store', error)];

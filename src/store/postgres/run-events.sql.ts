@@ -6,7 +6,7 @@ import { onceFound, sql } from './sql.ts';
 const extend = sql`
   on conflict (task_id, generation, epoch, first_seq) do update
      set last_seq = excluded.last_seq, last_hash = excluded.last_hash, state = excluded.state,
-         events = excluded.events`;
+         events = excluded.events, written = excluded.written`;
 const hasGrown = sql`
   excluded.last_seq > run_events.last_seq and excluded.prev_hash = run_events.prev_hash
   and starts_with(excluded.events, left(run_events.events, -1))`;

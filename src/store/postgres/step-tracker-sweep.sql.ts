@@ -1,6 +1,7 @@
 /** Statements on step_tracker that clear up: after dead pods, after mistakes, and after years. */
 import { COUNT_MAX } from '../bounds.ts';
 import { CRASHES_MAX, RECOVERY_PREFIX, SUSPECT_CRASHES } from '../words.ts';
+import { isUnsent } from './archive-sink.sql.ts';
 import { isFollowed } from './followers.sql.ts';
 import { hasRecords, hasToldItsEnd } from './run-events.sql.ts';
 import { ended, fenceOf, keyUntil, nextEpoch, onceFound, raised, spanOf, sql } from './sql.ts';
@@ -194,7 +195,7 @@ export const selectHasOld = sql`
        where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
          and (key is null or key_until < now())
          and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
-         and not ${isFollowed})
+         and not ${isFollowed} and not ${isUnsent('task')})
     or exists (
       select 1 from pod_health
        where status = 'down' and dead_at < clock_timestamp() - ${spanOf('$1::float8')}) as has_old`;
@@ -212,7 +213,7 @@ export const deleteEnded = sql`
   with old as materialized (
     select task_id from step_tracker task
      where finished_at is not null and finished_at < clock_timestamp() - ${spanOf('$1::float8')}
-       and (key is null or key_until < now()) and not ${isFollowed}
+       and (key is null or key_until < now()) and not ${isFollowed} and not ${isUnsent('task')}
        and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
      order by finished_at limit $2 for update skip locked),
   forgotten as (delete from run_events using old where run_events.task_id = old.task_id)

@@ -37,14 +37,15 @@ export const selectHasTask = `select 1 from step_tracker where task_id = @task`;
 /** A whole segment. */
 export const insertSegment = `
   insert into run_events (task_id, generation, epoch, first_seq, last_seq, prev_hash, last_hash,
-    state, events, at)
+    state, events, at, written)
   values (@task, @generation, @epoch, @first_seq, @last_seq, @prev_hash, @last_hash, @state,
-    @events, @now)`;
+    @events, @now, @now)`;
 
 /** The same, where a shorter one of the same beginning is there; `at` stays that of its beginning. */
 export const extendSegment = `
   update run_events
-     set last_seq = @last_seq, last_hash = @last_hash, state = @state, events = @events
+     set last_seq = @last_seq, last_hash = @last_hash, state = @state, events = @events,
+         written = @now
    where task_id = @task and generation = @generation and epoch = @epoch
      and first_seq = @first_seq and last_seq < @last_seq`;
 

@@ -1,4 +1,5 @@
 /** Statements that end what can never run, and remove what ended long ago. */
+import { isUnsent } from './archive-sink.sql.ts';
 
 /**
  * @before, @count. Machines are skipped through by the index, so that the cost is the number of
@@ -50,6 +51,7 @@ export const selectPrunable = `
      and not exists (select 1 from step_tracker as follower
                       where follower.follows = task.task_id and follower.status = 'waiting'
                         and follower.wait_for = 'run')
+     and not ${isUnsent}
    order by finished_at limit @count`;
 /** @task, each: what belongs to a task goes before it. */
 export const deleteEvents = `delete from run_events where task_id = @task`;

@@ -9,8 +9,8 @@ export interface Definition {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** `leader`: only by the pod that leads, and only while it does. */
-  readonly by: 'pod' | 'leader';
+  /** `leader`: only by the pod that leads, and only while it does; `sink`: by `fleetq sink`, and no pod. */
+  readonly by: 'pod' | 'leader' | 'sink';
 }
 
 type Words = readonly string[];
@@ -21,6 +21,8 @@ const leads = (help: string, ...labels: Words): Definition => ({
   ...of('gauge', help, labels),
   by: 'leader',
 });
+
+const sinks = (definition: Definition): Definition => ({ ...definition, by: 'sink' });
 
 function of(type: Definition['type'], help: string, labels: Words): Definition {
   return { type, help, labels, by: 'pod' };
@@ -124,6 +126,11 @@ export const CATALOGUE = {
   fleetq_schedule_late_seconds: leads('For how long the first tick has been due'),
   fleetq_pods: leads('Pods', 'status'),
   fleetq_fleet_sample_age_seconds: leads('Age of the figures above'),
+  // The archive
+  fleetq_sink_rows_total: sinks(counter('Rows sent to the archive, and answered for', 'table')),
+  fleetq_sink_events_total: sinks(counter('Records of runs in those rows')),
+  fleetq_sink_failures_total: sinks(counter('Rounds that failed, and are done again', 'code')),
+  fleetq_sink_lag_seconds: sinks(gauge('Since when the archive may lack something')),
 } as const satisfies Record<string, Definition>;
 
 export type MetricName = keyof typeof CATALOGUE;

@@ -77,11 +77,13 @@ create function snow.split(of text, mark text) returns jsonb language sql immuta
 create function snow.typeof(of jsonb) returns text language sql immutable as
   $$ select case jsonb_typeof(of) when 'string' then 'VARCHAR' when 'number' then 'INTEGER'
        when 'null' then 'NULL_VALUE' else upper(jsonb_typeof(of)) end $$;
+-- THIS of a long array is left out: each of its rows would carry a copy of all of them.
 create function snow.flatten(input jsonb, path text default '', "outer" boolean default false)
   returns table (seq numeric, key text, path text, index numeric, value jsonb, this jsonb)
   language sql immutable rows 100 as $$
   with given as (select case when $2 = '' then $1 else $1 #> string_to_array($2, '.') end as v)
-  select 1::numeric, null::text, format('[%s]', n - 1), (n - 1)::numeric, e.v, given.v
+  select 1::numeric, null::text, format('[%s]', n - 1), (n - 1)::numeric, e.v,
+         case when jsonb_array_length(given.v) <= 16 then given.v end
     from given, jsonb_array_elements(case when jsonb_typeof(given.v) = 'array' then given.v else '[]' end)
          with ordinality as e(v, n)
   union all
