@@ -49,6 +49,7 @@ export function addFleet(program: Command, add: Add): void {
   addSchedules(program, add);
   addThrottles(program, add);
   addMigrate(program, add);
+  addProbe(program, add);
 }
 
 function addTasks(add: Add): void {
@@ -232,6 +233,29 @@ function addMigrate(program: Command, add: Add): void {
   );
 }
 
+function addProbe(program: Command, add: Add): void {
+  const probe = program
+    .command('probe')
+    .helpCommand(false)
+    .description('Ask a store what its documentation leaves open.');
+  add(
+    'snowflake',
+    'Find out on a live account who wins when several write, and whether a fleet can work there.',
+    async () => (await import('./fleet/probe.ts')).probe,
+    STORE_SETTINGS,
+    probe,
+  ).addHelpText('after', PROBE_HELP);
+}
+
+const PROBE_HELP = `
+Takes about a minute of the warehouse, makes tables fleetq_probe_… in the schema of the address, and removes
+them. Where the role may make schemas, it also lives a fleet's life in one of its own. Exit 8 where FleetQ
+could not keep its promises on this account.
+
+Examples:
+  fleetq probe snowflake --store 'snowflake://fleet@org-acct/APP/PUBLIC?warehouse=W&key=./rsa_key.p8'
+  fleetq probe snowflake --json > account.json
+`;
 const PLAN_HELP = `
 continues   its version is there
 advances    a newer version goes on where it stands: its line begins with the recorded phases

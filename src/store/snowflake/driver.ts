@@ -120,11 +120,12 @@ class DriverSession implements Session {
     this.#connection = connection;
   }
 
-  execute(text: string, binds: readonly Bind[]): Promise<Answer> {
+  execute(text: string, binds: readonly Bind[], requestId?: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#connection.execute({
         sqlText: text,
         binds: [...binds] as string[],
+        ...(requestId === undefined ? {} : { requestId }),
         complete: (error, statement, rows) => {
           if (error) reject(error);
           else
