@@ -32,6 +32,7 @@ import type {
 } from './pods.ts';
 import type { FlowAnswer, FlowChange, PausedMachine, QueueRow } from './queues.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
+import type { Resting, RestTimes } from './rest.ts';
 import type {
   DueSchedules,
   ScheduleAnswer,
@@ -73,6 +74,8 @@ export interface Capabilities {
   readonly idlePollMs: number;
   /** What this store refuses to do, for want of what it would take; nothing where nothing is said. */
   readonly lacks?: readonly Lack[] | undefined;
+  /** Pods that have nothing to do rest; never, where nothing is said. */
+  readonly rest?: RestTimes | undefined;
 }
 
 export type Lack = 'serial keys' | 'queue limits' | 'following' | 'transactions';
@@ -80,7 +83,7 @@ export type Lack = 'serial keys' | 'queue limits' | 'following' | 'transactions'
 /** Something may be ready to claim, or has ended: a hint to look now, never the only way to know. */
 export type Hint = 'ready' | 'ended';
 
-export interface Store extends HistoryParts {
+export interface Store extends HistoryParts, Partial<Resting> {
   readonly capabilities: Capabilities;
 
   /** Refuses a schema that is missing, too old or too new, saying what to do. */

@@ -13,6 +13,8 @@ interface Orders {
   readonly ledger: string;
   readonly heartbeatMs: number;
   readonly silenceMs: number;
+  /** For tasks whose owners were killed twice. */
+  readonly isSuspectsOnly: boolean;
 }
 
 const orders = JSON.parse(process.argv[2] ?? '{}') as Orders;
@@ -27,6 +29,7 @@ await api.createFleet({
   heartbeat: orders.heartbeatMs,
   silence: orders.silenceMs,
   archive: '1s',
+  isSuspectsOnly: orders.isSuspectsOnly,
   socket: false,
   around: scribe.around,
 });

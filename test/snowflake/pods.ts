@@ -26,11 +26,12 @@ export class Pods {
 
   constructor(options: PodsOptions) {
     this.#options = options;
-    for (let number = 0; number < options.count; number += 1) this.#start(number);
+    // The last one is for suspects, and is left alone.
+    for (let number = 0; number <= options.count; number += 1) this.#start(number);
   }
 
   get ledgers(): string[] {
-    return Array.from({ length: this.#options.count }, (_, number) => this.#ledgerOf(number));
+    return Array.from({ length: this.#options.count + 1 }, (_, number) => this.#ledgerOf(number));
   }
 
   #ledgerOf(number: number): string {
@@ -39,10 +40,18 @@ export class Pods {
 
   #start(number: number): void {
     if (this.#isEnding) return;
-    const { store, directory, heartbeatMs, silenceMs } = this.#options;
+    const { store, directory, heartbeatMs, silenceMs, count } = this.#options;
+    const isSuspectsOnly = number === count;
     const [name, ledger] = [`pod-${number}`, this.#ledgerOf(number)];
     const times = { dist: DIST, heartbeatMs, silenceMs };
-    const orders = { store, dataDir: join(directory, name), name, ledger, ...times };
+    const orders = {
+      store,
+      dataDir: join(directory, name),
+      name,
+      ledger,
+      isSuspectsOnly,
+      ...times,
+    };
     const program = childProgram('snowflake/pod-child.ts');
     const child = spawn(process.execPath, [program, JSON.stringify(orders)], {
       stdio: ['pipe', 'ignore', 'pipe'],
