@@ -19,7 +19,7 @@ import type { PlainRow, StoreHarness, TableName } from './harness.ts';
 
 export const PORTS = { clock: systemClock, random: systemRandom };
 const LIMITS = { deadlineMs: 60_000, countMax: 8 };
-const NAMES = ['step_tracker', 'pod_health', 'run_events', 'audit_log', 'fleet_fact'];
+const NAMES = ['step_tracker', 'pod_health', 'run_events', 'audit_log', 'fleet_fact', 'doorbell'];
 
 export function addressOf({ options }: EmulatedSnowflake): string {
   const { account, username, password, database, schema, warehouse, role, accessUrl } = options;

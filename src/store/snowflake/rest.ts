@@ -13,6 +13,8 @@ import type { Run } from './sessions.ts';
 const REST_MS_MIN = 120_000;
 /** Whoever is up and was not heard for so long may be dead: somebody has to stay and see. */
 const HEARD_MS_MAX = 45_000;
+/** A process that stood still between its ring and its work was not heard: somebody looks in the end. */
+const REST_MS_MAX = 6 * 3_600_000;
 const OLD_RING_MS = 86_400_000;
 
 interface Unrest {
@@ -35,7 +37,7 @@ export function rest(calls: Calls, pod: PodId): Promise<Repose | undefined> {
     (tables) => {
       const wakeAt = quietUntil(tables, unrest!);
       if (wakeAt === undefined || !rules.rest(tables, pod)) return undefined;
-      return { mark, wakeInMs: Number.isFinite(wakeAt) ? wakeAt - tables.now() : undefined };
+      return { mark, wakeInMs: Math.min(wakeAt - tables.now(), REST_MS_MAX) };
     },
   );
 }
