@@ -20,7 +20,10 @@ export const FLEET_LINES: Lines = {
   'pod.rested': (e) => ({
     level: 'info',
     message: 'pod rests: it has nothing to do, and beats no more until it has',
-    fields: { pod: e.pod, ...(e.wakeInMs === undefined ? {} : { wake_ms: Math.round(e.wakeInMs) }) },
+    fields: {
+      pod: e.pod,
+      ...(e.wakeInMs === undefined ? {} : { wake_ms: Math.round(e.wakeInMs) }),
+    },
   }),
   'pod.woke': (e) => ({
     level: 'info',
