@@ -70,6 +70,6 @@ export function exitOf(code: string): ExitCode {
 export const EXIT_HELP = `
 Exit codes:
   0 ok · 1 failed · 2 usage or input · 3 nothing found · 4 the run failed · 5 held or unreachable
-  6 the store has to be migrated · 7 timed out · 8 doctor found problems · 9 plan found blocked runs
-  70 internal error · 130, 143 ended by a second signal
+  6 the store has to be migrated · 7 timed out · 8 doctor or probe found problems
+  9 plan found blocked runs · 70 internal error · 130, 143 ended by a second signal
 `;

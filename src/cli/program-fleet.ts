@@ -7,6 +7,7 @@ import { addActs, CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-act
 import { addBulk } from './program-bulk.ts';
 import { addQueues } from './program-queues.ts';
 import { addSchedules } from './program-schedules.ts';
+import { addStore } from './program-store.ts';
 import { addThrottles } from './program-throttles.ts';
 
 const WORKER_SETTINGS: readonly SettingName[] = [
@@ -48,7 +49,7 @@ export function addFleet(program: Command, add: Add): void {
   addQueues(program, add);
   addSchedules(program, add);
   addThrottles(program, add);
-  addMigrate(program, add);
+  addStore(program, add);
 }
 
 function addTasks(add: Add): void {
@@ -201,35 +202,6 @@ function addDeadLetters(program: Command, add: Add): void {
     .option(...DRY_RUN)
     .option(...IF_REVISION)
     .option(...REQUEST_ID);
-}
-
-function addMigrate(program: Command, add: Add): void {
-  const migrate = program
-    .command('migrate')
-    .helpCommand(false)
-    .description("The store's tables: make them, bring them up to date, or see what is pending.");
-  const load = () => import('./fleet/migrate.ts');
-  add(
-    'up',
-    'Apply what is pending. Any number of processes may do so at once.',
-    async () => (await load()).up,
-    STORE_SETTINGS,
-    migrate,
-  ).option('--dry-run', 'the same as plan');
-  add(
-    'status',
-    'What was applied, and what is pending. Exit 6 where something is.',
-    async () => (await load()).status,
-    STORE_SETTINGS,
-    migrate,
-  );
-  add(
-    'plan',
-    'Print the SQL that up would execute.',
-    async () => (await load()).plan,
-    STORE_SETTINGS,
-    migrate,
-  );
 }
 
 const PLAN_HELP = `

@@ -13,6 +13,15 @@ export class Holdings {
   /** Records that the store does not have, over all runs in hand. */
   unflushed = 0;
 
+  #hasHeld = false;
+
+  /** Whether anything is in hand, or was since this was last asked. */
+  wasBusy(): boolean {
+    const wasBusy = this.#hasHeld || this.size > 0 || this.unflushed > 0;
+    this.#hasHeld = false;
+    return wasBusy;
+  }
+
   get size(): number {
     return this.#held.size;
   }
@@ -34,6 +43,7 @@ export class Holdings {
   put(held: HeldRun): void {
     const { task } = held.claim;
     this.#held.set(task, held);
+    this.#hasHeld = true;
     if (held.isMirror) this.#mirrored.add(task);
     else this.#mirrored.delete(task);
   }

@@ -146,6 +146,8 @@ export class Life implements Keeper {
 
   /** Something may be ready to claim. */
   hint = (): void => this.#claimer.hint();
+  holdClaims = (): Promise<void> => this.#claimer.stop();
+  goOnClaiming = (): void => void (this.isDead || this.isDraining || this.#claimer.start());
 
   isCurrent(aloneMs = 0): boolean {
     return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs + aloneMs;

@@ -153,6 +153,7 @@ export class Member {
 
   /** Whoever shows this local run to the fleet. */
   shadow(run: LiveRun): Shadow | undefined {
+    this.pod.wake();
     return this.#mirror.shadow(run);
   }
 

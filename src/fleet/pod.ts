@@ -20,6 +20,7 @@ import { announceMachines } from './announce.ts';
 import { Ladder } from './ladder.ts';
 import { Life } from './life.ts';
 import { checkTimes, type PodPorts } from './options.ts';
+import { Rest } from './rest.ts';
 
 export interface PodEvents {
   readonly onDrainWanted: () => void;
@@ -37,6 +38,8 @@ export interface PodStatus {
   readonly pod: PodId | undefined;
   readonly name: string;
   readonly isReady: boolean;
+  /** It has nothing to do, and beats no more until it has. */
+  readonly isResting: boolean;
   readonly leader: PodId | undefined;
   readonly held: number;
   readonly capacity: number;
@@ -55,6 +58,7 @@ export class Pod {
   readonly #ports: PodPorts;
   readonly #events: PodEvents;
   readonly #mint: () => PodId;
+  readonly #rest: Rest | undefined;
   #life: Life | undefined;
   #isStopping = false;
   #isJoining = false;
@@ -67,6 +71,7 @@ export class Pod {
     this.#events = events;
     const mint = runIdMint(ports.clock, ports.random);
     this.#mint = () => mint() as string as PodId;
+    this.#rest = this.#restOf(ports);
   }
 
   /**
@@ -108,7 +113,8 @@ export class Pod {
     return {
       pod: life?.id,
       name: this.#ports.name,
-      isReady: life?.isReady ?? false,
+      isReady: (life?.isReady ?? false) || this.#isResting,
+      isResting: this.#isResting,
       leader: life?.watch.leader,
       held: life?.holdings.size ?? 0,
       capacity: life?.capacity.count ?? 0,
@@ -121,7 +127,13 @@ export class Pod {
 
   /** Something was enqueued here: this pod need not wait for a hint. */
   hint(): void {
+    this.#rest?.wake();
     this.#life?.hint();
+  }
+
+  /** A run was started here, which the fleet is to see. */
+  wake(): void {
+    this.#rest?.wake();
   }
 
   /** Claims nothing any more; runs at a boundary are released, those in hand finish. */
@@ -130,7 +142,7 @@ export class Pod {
     this.#isStopping = true;
     this.#cancelRestart?.();
     const begunMs = clock.monotonicMs();
-    const quiet = this.#stopHints?.().catch(() => undefined);
+    const quiet = Promise.all([this.#stopHints?.(), this.#rest?.stop()]).catch(() => undefined);
     const life = this.#life;
     const tasks = isHeard('pod.drained') ? touchedBy(life) : [];
     tell('pod.draining', () => ({ pod: life?.id ?? '', budgetMs }));
@@ -158,8 +170,20 @@ export class Pod {
   abandon(): void {
     this.#isStopping = true;
     this.#cancelRestart?.();
+    this.#rest?.stop().catch(() => undefined);
     this.#life?.abandon();
     this.#stopHints?.().catch(() => undefined);
+  }
+
+  get #isResting(): boolean {
+    return this.#rest?.isResting ?? false;
+  }
+
+  /** One for suspects ends by itself, when it has nothing to do. */
+  #restOf({ store, clock, isSuspectsOnly }: PodPorts): Rest | undefined {
+    const { rest: times } = store.capabilities;
+    if (!times || isSuspectsOnly) return undefined;
+    return new Rest({ store, clock, times, onWake: () => this.#again() });
   }
 
   async #live(): Promise<void> {
@@ -175,7 +199,10 @@ export class Pod {
         },
         onDrainWanted: this.#events.onDrainWanted,
         onEnded: () => this.#events.onEnded?.(),
-        onBeat: (beating) => this.#events.onBeat?.(beating),
+        onBeat: (beating) => {
+          this.#rest?.look(beating);
+          this.#events.onBeat?.(beating);
+        },
       },
       nonce,
     );

@@ -22,8 +22,6 @@ export function startHeartThread(way: ThreadWay): HeartThread {
   const shared = new BigInt64Array(new SharedArrayBuffer(24));
   const orders: ThreadOrders = { ...way, shared: shared.buffer as SharedArrayBuffer };
   const worker = new Worker(threadEntry(), { workerData: orders });
-  // The pod decides how long the process lives, not its heart.
-  worker.unref();
   endWithProcess({ worker, shared });
   // Whoever has the thread hears why it broke; until somebody has it, nobody need.
   worker.on('error', () => undefined);
@@ -31,6 +29,9 @@ export function startHeartThread(way: ThreadWay): HeartThread {
     worker.on('message', ({ kind }: FromThread) => kind === 'ready' && resolve(true));
     worker.on('exit', () => resolve(false));
   });
+  // The pod decides how long the process lives, not its heart. But there is no pod before it is ready,
+  // and a store whose sockets are idle keeps no process up.
+  isReady.then(() => worker.unref());
   return { worker, shared, isReady };
 }
 

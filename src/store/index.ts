@@ -110,6 +110,7 @@ export type {
   StoreReader,
   TaskGlance,
 } from './reader.ts';
+export type { Repose, Resting, RestTimes } from './rest.ts';
 export {
   refuseBadName as refuseBadScheduleName,
   refuseBadPayload as refuseBadSchedulePayload,

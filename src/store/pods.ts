@@ -95,7 +95,8 @@ export interface PodRow extends PodGlimpse {
   readonly lsn: number;
   readonly bornAt: number;
   readonly beatAt: number;
-  readonly desired: 'drain' | 'pause' | undefined;
+  /** `rest`: it is down by its own word, and comes back when there is work. */
+  readonly desired: 'drain' | 'pause' | 'rest' | undefined;
   readonly routes: readonly string[];
   readonly report: Json;
   readonly deadAt: number | undefined;

@@ -18,6 +18,7 @@ import type {
   NewBulk,
 } from './bulk/bulks.ts';
 import type { CallerTx } from './caller-tx.ts';
+import type { Capabilities } from './capabilities.ts';
 import type { Census } from './census.ts';
 import type { HistoryParts } from './outlines.ts';
 import type { DoubtAnswer, Persisted, StoreTransaction } from './persisting.ts';
@@ -32,6 +33,7 @@ import type {
 } from './pods.ts';
 import type { FlowAnswer, FlowChange, PausedMachine, QueueRow } from './queues.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
+import type { Resting } from './rest.ts';
 import type {
   DueSchedules,
   ScheduleAnswer,
@@ -63,24 +65,12 @@ import type { ThrottleAnswer, ThrottleChange, ThrottleRow, ThrottleWord } from '
 import type { Watch, WatchQuery } from './watch.ts';
 import type { Claim, PodId } from './words.ts';
 
-export interface Capabilities {
-  /** 'postgres', 'sqlite', 'memory' …: for people. */
-  readonly kind: string;
-  /** What a pod should use where nothing is configured. */
-  readonly heartbeatMs: number;
-  readonly silentMs: number;
-  /** How long an idle claimer may wait between two looks. */
-  readonly idlePollMs: number;
-  /** What this store refuses to do, for want of what it would take; nothing where nothing is said. */
-  readonly lacks?: readonly Lack[] | undefined;
-}
-
-export type Lack = 'serial keys' | 'queue limits' | 'following' | 'transactions';
+export type { Capabilities, Lack } from './capabilities.ts';
 
 /** Something may be ready to claim, or has ended: a hint to look now, never the only way to know. */
 export type Hint = 'ready' | 'ended';
 
-export interface Store extends HistoryParts {
+export interface Store extends HistoryParts, Partial<Resting> {
   readonly capabilities: Capabilities;
 
   /** Refuses a schema that is missing, too old or too new, saying what to do. */

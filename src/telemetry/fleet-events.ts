@@ -122,6 +122,9 @@ export interface FleetEvents {
   };
   /** The deadline has passed without an answer: no phase of a claimed run begins. */
   'pod.alone': { readonly pod: string; readonly run: RunId };
+  /** It has nothing to do and beats no more, until there is work, or something is due. */
+  'pod.rested': { readonly pod: string; readonly wakeInMs: number | undefined };
+  'pod.woke': { readonly pod: string };
   'pod.died': { readonly pod: string; readonly why: string };
   /** This pod has declared another one dead, which was last heard of so long ago by the store's clock. */
   'pod.fenced': { readonly pod: string; readonly by: string; readonly silentMs: number };

@@ -17,6 +17,19 @@ export const FLEET_LINES: Lines = {
     message: 'store has not answered in time: no phase begins until it does',
     fields: { pod: e.pod, ...ofTask(e) },
   }),
+  'pod.rested': (e) => ({
+    level: 'info',
+    message: 'pod rests: it has nothing to do, and beats no more until it has',
+    fields: {
+      pod: e.pod,
+      ...(e.wakeInMs === undefined ? {} : { wake_ms: Math.round(e.wakeInMs) }),
+    },
+  }),
+  'pod.woke': (e) => ({
+    level: 'info',
+    message: 'pod rests no more, and the process goes on as another',
+    fields: { pod: e.pod },
+  }),
   'pod.died': (e) => ({
     level: 'error',
     message: `pod is dead, and the process goes on as another: ${e.why}`,

@@ -1,6 +1,7 @@
 /** The commands of the fleet, and pods of their own, on an account; emulated, through the real driver. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmulatedSnowflake, startSnowflake } from '../emulator/snowflake/index.ts';
+import { lintAll } from '../emulator/snowflake/lint.ts';
 import { addressOf } from '../store/snowflake-harness.ts';
 import { runOn } from '../support/postgres.ts';
 import { begin, fleetq, MACHINES, makeDirectory } from './support.ts';
@@ -58,3 +59,50 @@ test('migrate makes the tables once, doctor looks at them, and a pod ends a task
   const ended = await worker.ended;
   expect(ended.code, ended.stderr).toBe(0);
 }, 180_000);
+
+test('probe asks an account everything, says what FleetQ makes of it, and leaves nothing behind', async () => {
+  account.statements.reset();
+  const { code, stdout, stderr } = await run('probe', 'snowflake', '--json');
+  const probe = JSON.parse(stdout) as { answers: { name: string; verdict: string }[] };
+  expect(probe.answers.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(probe).toMatchObject({ isFit: true, tables: 'hybrid', left: [] });
+  expect(probe.answers).toHaveLength(24);
+  expect(probe.answers).toEqual(
+    expect.arrayContaining(
+      [
+        { name: 'compare and set, hybrid', figures: { rounds: 5, wrong: 0 } },
+        { name: 'lost updates, standard', figures: { told: 40, counted: 40 } },
+        { name: 'waiters, standard', figures: { waiters: 22, refused: 2 } },
+        { name: 'same request twice', figures: { carriedOut: 1 } },
+        { name: 'last change, hybrid', figures: { works: false } },
+        { name: 'last change, standard', figures: { works: true } },
+        { name: 'every statement, hybrid', verdict: 'ok' },
+        { name: 'every statement, standard', verdict: 'ok' },
+      ].map((one) => expect.objectContaining(deep(one))),
+    ),
+  );
+  const left = await runOn(
+    account.url,
+    `select table_name from information_schema.tables where table_name like '%probe%'
+      union all select schema_name from information_schema.schemata where schema_name like '%probe%'`,
+  );
+  expect(left).toEqual([]);
+  // Of these two it is asked whether they are taken.
+  const texts = [...account.statements.byText.keys()];
+  expect(await lintAll(texts.filter((text) => !/limit \?|inline/.test(text)))).toEqual([]);
+}, 180_000);
+
+function deep(one: object): object {
+  const entries = Object.entries(one).map(([name, value]) => [
+    name,
+    typeof value === 'object' ? expect.objectContaining(value) : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+test('probe wants the address of an account', async () => {
+  const other = { ...env, FLEETQ_STORE_URL: 'sqlite:./fleet.db' };
+  const { code, stderr } = await fleetq(cwd, ['probe', 'snowflake'], { env: other });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('snowflake://user@account')]);
+});

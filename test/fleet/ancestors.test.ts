@@ -191,14 +191,14 @@ test('9: what a pod is executing is not executed again with every further claim'
   }
 });
 
-const VERBS: readonly (keyof Store)[] = [
+const VERBS = [
   'claim',
   'settle',
   'archive',
   'beat',
   'histories',
   'heads',
-];
+] as const satisfies readonly (keyof Store)[];
 
 test.each(VERBS)(
   '10: a store that fails at %s is asked again, and every task ends once',

@@ -81,6 +81,9 @@ export const TASKS: Record<keyof Store, Named> = {
   violations: nothing,
   openReader: nothing,
   listen: nothing,
+  rest: nothing,
+  mark: nothing,
+  rise: nothing,
 };
 
 /** The pod a call may change. */

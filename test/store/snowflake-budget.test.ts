@@ -1,11 +1,17 @@
 /** How many statements work takes in an account: they are what it bills. */
 import { describe, expect, test } from 'vitest';
-import { birthOf, claimRequest, completed, newTasks, podOf, segment } from './factories.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { EnqueueAnswer } from '../../src/store/tasks.ts';
+import type { PodId } from '../../src/store/words.ts';
+import { birthOf, claimRequest, completed, HOUR, newTasks, podOf, segment } from './factories.ts';
 import { useSnowflake } from './snowflake-harness.ts';
 
 const TASKS = 1_000;
-/** A gate for each kind: ten batches in, sixteen out and sixteen settled. */
-const BUDGET = { hybrid: 110, standard: 130 } as const;
+/** A gate for each kind: ten batches in, sixteen out and sixteen settled; and the bell, once. */
+const BUDGET = { hybrid: 111, standard: 131 } as const;
+/** What a pod asks in an hour of rest, by test/fleet/rest.test.ts; its two minutes of idling come first. */
+const LOOKS_AN_HOUR = 65;
+const LYING_DOWN_MAX = 8;
 
 describe.each(['hybrid', 'standard'] as const)('in %s tables', (kind) => {
   const scene = useSnowflake(kind);
@@ -32,4 +38,55 @@ describe.each(['hybrid', 'standard'] as const)('in %s tables', (kind) => {
     expect(statements.total).toBe(4);
     await store.close();
   });
+
+  test('an hour of rest takes few statements, and none of them a warehouse', async () => {
+    const { statements } = scene.account;
+    const store = await scene.open();
+    const pod = podOf('birch');
+    await store.register(birthOf('birch'));
+    await emptied(store, pod);
+    // The bell has rung just now: nobody lies down before that is a while ago.
+    expect(await store.rest!(pod)).toBeUndefined();
+    scene.account.advance(61_000);
+    await store.beat({ pod, seq: 0, nonce: 'b', lsn: 0, report: {} });
+    statements.reset();
+    const repose = await store.rest!(pod);
+    expect(repose).toMatchObject({ wakeInMs: 6 * HOUR });
+    expect(statements.total).toBeLessThanOrEqual(LYING_DOWN_MAX);
+    expect(await store.pods()).toContainEqual(
+      expect.objectContaining({ pod, status: 'down', desired: 'rest' }),
+    );
+    statements.reset();
+    for (let look = 0; look < LOOKS_AN_HOUR; look += 1) {
+      expect(await store.mark!()).toBe(repose!.mark);
+    }
+    expect(statements).toMatchObject({
+      total: LOOKS_AN_HOUR,
+      withoutWarehouse: LOOKS_AN_HOUR,
+      warehouseSeconds: 0,
+    });
+    // Another process, which has not rung lately.
+    const other = await scene.open();
+    await other.enqueue(newTasks(1));
+    expect(await store.mark!()).not.toBe(repose!.mark);
+    await other.close();
+    await store.close();
+  });
 });
+
+/** Nothing is left to do, and the others have left. */
+async function emptied(store: Store, pod: PodId): Promise<void> {
+  const open = await store.list({ isInFlight: true, countMax: 10 });
+  expect(open).toEqual([]);
+  for (const other of await store.pods()) {
+    if (other.pod === pod) continue;
+    await store.fence(other.pod, pod, 'proved');
+    await store.retire(other.pod);
+  }
+  // A change of work, for the bell.
+  const [{ id }] = (await store.enqueue(newTasks(1))) as [EnqueueAnswer];
+  await store.act({
+    ...{ requestId: `cancel ${pod}`, who: 'test', via: 'test', task: id },
+    deed: { what: 'cancel', reason: 'test' },
+  });
+}

@@ -18,8 +18,8 @@ import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import type { PlainRow, StoreHarness, TableName } from './harness.ts';
 
 export const PORTS = { clock: systemClock, random: systemRandom };
-const LIMITS = { deadlineMs: 60_000, countMax: 8 };
-const NAMES = ['step_tracker', 'pod_health', 'run_events', 'audit_log', 'fleet_fact'];
+export const LIMITS = { deadlineMs: 60_000, countMax: 8 };
+const NAMES = ['step_tracker', 'pod_health', 'run_events', 'audit_log', 'fleet_fact', 'doorbell'];
 
 export function addressOf({ options }: EmulatedSnowflake): string {
   const { account, username, password, database, schema, warehouse, role, accessUrl } = options;
@@ -145,7 +145,7 @@ async function insertRow(
 }
 
 /** By the rules of the tables in memory: there is no plain INSERT into an account. */
-function plainRecord(row: PlainRow, now: number) {
+export function plainRecord(row: PlainRow, now: number) {
   const tables = new MemoryTables({ ...PORTS, clock: { ...systemClock, now: () => now } });
   const { runAfterMs, deadlineAfterMs, updatedAt, task_id, ...rest } = row;
   const camel = Object.entries(rest).map(([name, value]) => [
@@ -162,13 +162,22 @@ function plainRecord(row: PlainRow, now: number) {
   });
 }
 
-async function rowsOf(client: pg.Client, table: TableName): Promise<Record<string, unknown>[]> {
+function rowsOf(client: pg.Client, table: TableName): Promise<Record<string, unknown>[]> {
+  return shownRows(table, async (name) => {
+    return (await client.query(`select * from public.${name}`)).rows;
+  });
+}
+
+/** Under the names that other stores have. */
+export async function shownRows(
+  table: TableName,
+  read: (name: string) => Promise<Record<string, unknown>[]>,
+): Promise<Record<string, unknown>[]> {
   if (table === 'machine_registry') {
-    const { rows } = await client.query(`select body from public.fleet_fact where kind = 'route'`);
-    return rows.map(({ body }) => JSON.parse(body));
+    const facts = await read('fleet_fact');
+    return facts.filter(({ kind }) => kind === 'route').map(({ body }) => JSON.parse(`${body}`));
   }
-  const { rows } = await client.query(`select * from public.${table}`);
-  return rows.map(({ request_id, noted_at, task_key, ...row }) => ({
+  return (await read(table)).map(({ request_id, noted_at, task_key, ...row }) => ({
     ...row,
     ...(table === 'audit_log' ? { id: request_id, at: Number(noted_at) } : {}),
     ...(table === 'step_tracker' ? { key: task_key } : {}),

@@ -4,7 +4,7 @@ import { statsOf } from '../../admin-ui/src/pages/machines/machine-rows.ts';
 import { fieldsOf, fill, typedOf } from '../../admin-ui/src/pages/machines/schema-form.ts';
 import { needsOf } from '../../admin-ui/src/pages/overview/attention.ts';
 import { runTimesOf } from '../../admin-ui/src/pages/overview/figures.ts';
-import { sorted, stateOf } from '../../admin-ui/src/pages/pods/pod-state.ts';
+import { hasLeft, sorted, stateOf } from '../../admin-ui/src/pages/pods/pod-state.ts';
 import type { PodRow, TimedRun } from '../../admin-ui/src/services/fleet-types.ts';
 import { timesOf } from '../../src/admin/desk/phase-times.ts';
 
@@ -42,6 +42,10 @@ test('what is worst comes first, and a quiet fleet needs nobody', () => {
 
 test('a pod is what was seen of it: silent is suspected, and fenced by another is swept', () => {
   expect(stateOf(pod('a', { isSilent: true }))).toBe('suspected');
+  const resting = { status: 'down', desired: 'rest', deadBy: 'a' } as const;
+  expect(stateOf(pod('a', resting))).toBe('resting');
+  expect(hasLeft(pod('a', resting))).toBe(false);
+  expect(needsOf({ pods: [pod('a', resting)], hasLeader: false })).toEqual([]);
   expect(stateOf(pod('a', { desired: 'drain' }))).toBe('draining');
   expect(stateOf(pod('a', { status: 'down', deadBy: 'a' }))).toBe('down');
   expect(stateOf(pod('a', { status: 'down', deadBy: 'b' }))).toBe('swept');

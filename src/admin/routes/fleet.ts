@@ -139,8 +139,9 @@ export const fleetRoutes = [
   }),
 ];
 
-function isThere({ status }: PodView): boolean {
-  return status !== 'down';
+/** One that rests comes back. */
+function isThere({ status, desired }: PodView): boolean {
+  return status !== 'down' || desired === 'rest';
 }
 
 function noPod(id: string): RequestError {

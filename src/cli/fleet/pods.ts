@@ -27,12 +27,26 @@ const STYLE: Record<PodStatus, Style> = {
 
 export const pods: Execute = async ({ config, output }, options) => {
   const all = await withStore(config, (store) => podsOf(store, config));
-  const found = options['all'] === true ? all : all.filter(({ status }) => status !== 'down');
+  const found = options['all'] === true ? all : all.filter(isThere);
   if (output.isJson) output.json({ pods: found });
   else if (found.length > 0) output.table(found, columns(systemClock.now()));
   else output.note('no pods; start one with: fleetq worker');
   return found.length > 0 ? Exit.ok : Exit.nothingFound;
 };
+
+/** One that rests comes back. */
+function isThere(pod: PodView): boolean {
+  return pod.status !== 'down' || isResting(pod);
+}
+
+export function isResting({ status, desired }: PodView): boolean {
+  return status === 'down' && desired === 'rest';
+}
+
+function standingOf(pod: PodView): string {
+  if (isResting(pod)) return 'resting';
+  return pod.isSilent ? `${pod.status}, silent` : pod.status;
+}
 
 export const leader: Execute = async ({ config, output }, options) => {
   const termsMax =
@@ -112,7 +126,7 @@ function columns(now: number): Column<PodView>[] {
     { head: 'NAME', text: ({ name }) => name, isElastic: true },
     {
       head: 'STATUS',
-      text: (pod) => (pod.isSilent ? `${pod.status}, silent` : pod.status),
+      text: standingOf,
       style: (pod) => (pod.isSilent ? 'yellow' : STYLE[pod.status]),
     },
     { head: 'LEADS', text: ({ isLeader }) => (isLeader ? '★' : ''), data: leads },

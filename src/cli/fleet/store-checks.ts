@@ -11,7 +11,7 @@ import type { Context } from '../command.ts';
 import { type Check, micros } from '../doctor-checks.ts';
 import { schemaOf } from './migrate.ts';
 import { storeAddress, storeOptions } from './open.ts';
-import { podsOf } from './pods.ts';
+import { isResting, podsOf } from './pods.ts';
 import { sinkChecks } from './sink-checks.ts';
 
 const ROUND_TRIPS = 30;
@@ -195,7 +195,9 @@ async function podsCheck(store: Store, config: Config): Promise<Check> {
   const all = await podsOf(store, config);
   const count = (status: string) => all.filter((pod) => pod.status === status).length;
   const silent = all.filter(({ isSilent }) => isSilent).length;
-  const fact = `${count('up')} up, ${count('draining')} draining, ${count('dead')} dead`;
+  const resting = all.filter(isResting).length;
+  const rests = resting > 0 ? `, ${resting} resting` : '';
+  const fact = `${count('up')} up, ${count('draining')} draining, ${count('dead')} dead${rests}`;
   if (silent === 0) return { name, verdict: 'ok', fact };
   const fix = 'the leader sweeps them; where none is up, start a pod: fleetq worker';
   return { name, verdict: 'warn', fact: `${fact}, ${silent} silent`, fix };

@@ -59,6 +59,8 @@ export function register(tables: MemoryTables, birth: PodBirth): JournalSeen {
       deadBy: undefined,
     });
   }
+  // It is up again.
+  for (const { podId } of others) rise(tables, podId);
   wakeBlocked(tables, birth.routes);
   return {
     boot: Math.max(0, ...others.map(({ boot }) => boot)),
@@ -92,7 +94,7 @@ export function beat(tables: MemoryTables, given: Beat): BeatAnswer {
     kind: 'taken',
     seq: row.beatSeq,
     status: row.status as 'up' | 'draining',
-    desired: row.desired,
+    desired: row.desired === 'rest' ? undefined : row.desired,
     claimCount: mine.length,
     controls: mine.flatMap((task): Control[] => {
       const { taskId, generation, claimEpoch, control, controlReason } = task;
@@ -227,6 +229,22 @@ export function retire(tables: MemoryTables, pod: PodId): boolean {
     row.status = 'down';
   }
   return row?.status === 'down';
+}
+
+/** up → down by its own word, to come back when there is work. */
+export function rest(tables: MemoryTables, pod: PodId): boolean {
+  const row = tables.pods.get(pod);
+  if (row?.status !== 'up' || tables.tasksWhere((task) => task.claimedBy === pod).length > 0) {
+    return false;
+  }
+  const now = tables.now();
+  Object.assign(row, { status: 'down', deadAt: now, deadBy: pod, desired: 'rest' });
+  return true;
+}
+
+export function rise(tables: MemoryTables, pod: PodId): void {
+  const row = tables.pods.get(pod);
+  if (row?.desired === 'rest') row.desired = undefined;
 }
 
 function isLive({ status }: PodRecord): boolean {

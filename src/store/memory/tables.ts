@@ -42,7 +42,7 @@ export interface PodRecord {
   beatSeq: number;
   beatNonce: string;
   status: PodStatus;
-  desired: 'drain' | 'pause' | undefined;
+  desired: 'drain' | 'pause' | 'rest' | undefined;
   journalLsn: number;
   /** JSON text, so that nobody can change what was written. */
   report: string;

@@ -5,6 +5,7 @@
 import { pause } from '../../ground/index.ts';
 import { StoreBusyError } from '../errors.ts';
 import type { MemoryTables } from '../memory/tables.ts';
+import { Bell } from './bell.ts';
 import { STEP_TRACKER } from './columns.ts';
 import { Desk } from './desk.ts';
 import { gatherNow, type Reading } from './gather.ts';
@@ -31,10 +32,12 @@ const WAIT_MS_MAX = 2_000;
 export class Calls {
   readonly sessions: Sessions;
   readonly isHybrid: boolean;
+  readonly #bell: Bell;
 
   constructor(sessions: Sessions, isHybrid: boolean) {
     this.sessions = sessions;
     this.isHybrid = isHybrid;
+    this.#bell = new Bell(sessions.clock);
   }
 
   /** Reads, and writes nothing. */
@@ -50,6 +53,7 @@ export class Calls {
         return await this.sessions.use(async (line) => {
           const desk = await this.#gathered(line.run, gather);
           const result = decide(desk.tables);
+          await this.#bell.ring(line.run, desk);
           await write(line, desk, random, { isHybrid: this.isHybrid, isWhole: true, fence });
           return result;
         });
@@ -67,6 +71,7 @@ export class Calls {
       const result = decide(desk.tables);
       const ids = desk.changes(STEP_TRACKER).map(({ cells }) => `${cells['task_id']}`);
       const wanted = new Set(ids);
+      await this.#bell.ring(line.run, desk);
       const written = await this.#writeEach(line, desk, fence);
       return { result, wanted, written: written ?? new Set(), isOvertaken: !written };
     });

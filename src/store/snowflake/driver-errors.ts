@@ -85,6 +85,12 @@ export function meaningOf(thrown: unknown): FleetqError {
     : new StoreRefusedError(text, { cause: thrown });
 }
 
+/** Of a login that the account has refused; undefined where it was something else. */
+export function loginCodeOf(thrown: unknown): string | undefined {
+  const code = codeOf(thrown);
+  return code !== undefined && /^39[0145]\d{3}$/.test(code) ? code : undefined;
+}
+
 /** Six digits from the server, or from the driver about itself. */
 function codeOf(thrown: unknown): string | undefined {
   const code = (thrown as { code?: unknown } | null | undefined)?.code;

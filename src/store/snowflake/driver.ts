@@ -3,10 +3,10 @@
  * an optional peer that is loaded when the first address of this kind comes. It writes no log file, asks
  * no cloud who it runs on, and answers rows, not streams.
  */
-import { readFileSync } from 'node:fs';
 import type { Connection, ConnectionOptions } from 'snowflake-sdk';
 import { StoreOptionsError } from '../errors.ts';
 import type { Answer, Bind, OpenSession, Row, Session } from './executor.ts';
+import { loginOf, refusedLogin } from './login.ts';
 import type { SnowflakeWay } from './options.ts';
 
 type Driver = typeof import('snowflake-sdk');
@@ -31,7 +31,9 @@ export async function openerOf(way: SnowflakeWay): Promise<OpenSession> {
   const driver = await loadDriver();
   return async () => {
     const connection = driver.createConnection(optionsOf(way));
-    await connected(connection);
+    await connected(connection).catch((error) => {
+      throw refusedLogin(error, way.auth);
+    });
     const session = new DriverSession(connection);
     try {
       await session.execute(parametersOf(way), []);
@@ -77,34 +79,8 @@ function optionsOf(way: SnowflakeWay): ConnectionOptions {
     ...(warehouse === undefined ? {} : { warehouse }),
     ...(role === undefined ? {} : { role }),
     ...(accessUrl === undefined ? {} : { accessUrl }),
-    ...authOf(way),
+    ...loginOf(way.auth),
   };
-}
-
-/** Tokens are read anew for every session: whoever renews them writes the file. */
-function authOf({ auth }: SnowflakeWay): Partial<ConnectionOptions> {
-  switch (auth.by) {
-    case 'key':
-      return { authenticator: 'SNOWFLAKE_JWT', privateKeyPath: auth.file };
-    case 'password':
-      return { password: auth.password };
-    default:
-      return {
-        authenticator: auth.by === 'pat' ? 'PROGRAMMATIC_ACCESS_TOKEN' : 'OAUTH',
-        token: tokenIn(auth.file),
-      };
-  }
-}
-
-function tokenIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new StoreOptionsError('the file of the token cannot be read', {
-      cause,
-      hint: 'check token= in the address of the store',
-    });
-  }
 }
 
 function connected(connection: Connection): Promise<void> {
@@ -120,11 +96,12 @@ class DriverSession implements Session {
     this.#connection = connection;
   }
 
-  execute(text: string, binds: readonly Bind[]): Promise<Answer> {
+  execute(text: string, binds: readonly Bind[], requestId?: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#connection.execute({
         sqlText: text,
         binds: [...binds] as string[],
+        ...(requestId === undefined ? {} : { requestId }),
         complete: (error, statement, rows) => {
           if (error) reject(error);
           else

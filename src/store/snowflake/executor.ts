@@ -12,7 +12,8 @@ export interface Answer {
 
 /** One session: what it has written it sees at once, and its transactions are its own. */
 export interface Session {
-  execute(text: string, binds: readonly Bind[]): Promise<Answer>;
+  /** Under the id of an earlier request it is that request again, and done no second time. */
+  execute(text: string, binds: readonly Bind[], requestId?: string): Promise<Answer>;
   /** Ends it, whatever it is doing; nothing is answered any more. */
   close(): Promise<void>;
 }

@@ -3,8 +3,8 @@
  *
  *   snowflake://USER@ACCOUNT/DATABASE/SCHEMA?warehouse=W&role=R&key=/path/to/rsa_key.p8
  *
- * `key` is the file of an RSA key, `token` that of an OAuth or programmatic access token; a password is
- * for tests. `tables` is hybrid or standard; left out, the account is asked once, when it is migrated.
+ * `key` is the file of an RSA key, `passphrase` that of what it is sealed by, `token` that of an OAuth or
+ * programmatic access token; a password is for tests. `tables` is hybrid or standard; left out, the account is asked once, when it is migrated.
  */
 import { show } from '../../ground/index.ts';
 import { StoreOptionsError } from '../errors.ts';
@@ -12,7 +12,7 @@ import type { StoreOptions } from '../options.ts';
 import type { TableKind } from './migrate.ts';
 
 export type SnowflakeAuth =
-  | { readonly by: 'key'; readonly file: string }
+  | { readonly by: 'key'; readonly file: string; readonly passphraseFile: string | undefined }
   | { readonly by: 'oauth' | 'pat'; readonly file: string }
   | { readonly by: 'password'; readonly password: string };
 
@@ -36,7 +36,16 @@ const WANTED = 'snowflake://user@account/database/schema?warehouse=…&key=/path
 const DEADLINE_MS = 18_000;
 const DEADLINE_MS_MIN = 100;
 const SESSION_COUNT = 8;
-const WORDS = ['warehouse', 'role', 'key', 'token', 'auth', 'tables', 'access'] as const;
+const WORDS = [
+  'warehouse',
+  'role',
+  'key',
+  'passphrase',
+  'token',
+  'auth',
+  'tables',
+  'access',
+] as const;
 
 export function readSnowflakeWay(address: string, options: StoreOptions): SnowflakeWay {
   if (!/^snowflake:\/\//i.test(address) || !URL.canParse(address)) {
@@ -83,7 +92,10 @@ function refuseUnknown(url: URL): void {
   });
 }
 
-function readAuth(word: (name: 'key' | 'token' | 'auth') => string | undefined, password: string) {
+function readAuth(
+  word: (name: 'key' | 'passphrase' | 'token' | 'auth') => string | undefined,
+  password: string,
+): SnowflakeAuth {
   const [key, token, auth] = [word('key'), word('token'), word('auth') ?? 'oauth'];
   const given = [key !== undefined, token !== undefined, password !== ''].filter(Boolean);
   if (given.length !== 1) {
@@ -91,12 +103,16 @@ function readAuth(word: (name: 'key' | 'token' | 'auth') => string | undefined, 
       hint: 'key=/path/to/rsa_key.p8 for a service user; token=/path/to/file for OAuth',
     });
   }
-  if (key !== undefined) return { by: 'key', file: key } as const;
-  if (token === undefined) return { by: 'password', password } as const;
+  const passphraseFile = word('passphrase');
+  if (passphraseFile !== undefined && key === undefined) {
+    throw new StoreOptionsError('passphrase goes with key alone in the address of the store');
+  }
+  if (key !== undefined) return { by: 'key', file: key, passphraseFile };
+  if (token === undefined) return { by: 'password', password };
   if (auth !== 'oauth' && auth !== 'pat') {
     throw new StoreOptionsError(`auth must be oauth or pat, got ${show(auth)}`);
   }
-  return { by: auth, file: token } as const;
+  return { by: auth, file: token };
 }
 
 function readTables(value: string | undefined): TableKind | undefined {

@@ -15,6 +15,7 @@ import {
   type Reading,
 } from './gather.ts';
 import * as statements from './recovery.sql.ts';
+import { forgetRings } from './rest.ts';
 import { limitOf } from './sql.ts';
 
 const ATTEMPTS_MAX = 5;
@@ -100,6 +101,7 @@ export async function prune(
     },
     (tables) => retention.prune(tables, finishedBeforeMs, countMax, auditedBeforeMs),
   );
+  await forgetRings(calls);
   return result;
 }
 

@@ -3,7 +3,7 @@
  * by itself. What is not answered in time may have happened or not; its session is given up, and whoever
  * asked looks for what it wrote. A statement that gave way to another did nothing, and is sent again.
  */
-import { type Clock, pause, type Random } from '../../ground/index.ts';
+import { type Clock, FleetqError, pause, type Random } from '../../ground/index.ts';
 import { StoreBusyError, StoreUnreachableError } from '../errors.ts';
 import { DuplicateKeyError, meaningOf, SessionOverError } from './driver-errors.ts';
 import type { Answer, Bind, OpenSession, Session } from './executor.ts';
@@ -101,7 +101,7 @@ export class Sessions {
       return await this.within(this.#open(), 'no session was opened');
     } catch (error) {
       this.#leave();
-      throw error instanceof StoreUnreachableError ? error : meaningOf(error);
+      throw error instanceof FleetqError ? error : meaningOf(error);
     }
   }
 

@@ -36,6 +36,7 @@ import * as people from './people.ts';
 import * as pods from './pods.ts';
 import { pausedMachines, SnowflakeReader } from './reader.ts';
 import * as recovery from './recovery.ts';
+import * as resting from './rest.ts';
 import type { SessionLimits, Sessions } from './sessions.ts';
 import * as tallies from './tallies.ts';
 import * as tasksIn from './tasks-in.ts';
@@ -51,6 +52,9 @@ export interface SnowflakePorts {
   readonly readers: (limits: SessionLimits) => Sessions;
 }
 
+/** An idle fleet lets its warehouse suspend, and is up again within a minute. */
+const REST = { afterMs: 120_000, lookMsMin: 15_000, lookMsMax: 60_000 } as const;
+
 export class SnowflakeStore implements Store {
   readonly capabilities: Capabilities;
   readonly #calls: Calls;
@@ -64,6 +68,7 @@ export class SnowflakeStore implements Store {
       heartbeatMs: 15_000,
       silentMs: 60_000,
       idlePollMs: 15_000,
+      rest: REST,
       lacks: ['serial keys', 'queue limits', 'following', 'transactions'],
     };
   }
@@ -74,6 +79,9 @@ export class SnowflakeStore implements Store {
 
   register = (birth: PodBirth) => pods.register(this.#calls, birth);
   beat = (beat: Beat) => pods.beat(this.#calls, beat);
+  rest = (pod: PodId) => resting.rest(this.#calls, pod);
+  mark = () => resting.mark(this.#calls);
+  rise = (pod: PodId) => resting.rise(this.#calls, pod);
   markDraining = (pod: PodId) => pods.markDraining(this.#calls, pod);
   beginTerm = (pod: PodId, term: number) => pods.beginTerm(this.#calls, pod, term);
   requestDrain = (pod: PodId) => pods.requestDrain(this.#calls, pod);

@@ -14,6 +14,8 @@ export class Meter {
   failed = 0;
   /** Answers that were given again for the same request. */
   repeated = 0;
+  /** Changes that were carried out, and whoever sent them never heard of it. */
+  unanswered = 0;
   #upMs = 0;
   #upSince: number | undefined;
   #upUntil = 0;
@@ -47,7 +49,7 @@ export class Meter {
   }
 
   reset(): void {
-    Object.assign(this, { total: 0, withoutWarehouse: 0, failed: 0, repeated: 0 });
+    Object.assign(this, { total: 0, withoutWarehouse: 0, failed: 0, repeated: 0, unanswered: 0 });
     for (const verb of Object.keys(this.byVerb)) delete this.byVerb[verb];
     this.byText.clear();
     this.#upMs = 0;

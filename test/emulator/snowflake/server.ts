@@ -168,6 +168,7 @@ export class SnowflakeServer {
     const answer = await this.#patient(running);
     if (running.isChange && chaos.strikes(chaos.dropAnswers)) {
       await running.answer;
+      meter.unanswered += 1;
       running.isLost = chaos.dropAnswers!.how === '400';
       return chaos.dropAnswers!.how;
     }

@@ -55,10 +55,12 @@ export function needsOf(known: Known): readonly Need[] {
 function* ofPods({ pods, hasLeader }: Known): Iterable<Need> {
   if (!pods) return;
   const live = pods.filter((pod) => stateOf(pod) === 'up');
-  if (live.length === 0) {
+  // Where all that are there rest, there is nothing to do: the first task wakes them.
+  const isAtRest = live.length === 0 && pods.some((pod) => stateOf(pod) === 'resting');
+  if (live.length === 0 && !isAtRest) {
     const why = 'nothing is claimed until one comes';
     yield { level: 'bad', what: 'No pod is up', why, to: '/pods' };
-  } else if (hasLeader === false) {
+  } else if (hasLeader === false && !isAtRest) {
     const why = 'what dead pods held is rescued by nobody';
     yield { level: 'bad', what: 'Nobody leads', why, to: '/pods' };
   }

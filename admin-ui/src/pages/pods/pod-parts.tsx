@@ -13,6 +13,7 @@ const SIGN: Record<PodState, Sign> = {
   suspected: 'doubt',
   dead: 'close',
   swept: 'close',
+  resting: 'pause',
   down: 'leave',
 };
 

@@ -1,7 +1,7 @@
 /** How a pod stands, in one word; pure. What was seen of it counts for more than what it is called. */
 import type { PodRow } from '../../services/fleet-types.ts';
 
-export type PodState = 'up' | 'draining' | 'suspected' | 'dead' | 'swept' | 'down';
+export type PodState = 'up' | 'draining' | 'suspected' | 'dead' | 'swept' | 'resting' | 'down';
 
 export const STATE_LABEL: Record<PodState, string> = {
   up: 'Up',
@@ -9,6 +9,7 @@ export const STATE_LABEL: Record<PodState, string> = {
   suspected: 'Suspected',
   dead: 'Dead',
   swept: 'Swept',
+  resting: 'Resting',
   down: 'Left',
 };
 
@@ -18,11 +19,20 @@ export const STATE_ABOUT: Record<PodState, string> = {
   suspected: 'it has been silent for longer than it said it might be: whoever leads fences it next',
   dead: 'it is fenced: what it held is given to others',
   swept: 'it was taken for dead: what it held was given to others',
+  resting: 'it has nothing to do, and beats no more until it has; nobody takes it for dead',
   down: 'it left, and nothing of it is left',
 };
 
 /** What needs a look comes first; then whoever is there, oldest first. */
-const ORDER: readonly PodState[] = ['suspected', 'dead', 'draining', 'up', 'swept', 'down'];
+const ORDER: readonly PodState[] = [
+  'suspected',
+  'dead',
+  'draining',
+  'up',
+  'resting',
+  'swept',
+  'down',
+];
 
 type Standing = Pick<PodRow, 'pod' | 'status' | 'isSilent' | 'desired' | 'deadBy'>;
 
@@ -30,13 +40,14 @@ export function stateOf(pod: Standing): PodState {
   if (pod.isSilent) return 'suspected';
   if (pod.status === 'dead') return 'dead';
   if (pod.status === 'down') {
+    if (pod.desired === 'rest') return 'resting';
     return pod.deadBy === undefined || pod.deadBy === pod.pod ? 'down' : 'swept';
   }
   return pod.status === 'draining' || pod.desired === 'drain' ? 'draining' : 'up';
 }
 
 export function hasLeft(pod: Standing): boolean {
-  return pod.status === 'down';
+  return pod.status === 'down' && pod.desired !== 'rest';
 }
 
 export function sorted(pods: readonly PodRow[]): readonly PodRow[] {

@@ -1,0 +1,83 @@
+/** What the probe finds out about an account, and what it makes of it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock, systemRandom } from '../../src/ground/index.ts';
+import { type Probe, probeSnowflake } from '../../src/store/snowflake/probe/probe.ts';
+import { type EmulatedSnowflake, startSnowflake } from '../emulator/snowflake/index.ts';
+import { runOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { addressOf } from './snowflake-harness.ts';
+
+const options = { clock: systemClock, random: systemRandom };
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres(['fsync=off', 'max_connections=300']);
+});
+afterAll(() => postgres?.remove());
+
+async function probed(
+  kind: 'hybrid' | 'standard',
+  act: (account: EmulatedSnowflake) => void,
+  only = /^/,
+) {
+  const account = await startSnowflake({ kind, postgres });
+  try {
+    act(account);
+    const probe = await probeSnowflake(addressOf(account), { ...options, only });
+    return { account, probe, left: await tablesIn(account) };
+  } finally {
+    await account.stop();
+  }
+}
+
+async function tablesIn({ url }: EmulatedSnowflake): Promise<string[]> {
+  const rows = await runOn<{ name: string }>(
+    url,
+    `select table_schema || '.' || table_name as name from information_schema.tables
+      where table_schema not in ('pg_catalog', 'information_schema', 'snow')`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+const answerTo = ({ answers }: Probe, name: string) => answers.find((one) => one.name === name);
+
+describe('an account as its documentation describes it', () => {
+  test('without hybrid tables is fit for standard ones', async () => {
+    const { probe, left } = await probed('standard', () => undefined, /request|lock wait/);
+    expect(probe).toMatchObject({ isFit: true, tables: 'standard' });
+    expect(answerTo(probe, 'hybrid tables')).toMatchObject({
+      verdict: 'warn',
+      figures: { works: false },
+    });
+    expect(probe.answers.some(({ name }) => name.endsWith(', hybrid'))).toBe(false);
+    expect(left).toEqual([]);
+  }, 120_000);
+});
+
+test('an account that loses writes is not fit, and the probe says why', async () => {
+  const { probe, left } = await probed(
+    'standard',
+    ({ chaos }) => {
+      chaos.lostUpdates = /update fleetq_probe/i;
+      chaos.latencyMs = [5, 10];
+    },
+    /compare and set/,
+  );
+  expect(probe).toMatchObject({ isFit: false, tables: undefined });
+  expect(answerTo(probe, 'compare and set, standard')).toMatchObject({
+    verdict: 'fail',
+    concludes: expect.stringContaining('do not run a fleet'),
+  });
+  expect(left).toEqual([]);
+}, 120_000);
+
+test('old reads are counted, and change nothing', async () => {
+  const { probe } = await probed(
+    'standard',
+    ({ chaos }) => {
+      chaos.staleReadsMs = 2_000;
+    },
+    /old reads/,
+  );
+  expect(answerTo(probe, 'old reads, standard')).toMatchObject({ verdict: 'ok' });
+  expect(answerTo(probe, 'old reads, standard')?.figures?.['latest']).toBeGreaterThan(0);
+  expect(probe.isFit).toBe(true);
+}, 120_000);
