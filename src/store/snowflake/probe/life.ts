@@ -129,7 +129,13 @@ const TAKING = { to: 'pool', countMax: TASKS, crashed: 'all', spreadMs: 0 } as c
 
 const PLAN: SchedulePlan = {
   ...{ machine: MACHINE, expression: '0 0 1 1 *', zone: 'UTC', payload: '{}', tickAs: undefined },
-  ...{ missed: 'skip' as const, jitterMs: 0, queue: 'default', priority: 0 },
+  ...{
+    missed: 'skip' as const,
+    overlap: 'allow' as const,
+    jitterMs: 0,
+    queue: 'default',
+    priority: 0,
+  },
 };
 
 function taskOf(id: NewTask['id']): NewTask {
