@@ -17,7 +17,7 @@ const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
 const OPTIONS = { clock: systemClock, random: systemRandom };
 const DROPS: readonly Drop[] = ['reset', '503', 'hang', '400'];
 /** Of the answers to statements that change rows. */
-const DROP_SHARE = 0.02;
+const DROP_SHARE = 0.05;
 const LOOK_MS = 5;
 const IDLE_MS = 15_000;
 
