@@ -17,9 +17,9 @@ const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
 const OPTIONS = { clock: systemClock, random: systemRandom };
 const DROPS: readonly Drop[] = ['reset', '503', 'hang', '400'];
 /** Of the answers to statements that change rows. */
-const DROP_SHARE = 0.02;
+const DROP_SHARE = 0.05;
 const LOOK_MS = 5;
-const IDLE_MS = 60_000;
+const IDLE_MS = 15_000;
 
 export interface SiegeOptions {
   readonly events: number;
@@ -71,7 +71,7 @@ export async function playSiege(options: SiegeOptions): Promise<Report> {
       };
       const [least, most] = options.batches;
       const until = merges(account) + least + Math.floor(Math.random() * (most - least + 1));
-      await sinks.liveUntil(() => merges(account) >= until);
+      await sinks.liveUntil(until, () => merges(account));
       kills += 1;
       log(`killed ${kills} sinks`);
     }
@@ -125,13 +125,14 @@ class Sinks {
     this.#log = log;
   }
 
-  /** SIGKILL when that is so; or after a while in which there was nothing to send. */
-  async liveUntil(isTime: () => boolean): Promise<void> {
+  /** SIGKILL when so many batches have come; or after a while in which there was nothing to send. */
+  async liveUntil(until: number, come: () => number): Promise<void> {
     const child = this.#start(['--json', '--take-over']);
     const isOver = once(child, 'exit');
-    const giveUpMs = performance.now() + IDLE_MS;
+    let [seen, seenMs] = [come(), performance.now()];
     const look = setInterval(() => {
-      if (isTime() || performance.now() > giveUpMs) child.kill('SIGKILL');
+      if (come() > seen) [seen, seenMs] = [come(), performance.now()];
+      if (seen >= until || performance.now() - seenMs > IDLE_MS) child.kill('SIGKILL');
     }, LOOK_MS);
     const [code, signal] = await isOver;
     clearInterval(look);
