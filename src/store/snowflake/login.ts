@@ -87,7 +87,7 @@ const HINTS: Readonly<Record<SnowflakeAuth['by'], string>> = {
 export function refusedLogin(thrown: unknown, { by }: SnowflakeAuth): unknown {
   const code = loginCodeOf(thrown);
   if (code === undefined) return thrown;
-  // Not the error itself: what it carries along are the words of the request.
+  // Not the error itself: what a driver carries along is for nobody to know.
   const { message } = describeError(thrown);
   return new StoreOptionsError(`Snowflake does not let us in by ${by}: ${message} (${code})`, {
     hint: HINTS[by],

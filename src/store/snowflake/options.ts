@@ -4,7 +4,8 @@
  *   snowflake://USER@ACCOUNT/DATABASE/SCHEMA?warehouse=W&role=R&key=/path/to/rsa_key.p8
  *
  * `key` is the file of an RSA key, `passphrase` that of what it is sealed by, `token` that of an OAuth or
- * programmatic access token; a password is for tests. `tables` is hybrid or standard; left out, the account is asked once, when it is migrated.
+ * programmatic access token; a password is for tests. `tables` is hybrid or standard; left out, the
+ * account is asked once, when it is migrated.
  */
 import { show } from '../../ground/index.ts';
 import { StoreOptionsError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** Pods that rest, so that the warehouse may: see ../rest.ts for what that is, and bell.ts for what wakes them. */
+/** Pods that rest, so that the warehouse may: ../rest.ts says what that is, bell.ts what wakes them. */
 import * as rules from '../memory/pods.ts';
 import type { MemoryTables } from '../memory/tables.ts';
 import type { Repose } from '../rest.ts';

@@ -39,7 +39,9 @@ const UNSAFE =
 
 export const compareAndSet = (kind: TableKind): Question => ({
   name: `compare and set, ${kind}`,
-  asks: `Of ${RIVALS} sessions that change one row at once, if it is as all of them saw it, is one told that it did, and is it what the row says?`,
+  asks:
+    `Of ${RIVALS} sessions that change one row at once, if it is as all of them saw it, ` +
+    'is one told that it did, and is it what the row says?',
   of: kind,
   isNeeded: true,
   ask: (bench) => bench.several(RIVALS, (asks) => changeTogether(bench, kind, asks)),

@@ -45,7 +45,9 @@ export const latency = (kind: TableKind): Question => ({
         : {
             verdict: 'warn',
             answer,
-            concludes: `a heartbeat takes ${beatMs} ms: give --heartbeat and --silence more time, or the warehouse less else to do`,
+            concludes:
+              `a heartbeat takes ${beatMs} ms: give --heartbeat and --silence more time, ` +
+              'or the warehouse less else to do',
             figures,
           };
     });

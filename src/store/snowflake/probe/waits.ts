@@ -130,7 +130,8 @@ export const lockingRead: Question = {
       if (refused) return { verdict: 'ok', answer: `refused: ${codeOf(refused)}`, concludes };
       const other = await refusalOf(second!(texts.selectOneLocked(table), [2]));
       const same = await refusalOf(second!(texts.selectOneLocked(table), [1]));
-      const answer = `${other ? 'no, others as well' : 'yes'}; ${same ? codeOf(same) : 'it waits for nobody'}`;
+      const gets = same ? codeOf(same) : 'it waits for nobody';
+      const answer = `${other ? 'no, others as well' : 'yes'}; ${gets}`;
       const figures = { locksOthers: other !== undefined, code: same?.code ?? null };
       return { verdict: 'ok', answer, concludes, figures };
     }),
