@@ -23,7 +23,8 @@ export class GateJudge {
   changed(change: FlowChange, { kind }: FlowAnswer): void {
     this.#isUsed = true;
     const isFirst = !this.#done.has(change.requestId);
-    this.#done.add(change.requestId);
+    // One that found it so leaves no row: sent again later, it is carried out.
+    if (kind === 'done') this.#done.add(change.requestId);
     if (kind === 'done' && isFirst) this.#note(change);
     this.#compare(change);
   }

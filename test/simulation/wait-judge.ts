@@ -26,10 +26,15 @@ interface Holder {
 
 interface Wait {
   readonly beganMs: number;
+  /** When whoever waits was told how long the run has at most, by the store's clock. */
+  readonly toldMs: number;
   readonly lengthMs: number;
   readonly isSleep: boolean;
   readonly holders: readonly Holder[];
 }
+
+/** A claim is on record so much later, at most. */
+const CLAIM_MS = 1_000;
 
 /** Events after which nobody may have been waiting any more. */
 const ENDS_WAIT = ['DONE', 'INTERRUPTED'];
@@ -38,6 +43,8 @@ export class WaitJudge {
   readonly #world: World;
   /** By the hash of the record that waits, or of one that only says who goes on waiting. */
   readonly #waits = new Map<string, Wait>();
+  /** By run: when its holder got it. */
+  readonly #gotMs = new Map<string, number>();
   /** When somebody gave a task another time than its own. */
   readonly #rescheduled = new Map<string, number>();
 
@@ -49,12 +56,17 @@ export class WaitJudge {
   appended(process: Process, run: LiveRun | undefined, { entry, hash }: Prepared): void {
     const { event, prevHash } = entry;
     const wait = this.#waits.get(prevHash);
+    if (event.type === 'STARTED' || event.type === 'TAKEN') {
+      this.#gotMs.set(entry.run, this.#world.nowMs);
+    }
     if ('dueAt' in event) {
       const lengthMs = event.dueAt - entry.at;
       if (run) this.#asAsked(run, event.type, lengthMs, entry.at);
       const isSleep = event.type === 'ASLEEP';
       const holders = [this.#holder(process)];
-      this.#waits.set(hash, { beganMs: this.#world.nowMs, lengthMs, isSleep, holders });
+      const beganMs = this.#world.nowMs;
+      const toldMs = (this.#gotMs.get(entry.run) ?? beganMs) - CLAIM_MS;
+      this.#waits.set(hash, { beganMs, toldMs, lengthMs, isSleep, holders });
     } else if (wait && (event.type === 'TAKEN' || event.type === 'ADVANCED')) {
       this.#waits.set(hash, { ...wait, holders: [...wait.holders, this.#holder(process)] });
     }
@@ -84,8 +96,8 @@ export class WaitJudge {
     const { beganMs, lengthMs } = wait;
     const elapsedMs = this.#world.nowMs - beganMs;
     if ((this.#rescheduled.get(run) ?? -1) >= beganMs) return;
-    // What is parked waits by the store's clock.
-    if (this.#world.storeSetMs >= beganMs) return this.#world.count('waits by wrong clocks');
+    // What is parked waits by the store's clock, and no longer than its deadline by that.
+    if (this.#world.storeSetMs >= wait.toldMs) return this.#world.count('waits by wrong clocks');
     if (!this.#isByOneClock(process, wait)) return this.#world.count('waits by wrong clocks');
     this.#world.count('judged waits');
     if (wait.holders.length > 1) this.#world.count('judged waits of several owners');
