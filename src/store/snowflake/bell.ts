@@ -4,9 +4,10 @@
  * again, since nobody lies down to rest for a while after a ring.
  */
 import type { Clock } from '../../ground/index.ts';
+import { StoreUnreachableError } from '../errors.ts';
 import { FLEET_FACT, STEP_TRACKER } from './columns.ts';
 import type { Desk } from './desk.ts';
-import { insertRing } from './rest.sql.ts';
+import { insertRing, selectRungLately } from './rest.sql.ts';
 import type { Run } from './sessions.ts';
 
 /** Half of the time for which nobody lies down; the other half is for what is on its way. */
@@ -30,9 +31,19 @@ export class Bell {
     // Where the host slept, only one of the two clocks has gone on.
     const sinceMs = Math.max(nowMs - this.#rungMs, Math.abs(now - this.#rungAt));
     if (sinceMs < RING_MS || !isWork(desk)) return;
-    await run(insertRing);
+    try {
+      await run(insertRing);
+    } catch (error) {
+      if (!(error instanceof StoreUnreachableError) || !(await hasRung(run))) throw error;
+    }
     [this.#rungMs, this.#rungAt] = [nowMs, now];
   }
+}
+
+/** Nobody has answered, and it may have rung all the same; whoever did, it was heard. */
+async function hasRung(run: Run): Promise<boolean> {
+  const [row] = (await run(selectRungLately, [RING_MS])).rows;
+  return Number(row?.['count']) > 0;
 }
 
 function isWork(desk: Desk): boolean {

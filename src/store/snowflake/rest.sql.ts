@@ -15,5 +15,9 @@ export const selectUnrest = sql`
 
 export const selectRing = sql`select max(d.rung_at) as rung_at from doorbell d`;
 
+/** ? ms: whether anybody has rung since then. */
+export const selectRungLately = sql`
+  select count(*) as count from doorbell d where d.rung_at > ${NOW} - ?`;
+
 /** ? ms: rings that nobody waits for any more. */
 export const deleteRings = sql`delete from doorbell where rung_at < ${NOW} - ?`;
