@@ -24,6 +24,8 @@ test('--version answers, and --help shows the commands that are finished, and no
       'schedules',
       'throttles',
       'migrate',
+      'probe',
+      'sink',
       'admin',
       'token',
       'openapi',
