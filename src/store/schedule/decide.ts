@@ -2,6 +2,7 @@
 import { hash, type RunId } from '../../ground/index.ts';
 import type { Note } from '../acts.ts';
 import { isNoted, type LoggedNote } from '../audit.ts';
+import { RequestReusedError } from '../errors.ts';
 import type { NewTask } from '../tasks.ts';
 import { refuseBadName, refuseBadPlan, refuseBadRevision } from './bounds.ts';
 import { ticksOf } from './cron.ts';
@@ -74,6 +75,12 @@ function ran(
   return write
     ? { answer: { ...answer, run: task.id } as ScheduleAnswer, write, task }
     : { answer, write };
+}
+
+/** Whoever is told of a run finds it: one whose key stands for something else is not put in. */
+export function refuseTaken({ requestId, order }: ScheduleChange, isNew: boolean): void {
+  if (isNew || order.what !== 'run') return;
+  throw new RequestReusedError(requestId, `a task that has the key ${order.task.key}`);
 }
 
 function declared(
