@@ -118,6 +118,7 @@ export function describeSchedules(scene: Scene): void {
       { overlap: 'some' as never },
       { overlap: 'skip', missed: 'all' },
       { machine: '' },
+      { priority: 32_768 },
       { payload: `"${'x'.repeat(200_000)}"` },
     ];
     for (const options of bad) {
