@@ -1,5 +1,11 @@
 /** Everything of the fleet in one process, put together: a store, a pod, its leader's duties, tasks. */
-import { type Engine, type LiveRun, RunNotFoundError, type Shadow } from '../engine/index.ts';
+import {
+  DrainingError,
+  type Engine,
+  type LiveRun,
+  RunNotFoundError,
+  type Shadow,
+} from '../engine/index.ts';
 import {
   assertNever,
   atMost,
@@ -188,7 +194,7 @@ export class Member {
     // Whoever waits for the store to have a task is answered, as long as there is time.
     const leftMs = Math.max(0, endMs - this.#clock.monotonicMs());
     await atMost(this.#clock, leftMs, this.tasks.idle());
-    const error = new Error('this process is draining');
+    const error = new DrainingError();
     this.tasks.stop(error);
     this.#results.stop(error);
     // The journal need not wait for that: somebody else may.

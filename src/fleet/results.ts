@@ -34,7 +34,8 @@ export class Results {
   #cancel: Cancel | undefined;
   #looking: Promise<void> | undefined;
   #isHinted = false;
-  #isStopped = false;
+  /** Why nobody looks any more. */
+  #stopped: Error | undefined;
 
   constructor(ports: ResultsPorts) {
     this.#ports = ports;
@@ -43,6 +44,7 @@ export class Results {
   /** The task's row once it has ended. */
   ended(task: RunId, until: AbortSignal | undefined): Promise<TaskRow> {
     until?.throwIfAborted();
+    if (this.#stopped) return Promise.reject(this.#stopped);
     return new Promise((resolve, reject) => {
       const forget = () => {
         until?.removeEventListener('abort', onAbort);
@@ -80,7 +82,7 @@ export class Results {
   }
 
   stop(reason: Error): void {
-    this.#isStopped = true;
+    this.#stopped = reason;
     this.#cancel?.();
     for (const waiters of [...this.#waiters.values()]) {
       for (const waiter of [...waiters]) waiter.reject(reason);
@@ -88,7 +90,7 @@ export class Results {
   }
 
   #lookAfter(ms: number): void {
-    if (this.#isStopped || this.#waiters.size === 0) return;
+    if (this.#stopped || this.#waiters.size === 0) return;
     this.#cancel?.();
     this.#cancel = this.#ports.clock.after(ms, () => {
       this.#isHinted = false;
@@ -103,7 +105,7 @@ export class Results {
   async #look(): Promise<void> {
     const ids = [...this.#waiters.keys()];
     try {
-      for (let from = 0; from < ids.length && !this.#isStopped; from += LOOK_COUNT_MAX) {
+      for (let from = 0; from < ids.length && !this.#stopped; from += LOOK_COUNT_MAX) {
         await this.#lookAt(ids.slice(from, from + LOOK_COUNT_MAX));
       }
     } catch (error) {

@@ -70,6 +70,7 @@ export class Tasks {
   readonly #ports: TasksPorts;
   readonly #recent = new Recent<undefined>();
   readonly #gatherer: Gatherer;
+  #stopped: Error | undefined;
 
   constructor(ports: TasksPorts) {
     this.#ports = ports;
@@ -80,7 +81,10 @@ export class Tasks {
   /** Resolves when nobody waits for the store to have a task any more. */
   idle = (): Promise<void> => this.#gatherer.idle();
   /** What has not been sent by now will not be. */
-  stop = (error: Error): void => this.#gatherer.stop(error);
+  stop = (error: Error): void => {
+    this.#stopped = error;
+    this.#gatherer.stop(error);
+  };
 
   /** Resolves when the store has committed it. The same key and input give the same task. */
   async enqueue(
@@ -90,6 +94,7 @@ export class Tasks {
     note?: StartNote,
   ): Promise<RunId> {
     const task = await this.read(plan, input, options);
+    if (this.#stopped) throw this.#stopped;
     // In a transaction of the caller's the run may be as new as this: only the caller can see it.
     if (task.follows && !options.tx) await this.find(task.follows.run as RunId);
     if (isAlone(task, note, options)) {
@@ -116,6 +121,7 @@ export class Tasks {
         throw new TaskKeyConflictError({ machine: plan.name, key, task: answer.id, index });
       });
     };
+    if (this.#stopped) throw this.#stopped;
     const answers = await this.#ports.store.enqueue(tasks, check, note, tx);
     this.#stored(plan, answers, tx);
     return answers;

@@ -211,3 +211,20 @@ test('what has a key goes by itself, and a conflict is told to whoever has it', 
   );
   expect([told[20], calls]).toEqual(['there', Array(21).fill(1)]);
 });
+
+test('after a drain whoever enqueues or waits is told that it has drained, and nobody waits for ever', async () => {
+  const { fleet, calls } = await openFleet();
+  const task = await fleet.enqueue(mail, { n: 1 }, { runAt: '1h' });
+  const waited = task.result();
+  const drained = fleet.drain();
+  await expect(waited).rejects.toMatchObject({ code: 'FLEETQ_DRAINING' });
+  await drained;
+  for (const late of [
+    () => fleet.enqueue(mail, { n: 2 }),
+    () => fleet.enqueue(mail, { n: 2 }, { key: 'two' }),
+    () => task.result(),
+  ]) {
+    await expect(late()).rejects.toMatchObject({ code: 'FLEETQ_DRAINING' });
+  }
+  expect(calls).toEqual([1]);
+});

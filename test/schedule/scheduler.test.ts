@@ -291,3 +291,18 @@ test('a run that people ask for holds the ticks of one at a time up, too, and is
   const sealed = { ...stage.row('single'), payload: 'fqs1.x' };
   await expect(runNow(ports, sealed, { ...by, requestId: 'c' })).rejects.toThrow('is sealed');
 });
+
+test('a run that people ask for is of what the schedule says then, whatever was read of it before', async () => {
+  const stage = new Stage('2030-01-01T00:00:30Z');
+  await stage.set('late');
+  const before = stage.row('late');
+  await stage.set('late', { payload: '{"n":2}', queue: 'slow' });
+  const { store, clock, mint } = stage;
+  const ports = { store, clock, mint, registry: new Registry([report]), keyMs: 1_000 };
+  const by = { requestId: 'now', who: 'ann', via: 'test' };
+  expect(await runNow(ports, before, by)).toMatchObject({ kind: 'done', isRepeated: false });
+  const many = ['a', 'b', 'c'].map((requestId) => runNow(ports, before, { ...by, requestId }));
+  expect(await Promise.all(many)).toMatchObject(many.map(() => ({ kind: 'done' })));
+  const tasks = [...stage.tables.tasks.values()];
+  expect(tasks).toMatchObject(Array(4).fill({ payload: '{"n":2}', queue: 'slow' }));
+});

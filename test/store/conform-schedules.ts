@@ -118,6 +118,7 @@ export function describeSchedules(scene: Scene): void {
       { overlap: 'some' as never },
       { overlap: 'skip', missed: 'all' },
       { machine: '' },
+      { priority: 32_768 },
       { payload: `"${'x'.repeat(200_000)}"` },
     ];
     for (const options of bad) {
@@ -218,6 +219,20 @@ export function describeSchedules(scene: Scene): void {
     await change('asked', { what: 'remove' });
     expect(await change('asked', run())).toBe('removed');
     expect(await change('nobody', run())).toBe('unknown');
+  });
+
+  test('a run whose key stands for another task is refused, and nothing is changed', async () => {
+    await set('taken', { expression: '0 0 1 1 *' });
+    const before = await find('taken');
+    const key = 'schedule/taken/now/one';
+    await scene.store.enqueue([newTask({ key })]);
+    const asked = changeOf('taken', { what: 'run', task: newTask({ key }) });
+    await expect(scene.store.changeSchedule(asked)).rejects.toMatchObject({
+      code: 'FLEETQ_REQUEST_REUSED',
+    });
+    expect([await find('taken'), await scene.rowCount('step_tracker')]).toEqual([before, 1]);
+    const logged = await scene.harness.rows('audit_log');
+    expect(logged.filter(({ what }) => what === 'schedule.run')).toEqual([]);
   });
 
   test('where there is one at a time, a run is refused until the one before has ended', async () => {

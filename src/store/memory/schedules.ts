@@ -4,6 +4,7 @@ import {
   isChanged,
   noteOf,
   refuseBadChange,
+  refuseTaken,
   repeated,
   runBefore,
 } from '../schedule/decide.ts';
@@ -31,12 +32,10 @@ export function changeSchedule(tables: MemoryTables, change: ScheduleChange): Sc
   if (isChanged(change, logged)) return repeated(change, row, logged);
   const { answer, write, task } = decideChange(row, change, tables.now(), isBusy(tables, row));
   if (!write) return answer;
+  if (task) refuseTaken(change, enqueue(tables, [task])[0]!.isNew);
   note(tables, noteOf(change));
   tables.schedules.set(name, write);
-  if (task) {
-    enqueue(tables, [task]);
-    tables.hint('ready');
-  }
+  if (task) tables.hint('ready');
   return answer;
 }
 

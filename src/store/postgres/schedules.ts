@@ -9,6 +9,7 @@ import {
   isChanged,
   noteOf,
   refuseBadChange,
+  refuseTaken,
   repeated,
   runBefore,
 } from '../schedule/decide.ts';
@@ -30,7 +31,7 @@ import { TASK_COLUMNS } from './new-tasks.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { auditRowOf } from './rows.ts';
 import * as statements from './schedule.sql.ts';
-import { enqueueTasks } from './step-tracker.sql.ts';
+import { enqueueTasks, freeKeys } from './step-tracker.sql.ts';
 
 export class PostgresSchedules {
   readonly #pool: Pool;
@@ -79,7 +80,9 @@ async function change(send: Send, given: ScheduleChange): Promise<ScheduleAnswer
   await note(send, noteOf(given));
   if (task) {
     await send(statements.ranSchedule, [given.name, task.id]);
-    await send(enqueueTasks, columnsOf([task], TASK_COLUMNS));
+    await send(freeKeys, [[task.machine], [task.key]]);
+    const made = await send(enqueueTasks, columnsOf([task], TASK_COLUMNS));
+    refuseTaken(given, made.length > 0);
     return answer;
   }
   const values = [...valuesOf(write), ...(row ? [write.trouble ?? null] : [])];

@@ -8,7 +8,8 @@ export const SCHEDULE_NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 export const SCHEDULE_PAYLOAD_BYTES_MAX = 65_536;
 export const JITTER_MS_MAX = 3_600_000;
 const WORD_LENGTH_MAX = 200;
-const PRIORITY_MAX = 1_000_000;
+/** As of any task. */
+const PRIORITY_MAX = 32_767;
 const REVISION_MAX = 1_000_000_000;
 
 export function refuseBadName(name: unknown): asserts name is string {

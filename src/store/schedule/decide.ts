@@ -2,12 +2,14 @@
 import { hash, type RunId } from '../../ground/index.ts';
 import type { Note } from '../acts.ts';
 import { isNoted, type LoggedNote } from '../audit.ts';
+import { RequestReusedError } from '../errors.ts';
 import type { NewTask } from '../tasks.ts';
 import { refuseBadName, refuseBadPlan, refuseBadRevision } from './bounds.ts';
 import { ticksOf } from './cron.ts';
 import type {
   ScheduleAnswer,
   ScheduleChange,
+  ScheduleOrder,
   SchedulePlan,
   ScheduleRefusal,
   ScheduleRow,
@@ -47,7 +49,7 @@ export function decideChange(
     case 'remove':
       return moved(row, change, 'removed', now);
     case 'run':
-      return ran(row, change, order.task, { now, isBusy });
+      return ran(row, change, order, { now, isBusy });
   }
 }
 
@@ -60,7 +62,7 @@ export function runBefore(row: ScheduleRow | undefined): RunId | undefined {
 function ran(
   row: ScheduleRow | undefined,
   change: ScheduleChange,
-  task: NewTask,
+  { task, edition }: Pick<ScheduleOrder & { readonly what: 'run' }, 'task' | 'edition'>,
   { now, isBusy }: { readonly now: number; readonly isBusy: boolean },
 ): Decision {
   const { name } = change;
@@ -69,11 +71,19 @@ function ran(
     return refused('removed', `${name} was removed: to run it, set it again first`);
   if (isBusy)
     return refused('busy', `its run ${row.lastRun} has not ended, and it has one at a time`);
+  if (edition !== undefined && edition !== row.edition)
+    return refused('changed', 'it was changed, or has ticked, since it was read: ask again');
   const last = { lastRun: task.id, lastRunAt: now, edition: row.edition + 1, updatedAt: now };
   const { answer, write } = done(change, { ...row, ...last });
   return write
     ? { answer: { ...answer, run: task.id } as ScheduleAnswer, write, task }
     : { answer, write };
+}
+
+/** Whoever is told of a run finds it: one whose key stands for something else is not put in. */
+export function refuseTaken({ requestId, order }: ScheduleChange, isNew: boolean): void {
+  if (isNew || order.what !== 'run') return;
+  throw new RequestReusedError(requestId, `a task that has the key ${order.task.key}`);
 }
 
 function declared(

@@ -77,7 +77,12 @@ export type ScheduleOrder =
   | { readonly what: 'declare'; readonly plan: SchedulePlan; readonly revision: number }
   | { readonly what: 'pause' | 'resume' | 'remove' }
   /** One run now, whatever its ticks; also of one that is paused. */
-  | { readonly what: 'run'; readonly task: NewTask };
+  | {
+      readonly what: 'run';
+      readonly task: NewTask;
+      /** Of the row that it was made of; undefined where that does not matter. */
+      readonly edition?: number | undefined;
+    };
 
 export interface ScheduleChange {
   readonly name: string;
@@ -105,8 +110,11 @@ export type ScheduleAnswer =
     }
   | { readonly kind: 'refused'; readonly why: ScheduleRefusal; readonly detail: string };
 
-/** `busy`: the run before has not ended, and the schedule has one at a time. */
-export type ScheduleRefusal = 'unknown' | 'removed' | 'busy';
+/**
+ * `busy`: the run before has not ended, and the schedule has one at a time. `changed`: it is not any more
+ * what the run was made of.
+ */
+export type ScheduleRefusal = 'unknown' | 'removed' | 'busy' | 'changed';
 
 export interface DueSchedules {
   /** The store's. */

@@ -5,6 +5,7 @@ import {
   isChanged,
   noteOf,
   refuseBadChange,
+  refuseTaken,
   repeated,
   runBefore,
 } from '../schedule/decide.ts';
@@ -61,7 +62,7 @@ function changeSchedule(tx: Tx, change: ScheduleChange): ScheduleAnswer {
     created_at: write.createdAt,
     updated_at: write.updatedAt,
   });
-  if (task) enqueue(tx, [task]);
+  if (task) refuseTaken(change, enqueue(tx, [task])[0]!.isNew);
   return answer;
 }
 
