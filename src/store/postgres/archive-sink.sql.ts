@@ -46,7 +46,9 @@ export const selectLook = sql`
          (least(now(), activity.oldest, prepared.oldest) - ${SLACK})::text as since,
          coalesce(activity.is_blind, false) as is_blind, current_user as role,
          pg_snapshot_xmin(pg_current_snapshot())::text as writer,
-         (select system_identifier from pg_control_system()) || '/' || ${timeline} as timeline,
+         (select system_identifier from pg_control_system()) || '/' || ${timeline} || '/' ||
+           (select oid from pg_database where datname = current_database()) || '/' ||
+           'step_tracker'::regclass::oid as timeline,
          (select max(last_update)::text from step_tracker) as step_tracker,
          (select max(written)::text from run_events) as run_events
     from activity cross join prepared`;

@@ -17,9 +17,11 @@ export const selectHasIndexes = `
   select count(*) as count from sqlite_schema
    where type = 'index' and name in ('step_tracker_for_sinks', 'run_events_for_sinks')`;
 
+/** When the file was made stands for which one it is. */
 export const selectUppers = `
   select (select max(last_update) from step_tracker) as step_tracker,
-         (select max(written) from run_events) as run_events`;
+         (select max(written) from run_events) as run_events,
+         (select min(applied_at) from schema_version) as made_at`;
 
 const TASK = `
   task_id, generation, machine, version, queue, priority, run_at, status, wait_for, claim_epoch,
