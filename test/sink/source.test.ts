@@ -183,6 +183,17 @@ describe.each(['postgres', 'sqlite'])('%s', (kind) => {
     expect(await source.sinks()).toMatchObject([{ name: 'default', holder: 'h2', isHeld: true }]);
   });
 
+  test('retention waits for an archive elsewhere, whatever was sent to the one before', async () => {
+    const { source } = scene;
+    const sent = { name: 'default', target: 'm', holder: 'h1' };
+    await source.hold(sent, 60_000);
+    await source.confirm(sent, await source.look());
+    await source.hold(sent, 60_000);
+    expect(await source.sinks()).toMatchObject([{ target: 'm', behindMs: expect.any(Number) }]);
+    await source.hold({ ...sent, target: 'elsewhere' }, 60_000);
+    expect(await source.sinks()).toMatchObject([{ target: 'elsewhere', behindMs: null }]);
+  });
+
   test('another store that goes on under the same name is sent as well, all of it', async () => {
     const { store, forwarder, sink } = scene;
     const other = await otherOf(kind);

@@ -54,12 +54,13 @@ export const PAGE_OF_CHANGED = {
      order by last_update, task_id limit @count`,
 } as const;
 
-/** @name, @target, @holder, @until, @now, @forced. */
+/** @name, @target, @holder, @until, @now, @forced. What was sent elsewhere is not in this archive. */
 export const holdSink = `
   insert into archive_sink (name, target, holder, held_until)
   values (@name, @target, @holder, @until)
   on conflict (name) do update
-     set target = excluded.target, holder = excluded.holder, held_until = excluded.held_until
+     set target = excluded.target, holder = excluded.holder, held_until = excluded.held_until,
+         sent_until = case when archive_sink.target = excluded.target then archive_sink.sent_until end
    where archive_sink.holder is null or archive_sink.holder = excluded.holder or @forced = 1
       or archive_sink.held_until < @now`;
 
