@@ -83,6 +83,9 @@ export class Rest {
       if (repose === undefined) life.goOnClaiming();
     }
     if (repose === undefined) return;
+    // It was told to end meanwhile; or its heart was told first, and another life has begun.
+    if (this.#isStopped) return this.#ports.store.rise?.(life.id);
+    if (life.isDead) return;
     life.abandon();
     this.#pod = life.id;
     const { wakeInMs } = repose;

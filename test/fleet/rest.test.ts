@@ -171,3 +171,55 @@ test('a process that ends while it rests says so', async () => {
   await advancing(clock, pods[0]!.fleet.drain({ budget: '5s' }));
   expect(await store.pods()).toMatchObject([{ status: 'down', desired: undefined }]);
 }, 60_000);
+
+/** Carried out, and not answered before `answer` is called. */
+function holdRest({ wire }: Scened): () => void {
+  let answer!: () => void;
+  wire.holdsAnswers.set('rest', new Promise<void>((resolve) => (answer = resolve)));
+  return () => {
+    wire.holdsAnswers.delete('rest');
+    answer();
+  };
+}
+
+const untilLaid = async (clock: FakeClock, store: MemoryStore) => {
+  for (let second = 0; (await store.pods())[0]?.desired !== 'rest'; second += 1) {
+    expect(second).toBeLessThan(300);
+    await minutes(clock, 1 / 60);
+  }
+};
+
+test('a process that ends while it lies down says so', async () => {
+  const { clock, store, pods } = await scene(['alder']);
+  const answer = holdRest(pods[0]!);
+  await untilLaid(clock, store);
+  const draining = pods[0]!.fleet.drain({ budget: '5s' });
+  answer();
+  await advancing(clock, draining);
+  expect(await store.pods()).toMatchObject([{ status: 'down', desired: undefined }]);
+}, 60_000);
+
+test('one that hears late that it may rest, and is up again by then, has one life', async () => {
+  const { clock, store, pods, stop } = await scene(['alder']);
+  const answer = holdRest(pods[0]!);
+  await untilLaid(clock, store);
+  await minutes(clock, 1);
+  answer();
+  await minutes(clock, 1 / 6);
+  expect(pods[0]!.isResting()).toBe(false);
+  const id = await put(store);
+  await minutes(clock, 1.5);
+  expect(await store.pods()).toMatchObject([{ status: 'down' }, { status: 'up' }]);
+  expect(await store.find([id])).toMatchObject([{ status: 'completed', crashes: 0 }]);
+  stop();
+}, 60_000);
+
+test('a pod that never heard that it may rest is up again, and does what comes', async () => {
+  const { clock, store, pods, stop } = await scene(['alder']);
+  pods[0]!.wire.losesAnswers.set('rest', 1);
+  await minutes(clock, 4);
+  const id = await put(store);
+  await minutes(clock, 2);
+  expect(await store.find([id])).toMatchObject([{ status: 'completed', crashes: 0 }]);
+  stop();
+}, 60_000);

@@ -1,7 +1,8 @@
 /** What a sink is given by each store: everything, and then whatever changes, however late it commits. */
 import pg from 'pg';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock, systemRandom } from '../../src/ground/index.ts';
+import { pause, systemClock, systemRandom } from '../../src/ground/index.ts';
+import { openStore } from '../../src/store/index.ts';
 import { Forwarder } from '../../src/store/sink/forwarder.ts';
 import { openSinkSource } from '../../src/store/sink/open-sink.ts';
 import type { SinkSource } from '../../src/store/sink/sink.ts';
@@ -59,6 +60,17 @@ async function sceneOf(kind: string): Promise<Scene> {
   expect(await source.prepare(true)).toBe(true);
   const sink = new MemorySink();
   return { store, source, sink, forwarder: forwarderOf(source, sink) };
+}
+
+/** Of another fleet, for Postgres on the same server. */
+async function otherOf(kind: string): Promise<Pick<Scene, 'store' | 'source'>> {
+  const file = tempDir('other.db');
+  const url = kind === 'sqlite' ? `sqlite:${file}` : await postgres.server.createDatabase();
+  const store = await openStore(url, { ...PORTS, migrates: true });
+  const source = await openSinkSource(url, PORTS);
+  opened.push(store, source);
+  expect(await source.prepare(true)).toBe(true);
+  return { store, source };
 }
 
 function forwarderOf(source: SinkSource, sink: MemorySink, holder = 'h1'): Forwarder {
@@ -169,6 +181,28 @@ describe.each(['postgres', 'sqlite'])('%s', (kind) => {
     expect(await other.round()).toMatchObject({ kind: 'done' });
     expect(await forwarder.round()).toEqual({ kind: 'held' });
     expect(await source.sinks()).toMatchObject([{ name: 'default', holder: 'h2', isHeld: true }]);
+  });
+
+  test('retention waits for an archive elsewhere, whatever was sent to the one before', async () => {
+    const { source } = scene;
+    const sent = { name: 'default', target: 'm', holder: 'h1' };
+    await source.hold(sent, 60_000);
+    await source.confirm(sent, await source.look());
+    await source.hold(sent, 60_000);
+    expect(await source.sinks()).toMatchObject([{ target: 'm', behindMs: expect.any(Number) }]);
+    await source.hold({ ...sent, target: 'elsewhere' }, 60_000);
+    expect(await source.sinks()).toMatchObject([{ target: 'elsewhere', behindMs: null }]);
+  });
+
+  test('another store that goes on under the same name is sent as well, all of it', async () => {
+    const { store, forwarder, sink } = scene;
+    const other = await otherOf(kind);
+    await other.store.enqueue(newTasks(3));
+    await store.enqueue(newTasks(1));
+    await pause(systemClock, 50);
+    await forwarder.round();
+    expect(await forwarderOf(other.source, sink).round()).toMatchObject({ kind: 'done', rows: 3 });
+    expect(sink.tasks.size).toBe(4);
   });
 
   test('retention waits for what a sink has not sent, and goes on once it is forgotten', async () => {

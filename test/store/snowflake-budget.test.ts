@@ -1,10 +1,15 @@
 /** How many statements work takes in an account: they are what it bills. */
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/ground/index.ts';
+import { openerOf } from '../../src/store/snowflake/driver.ts';
+import type { OpenSession } from '../../src/store/snowflake/executor.ts';
+import { openOver } from '../../src/store/snowflake/open.ts';
+import { readSnowflakeWay } from '../../src/store/snowflake/options.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { EnqueueAnswer } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
 import { birthOf, claimRequest, completed, HOUR, newTasks, podOf, segment } from './factories.ts';
-import { useSnowflake } from './snowflake-harness.ts';
+import { addressOf, LIMITS, PORTS, useSnowflake } from './snowflake-harness.ts';
 
 const TASKS = 1_000;
 /** A gate for each kind: ten batches in, sixteen out and sixteen settled; and the bell, once. */
@@ -37,6 +42,31 @@ describe.each(['hybrid', 'standard'] as const)('in %s tables', (kind) => {
     expect(await store.beat(beat)).toMatchObject({ kind: 'taken', claimCount: 0 });
     expect(statements.total).toBe(4);
     await store.close();
+  });
+
+  test('whoever waited long for a lock rings once more: somebody may have lain down meanwhile', async () => {
+    let shiftMs = 0;
+    const clock = {
+      ...systemClock,
+      now: () => systemClock.now() + shiftMs,
+      monotonicMs: () => systemClock.monotonicMs() + shiftMs,
+    };
+    const open = await openerOf(readSnowflakeWay(addressOf(scene.account), {}));
+    const slow: OpenSession = async () => {
+      const session = await open();
+      const execute: typeof session.execute = async (text, binds) => {
+        if (/into step_tracker/i.test(text)) shiftMs += 31_000;
+        return session.execute(text, binds);
+      };
+      return { execute, close: () => session.close() };
+    };
+    const store = await openOver(slow, LIMITS, { ...PORTS, clock });
+    const rings = async () => (await scene.client.query('select from public.doorbell')).rowCount!;
+    const before = await rings();
+    await store.enqueue(newTasks(1));
+    expect(await rings()).toBe(before + 2);
+    await store.close();
+    await scene.client.query('truncate public.step_tracker');
   });
 
   test('an hour of rest takes few statements, and none of them a warehouse', async () => {

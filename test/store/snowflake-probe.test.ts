@@ -81,3 +81,27 @@ test('old reads are counted, and change nothing', async () => {
   expect(answerTo(probe, 'old reads, standard')?.figures?.['latest']).toBeGreaterThan(0);
   expect(probe.isFit).toBe(true);
 }, 120_000);
+
+test('a fleet that lies down is part of the life that is asked for', async () => {
+  const { account, probe, left } = await probed('standard', () => undefined, /every statement/);
+  expect(answerTo(probe, 'every statement, standard')).toMatchObject({ verdict: 'ok' });
+  const texts = [...account.statements.byText.keys()];
+  expect(texts.filter((text) => /last_change_commit_time\('doorbell'\)/.test(text))).toHaveLength(
+    1,
+  );
+  expect(left).toEqual([]);
+}, 120_000);
+
+test('one that is told to stop asks no more, and leaves nothing behind', async () => {
+  const account = await startSnowflake({ kind: 'standard', postgres });
+  const stop = new AbortController();
+  try {
+    const onAnswer = () => stop.abort();
+    const { signal } = stop;
+    const probe = await probeSnowflake(addressOf(account), { ...options, onAnswer, signal });
+    expect(probe.answers).toHaveLength(1);
+    expect(await tablesIn(account)).toEqual([]);
+  } finally {
+    await account.stop();
+  }
+}, 120_000);

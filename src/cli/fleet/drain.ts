@@ -15,6 +15,7 @@ import type { Output } from '../output.ts';
 import { isCutOff, isNobody, SocketClient } from '../socket-client.ts';
 import { thisPodHere } from './local-pods.ts';
 import { withStore } from './open.ts';
+import { isResting } from './pods.ts';
 
 const LOOK_MS = 250;
 
@@ -69,6 +70,11 @@ export function podOf(rows: readonly PodRow[], word: string): PodRow {
   }
   if (live[0]) return live[0];
   const last = named.at(-1);
+  if (last && isResting(last)) {
+    throw new PodGoneError(`the pod ${last.pod} (${last.name}) rests, and hears nobody`, {
+      hint: 'it holds nothing, and comes back when there is work: end its process with SIGTERM',
+    });
+  }
   if (last) {
     throw new PodGoneError(`the pod ${last.pod} (${last.name}) is ${last.status}`, {
       hint:

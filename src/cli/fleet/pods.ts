@@ -39,7 +39,7 @@ function isThere(pod: PodView): boolean {
   return pod.status !== 'down' || isResting(pod);
 }
 
-export function isResting({ status, desired }: PodView): boolean {
+export function isResting({ status, desired }: Pick<PodView, 'status' | 'desired'>): boolean {
   return status === 'down' && desired === 'rest';
 }
 

@@ -19,8 +19,22 @@ export const probe: Execute = async ({ config, output }) => {
     });
   }
   const { probeSnowflake } = await import('../../store/snowflake/probe/probe.ts');
-  const options = { ...storeOptions(config), ...(output.isJson ? {} : { onAnswer }) };
-  const found = await probeSnowflake(address, options);
+  const stop = new AbortController();
+  const onSignal = (signal: NodeJS.Signals) => {
+    stop.abort(signal);
+    output.note('removing what was made; a second signal leaves it there');
+  };
+  // Once: whoever does not want to wait for that sends another.
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  const told = output.isJson ? {} : { onAnswer };
+  const options = { ...storeOptions(config), ...told, signal: stop.signal };
+  const found = await probeSnowflake(address, options).finally(() => {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  });
+  if (stop.signal.aborted) {
+    if (found.left.length > 0) output.note(`could not be removed: ${found.left.join(', ')}`);
+    return stop.signal.reason === 'SIGTERM' ? Exit.terminated : Exit.interrupted;
+  }
   if (output.isJson) output.json(found);
   else conclude(found, output);
   return found.isFit ? Exit.ok : Exit.doctorFoundProblems;

@@ -46,7 +46,9 @@ export const selectLook = sql`
          (least(now(), activity.oldest, prepared.oldest) - ${SLACK})::text as since,
          coalesce(activity.is_blind, false) as is_blind, current_user as role,
          pg_snapshot_xmin(pg_current_snapshot())::text as writer,
-         (select system_identifier from pg_control_system()) || '/' || ${timeline} as timeline,
+         (select system_identifier from pg_control_system()) || '/' || ${timeline} || '/' ||
+           (select oid from pg_database where datname = current_database()) || '/' ||
+           'step_tracker'::regclass::oid as timeline,
          (select max(last_update)::text from step_tracker) as step_tracker,
          (select max(written)::text from run_events) as run_events
     from activity cross join prepared`;
@@ -128,13 +130,17 @@ export const PAGE_OF_CHANGED = {
   }),
 } as const;
 
-/** $1 name, $2 target, $3 holder, $4 ms, $5 whether whoever has it is known to be gone. */
+/**
+ * $1 name, $2 target, $3 holder, $4 ms, $5 whether whoever has it is known to be gone. What was sent
+ * elsewhere is not in this archive.
+ */
 export const holdSink = sql`
   insert into archive_sink as sink (name, target, holder, held_until)
   values ($1, $2, $3, clock_timestamp() + ${spanOf('$4::float8')})
   on conflict (name) do update
      set target = excluded.target, holder = excluded.holder,
-         held_until = clock_timestamp() + ${spanOf('$4::float8')}
+         held_until = clock_timestamp() + ${spanOf('$4::float8')},
+         sent_until = case when sink.target = excluded.target then sink.sent_until end
    where sink.holder is null or sink.holder = excluded.holder or $5::boolean
       or sink.held_until < clock_timestamp()
   returning name`;

@@ -91,8 +91,11 @@ export class Forwarder {
     }
     try {
       this.#position ??= await this.#takeOver();
-      const left = this.#position.round;
-      const begun = left ?? (await this.#begin(this.#position.last));
+      const to = await source.look();
+      const { last, round } = this.#position;
+      // What another server was asked for, or another store, says nothing about this one.
+      const left = round?.to.timeline === to.timeline ? round : null;
+      const begun = left ?? beginning(last, to);
       const answer = await this.#sendAll(begun, left !== null);
       if (answer.kind === 'done') await source.confirm(as, answer.look);
       return answer;
@@ -128,13 +131,6 @@ export class Forwarder {
     if (this.#isAnew) await sink.put({ events: [], rows: [], position });
     this.#isAnew = false;
     return position;
-  }
-
-  /** From the beginning where nobody can say what has happened since: another server, or a clock put back. */
-  async #begin(last: Look | null): Promise<Round> {
-    const to = await this.#options.source.look();
-    const goesOn = last !== null && last.timeline === to.timeline && last.nowMs <= to.nowMs;
-    return { table: ARCHIVED[0], from: goesOn ? last : null, to, after: null };
   }
 
   async #sendAll(begun: Round, isResumed: boolean): Promise<RoundAnswer> {
@@ -175,6 +171,12 @@ export class Forwarder {
       });
     }
   }
+}
+
+/** From the very beginning where nobody can say what has happened since: another server, or a clock put back. */
+function beginning(last: Look | null, to: Look): Round {
+  const goesOn = last !== null && last.timeline === to.timeline && last.nowMs <= to.nowMs;
+  return { table: ARCHIVED[0], from: goesOn ? last : null, to, after: null };
 }
 
 function nextOf(round: Round, { isLast, after }: Page): Round | null {

@@ -25,7 +25,7 @@ export interface Look {
   readonly upper: Readonly<Record<Archived, string | null>>;
   /** The oldest writer that was under way, where the source can tell who wrote a row. */
   readonly writer: string | null;
-  /** Another one than before: the source has been restored, or another server took over. */
+  /** Another one than before: another store, or another server took over. */
   readonly timeline: string;
 }
 

@@ -55,6 +55,7 @@ export class Calls {
           const result = decide(desk.tables);
           await this.#bell.ring(line.run, desk);
           await write(line, desk, random, { isHybrid: this.isHybrid, isWhole: true, fence });
+          await this.#ringLate(line, desk);
           return result;
         });
       } catch (error) {
@@ -73,8 +74,15 @@ export class Calls {
       const wanted = new Set(ids);
       await this.#bell.ring(line.run, desk);
       const written = await this.#writeEach(line, desk, fence);
+      await this.#ringLate(line, desk);
       return { result, wanted, written: written ?? new Set(), isOvertaken: !written };
     });
+  }
+
+  /** Where the locks took so long that somebody may have lain down, looked, and seen nothing. */
+  async #ringLate({ run }: Line, desk: Desk): Promise<void> {
+    // What was written stands, heard or not.
+    await this.#bell.ring(run, desk).catch(() => undefined);
   }
 
   async #writeEach(

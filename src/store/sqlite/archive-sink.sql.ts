@@ -17,9 +17,11 @@ export const selectHasIndexes = `
   select count(*) as count from sqlite_schema
    where type = 'index' and name in ('step_tracker_for_sinks', 'run_events_for_sinks')`;
 
+/** When the file was made stands for which one it is. */
 export const selectUppers = `
   select (select max(last_update) from step_tracker) as step_tracker,
-         (select max(written) from run_events) as run_events`;
+         (select max(written) from run_events) as run_events,
+         (select min(applied_at) from schema_version) as made_at`;
 
 const TASK = `
   task_id, generation, machine, version, queue, priority, run_at, status, wait_for, claim_epoch,
@@ -52,12 +54,13 @@ export const PAGE_OF_CHANGED = {
      order by last_update, task_id limit @count`,
 } as const;
 
-/** @name, @target, @holder, @until, @now, @forced. */
+/** @name, @target, @holder, @until, @now, @forced. What was sent elsewhere is not in this archive. */
 export const holdSink = `
   insert into archive_sink (name, target, holder, held_until)
   values (@name, @target, @holder, @until)
   on conflict (name) do update
-     set target = excluded.target, holder = excluded.holder, held_until = excluded.held_until
+     set target = excluded.target, holder = excluded.holder, held_until = excluded.held_until,
+         sent_until = case when archive_sink.target = excluded.target then archive_sink.sent_until end
    where archive_sink.holder is null or archive_sink.holder = excluded.holder or @forced = 1
       or archive_sink.held_until < @now`;
 

@@ -58,7 +58,7 @@ class SqliteSource implements SinkSource {
 
   look(): Promise<Look> {
     return this.#session.write((tx) => {
-      const upper = tx.get<Record<Archived, number | null>>(sql.selectUppers);
+      const upper = tx.get<Record<Archived | 'made_at', number | null>>(sql.selectUppers);
       return {
         nowMs: tx.now,
         since: String(tx.now),
@@ -67,7 +67,7 @@ class SqliteSource implements SinkSource {
           step_tracker: textOf(upper?.step_tracker),
         },
         writer: null,
-        timeline: '',
+        timeline: String(upper?.made_at),
       };
     });
   }

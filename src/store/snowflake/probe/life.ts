@@ -120,6 +120,9 @@ function deeds(store: SnowflakeStore, bench: Bench): Deeds {
       () => store.changeSchedule({ ...schedule, order: { what: 'set', plan: PLAN } }),
     ],
     ['fail the hopeless', () => store.failHopeless(HOUR_MS, 8)],
+    ['rest', () => store.rest(pod!)],
+    ['look at the bell', () => store.mark()],
+    ['rise', () => store.rise(pod!)],
     ['drain', () => store.markDraining(pod!)],
     ['prune', () => store.prune(HOUR_MS, 8, HOUR_MS)],
   ];

@@ -38,6 +38,8 @@ export interface ProbeOptions extends FilledStoreOptions {
   readonly onAnswer?: (answer: ProbeAnswer) => void;
   /** Only questions of such names, and whether tables can be made. */
   readonly only?: RegExp;
+  /** Nothing more is asked, and what was made is removed. */
+  readonly signal?: AbortSignal;
 }
 
 const KINDS: readonly TableKind[] = ['hybrid', 'standard'];
@@ -103,7 +105,7 @@ export async function probeSnowflake(address: string, options: ProbeOptions): Pr
     // Whoever is not let in hears of that, and of nothing else.
     await sessions.use(({ run }) => run(texts.selectNothing));
     for (const question of QUESTIONS) {
-      if (given[0]?.verdict === 'fail') break;
+      if (given[0]?.verdict === 'fail' || options.signal?.aborted) break;
       if (!isAsked(question, bench, options.only)) continue;
       const answer = await answerOf(question, bench);
       given.push(answer);
