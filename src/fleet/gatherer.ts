@@ -1,12 +1,13 @@
 /**
  * Single tasks that many callers enqueue at once. While few are on their way each is sent at once, by
- * itself; what comes beyond that waits, and goes together with the others that wait by then:
+ * itself; what comes beyond that waits, so that others find a connection, and goes together with the
+ * others that wait by then:
  *
  *   put ─▶ few on their way ─▶ sent alone ─▶ its own answer
  *      └─▶ else waits ─▶ sent with others ─┘
  *
- * Only such tasks belong here as nothing but themselves can hold up: none with a key, for which a
- * statement may have to wait until somebody else's transaction is over.
+ * Only such tasks go together as nothing but themselves can hold up. One with a key, for which a
+ * statement may have to wait until somebody else's transaction is over, waits likewise and goes alone.
  */
 import type { Clock } from '../ground/index.ts';
 import {
@@ -27,33 +28,40 @@ export const WAITING_COUNT_MAX = 100_000;
 /** As long as a store is given for an answer: who has waited longer is told when it does not come. */
 export const WAITING_MS_MAX = 10_000;
 
-export interface GathererPorts {
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** All of them or none, and answers in their order. */
-  readonly send: (tasks: readonly NewTask[]) => Promise<readonly EnqueueAnswer[]>;
+/** What is put in: a task, and whatever has to be known of it to send it. */
+export interface Given {
+  readonly task: NewTask;
 }
 
-interface Waiting {
-  readonly task: NewTask;
+export interface GathererPorts<G extends Given> {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** All of them or none, and answers in their order. */
+  readonly send: (given: readonly G[]) => Promise<readonly EnqueueAnswer[]>;
+  /** How many may go together. */
+  readonly countMax: number;
+}
+
+interface Waiting<G extends Given> {
+  readonly given: G;
   readonly sinceMs: number;
   readonly resolve: (answer: EnqueueAnswer) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export class Gatherer {
-  readonly #ports: GathererPorts;
-  #waiting: Waiting[] = [];
+export class Gatherer<G extends Given> {
+  readonly #ports: GathererPorts<G>;
+  #waiting: Waiting<G>[] = [];
   #sendingCount = 0;
   #onIdle: (() => void)[] = [];
 
-  constructor(ports: GathererPorts) {
+  constructor(ports: GathererPorts<G>) {
     this.#ports = ports;
   }
 
-  put(task: NewTask): Promise<EnqueueAnswer> {
+  put(given: G): Promise<EnqueueAnswer> {
     if (this.#waiting.length >= WAITING_COUNT_MAX) return Promise.reject(tooMany());
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ task, resolve, reject, sinceMs: this.#ports.clock.monotonicMs() });
+      this.#waiting.push({ given, resolve, reject, sinceMs: this.#ports.clock.monotonicMs() });
       this.#sendMore();
     });
   }
@@ -71,7 +79,8 @@ export class Gatherer {
   #sendMore(): void {
     while (this.#sendingCount < SENDING_COUNT_MAX && this.#waiting.length > 0) {
       this.#sendingCount += 1;
-      void this.#send(this.#waiting.splice(0, nextCount(this.#waiting))).then(() => this.#sent());
+      const count = nextCount(this.#waiting, this.#ports.countMax);
+      void this.#send(this.#waiting.splice(0, count)).then(() => this.#sent());
     }
   }
 
@@ -82,9 +91,9 @@ export class Gatherer {
   }
 
   /** Never fails: what goes wrong is told to those whom it concerns. */
-  async #send(batch: readonly Waiting[]): Promise<void> {
+  async #send(batch: readonly Waiting<G>[]): Promise<void> {
     try {
-      const answers = await this.#ports.send(batch.map(({ task }) => task));
+      const answers = await this.#ports.send(batch.map(({ given }) => given));
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!);
     } catch (error) {
       if (batch.length === 1 || isOfAll(error)) {
@@ -99,7 +108,7 @@ export class Gatherer {
     }
   }
 
-  #refuse(batch: readonly Waiting[], error: unknown): void {
+  #refuse(batch: readonly Waiting<G>[], error: unknown): void {
     for (const { reject } of batch) reject(error);
   }
 
@@ -112,11 +121,11 @@ export class Gatherer {
 }
 
 /** How many of them go together: one at least. */
-function nextCount(waiting: readonly Waiting[]): number {
+function nextCount(waiting: readonly Waiting<Given>[], countMax: number): number {
   let [count, bytes] = [0, 0];
-  for (const { task } of waiting) {
-    bytes += task.payload.length;
-    if (count >= BATCH_COUNT_MAX || (count > 0 && bytes > BATCH_BYTES_MAX)) break;
+  for (const { given } of waiting) {
+    bytes += given.task.payload.length;
+    if (count >= countMax || (count > 0 && bytes > BATCH_BYTES_MAX)) break;
     count += 1;
   }
   return count;

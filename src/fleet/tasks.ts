@@ -32,7 +32,7 @@ import type {
 } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
-import { Gatherer } from './gatherer.ts';
+import { BATCH_COUNT_MAX, Gatherer } from './gatherer.ts';
 import { Recent } from './recent.ts';
 import type { Results } from './results.ts';
 
@@ -69,21 +69,35 @@ export interface TasksPorts {
 export class Tasks {
   readonly #ports: TasksPorts;
   readonly #recent = new Recent<undefined>();
-  readonly #gatherer: Gatherer;
+  readonly #together: Gatherer<{ readonly task: NewTask }>;
+  readonly #alone: Gatherer<Lone>;
   #stopped: Error | undefined;
 
   constructor(ports: TasksPorts) {
     this.#ports = ports;
     const { clock, store } = ports;
-    this.#gatherer = new Gatherer({ clock, send: (tasks) => store.enqueue(tasks) });
+    this.#together = new Gatherer({
+      clock,
+      countMax: BATCH_COUNT_MAX,
+      send: (given) => store.enqueue(given.map(({ task }) => task)),
+    });
+    this.#alone = new Gatherer({
+      clock,
+      countMax: 1,
+      send: ([one]) => this.put(one!.plan, [one!.task], one!.note),
+    });
   }
 
   /** Resolves when nobody waits for the store to have a task any more. */
-  idle = (): Promise<void> => this.#gatherer.idle();
+  async idle(): Promise<void> {
+    await Promise.all([this.#together.idle(), this.#alone.idle()]);
+  }
+
   /** What has not been sent by now will not be. */
   stop = (error: Error): void => {
     this.#stopped = error;
-    this.#gatherer.stop(error);
+    this.#together.stop(error);
+    this.#alone.stop(error);
   };
 
   /** Resolves when the store has committed it. The same key and input give the same task. */
@@ -97,11 +111,9 @@ export class Tasks {
     if (this.#stopped) throw this.#stopped;
     // In a transaction of the caller's the run may be as new as this: only the caller can see it.
     if (task.follows && !options.tx) await this.find(task.follows.run as RunId);
-    if (isAlone(task, note, options)) {
-      const [answer] = await this.put(plan, [task], note, options.tx);
-      return answer!.id;
-    }
-    const answer = await this.#gatherer.put(task);
+    if (options.tx) return (await this.put(plan, [task], note, options.tx))[0]!.id;
+    if (isAlone(task, note)) return (await this.#alone.put({ plan, task, note })).id;
+    const answer = await this.#together.put({ task });
     this.#stored(plan, [answer]);
     return answer.id;
   }
@@ -217,8 +229,14 @@ export class Tasks {
 }
 
 /** What may have to wait for others, or belongs to something else, goes by itself. */
-function isAlone(task: NewTask, note: StartNote | undefined, { tx }: TaskOptions): boolean {
-  return task.key !== undefined || task.follows !== undefined || !!note || !!tx;
+function isAlone({ key, follows }: NewTask, note: StartNote | undefined): boolean {
+  return key !== undefined || follows !== undefined || note !== undefined;
+}
+
+interface Lone {
+  readonly plan: Plan;
+  readonly task: NewTask;
+  readonly note: StartNote | undefined;
 }
 
 /** What a request may say besides. */

@@ -35,8 +35,10 @@ function newGatherer() {
   let nowMs = 0;
   const gatherer = new Gatherer({
     clock: { monotonicMs: () => nowMs },
-    send: (tasks) =>
+    countMax: BATCH_COUNT_MAX,
+    send: (given) =>
       new Promise((resolve, reject) => {
+        const tasks = given.map(({ task }) => task);
         sent.push({ tasks, answer: () => resolve(tasks.map(answerTo)), fail: reject });
       }),
   });
@@ -63,7 +65,7 @@ const sizes = (sent: readonly Sent[]) => sent.map(({ tasks }) => tasks.length);
 test('few are sent at once, each by itself; the rest go together, and each gets its own answer', async () => {
   const { gatherer, sent, answerAll } = newGatherer();
   const tasks = newTasks(SENDING_COUNT_MAX + BATCH_COUNT_MAX + 20);
-  const answers = tasks.map((task) => gatherer.put(task));
+  const answers = tasks.map((task) => gatherer.put({ task }));
   expect(sizes(sent)).toEqual([1, 1, 1, 1]);
   sent[2]!.answer();
   await settled();
@@ -78,7 +80,7 @@ test('however many there are, few statements are on their way, none of them too 
   const { gatherer, sent, answerAll } = newGatherer();
   const payload = JSON.stringify('x'.repeat(BATCH_BYTES_MAX / 4));
   const large = newTasks(20, { payload });
-  const all = Promise.all([...newTasks(2_000), ...large].map((task) => gatherer.put(task)));
+  const all = Promise.all([...newTasks(2_000), ...large].map((task) => gatherer.put({ task })));
   expect(sent).toHaveLength(SENDING_COUNT_MAX);
   await answerAll();
   await all;
@@ -92,7 +94,7 @@ test('one that the store cannot keep harms nobody but itself', async () => {
   const { gatherer, sent } = newGatherer();
   const bad = newTask({ payload: '"bad"' });
   const tasks = [...newTasks(30), bad, ...newTasks(30)];
-  const results = Promise.allSettled(tasks.map((task) => gatherer.put(task)));
+  const results = Promise.allSettled(tasks.map((task) => gatherer.put({ task })));
   for (let at = 0; at < sent.length; at += 1) {
     const { tasks: batch, answer, fail } = sent[at]!;
     if (batch.includes(bad)) fail(new StoreRefusedError('it cannot be kept'));
@@ -107,13 +109,13 @@ test('one that the store cannot keep harms nobody but itself', async () => {
 
 test('an answer that does not come is told to those who waited for it, and nothing is sent twice', async () => {
   const { gatherer, sent, advance, answerAll } = newGatherer();
-  const first = newTasks(SENDING_COUNT_MAX + 10).map((task) => gatherer.put(task));
+  const first = newTasks(SENDING_COUNT_MAX + 10).map((task) => gatherer.put({ task }));
   const told = Promise.allSettled(first);
   sent[0]!.answer();
   await settled();
-  const early = Promise.allSettled(newTasks(5).map((task) => gatherer.put(task)));
+  const early = Promise.allSettled(newTasks(5).map((task) => gatherer.put({ task })));
   advance(WAITING_MS_MAX);
-  const late = Promise.allSettled(newTasks(5).map((task) => gatherer.put(task)));
+  const late = Promise.allSettled(newTasks(5).map((task) => gatherer.put({ task })));
   sent[4]!.fail(new StoreUnreachableError('no answer'));
   await settled();
   await answerAll();
@@ -133,8 +135,9 @@ test('a crowd without bound is refused, and who waits when it ends is told', asy
   const { gatherer, sent, answerAll } = newGatherer();
   const [task] = newTasks(1);
   const all: Promise<unknown>[] = [];
-  for (let n = 0; n < WAITING_COUNT_MAX + SENDING_COUNT_MAX; n += 1) all.push(gatherer.put(task!));
-  await expect(gatherer.put(task!)).rejects.toMatchObject({ code: 'FLEETQ_STORE_BUSY' });
+  for (let n = 0; n < WAITING_COUNT_MAX + SENDING_COUNT_MAX; n += 1)
+    all.push(gatherer.put({ task: task! }));
+  await expect(gatherer.put({ task: task! })).rejects.toMatchObject({ code: 'FLEETQ_STORE_BUSY' });
   let isIdle = false;
   const idle = gatherer.idle().then(() => {
     isIdle = true;
@@ -164,15 +167,22 @@ afterEach(() => fleet?.drain());
 async function openFleet() {
   const tables = new MemoryTables({ clock: systemClock, random: systemRandom });
   const calls: number[] = [];
+  let [open, most] = [0, 0];
   const memory = new MemoryStore(tables, {
     way: async (_, act) => {
       await settled();
       return act();
     },
   });
-  const enqueue: Store['enqueue'] = (tasks, ...more) => {
+  const enqueue: Store['enqueue'] = async (tasks, ...more) => {
     calls.push(tasks.length);
-    return memory.enqueue(tasks, ...more);
+    open += 1;
+    most = Math.max(most, open);
+    try {
+      return await memory.enqueue(tasks, ...more);
+    } finally {
+      open -= 1;
+    }
   };
   const store = new Proxy(memory, {
     get: (target, name) => {
@@ -183,7 +193,7 @@ async function openFleet() {
   });
   fleet = await createFleet({ machines: [mail], store, isClient: true, dataDir: newDir() });
   const look = new MemoryStore(tables);
-  return { fleet, calls, look };
+  return { fleet, calls, look, most: () => most };
 }
 
 test('a drain waits for those who enqueue, and all that they were told is there', async () => {
@@ -210,6 +220,14 @@ test('what has a key goes by itself, and a conflict is told to whoever has it', 
     Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? 'there' : 'FLEETQ_KEY_CONFLICT')),
   );
   expect([told[20], calls]).toEqual(['there', Array(21).fill(1)]);
+});
+
+test('however many with keys come at once, never more than a few have a connection, and none is refused', async () => {
+  const { fleet, calls, most } = await openFleet();
+  const all = Array.from({ length: 3_000 }, (_, n) => fleet.enqueue(mail, { n }, { key: `${n}` }));
+  const ids = (await Promise.all(all)).map(({ id }) => id);
+  expect(new Set(ids).size).toBe(3_000);
+  expect([calls.length, most()]).toEqual([3_000, SENDING_COUNT_MAX]);
 });
 
 test('after a drain whoever enqueues or waits is told that it has drained, and nobody waits for ever', async () => {

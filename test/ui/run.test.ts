@@ -99,27 +99,29 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
 
   test('its end is followed while it is in sight; whoever reads further up is left there', async () => {
     const run = await stage.fleet.enqueueByName('ui/restless', {});
-    const { id } = run;
-    const { page } = await open(stage, `/runs/${id}`);
-    const log = page.locator('.log');
-    const top = async () =>
-      Number(await log.evaluate((element: { scrollTop: number }) => element.scrollTop));
-    const height = async () =>
-      Number(await log.evaluate((element: { scrollHeight: number }) => element.scrollHeight));
-    // Nobody has touched it: the newest is shown.
-    await expect.poll(top).toBeGreaterThan(300);
-    await log.hover();
-    await page.mouse.wheel(0, -100_000);
-    await expect.poll(top).toBe(0);
-    const before = await height();
-    await expect.poll(height).toBeGreaterThan(before + 600);
-    expect(await top()).toBe(0);
-    await page.mouse.wheel(0, 1_000_000);
-    await expect.poll(async () => (await height()) - (await top())).toBeLessThan(600);
-    const there = await top();
-    await expect.poll(top).toBeGreaterThan(there + 300);
-    await run.cancel('seen enough');
-    await until(stage, id, 'cancelled');
+    try {
+      const { page } = await open(stage, `/runs/${run.id}`);
+      const log = page.locator('.log');
+      const top = async () =>
+        Number(await log.evaluate((element: { scrollTop: number }) => element.scrollTop));
+      const height = async () =>
+        Number(await log.evaluate((element: { scrollHeight: number }) => element.scrollHeight));
+      // Nobody has touched it: the newest is shown.
+      await expect.poll(top).toBeGreaterThan(300);
+      await log.hover();
+      const turned = (pixels: number) => page.mouse.wheel(0, pixels).then(top);
+      await expect.poll(() => turned(-100_000)).toBe(0);
+      const before = await height();
+      await expect.poll(height).toBeGreaterThan(before + 600);
+      expect(await top()).toBe(0);
+      const toEnd = async () => (await height()) - (await turned(1_000_000));
+      await expect.poll(toEnd).toBeLessThan(600);
+      const there = await top();
+      await expect.poll(top).toBeGreaterThan(there + 300);
+    } finally {
+      await run.cancel('seen enough');
+      await until(stage, run.id, 'cancelled');
+    }
   });
 
   test('an act is tried first, and done to the run as it was seen', async () => {
