@@ -1,6 +1,7 @@
 /** Metrics: counted from named events, looked up when somebody asks, and true of what happened. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { defineMachine, type Fleet, retryAfter } from '../../src/index.ts';
+import { tell } from '../../src/telemetry/events.ts';
 import { HistogramCell } from '../../src/telemetry/metrics/cells.ts';
 import { wantsOpenMetrics } from '../../src/telemetry/metrics/formats.ts';
 import { openMetrics } from '../../src/telemetry/metrics/index.ts';
@@ -185,6 +186,7 @@ describe('the pod among pods', () => {
     const onIsland = figureOf(await ask(), 'fleetq_island_seconds_total')!;
     expect(onIsland).toBeGreaterThan(0);
     expect(figureOf(await ask(), 'fleetq_heartbeat_lag_seconds')).toBeGreaterThanOrEqual(5);
+    expect(figureOf(await ask(), 'fleetq_alone_seconds')).toBeCloseTo(onIsland, 1);
     await clock.advance(2_000);
     expect(figureOf(await ask(), 'fleetq_island_seconds_total')).toBeCloseTo(onIsland + 2, 1);
     pod.wire.isCut = false;
@@ -192,7 +194,29 @@ describe('the pod among pods', () => {
     const after = figureOf(await ask(), 'fleetq_island_seconds_total')!;
     await clock.advance(3_000);
     expect(figureOf(await ask(), 'fleetq_island_seconds_total')).toBe(after);
+    expect(figureOf(await ask(), 'fleetq_alone_seconds')).toBe(0);
     expect(figureOf(await ask(), 'fleetq_heartbeat_lag_seconds')).toBeLessThanOrEqual(1);
+  });
+
+  test('a pod that cannot join is alone until a heartbeat of it is taken', async () => {
+    const { clock } = startFleet();
+    const { ask } = metricsOf(() => undefined, clock);
+    const alone = async () => figureOf(await ask(), 'fleetq_alone_seconds');
+    const error = { name: 'Error', message: 'away' };
+    tell('store.failed', () => ({ what: 'claim', error }));
+    await clock.advance(1_000);
+    expect(await alone()).toBe(0);
+    for (const what of ['join', 'register', 'register']) {
+      tell('store.failed', () => ({ what, error }));
+      await clock.advance(2_000);
+    }
+    expect(await alone()).toBe(6);
+    const sentMs = clock.monotonicMs();
+    const beat = { result: 'taken', sentMs, heardMs: sentMs, deadlineMs: sentMs + 5_000 } as const;
+    tell('pod.beat', () => ({ pod: 'alder', failure: undefined, ...beat }));
+    await clock.advance(1_000);
+    expect(await alone()).toBe(0);
+    expect(figureOf(await ask(), 'fleetq_island_seconds_total')).toBe(6);
   });
 
   test('an island is never taken back, and ends with the answer that comes', () => {

@@ -142,6 +142,9 @@ function countBeats(registry: Registry, monotonicMs: () => number): (() => void)
       beats.cell(e.result).value++;
       island.hear(e);
     }),
+    listen('store.failed', ({ what }) => {
+      if (what === 'join' || what === 'register') island.miss(monotonicMs());
+    }),
     listen('engine.drained', () => island.leave(monotonicMs())),
   ];
 }

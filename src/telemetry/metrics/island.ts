@@ -1,7 +1,7 @@
 /**
  * How long a pod was on its own: from the deadline that its last heartbeat gave it until the next one
- * that was taken, or that told it that it is dead. Before its first one it is not on its own: it has not
- * joined.
+ * that was taken, or that told it that it is dead. One that cannot join, or join again, is on its own from
+ * when that failed.
  */
 interface Beat {
   readonly result: 'taken' | 'refused' | 'failed';
@@ -22,6 +22,11 @@ export class Island {
     this.#end(heardMs);
     this.#deadlineMs = deadlineMs;
     this.#sentMs = result === 'taken' ? sentMs : undefined;
+  }
+
+  /** It could not join. */
+  miss(nowMs: number): void {
+    this.#deadlineMs ??= nowMs;
   }
 
   /** It is no pod any more. */
