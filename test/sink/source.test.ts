@@ -225,6 +225,9 @@ describe.each(['postgres', 'sqlite'])('%s', (kind) => {
     await end();
     const late = { ...(await source.look()), since: kind === 'sqlite' ? '1' : '-infinity' };
     await source.confirm({ name: 'default', target: 'm', holder: 'h1' }, late);
+    // One that is sending would be back at once.
+    expect(await source.forget('default')).toBe(false);
+    await forwarder.free();
     expect(await source.forget('default')).toBe(true);
     expect(await store.prune(-60_000, 10)).toBe(1);
     expect(await source.forget('default')).toBe(false);

@@ -51,6 +51,12 @@ export const sink: Execute = async (context, options) => {
 
 async function forget({ output }: Context, source: SinkSource, name: string): Promise<ExitCode> {
   const wasThere = await source.forget(name);
+  const kept = (await source.sinks()).find((known) => known.name === name);
+  if (kept?.isHeld) {
+    throw new UsageError(`the sink ${name} is sent by ${kept.holder}, and was not forgotten`, {
+      hint: 'end that process first; where it was killed, wait until its lease is over',
+    });
+  }
   if (output.isJson) output.json({ name, wasThere });
   else output.note(wasThere ? `retention waits for ${name} no longer` : `nobody knows ${name}`);
   return wasThere ? Exit.ok : Exit.nothingFound;

@@ -155,8 +155,10 @@ export const confirmSent = sql`
 export const freeSink = sql`
   update archive_sink set holder = null, held_until = null where name = $1 and holder = $2`;
 
-/** $1 name. */
-export const deleteSink = sql`delete from archive_sink where name = $1 returning name`;
+/** $1 name. Not while a process sends: it would be back at once. */
+export const deleteSink = sql`
+  delete from archive_sink
+   where name = $1 and (held_until is null or held_until < clock_timestamp()) returning name`;
 
 export const selectSinks = sql`
   select name, target, holder, coalesce(held_until > clock_timestamp(), false) as is_held,

@@ -173,7 +173,7 @@ export class Forwarder {
   }
 }
 
-/** From the very beginning where nobody can say what has happened since: another server, or a clock put back. */
+/** From the very beginning where nobody can say what happened since: another server, a clock put back. */
 function beginning(last: Look | null, to: Look): Round {
   const goesOn = last !== null && last.timeline === to.timeline && last.nowMs <= to.nowMs;
   return { table: ARCHIVED[0], from: goesOn ? last : null, to, after: null };

@@ -78,7 +78,7 @@ export interface SinkSource {
   confirm(sink: SinkName, look: Look): Promise<void>;
   /** Lets go of it; the next one need not wait. */
   free(sink: SinkName): Promise<void>;
-  /** Retention waits for it no longer. False where nobody knows it. */
+  /** Retention waits for it no longer. False where nobody knows it, or a process has it. */
   forget(name: string): Promise<boolean>;
   sinks(): Promise<KnownSink[]>;
   close(): Promise<void>;

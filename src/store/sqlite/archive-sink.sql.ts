@@ -73,8 +73,9 @@ export const confirmSent = `
 export const freeSink = `
   update archive_sink set holder = null, held_until = null where name = @name and holder = @holder`;
 
-/** @name. */
-export const deleteSink = 'delete from archive_sink where name = @name';
+/** @name, @now. Not while a process sends: it would be back at once. */
+export const deleteSink = `
+  delete from archive_sink where name = @name and (held_until is null or held_until < @now)`;
 
 export const selectSinks = `
   select name, target, holder, held_until, sent_until from archive_sink order by name`;

@@ -120,7 +120,7 @@ class SqliteSource implements SinkSource {
   }
 
   forget(name: string): Promise<boolean> {
-    return this.#session.write((tx) => tx.run(sql.deleteSink, { name }) > 0);
+    return this.#session.write((tx) => tx.run(sql.deleteSink, { name, now: tx.now }) > 0);
   }
 
   sinks(): Promise<KnownSink[]> {
