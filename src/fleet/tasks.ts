@@ -233,11 +233,7 @@ function isAlone({ key, follows }: NewTask, note: StartNote | undefined): boolea
   return key !== undefined || follows !== undefined || note !== undefined;
 }
 
-interface Lone {
-  readonly plan: Plan;
-  readonly task: NewTask;
-  readonly note: StartNote | undefined;
-}
+type Lone = Readonly<{ plan: Plan; task: NewTask; note: StartNote | undefined }>;
 
 /** What a request may say besides. */
 export type ActOptions = Partial<Pick<Act, 'requestId' | 'ifRevision' | 'isDryRun'>>;
