@@ -1,5 +1,5 @@
 /** One run: what it is, why it stands where it does, what it did, and what can be done about it. */
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
 import { Boundary, Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { useSecond } from '../../components/time.tsx';
@@ -48,6 +48,10 @@ export function RunPage({ id }: { id: string }) {
     why.reload();
   }, [run.reload, why.reload]);
   const soon = useSoon(reload, LOOK_MS);
+  // What was to be asked soon is not asked once it is paused.
+  useEffect(() => {
+    if (!isLive) soon.cancel();
+  }, [isLive, soon]);
   // The records of what has ended say nothing new of it, however many come.
   const hasEnded = run.data?.finishedAt !== undefined;
   const onChange = (event: string) => {
