@@ -275,8 +275,9 @@ const deadlineMoved: Mutant = {
 export const MUTANTS: readonly Mutant[] = [
   settleWithoutFence,
   takeWithoutEpoch,
-  beatWithoutCompare,
-  sweepTheLiving,
+  // Other rules, of what comes of it, may notice sooner: these seeds show the rule itself.
+  { ...beatWithoutCompare, seeds: [16, 22] },
+  { ...sweepTheLiving, seeds: [11, 20] },
   claimByTheDead,
   tailLost,
   takenDropped,
