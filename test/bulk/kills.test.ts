@@ -9,7 +9,7 @@ test('pods that are killed at a bulk operation leave each letter redriven, audit
     letters: 400,
     kills: 2,
     pods: 2,
-    rate: 100,
+    rate: 40,
     secondsMax: 150,
   });
   expect(report).toMatchObject({

@@ -114,10 +114,13 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
       const before = await height();
       await expect.poll(height).toBeGreaterThan(before + 600);
       expect(await top()).toBe(0);
-      const toEnd = async () => (await height()) - (await turned(1_000_000));
-      await expect.poll(toEnd).toBeLessThan(600);
-      const there = await top();
-      await expect.poll(top).toBeGreaterThan(there + 300);
+      // Many may come in while it is turned to the end: then it takes another turn.
+      const carried = async () => {
+        const there = await turned(1_000_000);
+        await page.waitForTimeout(1_000);
+        return (await top()) - there;
+      };
+      await expect.poll(carried).toBeGreaterThan(0);
     } finally {
       await run.cancel('seen enough');
       await until(stage, run.id, 'cancelled');

@@ -11,6 +11,8 @@ import { useVirtual } from './use-virtual.ts';
 
 /** So many rows before the end the next page is asked for. */
 const AHEAD = 40;
+/** The end counts as seen from here: who turns to it while rows pour in lands a little short of it. */
+const ROWS_SHORT = 3;
 
 interface VirtualTableProps<R> {
   /** What the list is, for those who hear it. */
@@ -62,7 +64,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: where it moves to by itself is not followed
   useLayoutEffect(() => {
     if (at < 0) return;
-    const end = seenUntil.current * rowHeight + headHeight;
+    const end = (seenUntil.current - ROWS_SHORT) * rowHeight + headHeight;
     seenUntil.current = at;
     if (isFollowing && !isInSight(scroller.current, end)) return;
     reveal(at);
