@@ -36,12 +36,21 @@ export class Acceptor {
     this.#ports = ports;
   }
 
-  /** Resolves when each of them is on this disk, or on its way to being failed. */
-  async accept(tasks: readonly ClaimedTask[]): Promise<void> {
+  /**
+   * Resolves when each of them is on this disk, or on its way to being failed. `isPast`: it was given out
+   * by a server that is no more. What this pod has done under that claim, and was told to be recorded, it
+   * may not know any more, and nobody begins twice under one epoch: it is given back, for another one.
+   */
+  async accept(
+    tasks: readonly ClaimedTask[],
+    isPast: (task: ClaimedTask) => boolean = () => false,
+  ): Promise<void> {
     const { holdings, journal, adoptLocal, keeper } = this.#ports;
     const fresh = tasks.filter(({ task, epoch }) => !holdings.has(task, epoch));
     await adoptLocal(fresh.filter(({ pinnedTo }) => pinnedTo === journal));
-    const unknown = fresh.filter(({ pinnedTo }) => pinnedTo !== journal);
+    const ours = fresh.filter(({ pinnedTo }) => pinnedTo !== journal);
+    for (const task of ours.filter(isPast)) this.#giveBack(task);
+    const unknown = ours.filter((task) => !isPast(task));
     const [segments, beats] = await Promise.all([
       this.#loadHistories(unknown),
       this.#lastBeats(unknown),
@@ -119,6 +128,12 @@ export class Acceptor {
       tell('task.refused', () => ({ run: task.task, machine: task.machine, reason: message }));
       held.fail('aborted', { name, message, ...(code ? { code } : {}) });
     }
+  }
+
+  #giveBack(task: ClaimedTask): void {
+    const held = new HeldRun(task, leftAt(task), this.#ports.keeper);
+    this.#ports.holdings.put(held);
+    held.released();
   }
 
   #giveBackPaused(held: HeldRun): void {

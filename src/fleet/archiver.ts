@@ -14,7 +14,7 @@ const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 const RETRY_MS = 500;
 
 export interface ArchiverPorts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'archive'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly holdings: Holdings;

@@ -6,6 +6,7 @@
 import { describeError } from '../ground/index.ts';
 import type { BeatAnswer } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
+import type { Footing } from './footing.ts';
 
 /** Claims on their way make the counts differ; only a lasting difference is looked into. */
 const MISCOUNTS_MAX = 2;
@@ -14,8 +15,9 @@ export interface DoubtsPorts {
   /** How many claims this pod believes to hold. */
   readonly count: () => number;
   readonly isReady: () => boolean;
-  /** `hasMoved`: another server answers, which may have lost what the one before had said. */
-  readonly reconcile: (hasMoved: boolean) => Promise<void>;
+  /** `movedTo`: another server answers, which may have lost what the one before had said. */
+  readonly reconcile: (movedTo: string | undefined) => Promise<void>;
+  readonly footing: Pick<Footing, 'timeline' | 'leave' | 'stand'>;
   /** A server of this timeline has answered. */
   readonly follow: (timeline: string) => void;
   /** The same server has answered as before. */
@@ -31,16 +33,19 @@ export class Doubts {
 
   constructor(ports: DoubtsPorts) {
     this.#ports = ports;
+    this.#timeline = ports.footing.timeline;
   }
 
   /** After every heartbeat that was taken. */
   weigh({ timeline, claimCount }: Extract<BeatAnswer, { kind: 'taken' }>): void {
-    const { count, isReady, reconcile, follow, confirmed } = this.#ports;
+    const { count, isReady, reconcile, footing, follow, confirmed } = this.#ports;
     const before = this.#timeline;
     if (before !== undefined && before !== timeline) {
       tell('store.failedOver', () => ({ from: before, to: timeline }));
       this.#isDoubtful = true;
+      footing.leave();
     }
+    if (before === undefined) footing.stand(timeline);
     if (before !== timeline) follow(timeline);
     else if (!this.#isDoubtful && !this.#isReconciling) confirmed();
     this.#timeline = timeline;
@@ -51,7 +56,7 @@ export class Doubts {
     const hasMoved = this.#isDoubtful;
     this.#isDoubtful = false;
     this.#isReconciling = true;
-    reconcile(hasMoved)
+    reconcile(hasMoved ? timeline : undefined)
       .catch((error) => {
         // Until it has been looked at: what was lost is not found by anybody else.
         this.#isDoubtful ||= hasMoved;

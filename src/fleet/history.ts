@@ -93,6 +93,8 @@ export function interruptionOf(
   rows: readonly EventRow[],
 ): ClaimedTask['interruption'] {
   const last = rows.at(-1);
+  // Nobody has left it there in order, nor cut anybody off: who did is lost with a server of the store.
+  if (interruption === undefined && last && last.seq > lastSeq) return 'cut';
   if (interruption !== 'cut' || cutEpoch === undefined || !last) return interruption;
   // It was settled after that: an older pod has taken it since, which leaves the number standing.
   if ((rows[lastSeq]?.epoch ?? 0) > cutEpoch) return interruption;

@@ -2,16 +2,20 @@
 import { describeError, type RunId } from '../ground/index.ts';
 import type { BeatAnswer, ClaimRequest, JournalSeen, PodId } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
+import { Archiver, type ArchiverPorts } from './archiver.ts';
 import { audible } from './audible.ts';
 import { Grants } from './grants.ts';
 import type { Heart, HeartOptions } from './heart.ts';
+import type { HeldRun } from './held-run.ts';
 import type { Holdings } from './holdings.ts';
 import type { Life } from './life.ts';
+import type { Memory } from './memory.ts';
 import type { PodPorts } from './options.ts';
 import { Rewinder } from './rewinder.ts';
 
 export interface LifePorts extends PodPorts {
   readonly id: PodId;
+  readonly memory: Memory;
   /** The pod has been taken for dead, or found a clone of itself. */
   readonly onDead: (why: string) => void;
   readonly onDrainWanted: () => void;
@@ -61,9 +65,26 @@ export function roomIn(
 }
 
 export function rewinderOf(ports: LifePorts, holdings: Holdings): Rewinder {
-  const { store, clock, engine, id: pod, enqueued = () => [], reshow = () => undefined } = ports;
+  const { store, clock, engine, id: pod, memory } = ports;
+  const { enqueued = () => [], reshow = () => undefined } = ports;
   const written = (run: RunId) => engine.held.written(run);
-  return new Rewinder({ store, clock, pod, holdings, written, enqueued, reshow });
+  return new Rewinder({ store, clock, pod, memory, holdings, written, enqueued, reshow });
+}
+
+export function archiverOf(
+  { clock, random, times }: LifePorts,
+  {
+    lose,
+    ...of
+  }: Pick<ArchiverPorts, 'store' | 'holdings'> & { readonly lose: (held: HeldRun) => void },
+): Archiver {
+  return new Archiver({
+    ...{ clock, random, everyMs: times.archiveMs, ...of },
+    onForked: (held, reason) => {
+      tell('journal.alarm', () => ({ kind: 'forked', message: reason }));
+      lose(held);
+    },
+  });
 }
 
 /** What it claims, but for how much. */

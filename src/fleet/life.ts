@@ -6,7 +6,7 @@ import type { ClaimedTask, JournalSeen, PodId, Settlement } from '../store/index
 import { tell } from '../telemetry/events.ts';
 import { Acceptor } from './acceptor.ts';
 import { Adopter } from './adopter.ts';
-import { Archiver } from './archiver.ts';
+import type { Archiver } from './archiver.ts';
 import type { Heard, News } from './beat-loop.ts';
 import { Capacity } from './capacity.ts';
 import { Claimer } from './claimer.ts';
@@ -14,6 +14,7 @@ import { followControls } from './controls.ts';
 import { Doubts } from './doubts.ts';
 import { ClaimLostError } from './errors.ts';
 import { fenceProven } from './fence-proven.ts';
+import { Footing } from './footing.ts';
 import { Forgetter } from './forgetter.ts';
 import { givePausedBack } from './give-paused-back.ts';
 import type { Grants } from './grants.ts';
@@ -44,6 +45,7 @@ export class Life implements Keeper {
   readonly holdings = new Holdings();
   readonly #ports: LifePorts;
   readonly #heart: Heart;
+  readonly #footing: Footing;
   readonly #settler: Settler;
   readonly #archiver: Archiver;
   readonly #acceptor: Acceptor;
@@ -63,6 +65,7 @@ export class Life implements Keeper {
     const { store, engine, registry, clock, random, times, limits, id } = ports;
     this.#ports = ports;
     this.id = id;
+    this.#footing = new Footing(store, ports.memory);
     this.#sleepers = new Sleepers(clock);
     this.#superseded = new Superseded({ store, clock, random });
     this.watch = new Watch(times);
@@ -73,7 +76,8 @@ export class Life implements Keeper {
     this.#doubts = new Doubts({
       count: () => holdings.size,
       isReady: () => this.isReady,
-      reconcile: (hasMoved) => this.#reconcile(hasMoved),
+      reconcile: (movedTo) => this.#reconcile(movedTo),
+      footing: this.#footing,
       follow: (timeline) => void store.follow?.(timeline),
       confirmed: () => this.#rewinder.confirmed(),
     });
@@ -83,20 +87,13 @@ export class Life implements Keeper {
       this.#over(over, lost);
     this.#grants = parts.grantsOf(ports);
     const onStood = (settlement: Settlement) => this.#rewinder.acknowledged(settlement);
-    this.#settler = new Settler({ store, clock, random, pod: id, onOver, onStood });
+    const footing = this.#footing;
+    this.#settler = new Settler({ store: footing, clock, random, pod: id, onOver, onStood });
     const ends = { drop: (held: HeldRun) => this.#drop(held), over: onOver };
-    this.persisting = persistingOf({ store, clock, random, pod: id, holdings, ...ends });
-    this.#archiver = new Archiver({
-      store,
-      clock,
-      random,
-      holdings,
-      everyMs: times.archiveMs,
-      onForked: (held, reason) => {
-        tell('journal.alarm', () => ({ kind: 'forked', message: reason }));
-        this.#lose(held);
-      },
-    });
+    const persists = { store: footing, clock, random, pod: id, holdings };
+    this.persisting = persistingOf({ ...persists, ...ends });
+    const lose = (held: HeldRun) => this.#lose(held);
+    this.#archiver = parts.archiverOf(ports, { store: footing, holdings, lose });
     this.#acceptor = new Acceptor({
       store,
       engine,
@@ -109,7 +106,7 @@ export class Life implements Keeper {
       adoptLocal: ports.adoptLocal,
     });
     this.#claimer = new Claimer({
-      store,
+      store: footing,
       clock,
       random,
       idlePollMs: times.idlePollMs,
@@ -264,13 +261,17 @@ export class Life implements Keeper {
     onBeat(this);
   }
 
-  #reconcile(hasMoved: boolean): Promise<void> {
+  #reconcile(movedTo: string | undefined): Promise<void> {
     const [pod, holdings, { store, limits }] = [this.id, this.holdings, this.#ports];
     const { payloadBytesMax } = limits;
-    const accept = (tasks: readonly ClaimedTask[]) => this.#acceptor.accept(tasks);
+    const isPast = ({ epoch }: ClaimedTask) => this.#footing.isPast(epoch);
+    const accept = (tasks: readonly ClaimedTask[]) => this.#acceptor.accept(tasks, isPast);
     const onLost = (held: HeldRun) => this.#lose(held);
     return this.#claimer.exclusively(async () => {
-      if (hasMoved) await this.#rewinder.verify();
+      if (movedTo !== undefined) {
+        await this.#rewinder.verify(movedTo);
+        this.#footing.stand(movedTo);
+      }
       await reconcile({ pod, holdings, store, payloadBytesMax, accept, onLost });
     });
   }

@@ -18,7 +18,7 @@ import { CommitLostError } from './errors.ts';
 import { Ladder } from './ladder.ts';
 
 export interface PersistPorts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'begin' | 'settled'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly pod: PodId;

@@ -19,6 +19,7 @@ import { isHeard, type TouchedTask, tell } from '../telemetry/events.ts';
 import { announceMachines } from './announce.ts';
 import { Ladder } from './ladder.ts';
 import { Life } from './life.ts';
+import { Memory } from './memory.ts';
 import { checkTimes, type PodPorts } from './options.ts';
 import { Rest } from './rest.ts';
 
@@ -59,6 +60,7 @@ export class Pod {
   readonly #events: PodEvents;
   readonly #mint: () => PodId;
   readonly #rest: Rest | undefined;
+  readonly #memory = new Memory();
   #life: Life | undefined;
   #isStopping = false;
   #isJoining = false;
@@ -193,6 +195,7 @@ export class Pod {
       {
         ...this.#ports,
         id: this.#mint(),
+        memory: this.#memory,
         onDead: () => {
           this.#events.onDied?.();
           this.#again();

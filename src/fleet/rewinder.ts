@@ -8,27 +8,43 @@
  *                row is not there ──────────────▶ lost with its task: said aloud
  *   claim        row is open, epoch below ours ─▶ restored, and the run goes on
  *   records      the store has fewer than it said ─▶ archived again, from the journal
+ *   history      of an outcome has a hole ──────▶ what came before its last records is archived again
  *   enqueue      row is not there ──────────────▶ lost: said aloud
  */
-import type { WrittenRecord } from '../engine/index.ts';
 import type { Clock, RunId } from '../ground/index.ts';
-import type { Claim, Flush, Head, PodId, Settlement, Store, TaskRow } from '../store/index.ts';
+import {
+  type Claim,
+  type Head,
+  type PodId,
+  type Segment,
+  type Settlement,
+  type Store,
+  StoreBusyError,
+  type TaskRow,
+} from '../store/index.ts';
 import { type FleetqEvents, tell } from '../telemetry/events.ts';
-import type { HeldRun } from './held-run.ts';
-import { segmentOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
-import { Recent } from './recent.ts';
+import type { Acknowledged, Memory } from './memory.ts';
+import {
+  beforeOf,
+  hasAll,
+  inherited,
+  isOpen,
+  missingOf,
+  verdictOf,
+  type Written,
+} from './rewind-verdict.ts';
 
 const PAGE_COUNT = 500;
 const NAMED_MAX = 100;
 
 export interface RewinderPorts {
-  readonly store: Pick<Store, 'find' | 'heads' | 'restore' | 'settle' | 'archive'>;
+  readonly store: Pick<Store, 'find' | 'heads' | 'histories' | 'restore' | 'settle' | 'archive'>;
   readonly clock: Clock;
   readonly pod: PodId;
   readonly holdings: Holdings;
-  /** A run's records on this disk. */
-  readonly written: (run: RunId) => readonly WrittenRecord[];
+  readonly written: Written;
+  readonly memory: Memory;
   /** What this process was lately told to be enqueued. */
   readonly enqueued: () => readonly RunId[];
   /** The fleet has lost sight of runs of this host; of these, or of any that have ended. */
@@ -40,7 +56,6 @@ type Counts = { -readonly [K in Exclude<keyof Told, 'pod' | 'tasks'>]: number };
 
 export class Rewinder {
   readonly #ports: RewinderPorts;
-  readonly #settled = new Recent<Settlement>();
 
   constructor(ports: RewinderPorts) {
     this.#ports = ports;
@@ -48,20 +63,26 @@ export class Rewinder {
 
   /** The store has said that it has this. */
   acknowledged(settlement: Settlement): void {
-    const { store, clock } = this.#ports;
+    const { store, pod, written } = this.#ports;
     if (!store.restore) return;
-    const size = 300 + (settlement.tail?.events.length ?? 0);
-    this.#settled.add(settlement.task, settlement, size, clock.monotonicMs());
+    this.#keep({ settlement, before: beforeOf(settlement, written), pod });
+  }
+
+  #keep(told: Acknowledged): void {
+    const { memory, clock } = this.#ports;
+    const { settlement, before } = told;
+    const size = 300 + (settlement.tail?.events.length ?? 0) + (before?.events.length ?? 0);
+    memory.settled.add(settlement.task, told, size, clock.monotonicMs());
   }
 
   /** The server that said so is still there. */
   confirmed(): void {
-    this.#settled.prune(this.#ports.clock.monotonicMs());
+    this.#ports.memory.settled.prune(this.#ports.clock.monotonicMs());
   }
 
   /** To be called while no claim is on its way. */
-  async verify(): Promise<void> {
-    const found = new Finding();
+  async verify(timeline: string): Promise<void> {
+    const found = new Finding(timeline);
     await this.#verifyOutcomes(found);
     await this.#verifyHeld(found);
     await this.#verifyEnqueued(found);
@@ -70,13 +91,18 @@ export class Rewinder {
   }
 
   async #verifyOutcomes(found: Finding): Promise<void> {
-    for (const page of pagesOf([...this.#settled.all().values()])) {
-      const rows = await this.#rows(page.map(({ task }) => task));
+    for (const kept of pagesOf([...this.#ports.memory.settled.all().values()])) {
+      const rows = await this.#rows(kept.map(({ settlement }) => settlement.task));
+      await this.#closeHoles(kept, rows, found);
       const missing: Settlement[] = [];
       const claims: Settlement[] = [];
-      for (const settlement of page) {
-        const row = rows.get(settlement.task);
-        const verdict = row ? verdictOf(row, settlement, this.#ports.pod) : 'gone';
+      for (const told of kept) {
+        const row = rows.get(told.settlement.task);
+        const verdict = row ? verdictOf(row, told.settlement, this.#ports.pod) : 'gone';
+        const settlement = inherited(told, this.#ports.pod);
+        if (verdict === 'open' && settlement !== told.settlement) {
+          this.#keep({ ...told, settlement, pod: this.#ports.pod });
+        }
         if (verdict === 'gone') found.add('outcomesLost', settlement.task);
         else if (verdict === 'overtaken') found.add('outcomesOvertaken', settlement.task);
         else if (verdict !== 'stands') missing.push(settlement);
@@ -94,13 +120,29 @@ export class Rewinder {
     }
   }
 
+  /** Also of those that were settled on this server, before anybody knew that it had lost something. */
+  async #closeHoles(
+    kept: readonly Acknowledged[],
+    rows: ReadonlyMap<RunId, TaskRow>,
+    found: Finding,
+  ): Promise<void> {
+    const isHere = ({ task, generation }: Claim) => rows.get(task)?.generation === generation;
+    const begun = kept.flatMap(({ before }) => (before && isHere(before) ? [before] : []));
+    const stored = await this.#stored(begun);
+    const missing = begun.filter(({ task, lastHash }) => !hasAll(task, stored.get(task), lastHash));
+    if (missing.length > 0) await this.#ports.store.archive(missing, found.timeline);
+    for (const { task } of missing) found.add('recordsWritten', task);
+  }
+
   async #settleAgain(again: readonly Settlement[], found: Finding): Promise<void> {
     if (again.length === 0) return;
     const { store, pod } = this.#ports;
-    const stood = (await store.settle(pod, again)).filter(
-      ({ kind }) => kind === 'stood' || kind === 'done',
-    );
-    for (const { task } of stood) found.add('outcomesWritten', task);
+    const answers = await store.settle(pod, again, found.timeline);
+    // Before each has its answer nobody knows what to make of the claim that it ends.
+    if (answers.some(({ kind }) => kind === 'locked')) throw new StoreBusyError('a row is locked');
+    for (const { task, kind } of answers) {
+      found.add(kind === 'stood' || kind === 'done' ? 'outcomesWritten' : 'outcomesLost', task);
+    }
   }
 
   /** Those whose history the store has up to where their last records begin. */
@@ -131,12 +173,12 @@ export class Rewinder {
         holdings.remove(held);
       }
       if (gone.length > 0) reshow(gone.map(({ claim }) => claim.task));
-      const heads = await this.#heads(page.map(({ claim }) => claim));
+      const stored = await this.#stored(page.map(({ claim }) => claim));
       const missing = page
         .filter((held) => !gone.includes(held))
-        .map((held) => missingOf(held, heads.get(held.claim.task), written))
+        .map((held) => missingOf(held, stored.get(held.claim.task), written))
         .filter((segment) => segment !== undefined);
-      if (missing.length > 0) await store.archive(missing);
+      if (missing.length > 0) await store.archive(missing, found.timeline);
       for (const { task } of missing) found.add('recordsWritten', task);
     }
   }
@@ -158,6 +200,18 @@ export class Rewinder {
     return new Map((await this.#ports.store.heads(runs)).map((head) => [head.task, head]));
   }
 
+  async #stored(runs: readonly Claim[]): Promise<ReadonlyMap<RunId, readonly Segment[]>> {
+    if (runs.length === 0) return new Map();
+    const asked = runs.map(({ task, generation }) => ({ task, generation }));
+    const byTask = new Map<RunId, Segment[]>();
+    for (const segment of await this.#ports.store.histories(asked)) {
+      const before = byTask.get(segment.task);
+      if (before) before.push(segment);
+      else byTask.set(segment.task, [segment]);
+    }
+    return byTask;
+  }
+
   async #restore(claims: readonly Claim[]): Promise<RunId[]> {
     const { store, pod } = this.#ports;
     const asked = claims.map(({ task, generation, epoch }) => ({ task, generation, epoch }));
@@ -176,6 +230,12 @@ class Finding {
   };
   readonly #tasks = new Set<RunId>();
 
+  readonly timeline: string;
+
+  constructor(timeline: string) {
+    this.timeline = timeline;
+  }
+
   add(what: keyof Counts, task: RunId): void {
     this.#counts[what] += 1;
     if (this.#tasks.size < NAMED_MAX) this.#tasks.add(task);
@@ -185,41 +245,6 @@ class Finding {
     if (Object.values(this.#counts).every((count) => count === 0)) return;
     tell('store.rewound', () => ({ pod, ...this.#counts, tasks: [...this.#tasks] }));
   }
-}
-
-type Verdict = 'stands' | 'held' | 'open' | 'overtaken';
-
-/** What the store has of something that it had said to have. */
-function verdictOf(row: TaskRow, settlement: Settlement, pod: PodId): Verdict {
-  const { generation, epoch } = settlement;
-  const isTerminal = 'outcome' in settlement;
-  if (row.generation > generation) return 'stands';
-  if (row.epoch === epoch && row.claimedBy === pod) return 'held';
-  // Giving it back has raised the epoch; an end has not.
-  if (!isTerminal) return 'stands';
-  if (row.epoch === epoch && row.finishedAt !== undefined) return 'stands';
-  return isOpen(row, settlement) ? 'open' : 'overtaken';
-}
-
-function isOpen(row: TaskRow | undefined, { generation, epoch }: Claim): boolean {
-  const isFree = row?.status === 'pending' || row?.status === 'waiting';
-  return row !== undefined && isFree && row.generation === generation && row.epoch < epoch;
-}
-
-/** Records that the store had said to have, and has not. */
-function missingOf(
-  held: HeldRun,
-  head: Head | undefined,
-  writtenOf: RewinderPorts['written'],
-): Flush | undefined {
-  const seq = head?.lastSeq ?? -1;
-  if (seq >= held.flushedSeq) return undefined;
-  const written = writtenOf(held.claim.task);
-  const before = written.find((record) => record.seq === seq);
-  if (seq >= 0 && before?.hash !== head!.lastHash) return undefined;
-  const missing = written.filter((record) => record.seq > seq && record.seq <= held.flushedSeq);
-  if (missing.length !== held.flushedSeq - seq) return undefined;
-  return segmentOf(held.claim, before?.hash ?? '', missing);
 }
 
 function* pagesOf<T>(all: readonly T[]): Iterable<readonly T[]> {

@@ -17,7 +17,7 @@ const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 const REST_MS_MAX = 5_000;
 
 export interface SettlerPorts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'settle'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly pod: PodId;

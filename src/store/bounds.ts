@@ -22,6 +22,9 @@ export const EPOCH_MAX = Number.MAX_SAFE_INTEGER;
 export const EPOCH_TURN = EPOCH_MAX - 2 ** 20;
 export const EPOCH_ANEW = 2 ** 52;
 
+/** Each server that takes over has as many epochs of its own: those from its timeline times this on. */
+export const TIMELINE_EPOCHS = 2 ** 32;
+
 /** The epoch after this one. */
 export function raised(epoch: number): number {
   return (epoch < EPOCH_TURN ? epoch : EPOCH_ANEW) + 1;

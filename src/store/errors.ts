@@ -13,6 +13,13 @@ export class StoreBusyError extends FleetqError {
   readonly verdict = 'retry';
 }
 
+/** A write was meant for the server before this one: what that had said is looked up here first. */
+export function storeMoved(): StoreBusyError {
+  return new StoreBusyError('another server of the store has taken over', {
+    hint: 'nothing to do: pods write again once they have looked up there what they were told',
+  });
+}
+
 /** The tables are missing, older or newer than this program knows. */
 export class StoreSchemaError extends FleetqError {
   readonly code = 'FLEETQ_STORE_SCHEMA';

@@ -20,7 +20,7 @@ export {
   WHO_CHARS_MAX,
 } from './audit.ts';
 export { hasHeir, isBlocked, LiveRoutes, type Of } from './blocked.ts';
-export { TIME_MS_MAX } from './bounds.ts';
+export { TIME_MS_MAX, TIMELINE_EPOCHS } from './bounds.ts';
 export {
   BULK_VERSION,
   BULK_WHATS,
@@ -51,6 +51,7 @@ export {
   StoreRefusedError,
   StoreSchemaError,
   StoreUnreachableError,
+  storeMoved,
 } from './errors.ts';
 export { factsOfTask } from './facts.ts';
 export {

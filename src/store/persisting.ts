@@ -33,8 +33,11 @@ export interface StoreTransaction {
   readonly native: unknown;
   /** A statement of the author's; rejects with what the driver has thrown. */
   query(text: string, values?: readonly unknown[]): Promise<unknown[]>;
-  /** Fences, settles and commits. Rejects where nothing of it has happened, nor will. */
-  commit(pod: PodId, persisted: Persisted): Promise<CommitAnswer>;
+  /**
+   * Fences, settles and commits, on the server it is meant for. Rejects where nothing of it has happened,
+   * nor will.
+   */
+  commit(pod: PodId, persisted: Persisted, timeline?: string): Promise<CommitAnswer>;
   /** Takes everything back, however often it is called; nothing where it is over. */
   rollback(): Promise<void>;
 }

@@ -80,18 +80,21 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       const held = await store.held(pod, after, countMax, sealedMax(codec, bytesMax));
       return held.map((task) => openClaimed(codec, task, { isRequired, bytesMax }));
     },
-    settle: (pod, settlements) =>
+    settle: (pod, settlements, timeline) =>
       store.settle(
         pod,
         settlements.map((settlement) => sealSettlement(codec, settlement)),
+        timeline,
       ),
     begin: async () => {
       const tx = await store.begin();
       return {
         native: tx.native,
         query: (text, values) => tx.query(text, values),
-        commit: (pod, persisted) =>
-          tx.commit(pod, persisted.to === 'claimed' ? persisted : sealSettlement(codec, persisted)),
+        commit: (pod, persisted, timeline) => {
+          const sealed = persisted.to === 'claimed' ? persisted : sealSettlement(codec, persisted);
+          return tx.commit(pod, sealed, timeline);
+        },
         rollback: () => tx.rollback(),
       };
     },

@@ -151,17 +151,24 @@ export interface Store extends HistoryParts, Partial<Resting> {
 
   // Tasks out
 
-  /** Ends, parks and releases in one statement, each with the rest of its history. */
-  settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]>;
+  /**
+   * Ends, parks and releases in one statement, each with the rest of its history. `timeline`: of the
+   * server that it is meant for, as its heartbeats were answered; another one is busy. So for the next.
+   */
+  settle(
+    pod: PodId,
+    settlements: readonly Settlement[],
+    timeline?: string,
+  ): Promise<SettleAnswer[]>;
   /** A transaction in which a step persists; its author's statements, then what becomes of the task. */
   begin(): Promise<StoreTransaction>;
   /** What became of a commit whose answer was lost. Waits until it cannot happen any more. */
-  settled(pod: PodId, persisted: Persisted): Promise<DoubtAnswer>;
+  settled(pod: PodId, persisted: Persisted, timeline?: string): Promise<DoubtAnswer>;
   /**
    * Writes history, idempotently; a longer segment of the same beginning replaces the shorter. A task
    * comes under the version of its flush with it, unless somebody has its row locked just then.
    */
-  archive(segments: readonly Flush[]): Promise<ArchiveAnswer[]>;
+  archive(segments: readonly Flush[], timeline?: string): Promise<ArchiveAnswer[]>;
   /** Every segment of these runs, by (task, epoch, firstSeq). */
   histories(
     runs: readonly { readonly task: RunId; readonly generation: number }[],

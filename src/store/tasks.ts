@@ -54,6 +54,8 @@ export interface ClaimRequest {
   readonly head: 'ready' | 'suspect';
   /** A larger one is not handed over; its size is told instead. */
   readonly payloadBytesMax?: number | undefined;
+  /** Of the server that it is meant for; another one gives nothing. */
+  readonly timeline?: string | undefined;
 }
 
 /** A task as its owner gets it. */

@@ -16,6 +16,7 @@ import { PAGES } from './plants-pages.ts';
 import { PAUSES } from './plants-pauses.ts';
 import { PERSISTS } from './plants-persist.ts';
 import { PODS } from './plants-pods.ts';
+import { REWINDS } from './plants-rewinds.ts';
 import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
 import { STORMS } from './plants-storm.ts';
@@ -33,6 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SWEEPS,
   ...PODS,
   ...LIVES,
+  ...REWINDS,
   ...PAGES,
   ...JOURNALS,
   ...SALVAGES,

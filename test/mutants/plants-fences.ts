@@ -24,8 +24,8 @@ export const FENCES: readonly Mutant[] = [
     changes: [
       {
         file: SQL,
-        find: 'status in (${statuses}) for key share)',
-        put: 'status in (${statuses}))',
+        find: 'status in (${statuses})${here} for key share)',
+        put: 'status in (${statuses})${here})',
       },
     ],
     command: fences,

@@ -15,6 +15,7 @@ import type {
   EnqueueAnswer,
   MirroredRun,
   Segment,
+  SettleAnswer,
   Settlement,
   Taking,
 } from '../../src/store/tasks.ts';
@@ -24,6 +25,7 @@ import type { Disk } from './disk.ts';
 import { FlowJudge } from './flow-judge.ts';
 import type { CallFate } from './network.ts';
 import type { Process } from './process.ts';
+import { RewindJudge } from './rewind-judge.ts';
 import { brief } from './seen.ts';
 import { type Fencing, SweepJudge } from './sweep-judge.ts';
 import { TableAudit } from './table-audit.ts';
@@ -60,7 +62,10 @@ export class Auditor {
   readonly sweeps: SweepJudge;
   readonly deadlines: DeadlineJudge;
   readonly flow: FlowJudge;
+  readonly rewinds: RewindJudge;
   #calls = 0;
+  /** Records that were on a disk when they were sent from it. */
+  readonly #durable = new Set<string>();
   /** Tasks the store has taken in. */
   taskCount = 0;
 
@@ -71,6 +76,7 @@ export class Auditor {
     this.sweeps = new SweepJudge(world);
     this.deadlines = new DeadlineJudge(world);
     this.flow = new FlowJudge(world);
+    this.rewinds = new RewindJudge(world);
   }
 
   watch<A extends { readonly answer: unknown } | { readonly error: unknown }>(
@@ -210,7 +216,13 @@ export class Auditor {
     for (const { task, generation, lastSeq, lastHash } of segments) {
       // Sent again, for want of an answer, when a redrive has brought the task back to the same disk.
       if ((disk.runs.get(task)?.generation ?? generation) > generation) continue;
-      if (disk.events.get(task)?.[lastSeq]?.hash === lastHash) continue;
+      const record = `${process.name} ${task} ${lastSeq} ${lastHash}`;
+      if (disk.events.get(task)?.[lastSeq]?.hash === lastHash) {
+        this.#durable.add(record);
+        continue;
+      }
+      // What another server is to be told again may be off this disk by now; it was on it before.
+      if (this.rewinds.count > 0 && this.#durable.has(record)) continue;
       this.#world.violate('I14', `${process.name} sent record ${lastSeq} of ${task} too early`);
     }
     return undefined;
@@ -231,6 +243,9 @@ export class Auditor {
   /** An answer is about to reach its process. */
   delivered({ process, verb, given }: Told, answer: unknown): void {
     if (verb === 'beat') this.sweeps.beatHeard(process, given[0] as Beat, answer as BeatAnswer);
+    if (verb === 'settle') {
+      this.rewinds.settled(process, given[1] as Settlement[], answer as SettleAnswer[]);
+    }
     if (verb === 'worklist') this.sweeps.looked(process, answer as Worklist);
   }
 
@@ -284,6 +299,13 @@ export class Auditor {
     const { size } = this.#world.tables.tasks;
     if (size === this.taskCount) return;
     this.#world.violate('I3', `there are ${size} tasks, and ${this.taskCount} were enqueued`);
+  }
+
+  /** The store has lost commits, among them some of these. */
+  rewound(tasks: ReadonlySet<string>): void {
+    this.rewinds.rewound(tasks);
+    this.rows.rewound();
+    this.taskCount = this.#world.tables.tasks.size;
   }
 
   /** Every row: what no call has named must be as it was. */

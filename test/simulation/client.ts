@@ -178,8 +178,16 @@ export class Client {
         wanted.ending = ending;
         this.#unheard -= 1;
       },
-      (error: unknown) => this.#world.violate('I1', `${id}: ${String(error)}`),
+      (error: unknown) => {
+        this.#unheard -= 1;
+        if (!this.#isLost(id)) this.#world.violate('I1', `${id}: ${String(error)}`);
+      },
     );
+  }
+
+  /** A server that took over has never heard of it. */
+  #isLost(id: RunId): boolean {
+    return this.#world.rewound.has(id) && !this.#world.tables.tasks.has(id);
   }
 
   async #cancel(wanted: Wanted, id: RunId): Promise<void> {
@@ -195,6 +203,7 @@ export class Client {
         if (answer === 'done') wanted.cancelled = 'done';
         return;
       } catch {
+        if (this.#isLost(id)) return;
         await pause(clock, RETRY_MS);
       }
     }

@@ -71,7 +71,10 @@ export function judge(
   for (const { rule, examples } of violations(tables)) {
     world.violate('structure', `${rule}: ${examples[0]}`);
   }
-  for (const wanted of client.wanted) judgeWanted(world, wanted);
+  for (const wanted of client.wanted) {
+    if (!world.rewound.has(wanted.id ?? '')) judgeWanted(world, wanted);
+  }
+  auditor.rewinds.judge();
   const done = effectsByRun(outside);
   const lives = new LifeJudge(world, auditor.rows.deaths);
   for (const task of tables.tasks.values()) {
@@ -86,6 +89,8 @@ export function judge(
     const rows = auditor.acceptedRows(task.taskId, task.generation);
     const records = judgeHistory(world, task, rows, ledger.versions);
     judgeEffects(world, task, done.get(task.taskId) ?? []);
+    // What was lost of it, attempts among that, cannot be counted.
+    if (world.rewound.has(task.taskId)) continue;
     lives.judge(task, {
       changes: auditor.rows.changes.get(task.taskId) ?? [],
       effects: ledger.effectsOf(task.taskId),

@@ -27,6 +27,8 @@ export interface Kept extends SizedSeed {
   readonly followers?: boolean;
   /** It was found while pods were on their own for longer than they may count on their claims. */
   readonly islands?: boolean;
+  /** It was found with a store that had lost commits when another server took over. */
+  readonly failovers?: boolean;
 }
 
 /** What only some seeds have. */
@@ -45,6 +47,8 @@ export interface Traits {
   readonly hasFollowers: boolean;
   /** Pods are without the store for longer than they may count on their claims. */
   readonly hasIslands: boolean;
+  /** Another server takes over, which has not all commits. */
+  readonly hasFailovers: boolean;
 }
 
 type Word = Exclude<keyof Kept, 'seed' | 'isSmall' | 'found'>;
@@ -61,6 +65,7 @@ const BY_NUMBER: Readonly<Record<keyof Traits, readonly [Word, every: number, re
   hasFlow: ['flow', 8, 1],
   hasFollowers: ['followers', 8, 5],
   hasIslands: ['islands', 8, 7],
+  hasFailovers: ['failovers', 8, 3],
 };
 
 const FILE = new URL('./seeds.json', import.meta.url);
@@ -82,8 +87,11 @@ export function traitsOf(seed: number): Traits {
   const kept = read().find((one) => one.seed === seed);
   const has = ([word, every, rest]: (typeof BY_NUMBER)[keyof Traits]) =>
     kept ? kept[word] === true : seed % every === rest;
-  const traits = Object.entries(BY_NUMBER).map(([trait, rule]) => [trait, has(rule)]);
-  return Object.fromEntries(traits) as unknown as Traits;
+  const entries = Object.entries(BY_NUMBER).map(([trait, rule]) => [trait, has(rule)]);
+  const traits = Object.fromEntries(entries) as unknown as Traits;
+  // What people, clocks and deadlines had come to may be lost as well: nobody could say what is right.
+  const without = { hasDeadlines: false, hasPeople: false, setsStoreClock: false };
+  return traits.hasFailovers ? { ...traits, ...without } : traits;
 }
 
 /** Adds those that are not there yet. */

@@ -9,6 +9,7 @@ import type { RunId } from '../../src/ground/index.ts';
 import type { Entry, EventRow } from '../../src/journal/index.ts';
 import type { Prepared } from '../../src/journal/record.ts';
 import type { Plan } from '../../src/machine/index.ts';
+import { TIMELINE_EPOCHS } from '../../src/store/index.ts';
 import type { OfPhase } from '../../src/telemetry/events.ts';
 import type { Effect } from '../history/evidence.ts';
 import type { Auditor, Snapshot } from './auditor.ts';
@@ -46,6 +47,8 @@ interface Execution {
   readonly process: Process;
   readonly disk: Disk;
   readonly lossCount: number;
+  /** How often the store had lost something by then. */
+  readonly rewinds: number;
   /** Past its pod's deadline, as its machine allows. */
   readonly isAlone: boolean;
   /** When it ended, by an answer or a throw. */
@@ -83,7 +86,7 @@ export class Ledger {
     if (run?.plan.name.startsWith('recovery/')) return;
     this.#waits.appended(process, run, prepared);
     this.#deadlines.appended(process, run, prepared);
-    this.cancels.appended(prepared.entry);
+    if (!this.#world.rewound.has(prepared.entry.run)) this.cancels.appended(prepared.entry);
   }
 
   /** A record has reached a disk. */
@@ -118,13 +121,14 @@ export class Ledger {
     const { lossCount } = disk;
     const [{ phase, attempt }, { epoch }] = [of, tie];
     const { seq } = run;
-    const by = { process, disk, lossCount, isAlone, isOver: false };
+    const rewinds = this.#auditor.rewinds.count;
+    const by = { process, disk, lossCount, rewinds, isAlone, isOver: false };
     const execution = { phase, attempt, seq, epoch, ...by };
     const place = `${of.run} ${tie.generation} ${of.step}`;
     this.cancels.begins(of.run, epoch, brief(of));
     this.#auditor.flow.begins(of.run, epoch, brief(of));
     this.#note(of, execution);
-    if (!isAlone) this.#probeFirst(place, of, run.plan);
+    if (!isAlone) this.#probeFirst(place, of, run);
     this.#boundRepeats(place, of, execution);
     const before = this.#executions.get(place);
     if (before) before.push(execution);
@@ -218,7 +222,7 @@ export class Ledger {
   }
 
   /** I41: what was interrupted inside work or persist asks `check` first, where there is one. */
-  #probeFirst(place: string, of: OfPhase, plan: Plan): void {
+  #probeFirst(place: string, of: OfPhase, { plan, epoch }: LiveRun): void {
     if (of.phase !== 'work' && of.phase !== 'persist') return;
     if (!hasCheck(plan, of.step)) return;
     const executions = this.#executions.get(place) ?? [];
@@ -228,10 +232,19 @@ export class Ledger {
     if (!before || before.isOver) return;
     // Where the disk has lost that the phase was entered, nobody can know that it had begun.
     if (before.disk.lossCount !== before.lossCount) return;
+    // So it is where the store has lost that somebody had been given the run.
+    if (before.rewinds !== this.#auditor.rewinds.count) return;
+    // It had begun when that had happened, and before it knew: beside whoever was given the run since.
+    if (serverOf(before.epoch) < serverOf(epoch) && this.#world.rewound.has(of.run)) return;
     const asked = /check|probe/;
     const hasAsked = executions.slice(last + 1).some(({ phase }) => asked.test(phase));
     if (!hasAsked) this.#world.violate('I41', `${brief(of)} of ${of.run} was not probed`);
   }
+}
+
+/** Which server has given out a claim, in the order in which they took over. */
+function serverOf(epoch: number): number {
+  return Math.floor(epoch / TIMELINE_EPOCHS);
 }
 
 /** Why the phase should not begin, where what was on record when it was claimed is beyond it. */

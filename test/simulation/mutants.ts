@@ -15,6 +15,7 @@ import type {
   Taking,
 } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
+import { SERVER_MUTANTS } from './server-mutants.ts';
 
 export interface Mutant {
   readonly name: string;
@@ -290,4 +291,5 @@ export const MUTANTS: readonly Mutant[] = [
   deadlineForgotten,
   deadlineRecounted,
   deadlineMoved,
+  ...SERVER_MUTANTS,
 ];

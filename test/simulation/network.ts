@@ -113,12 +113,15 @@ class Call {
   readonly #sentMs: number;
   readonly #sentOwnMs: number;
   readonly #deadlineMs: number;
+  /** Of the server it was sent to. */
+  readonly #timeline: string;
   #isOver = false;
 
   constructor(ports: CallPorts, verb: keyof Store, given: readonly unknown[]) {
     this.#ports = ports;
     this.#told = { process: ports.process, verb, given };
     this.#sentMs = ports.world.nowMs;
+    this.#timeline = ports.world.tables.timeline;
     this.#sentOwnMs = ports.process.clock.monotonicMs();
     this.#deadlineMs = verb === 'beat' ? BEAT_DEADLINE_MS : DEADLINE_MS;
   }
@@ -149,6 +152,8 @@ class Call {
       }
       const delayMs = fate === 'late' ? this.#deadlineMs + world.within(0, 3_000) : 0;
       world.schedule.at(world.nowMs + delayMs + this.#legMs(), () => {
+        // Whatever a server had not come to by then ends with it.
+        if (world.tables.timeline !== this.#timeline) return;
         const answered = this.#carryOut(act);
         if (fate !== 'fine') return;
         world.schedule.at(

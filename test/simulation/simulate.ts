@@ -10,6 +10,7 @@ import { Auditor } from './auditor.ts';
 import { Client } from './client.ts';
 import { Cluster } from './cluster.ts';
 import { Decider } from './decider.ts';
+import { Failovers } from './failovers.ts';
 import { Gates } from './gates.ts';
 import { Islands } from './islands.ts';
 import { judge, waitsInVain } from './judge.ts';
@@ -89,6 +90,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const heard = (error: unknown) =>
     world.violate('unhandled', `${(error as Error)?.stack ?? String(error)}`);
   process.on('unhandledRejection', heard);
+  const unheard = auditor.rewinds.listen();
   const deaf = listen('run.superseded', () => world.count('superseded runs'));
   // Stacks are part of what failures record: without them a seed has one trace on every machine.
   const { stackTraceLimit } = Error;
@@ -101,6 +103,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       ? new People(world, auditor, cluster.weather, stormMs)
       : undefined;
     const gates = traits.hasFlow ? new Gates(world, auditor, cluster.weather, stormMs) : undefined;
+    if (traits.hasFailovers) new Failovers(world, auditor, cluster, stormMs);
     if (traits.hasIslands) new Islands(world, cluster, stormMs);
     const decider = traits.hasFollowers ? new Decider(world, auditor, cluster.weather) : undefined;
     const isBroken = () => {
@@ -128,6 +131,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   } finally {
     process.off('unhandledRejection', heard);
     deaf();
+    unheard();
     Error.stackTraceLimit = stackTraceLimit;
   }
   cluster.end();

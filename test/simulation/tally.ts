@@ -39,6 +39,8 @@ export const WANTED_KINDS = [
   'discards',
   'drains asked for',
   'sweeps by outsiders',
+  'failovers',
+  'judged rewinds',
   'cancels',
   'local runs',
   'sweeps',

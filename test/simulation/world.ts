@@ -41,6 +41,8 @@ export class World {
   readonly violations: string[] = [];
   readonly counts = new Map<string, number>();
   readonly #eras: Era[] = [{ sinceMs: 0, offMs: 0 }];
+  /** Tasks of which the store has lost something, ever. */
+  readonly rewound = new Set<string>();
   /** When all that was broken was put right. */
   healedMs = 0;
   readonly #trace = createHash('sha256');

@@ -24,6 +24,7 @@ import { describeRevisions } from './conform-revisions.ts';
 import { describeRivals } from './conform-rivals.ts';
 import { describeSchedules } from './conform-schedules.ts';
 import { describeSequences } from './conform-sequences.ts';
+import { describeServers } from './conform-servers.ts';
 import { describeSettle } from './conform-settle.ts';
 import { describeSweep } from './conform-sweep.ts';
 import { describeTake } from './conform-take.ts';
@@ -51,6 +52,7 @@ const PARTS: Readonly<Record<string, (scene: Scene) => void>> = {
   'the sweep': describeSweep,
   'taking over': describeTake,
   'claims of a lost server': describeRestore,
+  'writes for one server': describeServers,
   'what was left': describeLeft,
   'retention and the hopeless': describeRetention,
   'what people change': describeChanges,

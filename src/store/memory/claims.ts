@@ -1,6 +1,6 @@
 /** Tasks on their way in: enqueued, claimed from the heads of the queue, or shown by their host. */
 import type { StartNote } from '../acts.ts';
-import { boundedSpan, boundedTime, COUNT_MAX, raised } from '../bounds.ts';
+import { boundedSpan, boundedTime, COUNT_MAX } from '../bounds.ts';
 import { FOLLOWER_DUE_MS } from '../follow.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type {
@@ -104,7 +104,7 @@ const byDueTime = by<TaskRecord>(
 
 export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[] {
   const { pod, countMax, token } = request;
-  if (!tables.isPod(pod, 'up')) return [];
+  if (!tables.isPod(pod, 'up') || !tables.isMeant(request.timeline)) return [];
   refuseUnstorable(token);
   const now = tables.now();
   const ready: TaskRecord[] = [];
@@ -127,7 +127,7 @@ export function claim(tables: MemoryTables, request: ClaimRequest): ClaimedTask[
       task.status = 'claimed';
       task.waitFor = undefined;
       task.serialHeld = task.serialKey !== undefined;
-      task.claimEpoch = raised(task.claimEpoch);
+      task.claimEpoch = tables.ownerEpoch(task.claimEpoch);
       task.claimedBy = pod;
       task.claimToken = token;
       task.claimedAt = now;
@@ -206,7 +206,7 @@ function insertMirrored(
     version: run.version,
     payload: run.payload,
     status: 'claimed',
-    claimEpoch: 1,
+    claimEpoch: tables.ownerEpoch(0),
     claimedBy: pod,
     claimedAt: now,
     claims: 1,

@@ -133,10 +133,16 @@ export class MemoryStore implements Store {
 
   begin = () => Promise.reject(noTransactions());
   settled = () => Promise.reject(noTransactions());
-  settle = (pod: PodId, settlements: readonly Settlement[]) =>
-    this.#ask('settle', (tables) => withTurns(tables, () => settle(tables, pod, settlements)));
-  archive = (segments: readonly Flush[]) =>
-    this.#ask('archive', (tables) => archive(tables, segments));
+  settle = (pod: PodId, settlements: readonly Settlement[], timeline?: string) =>
+    this.#ask('settle', (tables) => {
+      tables.checkTimeline(timeline);
+      return withTurns(tables, () => settle(tables, pod, settlements));
+    });
+  archive = (segments: readonly Flush[], timeline?: string) =>
+    this.#ask('archive', (tables) => {
+      tables.checkTimeline(timeline);
+      return archive(tables, segments);
+    });
   histories = (runs: readonly { readonly task: RunId; readonly generation: number }[]) =>
     this.#ask('histories', (tables) => histories(tables, runs));
   mayChange = async () => true;

@@ -19,6 +19,7 @@ import {
   type WaitFor,
 } from '../words.ts';
 import { Segments } from './segments.ts';
+import { Server } from './server.ts';
 import {
   type AuditRecord,
   FlowTables,
@@ -103,9 +104,7 @@ export interface TaskRecord {
   discardedAt: number | undefined;
 }
 
-export class MemoryTables {
-  /** There is no other server that could take over, unless a test says so. */
-  timeline = '1';
+export class MemoryTables extends Server {
   readonly pods = new Map<string, PodRecord>();
   readonly tasks = new Map<string, TaskRecord>();
   /** By `segmentKey`. */
@@ -130,6 +129,7 @@ export class MemoryTables {
   readonly #hinted = new Set<Hint>();
 
   constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
+    super();
     this.clock = clock;
     this.random = random;
   }

@@ -39,7 +39,8 @@ function takeOne(tables: MemoryTables, taking: Taking, task: TaskRecord): void {
     task.interrupted = 'cut';
     task.cutEpoch = task.claimEpoch;
   } else if (hasLeft) task.interrupted = leftBy(tables, task);
-  task.claimEpoch = raised(task.claimEpoch);
+  const { claimEpoch } = task;
+  task.claimEpoch = taking.to === 'taker' ? tables.ownerEpoch(claimEpoch) : raised(claimEpoch);
   task.crashes = Math.min(task.crashes + (isCrash ? 1 : 0), COUNT_MAX);
   const ending = endingOf(taking, task, isCrash, isTold);
   if (ending) {

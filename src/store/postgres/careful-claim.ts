@@ -16,7 +16,7 @@ const COUNT_MAX = 50;
 
 export async function claimSingly(
   pool: Pool,
-  { pod, routes, journal, token, head }: ClaimRequest,
+  { pod, routes, journal, token, head, timeline }: ClaimRequest,
   count: number,
   payloadBytesMax: number,
 ): Promise<Row[]> {
@@ -28,7 +28,7 @@ export async function claimSingly(
   for (const id of ids) {
     if (claimed.length >= count) break;
     try {
-      const values = [...at, id, 1, token, payloadBytesMax];
+      const values = [...at, id, 1, token, payloadBytesMax, timeline ?? null];
       claimed.push(...(await pool.query(claimTask[head], values)));
     } catch (error) {
       if (!isBadRow(error)) throw error;

@@ -171,13 +171,14 @@ export class PostgresIntake {
   }
 
   async #claim(request: ClaimRequest): Promise<ClaimedTask[]> {
-    const { pod, routes, journal, token, head, payloadBytesMax = PAYLOAD_BYTES_MAX } = request;
+    const { pod, routes, journal, token, head, timeline } = request;
+    const { payloadBytesMax = PAYLOAD_BYTES_MAX } = request;
     const count = Math.min(request.countMax, CLAIM_COUNT_MAX);
     if (count <= 0 || routes.length === 0) return [];
     const { claimMode } = this.#pool.way;
     const values = (max: number) => {
       const fetchCount = claimMode === 'cas' ? max * OVER_FETCH : max;
-      return [pod, routes, journal, fetchCount, max, token, payloadBytesMax];
+      return [pod, routes, journal, fetchCount, max, token, payloadBytesMax, timeline ?? null];
     };
     const unlimited = async (max: number) => {
       try {

@@ -23,7 +23,7 @@ export const countClaimed = sql`
 
 const room = sql`
   room as materialized (
-    select * from unnest($8::text[], $9::int[]) as room (queue, count)
+    select * from unnest($9::text[], $10::int[]) as room (queue, count)
      where count > 0 and $3::text is not null),
   wanted as materialized (
     select distinct route from unnest($2::text[]) as route
@@ -46,14 +46,14 @@ function claimWithin(kind: 'ready' | 'suspect'): string {
   const all = names.map((name) => `select * from ${name}_head`).join(' union all ');
   const heads = [
     room,
-    ...routeHeads(kind, lock, sql`queue = any ($8::text[])`),
+    ...routeHeads(kind, lock, sql`queue = any ($9::text[])`),
     sql` head as (${all})`,
   ];
   return claimBy(kind, heads.join(','), within);
 }
 
 /**
- * As `claimTasks`, without what is pinned to a journal; $8 queues whose limits are held, $9 how much room
+ * As `claimTasks`, without what is pinned to a journal; $9 queues whose limits are held, $10 how much room
  * each has.
  */
 export const claimLimited = {

@@ -103,8 +103,8 @@ export class PostgresLimits {
         Math.max(0, (max as number) - ((claimed.get(queue) as number | undefined) ?? 0)),
       );
       if (rooms.every((room) => room === 0)) return [];
-      const [pod, routes, journal, , , token, bytesMax] = values;
-      const same = [pod, routes, journal, count, count, token, bytesMax];
+      const [pod, routes, journal, , , token, bytesMax, timeline] = values;
+      const same = [pod, routes, journal, count, count, token, bytesMax, timeline];
       return send(statements.claimLimited[head], [...same, queues, rooms]);
     });
   }

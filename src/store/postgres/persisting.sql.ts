@@ -14,11 +14,12 @@ export function beginPersisting(serverMs: number): string {
 
 /**
  * $1 pod, $2 task, $3 generation, $4 epoch; of the segment $5 first seq, $6 last, $7 prev hash, $8 last,
- * $9 state, $10 events; $11 version, where it is another. The run goes on: its row is held, so that
+ * $9 state, $10 events; $11 version, where it is another; $12 the timeline it is
+ * meant for, or null. The run goes on: its row is held, so that
  * nobody takes it before this has committed, and its records are kept. Fenced as a settle is.
  */
 export const keepRun = sql`
-  with ${fenceOf(`'up', 'draining'`)},
+  with ${fenceOf(`'up', 'draining'`, '$12')},
   held as (
     update step_tracker task
        set version = coalesce($11::int, task.version), last_update = clock_timestamp()

@@ -5,7 +5,7 @@
  */
 import pg from 'pg';
 import type { Clock } from '../../ground/index.ts';
-import { StoreBusyError, StoreUnreachableError } from '../errors.ts';
+import { StoreBusyError, StoreUnreachableError, storeMoved } from '../errors.ts';
 import {
   type CommitAnswer,
   type DoubtAnswer,
@@ -29,6 +29,7 @@ import {
 } from './persisting.sql.ts';
 import { connectionOf, type Pool, type Row } from './pool.ts';
 import { SETTLEMENT_COLUMNS } from './settler.ts';
+import { selectTimeline } from './sql.ts';
 import { settleTasks } from './step-tracker-settle.sql.ts';
 
 const IDLE_MS = 30_000;
@@ -65,7 +66,16 @@ export class PostgresPersisting {
     return tx;
   }
 
-  async settled(pod: PodId, persisted: Persisted): Promise<DoubtAnswer> {
+  /** On another server than the one it is meant for nothing that was found counts. */
+  async settled(pod: PodId, persisted: Persisted, timeline?: string): Promise<DoubtAnswer> {
+    const answer = await this.#settled(pod, persisted);
+    if (timeline === undefined) return answer;
+    const [row] = await this.#pool.query(selectTimeline);
+    if (row?.['timeline'] !== timeline) throw storeMoved();
+    return answer;
+  }
+
+  async #settled(pod: PodId, persisted: Persisted): Promise<DoubtAnswer> {
     const { task, generation, epoch, lastSeq, lastHash } = persisted;
     const [row] = await this.#pool.query(lookAtPersisted, [pod, task, generation, epoch]);
     if (!row) return 'lost';
@@ -136,17 +146,18 @@ class PostgresTransaction implements StoreTransaction {
     return (await this.#ask(extended(text, values))).rows;
   }
 
-  async commit(pod: PodId, persisted: Persisted): Promise<CommitAnswer> {
+  async commit(pod: PodId, persisted: Persisted, timeline?: string): Promise<CommitAnswer> {
     if (this.#isOver) throw transactionOver();
     this.#isOver = true;
     try {
-      if (!(await this.#fenced(pod, persisted))) {
+      if (!(await this.#fenced(pod, persisted, timeline ?? null))) {
         await this.#takeBack();
         return 'lost';
       }
     } catch (error) {
       // Nobody has asked for a commit, so there will be none.
       await this.#takeBack();
+      if (error instanceof StoreBusyError) throw error;
       if (sqlStateOf(error) !== ABORTED) throw meaningOf(error);
       throw new StoreBusyError('a statement of persist has failed, so nothing of it can commit', {
         cause: error,
@@ -174,14 +185,20 @@ class PostgresTransaction implements StoreTransaction {
   }
 
   /** A row that somebody else has locked is waited for: passed over, it would look like a lost claim. */
-  async #fenced(pod: PodId, persisted: Persisted): Promise<boolean> {
-    if (await this.#settle(pod, persisted)) return true;
+  async #fenced(pod: PodId, persisted: Persisted, timeline: string | null): Promise<boolean> {
+    if (await this.#settle(pod, persisted, timeline)) return true;
     await this.#ask(extended(waitForTask, [persisted.task]));
-    return this.#settle(pod, persisted);
+    if (await this.#settle(pod, persisted, timeline)) return true;
+    const [row] = (await this.#ask({ text: selectTimeline })).rows as Row[];
+    if (timeline !== null && row?.['timeline'] !== timeline) throw storeMoved();
+    return false;
   }
 
-  async #settle(pod: PodId, persisted: Persisted): Promise<boolean> {
-    const asked = persisted.to === 'claimed' ? keeping(pod, persisted) : settling(pod, persisted);
+  async #settle(pod: PodId, persisted: Persisted, timeline: string | null): Promise<boolean> {
+    const asked =
+      persisted.to === 'claimed'
+        ? keeping(pod, persisted, timeline)
+        : settling(pod, persisted, timeline);
     this.#settled = (await this.#ask(asked)).rows as Row[];
     return this.#settled.length > 0;
   }
@@ -233,15 +250,19 @@ function extended(text: string, values: readonly unknown[]): pg.QueryConfig {
   return { text, values: [...values], queryMode: 'extended' } as pg.QueryConfig;
 }
 
-function settling(pod: PodId, settlement: Settlement): pg.QueryConfig {
+function settling(pod: PodId, settlement: Settlement, timeline: string | null): pg.QueryConfig {
   const columns = columnsOf([settlement], SETTLEMENT_COLUMNS);
-  return extended(settleTasks, [pod, ...columns, RETRIES_SPENT]);
+  return extended(settleTasks, [pod, ...columns, RETRIES_SPENT, timeline]);
 }
 
-function keeping(pod: PodId, { task, generation, epoch, tail }: Kept): pg.QueryConfig {
+function keeping(
+  pod: PodId,
+  { task, generation, epoch, tail }: Kept,
+  timeline: string | null,
+): pg.QueryConfig {
   const { firstSeq, lastSeq, prevHash, lastHash, state, events, version } = tail;
   const segment = [firstSeq, lastSeq, prevHash, lastHash, state, events];
-  return extended(keepRun, [pod, task, generation, epoch, ...segment, version ?? null]);
+  return extended(keepRun, [pod, task, generation, epoch, ...segment, version ?? null, timeline]);
 }
 
 /** Shut down, cut off, or out of its mind: what it had begun may be done all the same. */

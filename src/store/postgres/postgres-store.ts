@@ -10,7 +10,6 @@ import type { CallerTx } from '../caller-tx.ts';
 import { StoreUnreachableError } from '../errors.ts';
 import type { FilledStoreOptions } from '../options.ts';
 import type { PartQuery } from '../outlines.ts';
-import type { Persisted } from '../persisting.ts';
 import type { Beat, PodBirth } from '../pods.ts';
 import type { FlowChange } from '../queues.ts';
 import type { ReaderOptions, StoreReader } from '../reader.ts';
@@ -180,13 +179,13 @@ class PostgresStore implements Store {
     return this.#intake.mirror(pod, runs);
   }
 
-  settle(pod: PodId, settlements: readonly tasks.Settlement[]): Promise<tasks.SettleAnswer[]> {
-    return this.#settler.settle(pod, settlements);
+  settle(...given: Parameters<Store['settle']>): Promise<tasks.SettleAnswer[]> {
+    return this.#settler.settle(...given);
   }
   begin = () => this.#persisting.begin();
-  settled = (pod: PodId, persisted: Persisted) => this.#persisting.settled(pod, persisted);
-  archive(segments: readonly tasks.Flush[]) {
-    return this.#settler.archive(segments);
+  settled = (...given: Parameters<Store['settled']>) => this.#persisting.settled(...given);
+  archive(...given: Parameters<Store['archive']>) {
+    return this.#settler.archive(...given);
   }
   histories(runs: readonly RunName[]) {
     return this.#settler.histories(runs);

@@ -1,6 +1,6 @@
 /** Statements on run_events. Nothing here is fenced: the epoch in the key keeps owners apart. */
 import { ENDED_STATES } from '../words.ts';
-import { onceFound, sql } from './sql.ts';
+import { isMeantFor, onceFound, sql } from './sql.ts';
 
 /** `at` stays: since when a generation is on record says how old it is. */
 const extend = sql`
@@ -37,7 +37,7 @@ const isMoving = onceFound(sql`
   task.generation = asked.generation and task.claim_epoch = asked.epoch and task.status = 'claimed'
   and task.version <> asked.version`);
 
-function archiveBy(moved: string): string {
+function archiveBy(moved: string, timeline: string): string {
   return sql`
   with given (tasks) as materialized (select $1::text[]),${moved}
   there as materialized (
@@ -53,8 +53,9 @@ function archiveBy(moved: string): string {
   select * from unnest($1::text[], $2::int[], $3::bigint[], $4::int[], $5::int[], $6::text[],
                        $7::text[], $8::text[], $9::text[])
          as segment (task_id, generation, epoch, first_seq)
-   where task_id in (select task_id from there where not has_ended)
-      or task_id in (select task_id from kept)
+   where (task_id in (select task_id from there where not has_ended)
+          or task_id in (select task_id from kept))
+     and (select ${isMeantFor(timeline)})
    order by task_id collate "C", generation, epoch, first_seq
   ${extendSegment}
   returning task_id, generation, epoch, first_seq`;
@@ -62,28 +63,33 @@ function archiveBy(moved: string): string {
 
 /**
  * $1 tasks, $2 generations, $3 epochs, $4 first seqs, $5 last, $6 prev hashes, $7 last, $8 states,
- * $9 events. Only of tasks that are there. Retention removes none but those that ended long ago, so
+ * $9 events, $10 the timeline they are meant for, or null.
+ * Only of tasks that are there. Retention removes none but those that ended long ago, so
  * the rows of ended ones alone are held until this has committed, or are waited for. The ids come by
  * way of a row, so that the planner takes them for few and looks each of them up.
  */
-export const archiveSegments = archiveBy('');
+export const archiveSegments = archiveBy('', '$10');
 
 /**
- * The same, with $10 versions, null where a run stands under the one it had. Fenced by the claim: what
+ * The same, with $10 versions, null where a run stands under the one it had, and $11
+ * the timeline. Fenced by the claim: what
  * comes late says nothing about the row. One that somebody has locked is left to the next flush.
  */
-export const archiveMoved = archiveBy(sql`
+export const archiveMoved = archiveBy(
+  sql`
   moving as materialized (
     select task.task_id, asked.version
       from (select * from unnest($1::text[], $2::int[], $3::bigint[], $10::int[])
                    as asked (task_id, generation, epoch, version)
-             where version is not null order by task_id collate "C" offset 0) asked
+             where version is not null and ${isMeantFor('$11')} order by task_id collate "C" offset 0) asked
      cross join lateral (
        select task.task_id from step_tracker task
         where task.task_id = asked.task_id and ${isMoving} for no key update skip locked) task),
   moved as (
     update step_tracker task set version = moving.version, last_update = clock_timestamp()
-      from moving where task.task_id = moving.task_id),`);
+      from moving where task.task_id = moving.task_id),`,
+  '$11',
+);
 
 /**
  * $1 tasks, $2 generations, $3 epochs, $4 first seqs, $5 events: how far what is stored goes, and

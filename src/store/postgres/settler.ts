@@ -1,5 +1,6 @@
 /** Tasks on their way out, and what happened to them. */
 import type { RunId } from '../../ground/index.ts';
+import { storeMoved } from '../errors.ts';
 import { type Outline, outlineOf, type PartQuery } from '../outlines.ts';
 import { noTask, RETRIES_SPENT } from '../reasons.ts';
 import type { Head } from '../store.ts';
@@ -13,6 +14,7 @@ import type { Pool, Row } from './pool.ts';
 import { recordsIn } from './records-in.ts';
 import { headOf, segmentOf } from './rows.ts';
 import * as segments from './run-events.sql.ts';
+import { selectTimeline } from './sql.ts';
 import { mendTasks } from './step-tracker-mend.sql.ts';
 import * as statements from './step-tracker-settle.sql.ts';
 import type { PostgresTurns } from './turns.ts';
@@ -84,10 +86,14 @@ export class PostgresSettler {
     this.#limits = limits;
   }
 
-  async settle(pod: PodId, settlements: readonly Settlement[]): Promise<SettleAnswer[]> {
+  async settle(
+    pod: PodId,
+    settlements: readonly Settlement[],
+    timeline?: string,
+  ): Promise<SettleAnswer[]> {
     const answers = new Map<Settlement, SettleAnswer>();
     for (const batch of batchesOf(settlements, SETTLE_BATCH_MAX, ({ task }) => task)) {
-      const send = (part: readonly Settlement[]) => this.#settle(pod, part);
+      const send = (part: readonly Settlement[]) => this.#settle(pod, part, timeline);
       const answered = await sendBisecting(batch, send, refused);
       batch.forEach((settlement, index) => {
         answers.set(settlement, answered[index]!);
@@ -102,13 +108,19 @@ export class PostgresSettler {
     return settlements.map((settlement) => answers.get(settlement)!);
   }
 
-  async #settle(pod: PodId, batch: readonly Settlement[]): Promise<SettleAnswer[]> {
+  async #settle(
+    pod: PodId,
+    batch: readonly Settlement[],
+    timeline?: string,
+  ): Promise<SettleAnswer[]> {
     const columns = columnsOf(batch, SETTLEMENT_COLUMNS);
-    const rows = await this.#pool.query(statements.settleTasks, [pod, ...columns, RETRIES_SPENT]);
+    const values = [pod, ...columns, RETRIES_SPENT, timeline ?? null];
+    const rows = await this.#pool.query(statements.settleTasks, values);
     await this.tell(rows);
     const stood = new Set(rows.map((row) => row['task_id'] as RunId));
     const rest = batch.filter(({ task }) => !stood.has(task));
     const others = rest.length ? await this.#unsettled(pod, rest) : undefined;
+    if (others) await this.checkTimeline(timeline);
     return batch.map(({ task }) => {
       return { task, kind: stood.has(task) ? 'stood' : (others?.get(task) ?? 'lost') };
     });
@@ -140,10 +152,21 @@ export class PostgresSettler {
     await this.#turns.passOn(rows.filter(hasEnded));
   }
 
-  async archive(given: readonly Flush[]): Promise<ArchiveAnswer[]> {
+  /**
+   * What found nothing to write may have been at another server than it was meant for. Looked at last:
+   * if it is still the same one, all that was asked before was asked there.
+   */
+  async checkTimeline(timeline: string | undefined): Promise<void> {
+    if (timeline === undefined) return;
+    const [row] = await this.#pool.query(selectTimeline);
+    if (row?.['timeline'] !== timeline) throw storeMoved();
+  }
+
+  async archive(given: readonly Flush[], timeline?: string): Promise<ArchiveAnswer[]> {
     const answers = new Map<Flush, ArchiveAnswer>();
     for (const batch of batchesOf(given, ARCHIVE_BATCH_MAX, keyOf)) {
-      const answered = await sendBisecting(batch, (part) => this.#archive(part), refusedSegment);
+      const send = (part: readonly Flush[]) => this.#archive(part, timeline);
+      const answered = await sendBisecting(batch, send, refusedSegment);
       batch.forEach((segment, index) => {
         answers.set(segment, answered[index]!);
       });
@@ -151,17 +174,18 @@ export class PostgresSettler {
     return given.map((segment) => answers.get(segment)!);
   }
 
-  async #archive(batch: readonly Flush[]): Promise<ArchiveAnswer[]> {
+  async #archive(batch: readonly Flush[], timeline?: string): Promise<ArchiveAnswer[]> {
     const columns = columnsOf(batch, SEGMENT_COLUMNS);
     const versions = columnsOf(batch, [({ version }) => version]);
     const hasMoved = batch.some(({ version }) => version !== undefined);
     const written = hasMoved
-      ? await this.#pool.query(segments.archiveMoved, [...columns, ...versions])
-      : await this.#pool.query(segments.archiveSegments, columns);
+      ? await this.#pool.query(segments.archiveMoved, [...columns, ...versions, timeline ?? null])
+      : await this.#pool.query(segments.archiveSegments, [...columns, timeline ?? null]);
     const held = new Set(written.map((row) => keyOf(segmentOf(row))));
     const rest = batch.filter((segment) => !held.has(keyOf(segment)));
     const asked = columnsOf(rest, SEGMENT_ASKED);
     const rows = rest.length ? await this.#pool.query(segments.selectSegmentEnds, asked) : [];
+    if (rest.length > 0) await this.checkTimeline(timeline);
     const stored = new Map(
       rows.map((row): [string, Stored] => [
         keyOf(segmentOf(row)),

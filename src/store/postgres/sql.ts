@@ -71,9 +71,20 @@ export function onceFound(condition: string): string {
   return sql`case when ${condition} then true else false end`;
 }
 
-/** $1 pod: its row, held so that nobody can declare it dead before the statement is over. */
-export function fenceOf(statuses: string): string {
+/** `asked`: the timeline of the server that a write is meant for; null where it is for any. */
+export function isMeantFor(asked: string): string {
+  return sql`(${asked}::text is null or ${asked}::text = ${timeline})`;
+}
+
+/**
+ * $1 pod: its row, held so that nobody can declare it dead before the statement is over. With `asked`,
+ * only on the server of that timeline.
+ */
+export function fenceOf(statuses: string, asked?: string): string {
+  const here = asked === undefined ? '' : sql` and ${isMeantFor(asked)}`;
   return sql`
   fence as materialized (
-    select 1 from pod_health where pod_id = $1 and status in (${statuses}) for key share)`;
+    select 1 from pod_health where pod_id = $1 and status in (${statuses})${here} for key share)`;
 }
+
+export const selectTimeline = sql`select ${timeline} as timeline`;

@@ -143,7 +143,7 @@ function isClaimable(kind: keyof typeof HEADS): string {
 /** `heads`: what `pick` picks from. */
 export function claimBy(kind: keyof typeof HEADS, heads: string, pick: string): string {
   return sql`
-  with recursive ${fenceOf(`'up'`)},${heads},
+  with recursive ${fenceOf(`'up'`, '$8')},${heads},
   pick as materialized (${pick}),
   claimed as (
     update step_tracker task
@@ -177,7 +177,7 @@ const rendezvous = sql`
 
 /**
  * $1 pod, $2 routes, $3 journal, $4 how many to look at in each head, $5 how many to take, $6 token,
- * $7 the largest payload that is handed over, in bytes.
+ * $7 the largest payload that is handed over, in bytes, $8 the timeline it is meant for, or null.
  * Fenced: a pod that is not up claims nothing. `skip-locked` passes over what a rival is taking;
  * `cas` lets the row decide, which takes away what a rival has taken meanwhile.
  */

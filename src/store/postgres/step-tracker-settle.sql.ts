@@ -34,7 +34,7 @@ const LISTS = TYPES.map((_, index) => `list${index}`).join(', ');
  * $9 wait_for, $10 after ms, $11 untouched, $12 retries to add, $13 a step was completed,
  * $14 last seqs, $15 last hashes; of the tail $16 generation, $17 epoch, $18 first seq, $19 last,
  * $20 prev hash, $21 last, $22 state, $23 events; $24 versions, where they are others than before;
- * $25 the error of retries that are spent.
+ * $25 the error of retries that are spent; $26 the timeline it is meant for, or null.
  *
  * Fenced twice: by the row of the pod, which is held, and by that of the task. An end keeps the
  * epoch, so that its author knows it again; everything else raises it. A row that somebody else has
@@ -43,7 +43,7 @@ const LISTS = TYPES.map((_, index) => `list${index}`).join(', ');
  * told their length, it reads all of a table of some ten thousand rows for five hundred of them.
  */
 export const settleTasks = sql`
-  with ${fenceOf(`'up', 'draining'`)},
+  with ${fenceOf(`'up', 'draining'`, '$26')},
   given (${LISTS}) as materialized (
     select ${TYPES.map((type, index) => `$${index + 2}::${type}[]`).join(', ')}),
   leaving as materialized (

@@ -1,0 +1,82 @@
+/**
+ * The server that this life stands on. One that takes over may lack what the one before had said, and
+ * whatever was written there behind a record that it lacks would leave a hole for ever; nor may this pod
+ * claim there what it has in hand. So each write names the server it is meant for, and another one refuses
+ * it; and from the moment another one is heard of until all that this pod was told has been compared with
+ * it, nothing is written, and no answer of the one before is believed any more.
+ *
+ *   stands on A ── B has answered ──▶ stands nowhere ── compared, and written again ──▶ stands on B
+ */
+import { type Store, type StoreTransaction, storeMoved, TIMELINE_EPOCHS } from '../store/index.ts';
+import type { Memory } from './memory.ts';
+
+type Written = 'claim' | 'settle' | 'archive' | 'begin' | 'settled';
+
+export class Footing implements Pick<Store, Written> {
+  readonly #store: Store;
+  readonly #memory: Memory;
+  #isOff = false;
+  #moves = 0;
+
+  constructor(store: Store, memory: Memory) {
+    this.#store = store;
+    this.#memory = memory;
+  }
+
+  get timeline(): string | undefined {
+    return this.#memory.timeline;
+  }
+
+  /** Another server has answered. */
+  leave(): void {
+    this.#isOff = true;
+    this.#moves += 1;
+  }
+
+  /** It has all that this pod was told, or it was said what it has not. */
+  stand(timeline: string): void {
+    this.#isOff = false;
+    this.#memory.timeline = timeline;
+  }
+
+  /** Whether a claim was given out by a server before this one. */
+  isPast(epoch: number): boolean {
+    return this.#moves > 0 && epoch < Number.parseInt(this.timeline ?? '', 16) * TIMELINE_EPOCHS;
+  }
+
+  claim: Store['claim'] = (request) =>
+    this.#on((timeline) => this.#store.claim({ ...request, timeline }));
+  settle: Store['settle'] = (pod, settlements) =>
+    this.#on((timeline) => this.#store.settle(pod, settlements, timeline));
+  archive: Store['archive'] = (segments) =>
+    this.#on((timeline) => this.#store.archive(segments, timeline));
+  settled: Store['settled'] = (pod, persisted) =>
+    this.#on((timeline) => this.#store.settled(pod, persisted, timeline));
+
+  begin = async (): Promise<StoreTransaction> => {
+    const tx = await this.#store.begin();
+    return {
+      native: tx.native,
+      query: (text, values) => tx.query(text, values),
+      rollback: () => tx.rollback(),
+      commit: async (pod, persisted) => {
+        const [timeline, moves] = [this.timeline, this.#moves];
+        if (this.#isOff) {
+          await tx.rollback();
+          throw storeMoved();
+        }
+        const answer = await tx.commit(pod, persisted, timeline);
+        // It was there, and may be there no more: whoever asks next hears which of the two.
+        return moves === this.#moves ? answer : 'doubt';
+      },
+    };
+  };
+
+  async #on<Answer>(act: (timeline: string | undefined) => Promise<Answer>): Promise<Answer> {
+    if (this.#isOff) throw storeMoved();
+    const moves = this.#moves;
+    const answer = await act(this.timeline);
+    if (moves !== this.#moves) throw storeMoved();
+    return answer;
+  }
+}
