@@ -10,10 +10,10 @@ import type { Auditor } from './auditor.ts';
 import type { Cluster } from './cluster.ts';
 import type { World } from './world.ts';
 
-const COUNT_MAX = 2;
+const COUNT_MAX = 6;
 /** How far a standby may be behind. */
 const LAG_MS_MAX = 1_500;
-/** Until another server answers. */
+/** Until another server answers; in half of all cases it is there at once, before anybody has noticed. */
 const AWAY_MS_MAX = 1_200;
 
 export class Failovers {
@@ -51,9 +51,10 @@ export class Failovers {
 
   #away(): void {
     const { weather } = this.#cluster;
-    if (weather.isCut) return;
+    const awayMs = this.#world.within(-AWAY_MS_MAX, AWAY_MS_MAX);
+    if (weather.isCut || awayMs <= 0) return;
     weather.isCut = true;
-    this.#cluster.later(this.#world.within(0, AWAY_MS_MAX), () => {
+    this.#cluster.later(awayMs, () => {
       weather.isCut = false;
     });
   }
