@@ -10,6 +10,7 @@ const PAIRED = new Set([
   ...[
     'emulator',
     'engine',
+    'fleet',
     'ground',
     'history',
     'journal',
@@ -17,6 +18,7 @@ const PAIRED = new Set([
     'properties',
     'query',
     'results',
+    'schedule',
     'store',
   ],
   ...['throttle', 'types', 'tidy.test.ts'],
@@ -25,6 +27,16 @@ const PAIRED = new Set([
 /** Of those: what starts and kills processes all the same, or looks at how long something takes. */
 const ALONE = new Set([
   'engine/poison.test.ts',
+  'fleet/capacity.test.ts',
+  'fleet/copied-journal.test.ts',
+  'fleet/crash-points/crash-points.test.ts',
+  'fleet/forced-leaders.test.ts',
+  'fleet/heart-lock.test.ts',
+  'fleet/live-pods.test.ts',
+  'fleet/local-runs.test.ts',
+  'fleet/persist-in-store.test.ts',
+  'fleet/suspects.test.ts',
+  'fleet/thread-heart.test.ts',
   'journal/failing-disk.test.ts',
   'journal/fsync-before-ack.test.ts',
   'journal/held.test.ts',

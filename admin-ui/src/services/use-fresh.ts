@@ -2,7 +2,7 @@
 import { useEffect } from 'react';
 import { useSecond } from '../components/time.tsx';
 import { useFollow, useLiveState } from './live.tsx';
-import { useSoon } from './use-soon.ts';
+import { useAskSoon } from './use-ask-soon.ts';
 
 /** However much happens, so often it is asked what has become of it. */
 const LOOK_MS = 1_000;
@@ -21,10 +21,7 @@ export function useFresh(
 ): void {
   const isLive = useLiveState() !== 'paused';
   const second = useSecond();
-  const soon = useSoon(reload, lookMs);
-  useEffect(() => {
-    if (!isLive) soon.cancel();
-  }, [isLive, soon]);
+  const soon = useAskSoon(reload, lookMs);
   useFollow('runs', ({ event, data }) => {
     const isBehind = event === 'reset' || (event === 'hello' && data.isResumed === false);
     if (event === 'runs' || isBehind) soon();

@@ -6,8 +6,8 @@ import { showCount } from '../../format/words.ts';
 import { Link } from '../../router/router.tsx';
 import { get, queryText } from '../../services/api.ts';
 import type { ErrorGroup, ErrorGroups } from '../../services/many.ts';
+import { useAskSoon } from '../../services/use-ask-soon.ts';
 import { useLoad } from '../../services/use-load.ts';
-import { useSoon } from '../../services/use-soon.ts';
 import { textOf } from '../runs/filter-text.ts';
 
 const GROUPS_MAX = 100;
@@ -32,7 +32,7 @@ interface Facet {
 export function Facets({ filter, terms, changes, onFilter }: FacetsProps) {
   const path = `/errors${queryText({ filter, limit: GROUPS_MAX })}`;
   const { data, error, reload } = useLoad(filter, (signal) => get<ErrorGroups>(path, signal));
-  const soon = useSoon(reload, LOOK_MS);
+  const soon = useAskSoon(reload, LOOK_MS);
   useEffect(() => {
     if (changes > 0) soon();
   }, [changes, soon]);

@@ -3,9 +3,9 @@ import { useCallback, useMemo } from 'react';
 import { get } from '../../services/api.ts';
 import type { Leading, PodRow, SweepPage } from '../../services/fleet-types.ts';
 import { useFollow } from '../../services/live.tsx';
+import { useAskSoon } from '../../services/use-ask-soon.ts';
 import { useBeat } from '../../services/use-beat.ts';
 import { type Loaded, useLoad } from '../../services/use-load.ts';
-import { useSoon } from '../../services/use-soon.ts';
 
 const LOOK_MS = 1_000;
 const BEAT_MS = 5_000;
@@ -31,7 +31,7 @@ export function usePods(): Pods {
     sweeps.reload();
   }, [pods.reload, leading.reload, sweeps.reload]);
   // Heartbeats come in crowds.
-  const soon = useSoon(reload, LOOK_MS);
+  const soon = useAskSoon(reload, LOOK_MS);
   useFollow('pods', ({ event }) => event === 'pods' && soon());
   useBeat(BEAT_MS, reload);
   const names = useMemo(

@@ -1,5 +1,5 @@
 /** One run: what it is, why it stands where it does, what it did, and what can be done about it. */
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useKeys } from '../../components/keys.ts';
 import { Boundary, Loading, Panel, Refusal } from '../../components/panel.tsx';
 import { useSecond } from '../../components/time.tsx';
@@ -11,9 +11,9 @@ import { get } from '../../services/api.ts';
 import { useLiveState } from '../../services/live.tsx';
 import { useSession } from '../../services/session.tsx';
 import type { Explained, Run, RunRecord } from '../../services/types.ts';
+import { useAskSoon } from '../../services/use-ask-soon.ts';
 import { useCalm } from '../../services/use-calm.ts';
 import { useLoad } from '../../services/use-load.ts';
-import { useSoon } from '../../services/use-soon.ts';
 import { Actions } from './actions.tsx';
 import { ContextPanel, Json } from './context-panel.tsx';
 import { type Course, isPhase, Teller } from './course.ts';
@@ -47,11 +47,7 @@ export function RunPage({ id }: { id: string }) {
     run.reload();
     why.reload();
   }, [run.reload, why.reload]);
-  const soon = useSoon(reload, LOOK_MS);
-  // What was to be asked soon is not asked once it is paused.
-  useEffect(() => {
-    if (!isLive) soon.cancel();
-  }, [isLive, soon]);
+  const soon = useAskSoon(reload, LOOK_MS);
   // The records of what has ended say nothing new of it, however many come.
   const hasEnded = run.data?.finishedAt !== undefined;
   const onChange = (event: string) => {
