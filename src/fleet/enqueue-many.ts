@@ -65,10 +65,7 @@ export async function enqueueMany(
   const sending = async (batch: readonly NewTask[]) => {
     const first = count;
     const answers = await send(ports, plan, batch, first, options.tx);
-    // One that was sent twice finds itself.
-    const tasks = answers.map(({ id, isNew }, index) => {
-      return { id, isNew: isNew || id === batch[index]!.id };
-    });
+    const tasks = answers.map(({ id, isNew }) => ({ id, isNew }));
     count += tasks.length;
     newCount += tasks.filter(({ isNew }) => isNew).length;
     await options.onBatch?.({ first, tasks });
