@@ -5,7 +5,15 @@ export { codecKeyIds, codecKeysIn, codecKeysText, codecOf } from './codec.ts';
 export { DEFAULTS } from './defaults.ts';
 export { ConfigError, LoadError } from './errors.ts';
 export { loadModule, MODULE_EXTENSIONS } from './load-module.ts';
-export { countOption, durationOption, KEY_LENGTH_MAX, keyOption } from './options.ts';
+export {
+  countOption,
+  durationOption,
+  faultOfKey,
+  faultOfTaskKey,
+  isStorable,
+  KEY_LENGTH_MAX,
+  keyOption,
+} from './options.ts';
 export { type Config, type Flags, readConfig } from './read-config.ts';
 export {
   CLAIM_MODES,

@@ -117,17 +117,10 @@ async function readItem(
   index: number,
 ): Promise<NewTask> {
   try {
-    refuseNul(options.key, 'key');
-    refuseNul(options.queue, 'queue');
     return await tasks.read(plan, input, options);
   } catch (cause) {
     throw new BadItemError(index, cause);
   }
-}
-
-/** No store can keep one, and which of a batch it was nobody could say. */
-function refuseNul(text: string | undefined, what: string): void {
-  if (text?.includes('\0')) throw new TypeError(`its ${what} holds a NUL character`);
 }
 
 async function send(

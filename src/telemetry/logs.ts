@@ -11,6 +11,7 @@
  */
 
 import { DEFAULTS, type LogPhases, type TelemetryDetail } from '../config/index.ts';
+import { namesOf, refuseUnknownOptions } from '../config/known-options.ts';
 import { isoTime } from '../ground/index.ts';
 import type { Outcome } from '../machine/index.ts';
 import {
@@ -37,6 +38,8 @@ export interface LogOptions {
   /** The span of a phase; where nothing is said, what `fleetq/otel` traces it as, if it does. */
   readonly spanIdOf?: SpanIdOf | undefined;
 }
+
+const LOG_NAMES = namesOf<LogOptions>({ phases: true, detail: true, spanIdOf: true });
 
 const LEVEL_OF_OUTCOME: Record<Outcome, Level> = {
   completed: 'info',
@@ -205,6 +208,7 @@ const QUIET: ReadonlySet<EventName> = new Set<EventName>([
 
 /** Writes a line for every event worth one; answers how to stop. */
 export function writeLogs(logger: Logger, options: LogOptions = {}): () => void {
+  refuseUnknownOptions(options, LOG_NAMES, 'writeLogs');
   const { phases = DEFAULTS.logPhases, detail = DEFAULTS.telemetryDetail } = options;
   const { spanIdOf = tracedSpanIdOf } = options;
   const told = toldBy(detail);

@@ -118,7 +118,7 @@ export class Scheduler {
     if (isSealed(row)) return false;
     const { ticking, ticked } = await this.#move(await this.#tickingOf(row, now));
     if (!ticked) return true;
-    const { trouble } = ticking;
+    const trouble = ticked.taken ?? ticking.trouble;
     if (trouble !== undefined && trouble !== row.trouble)
       tell('schedule.troubled', () => ({ schedule: row.name, reason: trouble }));
     const { name: schedule, machine, lastRun: run } = row;

@@ -3,7 +3,7 @@ import { hash, type RunId } from '../../ground/index.ts';
 import type { Note } from '../acts.ts';
 import { isNoted, type LoggedNote } from '../audit.ts';
 import { RequestReusedError } from '../errors.ts';
-import type { NewTask } from '../tasks.ts';
+import type { EnqueueAnswer, NewTask } from '../tasks.ts';
 import { refuseBadName, refuseBadPlan, refuseBadRevision } from './bounds.ts';
 import { ticksOf } from './cron.ts';
 import type {
@@ -13,6 +13,8 @@ import type {
   SchedulePlan,
   ScheduleRefusal,
   ScheduleRow,
+  Ticked,
+  Ticking,
 } from './schedules.ts';
 
 /** How a change is answered, and the row that is written before that, if any. */
@@ -84,6 +86,29 @@ function ran(
 export function refuseTaken({ requestId, order }: ScheduleChange, isNew: boolean): void {
   if (isNew || order.what !== 'run') return;
   throw new RequestReusedError(requestId, `a task that has the key ${order.task.key}`);
+}
+
+/** What a row is given after a tick, besides where it goes on. */
+export interface Came {
+  readonly ticked: NonNullable<Ticked>;
+  /** Of the last tick: its own, or the one that has its key. */
+  readonly lastRun: RunId | undefined;
+  readonly trouble: string | undefined;
+}
+
+/** What came of the tasks of a tick, as a store has found them under its lock, in their order. */
+export function cameOf(
+  { tasks, trouble }: Ticking,
+  found: readonly Pick<EnqueueAnswer, 'id' | 'isNew'>[],
+): Came {
+  const runs = found.filter(({ isNew }) => isNew).map(({ id }) => id);
+  const index = found.findLastIndex(({ isNew }) => !isNew);
+  const [task, other] = [tasks[index], found[index]];
+  const taken =
+    task && other
+      ? `the key ${task.key} is that of ${other.id}, which was there before: nothing was put in`
+      : undefined;
+  return { ticked: { runs, taken }, lastRun: found.at(-1)?.id, trouble: taken ?? trouble };
 }
 
 function declared(
