@@ -4,6 +4,7 @@ export { nearest } from '../ground/index.ts';
 export { codecKeyIds, codecKeysIn, codecKeysText, codecOf } from './codec.ts';
 export { DEFAULTS } from './defaults.ts';
 export { ConfigError, LoadError } from './errors.ts';
+export { faultOfOptions, namesOf, refuseUnknownOptions } from './known-options.ts';
 export { loadModule, MODULE_EXTENSIONS } from './load-module.ts';
 export {
   countOption,

@@ -10,8 +10,13 @@
  * handler gave to ctx.log itself, as it gave it.
  */
 
-import { DEFAULTS, type LogPhases, type TelemetryDetail } from '../config/index.ts';
-import { namesOf, refuseUnknownOptions } from '../config/known-options.ts';
+import {
+  DEFAULTS,
+  type LogPhases,
+  namesOf,
+  refuseUnknownOptions,
+  type TelemetryDetail,
+} from '../config/index.ts';
 import { isoTime } from '../ground/index.ts';
 import type { Outcome } from '../machine/index.ts';
 import {

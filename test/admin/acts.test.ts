@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { problemOf } from '../../src/admin/problem.ts';
 import { PREFIX } from '../../src/admin/table.ts';
+import { showTask, viewOf } from '../../src/cli/fleet/task-view.ts';
+import type { Output } from '../../src/cli/output.ts';
 import { KeyMissingError } from '../../src/ground/index.ts';
-import { StoreOptionsError } from '../../src/store/index.ts';
+import { FOLLOWERS_TOLD_MAX, followersTold, StoreOptionsError } from '../../src/store/index.ts';
 import { type House, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -83,6 +85,38 @@ describe('start', () => {
     await ask({ after, dryRun: true });
     await house.ask('POST', `${RUNS}/${after}/cancel`, { headers: house.as('olga'), body: {} });
     await until(house, third.body.id, 'completed');
+  });
+
+  test('of many followers a hundred are told, and that there are more; by the command line, too', async () => {
+    const house = await openHouse();
+    const { id: after } = await house.fleet.enqueueByName('test/gated', {});
+    const many = async (count: number) => {
+      for (let n = 0; n < count; n += 1)
+        await house.fleet.enqueueByName('test/double', { n }, { after });
+      const headers = house.as('ruth');
+      const { followers, hasMoreFollowers } = (
+        await house.ask('GET', `${RUNS}/${after}`, { headers })
+      ).body;
+      const reader = await house.fleet.store.openReader();
+      const told = await followersTold(reader, after).finally(() => reader.close());
+      const lines: string[] = [];
+      const output = {
+        paint: (_: unknown, text: string) => text,
+        line: (text: string) => lines.push(text),
+      };
+      const [row] = await house.fleet.store.find([after]);
+      showTask({ ...viewOf(row!), ...told }, output as unknown as Output);
+      const shown = lines.filter((line) => line.startsWith('follower'));
+      return [followers.length, hasMoreFollowers, shown.length, shown.at(-1)];
+    };
+    expect(await many(FOLLOWERS_TOLD_MAX)).toEqual([
+      ...[100, undefined, 100],
+      expect.stringContaining('test/double, waiting'),
+    ]);
+    expect(await many(1)).toEqual([
+      ...[100, true, 101],
+      expect.stringMatching(/^followers +more than these 100$/),
+    ]);
   });
 
   test('a run has its queue, its turn, its priority and its time; what makes no sense is refused', async () => {

@@ -274,12 +274,20 @@ export function describeSchedules(scene: Scene): void {
     await scene.pass(MINUTE);
     const before = await due('paused');
     expect(await change('paused', { what: 'pause' })).toBe('done paused');
-    expect(await change('paused', { what: 'pause' })).toBe('already paused');
+    const late = changeOf('paused', { what: 'pause' });
+    expect(word(await scene.store.changeSchedule(late))).toBe('already paused');
     expect(await scene.store.tickSchedule(tickingOf(before))).toBeUndefined();
     await scene.pass(3 * HOUR);
     expect((await scene.store.dueSchedules([MACHINE], 10)).due).toEqual([]);
     expect(await set('paused', { zone: 'Europe/Berlin' })).toBe('done paused');
     expect(await change('paused', { what: 'resume' })).toBe('done active');
+    // A copy of the request that found it paused already comes late.
+    const copy = await scene.rival.changeSchedule(late);
+    expect(copy).toMatchObject({
+      kind: 'already',
+      isRepeated: true,
+      schedule: { status: 'active' },
+    });
     const { nextAt } = await find('paused');
     expect(nextAt).toBeGreaterThan(scene.harness.now() - 1_000);
     expect(await change('nobody', { what: 'resume' })).toBe('unknown');

@@ -70,6 +70,10 @@ export const Run = z
       )
       .optional()
       .describe('of one run: who follows it, or did, a hundred at most, where anybody does'),
+    hasMoreFollowers: z
+      .literal(true)
+      .optional()
+      .describe('told where more than those hundred follow it'),
     retries: z.number().optional(),
     crashes: z.number().optional(),
     claims: z.number().optional(),

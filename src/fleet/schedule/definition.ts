@@ -1,5 +1,5 @@
 /** Schedules as programs declare them, with `defineSchedule`. */
-import { faultOfOptions, namesOf } from '../../config/known-options.ts';
+import { faultOfOptions, namesOf } from '../../config/index.ts';
 import { type Duration, encodeJson, parseDuration, show } from '../../ground/index.ts';
 import type { Machine } from '../../machine/index.ts';
 import {

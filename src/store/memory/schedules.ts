@@ -31,7 +31,9 @@ export function changeSchedule(tables: MemoryTables, change: ScheduleChange): Sc
   const found = tables.audit.get(requestId);
   const logged = found && { ...found, task: found.taskId };
   if (isChanged(change, logged)) return repeated(change, row, logged);
-  const { answer, write, task } = decideChange(row, change, tables.now(), isBusy(tables, row));
+  const decision = decideChange(row, change, tables.now(), isBusy(tables, row));
+  const { answer, write, task } = decision;
+  if (decision.note) note(tables, decision.note);
   if (!write) return answer;
   if (task) refuseTaken(change, enqueue(tables, [task])[0]!.isNew);
   note(tables, noteOf(change));

@@ -78,6 +78,7 @@ async function change(send: Send, given: ScheduleChange): Promise<ScheduleAnswer
   if (isChanged(given, logged)) return repeated(given, row, logged);
   const decision = decideChange(row, given, now as number, await isBusy(send, row));
   const { answer, write, task } = decision;
+  if (decision.note) await note(send, decision.note);
   if (!write) return answer;
   await note(send, noteOf(given));
   if (task) {

@@ -1,7 +1,7 @@
 /** What a change makes of a schedule, decided in one place for every store. */
 import { hash, type RunId } from '../../ground/index.ts';
 import type { Note } from '../acts.ts';
-import { isNoted, type LoggedNote } from '../audit.ts';
+import { alreadyNote, answeredBefore, type LoggedNote } from '../audit.ts';
 import { RequestReusedError } from '../errors.ts';
 import type { EnqueueAnswer, NewTask } from '../tasks.ts';
 import { refuseBadName, refuseBadPlan, refuseBadRevision } from './bounds.ts';
@@ -23,6 +23,8 @@ export interface Decision {
   readonly write: ScheduleRow | undefined;
   /** Put in with it. */
   readonly task?: NewTask | undefined;
+  /** Left in the log where there is no row to write. */
+  readonly note?: Note | undefined;
 }
 
 /** Throws where it could be written nowhere; to be called before a store is asked. */
@@ -170,7 +172,10 @@ function moved(
 ): Decision {
   const { name, order } = change;
   if (!row) return refused('unknown', `there is no schedule ${name}`);
-  if (row.status === status) return { answer: answered(change, 'already', row), write: undefined };
+  if (row.status === status) {
+    const note = change.isDryRun ? undefined : alreadyNote(noteOf(change));
+    return { answer: answered(change, 'already', row), write: undefined, note };
+  }
   if (row.status === 'removed')
     return refused('removed', `${name} was removed: to ${order.what} it, set it again first`);
   const nextAt = status === 'active' ? firstOf(row, row.lastAt, now) : undefined;
@@ -235,9 +240,13 @@ export function noteOf(change: ScheduleChange): Note {
 
 /** Whether the log has the change already. A run that is asked for again would have another id. */
 export function isChanged(change: ScheduleChange, logged: LoggedNote | undefined): boolean {
+  return beforeOf(change, logged) !== undefined;
+}
+
+function beforeOf(change: ScheduleChange, logged: LoggedNote | undefined) {
   const note = noteOf(change);
   const isRun = change.order.what === 'run' && logged !== undefined;
-  return isNoted(isRun ? { ...note, task: logged.task as RunId } : note, logged);
+  return answeredBefore(isRun ? { ...note, task: logged.task as RunId } : note, logged);
 }
 
 /** It had been done before, under this request id. */
@@ -248,5 +257,6 @@ export function repeated(
 ): ScheduleAnswer {
   if (!row) return refused('unknown', `there is no schedule ${change.name}`).answer;
   const run = logged?.task as RunId | undefined;
-  return { kind: 'done', isRepeated: true, isDryRun: false, schedule: row, run };
+  const { kind = 'done' } = beforeOf(change, logged) ?? {};
+  return { kind, isRepeated: true, isDryRun: false, schedule: row, run };
 }

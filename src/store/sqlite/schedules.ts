@@ -33,7 +33,9 @@ function changeSchedule(tx: Tx, change: ScheduleChange): ScheduleAnswer {
   const row = find(tx, change.name);
   const logged = loggedUnder(tx, change.requestId);
   if (isChanged(change, logged)) return repeated(change, row, logged);
-  const { answer, write, task } = decideChange(row, change, tx.now, isBusy(tx, row));
+  const decision = decideChange(row, change, tx.now, isBusy(tx, row));
+  const { answer, write, task } = decision;
+  if (decision.note) note(tx, decision.note);
   if (!write) return answer;
   note(tx, noteOf(change));
   tx.run(sql.putSchedule, {
