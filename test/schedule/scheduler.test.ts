@@ -264,7 +264,7 @@ test('a tick whose key somebody has taken is told, and the next one is put in', 
   await stage.set('taken');
   const key = 'schedule/taken/2030-01-01T00:01:00.000Z';
   await stage.store.enqueue([newTask({ machine: 'report', key, payload: '{"n":666}' })]);
-  const [[id]] = [...stage.tables.tasks.entries()] as [[string]];
+  const [id] = [...stage.tables.tasks.keys()];
   const told: string[] = [];
   const stops = [
     listen('schedule.troubled', ({ reason }) => told.push(reason)),
