@@ -4,6 +4,7 @@ import { DEFAULTS } from './config/defaults.ts';
 import { countOption, durationOption } from './config/options.ts';
 import { type Around, Caretaker, Engine, type EngineOptions, Inspector } from './engine/index.ts';
 import type { ChangedMachines, Member, ScheduleDefinition } from './fleet/index.ts';
+import { refuseUnknownFleetOptions } from './fleet-option-names.ts';
 import {
   type Clock,
   type Duration,
@@ -147,6 +148,7 @@ export async function assemble(
   options: FleetOptions,
   ports: { readonly beforeClose: () => void; readonly onDrainWanted: () => void },
 ): Promise<Parts> {
+  refuseUnknownFleetOptions(options);
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
   const sizes = sizesOf(options);

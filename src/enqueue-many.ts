@@ -1,4 +1,5 @@
 /** Many tasks from a program: what it may say of each, and of all of them. */
+import { namesOf, refuseUnknownOptions } from './config/known-options.ts';
 import { countOption } from './config/options.ts';
 import {
   enqueueMany,
@@ -9,7 +10,8 @@ import {
   type Wanted,
 } from './fleet/enqueue-many.ts';
 import { BadItemError } from './fleet/errors.ts';
-import { type EnqueueOptions, taskOptions } from './handles.ts';
+import { show } from './ground/index.ts';
+import { ENQUEUE_OPTIONS, type EnqueueOptions, taskOptions } from './handles.ts';
 import type { Plan } from './machine/index.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 import { enqueueTraced } from './tracing.ts';
@@ -37,13 +39,21 @@ export interface Enqueuing extends Pick<ManyPorts, 'tasks' | 'clock' | 'random'>
   readonly tracing: Pick<Tracing, 'enqueuing'> | undefined;
 }
 
+const { tx: _, ...OF_EACH } = ENQUEUE_OPTIONS;
+const ITEM_NAMES = namesOf<EnqueueItem>({ ...OF_EACH, input: true });
+const { key: __, ...OF_ALL } = ENQUEUE_OPTIONS;
+const MANY_NAMES = namesOf<EnqueueManyOptions>({ ...OF_ALL, batchMax: true, onBatch: true });
+
 /** In one span, where traces are on: the tasks are linked to that. */
 export function enqueueAll(
   { tracing, retentionMs, ...ports }: Enqueuing,
   plan: Plan,
   items: EnqueueItems,
-  { batchMax, onBatch, ...all }: EnqueueManyOptions = {},
+  options: EnqueueManyOptions = {},
 ): Promise<ManyReport> {
+  refuseUnknownOptions(options, MANY_NAMES, 'enqueueMany');
+  refuseNoItems(items);
+  const { batchMax, onBatch, ...all } = options;
   const { tx, traceParent: given } = taskOptions(all, retentionMs);
   const most = countOption('batchMax', batchMax ?? MANY_BATCH_MAX, MANY_BATCH_MAX);
   return enqueueTraced(tracing, plan.name, given, (traceParent) => {
@@ -72,9 +82,18 @@ function wanted(
   index: number,
 ): Wanted {
   try {
+    refuseUnknownOptions(item, ITEM_NAMES, 'it');
     const { input, ...own } = item;
     return { input, options: taskOptions({ ...all, ...own }, retentionMs) };
   } catch (cause) {
     throw new BadItemError(index, cause);
   }
+}
+
+function refuseNoItems(items: unknown): void {
+  const given = Object(items) as Partial<AsyncIterable<unknown> & Iterable<unknown>>;
+  if (typeof items !== 'string' && (given[Symbol.asyncIterator] || given[Symbol.iterator])) return;
+  throw new TypeError(
+    `enqueueMany takes a list, a generator or a stream of { input, … }, got ${show(items)}`,
+  );
 }

@@ -1,8 +1,16 @@
 /** What programs hold of runs and tasks, and what they may say when they begin one. */
-import { countOption, durationOption, keyOption, traceParentOption } from './config/options.ts';
+import { DEFAULTS } from './config/defaults.ts';
+import { namesOf, type OptionNames, refuseUnknownOptions } from './config/known-options.ts';
+import {
+  countOption,
+  durationOption,
+  keyOption,
+  taskKeyOption,
+  traceParentOption,
+} from './config/options.ts';
 import type { CancelReport } from './engine/index.ts';
 import type { MemberStatus, TaskOptions } from './fleet/index.ts';
-import { type Duration, type RunId, show } from './ground/index.ts';
+import { type Duration, parseDuration, type RunId, show } from './ground/index.ts';
 import type { ThrottleSnapshot } from './machine/index.ts';
 import { type CallerTx, callerTxOption } from './store/caller-tx.ts';
 import { type Due, FOLLOWS_ON, type Follows, type FollowsOn } from './store/index.ts';
@@ -39,6 +47,10 @@ export interface EnqueueOptions extends StartOptions {
    */
   readonly tx?: CallerTx | undefined;
 }
+export interface DrainOptions {
+  /** How long phases in hand may take to finish; 25 s by default. */
+  readonly budget?: Duration | undefined;
+}
 export interface WaitOptions {
   readonly timeout?: Duration | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -65,14 +77,49 @@ export interface Task<out O = unknown> {
   resume(): Promise<'done' | 'requested' | 'tooLate'>;
 }
 
-/** As the store wants them; a wrong one is a TypeError in words. */
-export function taskOptions(options: EnqueueOptions = {}, retentionMs: number): TaskOptions {
+const START_NAMES = namesOf<StartOptions>({ key: true });
+
+export const ENQUEUE_OPTIONS: OptionNames<EnqueueOptions> = {
+  key: true,
+  keyLifetime: true,
+  priority: true,
+  runAt: true,
+  queue: true,
+  serialKey: true,
+  after: true,
+  on: true,
+  retriesMax: true,
+  traceParent: true,
+  tx: true,
+};
+const ENQUEUE_NAMES = namesOf(ENQUEUE_OPTIONS);
+
+const DRAIN_NAMES = namesOf<DrainOptions>({ budget: true });
+
+/** The key of a run that is started here. */
+export function startKey(options: StartOptions = {}): string | undefined {
+  refuseUnknownOptions(options, START_NAMES, 'startLocal');
+  return keyOption(options.key);
+}
+
+export function drainMs(options: DrainOptions = {}): number {
+  refuseUnknownOptions(options, DRAIN_NAMES, 'drain');
+  return durationOption('budget', options.budget ?? DEFAULTS.drainBudget);
+}
+
+/** As the store wants them; a wrong one, or one that there is not, is a TypeError in words. */
+export function enqueueOptions(options: EnqueueOptions = {}, retentionMs: number): TaskOptions {
+  refuseUnknownOptions(options, ENQUEUE_NAMES, 'enqueue');
+  return taskOptions(options, retentionMs);
+}
+
+export function taskOptions(options: EnqueueOptions, retentionMs: number): TaskOptions {
   const { keyLifetime, priority, runAt, queue, retriesMax } = options;
   if (priority !== undefined && !isPriority(priority)) {
     throw new TypeError(`priority must be a whole number of 16 bits, got ${show(priority)}`);
   }
   return {
-    key: keyOption(options.key),
+    key: taskKeyOption(options.key),
     keyMs: keyLifetime === undefined ? retentionMs : durationOption('keyLifetime', keyLifetime),
     priority,
     due: runAt === undefined ? undefined : dueOf(runAt),
@@ -113,7 +160,9 @@ export function dueOf(runAt: Duration | Date): Due {
     if (Number.isFinite(at)) return { at };
     throw new TypeError('runAt must be a duration or a valid Date');
   }
-  return { afterMs: durationOption('runAt', runAt) };
+  const afterMs = parseDuration(runAt);
+  if (afterMs !== undefined) return { afterMs };
+  throw new TypeError(`runAt must be a duration such as '30s', or a Date, got ${show(runAt)}`);
 }
 
 export interface FleetStatus {

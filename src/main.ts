@@ -4,20 +4,21 @@
  */
 import type { MachineInfo, SharedPort, Sources } from './admin/index.ts';
 import { assemble, type FleetOptions, type Parts } from './assemble.ts';
-import { DEFAULTS } from './config/defaults.ts';
-import { durationOption, keyOption } from './config/options.ts';
 import { type DrainReport, RunNotFoundError, type RunSummary } from './engine/index.ts';
 import * as many from './enqueue-many.ts';
 import { NoStoreError } from './fleet/errors.ts';
 import type { Member } from './fleet/index.ts';
-import { type Codec, type Duration, identityCodec, isRunId, type RunId } from './ground/index.ts';
+import { type Codec, identityCodec, isRunId, type RunId } from './ground/index.ts';
 import {
+  type DrainOptions,
+  drainMs,
   type EnqueueOptions,
+  enqueueOptions,
   type FleetStatus,
   type Run,
   type StartOptions,
+  startKey,
   type Task,
-  taskOptions,
 } from './handles.ts';
 import type { RunFilter, StoredRecord } from './journal/index.ts';
 import { liveSources } from './live-sources.ts';
@@ -148,7 +149,7 @@ export class Fleet implements AsyncDisposable {
   ): Promise<Task<O>> {
     const { tasks } = this.#member('enqueue');
     const { tracing, retentionMs } = this.#parts;
-    const wanted = taskOptions(options, retentionMs);
+    const wanted = enqueueOptions(options, retentionMs);
     const id = await enqueueTraced(tracing, plan.name, wanted.traceParent, (traceParent) =>
       tasks.enqueue(plan, input, { ...wanted, traceParent }, note),
     );
@@ -177,8 +178,7 @@ export class Fleet implements AsyncDisposable {
 
   async #startRun<O>(plan: Plan, input: unknown, options?: StartOptions): Promise<Run<O>> {
     const { engine, tracing } = this.#parts;
-    const trace = tracing?.traceParent();
-    const id = await engine.startRun(plan, input, keyOption(options?.key), trace);
+    const id = await engine.startRun(plan, input, startKey(options), tracing?.traceParent());
     return this.#handle<O>(plan, id);
   }
 
@@ -235,8 +235,8 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Stops at phase boundaries and closes the journal; unfinished runs go on elsewhere, or here later. */
-  drain(options: { readonly budget?: Duration | undefined } = {}): Promise<DrainReport> {
-    const budgetMs = durationOption('budget', options.budget ?? DEFAULTS.drainBudget);
+  drain(options?: DrainOptions): Promise<DrainReport> {
+    const budgetMs = drainMs(options);
     this.#parts.caretaker.stop();
     this.#drained ??= this.#drain(budgetMs);
     return this.#drained;

@@ -8,6 +8,7 @@
  *
  * In each case every unfinished run goes on in the next process that opens the data directory.
  */
+import { namesOf, refuseUnknownOptions } from './config/known-options.ts';
 import { type Duration, describeError } from './ground/index.ts';
 import { isHeard, tell } from './telemetry/events.ts';
 
@@ -28,12 +29,19 @@ export interface GovernOptions {
   readonly exitCode?: number | undefined;
 }
 
+const GOVERN_NAMES = namesOf<GovernOptions>({
+  drainBudget: true,
+  afterDrain: true,
+  exitCode: true,
+});
+
 export const EXIT_CRASHED = 70;
 const EXIT_OF_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 type Signal = keyof typeof EXIT_OF_SIGNAL;
 
 /** Takes over signals and uncaught errors of this process for `fleet`; answers how to let go. */
 export function governProcess(fleet: Governed, options: GovernOptions = {}): () => void {
+  refuseUnknownOptions(options, GOVERN_NAMES, 'governProcess');
   let signalCount = 0;
   let isCrashing = false;
 

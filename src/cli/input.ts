@@ -1,6 +1,6 @@
 /** Inputs, keys and times as somebody typed them, or put them into a file. */
 import { createReadStream, statSync } from 'node:fs';
-import { KEY_LENGTH_MAX } from '../config/index.ts';
+import { faultOfKey, faultOfTaskKey } from '../config/index.ts';
 import { traceParentOption } from '../config/options.ts';
 import {
   type Duration,
@@ -17,11 +17,22 @@ import { UsageError } from './errors.ts';
 export const INPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 export function readKey(text: unknown, where = '--key'): string | undefined {
-  if (text === undefined) return undefined;
-  if (typeof text === 'string' && text !== '' && text.length <= KEY_LENGTH_MAX) return text;
-  throw new UsageError(
-    `${where} must be text of 1 to ${KEY_LENGTH_MAX} characters, got ${show(text)}`,
-  );
+  return checkedKey(text, where, faultOfKey);
+}
+
+/** The key of a task that is to be enqueued. */
+export function readTaskKey(text: unknown, where = '--key'): string | undefined {
+  return checkedKey(text, where, faultOfTaskKey);
+}
+
+function checkedKey(
+  text: unknown,
+  where: string,
+  faultOf: (text: unknown) => string | undefined,
+): string | undefined {
+  const fault = text === undefined ? undefined : faultOf(text);
+  if (fault !== undefined) throw new UsageError(`${where} ${fault}, got ${show(text)}`);
+  return text as string | undefined;
 }
 
 /** How long --wait waits; for ever where nothing is said. */

@@ -2,7 +2,7 @@
 import type { RunSummary } from '../engine/index.ts';
 import { LiveRoutes } from '../fleet/index.ts';
 import { isoTime, showDuration, systemClock } from '../ground/index.ts';
-import { FOLLOWERS_TOLD_MAX, type StoreReader, type TaskRow } from '../store/index.ts';
+import { followersTold, type StoreReader, type TaskRow } from '../store/index.ts';
 import type { Execute } from './command.ts';
 import { Exit, type ExitCode } from './exit.ts';
 import { lookAtEither } from './fleet/reach-tasks.ts';
@@ -21,9 +21,8 @@ export const run: Execute = async (context, options, word) => {
   if (read) return runOfFile(read.file, output);
   const onTask = async (row: TaskRow, reader: StoreReader) => {
     const live = row.finishedAt === undefined ? new LiveRoutes(await reader.pods()) : undefined;
-    const found = await reader.followers(row.id, FOLLOWERS_TOLD_MAX);
-    const followers = found.length > 0 ? found : undefined;
-    const view = withoutSecrets({ ...viewOf(row, live), followers }, output.redact);
+    const told = await followersTold(reader, row.id);
+    const view = withoutSecrets({ ...viewOf(row, live), ...told }, output.redact);
     if (output.isJson) output.json(view);
     else {
       showTask(view, output);

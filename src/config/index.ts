@@ -4,8 +4,17 @@ export { nearest } from '../ground/index.ts';
 export { codecKeyIds, codecKeysIn, codecKeysText, codecOf } from './codec.ts';
 export { DEFAULTS } from './defaults.ts';
 export { ConfigError, LoadError } from './errors.ts';
+export { faultOfOptions, namesOf, refuseUnknownOptions } from './known-options.ts';
 export { loadModule, MODULE_EXTENSIONS } from './load-module.ts';
-export { countOption, durationOption, KEY_LENGTH_MAX, keyOption } from './options.ts';
+export {
+  countOption,
+  durationOption,
+  faultOfKey,
+  faultOfTaskKey,
+  isStorable,
+  KEY_LENGTH_MAX,
+  keyOption,
+} from './options.ts';
 export { type Config, type Flags, readConfig } from './read-config.ts';
 export {
   CLAIM_MODES,

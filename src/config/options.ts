@@ -3,12 +3,45 @@ import { type Duration, parseDuration, show } from '../ground/index.ts';
 
 export const KEY_LENGTH_MAX = 512;
 
+/** Of runs that schedules put in: nobody else's task may stand in the place of a tick. */
+export const SCHEDULE_KEYS = 'schedule/';
+
+/** What a key or a name must be and is not; undefined where nothing is wrong with it. */
+export function faultOfKey(key: unknown): string | undefined {
+  if (typeof key !== 'string' || key.length === 0 || key.length > KEY_LENGTH_MAX)
+    return `must be text of 1 to ${KEY_LENGTH_MAX} characters`;
+  return isStorable(key) ? undefined : 'must be text without NUL and halves of surrogate pairs';
+}
+
+/** Whether it comes out of a store as it went in: NUL does not, nor does half of a character. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && !/\p{Surrogate}/u.test(text);
+}
+
+/** The same of a task's key, which has to leave those of schedules alone. */
+export function faultOfTaskKey(key: unknown): string | undefined {
+  const isTaken = typeof key === 'string' && key.startsWith(SCHEDULE_KEYS);
+  return isTaken
+    ? `must not begin with ${SCHEDULE_KEYS}, as those of runs that schedules put in do`
+    : faultOfKey(key);
+}
+
 export function keyOption(key: unknown, name = 'key'): string | undefined {
-  if (key === undefined) return undefined;
-  if (typeof key === 'string' && key.length > 0 && key.length <= KEY_LENGTH_MAX) return key;
-  throw new TypeError(
-    `${name} must be text of 1 to ${KEY_LENGTH_MAX} characters, got ${show(key)}`,
-  );
+  return checkedKey(key, name, faultOfKey);
+}
+
+export function taskKeyOption(key: unknown): string | undefined {
+  return checkedKey(key, 'key', faultOfTaskKey);
+}
+
+function checkedKey(
+  key: unknown,
+  name: string,
+  faultOf: (key: unknown) => string | undefined,
+): string | undefined {
+  const fault = key === undefined ? undefined : faultOf(key);
+  if (fault !== undefined) throw new TypeError(`${name} ${fault}, got ${show(key)}`);
+  return key as string | undefined;
 }
 
 export function countOption(name: string, value: number, max: number): number {

@@ -65,10 +65,7 @@ export async function enqueueMany(
   const sending = async (batch: readonly NewTask[]) => {
     const first = count;
     const answers = await send(ports, plan, batch, first, options.tx);
-    // One that was sent twice finds itself.
-    const tasks = answers.map(({ id, isNew }, index) => {
-      return { id, isNew: isNew || id === batch[index]!.id };
-    });
+    const tasks = answers.map(({ id, isNew }) => ({ id, isNew }));
     count += tasks.length;
     newCount += tasks.filter(({ isNew }) => isNew).length;
     await options.onBatch?.({ first, tasks });
@@ -120,17 +117,10 @@ async function readItem(
   index: number,
 ): Promise<NewTask> {
   try {
-    refuseNul(options.key, 'key');
-    refuseNul(options.queue, 'queue');
     return await tasks.read(plan, input, options);
   } catch (cause) {
     throw new BadItemError(index, cause);
   }
-}
-
-/** No store can keep one, and which of a batch it was nobody could say. */
-function refuseNul(text: string | undefined, what: string): void {
-  if (text?.includes('\0')) throw new TypeError(`its ${what} holds a NUL character`);
 }
 
 async function send(

@@ -8,6 +8,7 @@
  *
  * Only such tasks go together as nothing but themselves can hold up. One with a key, for which a
  * statement may have to wait until somebody else's transaction is over, waits likewise and goes alone.
+ * What got no answer is sent once more, by the same ids, so that one lost connection fails nobody.
  */
 import type { Clock } from '../ground/index.ts';
 import {
@@ -91,11 +92,14 @@ export class Gatherer<G extends Given> {
   }
 
   /** Never fails: what goes wrong is told to those whom it concerns. */
-  async #send(batch: readonly Waiting<G>[]): Promise<void> {
+  async #send(batch: readonly Waiting<G>[], isAgain = false): Promise<void> {
     try {
       const answers = await this.#ports.send(batch.map(({ given }) => given));
-      for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!);
+      for (const [index, { given, resolve }] of batch.entries()) {
+        resolve(answerTo(given.task, answers[index]!));
+      }
     } catch (error) {
+      if (error instanceof StoreUnreachableError && !isAgain) return this.#sendAgain(batch, error);
       if (batch.length === 1 || isOfAll(error)) {
         this.#refuse(batch, error);
         if (error instanceof StoreUnreachableError) this.#refuseLate(error);
@@ -103,9 +107,17 @@ export class Gatherer<G extends Given> {
       }
       // One of them cannot be kept; nothing was: the others find out by halves.
       const middle = Math.ceil(batch.length / 2);
-      await this.#send(batch.slice(0, middle));
-      await this.#send(batch.slice(middle));
+      await this.#send(batch.slice(0, middle), isAgain);
+      await this.#send(batch.slice(middle), isAgain);
     }
+  }
+
+  /** Once: those who have waited for as long as an answer may take are told instead. */
+  async #sendAgain(batch: readonly Waiting<G>[], error: StoreUnreachableError): Promise<void> {
+    const lateCount = this.#lateOf(batch);
+    this.#refuse(batch.slice(0, lateCount), error);
+    this.#refuseLate(error);
+    if (lateCount < batch.length) await this.#send(batch.slice(lateCount), true);
   }
 
   #refuse(batch: readonly Waiting<G>[], error: unknown): void {
@@ -113,11 +125,20 @@ export class Gatherer<G extends Given> {
   }
 
   #refuseLate(error: StoreUnreachableError): void {
-    const before = this.#ports.clock.monotonicMs() - WAITING_MS_MAX;
-    const index = this.#waiting.findIndex(({ sinceMs }) => sinceMs > before);
-    const lateCount = index < 0 ? this.#waiting.length : index;
-    this.#refuse(this.#waiting.splice(0, lateCount), error);
+    this.#refuse(this.#waiting.splice(0, this.#lateOf(this.#waiting)), error);
   }
+
+  /** How many of them, the first ones, have waited for too long. */
+  #lateOf(waiting: readonly Waiting<G>[]): number {
+    const before = this.#ports.clock.monotonicMs() - WAITING_MS_MAX;
+    const index = waiting.findIndex(({ sinceMs }) => sinceMs > before);
+    return index < 0 ? waiting.length : index;
+  }
+}
+
+/** One that was sent twice finds itself. */
+export function answerTo({ id }: NewTask, answer: EnqueueAnswer): EnqueueAnswer {
+  return answer.isNew || answer.id !== id ? answer : { ...answer, isNew: true };
 }
 
 /** How many of them go together: one at least. */

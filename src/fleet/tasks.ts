@@ -32,7 +32,7 @@ import type {
 } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { TaskKeyConflictError, TaskNotFoundError } from './errors.ts';
-import { BATCH_COUNT_MAX, Gatherer } from './gatherer.ts';
+import { answerTo, BATCH_COUNT_MAX, Gatherer } from './gatherer.ts';
 import { Recent } from './recent.ts';
 import type { Results } from './results.ts';
 
@@ -134,7 +134,8 @@ export class Tasks {
       });
     };
     if (this.#stopped) throw this.#stopped;
-    const answers = await this.#ports.store.enqueue(tasks, check, note, tx);
+    const found = await this.#ports.store.enqueue(tasks, check, note, tx);
+    const answers = found.map((answer, index) => answerTo(tasks[index]!, answer));
     this.#stored(plan, answers, tx);
     return answers;
   }

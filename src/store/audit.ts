@@ -85,6 +85,25 @@ export function isNoted(note: Note, logged: LoggedNote | undefined): boolean {
   throw new RequestReusedError(requestId, standsFor(logged));
 }
 
+/**
+ * The note of a request that found everything as asked. It changes nothing and leaves its row all the
+ * same, so that a copy of it that comes late finds its answer, and does not act on what others did since.
+ */
+export function alreadyNote(note: Note): Note {
+  return { ...note, detail: { ...note.detail, kind: 'already' } };
+}
+
+/** How the request of this note was answered before; refused where it stands for something else. */
+export function answeredBefore(
+  note: Note,
+  logged: LoggedNote | undefined,
+): { readonly kind: 'done' | 'already'; readonly isRepeated: true } | undefined {
+  const already = alreadyNote(note);
+  const isAlready = logged?.detail === JSON.stringify(already.detail);
+  if (!isNoted(isAlready ? already : note, logged)) return undefined;
+  return { kind: isAlready ? 'already' : 'done', isRepeated: true };
+}
+
 function standsFor({ what, task = '' }: Logged): string {
   return `${what} ${task}`.trim();
 }

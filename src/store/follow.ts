@@ -23,8 +23,25 @@ export interface Follower {
   readonly on: FollowsOn;
 }
 
-/** More of one run are not told. */
+/** More of one run are not told, but that there are. */
 export const FOLLOWERS_TOLD_MAX = 100;
+
+/** Those that are told of a run; nothing where nobody follows it. */
+export interface FollowersTold {
+  readonly followers?: readonly Follower[] | undefined;
+  readonly hasMoreFollowers?: true | undefined;
+}
+
+export async function followersTold(
+  reader: { followers(run: RunId, countMax: number): Promise<Follower[]> },
+  run: RunId,
+): Promise<FollowersTold> {
+  const found = await reader.followers(run, FOLLOWERS_TOLD_MAX + 1);
+  if (found.length === 0) return {};
+  const hasMore = found.length > FOLLOWERS_TOLD_MAX;
+  const followers = found.slice(0, FOLLOWERS_TOLD_MAX);
+  return { followers, hasMoreFollowers: hasMore ? true : undefined };
+}
 
 /** When a follower is due as long as it waits: never, that is, unless somebody says otherwise. */
 export const FOLLOWER_DUE_MS = SPAN_MS_MAX / 2;

@@ -58,8 +58,10 @@ export {
   FOLLOWERS_TOLD_MAX,
   FOLLOWS_ON,
   type Follower,
+  type FollowersTold,
   type Follows,
   type FollowsOn,
+  followersTold,
 } from './follow.ts';
 export { MemoryStore, type Way } from './memory/memory-store.ts';
 export { MemoryTables } from './memory/tables.ts';

@@ -10,7 +10,13 @@
  * handler gave to ctx.log itself, as it gave it.
  */
 
-import { DEFAULTS, type LogPhases, type TelemetryDetail } from '../config/index.ts';
+import {
+  DEFAULTS,
+  type LogPhases,
+  namesOf,
+  refuseUnknownOptions,
+  type TelemetryDetail,
+} from '../config/index.ts';
 import { isoTime } from '../ground/index.ts';
 import type { Outcome } from '../machine/index.ts';
 import {
@@ -37,6 +43,8 @@ export interface LogOptions {
   /** The span of a phase; where nothing is said, what `fleetq/otel` traces it as, if it does. */
   readonly spanIdOf?: SpanIdOf | undefined;
 }
+
+const LOG_NAMES = namesOf<LogOptions>({ phases: true, detail: true, spanIdOf: true });
 
 const LEVEL_OF_OUTCOME: Record<Outcome, Level> = {
   completed: 'info',
@@ -205,6 +213,7 @@ const QUIET: ReadonlySet<EventName> = new Set<EventName>([
 
 /** Writes a line for every event worth one; answers how to stop. */
 export function writeLogs(logger: Logger, options: LogOptions = {}): () => void {
+  refuseUnknownOptions(options, LOG_NAMES, 'writeLogs');
   const { phases = DEFAULTS.logPhases, detail = DEFAULTS.telemetryDetail } = options;
   const { spanIdOf = tracedSpanIdOf } = options;
   const told = toldBy(detail);

@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { problemOf } from '../../src/admin/problem.ts';
 import { PREFIX } from '../../src/admin/table.ts';
+import { showTask, viewOf } from '../../src/cli/fleet/task-view.ts';
+import type { Output } from '../../src/cli/output.ts';
 import { KeyMissingError } from '../../src/ground/index.ts';
-import { StoreOptionsError } from '../../src/store/index.ts';
+import { FOLLOWERS_TOLD_MAX, followersTold, StoreOptionsError } from '../../src/store/index.ts';
 import { type House, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -83,6 +85,84 @@ describe('start', () => {
     await ask({ after, dryRun: true });
     await house.ask('POST', `${RUNS}/${after}/cancel`, { headers: house.as('olga'), body: {} });
     await until(house, third.body.id, 'completed');
+  });
+
+  test('of many followers a hundred are told, and that there are more; by the command line, too', async () => {
+    const house = await openHouse();
+    const { id: after } = await house.fleet.enqueueByName('test/gated', {});
+    const many = async (count: number) => {
+      for (let n = 0; n < count; n += 1)
+        await house.fleet.enqueueByName('test/double', { n }, { after });
+      const headers = house.as('ruth');
+      const { followers, hasMoreFollowers } = (
+        await house.ask('GET', `${RUNS}/${after}`, { headers })
+      ).body;
+      const reader = await house.fleet.store.openReader();
+      const told = await followersTold(reader, after).finally(() => reader.close());
+      const lines: string[] = [];
+      const output = {
+        paint: (_: unknown, text: string) => text,
+        line: (text: string) => lines.push(text),
+      };
+      const [row] = await house.fleet.store.find([after]);
+      showTask({ ...viewOf(row!), ...told }, output as unknown as Output);
+      const shown = lines.filter((line) => line.startsWith('follower'));
+      return [followers.length, hasMoreFollowers, shown.length, shown.at(-1)];
+    };
+    expect(await many(FOLLOWERS_TOLD_MAX)).toEqual([
+      ...[100, undefined, 100],
+      expect.stringContaining('test/double, waiting'),
+    ]);
+    expect(await many(1)).toEqual([
+      ...[100, true, 101],
+      expect.stringMatching(/^followers +more than these 100$/),
+    ]);
+  });
+
+  test('a run has its queue, its turn, its priority and its time; what makes no sense is refused', async () => {
+    const house = await openHouse();
+    const ask = (body: object, query = '') =>
+      house.ask('POST', RUNS + query, {
+        headers: { ...house.as('olga'), 'idempotency-key': 'flow' },
+        body: { machine: 'test/double', input: { n: 1 }, ...body },
+      });
+    const words = { queue: 'night', serialKey: 'ada', priority: 7, retriesMax: 3 };
+    const given = { ...words, runAt: '2090-01-31T12:00:00Z' };
+    const before = await house.digest();
+    const refused: [object, RegExp][] = [
+      [{ queue: 'a\0' }, /queue in the body does not fit: must be text without NUL/],
+      [{ serialKey: '\ud800' }, /serialKey in the body .* halves of surrogate pairs/],
+      [{ priority: 40_000 }, /priority in the body does not fit/],
+      [{ retriesMax: 0 }, /retriesMax in the body does not fit/],
+      [{ runAt: 'soon' }, /runAt must be a duration/],
+      [{ runAt: '1h', after: 'x' }, /after and runAt cannot be given together/],
+      [{ serialKey: 'a', after: 'x' }, /after and serialKey cannot be given together/],
+      [{ key: 'schedule/nightly/now/1' }, /key must not begin with schedule\//],
+      [{ qeue: 'a' }, /unknown field "qeue"/],
+    ];
+    for (const [body, message] of refused) {
+      for (const dryRun of [true, false]) {
+        const told = await ask({ ...body, dryRun });
+        expect([told.status, told.body.detail]).toEqual([400, expect.stringMatching(message)]);
+      }
+    }
+    const local = await ask({ queue: 'night' }, '?source=journal');
+    expect([local.status, local.body.detail]).toEqual([
+      400,
+      'a run of this process alone has no queue: leave it out',
+    ]);
+    expect((await ask({ ...given, dryRun: true })).status).toBe(200);
+    expect(await house.digest()).toBe(before);
+    const told = await ask(given);
+    const at = { status: 'waiting', dueAt: Date.parse(given.runAt) };
+    expect([told.status, told.body]).toMatchObject([
+      201,
+      { ...at, queue: 'night', serialKey: 'ada', priority: 7 },
+    ]);
+    expect((await ask(given)).body.id).toBe(told.body.id);
+    expect(await auditOf(house, told.body.id)).toMatchObject([{ detail: given }]);
+    const [row] = await house.fleet.store.find([told.body.id]);
+    expect(row).toMatchObject({ queue: 'night', serialKey: 'ada' });
   });
 
   test('an input that the machine does not want is refused, and leaves nothing', async () => {

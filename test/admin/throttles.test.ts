@@ -77,10 +77,12 @@ test('a limit is tried out, fixed once for a time, let go of, and what was learn
   expect(rows.map(({ what }) => what)).toEqual([
     'throttle.reset',
     'throttle.unpin',
+    'throttle.unpin',
     'throttle.pin',
   ]);
+  expect(rows[1]!.detail).toMatchObject({ api: API, kind: 'already' });
   const reason = expect.any(String);
-  expect(rows[2]!.detail).toMatchObject({ api: API, cap: 3, forMs: 1_800_000, reason });
+  expect(rows[3]!.detail).toMatchObject({ api: API, cap: 3, forMs: 1_800_000, reason });
 });
 
 test('what makes no sense is refused in words, and whoever may only read changes nothing', async () => {

@@ -96,6 +96,30 @@ describe('a file of many', () => {
     return inputs;
   }
 
+  test('says which run a line follows, and is refused where that makes no sense', async () => {
+    const words = { keyMs: 0, due: { afterMs: 5 } };
+    const optionsOf = async (line: object, of: object = { keyMs: 0 }) => {
+      const file = fileOf(JSON.stringify({ input: 1, ...line }));
+      const lines = new Lines(file, of as typeof words).read(undefined);
+      return (await lines.next()).value.options;
+    };
+    const after = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+    expect(await optionsOf({ after })).toMatchObject({ follows: { run: after, on: 'success' } });
+    expect((await optionsOf({ after, on: 'end' })).follows).toEqual({ run: after, on: 'end' });
+    expect((await optionsOf({}, words)).follows).toBeUndefined();
+    for (const [line, of, message] of [
+      [{ on: 'end' }, undefined, /line 1: on says when it follows a run: give after too/],
+      [{ after, on: 'never' }, undefined, /line 1: on wants success or end, got "never"/],
+      [{ after, serialKey: 'a' }, undefined, /after and serialKey cannot be given together/],
+      [{ after }, words, /after and runAt cannot be given together/],
+      [{ after: 7 }, undefined, /after must be text/],
+      [{ key: 'schedule/a/b' }, undefined, /line 1: key must not begin with schedule\//],
+      [{ queue: '\udc00' }, undefined, /line 1: queue must be text without NUL and halves/],
+    ] as const) {
+      await expect(optionsOf(line, of), JSON.stringify(line)).rejects.toThrow(message);
+    }
+  });
+
   test('keeps letters that a chunk of the file cuts in two', async () => {
     const letters = 'ë'.repeat(100_000);
     const line = JSON.stringify({ input: letters });

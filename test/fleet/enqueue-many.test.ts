@@ -97,13 +97,24 @@ for (const [what, bad, message] of [
   [
     'a key that no store can keep',
     { input: { n: 1 }, key: 'a\0' },
-    /^item 14: its key holds a NUL/,
+    /^item 14: key must be text without NUL/,
   ],
+  [
+    'half of a character in a queue',
+    { input: { n: 1 }, queue: 'a\ud800' },
+    /^item 14: queue must be text without NUL and halves of surrogate pairs, got "a\\ud800"/,
+  ],
+  [
+    'a mistyped option',
+    { input: { n: 1 }, serialkey: 'a' },
+    /^item 14: it has no option "serialkey": did you mean serialKey\?/,
+  ],
+  ['nothing', null, /^item 14: it takes an object, got null/],
   ['another input under a key', { input: { n: 1 }, key: 'a 2' }, /^item 14: the key 'a 2' of mail/],
 ] as const) {
   test(`${what} is told by its number, and nothing of its batch is there`, async () => {
     const before = await count();
-    const items = [...numbers(0, 30)].map((item, index) => (index === 14 ? bad : item));
+    const items = [...numbers(0, 30)].map((item, index) => (index === 14 ? (bad as never) : item));
     const failure = await fleet.enqueueMany(mail, items, { batchMax: 10 }).catch((error) => error);
     expect(failure).toMatchObject({ code: 'FLEETQ_BAD_ITEM', index: 14, enqueued: 10 });
     expect(failure.message).toMatch(message);

@@ -10,7 +10,7 @@ import {
   WAITING_MS_MAX,
 } from '../../src/fleet/gatherer.ts';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
-import { createFleet, defineMachine, type Fleet } from '../../src/index.ts';
+import { createFleet, defineMachine, type Fleet, listen } from '../../src/index.ts';
 import {
   type EnqueueAnswer,
   MemoryStore,
@@ -131,6 +131,28 @@ test('an answer that does not come is told to those who waited for it, and nothi
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+test('one lost answer fails nobody: the same are sent once more, and no third time', async () => {
+  const { gatherer, sent } = newGatherer();
+  const lost = new StoreUnreachableError('the connection was cut');
+  const all = newTasks(SENDING_COUNT_MAX + 30).map((task) => gatherer.put({ task }));
+  const told = Promise.allSettled(all);
+  sent[0]!.answer();
+  await settled();
+  const batch = sent[4]!.tasks;
+  sent[4]!.fail(lost);
+  await settled();
+  expect([batch.length, sent[5]!.tasks]).toEqual([30, batch]);
+  sent[5]!.answer();
+  // One that goes alone likewise; where the second answer is lost, too, it is told.
+  sent[1]!.fail(lost);
+  await settled();
+  sent[6]!.fail(lost);
+  for (const { answer } of sent.slice(2, 4)) answer();
+  const statuses = (await told).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 'rejected')).toHaveLength(1);
+  expect([statuses[1], sizes(sent)]).toEqual(['rejected', [1, 1, 1, 1, 30, 30, 1]]);
+});
+
 test('a crowd without bound is refused, and who waits when it ends is told', async () => {
   const { gatherer, sent, answerAll } = newGatherer();
   const [task] = newTasks(1);
@@ -163,8 +185,11 @@ const mail = defineMachine({
 let fleet: Fleet | undefined;
 afterEach(() => fleet?.drain());
 
-/** A store that takes a turn of the loop for each answer, and tells how many tasks each call had. */
-async function openFleet() {
+/**
+ * A store that takes a turn of the loop for each answer, and tells how many tasks each call had. The
+ * answers to calls of these numbers are lost.
+ */
+async function openFleet(lost: readonly number[] = []) {
   const tables = new MemoryTables({ clock: systemClock, random: systemRandom });
   const calls: number[] = [];
   let [open, most] = [0, 0];
@@ -175,11 +200,13 @@ async function openFleet() {
     },
   });
   const enqueue: Store['enqueue'] = async (tasks, ...more) => {
-    calls.push(tasks.length);
+    const number = calls.push(tasks.length);
     open += 1;
     most = Math.max(most, open);
     try {
-      return await memory.enqueue(tasks, ...more);
+      const answers = await memory.enqueue(tasks, ...more);
+      if (lost.includes(number)) throw new StoreUnreachableError('the connection was cut');
+      return answers;
     } finally {
       open -= 1;
     }
@@ -205,6 +232,21 @@ test('a drain waits for those who enqueue, and all that they were told is there'
   expect(new Set(ids).size).toBe(1_500);
   expect(await look.find(ids)).toHaveLength(1_500);
   expect(calls.length).toBeLessThan(20);
+});
+
+test('tasks whose answers were lost are there once, are told as new, and nobody fails', async () => {
+  // The first four are plain ones, the next four have keys.
+  const { fleet, look } = await openFleet([1, 5]);
+  let told = 0;
+  const stop = listen('task.enqueued', ({ count }) => {
+    told += count;
+  });
+  const plain = Array.from({ length: 600 }, (_, n) => fleet.enqueue(mail, { n }));
+  const keyed = Array.from({ length: 5 }, (_, n) => fleet.enqueue(mail, { n }, { key: `${n}` }));
+  const ids = (await Promise.all([...plain, ...keyed])).map(({ id }) => id);
+  stop();
+  expect([new Set(ids).size, told]).toEqual([605, 605]);
+  expect(await look.find(ids)).toHaveLength(605);
 });
 
 test('what has a key goes by itself, and a conflict is told to whoever has it', async () => {

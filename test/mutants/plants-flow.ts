@@ -111,8 +111,8 @@ export const FLOWS: readonly Mutant[] = [
     'a request to change a queue that is sent again undoes what came after it',
     {
       file: FLOW,
-      find: "    return { kind: 'done', isRepeated: true };\n",
-      put: "    write(tables, deed, who);\n    return { kind: 'done', isRepeated: true };\n",
+      find: '  if (answered) return answered;\n',
+      put: '  if (answered) write(tables, deed, who);\n  if (answered) return answered;\n',
     },
     /gate: .* as people were told/,
   ),

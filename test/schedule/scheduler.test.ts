@@ -9,6 +9,7 @@ import { CATCH_UP_MAX, turnOf } from '../../src/store/schedule/missed.ts';
 import { sealedStore } from '../../src/store/sealed-store.ts';
 import { listen } from '../../src/telemetry/events.ts';
 import { changeOf, schedulePlan } from '../store/conform-schedules.ts';
+import { newTask } from '../store/factories.ts';
 import { report, Stage } from './stage.ts';
 
 const MINUTE = 60_000;
@@ -228,6 +229,59 @@ test('the input is typed, without the property that tells the tick', () => {
   expectTypeOf(made.plan.payload).toEqualTypeOf<string>();
   // @ts-expect-error: without tickAs the input wants `at`
   defineSchedule({ name: 'd', cron: '@daily', machine: dated, input: { n: 1 } });
+});
+
+test('however many are sealed for a pod, it sees to the others, and is there for the next in time', async () => {
+  const stage = new Stage('2030-01-01T00:00:30Z');
+  const codec = aesCodec(parseCodecKeys(newCodecKey('test', stage.random), 'the test'));
+  const sealed = sealedStore(stage.store, codec);
+  const plan = schedulePlan({ machine: 'report' });
+  for (let n = 0; n < 120; n += 1)
+    await sealed.changeSchedule(changeOf(`secret-${n}`, { what: 'set', plan }));
+  const wakes: number[] = [];
+  const after = (ms: number) => {
+    wakes.push(ms);
+    return () => undefined;
+  };
+  Object.assign(stage.clock, { after });
+  // The longest due come first, and those are sealed.
+  stage.ms = at('2030-01-01T00:01:10Z');
+  await stage.set('visible');
+  stage.ms = at('2030-01-01T00:02:00Z');
+  const pod = stage.pod();
+  await pod.turn();
+  expect(stage.taken()).toMatchObject([{ schedule: 'visible' }]);
+  expect(wakes).toEqual([MINUTE]);
+  stage.ms += MINUTE;
+  await pod.turn();
+  expect(stage.taken()).toMatchObject([{ schedule: 'visible' }]);
+  await stage.pod(undefined, [], sealed).turn();
+  expect(stage.tables.tasks.size).toBe(120);
+});
+
+test('a tick whose key somebody has taken is told, and the next one is put in', async () => {
+  const stage = new Stage('2030-01-01T00:00:30Z');
+  await stage.set('taken');
+  const key = 'schedule/taken/2030-01-01T00:01:00.000Z';
+  await stage.store.enqueue([newTask({ machine: 'report', key, payload: '{"n":666}' })]);
+  const [id] = [...stage.tables.tasks.keys()];
+  const told: string[] = [];
+  const stops = [
+    listen('schedule.troubled', ({ reason }) => told.push(reason)),
+    listen('schedule.ticked', ({ schedule }) => told.push(schedule)),
+  ];
+  for (let looks = 0; looks < 3; looks += 1) {
+    stage.ms = at('2030-01-01T00:01:00Z') + looks;
+    await stage.pod().turn();
+  }
+  const said = `the key ${key} is that of ${id}, which was there before: nothing was put in`;
+  expect(told).toEqual([said]);
+  expect(stage.row('taken')).toMatchObject({ ticks: 0, lastRun: id, trouble: said });
+  stage.ms = at('2030-01-01T00:02:00Z');
+  await stage.pod().turn();
+  for (const stop of stops) stop();
+  expect(told).toEqual([said, 'taken']);
+  expect(stage.row('taken')).toMatchObject({ ticks: 1, trouble: undefined });
 });
 
 test('with one run at a time, a tick while that has not ended is left out, counted and told', async () => {

@@ -199,7 +199,28 @@ export function describeLimits(scene: Scene): void {
       code: 'FLEETQ_REQUEST_REUSED',
     });
     const audit = await scene.harness.rows('audit_log');
-    expect(audit).toMatchObject([{ id: 'once', who: 'ann', what: 'queue.limit' }]);
+    expect(audit.filter(({ id }) => id === 'once')).toMatchObject([
+      { id: 'once', who: 'ann', what: 'queue.limit' },
+    ]);
+  });
+
+  test('a request that found it so already does nothing when a copy of it comes later', async () => {
+    await change({ what: 'queue.pause', queue: QUEUE });
+    const deed = { what: 'queue.pause', queue: QUEUE } as const;
+    const late = { requestId: 'late', who: 'bob', via: 'test', deed };
+    const tried = await scene.store.changeFlow({ ...late, requestId: 'tried', isDryRun: true });
+    expect(tried).toEqual({ kind: 'already', isRepeated: false });
+    expect(await scene.store.changeFlow(late)).toEqual({ kind: 'already', isRepeated: false });
+    await change({ what: 'queue.resume', queue: QUEUE });
+    expect(await scene.rival.changeFlow(late)).toEqual({ kind: 'already', isRepeated: true });
+    expect(await scene.store.queues()).toEqual([]);
+    const other = { ...late, deed: { ...deed, what: 'queue.resume' } as const };
+    await expect(scene.store.changeFlow(other)).rejects.toMatchObject({
+      code: 'FLEETQ_REQUEST_REUSED',
+    });
+    const rows = (await scene.harness.rows('audit_log')).filter(({ who }) => who === 'bob');
+    expect(rows).toMatchObject([{ id: 'late', what: 'queue.pause' }]);
+    expect(rows[0]!['detail']).toContain('"kind":"already"');
   });
 
   test('two handles together never claim more than the limit', async () => {

@@ -176,9 +176,20 @@ export function describeSchedules(scene: Scene): void {
     await scene.pass(MINUTE);
     const ticking = tickingOf(await due('keyed'));
     const { key, payload } = ticking.tasks[0]!;
-    await scene.enqueue({ key, payload });
-    expect(await scene.store.tickSchedule(ticking)).toBeDefined();
+    const other = newTask({ key, payload });
+    await scene.store.enqueue([other]);
+    const taken = expect.stringContaining(`${key} is that of ${other.id}`);
+    expect(await scene.store.tickSchedule(ticking)).toEqual({ runs: [], taken });
     expect(await scene.rowCount('step_tracker')).toBe(1);
+    // Whoever looks for its last run finds a task, and reads why it is not its own.
+    const told = { lastRun: other.id, ticks: 0, trouble: taken, lastAt: ticking.lastAt };
+    expect(await find('keyed')).toMatchObject(told);
+    await scene.pass(MINUTE);
+    const next = newTask({ key: `${key}/next`, payload });
+    const going = tickingOf(await due('keyed'), { tasks: [next] });
+    expect(await scene.store.tickSchedule(going)).toEqual({ runs: [next.id] });
+    const mended = { lastRun: next.id, ticks: 1, trouble: undefined };
+    expect(await find('keyed')).toMatchObject(mended);
   });
 
   test('a tick that can put nothing in says why, and the next one clears that', async () => {
@@ -263,12 +274,20 @@ export function describeSchedules(scene: Scene): void {
     await scene.pass(MINUTE);
     const before = await due('paused');
     expect(await change('paused', { what: 'pause' })).toBe('done paused');
-    expect(await change('paused', { what: 'pause' })).toBe('already paused');
+    const late = changeOf('paused', { what: 'pause' });
+    expect(word(await scene.store.changeSchedule(late))).toBe('already paused');
     expect(await scene.store.tickSchedule(tickingOf(before))).toBeUndefined();
     await scene.pass(3 * HOUR);
     expect((await scene.store.dueSchedules([MACHINE], 10)).due).toEqual([]);
     expect(await set('paused', { zone: 'Europe/Berlin' })).toBe('done paused');
     expect(await change('paused', { what: 'resume' })).toBe('done active');
+    // A copy of the request that found it paused already comes late.
+    const copy = await scene.rival.changeSchedule(late);
+    expect(copy).toMatchObject({
+      kind: 'already',
+      isRepeated: true,
+      schedule: { status: 'active' },
+    });
     const { nextAt } = await find('paused');
     expect(nextAt).toBeGreaterThan(scene.harness.now() - 1_000);
     expect(await change('nobody', { what: 'resume' })).toBe('unknown');

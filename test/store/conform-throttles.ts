@@ -54,8 +54,13 @@ export function describeThrottles(scene: Scene): void {
   });
 
   test('a pin stands until it is let go of, whatever is published meanwhile', async () => {
-    expect(await order({ what: 'unpin', api: 'llm' })).toBe(false);
+    const early = { requestId: 'early' };
+    const none = { kind: 'already', isRepeated: false };
+    expect(await change({ what: 'unpin', api: 'llm' }, early)).toEqual(none);
     expect(await order({ what: 'pin', api: 'llm', cap: 5 })).toBe(true);
+    // A copy of the request that found no pin comes late.
+    const again = await change({ what: 'unpin', api: 'llm' }, early);
+    expect(again).toEqual({ kind: 'already', isRepeated: true });
     await publish('llm', 0, 'state');
     expect(await scene.store.throttles()).toMatchObject([
       { api: 'llm', epoch: 1, state: 'state', pinned: 5, pinnedBy: 'ann' },

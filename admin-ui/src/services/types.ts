@@ -42,6 +42,8 @@ export interface Run {
   readonly follows?: { readonly run: string; readonly on: string } | undefined;
   /** Of one run that is looked at: who goes after it. */
   readonly followers?: readonly Follower[] | undefined;
+  /** There are others besides. */
+  readonly hasMoreFollowers?: true | undefined;
   readonly retries?: number | undefined;
   readonly crashes?: number | undefined;
   readonly claims?: number | undefined;

@@ -1,6 +1,6 @@
 /** The store as people see it: read by connections of its own, changed by acts that leave a row. */
 import type { RunNow } from '../../fleet/index.ts';
-import type { RunId } from '../../ground/index.ts';
+import type { Duration, RunId } from '../../ground/index.ts';
 import type {
   Act,
   ActAnswer,
@@ -25,6 +25,11 @@ import type {
 
 export interface Starting {
   readonly key?: string | undefined;
+  readonly queue?: string | undefined;
+  readonly serialKey?: string | undefined;
+  readonly priority?: number | undefined;
+  readonly runAt?: Duration | Date | undefined;
+  readonly retriesMax?: number | undefined;
   /** The run that it goes after. */
   readonly after?: string | undefined;
   readonly on?: FollowsOn | undefined;

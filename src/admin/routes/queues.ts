@@ -5,7 +5,7 @@ import { sharedOf } from '../desk/need-store.ts';
 import { badRequest } from '../problem.ts';
 import { ok, type Route, route } from '../table.ts';
 import { tellActed } from './audit-note.ts';
-import { guarded, instant, reason, text } from './shapes.ts';
+import { guarded, instant, name, reason } from './shapes.ts';
 
 const NAME_LENGTH_MAX = 500;
 
@@ -25,7 +25,7 @@ const Queue = z
 
 const wanted = {
   what: z.enum(['queue.limit', 'queue.pause', 'queue.resume', 'machine.pause', 'machine.resume']),
-  name: text(NAME_LENGTH_MAX).describe('of the queue, or of the machine'),
+  name: name(NAME_LENGTH_MAX).describe('of the queue, or of the machine'),
   limit: z
     .int()
     .min(0)
@@ -94,13 +94,13 @@ export const queueRoutes: readonly Route[] = [
   }),
 ];
 
-function deedOf({ what, name, limit }: z.infer<z.ZodObject<typeof wanted>>): FlowDeed {
+function deedOf({ what, name: of, limit }: z.infer<z.ZodObject<typeof wanted>>): FlowDeed {
   if (what !== 'queue.limit') {
     if (limit !== undefined) throw badRequest(`${what} has no limit: leave it out`);
     return what === 'queue.pause' || what === 'queue.resume'
-      ? { what, queue: name }
-      : { what, machine: name };
+      ? { what, queue: of }
+      : { what, machine: of };
   }
   if (limit === undefined) throw badRequest('queue.limit wants a limit: a whole number, or null');
-  return { what, queue: name, limit: limit ?? undefined };
+  return { what, queue: of, limit: limit ?? undefined };
 }

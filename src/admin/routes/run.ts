@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { RunNotFoundError } from '../../engine/index.ts';
 import type { Clock } from '../../ground/index.ts';
 import { isSealedEvent, type StoredRecord } from '../../journal/index.ts';
-import { FOLLOWERS_TOLD_MAX } from '../../store/index.ts';
+import { type FollowersTold, followersTold } from '../../store/index.ts';
 import { HEADERS } from '../answer-headers.ts';
 import { contextAt } from '../desk/context.ts';
 import {
@@ -148,18 +148,14 @@ async function told(of: Asked<RunQuery>): Promise<[object, { [name: string]: str
   const found = await findRun(of.desk, of.id, of.query.source);
   const body = {
     ...viewOf(of.desk, found, await revealed(of)),
-    followers: await followersOf(of, found),
+    ...(await followersOf(of, found)),
   };
   const revision = revisionIn(found);
   return [body, revision === undefined ? {} : { etag: `"${revision}"` }];
 }
 
-/** Undefined where nobody does: most runs are followed by none. */
-async function followersOf({ desk }: Asked<RunQuery>, { id, row }: Found) {
-  if (!row || !desk.shared) return undefined;
-  const reader = await desk.shared.reader();
-  const followers = await reader.followers(id, FOLLOWERS_TOLD_MAX);
-  return followers.length > 0 ? followers : undefined;
+async function followersOf({ desk }: Asked<RunQuery>, { id, row }: Found): Promise<FollowersTold> {
+  return row && desk.shared ? followersTold(await desk.shared.reader(), id) : {};
 }
 
 /** How it ended is told by the run; the waiting itself has nothing to say. */

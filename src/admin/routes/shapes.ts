@@ -1,5 +1,6 @@
 /** The shapes of what is asked and answered, as schemas: checked in tests, and told in OpenAPI. */
 import * as z from 'zod';
+import { isStorable } from '../../config/index.ts';
 import { REASON_CHARS_MAX } from '../../store/index.ts';
 import { LIMIT_MAX } from '../limits.ts';
 
@@ -15,6 +16,11 @@ export const whole = (min: number, max: number) =>
 
 export const yes = z.enum(['true', 'false']);
 export const text = (lengthMax: number) => z.string().min(1).max(lengthMax);
+/** Of a queue, a machine, a key: what every store can keep, and give back as it was. */
+export const name = (lengthMax: number) =>
+  text(lengthMax).refine(isStorable, {
+    error: 'must be text without NUL and halves of surrogate pairs',
+  });
 export const limit = whole(1, LIMIT_MAX).optional();
 
 /** Milliseconds since the epoch. */
@@ -64,6 +70,10 @@ export const Run = z
       )
       .optional()
       .describe('of one run: who follows it, or did, a hundred at most, where anybody does'),
+    hasMoreFollowers: z
+      .literal(true)
+      .optional()
+      .describe('told where more than those hundred follow it'),
     retries: z.number().optional(),
     crashes: z.number().optional(),
     claims: z.number().optional(),

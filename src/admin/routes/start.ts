@@ -1,23 +1,53 @@
 /** A new run: a task of the fleet where there is a store, else one of this process. */
 import * as z from 'zod';
-import type { RunId } from '../../ground/index.ts';
+import { faultOfTaskKey } from '../../config/index.ts';
+import { dateOf, type RunId, show } from '../../ground/index.ts';
 import { FOLLOWS_ON, type Follows } from '../../store/index.ts';
 import { findRun, revisionIn, viewOf } from '../desk/find-run.ts';
 import { showing } from '../desk/mask.ts';
 import { refuseUnknown } from '../limits.ts';
 import { badRequest } from '../problem.ts';
 import { type Asked, ok, route } from '../table.ts';
+import { dueOf } from './acts.ts';
 import { audit, noteOf, tellActed } from './audit-note.ts';
 import { refuseNoFleet } from './local.ts';
-import { guarded, Run, source, text } from './shapes.ts';
+import { guarded, name, Run, source, text } from './shapes.ts';
 
 const KEY_LENGTH_MAX = 512;
 const RUN_CHARS_MAX = 100;
 
+const PRIORITY_MAX = 32_767;
+const RETRIES_MAX = 1_000_000;
+
+/** Of tasks of the fleet: a run of this process alone is begun at once, and by nobody else. */
+const flow = {
+  queue: name(KEY_LENGTH_MAX).optional().describe('`default` where nothing is said'),
+  serialKey: name(KEY_LENGTH_MAX)
+    .optional()
+    .describe('tasks of one queue with one serial key run one after the other'),
+  priority: z
+    .int()
+    .min(-PRIORITY_MAX)
+    .max(PRIORITY_MAX)
+    .optional()
+    .describe('higher goes first; 0 where nothing is said'),
+  runAt: z
+    .union([z.string().max(100), z.number()])
+    .optional()
+    .describe('due after a duration, or at a time with its zone'),
+  retriesMax: z
+    .int()
+    .min(1)
+    .max(RETRIES_MAX)
+    .optional()
+    .describe('an extra cap on failures, beside that of the machine'),
+};
+
 const body = {
   machine: text(200),
   input: z.unknown().optional().describe('as the machine wants it; null where nothing is said'),
-  key: text(KEY_LENGTH_MAX).nullable().optional().describe('starts with one key are one run'),
+  key: name(KEY_LENGTH_MAX).nullable().optional().describe('starts with one key are one run'),
+  ...flow,
   after: text(RUN_CHARS_MAX).optional().describe('the run after which it goes; with a store alone'),
   on: z
     .enum(FOLLOWS_ON as readonly ['success', 'end'])
@@ -49,7 +79,8 @@ export const startRoutes = [
       const { desk, query } = asked;
       const isLocal = query.source === 'journal' || desk.shared === undefined;
       const follows = followsOf(asked.body);
-      if (follows && isLocal) throw badRequest('a run of this process alone follows nobody');
+      if (isLocal) refuseFlow(asked.body);
+      else refuseBadFlow(asked.body);
       refuseUnknown(desk, asked.body.machine);
       if (asked.ifRevision !== undefined) {
         throw badRequest('a run that is to be started has no revision yet: leave If-Match out');
@@ -85,6 +116,30 @@ async function begun(
   }
 }
 
+const FLOW_NAMES = [...Object.keys(flow), 'after'] as (keyof typeof flow | 'after')[];
+
+function refuseFlow(given: Starting['body']): void {
+  const said = FLOW_NAMES.find((each) => given[each] !== undefined);
+  if (said !== undefined)
+    throw badRequest(`a run of this process alone has no ${said}: leave it out`);
+}
+
+/** What a dry run would otherwise not find. */
+function refuseBadFlow(given: Starting['body']): void {
+  const { key, after, runAt, serialKey } = given;
+  const fault = key === undefined || key === null ? undefined : faultOfTaskKey(key);
+  if (fault !== undefined) throw badRequest(`key ${fault}, got ${show(key)}`);
+  if (runAt !== undefined) dueOf(runAt);
+  if (after === undefined || (runAt === undefined && serialKey === undefined)) return;
+  const other = runAt === undefined ? 'serialKey' : 'runAt';
+  throw badRequest(`after and ${other} cannot be given together: it is due when that run ends`);
+}
+
+function runAtOf({ runAt }: Starting['body']): number | Date | undefined {
+  const due = runAt === undefined ? undefined : dueOf(runAt);
+  return due && ('at' in due ? dateOf(due.at) : due.afterMs);
+}
+
 function followsOf({ after, on }: Starting['body']): Follows | undefined {
   if (after !== undefined) return { run: after, on: on ?? 'success' };
   if (on !== undefined) throw badRequest('on says when it follows a run: give after too');
@@ -101,11 +156,12 @@ async function begunShared(
   input: unknown,
   follows: Follows | undefined,
 ): Promise<RunId> {
-  const { machine } = asked.body;
+  const { machine, queue, serialKey, priority, runAt, retriesMax } = asked.body;
   const key = keyOf(asked);
-  const note = noteOf(asked, 'start', { machine, key, follows });
-  const starting = { key, after: follows?.run, on: follows?.on, note };
-  const { id } = await asked.desk.shared!.port.start(machine, input, starting);
+  const given = { queue, serialKey, priority, retriesMax };
+  const note = noteOf(asked, 'start', { machine, key, follows, ...given, runAt });
+  const way = { key, after: follows?.run, on: follows?.on, ...given, runAt: runAtOf(asked.body) };
+  const { id } = await asked.desk.shared!.port.start(machine, input, { ...way, note });
   tellActed(asked, 'start', id);
   return id;
 }

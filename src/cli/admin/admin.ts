@@ -17,6 +17,7 @@ import {
 import { type Config, durationOption } from '../../config/index.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
 import { parseDuration, runIdMint, systemClock, systemRandom, turn } from '../../ground/index.ts';
+import { taskOptions } from '../../handles.ts';
 import { decodeRowsAfter, lookingCodec } from '../../journal/index.ts';
 import { parseInput, Registry } from '../../machine/index.ts';
 import { machineInfo } from '../../machine-info.ts';
@@ -89,10 +90,9 @@ function sharedOf(config: Config, registry: Registry, tasks: Tasks, store: Store
   const keyMs = durationOption('retention', config.retention);
   const silentMs = config.silence === undefined ? undefined : parseDuration(config.silence);
   const port = {
-    start: async (...[name, input, { key, after, on, note }]: Parameters<StartTask>) => {
-      const follows = after === undefined ? undefined : { run: after, on: on ?? 'success' };
-      const options = { key, keyMs, follows };
-      return { id: await tasks.enqueue(registry.newest(name), input, options, note) };
+    start: async (...[name, input, { note, ...options }]: Parameters<StartTask>) => {
+      const wanted = taskOptions(options, keyMs);
+      return { id: await tasks.enqueue(registry.newest(name), input, wanted, note) };
     },
     checkInput: async (name: string, input: unknown, version?: number) => {
       const plan = version === undefined ? registry.newest(name) : registry.find(name, version);

@@ -5,7 +5,6 @@ import { BadItemError, TaskKeyConflictError } from '../../fleet/errors.ts';
 import type { Tasks } from '../../fleet/tasks.ts';
 import { parseDuration, systemClock, systemRandom } from '../../ground/index.ts';
 import { type Plan, parseInput, Registry } from '../../machine/index.ts';
-import type { Follows } from '../../store/index.ts';
 import { enqueueTraced } from '../../tracing.ts';
 import type { Context, Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
@@ -17,6 +16,7 @@ import {
   readInput,
   readKey,
   readPriority,
+  readTaskKey,
   readTraceParent,
   readWait,
 } from '../input.ts';
@@ -24,6 +24,7 @@ import { loadMachines } from '../machines.ts';
 import { BadLineError, Lines, type Words } from './jsonl.ts';
 import { withTasks } from './open.ts';
 import { Progress } from './progress.ts';
+import { readFollows } from './read-follows.ts';
 import { waitFor } from './wait.ts';
 
 /** Whoever looks at the bar, or reads the ids, hears of them so often. */
@@ -36,7 +37,7 @@ export const enqueue: Execute = async (context, options, machine) => {
   if (options['file'] !== undefined) return enqueueFile(context, options, plan, words);
   const wanted = {
     input: await readInput(String(options['input'] ?? 'null')),
-    options: { ...words, key: readKey(options['key']) },
+    options: { ...words, key: readTaskKey(options['key']) },
   };
   const { output } = context;
   if (options['dryRun'] === true) {
@@ -58,37 +59,22 @@ export const enqueue: Execute = async (context, options, machine) => {
   });
 };
 
+const FLAGS = { after: '--after', on: '--on', due: '--run-at', serialKey: '--serial-key' };
+
 function wordsOf(options: Options, retentionMs: number): Words {
+  const due = readDue(options['runAt']);
+  const serialKey = readKey(options['serialKey'], '--serial-key');
+  const { after, on } = options;
   return {
     keyMs: retentionMs,
     priority: readPriority(options['priority']),
-    due: readDue(options['runAt']),
+    due,
     queue: readKey(options['queue'], '--queue'),
-    serialKey: readKey(options['serialKey'], '--serial-key'),
-    follows: readFollows(options),
+    serialKey,
+    follows: readFollows({ after, on, due, serialKey }, FLAGS),
     // As the conventions have it for a process that is started by one that traces.
     traceParent: readTraceParent(options['traceParent']) ?? inheritedTraceParent(process.env),
   };
-}
-
-function readFollows(options: Options): Follows | undefined {
-  const run = readKey(options['after'], '--after');
-  const on = options['on'] ?? 'success';
-  if (on !== 'success' && on !== 'end') {
-    throw new UsageError(`--on wants success or end, got ${String(on)}`);
-  }
-  if (run === undefined) {
-    if (options['on'] === undefined) return undefined;
-    throw new UsageError('--on says when it follows a run: give --after <run> too');
-  }
-  for (const name of ['runAt', 'serialKey'] as const) {
-    if (options[name] === undefined) continue;
-    const flag = name === 'runAt' ? '--run-at' : '--serial-key';
-    throw new UsageError(`--after and ${flag} cannot be given together`, {
-      hint: 'what follows a run is due when that has ended',
-    });
-  }
-  return { run, on };
 }
 
 /** What is enqueued in a span of its own, where traces are on: the tasks are linked to that. */

@@ -1,7 +1,7 @@
 /**
  * Tasks in a file, one JSON object a line: { "input": …, "key": "…", "priority": 1, "runAt": "10m",
- * "queue": "…", "serialKey": "…" }. Only `input` must be there. Read line by line, so that the file
- * may be larger than memory.
+ * "queue": "…", "serialKey": "…", "after": "<run>", "on": "end" }. Only `input` must be there. Read
+ * line by line, so that the file may be larger than memory.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -11,15 +11,24 @@ import type { Wanted } from '../../fleet/enqueue-many.ts';
 import type { TaskOptions } from '../../fleet/index.ts';
 import { describeError, FleetqError, show } from '../../ground/index.ts';
 import { UsageError } from '../errors.ts';
-import { INPUT_BYTES_MAX, parseInput, readDue, readKey, readPriority } from '../input.ts';
+import {
+  INPUT_BYTES_MAX,
+  parseInput,
+  readDue,
+  readKey,
+  readPriority,
+  readTaskKey,
+} from '../input.ts';
+import { readFollows } from './read-follows.ts';
 
 /** What the command line says for every line that does not say otherwise. */
 export type Words = Pick<
   TaskOptions,
   'keyMs' | 'priority' | 'due' | 'queue' | 'serialKey' | 'follows' | 'traceParent'
 >;
+const NAMES = { after: 'after', on: 'on', due: 'runAt', serialKey: 'serialKey' };
 const NEWLINE = 10;
-const FIELDS = ['input', 'key', 'priority', 'runAt', 'queue', 'serialKey'];
+const FIELDS = ['input', 'key', 'priority', 'runAt', 'queue', 'serialKey', 'after', 'on'];
 
 /** A line that cannot be enqueued, and why. */
 export class BadLineError extends FleetqError {
@@ -117,15 +126,19 @@ function readLine(text: string, number: number, words: Words): Wanted {
       throw new UsageError(`has an unknown field ${show(unknown)}`, { hint });
     }
     const { input, ...rest } = value as Record<string, unknown>;
+    const due = readDue(rest['runAt'], 'runAt') ?? words.due;
+    const serialKey = readKey(rest['serialKey'], 'serialKey') ?? words.serialKey;
+    const { after, on } = rest;
     return {
       input,
       options: {
         keyMs: words.keyMs,
-        key: readKey(rest['key'], 'key'),
+        key: readTaskKey(rest['key'], 'key'),
         priority: readPriority(rest['priority'], 'priority') ?? words.priority,
-        due: readDue(rest['runAt'], 'runAt') ?? words.due,
+        due,
         queue: readKey(rest['queue'], 'queue') ?? words.queue,
-        serialKey: readKey(rest['serialKey'], 'serialKey') ?? words.serialKey,
+        serialKey,
+        follows: readFollows({ after, on, due, serialKey }, NAMES),
         traceParent: words.traceParent,
       },
     };

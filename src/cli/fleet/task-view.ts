@@ -2,6 +2,7 @@
 import { isBlocked, type LiveRoutes, whyBlocked } from '../../fleet/index.ts';
 import { isoTime, showDuration, systemClock } from '../../ground/index.ts';
 import {
+  FOLLOWERS_TOLD_MAX,
   type Follower,
   type Follows,
   revisionOf,
@@ -31,6 +32,7 @@ export interface TaskView {
   readonly follows?: Follows | undefined;
   /** Who goes after it, where one task is shown, and anybody does. */
   readonly followers?: readonly Follower[] | undefined;
+  readonly hasMoreFollowers?: true | undefined;
   readonly retries: number;
   readonly crashes: number;
   readonly claims: number;
@@ -161,6 +163,7 @@ export function showTask(task: TaskView, output: Output): void {
       ({ run, machine, status, on }) =>
         ['follower', `${run} ${plain(machine)}, ${status}, on its ${on}`] as const,
     ),
+    ['followers', task.hasMoreFollowers && `more than these ${FOLLOWERS_TOLD_MAX}`],
     ['input', jsonText(task.input)],
     ['output', jsonText(task.output)],
   ];

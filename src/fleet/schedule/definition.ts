@@ -1,4 +1,5 @@
 /** Schedules as programs declare them, with `defineSchedule`. */
+import { faultOfOptions, namesOf } from '../../config/index.ts';
 import { type Duration, encodeJson, parseDuration, show } from '../../ground/index.ts';
 import type { Machine } from '../../machine/index.ts';
 import {
@@ -50,10 +51,27 @@ export interface ScheduleDefinition {
   readonly plan: SchedulePlan;
 }
 
+const WISH_NAMES = namesOf<ScheduleWish<unknown, undefined>>({
+  name: true,
+  cron: true,
+  zone: true,
+  machine: true,
+  input: true,
+  tickAs: true,
+  missed: true,
+  overlap: true,
+  jitter: true,
+  queue: true,
+  priority: true,
+  revision: true,
+});
+
 /** Throws where it makes no sense. */
 export function defineSchedule<I, const T extends string | undefined = undefined>(
   wish: ScheduleWish<I, T>,
 ): ScheduleDefinition {
+  const fault = faultOfOptions(wish, WISH_NAMES);
+  if (fault !== undefined) throw new ScheduleError(`defineSchedule ${fault}`);
   const { name, revision = 1, machine, cron, input, tickAs, ...options } = wish;
   refuseBadScheduleName(name);
   refuseBadScheduleRevision(revision);

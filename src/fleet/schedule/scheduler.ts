@@ -45,6 +45,8 @@ export interface SchedulerPorts {
 const DUE_MAX = 50;
 /** Turns that follow at once: beyond it the next heartbeat goes on. */
 const TURNS_MAX = 20;
+/** Rows that nobody here can open are due until somebody can: so many are looked past. */
+const SEALED_MAX = 1_000;
 /** A timer is for what is due before the next heartbeat, and no sooner than this. */
 const TIMER_MS_MIN = 20;
 const TIMER_MS_MAX = 60_000;
@@ -53,6 +55,7 @@ export class Scheduler {
   readonly #ports: SchedulerPorts;
   readonly #machines: readonly string[];
   #undeclared: readonly ScheduleDefinition[];
+  #sealedCount = 0;
   #isLooking = false;
   #isStopped = false;
   #timer: Cancel | undefined;
@@ -85,11 +88,14 @@ export class Scheduler {
   async turn(): Promise<void> {
     await this.#declare();
     for (let turns = 0; turns < TURNS_MAX && !this.#isStopped; turns += 1) {
-      const { now, due, nextMs } = await this.#ports.store.dueSchedules(this.#machines, DUE_MAX);
-      if (due.length === 0) return this.#wakeIn(nextMs);
-      let hasMoved = false;
-      for (const row of due) hasMoved = (await this.#tick(row, now)) || hasMoved;
-      if (!hasMoved) return;
+      const countMax = DUE_MAX + this.#sealedCount;
+      const { now, due, nextMs } = await this.#ports.store.dueSchedules(this.#machines, countMax);
+      // A pod that has the key will see to them.
+      const open = due.filter((row) => !isSealed(row));
+      const isAll = due.length < countMax || this.#sealedCount === SEALED_MAX;
+      this.#sealedCount = Math.min(due.length - open.length, SEALED_MAX);
+      for (const row of open) await this.#tick(row, now);
+      if (open.length === 0 && isAll) return this.#wakeIn(nextMs);
     }
   }
 
@@ -112,22 +118,19 @@ export class Scheduler {
     }
   }
 
-  /** Whether it is due no longer, by whomever. */
-  async #tick(row: ScheduleRow, now: number): Promise<boolean> {
-    // A pod that has the key will see to it.
-    if (isSealed(row)) return false;
+  /** Afterwards it is due no longer, by whomever. */
+  async #tick(row: ScheduleRow, now: number): Promise<void> {
     const { ticking, ticked } = await this.#move(await this.#tickingOf(row, now));
-    if (!ticked) return true;
-    const { trouble } = ticking;
+    if (!ticked) return;
+    const trouble = ticked.taken ?? ticking.trouble;
     if (trouble !== undefined && trouble !== row.trouble)
       tell('schedule.troubled', () => ({ schedule: row.name, reason: trouble }));
     const { name: schedule, machine, lastRun: run } = row;
     const { skipped: count } = ticking;
     if (count > 0) tell('schedule.skipped', () => ({ schedule, machine, count, run }));
-    if (ticked.runs.length === 0) return true;
+    if (ticked.runs.length === 0) return;
     tell('schedule.ticked', () => ({ schedule, machine, count: ticked.runs.length }));
     this.#ports.onEnqueued();
-    return true;
   }
 
   /** What the store does not take is told, and the schedule goes on without it. */

@@ -1,5 +1,5 @@
 /** Limits of queues, and queues and machines that stand still. */
-import { isNoted, refuseLongNote } from '../audit.ts';
+import { alreadyNote, answeredBefore, refuseLongNote } from '../audit.ts';
 import {
   changesFlow,
   type FlowAnswer,
@@ -14,6 +14,7 @@ import {
   type QueueRow,
 } from '../queues.ts';
 import type { PodId } from '../words.ts';
+import { note as putNote } from './act.ts';
 import { by, isEnded, type MemoryTables, refuseUnstorable, type TaskRecord } from './tables.ts';
 
 /** How many tasks of each queue may still be claimed; asked task by task, the most urgent first. */
@@ -110,17 +111,16 @@ export function changeFlow(tables: MemoryTables, change: FlowChange): FlowAnswer
   const note = refuseLongNote(noteOfFlow(change));
   refuseUnstorable(note.requestId, who, 'queue' in deed ? deed.queue : deed.machine, via);
   const logged = tables.audit.get(note.requestId);
-  if (isNoted(note, logged && { ...logged, task: logged.taskId })) {
-    return { kind: 'done', isRepeated: true };
+  const answered = answeredBefore(note, logged && { ...logged, task: logged.taskId });
+  if (answered) return answered;
+  const kind = changesFlow(deed, stateOf(tables, deed)) ? 'done' : 'already';
+  if (isDryRun) return { kind, isRepeated: false };
+  putNote(tables, kind === 'done' ? note : alreadyNote(note));
+  if (kind === 'done') {
+    write(tables, deed, who);
+    tables.hint('ready');
   }
-  if (!changesFlow(deed, stateOf(tables, deed))) return { kind: 'already', isRepeated: false };
-  if (isDryRun) return { kind: 'done', isRepeated: false };
-  const at = tables.now();
-  const row = { id: note.requestId, at, who, what: deed.what, taskId: undefined };
-  tables.audit.set(note.requestId, { ...row, detail: JSON.stringify(note.detail) });
-  write(tables, deed, who);
-  tables.hint('ready');
-  return { kind: 'done', isRepeated: false };
+  return { kind, isRepeated: false };
 }
 
 function stateOf({ flow }: MemoryTables, deed: FlowDeed): FlowState {

@@ -1,5 +1,6 @@
 /** Schedules, as rows. What a change makes of them is decided elsewhere. */
 import {
+  cameOf,
   decideChange,
   isChanged,
   noteOf,
@@ -30,7 +31,9 @@ export function changeSchedule(tables: MemoryTables, change: ScheduleChange): Sc
   const found = tables.audit.get(requestId);
   const logged = found && { ...found, task: found.taskId };
   if (isChanged(change, logged)) return repeated(change, row, logged);
-  const { answer, write, task } = decideChange(row, change, tables.now(), isBusy(tables, row));
+  const decision = decideChange(row, change, tables.now(), isBusy(tables, row));
+  const { answer, write, task } = decision;
+  if (decision.note) note(tables, decision.note);
   if (!write) return answer;
   if (task) refuseTaken(change, enqueue(tables, [task])[0]!.isNew);
   note(tables, noteOf(change));
@@ -65,17 +68,17 @@ export function dueSchedules(
 }
 
 export function tickSchedule(tables: MemoryTables, ticking: Ticking): Ticked {
-  const { name, edition, tasks, lastAt, nextAt, trouble } = ticking;
+  const { name, edition, lastAt, nextAt } = ticking;
   const row = tables.schedules.get(name);
   if (row?.edition !== edition) return undefined;
-  const runs = enqueue(tables, tasks).map(({ id }) => id);
-  const ticks = row.ticks + tasks.length;
+  const { ticked, lastRun, trouble } = cameOf(ticking, enqueue(tables, ticking.tasks));
+  const ticks = row.ticks + ticked.runs.length;
   const skipped = row.skipped + ticking.skipped;
-  const last = runs.length > 0 ? { lastRun: runs.at(-1), lastRunAt: lastAt } : {};
+  const last = lastRun === undefined ? {} : { lastRun, lastRunAt: lastAt };
   const moved = { edition: edition + 1, lastAt, nextAt, ...last, ticks, skipped, trouble };
   tables.schedules.set(name, { ...row, ...moved, updatedAt: tables.now() });
-  if (runs.length > 0) tables.hint('ready');
-  return { runs };
+  if (ticked.runs.length > 0) tables.hint('ready');
+  return ticked;
 }
 
 export function schedules(

@@ -1,5 +1,5 @@
 /** What the fleet knows of APIs, as plain objects. */
-import { isNoted } from '../audit.ts';
+import { alreadyNote, answeredBefore } from '../audit.ts';
 import {
   changesThrottle,
   noteOfThrottle,
@@ -9,6 +9,7 @@ import {
   type ThrottleRow,
   type ThrottleWord,
 } from '../throttles.ts';
+import { note as putNote } from './act.ts';
 import { type MemoryTables, refuseUnstorable } from './tables.ts';
 
 export interface ThrottleRecord {
@@ -52,17 +53,15 @@ export function changeThrottle(tables: MemoryTables, change: ThrottleChange): Th
   const note = noteOfThrottle(change);
   refuseUnstorable(note.requestId, who, order.api, change.via, change.reason);
   const logged = tables.audit.get(note.requestId);
-  if (isNoted(note, logged && { ...logged, task: logged.taskId })) {
-    return { kind: 'done', isRepeated: true };
-  }
+  const answered = answeredBefore(note, logged && { ...logged, task: logged.taskId });
+  if (answered) return answered;
   const row = tables.throttles.get(order.api);
   const state = row && { isPinned: row.pin !== undefined, isKnown: row.state !== undefined };
-  if (!changesThrottle(order, state)) return { kind: 'already', isRepeated: false };
-  if (isDryRun) return { kind: 'done', isRepeated: false };
-  const made = { id: note.requestId, at: tables.now(), who, what: note.what, taskId: undefined };
-  tables.audit.set(note.requestId, { ...made, detail: JSON.stringify(note.detail) });
-  tables.throttles.set(order.api, changed(order, row, who, tables.now()));
-  return { kind: 'done', isRepeated: false };
+  const kind = changesThrottle(order, state) ? 'done' : 'already';
+  if (isDryRun) return { kind, isRepeated: false };
+  putNote(tables, kind === 'done' ? note : alreadyNote(note));
+  if (kind === 'done') tables.throttles.set(order.api, changed(order, row, who, tables.now()));
+  return { kind, isRepeated: false };
 }
 
 function changed(

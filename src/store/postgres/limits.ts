@@ -4,7 +4,7 @@
  * queue go one after the other. A claim that was killed half way has claimed nothing.
  */
 import type { Clock } from '../../ground/index.ts';
-import { isNoted, refuseLongNote } from '../audit.ts';
+import { alreadyNote, answeredBefore, refuseLongNote } from '../audit.ts';
 import { StoreBusyError } from '../errors.ts';
 import {
   changesFlow,
@@ -137,16 +137,17 @@ async function perform(send: Send, change: FlowChange): Promise<FlowAnswer> {
   const { requestId, who, deed, isDryRun = false } = change;
   const note = refuseLongNote(noteOfFlow(change));
   const [logged] = await send(selectLogged, [requestId]);
-  if (isNoted(note, logged && auditRowOf(logged))) return { kind: 'done', isRepeated: true };
-  const state = await stateOf(send, deed);
-  if (!changesFlow(deed, state)) return { kind: 'already', isRepeated: false };
-  if (isDryRun) return { kind: 'done', isRepeated: false };
-  const values = [requestId, who, deed.what, null, JSON.stringify(note.detail)];
+  const answered = answeredBefore(note, logged && auditRowOf(logged));
+  if (answered) return answered;
+  const kind = changesFlow(deed, await stateOf(send, deed)) ? 'done' : 'already';
+  if (isDryRun) return { kind, isRepeated: false };
+  const { detail } = kind === 'done' ? note : alreadyNote(note);
+  const values = [requestId, who, deed.what, null, JSON.stringify(detail)];
   if ((await send(insertLogged, values)).length === 0) {
     throw new StoreBusyError(`the request id ${requestId} is in use`);
   }
-  await write(send, deed, who);
-  return { kind: 'done', isRepeated: false };
+  if (kind === 'done') await write(send, deed, who);
+  return { kind, isRepeated: false };
 }
 
 async function stateOf(send: Send, deed: FlowDeed): Promise<FlowState> {

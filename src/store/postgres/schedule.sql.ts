@@ -46,10 +46,13 @@ export const selectDue = sql`
        order by schedule.next_at, name limit $2) due on true
    order by due.next_at, due.name`;
 
+/** $1 name, $2 edition as it was seen. Held until it has moved on; none where somebody was first. */
+export const lockEdition = sql`
+  select name from schedule where name = $1 and edition = $2 for update`;
+
 /**
  * $1 name, $2 edition as it was seen, $3 last tick, $4 next tick, $5 last run, $6 count, $7 trouble,
  * $8 left out.
- * Answers none where somebody was first.
  */
 export const moveSchedule = sql`
   update schedule

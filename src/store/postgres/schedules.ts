@@ -5,6 +5,7 @@
 import type { RunId } from '../../ground/index.ts';
 import { StoreBusyError } from '../errors.ts';
 import {
+  cameOf,
   decideChange,
   isChanged,
   noteOf,
@@ -22,6 +23,7 @@ import type {
   Ticked,
   Ticking,
 } from '../schedule/schedules.ts';
+import type { EnqueueAnswer, NewTask } from '../tasks.ts';
 import { isOpen, type TaskStatus } from '../words.ts';
 import { note } from './act.ts';
 import { selectLogged } from './audit-log.sql.ts';
@@ -31,7 +33,7 @@ import { TASK_COLUMNS } from './new-tasks.ts';
 import type { Pool, Row, Send } from './pool.ts';
 import { auditRowOf } from './rows.ts';
 import * as statements from './schedule.sql.ts';
-import { enqueueTasks, freeKeys } from './step-tracker.sql.ts';
+import { enqueueTasks, freeKeys, selectStandingByKey } from './step-tracker.sql.ts';
 
 export class PostgresSchedules {
   readonly #pool: Pool;
@@ -76,6 +78,7 @@ async function change(send: Send, given: ScheduleChange): Promise<ScheduleAnswer
   if (isChanged(given, logged)) return repeated(given, row, logged);
   const decision = decideChange(row, given, now as number, await isBusy(send, row));
   const { answer, write, task } = decision;
+  if (decision.note) await note(send, decision.note);
   if (!write) return answer;
   await note(send, noteOf(given));
   if (task) {
@@ -100,14 +103,33 @@ async function isBusy(send: Send, row: ScheduleRow | undefined): Promise<boolean
 }
 
 async function tick(send: Send, ticking: Ticking): Promise<Ticked> {
-  const { name, edition, tasks, lastAt, nextAt, trouble, skipped } = ticking;
-  const words = [lastAt, nextAt ?? null, tasks.at(-1)?.id ?? null, tasks.length, trouble ?? null];
-  const moved = await send(statements.moveSchedule, [name, edition, ...words, skipped]);
-  if (moved.length === 0) return undefined;
-  if (tasks.length === 0) return { runs: [] };
-  // One whose key is in use stands for a task that is there: it is not put in again.
+  const { name, edition, lastAt, nextAt, skipped } = ticking;
+  const held = await send(statements.lockEdition, [name, edition]);
+  if (held.length === 0) return undefined;
+  const { ticked, lastRun, trouble } = cameOf(ticking, await putIn(send, ticking.tasks));
+  const words = [lastAt, nextAt ?? null, lastRun ?? null, ticked.runs.length, trouble ?? null];
+  await send(statements.moveSchedule, [name, edition, ...words, skipped]);
+  return ticked;
+}
+
+/** One whose key is in use stands for a task that is there: it is not put in again. */
+async function putIn(
+  send: Send,
+  tasks: readonly NewTask[],
+): Promise<Pick<EnqueueAnswer, 'id' | 'isNew'>[]> {
+  if (tasks.length === 0) return [];
+  const keys = columnsOf(tasks, [(task) => task.machine, (task) => task.key]);
+  await send(freeKeys, keys);
   const made = await send(enqueueTasks, columnsOf(tasks, TASK_COLUMNS));
-  return { runs: made.map((row) => row['task_id'] as RunId) };
+  const ids = new Set(made.map((row) => row['task_id'] as RunId));
+  const standing = ids.size < tasks.length ? await send(selectStandingByKey, keys) : [];
+  return tasks.map(({ id, key }) => {
+    if (ids.has(id)) return { id, isNew: true };
+    const other = standing.find((row) => row['key'] === key);
+    // Begun again, this will find the key free, or who has it.
+    if (!other) throw new StoreBusyError(`the key ${key} comes and goes`);
+    return { id: other['task_id'] as RunId, isNew: false };
+  });
 }
 
 function valuesOf(row: ScheduleRow): unknown[] {

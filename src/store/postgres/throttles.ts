@@ -1,5 +1,5 @@
 /** What the fleet knows of APIs, in Postgres. */
-import { isNoted } from '../audit.ts';
+import { alreadyNote, answeredBefore } from '../audit.ts';
 import { StoreBusyError } from '../errors.ts';
 import {
   changesThrottle,
@@ -53,21 +53,23 @@ export async function throttlesBy(pool: Pick<Pool, 'query'>): Promise<ThrottleRo
 }
 
 async function perform(send: Send, change: ThrottleChange): Promise<ThrottleAnswer> {
-  const { requestId, who, what, detail } = noteOfThrottle(change);
+  const note = noteOfThrottle(change);
+  const { requestId, who, what } = note;
   const [logged] = await send(selectLogged, [requestId]);
-  const note = { requestId, who, what, detail };
-  if (isNoted(note, logged && auditRowOf(logged))) return { kind: 'done', isRepeated: true };
+  const answered = answeredBefore(note, logged && auditRowOf(logged));
+  if (answered) return answered;
   const { order, isDryRun = false } = change;
   const [row] = await send(statements.lockThrottle, [order.api]);
   const state = row && { isPinned: row['is_pinned'] === true, isKnown: row['is_known'] === true };
-  if (!changesThrottle(order, state)) return { kind: 'already', isRepeated: false };
-  if (isDryRun) return { kind: 'done', isRepeated: false };
+  const kind = changesThrottle(order, state) ? 'done' : 'already';
+  if (isDryRun) return { kind, isRepeated: false };
+  const { detail } = kind === 'done' ? note : alreadyNote(note);
   const values = [requestId, who, what, null, JSON.stringify(detail)];
   if ((await send(insertLogged, values)).length === 0) {
     throw new StoreBusyError(`the request id ${requestId} is in use`);
   }
-  await write(send, order, who);
-  return { kind: 'done', isRepeated: false };
+  if (kind === 'done') await write(send, order, who);
+  return { kind, isRepeated: false };
 }
 
 async function write(send: Send, order: ThrottleOrder, who: string): Promise<void> {

@@ -1,9 +1,9 @@
 /** What a change makes of a schedule, decided in one place for every store. */
 import { hash, type RunId } from '../../ground/index.ts';
 import type { Note } from '../acts.ts';
-import { isNoted, type LoggedNote } from '../audit.ts';
+import { alreadyNote, answeredBefore, type LoggedNote } from '../audit.ts';
 import { RequestReusedError } from '../errors.ts';
-import type { NewTask } from '../tasks.ts';
+import type { EnqueueAnswer, NewTask } from '../tasks.ts';
 import { refuseBadName, refuseBadPlan, refuseBadRevision } from './bounds.ts';
 import { ticksOf } from './cron.ts';
 import type {
@@ -13,6 +13,8 @@ import type {
   SchedulePlan,
   ScheduleRefusal,
   ScheduleRow,
+  Ticked,
+  Ticking,
 } from './schedules.ts';
 
 /** How a change is answered, and the row that is written before that, if any. */
@@ -21,6 +23,8 @@ export interface Decision {
   readonly write: ScheduleRow | undefined;
   /** Put in with it. */
   readonly task?: NewTask | undefined;
+  /** Left in the log where there is no row to write. */
+  readonly note?: Note | undefined;
 }
 
 /** Throws where it could be written nowhere; to be called before a store is asked. */
@@ -86,6 +90,29 @@ export function refuseTaken({ requestId, order }: ScheduleChange, isNew: boolean
   throw new RequestReusedError(requestId, `a task that has the key ${order.task.key}`);
 }
 
+/** What a row is given after a tick, besides where it goes on. */
+export interface Came {
+  readonly ticked: NonNullable<Ticked>;
+  /** Of the last tick: its own, or the one that has its key. */
+  readonly lastRun: RunId | undefined;
+  readonly trouble: string | undefined;
+}
+
+/** What came of the tasks of a tick, as a store has found them under its lock, in their order. */
+export function cameOf(
+  { tasks, trouble }: Ticking,
+  found: readonly Pick<EnqueueAnswer, 'id' | 'isNew'>[],
+): Came {
+  const runs = found.filter(({ isNew }) => isNew).map(({ id }) => id);
+  const index = found.findLastIndex(({ isNew }) => !isNew);
+  const [task, other] = [tasks[index], found[index]];
+  const taken =
+    task && other
+      ? `the key ${task.key} is that of ${other.id}, which was there before: nothing was put in`
+      : undefined;
+  return { ticked: { runs, taken }, lastRun: found.at(-1)?.id, trouble: taken ?? trouble };
+}
+
 function declared(
   row: ScheduleRow | undefined,
   change: ScheduleChange,
@@ -145,7 +172,10 @@ function moved(
 ): Decision {
   const { name, order } = change;
   if (!row) return refused('unknown', `there is no schedule ${name}`);
-  if (row.status === status) return { answer: answered(change, 'already', row), write: undefined };
+  if (row.status === status) {
+    const note = change.isDryRun ? undefined : alreadyNote(noteOf(change));
+    return { answer: answered(change, 'already', row), write: undefined, note };
+  }
   if (row.status === 'removed')
     return refused('removed', `${name} was removed: to ${order.what} it, set it again first`);
   const nextAt = status === 'active' ? firstOf(row, row.lastAt, now) : undefined;
@@ -210,9 +240,13 @@ export function noteOf(change: ScheduleChange): Note {
 
 /** Whether the log has the change already. A run that is asked for again would have another id. */
 export function isChanged(change: ScheduleChange, logged: LoggedNote | undefined): boolean {
+  return beforeOf(change, logged) !== undefined;
+}
+
+function beforeOf(change: ScheduleChange, logged: LoggedNote | undefined) {
   const note = noteOf(change);
   const isRun = change.order.what === 'run' && logged !== undefined;
-  return isNoted(isRun ? { ...note, task: logged.task as RunId } : note, logged);
+  return answeredBefore(isRun ? { ...note, task: logged.task as RunId } : note, logged);
 }
 
 /** It had been done before, under this request id. */
@@ -223,5 +257,6 @@ export function repeated(
 ): ScheduleAnswer {
   if (!row) return refused('unknown', `there is no schedule ${change.name}`).answer;
   const run = logged?.task as RunId | undefined;
-  return { kind: 'done', isRepeated: true, isDryRun: false, schedule: row, run };
+  const { kind = 'done' } = beforeOf(change, logged) ?? {};
+  return { kind, isRepeated: true, isDryRun: false, schedule: row, run };
 }

@@ -139,7 +139,14 @@ export interface Ticking {
 }
 
 /** Undefined where somebody else was first, or has changed it; nothing was written then. */
-export type Ticked = { readonly runs: readonly RunId[] } | undefined;
+export type Ticked =
+  | {
+      /** Those that were put in. */
+      readonly runs: readonly RunId[];
+      /** Told where the key of a tick was that of another task: nothing was put in for it. */
+      readonly taken?: string | undefined;
+    }
+  | undefined;
 
 export interface ScheduleQuery {
   /** These alone, also removed ones. */

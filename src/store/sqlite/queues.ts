@@ -2,7 +2,7 @@
  * Limits of queues, and queues and machines that stand still. Whoever claims has the lock on the file:
  * what it counts stays true until it has claimed.
  */
-import { isNoted, refuseLongNote } from '../audit.ts';
+import { alreadyNote, answeredBefore, refuseLongNote } from '../audit.ts';
 import {
   changesFlow,
   type FlowAnswer,
@@ -16,7 +16,8 @@ import {
   type PausedMachine,
   type QueueRow,
 } from '../queues.ts';
-import { insertLogged, selectLogged } from './audit-log.sql.ts';
+import { note as putNote } from './act.ts';
+import { selectLogged } from './audit-log.sql.ts';
 import * as sql from './queues.sql.ts';
 import type { Tx } from './session.ts';
 
@@ -128,13 +129,13 @@ export function changeFlow(tx: Tx, change: FlowChange): FlowAnswer {
   const note = refuseLongNote(noteOfFlow(change));
   const logged = tx.get<RawLogged>(selectLogged, { id: note.requestId });
   const found = logged && { ...logged, task: undefined, detail: logged.detail ?? undefined };
-  if (isNoted(note, found)) return { kind: 'done', isRepeated: true };
-  if (!changesFlow(deed, stateOf(tx, deed))) return { kind: 'already', isRepeated: false };
-  if (isDryRun) return { kind: 'done', isRepeated: false };
-  const words = { id: note.requestId, who, what: deed.what, task: null };
-  tx.run(insertLogged, { ...words, detail: JSON.stringify(note.detail), now: tx.now });
-  write(tx, deed, who);
-  return { kind: 'done', isRepeated: false };
+  const answered = answeredBefore(note, found);
+  if (answered) return answered;
+  const kind = changesFlow(deed, stateOf(tx, deed)) ? 'done' : 'already';
+  if (isDryRun) return { kind, isRepeated: false };
+  putNote(tx, kind === 'done' ? note : alreadyNote(note));
+  if (kind === 'done') write(tx, deed, who);
+  return { kind, isRepeated: false };
 }
 
 function stateOf(tx: Tx, deed: FlowDeed): FlowState {

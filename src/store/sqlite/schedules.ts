@@ -1,6 +1,7 @@
 /** Schedules, as rows. The lock on the file is that of the row, too. */
 import type { RunId } from '../../ground/index.ts';
 import {
+  cameOf,
   decideChange,
   isChanged,
   noteOf,
@@ -32,7 +33,9 @@ function changeSchedule(tx: Tx, change: ScheduleChange): ScheduleAnswer {
   const row = find(tx, change.name);
   const logged = loggedUnder(tx, change.requestId);
   if (isChanged(change, logged)) return repeated(change, row, logged);
-  const { answer, write, task } = decideChange(row, change, tx.now, isBusy(tx, row));
+  const decision = decideChange(row, change, tx.now, isBusy(tx, row));
+  const { answer, write, task } = decision;
+  if (decision.note) note(tx, decision.note);
   if (!write) return answer;
   note(tx, noteOf(change));
   tx.run(sql.putSchedule, {
@@ -104,19 +107,21 @@ export async function tickAndTell(
 }
 
 function tickSchedule(tx: Tx, ticking: Ticking): Ticked {
-  const { name, edition, tasks, lastAt, nextAt, trouble } = ticking;
-  const moved = tx.run(sql.moveSchedule, {
+  const { name, edition, lastAt, nextAt } = ticking;
+  if (find(tx, name)?.edition !== edition) return undefined;
+  const { ticked, lastRun, trouble } = cameOf(ticking, enqueue(tx, ticking.tasks));
+  tx.run(sql.moveSchedule, {
     name,
     edition,
     last_at: lastAt,
     next_at: nextAt ?? null,
-    last_run: tasks.at(-1)?.id ?? null,
-    ticks: tasks.length,
+    last_run: lastRun ?? null,
+    ticks: ticked.runs.length,
     skipped: ticking.skipped,
     trouble: trouble ?? null,
     now: tx.now,
   });
-  return moved ? { runs: enqueue(tx, tasks).map(({ id }) => id) } : undefined;
+  return ticked;
 }
 
 export function schedules(tx: Tx, { names, after, countMax }: ScheduleQuery): ScheduleRow[] {

@@ -1,5 +1,5 @@
 /** What the fleet knows of APIs, in SQLite. Each is one transaction's work. */
-import { isNoted } from '../audit.ts';
+import { alreadyNote, answeredBefore } from '../audit.ts';
 import {
   changesThrottle,
   noteOfThrottle,
@@ -10,7 +10,8 @@ import {
   type ThrottleRow,
   type ThrottleWord,
 } from '../throttles.ts';
-import { insertLogged, selectLogged } from './audit-log.sql.ts';
+import { note as putNote } from './act.ts';
+import { selectLogged } from './audit-log.sql.ts';
 import type { Tx } from './session.ts';
 import * as sql from './throttle-state.sql.ts';
 
@@ -53,15 +54,15 @@ export function changeThrottle(tx: Tx, change: ThrottleChange): ThrottleAnswer {
   const note = noteOfThrottle(change);
   const logged = tx.get<RawLogged>(selectLogged, { id: note.requestId });
   const found = logged && { ...logged, task: undefined, detail: logged.detail ?? undefined };
-  if (isNoted(note, found)) return { kind: 'done', isRepeated: true };
+  const answered = answeredBefore(note, found);
+  if (answered) return answered;
   const row = tx.get<{ is_pinned: number; is_known: number }>(sql.selectOne, { api: order.api });
   const state = row && { isPinned: row.is_pinned === 1, isKnown: row.is_known === 1 };
-  if (!changesThrottle(order, state)) return { kind: 'already', isRepeated: false };
-  if (isDryRun) return { kind: 'done', isRepeated: false };
-  const words = { id: note.requestId, who, what: note.what, task: null };
-  tx.run(insertLogged, { ...words, detail: JSON.stringify(note.detail), now: tx.now });
-  write(tx, order, who);
-  return { kind: 'done', isRepeated: false };
+  const kind = changesThrottle(order, state) ? 'done' : 'already';
+  if (isDryRun) return { kind, isRepeated: false };
+  putNote(tx, kind === 'done' ? note : alreadyNote(note));
+  if (kind === 'done') write(tx, order, who);
+  return { kind, isRepeated: false };
 }
 
 function write(tx: Tx, order: ThrottleOrder, who: string): void {

@@ -83,7 +83,7 @@ function Facts({ run, podName }: { run: Run; podName: (pod: string) => string })
         </Fact>
       )}
       {run.follows && <Follows follows={run.follows} />}
-      {run.followers && <Followers followers={run.followers} />}
+      {run.followers && <Followers followers={run.followers} hasMore={run.hasMoreFollowers} />}
       <Fact name="Retries">{run.retries ?? (run.attempt ?? 1) - 1}</Fact>
       {(run.crashes ?? 0) > 0 && <Fact name="Crashes">{run.crashes}</Fact>}
       {(run.generation ?? 1) > 1 && <Fact name="Generation">{run.generation}</Fact>}
@@ -116,7 +116,13 @@ function Follows({ follows: { run, on } }: { follows: NonNullable<Run['follows']
 
 const FOLLOWERS_SHOWN_MAX = 5;
 
-function Followers({ followers }: { followers: NonNullable<Run['followers']> }) {
+function Followers({
+  followers,
+  hasMore,
+}: {
+  followers: NonNullable<Run['followers']>;
+  hasMore: Run['hasMoreFollowers'];
+}) {
   const more = followers.length - FOLLOWERS_SHOWN_MAX;
   return (
     <Fact name="Followed by">
@@ -127,7 +133,7 @@ function Followers({ followers }: { followers: NonNullable<Run['followers']> }) 
           </Link>{' '}
         </span>
       ))}
-      {more > 0 && `and ${showCount(more)} more`}
+      {more > 0 && `and ${hasMore ? 'more than ' : ''}${showCount(more)} more`}
     </Fact>
   );
 }
