@@ -46,6 +46,7 @@ export function encodeReport(report: PodReport): Json {
     ...(perSecondHint === undefined ? {} : { h: perSecondHint }),
     ...(pausedMs ? { p: Math.round(pausedMs) } : {}),
     ...(report.isOpen ? { o: 1 } : {}),
+    ...(report.wantsWord ? { n: 1 } : {}),
   };
 }
 
@@ -64,6 +65,7 @@ export function decodeReport(json: unknown): SentReport | undefined {
     perSecondHint: read.maybe('h'),
     pausedMs: read.maybe('p'),
     isOpen: read.maybe('o') === 1,
+    wantsWord: read.maybe('n') === 1,
   };
   return read.isWhole && report.latencies.every(([bucket]) => bucket < 288) ? report : undefined;
 }
