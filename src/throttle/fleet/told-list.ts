@@ -51,11 +51,11 @@ export class ToldList {
 
   /**
    * Demands that may have stood in the row at some time in between; none where there was no row, or where
-   * it was so old by then, told before `sinceMs`, that it may not have counted.
+   * it was so old by then, told by `sinceMs`, that it may not have counted.
    */
   readBetween(fromMs: number, untilMs: number, sinceMs: number): number[] {
     const surest = this.#taken.findLastIndex(({ heardMs }) => heardMs < fromMs);
-    if (surest < 0 || this.#taken[surest]!.sentMs < sinceMs) return [];
+    if (surest < 0 || this.#taken[surest]!.sentMs <= sinceMs) return [];
     const taken = this.#taken
       .slice(surest)
       .filter(({ sentMs }, at) => at === 0 || sentMs <= untilMs);
