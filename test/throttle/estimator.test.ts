@@ -218,9 +218,13 @@ test('only pods that are cut off, or just were, have anything beyond the cap: ha
       );
       let published: Published | undefined;
       let nowMs = 10_000;
+      let tickedMs = nowMs;
       for (const { waiting, afterMs, heard, isTick } of actions) {
         nowMs += afterMs;
-        if (isTick) published = tickAt(estimate, reports, nowMs);
+        if (isTick || nowMs - tickedMs >= BEAT_MS) {
+          tickedMs = nowMs;
+          published = tickAt(estimate, reports, nowMs);
+        }
         for (const index of new Set(heard)) {
           const pod = pods[index]!;
           if (nowMs - pod.heardMs >= 2 * BEAT_MS) pod.backMs = nowMs;
