@@ -168,7 +168,7 @@ export class FleetEstimate {
     this.#given = given;
     // What is held ready for nobody in particular is not missed on its way.
     if (former && hasMoved && count > 0 && !division.isPlenty) {
-      const roundMs = Math.min(this.#estimator.latencyMs ?? 0, beatMs);
+      const roundMs = Math.min(this.#estimator.learned.latencyMs ?? 0, beatMs);
       this.#moves.push({
         count,
         fromMs: nowMs,
