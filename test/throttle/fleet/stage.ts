@@ -21,7 +21,7 @@ export interface StageOptions {
   readonly callers: number;
 }
 
-const READY_MS_MAX = 120_000;
+const READY_MS_MAX = 300_000;
 const SHARED_MS_MAX = 240_000;
 /** How often what is out is looked at. */
 const LOOK_MS = 100;
