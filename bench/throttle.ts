@@ -13,6 +13,7 @@ import { drawPlots, type Table } from './throttle/plots.ts';
 import { Scene } from './throttle/scene.ts';
 
 const POD_COUNTS = [1, 8, 64] as const;
+const MANY_PODS = 512;
 const SEEDS = [301, 302, 303, 304, 305] as const;
 /** The default of a pod; and the one that the targets were set for. */
 const BEAT_MS = 3_000;
@@ -49,6 +50,7 @@ export async function benchThrottle(
     heartbeatMs: BEAT_MS,
     default: ours,
     heartbeat2s: table('ours', BEAT_MS_FAST, seeds),
+    pods512: many(seeds),
     baselines,
     join8to64: join(seeds, BEAT_MS),
     halved: halved(seeds, BEAT_MS),
@@ -61,6 +63,15 @@ export async function benchThrottle(
     killed: killed(seeds, BEAT_MS),
     acquireReleaseNs: acquireReleaseNs(),
   };
+}
+
+/** Far more pods than permits: the product's own law alone, since the others need no second look. */
+function many(seeds: readonly number[]): Record<ApiKind, Steady> {
+  const byKind = API_KINDS.map((kind) => [
+    kind,
+    steady('ours', kind, MANY_PODS, BEAT_MS, seeds.slice(0, 1)),
+  ]);
+  return Object.fromEntries(byKind);
 }
 
 function table(by: By, beatMs: number, seeds: readonly number[]): Table {

@@ -37,6 +37,8 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   #abortedBy: unknown;
   #isAborted = false;
   #held: Set<CallPermit> | undefined;
+  #calls: Set<CallPermit> | undefined;
+  #isOver = false;
   /** A transaction for this phase; only where its step persists in the store. */
   readonly storing: PhaseTx | undefined;
 
@@ -86,7 +88,10 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   /** The phase is over: what it has not given back, nobody else would. */
   end(): void {
     this.storing?.abandon();
+    this.#isOver = true;
     for (const permit of this.#held ?? []) permit.release('ignored');
+    // A call that was told to stop and did not: what becomes of it nobody will know.
+    if (this.#isAborted) for (const call of this.#calls ?? []) call.release('timeout');
   }
 
   get idempotencyKey(): string {
@@ -110,12 +115,15 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   #throttleOf(api: string): ThrottleHandle {
     const { refusals } = this.#run;
     this.#held ??= new Set();
+    this.#calls ??= new Set();
     return this.#ports.throttles.of(api, {
       signal: this.signal,
       isRetry: this.attempt > 1 || refusals > 0,
       refusals,
       route: `${this.#of.machine}@${this.#of.version}`,
       held: this.#held,
+      calls: this.#calls,
+      isOver: () => this.#isOver,
       waited: isHeard('throttle.waited') ? (ms) => this.#tellWaited(api, ms) : undefined,
     });
   }

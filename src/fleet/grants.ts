@@ -6,7 +6,7 @@
 import { type Clock, describeError, type Json, type Random } from '../ground/index.ts';
 import type { BeatAnswer, PodId, ReportGlimpse, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { Chief, type Throttles } from '../throttle/index.ts';
+import { Chief, HEARD_BEATS, LEASE_BEATS, type Throttles } from '../throttle/index.ts';
 import { Allowance } from './allowance.ts';
 import type { Heard, News } from './beat-loop.ts';
 
@@ -36,6 +36,9 @@ export class Grants {
   readonly #chief: Chief;
   readonly #made = new Map<number, Json>();
   #isPublishing = false;
+  #heardMs: number | undefined;
+  /** The last time in which nothing was heard: how long it was, and when it was over. */
+  #deaf = { ms: 0, untilMs: Number.NEGATIVE_INFINITY };
 
   constructor(ports: GrantsPorts) {
     this.#ports = ports;
@@ -67,10 +70,25 @@ export class Grants {
       ({ status, silentMs }) => status === 'up' && silentMs < audibleMs,
     ).length;
     const rows = answer.throttles;
+    this.#noteHeard(sentMs);
     this.#ports.throttles.shares.heard({ madeMs, sentMs, heardMs, rows, podCount });
     if (isLeader && answer.reports)
       this.#lead(answer, this.#withOwn(heard, answer.reports), sentMs);
     else if (!isLeader) this.#chief.forget();
+  }
+
+  /** A pod that has heard nothing knows nothing of who is gone: it may have been the store. */
+  #noteHeard(sentMs: number): void {
+    const silentMs = sentMs - (this.#heardMs ?? sentMs);
+    if (silentMs > HEARD_BEATS * this.#ports.heartbeatMs) {
+      this.#deaf = { ms: silentMs, untilMs: sentMs };
+    }
+    this.#heardMs = sentMs;
+  }
+
+  #deafMs(nowMs: number): number {
+    const { ms, untilMs } = this.#deaf;
+    return nowMs - untilMs < LEASE_BEATS * this.#ports.heartbeatMs ? ms : 0;
   }
 
   /** Its own row may show the report before: a statement does not see what it writes. */
@@ -91,7 +109,8 @@ export class Grants {
     if (this.#isPublishing) return;
     const nowMs = clock.monotonicMs();
     const chance = () => random.fraction();
-    const sight = { rows, reports, readMs, nowMs, beatMs: heartbeatMs, chance };
+    const deafMs = this.#deafMs(nowMs);
+    const sight = { rows, reports, readMs, nowMs, beatMs: heartbeatMs, chance, deafMs };
     const words = this.#chief.look(sight);
     if (words.length === 0) return;
     this.#isPublishing = true;

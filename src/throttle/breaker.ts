@@ -33,6 +33,7 @@ export class Breaker {
   #calls = [0, 0];
   #failures = [0, 0];
   #probesOut = 0;
+  #probedMs = 0;
   #probesOk = 0;
 
   constructor(rule: BreakerRule) {
@@ -61,12 +62,15 @@ export class Breaker {
   /** Half open, one call at a time finds out. */
   mayStart(nowMs: number): boolean {
     const state = this.state(nowMs);
-    return state === 'closed' || (state === 'half-open' && this.#probesOut === 0);
+    if (state !== 'half-open') return state === 'closed';
+    // One that is never answered must not be the last.
+    return this.#probesOut === 0 || nowMs - this.#probedMs >= this.#rule.coolMsMax;
   }
 
-  started(): boolean {
+  started(nowMs: number): boolean {
     if (this.#state !== 'half-open') return false;
     this.#probesOut++;
+    this.#probedMs = nowMs;
     return true;
   }
 

@@ -13,4 +13,8 @@ export interface Caller {
   readonly waited?: ((ms: number) => void) | undefined;
   /** What it has in hand and has not given back. */
   readonly held?: Set<CallPermit> | undefined;
+  /** Its calls that are out. */
+  readonly calls?: Set<CallPermit> | undefined;
+  /** Whether it has ended: nobody is left to give anything back. */
+  readonly isOver?: (() => boolean) | undefined;
 }

@@ -7,6 +7,7 @@
  *
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
+import { Hints } from './hints.ts';
 import type { LatencyCounts } from './latencies.ts';
 import type { Bad, Learned } from './learned.ts';
 import { QueueWatch } from './queue-watch.ts';
@@ -19,7 +20,7 @@ export interface EstimatorRule {
   readonly inFlightMax: number;
   /** Never more calls a second than this, if there is such a limit. */
   readonly perSecondMax?: number | undefined;
-  /** Whether to try more than went well. Declared limits need no trying. */
+  /** Whether to try more than went well. */
   readonly probes: boolean;
   /** Refused calls use up the quota as well: begin carefully. */
   readonly chargesRefusals: boolean;
@@ -80,6 +81,7 @@ export class Estimator {
   /** The second of the first call of all. */
   #firstAt: number | undefined;
   readonly #queue = new QueueWatch();
+  readonly #hints = new Hints();
 
   constructor(rule: EstimatorRule, learned?: Learned | undefined) {
     this.#rule = rule;
@@ -97,12 +99,8 @@ export class Estimator {
 
   get learned(): Learned {
     const changedMs = Number.isFinite(this.#changedMs) ? this.#changedMs : undefined;
-    const [cap, good, latencyMs, bad] = [this.#cap, this.#good, this.#latencyMs, this.#bad];
-    return { cap, good, latencyMs, bad, changedMs };
-  }
-
-  get latencyMs(): number | undefined {
-    return this.#latencyMs;
+    const latencyMs = this.#latencyMs;
+    return { cap: this.#cap, good: this.#good, latencyMs, bad: this.#bad, changedMs };
   }
 
   /** The cap is divided for the first time: until all have heard of that, they called by no cap. */
@@ -218,10 +216,9 @@ export class Estimator {
       return 'bisect';
     }
     if (isFresh) return 'hold';
-    const isNear = bad !== undefined && this.#cap < 1.0 * bad.cap;
-    const growths = this.#cap < this.#tooMuch ? 0 : this.#growths;
-    const growth = GROWTHS[Math.min(growths, GROWTHS.length - 1)]!;
-    const factor = isNear ? NEAR_GROWTH : growth;
+    const isNear = bad !== undefined && this.#cap < bad.cap;
+    const growths = this.#cap < this.#tooMuch ? 0 : Math.min(this.#growths, GROWTHS.length - 1);
+    const factor = isNear ? NEAR_GROWTH : GROWTHS[growths]!;
     if (!isNear) this.#growths++;
     this.#change(Math.max(this.#cap * factor, Math.floor(this.#cap) + 1), nowMs);
     return 'probe';
@@ -237,12 +234,14 @@ export class Estimator {
     return 'latency';
   }
 
-  #byHint({ perSecondHint }: Sight, nowMs: number): Decision | undefined {
+  #byHint({ perSecondHint, seconds }: Sight, nowMs: number): Decision | undefined {
     if (perSecondHint === undefined || this.#latencyMs === undefined) return undefined;
-    const cap = this.#bounded((perSecondHint * this.#latencyMs) / 1_000);
-    if (Math.abs(cap - this.#cap) / this.#cap < 0.02) return 'hold';
-    this.#settle(cap, 'hint', nowMs);
-    return 'hint';
+    const said = (perSecondHint * this.#latencyMs) / 1_000;
+    const believed = this.#hints.believed(said, this.#cap, seconds.some(isSaturated), nowMs);
+    if (believed === undefined) return undefined;
+    const cap = this.#bounded(believed);
+    const isSame = Math.abs(cap - this.#cap) / this.#cap < 0.02;
+    return isSame ? 'hold' : this.#settle(cap, 'hint', nowMs);
   }
 
   #noteLatency({ latencies, latencyMsSum, answers }: Sight, nowMs: number): void {

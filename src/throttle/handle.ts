@@ -1,18 +1,20 @@
 /** What handlers get of a throttle: its verbs, bound to the phase that uses them. */
 import type { UnderlyingSource } from 'node:stream/web';
-import type { Clock } from '../ground/index.ts';
+import { type Clock, show } from '../ground/index.ts';
 import type {
   Awaitable,
   CallPermit,
+  CallPriority,
   ThrottleHandle,
   ThrottleSnapshot,
   UseOptions,
 } from '../machine/index.ts';
 import { HeldPermit } from './call-permit.ts';
 import type { Caller } from './caller.ts';
-import { ThrottleRefusedError } from './errors.ts';
-import { isCapacity } from './outcome.ts';
+import { PermitAbortedError, ThrottleOptionsError, ThrottleRefusedError } from './errors.ts';
+import { COST_MAX, isCapacity, isWithin } from './outcome.ts';
 import type { Permit } from './permit-pool.ts';
+import { PRIORITIES } from './policy.ts';
 import { snapshotOf } from './snapshot.ts';
 import type { AcquireOptions, Throttle } from './throttle.ts';
 
@@ -34,16 +36,16 @@ export class BoundThrottle implements ThrottleHandle {
 
   readonly use = async <T>(call: () => Awaitable<T>, options?: UseOptions): Promise<T> => {
     const wanted = this.#wanted(options);
-    const permit = await this.#acquire(wanted);
+    const { calls } = this.#caller;
+    const permit = new HeldPermit(this.#throttle, await this.#acquire(wanted), this.#caller, calls);
     let value: T;
     try {
       value = await call();
     } catch (error) {
-      const { refusals } = this.#caller;
-      this.#throttle.release(permit, this.#throttle.outcomeOfError(error, refusals, wanted.signal));
+      permit.fail(error, wanted.signal);
       throw error;
     }
-    this.#throttle.release(permit, this.#throttle.outcomeOfAnswer(value));
+    permit.release(this.#throttle.outcomeOfAnswer(value));
     return value;
   };
 
@@ -73,7 +75,9 @@ export class BoundThrottle implements ThrottleHandle {
     if (!isCapacity(outcome.kind)) return this.#whenRead(response, () => permit.release(outcome));
     permit.release(outcome);
     const delayMs = this.#throttle.delayMs(outcome, this.#caller.refusals);
-    throw new ThrottleRefusedError(this.#throttle.policy.name, response, delayMs);
+    // Read ahead: a body that nobody reads would keep its connection, and refusals may be many.
+    const read = this.#whenRead(response, () => undefined);
+    throw new ThrottleRefusedError(this.#throttle.policy.name, read, delayMs);
   };
 
   readonly snapshot = (): ThrottleSnapshot => snapshotOf(this.#throttle);
@@ -113,18 +117,38 @@ export class BoundThrottle implements ThrottleHandle {
     return Object.defineProperty(whole, 'url', { value: url });
   }
 
+  /** A phase that is over gives nothing back any more, so it gets nothing. */
   #held(permit: Permit): HeldPermit {
-    return new HeldPermit(this.#throttle, permit, this.#caller);
+    const held = new HeldPermit(this.#throttle, permit, this.#caller, this.#caller.held);
+    if (!this.#caller.isOver?.()) return held;
+    held.release('ignored');
+    throw new PermitAbortedError(this.#throttle.policy.name, new Error('the phase is over'));
   }
 
   #wanted(options: UseOptions | undefined): AcquireOptions {
     const { signal, isRetry, route } = this.#caller;
     return {
       route,
-      priority: options?.priority ?? (isRetry ? 'retry' : 'normal'),
-      cost: options?.cost ?? 1,
+      priority: this.#priorityOf(options) ?? (isRetry ? 'retry' : 'normal'),
+      cost: this.#costOf(options) ?? 1,
       signal: joined(signal, options?.signal),
     };
+  }
+
+  #priorityOf(options: UseOptions | undefined): CallPriority | undefined {
+    const priority = options?.priority ?? undefined;
+    if (priority === undefined || PRIORITIES.includes(priority)) return priority;
+    throw this.#wrong('priority', `one of ${PRIORITIES.join(', ')}`, priority);
+  }
+
+  #costOf(options: UseOptions | undefined): number | undefined {
+    const cost = options?.cost ?? undefined;
+    if (cost === undefined || isWithin(cost, COST_MAX)) return cost;
+    throw this.#wrong('cost', `a number from 0 to ${COST_MAX}`, cost);
+  }
+
+  #wrong(option: string, wanted: string, got: unknown): ThrottleOptionsError {
+    return new ThrottleOptionsError(this.#throttle.policy.name, option, wanted, show(got));
   }
 
   #acquire(wanted: AcquireOptions): Permit | Promise<Permit> {

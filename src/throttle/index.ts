@@ -12,7 +12,13 @@ export {
   ThrottleRefusedError,
 } from './errors.ts';
 export { Chief, type ReportRow, SHARED_APIS_MAX, type Word } from './fleet/chief.ts';
-export { FleetEstimate, type PodReport, type Published } from './fleet/fleet-estimate.ts';
+export {
+  FleetEstimate,
+  HEARD_BEATS,
+  LEASE_BEATS,
+  type PodReport,
+  type Published,
+} from './fleet/fleet-estimate.ts';
 export type { FleetShares } from './fleet/fleet-shares.ts';
 export { Lease } from './fleet/lease.ts';
 export { type ThrottleView, throttleViewOf } from './fleet/view.ts';

@@ -58,3 +58,35 @@ export function isIllness(kind: OutcomeKind): boolean {
 export function isAnswer(kind: OutcomeKind): boolean {
   return kind === 'ok' || kind === 'throttled' || kind === 'client';
 }
+
+const RETRY_AFTER_MS_MAX = 10 * 60_000;
+const RESET_MS_MAX = 24 * 3_600_000;
+/** What one call may be said to cost. */
+export const COST_MAX = 1e15;
+
+/**
+ * What authors say of a call may be anything: a kind that there is not says nothing, and a figure that
+ * cannot be is left out. Nothing of it may make a permit stay away, or a limit into what is no number.
+ */
+export function soundOutcome(said: unknown): CallOutcome | undefined {
+  const { kind, retryAfterMs, cost, hint } = Object(said) as Partial<CallOutcome>;
+  if (typeof kind !== 'string' || !Object.hasOwn(BRAKE_WEIGHT, kind)) return undefined;
+  if (retryAfterMs === undefined && cost === undefined && hint === undefined) return { kind };
+  return {
+    kind,
+    retryAfterMs: isWithin(retryAfterMs, Number.POSITIVE_INFINITY)
+      ? Math.min(retryAfterMs, RETRY_AFTER_MS_MAX)
+      : undefined,
+    cost: isWithin(cost, COST_MAX) ? cost : undefined,
+    hint: isHint(hint) ? hint : undefined,
+  };
+}
+
+function isHint(hint: RateHint | undefined): hint is RateHint {
+  const { remaining, resetMs } = Object(hint) as Partial<RateHint>;
+  return isWithin(remaining, COST_MAX) && isWithin(resetMs, RESET_MS_MAX) && resetMs >= 1;
+}
+
+export function isWithin(value: unknown, most: number): value is number {
+  return typeof value === 'number' && value >= 0 && value <= most;
+}

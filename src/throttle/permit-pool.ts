@@ -42,6 +42,7 @@ const NONE_ENDED: Readonly<Record<OutcomeKind, number>> = {
 const LATENCY_CALLS = 100;
 const COOL_MS_GUESS = 500;
 const LOOK_MS_MIN = 1;
+const DEBT_MINUTES_MAX = 10;
 
 export class PermitPool {
   readonly #policy: ThrottlePolicy;
@@ -134,7 +135,13 @@ export class PermitPool {
     this.#inFlightBy[rank]!++;
     this.seconds.sent(nowMs);
     const wasFull = this.#inFlight + this.#cooling.size >= limit;
-    return { priority, cost, sentMs: nowMs, wasFull, isProbe: this.breaker?.started() ?? false };
+    return {
+      priority,
+      cost,
+      sentMs: nowMs,
+      wasFull,
+      isProbe: this.breaker?.started(nowMs) ?? false,
+    };
   }
 
   /** Gives the permit back, at once or when it has cooled. */
@@ -164,8 +171,7 @@ export class PermitPool {
       this.#hint = { perSecond, untilMs: nowMs + hint.resetMs };
     }
     const costLeft = (outcome.cost ?? permit.cost) - permit.cost;
-    if (costLeft !== 0 && this.#policy.costPerMinuteMax !== undefined)
-      this.#costPace.take(costLeft);
+    if (costLeft !== 0 && this.#policy.costPerMinuteMax !== undefined) this.#charge(costLeft);
     const coolUntilMs = this.#coolUntil(kind, permit.sentMs, nowMs, chance);
     if (coolUntilMs > nowMs) this.#cooling.push(coolUntilMs);
   }
@@ -243,7 +249,13 @@ export class PermitPool {
 
   #spend(cost: number): void {
     if (this.#policy.perSecondMax !== undefined) this.#declaredPace.take(1);
-    if (this.#policy.costPerMinuteMax !== undefined) this.#costPace.take(cost);
+    if (this.#policy.costPerMinuteMax !== undefined) this.#charge(cost);
+  }
+
+  /** A figure that is wrong by far must not stop all calls for good. */
+  #charge(cost: number): void {
+    const most = DEBT_MINUTES_MAX * (this.#policy.costPerMinuteMax ?? 0);
+    this.#costPace.take(Math.min(cost, most));
   }
 
   #coolUntil(kind: OutcomeKind, sentMs: number, nowMs: number, chance: number): number {

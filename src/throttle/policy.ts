@@ -4,6 +4,7 @@ import type { BreakerRule } from './breaker.ts';
 import type { Classify } from './classify.ts';
 import { ThrottleOptionsError } from './errors.ts';
 import { LAW_NAMES, type LawName } from './laws/index.ts';
+import { isWithin } from './outcome.ts';
 
 /** Higher first. `control` is for calls that the fleet itself needs to live. */
 export const PRIORITIES = ['control', 'high', 'retry', 'normal', 'low'] as const;
@@ -202,7 +203,7 @@ class Reader {
   }
 
   share(option: string, value: number | undefined): number | undefined {
-    if (value === undefined || (value >= 0 && value <= 1)) return value;
+    if (value === undefined || isWithin(value, 1)) return value;
     throw this.wrong(option, 'a share from 0 to 1', value);
   }
 

@@ -15,7 +15,7 @@ import type { Published } from './fleet/fleet-estimate.ts';
 import { Lease } from './fleet/lease.ts';
 import { HybridLaw, LAWS, type Law } from './laws/index.ts';
 import { Learner } from './learner.ts';
-import { type CallOutcome, isCapacity, type OutcomeKind } from './outcome.ts';
+import { type CallOutcome, isCapacity, soundOutcome } from './outcome.ts';
 import { type Permit, PermitPool } from './permit-pool.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
 import { backoffMs, notePostponement } from './postponement.ts';
@@ -180,9 +180,14 @@ export class Throttle {
     this.#disarm();
   }
 
+  /** Where the author's own word is none, or is not to be had, the default decides. */
   #classified(call: { error?: unknown; value?: unknown }): CallOutcome | undefined {
-    const said = this.policy.classify?.(call);
-    return typeof said === 'string' ? { kind: said as OutcomeKind } : said;
+    try {
+      const said = this.policy.classify?.(call);
+      return typeof said === 'string' ? soundOutcome({ kind: said }) : soundOutcome(said);
+    } catch {
+      return undefined;
+    }
   }
 
   #wait({ priority, cost, signal, route }: AcquireOptions): Promise<Permit> {

@@ -24,12 +24,21 @@ export interface Crowd {
 const NAME_LENGTH_MAX = 200;
 const CROWDED_MS = 30_000;
 
+/** It goes into rows and labels: a name that no store takes would keep a pod from being heard at all. */
+function isApiName(name: unknown): name is string {
+  if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX) return false;
+  return !/[\0\p{Surrogate}]/u.test(name);
+}
+
+function refuseOddName(name: unknown): void {
+  if (isApiName(name)) return;
+  const wanted = `text of 1 to ${NAME_LENGTH_MAX} characters that any store takes`;
+  throw new ThrottleOptionsError(show(name), 'its name', wanted, show(name));
+}
+
 /** Says how calls of an API are to be limited. Refuses what cannot be, here and not at the first call. */
 export function defineThrottle(name: string, options: ThrottleOptions = {}): ThrottleDefinition {
-  if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX) {
-    const wanted = `text of 1 to ${NAME_LENGTH_MAX} characters`;
-    throw new ThrottleOptionsError(show(name), 'its name', wanted, show(name));
-  }
+  refuseOddName(name);
   policyOf(name, options);
   return Object.freeze({ name, options: Object.freeze({ ...options }) });
 }
@@ -57,12 +66,14 @@ export class Throttles {
     this.shares = new FleetShares({
       throttles: () => this.#throttles.values(),
       throttleOf: (name) => {
+        if (!isApiName(name)) return undefined;
         const throttle = this.throttleOf(name);
         return throttle.isShared ? throttle : undefined;
       },
       random: options.random,
     });
     for (const [name, inFlight] of Object.entries(options.apis ?? {})) {
+      refuseOddName(name);
       this.#policies.set(
         name,
         policyOf(name, { limits: { inFlight }, probe: 'off', scope: 'local' }),
@@ -117,6 +128,7 @@ export class Throttles {
   throttleOf(name: string): Throttle {
     let throttle = this.#throttles.get(name);
     if (!throttle) {
+      refuseOddName(name);
       throttle = new Throttle(this.policyOf(name), this.#ports);
       if (this.#isDraining) throttle.drain();
       this.#throttles.set(name, throttle);

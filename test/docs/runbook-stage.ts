@@ -19,9 +19,9 @@ export const greet = defineMachine({
   input: z.object({ name: z.string() }),
   retry: { attemptMax: 2, backoff: exponential('1ms') },
   check: 'none',
-  work: ({ input }) => {
+  work: async ({ input, use }) => {
     if (input.name === 'Mallory') throw new Error('we do not greet Mallory');
-    return 'Hello, ' + input.name;
+    return use('greetings', () => 'Hello, ' + input.name);
   },
 });
 `;
@@ -53,6 +53,7 @@ export async function setStage(workspace: string): Promise<Stage> {
     DIR: '.fleetq',
     MACHINE: 'greet',
     POD: 'alder',
+    API: 'greetings',
   };
   const shell = (text: string) => run(directory, 'bash', ['-uo', 'pipefail', '-c', text], env);
   await shell('fleetq migrate up');

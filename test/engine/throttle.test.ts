@@ -233,6 +233,49 @@ test('a permit that a phase forgot is there again when it is over', async () => 
   expect(fleet.throttle('geo').snapshot()).toMatchObject({ inFlight: 0, limit: 1 });
 });
 
+test('a call that does not end when it is told to holds its permit no longer than its phase', async () => {
+  let calls = 0;
+  const machine = defineMachine({
+    ...head,
+    name: 'deaf',
+    retry: { attemptMax: 2, backoff: () => 0 },
+    timeout: { work: '10s' },
+    work: ({ use }) => use('llm', () => (++calls === 1 ? new Promise<string>(() => {}) : 'done')),
+  });
+  const throttles = [defineThrottle('llm', { limits: { inFlight: 1 }, probe: 'off' })];
+  const { fleet, clock } = await open({ machines: [machine], throttles });
+  const run = await fleet.startLocal(machine, {});
+  await clock.advance('12s');
+  expect(fleet.throttle('llm').snapshot().inFlight).toBe(1);
+  await clock.advance('1m');
+  expect(fleet.throttle('llm').snapshot()).toMatchObject({ inFlight: 0, ended: { timeout: 1 } });
+  expect(await run.result()).toBe('done');
+});
+
+test('a permit that a phase did not wait for is not given to it when it is over', async () => {
+  const refusals: unknown[] = [];
+  const machine = defineMachine({
+    ...head,
+    name: 'hasty',
+    work: ({ throttle }) => {
+      throttle('llm')
+        .acquire()
+        .catch((error) => refusals.push(error));
+      return 'gone';
+    },
+  });
+  const throttles = [defineThrottle('llm', { limits: { inFlight: 1 }, probe: 'off' })];
+  const { fleet, clock } = await open({ machines: [machine], throttles });
+  const holding = fleet.throttle('llm').tryAcquire()!;
+  const run = await fleet.startLocal(machine, {});
+  await clock.advance('1s');
+  expect(await run.result()).toBe('gone');
+  holding.release();
+  await clock.advance('1s');
+  expect(refusals).toMatchObject([{ code: 'FLEETQ_PERMIT_ABORTED' }]);
+  expect(fleet.throttle('llm').snapshot().inFlight).toBe(0);
+});
+
 test('how long leave to call took is told, where it took any time', async () => {
   const told = hear('throttle.waited');
   const { hold, machine, options } = scarce();

@@ -38,6 +38,10 @@ export class FakeApi {
     this.#server = createServer((request, response) => this.#serve(request, response));
   }
 
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
   static async start(options: FakeApiOptions): Promise<FakeApi> {
     const api = new FakeApi(options);
     await new Promise<void>((resolve) => api.#server.listen(0, '127.0.0.1', resolve));

@@ -16,7 +16,7 @@ const NAMES = [
   ...['FleetqNoLeader', 'FleetqPodStale', 'FleetqQueueOld', 'FleetqFailureRatio'],
   ...['FleetqDeadLettersGrowing', 'FleetqOrphansNotRecovered', 'FleetqArchiveBehind'],
   ...['FleetqJournalDisk', 'FleetqStoreErrors', 'FleetqBlockedRuns', 'FleetqPodAlone'],
-  'FleetqAcknowledgedLost',
+  ...['FleetqAcknowledgedLost', 'FleetqApiShort'],
 ];
 /** All of them take a minute: a few a day, all with FLEETQ_ALERT_MUTANTS=all. */
 const MUTANTS_A_DAY = 4;
@@ -30,7 +30,7 @@ const rules = alertRules();
 const markOf = (labels: Readonly<Record<string, string>>) =>
   `${labels['severity']} ${labels['cause'] ?? ''}`;
 
-test('there are twelve alerts, each a page or a ticket', () => {
+test('there are thirteen alerts, each a page or a ticket', () => {
   expect([...new Set(rules.map(({ alert }) => alert))]).toEqual(NAMES);
   for (const { alert, labels } of rules)
     expect(['page', 'ticket'], alert).toContain(labels['severity']);

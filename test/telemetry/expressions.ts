@@ -12,7 +12,7 @@ export interface Expression {
 
 const FILLED: readonly (readonly [RegExp, string])[] = [
   [/\$__rate_interval/g, '1m'],
-  [/\$(fleet|machine|pod)\b/g, '.*'],
+  [/\$(fleet|machine|pod|api)\b/g, '.*'],
 ];
 
 export function filled(expr: string): string {

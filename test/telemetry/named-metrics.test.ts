@@ -28,7 +28,7 @@ const found = findPrometheus();
 const shipped = [...dashboardExpressions(), ...ruleExpressions(), ...pageExpressions()];
 const recorded = new Set(recordRules().map(({ record }) => record));
 /** Of these there is nothing to see where nothing is wrong. */
-const CALM = /firing|store answer|store that failed|A pod drains|Pods died/;
+const CALM = /firing|store answer|store that failed|A pod drains|Pods died|do they wait/;
 let workspace: string;
 let stage: Stage;
 let families: Set<string>;

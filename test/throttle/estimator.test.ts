@@ -196,42 +196,118 @@ test('shares in force never add up to more than the larger of two caps that foll
   );
 });
 
+/** As before, but a pod is heard whenever it is: in time, late, or after a minute. */
+test('only pods that are cut off, or just were, have anything beyond the cap: half of an equal share', () => {
+  const [COUNT, CAP] = [4, 12];
+  const action = fc.record({
+    waiting: fc.integer({ min: 0, max: 40 }),
+    afterMs: fc.constantFrom(100, 400, 900, 2_500),
+    heard: fc.array(fc.integer({ min: 0, max: COUNT - 1 }), { maxLength: COUNT }),
+    isTick: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(action, { minLength: 20, maxLength: 120 }), (actions) => {
+      const pods = Array.from({ length: COUNT }, (_, index) => ({
+        ...podOf(`pod-${index}`),
+        heardMs: Number.NEGATIVE_INFINITY,
+        backMs: Number.NEGATIVE_INFINITY,
+      }));
+      const reports = new Map<string, PodReport>();
+      const estimate = new FleetEstimate(
+        policyOf('api', { limits: { inFlight: CAP }, probe: 'off' }),
+      );
+      let published: Published | undefined;
+      let nowMs = 10_000;
+      let tickedMs = nowMs;
+      for (const { waiting, afterMs, heard, isTick } of actions) {
+        nowMs += afterMs;
+        if (isTick || nowMs - tickedMs >= BEAT_MS) {
+          tickedMs = nowMs;
+          published = tickAt(estimate, reports, nowMs);
+        }
+        for (const index of new Set(heard)) {
+          const pod = pods[index]!;
+          if (nowMs - pod.heardMs >= 2 * BEAT_MS) pod.backMs = nowMs;
+          pod.heardMs = nowMs;
+          reports.set(pod.key, told(pod.lease, waiting + index, nowMs));
+          if (published) pod.lease.heed(published, nowMs, 0);
+        }
+        for (const { lease } of pods) lease.turn(nowMs);
+        const isCutOff = ({ heardMs, backMs }: (typeof pods)[number]) =>
+          nowMs - heardMs >= 2 * BEAT_MS || nowMs - backMs <= 4 * BEAT_MS;
+        const held = pods.reduce((all, { lease }) => all + lease.share, 0);
+        const steady = pods.filter((pod) => !isCutOff(pod));
+        const own = steady.reduce((all, { lease }) => all + lease.share, 0);
+        expect(own, 'of those that are heard').toBeLessThanOrEqual(CAP);
+        expect(held).toBeLessThanOrEqual(CAP + (CAP / 2) * (COUNT - steady.length));
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
 test('a new pod has nothing until it is given something', () => {
   const old = podOf('old');
   const young = podOf('young');
   const estimate = new FleetEstimate(rule);
   told(old.lease, 50, 8_000);
   const reports = new Map([['old', told(old.lease, 50, 10_000)]]);
-  old.lease.heed(tickAt(estimate, reports, 10_100), 10_200, 0);
-  old.lease.turn(13_000);
+  const first = tickAt(estimate, reports, 10_100);
+  for (const nowMs of [10_200, 12_200, 14_200]) old.lease.heed(first, nowMs, 0);
   expect(old.lease.share).toBe(8);
-  expect(young.pool.take('normal', 1, 13_000)).toBeUndefined();
-  told(young.lease, 50, 11_000);
-  reports.set('young', told(young.lease, 50, 13_000));
-  reports.set('old', told(old.lease, 50, 13_000));
-  const published = tickAt(estimate, reports, 13_100);
-  young.lease.heed(published, 13_200, 0);
+  expect(young.pool.take('normal', 1, 15_000)).toBeUndefined();
+  told(young.lease, 50, 13_000);
+  reports.set('young', told(young.lease, 50, 15_000));
+  reports.set('old', told(old.lease, 50, 15_000));
+  const published = tickAt(estimate, reports, 15_100);
+  young.lease.heed(published, 15_200, 0);
   expect(young.lease.share).toBe(0);
-  old.lease.heed(published, 13_200, 0);
+  old.lease.heed(published, 15_200, 0);
   expect(old.lease.share).toBe(4);
-  young.lease.turn(15_100);
+  // Whoever lost it may not have heard of that for two heartbeats.
+  young.lease.turn(19_000);
+  expect(young.lease.share).toBe(0);
+  young.lease.heed(published, 19_100, 0);
   expect(young.lease.share).toBe(4);
 });
 
-test('a pod that hears nothing more gives its share up step by step', () => {
+test('a pod that hears nothing more has half of an equal share when others may have the rest', () => {
   const { lease } = podOf('alone');
   const estimate = new FleetEstimate(rule);
   told(lease, 50, 8_000);
   const reports = new Map([['alone', told(lease, 50, 9_900)]]);
-  lease.heed(tickAt(estimate, reports, 10_000), 10_000, 0);
-  lease.turn(12_100);
+  const published = tickAt(estimate, reports, 10_000);
+  for (const nowMs of [10_000, 12_000, 14_000]) lease.heed(published, nowMs, 0);
   expect(lease.share).toBe(8);
-  lease.turn(15_900);
+  lease.turn(17_900);
   expect(lease.share).toBe(8);
-  lease.turn(16_100);
+  lease.turn(18_000);
   expect(lease.share).toBe(4);
   for (let nowMs = 18_000; nowMs < 60_000; nowMs += 2_000) lease.turn(nowMs);
   expect(lease.share).toBe(4);
+});
+
+test('a pod that is heard again in time has what it had, and one that is late has to be counted', () => {
+  const shares = [19_900, 20_000].map((backMs) => {
+    const { lease } = podOf('alone');
+    const estimate = new FleetEstimate(rule);
+    told(lease, 50, 8_000);
+    const published = tickAt(estimate, new Map([['alone', told(lease, 50, 9_900)]]), 10_000);
+    for (const nowMs of [10_000, 12_000, 14_000]) lease.heed(published, nowMs, 0);
+    lease.turn(18_500);
+    expect(lease.share).toBe(4);
+    const report = told(lease, 50, backMs);
+    expect(report.wantsWord).toBe(backMs === 20_000);
+    lease.heed(published, backMs, 0);
+    const early = lease.share;
+    const next = tickAt(estimate, new Map([['alone', report]]), backMs + 100);
+    for (const afterMs of [200, 2_200]) lease.heed(next, backMs + afterMs, 0);
+    return [early, lease.share];
+  });
+  expect(shares).toEqual([
+    [8, 8],
+    [4, 8],
+  ]);
 });
 
 test('many pods that hear nothing more keep half of the cap between them', () => {
@@ -239,11 +315,15 @@ test('many pods that hear nothing more keep half of the cap between them', () =>
   const estimate = new FleetEstimate(rule, undefined);
   const reports = new Map(pods.map(({ key, lease }) => [key, told(lease, 50, 9_900)]));
   const published = tickAt(estimate, reports, 10_000);
-  for (const { lease } of pods) lease.heed(published, 10_000, 0);
-  for (let nowMs = 10_000; nowMs < 60_000; nowMs += 500) {
+  const shared = () => pods.reduce((all, { lease }) => all + lease.share, 0);
+  for (const nowMs of [10_000, 12_000, 14_000]) {
+    for (const { lease } of pods) lease.heed(published, nowMs, 0);
+  }
+  expect(shared()).toBe(8);
+  for (let nowMs = 14_000; nowMs < 60_000; nowMs += 500) {
     for (const { lease } of pods) lease.turn(nowMs);
   }
-  expect(pods.reduce((all, { lease }) => all + lease.share, 0)).toBe(4);
+  expect(shared()).toBe(4);
 });
 
 test('a pod that was not counted takes nothing of what is held ready for the others', () => {

@@ -2,7 +2,11 @@
 import { expect, test } from 'vitest';
 import { runFaults } from './fleet/faults.ts';
 
-test('a pod killed, the leader killed, the store gone: the API never has more out than the bound', {
+/**
+ * How much is called in a second is up to the host. Who may call how much is not: the shares of the pods that
+ * live become the whole limit, with all of them and after all that happened, or the stage says which they were.
+ */
+test('a pod killed, the leader killed, the store gone: never more out than the bound, and all of it shared again', {
   timeout: 500_000,
 }, async () => {
   const report = await runFaults({
@@ -17,7 +21,5 @@ test('a pod killed, the leader killed, the store gone: the API never has more ou
     say: () => undefined,
   });
   expect(report.outMost).toBeLessThanOrEqual(report.bound);
-  // On a busy machine it says little how much of it is used; that it is used at all, it does.
-  expect(report.looks['steady']!.declaredShare).toBeGreaterThan(0);
-  expect(report.looks['after']!.declaredShare).toBeGreaterThan(0);
+  expect(Object.keys(report.sharedMs)).toEqual(['joined', 'storeBack']);
 });

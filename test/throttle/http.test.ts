@@ -1,5 +1,7 @@
 /** Real calls over loopback to an API of known capacity, from real runs and from outside of any. */
-import { afterEach, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createFleet, defineMachine, defineThrottle, type Fleet } from '../../src/index.ts';
 import { FakeApi, type FakeApiOptions } from '../support/fake-api.ts';
 import { anyInput } from '../support/fleets.ts';
@@ -146,4 +148,30 @@ test('a call that is given up gives its permit back', async () => {
   await expect(call).rejects.toThrow();
   await expect(waits).rejects.toMatchObject({ code: 'FLEETQ_PERMIT_ABORTED' });
   expect(throttle.snapshot()).toMatchObject({ inFlight: 0, waiting: 0 });
+});
+
+test('a refused call keeps no connection, and its body can still be read', async () => {
+  let connections = 0;
+  const server = createServer((_, response) => response.writeHead(429).end('x'.repeat(30_000)));
+  server.on('connection', () => connections++);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/`;
+  const { fleet } = await startFleet(url);
+  const bodies: string[] = [];
+  // Kept, as whoever logs errors keeps them: nothing is collected that would close what is open.
+  const errors: { readonly response: Response }[] = [];
+  for (let count = 0; count < 6; count++) {
+    const error = await fleet
+      .throttle('api')
+      .fetch(url)
+      .catch((thrown) => thrown);
+    errors.push(error);
+    if (count === 0) bodies.push(await error.response.text());
+    await vi.waitFor(async () => expect(fleet.throttle('api').snapshot().cooling).toBe(0), 60_000);
+  }
+  expect(bodies[0]).toHaveLength(30_000);
+  expect(errors).toHaveLength(6);
+  expect(connections).toBeLessThanOrEqual(2);
 });

@@ -22,7 +22,7 @@ export interface Plan {
   readonly name: string;
   readonly title: string;
   readonly about: string;
-  readonly chooses: readonly ('machine' | 'pod')[];
+  readonly chooses: readonly ('machine' | 'pod' | 'api')[];
   readonly rows: readonly Row[];
 }
 
@@ -130,6 +130,12 @@ const CHOICES = {
     'Pod',
     `label_values(fleetq_build_info{${OF_FLEET}}, instance)`,
     'Processes, by the address or name they are scraped under.',
+  ),
+  api: choice(
+    'api',
+    'API',
+    `label_values(fleetq_throttle_limit{${OF_FLEET}}, api)`,
+    'External APIs that pods call under a throttle.',
   ),
 } as const;
 

@@ -1,4 +1,5 @@
 /** All dashboards, by the name of the file that each is written to. */
+import { apis } from './apis.ts';
 import type { Dashboard } from './grafana.ts';
 import { machines } from './machines.ts';
 import { overview } from './overview.ts';
@@ -10,6 +11,7 @@ export const DASHBOARDS: Readonly<Record<string, Dashboard>> = {
   'machines.json': machines,
   'pods.json': pods,
   'recovery.json': recovery,
+  'apis.json': apis,
 };
 
 /** A dashboard as it lies in its file. */

@@ -31,6 +31,8 @@ export interface Sight {
   readonly nowMs: number;
   readonly beatMs: number;
   readonly chance: () => number;
+  /** For so long nobody was heard here until a moment ago. */
+  readonly deafMs?: number | undefined;
 }
 
 /** To be written where the row has `epoch`, and then has the next one. */
@@ -84,7 +86,7 @@ export class Chief {
   }
 
   #lookAt(api: string, row: PublishedRow | undefined, sight: Sight): Word | undefined {
-    const { nowMs, beatMs, readMs, chance } = sight;
+    const { nowMs, beatMs, readMs, chance, deafMs } = sight;
     const held = this.#heldOf(api, row, nowMs);
     const reports = this.#reportsOf(api, sight);
     const pinned = row?.pinned;
@@ -95,9 +97,11 @@ export class Chief {
       // What is written takes a while to be there: so much earlier it may have been read.
       readMs: readMs - Math.min(1_000, beatMs / 2),
       pinned,
+      deafMs,
     });
     const said = gistOf(published, reports);
-    if (said !== held.said) held.changedMs = nowMs;
+    const isWanted = [...reports.values()].some(({ wantsWord }) => wantsWord);
+    if (said !== held.said || isWanted) held.changedMs = nowMs;
     // A pod that was counted for the first time may not take it for that, and waits for the next word.
     const isSettled = nowMs - held.changedMs > SETTLE_BEATS * beatMs;
     if (isSettled && nowMs - held.saidMs < SAY_AGAIN_MS) return undefined;

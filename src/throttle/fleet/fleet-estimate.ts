@@ -32,6 +32,8 @@ export interface PodReport {
   readonly pausedMs?: number | undefined;
   /** This pod alone has found the API to be ill. */
   readonly isOpen?: boolean | undefined;
+  /** It was not heard for so long that it has to be counted anew. */
+  readonly wantsWord?: boolean | undefined;
 }
 
 /** What a person has decided, and how the leader is to find out the rest. */
@@ -43,6 +45,8 @@ export interface Tick {
   readonly readMs?: number | undefined;
   /** So many, and nothing is found out meanwhile. */
   readonly pinned?: number | undefined;
+  /** For so long whoever leads has lately heard nobody: nobody is taken for gone by that. */
+  readonly deafMs?: number | undefined;
 }
 
 export interface Published {
@@ -62,11 +66,13 @@ export interface Published {
   readonly pausedMs: number;
 }
 
-/** A pod that was not heard for so many heartbeats may no longer use its share. */
+/** A pod that has not heard for so many heartbeats gives its share up: others may have it from then on. */
+export const HEARD_BEATS = 2;
+/** One that was not heard for so many is no longer counted: by then what it had out has come back, too. */
 export const LEASE_BEATS = 3;
 /** Refusals take a moment to come back. */
 const ANSWER_MS = 300;
-/** A permit that moves is lost for about a heartbeat: of each, one in so many heartbeats is. */
+/** A permit that moves is lost for two heartbeats: of each, one in so many heartbeats is. */
 const TENURE_BEATS = 20;
 
 /** Permits that one pod gives up and another does not have yet. */
@@ -88,6 +94,8 @@ export class FleetEstimate {
   #given: ReadonlyMap<string, number> | undefined;
   #movedMs = Number.NEGATIVE_INFINITY;
   #moves: Move[] = [];
+  /** By then all have heard of everything that moved. */
+  #allHeardMs = Number.NEGATIVE_INFINITY;
   decision: Decision = 'hold';
 
   constructor(
@@ -102,9 +110,9 @@ export class FleetEstimate {
   }
 
   tick(reports: ReadonlyMap<string, PodReport>, tick: Tick): Published {
-    const { nowMs, chance, pinned } = tick;
+    const { nowMs, chance, pinned, deafMs = 0 } = tick;
     const live = [...reports].filter(
-      ([, report]) => nowMs - report.atMs < LEASE_BEATS * report.beatMs,
+      ([, report]) => nowMs - report.atMs - deafMs < LEASE_BEATS * report.beatMs,
     );
     // Whoever beats least often is the last to hear of it.
     const beatMs = Math.max(tick.beatMs, ...live.map(([, report]) => report.beatMs));
@@ -123,13 +131,15 @@ export class FleetEstimate {
       this.decision = this.#estimator.tick(sight, nowMs, { tickMs: beatMs, delayMs: beatMs });
     } else this.#sumOf(live);
     const division = this.#divide(live, state, { ...tick, beatMs });
-    const hasMoved = this.#hasMoved(live, division, { nowMs, beatMs });
+    if (this.#hasMoved(live, division, { nowMs, beatMs })) {
+      this.#allHeardMs = nowMs + HEARD_BEATS * beatMs;
+    }
     return {
       epoch: ++this.#epoch,
       madeMs: nowMs,
       readMs: tick.readMs ?? nowMs,
-      // Where nobody loses anything, nobody has to be waited for.
-      growsAtMs: hasMoved ? nowMs + beatMs : nowMs,
+      // Where nobody has lost anything, nobody has to be waited for.
+      growsAtMs: Math.max(nowMs, this.#allHeardMs),
       division,
       breaker: state,
       learned: { ...this.#estimator.learned, ...(pinned === undefined ? {} : { cap: pinned }) },
@@ -158,8 +168,12 @@ export class FleetEstimate {
     this.#given = given;
     // What is held ready for nobody in particular is not missed on its way.
     if (former && hasMoved && count > 0 && !division.isPlenty) {
-      const roundMs = Math.min(this.#estimator.latencyMs ?? 0, beatMs);
-      this.#moves.push({ count, fromMs: nowMs, untilMs: nowMs + beatMs + 1.6 * roundMs });
+      const roundMs = Math.min(this.#estimator.learned.latencyMs ?? 0, beatMs);
+      this.#moves.push({
+        count,
+        fromMs: nowMs,
+        untilMs: nowMs + HEARD_BEATS * beatMs + 1.6 * roundMs,
+      });
     }
     return hasMoved;
   }

@@ -65,11 +65,11 @@ export class FleetShares {
   report(nowMs: number): Json {
     const shared = [...this.#ports.throttles()].filter(({ lease }) => lease !== undefined);
     shared.sort((a, b) => wantedBy(b) - wantedBy(a));
-    const told: Record<string, Json> = {};
-    for (const { policy, lease, waiting } of shared.slice(0, SHARED_APIS_MAX)) {
-      told[policy.name] = encodeReport(lease!.report(waiting, nowMs, this.#isLeaving));
-    }
-    return told;
+    const told = shared.slice(0, SHARED_APIS_MAX).map(({ policy, lease, waiting }) => {
+      return [policy.name, encodeReport(lease!.report(waiting, nowMs, this.#isLeaving))] as const;
+    });
+    // By entries: a name may be one that objects have of their own.
+    return Object.fromEntries(told);
   }
 
   heard({ madeMs, sentMs, heardMs, rows, podCount }: HeardBeat): void {

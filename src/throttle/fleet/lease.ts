@@ -1,13 +1,17 @@
 /**
  * A pod's share of what the fleet may have out, as it was last published. Less holds at once, more from
  * the time that was published with it: until then another pod may still hold what has moved here. A share
- * is only ever found from a demand that whoever divided can have read. A pod that is new has little, so
- * that pods that join do not raise the pressure; one that hears nothing more gives up what it has, step
- * by step, down to half of an equal share.
+ * is only ever found from a demand that whoever divided has counted. A pod that is new has little, so
+ * that pods that join do not raise the pressure; one that hears nothing more has half of an equal share
+ * from the moment on at which others may have what was its own.
+ *
+ *   new ──counted──▶ in force ──nothing heard for two heartbeats──▶ half of an equal share
+ *                        ▲            heard in time, or counted again            │
+ *                        └───────────────────────────────────────────────────────┘
  */
 import type { HybridLaw } from '../laws/index.ts';
 import type { PermitPool } from '../permit-pool.ts';
-import { LEASE_BEATS, type PodReport, type Published } from './fleet-estimate.ts';
+import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published } from './fleet-estimate.ts';
 import { shareOf } from './shares.ts';
 import { ToldList } from './told-list.ts';
 
@@ -22,12 +26,16 @@ export class Lease {
   readonly #pool: PermitPool;
   readonly #beatMs: number;
   readonly #told = new ToldList();
+  /** What it may have out. */
   #share = 0;
+  /** What words have given it; more than its share where it has not heard any for too long. */
+  #given = 0;
   /** What it may take later, in the order of when. */
   #steps: { readonly share: number; readonly fromMs: number }[] = [];
   #epoch = -1;
+  /** Up to then it knows of all words; undefined before it was counted. */
   #heardMs: number | undefined;
-  #loosenedMs = 0;
+  #isInForce = false;
   /** What it may keep where nobody vouches for it any more. */
   #safe = SHARE_MIN;
 
@@ -42,14 +50,11 @@ export class Lease {
     return this.#share;
   }
 
-  /** Whether its share was ever given to it, and it has heard of that lately. */
-  isGiven(nowMs: number): boolean {
-    return this.#heardMs !== undefined && nowMs - this.#heardMs < LEASE_BEATS * this.#beatMs;
-  }
-
   /** What it may have before it is counted. */
   begin(share: number, nowMs: number): void {
-    if (this.#heardMs === undefined) this.#set(share, nowMs);
+    if (this.#heardMs !== undefined) return;
+    this.#given = share;
+    this.#set(share, nowMs);
   }
 
   /** May be made many times and sent once: what was not sent is in the next one. */
@@ -72,6 +77,7 @@ export class Lease {
       perSecondHint: this.#pool.hintPerSecond(nowMs),
       pausedMs: this.#pool.toldPausedMs(nowMs),
       isOpen: this.#pool.breakerState(nowMs) === 'open',
+      wantsWord: this.#heardMs !== undefined && !this.#isCharged(nowMs),
     };
   }
 
@@ -89,14 +95,19 @@ export class Lease {
   }
 
   #take(published: Published, nowMs: number, chance: number, sentMs: number): void {
-    if (published.epoch <= this.#epoch) {
+    const { epoch, madeMs, readMs } = published;
+    if (epoch === this.#epoch) {
       // Nobody divides just now, or nothing has changed: what was given is everybody's own still.
-      this.#heardMs = sentMs;
-      return;
+      if (this.#isCharged(nowMs)) this.#heardMs = sentMs;
+      return this.turn(nowMs);
     }
-    const demands = this.#told.readBetween(published.readMs, published.madeMs);
-    if (demands.length === 0) return;
-    this.#epoch = published.epoch;
+    // A table that has gone back in time says what once was: what is said next is meant for now.
+    const hasGoneBack = epoch < this.#epoch;
+    const sinceMs = madeMs - LEASE_BEATS * this.#beatMs;
+    const demands = hasGoneBack ? [] : this.#told.readBetween(readMs, madeMs, sinceMs);
+    if (hasGoneBack || demands.length > 0) this.#epoch = epoch;
+    if (demands.length === 0) return this.turn(nowMs);
+    this.#forgetIfLate(nowMs);
     this.#heardMs = sentMs;
     const { latencyMs, cap } = published.learned;
     if (latencyMs !== undefined) this.#law.knowLatency(latencyMs);
@@ -105,11 +116,23 @@ export class Lease {
     const share = Math.min(...shares);
     // What was promised before keeps its time: a new word every heartbeat would put it off for ever.
     this.#steps = this.#steps.map((step) => ({ ...step, share: Math.min(step.share, share) }));
-    if (share < this.#share) this.#set(share, nowMs);
-    else if (share > (this.#steps.at(-1)?.share ?? this.#share)) {
+    if (share < this.#given) this.#given = share;
+    else if (share > (this.#steps.at(-1)?.share ?? this.#given)) {
       this.#steps.push({ share, fromMs: this.#growsAt(published, chance) });
     }
     this.turn(nowMs);
+  }
+
+  /** Whoever was heard so lately is counted by whoever divides, with what it has. */
+  #isCharged(nowMs: number): boolean {
+    return this.#heardMs !== undefined && nowMs - this.#heardMs < LEASE_BEATS * this.#beatMs;
+  }
+
+  /** What it had may have been given to others meanwhile: it goes on from what it has kept. */
+  #forgetIfLate(nowMs: number): void {
+    if (this.#heardMs === undefined || this.#isCharged(nowMs)) return;
+    this.#given = Math.min(this.#given, this.#safe);
+    this.#steps = [];
   }
 
   /** What moved here may be in flight elsewhere for one call more. */
@@ -121,25 +144,17 @@ export class Lease {
   /** Takes what has come due, and gives up what nobody vouches for any more. */
   turn(nowMs: number): void {
     if (this.#heardMs === undefined) return;
-    const overMs = nowMs - this.#heardMs - LEASE_BEATS * this.#beatMs;
-    if (overMs < 0) {
-      while (this.#steps.length > 0 && nowMs >= this.#steps[0]!.fromMs) {
-        this.#set(Math.max(this.#share, this.#steps.shift()!.share), nowMs);
-      }
-      return;
+    this.#isInForce = nowMs - this.#heardMs < HEARD_BEATS * this.#beatMs;
+    if (!this.#isInForce) return this.#set(Math.min(this.#given, this.#safe), nowMs);
+    while (this.#steps.length > 0 && nowMs >= this.#steps[0]!.fromMs) {
+      this.#given = Math.max(this.#given, this.#steps.shift()!.share);
     }
-    if (nowMs - this.#loosenedMs < this.#beatMs) return;
-    this.#steps = [];
-    this.#loosenedMs = nowMs;
-    // It may be a long time since this was looked at.
-    const halvings = 1 + Math.floor(overMs / this.#beatMs);
-    const less = Math.max(this.#safe, this.#share / 2 ** halvings);
-    if (less < this.#share) this.#set(less, nowMs);
+    this.#set(this.#given, nowMs);
   }
 
   /** When `turn` has something to do. */
   get dueMs(): number | undefined {
-    return this.#steps[0]?.fromMs;
+    return this.#isInForce ? this.#steps[0]?.fromMs : undefined;
   }
 
   #set(share: number, nowMs: number): void {

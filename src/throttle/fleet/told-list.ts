@@ -49,10 +49,13 @@ export class ToldList {
     if (this.#taken.length > TAKEN_COUNT_MAX) this.#taken.shift();
   }
 
-  /** Demands that may have stood in the row at some time in between; none where there was no row. */
-  readBetween(fromMs: number, untilMs: number): number[] {
+  /**
+   * Demands that may have stood in the row at some time in between; none where there was no row, or where
+   * it was so old by then, told by `sinceMs`, that it may not have counted.
+   */
+  readBetween(fromMs: number, untilMs: number, sinceMs: number): number[] {
     const surest = this.#taken.findLastIndex(({ heardMs }) => heardMs < fromMs);
-    if (surest < 0) return [];
+    if (surest < 0 || this.#taken[surest]!.sentMs <= sinceMs) return [];
     const taken = this.#taken
       .slice(surest)
       .filter(({ sentMs }, at) => at === 0 || sentMs <= untilMs);

@@ -17,6 +17,7 @@ export interface SentReport extends Omit<PodReport, 'atMs' | 'mark' | 'seconds'>
 
 const SECONDS_MAX = 32;
 const BUCKETS_MAX = 300;
+const BEAT_MS_MAX = 3_600_000;
 /** A division that is older says nothing of who is there now; what was learned is still a beginning. */
 const DIVISION_MS_MAX = 60_000;
 const LEARNED_MS_WHOLE = 3_600_000;
@@ -46,6 +47,7 @@ export function encodeReport(report: PodReport): Json {
     ...(perSecondHint === undefined ? {} : { h: perSecondHint }),
     ...(pausedMs ? { p: Math.round(pausedMs) } : {}),
     ...(report.isOpen ? { o: 1 } : {}),
+    ...(report.wantsWord ? { n: 1 } : {}),
   };
 }
 
@@ -64,8 +66,10 @@ export function decodeReport(json: unknown): SentReport | undefined {
     perSecondHint: read.maybe('h'),
     pausedMs: read.maybe('p'),
     isOpen: read.maybe('o') === 1,
+    wantsWord: read.maybe('n') === 1,
   };
-  return read.isWhole && report.latencies.every(([bucket]) => bucket < 288) ? report : undefined;
+  const areBuckets = report.latencies.every(([bucket]) => bucket < 288 && bucket % 1 === 0);
+  return read.isWhole && areBuckets && report.beatMs <= BEAT_MS_MAX ? report : undefined;
 }
 
 function secondOf(row: readonly number[]): Second {
@@ -160,7 +164,9 @@ export function decodePublished(
     pausedMs: read.maybe('paused') ?? 0,
     sum: sumOf(words?.['sum']),
   };
-  return read.isWhole ? published : undefined;
+  // Nobody is given more than there is: a row that says so was not written by a leader.
+  const isWithin = division.level + division.spare <= Math.max(1, learned.cap) + 0.001;
+  return read.isWhole && isWithin ? published : undefined;
 }
 
 /** What another leader goes on from: all of it where it is fresh, else what was learned, less surely. */

@@ -57,7 +57,9 @@ export class HybridLaw implements Law {
     const latencyMs = this.#roundTrip.ms;
     const limit = this.limit(nowMs);
     // Below one permit the pace is all there is to hold on to; where nothing is known, a second is a guess.
-    if (limit < 1) return { perSecond: (limit / (latencyMs ?? 1_000)) * 1_000, depth: 1 };
+    if (limit < 1) {
+      return { perSecond: (limit / Math.max(1, latencyMs ?? 1_000)) * 1_000, depth: 1 };
+    }
     // Calls that end as soon as they have begun pace each other.
     if (latencyMs === undefined || latencyMs < PACED_MS_MIN) return undefined;
     const perSecond = (PACE_MARGIN * limit * 1_000) / latencyMs;

@@ -20,14 +20,15 @@ export function boundOf(cap: number): number {
 export async function runFaults(options: FaultOptions) {
   const { pods, lookMs, withoutStoreMs, heartbeatMs, silentMs, cap } = options;
   const looks: Record<string, Seen> = {};
+  const sharedMs: Record<string, number> = {};
   const stage = await Stage.open(options);
   const look = async (what: string, seeing: Promise<Seen>) => {
     const seen = await seeing;
     looks[what] = seen;
-    const { outMost, goodput, refused } = seen;
+    const { outMost, out, goodput, refused } = seen;
     const share = (value: number) => `${Math.round(value * 1_000) / 10} %`;
     options.say(
-      `${what}: at most ${outMost} of ${cap} at once; goodput ${share(goodput)}, refused ${share(refused)}`,
+      `${what}: at most ${outMost} of ${cap} at once, ${share(out)} on average; goodput ${share(goodput)}, refused ${share(refused)}`,
     );
   };
   try {
@@ -39,7 +40,7 @@ export async function runFaults(options: FaultOptions) {
     const joining = look('join', stage.watch(lookMs + 4 * heartbeatMs));
     await stage.startPods(pods - first);
     await joining;
-    await stage.watch(8 * heartbeatMs);
+    sharedMs['joined'] = await stage.untilShared();
     await look('steady', stage.watch(2 * lookMs));
     stage.kill(((await stage.leader()) + 1) % stage.pods.length);
     await look('podKilled', stage.watch(lookMs));
@@ -47,11 +48,13 @@ export async function runFaults(options: FaultOptions) {
     await look('leaderKilled', stage.watch(silentMs + 4 * heartbeatMs));
     await look('afterLeader', stage.watch(lookMs));
     await look('storeGone', stage.withoutStore(withoutStoreMs));
-    await look('storeBack', stage.watch(silentMs + 8 * heartbeatMs));
+    const back = look('storeBack', stage.watch(silentMs + 8 * heartbeatMs));
+    sharedMs['storeBack'] = await stage.untilShared();
+    await back;
     await look('after', stage.watch(lookMs));
   } finally {
     await stage.close();
   }
   const outMost = Math.max(...Object.values(looks).map((seen) => seen.outMost));
-  return { pods, cap, heartbeatMs, bound: boundOf(cap), outMost, looks };
+  return { pods, cap, heartbeatMs, bound: boundOf(cap), outMost, sharedMs, looks };
 }

@@ -13,6 +13,7 @@ is gone for a while. Ends with 1 if ever more calls were out at once than the st
   --store N     how many seconds the store is gone (60)
   --beat N      milliseconds between heartbeats (3000)
   --cap N       calls at once (48)
+  --latency N   milliseconds that a call takes (500); longer ones are fewer, for a small host
   --json        figures as one JSON object, the last line of stdout
 `;
 
@@ -24,6 +25,7 @@ const { values } = readFlags(
       store: { type: 'string', default: '60' },
       beat: { type: 'string', default: '3000' },
       cap: { type: 'string', default: '48' },
+      latency: { type: 'string', default: '500' },
       json: { type: 'boolean' },
     },
   },
@@ -32,13 +34,15 @@ const { values } = readFlags(
 
 const heartbeatMs = wholeFlag('beat', values.beat, 100);
 const pods = wholeFlag('pods', values.pods, 2);
+const cap = wholeFlag('cap', values.cap, 1);
 const report = await runFaults({
   pods,
   heartbeatMs,
   silentMs: 5 * heartbeatMs,
-  cap: wholeFlag('cap', values.cap, 1),
-  latencyMs: 500,
-  callers: Math.max(4, Math.ceil(128 / pods)),
+  cap,
+  latencyMs: wholeFlag('latency', values.latency, 1),
+  // Also the first quarter of the pods would use all of it, or nothing were to be seen of joins.
+  callers: Math.ceil((1.5 * cap) / Math.max(1, Math.floor(pods / 4))),
   lookMs: 1_000 * wholeFlag('seconds', values.seconds, 1),
   withoutStoreMs: 1_000 * wholeFlag('store', values.store, 1),
   say: (line) => process.stderr.write(`${line}\n`),

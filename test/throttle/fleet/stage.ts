@@ -21,7 +21,10 @@ export interface StageOptions {
   readonly callers: number;
 }
 
-const READY_MS_MAX = 120_000;
+const READY_MS_MAX = 300_000;
+const SHARED_MS_MAX = 240_000;
+/** How often what is out is looked at. */
+const LOOK_MS = 100;
 const CHILD = new URL('./child.mjs', import.meta.url);
 
 export class Stage {
@@ -85,20 +88,27 @@ export class Stage {
 
   /** The pod that leads, for all that the others know. */
   async leader(): Promise<number> {
-    const [first] = this.pods;
-    const leader = await new Promise<string>((resolve) => {
-      const hear = (message: { kind: string; leader: string }) => {
-        if (message.kind !== 'snapshots') return;
-        first!.child.off('message', hear);
-        resolve(message.leader);
-      };
-      first!.child.on('message', hear);
-      first!.child.send('how is it');
-    });
+    const { leader } = await askedHow(this.pods[0]!.child);
     return Math.max(
       0,
       this.pods.findIndex(({ id }) => id === leader),
     );
+  }
+
+  /**
+   * Resolves, with how long that took, when the shares of all pods are the whole limit: however slow this
+   * host is, each has then been counted, and nothing of what the dead had is missing.
+   */
+  async untilShared(): Promise<number> {
+    const begunMs = performance.now();
+    for (;;) {
+      const shares = await Promise.all(this.pods.map(({ child }) => shareOf(child)));
+      const sum = shares.reduce((all, share) => all + share, 0);
+      const tookMs = performance.now() - begunMs;
+      if (sum === this.#options.cap) return Math.round(tookMs);
+      if (tookMs > SHARED_MS_MAX) throw new Error(`pods share ${shares}, not ${this.#options.cap}`);
+      await sleep(50);
+    }
   }
 
   kill(index: number): void {
@@ -112,12 +122,16 @@ export class Stage {
     declared.inFlightMax = 0;
     const before = { ...counts(learned), declared: declared.answered };
     const begunMs = performance.now();
-    let peak = 0;
-    let last = learned.asked;
+    let [peak, outSum, looks] = [0, 0, 0];
+    let last = { asked: learned.asked, ms: begunMs };
     while (performance.now() - begunMs < ms) {
-      await sleep(Math.min(1_000, Math.max(1, ms - (performance.now() - begunMs))));
-      peak = Math.max(peak, learned.asked - last);
-      last = learned.asked;
+      await sleep(Math.min(LOOK_MS, Math.max(1, ms - (performance.now() - begunMs))));
+      outSum += declared.inFlight;
+      looks++;
+      const nowMs = performance.now();
+      if (nowMs - last.ms < 1_000) continue;
+      peak = Math.max(peak, ((learned.asked - last.asked) * 1_000) / (nowMs - last.ms));
+      last = { asked: learned.asked, ms: nowMs };
     }
     const seconds = (performance.now() - begunMs) / 1_000;
     const { cap, latencyMs } = this.#options;
@@ -126,6 +140,7 @@ export class Stage {
     const asked = Math.max(1, after.asked - before.asked);
     return {
       outMost: declared.inFlightMax,
+      out: outSum / looks / cap,
       declaredShare: (declared.answered - before.declared) / seconds / perSecond,
       goodput: (after.answered - before.answered) / seconds / perSecond,
       refused: (after.refused - before.refused) / asked,
@@ -151,6 +166,8 @@ export class Stage {
 export interface Seen {
   /** The most calls at once that the API with a declared limit has seen. */
   readonly outMost: number;
+  /** What was out of it at a time, on average, as a share of the limit: whatever a call takes on this host. */
+  readonly out: number;
   /** What it answered, as a share of what the limit allows. */
   readonly declaredShare: number;
   /** Of what the other can take. */
@@ -162,6 +179,29 @@ export interface Seen {
 
 function counts({ asked, answered, refused }: FakeApi) {
   return { asked, answered, refused };
+}
+
+interface Told {
+  readonly kind: string;
+  readonly leader: string;
+  readonly found: readonly { readonly limit: number }[];
+}
+
+function askedHow(child: ChildProcess): Promise<Told> {
+  return new Promise((resolve) => {
+    const hear = (message: Told) => {
+      if (message.kind !== 'snapshots') return;
+      child.off('message', hear);
+      resolve(message);
+    };
+    child.on('message', hear);
+    child.send('how is it');
+  });
+}
+
+/** Of the API whose limit is declared. */
+async function shareOf(child: ChildProcess): Promise<number> {
+  return (await askedHow(child)).found[0]!.limit;
 }
 
 function readiness(child: ChildProcess): Promise<string> {
