@@ -15,7 +15,8 @@ type Written = 'claim' | 'settle' | 'archive' | 'begin' | 'settled';
 export class Footing implements Pick<Store, Written> {
   readonly #store: Store;
   readonly #memory: Memory;
-  #isOff = false;
+  /** The server that has answered last, where it is not known yet what it has. */
+  #ahead: string | undefined;
   #moves = 0;
 
   constructor(store: Store, memory: Memory) {
@@ -27,16 +28,22 @@ export class Footing implements Pick<Store, Written> {
     return this.#memory.timeline;
   }
 
+  /** Whatever is to be written now may be. */
+  get isFirm(): boolean {
+    return this.#ahead === undefined;
+  }
+
   /** Another server has answered. */
-  leave(): void {
-    this.#isOff = true;
+  leave(ahead: string): void {
+    this.#ahead = ahead;
     this.#moves += 1;
   }
 
   /** It has all that this pod was told, or it was said what it has not. */
   stand(timeline: string): void {
-    this.#isOff = false;
     this.#memory.timeline = timeline;
+    // Yet another may have answered meanwhile.
+    if (this.#ahead === timeline) this.#ahead = undefined;
   }
 
   /** Whether a claim was given out by a server before this one. */
@@ -61,7 +68,7 @@ export class Footing implements Pick<Store, Written> {
       rollback: () => tx.rollback(),
       commit: async (pod, persisted) => {
         const [timeline, moves] = [this.timeline, this.#moves];
-        if (this.#isOff) {
+        if (!this.isFirm) {
           await tx.rollback();
           throw storeMoved();
         }
@@ -73,7 +80,7 @@ export class Footing implements Pick<Store, Written> {
   };
 
   async #on<Answer>(act: (timeline: string | undefined) => Promise<Answer>): Promise<Answer> {
-    if (this.#isOff) throw storeMoved();
+    if (!this.isFirm) throw storeMoved();
     const moves = this.#moves;
     const answer = await act(this.timeline);
     if (moves !== this.#moves) throw storeMoved();

@@ -76,7 +76,9 @@ export class Life implements Keeper {
     this.#doubts = new Doubts({
       count: () => holdings.size,
       isReady: () => this.isReady,
-      reconcile: (movedTo) => this.#reconcile(movedTo),
+      verify: (timeline) => this.#rewinder.verify(timeline),
+      reconcile: () => this.#reconcile(),
+      exclusively: (act) => this.#claimer.exclusively(act),
       footing: this.#footing,
       follow: (timeline) => void store.follow?.(timeline),
       confirmed: () => this.#rewinder.confirmed(),
@@ -132,7 +134,9 @@ export class Life implements Keeper {
     const { holdings, id: pod } = this;
     const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
     const mine = { acceptor, holdings, forgetter, keeper, pod, silentMs: times.silentMs };
-    await new Adopter({ store, engine, clock, ...mine }).adopt(parts.predecessorsOf(pod, seen));
+    await new Adopter({ store, footing: this.#footing, engine, clock, ...mine }).adopt(
+      parts.predecessorsOf(pod, seen),
+    );
     if (this.isDead) return;
     await this.#ports.routes.look();
     if (this.isDead) return;
@@ -157,9 +161,10 @@ export class Life implements Keeper {
     return isAlone ? this.#ports.clock.monotonicMs() - deadlineMs : undefined;
   }
 
-  /** Resolves when the fleet is known to count on this pod; at once where it is dead. */
+  /** Resolves when the fleet is known to count on this pod, and it may write; at once where it is dead. */
   async whenTrusted(): Promise<void> {
-    while (!this.isDead && !this.isCurrent()) await this.#sleepers.sleep(TRUST_LOOK_MS);
+    const isTrusted = () => this.isCurrent() && this.#footing.isFirm;
+    while (!this.isDead && !isTrusted()) await this.#sleepers.sleep(TRUST_LOOK_MS);
   }
 
   async whenCurrent(held: HeldRun): Promise<boolean> {
@@ -261,19 +266,13 @@ export class Life implements Keeper {
     onBeat(this);
   }
 
-  #reconcile(movedTo: string | undefined): Promise<void> {
+  #reconcile(): Promise<void> {
     const [pod, holdings, { store, limits }] = [this.id, this.holdings, this.#ports];
     const { payloadBytesMax } = limits;
     const isPast = ({ epoch }: ClaimedTask) => this.#footing.isPast(epoch);
     const accept = (tasks: readonly ClaimedTask[]) => this.#acceptor.accept(tasks, isPast);
     const onLost = (held: HeldRun) => this.#lose(held);
-    return this.#claimer.exclusively(async () => {
-      if (movedTo !== undefined) {
-        await this.#rewinder.verify(movedTo);
-        this.#footing.stand(movedTo);
-      }
-      await reconcile({ pod, holdings, store, payloadBytesMax, accept, onLost });
-    });
+    return reconcile({ pod, holdings, store, payloadBytesMax, accept, onLost });
   }
 
   /** The store has answered: these are over, here too. What was lost is kept while that is in doubt. */
