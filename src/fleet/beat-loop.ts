@@ -57,7 +57,7 @@ const PAST_COUNT_MAX = 2 * UNHEARD_COUNT_MAX;
 export class BeatLoop {
   readonly #ports: BeatPorts;
   readonly #unheard = new Set<string>();
-  /** Of beats before the last that was taken, heard or not: one stands in a row that has gone back in time. */
+  /** Of earlier beats, heard or not: one of them stands in a row that has gone back in time. */
   #past: string[] = [];
   #seq: number;
   #cancel: Cancel | undefined;

@@ -14,7 +14,6 @@
 import type { Clock, RunId } from '../ground/index.ts';
 import {
   type Claim,
-  type Head,
   type PodId,
   type Segment,
   type Settlement,
@@ -28,6 +27,7 @@ import type { Acknowledged, Memory } from './memory.ts';
 import {
   beforeOf,
   hasAll,
+  hasBeginning,
   inherited,
   isOpen,
   missingOf,
@@ -39,7 +39,7 @@ const PAGE_COUNT = 500;
 const NAMED_MAX = 100;
 
 export interface RewinderPorts {
-  readonly store: Pick<Store, 'find' | 'heads' | 'histories' | 'restore' | 'settle' | 'archive'>;
+  readonly store: Pick<Store, 'find' | 'histories' | 'restore' | 'settle' | 'archive'>;
   readonly clock: Clock;
   readonly pod: PodId;
   readonly holdings: Holdings;
@@ -147,17 +147,8 @@ export class Rewinder {
 
   /** Those whose history the store has up to where their last records begin. */
   async #whole(settlements: readonly Settlement[]): Promise<ReadonlySet<Settlement>> {
-    const heads = await this.#heads(settlements);
-    return new Set(
-      settlements.filter(({ task, tail, lastSeq, lastHash }) => {
-        const head = heads.get(task);
-        const from = tail ? tail.firstSeq - 1 : lastSeq;
-        const hash = tail ? tail.prevHash : lastHash;
-        return from < 0 || (head?.lastSeq === lastSeq && head.lastHash === lastHash)
-          ? true
-          : head?.lastSeq === from && head.lastHash === hash;
-      }),
-    );
+    const stored = await this.#stored(settlements);
+    return new Set(settlements.filter((one) => hasBeginning(one, stored.get(one.task))));
   }
 
   async #verifyHeld(found: Finding): Promise<void> {
@@ -193,11 +184,6 @@ export class Rewinder {
   async #rows(tasks: readonly RunId[]): Promise<ReadonlyMap<RunId, TaskRow>> {
     if (tasks.length === 0) return new Map();
     return new Map((await this.#ports.store.find(tasks)).map((row) => [row.id, row]));
-  }
-
-  async #heads(runs: readonly Claim[]): Promise<ReadonlyMap<RunId, Head>> {
-    if (runs.length === 0) return new Map();
-    return new Map((await this.#ports.store.heads(runs)).map((head) => [head.task, head]));
   }
 
   async #stored(runs: readonly Claim[]): Promise<ReadonlyMap<RunId, readonly Segment[]>> {
