@@ -10,7 +10,7 @@
 import { type Store, type StoreTransaction, storeMoved, TIMELINE_EPOCHS } from '../store/index.ts';
 import type { Memory } from './memory.ts';
 
-type Written = 'claim' | 'settle' | 'archive' | 'begin' | 'settled';
+type Written = 'claim' | 'held' | 'settle' | 'archive' | 'begin' | 'settled';
 
 export class Footing implements Pick<Store, Written> {
   readonly #store: Store;
@@ -53,6 +53,8 @@ export class Footing implements Pick<Store, Written> {
 
   claim: Store['claim'] = (request) =>
     this.#on((timeline) => this.#store.claim({ ...request, timeline }));
+  held: Store['held'] = (pod, after, countMax, bytesMax) =>
+    this.#on((timeline) => this.#store.held(pod, after, countMax, bytesMax, timeline));
   settle: Store['settle'] = (pod, settlements) =>
     this.#on((timeline) => this.#store.settle(pod, settlements, timeline));
   archive: Store['archive'] = (segments) =>

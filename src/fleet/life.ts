@@ -71,8 +71,9 @@ export class Life implements Keeper {
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
     const holdings = this.holdings;
-    this.#forgetter = new Forgetter({ clock, engine, holdings, isOver: () => this.isDead });
-    this.#rewinder = parts.rewinderOf(ports, holdings);
+    const isOver = () => this.isDead;
+    this.#forgetter = new Forgetter({ clock, engine, holdings, isOver });
+    this.#rewinder = parts.rewinderOf(ports, { holdings, isOver });
     this.#doubts = new Doubts({
       count: () => holdings.size,
       isReady: () => this.isReady,
@@ -267,12 +268,12 @@ export class Life implements Keeper {
   }
 
   #reconcile(): Promise<void> {
-    const [pod, holdings, { store, limits }] = [this.id, this.holdings, this.#ports];
-    const { payloadBytesMax } = limits;
+    const { id: pod, holdings } = this;
+    const { payloadBytesMax } = this.#ports.limits;
     const isPast = ({ epoch }: ClaimedTask) => this.#footing.isPast(epoch);
     const accept = (tasks: readonly ClaimedTask[]) => this.#acceptor.accept(tasks, isPast);
     const onLost = (held: HeldRun) => this.#lose(held);
-    return reconcile({ pod, holdings, store, payloadBytesMax, accept, onLost });
+    return reconcile({ pod, holdings, store: this.#footing, payloadBytesMax, accept, onLost });
   }
 
   /** The store has answered: these are over, here too. What was lost is kept while that is in doubt. */
