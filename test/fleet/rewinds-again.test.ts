@@ -146,6 +146,7 @@ test('I7: what a new server says to be held is not believed, before what was tol
   await clock.advance(4 * HEARTBEAT_MS);
   await untilAsked(pod, 'beat', clock);
   Object.assign(tables.tasks.get(id)!, before);
+  loseSegments(tables, id, 0);
   tables.timeline = '2';
   pod.wire.holdsAnswers.clear();
   answered.open();
@@ -154,5 +155,7 @@ test('I7: what a new server says to be held is not believed, before what was tol
   expect(await row(id)).toMatchObject({ status: 'claimed' });
   await clock.advance(8 * HEARTBEAT_MS);
   expect(await row(id)).toMatchObject({ status: 'completed', claims: 1 });
+  // The other one is begun under an epoch of the new server.
+  expect(script.calls.filter((call) => call === 'a.check@1')).toHaveLength(1);
   expect(script.count('b.work')).toBe(1);
 });
