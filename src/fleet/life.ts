@@ -70,8 +70,7 @@ export class Life implements Keeper {
     this.#superseded = new Superseded({ store, clock, random });
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
-    const holdings = this.holdings;
-    const isOver = () => this.isDead;
+    const [holdings, isOver] = [this.holdings, () => this.isDead];
     this.#forgetter = new Forgetter({ clock, engine, holdings, isOver });
     this.#rewinder = parts.rewinderOf(ports, { holdings, isOver });
     this.#doubts = new Doubts({
@@ -90,13 +89,12 @@ export class Life implements Keeper {
       this.#over(over, lost);
     this.#grants = parts.grantsOf(ports);
     const onStood = (settlement: Settlement) => this.#rewinder.acknowledged(settlement);
-    const footing = this.#footing;
-    this.#settler = new Settler({ store: footing, clock, random, pod: id, onOver, onStood });
-    const ends = { drop: (held: HeldRun) => this.#drop(held), over: onOver };
-    const persists = { store: footing, clock, random, pod: id, holdings };
-    this.persisting = persistingOf({ ...persists, ...ends });
+    const writes = { store: this.#footing, clock, random, pod: id };
+    this.#settler = new Settler({ ...writes, onOver, onStood });
+    const drop = (held: HeldRun) => this.#drop(held);
+    this.persisting = persistingOf({ ...writes, holdings, drop, over: onOver });
     const lose = (held: HeldRun) => this.#lose(held);
-    this.#archiver = parts.archiverOf(ports, { store: footing, holdings, lose });
+    this.#archiver = parts.archiverOf(ports, { store: this.#footing, holdings, lose });
     this.#acceptor = new Acceptor({
       store,
       engine,
@@ -109,9 +107,7 @@ export class Life implements Keeper {
       adoptLocal: ports.adoptLocal,
     });
     this.#claimer = new Claimer({
-      store: footing,
-      clock,
-      random,
+      ...writes,
       idlePollMs: times.idlePollMs,
       request: () => parts.requestOf(ports),
       slice: this.#grants && ((...asked) => this.#grants!.allowance.slice(...asked)),
@@ -152,20 +148,24 @@ export class Life implements Keeper {
   goOnClaiming = (): void => void (this.isDead || this.isDraining || this.#claimer.start());
 
   isCurrent(aloneMs = 0): boolean {
-    return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs + aloneMs;
+    // A server that has taken over may have given the run to others: that is looked up first.
+    const isSure = aloneMs > 0 || this.#footing.isFirm;
+    return !this.isDead && isSure && this.#lateMs < aloneMs;
   }
 
   /** For how long past its deadline the store has not answered; undefined while it does. */
   get aloneMs(): number | undefined {
-    const { deadlineMs } = this.#heart;
-    const isAlone = !this.isDead && Number.isFinite(deadlineMs) && !this.isCurrent();
-    return isAlone ? this.#ports.clock.monotonicMs() - deadlineMs : undefined;
+    const lateMs = this.#lateMs;
+    return !this.isDead && Number.isFinite(lateMs) && lateMs >= 0 ? lateMs : undefined;
   }
 
-  /** Resolves when the fleet is known to count on this pod, and it may write; at once where it is dead. */
+  get #lateMs(): number {
+    return this.#ports.clock.monotonicMs() - this.#heart.deadlineMs;
+  }
+
+  /** Resolves when the fleet is known to count on this pod; at once where it is dead. */
   async whenTrusted(): Promise<void> {
-    const isTrusted = () => this.isCurrent() && this.#footing.isFirm;
-    while (!this.isDead && !isTrusted()) await this.#sleepers.sleep(TRUST_LOOK_MS);
+    while (!this.isDead && !this.isCurrent()) await this.#sleepers.sleep(TRUST_LOOK_MS);
   }
 
   async whenCurrent(held: HeldRun): Promise<boolean> {
