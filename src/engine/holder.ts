@@ -277,9 +277,12 @@ export class Holder {
   /** Under its new version first, where it has come to one: TAKEN alone binds it to none. */
   async #goOn(run: LiveRun, how: GoingOn): Promise<void> {
     const { interruption, waitMs, move, isDue, records, seenAt } = how;
+    const { runs, recorder } = this.#ports;
+    // What was recorded first has taken its time, and whoever held the run may be no more.
+    if (run.isLost || runs.isClosed) return;
     if (move) {
-      await moveBy(this.#ports.recorder, run, move, interruption);
-      if (run.isLost || this.#ports.runs.isClosed) return;
+      await moveBy(recorder, run, move, interruption);
+      if (run.isLost || runs.isClosed) return;
       if (isDue) run.waitedSeq = run.seq;
     }
     // An upgraded step begins anew, with its check: whatever was interrupted is of the former line.

@@ -10,6 +10,7 @@ import type { Flush, Head, PodId, Store, TakenTask } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
 import { fenceProven } from './fence-proven.ts';
+import type { Footing } from './footing.ts';
 import type { Forgetter } from './forgetter.ts';
 import { HeldRun } from './held-run.ts';
 import { segmentOf } from './history.ts';
@@ -21,6 +22,8 @@ const BATCH_COUNT_MAX = 500;
 
 export interface AdopterPorts {
   readonly store: Store;
+  /** What was found missing on one server is not written to the next, which may lack more. */
+  readonly footing: Pick<Footing, 'archive'>;
   readonly engine: Engine;
   readonly acceptor: Acceptor;
   readonly holdings: Holdings;
@@ -118,7 +121,7 @@ export class Adopter {
    * is not adopted then has all there is of it.
    */
   async #compare(holds: readonly LocalHold[]): Promise<Map<RunId, Known>> {
-    const { store } = this.#ports;
+    const { store, footing } = this.#ports;
     const known = new Map<RunId, Known>();
     for (let from = 0; from < holds.length; from += BATCH_COUNT_MAX) {
       const page = holds.slice(from, from + BATCH_COUNT_MAX);
@@ -126,7 +129,7 @@ export class Adopter {
       const heads = new Map((await store.heads(runs)).map((head) => [head.task, head]));
       const tails: Flush[] = [];
       for (const hold of page) known.set(hold.run, this.#read(hold, heads.get(hold.run), tails));
-      await store.archive(tails);
+      await footing.archive(tails);
     }
     return known;
   }

@@ -52,12 +52,13 @@ export interface BeatPorts {
 
 /** Beats whose answers were lost and whose nonce may therefore stand in the row. */
 const UNHEARD_COUNT_MAX = 64;
+const PAST_COUNT_MAX = 2 * UNHEARD_COUNT_MAX;
 
 export class BeatLoop {
   readonly #ports: BeatPorts;
   readonly #unheard = new Set<string>();
-  /** Of beats that were taken, the newest last: one of them stands in a row that has gone back in time. */
-  #taken: string[] = [];
+  /** Of earlier beats, heard or not: one of them stands in a row that has gone back in time. */
+  #past: string[] = [];
   #seq: number;
   #cancel: Cancel | undefined;
   #beating: Promise<void> | undefined;
@@ -117,8 +118,8 @@ export class BeatLoop {
     }
     if (answer.kind === 'taken') {
       this.#seq = answer.seq;
+      this.#past = [...this.#past, ...this.#unheard].slice(-PAST_COUNT_MAX);
       this.#unheard.clear();
-      this.#taken = [...this.#taken.slice(1 - UNHEARD_COUNT_MAX), nonce];
       store.follow?.(answer.timeline).catch(() => undefined);
       // A clone that copied this memory would beat with the same number, but not with this name.
       this.#unheard.add(nonce);
@@ -141,7 +142,7 @@ export class BeatLoop {
     const isLive = status === 'up' || status === 'draining';
     if (!isLive || seq === undefined || seq === this.#seq) return false;
     // A clone cannot have written it: its beats have names of their own, and higher numbers.
-    const hasGoneBack = seq < this.#seq && this.#taken.includes(nonce ?? '');
+    const hasGoneBack = seq < this.#seq && this.#past.includes(nonce ?? '');
     return hasGoneBack || this.#unheard.has(nonce ?? '');
   }
 }

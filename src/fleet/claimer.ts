@@ -54,7 +54,7 @@ export class Claimer {
 
   start(): void {
     this.#isStopped = false;
-    this.#claimAfter(0);
+    if (!this.#claiming) this.#claimAfter(0);
   }
 
   /** Resolves when no claim is on its way any more. */

@@ -15,8 +15,11 @@ export interface DoubtsPorts {
   /** How many claims this pod believes to hold. */
   readonly count: () => number;
   readonly isReady: () => boolean;
-  /** `movedTo`: another server answers, which may have lost what the one before had said. */
-  readonly reconcile: (movedTo: string | undefined) => Promise<void>;
+  /** Another server answers: what the one before had said is looked up there. */
+  readonly verify: (timeline: string) => Promise<void>;
+  readonly reconcile: () => Promise<void>;
+  /** While no claim is on its way. */
+  readonly exclusively: (act: () => Promise<void>) => Promise<void>;
   readonly footing: Pick<Footing, 'timeline' | 'leave' | 'stand'>;
   /** A server of this timeline has answered. */
   readonly follow: (timeline: string) => void;
@@ -27,8 +30,11 @@ export interface DoubtsPorts {
 export class Doubts {
   readonly #ports: DoubtsPorts;
   #miscounts = 0;
+  /** What was told is to be looked up on another server: nothing is written before. */
   #isDoubtful = false;
-  #isReconciling = false;
+  /** What is held is to be compared, however many they are. */
+  #isUnsure = false;
+  #isBusy = false;
   #timeline: string | undefined;
 
   constructor(ports: DoubtsPorts) {
@@ -38,32 +44,53 @@ export class Doubts {
 
   /** After every heartbeat that was taken. */
   weigh({ timeline, claimCount }: Extract<BeatAnswer, { kind: 'taken' }>): void {
-    const { count, isReady, reconcile, footing, follow, confirmed } = this.#ports;
+    const { count, isReady, footing, follow, confirmed } = this.#ports;
     const before = this.#timeline;
     if (before !== undefined && before !== timeline) {
       tell('store.failedOver', () => ({ from: before, to: timeline }));
       this.#isDoubtful = true;
-      footing.leave();
+      footing.leave(timeline);
     }
     if (before === undefined) footing.stand(timeline);
     if (before !== timeline) follow(timeline);
-    else if (!this.#isDoubtful && !this.#isReconciling) confirmed();
+    else if (!this.#isDoubtful && !this.#isBusy) confirmed();
     this.#timeline = timeline;
     this.#miscounts = claimCount === count() ? 0 : this.#miscounts + 1;
-    const isDue = this.#isDoubtful || this.#miscounts > MISCOUNTS_MAX;
-    if (!isDue || this.#isReconciling || !isReady()) return;
+    const isDue = this.#isUnsure || this.#miscounts > MISCOUNTS_MAX;
+    if (this.#isBusy) return;
+    // Whoever is only about to take its place writes too, and waits for this.
+    if (this.#isDoubtful) this.#look(timeline);
+    else if (isDue && isReady()) this.#look(undefined);
+  }
+
+  #look(movedTo: string | undefined): void {
     this.#miscounts = 0;
-    const hasMoved = this.#isDoubtful;
     this.#isDoubtful = false;
-    this.#isReconciling = true;
-    reconcile(hasMoved ? timeline : undefined)
+    this.#isUnsure = false;
+    this.#isBusy = true;
+    this.#compare(movedTo)
       .catch((error) => {
         // Until it has been looked at: what was lost is not found by anybody else.
-        this.#isDoubtful ||= hasMoved;
+        this.#isDoubtful ||= movedTo !== undefined;
         tell('store.failed', () => ({ what: 'held', error: describeError(error) }));
       })
       .finally(() => {
-        this.#isReconciling = false;
+        this.#isBusy = false;
       });
+  }
+
+  async #compare(movedTo: string | undefined): Promise<void> {
+    const { exclusively, verify, reconcile, isReady, footing } = this.#ports;
+    await exclusively(async () => {
+      if (movedTo !== undefined) {
+        await verify(movedTo);
+        footing.stand(movedTo);
+        // The counts may agree by chance.
+        this.#isUnsure = true;
+      }
+      if (!isReady()) return;
+      await reconcile();
+      this.#isUnsure = false;
+    });
   }
 }

@@ -10,12 +10,13 @@
 import { type Store, type StoreTransaction, storeMoved, TIMELINE_EPOCHS } from '../store/index.ts';
 import type { Memory } from './memory.ts';
 
-type Written = 'claim' | 'settle' | 'archive' | 'begin' | 'settled';
+type Written = 'claim' | 'held' | 'settle' | 'archive' | 'begin' | 'settled';
 
 export class Footing implements Pick<Store, Written> {
   readonly #store: Store;
   readonly #memory: Memory;
-  #isOff = false;
+  /** The server that has answered last, where it is not known yet what it has. */
+  #ahead: string | undefined;
   #moves = 0;
 
   constructor(store: Store, memory: Memory) {
@@ -27,16 +28,22 @@ export class Footing implements Pick<Store, Written> {
     return this.#memory.timeline;
   }
 
+  /** Whatever is to be written now may be. */
+  get isFirm(): boolean {
+    return this.#ahead === undefined;
+  }
+
   /** Another server has answered. */
-  leave(): void {
-    this.#isOff = true;
+  leave(ahead: string): void {
+    this.#ahead = ahead;
     this.#moves += 1;
   }
 
   /** It has all that this pod was told, or it was said what it has not. */
   stand(timeline: string): void {
-    this.#isOff = false;
     this.#memory.timeline = timeline;
+    // Yet another may have answered meanwhile.
+    if (this.#ahead === timeline) this.#ahead = undefined;
   }
 
   /** Whether a claim was given out by a server before this one. */
@@ -46,6 +53,8 @@ export class Footing implements Pick<Store, Written> {
 
   claim: Store['claim'] = (request) =>
     this.#on((timeline) => this.#store.claim({ ...request, timeline }));
+  held: Store['held'] = (pod, after, countMax, bytesMax) =>
+    this.#on((timeline) => this.#store.held(pod, after, countMax, bytesMax, timeline));
   settle: Store['settle'] = (pod, settlements) =>
     this.#on((timeline) => this.#store.settle(pod, settlements, timeline));
   archive: Store['archive'] = (segments) =>
@@ -61,7 +70,7 @@ export class Footing implements Pick<Store, Written> {
       rollback: () => tx.rollback(),
       commit: async (pod, persisted) => {
         const [timeline, moves] = [this.timeline, this.#moves];
-        if (this.#isOff) {
+        if (!this.isFirm) {
           await tx.rollback();
           throw storeMoved();
         }
@@ -73,7 +82,7 @@ export class Footing implements Pick<Store, Written> {
   };
 
   async #on<Answer>(act: (timeline: string | undefined) => Promise<Answer>): Promise<Answer> {
-    if (this.#isOff) throw storeMoved();
+    if (!this.isFirm) throw storeMoved();
     const moves = this.#moves;
     const answer = await act(this.timeline);
     if (moves !== this.#moves) throw storeMoved();

@@ -11,7 +11,7 @@ import type { Holdings } from './holdings.ts';
 import type { Life } from './life.ts';
 import type { Memory } from './memory.ts';
 import type { PodPorts } from './options.ts';
-import { Rewinder } from './rewinder.ts';
+import { Rewinder, type RewinderPorts } from './rewinder.ts';
 
 export interface LifePorts extends PodPorts {
   readonly id: PodId;
@@ -64,11 +64,19 @@ export function roomIn(
   return Math.max(0, count - (holdings.claimedCount - settling));
 }
 
-export function rewinderOf(ports: LifePorts, holdings: Holdings): Rewinder {
+export function rewinderOf(
+  ports: LifePorts,
+  { holdings, isOver }: Pick<RewinderPorts, 'holdings' | 'isOver'>,
+): Rewinder {
   const { store, clock, engine, id: pod, memory } = ports;
   const { enqueued = () => [], reshow = () => undefined } = ports;
   const written = (run: RunId) => engine.held.written(run);
-  return new Rewinder({ store, clock, pod, memory, holdings, written, enqueued, reshow });
+  return new Rewinder({
+    ...{ store, clock, pod, memory, holdings, isOver },
+    written,
+    enqueued,
+    reshow,
+  });
 }
 
 export function archiverOf(

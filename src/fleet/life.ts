@@ -70,13 +70,15 @@ export class Life implements Keeper {
     this.#superseded = new Superseded({ store, clock, random });
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
-    const holdings = this.holdings;
-    this.#forgetter = new Forgetter({ clock, engine, holdings, isOver: () => this.isDead });
-    this.#rewinder = parts.rewinderOf(ports, holdings);
+    const [holdings, isOver] = [this.holdings, () => this.isDead];
+    this.#forgetter = new Forgetter({ clock, engine, holdings, isOver });
+    this.#rewinder = parts.rewinderOf(ports, { holdings, isOver });
     this.#doubts = new Doubts({
       count: () => holdings.size,
       isReady: () => this.isReady,
-      reconcile: (movedTo) => this.#reconcile(movedTo),
+      verify: (timeline) => this.#rewinder.verify(timeline),
+      reconcile: () => this.#reconcile(),
+      exclusively: (act) => this.#claimer.exclusively(act),
       footing: this.#footing,
       follow: (timeline) => void store.follow?.(timeline),
       confirmed: () => this.#rewinder.confirmed(),
@@ -87,13 +89,12 @@ export class Life implements Keeper {
       this.#over(over, lost);
     this.#grants = parts.grantsOf(ports);
     const onStood = (settlement: Settlement) => this.#rewinder.acknowledged(settlement);
-    const footing = this.#footing;
-    this.#settler = new Settler({ store: footing, clock, random, pod: id, onOver, onStood });
-    const ends = { drop: (held: HeldRun) => this.#drop(held), over: onOver };
-    const persists = { store: footing, clock, random, pod: id, holdings };
-    this.persisting = persistingOf({ ...persists, ...ends });
+    const writes = { store: this.#footing, clock, random, pod: id };
+    this.#settler = new Settler({ ...writes, onOver, onStood });
+    const drop = (held: HeldRun) => this.#drop(held);
+    this.persisting = persistingOf({ ...writes, holdings, drop, over: onOver });
     const lose = (held: HeldRun) => this.#lose(held);
-    this.#archiver = parts.archiverOf(ports, { store: footing, holdings, lose });
+    this.#archiver = parts.archiverOf(ports, { store: this.#footing, holdings, lose });
     this.#acceptor = new Acceptor({
       store,
       engine,
@@ -106,9 +107,7 @@ export class Life implements Keeper {
       adoptLocal: ports.adoptLocal,
     });
     this.#claimer = new Claimer({
-      store: footing,
-      clock,
-      random,
+      ...writes,
       idlePollMs: times.idlePollMs,
       request: () => parts.requestOf(ports),
       slice: this.#grants && ((...asked) => this.#grants!.allowance.slice(...asked)),
@@ -132,7 +131,9 @@ export class Life implements Keeper {
     const { holdings, id: pod } = this;
     const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
     const mine = { acceptor, holdings, forgetter, keeper, pod, silentMs: times.silentMs };
-    await new Adopter({ store, engine, clock, ...mine }).adopt(parts.predecessorsOf(pod, seen));
+    await new Adopter({ store, footing: this.#footing, engine, clock, ...mine }).adopt(
+      parts.predecessorsOf(pod, seen),
+    );
     if (this.isDead) return;
     await this.#ports.routes.look();
     if (this.isDead) return;
@@ -147,14 +148,19 @@ export class Life implements Keeper {
   goOnClaiming = (): void => void (this.isDead || this.isDraining || this.#claimer.start());
 
   isCurrent(aloneMs = 0): boolean {
-    return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs + aloneMs;
+    // A server that has taken over may have given the run to others: that is looked up first.
+    const isSure = aloneMs > 0 || this.#footing.isFirm;
+    return !this.isDead && isSure && this.#lateMs < aloneMs;
   }
 
   /** For how long past its deadline the store has not answered; undefined while it does. */
   get aloneMs(): number | undefined {
-    const { deadlineMs } = this.#heart;
-    const isAlone = !this.isDead && Number.isFinite(deadlineMs) && !this.isCurrent();
-    return isAlone ? this.#ports.clock.monotonicMs() - deadlineMs : undefined;
+    const lateMs = this.#lateMs;
+    return !this.isDead && Number.isFinite(lateMs) && lateMs >= 0 ? lateMs : undefined;
+  }
+
+  get #lateMs(): number {
+    return this.#ports.clock.monotonicMs() - this.#heart.deadlineMs;
   }
 
   /** Resolves when the fleet is known to count on this pod; at once where it is dead. */
@@ -261,19 +267,13 @@ export class Life implements Keeper {
     onBeat(this);
   }
 
-  #reconcile(movedTo: string | undefined): Promise<void> {
-    const [pod, holdings, { store, limits }] = [this.id, this.holdings, this.#ports];
-    const { payloadBytesMax } = limits;
+  #reconcile(): Promise<void> {
+    const { id: pod, holdings } = this;
+    const { payloadBytesMax } = this.#ports.limits;
     const isPast = ({ epoch }: ClaimedTask) => this.#footing.isPast(epoch);
     const accept = (tasks: readonly ClaimedTask[]) => this.#acceptor.accept(tasks, isPast);
     const onLost = (held: HeldRun) => this.#lose(held);
-    return this.#claimer.exclusively(async () => {
-      if (movedTo !== undefined) {
-        await this.#rewinder.verify(movedTo);
-        this.#footing.stand(movedTo);
-      }
-      await reconcile({ pod, holdings, store, payloadBytesMax, accept, onLost });
-    });
+    return reconcile({ pod, holdings, store: this.#footing, payloadBytesMax, accept, onLost });
   }
 
   /** The store has answered: these are over, here too. What was lost is kept while that is in doubt. */

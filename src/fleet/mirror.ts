@@ -69,7 +69,10 @@ export class Mirror {
     const { store, journal } = this.#ports;
     const heads = await store.heads(tasks);
     for (const task of tasks) {
-      const head = heads.find((found) => found.task === task.task);
+      const furthest = heads.find((found) => found.task === task.task);
+      // A server that took over may have this claim and not the next, under which records were written
+      // again: nothing goes on behind those under an epoch before theirs, so all is told anew.
+      const head = furthest && furthest.epoch <= task.epoch ? furthest : undefined;
       const row = journal.hasRun(task.task) ? journal.find(task.task) : undefined;
       if (!row) this.#failGone(task);
       else this.#hold(task, head?.lastSeq ?? -1, head?.lastHash ?? '', row.ending);

@@ -65,6 +65,15 @@ export function beforeOf(
   return written.length === count ? segmentOf({ task, generation, epoch }, '', written) : undefined;
 }
 
+/** Whether all is there that comes before the last records of this, or those too. */
+export function hasBeginning(
+  { task, tail, lastSeq, lastHash }: Settlement,
+  stored: readonly Segment[] | undefined,
+): boolean {
+  if ((tail ? tail.firstSeq : lastSeq + 1) <= 0) return true;
+  return hasAll(task, stored, lastHash) || (tail ? hasAll(task, stored, tail.prevHash) : false);
+}
+
 /** Whether its history leads through this record, from its beginning on. */
 export function hasAll(task: RunId, stored: readonly Segment[] = [], hash: string): boolean {
   try {

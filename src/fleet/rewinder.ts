@@ -14,7 +14,6 @@
 import type { Clock, RunId } from '../ground/index.ts';
 import {
   type Claim,
-  type Head,
   type PodId,
   type Segment,
   type Settlement,
@@ -28,6 +27,7 @@ import type { Acknowledged, Memory } from './memory.ts';
 import {
   beforeOf,
   hasAll,
+  hasBeginning,
   inherited,
   isOpen,
   missingOf,
@@ -39,9 +39,11 @@ const PAGE_COUNT = 500;
 const NAMED_MAX = 100;
 
 export interface RewinderPorts {
-  readonly store: Pick<Store, 'find' | 'heads' | 'histories' | 'restore' | 'settle' | 'archive'>;
+  readonly store: Pick<Store, 'find' | 'histories' | 'restore' | 'settle' | 'archive'>;
   readonly clock: Clock;
   readonly pod: PodId;
+  /** Another life of this pod looks by now, and keeps what was told. */
+  readonly isOver: () => boolean;
   readonly holdings: Holdings;
   readonly written: Written;
   readonly memory: Memory;
@@ -130,14 +132,14 @@ export class Rewinder {
     const begun = kept.flatMap(({ before }) => (before && isHere(before) ? [before] : []));
     const stored = await this.#stored(begun);
     const missing = begun.filter(({ task, lastHash }) => !hasAll(task, stored.get(task), lastHash));
-    if (missing.length > 0) await this.#ports.store.archive(missing, found.timeline);
+    if (missing.length > 0) await this.#heard(this.#ports.store.archive(missing, found.timeline));
     for (const { task } of missing) found.add('recordsWritten', task);
   }
 
   async #settleAgain(again: readonly Settlement[], found: Finding): Promise<void> {
     if (again.length === 0) return;
     const { store, pod } = this.#ports;
-    const answers = await store.settle(pod, again, found.timeline);
+    const answers = await this.#heard(store.settle(pod, again, found.timeline));
     // Before each has its answer nobody knows what to make of the claim that it ends.
     if (answers.some(({ kind }) => kind === 'locked')) throw new StoreBusyError('a row is locked');
     for (const { task, kind } of answers) {
@@ -147,17 +149,8 @@ export class Rewinder {
 
   /** Those whose history the store has up to where their last records begin. */
   async #whole(settlements: readonly Settlement[]): Promise<ReadonlySet<Settlement>> {
-    const heads = await this.#heads(settlements);
-    return new Set(
-      settlements.filter(({ task, tail, lastSeq, lastHash }) => {
-        const head = heads.get(task);
-        const from = tail ? tail.firstSeq - 1 : lastSeq;
-        const hash = tail ? tail.prevHash : lastHash;
-        return from < 0 || (head?.lastSeq === lastSeq && head.lastHash === lastHash)
-          ? true
-          : head?.lastSeq === from && head.lastHash === hash;
-      }),
-    );
+    const stored = await this.#stored(settlements);
+    return new Set(settlements.filter((one) => hasBeginning(one, stored.get(one.task))));
   }
 
   async #verifyHeld(found: Finding): Promise<void> {
@@ -178,7 +171,7 @@ export class Rewinder {
         .filter((held) => !gone.includes(held))
         .map((held) => missingOf(held, stored.get(held.claim.task), written))
         .filter((segment) => segment !== undefined);
-      if (missing.length > 0) await store.archive(missing, found.timeline);
+      if (missing.length > 0) await this.#heard(store.archive(missing, found.timeline));
       for (const { task } of missing) found.add('recordsWritten', task);
     }
   }
@@ -192,19 +185,15 @@ export class Rewinder {
 
   async #rows(tasks: readonly RunId[]): Promise<ReadonlyMap<RunId, TaskRow>> {
     if (tasks.length === 0) return new Map();
-    return new Map((await this.#ports.store.find(tasks)).map((row) => [row.id, row]));
-  }
-
-  async #heads(runs: readonly Claim[]): Promise<ReadonlyMap<RunId, Head>> {
-    if (runs.length === 0) return new Map();
-    return new Map((await this.#ports.store.heads(runs)).map((head) => [head.task, head]));
+    const rows = await this.#heard(this.#ports.store.find(tasks));
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   async #stored(runs: readonly Claim[]): Promise<ReadonlyMap<RunId, readonly Segment[]>> {
     if (runs.length === 0) return new Map();
     const asked = runs.map(({ task, generation }) => ({ task, generation }));
     const byTask = new Map<RunId, Segment[]>();
-    for (const segment of await this.#ports.store.histories(asked)) {
+    for (const segment of await this.#heard(this.#ports.store.histories(asked))) {
       const before = byTask.get(segment.task);
       if (before) before.push(segment);
       else byTask.set(segment.task, [segment]);
@@ -215,7 +204,14 @@ export class Rewinder {
   async #restore(claims: readonly Claim[]): Promise<RunId[]> {
     const { store, pod } = this.#ports;
     const asked = claims.map(({ task, generation, epoch }) => ({ task, generation, epoch }));
-    return asked.length === 0 ? [] : ((await store.restore?.(pod, asked)) ?? []);
+    if (asked.length === 0 || !store.restore) return [];
+    return this.#heard(store.restore(pod, asked));
+  }
+
+  async #heard<Answer>(asked: Promise<Answer>): Promise<Answer> {
+    const answer = await asked;
+    if (this.#ports.isOver()) throw new StoreBusyError('another life of this pod goes on');
+    return answer;
   }
 }
 

@@ -76,8 +76,8 @@ function sealingOf(store: Store, codec: Codec, isRequired: boolean): Sealing {
       const claimed = await store.claim({ ...request, payloadBytesMax });
       return claimed.map((task) => openClaimed(codec, task, { isRequired, bytesMax }));
     },
-    held: async (pod, after, countMax, bytesMax) => {
-      const held = await store.held(pod, after, countMax, sealedMax(codec, bytesMax));
+    held: async (pod, after, countMax, bytesMax, timeline) => {
+      const held = await store.held(pod, after, countMax, sealedMax(codec, bytesMax), timeline);
       return held.map((task) => openClaimed(codec, task, { isRequired, bytesMax }));
     },
     settle: (pod, settlements, timeline) =>

@@ -138,12 +138,12 @@ export interface Store extends HistoryParts, Partial<Resting> {
   ): Promise<EnqueueAnswer[]>;
   /** Takes due tasks for the pod, the most urgent first; nothing if the pod is not up. */
   claim(request: ClaimRequest): Promise<ClaimedTask[]>;
-  /** What the pod holds, in the order of ids: for finding claims whose answer was lost. */
+  /**
+   * What the pod holds, in the order of ids: for finding claims whose answer was lost. A server of another
+   * timeline than the one named knows nothing of them, nor that they have ended, and says so.
+   */
   held(
-    pod: PodId,
-    after: string,
-    countMax: number,
-    payloadBytesMax?: number,
+    ...asked: [pod: PodId, after: string, countMax: number, bytesMax?: number, timeline?: string]
   ): Promise<ClaimedTask[]>;
 
   /** Whether a task of these routes that has outlived two owners is due. */

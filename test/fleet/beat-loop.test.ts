@@ -36,7 +36,7 @@ async function newScene() {
     return { loop, wire, heard, failures };
   };
   const seq = async () => (await store.pods())[0]!.seq;
-  return { clock, store, startLoop, seq };
+  return { clock, tables, store, startLoop, seq };
 }
 
 const kindsOf = (heard: readonly Heard[]) => heard.map(({ answer }) => answer.kind);
@@ -64,6 +64,21 @@ test('a lost answer is told from a clone by its nonce, and extends nothing', asy
   // The beat that was heard was sent after the one whose answer was lost.
   expect(heard.at(-1)!.sentMs).toBeGreaterThan(HEARTBEAT_MS);
   expect(await seq()).toBeGreaterThanOrEqual(3);
+});
+
+test('a row that has gone back to a beat whose answer was lost is still its own', async () => {
+  const { clock, tables, startLoop } = await newScene();
+  const { wire, heard } = startLoop();
+  await clock.advance(0);
+  wire.losesAnswers.set('beat', 1);
+  await clock.advance(HEARTBEAT_MS);
+  const { beatSeq, beatNonce } = tables.pods.get(POD)!;
+  await clock.advance(3 * HEARTBEAT_MS);
+  expect(tables.pods.get(POD)!.beatSeq).toBeGreaterThan(beatSeq);
+  Object.assign(tables.pods.get(POD)!, { beatSeq, beatNonce });
+  await clock.advance(3 * HEARTBEAT_MS);
+  expect(kindsOf(heard)).not.toContain('refused');
+  expect(tables.pods.get(POD)!.beatSeq).toBeGreaterThan(beatSeq + 1);
 });
 
 test('however many answers are lost after it, an own beat stays an own beat', async () => {

@@ -104,8 +104,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/doubts.ts',
-        find: 'const isDue = this.#isDoubtful || this.#miscounts > MISCOUNTS_MAX;',
-        put: 'const isDue = this.#isDoubtful && this.#miscounts > MISCOUNTS_MAX;',
+        find: 'const isDue = this.#isUnsure || this.#miscounts > MISCOUNTS_MAX;',
+        put: 'const isDue = this.#isUnsure && this.#miscounts > MISCOUNTS_MAX;',
       },
     ],
     command: tests('fleet/reconcile'),

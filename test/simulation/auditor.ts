@@ -64,8 +64,6 @@ export class Auditor {
   readonly flow: FlowJudge;
   readonly rewinds: RewindJudge;
   #calls = 0;
-  /** Records that were on a disk when they were sent from it. */
-  readonly #durable = new Set<string>();
   /** Tasks the store has taken in. */
   taskCount = 0;
 
@@ -139,7 +137,7 @@ export class Auditor {
     const isWilling = this.#world.tables.pods.get(from)?.deadBy === from;
     if (tasks.length > 0) this.sweeps.taken(process, taking, isWilling);
     this.#world.count(to === 'taker' ? 'adoptions' : 'sweeps', tasks.length);
-    if (to === 'taker') for (const task of tasks) this.#own(process, task);
+    if (to === 'taker') for (const task of tasks) this.#own(process, task, true);
   }
 
   #born(birth: PodBirth): void {
@@ -216,13 +214,9 @@ export class Auditor {
     for (const { task, generation, lastSeq, lastHash } of segments) {
       // Sent again, for want of an answer, when a redrive has brought the task back to the same disk.
       if ((disk.runs.get(task)?.generation ?? generation) > generation) continue;
-      const record = `${process.name} ${task} ${lastSeq} ${lastHash}`;
-      if (disk.events.get(task)?.[lastSeq]?.hash === lastHash) {
-        this.#durable.add(record);
-        continue;
-      }
+      if (disk.events.get(task)?.[lastSeq]?.hash === lastHash) continue;
       // What another server is to be told again may be off this disk by now; it was on it before.
-      if (this.rewinds.count > 0 && this.#durable.has(record)) continue;
+      if (this.rewinds.count > 0 && disk.hadRecord(task, lastHash)) continue;
       this.#world.violate('I14', `${process.name} sent record ${lastSeq} of ${task} too early`);
     }
     return undefined;
@@ -253,7 +247,7 @@ export class Auditor {
   heard(_told: Told): void {}
 
   /** Remembers what it was given; answers whether anything of it is on record. */
-  #own(process: Process, task: ClaimedTask): boolean {
+  #own(process: Process, task: ClaimedTask, isAdopted = false): boolean {
     const row = this.#world.tables.tasks.get(task.task);
     if (row?.status !== 'claimed' || row.claimEpoch !== task.epoch) return false;
     if (!this.#world.tables.isPod(row.claimedBy!, 'up')) {
@@ -262,8 +256,10 @@ export class Auditor {
     this.deadlines.claimed(row);
     const stored = this.acceptedRows(task.task, task.generation);
     const disk = this.disks.get(process);
-    // What is still there of an earlier generation is no part of this one.
-    const isOwn = disk?.runs.get(task.task)?.generation === task.generation;
+    // What is still there of an earlier generation is no part of this one; nor is what is left of a hold
+    // that was lost with a server of the store. Whoever adopts goes on from its own disk all the same.
+    const isLeft = !isAdopted && this.#world.rewound.has(task.task);
+    const isOwn = !isLeft && disk?.runs.get(task.task)?.generation === task.generation;
     const last = furthest(stored, (isOwn && disk?.events.get(task.task)) || []);
     this.claims.set(`${task.task} ${task.epoch}`, {
       pod: row.claimedBy ?? '',

@@ -160,10 +160,8 @@ export class Cluster {
       const asleep = [...disk.timers.keys()].filter((run) => isFarOff(disk, run, now)).length;
       const held = pod.status.held - asleep - this.#heldOn(pod.life?.id);
       if (held > 0) this.#world.violate('I38', `${name} still holds ${held}`);
-      const kept = [...disk.runs.values()].filter(
-        ({ id, generation }) => generation !== null && !this.#isHeldOn(id),
-      );
-      if (kept.length > 0) this.#world.violate('holds', `${name} keeps run ${kept[0]!.id}`);
+      const [kept] = this.#keptOn(disk);
+      if (kept) this.#world.violate('holds', `${name} keeps run ${kept.id}`);
       const local = unfinished(disk, now);
       if (local) this.#world.violate('I37', `${name} has not ended its own run ${local.id}`);
     }
@@ -203,6 +201,16 @@ export class Cluster {
   /** Every process that is up has joined the fleet. */
   get isReady(): boolean {
     return this.alive().every(({ process, member }) => process.isDead || member.pod.status.isReady);
+  }
+
+  /** Nobody has anything of runs that are the store's. */
+  get hasLetGo(): boolean {
+    return this.alive().every(({ disk }) => this.#keptOn(disk).length === 0);
+  }
+
+  #keptOn(disk: Disk): RawRunRow[] {
+    const isKept = ({ id, generation }: RawRunRow) => generation !== null && !this.#isHeldOn(id);
+    return [...disk.runs.values()].filter(isKept);
   }
 
   /** No host has runs of its own left to end. */

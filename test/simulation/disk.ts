@@ -26,6 +26,9 @@ export class Disk {
   #markLsn = 0;
   readonly #slots = new Map<number, Occupancy>();
   #undo: (() => void)[] = [];
+  /** By run and hash, all that was ever on it, and not lost. */
+  #had = new Set<string>();
+  #added: EventRow[] = [];
   /** How often it has lost what it had acknowledged. */
   lossCount = 0;
   /** Whether nobody could tell any more what its processes were doing when they ended. */
@@ -66,12 +69,14 @@ export class Disk {
         put(this.timers, run, timer);
       }
     };
+    this.#added = [];
     try {
       act();
     } catch (error) {
       undo();
       throw error;
     }
+    for (const { run, hash } of this.#added) this.#had.add(`${run} ${hash}`);
     this.#undo.push(undo);
     if (this.#undo.length > UNDO_COUNT_MAX) this.#undo.shift();
   }
@@ -88,6 +93,11 @@ export class Disk {
     const events = this.events.get(row.run) ?? [];
     if (row.seq !== events.length) throw new Error(`record ${row.seq} of ${row.run} does not fit`);
     this.events.set(row.run, [...events, row]);
+    this.#added.push(row);
+  }
+
+  hadRecord(run: string, hash: string): boolean {
+    return this.#had.has(`${run} ${hash}`);
   }
 
   setTimer(run: string, dueAt: number | undefined): void {
@@ -113,6 +123,7 @@ export class Disk {
     // What came after them, and was never known to be there, cannot have stayed.
     this.unsynced = undefined;
     this.lossCount += 1;
+    this.#had = new Set([...this.events.values()].flat().map(({ run, hash }) => `${run} ${hash}`));
     return lost.length;
   }
 

@@ -9,7 +9,6 @@ import type { RunId } from '../../src/ground/index.ts';
 import type { Entry, EventRow } from '../../src/journal/index.ts';
 import type { Prepared } from '../../src/journal/record.ts';
 import type { Plan } from '../../src/machine/index.ts';
-import { TIMELINE_EPOCHS } from '../../src/store/index.ts';
 import type { OfPhase } from '../../src/telemetry/events.ts';
 import type { Effect } from '../history/evidence.ts';
 import type { Auditor, Snapshot } from './auditor.ts';
@@ -47,8 +46,10 @@ interface Execution {
   readonly process: Process;
   readonly disk: Disk;
   readonly lossCount: number;
-  /** How often the store had lost something by then. */
+  /** How often the store had lost something of it by then. */
   readonly rewinds: number;
+  /** The store had its claim. */
+  readonly isOwner: boolean;
   /** Past its pod's deadline, as its machine allows. */
   readonly isAlone: boolean;
   /** When it ended, by an answer or a throw. */
@@ -121,8 +122,9 @@ export class Ledger {
     const { lossCount } = disk;
     const [{ phase, attempt }, { epoch }] = [of, tie];
     const { seq } = run;
-    const rewinds = this.#auditor.rewinds.count;
-    const by = { process, disk, lossCount, rewinds, isAlone, isOver: false };
+    const rewinds = this.#auditor.rewinds.lossesOf(of.run);
+    const isOwner = this.#world.tables.tasks.get(of.run)?.claimEpoch === epoch;
+    const by = { process, disk, lossCount, rewinds, isOwner, isAlone, isOver: false };
     const execution = { phase, attempt, seq, epoch, ...by };
     const place = `${of.run} ${tie.generation} ${of.step}`;
     this.cancels.begins(of.run, epoch, brief(of));
@@ -225,7 +227,9 @@ export class Ledger {
   #probeFirst(place: string, of: OfPhase, { plan, epoch }: LiveRun): void {
     if (of.phase !== 'work' && of.phase !== 'persist') return;
     if (!hasCheck(plan, of.step)) return;
-    const executions = this.#executions.get(place) ?? [];
+    // One that does not know yet that a server of the store is lost goes on beside those of the next.
+    const all = this.#executions.get(place) ?? [];
+    const executions = all.filter((one) => one.epoch <= epoch);
     // Whoever is alone goes on beside the others: they cannot know of it.
     const last = executions.findLastIndex(({ phase, isAlone }) => phase === of.phase && !isAlone);
     const before = executions[last];
@@ -233,18 +237,13 @@ export class Ledger {
     // Where the disk has lost that the phase was entered, nobody can know that it had begun.
     if (before.disk.lossCount !== before.lossCount) return;
     // So it is where the store has lost that somebody had been given the run.
-    if (before.rewinds !== this.#auditor.rewinds.count) return;
-    // It had begun when that had happened, and before it knew: beside whoever was given the run since.
-    if (serverOf(before.epoch) < serverOf(epoch) && this.#world.rewound.has(of.run)) return;
+    if (before.rewinds !== this.#auditor.rewinds.lossesOf(of.run)) return;
+    // It had begun when that had happened, and before it knew.
+    if (!before.isOwner && before.rewinds > 0) return;
     const asked = /check|probe/;
     const hasAsked = executions.slice(last + 1).some(({ phase }) => asked.test(phase));
     if (!hasAsked) this.#world.violate('I41', `${brief(of)} of ${of.run} was not probed`);
   }
-}
-
-/** Which server has given out a claim, in the order in which they took over. */
-function serverOf(epoch: number): number {
-  return Math.floor(epoch / TIMELINE_EPOCHS);
 }
 
 /** Why the phase should not begin, where what was on record when it was claimed is beyond it. */

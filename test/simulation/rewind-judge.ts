@@ -25,6 +25,7 @@ export class RewindJudge {
   /** Tasks of which a pod has said that what it had been told is lost or overtaken. */
   readonly #told = new Set<string>();
   count = 0;
+  readonly #losses = new Map<string, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -54,9 +55,15 @@ export class RewindJudge {
     this.count += 1;
     for (const task of tasks) {
       this.#world.rewound.add(task);
+      this.#losses.set(task, this.lossesOf(task) + 1);
       const end = this.#ends.get(task);
       if (end && !end.process.isDead) this.#owed.set(task, end);
     }
+  }
+
+  /** How often the store has lost something of this task. */
+  lossesOf(task: string): number {
+    return this.#losses.get(task) ?? 0;
   }
 
   /** When all is over: of pods that are still there nothing is missing that was not told. */

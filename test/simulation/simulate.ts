@@ -56,6 +56,7 @@ const SILENT_MS = 3_000;
 /** After this everything that was left has had time to be found, swept, claimed and ended. */
 const CALM_MS_MAX = 240_000;
 const QUIET_MS = 2_000;
+const LET_GO_MS = 4 * SILENT_MS;
 
 export async function simulate(seed: number, options: SeedOptions = {}): Promise<SeedReport> {
   const cpu = process.cpuUsage();
@@ -120,6 +121,10 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     if (!isBroken()) {
       await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
       await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
+      // What was lost with a server is in nobody's way: its pods find out when they do.
+      if (traits.hasFailovers) {
+        await schedule.run(schedule.nowMs + LET_GO_MS, () => isBroken() || cluster.hasLetGo);
+      }
       // One that was replaced at the very end has yet to come.
       const isBack = () => isBroken() || cluster.isReady;
       if (!isBack()) await schedule.run(schedule.nowMs + CALM_MS_MAX, isBack);

@@ -42,6 +42,15 @@ export function describeServers(scene: Scene): void {
     ]);
   });
 
+  test('what a pod holds is told by no server but the one that was asked', async ({ skip }) => {
+    const { store } = scene;
+    if (!store.restore) return skip();
+    const { pod, id, timeline } = await claimed();
+    const asked = [pod, '', 10, undefined] as const;
+    await expect(store.held(...asked, ANOTHER)).rejects.toBeInstanceOf(StoreBusyError);
+    expect(await store.held(...asked, timeline)).toMatchObject([{ task: id }]);
+  });
+
   test('a claim that is meant for another server is given nothing', async ({ skip }) => {
     const { store } = scene;
     if (!store.restore) return skip();

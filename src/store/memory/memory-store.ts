@@ -126,8 +126,11 @@ export class MemoryStore implements Store {
       giveTurns(tables);
       return claim(tables, request);
     });
-  held = (pod: PodId, after: string, countMax: number, payloadBytesMax?: number) =>
-    this.#ask('held', (tables) => held(tables, pod, after, countMax, payloadBytesMax));
+  held = (pod: PodId, after: string, countMax: number, bytesMax?: number, timeline?: string) =>
+    this.#ask('held', (tables) => {
+      tables.checkTimeline(timeline);
+      return held(tables, pod, after, countMax, bytesMax);
+    });
   hasSuspects = (routes: readonly string[]) =>
     this.#ask('hasSuspects', (tables) => hasSuspects(tables, routes));
 

@@ -164,13 +164,16 @@ class PostgresStore implements Store {
   claim(request: tasks.ClaimRequest) {
     return this.#intake.claim(request);
   }
-  held(
+  async held(
     pod: PodId,
     after: string,
     countMax: number,
     payloadBytesMax?: number,
+    timeline?: string,
   ): Promise<tasks.ClaimedTask[]> {
-    return this.#intake.held(pod, after, countMax, payloadBytesMax);
+    const found = await this.#intake.held(pod, after, countMax, payloadBytesMax);
+    await this.#settler.checkTimeline(timeline);
+    return found;
   }
   hasSuspects(routes: readonly string[]) {
     return this.#intake.hasSuspects(routes);

@@ -1,0 +1,161 @@
+/** Servers of the store take over one after the other, before pods have looked up all that they were told. */
+import { expect, test } from 'vitest';
+import { rowsOf } from '../../src/fleet/index.ts';
+import { defineMachine } from '../../src/index.ts';
+import type { MemoryTables, PodId } from '../../src/store/index.ts';
+import { gate } from '../support/fleets.ts';
+import { Script } from './script.ts';
+import { anyInput, HEARTBEAT_MS, type TestPod, useTestFleets } from './support.ts';
+
+const { startFleet, hear } = useTestFleets();
+
+function machineOf(script: Script) {
+  const { check, work } = script.phases;
+  return defineMachine({
+    name: 'rover',
+    version: 1,
+    input: anyInput,
+    flush: { work: 'sync' },
+    steps: (line) => line.step('a', { check, work }).step('b', { check, work }),
+  });
+}
+
+async function play() {
+  const script = new Script();
+  const machine = machineOf(script);
+  const fleet = startFleet();
+  const pod = await fleet.startPod('alder', { machines: [machine], around: script.around });
+  const enqueue = async () => (await pod.fleet.enqueue(machine, {})).id;
+  return { ...fleet, script, pod, enqueue };
+}
+
+/** Until this has been asked once more. */
+async function untilAsked(
+  { wire }: TestPod,
+  verb: TestPod['wire']['asked'][number],
+  clock: { advance(ms: number): Promise<void> },
+) {
+  const count = () => wire.asked.filter((asked) => asked === verb).length;
+  const before = count();
+  for (let step = 0; step < 1_000; step += 1) {
+    if (count() > before) return;
+    await clock.advance(10);
+  }
+  throw new Error(`${verb} is asked no more`);
+}
+
+/** The segments of a task from this one on, by the order in which they came. */
+function loseSegments(tables: MemoryTables, id: string, from: number): void {
+  const keys = [...tables.events].filter(([, { task }]) => task === id).map(([key]) => key);
+  for (const key of keys.slice(from)) tables.events.delete(key);
+}
+
+test('I37: a pod that is taken for dead on a new server adopts its runs there, and they go on', async () => {
+  const { clock, store, tables, pod, script, enqueue, row } = await play();
+  const held = gate();
+  script.holds.set('b.work', held.opened);
+  const id = await enqueue();
+  await clock.advance(4_000);
+  const first = pod.id as PodId;
+  tables.timeline = '2';
+  await store.fence(first, first, 'proved');
+  await clock.advance(4 * HEARTBEAT_MS);
+  held.open();
+  script.holds.clear();
+  await clock.advance(4 * HEARTBEAT_MS);
+  expect(pod.id).not.toBe(first);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+  expect(script.count('a.work')).toBe(1);
+});
+
+test('I23: an outcome is written again behind whatever part of its records is there', async () => {
+  const rewound = hear('store.rewound');
+  const { clock, store, tables, pod, script, enqueue, row } = await play();
+  const gates = ['a.check', 'b.check', 'b.work'].map((place) => {
+    const held = gate();
+    script.holds.set(place, held.opened);
+    return held;
+  });
+  const id = await enqueue();
+  // Each time what it has come to is archived, as a part of its own.
+  for (const held of gates) {
+    await clock.advance(4_000);
+    held.open();
+  }
+  const before = { ...tables.tasks.get(id)! };
+  await untilAsked(pod, 'settle', clock);
+  await clock.advance(HEARTBEAT_MS / 10);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+  const parts = [...tables.events.values()].filter(({ task }) => task === id);
+  expect(parts.length).toBeGreaterThan(3);
+  const hashes = async () =>
+    rowsOf(id, await store.histories([{ task: id, generation: 1 }]), undefined).map(
+      ({ hash }) => hash,
+    );
+  const all = await hashes();
+  Object.assign(tables.tasks.get(id)!, before);
+  loseSegments(tables, id, 2);
+  tables.timeline = '2';
+  await clock.advance(5 * HEARTBEAT_MS);
+  expect(rewound).toMatchObject([{ outcomesWritten: 1, outcomesLost: 0 }]);
+  expect(await row(id)).toMatchObject({ status: 'completed', claims: 1 });
+  expect(await hashes()).toEqual(all);
+  expect(script.count('b.work')).toBe(1);
+});
+
+test('I23: what a dead life of a pod still hears of a server before the last counts for nothing', async () => {
+  const { clock, store, tables, pod, enqueue, row } = await play();
+  const told = await enqueue();
+  await clock.advance(1_000);
+  expect(await row(told)).toMatchObject({ status: 'completed' });
+  const looked = gate();
+  pod.wire.holdsAnswers.set('find', looked.opened);
+  tables.timeline = '2';
+  await untilAsked(pod, 'find', clock);
+  pod.wire.holdsAnswers.clear();
+  const first = pod.id as PodId;
+  tables.timeline = '3';
+  await store.fence(first, first, 'proved');
+  await clock.advance(5 * HEARTBEAT_MS);
+  expect(pod.id).not.toBe(first);
+  looked.open();
+  await clock.advance(HEARTBEAT_MS);
+  const next = await enqueue();
+  await clock.advance(5 * HEARTBEAT_MS);
+  expect(await row(next)).toMatchObject({ status: 'completed' });
+});
+
+test('I7: what a new server says to be held is not believed, before what was told is looked up there', async () => {
+  const { clock, tables, pod, script, enqueue, row } = await play();
+  const held = gate();
+  script.holds.set('b.work', held.opened);
+  const id = await enqueue();
+  await clock.advance(4_000);
+  const before = { ...tables.tasks.get(id)! };
+  held.open();
+  await clock.advance(1_000);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+  // A claim that the pod does not know of, and one that is on its way: what is held is looked at after it.
+  pod.wire.losesAnswers.set('claim', 1);
+  script.holds.set('a.check', new Promise(() => undefined));
+  await enqueue();
+  await untilAsked(pod, 'claim', clock);
+  const answered = gate();
+  pod.wire.holdsAnswers.set('claim', answered.opened);
+  await untilAsked(pod, 'claim', clock);
+  await clock.advance(4 * HEARTBEAT_MS);
+  await untilAsked(pod, 'beat', clock);
+  Object.assign(tables.tasks.get(id)!, before);
+  loseSegments(tables, id, 0);
+  tables.timeline = '2';
+  pod.wire.holdsAnswers.clear();
+  answered.open();
+  await clock.advance(HEARTBEAT_MS / 10);
+  expect(pod.wire.asked).toContain('held');
+  expect(await row(id)).toMatchObject({ status: 'claimed' });
+  await clock.advance(8 * HEARTBEAT_MS);
+  expect(await row(id)).toMatchObject({ status: 'completed', claims: 1 });
+  // The other one is begun under an epoch of the new server.
+  expect(script.calls.filter((call) => call === 'a.check@1')).toHaveLength(1);
+  expect(script.count('b.work')).toBe(1);
+});
