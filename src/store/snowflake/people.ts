@@ -40,6 +40,14 @@ import {
 } from './gather.ts';
 import { refuseOrdered } from './tasks-in.ts';
 
+function isRefused({ kind }: { readonly kind: string }): boolean {
+  return kind === 'refused';
+}
+
+function isNothing(result: unknown): boolean {
+  return result === undefined;
+}
+
 export function act(calls: Calls, given: Act): Promise<ActAnswer> {
   const { task, deed, requestId, bulk } = given;
   const ids = deed.what === 'fork' ? [task, deed.as] : [task];
@@ -51,6 +59,7 @@ export function act(calls: Calls, given: Act): Promise<ActAnswer> {
       if (bulk) await gatherFact(reading, 'bulk', bulk.id);
     },
     (tables) => actRules.act(tables, given),
+    { isDoubtful: isRefused },
   );
 }
 
@@ -104,6 +113,7 @@ export function takeBulk(calls: Calls, taking: BulkTaking): Promise<BulkRow | un
   return calls.change(
     (reading) => gatherFact(reading, 'bulk', taking.id),
     (tables) => bulkRules.takeBulk(tables, taking),
+    { isDoubtful: isNothing },
   );
 }
 
@@ -114,6 +124,7 @@ export function saveBulk(calls: Calls, save: BulkSave): Promise<BulkRow | undefi
       if (save.next) await gatherNew(reading, [save.next]);
     },
     (tables) => bulkRules.saveBulk(tables, save),
+    { isDoubtful: isNothing },
   );
 }
 
@@ -127,6 +138,7 @@ export function orderBulk(calls: Calls, order: BulkOrder): Promise<BulkAnswer> {
       await gatherNew(reading, [order.shift]);
     },
     (tables) => bulkRules.orderBulk(tables, order),
+    { isDoubtful: isRefused },
   );
 }
 
@@ -141,6 +153,7 @@ export function changeSchedule(calls: Calls, change: ScheduleChange): Promise<Sc
       await gatherNew(reading, [change.order.task]);
     },
     (tables) => scheduleRules.changeSchedule(tables, change),
+    { isDoubtful: isRefused },
   );
 }
 
@@ -162,6 +175,7 @@ export function tickSchedule(calls: Calls, ticking: Ticking): Promise<Ticked> {
       await gatherNew(reading, ticking.tasks);
     },
     (tables) => scheduleRules.tickSchedule(tables, ticking),
+    { isDoubtful: isNothing },
   );
 }
 

@@ -30,7 +30,7 @@ export async function take(calls: Calls, taking: Taking): Promise<TakenTask[]> {
         await gatherTaken(reading, taking);
       },
       (tables) => rules.take(tables, taking),
-      to === 'taker' ? { pod: by, is: 'up' } : undefined,
+      to === 'taker' ? { fence: { pod: by, is: 'up' } } : {},
     );
     const taken = result.filter(({ task }) => written.has(task));
     if (taken.length > 0 || wanted.size === 0 || attempt >= ATTEMPTS_MAX) return taken;
