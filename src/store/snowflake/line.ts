@@ -7,7 +7,7 @@ import { StoreBusyError, StoreUnreachableError } from '../errors.ts';
 import type { Table } from './columns.ts';
 import { DuplicateKeyError, meaningOf, SessionOverError } from './driver-errors.ts';
 import type { Answer, Bind, Session } from './executor.ts';
-import { useOf } from './own-writes.ts';
+import { tablesOf } from './own-writes.ts';
 import type { Sessions } from './sessions.ts';
 import { touchOf } from './sql.ts';
 
@@ -53,7 +53,7 @@ export class SessionLine implements Line {
     const { clock, random } = this.#sessions;
     for (let attempts = 1; ; attempts += 1) {
       try {
-        await this.#catchUp(useOf(text).reads);
+        await this.#catchUp(tablesOf(text).reads);
         return await this.#send(text, binds);
       } catch (error) {
         const isOurs = error instanceof StoreBusyError && !(error instanceof DuplicateKeyError);
@@ -121,7 +121,7 @@ export class SessionLine implements Line {
 
   async #send(text: string, binds: readonly Bind[]): Promise<Answer> {
     const { own } = this.#sessions;
-    const table = useOf(text).writes;
+    const table = tablesOf(text).writes;
     if (!own || !table) return this.#sent(text, binds);
     const before = own.countOf(table);
     try {

@@ -56,24 +56,24 @@ export class OwnWrites {
   }
 }
 
-interface Use {
+interface Concerned {
   readonly reads: readonly Table[];
   readonly writes: Table | undefined;
 }
 
 /** The store sends few texts, always the same: each is looked at once. */
-const uses = new Map<string, Use>();
+const concerned = new Map<string, Concerned>();
 
-export function useOf(text: string): Use {
-  const known = uses.get(text);
+export function tablesOf(text: string): Concerned {
+  const known = concerned.get(text);
   if (known) return known;
   const [, verb = '', name = ''] =
     /^\s*(select|insert into|update|merge into|delete from)\s+(\w+)/i.exec(text) ?? [];
   const isRead = verb.toLowerCase() === 'select';
-  const use = {
+  const found = {
     reads: isRead ? TABLES.filter((table) => new RegExp(`\\b${table.name}\\b`).test(text)) : [],
     writes: isRead ? undefined : TABLES.find((table) => table.name === name.toLowerCase()),
   };
-  uses.set(text, use);
-  return use;
+  concerned.set(text, found);
+  return found;
 }

@@ -10,11 +10,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 export type Drop = '503' | 'reset' | 'hang' | '400';
 
+export interface Dropping {
+  readonly share: number;
+  readonly how: Drop;
+  readonly of?: RegExp;
+}
+
 export interface ChaosOptions {
   /** How long each statement takes besides what it takes: its least and its most. */
   latencyMs?: readonly [number, number];
-  /** Of the statements that change rows, how many are carried out without an answer. */
-  dropAnswers?: { readonly share: number; readonly how: Drop };
+  /** Of the statements that change rows, how many are carried out without an answer; of such texts. */
+  dropAnswers?: Dropping;
   /** Of the statements, how many never come to be carried out, and get 503 or 429. */
   dropRequests?: { readonly share: number; readonly how?: '503' | '429' };
   /** Of the statements, how many get 401 with 390104: the driver gives up, and calls itself connected. */
@@ -40,7 +46,7 @@ export interface ChaosOptions {
 
 export class Chaos implements ChaosOptions {
   latencyMs?: readonly [number, number];
-  dropAnswers?: { readonly share: number; readonly how: Drop };
+  dropAnswers?: Dropping;
   dropRequests?: { readonly share: number; readonly how?: '503' | '429' };
   unauthorized?: { readonly share: number };
   expireTokens?: { readonly share: number };
