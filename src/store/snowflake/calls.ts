@@ -18,8 +18,10 @@ export type Decide<Result> = (tables: MemoryTables) => Result;
 export type Fence = NonNullable<Writing['fence']>;
 
 export interface Sureness<Result> {
+  /** It is to be decided by whatever anybody wrote before. */
+  readonly isSure: boolean;
   /** Whether an answer says that something is not there, or not so: a read that is late says the same. */
-  readonly isDoubtful: (result: Result) => boolean;
+  readonly isDoubtful: (result: Result, hasChanges: boolean) => boolean;
 }
 
 export interface Each<Result> {
@@ -72,17 +74,19 @@ export class Calls {
   async change<Result>(
     gather: Gather,
     decide: Decide<Result>,
-    { isDoubtful }: Partial<Sureness<Result>> = {},
+    { isDoubtful, ...given }: Partial<Sureness<Result>> = {},
   ): Promise<Result> {
     const { clock, random } = this.sessions;
-    let isSure = !this.isLate;
+    let isSure = given.isSure ?? !this.isLate;
     for (let attempts = 1; ; attempts += 1) {
       try {
         const changed = await this.sessions.use(async (line) => {
           if (isSure) line.beSure();
           const desk = await this.#gathered(line.run, gather);
-          const result = decide(desk.tables);
-          if (!isSure && isDoubtful?.(result)) return undefined;
+          const decided = isSure ? { result: decide(desk.tables) } : tried(decide, desk.tables);
+          if (!decided) return undefined;
+          const { result } = decided;
+          if (!isSure && isDoubtful?.(result, desk.hasChanges)) return undefined;
           await this.#bell.ring(line.run, desk);
           await write(line, desk, random, { isHybrid: this.isHybrid, isWhole: true });
           await this.#ringLate(line, desk);
@@ -145,5 +149,17 @@ export class Calls {
     await gather(reading);
     await gatherNow(reading);
     return desk;
+  }
+}
+
+/** Undefined where it was refused: by what was read, which may be of different times. */
+function tried<Result>(
+  decide: Decide<Result>,
+  tables: MemoryTables,
+): { result: Result } | undefined {
+  try {
+    return { result: decide(tables) };
+  } catch {
+    return undefined;
   }
 }

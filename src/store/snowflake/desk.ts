@@ -129,6 +129,10 @@ export class Desk {
     return changes;
   }
 
+  get hasChanges(): boolean {
+    return TABLES.some((table) => this.changes(table).length > 0);
+  }
+
   #records(table: Table): Iterable<object> {
     const { tables } = this;
     switch (table) {

@@ -40,13 +40,8 @@ import {
 } from './gather.ts';
 import { refuseOrdered } from './tasks-in.ts';
 
-function isRefused({ kind }: { readonly kind: string }): boolean {
-  return kind === 'refused';
-}
-
-function isNothing(result: unknown): boolean {
-  return result === undefined;
-}
+/** Nothing is to be changed: that rests on what was read, and on nothing else. */
+const UNCHANGED = { isDoubtful: (_: unknown, hasChanges: boolean) => !hasChanges } as const;
 
 export function act(calls: Calls, given: Act): Promise<ActAnswer> {
   const { task, deed, requestId, bulk } = given;
@@ -59,7 +54,7 @@ export function act(calls: Calls, given: Act): Promise<ActAnswer> {
       if (bulk) await gatherFact(reading, 'bulk', bulk.id);
     },
     (tables) => actRules.act(tables, given),
-    { isDoubtful: isRefused },
+    UNCHANGED,
   );
 }
 
@@ -67,6 +62,7 @@ export function note(calls: Calls, given: Note): Promise<boolean> {
   return calls.change(
     (reading) => gatherAudits(reading, [given.requestId]),
     (tables) => actRules.note(tables, given),
+    UNCHANGED,
   );
 }
 
@@ -85,6 +81,7 @@ export async function changeFlow(calls: Calls, change: FlowChange): Promise<Flow
       else await gatherFact(reading, 'machine', deed.machine);
     },
     (tables) => changeFlowRule(tables, change),
+    UNCHANGED,
   );
 }
 
@@ -95,6 +92,7 @@ export function changeThrottle(calls: Calls, change: ThrottleChange): Promise<Th
       await gatherFact(reading, 'throttle', change.order.api);
     },
     (tables) => changeThrottleRule(tables, change),
+    UNCHANGED,
   );
 }
 
@@ -106,6 +104,7 @@ export function beginBulk(calls: Calls, bulk: NewBulk): Promise<BulkBegun> {
       await gatherNew(reading, [bulk.shift]);
     },
     (tables) => bulkRules.beginBulk(tables, bulk),
+    UNCHANGED,
   );
 }
 
@@ -113,7 +112,7 @@ export function takeBulk(calls: Calls, taking: BulkTaking): Promise<BulkRow | un
   return calls.change(
     (reading) => gatherFact(reading, 'bulk', taking.id),
     (tables) => bulkRules.takeBulk(tables, taking),
-    { isDoubtful: isNothing },
+    UNCHANGED,
   );
 }
 
@@ -124,7 +123,7 @@ export function saveBulk(calls: Calls, save: BulkSave): Promise<BulkRow | undefi
       if (save.next) await gatherNew(reading, [save.next]);
     },
     (tables) => bulkRules.saveBulk(tables, save),
-    { isDoubtful: isNothing },
+    UNCHANGED,
   );
 }
 
@@ -138,7 +137,7 @@ export function orderBulk(calls: Calls, order: BulkOrder): Promise<BulkAnswer> {
       await gatherNew(reading, [order.shift]);
     },
     (tables) => bulkRules.orderBulk(tables, order),
-    { isDoubtful: isRefused },
+    UNCHANGED,
   );
 }
 
@@ -153,7 +152,7 @@ export function changeSchedule(calls: Calls, change: ScheduleChange): Promise<Sc
       await gatherNew(reading, [change.order.task]);
     },
     (tables) => scheduleRules.changeSchedule(tables, change),
-    { isDoubtful: isRefused },
+    UNCHANGED,
   );
 }
 
@@ -175,7 +174,7 @@ export function tickSchedule(calls: Calls, ticking: Ticking): Promise<Ticked> {
       await gatherNew(reading, ticking.tasks);
     },
     (tables) => scheduleRules.tickSchedule(tables, ticking),
-    { isDoubtful: isNothing },
+    UNCHANGED,
   );
 }
 

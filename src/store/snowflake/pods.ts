@@ -22,6 +22,7 @@ export async function register(calls: Calls, birth: PodBirth): Promise<JournalSe
   const seen = await calls.change(
     (reading) => gather(reading, POD_HEALTH, statements.selectLives, [birth.pod, birth.journal]),
     (tables) => rules.register(tables, birth),
+    { isSure: true },
   );
   // Whoever is not woken now looks again by itself, a little later.
   await calls.changeEach(

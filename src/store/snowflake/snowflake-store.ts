@@ -69,6 +69,7 @@ export class SnowflakeStore implements Store {
       silentMs: 60_000,
       idlePollMs: 15_000,
       rest: REST,
+      readsLate: ports.kind === 'standard',
       lacks: ['serial keys', 'queue limits', 'following', 'transactions'],
     };
   }
