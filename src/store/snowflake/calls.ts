@@ -6,7 +6,7 @@ import { pause } from '../../ground/index.ts';
 import { StoreBusyError } from '../errors.ts';
 import type { MemoryTables } from '../memory/tables.ts';
 import { Bell } from './bell.ts';
-import { STEP_TRACKER } from './columns.ts';
+import { STEP_TRACKER, TABLES, type Table } from './columns.ts';
 import { Desk } from './desk.ts';
 import { gatherNow, type Reading } from './gather.ts';
 import { OwnWrites } from './own-writes.ts';
@@ -20,6 +20,8 @@ export type Fence = NonNullable<Writing['fence']>;
 export interface Sureness<Result> {
   /** It is to be decided by whatever anybody wrote before. */
   readonly isSure: boolean;
+  /** At least what these tables hold. */
+  readonly sureOf: readonly Table[];
   /** Whether an answer says that something is not there, or not so: a read that is late says the same. */
   readonly isDoubtful: (result: Result, hasChanges: boolean) => boolean;
 }
@@ -65,7 +67,7 @@ export class Calls {
   /** Reads, and writes nothing. `isSure`: whatever anybody wrote before. */
   look<Result>(gather: Gather, answer: Decide<Result>, isSure = false): Promise<Result> {
     return this.sessions.use(async (line) => {
-      if (isSure) line.beSure();
+      if (isSure) line.beSure(TABLES);
       return answer((await this.#gathered(line.run, gather)).tables);
     });
   }
@@ -74,14 +76,14 @@ export class Calls {
   async change<Result>(
     gather: Gather,
     decide: Decide<Result>,
-    { isDoubtful, ...given }: Partial<Sureness<Result>> = {},
+    { isDoubtful, sureOf = [], ...given }: Partial<Sureness<Result>> = {},
   ): Promise<Result> {
     const { clock, random } = this.sessions;
     let isSure = given.isSure ?? !this.isLate;
     for (let attempts = 1; ; attempts += 1) {
       try {
         const changed = await this.sessions.use(async (line) => {
-          if (isSure) line.beSure();
+          line.beSure(isSure ? TABLES : sureOf);
           const desk = await this.#gathered(line.run, gather);
           const decided = isSure ? { result: decide(desk.tables) } : tried(decide, desk.tables);
           if (!decided) return undefined;
@@ -110,7 +112,7 @@ export class Calls {
     { fence, isSure = false }: { readonly fence?: Fence; readonly isSure?: boolean } = {},
   ): Promise<Each<Result>> {
     return this.sessions.use(async (line) => {
-      if (isSure) line.beSure();
+      if (isSure) line.beSure(TABLES);
       const desk = await this.#gathered(line.run, gather);
       const result = decide(desk.tables);
       const ids = desk.changes(STEP_TRACKER).map(({ cells }) => `${cells['task_id']}`);

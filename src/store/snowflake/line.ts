@@ -24,15 +24,16 @@ export interface Line {
   readonly run: Run;
   /** Several as one; all of it is to be done again where that is busy. */
   transaction<Result>(act: (run: Run) => Promise<Result>): Promise<Result>;
-  /** From here on what anybody wrote before is read, wherever reads may be late. */
-  beSure(): void;
+  /** From here on what anybody wrote there before is read, wherever reads may be late. */
+  beSure(tables: readonly Table[]): void;
 }
 
 export class SessionLine implements Line {
   readonly #sessions: Sessions;
   #session: Session | undefined;
-  /** Tables that this session has caught up with; undefined where its own writes are enough. */
-  #sure: Set<Table> | undefined;
+  /** Tables of which more than its own writes is wanted, and those of them it has caught up with. */
+  #wanted: readonly Table[] = [];
+  readonly #sure = new Set<Table>();
   /** What an open transaction has written, and what was known when that was sent. */
   #open: Map<Table, number> | undefined;
 
@@ -45,8 +46,9 @@ export class SessionLine implements Line {
     this.#session = undefined;
   }
 
-  beSure(): void {
-    this.#sure = new Set();
+  beSure(tables: readonly Table[]): void {
+    this.#wanted = tables;
+    this.#sure.clear();
   }
 
   run: Run = async (text, binds = []) => {
@@ -100,7 +102,7 @@ export class SessionLine implements Line {
   #giveUp(): void {
     if (this.#session) this.#sessions.drop(this.#session);
     this.#session = undefined;
-    this.#sure?.clear();
+    this.#sure.clear();
   }
 
   /** Its own write of a table shows a session whatever was written there before. */
@@ -110,12 +112,14 @@ export class SessionLine implements Line {
     for (const table of tables) {
       this.#session ??= await this.#sessions.take();
       const session = this.#session;
-      const isSure = this.#sure?.has(table) ?? !own.isBehind(session, table);
+      const isSure = this.#wanted.includes(table)
+        ? this.#sure.has(table)
+        : !own.isBehind(session, table);
       if (isSure) continue;
       const before = own.countOf(table);
       await this.#sent(touchOf(table), []);
       own.saw(table, before, session);
-      this.#sure?.add(table);
+      this.#sure.add(table);
     }
   }
 

@@ -29,6 +29,7 @@ import type {
 import type { NewTask } from '../tasks.ts';
 import type { ThrottleAnswer, ThrottleChange } from '../throttles.ts';
 import type { Calls } from './calls.ts';
+import { FLEET_FACT } from './columns.ts';
 import {
   gatherAudits,
   gatherFact,
@@ -40,7 +41,7 @@ import {
 } from './gather.ts';
 import { refuseOrdered } from './tasks-in.ts';
 
-/** Nothing is to be changed: that rests on what was read, and on nothing else. */
+/** Nothing is to be changed, or told to have been before: that rests on what was read, and on nothing else. */
 const UNCHANGED = { isDoubtful: (_: unknown, hasChanges: boolean) => !hasChanges } as const;
 
 export function act(calls: Calls, given: Act): Promise<ActAnswer> {
@@ -54,7 +55,8 @@ export function act(calls: Calls, given: Act): Promise<ActAnswer> {
       if (bulk) await gatherFact(reading, 'bulk', bulk.id);
     },
     (tables) => actRules.act(tables, given),
-    UNCHANGED,
+    // No row of the bulk operation is written that could be compared: it is to be read as it is.
+    { ...UNCHANGED, sureOf: bulk ? [FLEET_FACT] : [] },
   );
 }
 
@@ -62,7 +64,6 @@ export function note(calls: Calls, given: Note): Promise<boolean> {
   return calls.change(
     (reading) => gatherAudits(reading, [given.requestId]),
     (tables) => actRules.note(tables, given),
-    UNCHANGED,
   );
 }
 
