@@ -36,6 +36,8 @@ export interface ChaosOptions {
    * looking again: what an engine would do that does not look twice. The last writer wins.
    */
   lostUpdates?: RegExp;
+  /** Texts that the role may not send (003001). */
+  forbidden?: RegExp;
   /** After a minute without statements, the next one waits so long for its warehouse. */
   resumeMs?: number;
   /** A statement that takes longer is answered with 333334, and its result is fetched later. */
@@ -53,6 +55,7 @@ export class Chaos implements ChaosOptions {
   waiterStorm?: { readonly share: number };
   staleReadsMs?: number;
   lostUpdates?: RegExp;
+  forbidden?: RegExp;
   resumeMs?: number;
   inProgressAfterMs?: number;
   random: () => number = Math.random;
