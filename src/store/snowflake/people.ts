@@ -41,7 +41,7 @@ import {
 } from './gather.ts';
 import { refuseOrdered } from './tasks-in.ts';
 
-/** Nothing is to be changed, or told to have been before: that rests on what was read, and on nothing else. */
+/** Nothing is to be changed: that rests on what was read, and on nothing else. */
 const UNCHANGED = { isDoubtful: (_: unknown, hasChanges: boolean) => !hasChanges } as const;
 
 export function act(calls: Calls, given: Act): Promise<ActAnswer> {
