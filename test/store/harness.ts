@@ -6,6 +6,7 @@ import type { Capabilities, Store } from '../../src/store/store.ts';
 import type { ClaimedTask, ClaimRequest, NewTask, TaskRow } from '../../src/store/tasks.ts';
 import type { PodId } from '../../src/store/words.ts';
 import { birthOf, claimRequest, newTask, podOf } from './factories.ts';
+import { Patience } from './patience.ts';
 
 export { birthOf, claimRequest, podOf } from './factories.ts';
 
@@ -75,6 +76,8 @@ export interface StoreHarness {
   insertPlain(row: PlainRow): Promise<string>;
   /** A plain INSERT into audit_log. */
   insertAudit(row: PlainAudit): Promise<void>;
+  /** Where processes read late what others wrote: resolves when that is seen by everybody. */
+  seen?(): Promise<void>;
   /** Every row of a table, under the columns' own names. */
   rows(table: TableName): Promise<Record<string, unknown>[]>;
   /** A text that this store cannot hold. */
@@ -172,7 +175,8 @@ export function useScene(harness: StoreHarness): Scene {
   beforeEach(async () => {
     await harness.reset();
     scene.isChecked = true;
-    [scene.store, scene.rival] = await Promise.all([harness.open(), harness.open()]);
+    const patience = new Patience(harness);
+    [scene.store, scene.rival] = await Promise.all([patience.open(), patience.open()]);
   });
   afterEach(async () => {
     try {

@@ -10,6 +10,8 @@ import { type SnowflakeScene, snowflakeHarness, useSnowflake } from './snowflake
 
 const TASKS = 120;
 const PODS = ['alder', 'birch', 'cedar', 'dogwood', 'elm', 'fir'];
+/** And not those that write a row as it is, to read what is new. */
+const WRITES = /\brev\b|doorbell/;
 /** Of rounds that find nothing or fail: more than these, and nothing goes on. */
 const ROUNDS_MAX = 2_000;
 
@@ -31,7 +33,7 @@ describe.each(['hybrid', 'standard'] as const)('in %s tables', (kind) => {
   test('whatever was written without an answer is found again by its token', async () => {
     const pod = await upPod(store, 'alder');
     // The driver gives up at once, and cannot say whether anything has happened.
-    scene.account.chaos.dropAnswers = { share: 1, how: '400' };
+    scene.account.chaos.dropAnswers = { share: 1, how: '400', of: WRITES };
     const [enqueued] = await store.enqueue(newTasks(1));
     expect(enqueued).toMatchObject({ isNew: true });
     const [claimed] = await store.claim(claimRequest(pod));

@@ -13,7 +13,11 @@ import type { TableKind } from '../../src/store/snowflake/migrate.ts';
 import { openOver } from '../../src/store/snowflake/open.ts';
 import { readSnowflakeWay } from '../../src/store/snowflake/options.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type EmulatedSnowflake, startSnowflake } from '../emulator/snowflake/index.ts';
+import {
+  type ChaosOptions,
+  type EmulatedSnowflake,
+  startSnowflake,
+} from '../emulator/snowflake/index.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import type { PlainRow, StoreHarness, TableName } from './harness.ts';
 
@@ -60,17 +64,26 @@ export function useSnowflake(kind: TableKind): SnowflakeScene {
   return scene;
 }
 
-/** A login costs more than most tests: whoever closes a session leaves it to the next. */
+/**
+ * A login costs more than most tests: whoever closes a session leaves it to the next. Not one that has
+ * failed: what it is in the middle of is nobody else's.
+ */
 class SharedSessions {
   opener!: OpenSession;
   readonly #idle: Session[] = [];
 
   open: OpenSession = async () => {
     const session = this.#idle.pop() ?? (await this.opener());
+    let isSound = true;
     return {
-      execute: (text, binds) => session.execute(text, binds),
+      execute: (text, binds) =>
+        session.execute(text, binds).catch((error) => {
+          isSound = false;
+          throw error;
+        }),
       close: async () => {
-        this.#idle.push(session);
+        if (isSound) this.#idle.push(session);
+        else await session.close();
       },
     };
   };
@@ -82,6 +95,23 @@ class SharedSessions {
 
 /** Every statement takes its time here; all of the suite is run where that is wanted. */
 const isWhole = process.env['FLEETQ_TEST_SNOWFLAKE'] === 'whole';
+
+/** What an account may do to every statement; none of it is to be felt but by how long it takes. */
+const TROUBLE: Readonly<Record<TableKind, ChaosOptions>> = {
+  hybrid: troubleOf({}),
+  standard: troubleOf({ waiterStorm: { share: 0.05 } }),
+};
+
+function troubleOf(more: ChaosOptions): ChaosOptions {
+  return {
+    latencyMs: [0, 2],
+    dropAnswers: { share: 0.003, how: 'reset' },
+    expireTokens: { share: 0.02 },
+    unauthorized: { share: 0.01 },
+    staleReadsMs: 100,
+    ...more,
+  };
+}
 
 /** What is left in has every way of writing: of rows, of batches, of several tables, and by rivals. */
 const LEFT_ALWAYS = [
@@ -98,11 +128,18 @@ const LEFT: Readonly<Record<TableKind, readonly string[]>> = {
   ],
 };
 
-export function snowflakeHarness(scene: SnowflakeScene, kind: TableKind): StoreHarness {
+export function snowflakeHarness(
+  scene: SnowflakeScene,
+  kind: TableKind,
+  hasTrouble = false,
+): StoreHarness {
   let shiftMs = 0;
   const now = () => Date.now() + shiftMs;
-  const insert = (table: Table, record: object) =>
-    insertRow(scene.client, table.name, { ...cellsOf(table, record), rev: 'plain' });
+  /** Past the account, as if that had been long ago: everybody sees it. */
+  const insert = async (table: Table, record: object) => {
+    await insertRow(scene.client, table.name, { ...cellsOf(table, record), rev: 'plain' });
+    await scene.account.forgetOldReads();
+  };
   return {
     poison: '\0',
     hasHints: false,
@@ -113,7 +150,11 @@ export function snowflakeHarness(scene: SnowflakeScene, kind: TableKind): StoreH
     now,
     open: () => scene.open(),
     async reset() {
+      const { account } = scene;
+      account.chaos.calm();
       await scene.client.query(`truncate ${NAMES.map((name) => `public.${name}`).join(', ')}`);
+      if (hasTrouble) Object.assign(account.chaos, TROUBLE[kind]);
+      await account.forgetOldReads();
     },
     async pass(ms) {
       shiftMs += ms;
@@ -128,6 +169,7 @@ export function snowflakeHarness(scene: SnowflakeScene, kind: TableKind): StoreH
       await insert(AUDIT_LOG, { ...row, taskId });
     },
     rows: (table) => rowsOf(scene.client, table),
+    ...(hasTrouble && kind === 'standard' ? { seen: () => scene.account.forgetOldReads() } : {}),
   };
 }
 

@@ -5,5 +5,5 @@ import { testTexts } from './snowflake-texts.ts';
 
 const scene = useSnowflake('hybrid');
 
-describeStore('snowflake hybrid', snowflakeHarness(scene, 'hybrid'));
+describeStore('snowflake hybrid', snowflakeHarness(scene, 'hybrid', true));
 testTexts(scene, 'hybrid');

@@ -82,7 +82,36 @@ test('old reads are counted, and warned of', async () => {
     concludes: expect.stringContaining('READ_CONSISTENCY_MODE'),
   });
   expect(answerTo(probe, 'old reads, standard')?.figures?.['latest']).toBeGreaterThan(0);
+  expect(answerTo(probe, 'old reads, standard')?.figures?.['touching']).toBe(0);
   expect(probe.isFit).toBe(true);
+}, 120_000);
+
+test('an account whose every statement could not be asked for is not called fit', async () => {
+  const { probe, left } = await probed(
+    'standard',
+    ({ chaos }) => {
+      chaos.forbidden = /create schema/;
+    },
+    /every statement/,
+  );
+  expect(probe).toMatchObject({ isFit: false, tables: undefined, left: [] });
+  expect(answerTo(probe, 'every statement, standard')).toMatchObject({
+    verdict: 'fail',
+    answer: expect.stringContaining('the role may make no schema'),
+  });
+  expect(left).toEqual([]);
+}, 120_000);
+
+test('a schema that cannot be removed is told of, and so is what was found in it', async () => {
+  const { probe } = await probed(
+    'standard',
+    ({ chaos }) => {
+      chaos.forbidden = /drop schema/;
+    },
+    /every statement/,
+  );
+  expect(answerTo(probe, 'every statement, standard')).toMatchObject({ verdict: 'ok' });
+  expect(probe.left).toEqual([expect.stringMatching(/^fleetq_probe_\w+_standard_life$/)]);
 }, 120_000);
 
 test('a fleet that lies down is part of the life that is asked for', async () => {

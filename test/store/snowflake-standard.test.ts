@@ -5,5 +5,5 @@ import { testTexts } from './snowflake-texts.ts';
 
 const scene = useSnowflake('standard');
 
-describeStore('snowflake standard', snowflakeHarness(scene, 'standard'));
+describeStore('snowflake standard', snowflakeHarness(scene, 'standard', true));
 testTexts(scene, 'standard');

@@ -6,15 +6,25 @@ import { pause } from '../../ground/index.ts';
 import { StoreBusyError } from '../errors.ts';
 import type { MemoryTables } from '../memory/tables.ts';
 import { Bell } from './bell.ts';
-import { STEP_TRACKER } from './columns.ts';
+import { STEP_TRACKER, TABLES, type Table } from './columns.ts';
 import { Desk } from './desk.ts';
 import { gatherNow, type Reading } from './gather.ts';
+import { OwnWrites } from './own-writes.ts';
 import type { Line, Sessions } from './sessions.ts';
 import { OvertakenError, type Writing, write } from './writer.ts';
 
 export type Gather = (reading: Reading) => Promise<unknown>;
 export type Decide<Result> = (tables: MemoryTables) => Result;
 export type Fence = NonNullable<Writing['fence']>;
+
+export interface Sureness<Result> {
+  /** It is to be decided by whatever anybody wrote before. */
+  readonly isSure: boolean;
+  /** At least what these tables hold. */
+  readonly sureOf: readonly Table[];
+  /** Whether an answer says that something is not there, or not so: a read that is late says the same. */
+  readonly isDoubtful: (result: Result, hasChanges: boolean) => boolean;
+}
 
 export interface Each<Result> {
   readonly result: Result;
@@ -32,42 +42,77 @@ const WAIT_MS_MAX = 2_000;
 export class Calls {
   readonly sessions: Sessions;
   readonly isHybrid: boolean;
+  /** Whether a session may read late what others wrote: no answer rests on such a read alone. */
+  readonly isLate: boolean;
   readonly #bell: Bell;
 
-  constructor(sessions: Sessions, isHybrid: boolean) {
+  private constructor(sessions: Sessions, isHybrid: boolean, isLate: boolean) {
     this.sessions = sessions;
     this.isHybrid = isHybrid;
+    this.isLate = isLate;
     this.#bell = new Bell(sessions.clock);
   }
 
-  /** Reads, and writes nothing. */
-  look<Result>(gather: Gather, answer: Decide<Result>): Promise<Result> {
-    return this.sessions.use(async ({ run }) => answer((await this.#gathered(run, gather)).tables));
+  /** Of hybrid tables the latest is read by every session; see ./driver.ts. */
+  static ofStore(sessions: Sessions, isHybrid: boolean): Calls {
+    if (!isHybrid) sessions.own = new OwnWrites();
+    return new Calls(sessions, isHybrid, !isHybrid);
+  }
+
+  /** Nothing is decided by what people are shown: it may be a little old, and costs no write. */
+  static ofReader(sessions: Sessions, isHybrid: boolean): Calls {
+    return new Calls(sessions, isHybrid, false);
+  }
+
+  /** Reads, and writes nothing. `isSure`: whatever anybody wrote before. */
+  look<Result>(gather: Gather, answer: Decide<Result>, isSure = false): Promise<Result> {
+    return this.sessions.use(async (line) => {
+      if (isSure) line.beSure(TABLES);
+      return answer((await this.#gathered(line.run, gather)).tables);
+    });
   }
 
   /** All or nothing, and decided again until it stands. */
-  async change<Result>(gather: Gather, decide: Decide<Result>, fence?: Fence): Promise<Result> {
+  async change<Result>(
+    gather: Gather,
+    decide: Decide<Result>,
+    { isDoubtful, sureOf = [], ...given }: Partial<Sureness<Result>> = {},
+  ): Promise<Result> {
     const { clock, random } = this.sessions;
+    let isSure = given.isSure ?? !this.isLate;
     for (let attempts = 1; ; attempts += 1) {
       try {
-        return await this.sessions.use(async (line) => {
+        const changed = await this.sessions.use(async (line) => {
+          line.beSure(isSure ? TABLES : sureOf);
           const desk = await this.#gathered(line.run, gather);
-          const result = decide(desk.tables);
+          const decided = isSure ? { result: decide(desk.tables) } : tried(decide, desk.tables);
+          if (!decided) return undefined;
+          const { result } = decided;
+          if (!isSure && isDoubtful?.(result, desk.hasChanges)) return undefined;
           await this.#bell.ring(line.run, desk);
-          await write(line, desk, random, { isHybrid: this.isHybrid, isWhole: true, fence });
+          await write(line, desk, random, { isHybrid: this.isHybrid, isWhole: true });
           await this.#ringLate(line, desk);
-          return result;
+          return { result };
         });
+        if (changed) return changed.result;
+        isSure = true;
       } catch (error) {
         if (!(error instanceof StoreBusyError) || attempts >= ATTEMPTS_MAX) throw error;
+        // A rival, or something that is not seen here yet: if it is again, it is to be seen.
+        isSure ||= error instanceof OvertakenError && attempts > 1;
         await pause(clock, Math.min(WAIT_MS * 2 ** attempts, WAIT_MS_MAX) * random.fraction());
       }
     }
   }
 
   /** Each task by itself, once: whoever calls sees to those that were not written. */
-  changeEach<Result>(gather: Gather, decide: Decide<Result>, fence?: Fence): Promise<Each<Result>> {
+  changeEach<Result>(
+    gather: Gather,
+    decide: Decide<Result>,
+    { fence, isSure = false }: { readonly fence?: Fence; readonly isSure?: boolean } = {},
+  ): Promise<Each<Result>> {
     return this.sessions.use(async (line) => {
+      if (isSure) line.beSure(TABLES);
       const desk = await this.#gathered(line.run, gather);
       const result = decide(desk.tables);
       const ids = desk.changes(STEP_TRACKER).map(({ cells }) => `${cells['task_id']}`);
@@ -106,5 +151,17 @@ export class Calls {
     await gather(reading);
     await gatherNow(reading);
     return desk;
+  }
+}
+
+/** Undefined where it was refused: by what was read, which may be of different times. */
+function tried<Result>(
+  decide: Decide<Result>,
+  tables: MemoryTables,
+): { result: Result } | undefined {
+  try {
+    return { result: decide(tables) };
+  } catch {
+    return undefined;
   }
 }

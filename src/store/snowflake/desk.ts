@@ -129,6 +129,11 @@ export class Desk {
     return changes;
   }
 
+  /** Anything but what is told of it in the log. */
+  get hasChanges(): boolean {
+    return TABLES.some((table) => table !== AUDIT_LOG && this.changes(table).length > 0);
+  }
+
   #records(table: Table): Iterable<object> {
     const { tables } = this;
     switch (table) {

@@ -29,6 +29,7 @@ import type {
 import type { NewTask } from '../tasks.ts';
 import type { ThrottleAnswer, ThrottleChange } from '../throttles.ts';
 import type { Calls } from './calls.ts';
+import { FLEET_FACT } from './columns.ts';
 import {
   gatherAudits,
   gatherFact,
@@ -39,6 +40,9 @@ import {
   type Reading,
 } from './gather.ts';
 import { refuseOrdered } from './tasks-in.ts';
+
+/** Nothing is to be changed: that rests on what was read, and on nothing else. */
+const UNCHANGED = { isDoubtful: (_: unknown, hasChanges: boolean) => !hasChanges } as const;
 
 export function act(calls: Calls, given: Act): Promise<ActAnswer> {
   const { task, deed, requestId, bulk } = given;
@@ -51,6 +55,8 @@ export function act(calls: Calls, given: Act): Promise<ActAnswer> {
       if (bulk) await gatherFact(reading, 'bulk', bulk.id);
     },
     (tables) => actRules.act(tables, given),
+    // No row of the bulk operation is written that could be compared: it is to be read as it is.
+    { ...UNCHANGED, sureOf: bulk ? [FLEET_FACT] : [] },
   );
 }
 
@@ -76,6 +82,7 @@ export async function changeFlow(calls: Calls, change: FlowChange): Promise<Flow
       else await gatherFact(reading, 'machine', deed.machine);
     },
     (tables) => changeFlowRule(tables, change),
+    UNCHANGED,
   );
 }
 
@@ -86,6 +93,7 @@ export function changeThrottle(calls: Calls, change: ThrottleChange): Promise<Th
       await gatherFact(reading, 'throttle', change.order.api);
     },
     (tables) => changeThrottleRule(tables, change),
+    UNCHANGED,
   );
 }
 
@@ -97,6 +105,7 @@ export function beginBulk(calls: Calls, bulk: NewBulk): Promise<BulkBegun> {
       await gatherNew(reading, [bulk.shift]);
     },
     (tables) => bulkRules.beginBulk(tables, bulk),
+    UNCHANGED,
   );
 }
 
@@ -104,6 +113,7 @@ export function takeBulk(calls: Calls, taking: BulkTaking): Promise<BulkRow | un
   return calls.change(
     (reading) => gatherFact(reading, 'bulk', taking.id),
     (tables) => bulkRules.takeBulk(tables, taking),
+    UNCHANGED,
   );
 }
 
@@ -114,6 +124,7 @@ export function saveBulk(calls: Calls, save: BulkSave): Promise<BulkRow | undefi
       if (save.next) await gatherNew(reading, [save.next]);
     },
     (tables) => bulkRules.saveBulk(tables, save),
+    UNCHANGED,
   );
 }
 
@@ -127,6 +138,7 @@ export function orderBulk(calls: Calls, order: BulkOrder): Promise<BulkAnswer> {
       await gatherNew(reading, [order.shift]);
     },
     (tables) => bulkRules.orderBulk(tables, order),
+    UNCHANGED,
   );
 }
 
@@ -141,6 +153,7 @@ export function changeSchedule(calls: Calls, change: ScheduleChange): Promise<Sc
       await gatherNew(reading, [change.order.task]);
     },
     (tables) => scheduleRules.changeSchedule(tables, change),
+    UNCHANGED,
   );
 }
 
@@ -162,6 +175,7 @@ export function tickSchedule(calls: Calls, ticking: Ticking): Promise<Ticked> {
       await gatherNew(reading, ticking.tasks);
     },
     (tables) => scheduleRules.tickSchedule(tables, ticking),
+    UNCHANGED,
   );
 }
 

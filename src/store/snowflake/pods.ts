@@ -6,7 +6,7 @@ import type { Beat, BeatAnswer, JournalSeen, PodBirth, PodRow, Worklist } from '
 import type { Announcement, KnownRoute } from '../tasks.ts';
 import type { ThrottleRow, ThrottleWord } from '../throttles.ts';
 import type { PodId } from '../words.ts';
-import type { Calls } from './calls.ts';
+import type { Calls, Decide } from './calls.ts';
 import { POD_HEALTH, STEP_TRACKER } from './columns.ts';
 import {
   gather,
@@ -22,6 +22,7 @@ export async function register(calls: Calls, birth: PodBirth): Promise<JournalSe
   const seen = await calls.change(
     (reading) => gather(reading, POD_HEALTH, statements.selectLives, [birth.pod, birth.journal]),
     (tables) => rules.register(tables, birth),
+    { isSure: true },
   );
   // Whoever is not woken now looks again by itself, a little later.
   await calls.changeEach(
@@ -44,12 +45,17 @@ export function beat(calls: Calls, given: Beat): Promise<BeatAnswer> {
       await gatherFacts(reading, 'throttle');
     },
     (tables) => rules.beat(tables, given),
+    { isDoubtful: ({ kind }) => kind === 'refused' },
   );
 }
 
 /** One pod's row, changed by itself. */
-function ofPod(calls: Calls, pod: PodId, decide: Parameters<Calls['change']>[1]) {
-  return calls.change((reading) => gatherPods(reading, [pod]), decide) as Promise<boolean>;
+function ofPod(calls: Calls, pod: PodId, decide: Decide<boolean>): Promise<boolean> {
+  return calls.change((reading) => gatherPods(reading, [pod]), decide, { isDoubtful: isNot });
+}
+
+function isNot(is: boolean): boolean {
+  return !is;
 }
 
 export function markDraining(calls: Calls, pod: PodId): Promise<boolean> {
@@ -77,6 +83,7 @@ export function retire(calls: Calls, pod: PodId): Promise<boolean> {
       await gather(reading, STEP_TRACKER, statements.selectOneHeld, [pod]);
     },
     (tables) => rules.retire(tables, pod),
+    { isDoubtful: isNot },
   );
 }
 

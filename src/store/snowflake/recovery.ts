@@ -30,7 +30,7 @@ export async function take(calls: Calls, taking: Taking): Promise<TakenTask[]> {
         await gatherTaken(reading, taking);
       },
       (tables) => rules.take(tables, taking),
-      to === 'taker' ? { pod: by, is: 'up' } : undefined,
+      { isSure: true, ...(to === 'taker' ? { fence: { pod: by, is: 'up' } as const } : {}) },
     );
     const taken = result.filter(({ task }) => written.has(task));
     if (taken.length > 0 || wanted.size === 0 || attempt >= ATTEMPTS_MAX) return taken;
@@ -52,6 +52,7 @@ export async function failHopeless(
   const { result, written } = await calls.changeEach(
     (reading) => gatherHopeless(reading, limitOf(countMax)),
     (tables) => retention.failHopeless(tables, graceMs, countMax),
+    { isSure: true },
   );
   return result.filter(({ id }) => written.has(id));
 }
@@ -100,6 +101,7 @@ export async function prune(
       await gatherHistory(reading, [...reading.desk.tables.tasks.keys()], true);
     },
     (tables) => retention.prune(tables, finishedBeforeMs, countMax, auditedBeforeMs),
+    { isSure: true },
   );
   await forgetRings(calls);
   return result;

@@ -16,6 +16,8 @@ const HEARD_MS_MAX = 45_000;
 /** A process that stood still between its ring and its work was not heard: somebody looks in the end. */
 const REST_MS_MAX = 6 * 3_600_000;
 const OLD_RING_MS = 86_400_000;
+/** A mark is the time of a change, in nanoseconds. */
+const MARK_MS = 1_000_000;
 
 interface Unrest {
   readonly claimed: number;
@@ -35,7 +37,9 @@ export function rest(calls: Calls, pod: PodId): Promise<Repose | undefined> {
       await gatherFacts(reading, 'schedule');
     },
     (tables) => {
-      const wakeAt = quietUntil(tables, unrest!);
+      // What was rung is told by the mark at once, and by the table perhaps later.
+      const isRung = tables.now() - Number(mark) / MARK_MS <= QUIET_MS;
+      const wakeAt = isRung ? undefined : quietUntil(tables, unrest!);
       if (wakeAt === undefined || !rules.rest(tables, pod)) return undefined;
       return { mark, wakeInMs: Math.min(wakeAt - tables.now(), REST_MS_MAX) };
     },

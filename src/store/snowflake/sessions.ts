@@ -1,12 +1,16 @@
 /**
  * Sessions of one handle, and a deadline around every statement: the driver goes on trying for minutes
  * by itself. What is not answered in time may have happened or not; its session is given up, and whoever
- * asked looks for what it wrote. A statement that gave way to another did nothing, and is sent again.
+ * asked looks for what it wrote.
  */
-import { type Clock, FleetqError, pause, type Random } from '../../ground/index.ts';
-import { StoreBusyError, StoreUnreachableError } from '../errors.ts';
-import { DuplicateKeyError, meaningOf, SessionOverError } from './driver-errors.ts';
-import type { Answer, Bind, OpenSession, Session } from './executor.ts';
+import { type Clock, FleetqError, type Random } from '../../ground/index.ts';
+import { StoreUnreachableError } from '../errors.ts';
+import { meaningOf } from './driver-errors.ts';
+import type { OpenSession, Session } from './executor.ts';
+import { type Line, SessionLine } from './line.ts';
+import type { OwnWrites } from './own-writes.ts';
+
+export type { Line, Run } from './line.ts';
 
 export interface SessionLimits {
   readonly deadlineMs: number;
@@ -15,26 +19,13 @@ export interface SessionLimits {
   readonly owner?: string | undefined;
 }
 
-const BUSY_ATTEMPTS = 8;
-const BUSY_WAIT_MS = 50;
-const BUSY_WAIT_MS_MAX = 5_000;
-
-/** Sends one statement. */
-export type Run = (text: string, binds?: readonly Bind[]) => Promise<Answer>;
-
-/** What one call of the store speaks through: one session, as long as that lives. */
-export interface Line {
-  /** By itself, committed when it answers; sent again where another statement was in its way. */
-  readonly run: Run;
-  /** Several as one; all of it is to be done again where that is busy. */
-  transaction<Result>(act: (run: Run) => Promise<Result>): Promise<Result>;
-}
-
 export class Sessions {
   readonly clock: Clock;
   readonly random: Random;
   readonly #open: OpenSession;
   readonly #limits: SessionLimits;
+  /** Where sessions may read late what others wrote; undefined where they do not, or may. */
+  own: OwnWrites | undefined;
   readonly #idle: Session[] = [];
   readonly #waiting: (() => void)[] = [];
   #count = 0;
@@ -68,7 +59,7 @@ export class Sessions {
   async take(): Promise<Session> {
     for (;;) {
       if (this.#isClosed) throw this.#closed();
-      const session = this.#idle.pop();
+      const session = this.#idle.splice(this.own?.surest(this.#idle) ?? -1, 1).at(0);
       if (session) return session;
       if (this.#count < this.#limits.countMax) return this.#opened();
       await this.#free();
@@ -134,69 +125,6 @@ export class Sessions {
       );
       work.then(resolve, reject).finally(cancel);
     });
-  }
-}
-
-class SessionLine implements Line {
-  readonly #sessions: Sessions;
-  #session: Session | undefined;
-
-  constructor(sessions: Sessions) {
-    this.#sessions = sessions;
-  }
-
-  release(): void {
-    if (this.#session) this.#sessions.give(this.#session);
-    this.#session = undefined;
-  }
-
-  run: Run = async (text, binds = []) => {
-    const { clock, random } = this.#sessions;
-    for (let attempts = 1; ; attempts += 1) {
-      try {
-        return await this.#send(text, binds);
-      } catch (error) {
-        const isOurs = error instanceof StoreBusyError && !(error instanceof DuplicateKeyError);
-        if (!isOurs || attempts >= BUSY_ATTEMPTS) throw error;
-        const waitMs = Math.min(BUSY_WAIT_MS * 2 ** (attempts - 1), BUSY_WAIT_MS_MAX);
-        await pause(clock, waitMs * random.fraction());
-      }
-    }
-  };
-
-  async transaction<Result>(act: (run: Run) => Promise<Result>): Promise<Result> {
-    await this.run('begin');
-    const run: Run = (text, binds = []) => this.#send(text, binds);
-    try {
-      const result = await act(run);
-      await run('commit');
-      return result;
-    } catch (error) {
-      // Without its session the transaction is over as well.
-      if (this.#session) await run('rollback').catch(() => this.#abandon());
-      throw error;
-    }
-  }
-
-  /** A session whose transaction may be open is used by nobody else. */
-  #abandon(): void {
-    if (this.#session) this.#sessions.drop(this.#session);
-    this.#session = undefined;
-  }
-
-  async #send(text: string, binds: readonly Bind[]): Promise<Answer> {
-    this.#session ??= await this.#sessions.take();
-    const session = this.#session;
-    try {
-      return await this.#sessions.within(session.execute(text, binds), 'nothing was answered');
-    } catch (thrown) {
-      const error = thrown instanceof StoreUnreachableError ? thrown : meaningOf(thrown);
-      if (error instanceof StoreUnreachableError || error instanceof SessionOverError) {
-        this.#session = undefined;
-        this.#sessions.drop(session);
-      }
-      throw error;
-    }
   }
 }
 

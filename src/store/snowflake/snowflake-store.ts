@@ -62,13 +62,14 @@ export class SnowflakeStore implements Store {
 
   constructor(ports: SnowflakePorts) {
     this.#ports = ports;
-    this.#calls = new Calls(ports.sessions, ports.kind === 'hybrid');
+    this.#calls = Calls.ofStore(ports.sessions, ports.kind === 'hybrid');
     this.capabilities = {
       kind: `snowflake ${ports.kind}`,
       heartbeatMs: 15_000,
       silentMs: 60_000,
       idlePollMs: 15_000,
       rest: REST,
+      readsLate: ports.kind === 'standard',
       lacks: ['serial keys', 'queue limits', 'following', 'transactions'],
     };
   }
@@ -155,7 +156,7 @@ export class SnowflakeStore implements Store {
       throw new StoreOptionsError('a store in Snowflake has no replica to read from');
     }
     const limits = { countMax: connectionsMax, deadlineMs: statementMs, owner: 'reader' };
-    return new SnowflakeReader(new Calls(this.#ports.readers(limits), this.#calls.isHybrid));
+    return new SnowflakeReader(Calls.ofReader(this.#ports.readers(limits), this.#calls.isHybrid));
   };
   /** An account tells nobody that something has come: pods look. */
   listen = async () => undefined;

@@ -96,6 +96,16 @@ export function selectWritten({ name, key }: Table): string {
   return `select ${names(key)} from ${name} where rev = ?`;
 }
 
+/**
+ * Writes a row as it is, or the few that share a key's first part: no promise rests on what it sets, so
+ * that it harms nobody even where an account would write what it saw before it waited.
+ */
+export function touchOf({ name, key }: Table): string {
+  const column = key.at(key.length === 2 ? 1 : 0)!.name;
+  return `update ${name} set ${column} = ${column}
+    where ${column} = (select min(${column}) from ${name})`;
+}
+
 /** Sizes of lists of binds: few texts, each list padded by its last. */
 const LADDER = [1, 4, 16, 64, 256, 1_024] as const;
 

@@ -66,7 +66,7 @@ export async function claim(calls: Calls, request: ClaimRequest): Promise<Claime
         if (attempt > 1) thin(calls, reading, countMax);
       },
       (tables) => rules.claim(tables, { ...request, countMax }),
-      { pod: request.pod, is: 'up' },
+      { fence: { pod: request.pod, is: 'up' } },
     );
     claimed.push(...result.filter(({ task }) => written.has(task)));
     if (written.size === wanted.size || !isThereMore) break;
@@ -127,5 +127,6 @@ export function mirror(
       await gatherTasks(reading, ids);
     },
     (tables) => rules.mirror(tables, pod, runs),
+    { isDoubtful: (answers) => answers.some(({ kind }) => kind === 'foreign') },
   );
 }

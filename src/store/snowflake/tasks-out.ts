@@ -14,6 +14,7 @@ import type { Calls } from './calls.ts';
 import { RUN_EVENTS } from './columns.ts';
 import { gather, gatherHistory, gatherPods, gatherTasks, type Reading } from './gather.ts';
 import { selectFrom } from './sql.ts';
+import { OvertakenError } from './writer.ts';
 
 const ATTEMPTS_MAX = 6;
 
@@ -31,10 +32,15 @@ export async function settle(
     const { result, written } = await calls.changeEach(
       (reading) => gatherSettled(reading, pod, left, attempt === 1),
       (tables) => rules.settle(tables, pod, left),
-      { pod, is: 'live' },
+      { fence: { pod, is: 'live' }, isSure: attempt > 1 },
     );
+    // What was read may be older than the claim itself: then nothing is lost, and it is looked at again.
+    const isSure = !calls.isLate || attempt > 1;
     for (const [index, answer] of result.entries()) {
-      const isSaid = answer.kind !== 'stood' || written.has(answer.task);
+      const isSaid =
+        answer.kind === 'stood'
+          ? written.has(answer.task)
+          : isSure || answer.kind === 'done' || answer.kind === 'locked';
       if (isSaid) answers.set(left[index]!, answer);
     }
   }
@@ -70,15 +76,22 @@ export async function archive(calls: Calls, segments: readonly Flush[]): Promise
         if (attempt > 1) await gatherHistory(reading, ids);
       },
       (tables) => history.archive(tables, segments),
+      { isSure: attempt > 1 },
     );
-    if (!isOvertaken || attempt >= ATTEMPTS_MAX) return result;
+    const isDoubtful = calls.isLate && attempt === 1 && result.some(({ kind }) => kind !== 'held');
+    if (!isOvertaken && !isDoubtful) return result;
+    if (attempt >= ATTEMPTS_MAX) throw new OvertakenError();
   }
 }
+
+/** Whoever goes on with a run goes on from all of it, whoever wrote that. */
+const IS_SURE = true;
 
 export function histories(calls: Calls, runs: Runs): Promise<Segment[]> {
   return calls.look(
     (reading) => gatherRuns(reading, runs),
     (tables) => history.histories(tables, runs),
+    IS_SURE,
   );
 }
 
@@ -100,6 +113,7 @@ export function heads(calls: Calls, runs: Runs): Promise<Head[]> {
   return calls.look(
     (reading) => gatherRuns(reading, runs, true),
     (tables) => history.heads(tables, runs),
+    IS_SURE,
   );
 }
 

@@ -10,11 +10,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 export type Drop = '503' | 'reset' | 'hang' | '400';
 
+export interface Dropping {
+  readonly share: number;
+  readonly how: Drop;
+  readonly of?: RegExp;
+}
+
 export interface ChaosOptions {
   /** How long each statement takes besides what it takes: its least and its most. */
   latencyMs?: readonly [number, number];
-  /** Of the statements that change rows, how many are carried out without an answer. */
-  dropAnswers?: { readonly share: number; readonly how: Drop };
+  /** Of the statements that change rows, how many are carried out without an answer; of such texts. */
+  dropAnswers?: Dropping;
   /** Of the statements, how many never come to be carried out, and get 503 or 429. */
   dropRequests?: { readonly share: number; readonly how?: '503' | '429' };
   /** Of the statements, how many get 401 with 390104: the driver gives up, and calls itself connected. */
@@ -30,6 +36,8 @@ export interface ChaosOptions {
    * looking again: what an engine would do that does not look twice. The last writer wins.
    */
   lostUpdates?: RegExp;
+  /** Texts that the role may not send (003001). */
+  forbidden?: RegExp;
   /** After a minute without statements, the next one waits so long for its warehouse. */
   resumeMs?: number;
   /** A statement that takes longer is answered with 333334, and its result is fetched later. */
@@ -40,13 +48,14 @@ export interface ChaosOptions {
 
 export class Chaos implements ChaosOptions {
   latencyMs?: readonly [number, number];
-  dropAnswers?: { readonly share: number; readonly how: Drop };
+  dropAnswers?: Dropping;
   dropRequests?: { readonly share: number; readonly how?: '503' | '429' };
   unauthorized?: { readonly share: number };
   expireTokens?: { readonly share: number };
   waiterStorm?: { readonly share: number };
   staleReadsMs?: number;
   lostUpdates?: RegExp;
+  forbidden?: RegExp;
   resumeMs?: number;
   inProgressAfterMs?: number;
   random: () => number = Math.random;

@@ -43,6 +43,8 @@ export interface EmulatedSnowflake {
   readonly url: string;
   /** The account's clock goes on by so much at once. */
   advance(ms: number): void;
+  /** Whoever reads late reads nothing that is older than this. */
+  forgetOldReads(): Promise<void>;
   /** Every session's token is too old (390112): the driver renews it. */
   expireTokens(): void;
   /** Tokens and master tokens: a new login is needed (390114). */
@@ -85,6 +87,7 @@ export async function startSnowflake(given: SnowflakeOptions = {}): Promise<Emul
     advance: (ms) => {
       house.shiftMs += ms;
     },
+    forgetOldReads: () => house.snapshots.forget(),
     expireTokens: () => logins.expireAll(),
     expireMasters: () => logins.expireMasters(),
     endSessions: () => logins.end(logins.all),

@@ -166,7 +166,8 @@ export class SnowflakeServer {
     if (chaos.strikes(chaos.dropRequests)) return chaos.dropRequests?.how ?? '503';
     const running = this.#begin(session, id, request.body);
     const answer = await this.#patient(running);
-    if (running.isChange && chaos.strikes(chaos.dropAnswers)) {
+    const isDropped = chaos.dropAnswers?.of?.test(String(request.body['sqlText'])) ?? true;
+    if (running.isChange && isDropped && chaos.strikes(chaos.dropAnswers)) {
       await running.answer;
       meter.unanswered += 1;
       running.isLost = chaos.dropAnswers!.how === '400';

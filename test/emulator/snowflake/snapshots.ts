@@ -40,6 +40,12 @@ export class Snapshots {
     }
   }
 
+  /** From now on everybody sees what is there. */
+  async forget(): Promise<void> {
+    await this.#making;
+    await this.#make();
+  }
+
   #renew(): Promise<void> {
     this.#making ??= this.#make().finally(() => {
       this.#making = undefined;

@@ -46,6 +46,10 @@ export function needsWarehouse(sql: string): boolean {
 
 export async function carryOut(session: Session, asked: Asked): Promise<Outcome> {
   refuse(asked.sql);
+  if (session.house.chaos.forbidden?.test(asked.sql)) {
+    const text = 'SQL access control error:\nInsufficient privileges to operate on database';
+    throw new SnowflakeError('003001', '42501', text);
+  }
   const tokens = tokensOf(asked.sql);
   const tree = treeOf(asked.sql);
   if (tree.length === 0) throw new SnowflakeError('000900', '42601', 'Empty SQL statement.');

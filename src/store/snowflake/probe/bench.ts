@@ -33,6 +33,8 @@ export class Bench {
   readonly tag: string;
   /** Of the tables that were made. */
   readonly kinds: TableKind[] = [];
+  /** Schemas that could not be removed. */
+  readonly left: string[] = [];
 
   constructor({ way, sessions, tag }: BenchOptions) {
     this.way = way;
@@ -89,9 +91,9 @@ export class Bench {
     });
   }
 
-  /** Which of its tables could not be removed. */
+  /** What of its own could not be removed. */
   async clear(): Promise<string[]> {
-    const left: string[] = [];
+    const { left } = this;
     for (const kind of this.kinds) {
       const table = this.tableOf(kind);
       await this.one((ask) => ask(texts.dropTable(table))).catch(() => left.push(table));

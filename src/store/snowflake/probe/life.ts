@@ -30,13 +30,16 @@ export const life = (kind: TableKind): Question => ({
     const refused = await refusalOf(bench.one((ask) => ask(texts.createSchema(schema))));
     if (refused) {
       const answer = `not asked: the role may make no schema (${codeOf(refused)})`;
-      const concludes = `grant create schema on database to the role, and ask again`;
-      return { verdict: 'warn', answer, concludes, figures: { asked: false } };
+      const concludes =
+        'nobody knows whether FleetQ works here: grant create schema on database to the role, ' +
+        'for as long as it takes, and ask again';
+      return { verdict: 'fail', answer, concludes, figures: { asked: false } };
     }
     try {
       return await live(bench, kind, schema);
     } finally {
-      await bench.one((ask) => ask(texts.dropSchema(schema)));
+      const kept = await refusalOf(bench.one((ask) => ask(texts.dropSchema(schema))));
+      if (kept) bench.left.push(schema);
     }
   },
 });

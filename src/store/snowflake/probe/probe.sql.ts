@@ -28,6 +28,9 @@ export const mergeRows = (table: string) => `merge into ${table} using
 
 /** ? id. */
 export const countUp = (table: string) => `update ${table} set v = v + 1 where id = ?`;
+/** Writes a row as it is; see touchOf. */
+export const touch = (table: string) =>
+  `update ${table} set id = id where id = (select min(id) from ${table})`;
 /** ? new rev, ? id, ? rev that was seen. */
 export const compareAndSet = (table: string) =>
   `update ${table} set rev = ? where id = ? and rev = ?`;

@@ -28,7 +28,7 @@ export interface Probe {
   /** Which tables to use; undefined where neither can be. */
   readonly tables: TableKind | undefined;
   readonly answers: readonly ProbeAnswer[];
-  /** Tables that could not be removed. */
+  /** Tables and schemas that could not be removed. */
   readonly left: readonly string[];
   readonly elapsedMs: number;
 }
