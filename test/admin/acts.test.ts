@@ -6,6 +6,7 @@ import { showTask, viewOf } from '../../src/cli/fleet/task-view.ts';
 import type { Output } from '../../src/cli/output.ts';
 import { KeyMissingError } from '../../src/ground/index.ts';
 import { FOLLOWERS_TOLD_MAX, followersTold, StoreOptionsError } from '../../src/store/index.ts';
+import { newTasks } from '../store/factories.ts';
 import { type House, useHouses } from './house.ts';
 
 const openHouse = useHouses();
@@ -91,8 +92,9 @@ describe('start', () => {
     const house = await openHouse();
     const { id: after } = await house.fleet.enqueueByName('test/gated', {});
     const many = async (count: number) => {
-      for (let n = 0; n < count; n += 1)
-        await house.fleet.enqueueByName('test/double', { n }, { after });
+      const follows = { run: after, on: 'success' } as const;
+      const tasks = newTasks(count, { machine: 'test/double', payload: '{"n":1}', follows });
+      await house.fleet.store.enqueue(tasks);
       const headers = house.as('ruth');
       const { followers, hasMoreFollowers } = (
         await house.ask('GET', `${RUNS}/${after}`, { headers })
