@@ -67,7 +67,7 @@ test('probe asks an account everything, says what FleetQ makes of it, and leaves
   expect(probe.answers.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
   expect([code, stderr]).toEqual([0, '']);
   expect(probe).toMatchObject({ isFit: true, tables: 'hybrid', left: [] });
-  expect(probe.answers).toHaveLength(24);
+  expect(probe.answers).toHaveLength(25);
   expect(probe.answers).toEqual(
     expect.arrayContaining(
       [

@@ -102,8 +102,30 @@ test('an account whose every statement could not be asked for is not called fit'
   expect(left).toEqual([]);
 }, 120_000);
 
-test('a schema that cannot be removed is told of, and so is what was found in it', async () => {
-  const { probe } = await probed(
+test('what fleetq sink sends is asked for as well, and is nothing that a store needs', async () => {
+  const { account, probe, left } = await probed('standard', () => undefined, /^archive$/);
+  expect(answerTo(probe, 'archive')).toMatchObject({ verdict: 'ok' });
+  const texts = [...account.statements.byText.keys()];
+  for (const name of ['archived_segment', 'archived_task', 'archive_events', 'archive_position']) {
+    expect(texts.some((text) => text.includes(name))).toBe(true);
+  }
+  expect(left).toEqual([]);
+  const other = await probed(
+    'standard',
+    ({ chaos }) => {
+      chaos.forbidden = /merge into archived_task/;
+    },
+    /^archive$/,
+  );
+  expect(answerTo(other.probe, 'archive')).toMatchObject({
+    verdict: 'warn',
+    answer: expect.stringContaining('003001'),
+  });
+  expect(other.probe.isFit).toBe(true);
+}, 120_000);
+
+test('a fleet that lies down is asked for as well, and a schema that cannot be removed is told', async () => {
+  const { account, probe } = await probed(
     'standard',
     ({ chaos }) => {
       chaos.forbidden = /drop schema/;
@@ -111,17 +133,11 @@ test('a schema that cannot be removed is told of, and so is what was found in it
     /every statement/,
   );
   expect(answerTo(probe, 'every statement, standard')).toMatchObject({ verdict: 'ok' });
-  expect(probe.left).toEqual([expect.stringMatching(/^fleetq_probe_\w+_standard_life$/)]);
-}, 120_000);
-
-test('a fleet that lies down is part of the life that is asked for', async () => {
-  const { account, probe, left } = await probed('standard', () => undefined, /every statement/);
-  expect(answerTo(probe, 'every statement, standard')).toMatchObject({ verdict: 'ok' });
   const texts = [...account.statements.byText.keys()];
   expect(texts.filter((text) => /last_change_commit_time\('doorbell'\)/.test(text))).toHaveLength(
     1,
   );
-  expect(left).toEqual([]);
+  expect(probe.left).toEqual([expect.stringMatching(/^fleetq_probe_\w+_standard_life$/)]);
 }, 120_000);
 
 test('one that is told to stop asks no more, and leaves nothing behind', async () => {

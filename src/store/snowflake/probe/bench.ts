@@ -91,6 +91,12 @@ export class Bench {
     });
   }
 
+  /** What was found in it counts, whether it can be removed or not. */
+  async dropSchema(schema: string): Promise<void> {
+    const kept = await refusalOf(this.one((ask) => ask(texts.dropSchema(schema))));
+    if (kept) this.left.push(schema);
+  }
+
   /** What of its own could not be removed. */
   async clear(): Promise<string[]> {
     const { left } = this;

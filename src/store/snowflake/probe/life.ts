@@ -38,8 +38,7 @@ export const life = (kind: TableKind): Question => ({
     try {
       return await live(bench, kind, schema);
     } finally {
-      const kept = await refusalOf(bench.one((ask) => ask(texts.dropSchema(schema))));
-      if (kept) bench.left.push(schema);
+      await bench.dropSchema(schema);
     }
   },
 });

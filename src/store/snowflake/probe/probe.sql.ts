@@ -63,4 +63,6 @@ export const dropInline = (name: string) => `drop procedure if exists ${name}(nu
 export const createSchema = (schema: string) => `create schema ${schema}`;
 export const dropSchema = (schema: string) => `drop schema if exists ${schema}`;
 
+export const selectView = (view: string) => `select v.* from ${view} v limit 1`;
+
 export const selectNothing = `select ${NOW} as now_ms`;

@@ -12,6 +12,7 @@ import type { TableKind } from '../migrate.ts';
 import { readSnowflakeWay } from '../options.ts';
 import { Sessions } from '../sessions.ts';
 import * as answers from './answers.ts';
+import { archive } from './archive.ts';
 import { Bench } from './bench.ts';
 import { life } from './life.ts';
 import * as texts from './probe.sql.ts';
@@ -89,7 +90,7 @@ const QUESTIONS: readonly Question[] = [
   ...[answers.sameRequest, ...KINDS.map(answers.oldReads), ...KINDS.map(answers.lastChange)],
   ...[answers.boundLimit, answers.inlineProcedure],
   ...KINDS.map(latency),
-  ...KINDS.map(life),
+  ...[...KINDS.map(life), archive],
 ];
 
 export async function probeSnowflake(address: string, options: ProbeOptions): Promise<Probe> {
