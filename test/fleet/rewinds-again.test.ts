@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { rowsOf } from '../../src/fleet/index.ts';
 import { defineMachine } from '../../src/index.ts';
-import type { MemoryTables, PodId } from '../../src/store/index.ts';
+import { type MemoryTables, type PodId, TIMELINE_EPOCHS } from '../../src/store/index.ts';
 import { gate } from '../support/fleets.ts';
 import { Script } from './script.ts';
 import { anyInput, HEARTBEAT_MS, type TestPod, useTestFleets } from './support.ts';
@@ -26,7 +26,7 @@ async function play() {
   const fleet = startFleet();
   const pod = await fleet.startPod('alder', { machines: [machine], around: script.around });
   const enqueue = async () => (await pod.fleet.enqueue(machine, {})).id;
-  return { ...fleet, script, pod, enqueue };
+  return { ...fleet, script, machine, pod, enqueue };
 }
 
 /** Until this has been asked once more. */
@@ -158,4 +158,30 @@ test('I7: what a new server says to be held is not believed, before what was tol
   // The other one is begun under an epoch of the new server.
   expect(script.calls.filter((call) => call === 'a.check@1')).toHaveLength(1);
   expect(script.count('b.work')).toBe(1);
+});
+
+test('I13: a run of the host is told anew where a server knows it under an epoch before its last', async () => {
+  const { clock, store, tables, pod, script, machine, row } = await play();
+  const held = gate();
+  script.holds.set('b.work', held.opened);
+  const { id } = await pod.fleet.startLocal(machine, {});
+  await clock.advance(3_000);
+  const first = { ...tables.tasks.get(id)! };
+  expect(first).toMatchObject({ status: 'claimed', claimEpoch: 1 });
+  tables.tasks.delete(id);
+  loseSegments(tables, id, 0);
+  tables.timeline = '2';
+  await clock.advance(10 * HEARTBEAT_MS);
+  expect(tables.tasks.get(id)!.claimEpoch).toBeGreaterThan(TIMELINE_EPOCHS);
+  tables.tasks.set(id, first);
+  loseSegments(tables, id, 0);
+  tables.timeline = '3';
+  await clock.advance(5 * HEARTBEAT_MS);
+  held.open();
+  await clock.advance(5 * HEARTBEAT_MS);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+  const { lastHash } = tables.tasks.get(id)!;
+  const rows = rowsOf(id, await store.histories([{ task: id, generation: 1 }]), lastHash);
+  expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index));
+  expect(rows.at(-1)?.hash).toBe(lastHash);
 });

@@ -28,8 +28,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: LIFE,
-        find: 'return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs + aloneMs;',
-        put: 'return !this.isDead && this.#ports.clock.now() < this.#heart.deadlineMs + aloneMs;',
+        find: 'return this.#ports.clock.monotonicMs() - this.#heart.deadlineMs;',
+        put: 'return this.#ports.clock.now() - this.#heart.deadlineMs;',
       },
       {
         file: BEAT,
@@ -47,8 +47,8 @@ export const PODS: readonly Mutant[] = [
     changes: [
       {
         file: LIFE,
-        find: 'return !this.isDead && this.#ports.clock.monotonicMs() < this.#heart.deadlineMs + aloneMs;',
-        put: 'return !this.isDead && this.#heart.deadlineMs + aloneMs > Number.NEGATIVE_INFINITY;',
+        find: 'return !this.isDead && isSure && this.#lateMs < aloneMs;',
+        put: 'return !this.isDead && isSure && this.#lateMs < Number.POSITIVE_INFINITY;',
       },
     ],
     command: tests('fleet/fence'),
@@ -170,7 +170,7 @@ export const PODS: readonly Mutant[] = [
     breaks: 'a new process forgets what is on its own disk, and does it again',
     changes: [
       { file: ADOPTER, find: 'if (found?.isUsable &&', put: 'if (found?.isUsable === null &&' },
-      { file: ADOPTER, find: '      await store.archive(tails);\n', put: '' },
+      { file: ADOPTER, find: '      await footing.archive(tails);\n', put: '' },
     ],
     command: tests('fleet/adopt'),
     shows: /rows 9 to 12: what is recorded here and not archived is not done again/,

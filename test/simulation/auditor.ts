@@ -3,6 +3,7 @@
  * never be, in any snapshot and in any change from one to the next, is a violation here.
  */
 
+import type { Engine } from '../../src/engine/index.ts';
 import { rowsOf } from '../../src/fleet/index.ts';
 import type { RunId } from '../../src/ground/index.ts';
 import type { EventRow, Journal } from '../../src/journal/index.ts';
@@ -57,6 +58,7 @@ export class Auditor {
   readonly claims = new Map<string, Snapshot>();
   readonly disks = new Map<Process, Disk>();
   readonly births = new Map<string, PodBirth>();
+  readonly engines = new Map<Process, Pick<Engine, 'liveRun'>>();
   readonly journals = new Map<Process, Pick<Journal, 'stalledBy'>>();
   readonly waits: WaitJudge;
   readonly sweeps: SweepJudge;
@@ -106,6 +108,7 @@ export class Auditor {
       for (const { id } of added) this.deadlines.given(id, 'enqueued');
     }
     if (verb === 'settle') {
+      this.#settledBehind(given[1] as Settlement[], answer as SettleAnswer[]);
       this.deadlines.left(process, given[1] as Settlement[]);
       const parked = (given[1] as Settlement[]).filter((one) => one.to === 'waiting');
       const blocked = parked.filter(({ waitFor }) => waitFor === 'version').length;
@@ -116,6 +119,7 @@ export class Auditor {
     if (verb === 'claim') {
       this.deadlines.answered(given[0] as ClaimRequest, (answer as ClaimedTask[]).length);
       for (const task of answer as ClaimedTask[]) {
+        this.#inHand(process, task);
         const hasBegun = this.#own(process, task);
         if (hasBegun && task.interruption) this.#world.count('take-overs');
       }
@@ -124,6 +128,23 @@ export class Auditor {
     const isQuiet = verb === 'beat' || verb === 'find' || (Array.isArray(answer) && !answer[0]);
     if (!isQuiet) this.#world.say(process.name, `${verb} ${brief(answer)}`);
     else if (this.#world.isTold) this.#world.tell(process.name, `${verb} ${brief(answer)}`);
+  }
+
+  /** I23: what a pod has in hand is restored to it on another server, and not begun again from there. */
+  #inHand(process: Process, { task, epoch }: ClaimedTask): void {
+    const live = this.engines.get(process)?.liveRun(task);
+    if (!this.#world.rewound.has(task) || !live?.tie || live.isLost) return;
+    const how = `under ${epoch}, and has it in hand under ${live.epoch}`;
+    this.#world.violate('I23', `${process.name} claims ${task} ${how}`);
+  }
+
+  /** I16: what stands has its history there, from its beginning on, whichever server it came to. */
+  #settledBehind(settlements: readonly Settlement[], answers: readonly SettleAnswer[]): void {
+    if (this.rewinds.count === 0) return;
+    answers.forEach(({ kind }, index) => {
+      const { task, generation, lastSeq } = settlements[index]!;
+      if (kind === 'stood' && lastSeq >= 0) this.acceptedRows(task, generation);
+    });
   }
 
   #acted({ task, deed }: Act): void {

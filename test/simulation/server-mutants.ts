@@ -26,6 +26,6 @@ function onAnyServer(name: string, asked: keyof Store, seeds: readonly number[])
 }
 
 export const SERVER_MUTANTS: readonly Mutant[] = [
-  onAnyServer('settles-on-any-server', 'settle', [923]),
-  onAnyServer('claims-on-any-server', 'claim', [659, 675, 811]),
+  onAnyServer('settles-on-any-server', 'settle', [203, 83, 51]),
+  onAnyServer('claims-on-any-server', 'claim', [187, 259, 211]),
 ];

@@ -141,6 +141,7 @@ export class SimPod {
       around: (of, call) => ledger.around(caller(), of, call),
       shadow: (run) => (host.isMirrored ? this.member.shadow(run) : undefined),
     });
+    auditor.engines.set(this.process, this.engine);
     this.#caretaker = new Caretaker(this.journal, clock, RETENTION_MS, this.engine, true);
     this.#deadLetters = new SqliteDeadLetters(':memory:', store);
     const { silentMs } = times;

@@ -20,8 +20,6 @@ const RANK: Record<PodStatus, number> = { up: 0, draining: 1, dead: 2, down: 3 }
 /** Every so many looks at all rows, all rules are asked of all of them; of changed ones always. */
 const ALL_RULES_EVERY = 5;
 
-const HISTORY = 'ended and waiting tasks have their history';
-
 interface SeenPod {
   readonly rank: number;
   readonly seq: number;
@@ -81,10 +79,7 @@ export class TableAudit {
   }
 
   #judge(tables: MemoryTables, verb: string): void {
-    for (const { rule, examples, count } of violations(tables)) {
-      // Whoever was told that it was there writes it again, once it knows (I23); by the end it is.
-      const isAwaited = rule === HISTORY && examples.every((id) => this.#world.rewound.has(id));
-      if (isAwaited && count === examples.length) continue;
+    for (const { rule, examples } of violations(tables)) {
       this.#world.violate('structure', `${rule}: ${examples[0]}, after ${verb}`);
     }
   }
