@@ -95,7 +95,8 @@ export class TurnJudge {
       member.generation = task.generation;
       member.hasBegun = false;
     }
-    if (task.taskId === moved) {
+    // One that has begun keeps its turn, whenever it is to go on.
+    if (task.taskId === moved && !member.hasBegun) {
       member.waitedFor = task.waitFor === 'turn' ? task.runAt : this.#world.tables.now();
     }
     if (task.waitFor === 'turn' && member.hasBegun) this.#fault(member, 'has begun, and waits');
