@@ -18,6 +18,7 @@ export interface Permit {
   readonly cost: number;
   readonly sentMs: number;
   readonly wasFull: boolean;
+  readonly wasPaced: boolean;
   readonly isProbe: boolean;
 }
 
@@ -64,6 +65,7 @@ export class PermitPool {
   #toldUntilMs = Number.NEGATIVE_INFINITY;
   #hint: { readonly perSecond: number; readonly untilMs: number } | undefined;
   #closed: Closed = 'none';
+  #hasPaced = false;
   #portion = 1;
 
   constructor(policy: ThrottlePolicy, law: Law) {
@@ -128,18 +130,24 @@ export class PermitPool {
     const pace = this.#law.pace(nowMs);
     this.#activeMs[rank] = nowMs;
     this.#closed = this.#whyClosed(rank, limit, pace, cost, nowMs);
-    if (this.#closed !== 'none') return undefined;
+    if (this.#closed !== 'none') {
+      this.#hasPaced ||= this.#closed === 'paced' && isLacking(this.#pace, pace, nowMs);
+      return undefined;
+    }
     if (pace) this.#pace.take(1);
     this.#spend(cost);
     this.#inFlight++;
     this.#inFlightBy[rank]!++;
     this.seconds.sent(nowMs);
     const wasFull = this.#inFlight + this.#cooling.size >= limit;
+    const wasPaced = this.#hasPaced;
+    this.#hasPaced = false;
     return {
       priority,
       cost,
       sentMs: nowMs,
       wasFull,
+      wasPaced,
       isProbe: this.breaker?.started(nowMs) ?? false,
     };
   }
@@ -158,8 +166,9 @@ export class PermitPool {
       this.tally.record(latencyMs, bucket);
     }
     this.breaker?.ended(kind, permit.isProbe, nowMs, chance);
-    const { sentMs, wasFull } = permit;
-    this.#law.ended({ kind, weight: BRAKE_WEIGHT[kind], sentMs, latencyMs, wasFull }, nowMs);
+    const { sentMs, wasFull, wasPaced } = permit;
+    const weight = BRAKE_WEIGHT[kind];
+    this.#law.ended({ kind, weight, sentMs, latencyMs, wasFull, wasPaced }, nowMs);
     if (retryAfterMs !== undefined && isCapacity(kind)) {
       // Spread afterwards and never before, or all who were told the same come back at once.
       const untilMs = nowMs + retryAfterMs * (1 + 0.2 * chance);
@@ -226,7 +235,7 @@ export class PermitPool {
     const { perSecondMax, costPerMinuteMax } = this.#ceilings();
     const burst = Math.max(1, this.#policy.burst * this.#portion);
     let waitMs = 0;
-    if (pace && !this.#pace.has(1, pace.perSecond, pace.depth, nowMs)) {
+    if (pace && isLacking(this.#pace, pace, nowMs)) {
       waitMs = this.#pace.waitMs(1, pace.perSecond, pace.depth);
     }
     if (perSecondMax !== undefined && !this.#declaredPace.has(1, perSecondMax, burst, nowMs)) {
@@ -272,4 +281,9 @@ export class PermitPool {
         return nowMs;
     }
   }
+}
+
+/** Whether it is the law that holds calls back, and no declared rate. */
+function isLacking(pace: Pace, rule: PaceRule | undefined, nowMs: number): boolean {
+  return rule !== undefined && !pace.has(1, rule.perSecond, rule.depth, nowMs);
 }

@@ -29,6 +29,8 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
 
   const odd = await place.run('throttles', 'pin', 'llm', 'none');
   expect([odd.code, odd.stderr]).toEqual([2, expect.stringContaining('a number above 0')]);
+  const never = await place.run('throttles', 'pin', 'llm', '3', '--for', '0s');
+  expect([never.code, never.stderr]).toEqual([2, expect.stringContaining('a duration above 0')]);
   await place.json('throttles', 'pin', 'llm', '3', '--dry-run');
   expect(await pinnedOf(place)).toBeUndefined();
   await place.json('throttles', 'pin', 'llm', '3', '--for', '1h');

@@ -193,3 +193,42 @@ test.each([
 ])('%j is refused with what was wanted', (options, message) => {
   expect(() => policyOf('api', options as ThrottleOptions)).toThrow(message);
 });
+
+/** An API that takes ten calls at once, each for 200 ms, against as many calls as there may be. */
+function useUp(pool: PermitPool, seconds: number): { goodput: number; refused: number } {
+  let out: { readonly atMs: number; readonly permit: Permit; readonly isOk: boolean }[] = [];
+  const counted = { ok: 0, refused: 0 };
+  const fromMs = (seconds * 1_000) / 2;
+  for (let nowMs = 0; nowMs < seconds * 1_000; nowMs += 10) {
+    for (const { permit, isOk } of out.filter(({ atMs }) => atMs <= nowMs)) {
+      pool.end(permit, { kind: isOk ? 'ok' : 'throttled' }, nowMs, 0.5);
+      if (nowMs >= fromMs) counted[isOk ? 'ok' : 'refused']++;
+    }
+    out = out.filter(({ atMs }) => atMs > nowMs);
+    for (const permit of takeAll(pool, nowMs)) {
+      const isOk = out.filter((call) => call.isOk).length < 10;
+      out.push({ atMs: nowMs + (isOk ? 200 : 20), permit, isOk });
+    }
+  }
+  const { ok, refused } = counted;
+  return { goodput: ok / (seconds / 2) / 50, refused: refused / (ok + refused) };
+}
+
+test.each(['aimd', 'aimd-latency', 'gradient', 'token-bucket'] as const)(
+  '%s: by itself it comes to use most of what an API takes, with few refused',
+  (law) => {
+    const { goodput, refused } = useUp(poolOf({ law }), 240);
+    expect(goodput).toBeGreaterThan(0.7);
+    expect(refused).toBeLessThan(0.05);
+  },
+);
+
+test('token-bucket: who does not use up the rate learns nothing about it', () => {
+  const policy = policyOf('api', { law: 'token-bucket', start: 5 });
+  const law = LAWS[policy.law](policy);
+  const pool = new PermitPool(policy, law);
+  for (let nowMs = 0; nowMs < 600_000; nowMs += 1_000) {
+    pool.end(pool.take('normal', 1, nowMs)!, { kind: 'ok' }, nowMs + 100, 0.5);
+  }
+  expect(law.pace(600_000)?.perSecond).toBe(5);
+});

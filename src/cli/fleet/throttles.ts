@@ -74,8 +74,9 @@ function pinOf(api: string, count: string, options: Options): ThrottleOrder {
   }
   const text = options['for'] as string | undefined;
   const forMs = text === undefined ? undefined : parseDuration(text);
-  if (text !== undefined && forMs === undefined) {
-    throw new UsageError(`--for wants a duration, got ${show(text)}`, { hint: "such as '30m'" });
+  if (text !== undefined && !(forMs !== undefined && forMs > 0)) {
+    const hint = "such as '30m'";
+    throw new UsageError(`--for wants a duration above 0, got ${show(text)}`, { hint });
   }
   return { what: 'pin', api, cap, ...(forMs === undefined ? {} : { forMs }) };
 }

@@ -13,6 +13,8 @@ export interface Sample {
   readonly latencyMs: number;
   /** Whether all permits were out when it was sent: who does not use the limit learns nothing about it. */
   readonly wasFull: boolean;
+  /** Whether some call was held back by the law's own pace before it. */
+  readonly wasPaced: boolean;
 }
 
 /** How fast calls may follow each other. */

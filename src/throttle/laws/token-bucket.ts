@@ -17,7 +17,7 @@ export class TokenBucketLaw implements Law {
   #cutMs = Number.NEGATIVE_INFINITY;
   #sent = 0;
   #accepted = 0;
-  #wasFull = false;
+  #wasUsedUp = false;
 
   constructor(bounds: LawBounds, perSecond: number = bounds.start) {
     this.#bounds = bounds;
@@ -35,11 +35,11 @@ export class TokenBucketLaw implements Law {
     };
   }
 
-  ended({ kind, weight, sentMs, wasFull }: Sample, nowMs: number): void {
+  ended({ kind, weight, sentMs, wasPaced }: Sample, nowMs: number): void {
     this.#secondFromMs ??= nowMs;
     if (kind === 'ok' || weight > 0) this.#sent++;
     if (kind === 'ok') this.#accepted++;
-    this.#wasFull ||= wasFull;
+    this.#wasUsedUp ||= wasPaced;
     if (weight > 0 && sentMs > this.#cutMs) this.#cut(weight, nowMs);
     else if (nowMs - this.#secondFromMs >= 1_000) this.#turn(nowMs);
   }
@@ -57,7 +57,7 @@ export class TokenBucketLaw implements Law {
 
   #turn(nowMs: number): void {
     const isClean = this.#sent === this.#accepted;
-    if (isClean && this.#wasFull) this.#perSecond *= GROWTH;
+    if (isClean && this.#wasUsedUp) this.#perSecond *= GROWTH;
     this.#restart(nowMs);
   }
 
@@ -65,6 +65,6 @@ export class TokenBucketLaw implements Law {
     this.#secondFromMs = nowMs;
     this.#sent = 0;
     this.#accepted = 0;
-    this.#wasFull = false;
+    this.#wasUsedUp = false;
   }
 }
