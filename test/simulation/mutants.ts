@@ -136,9 +136,8 @@ const takenDropped = of(
   /^I13|^structure.*history/,
   ['settle', 'archive'],
   (_tables, given, act) => {
-    const segments = (given.at(-1) as (Segment | Settlement)[]).flatMap((item) =>
-      'events' in item ? item : (item.tail ?? []),
-    );
+    const items = given.find(Array.isArray) as (Segment | Settlement)[];
+    const segments = items.flatMap((item) => ('events' in item ? item : (item.tail ?? [])));
     for (const segment of segments) {
       const events = JSON.parse(segment.events) as { event: string }[];
       if (events[0]?.event !== 'TAKEN' || events.length === 1) continue;
