@@ -41,7 +41,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     shows: ['doubled'],
     changes: [
       ['fleet/adopter.js', 'if (found?.isUsable', 'if (false && found?.isUsable'],
-      ['fleet/adopter.js', 'await store.archive(tails);', ''],
+      ['fleet/adopter.js', 'await footing.archive(tails);', ''],
     ],
   },
   /** Now and then an end is taken for settled that was never sent. */
