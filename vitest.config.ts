@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { FailuresReporter } from './test/support/failures-reporter.ts';
 
 /**
  * Rooms whose tests start no processes of their own: two of their files at a time. The others kill, stop
@@ -79,6 +80,7 @@ const project = (name: string, maxWorkers: number, chosen: readonly string[]) =>
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build-once.ts'],
+    reporters: [new FailuresReporter(), 'default'],
     projects: [
       project('paired', 2, files.filter(isPaired)),
       project(

@@ -35,7 +35,10 @@ export class FakeApi {
   private constructor(options: FakeApiOptions) {
     this.#options = options;
     this.#tokens = options.capacity;
-    this.#server = createServer((request, response) => this.#serve(request, response));
+    // Callers let go of idle connections, never the server: a call that is sent as it is closed is lost.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) =>
+      this.#serve(request, response),
+    );
   }
 
   get inFlight(): number {

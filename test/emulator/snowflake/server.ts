@@ -54,7 +54,7 @@ export class SnowflakeServer {
   constructor(house: House, logins: Logins) {
     this.#house = house;
     this.#logins = logins;
-    this.#server = createServer({ keepAlive: true }, (request, response) => {
+    this.#server = createServer({ keepAlive: true, keepAliveTimeout: 0 }, (request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
         response.writeHead(500).end(String(error));
       });
