@@ -76,6 +76,7 @@ export const fleetRoutes = [
           'the id of a pod names one life of it, and is its guard: leave If-Match out',
         );
       }
+      if (isResting(pod)) throw podRests(pod);
       if (asked.body.dryRun === true) return { status: 202, body: { pod, isAsked: false } };
       const wasAsked = pod.desired === 'drain';
       if (pod.status !== 'up') return { status: 202, body: { pod, isAsked: wasAsked } };
@@ -139,9 +140,14 @@ export const fleetRoutes = [
   }),
 ];
 
-/** One that rests comes back. */
-function isThere({ status, desired }: PodView): boolean {
-  return status !== 'down' || desired === 'rest';
+/** One that rests is down by its own word, and comes back. */
+const isResting = ({ status, desired }: PodView) => status === 'down' && desired === 'rest';
+const isThere = (pod: PodView) => pod.status !== 'down' || isResting(pod);
+
+function podRests({ pod, name }: PodView): RequestError {
+  const hint = 'it holds nothing, and comes back when there is work: end its process with SIGTERM';
+  const said = `the pod ${pod} (${name}) rests, and hears nobody`;
+  return new RequestError(409, 'FLEETQ_POD_GONE', said, hint);
 }
 
 function noPod(id: string): RequestError {
