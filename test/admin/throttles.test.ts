@@ -24,7 +24,7 @@ async function open() {
     .use(() => opening.opened)
     .catch(() => undefined);
   const outCount = async () => (await ask('GET', AT)).body.now?.inFlight;
-  await expect.poll(outCount, { timeout: 20_000 }).toBe(1);
+  await expect.poll(outCount, { timeout: 90_000 }).toBe(1);
   return { house, ask };
 }
 

@@ -102,7 +102,7 @@ test('what is there is sent once, doctor knows how far, and what comes follows u
   await expect.poll(count, { timeout: 90_000 }).toBe(3);
   const at = /http:\/\/\S+/.exec(stderr)![0];
   const scrape = async () => (await fetch(`${at}/metrics`)).text();
-  await expect.poll(scrape, { timeout: 30_000 }).toMatch(/fleetq_sink_lag_seconds [\d.]+/);
+  await expect.poll(scrape, { timeout: 90_000 }).toMatch(/fleetq_sink_lag_seconds [\d.]+/);
   expect(await scrape()).toMatch(/fleetq_sink_rows_total\{table="step_tracker"\} [1-9]/);
   const query = blocksOf(PAGE).find(({ text }) => text.startsWith('select'))!.text;
   const session = await (await openerOf(readSnowflakeWay(to, { deadlineMs: 60_000 })))();

@@ -11,7 +11,7 @@ import { takes } from '../support/any-schema.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
 const tempDir = useTempDirs();
-const SILENT_MS = 600;
+const SILENT_MS = 2_000;
 
 let [original, copy] = ['', ''];
 const fleets: Fleet[] = [];
@@ -57,7 +57,7 @@ async function openPod(dataDir: string): Promise<Fleet> {
     migrates: true,
     dataDir,
     podName: dataDir === copy ? 'copy' : 'original',
-    heartbeat: '100ms',
+    heartbeat: '200ms',
     silence: SILENT_MS,
     archive: '100ms',
     socket: false,
@@ -77,7 +77,7 @@ function copyOriginal(to = copy): void {
 }
 
 async function until(is: () => boolean): Promise<void> {
-  for (const endMs = performance.now() + 15_000; !is(); await sleep(10)) {
+  for (const endMs = performance.now() + 90_000; !is(); await sleep(10)) {
     if (performance.now() > endMs) throw new Error('it did not come to that');
   }
 }

@@ -49,8 +49,8 @@ async function openPod(name: string, options: Partial<FleetOptions> = {}): Promi
     migrates: true,
     dataDir: join(directory, name),
     podName: name,
-    heartbeat: '100ms',
-    silence: '600ms',
+    heartbeat: '200ms',
+    silence: '2s',
     archive: '100ms',
     socket: false,
     ...options,
@@ -61,7 +61,7 @@ async function openPod(name: string, options: Partial<FleetOptions> = {}): Promi
 
 /** Looks until it is so; the store learns of local runs a moment later. */
 async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const until = performance.now() + 15_000;
+  const until = performance.now() + 90_000;
   while (performance.now() < until) {
     const found = await look();
     if (found !== undefined) return found;

@@ -47,7 +47,7 @@ test('while the model refuses everything a run waits, loses no attempt, and goes
   const { llm, ask, kinds } = await start();
   llm.isRefusing = true;
   const run = await ask(2);
-  await expect.poll(() => llm.refused, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => llm.refused, { timeout: 90_000 }).toBeGreaterThanOrEqual(2);
   llm.isRefusing = false;
   expect(await run.result()).toEqual({ summary: 'one two' });
   expect(kinds(run.id)).not.toContain('FAILED');

@@ -286,7 +286,7 @@ test('SQLite takes the file back from an author who takes time', async () => {
   const tx = await store.begin();
   await tx.query('insert into ledger (id) values (?)', ['slow']);
   await expect
-    .poll(() => tx.query('select 1 as one').catch((error: unknown) => error), { timeout: 20_000 })
+    .poll(() => tx.query('select 1 as one').catch((error: unknown) => error), { timeout: 90_000 })
     .toMatchObject({
       message: 'persist had the file to itself for more than 2000 ms',
       // A process that was stopped for a while is late too, and its run is not to end by that.

@@ -161,13 +161,18 @@ test('rows of other hosts, of other routes, asleep or paused do not slow a claim
   );
   const claim = () => store.claim(claimRequest(pod, { countMax: 50 }));
   expect(ids(await claim())).toEqual([id]);
-  const elapsedMs: number[] = [];
+  const claimMs: number[] = [];
+  const scanMs: number[] = [];
+  const scan = `select count(result) from step_tracker not indexed where machine = 'sample/other'`;
   for (let count = 0; count < 8; count++) {
     const before = performance.now();
     expect(await claim()).toEqual([]);
-    elapsedMs.push(performance.now() - before);
+    const between = performance.now();
+    prompt(file, (database) => database.prepare(scan).get());
+    claimMs.push(between - before);
+    scanMs.push(performance.now() - between);
   }
-  // Reading through 25,000 rows takes longer than this, on any machine; a busy one has a quiet moment.
-  expect(Math.min(...elapsedMs)).toBeLessThan(8);
+  // A busy machine has a quiet moment for each.
+  expect(Math.min(...claimMs)).toBeLessThan(Math.min(...scanMs) / 2);
   await store.close();
 });

@@ -157,7 +157,7 @@ test('a call that waited for leave has a span below its phase, and one that did 
   const made = { dataDir, tracing: traces, socket: false, apis: { geo: 1 } };
   const fleet = await createFleet({ machines: [machine], ...made });
   const runs = [await fleet.startLocal(machine, {}), await fleet.startLocal(machine, {})];
-  const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: 20_000 }).toBe(true);
+  const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: 90_000 }).toBe(true);
   await until(() => holds.length === 1 && fleet.throttle('geo').snapshot().waiting === 1);
   holds[0]!();
   await until(() => holds.length === 2);

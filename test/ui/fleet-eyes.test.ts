@@ -203,7 +203,7 @@ describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MA
       await page.getByRole('region', { name: 'Versions in flight' }).waitFor();
       await page.goto(`${hostile.url}/throttles`);
       await expect
-        .poll(() => page.locator('a[data-row]').count(), { timeout: 30_000 })
+        .poll(() => page.locator('a[data-row]').count(), { timeout: 90_000 })
         .toBe(XSS.length);
       await page.locator('a[data-row]', { hasText: '<svg' }).first().click();
       await page.getByRole('button', { name: 'Fix the limit' }).click();

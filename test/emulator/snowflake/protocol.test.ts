@@ -147,7 +147,7 @@ describe('an answer that is lost', () => {
     account.chaos.dropAnswers = { share: 1, how: 'hang' };
     const other = await connect({ ...account.options, timeout: 60_000 });
     void other.run(add).catch(() => undefined);
-    await vi.waitFor(async () => expect(await added()).toBe(1), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await added()).toBe(1), { timeout: 90_000 });
     account.chaos.calm();
   });
 
@@ -180,7 +180,7 @@ test('a statement that is cancelled while it stands in line has done nothing', a
       complete: (error) => resolve(error as { code?: unknown }),
     });
     void vi
-      .waitFor(() => expect(account.waitersOf('t')).toBe(1), { timeout: 20_000 })
+      .waitFor(() => expect(account.waitersOf('t')).toBe(1), { timeout: 90_000 })
       .then(() => statement.cancel(() => undefined));
   });
   expect(String((await refused).code)).toBe('000604');

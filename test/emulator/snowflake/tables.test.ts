@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 const waiting = (count: number) =>
-  vi.waitFor(() => expect(account.waitersOf('s')).toBe(count), { timeout: 20_000 });
+  vi.waitFor(() => expect(account.waitersOf('s')).toBe(count), { timeout: 90_000 });
 
 describe('a hybrid table', () => {
   test('keeps its key', async () => {
