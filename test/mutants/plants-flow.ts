@@ -175,7 +175,7 @@ export const FLOWS: readonly Mutant[] = [
       put: 'if (aloneMs === undefined) return false;',
     },
     /I10: /,
-    150,
+    175,
   ),
   plant(
     'alone-without-leave',

@@ -225,7 +225,7 @@ const redriveTwice = of('redrive-twice', /^I30/, ['act'], (tables, given, act) =
 });
 
 /** Small seeds in which what people want paused is adopted. */
-const PEOPLE_SEEDS = [76, 62];
+const PEOPLE_SEEDS = [188, 216, 314, 328];
 
 const pauseIgnoredAtAdoption: Mutant = {
   ...of('pause-ignored-at-adoption', /^I40/, ['take'], (tables, given, act) => {
