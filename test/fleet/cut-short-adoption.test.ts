@@ -7,6 +7,14 @@ import { HEARTBEAT_MS, useTestFleets, Wire, whileAdvancing } from './support.ts'
 
 const { startFleet } = useTestFleets();
 
+function newGate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
 /** A pod that was killed inside `b.work`, with everything on its disk and nothing in the store. */
 async function newScene() {
   const script = new Script();
@@ -23,21 +31,30 @@ async function newScene() {
   const dataDir = first.crash();
   /** The next process, as far as the answer to this call. */
   const startUntil = async (verb: 'register' | 'archive') => {
-    let answer = () => {};
+    const answer = newGate();
     const wire = new Wire();
-    wire.holdsAnswers.set(verb, new Promise<void>((resolve) => (answer = resolve)));
+    wire.holdsAnswers.set(verb, answer.opened);
     const starting = fleet.startPod('alder', { ...options, dataDir, wire });
     while (!wire.asked.includes(verb)) await fleet.clock.advance(1);
     const goOn = () => {
       wire.holdsAnswers.clear();
-      answer();
+      answer.open();
       return starting;
     };
     return { wire, id: await livingPod(), goOn };
   };
   const livingPod = async (): Promise<PodId> =>
     (await fleet.store.pods()).findLast(({ pod }) => pod !== first.id)!.pod;
-  return { ...fleet, script, options, id, dataDir, startUntil };
+  /** The records in the store tell that somebody was inside; that it crashed there, this disk alone. */
+  const expectCounted = async () => {
+    expect(await fleet.row(id)).toMatchObject({ status: 'claimed', epoch: 2, crashes: 1 });
+    expect(script.calls).toEqual(['b.probe@2']);
+    probe.open();
+    await fleet.clock.advance(1);
+  };
+  const probe = newGate();
+  const holdProbe = () => void script.holds.set('b.probe', probe.opened);
+  return { ...fleet, script, options, id, dataDir, startUntil, holdProbe, expectCounted };
 }
 
 const PROBED = ['b.probe', 'b.work', 'b.validate', 'b.persist'];
@@ -76,18 +93,21 @@ test('I21: a pod that learns of its clone while it takes over takes nothing more
 });
 
 test('I41: a pod that is taken for dead while it takes over forgets nothing that it could not take', async () => {
-  const { script, store, clock, row, id, startUntil } = await newScene();
+  const { script, store, clock, row, id, startUntil, holdProbe, expectCounted } = await newScene();
+  holdProbe();
   const { id: dead, goOn } = await startUntil('archive');
   expect(await store.fence(dead, dead, 'proved')).toBe(true);
   await goOn();
   await clock.advance(2 * HEARTBEAT_MS);
+  await expectCounted();
   expect(await row(id)).toMatchObject({ status: 'completed', epoch: 2 });
   expect(places(script)).toEqual(PROBED);
 });
 
 test('I41: a process that is told to end while it takes over leaves all of it to the next', async () => {
-  const { script, store, clock, row, id, startUntil, startPod, options, dataDir } =
-    await newScene();
+  const scene = await newScene();
+  const { script, store, clock, row, id, startUntil, startPod, options, dataDir } = scene;
+  scene.holdProbe();
   const { id: draining, goOn } = await startUntil('archive');
   expect(await store.markDraining(draining)).toBe(true);
   const second = await goOn();
@@ -95,6 +115,7 @@ test('I41: a process that is told to end while it takes over leaves all of it to
   expect(await row(id)).toMatchObject({ status: 'claimed', epoch: 1 });
   await startPod('alder', { ...options, dataDir });
   await clock.advance(2 * HEARTBEAT_MS);
+  await scene.expectCounted();
   expect(await row(id)).toMatchObject({ status: 'completed', epoch: 2 });
   expect(places(script)).toEqual(PROBED);
 });

@@ -268,6 +268,11 @@ test('commits in doubt are made once, whatever became of their answers', async (
   await (await openStore(place.store, { migrates: true })).close();
   const store = proxy.through(place.store);
   const fleet = await createFleet({ machines: [pay, twice, child], store, dataDir: newDir() });
+  const outcomes: string[] = [];
+  const stop = listen('phase.ended', ({ phase, outcome, error }) => {
+    if (phase === 'persist') outcomes.push(error ? `${outcome} by ${error.code}` : outcome);
+  });
+  opened.push({ [Symbol.asyncDispose]: async () => stop() });
   let calls = 0;
   const ids = ['1', '2', '3', '4'];
   for (const id of ids) {
@@ -284,6 +289,9 @@ test('commits in doubt are made once, whatever became of their answers', async (
   expect(rows.map(({ id }) => id)).toEqual([...ids, '4 second']);
   // Only the one that never reached the server was called again.
   expect([calls, faults]).toEqual([5, []]);
+  // And at once, by whoever had called it: what was believed wrongly is put right later, by others.
+  const lost = 'retried by FLEETQ_COMMIT_LOST';
+  expect(outcomes).toEqual(['done', lost, 'done', 'done', 'done', 'done']);
   await fleet.drain();
   proxy.stop();
 });

@@ -35,6 +35,7 @@ export const FLOWS: readonly Mutant[] = [
     'the turn goes to whoever was enqueued first, and not to whoever is due first',
     { file: TURNS, find: 'due.sort(byDueTime)', put: 'due' },
     /turn: .* which was due first/,
+    65,
   ),
   plant(
     'turn-before-its-time',
@@ -71,6 +72,7 @@ export const FLOWS: readonly Mutant[] = [
         '  task.serialHeld = false;\n',
     },
     /turn: /,
+    49,
   ),
   plant(
     'turn-not-given-on',
@@ -142,7 +144,7 @@ export const FLOWS: readonly Mutant[] = [
       put: 'take(tables, taking)',
     },
     /follow: .* waits after take/,
-    640,
+    213,
   ),
   plant(
     'follower-despairs',
@@ -173,7 +175,7 @@ export const FLOWS: readonly Mutant[] = [
       put: 'if (aloneMs === undefined) return false;',
     },
     /I10: /,
-    150,
+    175,
   ),
   plant(
     'alone-without-leave',

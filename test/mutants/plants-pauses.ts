@@ -14,5 +14,5 @@ function inAStorm(name: string, from: number, shows: RegExp): Mutant {
 export const PAUSES: readonly Mutant[] = [
   inAStorm('pause-not-passed-on', 1, /I40: .* told to pause it/),
   inAStorm('paused-one-claimed', 1, /I40: .* is paused, and somebody goes on with it/),
-  inAStorm('paused-one-adopted', 50, /I40: .* is to pause, and is given to/),
+  inAStorm('paused-one-adopted', 188, /I40: .* is to pause, and is given to/),
 ];

@@ -79,7 +79,7 @@ export const PERSISTS: readonly Mutant[] = [
   },
   {
     name: 'given-up-while-it-commits',
-    breaks: 'a time limit that passes while a persist is in doubt has it done again',
+    breaks: 'a time limit that passes while a persist is in doubt makes a failure of what was done',
     changes: [
       {
         file: CALL,

@@ -214,7 +214,8 @@ export const PODS: readonly Mutant[] = [
   },
   {
     name: 'forgets-what-it-could-not-take',
-    breaks: 'a take-over that was cut short loses which phases were open, and nobody probes (I41)',
+    breaks:
+      'a take-over that was cut short loses which phases were open: no crash counts (I29, I41)',
     changes: [
       {
         file: ADOPTER,

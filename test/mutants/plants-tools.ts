@@ -6,13 +6,11 @@
  */
 
 import { type Command, type Mutant, tests, tool } from './mutant.ts';
-import { CLAIMS } from './plants-claims.ts';
-import { ENGINES } from './plants-engine.ts';
 import { HISTORIES } from './plants-history.ts';
 import { JOURNALS } from './plants-journal.ts';
 import { PODS } from './plants-pods.ts';
 
-const ELSEWHERE: readonly Mutant[] = [...CLAIMS, ...ENGINES, ...HISTORIES, ...JOURNALS, ...PODS];
+const ELSEWHERE: readonly Mutant[] = [...HISTORIES, ...JOURNALS, ...PODS];
 
 /** The same bug, noticed by something else. */
 function again(name: string, by: string, command: Command, shows: RegExp): Mutant {
@@ -53,12 +51,8 @@ export const TOOLS: readonly Mutant[] = [
     striking('--only', 'adopt', '--ways', 'kept', '--stride', '5'),
     /I19/,
   ),
-  again(
-    'reconcile-off',
-    'struck',
-    striking('--only', 'work', '--ways', 'cut', '--stride', '3'),
-    /I37/,
-  ),
+  // Without a stride: it shows only where the answer to a claim is lost, at few of all the points.
+  again('reconcile-off', 'struck', striking('--only', 'work', '--ways', 'cut'), /I37/),
   again(
     'history-ignored-at-take-over',
     'struck',
@@ -87,5 +81,20 @@ export const TOOLS: readonly Mutant[] = [
     shows: /37, tear, disk kept: .* its header is broken/,
     isSlow: true,
   },
-  again('redrive-without-generation', 'compared', comparing('skip-locked', 60), /redrive/),
+  {
+    name: 'redrive-without-generation-compared',
+    breaks: 'a redrive that is pressed twice makes two generations, in one of the stores (I30)',
+    changes: [
+      {
+        // What is decided for all stores alike no comparison of them shows: only what one asks.
+        file: 'src/store/postgres/act.ts',
+        find: 'const verdict = judge(act, {',
+        put: `const isBlind = deed.what === 'redrive';
+  const verdict = judge(isBlind ? { ...act, ifRevision: undefined } : act, {`,
+      },
+    ],
+    command: comparing('skip-locked', 60),
+    shows: /redrive/,
+    isSlow: true,
+  },
 ];

@@ -113,7 +113,7 @@ const sweepTheLiving = of(
   },
 );
 
-/** It takes a claim that is on its way while its pod is fenced: one seed in two hundred has that. */
+/** It takes a claim that is on its way while its pod is fenced: few seeds have that. */
 const claimByTheDead: Mutant = {
   ...of('claim-by-the-dead', /^fence|^structure/, ['claim'], (tables, given, act) => {
     const row = tables.pods.get((given[0] as ClaimRequest).pod);
@@ -123,6 +123,7 @@ const claimByTheDead: Mutant = {
     if (row && status) row.status = status;
     return answer;
   }),
+  seeds: [116, 58, 130],
 };
 
 const tailLost = of('tail-lost', /^structure.*history|^I13/, ['settle'], (_tables, given, act) => {
@@ -225,7 +226,7 @@ const redriveTwice = of('redrive-twice', /^I30/, ['act'], (tables, given, act) =
 });
 
 /** Small seeds in which what people want paused is adopted. */
-const PEOPLE_SEEDS = [76, 62];
+const PEOPLE_SEEDS = [188, 216, 314, 328];
 
 const pauseIgnoredAtAdoption: Mutant = {
   ...of('pause-ignored-at-adoption', /^I40/, ['take'], (tables, given, act) => {
