@@ -65,7 +65,7 @@ const codec = aesCodec({
   current: 'one',
 });
 const retry = { attemptMax: 9, backoff: () => 1 };
-const until = { timeout: '30s' } as const;
+const until = { timeout: '90s' } as const;
 
 interface Given {
   readonly tx: StoreTx;
@@ -89,7 +89,7 @@ function machinesOf(acts: Map<string, (given: Given) => Promise<Json>>) {
     version: 1,
     input,
     retry,
-    timeout: { persist: '1s' },
+    timeout: { persist: '3s' },
     output: z.any().refine(async (output) => output !== 'unfit'),
     check: 'none',
     work: () => 7,
@@ -260,7 +260,7 @@ for (const [name, make] of [
 test('commits in doubt are made once, whatever became of their answers', async () => {
   const faults: (CommitFault | undefined)[] = ['late', 'commitLost', 'answerLost', undefined];
   const { host, port } = scene.server;
-  const proxy = new CommitProxy({ host, port, faultOf: () => faults.shift(), lateMs: 1_300 });
+  const proxy = new CommitProxy({ host, port, faultOf: () => faults.shift(), lateMs: 3_500 });
   await proxy.start();
   const place = await postgresPlace();
   const acts = new Map<string, (given: Given) => Promise<Json>>();
