@@ -1,6 +1,6 @@
 /** Inputs, keys and times as somebody typed them, or put them into a file. */
 import { createReadStream, statSync } from 'node:fs';
-import { keyOption, taskKeyOption, traceParentOption } from '../config/options.ts';
+import { countOption, keyOption, taskKeyOption, traceParentOption } from '../config/options.ts';
 import {
   type Duration,
   describeError,
@@ -154,6 +154,14 @@ export function readPriority(text: unknown, where = '--priority'): number | unde
   throw new UsageError(
     `${where} must be a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}, got ${show(text)}`,
   );
+}
+
+const RETRIES_MAX = 1_000_000;
+
+export function readRetriesMax(text: unknown, where = '--retries-max'): number | undefined {
+  if (text === undefined) return undefined;
+  const value = typeof text === 'string' && /^\d{1,7}$/.test(text) ? Number(text) : text;
+  return typed(() => countOption(where, value as number, RETRIES_MAX));
 }
 
 export function readTraceParent(text: unknown, where = '--trace-parent'): string | undefined {
