@@ -105,8 +105,13 @@ async function persist({ tx, input: { id } }: { tx: StoreTx; input: { id: string
   const { pid } = of[0]!;
   if (now.atCommit) committing = pid;
   await now.inside?.({ tx, id, pid });
-  if (now.waitsFor) killing = killWhere(pid, now.waitsFor).then(() => rival.query('rollback'));
+  const { waitsFor } = now;
+  if (waitsFor) killing = killWhere(pid, waitsFor).then(freeRow);
   return id;
+}
+
+async function freeRow(): Promise<void> {
+  await rival.query('rollback');
 }
 
 const retry = { attemptMax: 50, backoff: () => 5 };
