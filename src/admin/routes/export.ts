@@ -33,10 +33,10 @@ export const exportRoutes = [
     answers: { status: 200, schema: File },
     answer: async (of) => {
       const { desk, id } = of;
+      refuseReveal(of);
       const reader = asStored(await sharedOf(desk, 'a file of a run').reader());
       const [task] = isRunId(id) ? await reader.find([id]) : [];
       if (!task) throw new RunNotFoundError(id);
-      refuseReveal(of);
       refuseRedacted(desk);
       if (await isLargerThan(EXPORT_BYTES_MAX, reader, task)) throw tooLarge(id);
       await revealed({ ...of, isRevealing: true });
