@@ -79,7 +79,7 @@ function mapped(of: object, each: (text: string) => object): object {
 function describe({ role, changes, reveals }: Route): string {
   if (role === 'open') return 'For those who are not known yet.';
   const reveal = reveals
-    ? ' Shows payloads: where they are masked it needs the role to reveal them, and leaves a row in the audit log.'
+    ? ' Shows payloads: where they are masked that takes the role to reveal them, and is audited.'
     : '';
   return `Needs the role ${role}.${reveal}${changes === 'act' ? ' Leaves a row in the audit log.' : ''}`;
 }

@@ -1,5 +1,5 @@
 /** What every store can be opened with; what does not concern one of them it ignores. */
-import { faultOfOptions, namesOf } from '../config/known-options.ts';
+import { faultOfOptions, namesOf } from '../config/index.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../ground/index.ts';
 import { StoreOptionsError } from './errors.ts';
 

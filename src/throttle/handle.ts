@@ -1,6 +1,6 @@
 /** What handlers get of a throttle: its verbs, bound to the phase that uses them. */
 import type { UnderlyingSource } from 'node:stream/web';
-import { faultOfOptions, namesOf } from '../config/known-options.ts';
+import { faultOfOptions, namesOf } from '../config/index.ts';
 import { type Clock, show } from '../ground/index.ts';
 import type {
   Awaitable,

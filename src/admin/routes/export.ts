@@ -1,8 +1,7 @@
 /** One task as one file, the same that `fleetq export` writes: sealed where it is stored sealed. */
 import * as z from 'zod';
 import { RunNotFoundError } from '../../engine/index.ts';
-import { sealed } from '../../fleet/run-file/format.ts';
-import { headOf, isLargerThan, taskFile } from '../../fleet/run-file/task-file.ts';
+import { headOf, isLargerThan, sealedFile, taskFile } from '../../fleet/index.ts';
 import { isRunId } from '../../ground/index.ts';
 import { asStored } from '../../store/index.ts';
 import type { Desk } from '../desk/desk.ts';
@@ -42,7 +41,7 @@ export const exportRoutes = [
       await revealed({ ...of, isRevealing: true });
       const from = { kind: 'store', where: 'the store, by the admin API' } as const;
       const file = await taskFile(reader, task, headOf(task.id, from, desk.clock.now()));
-      return ok(sealed(file), {
+      return ok(sealedFile(file), {
         'content-disposition': `attachment; filename="${task.id}.run.json"`,
       });
     },

@@ -1,13 +1,13 @@
 /** Puts an exported run into a file that only its owner may read: it holds inputs and outputs. */
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { type RunFile, sealed } from '../../fleet/run-file/format.ts';
+import { type RunFile, sealedFile } from '../../fleet/run-file/format.ts';
 import { describeError } from '../../ground/index.ts';
 import { RunFileError } from '../errors.ts';
 
 const OWNER_ONLY = 0o600;
 
 export function textOf(file: RunFile): string {
-  return `${JSON.stringify(sealed(file), undefined, 2)}\n`;
+  return `${JSON.stringify(sealedFile(file), undefined, 2)}\n`;
 }
 
 /** Refuses to write over anything unless `isForced`; then whoever reads it sees the old or the new. */

@@ -56,7 +56,7 @@ export function sealOf(file: object): string {
 }
 
 /** As it will be read: what is undefined is not there. */
-export function sealed(file: RunFile): SealedFile {
+export function sealedFile(file: RunFile): SealedFile {
   const plain = JSON.parse(JSON.stringify(file)) as RunFile;
   return { ...plain, seal: sealOf(plain) };
 }

@@ -13,6 +13,7 @@ const SLICE_BYTES = 1024 * 1024;
 
 type Generations = readonly { readonly task: RunId; readonly generation: number }[];
 
+/** What every file begins with. */
 export function headOf(
   id: RunId,
   from: RunFile['from'],
