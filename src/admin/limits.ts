@@ -8,6 +8,8 @@ export const LIMIT_MAX = 500;
 export const EVENTS_MAX = 1_000;
 /** A record that is larger than that is an answer of its own. */
 export const EVENTS_BYTES_MAX = 2 * 1024 * 1024;
+/** A run that is larger is written by a process of its own, which may take the memory for it. */
+export const EXPORT_BYTES_MAX = 16 * 1024 * 1024;
 export const WAIT_MS_MAX = 60_000;
 
 /** Nobody has to guess what the machines are called. */

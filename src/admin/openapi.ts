@@ -76,9 +76,12 @@ function mapped(of: object, each: (text: string) => object): object {
   return Object.fromEntries(Object.entries(of).map(([name, text]) => [name, each(text)]));
 }
 
-function describe({ role, changes }: Route): string {
+function describe({ role, changes, reveals }: Route): string {
   if (role === 'open') return 'For those who are not known yet.';
-  return `Needs the role ${role}.${changes === 'act' ? ' Leaves a row in the audit log.' : ''}`;
+  const reveal = reveals
+    ? ' Shows payloads: where they are masked that takes the role to reveal them, and is audited.'
+    : '';
+  return `Needs the role ${role}.${reveal}${changes === 'act' ? ' Leaves a row in the audit log.' : ''}`;
 }
 
 /** GET /runs/:id/events → getRunsIdEvents */

@@ -50,6 +50,8 @@ export interface Route<
   readonly role: Role | 'open';
   /** `act`: something of the fleet, with a row in the audit log. */
   readonly changes: 'none' | 'act' | 'session';
+  /** It shows payloads as they are: where they are masked that takes the role to reveal, and is audited. */
+  readonly reveals?: true | undefined;
   readonly summary: string;
   readonly query: Q;
   /** Undefined where no body is read. */

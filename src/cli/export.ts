@@ -1,12 +1,12 @@
 /** fleetq export <run> [--out file] [--force]: one run as one file, with all that is known of it. */
 import { resolve } from 'node:path';
 import type { Config } from '../config/index.ts';
+import type { RunFile } from '../fleet/run-file/format.ts';
 import type { Store, TaskRow } from '../store/index.ts';
 import type { Execute } from './command.ts';
 import { Exit } from './exit.ts';
 import { onTaskOrRun } from './fleet/reach-tasks.ts';
 import { reachToRead } from './reach.ts';
-import type { RunFile } from './run-file/format.ts';
 import { gatherRun, gatherTask } from './run-file/gather.ts';
 import { textOf, writeRunFile } from './run-file/write.ts';
 import { idOf } from './runs.ts';

@@ -1,7 +1,6 @@
 /** Inputs, keys and times as somebody typed them, or put them into a file. */
 import { createReadStream, statSync } from 'node:fs';
-import { faultOfKey, faultOfTaskKey } from '../config/index.ts';
-import { traceParentOption } from '../config/options.ts';
+import { countOption, keyOption, taskKeyOption, traceParentOption } from '../config/options.ts';
 import {
   type Duration,
   describeError,
@@ -17,22 +16,21 @@ import { UsageError } from './errors.ts';
 export const INPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 export function readKey(text: unknown, where = '--key'): string | undefined {
-  return checkedKey(text, where, faultOfKey);
+  return typed(() => keyOption(text, where));
 }
 
 /** The key of a task that is to be enqueued. */
 export function readTaskKey(text: unknown, where = '--key'): string | undefined {
-  return checkedKey(text, where, faultOfTaskKey);
+  return typed(() => taskKeyOption(text, where));
 }
 
-function checkedKey(
-  text: unknown,
-  where: string,
-  faultOf: (text: unknown) => string | undefined,
-): string | undefined {
-  const fault = text === undefined ? undefined : faultOf(text);
-  if (fault !== undefined) throw new UsageError(`${where} ${fault}, got ${show(text)}`);
-  return text as string | undefined;
+/** What the public API would refuse, refused as something that was typed. */
+function typed<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new UsageError((cause as Error).message, { cause });
+  }
 }
 
 /** How long --wait waits; for ever where nothing is said. */
@@ -158,12 +156,16 @@ export function readPriority(text: unknown, where = '--priority'): number | unde
   );
 }
 
+const RETRIES_MAX = 1_000_000;
+
+export function readRetriesMax(text: unknown, where = '--retries-max'): number | undefined {
+  if (text === undefined) return undefined;
+  const value = typeof text === 'string' && /^\d{1,7}$/.test(text) ? Number(text) : text;
+  return typed(() => countOption(where, value as number, RETRIES_MAX));
+}
+
 export function readTraceParent(text: unknown, where = '--trace-parent'): string | undefined {
-  try {
-    return traceParentOption(text, where);
-  } catch (cause) {
-    throw new UsageError((cause as Error).message, { cause });
-  }
+  return typed(() => traceParentOption(text, where));
 }
 
 /** Somebody else's variable: one that makes no sense is no reason to refuse anything. */

@@ -66,6 +66,7 @@ function addTasks(add: Add): void {
     .option('--run-at <when>', "due after a duration such as '10m', or at a time with its zone")
     .option('--queue <name>', "'default' where nothing is said")
     .option('--serial-key <key>', 'tasks of one queue with one serial key run one after the other')
+    .option('--retries-max <count>', 'an extra cap on failures, beside that of the machine')
     .option('--after <run>', 'wait until that run has ended')
     .option('--on <end>', 'success, by default, or end: what --after waits for')
     .option('--trace-parent <context>', "whose trace it is wanted by; TRACEPARENT's by default")

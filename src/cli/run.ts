@@ -1,6 +1,7 @@
 /** fleetq run [id] [--file f] [--json]: everything that is known of one run, or of a task of the fleet. */
 import type { RunSummary } from '../engine/index.ts';
 import { LiveRoutes } from '../fleet/index.ts';
+import type { RunFile } from '../fleet/run-file/format.ts';
 import { isoTime, showDuration, systemClock } from '../ground/index.ts';
 import { followersTold, type StoreReader, type TaskRow } from '../store/index.ts';
 import type { Execute } from './command.ts';
@@ -9,7 +10,6 @@ import { lookAtEither } from './fleet/reach-tasks.ts';
 import { showTask, viewOf } from './fleet/task-view.ts';
 import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
-import type { RunFile } from './run-file/format.ts';
 import { runOrFile, sourceNote } from './run-file/offline.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from './shape.ts';
 import { withoutSecrets } from './shown.ts';

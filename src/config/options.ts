@@ -32,8 +32,8 @@ export function keyOption(key: unknown, name = 'key'): string | undefined {
   return checkedKey(key, name, faultOfKey);
 }
 
-export function taskKeyOption(key: unknown): string | undefined {
-  return checkedKey(key, 'key', faultOfTaskKey);
+export function taskKeyOption(key: unknown, name = 'key'): string | undefined {
+  return checkedKey(key, name, faultOfTaskKey);
 }
 
 function checkedKey(

@@ -44,6 +44,8 @@ export {
 } from './options.ts';
 export { Pod, type PodEvents, type PodStatus } from './pod.ts';
 export { outageOf, type Recovery, recoveryOf } from './recovery.ts';
+export { sealedFile } from './run-file/format.ts';
+export { headOf, isLargerThan, taskFile } from './run-file/task-file.ts';
 export {
   defineSchedule,
   planOf as schedulePlanOf,

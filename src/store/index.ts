@@ -139,7 +139,7 @@ export {
   type Ticked,
   type Ticking,
 } from './schedule/schedules.ts';
-export { openRow, type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
+export { asStored, openRow, type SealOptions, sealedReader, sealedStore } from './sealed-store.ts';
 export { NotSealedError, openControls, openReason, sealDeed } from './sealed-texts.ts';
 export type { Capabilities, Head, Hint, MirrorAnswer, Store } from './store.ts';
 export type {

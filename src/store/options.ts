@@ -1,5 +1,7 @@
 /** What every store can be opened with; what does not concern one of them it ignores. */
+import { faultOfOptions, namesOf } from '../config/index.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../ground/index.ts';
+import { StoreOptionsError } from './errors.ts';
 
 export interface StoreOptions {
   /** The real one where nothing is said; so is `random`. */
@@ -28,6 +30,24 @@ export interface StoreOptions {
 export interface FilledStoreOptions extends StoreOptions {
   readonly clock: Clock;
   readonly random: Random;
+}
+
+const NAMES = namesOf<StoreOptions>({
+  clock: true,
+  random: true,
+  migrates: true,
+  deadlineMs: true,
+  toleratesLate: true,
+  poolSize: true,
+  claimMode: true,
+  isPooled: true,
+  listenUrl: true,
+});
+
+/** A mistyped option would otherwise change nothing, quietly. */
+export function refuseUnknownStoreOptions(given: StoreOptions): void {
+  const fault = faultOfOptions(given, NAMES);
+  if (fault !== undefined) throw new StoreOptionsError(`openStore ${fault}`);
 }
 
 export function filled({ clock, random, ...options }: StoreOptions): FilledStoreOptions {

@@ -211,7 +211,16 @@ export function sealedReader(reader: StoreReader, codec: Codec): StoreReader {
       return { ...page, rows: page.rows.map((row) => openAudited(codec, row)) };
     },
   };
-  return overlaid(reader, over, READER_PASSING);
+  const opening = overlaid(reader, over, READER_PASSING);
+  beneath.set(opening, reader);
+  return opening;
+}
+
+const beneath = new WeakMap<StoreReader, StoreReader>();
+
+/** The same reader, which opens nothing: what is sealed is told as it is stored. */
+export function asStored(reader: StoreReader): StoreReader {
+  return beneath.get(reader) ?? reader;
 }
 
 const READER_PASSING: Record<

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { faultOfOptions, namesOf } from '../config/index.ts';
 import { DURATION_WANTED, type Duration, parseDuration, show } from '../ground/index.ts';
 import {
   type InputOf,
@@ -80,6 +81,10 @@ const EXAMPLE = "crashTest(import.meta.resolve('./charge.ts'), { input: … })";
 const TIMEOUT: Duration = '30s';
 const AT_ONCE = 2;
 const AT_ONCE_MAX = 64;
+const NAMES = namesOf<CrashTestOptions>({
+  ...{ input: true, exportName: true, effects: true, verify: true, once: true, comparable: true },
+  ...{ timeout: true, atOnce: true, env: true, isKept: true },
+});
 const FUNCTIONS = ['effects', 'verify', 'comparable'] as const;
 
 export function readOptions(module: unknown, options: CrashTestOptions<never>): CrashPlan {
@@ -87,6 +92,8 @@ export function readOptions(module: unknown, options: CrashTestOptions<never>): 
   if (typeof options !== 'object' || options === null || !('input' in options)) {
     throw new CrashTestOptionsError('crashTest needs the input of the run', { hint: EXAMPLE });
   }
+  const fault = faultOfOptions(options, NAMES);
+  if (fault !== undefined) throw new CrashTestOptionsError(`crashTest ${fault}`);
   for (const name of FUNCTIONS) {
     const given: unknown = options[name];
     if (given !== undefined && typeof given !== 'function')

@@ -10,12 +10,12 @@ export class PermitAbortedError extends FleetqError {
   }
 }
 
-/** A throttle was defined with something that cannot be. */
+/** A throttle was defined, or is used, with something that cannot be. */
 export class ThrottleOptionsError extends FleetqError {
   readonly code = 'FLEETQ_THROTTLE_OPTIONS';
   readonly verdict = 'abort';
-  constructor(api: string, option: string, wanted: string, got: string) {
-    super(`throttle ${JSON.stringify(api)}: ${option} must be ${wanted}, got ${got}`);
+  constructor(api: string, fault: string) {
+    super(`throttle ${JSON.stringify(api)}: ${fault}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** What handlers get of a throttle: its verbs, bound to the phase that uses them. */
 import type { UnderlyingSource } from 'node:stream/web';
+import { faultOfOptions, namesOf } from '../config/index.ts';
 import { type Clock, show } from '../ground/index.ts';
 import type {
   Awaitable,
@@ -22,6 +23,8 @@ import type { AcquireOptions, Throttle } from './throttle.ts';
 const BODY_MS_MAX = 10 * 60_000;
 /** So much of it is read ahead: of a short answer nobody has to read the body. */
 const BODY_AHEAD = new ByteLengthQueuingStrategy({ highWaterMark: 64 * 1024 });
+
+const USE_NAMES = namesOf<UseOptions>({ priority: true, signal: true, cost: true });
 
 export class BoundThrottle implements ThrottleHandle {
   readonly #throttle: Throttle;
@@ -126,6 +129,7 @@ export class BoundThrottle implements ThrottleHandle {
   }
 
   #wanted(options: UseOptions | undefined): AcquireOptions {
+    if (options !== undefined && options !== null) this.#refuseUnknown(options);
     const { signal, isRetry, route } = this.#caller;
     return {
       route,
@@ -133,6 +137,13 @@ export class BoundThrottle implements ThrottleHandle {
       cost: this.#costOf(options) ?? 1,
       signal: joined(signal, options?.signal),
     };
+  }
+
+  /** Only asked where something was said: a call without options pays nothing. */
+  #refuseUnknown(options: UseOptions): void {
+    const fault = faultOfOptions(options, USE_NAMES);
+    if (fault !== undefined)
+      throw new ThrottleOptionsError(this.#throttle.policy.name, `a call ${fault}`);
   }
 
   #priorityOf(options: UseOptions | undefined): CallPriority | undefined {
@@ -148,7 +159,8 @@ export class BoundThrottle implements ThrottleHandle {
   }
 
   #wrong(option: string, wanted: string, got: unknown): ThrottleOptionsError {
-    return new ThrottleOptionsError(this.#throttle.policy.name, option, wanted, show(got));
+    const fault = `${option} must be ${wanted}, got ${show(got)}`;
+    return new ThrottleOptionsError(this.#throttle.policy.name, fault);
   }
 
   #acquire(wanted: AcquireOptions): Permit | Promise<Permit> {

@@ -176,7 +176,7 @@ class Reader {
   }
 
   wrong(option: string, wanted: string, got: unknown): ThrottleOptionsError {
-    return new ThrottleOptionsError(this.#name, option, wanted, show(got));
+    return new ThrottleOptionsError(this.#name, `${option} must be ${wanted}, got ${show(got)}`);
   }
 
   keys(prefix: string, given: unknown, known: readonly string[]): void {

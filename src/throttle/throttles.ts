@@ -33,7 +33,7 @@ function isApiName(name: unknown): name is string {
 function refuseOddName(name: unknown): void {
   if (isApiName(name)) return;
   const wanted = `text of 1 to ${NAME_LENGTH_MAX} characters that any store takes`;
-  throw new ThrottleOptionsError(show(name), 'its name', wanted, show(name));
+  throw new ThrottleOptionsError(show(name), `its name must be ${wanted}, got ${show(name)}`);
 }
 
 /** Says how calls of an API are to be limited. Refuses what cannot be, here and not at the first call. */
@@ -81,7 +81,7 @@ export class Throttles {
     }
     for (const { name, options: given } of options.throttles ?? []) {
       if (this.#policies.has(name)) {
-        throw new ThrottleOptionsError(name, 'its name', 'defined once', 'two definitions');
+        throw new ThrottleOptionsError(name, 'its name must be defined once, got two definitions');
       }
       this.#policies.set(name, policyOf(name, given));
     }

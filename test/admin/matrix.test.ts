@@ -18,6 +18,7 @@ interface Visitor {
   readonly name: string;
   /** Undefined: nobody knows them. */
   readonly role: Role | undefined;
+  readonly mayReveal?: true;
   headers(house: House): Promise<Readonly<Record<string, string>>>;
 }
 
@@ -34,6 +35,12 @@ const VISITORS: readonly Visitor[] = [
     headers: async () => ({ cookie: 'fleetq_session=e30.AAAA', 'x-fleetq-csrf': 'AAAA' }),
   },
   { name: 'a token to read', role: 'read', headers: async (house) => house.as('ruth') },
+  {
+    name: 'a token to read and reveal',
+    role: 'read',
+    mayReveal: true,
+    headers: async (house) => house.as('rev'),
+  },
   { name: 'a token to operate', role: 'operate', headers: async (house) => house.as('olga') },
   { name: 'a token of an admin', role: 'admin', headers: async (house) => house.as('ada') },
   { name: 'a session to read', role: 'read', headers: (house) => login(house, 'ruth') },
@@ -115,8 +122,9 @@ async function taskOf({ fleet }: House, machine: string, status: string): Promis
   return id;
 }
 
-function isAllowed({ role }: Route, visitor: Visitor): boolean {
+function isAllowed({ role, reveals }: Route, visitor: Visitor): boolean {
   if (role === 'open') return true;
+  if (reveals && !visitor.mayReveal) return false;
   return visitor.role !== undefined && ROLES.indexOf(visitor.role) >= ROLES.indexOf(role);
 }
 
@@ -159,7 +167,8 @@ test('what an admin is answered has the status and the shape of the table', asyn
     if (route.path === '/stream') continue;
     const { path, body } = await sampleOf(route, house);
     const given = route.body === undefined ? {} : { body };
-    const told = await house.ask(route.method, path, { headers: house.as('ada'), ...given });
+    const headers = house.as(route.reveals ? 'rev' : 'ada');
+    const told = await house.ask(route.method, path, { headers, ...given });
     if (told.status === 409 && mayConflict.test(route.path)) continue;
     const [also = route.answers.status] = Object.keys(route.answers.also ?? {}).map(Number);
     const fits = route.answers.schema.safeParse(told.body);
@@ -178,7 +187,8 @@ test('a session without its csrf header may look, and change nothing', async () 
     const { path, body } = await sampleOf(route, house);
     const given = route.body === undefined ? {} : { body };
     const { status } = await house.ask(route.method, path, { headers: { cookie }, ...given });
-    expect({ path, is403: status === 403 }).toEqual({ path, is403: route.method !== 'GET' });
+    const is403 = route.method !== 'GET' || route.reveals === true;
+    expect({ path, is403: status === 403 }).toEqual({ path, is403 });
   }
 });
 

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { sealOf } from '../../src/cli/run-file/format.ts';
+import { sealOf } from '../../src/fleet/run-file/format.ts';
 import { newCodecKey } from '../../src/ground/index.ts';
 import { end, makePlace } from './fleet-support.ts';
 import { begin, fleetq, MACHINES, makeDirectory } from './support.ts';

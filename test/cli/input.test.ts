@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Lines } from '../../src/cli/fleet/jsonl.ts';
-import { INPUT_BYTES_MAX, readInput } from '../../src/cli/input.ts';
+import { INPUT_BYTES_MAX, readInput, readRetriesMax } from '../../src/cli/input.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 import { BIN, fleetq, makeDirectory } from './support.ts';
 
@@ -107,7 +107,12 @@ describe('a file of many', () => {
     expect(await optionsOf({ after })).toMatchObject({ follows: { run: after, on: 'success' } });
     expect((await optionsOf({ after, on: 'end' })).follows).toEqual({ run: after, on: 'end' });
     expect((await optionsOf({}, words)).follows).toBeUndefined();
+    expect((await optionsOf({ retriesMax: 3 })).retriesMax).toBe(3);
+    expect((await optionsOf({}, { keyMs: 0, retriesMax: 2 })).retriesMax).toBe(2);
+    expect(readRetriesMax('7')).toBe(7);
+    expect(() => readRetriesMax('many')).toThrow(/--retries-max must be a whole number from 1/);
     for (const [line, of, message] of [
+      [{ retriesMax: 0 }, undefined, /line 1: retriesMax must be a whole number from 1 to 1000000/],
       [{ on: 'end' }, undefined, /line 1: on says when it follows a run: give after too/],
       [{ after, on: 'never' }, undefined, /line 1: on wants success or end, got "never"/],
       [{ after, serialKey: 'a' }, undefined, /after and serialKey cannot be given together/],

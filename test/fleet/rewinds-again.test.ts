@@ -1,54 +1,12 @@
 /** Servers of the store take over one after the other, before pods have looked up all that they were told. */
 import { expect, test } from 'vitest';
 import { rowsOf } from '../../src/fleet/index.ts';
-import { defineMachine } from '../../src/index.ts';
-import { type MemoryTables, type PodId, TIMELINE_EPOCHS } from '../../src/store/index.ts';
+import { type PodId, TIMELINE_EPOCHS } from '../../src/store/index.ts';
 import { gate } from '../support/fleets.ts';
-import { Script } from './script.ts';
-import { anyInput, HEARTBEAT_MS, type TestPod, useTestFleets } from './support.ts';
+import { loseSegments, untilAsked, useRewinds } from '../support/rewinds.ts';
+import { HEARTBEAT_MS } from './support.ts';
 
-const { startFleet, hear } = useTestFleets();
-
-function machineOf(script: Script) {
-  const { check, work } = script.phases;
-  return defineMachine({
-    name: 'rover',
-    version: 1,
-    input: anyInput,
-    flush: { work: 'sync' },
-    steps: (line) => line.step('a', { check, work }).step('b', { check, work }),
-  });
-}
-
-async function play() {
-  const script = new Script();
-  const machine = machineOf(script);
-  const fleet = startFleet();
-  const pod = await fleet.startPod('alder', { machines: [machine], around: script.around });
-  const enqueue = async () => (await pod.fleet.enqueue(machine, {})).id;
-  return { ...fleet, script, machine, pod, enqueue };
-}
-
-/** Until this has been asked once more. */
-async function untilAsked(
-  { wire }: TestPod,
-  verb: TestPod['wire']['asked'][number],
-  clock: { advance(ms: number): Promise<void> },
-) {
-  const count = () => wire.asked.filter((asked) => asked === verb).length;
-  const before = count();
-  for (let step = 0; step < 1_000; step += 1) {
-    if (count() > before) return;
-    await clock.advance(10);
-  }
-  throw new Error(`${verb} is asked no more`);
-}
-
-/** The segments of a task from this one on, by the order in which they came. */
-function loseSegments(tables: MemoryTables, id: string, from: number): void {
-  const keys = [...tables.events].filter(([, { task }]) => task === id).map(([key]) => key);
-  for (const key of keys.slice(from)) tables.events.delete(key);
-}
+const { play, hear } = useRewinds({ isEagerlyKept: true });
 
 test('I37: a pod that is taken for dead on a new server adopts its runs there, and they go on', async () => {
   const { clock, store, tables, pod, script, enqueue, row } = await play();
@@ -146,7 +104,7 @@ test('I7: what a new server says to be held is not believed, before what was tol
   await clock.advance(4 * HEARTBEAT_MS);
   await untilAsked(pod, 'beat', clock);
   Object.assign(tables.tasks.get(id)!, before);
-  loseSegments(tables, id, 0);
+  loseSegments(tables, id);
   tables.timeline = '2';
   pod.wire.holdsAnswers.clear();
   answered.open();
@@ -169,12 +127,12 @@ test('I13: a run of the host is told anew where a server knows it under an epoch
   const first = { ...tables.tasks.get(id)! };
   expect(first).toMatchObject({ status: 'claimed', claimEpoch: 1 });
   tables.tasks.delete(id);
-  loseSegments(tables, id, 0);
+  loseSegments(tables, id);
   tables.timeline = '2';
   await clock.advance(10 * HEARTBEAT_MS);
   expect(tables.tasks.get(id)!.claimEpoch).toBeGreaterThan(TIMELINE_EPOCHS);
   tables.tasks.set(id, first);
-  loseSegments(tables, id, 0);
+  loseSegments(tables, id);
   tables.timeline = '3';
   await clock.advance(5 * HEARTBEAT_MS);
   held.open();

@@ -1,52 +1,24 @@
 /** A server of the store takes over that lacks what the one before had said, and pods do not know it yet. */
 import { expect, test } from 'vitest';
-import { defineMachine } from '../../src/index.ts';
-import { type MemoryTables, type PodId, TIMELINE_EPOCHS } from '../../src/store/index.ts';
+import { type PodId, TIMELINE_EPOCHS } from '../../src/store/index.ts';
 import { gate } from '../support/fleets.ts';
-import { Script } from './script.ts';
-import { anyInput, HEARTBEAT_MS, type TestPod, useTestFleets } from './support.ts';
+import { loseSegments, untilAsked, useRewinds } from '../support/rewinds.ts';
+import { HEARTBEAT_MS } from './support.ts';
 
-const { startFleet, hear } = useTestFleets();
+const { play, hear } = useRewinds();
 
 /** More than what was told is kept for. */
 const FORGOTTEN_MS = 70_000;
 
-function machineOf(script: Script) {
-  const { check, work } = script.phases;
-  return defineMachine({
-    name: 'rover',
-    version: 1,
-    input: anyInput,
-    steps: (line) => line.step('a', { check, work }).step('b', { check, work }),
-  });
-}
-
 /** A pod that has archived the first step of a run, and is inside the second. */
 async function playInside() {
-  const script = new Script();
-  const machine = machineOf(script);
-  const fleet = startFleet();
-  const pod = await fleet.startPod('alder', { machines: [machine], around: script.around });
+  const played = await play();
   const held = gate();
-  script.holds.set('b.work', held.opened);
-  const { id } = await pod.fleet.enqueue(machine, {});
-  await fleet.clock.advance(4_000);
-  expect(await fleet.history(id)).toContain('STARTED');
-  return { ...fleet, script, machine, pod, held, id };
-}
-
-/** Until a heartbeat has just been answered: for a while the pod hears of nothing. */
-async function untilBeaten({ wire }: TestPod, clock: { advance(ms: number): Promise<void> }) {
-  const before = wire.asked.filter((verb) => verb === 'beat').length;
-  for (let step = 0; step < 500; step += 1) {
-    if (wire.asked.filter((verb) => verb === 'beat').length > before) return;
-    await clock.advance(10);
-  }
-  throw new Error('it beats no more');
-}
-
-function loseRecords(tables: MemoryTables, id: string): void {
-  for (const [key, { task }] of [...tables.events]) if (task === id) tables.events.delete(key);
+  played.script.holds.set('b.work', held.opened);
+  const id = await played.enqueue();
+  await played.clock.advance(4_000);
+  expect(await played.history(id)).toContain('STARTED');
+  return { ...played, held, id };
 }
 
 /** Nobody has had it, and nobody else gets it before the pod that has it. */
@@ -58,8 +30,8 @@ function neverClaimed(claimEpoch: number, runAt: number) {
 
 test('I23: nothing is written behind records that a new server lacks, before it is known that it does', async () => {
   const { clock, tables, pod, held, id, row, history } = await playInside();
-  await untilBeaten(pod, clock);
-  loseRecords(tables, id);
+  await untilAsked(pod, 'beat', clock);
+  loseSegments(tables, id);
   tables.timeline = '2';
   held.open();
   await clock.advance(HEARTBEAT_MS / 10);
@@ -75,9 +47,9 @@ test('I23: nothing is written behind records that a new server lacks, before it 
 
 test('I23: a pod does not claim, from a new server, what it has in hand from the one before', async () => {
   const { clock, tables, pod, machine, held, id, row, script } = await playInside();
-  await untilBeaten(pod, clock);
+  await untilAsked(pod, 'beat', clock);
   const { claimEpoch } = tables.tasks.get(id)!;
-  loseRecords(tables, id);
+  loseSegments(tables, id);
   Object.assign(tables.tasks.get(id)!, neverClaimed(claimEpoch - 1, clock.now()));
   tables.timeline = '2';
   // Whatever is enqueued makes it look for work at once.
@@ -99,7 +71,7 @@ test('I23: an answer of the lost server that comes late is not believed', async 
   await clock.advance(100);
   expect(await row(id)).toMatchObject({ status: 'completed' });
   Object.assign(tables.tasks.get(id)!, before);
-  loseRecords(tables, id);
+  loseSegments(tables, id);
   tables.timeline = '2';
   await clock.advance(3 * HEARTBEAT_MS);
   expect(await row(id)).toMatchObject({ status: 'claimed' });
@@ -139,7 +111,7 @@ test('I23: a pod whose own row was lost writes again what it was told before, as
   held.open();
   await clock.advance(500);
   expect(await row(id)).toMatchObject({ status: 'completed' });
-  loseRecords(tables, id);
+  loseSegments(tables, id);
   Object.assign(tables.tasks.get(id)!, neverClaimed(claimEpoch - 1, clock.now() + 60_000));
   tables.pods.delete(first);
   tables.timeline = '2';

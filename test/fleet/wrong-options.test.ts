@@ -8,6 +8,7 @@ import {
   defineSchedule,
   type Fleet,
   governProcess,
+  openStore,
   writeLogs,
 } from '../../src/index.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
@@ -65,6 +66,11 @@ test.each([
   [async () => (await enqueue({})).result({ timeOut: '1s' } as never), /did you mean timeout\?/],
   [async () => fleet.drain({ budgets: '1s' } as never), /did you mean budget\?/],
   [() => createFleet({ machines: [], bogus: 1 } as never), /createFleet has no option "bogus"/],
+  [
+    () => openStore('memory:', { migrate: true } as never),
+    /openStore has no option "migrate": did/,
+  ],
+  [() => openStore('memory:', null as never), /openStore takes an object, got null/],
   [async () => governProcess(fleet, { exitcode: 1 } as never), /did you mean exitCode\?/],
   [async () => writeLogs({} as never, { phase: 'info' } as never), /did you mean phases\?/],
 ] as const)('%s is refused', async (act, message) => {

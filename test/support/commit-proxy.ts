@@ -17,6 +17,8 @@ export interface CommitProxyOptions {
   readonly faultOf: () => CommitFault | undefined;
   /** How long a late commit is on its way. */
   readonly lateMs?: number;
+  /** Waited for before a commit goes on to the server. */
+  readonly beforeCommit?: () => Promise<void>;
 }
 
 export class CommitProxy {
@@ -62,12 +64,18 @@ export class CommitProxy {
     server.on('close', () => client.destroy());
     client.on('data', (chunk) => {
       const fault = chunk.includes(COMMIT) ? this.#options.faultOf() : undefined;
-      if (fault === undefined) return void server.write(chunk);
+      if (fault === undefined) return this.#pass(chunk, server);
       this.counts[fault] += 1;
       isCut = true;
       this.#fail(fault, chunk, client, server);
     });
     client.on('close', () => void (isCut || server.destroy()));
+  }
+
+  #pass(chunk: Buffer, server: Socket): void {
+    const { beforeCommit } = this.#options;
+    if (!beforeCommit || !chunk.includes(COMMIT)) return void server.write(chunk);
+    void beforeCommit().then(() => server.write(chunk));
   }
 
   #fail(fault: CommitFault, chunk: Buffer, client: Socket, server: Socket): void {

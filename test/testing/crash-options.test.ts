@@ -43,6 +43,7 @@ test.each([
   [{ input: {}, effects: 1 }, 'effects must be a function'],
   [{ input: {}, verify: true }, 'verify must be a function'],
   [{ input: {}, exportName: 3 }, 'exportName must be a name'],
+  [{ input: {}, effect: () => 1 }, 'has no option "effect": did you mean effects?'],
   [{ input: {}, once: ['wrok'] }, 'once must be a list'],
   [{ input: {}, once: 'persist' }, 'once must be a list'],
 ])('the options %j are refused', async (options, message) => {

@@ -119,6 +119,19 @@ describe('what is asked for', () => {
     expect(handle.snapshot().inFlight).toBe(0);
   });
 
+  test('an option that is mistyped is refused, with the one that was meant', async () => {
+    const { handle } = stageOf({ limits: { costPerMinute: 600 } });
+    const told = /a call has no option "costs": did you mean cost\?/;
+    const options = { costs: 5 } as object;
+    await expect(handle.use(() => 1, options)).rejects.toThrow(told);
+    await expect(handle.acquire(options)).rejects.toThrow(told);
+    expect(() => handle.tryAcquire(options)).toThrow(told);
+    await expect(handle.fetch('http://127.0.0.1:9', {}, options)).rejects.toThrow(told);
+    await expect(handle.use(() => 1, 5 as never)).rejects.toThrow(/a call takes an object, got 5/);
+    expect(handle.snapshot().inFlight).toBe(0);
+    expect(await handle.use(() => 1, { cost: undefined, signal: undefined })).toBe(1);
+  });
+
   test.each(['', '\0', 'a\0b', 'x'.repeat(201), '\ud800', undefined, null, 7, {}])(
     'an API of the name %j is refused, where it is called and where it is defined',
     (name) => {

@@ -68,6 +68,7 @@ describe.skipIf(program === undefined)('with tokens', { timeout: TEST_MS_MAX }, 
     await page.getByText('ruth may look, and not act (role read).').waitFor();
     expect(await page.getByRole('button', { name: 'Redrive' }).count()).toBe(0);
     await page.getByText('Payloads are masked for ruth.').waitFor();
+    expect(await page.getByRole('button', { name: 'Download' }).count()).toBe(0);
     expect(await page.getByRole('main').textContent()).not.toContain('canary');
     expect(await page.getByRole('main').textContent()).not.toContain('no such bucket');
   });

@@ -83,6 +83,9 @@ describe.skipIf(program === undefined)('the fleet for everybody', { timeout: TES
     await page.getByRole('button', { name: 'Start a run' }).click();
     await page.getByRole('dialog').getByLabel('name').fill('A');
     await page.getByText('wants 2 characters or more').waitFor();
+    await page.getByText('When, and in which order').click();
+    await page.getByLabel('Priority').fill('high');
+    await page.getByText('wants a number').waitFor();
     said.push(...(await judge('a start', page)));
     await page.goto(`${stage.url}/pods?all=true`);
     await page.locator('tr', { hasText: 'wisp' }).waitFor();

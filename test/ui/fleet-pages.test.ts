@@ -1,5 +1,7 @@
 /** Pods, machines and the overview, as somebody uses them: by mouse, by keys, while things happen. */
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunId } from '../../src/ground/index.ts';
 import { haunt } from './ghosts.ts';
 import {
   openStage,
@@ -163,13 +165,49 @@ describe.skipIf(program === undefined)('the fleet in pages', { timeout: TEST_MS_
     await dialog.getByRole('button', { name: 'Form' }).click();
     expect(await dialog.getByLabel('name').inputValue()).toBe('Bea');
     await dialog.getByText('The machine takes this input.').waitFor();
-    await page.keyboard.press('Enter');
+    await flowIsSaid(page, dialog);
     await dialog.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByRole('heading', { name: /ui\/typed/ }).waitFor();
+    const [row] = await stage.fleet.store.find([new URL(page.url()).pathname.slice(6) as RunId]);
+    expect(row).toMatchObject({
+      ...{ queue: 'calm', serialKey: 'ada', priority: -5, retriesMax: 3, key: 'once' },
+    });
     await expect
       .poll(() => page.locator('.run-head').textContent(), patiently)
       .toContain('Completed');
   });
+
+  /** By the keyboard alone; what is wrong is said at its field, also by the API. */
+  async function flowIsSaid(page: Page, dialog: Locator): Promise<void> {
+    const said = (name: string) =>
+      dialog.locator('.start-flow .start-field[data-wrong]').filter({ hasText: name });
+    const more = dialog.getByText('When, and in which order');
+    expect(await dialog.getByLabel('Due').isVisible()).toBe(false);
+    await more.focus();
+    await page.keyboard.press('Enter');
+    for (const word of ['calm', 'ada', '-99999', 'soon', '0']) {
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(word);
+    }
+    await said('Priority').getByText('wants -32767 or more').waitFor();
+    await said('Failures at most').getByText('wants 1 or more').waitFor();
+    await dialog.getByLabel('Priority').fill('-5');
+    await dialog.getByLabel('Failures at most').fill('3');
+    await said('Due')
+      .getByText(/must be a duration such as '10m'/)
+      .waitFor();
+    expect(await dialog.getByLabel('Due').getAttribute('aria-invalid')).toBe('true');
+    await more.click();
+    expect(await dialog.getByLabel('Due').isVisible()).toBe(true);
+    await dialog.getByLabel('Due').fill('0s');
+    await dialog.getByLabel(/^Key/).fill('schedule/mine');
+    await dialog.getByText(/It must not begin with schedule\//).waitFor();
+    await dialog.getByLabel(/^Key/).fill('once');
+    await dialog.getByText('The machine takes this input.').waitFor();
+    expect(await dialog.locator('.command code').textContent()).toMatch(
+      / --key 'once' --queue calm --serial-key ada --priority -5 --run-at 0s --retries-max 3$/,
+    );
+  }
 
   test('who may only look is offered no drain and no start; without a store it is said so', async () => {
     const locked = await openStage(newDir(), { grants: [['ruth', 'read', false]] });

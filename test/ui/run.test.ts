@@ -1,6 +1,7 @@
 /** The page of one run, as somebody uses it: what it is, why, and what can be done about it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { readRunFile } from '../../src/cli/run-file/read.ts';
 import { defineMachine, exponential } from '../../src/index.ts';
 import {
   openStage,
@@ -54,6 +55,19 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
     expect(await error.textContent()).toContain('because of no such bucket');
     await error.getByRole('link', { name: 'Runs that failed the same way' }).click();
     await page.locator(`a[title="${id}"]`).waitFor();
+  });
+
+  test('it is taken along as a file that is read where nothing of it is', async () => {
+    const id = await made('ui/order', 'completed', { n: 8 });
+    const { page } = await open(stage, `/runs/${id}`);
+    const elsewhere = page.getByRole('region', { name: 'The same elsewhere' });
+    const coming = page.waitForEvent('download', { timeout: PATIENCE_MS });
+    await elsewhere.getByRole('button', { name: 'Download' }).press('Enter');
+    const download = await coming;
+    expect(download.suggestedFilename()).toBe(`${id}.run.json`);
+    const { file } = readRunFile(await download.path());
+    expect(file).toMatchObject({ id, task: { status: 'completed', payload: '{"n":8}' } });
+    await page.getByText(/Downloaded, with its payloads/).waitFor();
   });
 
   test('every event has its why; the context goes with the one that is chosen', async () => {

@@ -83,9 +83,14 @@ export function change<T>(
 }
 
 async function ask<T>(method: string, path: string, init: RequestInit): Promise<T> {
-  const answer = await reach(method, path, init);
+  return parseJson(await getText(path, { ...init, method })) as T;
+}
+
+/** As it came: what is kept as a file must not be written anew. */
+export async function getText(path: string, init: RequestInit = {}): Promise<string> {
+  const answer = await reach(init.method ?? 'GET', path, init);
   const text = await answer.text();
-  if (answer.ok) return parseJson(text) as T;
+  if (answer.ok) return text;
   const problem = problemOf(answer, text);
   if (answer.status === 401) onUnknown();
   throw problem;

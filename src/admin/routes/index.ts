@@ -3,6 +3,7 @@ import type { Route } from '../table.ts';
 import { actRoutes } from './acts.ts';
 import { bulkRoutes } from './bulk.ts';
 import { explainRoutes } from './explain.ts';
+import { exportRoutes } from './export.ts';
 import { failureRoutes } from './failures.ts';
 import { figureRoutes } from './figures.ts';
 import { fleetRoutes } from './fleet.ts';
@@ -24,6 +25,7 @@ export const ROUTES: readonly Route[] = [
   ...startRoutes,
   ...runRoutes,
   ...explainRoutes,
+  ...exportRoutes,
   ...actRoutes,
   ...bulkRoutes,
   ...queueRoutes,

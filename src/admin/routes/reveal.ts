@@ -9,16 +9,18 @@ import type { Asked } from '../table.ts';
 import { audit } from './audit-note.ts';
 
 export async function revealed(asked: Asked): Promise<Shown> {
-  const { desk, door, who, isRevealing, id } = asked;
+  const { desk, door, isRevealing, id } = asked;
   if (!door.isMasked) return showing(false, desk.redacted);
   if (!isRevealing) return showing(true, desk.redacted);
-  if (!who?.mayReveal) throw notRevealing();
+  refuseReveal(asked);
   await audit(asked, 'reveal', id as RunId, { path: asked.request.url?.split('?')[0] });
   return showing(false, desk.redacted);
 }
 
-function notRevealing(): RequestError {
-  return new RequestError(
+/** Before anything costly is done for it. */
+export function refuseReveal({ door, who }: Asked): void {
+  if (!door.isMasked || who?.mayReveal) return;
+  throw new RequestError(
     403,
     'FLEETQ_FORBIDDEN',
     'to reveal payloads is a role of its own, which this token does not have',

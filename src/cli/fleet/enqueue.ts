@@ -16,6 +16,7 @@ import {
   readInput,
   readKey,
   readPriority,
+  readRetriesMax,
   readTaskKey,
   readTraceParent,
   readWait,
@@ -71,6 +72,7 @@ function wordsOf(options: Options, retentionMs: number): Words {
     due,
     queue: readKey(options['queue'], '--queue'),
     serialKey,
+    retriesMax: readRetriesMax(options['retriesMax']),
     follows: readFollows({ after, on, due, serialKey }, FLAGS),
     // As the conventions have it for a process that is started by one that traces.
     traceParent: readTraceParent(options['traceParent']) ?? inheritedTraceParent(process.env),

@@ -1,7 +1,7 @@
 /**
  * Tasks in a file, one JSON object a line: { "input": …, "key": "…", "priority": 1, "runAt": "10m",
- * "queue": "…", "serialKey": "…", "after": "<run>", "on": "end" }. Only `input` must be there. Read
- * line by line, so that the file may be larger than memory.
+ * "queue": "…", "serialKey": "…", "retriesMax": 3, "after": "<run>", "on": "end" }. Only `input` must be
+ * there. Read line by line, so that the file may be larger than memory.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -17,6 +17,7 @@ import {
   readDue,
   readKey,
   readPriority,
+  readRetriesMax,
   readTaskKey,
 } from '../input.ts';
 import { readFollows } from './read-follows.ts';
@@ -24,11 +25,14 @@ import { readFollows } from './read-follows.ts';
 /** What the command line says for every line that does not say otherwise. */
 export type Words = Pick<
   TaskOptions,
-  'keyMs' | 'priority' | 'due' | 'queue' | 'serialKey' | 'follows' | 'traceParent'
+  'keyMs' | 'priority' | 'due' | 'queue' | 'serialKey' | 'retriesMax' | 'follows' | 'traceParent'
 >;
 const NAMES = { after: 'after', on: 'on', due: 'runAt', serialKey: 'serialKey' };
 const NEWLINE = 10;
-const FIELDS = ['input', 'key', 'priority', 'runAt', 'queue', 'serialKey', 'after', 'on'];
+const FIELDS = [
+  ...['input', 'key', 'priority', 'runAt', 'queue', 'serialKey', 'retriesMax'],
+  ...['after', 'on'],
+];
 
 /** A line that cannot be enqueued, and why. */
 export class BadLineError extends FleetqError {
@@ -138,6 +142,7 @@ function readLine(text: string, number: number, words: Words): Wanted {
         due,
         queue: readKey(rest['queue'], 'queue') ?? words.queue,
         serialKey,
+        retriesMax: readRetriesMax(rest['retriesMax'], 'retriesMax') ?? words.retriesMax,
         follows: readFollows({ after, on, due, serialKey }, NAMES),
         traceParent: words.traceParent,
       },

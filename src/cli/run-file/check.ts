@@ -1,8 +1,8 @@
 /** Whether a value has the form of an exported run: a file comes from anywhere, seals and all. */
 
+import type { SealedFile } from '../../fleet/run-file/format.ts';
 import { STYLE_OF_TASK } from '../fleet/task-view.ts';
 import { WORD_OF_STATUS } from '../shape.ts';
-import type { SealedFile } from './format.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;

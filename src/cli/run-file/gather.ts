@@ -1,7 +1,8 @@
 /** What there is to export of a run: from the store, or from the journal of this host. */
-import { type Config, version } from '../../config/index.ts';
+import type { Config } from '../../config/index.ts';
 import type { RunSummary } from '../../engine/index.ts';
-import { rowsOf } from '../../fleet/index.ts';
+import { generationOf, type RunFile, summaryPlace } from '../../fleet/run-file/format.ts';
+import { announced, headOf, taskFile } from '../../fleet/run-file/task-file.ts';
 import { type Codec, identityCodec, type RunId, systemClock } from '../../ground/index.ts';
 import {
   DamagedRunError,
@@ -10,68 +11,16 @@ import {
   type StoredRecord,
 } from '../../journal/index.ts';
 import { originOf, Registry, routeOf } from '../../machine/index.ts';
-import type { Announcement, Segment, Store, TaskRow } from '../../store/index.ts';
+import type { Announcement, Store, TaskRow } from '../../store/index.ts';
 import { withoutPassword } from '../doctor.ts';
 import { RunFileError } from '../errors.ts';
 import { codecFor } from '../fleet/open.ts';
 import { loadMachines } from '../machines.ts';
-import {
-  FORMAT,
-  type Generation,
-  generationOf,
-  KIND,
-  type RunFile,
-  summaryPlace,
-} from './format.ts';
-
-/** Redriven more often than this, a task has its newest generations exported. */
-const GENERATIONS_MAX = 1_000;
-const ASKED_AT_ONCE = 20;
-
-function headOf(id: RunId, from: RunFile['from']): Omit<RunFile, 'generations'> {
-  const exportedAt = systemClock.now();
-  return { kind: KIND, format: FORMAT, exportedAt, exportedBy: version(), from, id };
-}
 
 /** The store is one that opens nothing: what is sealed is exported as it is. */
-export async function gatherTask(config: Config, store: Store, task: TaskRow): Promise<RunFile> {
-  const first = Math.max(1, task.generation - GENERATIONS_MAX + 1);
-  const generations: Generation[] = [];
-  for (let from = first; from <= task.generation; from += ASKED_AT_ONCE) {
-    const until = Math.min(from + ASKED_AT_ONCE - 1, task.generation);
-    generations.push(...(await generationsOf(store, task, from, until)));
-  }
-  const route = routeOf({ name: task.machine, version: task.version });
-  const known = (await store.known()).find((each) => each.route === route);
-  const where = withoutPassword(config.store) ?? '';
-  return {
-    ...headOf(task.id, { kind: 'store', where }),
-    task,
-    generations,
-    machine: known && announced(known),
-  };
-}
-
-async function generationsOf(
-  store: Store,
-  { id, generation: current, lastHash }: TaskRow,
-  first: number,
-  last: number,
-): Promise<Generation[]> {
-  const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  const segments = await store.histories(numbers.map((generation) => ({ task: id, generation })));
-  return numbers.map((number) => {
-    const own = segments.filter(({ generation }) => generation === number);
-    // Nobody has begun it, or retention has been there.
-    const rows = own.length === 0 ? [] : rowsOf(id, own, number === current ? lastHash : undefined);
-    return generationOf(number, rows, outcomeOf(own));
-  });
-}
-
-/** A redrive keeps it behind the records, as a segment of its own. */
-function outcomeOf(segments: readonly Segment[]): unknown {
-  const kept = segments.find(({ state }) => state === 'outcome');
-  return kept && (JSON.parse(kept.events) as unknown[])[0];
+export function gatherTask(config: Config, store: Store, task: TaskRow): Promise<RunFile> {
+  const from = { kind: 'store', where: withoutPassword(config.store) ?? '' } as const;
+  return taskFile(store, task, headOf(task.id, from, systemClock.now()));
 }
 
 /** What a run of this host is exported from. */
@@ -101,7 +50,7 @@ export async function gatherRun(config: Config, found: LocalRun): Promise<RunFil
   const rows = found.rows ?? records.map((record) => rowOfRecord(run.id, record));
   if (!found.rows) refuseOtherRows(config, run.id, rows);
   return {
-    ...headOf(run.id, { kind: 'journal', where: config.dataDir }),
+    ...headOf(run.id, { kind: 'journal', where: config.dataDir }, systemClock.now()),
     ...sealedTexts(codecFor(config), run),
     generations: [generationOf(run.generation ?? 1, rows)],
     machine: records.length === 0 ? undefined : await machineHere(config, records),
@@ -151,8 +100,4 @@ async function machineHere(
   const plans = found ? new Registry(found.machines).all() : [];
   const plan = plans.find((each) => routeOf(each) === route);
   return plan && announced({ ...plan, route });
-}
-
-function announced({ route, fingerprint, shape }: Announcement): Announcement {
-  return { route, fingerprint, shape };
 }

@@ -1,5 +1,6 @@
 /** `--file`: a command that shows a run reads it from an exported one, and asks nobody. */
 import type { Config } from '../../config/index.ts';
+import type { RunFile } from '../../fleet/run-file/format.ts';
 import { isoTime, show } from '../../ground/index.ts';
 import type { StoredRecord } from '../../journal/index.ts';
 import type { Options } from '../command.ts';
@@ -7,7 +8,6 @@ import { UsageError } from '../errors.ts';
 import { codecFor } from '../fleet/open.ts';
 import { idOf } from '../runs.ts';
 import { plain } from '../table.ts';
-import type { RunFile } from './format.ts';
 import { type ReadRun, readRunFile } from './read.ts';
 
 /** The id, where one is to be asked for; or what the file holds, which must be of that id if one is given. */

@@ -1,6 +1,16 @@
 /** Reads an exported run, and holds it against its hashes: what was changed is named, and not shown. */
 import { readFileSync, statSync } from 'node:fs';
 import {
+  FORMAT,
+  type Generation,
+  KIND,
+  type RunFile,
+  rowOf,
+  type SealedFile,
+  sealOf,
+  summaryPlace,
+} from '../../fleet/run-file/format.ts';
+import {
   describeError,
   describeSealed,
   isRunId,
@@ -20,16 +30,6 @@ import { openRow } from '../../store/index.ts';
 import { RunFileError, UsageError } from '../errors.ts';
 import { decodeText } from '../input.ts';
 import { isRunFile } from './check.ts';
-import {
-  FORMAT,
-  type Generation,
-  KIND,
-  type RunFile,
-  rowOf,
-  type SealedFile,
-  sealOf,
-  summaryPlace,
-} from './format.ts';
 
 const BYTES_MAX = 512 * 1024 * 1024;
 

@@ -1,15 +1,13 @@
 /** Puts an exported run into a file that only its owner may read: it holds inputs and outputs. */
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { type RunFile, sealedFile } from '../../fleet/run-file/format.ts';
 import { describeError } from '../../ground/index.ts';
 import { RunFileError } from '../errors.ts';
-import { type RunFile, sealOf } from './format.ts';
 
 const OWNER_ONLY = 0o600;
 
 export function textOf(file: RunFile): string {
-  // As it will be read: what is undefined is not there.
-  const plain = JSON.parse(JSON.stringify(file)) as object;
-  return `${JSON.stringify({ ...plain, seal: sealOf(plain) }, undefined, 2)}\n`;
+  return `${JSON.stringify(sealedFile(file), undefined, 2)}\n`;
 }
 
 /** Refuses to write over anything unless `isForced`; then whoever reads it sees the old or the new. */

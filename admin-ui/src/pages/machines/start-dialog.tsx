@@ -8,10 +8,12 @@ import { after, newRequestId } from '../../platform/clock.ts';
 import { go } from '../../router/router.tsx';
 import { type ApiError, change } from '../../services/api.ts';
 import type { MachineRow } from '../../services/fleet-types.ts';
+import { useSession } from '../../services/session.tsx';
 import type { Run } from '../../services/types.ts';
 import { asApiError } from '../../services/use-load.ts';
 import { fieldsOf, fill, jsonIn, type Typed, typedOf } from './schema-form.ts';
 import { StartFields } from './start-fields.tsx';
+import { type Flow, faultAt, flowWords, StartFlow, useFlow } from './start-flow.tsx';
 
 const ASK_MS = 300;
 
@@ -28,13 +30,20 @@ export function StartDialog({ machine, onClose }: { machine: MachineRow; onClose
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [text, setText] = useState('{}');
   const [key, setKey] = useState('');
+  const flow = useFlow();
+  const hasStore = useSession().status.serves?.store !== false;
   const [error, setError] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
   const filled = useMemo(() => fill(fields ?? [], typed), [fields, typed]);
   const json = useMemo(() => jsonIn(text), [text]);
-  const isWhole = isJson ? json.kind === 'value' : Object.keys(filled.wrong).length === 0;
+  const isInput = isJson ? json.kind === 'value' : Object.keys(filled.wrong).length === 0;
+  const isWhole = isInput && Object.keys(flow.filled.wrong).length === 0;
   const input = isJson ? (json.kind === 'value' ? json.value : undefined) : filled.input;
-  const verdict = useVerdict(machine.name, input, isWhole);
+  const way = { ...(key === '' ? {} : { key }), ...flow.filled.input };
+  const body = { machine: machine.name, input: input ?? null, ...way };
+  const verdict = useVerdict(isWhole ? body : undefined);
+  const refused = verdict.kind === 'refused' ? verdict.error : undefined;
+  const [at, why] = faultAt(refused) ?? [];
   const requestId = useMemo(newRequestId, []);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -42,7 +51,6 @@ export function StartDialog({ machine, onClose }: { machine: MachineRow; onClose
     if (verdict.kind !== 'wanted') return;
     setBusy(true);
     try {
-      const body = { machine: machine.name, input, ...(key === '' ? {} : { key }) };
       const run = await change<Run>('POST', '/runs', { body, requestId });
       toast(`Started ${machine.name}`);
       onClose();
@@ -57,7 +65,7 @@ export function StartDialog({ machine, onClose }: { machine: MachineRow; onClose
     if (!isJson) setText(JSON.stringify(filled.input, null, 2));
     setJson(!isJson);
   };
-  const command = commandOf(machine.name, isWhole ? input : undefined, key);
+  const command = commandOf(machine.name, isInput ? input : undefined, key, flow);
   return (
     <Dialog title={`Start ${machine.name}`} onClose={onClose}>
       <form onSubmit={submit} className="act start" noValidate>
@@ -97,8 +105,15 @@ export function StartDialog({ machine, onClose }: { machine: MachineRow; onClose
         )}
         <label>
           Key, if starts with one key shall be one run
-          <input value={key} maxLength={512} onChange={(event) => setKey(event.target.value)} />
+          <input
+            value={key}
+            maxLength={512}
+            aria-invalid={at === 'key'}
+            onChange={(event) => setKey(event.target.value)}
+          />
+          {at === 'key' && <span className="field-wrong">It {why}</span>}
         </label>
+        {hasStore && <StartFlow flow={flow} refused={refused} />}
         <Said verdict={verdict} />
         <div className="command">
           <code>{command}</code>
@@ -121,7 +136,12 @@ export function StartDialog({ machine, onClose }: { machine: MachineRow; onClose
 function Said({ verdict }: { verdict: Verdict }) {
   switch (verdict.kind) {
     case 'refused':
-      return <Refusal error={verdict.error} />;
+      if (faultAt(verdict.error) === undefined) return <Refusal error={verdict.error} />;
+      return (
+        <p className="field-wrong" role="status">
+          One of the fields does not fit.
+        </p>
+      );
     case 'wanted':
       return (
         <p className="start-good" role="status">
@@ -143,10 +163,10 @@ function Said({ verdict }: { verdict: Verdict }) {
   }
 }
 
-/** Whether the machine would take it: asked a moment after the last key. */
-function useVerdict(machine: string, input: unknown, isWhole: boolean): Verdict {
+/** Whether it would be taken as it stands: asked a moment after the last key. */
+function useVerdict(whole: object | undefined): Verdict {
   const [verdict, setVerdict] = useState<Verdict>({ kind: 'incomplete' });
-  const body = isWhole ? JSON.stringify({ machine, input: input ?? null }) : undefined;
+  const body = whole && JSON.stringify(whole);
   useEffect(() => {
     if (body === undefined) return setVerdict({ kind: 'incomplete' });
     setVerdict({ kind: 'asking' });
@@ -168,10 +188,12 @@ function useVerdict(machine: string, input: unknown, isWhole: boolean): Verdict 
   return verdict;
 }
 
-function commandOf(machine: string, input: unknown, key: string): string {
+function commandOf(machine: string, input: unknown, key: string, flow: Flow): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const parts = ['fleetq enqueue', /^[\w/.-]+$/.test(machine) ? machine : quoted(machine)];
   if (input !== undefined) parts.push('--input', quoted(JSON.stringify(input)));
   if (key !== '') parts.push('--key', quoted(key));
+  const plain = (text: string) => (/^[\w/.:-]+$/.test(text) ? text : quoted(text));
+  for (const [flag, value] of flowWords(flow)) parts.push(flag, plain(value));
   return parts.join(' ');
 }

@@ -7,18 +7,22 @@ interface StartFieldsProps {
   readonly wrong: Filled['wrong'];
   /** Nobody is scolded for what they have not come to yet. */
   readonly touched: ReadonlySet<string>;
+  /** Of those that are not the machine's own: what people call them, none of which has to be filled. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly onType: (name: string, text: string) => void;
 }
 
-export function StartFields({ fields, typed, wrong, touched, onType }: StartFieldsProps) {
+export function StartFields(props: StartFieldsProps) {
+  const { fields, typed, wrong, touched, labels, onType } = props;
   return fields.map((field) => {
     const why = touched.has(field.name) ? wrong[field.name] : undefined;
-    const id = `field-${field.name}`;
+    // A machine may have a field of the same name.
+    const id = `${labels ? 'flow' : 'field'}-${field.name}`;
     return (
       <div key={field.name} className="start-field" data-wrong={why !== undefined || undefined}>
         <label htmlFor={id}>
-          <code>{field.name}</code>
-          {field.isRequired ? '' : <span className="quiet"> optional</span>}
+          {labels?.[field.name] ?? <code>{field.name}</code>}
+          {field.isRequired || labels ? '' : <span className="quiet"> optional</span>}
         </label>
         <Control
           field={field}

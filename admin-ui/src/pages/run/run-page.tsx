@@ -206,7 +206,7 @@ function Told({ run, records: told, why, isRevealed, onReveal, onDone }: ToldPro
               <Json value={run.output} what="the output" />
             </Panel>
           )}
-          <SameAs id={run.id} />
+          <SameAs run={run} />
         </div>
       </div>
     </main>

@@ -1,7 +1,9 @@
-/** The same by other ways: at a command line, and in the tables. */
+/** The same by other ways: as a file, at a command line, and in the tables. */
 import { CopyButton } from '../../components/copy.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useSession } from '../../services/session.tsx';
+import type { Run } from '../../services/types.ts';
+import { Download } from './download.tsx';
 
 function waysOf(id: string, hasStore: boolean): readonly (readonly [name: string, text: string])[] {
   const literal = `'${id.replaceAll("'", "''")}'`;
@@ -23,10 +25,12 @@ function waysOf(id: string, hasStore: boolean): readonly (readonly [name: string
   ];
 }
 
-export function SameAs({ id }: { id: string }) {
-  const { status } = useSession();
+export function SameAs({ run: { id, revision } }: { run: Pick<Run, 'id' | 'revision'> }) {
+  const { status, who } = useSession();
+  // Only tasks of a fleet have a revision, and a file has all their payloads.
+  const isOffered = revision !== undefined && who.mayReveal;
   return (
-    <Panel title="The same elsewhere">
+    <Panel title="The same elsewhere" aside={isOffered && <Download id={id} />}>
       <dl className="same">
         {waysOf(id, status.serves?.store !== false).map(([name, text]) => (
           <div key={name}>

@@ -55,6 +55,12 @@ export function sealOf(file: object): string {
   return hash(JSON.stringify(rest));
 }
 
+/** As it will be read: what is undefined is not there. */
+export function sealedFile(file: RunFile): SealedFile {
+  const plain = JSON.parse(JSON.stringify(file)) as RunFile;
+  return { ...plain, seal: sealOf(plain) };
+}
+
 export function generationOf(
   generation: number,
   rows: readonly EventRow[],
