@@ -235,14 +235,8 @@ export class Estimator {
 
   get #footing(): Footing {
     const { chargesRefusals } = this.#rule;
-    return {
-      cap: this.#cap,
-      bad: this.#bad,
-      tooMuch: this.#tooMuch,
-      growths: this.#growths,
-      isLarge: this.#isLarge,
-      chargesRefusals,
-    };
+    const [cap, bad, tooMuch] = [this.#cap, this.#bad, this.#tooMuch];
+    return { cap, bad, tooMuch, growths: this.#growths, isLarge: this.#isLarge, chargesRefusals };
   }
 
   #drainQueue(nowMs: number): Decision {

@@ -17,7 +17,7 @@ interface Means {
 
 const SATURATED_SHARE = 0.005;
 /** Of the room that a refused call would have had, so much is used up where refusals are charged. */
-const CHARGED_SHARE = 0.5;
+const CHARGED_SHARE = 0.7;
 
 export function roomOf(saturated: readonly Second[], means: Means): Room {
   const { tickMs, inFlight, chargesRefusals } = means;

@@ -64,6 +64,8 @@ export interface Published {
   readonly podCount: number;
   /** How long the API asked the fleet to leave it alone. */
   readonly pausedMs: number;
+  /** Never more than this, whatever is found out or fixed: as it was declared, if it was. */
+  readonly ceiling?: number | undefined;
 }
 
 /** A pod that has not heard for so many heartbeats gives its share up: others may have it from then on. */
