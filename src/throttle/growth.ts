@@ -27,9 +27,12 @@ export interface Step {
 }
 
 /** Slowly where a limit was near before; where that is behind, faster. */
-const GROWTHS = [1.06, 1.7] as const;
+const SMALL_GROWTH = 1.06;
+const LARGE_GROWTH = 1.7;
+/** Where it is not known what was too much, as after a restart, that may be near. */
+const UNKNOWN_GROWTH = 1.2;
 const NEAR_GROWTH = 1.03;
-const LARGE_GROWTH = 1.05;
+const LARGE_FROM = 1.05;
 const BISECTED_FROM = 1.1;
 const BAD_KEPT_MS = 25_000;
 /** A burst that was saved up hides a small excess for about so long. */
@@ -52,11 +55,12 @@ export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step 
     return { decision: 'bisect', cap: Math.sqrt(cap * bad.cap * 0.97), isLarge: false };
   }
   const isSmall = chargesRefusals || cap < footing.tooMuch;
-  const most = cap * GROWTHS[isSmall ? 0 : Math.min(footing.growths, GROWTHS.length - 1)]!;
+  const large = bad ? LARGE_GROWTH : UNKNOWN_GROWTH;
+  const most = cap * (isSmall || footing.growths === 0 ? SMALL_GROWTH : large);
   const isNear = bad !== undefined && isBelow(cap, bad, chargesRefusals ? 1 : 0.99);
   const wanted = isNear ? Math.min(most, Math.max(bad.cap, NEAR_GROWTH * cap)) : most;
   const next = Math.max(wanted, Math.floor(cap) + 1);
-  return { decision: 'probe', cap: next, isLarge: !isNear && wanted > LARGE_GROWTH * cap };
+  return { decision: 'probe', cap: next, isLarge: !isNear && wanted > LARGE_FROM * cap };
 }
 
 /** The slower word gets around, the longer an overshoot lasts: then it is risked less often. */
