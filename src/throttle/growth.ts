@@ -42,7 +42,8 @@ const HIDDEN_MS = 13_000;
 export function cleanMsOf({ cap, bad, isLarge }: Footing, tickMs: number): number {
   if (isLarge) return tickMs;
   const isAtBad = bad !== undefined && !isBelow(cap, bad, 0.99) && cap <= 1.05 * bad.cap;
-  return isAtBad ? Math.max(3 * tickMs, HIDDEN_MS) : 3 * tickMs;
+  // Whoever hears soon may risk more: an excess that comes to light late is short all the same.
+  return isAtBad ? Math.max(3 * tickMs, Math.min(HIDDEN_MS, 7 * tickMs)) : 3 * tickMs;
 }
 
 /** The next step, or nothing as long as what was too much is fresh. */
