@@ -7,10 +7,12 @@
  *
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
+import { badKeptMs, cleanMsOf, type Footing, nextStep } from './growth.ts';
 import { Hints } from './hints.ts';
 import type { LatencyCounts } from './latencies.ts';
 import type { Bad, Learned } from './learned.ts';
 import { QueueWatch } from './queue-watch.ts';
+import { isPlain, isSaturated, refusedShareOf, roomOf, sentPerSecond } from './room.ts';
 import type { Second } from './seconds.ts';
 
 export interface EstimatorRule {
@@ -55,14 +57,13 @@ export interface Tempo {
 export type Decision = 'hold' | 'first' | 'cut' | 'trim' | 'latency' | 'probe' | 'bisect' | 'hint';
 
 const CAP_MIN = 0.05;
-const SATURATED_SHARE = 0.005;
 const FELL_SHARE = 0.88;
-const BAD_KEPT_MS = 25_000;
 const USED_SHARE = 0.85;
 const SETTLE_MS = 1_500;
-/** Slowly where a limit was near before; where that is long behind, faster with every step. */
-const GROWTHS = [1.1, 1.3, 1.5] as const;
-const NEAR_GROWTH = 1.03;
+/** So far beyond what went well, what was let in says more than that. */
+const FAR_BEYOND = 1.2;
+/** A step that is no larger hides no fall. */
+const SMALL_STEP = 0.07;
 
 export class Estimator {
   readonly #rule: EstimatorRule;
@@ -72,6 +73,10 @@ export class Estimator {
   #changedMs: number;
   #fallenTicks = 0;
   #growths = 0;
+  #isLarge = false;
+  #isSmall = false;
+  /** From then on everybody may use what the cap has grown by; until it is known, undefined. */
+  #growsAtMs: number | undefined = Number.NEGATIVE_INFINITY;
   /** Since when, under the cap as it is, the cap was used and nothing refused. */
   #cleanFromMs = Number.NEGATIVE_INFINITY;
   #latencyMs: number | undefined;
@@ -108,10 +113,18 @@ export class Estimator {
     this.#changedMs = nowMs;
   }
 
+  /** What is more than before may be used from then on: only what was seen since says anything of it. */
+  growsAt(atMs: number): void {
+    this.#growsAtMs ??= atMs;
+  }
+
   tick(sight: Sight, nowMs: number, { tickMs, delayMs }: Tempo): Decision {
     this.#noteLatency(sight, nowMs);
-    const settledMs = this.#changedMs + delayMs + this.#roundMs(SETTLE_MS);
-    const seconds = this.#whole(sight.seconds).filter(({ at }) => at * 1_000 >= settledMs);
+    const inForceMs = Math.max(this.#changedMs + delayMs, this.#growsAtMs ?? 0);
+    const settledMs = inForceMs + this.#roundMs(SETTLE_MS);
+    const whole = this.#whole(sight.seconds);
+    const isFall = this.#isSmall && this.#showFall(whole, sight, tickMs);
+    const seconds = isFall ? whole : whole.filter(({ at }) => at * 1_000 >= settledMs);
     this.#queue.noteAnswers(sight.answers, tickMs, nowMs);
     const hinted = this.#byHint(sight, nowMs);
     if (hinted) return hinted;
@@ -146,8 +159,7 @@ export class Estimator {
     const missing = this.#good === undefined ? 0 : moving;
     const wanted = USED_SHARE * (Math.floor(this.#cap) - missing);
     if (latencyMs > tickMs) return inFlight >= wanted;
-    const perSecond = sum(seconds.map(({ sent }) => sent)) / Math.max(1, seconds.length);
-    return (perSecond * latencyMs) / 1_000 >= wanted;
+    return (sentPerSecond(seconds) * latencyMs) / 1_000 >= wanted;
   }
 
   #refused(
@@ -160,24 +172,10 @@ export class Estimator {
     this.#cleanFromMs = sight.untilMs;
     this.#growths = 0;
     const force = this.#cap;
-    const accepted = saturated.map(({ sent, throttled }) => sent - throttled);
-    const latencyS = (this.#latencyMs ?? 1_000) / 1_000;
-    const rateMax = Math.max(...accepted);
-    let room = ((sum(accepted) / accepted.length + rateMax) / 2) * latencyS;
-    let roomMax = rateMax * latencyS;
-    // Over a time shorter than a call, starts come in bunches: then what is in flight is what fits.
-    if (latencyS * 1_000 > tickMs) {
-      room = Math.min(room, Math.max(1, sight.inFlight));
-      roomMax = Math.min(roomMax, Math.max(1, sight.inFlight));
-    }
-    const refusedShare = shareOf(seconds);
-    // What was refused while more was tried than ever went well says nothing of a fall.
-    const usable = Math.min(force, this.#good ?? force) - (sight.moving ?? 0);
-    const hasFallen = roomMax < FELL_SHARE * usable;
+    const { room, roomMax } = this.#roomOf(saturated, sight, tickMs);
+    const hasFallen = this.#isFallen(roomMax, sight);
     this.#fallenTicks = hasFallen ? this.#fallenTicks + 1 : 0;
-    // One second may be a bad one; several, or most of the calls, are not by chance.
-    const isPlain = refusedShare >= (saturated.length > 1 ? 0.05 : 0.2);
-    const isSure = hasFallen && (isPlain || this.#fallenTicks >= 2);
+    const isSure = hasFallen && (isPlain(saturated, seconds) || this.#fallenTicks >= 2);
     if (this.#good === undefined || isSure) {
       this.#tooMuch = this.#good === undefined ? force : 0;
       this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
@@ -189,8 +187,28 @@ export class Estimator {
     this.#bad = { cap: force, atMs: nowMs };
     // A permit too many shows as its share of refusals, which is less noisy than what was let in.
     const isNear = force <= 1.15 * this.#good;
-    const fits = isNear ? force * (1 - 1.1 * shareOf(saturated)) : 0;
-    return this.#settle(Math.max(Math.min(this.#good, room), fits) * 0.992, 'trim', nowMs);
+    const fits = isNear ? force * (1 - 1.1 * refusedShareOf(saturated)) : 0;
+    const isFar = force > FAR_BEYOND * this.#good;
+    const known = isFar ? Math.min(force, 0.98 * room) : Math.min(this.#good, room);
+    return this.#settle(Math.max(known, fits) * 0.992, 'trim', nowMs);
+  }
+
+  /** Whether these seconds, whatever the cap was in them, show that much less is let in than before. */
+  #showFall(seconds: readonly Second[], sight: Sight, tickMs: number): boolean {
+    const saturated = seconds.filter(isSaturated);
+    if (saturated.length === 0 || !isPlain(saturated, seconds)) return false;
+    return this.#isFallen(this.#roomOf(saturated, sight, tickMs).roomMax, sight);
+  }
+
+  #roomOf(saturated: readonly Second[], { inFlight }: Sight, tickMs: number) {
+    const { chargesRefusals } = this.#rule;
+    return roomOf(saturated, { latencyMs: this.#latencyMs, tickMs, inFlight, chargesRefusals });
+  }
+
+  /** What was refused while more was tried than ever went well says nothing of a fall. */
+  #isFallen(roomMax: number, { moving = 0 }: Sight): boolean {
+    const usable = Math.min(this.#cap, this.#good ?? this.#cap) - moving;
+    return roomMax < FELL_SHARE * usable;
   }
 
   #settle(cap: number, decision: Decision, nowMs: number): Decision {
@@ -201,27 +219,24 @@ export class Estimator {
 
   #grow({ untilMs }: Sight, nowMs: number, tickMs: number): Decision {
     const isFirst = this.#good === undefined;
-    // A burst that was saved up hides a small excess for a while; a large one it does not hide.
-    const cleanMs = isFirst || this.#growths >= 1 ? tickMs : 3 * tickMs;
+    const cleanMs = isFirst ? tickMs : cleanMsOf(this.#footing, tickMs);
     if (untilMs - this.#cleanFromMs < this.#roundMs(cleanMs)) return 'hold';
     if (isFirst) {
       this.#change(this.#cap * (this.#rule.chargesRefusals ? 1.5 : 2), nowMs);
       return 'first';
     }
     this.#good = Math.max(this.#good!, this.#cap);
-    const bad = this.#bad;
-    const isFresh = bad !== undefined && nowMs - bad.atMs < badKeptMs(tickMs);
-    if (bad && isFresh && bad.cap / this.#cap > 1.1) {
-      this.#change(Math.sqrt(this.#cap * bad.cap * 0.97), nowMs);
-      return 'bisect';
-    }
-    if (isFresh) return 'hold';
-    const isNear = bad !== undefined && this.#cap < bad.cap;
-    const growths = this.#cap < this.#tooMuch ? 0 : Math.min(this.#growths, GROWTHS.length - 1);
-    const factor = isNear ? NEAR_GROWTH : GROWTHS[growths]!;
-    if (!isNear) this.#growths++;
-    this.#change(Math.max(this.#cap * factor, Math.floor(this.#cap) + 1), nowMs);
-    return 'probe';
+    const step = nextStep(this.#footing, nowMs, tickMs);
+    if (!step) return 'hold';
+    if (step.isLarge) this.#growths++;
+    this.#change(step.cap, nowMs, step.isLarge);
+    return step.decision;
+  }
+
+  get #footing(): Footing {
+    const { chargesRefusals } = this.#rule;
+    const [cap, bad, tooMuch] = [this.#cap, this.#bad, this.#tooMuch];
+    return { cap, bad, tooMuch, growths: this.#growths, isLarge: this.#isLarge, chargesRefusals };
   }
 
   #drainQueue(nowMs: number): Decision {
@@ -259,9 +274,12 @@ export class Estimator {
     return Math.max(ms, 1.5 * (this.#latencyMs ?? 0));
   }
 
-  #change(cap: number, nowMs: number): void {
+  #change(cap: number, nowMs: number, isLarge = false): void {
     const bounded = this.#bounded(cap);
     if (bounded === this.#cap) return;
+    this.#isLarge = isLarge;
+    this.#isSmall = Math.abs(bounded - this.#cap) <= SMALL_STEP * this.#cap;
+    this.#growsAtMs = bounded > this.#cap ? undefined : Number.NEGATIVE_INFINITY;
     this.#cap = bounded;
     this.#changedMs = nowMs;
     this.#cleanFromMs = nowMs;
@@ -278,21 +296,4 @@ export class Estimator {
         : inFlightMax;
     return Math.max(CAP_MIN, Math.min(cap, inFlightMax, byRate));
   }
-}
-
-/** The slower word gets around, the longer an overshoot lasts: then it is risked less often. */
-function badKeptMs(tickMs: number): number {
-  return Math.max(BAD_KEPT_MS, 12 * tickMs);
-}
-
-function isSaturated({ sent, throttled }: Second): boolean {
-  return throttled >= Math.max(1, SATURATED_SHARE * sent);
-}
-
-function shareOf(seconds: readonly Second[]): number {
-  return sum(seconds.map((second) => second.throttled)) / sum(seconds.map(({ sent }) => sent));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((all, value) => all + value, 0);
 }

@@ -18,7 +18,7 @@ async function publish(place: Place, epoch = 0, over: Parameters<typeof publishe
 test('they are listed, shown, fixed and forgotten; and who did that is on record', async () => {
   const place = await makePlace();
   expect((await place.run('throttles', 'list')).code).toBe(3);
-  await publish(place);
+  await publish(place, 0, { ceiling: 40 });
   const list = await place.run('throttles', 'list');
   expect(list.stdout).toMatch(/^llm\t6\.4\t5\t4\t/m);
   expect(list.stdout).toContain('the API refused 2 of 50 calls in 10 s');
@@ -37,6 +37,8 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
   expect(await pinnedOf(place)).toBe(3);
   await place.json('throttles', 'pin', 'llm', 'off');
   expect(await pinnedOf(place)).toBeUndefined();
+  const much = await place.run('throttles', 'pin', 'llm', '60', '--dry-run');
+  expect(much.stderr).toContain('llm was declared to take 40 at most');
   await place.json('throttles', 'reset', 'llm');
   const after = await place.json<{ state: string }>('throttles', 'show', 'llm');
   expect(after.state).toBe('nothing is known of it yet');

@@ -366,3 +366,47 @@ test('a permit stays with a pod the longer the fewer there are, and gets around 
   expect(moves).toBeLessThanOrEqual(40 / 5);
   expect(new Set(holders).size).toBe(3);
 });
+
+test('a small step does not hide that much less is let in', () => {
+  const estimator = new Estimator(rule, { cap: 50, good: 50, latencyMs: 500 });
+  const tempo = { tickMs: 2_000, delayMs: 2_000 };
+  let nowMs = 2_000;
+  // All goes well until a little more is tried.
+  while (estimator.cap === 50) {
+    estimator.tick(sightAt(nowMs, 100, 0), nowMs, tempo);
+    nowMs += 2_000;
+  }
+  expect(estimator.cap).toBeLessThan(54);
+  expect(estimator.tick(sightAt(nowMs, 80, 30), nowMs, tempo)).toBe('cut');
+  expect(estimator.cap).toBeLessThan(30);
+});
+
+test('nothing changes pods while a limit grows: else all would have to wait for that', () => {
+  const keys = ['alder', 'birch', 'cedar', 'dogwood'];
+  const reports = (nowMs: number, cap: number) => {
+    const ended = { throttled: 0, timedOut: 0, failed: 0, ok: 0, latencyMsSum: 0 };
+    const second = { ...ended, sent: Math.ceil(cap / 2) };
+    const until = Math.floor(nowMs / 1_000);
+    const seconds = [until - 4, until - 3, until - 2, until - 1].map((at) => ({ ...second, at }));
+    const report = {
+      ...{ atMs: nowMs, mark: nowMs, beatMs: 2_000, seconds, latencies: [], answers: 60 },
+      ...{ latencyMsSum: 30_000, inFlight: 15, waiting: 900, demand: 900 },
+    };
+    return new Map<string, PodReport>(keys.map((key) => [key, report]));
+  };
+  const learned = { cap: 50, good: 50, latencyMs: 500 };
+  const former = { learned } as Partial<Published> as Published;
+  const division = { level: 12, spare: 0, isPlenty: false, arc: undefined };
+  const estimate = new FleetEstimate(rule, { ...former, epoch: 1, madeMs: 0, division });
+  let [cap, grown] = [50, 0];
+  for (let nowMs = 2_000; nowMs < 120_000; nowMs += 2_000) {
+    const word = estimate.tick(reports(nowMs, cap), { nowMs, beatMs: 2_000, chance: 0.5 });
+    // What moved a heartbeat ago is heard of in another one; whoever begins to lead knows nothing of that.
+    if (nowMs > 2_000 && word.learned.cap > cap) {
+      expect(word.growsAtMs - nowMs).toBeLessThanOrEqual(2_000);
+      grown++;
+    }
+    cap = word.learned.cap;
+  }
+  expect(grown).toBeGreaterThan(2);
+});

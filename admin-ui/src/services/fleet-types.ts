@@ -134,6 +134,8 @@ export interface Throttle {
   readonly decision?: string | undefined;
   readonly pausedMs: number;
   readonly ageMs: number;
+  /** What was declared: no more, whatever is fixed. */
+  readonly ceiling?: number | undefined;
   readonly pinned?: number | undefined;
   readonly pinnedBy?: string | undefined;
   readonly pinnedUntil?: number | undefined;

@@ -23,6 +23,7 @@ const Throttle = z
     decision: z.string().optional().describe('what whoever leads did last'),
     pausedMs: z.number().describe('for so long the API asked to be left alone'),
     ageMs: z.number().describe('since it was last said'),
+    ceiling: z.number().optional().describe('what was declared: no more, whatever is fixed'),
     pinned: z.number().optional().describe('what a person has fixed it to'),
     pinnedBy: z.string().optional(),
     pinnedUntil: instant.optional(),

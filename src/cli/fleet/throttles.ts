@@ -98,7 +98,15 @@ async function obey(store: Store, output: Output, options: Options, order: Throt
   if (kind === 'already') output.note(`there is nothing to change: ${nothingTo(order)}`);
   else if (isDryRun) output.note('nothing was changed');
   else output.note('whoever leads heeds it with its next heartbeat');
+  if (order.what === 'pin') await noteCeiling(store, output, order.api, order.cap);
   return Exit.ok;
+}
+
+/** A limit that was declared in code is not to be passed by one that is fixed here: that is said. */
+async function noteCeiling(store: Store, output: Output, api: string, cap: number): Promise<void> {
+  const ceiling = (await viewsOf(store)).find((view) => view.api === api)?.ceiling;
+  if (ceiling === undefined || cap <= ceiling) return;
+  output.note(`${api} was declared to take ${ceiling} at most: no more than that will be out`);
 }
 
 function nothingTo({ what, api }: ThrottleOrder): string {

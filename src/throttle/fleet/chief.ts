@@ -5,12 +5,14 @@
  */
 import type { ThrottlePolicy } from '../policy.ts';
 import { FleetEstimate, type PodReport, type Published } from './fleet-estimate.ts';
+import { sharedApis } from './shared-apis.ts';
 import {
   decodeReport,
   encodePublished,
   type FleetSum,
   formerOf,
   type PublishedRow,
+  pinnedUnder,
 } from './wire.ts';
 
 /** What stands in the row of a pod. */
@@ -60,6 +62,7 @@ interface Held {
 export class Chief {
   readonly #policy: (api: string) => ThrottlePolicy;
   readonly #held = new Map<string, Held>();
+  #shared: ReadonlySet<string> = new Set();
   /** By how much a pod's seconds are behind ours: as it was at first, since it jitters. */
   readonly #behind = new Map<string, number>();
 
@@ -78,7 +81,8 @@ export class Chief {
     const words: Word[] = [];
     const pods = new Set(sight.reports.map(({ pod }) => pod));
     for (const pod of this.#behind.keys()) if (!pods.has(pod)) this.#behind.delete(pod);
-    for (const api of apisOf(sight.reports)) {
+    this.#shared = new Set(sharedApis(sight.reports, SHARED_APIS_MAX, this.#shared));
+    for (const api of this.#shared) {
       const word = this.#lookAt(api, rows.get(api), sight);
       if (word) words.push(word);
     }
@@ -89,7 +93,8 @@ export class Chief {
     const { nowMs, beatMs, readMs, chance, deafMs } = sight;
     const held = this.#heldOf(api, row, nowMs);
     const reports = this.#reportsOf(api, sight);
-    const pinned = row?.pinned;
+    const ceiling = ceilingOf(this.#policy(api));
+    const pinned = pinnedUnder(row?.pinned, ceiling);
     const published = held.estimate.tick(reports, {
       nowMs,
       beatMs,
@@ -105,11 +110,12 @@ export class Chief {
     // A pod that was counted for the first time may not take it for that, and waits for the next word.
     const isSettled = nowMs - held.changedMs > SETTLE_BEATS * beatMs;
     if (isSettled && nowMs - held.saidMs < SAY_AGAIN_MS) return undefined;
+    const sum = sumOf([...reports.values()], nowMs);
     const { epoch } = held;
     held.epoch++;
     held.said = said;
     held.saidMs = nowMs;
-    return { api, epoch, state: encodePublished(published, sumOf([...reports.values()], nowMs)) };
+    return { api, epoch, state: encodePublished({ ...published, ceiling }, sum) };
   }
 
   #heldOf(api: string, row: PublishedRow | undefined, nowMs: number): Held {
@@ -145,13 +151,9 @@ export class Chief {
   }
 }
 
-function apisOf(reports: readonly ReportRow[]): string[] {
-  const apis = new Set<string>();
-  for (const { throttles } of reports) {
-    if (typeof throttles !== 'object' || throttles === null) continue;
-    for (const api of Object.keys(throttles)) apis.add(api);
-  }
-  return [...apis].sort().slice(0, SHARED_APIS_MAX);
+/** What was declared, and not only bounded. */
+function ceilingOf({ isDeclared, inFlightMax }: ThrottlePolicy): number | undefined {
+  return isDeclared ? inFlightMax : undefined;
 }
 
 /** The same again: nobody gets anything else by it. */

@@ -64,6 +64,8 @@ export interface Published {
   readonly podCount: number;
   /** How long the API asked the fleet to leave it alone. */
   readonly pausedMs: number;
+  /** Never more than this, whatever is found out or fixed: as it was declared, if it was. */
+  readonly ceiling?: number | undefined;
 }
 
 /** A pod that has not heard for so many heartbeats gives its share up: others may have it from then on. */
@@ -74,6 +76,8 @@ export const LEASE_BEATS = 3;
 const ANSWER_MS = 300;
 /** A permit that moves is lost for two heartbeats: of each, one in so many heartbeats is. */
 const TENURE_BEATS = 20;
+/** While word gets around that there is more, nothing moves: else all would have to wait for that. */
+const GROWING_BEATS = 1.5;
 
 /** Permits that one pod gives up and another does not have yet. */
 interface Move {
@@ -93,6 +97,9 @@ export class FleetEstimate {
   #from: string | undefined;
   #given: ReadonlyMap<string, number> | undefined;
   #movedMs = Number.NEGATIVE_INFINITY;
+  /** What was divided last, and when it was more than before. */
+  #cap = 0;
+  #grewMs = Number.NEGATIVE_INFINITY;
   #moves: Move[] = [];
   /** By then all have heard of everything that moved. */
   #allHeardMs = Number.NEGATIVE_INFINITY;
@@ -134,6 +141,7 @@ export class FleetEstimate {
     if (this.#hasMoved(live, division, { nowMs, beatMs })) {
       this.#allHeardMs = nowMs + HEARD_BEATS * beatMs;
     }
+    this.#estimator.growsAt(Math.max(nowMs + beatMs, this.#allHeardMs));
     return {
       epoch: ++this.#epoch,
       madeMs: nowMs,
@@ -247,7 +255,11 @@ export class FleetEstimate {
     const whole = pinned ?? this.#estimator.cap;
     const cap = Math.max(1, whole * (this.#breaker?.share ?? 1));
     const tenureMs = beatMs * Math.max(1, TENURE_BEATS / cap);
-    const division = divide(cap, asking, this.#turned(wanting, nowMs, tenureMs));
+    if (cap > this.#cap) this.#grewMs = nowMs;
+    this.#cap = cap;
+    const isGrowing = nowMs - this.#grewMs < GROWING_BEATS * beatMs;
+    const from = isGrowing ? this.#from : this.#turned(wanting, nowMs, tenureMs);
+    const division = divide(cap, asking, from);
     this.#from = division.arc?.from ?? this.#from;
     return division;
   }

@@ -17,6 +17,9 @@ import { ToldList } from './told-list.ts';
 
 const DEMAND_KEPT = 0.6;
 const REPORT_SECONDS_MAX = 16;
+/** A store so slow that its answers come late is beaten as if it were done more seldom. */
+const ROUNDS_A_BEAT = 1.5;
+const BEATS_A_BEAT_MAX = 10;
 /** Below a whole permit calls are paced: about one in two round trips. */
 const SHARE_MIN = 0.5;
 
@@ -33,6 +36,8 @@ export class Lease {
   /** What it may take later, in the order of when. */
   #steps: { readonly share: number; readonly fromMs: number }[] = [];
   #epoch = -1;
+  /** What whoever divides takes its heartbeats for, at the least. */
+  #toldBeatMs: number;
   /** Up to then it knows of all words; undefined before it was counted. */
   #heardMs: number | undefined;
   #isInForce = false;
@@ -44,6 +49,7 @@ export class Lease {
     this.#law = law;
     this.#pool = pool;
     this.#beatMs = beatMs;
+    this.#toldBeatMs = beatMs;
   }
 
   get share(): number {
@@ -62,13 +68,15 @@ export class Lease {
     const { inFlight, seconds, tally } = this.#pool;
     const before = Math.floor(DEMAND_KEPT * this.#told.lastDemand);
     const demand = isLeaving ? 0 : Math.max(inFlight + waiting, before);
-    const sum = this.#told.made(demand, tally.take(), nowMs);
+    const beatMs = this.#paceMs;
+    this.#toldBeatMs = Math.min(this.#toldBeatMs, beatMs);
+    const sum = this.#told.made({ demand, beatMs }, tally.take(), nowMs);
     const until = Math.floor(nowMs / 1_000);
     const count = Math.min(REPORT_SECONDS_MAX, Math.ceil((3 * this.#beatMs) / 1_000) + 2);
     return {
       atMs: nowMs,
       mark: nowMs,
-      beatMs: this.#beatMs,
+      beatMs,
       seconds: seconds.between(until - count, until),
       ...sum,
       inFlight,
@@ -103,16 +111,18 @@ export class Lease {
     }
     // A table that has gone back in time says what once was: what is said next is meant for now.
     const hasGoneBack = epoch < this.#epoch;
-    const sinceMs = madeMs - LEASE_BEATS * this.#beatMs;
-    const demands = hasGoneBack ? [] : this.#told.readBetween(readMs, madeMs, sinceMs);
-    if (hasGoneBack || demands.length > 0) this.#epoch = epoch;
-    if (demands.length === 0) return this.turn(nowMs);
+    const told = hasGoneBack ? [] : this.#told.readBetween(readMs, madeMs, LEASE_BEATS);
+    if (hasGoneBack || told.length > 0) this.#epoch = epoch;
+    if (told.length === 0) return this.turn(nowMs);
     this.#forgetIfLate(nowMs);
+    this.#toldBeatMs = Math.min(...told.map(({ beatMs }) => beatMs), this.#paceMs);
     this.#heardMs = sentMs;
     const { latencyMs, cap } = published.learned;
     if (latencyMs !== undefined) this.#law.knowLatency(latencyMs);
     this.#safe = Math.max(SHARE_MIN, cap / Math.max(1, published.podCount) / 2);
-    const shares = demands.map((demand) => shareOf(published.division, { key: this.#key, demand }));
+    const shares = told.map(({ demand }) =>
+      shareOf(published.division, { key: this.#key, demand }),
+    );
     const share = Math.min(...shares);
     // What was promised before keeps its time: a new word every heartbeat would put it off for ever.
     this.#steps = this.#steps.map((step) => ({ ...step, share: Math.min(step.share, share) }));
@@ -123,9 +133,15 @@ export class Lease {
     this.turn(nowMs);
   }
 
+  /** How often it is heard, as it tells: three of these are longer than any word takes to come back. */
+  get #paceMs(): number {
+    const paceMs = Math.max(this.#beatMs, ROUNDS_A_BEAT * this.#told.roundMs);
+    return Math.round(Math.min(paceMs, BEATS_A_BEAT_MAX * this.#beatMs));
+  }
+
   /** Whoever was heard so lately is counted by whoever divides, with what it has. */
   #isCharged(nowMs: number): boolean {
-    return this.#heardMs !== undefined && nowMs - this.#heardMs < LEASE_BEATS * this.#beatMs;
+    return this.#heardMs !== undefined && nowMs - this.#heardMs < LEASE_BEATS * this.#toldBeatMs;
   }
 
   /** What it had may have been given to others meanwhile: it goes on from what it has kept. */
@@ -144,7 +160,7 @@ export class Lease {
   /** Takes what has come due, and gives up what nobody vouches for any more. */
   turn(nowMs: number): void {
     if (this.#heardMs === undefined) return;
-    this.#isInForce = nowMs - this.#heardMs < HEARD_BEATS * this.#beatMs;
+    this.#isInForce = nowMs - this.#heardMs < HEARD_BEATS * this.#toldBeatMs;
     if (!this.#isInForce) return this.#set(Math.min(this.#given, this.#safe), nowMs);
     while (this.#steps.length > 0 && nowMs >= this.#steps[0]!.fromMs) {
       this.#given = Math.max(this.#given, this.#steps.shift()!.share);

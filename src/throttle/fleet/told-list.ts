@@ -5,15 +5,20 @@
  */
 import type { LatencyCounts, Tally } from '../latencies.ts';
 
-interface Made {
-  readonly madeMs: number;
+/** What whoever divides goes by. */
+export interface Told {
   readonly demand: number;
+  /** How often it said to beat. */
+  readonly beatMs: number;
+}
+
+interface Made extends Told {
+  readonly madeMs: number;
   readonly tally: Tally;
 }
 
-interface Taken {
+interface Taken extends Told {
   readonly madeMs: number;
-  readonly demand: number;
   readonly sentMs: number;
   readonly heardMs: number;
 }
@@ -21,6 +26,8 @@ interface Taken {
 const MADE_COUNT_MAX = 32;
 const TAKEN_COUNT_MAX = 16;
 const BUCKETS_MAX = 48;
+/** So many round trips say how slow the store is just now. */
+const ROUNDS = 4;
 
 export class ToldList {
   #made: Made[] = [];
@@ -30,9 +37,17 @@ export class ToldList {
     return this.#taken.at(-1)?.demand ?? 0;
   }
 
+  /** The longest of the last ways to the store and back. */
+  get roundMs(): number {
+    return Math.max(
+      0,
+      ...this.#taken.slice(-ROUNDS).map(({ sentMs, heardMs }) => heardMs - sentMs),
+    );
+  }
+
   /** Answers all that was not told yet. */
-  made(demand: number, tally: Tally, madeMs: number): Tally {
-    this.#made.push({ madeMs, demand, tally });
+  made({ demand, beatMs }: Told, tally: Tally, madeMs: number): Tally {
+    this.#made.push({ madeMs, demand, beatMs, tally });
     if (this.#made.length > MADE_COUNT_MAX) {
       const [oldest, next, ...rest] = this.#made;
       this.#made = [{ ...next!, tally: joined([oldest!.tally, next!.tally]) }, ...rest];
@@ -45,22 +60,25 @@ export class ToldList {
     if (!found) return;
     // What was made before it was never sent, or has been replaced by this one.
     this.#made = this.#made.filter((one) => one.madeMs > madeMs);
-    this.#taken.push({ madeMs, demand: found.demand, sentMs, heardMs });
+    const { demand, beatMs } = found;
+    this.#taken.push({ madeMs, demand, beatMs, sentMs, heardMs });
     if (this.#taken.length > TAKEN_COUNT_MAX) this.#taken.shift();
   }
 
   /**
-   * Demands that may have stood in the row at some time in between; none where there was no row, or where
-   * it was so old by then, told by `sinceMs`, that it may not have counted.
+   * What may have stood in the row at some time in between; nothing where there was no row, or where it was
+   * so old by then, told so many heartbeats before, that it may not have counted.
    */
-  readBetween(fromMs: number, untilMs: number, sinceMs: number): number[] {
+  readBetween(fromMs: number, untilMs: number, leaseBeats: number): Told[] {
     const surest = this.#taken.findLastIndex(({ heardMs }) => heardMs < fromMs);
-    if (surest < 0 || this.#taken[surest]!.sentMs <= sinceMs) return [];
+    if (surest < 0) return [];
     const taken = this.#taken
       .slice(surest)
       .filter(({ sentMs }, at) => at === 0 || sentMs <= untilMs);
     const lost = this.#made.filter(({ madeMs }) => madeMs <= untilMs);
-    return [...taken, ...lost].map(({ demand }) => demand);
+    const told = [...taken, ...lost];
+    const leaseMs = leaseBeats * Math.min(...told.map(({ beatMs }) => beatMs));
+    return this.#taken[surest]!.sentMs > untilMs - leaseMs ? told : [];
   }
 }
 

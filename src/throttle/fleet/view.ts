@@ -1,7 +1,13 @@
 /** How the APIs that a fleet calls are doing, for people: the fleet's limit, and each pod's part of it. */
 import { showDuration } from '../../ground/index.ts';
 import { shareOf } from './shares.ts';
-import { decodePublished, decodeReport, type FleetSum, type PublishedRow } from './wire.ts';
+import {
+  decodePublished,
+  decodeReport,
+  type FleetSum,
+  type PublishedRow,
+  pinnedUnder,
+} from './wire.ts';
 
 export interface ThrottleView {
   readonly api: string;
@@ -15,6 +21,8 @@ export interface ThrottleView {
   readonly decision: string | undefined;
   readonly pausedMs: number;
   readonly ageMs: number;
+  /** What was declared: no more than this, whatever a person fixes. */
+  readonly ceiling: number | undefined;
   readonly pinned: number | undefined;
   readonly pinnedBy: string | undefined;
   readonly pinnedUntil: number | undefined;
@@ -53,7 +61,8 @@ export function throttleViewOf(row: Row, pods: readonly Pod[]): ThrottleView {
     : [];
   const parts = {
     api,
-    cap: published && (pinned ?? published.learned.cap),
+    cap: published && (pinnedUnder(pinned, published.ceiling) ?? published.learned.cap),
+    ceiling: published?.ceiling,
     learned: published?.learned.good,
     latencyMs: published?.learned.latencyMs,
     breaker: published?.breaker ?? 'closed',
@@ -86,7 +95,9 @@ function shareIn(
 function stateOf(of: Omit<ThrottleView, 'state'>): string {
   const { cap, now, pods, pinnedBy } = of;
   if (cap === undefined || !now) return 'nothing is known of it yet';
-  const pin = pinnedBy === undefined ? '' : `, as ${pinnedBy} has fixed it`;
+  const isCut = of.ceiling !== undefined && (of.pinned ?? 0) > of.ceiling;
+  const fixed = isCut ? `${of.pinned}, but ${of.ceiling} are declared at most` : 'it';
+  const pin = pinnedBy === undefined ? '' : `, as ${pinnedBy} has fixed ${fixed}`;
   const many = pods.length === 1 ? '1 pod' : `${pods.length} pods`;
   const out = `${now.inFlight} of ${Math.floor(cap)} permits are out in ${many}${pin}`;
   if (of.breaker === 'open') return 'left alone: most calls failed; one pod will find out';

@@ -107,6 +107,7 @@ export function encodePublished(published: Published, sum: FleetSum): string {
     pods: podCount,
     ...(pausedMs > 0 ? { paused: Math.round(pausedMs) } : {}),
     cap: rounded(learned.cap),
+    ...(published.ceiling === undefined ? {} : { ceiling: published.ceiling }),
     ...(learned.good === undefined ? {} : { good: rounded(learned.good) }),
     ...(learned.latencyMs === undefined ? {} : { latency: rounded(learned.latencyMs) }),
     ...(bad ? { bad: [rounded(bad.cap), Math.round(madeMs - bad.atMs)] } : {}),
@@ -162,11 +163,20 @@ export function decodePublished(
     decision: (words?.['decision'] ?? 'hold') as Published['decision'],
     podCount: read.of('pods'),
     pausedMs: read.maybe('paused') ?? 0,
+    ceiling: read.maybe('ceiling'),
     sum: sumOf(words?.['sum']),
   };
   // Nobody is given more than there is: a row that says so was not written by a leader.
   const isWithin = division.level + division.spare <= Math.max(1, learned.cap) + 0.001;
   return read.isWhole && isWithin ? published : undefined;
+}
+
+/** What a person has fixed it to, as far as what was declared allows. */
+export function pinnedUnder(
+  pinned: number | undefined,
+  ceiling: number | undefined,
+): number | undefined {
+  return pinned === undefined ? undefined : Math.min(pinned, ceiling ?? pinned);
 }
 
 /** What another leader goes on from: all of it where it is fresh, else what was learned, less surely. */

@@ -1,0 +1,74 @@
+/**
+ * How much more is tried than what went well, and when. Near what was too much a while ago it goes in a
+ * small step, and stays there until a burst that was saved up cannot hide it any more; where that is behind,
+ * in large ones. Pure.
+ */
+import type { Bad } from './learned.ts';
+
+export interface Footing {
+  readonly cap: number;
+  /** The lowest cap that was too much. */
+  readonly bad: Bad | undefined;
+  /** What was too much at first contact: up to there it goes in small steps. */
+  readonly tooMuch: number;
+  /** Large steps that went well, one after the other. */
+  readonly growths: number;
+  /** Whether the last step was a large one. */
+  readonly isLarge: boolean;
+  /** Refused calls use up the quota as well: a step too far costs more than a small one gains. */
+  readonly chargesRefusals: boolean;
+}
+
+export interface Step {
+  readonly decision: 'bisect' | 'probe';
+  readonly cap: number;
+  /** A large step shows at once whether it was too large. */
+  readonly isLarge: boolean;
+}
+
+/** Slowly where a limit was near before; where that is behind, faster. */
+const SMALL_GROWTH = 1.06;
+const LARGE_GROWTH = 1.7;
+/** Where it is not known what was too much, as after a restart, that may be near. */
+const UNKNOWN_GROWTH = 1.2;
+const NEAR_GROWTH = 1.03;
+const LARGE_FROM = 1.05;
+const BISECTED_FROM = 1.1;
+const BAD_KEPT_MS = 25_000;
+/** A burst that was saved up hides a small excess for about so long. */
+const HIDDEN_MS = 13_000;
+
+/** How long it has to have gone well before more is tried. */
+export function cleanMsOf({ cap, bad, isLarge }: Footing, tickMs: number): number {
+  if (isLarge) return tickMs;
+  const isAtBad = bad !== undefined && !isBelow(cap, bad, 0.99) && cap <= 1.05 * bad.cap;
+  // Whoever hears soon may risk more: an excess that comes to light late is short all the same.
+  return isAtBad ? Math.max(3 * tickMs, Math.min(HIDDEN_MS, 7 * tickMs)) : 3 * tickMs;
+}
+
+/** The next step, or nothing as long as what was too much is fresh. */
+export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step | undefined {
+  const { cap, bad, chargesRefusals } = footing;
+  const keptMs = badKeptMs(tickMs) * (chargesRefusals ? 1.5 : 1);
+  const isFresh = bad !== undefined && nowMs - bad.atMs < keptMs;
+  if (isFresh) {
+    if (bad.cap / cap <= BISECTED_FROM) return undefined;
+    return { decision: 'bisect', cap: Math.sqrt(cap * bad.cap * 0.97), isLarge: false };
+  }
+  const isSmall = chargesRefusals || cap < footing.tooMuch;
+  const large = bad ? LARGE_GROWTH : UNKNOWN_GROWTH;
+  const most = cap * (isSmall || footing.growths === 0 ? SMALL_GROWTH : large);
+  const isNear = bad !== undefined && isBelow(cap, bad, chargesRefusals ? 1 : 0.99);
+  const wanted = isNear ? Math.min(most, Math.max(bad.cap, NEAR_GROWTH * cap)) : most;
+  const next = Math.max(wanted, Math.floor(cap) + 1);
+  return { decision: 'probe', cap: next, isLarge: !isNear && wanted > LARGE_FROM * cap };
+}
+
+/** The slower word gets around, the longer an overshoot lasts: then it is risked less often. */
+export function badKeptMs(tickMs: number): number {
+  return Math.max(BAD_KEPT_MS, 12 * tickMs);
+}
+
+function isBelow(cap: number, bad: Bad, share: number): boolean {
+  return cap < share * bad.cap;
+}

@@ -1,0 +1,56 @@
+/** How much more of an API is tried than went well: near what was too much, behind it, and where it is dear. */
+import { expect, test } from 'vitest';
+import { cleanMsOf, type Footing, nextStep } from '../../src/throttle/growth.ts';
+
+const TICK_MS = 2_000;
+const NOW_MS = 100_000;
+
+function footing(over: Partial<Footing> = {}): Footing {
+  return {
+    cap: 50,
+    bad: undefined,
+    tooMuch: 0,
+    growths: 0,
+    isLarge: false,
+    chargesRefusals: false,
+    ...over,
+  };
+}
+
+const step = (over: Partial<Footing> = {}) => nextStep(footing(over), NOW_MS, TICK_MS);
+const badAt = (cap: number, ageMs: number) => ({ cap, atMs: NOW_MS - ageMs });
+
+test('what was too much a moment ago is not tried again, and looked for between where it is far', () => {
+  expect(step({ bad: badAt(52, 10_000) })).toBeUndefined();
+  const between = step({ bad: badAt(80, 10_000) });
+  expect(between).toMatchObject({ decision: 'bisect', isLarge: false });
+  expect(between!.cap).toBeGreaterThan(50);
+  expect(between!.cap).toBeLessThan(80);
+});
+
+test('a while later it goes up to it, and not beyond', () => {
+  expect(step({ bad: badAt(52, 30_000) })).toMatchObject({ cap: 52, isLarge: false });
+  expect(step({ bad: badAt(80, 30_000), growths: 3 })).toMatchObject({ cap: 80 });
+});
+
+test('where it is behind, a first step is small and the next one large', () => {
+  expect(step({ bad: badAt(49, 30_000) })!.cap).toBeCloseTo(53);
+  expect(step({ bad: badAt(49, 30_000), growths: 1 })!.cap).toBeGreaterThan(75);
+  expect(step({ bad: badAt(49, 30_000), growths: 1, tooMuch: 60 })!.cap).toBeCloseTo(53);
+});
+
+test('where it is not known what was too much, no step is very large', () => {
+  expect(step({ growths: 3 })!.cap).toBeCloseTo(60);
+});
+
+test('a small step stays until a burst cannot hide it; a large one shows at once', () => {
+  expect(cleanMsOf(footing({ bad: badAt(50, 30_000) }), TICK_MS)).toBe(13_000);
+  expect(cleanMsOf(footing({ bad: badAt(60, 30_000) }), TICK_MS)).toBe(6_000);
+  expect(cleanMsOf(footing({ bad: badAt(50, 30_000), isLarge: true }), TICK_MS)).toBe(TICK_MS);
+});
+
+test('where refusals are charged, less is risked, and less often', () => {
+  const dear = { chargesRefusals: true } as const;
+  expect(step({ ...dear, bad: badAt(52, 30_000) })).toBeUndefined();
+  expect(step({ ...dear, bad: badAt(49, 40_000), growths: 3 })!.cap).toBeCloseTo(53);
+});
