@@ -33,6 +33,7 @@ export interface StageOptions {
 
 /** What was foretold, and what there was afterwards. */
 export interface Evidence {
+  /** Of all that were put in, those that were in flight when it was planned. */
   readonly ids: readonly RunId[];
   readonly foretold: readonly PlannedRun[];
   readonly planned: Planned;
@@ -84,12 +85,12 @@ export class PlanStage {
 
   async #run(): Promise<Evidence> {
     await this.#putInFlight();
-    const { planned, foretold, planMs } = await this.#plan();
+    const { ids, planned, foretold, planMs } = await this.#plan();
     await this.#deploy(foretold);
     const came = await this.#look();
     const calls = readLedger(readFileSync(this.#place.ledger, 'utf8'));
     const leftAtEnd = await this.#endBlocked(foretold);
-    return { ids: this.#ids, foretold, planned, planMs, came, calls, leftAtEnd };
+    return { ids, foretold, planned, planMs, came, calls, leftAtEnd };
   }
 
   async #putInFlight(): Promise<void> {
@@ -114,6 +115,7 @@ export class PlanStage {
     const out = join(this.#place.directory, 'plan.jsonl');
     for (let attempt = 1; attempt <= PLANS_MAX; attempt++) {
       const before = this.#ledgerBytes();
+      const ids = await this.#inFlight();
       const begunMs = performance.now();
       const planned = await askPlan(this.#place, ['--sample', 'all', '--out', out]);
       const planMs = performance.now() - begunMs;
@@ -123,7 +125,8 @@ export class PlanStage {
       }
       const lines = readFileSync(out, 'utf8').split('\n').filter(Boolean);
       this.#say(`planned ${lines.length} runs in ${Math.round(planMs)} ms`);
-      return { planned, planMs, foretold: lines.map((line) => JSON.parse(line) as PlannedRun) };
+      const foretold = lines.map((line) => JSON.parse(line) as PlannedRun);
+      return { ids, planned, planMs, foretold };
     }
     throw new Error('the runs did not stand still');
   }
@@ -208,6 +211,14 @@ export class PlanStage {
       },
       STILL_MS,
     );
+  }
+
+  /** Two pods that claim at once may take a few that were to be left alone, and end them. */
+  async #inFlight(): Promise<RunId[]> {
+    const text = 'select task_id from step_tracker where finished_at is null';
+    const rows = await runOn<{ task_id: string }>(this.#place.url, text);
+    const open = new Set(rows.map(({ task_id }) => task_id));
+    return this.#ids.filter((id) => open.has(id));
   }
 
   #ledgerBytes(): number {
