@@ -13,6 +13,9 @@ import {
 import type { Ended, Limiter } from './limiter.ts';
 import type { World } from './world.ts';
 
+/** After so many heartbeats a pod is taken for dead, as the default is. */
+const SILENT_BEATS = 5;
+
 export class OurLimiter implements Limiter {
   readonly #world: World;
   readonly pool: PermitPool;
@@ -55,6 +58,7 @@ export class OurFleet {
     this.policy = policyOf('api', options);
     this.#estimate = new FleetEstimate(this.policy);
     const tick = () => {
+      this.#sweep();
       const chance = world.fraction();
       this.published = this.#estimate.tick(this.reports, { nowMs: world.now, beatMs, chance });
       const { decision } = this.#estimate;
@@ -83,6 +87,13 @@ export class OurFleet {
     };
     this.#world.at(this.#world.now + this.#world.fraction() * this.#beatMs, beat);
     return limiter;
+  }
+
+  /** Whoever leads finds the dead at its heartbeats, and takes them off the table. */
+  #sweep(): void {
+    for (const [key, { atMs }] of this.reports) {
+      if (this.#world.now - atMs > SILENT_BEATS * this.#beatMs) this.reports.delete(key);
+    }
   }
 
   readonly #left = new Set<string>();

@@ -29,6 +29,11 @@ export interface AcceptorPorts {
   readonly adoptLocal: (tasks: readonly ClaimedTask[]) => Promise<void>;
 }
 
+export interface AcceptOptions {
+  readonly isPast?: (task: ClaimedTask) => boolean;
+  readonly onRead?: () => void;
+}
+
 export class Acceptor {
   readonly #ports: AcceptorPorts;
 
@@ -40,10 +45,11 @@ export class Acceptor {
    * Resolves when each of them is on this disk, or on its way to being failed. `isPast`: it was given out
    * by a server that is no more. What this pod has done under that claim, and was told to be recorded, it
    * may not know any more, and nobody begins twice under one epoch: it is given back, for another one.
+   * `onRead` may throw, before anything is begun from what the store has of them.
    */
   async accept(
     tasks: readonly ClaimedTask[],
-    isPast: (task: ClaimedTask) => boolean = () => false,
+    { isPast = () => false, onRead }: AcceptOptions = {},
   ): Promise<void> {
     const { holdings, journal, adoptLocal, keeper } = this.#ports;
     const fresh = tasks.filter(({ task, epoch }) => !holdings.has(task, epoch));
@@ -57,6 +63,7 @@ export class Acceptor {
     ]);
     // The answer may have come so late that the next life of this pod has them.
     if (keeper.isDead) return;
+    onRead?.();
     await Promise.all(unknown.map((task) => this.#acceptOrFail(task, segments, beats)));
   }
 
@@ -107,6 +114,7 @@ export class Acceptor {
       const last = rows.at(-1);
       const from = { seq: last?.seq ?? -1, hash: last?.hash ?? '', state: last?.state };
       const held = new HeldRun(task, from, keeper);
+      held.read = own;
       holdings.put(held);
       // Asked to stand still before anybody here has begun with it: no phase of it is.
       if (task.control === 'pause' && !(last && hasEnded(last))) return this.#giveBackPaused(held);

@@ -6,7 +6,14 @@
  */
 import type { Engine, LocalHold, WrittenRecord } from '../engine/index.ts';
 import type { Clock, RunId } from '../ground/index.ts';
-import type { Flush, Head, PodId, Store, TakenTask } from '../store/index.ts';
+import {
+  type Flush,
+  type Head,
+  type PodId,
+  type Store,
+  storeMoved,
+  type TakenTask,
+} from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Acceptor } from './acceptor.ts';
 import { fenceProven } from './fence-proven.ts';
@@ -23,7 +30,7 @@ const BATCH_COUNT_MAX = 500;
 export interface AdopterPorts {
   readonly store: Store;
   /** What was found missing on one server is not written to the next, which may lack more. */
-  readonly footing: Pick<Footing, 'archive'>;
+  readonly footing: Pick<Footing, 'archive' | 'moves'>;
   readonly engine: Engine;
   readonly acceptor: Acceptor;
   readonly holdings: Holdings;
@@ -45,9 +52,11 @@ interface Known {
 
 export class Adopter {
   readonly #ports: AdopterPorts;
+  readonly #moves: number;
 
   constructor(ports: AdopterPorts) {
     this.#ports = ports;
+    this.#moves = ports.footing.moves;
   }
 
   async adopt(predecessors: readonly PodId[]): Promise<void> {
@@ -66,6 +75,7 @@ export class Adopter {
         const taking = { from, by: pod, to: 'taker', countMax, crashed, spreadMs: 0 } as const;
         const taken = await store.take(taking);
         if (taken.length === 0) break;
+        this.#checkServer();
         touched.push(...taken);
         this.#tellAway(taken);
         await this.#goOn(taken, known, hasDied);
@@ -73,6 +83,7 @@ export class Adopter {
       // Whoever has since been fenced, or is to drain, is given nothing, however much there is.
       isAll = (await store.retire(from)) && isAll;
     }
+    this.#checkServer();
     // Of what was not taken, only that is sure to count which the store had already.
     for (const { hold, isStored } of known.values()) {
       if (isStored) engine.held.tellLeft(hold.run, hold.generation);
@@ -88,6 +99,14 @@ export class Adopter {
       tasks: touched.map(({ task: run, generation }) => ({ run, generation })),
     }));
   }
+
+  /**
+   * Another server may lack what the one before was sent of these runs, or had of them: then the next life
+   * of this pod adopts, and compares what is here with that one.
+   */
+  #checkServer = (): void => {
+    if (this.#ports.footing.moves !== this.#moves) throw storeMoved();
+  };
 
   /** What does not go on here: a suspect, what was to be cancelled, or one that has crashed too often. */
   #tellAway(taken: readonly TakenTask[]): void {
@@ -180,7 +199,8 @@ export class Adopter {
         others.push(isUnknown ? { ...task, interruption, cutEpoch } : task);
       }
     }
-    await Promise.all([...resumed, this.#ports.acceptor.accept(others)]);
+    const { acceptor } = this.#ports;
+    await Promise.all([...resumed, acceptor.accept(others, { onRead: this.#checkServer })]);
   }
 
   /** All that is here was archived before, so nothing is left to send. */

@@ -28,6 +28,11 @@ export class Footing implements Pick<Store, Written> {
     return this.#memory.timeline;
   }
 
+  /** How often another server has answered than the one before. */
+  get moves(): number {
+    return this.#moves;
+  }
+
   /** Whatever is to be written now may be. */
   get isFirm(): boolean {
     return this.#ahead === undefined;

@@ -4,16 +4,23 @@
  * says how it is divided, in one statement after its own heartbeat.
  */
 import { type Clock, describeError, type Json, type Random } from '../ground/index.ts';
-import type { BeatAnswer, PodId, ReportGlimpse, Store } from '../store/index.ts';
+import type { PodId, ReportGlimpse, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { Chief, HEARD_BEATS, LEASE_BEATS, type Throttles } from '../throttle/index.ts';
+import {
+  Chief,
+  HEARD_BEATS,
+  LEASE_BEATS,
+  SHARED_APIS_MAX,
+  type Sight,
+  type Throttles,
+} from '../throttle/index.ts';
 import { Allowance } from './allowance.ts';
 import type { Heard, News } from './beat-loop.ts';
 
 export interface GrantsPorts {
   readonly pod: PodId;
   readonly throttles: Throttles;
-  readonly store: Pick<Store, 'publishThrottles'>;
+  readonly store: Pick<Store, 'publishThrottles' | 'throttles'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly heartbeatMs: number;
@@ -36,6 +43,8 @@ export class Grants {
   readonly #chief: Chief;
   readonly #made = new Map<number, Json>();
   #isPublishing = false;
+  /** When the last words were there, or had failed. */
+  #publishedMs = Number.NEGATIVE_INFINITY;
   #heardMs: number | undefined;
   /** The last time in which nothing was heard: how long it was, and when it was over. */
   #deaf = { ms: 0, untilMs: Number.NEGATIVE_INFINITY };
@@ -72,8 +81,7 @@ export class Grants {
     const rows = answer.throttles;
     this.#noteHeard(sentMs);
     this.#ports.throttles.shares.heard({ madeMs, sentMs, heardMs, rows, podCount });
-    if (isLeader && answer.reports)
-      this.#lead(answer, this.#withOwn(heard, answer.reports), sentMs);
+    if (isLeader && answer.reports) this.#lead(heard, this.#withOwn(heard, answer.reports));
     else if (!isLeader) this.#chief.forget();
   }
 
@@ -100,18 +108,31 @@ export class Grants {
     return [...others, { pod, ageMs, seq: answer.seq!, throttles }];
   }
 
-  #lead(
-    { throttles: rows }: Extract<BeatAnswer, { kind: 'taken' }>,
-    reports: readonly ReportGlimpse[],
-    readMs: number,
-  ): void {
+  #lead({ answer, sentMs }: Heard, reports: readonly ReportGlimpse[]): void {
+    if (answer.kind !== 'taken' || this.#isPublishing) return;
+    const { throttles: rows } = answer;
+    const isEarly = sentMs < this.#publishedMs;
+    const areAll = rows.length < SHARED_APIS_MAX || !this.#chief.lacks({ rows, reports });
+    if (areAll) return this.#publish({ rows, reports, isEarly });
+    // There are more than heartbeats tell of; a word that does not go on from the last one is not written.
+    this.#isPublishing = true;
+    this.#ports.store
+      .throttles()
+      .finally(() => {
+        this.#isPublishing = false;
+      })
+      .then((all) => this.#publish({ rows: all, reports, isEarly: false }))
+      .catch((error) =>
+        tell('store.failed', () => ({ what: 'throttles', error: describeError(error) })),
+      );
+  }
+
+  #publish(seen: Pick<Sight, 'rows' | 'reports' | 'isEarly'>): void {
     const { clock, random, heartbeatMs, store } = this.#ports;
-    if (this.#isPublishing) return;
     const nowMs = clock.monotonicMs();
     const chance = () => random.fraction();
     const deafMs = this.#deafMs(nowMs);
-    const sight = { rows, reports, readMs, nowMs, beatMs: heartbeatMs, chance, deafMs };
-    const words = this.#chief.look(sight);
+    const words = this.#chief.look({ ...seen, nowMs, beatMs: heartbeatMs, chance, deafMs });
     if (words.length === 0) return;
     this.#isPublishing = true;
     store
@@ -121,6 +142,8 @@ export class Grants {
       )
       .finally(() => {
         this.#isPublishing = false;
+        this.#publishedMs = clock.monotonicMs();
+        this.#chief.written(words, this.#publishedMs);
       });
   }
 }

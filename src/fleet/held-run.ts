@@ -2,7 +2,7 @@
 import type { PhaseTx, Tie, WrittenRecord } from '../engine/index.ts';
 import type { ErrorInfo } from '../ground/index.ts';
 import type { Ending } from '../machine/index.ts';
-import type { Claim, ClaimedTask, Flush, Persisted, Settlement } from '../store/index.ts';
+import type { Claim, ClaimedTask, Flush, Persisted, Segment, Settlement } from '../store/index.ts';
 import { endErrorOf, endStatusOf, hasLeft, stepOf } from './end-words.ts';
 import { segmentOf } from './history.ts';
 import type { Keeper } from './keeper.ts';
@@ -43,6 +43,8 @@ export class HeldRun implements Tie {
   hasGoneAlone = false;
   /** A picture of a run that belongs to this host, and takes no place from others. */
   isMirror = false;
+  /** What the store had of it when it came, until this disk has it. */
+  read: readonly Segment[] | undefined;
 
   constructor(
     task: Pick<ClaimedTask, 'task' | 'generation' | 'epoch' | 'keyGeneration'> &
@@ -130,6 +132,7 @@ export class HeldRun implements Tie {
   }
 
   #count(record: WrittenRecord): void {
+    this.read = undefined;
     this.#lastSeq = record.seq;
     this.#lastHash = record.hash;
     if (record.event === 'FAILED' || record.event === 'EXHAUSTED') this.#retries++;
@@ -191,6 +194,9 @@ export class HeldRun implements Tie {
   /** The number of the last record that the store has, as far as is known here. */
   get flushedSeq(): number {
     return this.#lastSeq - this.#tail.length;
+  }
+  get flushedHash(): string {
+    return this.#prevHash;
   }
 
   ended(ending: Ending): void {

@@ -67,7 +67,7 @@ export class Life implements Keeper {
     this.id = id;
     this.#footing = new Footing(store, ports.memory);
     this.#sleepers = new Sleepers(clock);
-    this.#superseded = new Superseded({ store, clock, random });
+    this.#superseded = new Superseded({ store: this.#footing, clock, random });
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
     const [holdings, isOver] = [this.holdings, () => this.isDead];
@@ -88,9 +88,8 @@ export class Life implements Keeper {
     const onOver = (over: readonly HeldRun[], lost?: ReadonlySet<HeldRun>) =>
       this.#over(over, lost);
     this.#grants = parts.grantsOf(ports);
-    const onStood = (settlement: Settlement) => this.#rewinder.acknowledged(settlement);
     const writes = { store: this.#footing, clock, random, pod: id };
-    this.#settler = new Settler({ ...writes, onOver, onStood });
+    this.#settler = new Settler({ ...writes, onOver, onStood: this.#rewinder.acknowledged });
     const drop = (held: HeldRun) => this.#drop(held);
     this.persisting = persistingOf({ ...writes, holdings, drop, over: onOver });
     const lose = (held: HeldRun) => this.#lose(held);
@@ -271,7 +270,7 @@ export class Life implements Keeper {
     const { id: pod, holdings } = this;
     const { payloadBytesMax } = this.#ports.limits;
     const isPast = ({ epoch }: ClaimedTask) => this.#footing.isPast(epoch);
-    const accept = (tasks: readonly ClaimedTask[]) => this.#acceptor.accept(tasks, isPast);
+    const accept = (tasks: readonly ClaimedTask[]) => this.#acceptor.accept(tasks, { isPast });
     const onLost = (held: HeldRun) => this.#lose(held);
     return reconcile({ pod, holdings, store: this.#footing, payloadBytesMax, accept, onLost });
   }

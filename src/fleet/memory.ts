@@ -8,7 +8,7 @@ import { Recent } from './recent.ts';
 /** What the store has acknowledged, and what it had of the run before. */
 export interface Acknowledged {
   readonly settlement: Settlement;
-  readonly before: Flush | undefined;
+  readonly before: readonly Flush[];
   /** The life that was told. */
   readonly pod: PodId;
 }

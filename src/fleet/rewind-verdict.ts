@@ -41,28 +41,45 @@ export function inherited({ settlement, pod }: Acknowledged, by: PodId): Settlem
   return { ...settlement, epoch, tail: tail && { ...tail, epoch } };
 }
 
-/** All that the store had said to have, where it has not all of it: what is there may have holes. */
-export function missingOf(
-  { claim, flushedSeq }: HeldRun,
+/**
+ * All that the store had said to have, where it has not all of it: what is there may have holes.
+ * Undefined where that is not here either.
+ */
+export function lackOf(
+  held: HeldRun,
   stored: readonly Segment[] | undefined,
   writtenOf: Written,
-): Flush | undefined {
-  if (flushedSeq < 0) return undefined;
-  const written = writtenOf(claim.task).filter(({ seq }) => seq <= flushedSeq);
-  if (written.length !== flushedSeq + 1) return undefined;
-  if (hasAll(claim.task, stored, written.at(-1)!.hash)) return undefined;
-  return segmentOf(claim, '', written);
+): readonly Flush[] | undefined {
+  const { claim, flushedSeq, flushedHash } = held;
+  if (flushedSeq < 0 || hasAll(claim.task, stored, flushedHash)) return [];
+  return partsTo(flushedSeq, flushedHash, held, writtenOf);
 }
 
 /** What had been archived of a run before its last records came with its outcome. */
 export function beforeOf(
-  { tail, lastSeq, task, generation, epoch }: Settlement,
+  { tail, lastSeq, lastHash }: Settlement,
+  held: HeldRun,
   writtenOf: Written,
-): Flush | undefined {
-  const count = tail ? tail.firstSeq : lastSeq + 1;
-  if (count <= 0) return undefined;
-  const written = writtenOf(task).filter(({ seq }) => seq < count);
-  return written.length === count ? segmentOf({ task, generation, epoch }, '', written) : undefined;
+): readonly Flush[] {
+  const [seq, hash] = tail ? [tail.firstSeq - 1, tail.prevHash] : [lastSeq, lastHash];
+  return (seq >= 0 && partsTo(seq, hash, held, writtenOf)) || [];
+}
+
+/**
+ * What leads to this record. Whatever a run was settled with as it was found is on other disks, if on
+ * any: it is what the store had, under the epochs of those who wrote it. This disk may have some of the
+ * run from an earlier time, which is of no use then.
+ */
+function partsTo(
+  lastSeq: number,
+  lastHash: string,
+  { claim, read }: HeldRun,
+  writtenOf: Written,
+): readonly Flush[] | undefined {
+  if (read) return hasAll(claim.task, read, lastHash) ? read : undefined;
+  const written = writtenOf(claim.task).filter(({ seq }) => seq <= lastSeq);
+  const isAll = written.length === lastSeq + 1 && written.at(-1)!.hash === lastHash;
+  return isAll ? [segmentOf(claim, '', written)!] : undefined;
 }
 
 /** Whether all is there that comes before the last records of this, or those too. */
@@ -74,10 +91,10 @@ export function hasBeginning(
   return hasAll(task, stored, lastHash) || (tail ? hasAll(task, stored, tail.prevHash) : false);
 }
 
-/** Whether its history leads through this record, from its beginning on. */
+/** Whether a history is there that leads through this record, from its beginning on. */
 export function hasAll(task: RunId, stored: readonly Segment[] = [], hash: string): boolean {
   try {
-    return rowsOf(task, stored, undefined).some((row) => row.hash === hash);
+    return rowsOf(task, stored, hash).some((row) => row.hash === hash);
   } catch (error) {
     if (error instanceof BrokenHistoryError) return false;
     throw error;

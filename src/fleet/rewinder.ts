@@ -7,13 +7,15 @@
  *                row is another's by now ───────▶ overtaken: said aloud
  *                row is not there ──────────────▶ lost with its task: said aloud
  *   claim        row is open, epoch below ours ─▶ restored, and the run goes on
- *   records      the store has fewer than it said ─▶ archived again, from the journal
+ *                its records are nowhere ───────▶ not restored: whoever gets it begins anew
+ *   records      the store has fewer than it said ─▶ archived again, from the journal, or as they were read
  *   history      of an outcome has a hole ──────▶ what came before its last records is archived again
  *   enqueue      row is not there ──────────────▶ lost: said aloud
  */
 import type { Clock, RunId } from '../ground/index.ts';
 import {
   type Claim,
+  type Flush,
   type PodId,
   type Segment,
   type Settlement,
@@ -22,15 +24,15 @@ import {
   type TaskRow,
 } from '../store/index.ts';
 import { type FleetqEvents, tell } from '../telemetry/events.ts';
+import type { HeldRun } from './held-run.ts';
 import type { Holdings } from './holdings.ts';
 import type { Acknowledged, Memory } from './memory.ts';
 import {
   beforeOf,
-  hasAll,
   hasBeginning,
   inherited,
   isOpen,
-  missingOf,
+  lackOf,
   verdictOf,
   type Written,
 } from './rewind-verdict.ts';
@@ -64,16 +66,17 @@ export class Rewinder {
   }
 
   /** The store has said that it has this. */
-  acknowledged(settlement: Settlement): void {
+  acknowledged = (settlement: Settlement, held: HeldRun): void => {
     const { store, pod, written } = this.#ports;
     if (!store.restore) return;
-    this.#keep({ settlement, before: beforeOf(settlement, written), pod });
-  }
+    this.#keep({ settlement, before: beforeOf(settlement, held, written), pod });
+  };
 
   #keep(told: Acknowledged): void {
     const { memory, clock } = this.#ports;
     const { settlement, before } = told;
-    const size = 300 + (settlement.tail?.events.length ?? 0) + (before?.events.length ?? 0);
+    const parts = settlement.tail ? [settlement.tail, ...before] : before;
+    const size = parts.reduce((sum, { events }) => sum + events.length, 300);
     memory.settled.add(settlement.task, told, size, clock.monotonicMs());
   }
 
@@ -128,12 +131,21 @@ export class Rewinder {
     rows: ReadonlyMap<RunId, TaskRow>,
     found: Finding,
   ): Promise<void> {
-    const isHere = ({ task, generation }: Claim) => rows.get(task)?.generation === generation;
-    const begun = kept.flatMap(({ before }) => (before && isHere(before) ? [before] : []));
-    const stored = await this.#stored(begun);
-    const missing = begun.filter(({ task, lastHash }) => !hasAll(task, stored.get(task), lastHash));
+    const begun = kept.filter(
+      ({ before, settlement: { task, generation } }) =>
+        before.length > 0 && rows.get(task)?.generation === generation,
+    );
+    const stored = await this.#stored(begun.map(({ settlement }) => settlement));
+    const lacking = begun.filter(
+      ({ settlement }) => !hasBeginning(settlement, stored.get(settlement.task)),
+    );
+    const missing = lacking.flatMap(({ before }) => before);
+    await this.#archiveAgain(missing, found);
+  }
+
+  async #archiveAgain(missing: readonly Flush[], found: Finding): Promise<void> {
     if (missing.length > 0) await this.#heard(this.#ports.store.archive(missing, found.timeline));
-    for (const { task } of missing) found.add('recordsWritten', task);
+    for (const task of new Set(missing.map((one) => one.task))) found.add('recordsWritten', task);
   }
 
   async #settleAgain(again: readonly Settlement[], found: Finding): Promise<void> {
@@ -154,10 +166,17 @@ export class Rewinder {
   }
 
   async #verifyHeld(found: Finding): Promise<void> {
-    const { holdings, store, written, reshow } = this.#ports;
+    const { holdings, written, reshow } = this.#ports;
     for (const page of pagesOf([...holdings.all()])) {
       const rows = await this.#rows(page.map(({ claim }) => claim.task));
-      const open = page.filter(({ claim }) => isOpen(rows.get(claim.task), claim));
+      const stored = await this.#stored(page.map(({ claim }) => claim));
+      const lacks = new Map(
+        page.map((held) => [held, lackOf(held, stored.get(held.claim.task), written)]),
+      );
+      // What nobody here can write again has to be begun anew: whoever had it settles it no more.
+      const open = page.filter(
+        (held) => isOpen(rows.get(held.claim.task), held.claim) && lacks.get(held) !== undefined,
+      );
       const claims = open.map(({ claim }) => claim);
       for (const task of await this.#restore(claims)) found.add('claimsRestored', task);
       const gone = page.filter(({ isMirror, claim }) => isMirror && !rows.has(claim.task));
@@ -166,13 +185,8 @@ export class Rewinder {
         holdings.remove(held);
       }
       if (gone.length > 0) reshow(gone.map(({ claim }) => claim.task));
-      const stored = await this.#stored(page.map(({ claim }) => claim));
-      const missing = page
-        .filter((held) => !gone.includes(held))
-        .map((held) => missingOf(held, stored.get(held.claim.task), written))
-        .filter((segment) => segment !== undefined);
-      if (missing.length > 0) await this.#heard(store.archive(missing, found.timeline));
-      for (const { task } of missing) found.add('recordsWritten', task);
+      const missing = page.flatMap((held) => (gone.includes(held) ? [] : (lacks.get(held) ?? [])));
+      await this.#archiveAgain(missing, found);
     }
   }
 

@@ -26,7 +26,7 @@ export interface SettlerPorts {
    * whose claim did not stand.
    */
   /** The store has said that it has this. */
-  readonly onStood?: ((settlement: Settlement) => void) | undefined;
+  readonly onStood?: ((settlement: Settlement, held: HeldRun) => void) | undefined;
   readonly onOver: (held: readonly HeldRun[], lost: ReadonlySet<HeldRun>) => void;
 }
 
@@ -156,7 +156,7 @@ export class Settler {
         lost.add(held);
         tell('claim.lost', () => ({ ...held.claim, run: held.claim.task, what: settlement.to }));
       } else {
-        this.#ports.onStood?.(settlement);
+        this.#ports.onStood?.(settlement, held);
         const { task: run, ...of } = held.claim;
         tell('task.settled', () => ({ run, ...of, to: settlement.to }));
         if (held.isPausing && !('outcome' in settlement)) tellPaused(run);

@@ -3,8 +3,9 @@
  * time it was back: it counts for nothing, and is kept in the history all the same.
  */
 import { type Clock, describeError, pause, type Random } from '../ground/index.ts';
-import type { Flush, Store } from '../store/index.ts';
+import type { Flush } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
+import type { Footing } from './footing.ts';
 import type { HeldRun } from './held-run.ts';
 import { Ladder } from './ladder.ts';
 
@@ -12,14 +13,15 @@ const ATTEMPTS_MAX = 20;
 const BATCH_COUNT_MAX = 100;
 
 export interface SupersededPorts {
-  readonly store: Pick<Store, 'archive'>;
+  /** A server that has lost what came before these gets none of them: they would be behind a hole. */
+  readonly store: Pick<Footing, 'archive' | 'isPast' | 'timeline'>;
   readonly clock: Clock;
   readonly random: Random;
 }
 
 export class Superseded {
   readonly #ports: SupersededPorts;
-  #late: Flush[] = [];
+  #late: { readonly tail: Flush; readonly timeline: string | undefined }[] = [];
   #isSending = false;
 
   constructor(ports: SupersededPorts) {
@@ -33,8 +35,9 @@ export class Superseded {
     const { task: run, ...of } = held.claim;
     tell('run.superseded', () => ({ run, ...of }));
     const tail = held.tail();
-    if (!tail) return;
-    this.#late.push(tail);
+    const { store } = this.#ports;
+    if (!tail || store.isPast(tail.epoch)) return;
+    this.#late.push({ tail, timeline: store.timeline });
     if (this.#isSending) return;
     this.#isSending = true;
     this.#ports.clock.soon(() => this.#sendAll());
@@ -44,9 +47,10 @@ export class Superseded {
     const { store, clock, random } = this.#ports;
     const ladder = new Ladder();
     for (let attempts = 0; this.#late.length > 0 && attempts < ATTEMPTS_MAX; ) {
+      this.#late = this.#late.filter(({ timeline }) => timeline === store.timeline);
       const batch = this.#late.slice(0, BATCH_COUNT_MAX);
       try {
-        await store.archive(batch);
+        if (batch.length > 0) await store.archive(batch.map(({ tail }) => tail));
         this.#late = this.#late.slice(batch.length);
         attempts = 0;
       } catch (error) {

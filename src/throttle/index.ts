@@ -11,18 +11,13 @@ export {
   ThrottleParkedError,
   ThrottleRefusedError,
 } from './errors.ts';
-export { Chief, type ReportRow, SHARED_APIS_MAX, type Word } from './fleet/chief.ts';
-export {
-  FleetEstimate,
-  HEARD_BEATS,
-  LEASE_BEATS,
-  type PodReport,
-  type Published,
-} from './fleet/fleet-estimate.ts';
+export { Chief, type ReportRow, SHARED_APIS_MAX, type Sight, type Word } from './fleet/chief.ts';
+export { FleetEstimate } from './fleet/fleet-estimate.ts';
 export type { FleetShares } from './fleet/fleet-shares.ts';
 export { Lease } from './fleet/lease.ts';
 export { type ThrottleView, throttleViewOf } from './fleet/view.ts';
 export { decodePublished, decodeReport, type FleetSum, type PublishedRow } from './fleet/wire.ts';
+export { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published } from './fleet/words.ts';
 export { HybridLaw, LAW_NAMES, LAWS, type LawName } from './laws/index.ts';
 export type { CallOutcome } from './outcome.ts';
 export { type Permit, PermitPool } from './permit-pool.ts';

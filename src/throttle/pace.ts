@@ -10,6 +10,12 @@ export class Pace {
     this.#tokens = tokens;
   }
 
+  /** From now on, with so many tokens to begin with. */
+  restart(tokens: number, nowMs: number): void {
+    this.#tokens = tokens;
+    this.#atMs = nowMs;
+  }
+
   /** Whether `count` tokens are there. */
   has(count: number, perSecond: number, depth: number, nowMs: number): boolean {
     this.#refill(perSecond, depth, nowMs);

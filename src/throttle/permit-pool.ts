@@ -113,6 +113,11 @@ export class PermitPool {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
   }
 
+  /** Less than a permit is all there is: so much of a call is there to begin with. */
+  beginPaced(part: number, nowMs: number): void {
+    this.#pace.restart(part, nowMs);
+  }
+
   /** This process's part of declared rates, where it has them with others. */
   set portion(portion: number) {
     this.#portion = Math.min(1, Math.max(0.001, portion));

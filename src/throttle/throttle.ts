@@ -11,8 +11,8 @@ import {
   ThrottleFullError,
   ThrottleParkedError,
 } from './errors.ts';
-import type { Published } from './fleet/fleet-estimate.ts';
 import { Lease } from './fleet/lease.ts';
+import type { Published } from './fleet/words.ts';
 import { HybridLaw, LAWS, type Law } from './laws/index.ts';
 import { Learner } from './learner.ts';
 import { type CallOutcome, isCapacity, soundOutcome } from './outcome.ts';

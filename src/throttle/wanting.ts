@@ -1,5 +1,5 @@
 /** What can be said to those who want a permit: why there is none now, and how many more may come. */
-import type { Published } from './fleet/fleet-estimate.ts';
+import type { Published } from './fleet/words.ts';
 import type { PermitPool } from './permit-pool.ts';
 
 /** Why nothing begins now, for people. */

@@ -1,8 +1,10 @@
 /** A pod that the store does not answer: what goes on, what waits, and what becomes of it afterwards. */
 import { expect, test } from 'vitest';
+import type { RunId } from '../../src/ground/index.ts';
 import { defineMachine } from '../../src/index.ts';
 import type { MemoryTables, PodId } from '../../src/store/index.ts';
 import { gate } from '../support/fleets.ts';
+import { loseSegments } from '../support/rewinds.ts';
 import { Script } from './script.ts';
 import { anyInput, HEARTBEAT_MS, SILENT_MS, STEADY_MS, useTestFleets } from './support.ts';
 
@@ -87,6 +89,31 @@ test('what an autonomous run came to after another pod had it counts for nothing
     ({ epoch }) => epoch,
   );
   expect(new Set(epochs).size).toBe(2);
+});
+
+test('what an autonomous run came to is not sent to a server that lacks what came before it', async () => {
+  const superseded = hear('run.superseded');
+  const { clock, script, machine, startPod, tables, alder, id, held, row } = await cutInside('20s');
+  const task = id as RunId;
+  await clock.advance(2 * SILENT_MS);
+  held.open();
+  await clock.advance(1_000);
+  expect(script.count('b.work')).toBe(1);
+  // Another server takes over: it has no record of the run, and a sweep has given it away there.
+  expect(tables.events.of(task)).not.toEqual([]);
+  loseSegments(tables, id);
+  tables.timeline = '2';
+  const swept = { status: 'pending' as const, claimEpoch: 2, claimedBy: undefined };
+  tables.tasks.set(task, { ...tables.tasks.get(task)!, ...swept, runAt: clock.now() + 20_000 });
+  tables.pods.get(alder.id)!.status = 'down';
+  alder.wire.isCut = false;
+  await clock.advance(10_000);
+  expect(superseded).toMatchObject([{ run: id }]);
+  // What its next life has written is all of it, and begins where it began.
+  expect(tables.events.of(task).map(({ firstSeq }) => firstSeq)).toEqual([0]);
+  await startPod('birch', { machines: [machine], around: script.around });
+  await clock.advance(20_000);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
 });
 
 test('runs that are started on a host without the store are all in it afterwards, with their times', async () => {

@@ -1,10 +1,11 @@
 /** Servers of the store take over one after the other, before pods have looked up all that they were told. */
 import { expect, test } from 'vitest';
 import { rowsOf } from '../../src/fleet/index.ts';
-import { type PodId, TIMELINE_EPOCHS } from '../../src/store/index.ts';
+import type { RunId } from '../../src/ground/index.ts';
+import { type MemoryTables, type PodId, TIMELINE_EPOCHS } from '../../src/store/index.ts';
 import { gate } from '../support/fleets.ts';
 import { loseSegments, untilAsked, useRewinds } from '../support/rewinds.ts';
-import { HEARTBEAT_MS } from './support.ts';
+import { HEARTBEAT_MS, Wire, whileAdvancing } from './support.ts';
 
 const { play, hear } = useRewinds({ isEagerlyKept: true });
 
@@ -142,4 +143,58 @@ test('I13: a run of the host is told anew where a server knows it under an epoch
   const rows = rowsOf(id, await store.histories([{ task: id, generation: 1 }]), lastHash);
   expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index));
   expect(rows.at(-1)?.hash).toBe(lastHash);
+});
+
+/** A process that died inside a step comes back, and another server takes over when it has compared. */
+async function playAdoption(beforeIt: (tables: MemoryTables, id: RunId) => void = () => undefined) {
+  const played = await play();
+  const { clock, store, tables, pod, script, machine, enqueue, startPod } = played;
+  const held = gate();
+  script.holds.set('b.work', held.opened);
+  const id = await enqueue();
+  await clock.advance(4_000);
+  const [wire, answered, dataDir] = [new Wire(), gate(), pod.crash()];
+  beforeIt(tables, id);
+  wire.holdsAnswers.set('fence', answered.opened);
+  const options = { machines: [machine], around: script.around, dataDir, wire };
+  const starting = startPod('alder', options);
+  const isFencing = async () => {
+    while (!wire.asked.includes('fence')) await new Promise(setImmediate);
+  };
+  await whileAdvancing(clock, isFencing());
+  expect(tables.events.of(id).length).toBeGreaterThan(0);
+  loseSegments(tables, id);
+  tables.timeline = '2';
+  await clock.advance(5 * HEARTBEAT_MS);
+  wire.holdsAnswers.clear();
+  // What it takes may come to its end before it has taken all.
+  const retired = gate();
+  wire.holdsAnswers.set('retire', retired.opened);
+  answered.open();
+  held.open();
+  await clock.advance(5 * HEARTBEAT_MS);
+  retired.open();
+  await starting;
+  await clock.advance(10 * HEARTBEAT_MS);
+  const { lastHash } = tables.tasks.get(id)!;
+  const rows = rowsOf(id, await store.histories([{ task: id, generation: 1 }]), lastHash);
+  return { ...played, id, rows };
+}
+
+test('I16: whoever adopts while another server takes over compares what its disk has with that one', async () => {
+  const { id, row, rows, script } = await playAdoption();
+  expect(await row(id)).toMatchObject({ status: 'completed', claims: 1 });
+  expect(rows.at(-1)?.state).toBe('completed');
+  expect(script.count('a.work')).toBe(1);
+});
+
+test('I23: what its disk has of runs that others are to get is not forgotten before that one has it', async () => {
+  const { id, row, rows } = await playAdoption((tables, task) => {
+    const free = { claimedBy: undefined, claimToken: undefined, claimedAt: undefined };
+    const runAt = tables.now() + 3_600_000;
+    const swept = { ...free, status: 'pending' as const, claimEpoch: 2, runAt };
+    Object.assign(tables.tasks.get(task)!, swept);
+  });
+  expect(await row(id)).toMatchObject({ status: 'pending', epoch: 2 });
+  expect(rows.at(-1)?.state).toBe('b.work');
 });

@@ -50,8 +50,17 @@ export class Wire {
   /** Holds a call back, after it was carried out, until this resolves. */
   readonly holdsAnswers = new Map<Verb, Promise<unknown>>();
 
+  /** What every way takes, there and back; undefined for no time at all. */
+  delay: { readonly clock: FakeClock; readonly ms: () => number } | undefined;
+
+  async #travel(): Promise<void> {
+    const { clock, ms } = this.delay ?? {};
+    if (clock && ms) await new Promise<void>((resolve) => clock.after(ms(), resolve));
+  }
+
   readonly way: Way = async (verb, act) => {
     this.asked.push(verb);
+    await this.#travel();
     if (this.isCut) throw new StoreUnreachableError('the wire is cut');
     const busy = this.isBusyFor.get(verb) ?? 0;
     if (busy > 0) {
@@ -66,6 +75,7 @@ export class Wire {
       throw new StoreUnreachableError(`the answer of ${verb} was lost`);
     }
     await this.holdsAnswers.get(verb);
+    await this.#travel();
     if (this.isCut) throw new StoreUnreachableError('the wire was cut meanwhile');
     return answer;
   };

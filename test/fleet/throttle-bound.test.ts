@@ -111,3 +111,36 @@ test('a table that has lost what was said is believed, and the next word holds',
   await clock.advance(10_000);
   expect([...pods, third].map(limitOf)).toEqual([4, 4, 4]);
 });
+
+test('an API that was called long ago is shared again, however many others were published since', async () => {
+  const { fleet, api, pods } = await stageOf(['alder', 'birch']);
+  const { tables, clock } = fleet;
+  const madeAt = clock.now();
+  const row = { epoch: 7, state: undefined, pin: undefined };
+  tables.throttles.set('llm', { ...row, madeAt: madeAt - 3_600_000 });
+  for (let index = 0; index < 110; index++) {
+    tables.throttles.set(`api-${index}`, { ...row, madeAt });
+  }
+  for (const pod of pods) keepCalling(fleet, pod, api, 40);
+  await clock.advance(20_000);
+  expect(pods.map(limitOf)).toEqual([6, 6]);
+  expect(api.peak).toBeLessThanOrEqual(CAP + 1);
+});
+
+test('of many pods that join at once each has its part of a call, and not all of them call at once', async () => {
+  const { fleet, api, pods } = await stageOf(['alder']);
+  keepCalling(fleet, pods[0]!, api, 40);
+  await fleet.clock.advance(20_000);
+  expect(limitOf(pods[0]!)).toBe(CAP);
+  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP }, probe: 'off' })];
+  const joining = Array.from({ length: 12 }, (_, index) =>
+    fleet.startPod(`young-${index}`, { machines: [], throttles }),
+  );
+  const young = await Promise.all(joining);
+  api.peak = api.busy;
+  for (const pod of young) keepCalling(fleet, pod, api, 40);
+  await fleet.clock.advance(10 * HEARTBEAT_MS);
+  // A twentieth of the limit is half of a call: with each of the twelve it would be twelve calls.
+  expect(api.peak).toBeLessThanOrEqual(CAP + 3);
+  expect(young.map(limitOf).reduce((all, limit) => all + limit, 0)).toBeGreaterThan(CAP / 2);
+});

@@ -236,11 +236,18 @@ export class Auditor {
       // Sent again, for want of an answer, when a redrive has brought the task back to the same disk.
       if ((disk.runs.get(task)?.generation ?? generation) > generation) continue;
       if (disk.events.get(task)?.[lastSeq]?.hash === lastHash) continue;
-      // What another server is to be told again may be off this disk by now; it was on it before.
-      if (this.rewinds.count > 0 && disk.hadRecord(task, lastHash)) continue;
+      // What another server is to be told again, or what came of a run that others have taken, may be off
+      // this disk by the time that it is sent once more; it was on it before.
+      if (disk.hadRecord(task, lastHash)) continue;
+      // Or it was read in the store, from which it is lost: then whoever wrote it had it.
+      if (this.#world.rewound.has(task) && this.#wasWritten(task, lastHash)) continue;
       this.#world.violate('I14', `${process.name} sent record ${lastSeq} of ${task} too early`);
     }
     return undefined;
+  }
+
+  #wasWritten(task: RunId, hash: string): boolean {
+    return [...this.disks.values()].some((disk) => disk.hadRecord(task, hash));
   }
 
   /** I36: whoever cannot write anything down takes nothing in. */

@@ -32,6 +32,18 @@ export function describeThrottles(scene: Scene): void {
     expect(reports).toBeUndefined();
   });
 
+  test('a heartbeat brings the hundred that were published last, whatever their names', async () => {
+    const alder = await scene.pod('alder');
+    await publish('an old one', 0, 'state');
+    await publish('zebra', 0, 'state');
+    await scene.pass(1_000);
+    const young = Array.from({ length: 99 }, (_, index) => `api-${100 + index}`);
+    const words = young.map((api) => ({ api, epoch: 0, state: 'state' }));
+    await scene.store.publishThrottles([...words, { api: 'zebra', epoch: 1, state: 'new' }]);
+    const { throttles } = await beat(alder);
+    expect(throttles.map(({ api }) => api).sort()).toEqual([...young, 'zebra']);
+  });
+
   test('of two leaders that have seen the same, one writes', async () => {
     await publish('llm', 0, 'first');
     await publish('llm', 0, 'second');

@@ -173,6 +173,6 @@ test('rows of other hosts, of other routes, asleep or paused do not slow a claim
     scanMs.push(performance.now() - between);
   }
   // A busy machine has a quiet moment for each.
-  expect(Math.min(...claimMs)).toBeLessThan(Math.min(...scanMs) / 2);
+  expect(Math.min(...claimMs)).toBeLessThan(Math.min(...scanMs) / 12);
   await store.close();
 });

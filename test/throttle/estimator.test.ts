@@ -2,12 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Estimator } from '../../src/throttle/estimator.ts';
-import {
-  FleetEstimate,
-  type PodReport,
-  type Published,
-} from '../../src/throttle/fleet/fleet-estimate.ts';
+import { FleetEstimate } from '../../src/throttle/fleet/fleet-estimate.ts';
 import { Lease } from '../../src/throttle/fleet/lease.ts';
+import type { PodReport, Published } from '../../src/throttle/fleet/words.ts';
 import { HybridLaw } from '../../src/throttle/laws/index.ts';
 import { remembered } from '../../src/throttle/learned.ts';
 import { PermitPool } from '../../src/throttle/permit-pool.ts';
@@ -287,27 +284,77 @@ test('a pod that hears nothing more has half of an equal share when others may h
   expect(lease.share).toBe(4);
 });
 
-test('a pod that is heard again in time has what it had, and one that is late has to be counted', () => {
+test('a pod that is heard again in time has what it had, and one that is late has to be counted again', () => {
   const shares = [19_900, 20_000].map((backMs) => {
     const { lease } = podOf('alone');
     const estimate = new FleetEstimate(rule);
-    told(lease, 50, 8_000);
     const published = tickAt(estimate, new Map([['alone', told(lease, 50, 9_900)]]), 10_000);
     for (const nowMs of [10_000, 12_000, 14_000]) lease.heed(published, nowMs, 0);
     lease.turn(18_500);
     expect(lease.share).toBe(4);
-    const report = told(lease, 50, backMs);
-    expect(report.wantsWord).toBe(backMs === 20_000);
     lease.heed(published, backMs, 0);
     const early = lease.share;
-    const next = tickAt(estimate, new Map([['alone', report]]), backMs + 100);
-    for (const afterMs of [200, 2_200]) lease.heed(next, backMs + afterMs, 0);
+    // However often it hears the same.
+    lease.heed(published, backMs + 100, 0);
+    expect(lease.share).toBe(early);
+    const report = told(lease, 50, backMs + 200);
+    expect(report.wantsWord).toBe(backMs === 20_000);
+    const next = tickAt(estimate, new Map([['alone', report]]), backMs + 300);
+    for (const afterMs of [400, 2_400]) lease.heed(next, backMs + afterMs, 0);
     return [early, lease.share];
   });
   expect(shares).toEqual([
     [8, 8],
     [4, 8],
   ]);
+});
+
+test('what a pod lost by a word that it never heard is not its own, though the next one gives it that again', () => {
+  const [alder, birch] = [podOf('alder'), podOf('birch')];
+  const estimate = new FleetEstimate(rule);
+  const tick = (nowMs: number, pinned: number) => {
+    const reports = [alder, birch].map(({ key, lease }) => [key, told(lease, 50, nowMs)] as const);
+    return estimate.tick(new Map(reports), { nowMs, beatMs: BEAT_MS, chance: 0.5, pinned });
+  };
+  const first = [10_000, 12_000, 14_100].map((nowMs) => {
+    const word = tick(nowMs, 8);
+    for (const { lease } of [alder, birch]) lease.heed(word, nowMs, 0);
+    return birch.lease.share;
+  });
+  expect(first).toEqual([0, 0, 4]);
+  tick(15_000, 4);
+  // Others may have the rest of the four until all have heard of this.
+  const again = tick(16_000, 8);
+  birch.lease.heed(again, 16_000, 0);
+  expect(birch.lease.share).toBe(2);
+  birch.lease.heed(again, 19_000, 0);
+  expect(birch.lease.share).toBe(4);
+});
+
+test('a pod that was given away meanwhile waits until others have heard that it is back', () => {
+  const [alder, birch] = [podOf('alder'), podOf('birch')];
+  const estimate = new FleetEstimate(rule);
+  const reports = new Map([alder, birch].map(({ key, lease }) => [key, told(lease, 50, 9_900)]));
+  const both = tickAt(estimate, reports, 10_000);
+  for (const nowMs of [10_000, 12_000, 14_100]) alder.lease.heed(both, nowMs, 0);
+  expect(alder.lease.share).toBe(4);
+  // It is not heard, and taken for dead; its report is read when it is back.
+  reports.delete('alder');
+  reports.set('birch', told(birch.lease, 50, 20_000));
+  const without = tickAt(estimate, reports, 20_100);
+  alder.lease.heed(without, 30_000, 0);
+  expect(alder.lease.share).toBe(2);
+  const back = told(alder.lease, 50, 30_000);
+  expect(back.wantsWord).toBe(true);
+  reports.set('alder', back);
+  reports.set('birch', told(birch.lease, 50, 30_000));
+  const again = tickAt(estimate, reports, 30_100);
+  alder.lease.heed(again, 30_200, 0);
+  expect(alder.lease.share).toBe(2);
+  alder.lease.heed(again, 33_000, 0);
+  expect(alder.lease.share).toBe(2);
+  alder.lease.heed(again, 34_200, 0);
+  expect(alder.lease.share).toBe(4);
 });
 
 test('many pods that hear nothing more keep half of the cap between them', () => {
@@ -338,7 +385,7 @@ test('a pod that was not counted takes nothing of what is held ready for the oth
   expect(young.lease.share).toBe(0.1);
 });
 
-test('the share of a pod that died is charged until its lease ends, and then the others have it', () => {
+test('of the share of a pod that died others have half when its lease ends, and all when it is known', () => {
   const estimate = new FleetEstimate(rule);
   const [alder, birch] = [podOf('alder'), podOf('birch')];
   const reports = new Map([
@@ -351,7 +398,39 @@ test('the share of a pod that died is charged until its lease ends, and then the
   };
   expect(levelAt(12_000)).toBe(4);
   expect(levelAt(15_900)).toBe(4);
-  expect(levelAt(16_100)).toBe(8);
+  expect(levelAt(16_100)).toBe(6);
+  expect(levelAt(60_000)).toBe(6);
+  reports.delete('alder');
+  expect(levelAt(62_000)).toBe(8);
+});
+
+test('a pod that is off the table before its lease is over is counted until then', () => {
+  const estimate = new FleetEstimate(rule);
+  const [alder, birch] = [podOf('alder'), podOf('birch')];
+  // It said that its heartbeats take long; others took it for dead before that was over.
+  const slow = { ...told(alder.lease, 50, 10_000), beatMs: 5 * BEAT_MS };
+  const levelAt = (nowMs: number, gone: readonly (readonly [string, PodReport])[]) => {
+    const reports = new Map([...gone, ['birch', told(birch.lease, 50, nowMs)]]);
+    return tickAt(estimate, reports, nowMs).division.level;
+  };
+  expect(levelAt(12_000, [['alder', slow]])).toBe(4);
+  expect(levelAt(20_000, [])).toBe(4);
+  expect(levelAt(39_900, [])).toBe(4);
+  expect(levelAt(40_000, [])).toBe(8);
+});
+
+test('what moved is waited for from when it was there to be read', () => {
+  const estimate = new FleetEstimate(rule);
+  const [alder, birch] = [podOf('alder'), podOf('birch')];
+  const tick = (nowMs: number, pods: readonly ReturnType<typeof podOf>[]) => {
+    const reports = pods.map(({ key, lease }) => [key, told(lease, 50, nowMs)] as const);
+    return tickAt(estimate, new Map(reports), nowMs);
+  };
+  tick(10_000, [alder]);
+  estimate.written(10_100);
+  expect(tick(20_000, [alder, birch]).growsAtMs).toBe(20_000 + 2 * BEAT_MS);
+  estimate.written(23_000);
+  expect(tick(23_500, [alder, birch]).growsAtMs).toBe(23_000 + 2 * BEAT_MS);
 });
 
 test('a permit stays with a pod the longer the fewer there are, and gets around all the same', () => {

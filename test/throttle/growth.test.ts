@@ -54,3 +54,39 @@ test('where refusals are charged, less is risked, and less often', () => {
   expect(step({ ...dear, bad: badAt(52, 30_000) })).toBeUndefined();
   expect(step({ ...dear, bad: badAt(49, 40_000), growths: 3 })!.cap).toBeCloseTo(53);
 });
+
+test('what was too much is left alone for 25 s, or longer where word gets around slowly', () => {
+  expect(step({ bad: badAt(52, 24_000) })).toBeUndefined();
+  expect(step({ bad: badAt(52, 26_000) })).toBeDefined();
+  const slow = (ageMs: number) => nextStep(footing({ bad: badAt(52, ageMs) }), NOW_MS, 5_000);
+  expect(slow(59_000)).toBeUndefined();
+  expect(slow(61_000)).toBeDefined();
+});
+
+test('between two caps it is looked for a little nearer to the one that went well', () => {
+  expect(step({ bad: badAt(80, 10_000) })!.cap).toBeCloseTo(Math.sqrt(50 * 80 * 0.97));
+});
+
+test('a step is one more permit at the least', () => {
+  expect(step({ cap: 5.5 })!.cap).toBe(6);
+  expect(step({ cap: 5, bad: badAt(5.1, 30_000) })!.cap).toBe(6);
+});
+
+test('a step is large where what was too much is behind, and no other', () => {
+  expect(step({ bad: badAt(49, 30_000), growths: 1 })).toMatchObject({ isLarge: true });
+  expect(step({ growths: 0 })).toMatchObject({ isLarge: true });
+  expect(step({ bad: badAt(80, 30_000), growths: 1 })).toMatchObject({ isLarge: false });
+});
+
+test('where refusals are charged, what was too much is near up to the last permit', () => {
+  const near = { bad: badAt(50.2, 60_000), growths: 1 };
+  expect(step({ ...near, chargesRefusals: true })!.cap).toBeCloseTo(51.5);
+  expect(step(near)!.cap).toBeCloseTo(85);
+});
+
+test('a burst hides a small step for 13 s at most, and well behind what was too much it does not', () => {
+  const atBad = footing({ bad: badAt(50, 30_000) });
+  expect(cleanMsOf(atBad, 1_000)).toBe(7_000);
+  expect(cleanMsOf(atBad, 5_000)).toBe(15_000);
+  expect(cleanMsOf(footing({ bad: badAt(40, 30_000) }), TICK_MS)).toBe(6_000);
+});

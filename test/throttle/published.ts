@@ -12,7 +12,8 @@ export function published(over: Partial<Published> = {}, sum: Partial<FleetSum> 
   const state: Published = {
     epoch: 1,
     madeMs: 10_000,
-    readMs: 9_900,
+    counted: new Set(),
+    recent: [],
     growsAtMs: 10_000,
     division: { level: 6, spare: 0, isPlenty: false, arc: undefined },
     breaker: 'closed',

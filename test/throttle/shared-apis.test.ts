@@ -3,7 +3,16 @@ import { expect, test } from 'vitest';
 import { sharedApis } from '../../src/throttle/fleet/shared-apis.ts';
 import { throttleViewOf } from '../../src/throttle/fleet/view.ts';
 import { decodePublished, encodeReport } from '../../src/throttle/fleet/wire.ts';
-import { Chief, type PodReport, policyOf, type ReportRow } from '../../src/throttle/index.ts';
+import {
+  Chief,
+  type PodReport,
+  type PublishedRow,
+  policyOf,
+  type ReportRow,
+  Throttles,
+} from '../../src/throttle/index.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
 function reportOf(demand: number, throttled = 0): PodReport {
   const second = { sent: 9, timedOut: 0, failed: 0, ok: 0, latencyMsSum: 0, throttled, at: 99 };
@@ -15,7 +24,7 @@ function reportOf(demand: number, throttled = 0): PodReport {
 
 function rowsOf(demands: Readonly<Record<string, PodReport>>, pod = 'alder'): ReportRow {
   const told = Object.entries(demands).map(([api, report]) => [api, encodeReport(report)]);
-  return { pod, ageMs: 0, seq: 1, throttles: Object.fromEntries(told) };
+  return { pod, ageMs: 0, throttles: Object.fromEntries(told) };
 }
 
 const NONE = new Set<string>();
@@ -41,9 +50,16 @@ test('one that is shared keeps its place until another is wanted twice as much',
   expect(sharedApis(rows(21), 1, new Set(['a']))).toEqual(['b']);
 });
 
+test('what counts is what all pods want together; and of those that nobody wants, places stay', () => {
+  const rows = [rowsOf({ a: reportOf(3), b: reportOf(4) }), rowsOf({ a: reportOf(3) }, 'birch')];
+  expect(sharedApis(rows, 1, NONE)).toEqual(['a']);
+  const idle = [rowsOf({ a: reportOf(0), b: reportOf(0) })];
+  expect(sharedApis(idle, 1, new Set(['b']))).toEqual(['b']);
+});
+
 test('what cannot be read weighs nothing, and breaks nothing', () => {
   const odd = [null, undefined, 'text', { x: 7, a: null }];
-  const rows = odd.map((throttles, index) => ({ pod: `p${index}`, ageMs: 0, seq: 1, throttles }));
+  const rows = odd.map((throttles, index) => ({ pod: `p${index}`, ageMs: 0, throttles }));
   expect(sharedApis([...rows, rowsOf({ b: reportOf(1) })], 1, NONE)).toEqual(['b']);
 });
 
@@ -51,17 +67,64 @@ test('whoever leads looks at the hundred that matter', () => {
   const chief = new Chief((api) => policyOf(api, {}));
   const idle = Array.from({ length: 120 }, (_, index) => [`idle-${index}`, reportOf(0)] as const);
   const reports = [rowsOf(Object.fromEntries(idle)), rowsOf({ wanted: reportOf(3) }, 'birch')];
-  const times = { readMs: 100_000, nowMs: 100_000, beatMs: 3_000, chance: () => 0.5 };
+  const times = { nowMs: 100_000, beatMs: 3_000, chance: () => 0.5 };
   const words = chief.look({ rows: [], reports, ...times });
   expect(words).toHaveLength(100);
   expect(words.map(({ api }) => api)).toContain('wanted');
+});
+
+test('whoever leads knows which of them it looked at before', () => {
+  const chief = new Chief((api) => policyOf(api, {}));
+  const busy = Array.from({ length: 99 }, (_, index) => [`busy-${index}`, reportOf(99)] as const);
+  const lookAt = (demands: Readonly<Record<string, PodReport>>, nowMs: number) => {
+    const reports = [rowsOf(Object.fromEntries(busy)), rowsOf(demands, 'birch')];
+    const words = chief.look({ rows: [], reports, nowMs, beatMs: 3_000, chance: () => 0.5 });
+    return words.map(({ api }) => api).filter((api) => !api.startsWith('busy'));
+  };
+  expect(lookAt({ a: reportOf(10) }, 100_000)).toEqual(['a']);
+  expect(lookAt({ a: reportOf(10), b: reportOf(15) }, 103_000)).toEqual(['a']);
+  expect(lookAt({ a: reportOf(10), b: reportOf(25) }, 106_000)).toEqual(['b']);
+});
+
+test('a pod tells of the hundred that it wants most', () => {
+  const throttles = new Throttles({
+    clock: new FakeClock(),
+    random: seededRandom(1),
+    isInFleet: true,
+  });
+  throttles.shares.begin('alder', 3_000, 0);
+  for (let index = 0; index < 100; index++) throttles.throttleOf(`idle-${index}`);
+  throttles.of('wanted', { isRetry: false, refusals: 0 }).tryAcquire();
+  const told = Object.keys(throttles.shares.report(3_000) as object);
+  expect(told).toHaveLength(100);
+  expect(told).toContain('wanted');
+});
+
+test('a limit that a person fixes is what is divided and shown, and nothing is found out meanwhile', () => {
+  const chief = new Chief((api) => policyOf(api, {}));
+  let row: PublishedRow = { api: 'llm', epoch: 0, ageMs: 0, state: undefined, pinned: 5 };
+  const lookAt = (nowMs: number) => {
+    const { seconds, ...report } = reportOf(40, 6);
+    const recent = [5, 4, 3, 2, 1].map((ago) => ({ ...seconds[0]!, at: nowMs / 1_000 - ago }));
+    const told = { atMs: nowMs, mark: nowMs, wantsWord: true, seconds: recent };
+    const reports = [rowsOf({ llm: { ...report, ...told } })];
+    const [word] = chief.look({ rows: [row], reports, nowMs, beatMs: 3_000, chance: () => 0.5 });
+    row = { ...row, epoch: word!.epoch + 1, state: word!.state };
+    return decodePublished(row, nowMs)!;
+  };
+  for (let nowMs = 100_000; nowMs < 130_000; nowMs += 3_000) {
+    const { division, learned } = lookAt(nowMs);
+    expect([division.level, learned.cap, learned.good]).toEqual([5, 5, undefined]);
+  }
+  row = { ...row, pinned: undefined };
+  expect(lookAt(133_000).division.level).toBe(8);
 });
 
 test('a limit that a person fixes is not more than what was declared, and that is said', () => {
   const options = { limits: { inFlight: 12 }, probe: 'off' } as const;
   const chief = new Chief((api) => policyOf(api, options));
   const pin = { api: 'llm', epoch: 1, ageMs: 0, state: undefined, pinned: 50 };
-  const times = { readMs: 100_000, nowMs: 100_000, beatMs: 3_000, chance: () => 0.5 };
+  const times = { nowMs: 100_000, beatMs: 3_000, chance: () => 0.5 };
   const reports = [rowsOf({ llm: reportOf(40) })];
   const [word] = chief.look({ rows: [pin], reports, ...times });
   const row = { ...pin, state: word!.state, pinnedBy: 'ada', pinnedUntil: undefined };

@@ -12,7 +12,7 @@ import type {
   Worklist,
 } from '../pods.ts';
 import type { Announcement, KnownRoute } from '../tasks.ts';
-import { type ReportGlimpse, THROTTLES_TOLD_MAX, throttlesIn } from '../throttles.ts';
+import { type ReportGlimpse, throttlesIn } from '../throttles.ts';
 import { type PodId, routeOf, SUSPECT_CRASHES } from '../words.ts';
 
 import { glimpseOf, podRowOf } from './rows.ts';
@@ -23,7 +23,7 @@ import {
   refuseUnstorable,
   type TaskRecord,
 } from './tables.ts';
-import { throttles } from './throttles.ts';
+import { throttlesTold } from './throttles.ts';
 
 export function register(tables: MemoryTables, birth: PodBirth): JournalSeen {
   const report = JSON.stringify(birth.report);
@@ -105,7 +105,7 @@ export function beat(tables: MemoryTables, given: Beat): BeatAnswer {
     fleet: tables
       .podsWhere(({ status }) => status !== 'down')
       .map((other) => glimpseOf(other, now)),
-    throttles: throttles(tables).slice(0, THROTTLES_TOLD_MAX),
+    throttles: throttlesTold(tables),
     reports: leads ? reportsOf(tables, now) : undefined,
     timeline: tables.timeline,
   };

@@ -3,6 +3,7 @@ import { alreadyNote, answeredBefore } from '../audit.ts';
 import {
   changesThrottle,
   noteOfThrottle,
+  THROTTLES_TOLD_MAX,
   type ThrottleAnswer,
   type ThrottleChange,
   type ThrottleOrder,
@@ -46,6 +47,12 @@ export function throttles(tables: MemoryTables): ThrottleRow[] {
         pinnedUntil: standing?.until,
       };
     });
+}
+
+/** Those that a heartbeat tells of. */
+export function throttlesTold(tables: MemoryTables): ThrottleRow[] {
+  const rows = throttles(tables).sort((a, b) => a.ageMs - b.ageMs);
+  return rows.slice(0, THROTTLES_TOLD_MAX);
 }
 
 export function changeThrottle(tables: MemoryTables, change: ThrottleChange): ThrottleAnswer {

@@ -168,6 +168,8 @@ export function glimpsesOf(value: unknown): PodGlimpse[] {
 export function glimpsedThrottles(value: unknown): ThrottleGlimpse[] {
   return ((value ?? []) as ThrottleGlimpse[]).map((glimpse) => ({
     ...glimpse,
+    // A server that took over may be behind: nothing was written later than now.
+    ageMs: Math.max(0, glimpse.ageMs),
     state: maybe(glimpse.state),
     pinned: maybe(glimpse.pinned),
   }));
@@ -176,7 +178,7 @@ export function glimpsedThrottles(value: unknown): ThrottleGlimpse[] {
 export function reportsOf(value: unknown): ReportGlimpse[] {
   const rows = (value ?? []) as (ReportGlimpse & { readonly report: string })[];
   return rows.map(({ report, pod, ageMs, seq }) => {
-    return { pod, ageMs, seq, throttles: throttlesIn(report) };
+    return { pod, ageMs: Math.max(0, ageMs), seq, throttles: throttlesIn(report) };
   });
 }
 

@@ -44,7 +44,7 @@ export async function throttlesBy(pool: Pick<Pool, 'query'>): Promise<ThrottleRo
   return rows.map((row) => ({
     api: row['api'] as string,
     epoch: Number(row['epoch']),
-    ageMs: row['age_ms'] as number,
+    ageMs: Math.max(0, row['age_ms'] as number),
     state: (row['state'] ?? undefined) as string | undefined,
     pinned: (row['pinned'] ?? undefined) as number | undefined,
     pinnedBy: (row['pinned_by'] ?? undefined) as string | undefined,

@@ -4,7 +4,7 @@
  * then it goes on from that.
  */
 import type { ThrottlePolicy } from '../policy.ts';
-import { FleetEstimate, type PodReport, type Published } from './fleet-estimate.ts';
+import { FleetEstimate } from './fleet-estimate.ts';
 import { sharedApis } from './shared-apis.ts';
 import {
   decodeReport,
@@ -14,13 +14,12 @@ import {
   type PublishedRow,
   pinnedUnder,
 } from './wire.ts';
+import type { PodReport, Published } from './words.ts';
 
 /** What stands in the row of a pod. */
 export interface ReportRow {
   readonly pod: string;
   readonly ageMs: number;
-  /** Another one is another report. */
-  readonly seq: number;
   /** By API. */
   readonly throttles: unknown;
 }
@@ -28,13 +27,13 @@ export interface ReportRow {
 export interface Sight {
   readonly rows: readonly PublishedRow[];
   readonly reports: readonly ReportRow[];
-  /** When they were asked for. */
-  readonly readMs: number;
   readonly nowMs: number;
   readonly beatMs: number;
   readonly chance: () => number;
   /** For so long nobody was heard here until a moment ago. */
   readonly deafMs?: number | undefined;
+  /** It was asked for before the last words were written: they may not be among the rows. */
+  readonly isEarly?: boolean | undefined;
 }
 
 /** To be written where the row has `epoch`, and then has the next one. */
@@ -54,6 +53,8 @@ const SUM_SECONDS = 10;
 interface Held {
   readonly estimate: FleetEstimate;
   epoch: number;
+  /** What stands in the row, if it is its own. */
+  state: string | undefined;
   said: string;
   saidMs: number;
   changedMs: number;
@@ -76,6 +77,12 @@ export class Chief {
     this.#behind.clear();
   }
 
+  /** Whether there is something to be said of an API without what was said of it last. */
+  lacks({ rows, reports }: Pick<Sight, 'rows' | 'reports'>): boolean {
+    const seen = new Set(rows.map(({ api }) => api));
+    return sharedApis(reports, SHARED_APIS_MAX, this.#shared).some((api) => !seen.has(api));
+  }
+
   look(sight: Sight): Word[] {
     const rows = new Map(sight.rows.map((row) => [row.api, row]));
     const words: Word[] = [];
@@ -89,8 +96,14 @@ export class Chief {
     return words;
   }
 
+  /** What was said of these is there by now, or never will be. */
+  written(words: readonly Word[], nowMs: number): void {
+    for (const { api } of words) this.#held.get(api)?.estimate.written(nowMs);
+  }
+
   #lookAt(api: string, row: PublishedRow | undefined, sight: Sight): Word | undefined {
-    const { nowMs, beatMs, readMs, chance, deafMs } = sight;
+    const { nowMs, beatMs, chance, deafMs } = sight;
+    if (sight.isEarly && (row?.epoch ?? 0) < (this.#held.get(api)?.epoch ?? 0)) return undefined;
     const held = this.#heldOf(api, row, nowMs);
     const reports = this.#reportsOf(api, sight);
     const ceiling = ceilingOf(this.#policy(api));
@@ -99,46 +112,51 @@ export class Chief {
       nowMs,
       beatMs,
       chance: chance(),
-      // What is written takes a while to be there: so much earlier it may have been read.
-      readMs: readMs - Math.min(1_000, beatMs / 2),
       pinned,
       deafMs,
     });
     const said = gistOf(published, reports);
     const isWanted = [...reports.values()].some(({ wantsWord }) => wantsWord);
     if (said !== held.said || isWanted) held.changedMs = nowMs;
-    // A pod that was counted for the first time may not take it for that, and waits for the next word.
+    // What comes of a change is said, too, for a while: people look at it then.
     const isSettled = nowMs - held.changedMs > SETTLE_BEATS * beatMs;
-    if (isSettled && nowMs - held.saidMs < SAY_AGAIN_MS) return undefined;
+    if (isSettled && nowMs - held.saidMs < SAY_AGAIN_MS) {
+      held.estimate.unsaid();
+      return undefined;
+    }
     const sum = sumOf([...reports.values()], nowMs);
     const { epoch } = held;
+    const state = encodePublished({ ...published, ceiling }, sum);
     held.epoch++;
+    held.state = state;
     held.said = said;
     held.saidMs = nowMs;
-    return { api, epoch, state: encodePublished({ ...published, ceiling }, sum) };
+    return { api, epoch, state };
   }
 
   #heldOf(api: string, row: PublishedRow | undefined, nowMs: number): Held {
     const epoch = row?.epoch ?? 0;
     const held = this.#held.get(api);
-    if (held?.epoch === epoch) return held;
+    // Of two words for one epoch one was written: it need not be ours, however alike they are.
+    if (held?.epoch === epoch && held.state === row?.state) return held;
     const policy = this.#policy(api);
     const former = row && formerOf(row, nowMs, policy.start);
     const estimate = new FleetEstimate(policy, former);
-    const begun = { estimate, epoch, said: '', saidMs: nowMs, changedMs: nowMs };
+    const { state } = row ?? {};
+    const begun = { estimate, epoch, state, said: '', saidMs: nowMs, changedMs: nowMs };
     this.#held.set(api, begun);
     return begun;
   }
 
   #reportsOf(api: string, { reports, nowMs }: Sight): Map<string, PodReport> {
     const found = new Map<string, PodReport>();
-    for (const { pod, ageMs, seq, throttles } of reports) {
+    for (const { pod, ageMs, throttles } of reports) {
       const sent = decodeReport((throttles as Record<string, unknown> | undefined)?.[api]);
       if (!sent) continue;
       const atMs = nowMs - ageMs;
       const until = sent.until + this.#behindOf(pod, Math.floor(atMs / 1_000) - sent.until);
       const seconds = sent.seconds.map((second) => ({ ...second, at: until - second.at }));
-      found.set(pod, { ...sent, atMs, mark: seq, seconds });
+      found.set(pod, { ...sent, atMs, seconds });
     }
     return found;
   }

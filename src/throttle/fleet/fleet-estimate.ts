@@ -6,72 +6,27 @@
 import type { BreakerState } from '../breaker.ts';
 import { type Decision, Estimator, type EstimatorRule } from '../estimator.ts';
 import type { LatencyCounts } from '../latencies.ts';
-import type { Learned } from '../learned.ts';
 import { addSecond, type Second } from '../seconds.ts';
+import { tokenOf } from './counted.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
+import { Moves } from './moves.ts';
 import { type Asking, type Division, divide, shareOf } from './shares.ts';
-
-/** What a pod tells of one API with its heartbeat. */
-export interface PodReport {
-  /** When it was taken, by the clock of whoever reads it. */
-  readonly atMs: number;
-  /** Names it: another one is another report. */
-  readonly mark: number | string;
-  /** How often its pod beats: so long it keeps a share that it does not hear of. */
-  readonly beatMs: number;
-  /** The last seconds that were over then. */
-  readonly seconds: readonly Second[];
-  readonly latencies: LatencyCounts;
-  readonly latencyMsSum: number;
-  readonly answers: number;
-  readonly inFlight: number;
-  readonly waiting: number;
-  readonly demand: number;
-  readonly perSecondHint?: number | undefined;
-  /** For so long the API wants to be left alone, as this pod was told. */
-  readonly pausedMs?: number | undefined;
-  /** This pod alone has found the API to be ill. */
-  readonly isOpen?: boolean | undefined;
-  /** It was not heard for so long that it has to be counted anew. */
-  readonly wantsWord?: boolean | undefined;
-}
+import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published, SHARE_MIN } from './words.ts';
 
 /** What a person has decided, and how the leader is to find out the rest. */
 export interface Tick {
   readonly nowMs: number;
   readonly beatMs: number;
   readonly chance: number;
-  /** When the reports were read, at the earliest. */
-  readonly readMs?: number | undefined;
   /** So many, and nothing is found out meanwhile. */
   readonly pinned?: number | undefined;
   /** For so long whoever leads has lately heard nobody: nobody is taken for gone by that. */
   readonly deafMs?: number | undefined;
 }
 
-export interface Published {
-  readonly epoch: number;
-  readonly madeMs: number;
-  /** From what stood in the rows then, or since. */
-  readonly readMs: number;
-  /** Whoever gets less heeds that at once, whoever gets more from this time on. */
-  readonly growsAtMs: number;
-  readonly division: Division;
-  readonly breaker: BreakerState;
-  readonly learned: Learned;
-  readonly decision: Decision;
-  /** Who was counted. */
-  readonly podCount: number;
-  /** How long the API asked the fleet to leave it alone. */
-  readonly pausedMs: number;
-  /** Never more than this, whatever is found out or fixed: as it was declared, if it was. */
-  readonly ceiling?: number | undefined;
-}
-
-/** A pod that has not heard for so many heartbeats gives its share up: others may have it from then on. */
-export const HEARD_BEATS = 2;
-/** One that was not heard for so many is no longer counted: by then what it had out has come back, too. */
-export const LEASE_BEATS = 3;
+/** Whoever is not heard for longer takes nothing from a word; and what is said takes a while to be there. */
+const SAID_BEATS = LEASE_BEATS + 1;
+const SAID_COUNT_MAX = 8;
 /** Refusals take a moment to come back. */
 const ANSWER_MS = 300;
 /** A permit that moves is lost for two heartbeats: of each, one in so many heartbeats is. */
@@ -79,30 +34,27 @@ const TENURE_BEATS = 20;
 /** While word gets around that there is more, nothing moves: else all would have to wait for that. */
 const GROWING_BEATS = 1.5;
 
-/** Permits that one pod gives up and another does not have yet. */
-interface Move {
-  readonly count: number;
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
-
 export class FleetEstimate {
   readonly #estimator: Estimator;
   readonly #breaker: FleetBreaker | undefined;
-  readonly #counted = new Map<string, number | string>();
+  readonly #summed = new Map<string, number>();
+  #reports: ReadonlyMap<string, PodReport> = new Map();
   #seenUntil = 0;
   /** When the last one published: what was to be seen by then has been heeded. */
   readonly #formerMs: number | undefined;
   #epoch: number;
+  #said: { readonly madeMs: number; readonly division: Division }[];
   #from: string | undefined;
   #given: ReadonlyMap<string, number> | undefined;
   #movedMs = Number.NEGATIVE_INFINITY;
   /** What was divided last, and when it was more than before. */
   #cap = 0;
   #grewMs = Number.NEGATIVE_INFINITY;
-  #moves: Move[] = [];
+  readonly #moves = new Moves();
   /** By then all have heard of everything that moved. */
   #allHeardMs = Number.NEGATIVE_INFINITY;
+  /** So long after it was published all have heard of what the last word moved. */
+  #hearingMs = 0;
   decision: Decision = 'hold';
 
   constructor(
@@ -112,15 +64,19 @@ export class FleetEstimate {
     this.#estimator = new Estimator(rule, former?.learned);
     this.#breaker = rule.breaker && new FleetBreaker(rule.breaker);
     this.#epoch = former?.epoch ?? 0;
+    const known = former ? [...(former.recent ?? []), former.division] : [];
+    this.#said = known.map((division) => ({ madeMs: former!.madeMs, division }));
     this.#formerMs = former?.madeMs;
     this.#from = former?.division.arc?.from;
   }
 
-  tick(reports: ReadonlyMap<string, PodReport>, tick: Tick): Published {
+  tick(told: ReadonlyMap<string, PodReport>, tick: Tick): Published {
     const { nowMs, chance, pinned, deafMs = 0 } = tick;
+    const reports = this.#withGone(told, nowMs);
     const live = [...reports].filter(
       ([, report]) => nowMs - report.atMs - deafMs < LEASE_BEATS * report.beatMs,
     );
+    const lateCount = reports.size - live.length;
     // Whoever beats least often is the last to hear of it.
     const beatMs = Math.max(tick.beatMs, ...live.map(([, report]) => report.beatMs));
     const untilAt = this.#probedUntil(live) ?? secondAt(nowMs, beatMs);
@@ -133,28 +89,54 @@ export class FleetEstimate {
     if (state === 'closed' && pinned === undefined) {
       if (!this.#given && this.#formerMs === undefined) this.#estimator.begin(nowMs);
       const untilMs = this.#seenUntil * 1_000;
-      const moving = this.#movingSince((seconds[0]?.at ?? this.#seenUntil) * 1_000, untilMs);
+      const moving =
+        this.#moves.between((seconds[0]?.at ?? this.#seenUntil) * 1_000, untilMs) +
+        keptBy(lateCount, reports.size, this.#cap);
       const sight = { seconds, untilMs, moving, ...this.#sumOf(live) };
       this.decision = this.#estimator.tick(sight, nowMs, { tickMs: beatMs, delayMs: beatMs });
     } else this.#sumOf(live);
-    const division = this.#divide(live, state, { ...tick, beatMs });
-    if (this.#hasMoved(live, division, { nowMs, beatMs })) {
-      this.#allHeardMs = nowMs + HEARD_BEATS * beatMs;
-    }
+    const division = this.#divide(live, lateCount, state, { ...tick, beatMs });
+    const hasMoved = this.#hasMoved(live, division, { nowMs, beatMs });
+    this.#hearingMs = hasMoved ? HEARD_BEATS * beatMs : 0;
+    if (hasMoved) this.#allHeardMs = nowMs + this.#hearingMs;
     this.#estimator.growsAt(Math.max(nowMs + beatMs, this.#allHeardMs));
+    const keptMs = nowMs - SAID_BEATS * beatMs;
+    const recent = this.#said.filter(({ madeMs }) => madeMs > keptMs).slice(-SAID_COUNT_MAX);
+    this.#said = [...recent, { madeMs: nowMs, division }];
     return {
       epoch: ++this.#epoch,
       madeMs: nowMs,
-      readMs: tick.readMs ?? nowMs,
+      recent: recent.map((one) => one.division),
+      counted: new Set(live.map(([key, { mark }]) => tokenOf(key, mark))),
       // Where nobody has lost anything, nobody has to be waited for.
       growsAtMs: Math.max(nowMs, this.#allHeardMs),
       division,
       breaker: state,
       learned: { ...this.#estimator.learned, ...(pinned === undefined ? {} : { cap: pinned }) },
       decision: this.decision,
-      podCount: live.length,
+      podCount: reports.size,
       pausedMs: Math.max(0, ...live.map(([, report]) => pausedOf(report, nowMs))),
     };
+  }
+
+  /** The last word is published since then, at the latest. */
+  written(nowMs: number): void {
+    if (this.#hearingMs > 0) this.#allHeardMs = nowMs + this.#hearingMs;
+  }
+
+  /** The last word was not published: the next one takes its place. */
+  unsaid(): void {
+    this.#epoch--;
+    this.#said.pop();
+  }
+
+  /** Whoever is off the table may not know it yet, and goes by what it has until its lease is over. */
+  #withGone(told: ReadonlyMap<string, PodReport>, nowMs: number): ReadonlyMap<string, PodReport> {
+    const gone = [...this.#reports].filter(
+      ([key, { atMs, beatMs }]) => !told.has(key) && nowMs - atMs < LEASE_BEATS * beatMs,
+    );
+    this.#reports = new Map([...gone, ...told]);
+    return this.#reports;
   }
 
   /** Whether somebody may still use what is another's from now on. Notes what everybody has. */
@@ -177,19 +159,13 @@ export class FleetEstimate {
     // What is held ready for nobody in particular is not missed on its way.
     if (former && hasMoved && count > 0 && !division.isPlenty) {
       const roundMs = Math.min(this.#estimator.learned.latencyMs ?? 0, beatMs);
-      this.#moves.push({
+      this.#moves.add({
         count,
         fromMs: nowMs,
         untilMs: nowMs + HEARD_BEATS * beatMs + 1.6 * roundMs,
       });
     }
     return hasMoved;
-  }
-
-  #movingSince(fromMs: number, untilMs: number): number {
-    this.#moves = this.#moves.filter((move) => move.untilMs > fromMs);
-    const moves = this.#moves.filter((move) => move.fromMs < untilMs);
-    return moves.reduce((all, { count }) => all + count, 0);
   }
 
   /** While one pod finds out for all, nobody else has to be waited for. */
@@ -224,8 +200,8 @@ export class FleetEstimate {
     for (const [key, report] of live) {
       inFlight += report.inFlight;
       waiting += report.waiting;
-      if (this.#counted.get(key) === report.mark) continue;
-      this.#counted.set(key, report.mark);
+      if (this.#summed.get(key) === report.mark) continue;
+      this.#summed.set(key, report.mark);
       latencies.push(...report.latencies);
       latencyMsSum += report.latencyMsSum;
       answers += report.answers;
@@ -233,14 +209,15 @@ export class FleetEstimate {
       const { perSecondHint: hint } = report;
       if (hint !== undefined) perSecondHint = Math.min(hint, perSecondHint ?? hint);
     }
-    for (const key of this.#counted.keys()) {
-      if (!live.some(([known]) => known === key)) this.#counted.delete(key);
+    for (const key of this.#summed.keys()) {
+      if (!live.some(([known]) => known === key)) this.#summed.delete(key);
     }
     return { latencies, latencyMsSum, answers, inFlight, waiting, perSecondHint };
   }
 
   #divide(
     live: readonly [string, PodReport][],
+    lateCount: number,
     state: BreakerState,
     { nowMs, beatMs, pinned }: Tick,
   ): Division {
@@ -253,7 +230,8 @@ export class FleetEstimate {
       return { level: 0, spare: 0, isPlenty: false, arc };
     }
     const whole = pinned ?? this.#estimator.cap;
-    const cap = Math.max(1, whole * (this.#breaker?.share ?? 1));
+    const all = Math.max(1, whole * (this.#breaker?.share ?? 1));
+    const cap = Math.max(1, all - keptBy(lateCount, live.length + lateCount, whole));
     const tenureMs = beatMs * Math.max(1, TENURE_BEATS / cap);
     if (cap > this.#cap) this.#grewMs = nowMs;
     this.#cap = cap;
@@ -271,6 +249,12 @@ export class FleetEstimate {
     const keys = wanting.map(({ key }) => key).sort();
     return keys.find((key) => key > this.#from!) ?? keys[0];
   }
+}
+
+/** What pods have that were not heard lately and are not known to be gone: half of an equal share each. */
+function keptBy(lateCount: number, podCount: number, cap: number): number {
+  const each = Math.max(SHARE_MIN, cap / Math.max(1, podCount) / 2);
+  return Math.min(lateCount * each, cap / 2);
 }
 
 /** The second that every pod has told of by then, with whatever was refused in it. */

@@ -53,7 +53,7 @@ export class FleetShares {
     if (key === undefined || beatMs === undefined || !throttle.isShared) return;
     throttle.lend(key, beatMs);
     if (!this.#caps.has(throttle.policy.name)) this.#early.add(throttle.policy.name);
-    throttle.lease!.begin(this.#firstShare(throttle), nowMs);
+    throttle.lease!.begin(this.#firstShare(throttle), nowMs, this.#ports.random.fraction());
   }
 
   /** It wants nothing any more. */
@@ -85,7 +85,7 @@ export class FleetShares {
     }
     // Before it is counted, it has what a newcomer has by what is known now.
     for (const throttle of this.#ports.throttles()) {
-      throttle.lease?.begin(this.#firstShare(throttle), heardMs);
+      throttle.lease?.begin(this.#firstShare(throttle), heardMs, this.#ports.random.fraction());
     }
   }
 

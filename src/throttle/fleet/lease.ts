@@ -1,27 +1,25 @@
 /**
  * A pod's share of what the fleet may have out, as it was last published. Less holds at once, more from
  * the time that was published with it: until then another pod may still hold what has moved here. A share
- * is only ever found from a demand that whoever divided has counted. A pod that is new has little, so
+ * is only ever found from the very report that whoever divided has counted. A pod that is new has little, so
  * that pods that join do not raise the pressure; one that hears nothing more has half of an equal share
  * from the moment on at which others may have what was its own.
  *
  *   new ──counted──▶ in force ──nothing heard for two heartbeats──▶ half of an equal share
- *                        ▲            heard in time, or counted again            │
+ *                        ▲          heard in time, or counted again            │
  *                        └───────────────────────────────────────────────────────┘
  */
 import type { HybridLaw } from '../laws/index.ts';
 import type { PermitPool } from '../permit-pool.ts';
-import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published } from './fleet-estimate.ts';
 import { shareOf } from './shares.ts';
 import { ToldList } from './told-list.ts';
+import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published, SHARE_MIN } from './words.ts';
 
 const DEMAND_KEPT = 0.6;
 const REPORT_SECONDS_MAX = 16;
 /** A store so slow that its answers come late is beaten as if it were done more seldom. */
 const ROUNDS_A_BEAT = 1.5;
 const BEATS_A_BEAT_MAX = 10;
-/** Below a whole permit calls are paced: about one in two round trips. */
-const SHARE_MIN = 0.5;
 
 export class Lease {
   readonly #key: string;
@@ -36,6 +34,16 @@ export class Lease {
   /** What it may take later, in the order of when. */
   #steps: { readonly share: number; readonly fromMs: number }[] = [];
   #epoch = -1;
+  /** What this word says is what once was: the next one holds. */
+  #pastEpoch = -1;
+  /** The report that it was counted by, in the last word that it took. */
+  #countedMark: number | undefined;
+  #isLeftOut = false;
+  /** The last heartbeat that was taken, and the one before. */
+  #sentMs: number | undefined;
+  #sentBeforeMs: number | undefined;
+  /** Whether the last word was made with a report of this pod. */
+  #isCounted = false;
   /** What whoever divides takes its heartbeats for, at the least. */
   #toldBeatMs: number;
   /** Up to then it knows of all words; undefined before it was counted. */
@@ -56,9 +64,15 @@ export class Lease {
     return this.#share;
   }
 
-  /** What it may have before it is counted. */
-  begin(share: number, nowMs: number): void {
+  /** Whether that was given to it, and is not only what it may keep where it hears nothing. */
+  get isInForce(): boolean {
+    return this.#isInForce;
+  }
+
+  /** What it may have before it is counted. `chance` spreads those who begin with a part of a permit. */
+  begin(share: number, nowMs: number, chance = 0): void {
     if (this.#heardMs !== undefined) return;
+    if (share < 1 && (this.#share === 0 || this.#share >= 1)) this.#pool.beginPaced(chance, nowMs);
     this.#given = share;
     this.#set(share, nowMs);
   }
@@ -70,27 +84,27 @@ export class Lease {
     const demand = isLeaving ? 0 : Math.max(inFlight + waiting, before);
     const beatMs = this.#paceMs;
     this.#toldBeatMs = Math.min(this.#toldBeatMs, beatMs);
-    const sum = this.#told.made({ demand, beatMs }, tally.take(), nowMs);
+    const told = this.#told.made({ demand, beatMs }, tally.take(), nowMs);
     const until = Math.floor(nowMs / 1_000);
     const count = Math.min(REPORT_SECONDS_MAX, Math.ceil((3 * this.#beatMs) / 1_000) + 2);
     return {
       atMs: nowMs,
-      mark: nowMs,
       beatMs,
       seconds: seconds.between(until - count, until),
-      ...sum,
+      ...told,
       inFlight,
       waiting,
       demand,
       perSecondHint: this.#pool.hintPerSecond(nowMs),
       pausedMs: this.#pool.toldPausedMs(nowMs),
       isOpen: this.#pool.breakerState(nowMs) === 'open',
-      wantsWord: this.#heardMs !== undefined && !this.#isCharged(nowMs),
+      wantsWord: !this.#isCounted,
     };
   }
 
   /** The report that was made then was sent and taken. */
   told(madeMs: number, sentMs = madeMs, heardMs = madeMs): void {
+    this.#sent(sentMs);
     this.#told.taken(madeMs, sentMs, heardMs);
   }
 
@@ -103,34 +117,64 @@ export class Lease {
   }
 
   #take(published: Published, nowMs: number, chance: number, sentMs: number): void {
-    const { epoch, madeMs, readMs } = published;
-    if (epoch === this.#epoch) {
-      // Nobody divides just now, or nothing has changed: what was given is everybody's own still.
-      if (this.#isCharged(nowMs)) this.#heardMs = sentMs;
-      return this.turn(nowMs);
+    const { epoch } = published;
+    this.#sent(sentMs);
+    const formerEpoch = this.#epoch;
+    const told = this.#told.countedIn(published.counted, this.#key);
+    // A table that has gone back in time says what once was; and to whoever was not heard for so long that it
+    // may have been left out by now, in a word that is on its way, so does the last one.
+    if (epoch < this.#epoch || (told && this.#isLate(told.beatMs, nowMs))) this.#pastEpoch = epoch;
+    this.#epoch = epoch;
+    this.#isCounted = told !== undefined && epoch !== this.#pastEpoch;
+    if (!told || !this.#isCounted) {
+      this.#forget();
+      // Others go by that word.
+      if (told) this.#lower(shareOf(published.division, { key: this.#key, demand: told.demand }));
+    } else {
+      this.#toldBeatMs = Math.min(told.beatMs, this.#paceMs);
+      this.#heardMs = sentMs;
+      if (epoch !== formerEpoch) {
+        this.#heedSkipped(published, formerEpoch);
+        this.#give(published, told.demand, chance);
+      }
+      this.#countedMark = told.mark;
     }
-    // A table that has gone back in time says what once was: what is said next is meant for now.
-    const hasGoneBack = epoch < this.#epoch;
-    const told = hasGoneBack ? [] : this.#told.readBetween(readMs, madeMs, LEASE_BEATS);
-    if (hasGoneBack || told.length > 0) this.#epoch = epoch;
-    if (told.length === 0) return this.turn(nowMs);
-    this.#forgetIfLate(nowMs);
-    this.#toldBeatMs = Math.min(...told.map(({ beatMs }) => beatMs), this.#paceMs);
-    this.#heardMs = sentMs;
+    this.turn(nowMs);
+  }
+
+  /** Of words that it never heard others have: less by one of them was given on, though it is more again. */
+  #heedSkipped({ epoch, recent }: Published, formerEpoch: number): void {
+    const count = epoch - formerEpoch - 1;
+    if (this.#countedMark === undefined || count <= 0) return;
+    if (count > recent.length) return this.#forget();
+    const demand = this.#told.leastSince(this.#countedMark);
+    for (const division of recent.slice(-count)) {
+      const share = shareOf(division, { key: this.#key, demand });
+      this.#lower(share);
+    }
+  }
+
+  #lower(share: number): void {
+    // What was promised before keeps its time: a new word every heartbeat would put it off for ever.
+    this.#steps = this.#steps.map((step) => ({ ...step, share: Math.min(step.share, share) }));
+    this.#given = Math.min(this.#given, share);
+  }
+
+  #give(published: Published, demand: number, chance: number): void {
     const { latencyMs, cap } = published.learned;
     if (latencyMs !== undefined) this.#law.knowLatency(latencyMs);
     this.#safe = Math.max(SHARE_MIN, cap / Math.max(1, published.podCount) / 2);
-    const shares = told.map(({ demand }) =>
-      shareOf(published.division, { key: this.#key, demand }),
-    );
-    const share = Math.min(...shares);
-    // What was promised before keeps its time: a new word every heartbeat would put it off for ever.
-    this.#steps = this.#steps.map((step) => ({ ...step, share: Math.min(step.share, share) }));
-    if (share < this.#given) this.#given = share;
-    else if (share > (this.#steps.at(-1)?.share ?? this.#given)) {
+    // More than this was not kept for it, if it was left out.
+    if (this.#isLeftOut) this.#given = Math.min(this.#given, this.#safe);
+    this.#isLeftOut = false;
+    const share = shareOf(published.division, { key: this.#key, demand });
+    this.#lower(share);
+    // A word that put it off for long was wrong, where by this one it is there a heartbeat sooner.
+    const lastMs = this.#growsAt(published, 1) + this.#beatMs;
+    this.#steps = this.#steps.map((step) => ({ ...step, fromMs: Math.min(step.fromMs, lastMs) }));
+    if (share > (this.#steps.at(-1)?.share ?? this.#given)) {
       this.#steps.push({ share, fromMs: this.#growsAt(published, chance) });
     }
-    this.turn(nowMs);
   }
 
   /** How often it is heard, as it tells: three of these are longer than any word takes to come back. */
@@ -139,14 +183,21 @@ export class Lease {
     return Math.round(Math.min(paceMs, BEATS_A_BEAT_MAX * this.#beatMs));
   }
 
-  /** Whoever was heard so lately is counted by whoever divides, with what it has. */
-  #isCharged(nowMs: number): boolean {
-    return this.#heardMs !== undefined && nowMs - this.#heardMs < LEASE_BEATS * this.#toldBeatMs;
+  #isLate(beatMs: number, nowMs: number): boolean {
+    const beforeMs = this.#sentBeforeMs;
+    return beforeMs !== undefined && nowMs - beforeMs >= LEASE_BEATS * beatMs;
   }
 
-  /** What it had may have been given to others meanwhile: it goes on from what it has kept. */
-  #forgetIfLate(nowMs: number): void {
-    if (this.#heardMs === undefined || this.#isCharged(nowMs)) return;
+  #sent(sentMs: number): void {
+    if (sentMs === this.#sentMs) return;
+    this.#sentBeforeMs = this.#sentMs;
+    this.#sentMs = sentMs;
+  }
+
+  /** What it had may be others' by now: it goes on from what it may keep whoever has what. */
+  #forget(): void {
+    if (this.#heardMs === undefined) return;
+    this.#isLeftOut = true;
     this.#given = Math.min(this.#given, this.#safe);
     this.#steps = [];
   }

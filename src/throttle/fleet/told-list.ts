@@ -1,9 +1,10 @@
 /**
- * What a pod has told of its demand, and when that can have been read. Reports are made more often than
- * they are sent, and an answer may be lost: so the latencies that came since the last report that is known
- * to have been taken are in every report, and of demands all are kept that somebody may go by.
+ * What a pod has told. Reports are made more often than they are sent, and an answer may be lost: so the
+ * latencies that came since the last report that is known to have been taken are in every report, and
+ * whatever was told is kept for as long as whoever divides may go by it.
  */
 import type { LatencyCounts, Tally } from '../latencies.ts';
+import { type Counted, tokenOf } from './counted.ts';
 
 /** What whoever divides goes by. */
 export interface Told {
@@ -12,73 +13,69 @@ export interface Told {
   readonly beatMs: number;
 }
 
-interface Made extends Told {
-  readonly madeMs: number;
-  readonly tally: Tally;
+interface Counting extends Told {
+  /** Names it among all reports of its pod. */
+  readonly mark: number;
 }
 
-interface Taken extends Told {
+interface Made extends Counting {
   readonly madeMs: number;
-  readonly sentMs: number;
-  readonly heardMs: number;
 }
 
-const MADE_COUNT_MAX = 32;
-const TAKEN_COUNT_MAX = 16;
+const TALLY_COUNT_MAX = 32;
+/** Heartbeats in vain make some, too: the one that counted before an outage is to be found after it. */
+const MADE_COUNT_MAX = 128;
 const BUCKETS_MAX = 48;
 /** So many round trips say how slow the store is just now. */
 const ROUNDS = 4;
 
 export class ToldList {
   #made: Made[] = [];
-  #taken: Taken[] = [];
-
-  get lastDemand(): number {
-    return this.#taken.at(-1)?.demand ?? 0;
-  }
+  #tallies: { readonly madeMs: number; readonly tally: Tally }[] = [];
+  #rounds: number[] = [];
+  lastDemand = 0;
 
   /** The longest of the last ways to the store and back. */
   get roundMs(): number {
-    return Math.max(
-      0,
-      ...this.#taken.slice(-ROUNDS).map(({ sentMs, heardMs }) => heardMs - sentMs),
-    );
+    return Math.max(0, ...this.#rounds);
   }
 
-  /** Answers all that was not told yet. */
-  made({ demand, beatMs }: Told, tally: Tally, madeMs: number): Tally {
-    this.#made.push({ madeMs, demand, beatMs, tally });
-    if (this.#made.length > MADE_COUNT_MAX) {
-      const [oldest, next, ...rest] = this.#made;
-      this.#made = [{ ...next!, tally: joined([oldest!.tally, next!.tally]) }, ...rest];
+  /** Answers its name, and all that was not told yet. */
+  made({ demand, beatMs }: Told, tally: Tally, madeMs: number): Tally & { readonly mark: number } {
+    const mark = Math.max((this.#made.at(-1)?.mark ?? 0) + 1, Math.floor(madeMs));
+    this.#made.push({ mark, madeMs, demand, beatMs });
+    if (this.#made.length > MADE_COUNT_MAX) this.#made.shift();
+    this.#tallies.push({ madeMs, tally });
+    if (this.#tallies.length > TALLY_COUNT_MAX) {
+      const [oldest, next, ...rest] = this.#tallies;
+      this.#tallies = [{ ...next!, tally: joined([oldest!.tally, next!.tally]) }, ...rest];
     }
-    return joined(this.#made.map((one) => one.tally));
+    return { ...joined(this.#tallies.map((one) => one.tally)), mark };
   }
 
+  /** The report that was made then was sent, and taken. */
   taken(madeMs: number, sentMs: number, heardMs: number): void {
     const found = this.#made.findLast((one) => one.madeMs <= madeMs);
     if (!found) return;
     // What was made before it was never sent, or has been replaced by this one.
-    this.#made = this.#made.filter((one) => one.madeMs > madeMs);
-    const { demand, beatMs } = found;
-    this.#taken.push({ madeMs, demand, beatMs, sentMs, heardMs });
-    if (this.#taken.length > TAKEN_COUNT_MAX) this.#taken.shift();
+    this.#tallies = this.#tallies.filter((one) => one.madeMs > madeMs);
+    this.lastDemand = found.demand;
+    this.#rounds = [...this.#rounds, heardMs - sentMs].slice(-ROUNDS);
   }
 
-  /**
-   * What may have stood in the row at some time in between; nothing where there was no row, or where it was
-   * so old by then, told so many heartbeats before, that it may not have counted.
-   */
-  readBetween(fromMs: number, untilMs: number, leaseBeats: number): Told[] {
-    const surest = this.#taken.findLastIndex(({ heardMs }) => heardMs < fromMs);
-    if (surest < 0) return [];
-    const taken = this.#taken
-      .slice(surest)
-      .filter(({ sentMs }, at) => at === 0 || sentMs <= untilMs);
-    const lost = this.#made.filter(({ madeMs }) => madeMs <= untilMs);
-    const told = [...taken, ...lost];
-    const leaseMs = leaseBeats * Math.min(...told.map(({ beatMs }) => beatMs));
-    return this.#taken[surest]!.sentMs > untilMs - leaseMs ? told : [];
+  /** What `key` was counted by, if it was; and the most often that it has said to beat since. */
+  countedIn(counted: Counted, key: string): Counting | undefined {
+    let beatMs = Number.POSITIVE_INFINITY;
+    for (const { mark, demand, ...made } of this.#made.toReversed()) {
+      beatMs = Math.min(beatMs, made.beatMs);
+      if (counted.has(tokenOf(key, mark))) return { demand, beatMs, mark };
+    }
+    return undefined;
+  }
+
+  /** The least that it has wanted since that report. */
+  leastSince(mark: number): number {
+    return Math.min(...this.#made.filter((made) => made.mark >= mark).map(({ demand }) => demand));
   }
 }
 

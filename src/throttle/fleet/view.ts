@@ -99,7 +99,7 @@ function stateOf(of: Omit<ThrottleView, 'state'>): string {
   const fixed = isCut ? `${of.pinned}, but ${of.ceiling} are declared at most` : 'it';
   const pin = pinnedBy === undefined ? '' : `, as ${pinnedBy} has fixed ${fixed}`;
   const many = pods.length === 1 ? '1 pod' : `${pods.length} pods`;
-  const out = `${now.inFlight} of ${Math.floor(cap)} permits are out in ${many}${pin}`;
+  const out = `${now.inFlight} of ${Math.max(1, Math.floor(cap))} permits are out in ${many}${pin}`;
   if (of.breaker === 'open') return 'left alone: most calls failed; one pod will find out';
   if (of.breaker === 'half-open') return 'one pod finds out whether it is well again';
   if (of.pausedMs > 0) return `paused for ${showDuration(of.pausedMs)}, as the API asked`;

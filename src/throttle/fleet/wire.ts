@@ -6,10 +6,12 @@
 import type { Json } from '../../ground/index.ts';
 import { type Learned, remembered } from '../learned.ts';
 import type { Second } from '../seconds.ts';
-import type { PodReport, Published } from './fleet-estimate.ts';
+import { decodeCounted, encodeCounted } from './counted.ts';
+import type { Division } from './shares.ts';
+import type { PodReport, Published } from './words.ts';
 
 /** A report, and the second up to which its sender has counted. */
-export interface SentReport extends Omit<PodReport, 'atMs' | 'mark' | 'seconds'> {
+export interface SentReport extends Omit<PodReport, 'atMs' | 'seconds'> {
   readonly until: number;
   /** `at` is how many seconds before `until`. */
   readonly seconds: readonly Second[];
@@ -17,6 +19,7 @@ export interface SentReport extends Omit<PodReport, 'atMs' | 'mark' | 'seconds'>
 
 const SECONDS_MAX = 32;
 const BUCKETS_MAX = 300;
+const RECENT_MAX = 8;
 const BEAT_MS_MAX = 3_600_000;
 /** A division that is older says nothing of who is there now; what was learned is still a beginning. */
 const DIVISION_MS_MAX = 60_000;
@@ -27,6 +30,7 @@ export function encodeReport(report: PodReport): Json {
   const until = Math.floor(report.atMs / 1_000);
   const { inFlight, waiting, demand, beatMs, perSecondHint, pausedMs } = report;
   return {
+    k: report.mark,
     b: beatMs,
     u: until,
     s: report.seconds.map((second) => [
@@ -54,6 +58,7 @@ export function encodeReport(report: PodReport): Json {
 export function decodeReport(json: unknown): SentReport | undefined {
   const read = new Numbers(json);
   const report = {
+    mark: read.of('k'),
     beatMs: read.of('b'),
     until: read.of('u'),
     seconds: read.rows('s', 7, SECONDS_MAX).map(secondOf),
@@ -93,15 +98,12 @@ export interface FleetSum {
 
 export function encodePublished(published: Published, sum: FleetSum): string {
   const { madeMs, division, learned, breaker, decision, podCount, pausedMs } = published;
-  const { arc } = division;
   const { bad, changedMs } = learned;
   return JSON.stringify({
     g: Math.round(published.growsAtMs - madeMs),
-    r: Math.round(madeMs - published.readMs),
-    level: division.level,
-    spare: division.spare,
-    plenty: division.isPlenty,
-    ...(arc ? { from: arc.from, to: arc.to } : {}),
+    c: encodeCounted(published.counted),
+    ...encodeDivision(division),
+    before: published.recent.map(encodeDivision),
     breaker,
     decision,
     pods: podCount,
@@ -114,6 +116,23 @@ export function encodePublished(published: Published, sum: FleetSum): string {
     ...(changedMs === undefined ? {} : { changed: Math.round(madeMs - changedMs) }),
     sum,
   });
+}
+
+function encodeDivision({ level, spare, isPlenty, arc }: Division) {
+  return { level, spare, plenty: isPlenty, ...(arc ? { from: arc.from, to: arc.to } : {}) };
+}
+
+function decodeDivision(read: Numbers): Division {
+  const [from, to] = [read.text('from'), read.text('to')];
+  const arc = from !== undefined && to !== undefined ? { from, to } : undefined;
+  return { level: read.of('level'), spare: read.of('spare'), isPlenty: read.is('plenty'), arc };
+}
+
+/** Nothing, where one of them cannot be read: what was said before is not known then. */
+function decodeRecent(json: unknown): Division[] {
+  const reads = (Array.isArray(json) ? json.slice(-RECENT_MAX) : []).map((one) => new Numbers(one));
+  const found = reads.map(decodeDivision);
+  return reads.every(({ isWhole }) => isWhole) ? found : [];
 }
 
 /** As it stands in the row. */
@@ -136,7 +155,6 @@ export function decodePublished(
   const read = new Numbers(json);
   const madeMs = nowMs - row.ageMs;
   const words = json as Record<string, unknown> | undefined;
-  const [from, to] = [words?.['from'], words?.['to']];
   const [bad] = Array.isArray(words?.['bad']) ? read.rows('bad', 2, 1, true) : [];
   const changed = read.maybe('changed');
   const learned: Learned = {
@@ -146,18 +164,14 @@ export function decodePublished(
     bad: bad && { cap: bad[0]!, atMs: madeMs - bad[1]! },
     changedMs: changed === undefined ? undefined : madeMs - changed,
   };
-  const division = {
-    level: read.of('level'),
-    spare: read.of('spare'),
-    isPlenty: words?.['plenty'] === true,
-    arc: typeof from === 'string' && typeof to === 'string' ? { from, to } : undefined,
-  };
+  const division = decodeDivision(read);
   const published = {
     epoch: row.epoch,
     madeMs,
-    readMs: madeMs - read.of('r'),
+    counted: decodeCounted(words?.['c']),
     growsAtMs: madeMs + read.of('g'),
     division,
+    recent: decodeRecent(words?.['before']),
     breaker: breakerOf(words?.['breaker']),
     learned,
     decision: (words?.['decision'] ?? 'hold') as Published['decision'],
@@ -189,7 +203,7 @@ export function formerOf(row: PublishedRow, nowMs: number, start: number): Publi
   const trust = 2 ** (-staleMs / LEARNED_HALF_LIFE_MS);
   const cap = known.cap * trust + Math.min(start, known.cap) * (1 - trust);
   const division = { level: 0, spare: 0, isPlenty: false, arc: undefined };
-  return { ...published, division, learned: { ...known, cap } };
+  return { ...published, division, recent: [], learned: { ...known, cap } };
 }
 
 function sumOf(json: unknown): FleetSum | undefined {
@@ -232,6 +246,15 @@ class Numbers {
   maybe(key: string): number | undefined {
     const value = this.#json[key];
     return isCount(value) ? value : undefined;
+  }
+
+  text(key: string): string | undefined {
+    const value = this.#json[key];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  is(key: string): boolean {
+    return this.#json[key] === true;
   }
 
   rows(key: string, width: number, countMax: number, isOne = false): number[][] {

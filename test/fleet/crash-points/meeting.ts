@@ -9,7 +9,7 @@ export interface Meeting {
 }
 
 const LOOK_MS = 2;
-const WAIT_MS_MAX = 90_000;
+const WAIT_MS_MAX = 180_000;
 
 /** Resolves when as many processes have come as are to meet. */
 export async function meet({ place, count }: Meeting): Promise<void> {

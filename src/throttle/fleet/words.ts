@@ -1,0 +1,61 @@
+/** What pods tell of an API with their heartbeats, what is said of it, and for how long that holds. */
+import type { BreakerState } from '../breaker.ts';
+import type { Decision } from '../estimator.ts';
+import type { LatencyCounts } from '../latencies.ts';
+import type { Learned } from '../learned.ts';
+import type { Second } from '../seconds.ts';
+import type { Counted } from './counted.ts';
+import type { Division } from './shares.ts';
+
+/** What a pod tells of one API with its heartbeat. */
+export interface PodReport {
+  /** When it was taken, by the clock of whoever reads it. */
+  readonly atMs: number;
+  /** Names it among those of its pod. */
+  readonly mark: number;
+  /** How often its pod beats: so long it keeps a share that it does not hear of. */
+  readonly beatMs: number;
+  /** The last seconds that were over then. */
+  readonly seconds: readonly Second[];
+  readonly latencies: LatencyCounts;
+  readonly latencyMsSum: number;
+  readonly answers: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly demand: number;
+  readonly perSecondHint?: number | undefined;
+  /** For so long the API wants to be left alone, as this pod was told. */
+  readonly pausedMs?: number | undefined;
+  /** This pod alone has found the API to be ill. */
+  readonly isOpen?: boolean | undefined;
+  /** The last word was not made with a report of it. */
+  readonly wantsWord?: boolean | undefined;
+}
+
+export interface Published {
+  readonly epoch: number;
+  readonly madeMs: number;
+  /** By which reports. */
+  readonly counted: Counted;
+  /** Whoever gets less heeds that at once, whoever gets more from this time on. */
+  readonly growsAtMs: number;
+  readonly division: Division;
+  /** What was divided before, the oldest first, up to this epoch: not everybody hears every word. */
+  readonly recent: readonly Division[];
+  readonly breaker: BreakerState;
+  readonly learned: Learned;
+  readonly decision: Decision;
+  /** All there are, those included that were not heard lately. */
+  readonly podCount: number;
+  /** How long the API asked the fleet to leave it alone. */
+  readonly pausedMs: number;
+  /** Never more than this, whatever is found out or fixed: as it was declared, if it was. */
+  readonly ceiling?: number | undefined;
+}
+
+/** A pod that has not heard for so many heartbeats gives its share up: others may have it from then on. */
+export const HEARD_BEATS = 2;
+/** One that was not heard for so many is no longer counted: by then what it had out has come back, too. */
+export const LEASE_BEATS = 3;
+/** Below a whole permit calls are paced: about one in two round trips. */
+export const SHARE_MIN = 0.5;

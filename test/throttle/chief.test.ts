@@ -1,0 +1,77 @@
+/** What whoever leads makes of a row that is not as it left it, and a pod of words that were wrong. */
+import { expect, test } from 'vitest';
+import { decodePublished, encodeReport } from '../../src/throttle/fleet/wire.ts';
+import {
+  Chief,
+  HybridLaw,
+  Lease,
+  PermitPool,
+  type PublishedRow,
+  policyOf,
+  type ReportRow,
+} from '../../src/throttle/index.ts';
+
+const BEAT_MS = 3_000;
+const policy = policyOf('llm', { limits: { inFlight: 12 }, probe: 'off' });
+
+function leaseOf(key: string): Lease {
+  const law = new HybridLaw(0);
+  return new Lease(key, law, new PermitPool(policy, law), BEAT_MS);
+}
+
+function reportsOf(waiting: number, nowMs: number): ReportRow[] {
+  const report = leaseOf('alder').report(waiting, nowMs);
+  return [{ pod: 'alder', ageMs: 0, throttles: { llm: encodeReport(report) } }];
+}
+
+const sightOf = (rows: PublishedRow[], waiting: number, nowMs: number) => {
+  return { rows, reports: reportsOf(waiting, nowMs), nowMs, beatMs: BEAT_MS, chance: () => 0.5 };
+};
+
+const rowOf = (epoch: number, state: string): PublishedRow => {
+  return { api: 'llm', epoch, ageMs: 0, state };
+};
+
+test('of two words for one epoch the one that was written is gone on from', () => {
+  const [mine, rival] = [new Chief(() => policy), new Chief(() => policy)];
+  mine.look(sightOf([], 5, 9_000));
+  const [theirs] = rival.look(sightOf([], 2, 9_000));
+  const row = rowOf(1, theirs!.state);
+  const [next] = mine.look(sightOf([row], 5, 12_000));
+  const read = (state: string) => decodePublished(rowOf(2, state), 12_000)!;
+  expect(next!.epoch).toBe(1);
+  expect(read(next!.state).recent).toEqual([read(theirs!.state).division]);
+  // Nobody knows what others make of that: whoever gets more waits.
+  expect(read(next!.state).growsAtMs).toBe(12_000 + 2 * BEAT_MS);
+});
+
+test('rows that were read before its own words were there are no reason to begin anew', () => {
+  const chief = new Chief(() => policy);
+  const [first] = chief.look(sightOf([], 5, 9_000));
+  chief.written([first!], 10_000);
+  expect(chief.look({ ...sightOf([], 5, 12_000), isEarly: true })).toEqual([]);
+  const [next] = chief.look(sightOf([rowOf(1, first!.state)], 5, 15_000));
+  expect(next!.epoch).toBe(1);
+  // A table that has lost it is believed when it was asked later.
+  expect(chief.look(sightOf([], 5, 18_000))).toMatchObject([{ epoch: 0 }]);
+});
+
+test('a word that puts a share off for hours is over with the next one', () => {
+  const lease = leaseOf('alder');
+  const chief = new Chief(() => policy);
+  const hear = (epoch: number, nowMs: number, over: object): void => {
+    const throttles = { llm: encodeReport(lease.report(40, nowMs)) };
+    lease.told(nowMs);
+    const reports = [{ pod: 'alder', ageMs: 0, throttles }];
+    const [word] = chief.look({ ...sightOf([], 40, nowMs), reports });
+    const state = JSON.stringify({ ...JSON.parse(word!.state), ...over });
+    lease.heed(decodePublished(rowOf(epoch, state), nowMs)!, nowMs, 0.5);
+  };
+  hear(1, 3_000, { g: 5 * 3_600_000 });
+  hear(2, 6_000, {});
+  expect(lease.share).toBe(0);
+  hear(3, 9_000, {});
+  hear(4, 12_000, {});
+  lease.turn(15_000);
+  expect(lease.share).toBe(12);
+});
