@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { BIN, begin, fleetq, isAlive, MACHINES, makeDirectory } from './support.ts';
+import { BIN, begin, endAfterTest, fleetq, isAlive, MACHINES, makeDirectory } from './support.ts';
 
 test('dev runs three pods; one is killed, its runs go on elsewhere; nothing is lost or doubled', async () => {
   const cwd = makeDirectory();
@@ -42,21 +42,29 @@ test.runIf(hasScript)(
     const command = `stty rows 40 cols 110; exec "${process.execPath}" "${BIN}" dev`;
     // It paints, whatever was said to those who print about the tests.
     const env = { ...process.env, NO_COLOR: '' };
-    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 180_000 });
+    const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, env, timeout: 240_000 });
+    endAfterTest(child);
     let screen = '';
+    const begun = new Set<string>();
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       screen = (screen + stripVTControlCharacters(text)).slice(-200_000);
+      for (const [, pid] of screen.matchAll(/up after [^\n]*\(process (\d+)\)/g)) begun.add(pid!);
     });
     const shows = (pattern: RegExp) =>
       expect.poll(() => screen, { timeout: 90_000 }).toMatch(pattern);
     await shows(/(pod-\d up after[\s\S]*){3}/);
     // Two of eight samples take seconds: soon every pod has one in hand.
     await shows(/enqueued 2\d/);
-    child.stdin.write('k');
-    await shows(/pod-\d killed with SIGKILL \(process \d+\), [1-9]\d* runs? in hand/);
-    await shows(/killed [\d.]+ m?s ago, \d+ runs? waits?/);
-    await shows(/image\/install taken over by pod-\d from pod-\d at pull\.work, after/);
-    await shows(/nothing of pod-\d is left after .*: it comes back/);
+    // Where a kill finds the runs is chance: one in a pull is what most of them find.
+    const PULLED = /image\/install taken over by pod-\d from pod-\d at pull\.work, after/;
+    for (let kills = 1; !PULLED.test(screen); kills++) {
+      expect(kills).toBeLessThan(6);
+      child.stdin.write('k');
+      await shows(/pod-\d killed with SIGKILL \(process \d+\), [1-9]\d* runs? in hand/);
+      await shows(/killed [\d.]+ m?s ago, \d+ runs? waits?/);
+      await shows(/nothing of pod-\d is left after .*: it comes back/);
+      await expect.poll(() => begun.size, { timeout: 90_000 }).toBe(3 + kills);
+    }
     child.stdin.write('t');
     await shows(/the sample API answers 429 to all/);
     child.stdin.write('s');
@@ -68,7 +76,7 @@ test.runIf(hasScript)(
     await gone;
     expect(screen).toMatch(/taken over [1-9]\d*\s+lost 0, doubled 0 of \d+ acknowledged/);
   },
-  180_000,
+  240_000,
 );
 
 test("dev runs tasks of one's own machines, enqueued from a shell, and none of its samples", async () => {

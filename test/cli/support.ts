@@ -23,8 +23,9 @@ afterEach(async () => {
   }
 });
 afterAll(() => {
+  // Pods whose starter was killed end by themselves, and write until then.
   for (const directory of directories.splice(0))
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 });
 
 export function makeDirectory(): string {
@@ -71,6 +72,12 @@ export function begin(
     timeout: options.timeoutMs ?? TIMEOUT_MS,
   });
   return watch(child, options.input);
+}
+
+/** Whatever becomes of the test, the child does not outlive it. */
+export function endAfterTest(child: ChildProcess): void {
+  running.add(child);
+  child.once('close', () => running.delete(child));
 }
 
 function watch(child: ChildProcess, input?: string | Buffer): Call {
