@@ -2,18 +2,20 @@
  * Whether a pause was one. By the rows:
  *
  *   what is paused is given to nobody
- *   whoever was asked to pause it ends it, or gives it back paused; nobody else gets it before that
+ *   whoever was asked to pause it ends it, or gives it back paused; nobody else gets it before that,
+ *   but for saying the end that its records told already
  *
  * and by the calls: one that was done was so at some instant between question and answer.
  */
 import type { StormCall } from './storm.ts';
-import { COMMIT_MS_MAX, isEnded, LATE_MS, ROUNDING_MS } from './storm-terms.ts';
+import { COMMIT_MS_MAX, isEnded, LATE_MS, ROUNDING_MS, wasToldBefore } from './storm-terms.ts';
 import type { Change, TaskFile } from './witness.ts';
 
-export function pauseFaults({ changes }: TaskFile, calls: readonly StormCall[]): string[] {
+export function pauseFaults(file: TaskFile, calls: readonly StormCall[]): string[] {
+  const { changes } = file;
   return [
     ...changes.flatMap((change) => givenFaults(change)),
-    ...changes.flatMap((change, index) => askedFaults(change, changes.slice(index + 1), calls)),
+    ...changes.flatMap((change, index) => askedFaults(change, index, file, calls)),
     ...calls.flatMap((call) => callFaults(call, changes)),
   ];
 }
@@ -26,15 +28,17 @@ function givenFaults({ wasPaused, owner, wasOwner }: Change): string[] {
 
 function askedFaults(
   asked: Change,
-  later: readonly Change[],
+  index: number,
+  file: TaskFile,
   calls: readonly StormCall[],
 ): string[] {
   if (asked.control !== 'pause' || asked.wasControl === 'pause') return [];
-  const next = later.find(
-    ({ owner, control }) => owner !== asked.owner || control !== asked.control,
-  );
+  const next = file.changes
+    .slice(index + 1)
+    .find(({ owner, control }) => owner !== asked.owner || control !== asked.control);
   // It went on in the same hands until it was asked for something else, or nothing more came.
   if (!next || next.owner === asked.owner) return [];
+  if (wasToldBefore(next, file)) return [];
   if (next.owner !== undefined) return [`its owner was to pause it, and ${next.owner} got it`];
   if (isEnded(next.status) || next.isPaused || wasAskedBetween('resume', asked, next, calls))
     return [];

@@ -62,6 +62,9 @@ function call(what: StormCall['what'], answer: StormCall['answer'], at: number, 
   return { task: TASK, what, answer, afterMs, begunAt: at - 10, endedAt: at + 10 };
 }
 
+const written = (...epochs: number[]) =>
+  epochs.map((epoch) => ({ task: TASK, generation: 1, epoch, state: 'done' }) as TimedSegment);
+
 function verdict(
   changes: readonly Change[],
   calls: readonly StormCall[],
@@ -127,8 +130,6 @@ test('a requested cancel that was forgotten, so that the task went to the next, 
 });
 
 test('a requested cancel that came after the end that is on record was not forgotten', () => {
-  const written = (...epochs: number[]) =>
-    epochs.map((epoch) => ({ task: TASK, generation: 1, epoch, state: 'done' }) as TimedSegment);
   const calls = [call('cancel', 'requested', 1_200)];
   expect(verdict(WENT_ON, calls, {}, written(1))).toEqual([]);
   expect(verdict(WENT_ON, calls, {}, written(1, 3))).toHaveLength(1);
@@ -218,6 +219,20 @@ test('what is paused is given to nobody, and whoever was asked gives it back pau
   const taken = changesOf(CLAIMED, asked, { at: 1_500, owner: 'q', epoch: 2 }, COMPLETED);
   expect(verdict(taken, [calls[0]!])).toEqual(['its owner was to pause it, and q got it']);
   expect(verdict(changesOf(CLAIMED, asked, COMPLETED), [calls[0]!])).toEqual([]);
+});
+
+test('what had told its end before it was to pause goes to whoever says so, and to nobody else', () => {
+  const taken = changesOf(
+    CLAIMED,
+    { at: 1_200, control: 'pause' },
+    { at: 1_500, owner: 'q', epoch: 2 },
+    COMPLETED,
+  );
+  const calls = [call('pause', 'requested', 1_200)];
+  expect(verdict(taken, calls, {}, written(1))).toEqual([]);
+  expect(verdict(taken, calls, {}, written(1, 2))).toEqual([
+    'its owner was to pause it, and q got it',
+  ]);
 });
 
 test('a pause or a resume that was done and was not is told', () => {

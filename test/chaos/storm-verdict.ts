@@ -14,11 +14,8 @@
 import { isHopeless } from './aside-shapes.ts';
 import type { StormCall, StormTask } from './storm.ts';
 import { pauseFaults } from './storm-pauses.ts';
-import { COMMIT_MS_MAX, isEnded, LATE_MS, ROUNDING_MS } from './storm-terms.ts';
+import { COMMIT_MS_MAX, isEnded, LATE_MS, ROUNDING_MS, wasToldBefore } from './storm-terms.ts';
 import type { Change, TaskFile } from './witness.ts';
-
-/** The state of the segment in which a redrive keeps how an earlier generation ended. */
-const KEPT_OUTCOME = 'outcome';
 
 /** Whether the clock of the store was set then. */
 type WasSet = (from: number, to: number) => boolean;
@@ -157,17 +154,6 @@ function requestFaults({ begunAt, endedAt }: StormCall, file: TaskFile): string[
   );
   if (!given || wasToldBefore(given, file)) return [];
   return [`a cancel was requested, and it became ${given.status} after that`];
-}
-
-/** Its records told another end already: nobody had anything to add, and the next owner said so. */
-function wasToldBefore({ generation, wasEpoch, at }: Change, file: TaskFile): boolean {
-  const own = file.segments.filter(
-    (segment) => segment.generation === generation && segment.state !== KEPT_OUTCOME,
-  );
-  const hasEnded = file.changes.some(
-    (change) => change.at > at && change.generation === generation && isEnded(change.status),
-  );
-  return hasEnded && own.length > 0 && own.every(({ epoch }) => epoch <= wasEpoch);
 }
 
 function dueFaults(
