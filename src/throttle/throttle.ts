@@ -91,6 +91,12 @@ export class Throttle {
     if (this.isShared) this.lease = new Lease(key, this.#law as HybridLaw, this.pool, beatMs);
   }
 
+  /** What it may have before this pod is counted; those who begin with a part of a permit are spread. */
+  begin(share: number, nowMs: number): void {
+    this.lease?.begin(share, nowMs, this.#random.fraction());
+    if (this.#waiters.size > 0) this.#dispatch(nowMs);
+  }
+
   /** What the leader has said of it. */
   heed(
     published: Published,

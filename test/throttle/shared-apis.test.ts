@@ -1,5 +1,5 @@
 /** What a fleet shares where pods call more APIs than are looked at, and what people may fix of it. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sharedApis } from '../../src/throttle/fleet/shared-apis.ts';
 import { throttleViewOf } from '../../src/throttle/fleet/view.ts';
 import { decodePublished, encodeReport } from '../../src/throttle/fleet/wire.ts';
@@ -94,10 +94,49 @@ test('a pod tells of the hundred that it wants most', () => {
   });
   throttles.shares.begin('alder', 3_000, 0);
   for (let index = 0; index < 100; index++) throttles.throttleOf(`idle-${index}`);
+  throttles.shares.heard({ madeMs: 0, sentMs: 0, heardMs: 0, rows: [], podCount: 1 });
   throttles.of('wanted', { isRetry: false, refusals: 0 }).tryAcquire();
   const told = Object.keys(throttles.shares.report(3_000) as object);
   expect(told).toHaveLength(100);
   expect(told).toContain('wanted');
+});
+
+describe('a pod that joins', () => {
+  const stage = () => {
+    const clock = new FakeClock();
+    const throttles = new Throttles({ clock, random: seededRandom(1), isInFleet: true });
+    throttles.shares.begin('alder', 3_000, clock.monotonicMs());
+    const api = throttles.of('llm', { isRetry: false, refusals: 0 });
+    return { clock, throttles, api };
+  };
+
+  test('calls nothing before its first heartbeat is answered, and at once after that', async () => {
+    const { clock, throttles, api } = stage();
+    expect(api.tryAcquire()).toBeUndefined();
+    let isThere = false;
+    const waiting = Promise.resolve(api.acquire()).then(() => {
+      isThere = true;
+    });
+    await clock.advance(20);
+    expect(isThere).toBe(false);
+    const heardMs = clock.monotonicMs();
+    throttles.shares.heard({ madeMs: 0, sentMs: 0, heardMs, rows: [], podCount: 1 });
+    await waiting;
+    expect(clock.monotonicMs()).toBe(heardMs);
+  });
+
+  test('has one call where no heartbeat is answered for as long as one takes', async () => {
+    const { clock, api } = stage();
+    const permits = [0, 1].map(() => Promise.resolve(api.acquire()));
+    let count = 0;
+    for (const permit of permits) permit.then(() => count++).catch(() => undefined);
+    await clock.advance(2_900);
+    expect(count).toBe(0);
+    await clock.advance(200);
+    expect(count).toBe(1);
+    await clock.advance(1_000);
+    expect(count).toBe(1);
+  });
 });
 
 test('a limit that a person fixes is what is divided and shown, and nothing is found out meanwhile', () => {

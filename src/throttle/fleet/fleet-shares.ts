@@ -30,7 +30,8 @@ const NEWCOMERS_SHARE = 0.05;
 export class FleetShares {
   readonly #ports: SharesPorts;
   #life: { readonly key: string; readonly beatMs: number } | undefined;
-  #podCount = 0;
+  /** Undefined before the first heartbeat was answered, which is sent at once. */
+  #podCount: number | undefined;
   #caps = new Map<string, number>();
   /** APIs that were called here before anybody had published anything of them. */
   readonly #early = new Set<string>();
@@ -53,7 +54,7 @@ export class FleetShares {
     if (key === undefined || beatMs === undefined || !throttle.isShared) return;
     throttle.lend(key, beatMs);
     if (!this.#caps.has(throttle.policy.name)) this.#early.add(throttle.policy.name);
-    throttle.lease!.begin(this.#firstShare(throttle), nowMs, this.#ports.random.fraction());
+    throttle.begin(this.#firstShare(throttle), nowMs);
   }
 
   /** It wants nothing any more. */
@@ -73,7 +74,7 @@ export class FleetShares {
   }
 
   heard({ madeMs, sentMs, heardMs, rows, podCount }: HeardBeat): void {
-    this.#podCount = podCount;
+    this.#podCount = Math.max(1, podCount);
     for (const { lease } of this.#ports.throttles()) lease?.told(madeMs, sentMs, heardMs);
     for (const row of rows.slice(0, SHARED_APIS_MAX)) {
       const published = decodePublished(row, heardMs);
@@ -85,14 +86,14 @@ export class FleetShares {
     }
     // Before it is counted, it has what a newcomer has by what is known now.
     for (const throttle of this.#ports.throttles()) {
-      throttle.lease?.begin(this.#firstShare(throttle), heardMs, this.#ports.random.fraction());
+      throttle.begin(this.#firstShare(throttle), heardMs);
     }
   }
 
   /** What may be called where nobody has counted this pod: little, however many there are like it. */
   #firstShare({ policy }: Throttle): number {
     const { name, start, isDeclared } = policy;
-    if (this.#podCount === 0) return 1;
+    if (this.#podCount === undefined) return 0;
     const part = start / this.#podCount;
     // Of an API that nobody has called yet, all pods together begin with what one would begin with.
     const isFirst = !isDeclared && (this.#early.has(name) || !this.#caps.has(name));

@@ -28,7 +28,7 @@ export class Lease {
   readonly #beatMs: number;
   readonly #told = new ToldList();
   /** What it may have out. */
-  #share = 0;
+  #share: number;
   /** What words have given it; more than its share where it has not heard any for too long. */
   #given = 0;
   /** What it may take later, in the order of when. */
@@ -51,10 +51,13 @@ export class Lease {
   #isInForce = false;
   /** What it may keep where nobody vouches for it any more. */
   #safe = SHARE_MIN;
+  /** From then on it takes one, though nobody has said how many pods there are. */
+  #aloneMs: number | undefined;
 
   constructor(key: string, law: HybridLaw, pool: PermitPool, beatMs: number) {
     this.#key = key;
     this.#law = law;
+    this.#share = law.grant;
     this.#pool = pool;
     this.#beatMs = beatMs;
     this.#toldBeatMs = beatMs;
@@ -69,9 +72,13 @@ export class Lease {
     return this.#isInForce;
   }
 
-  /** What it may have before it is counted. `chance` spreads those who begin with a part of a permit. */
+  /**
+   * What it may have before it is counted; nothing until its first heartbeat is answered, unless that takes
+   * longer than one. `chance` spreads those who begin with a part of a permit.
+   */
   begin(share: number, nowMs: number, chance = 0): void {
     if (this.#heardMs !== undefined) return;
+    this.#aloneMs = share > 0 ? undefined : nowMs + this.#beatMs;
     if (share < 1 && (this.#share === 0 || this.#share >= 1)) this.#pool.beginPaced(chance, nowMs);
     this.#given = share;
     this.#set(share, nowMs);
@@ -133,6 +140,7 @@ export class Lease {
     } else {
       this.#toldBeatMs = Math.min(told.beatMs, this.#paceMs);
       this.#heardMs = sentMs;
+      this.#aloneMs = undefined;
       if (epoch !== formerEpoch) {
         this.#heedSkipped(published, formerEpoch);
         this.#give(published, told.demand, chance);
@@ -210,7 +218,7 @@ export class Lease {
 
   /** Takes what has come due, and gives up what nobody vouches for any more. */
   turn(nowMs: number): void {
-    if (this.#heardMs === undefined) return;
+    if (this.#heardMs === undefined) return this.#turnAlone(nowMs);
     this.#isInForce = nowMs - this.#heardMs < HEARD_BEATS * this.#toldBeatMs;
     if (!this.#isInForce) return this.#set(Math.min(this.#given, this.#safe), nowMs);
     while (this.#steps.length > 0 && nowMs >= this.#steps[0]!.fromMs) {
@@ -219,9 +227,14 @@ export class Lease {
     this.#set(this.#given, nowMs);
   }
 
+  #turnAlone(nowMs: number): void {
+    if (this.#aloneMs === undefined || nowMs < this.#aloneMs) return;
+    this.begin(1, nowMs);
+  }
+
   /** When `turn` has something to do. */
   get dueMs(): number | undefined {
-    return this.#isInForce ? this.#steps[0]?.fromMs : undefined;
+    return this.#isInForce ? this.#steps[0]?.fromMs : this.#aloneMs;
   }
 
   #set(share: number, nowMs: number): void {
