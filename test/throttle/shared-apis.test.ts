@@ -5,10 +5,12 @@ import { throttleViewOf } from '../../src/throttle/fleet/view.ts';
 import { decodePublished, encodeReport } from '../../src/throttle/fleet/wire.ts';
 import {
   Chief,
+  defineThrottle,
   type PodReport,
   type PublishedRow,
   policyOf,
   type ReportRow,
+  type ThrottleDefinition,
   Throttles,
 } from '../../src/throttle/index.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -102,15 +104,16 @@ test('a pod tells of the hundred that it wants most', () => {
 });
 
 describe('a pod that joins', () => {
-  const stage = () => {
+  const stage = (beatMs = 3_000, defined: readonly ThrottleDefinition[] = []) => {
     const clock = new FakeClock();
-    const throttles = new Throttles({ clock, random: seededRandom(1), isInFleet: true });
-    throttles.shares.begin('alder', 3_000, clock.monotonicMs());
+    const random = seededRandom(1);
+    const throttles = new Throttles({ clock, random, isInFleet: true, throttles: defined });
+    throttles.shares.begin('alder', beatMs, clock.monotonicMs());
     const api = throttles.of('llm', { isRetry: false, refusals: 0 });
     return { clock, throttles, api };
   };
 
-  test('calls nothing before its first heartbeat is answered, and at once after that', async () => {
+  test('calls nothing before its first heartbeat is answered, and then at once if it is alone', async () => {
     const { clock, throttles, api } = stage();
     expect(api.tryAcquire()).toBeUndefined();
     let isThere = false;
@@ -125,12 +128,27 @@ describe('a pod that joins', () => {
     expect(clock.monotonicMs()).toBe(heardMs);
   });
 
-  test('has one call where no heartbeat is answered for as long as one takes', async () => {
-    const { clock, api } = stage();
+  test('calls nothing before it knows who has begun with it, and then a little', async () => {
+    const throttle = defineThrottle('llm', { limits: { inFlight: 48 } });
+    const { clock, throttles } = stage(3_000, [throttle]);
+    const { lease } = throttles.throttleOf('llm');
+    const sharesAfter = async (ms: number, podCount: number) => {
+      await clock.advance(ms);
+      const nowMs = clock.monotonicMs();
+      throttles.shares.heard({ madeMs: nowMs, sentMs: nowMs, heardMs: nowMs, rows: [], podCount });
+      return lease!.share;
+    };
+    // The others that begin with it are not there yet.
+    expect(await sharesAfter(10, 2)).toBe(0);
+    expect(await sharesAfter(3_000, 8)).toBeCloseTo((0.05 * 48) / 8);
+  });
+
+  test('has one call where none is answered for two heartbeats', async () => {
+    const { clock, api } = stage(2_500);
     const permits = [0, 1].map(() => Promise.resolve(api.acquire()));
     let count = 0;
     for (const permit of permits) permit.then(() => count++).catch(() => undefined);
-    await clock.advance(2_900);
+    await clock.advance(4_900);
     expect(count).toBe(0);
     await clock.advance(200);
     expect(count).toBe(1);

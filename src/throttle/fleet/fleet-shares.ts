@@ -26,12 +26,15 @@ export interface SharesPorts {
 
 /** Pods that have no share yet have this part of the cap between them. */
 const NEWCOMERS_SHARE = 0.05;
+/** By this heartbeat a pod has seen all that have begun with it. */
+const SURE_BEATS = 2;
 
 export class FleetShares {
   readonly #ports: SharesPorts;
   #life: { readonly key: string; readonly beatMs: number } | undefined;
-  /** Undefined before the first heartbeat was answered, which is sent at once. */
-  #podCount: number | undefined;
+  #podCount = 1;
+  /** Heartbeats that were answered in this life. */
+  #heardCount = 0;
   #caps = new Map<string, number>();
   /** APIs that were called here before anybody had published anything of them. */
   readonly #early = new Set<string>();
@@ -44,6 +47,7 @@ export class FleetShares {
   /** From now on this process is the pod `key`; what another life of it had been given is not its own. */
   begin(key: string, beatMs: number, nowMs: number): void {
     this.#life = { key, beatMs };
+    this.#heardCount = 0;
     this.#early.clear();
     for (const throttle of this.#ports.throttles()) this.admit(throttle, nowMs);
   }
@@ -75,6 +79,7 @@ export class FleetShares {
 
   heard({ madeMs, sentMs, heardMs, rows, podCount }: HeardBeat): void {
     this.#podCount = Math.max(1, podCount);
+    this.#heardCount++;
     for (const { lease } of this.#ports.throttles()) lease?.told(madeMs, sentMs, heardMs);
     for (const row of rows.slice(0, SHARED_APIS_MAX)) {
       const published = decodePublished(row, heardMs);
@@ -93,14 +98,15 @@ export class FleetShares {
   /** What may be called where nobody has counted this pod: little, however many there are like it. */
   #firstShare({ policy }: Throttle): number {
     const { name, start, isDeclared } = policy;
-    if (this.#podCount === undefined) return 0;
+    // The first heartbeat is sent at once.
+    if (this.#heardCount === 0) return 0;
     const part = start / this.#podCount;
     // Of an API that nobody has called yet, all pods together begin with what one would begin with.
     const isFirst = !isDeclared && (this.#early.has(name) || !this.#caps.has(name));
     if (isFirst) return part;
     const cap = this.#caps.get(name) ?? start;
-    // A ceiling that was declared is not to be passed by pods that do not know of each other yet.
     if (isDeclared && this.#podCount === 1) return part;
+    if (this.#heardCount < SURE_BEATS) return 0;
     return Math.min(1, (NEWCOMERS_SHARE * cap) / this.#podCount);
   }
 }

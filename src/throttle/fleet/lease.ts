@@ -51,7 +51,7 @@ export class Lease {
   #isInForce = false;
   /** What it may keep where nobody vouches for it any more. */
   #safe = SHARE_MIN;
-  /** From then on it takes one, though nobody has said how many pods there are. */
+  /** From then on it takes one, if nothing was heard by then. */
   #aloneMs: number | undefined;
 
   constructor(key: string, law: HybridLaw, pool: PermitPool, beatMs: number) {
@@ -73,12 +73,12 @@ export class Lease {
   }
 
   /**
-   * What it may have before it is counted; nothing until its first heartbeat is answered, unless that takes
-   * longer than one. `chance` spreads those who begin with a part of a permit.
+   * What it may have before it is counted. Of nothing it takes one after a while, as nobody seems to be there
+   * who could say how many pods there are. `chance` spreads those who begin with a part of a permit.
    */
   begin(share: number, nowMs: number, chance = 0): void {
     if (this.#heardMs !== undefined) return;
-    this.#aloneMs = share > 0 ? undefined : nowMs + this.#beatMs;
+    this.#aloneMs = share > 0 ? undefined : nowMs + HEARD_BEATS * this.#beatMs;
     if (share < 1 && (this.#share === 0 || this.#share >= 1)) this.#pool.beginPaced(chance, nowMs);
     this.#given = share;
     this.#set(share, nowMs);
