@@ -100,12 +100,12 @@ export class Grants {
   }
 
   /** Its own row may show the report before: a statement does not see what it writes. */
-  #withOwn({ answer, madeMs }: Heard, reports: readonly ReportGlimpse[]): ReportGlimpse[] {
+  #withOwn({ madeMs }: Heard, reports: readonly ReportGlimpse[]): ReportGlimpse[] {
     const { pod, clock } = this.#ports;
     const others = reports.filter((report) => report.pod !== pod);
     const throttles = this.#made.get(madeMs!);
     const ageMs = clock.monotonicMs() - madeMs!;
-    return [...others, { pod, ageMs, seq: answer.seq!, throttles }];
+    return [...others, { pod, ageMs, throttles }];
   }
 
   #lead({ answer, sentMs }: Heard, reports: readonly ReportGlimpse[]): void {

@@ -95,7 +95,6 @@ export function changesThrottle(
 export interface ReportGlimpse {
   readonly pod: string;
   readonly ageMs: number;
-  readonly seq: number;
   readonly throttles: unknown;
 }
 

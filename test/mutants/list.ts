@@ -21,6 +21,7 @@ import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
 import { STORMS } from './plants-storm.ts';
 import { SWEEPS } from './plants-sweep.ts';
+import { THROTTLE } from './plants-throttle.ts';
 import { TOOLS } from './plants-tools.ts';
 import { VERSIONS } from './plants-versions.ts';
 import { WAITS } from './plants-waits.ts';
@@ -46,5 +47,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...ACTS,
   ...FLOWS,
   ...PAUSES,
+  ...THROTTLE,
   ...KEPT,
 ];

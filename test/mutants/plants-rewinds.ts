@@ -98,4 +98,43 @@ export const REWINDS: readonly Mutant[] = [
     command: tests('store/postgres', 'meant for another server'),
     shows: /what is meant for another server is neither settled nor archived/,
   },
+  {
+    name: 'found-history-not-written-again',
+    breaks: 'what a pod settles as it found it has no history on a new server (I16)',
+    changes: [
+      {
+        file: 'src/fleet/rewind-verdict.ts',
+        find: 'if (read) return hasAll(claim.task, read, lastHash) ? read : undefined;',
+        put: 'if (read) return hasAll(claim.task, read, lastHash) ? [] : undefined;',
+      },
+    ],
+    command: tests('fleet/rewinds-found', 'as it found it'),
+    shows: /I16: what a pod settles as it found it has its history on a new server first/,
+  },
+  {
+    name: 'adopts-from-two-servers',
+    breaks: 'whoever adopts goes by what one server has, and writes to another that lacks it (I16)',
+    changes: [
+      {
+        file: 'src/fleet/adopter.ts',
+        find: 'if (this.#ports.footing.moves !== this.#moves) throw storeMoved();',
+        put: 'if (this.#ports.footing.moves < this.#moves) throw storeMoved();',
+      },
+    ],
+    command: tests('fleet/rewinds-again', 'while another server takes over'),
+    shows: /I16: whoever adopts while another server takes over compares/,
+  },
+  {
+    name: 'late-records-behind-a-hole',
+    breaks: 'records of a run that others have are sent to a server that lacks its first (I14)',
+    changes: [
+      {
+        file: 'src/fleet/superseded.ts',
+        find: 'this.#late.filter(({ timeline }) => timeline === store.timeline)',
+        put: 'this.#late.filter(({ timeline }) => timeline !== null)',
+      },
+    ],
+    command: tests('fleet/island', 'lacks what came before'),
+    shows: /is not sent to a server that lacks what came before it/,
+  },
 ];

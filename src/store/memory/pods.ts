@@ -112,8 +112,8 @@ export function beat(tables: MemoryTables, given: Beat): BeatAnswer {
 }
 
 function reportsOf(tables: MemoryTables, now: number): ReportGlimpse[] {
-  return tables.podsWhere(isLive).map(({ podId: pod, lastHeartbeat, beatSeq: seq, report }) => {
-    return { pod, ageMs: Math.max(0, now - lastHeartbeat), seq, throttles: throttlesIn(report) };
+  return tables.podsWhere(isLive).map(({ podId: pod, lastHeartbeat, report }) => {
+    return { pod, ageMs: Math.max(0, now - lastHeartbeat), throttles: throttlesIn(report) };
   });
 }
 

@@ -177,8 +177,8 @@ export function glimpsedThrottles(value: unknown): ThrottleGlimpse[] {
 
 export function reportsOf(value: unknown): ReportGlimpse[] {
   const rows = (value ?? []) as (ReportGlimpse & { readonly report: string })[];
-  return rows.map(({ report, pod, ageMs, seq }) => {
-    return { pod, ageMs: Math.max(0, ageMs), seq, throttles: throttlesIn(report) };
+  return rows.map(({ report, pod, ageMs }) => {
+    return { pod, ageMs: Math.max(0, ageMs), throttles: throttlesIn(report) };
   });
 }
 

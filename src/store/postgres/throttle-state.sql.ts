@@ -15,7 +15,7 @@ export const throttlesTold = sql`
 /** What a heartbeat of whoever leads brings of all pods. */
 export const reportsTold = sql`
   (select json_agg(json_build_object('pod', pod_id, 'ageMs', ${agoOf('last_heartbeat')},
-                                     'seq', beat_seq, 'report', report) order by pod_id)
+                                     'report', report) order by pod_id)
      from pod_health where status in ('up', 'draining'))`;
 
 /** $1 APIs, $2 epochs seen, $3 states: each is written only where the row has that epoch. */

@@ -109,8 +109,8 @@ function fleetOf(tx: Tx): RawPod[] {
 
 function reportsOf(tx: Tx): ReportGlimpse[] {
   const live = fleetOf(tx).filter(({ status }) => status === 'up' || status === 'draining');
-  return live.map(({ pod_id: pod, last_heartbeat: at, beat_seq: seq, report }) => {
-    return { pod, ageMs: Math.max(0, tx.now - at), seq, throttles: throttlesIn(report) };
+  return live.map(({ pod_id: pod, last_heartbeat: at, report }) => {
+    return { pod, ageMs: Math.max(0, tx.now - at), throttles: throttlesIn(report) };
   });
 }
 
