@@ -26,7 +26,7 @@ export const THROTTLE: readonly Mutant[] = [
       },
     ],
     command: tests('throttle/slow-store'),
-    shows: /nobody is given what another has|nobody with too much/,
+    shows: /pods share the whole limit where a heartbeat takes/,
   },
   {
     name: 'words-that-were-missed-unheeded',
@@ -38,7 +38,7 @@ export const THROTTLE: readonly Mutant[] = [
         put: '',
       },
     ],
-    command: tests('throttle/slow-store'),
-    shows: /nobody is given what another has|nobody with too much/,
+    command: tests('throttle/estimator', 'never heard'),
+    shows: /what a pod lost by a word that it never heard is not its own/,
   },
 ];
