@@ -9,6 +9,7 @@ import { say } from './child.ts';
 import { median } from './engine.ts';
 import { API_KINDS, type ApiKind } from './throttle/apis.ts';
 import { BASELINES, type BaselineName } from './throttle/baselines.ts';
+import { more } from './throttle/more.ts';
 import { drawPlots, type Table } from './throttle/plots.ts';
 import { Scene } from './throttle/scene.ts';
 
@@ -61,6 +62,7 @@ export async function benchThrottle(
     },
     outage: outage(seeds, BEAT_MS),
     killed: killed(seeds, BEAT_MS),
+    ...more(seeds, BEAT_MS_FAST),
     acquireReleaseNs: acquireReleaseNs(),
   };
 }

@@ -10,7 +10,7 @@ import {
   policyOf,
   type ThrottlePolicy,
 } from '../../src/throttle/index.ts';
-import type { Ended, Limiter } from './limiter.ts';
+import type { Ended, Hint, Limiter } from './limiter.ts';
 import type { World } from './world.ts';
 
 /** After so many heartbeats a pod is taken for dead, as the default is. */
@@ -33,8 +33,13 @@ export class OurLimiter implements Limiter {
     return this.pool.take('normal', 1, now);
   }
 
-  end(leave: object, kind: Ended, now: number): void {
-    this.pool.end(leave as Permit, { kind }, now, this.#world.fraction());
+  end(leave: object, kind: Ended, now: number, hint?: Hint): void {
+    this.pool.end(leave as Permit, { kind, hint }, now, this.#world.fraction());
+  }
+
+  heed(published: Published, now: number): void {
+    this.lease.heed(published, now, this.#world.fraction());
+    this.pool.portion = this.lease.share / Math.max(1, published.learned.cap);
   }
 
   lookAt(now: number): number {
@@ -80,7 +85,7 @@ export class OurFleet {
       if (!this.#left.has(key)) {
         this.reports.set(key, limiter.lease.report(waitingOf(), now));
         limiter.lease.told(now);
-        if (this.published) limiter.lease.heed(this.published, now, this.#world.fraction());
+        if (this.published) limiter.heed(this.published, now);
         onBeat();
         this.#world.at(now + this.#beatMs * this.#world.between(0.98, 1.02), beat);
       }

@@ -61,10 +61,10 @@ export class Pod {
   #call(leave: object, failures: number): void {
     const sentAt = this.#world.now;
     this.#log.sent(sentAt, this.index);
-    this.#api.call((kind) => {
+    this.#api.call((kind, hint) => {
       const { now } = this.#world;
       this.#log.ended(kind, sentAt, now, this.index);
-      this.#limiter.end(leave, kind, now);
+      this.#limiter.end(leave, kind, now, hint);
       const again = kind === 'ok' ? 0 : failures + 1;
       const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** Math.min(again - 1, 10));
       const waitMs = again === 0 ? 0 : backoffMs * this.#world.fraction();

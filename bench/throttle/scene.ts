@@ -1,5 +1,5 @@
 /** Pods, an API and what was seen of them, second by second. */
-import { type Api, type ApiKind, apiOf } from './apis.ts';
+import { type Api, type ApiKind, apiOf, type TellingKind } from './apis.ts';
 import { BASELINES, type BaselineName } from './baselines.ts';
 import type { Ended } from './limiter.ts';
 import { OurFleet } from './ours.ts';
@@ -7,12 +7,14 @@ import { Pod } from './pod.ts';
 import { World } from './world.ts';
 
 export interface SceneOptions {
-  readonly kind: ApiKind;
+  readonly kind: ApiKind | TellingKind;
   readonly pods: number;
   readonly seed: number;
   readonly by: 'ours' | BaselineName;
   readonly beatMs: number;
   readonly throttle?: ConstructorParameters<typeof OurFleet>[2];
+  /** So many of them call; the others have nothing to do. */
+  readonly busy?: number;
 }
 
 const SLOTS = 64;
@@ -48,14 +50,15 @@ export class Scene {
   }
 
   join(count: number): void {
-    const { by } = this.#options;
+    const { by, busy } = this.#options;
     const log = {
       sent: (now: number) => void this.#second(now).sent++,
       ended: (kind: Ended, sentAt: number, now: number, pod: number) =>
         this.#ended(kind, sentAt, now, pod),
     };
     for (let added = 0; added < count; added++) {
-      const pod = new Pod(this.pods.length, this.world, this.api, log, SLOTS);
+      const slots = this.pods.length < (busy ?? Number.POSITIVE_INFINITY) ? SLOTS : 0;
+      const pod = new Pod(this.pods.length, this.world, this.api, log, slots);
       this.pods.push(pod);
       const key = `pod-${String(pod.index).padStart(4, '0')}`;
       const limiter =

@@ -9,11 +9,18 @@
  */
 import { badKeptMs, cleanMsOf, type Footing, nextStep } from './growth.ts';
 import { Hints } from './hints.ts';
-import type { LatencyCounts } from './latencies.ts';
 import type { Bad, Learned } from './learned.ts';
 import { QueueWatch } from './queue-watch.ts';
-import { isPlain, isSaturated, refusedShareOf, roomOf, sentPerSecond } from './room.ts';
+import {
+  isPlain,
+  isSaturated,
+  permitsOfRate,
+  refusedShareOf,
+  roomOf,
+  sentPerSecond,
+} from './room.ts';
 import type { Second } from './seconds.ts';
+import type { Sight, Tempo } from './sight.ts';
 
 export interface EstimatorRule {
   /** Permits to begin with, where nothing is known. */
@@ -28,30 +35,6 @@ export interface EstimatorRule {
   readonly chargesRefusals: boolean;
   /** Whether growing latency means that calls queue up there. */
   readonly heedsLatency: boolean;
-}
-
-/** What was seen since the last time. */
-export interface Sight {
-  /** Seconds that are over, with whatever was refused in them. */
-  readonly seconds: readonly Second[];
-  /** When the last of them was over. */
-  readonly untilMs: number;
-  readonly latencies: LatencyCounts;
-  readonly latencyMsSum: number;
-  readonly answers: number;
-  readonly inFlight: number;
-  readonly waiting: number;
-  /** Permits on their way from one pod to another, which nobody can have used. */
-  readonly moving?: number | undefined;
-  /** What the API itself says it has room for. */
-  readonly perSecondHint?: number | undefined;
-}
-
-export interface Tempo {
-  /** How often it is asked. */
-  readonly tickMs: number;
-  /** How long it takes until everybody heeds a new cap. */
-  readonly delayMs: number;
 }
 
 export type Decision = 'hold' | 'first' | 'cut' | 'trim' | 'latency' | 'probe' | 'bisect' | 'hint';
@@ -153,8 +136,14 @@ export class Estimator {
     return seconds.filter(({ at }) => at !== this.#firstAt);
   }
 
-  #isUsed(seconds: readonly Second[], { inFlight, moving = 0 }: Sight, tickMs: number): boolean {
+  #isUsed(
+    seconds: readonly Second[],
+    { inFlight, waiting, moving = 0 }: Sight,
+    tickMs: number,
+  ): boolean {
     const latencyMs = this.#latencyMs ?? 0;
+    // It is the declared rate that holds calls back.
+    if (waiting > 0 && this.#cap < (this.#mostByRate ?? 0)) return true;
     // First contact doubles: there, what is on its way is rather waited for.
     const missing = this.#good === undefined ? 0 : moving;
     const wanted = USED_SHARE * (Math.floor(this.#cap) - missing);
@@ -285,15 +274,14 @@ export class Estimator {
     this.#cleanFromMs = nowMs;
   }
 
+  get #mostByRate(): number | undefined {
+    return permitsOfRate(this.#rule.perSecondMax, this.#latencyMs);
+  }
+
   #bounded(cap: number): number {
-    const { inFlightMax: most, perSecondMax, probes, start } = this.#rule;
+    const { inFlightMax: most, probes, start } = this.#rule;
     // Without trying there is no more to be had than there was at the beginning.
     const inFlightMax = probes ? most : Math.min(most, start);
-    const latencyS = (this.#latencyMs ?? 0) / 1_000;
-    const byRate =
-      perSecondMax !== undefined && latencyS > 0
-        ? Math.max(1, perSecondMax * latencyS * 1.1)
-        : inFlightMax;
-    return Math.max(CAP_MIN, Math.min(cap, inFlightMax, byRate));
+    return Math.max(CAP_MIN, Math.min(cap, inFlightMax, this.#mostByRate ?? inFlightMax));
   }
 }

@@ -15,6 +15,8 @@ interface Means {
   readonly chargesRefusals: boolean;
 }
 
+/** Each pod has whole permits, and calls take longer at times: with the very number none would be over. */
+const RATE_ROOM = 2;
 const SATURATED_SHARE = 0.005;
 /** Of the room that a refused call would have had, so much is used up where refusals are charged. */
 const CHARGED_SHARE = 0.7;
@@ -31,6 +33,15 @@ export function roomOf(saturated: readonly Second[], means: Means): Room {
   // Over a time shorter than a call, starts come in bunches: then what is in flight is what fits.
   const most = Math.max(1, inFlight);
   return { room: Math.min(room, most), roomMax: Math.min(roomMax, most) };
+}
+
+/** The most that a declared rate can use. */
+export function permitsOfRate(
+  perSecondMax: number | undefined,
+  latencyMs: number | undefined,
+): number | undefined {
+  if (perSecondMax === undefined || !latencyMs) return undefined;
+  return Math.max(1, (RATE_ROOM * perSecondMax * latencyMs) / 1_000);
 }
 
 export function isSaturated({ sent, throttled }: Second): boolean {

@@ -3,8 +3,8 @@
  * One seed each, so that it stays a test of minutes; `npm run bench -- throttle` has the rest.
  */
 import { describe, expect, test } from 'vitest';
-import type { ApiKind } from '../../bench/throttle/apis.ts';
-import { Scene } from '../../bench/throttle/scene.ts';
+import { type ApiKind, TELLING_KINDS } from '../../bench/throttle/apis.ts';
+import { Scene, type SceneOptions } from '../../bench/throttle/scene.ts';
 
 const BEAT_MS = 2_000;
 const WARM_S = 120;
@@ -76,6 +76,38 @@ describe.each(['inflight', 'quota'] as const)('%s, when something changes', (kin
     scene.runTo(WARM_S + 90);
     expect(scene.figures(WARM_S + 10, WARM_S + 30).sent).toBeLessThan(60);
     expect(scene.goodFrom(WARM_S + 30, WARM_S + 90, 4, 0.85)).toBeLessThanOrEqual(WARM_S + 50);
+  });
+});
+
+describe('64 pods of which something is known', () => {
+  const figuresOf = (options: Partial<SceneOptions>) => {
+    const scene = new Scene({
+      ...{ kind: 'quota', pods: 64, seed: 201, by: 'ours', beatMs: BEAT_MS },
+      ...options,
+    });
+    scene.runTo(240);
+    return scene.figures(WARM_S, 240);
+  };
+
+  test.each(TELLING_KINDS)('an API that tells what is left of its quota, by the %s', (kind) => {
+    const { goodput, rejected } = figuresOf({ kind });
+    expect(goodput).toBeGreaterThan(0.95);
+    expect(rejected).toBeLessThanOrEqual(0.002);
+  });
+
+  test.each([
+    { kind: 'quota', limits: { perSecond: 100 } },
+    { kind: 'inflight', limits: { inFlight: 50 } },
+  ] as const)('a limit that was declared is used, and not passed: $limits', ({ kind, limits }) => {
+    const { goodput, rejected } = figuresOf({ kind, throttle: { limits } });
+    expect(goodput).toBeGreaterThan(0.95);
+    expect(rejected).toBeLessThanOrEqual(0.002);
+  });
+
+  test.each(['inflight', 'quota'] as const)('16 of them call (%s)', (kind) => {
+    const { goodput, rejected } = figuresOf({ kind, busy: 16 });
+    expect(goodput).toBeGreaterThan(0.96);
+    expect(rejected).toBeLessThanOrEqual(0.01);
   });
 });
 

@@ -37,7 +37,8 @@ const GROWING_BEATS = 1.5;
 export class FleetEstimate {
   readonly #estimator: Estimator;
   readonly #breaker: FleetBreaker | undefined;
-  readonly #summed = new Map<string, number>();
+  /** Of each pod the report that was summed last. */
+  #summed: ReadonlyMap<string, number> = new Map();
   #reports: ReadonlyMap<string, PodReport> = new Map();
   #seenUntil = 0;
   /** When the last one published: what was to be seen by then has been heeded. */
@@ -197,20 +198,18 @@ export class FleetEstimate {
     const latencies: LatencyCounts[number][] = [];
     let [latencyMsSum, answers, inFlight, waiting] = [0, 0, 0, 0];
     let perSecondHint: number | undefined;
+    const before = this.#summed;
+    this.#summed = new Map(live.map(([key, { mark }]) => [key, mark]));
     for (const [key, report] of live) {
       inFlight += report.inFlight;
       waiting += report.waiting;
-      if (this.#summed.get(key) === report.mark) continue;
-      this.#summed.set(key, report.mark);
+      if (before.get(key) === report.mark) continue;
       latencies.push(...report.latencies);
       latencyMsSum += report.latencyMsSum;
       answers += report.answers;
       // All were told of the same room: the least of it is the newest.
       const { perSecondHint: hint } = report;
       if (hint !== undefined) perSecondHint = Math.min(hint, perSecondHint ?? hint);
-    }
-    for (const key of this.#summed.keys()) {
-      if (!live.some(([known]) => known === key)) this.#summed.delete(key);
     }
     return { latencies, latencyMsSum, answers, inFlight, waiting, perSecondHint };
   }

@@ -1,0 +1,27 @@
+/** What an estimate goes by: what was seen of an API, and how often that is looked at. */
+import type { LatencyCounts } from './latencies.ts';
+import type { Second } from './seconds.ts';
+
+/** What was seen since the last time. */
+export interface Sight {
+  /** Seconds that are over, with whatever was refused in them. */
+  readonly seconds: readonly Second[];
+  /** When the last of them was over. */
+  readonly untilMs: number;
+  readonly latencies: LatencyCounts;
+  readonly latencyMsSum: number;
+  readonly answers: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  /** Permits on their way from one pod to another, which nobody can have used. */
+  readonly moving?: number | undefined;
+  /** What the API itself says it has room for. */
+  readonly perSecondHint?: number | undefined;
+}
+
+export interface Tempo {
+  /** How often it is asked. */
+  readonly tickMs: number;
+  /** How long it takes until everybody heeds a new cap. */
+  readonly delayMs: number;
+}
