@@ -151,12 +151,13 @@ export class Chief {
   #reportsOf(api: string, { reports, nowMs }: Sight): Map<string, PodReport> {
     const found = new Map<string, PodReport>();
     for (const { pod, ageMs, throttles } of reports) {
-      const sent = decodeReport((throttles as Record<string, unknown> | undefined)?.[api]);
-      if (!sent) continue;
+      const json = (throttles as Record<string, unknown> | undefined)?.[api];
+      if (json === undefined) continue;
       const atMs = nowMs - ageMs;
-      const until = sent.until + this.#behindOf(pod, Math.floor(atMs / 1_000) - sent.until);
-      const seconds = sent.seconds.map((second) => ({ ...second, at: until - second.at }));
-      found.set(pod, { ...sent, atMs, seconds });
+      const secondOf = (until: number) =>
+        until + this.#behindOf(pod, Math.floor(atMs / 1_000) - until);
+      const report = decodeReport(json, { atMs, secondOf });
+      if (report) found.set(pod, report);
     }
     return found;
   }

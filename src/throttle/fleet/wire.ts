@@ -4,18 +4,20 @@
  * may have been written by another version, or by hand: what cannot be read is nothing.
  */
 import type { Json } from '../../ground/index.ts';
+import type { LatencyCounts } from '../latencies.ts';
 import { type Learned, remembered } from '../learned.ts';
 import type { Second } from '../seconds.ts';
 import { decodeCounted, encodeCounted } from './counted.ts';
 import type { Division } from './shares.ts';
 import type { PodReport, Published } from './words.ts';
 
-/** A report, and the second up to which its sender has counted. */
-export interface SentReport extends Omit<PodReport, 'atMs' | 'seconds'> {
-  readonly until: number;
-  /** `at` is how many seconds before `until`. */
-  readonly seconds: readonly Second[];
+/** When a report was taken, and which second here is the one up to which its sender has counted. */
+export interface Placed {
+  readonly atMs: number;
+  readonly secondOf: (until: number) => number;
 }
+
+const NOWHERE: Placed = { atMs: 0, secondOf: (until) => until };
 
 const SECONDS_MAX = 32;
 const BUCKETS_MAX = 300;
@@ -55,14 +57,17 @@ export function encodeReport(report: PodReport): Json {
   };
 }
 
-export function decodeReport(json: unknown): SentReport | undefined {
+/** Whoever leads reads one of each pod and API with each heartbeat: nothing is made here that is not kept. */
+export function decodeReport(json: unknown, place: Placed = NOWHERE): PodReport | undefined {
   const read = new Numbers(json);
+  const rows = read.rows('s', 7, SECONDS_MAX);
+  const told = read.of('u');
   const report = {
+    atMs: place.atMs,
     mark: read.of('k'),
     beatMs: read.of('b'),
-    until: read.of('u'),
-    seconds: read.rows('s', 7, SECONDS_MAX).map(secondOf),
-    latencies: read.rows('l', 2, BUCKETS_MAX).map(([bucket, count]) => [bucket!, count!] as const),
+    seconds: [] as Second[],
+    latencies: read.rows('l', 2, BUCKETS_MAX) as unknown as LatencyCounts,
     latencyMsSum: read.of('t'),
     answers: read.of('a'),
     inFlight: read.of('f'),
@@ -74,15 +79,23 @@ export function decodeReport(json: unknown): SentReport | undefined {
     wantsWord: read.maybe('n') === 1,
   };
   const areBuckets = report.latencies.every(([bucket]) => bucket < 288 && bucket % 1 === 0);
-  return read.isWhole && areBuckets && report.beatMs <= BEAT_MS_MAX ? report : undefined;
+  if (!read.isWhole || !areBuckets || report.beatMs > BEAT_MS_MAX) return undefined;
+  const until = place.secondOf(told);
+  for (const row of rows) report.seconds.push(secondOf(row, until));
+  return report;
 }
 
-function secondOf(row: readonly number[]): Second {
-  const [at, sent, throttled, timedOut, failed, ok, latencyMsSum] = row as [
-    ...[number, number, number, number],
-    ...[number, number, number],
-  ];
-  return { at, sent, throttled, timedOut, failed, ok, latencyMsSum };
+/** By index: taken apart by an iterator, a row takes several times as long. */
+function secondOf(row: readonly number[], until: number): Second {
+  return {
+    at: until - row[0]!,
+    sent: row[1]!,
+    throttled: row[2]!,
+    timedOut: row[3]!,
+    failed: row[4]!,
+    ok: row[5]!,
+    latencyMsSum: row[6]!,
+  };
 }
 
 /** What people are shown of the whole fleet, beside what pods go by. */
@@ -260,9 +273,7 @@ class Numbers {
   rows(key: string, width: number, countMax: number, isOne = false): number[][] {
     const value = isOne ? [this.#json[key]] : this.#json[key];
     const isRows =
-      Array.isArray(value) &&
-      value.length <= countMax &&
-      value.every((row) => Array.isArray(row) && row.length === width && row.every(isCount));
+      Array.isArray(value) && value.length <= countMax && value.every((row) => isRow(row, width));
     if (isRows) return value as number[][];
     this.#missing();
     return [];
@@ -272,6 +283,12 @@ class Numbers {
     this.isWhole = false;
     return 0;
   }
+}
+
+function isRow(value: unknown, width: number): boolean {
+  if (!Array.isArray(value) || value.length !== width) return false;
+  for (let at = 0; at < width; at++) if (!isCount(value[at])) return false;
+  return true;
 }
 
 function isCount(value: unknown): value is number {
