@@ -157,7 +157,7 @@ export class Holder {
   async localHolds(): Promise<LocalHold[]> {
     const { journal, registry, runs } = this.#ports;
     // Records of runs that were just let go of may still be on their way to the disk.
-    await Promise.allSettled(runs.letGo.values());
+    await Promise.all(runs.letGo.values());
     return journal.holds().map(({ run, generation, epoch, version }) => {
       const isOpen =
         runs.wasOpen.has(run) || (!this.#resumed.has(run) && wasInside(journal, registry, run));
@@ -259,8 +259,7 @@ export class Holder {
     journal.endHolds(ids.filter((id) => isGone(id) && !runs.letGo.has(id)));
     // What is still on its way to the disk would come after its beginning was removed, and stay.
     for (const id of ids) {
-      const lastWord = runs.letGo.get(id);
-      lastWord?.catch(() => undefined).then(() => journal.endHolds([id].filter(isGone)));
+      runs.letGo.get(id)?.then(() => journal.endHolds([id].filter(isGone)));
     }
   }
 

@@ -20,7 +20,7 @@ export class RunTable {
   /** Held runs that were inside a phase when they were let go of, and may come back: since which record. */
   readonly wasOpen = new Map<RunId, number>();
   /** Runs that were let go of while a record of them was on its way to the disk. */
-  readonly letGo = new Map<RunId, Promise<unknown>>();
+  readonly letGo = new Map<RunId, Promise<void>>();
   /** Runs of a version that is not here: who goes on with them is being found out and recorded. */
   readonly succeeding = new Map<RunId, Promise<void>>();
   readonly #waiters = new Map<RunId, Set<Waiter>>();
@@ -82,9 +82,11 @@ export class RunTable {
   lose(run: LiveRun, reason: Error): void {
     if (this.live.get(run.id) === run) this.live.delete(run.id);
     if (run.appending) {
-      const gone = run.appending.finally(() => {
+      const forget = () => {
         if (this.letGo.get(run.id) === gone) this.letGo.delete(run.id);
-      });
+      };
+      // Nobody need wait for it, and what a full disk did not take is then not there.
+      const gone = run.appending.then(forget, forget);
       this.letGo.set(run.id, gone);
     }
     for (const waiter of this.#takeWaiters(run.id)) waiter.reject(reason);

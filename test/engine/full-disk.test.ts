@@ -1,5 +1,8 @@
 /** A disk that takes nothing: runs stand still where they are on record, and nobody is told a lie. */
 import { expect, test } from 'vitest';
+import type { LiveRun } from '../../src/engine/live-run.ts';
+import { RunTable } from '../../src/engine/run-table.ts';
+import type { RunId } from '../../src/ground/index.ts';
 import { defineMachine } from '../../src/index.ts';
 import { JournalWriter } from '../../src/journal/journal-writer.ts';
 import { anyInput, gate, kinds, useFleets } from '../support/fleets.ts';
@@ -119,4 +122,16 @@ test('a process that ends while the disk is full answers whoever waits, and the 
   // The work was done and is not on record: the one case in which it may be done again.
   expect(calls.slice(2)).toEqual(['check in 2', 'work in 2', 'persist in 2']);
   expect(fleet.runs({ countMax: 9 }).map(({ id }) => id)).toEqual([run.id]);
+});
+
+test('a record that the disk never took, of a run that is let go of, is waited for by whoever wants, and ends no process', async () => {
+  const runs = new RunTable();
+  const disk = gate<never>();
+  const run = { id: 'run' as RunId, appending: disk.opened } as unknown as LiveRun;
+  runs.lose(run, new Error('others have it'));
+  const gone = runs.letGo.get(run.id);
+  disk.open(Promise.reject(new Error('database or disk is full')) as never);
+  // Were it rejected, nobody else would hear of it: such a promise ends the process.
+  await expect(gone).resolves.toBeUndefined();
+  expect(runs.letGo.size).toBe(0);
 });
