@@ -205,7 +205,19 @@ const defined = (name: string, napMs: number | undefined) => {
 };
 const machine = orders.machine === undefined ? undefined : defined(orders.machine, orders.napMs);
 
-const fleet = await createFleet({
+const drain = async () => {
+  await (await starting).drain({ budget: '8s' });
+  process.exit(0);
+};
+// It may have runs in hand before whoever starts it hears that it is there.
+if (orders.drains) {
+  let begun = 0;
+  listen('phase.started', ({ step, phase }) => {
+    if (step !== 'b' || phase !== 'work' || ++begun < (orders.drainsAt ?? 1)) return;
+    setTimeout(() => void drain(), 20);
+  });
+}
+const starting = createFleet({
   machines: machine ? [machine] : [],
   store: orders.beatsInline ? await api.openStore(orders.url, base) : orders.url,
   dataDir: orders.dataDir,
@@ -219,20 +231,10 @@ const fleet = await createFleet({
   slots: 16,
   around,
 });
+const fleet = await starting;
 writeSync(1, `ready ${fleet.status.pod?.pod ?? ''}\n`);
 
-const drain = async () => {
-  await fleet.drain({ budget: '8s' });
-  process.exit(0);
-};
 process.once('SIGTERM', () => void drain());
-if (orders.drains) {
-  let begun = 0;
-  listen('phase.started', ({ step, phase }) => {
-    if (step !== 'b' || phase !== 'work' || ++begun < (orders.drainsAt ?? 1)) return;
-    setTimeout(() => void drain(), 20);
-  });
-}
 if (orders.enqueues !== undefined) {
   const input = { subject: 'apple' };
   const { id } = await fleet.enqueueByName(orders.machine!, input, { key: orders.enqueues });

@@ -208,7 +208,7 @@ export function useCrashRig() {
     await server?.remove();
     rmSync(place, { recursive: true, force: true });
     if (dist) rmSync(dist, { recursive: true, force: true });
-  }, 60_000);
+  }, 240_000);
   return {
     /** Fresh tables. */
     async newGround(): Promise<Ground> {
