@@ -106,7 +106,7 @@ export class FleetShares {
     if (isFirst) return part;
     const cap = this.#caps.get(name) ?? start;
     if (isDeclared && this.#podCount === 1) return part;
-    if (this.#podCount > 1 && this.#heardCount < SURE_BEATS) return 0;
+    if (this.#heardCount < SURE_BEATS) return 0;
     return Math.min(1, (NEWCOMERS_SHARE * cap) / this.#podCount);
   }
 }
