@@ -1,9 +1,10 @@
 /** Processes that are deployed away, what they did by their own ledgers, and how long they took to go. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeTree } from '../test/support/remove-tree.ts';
 import { within } from './takeover-fleet.ts';
 
 /** By the clock that all processes of this host share. */
@@ -85,7 +86,7 @@ export class DeployHouse {
       child.kill('SIGKILL');
       await exited;
     }
-    rmSync(this.#root, { recursive: true, force: true });
+    removeTree(this.#root);
   }
 }
 

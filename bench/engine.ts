@@ -1,8 +1,9 @@
 /** The engine on one host: throughput against a hand loop, resumption, memory. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { shimEnv } from '../test/support/disk-shim.ts';
+import { removeTree } from '../test/support/remove-tree.ts';
 import { type ChildAnswer, runChild, say } from './child.ts';
 
 const IN_FLIGHT = [1, 50, 200, 1_000] as const;
@@ -141,7 +142,7 @@ export async function inTempDir(
   try {
     return await act(join(parent, 'data'));
   } finally {
-    rmSync(parent, { recursive: true, force: true });
+    removeTree(parent);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Pods in processes of their own, and a database for them to share. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import pg from 'pg';
 import { systemClock, systemRandom } from '../src/ground/index.ts';
 import { openStore, type Store } from '../src/store/index.ts';
 import { startPostgres, type TestPostgres } from '../test/support/postgres.ts';
+import { removeTree } from '../test/support/remove-tree.ts';
 
 export interface Began {
   readonly n: number;
@@ -55,12 +56,12 @@ export async function startBenchPod(options: object): Promise<BenchPod> {
     async kill(isKept = false) {
       child.kill('SIGKILL');
       await exited;
-      if (!isKept) rmSync(dataDir, { recursive: true, force: true });
+      if (!isKept) removeTree(dataDir);
     },
     async drain() {
       if (child.exitCode === null) child.send('drain');
       await exited;
-      rmSync(dataDir, { recursive: true, force: true });
+      removeTree(dataDir);
     },
   });
 }

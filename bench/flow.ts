@@ -1,9 +1,10 @@
 /** How tasks come in and who gets them: many at once, through a spike, and with a pod that joins. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFleet, type Fleet } from '../src/index.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { removeTree } from '../test/support/remove-tree.ts';
 import { benchIntake, mail } from './flow-intake.ts';
 import { benchJoin } from './flow-join.ts';
 import { benchSpike } from './flow-spike.ts';
@@ -36,6 +37,6 @@ export async function benchFlow(): Promise<object> {
   } finally {
     await Promise.all(fleets.map((fleet) => fleet.drain()));
     await server.remove();
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
 }

@@ -2,7 +2,7 @@
  * What people wait for in a browser, over a million runs and a run with 50,000 records: until rows are
  * there, until a run is open, and whether a page stutters while it is scrolled. In a real Chromium.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -10,6 +10,7 @@ import { AdminServer, addressDoor, deskOf } from '../src/admin/index.ts';
 import { systemClock, systemRandom } from '../src/ground/index.ts';
 import { createFleet } from '../src/index.ts';
 import { CHROMIUM_ARGS, findChromium } from '../test/support/chromium.ts';
+import { removeTree } from '../test/support/remove-tree.ts';
 import { say } from './child.ts';
 import { quantile } from './fleet.ts';
 import { BenchDatabase } from './fleet-pods.ts';
@@ -73,7 +74,7 @@ export async function benchUi(given: UiOptions = WHOLE): Promise<object> {
     }
   } finally {
     await database.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    removeTree(dataDir);
   }
 }
 

@@ -1,7 +1,8 @@
 /** npm run fuzz: requests that nobody would send, and whether anything comes of them. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeTree } from '../support/remove-tree.ts';
 import { readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { fuzz } from './fuzz.ts';
 
@@ -41,5 +42,5 @@ try {
   const isGood = faults === 0 && isPrototypeClean;
   process.exitCode = isGood ? 0 : 1;
 } finally {
-  rmSync(dataDir, { recursive: true, force: true });
+  removeTree(dataDir);
 }

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { bulkOf, bulkOrderOf } from '../../src/fleet/index.ts';
 import { runIdMint, systemClock, systemRandom } from '../../src/ground/index.ts';
 import { type BulkRow, openStore, type Store } from '../../src/store/index.ts';
 import { runOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 const MACHINE = 'test/letter';
 const TIMES = { FLEETQ_HEARTBEAT: '300ms', FLEETQ_SILENCE: '2s', FLEETQ_ARCHIVE: '200ms' };
@@ -56,7 +57,7 @@ export async function runBulkKills(options: BulkKills): Promise<BulkKillsReport>
   } finally {
     await fleet.endAll();
     await server.remove();
-    rmSync(place, { recursive: true, force: true });
+    removeTree(place);
   }
 }
 

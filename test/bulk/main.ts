@@ -1,7 +1,7 @@
 /** npm run bulk: many dead letters redriven at once, by pods that are killed meanwhile. */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPackage } from '../chaos/build.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { runBulkKills } from './kills.ts';
 
@@ -46,5 +46,5 @@ try {
   tellFigures('bulk', report, values);
   process.exitCode = report.isGood ? 0 : 1;
 } finally {
-  rmSync(place, { recursive: true, force: true });
+  removeTree(place);
 }

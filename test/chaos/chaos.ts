@@ -2,13 +2,14 @@
  * Many pods, one Postgres, and everything that can go wrong at once; then peace, and a verdict from
  * outside. Real processes, real signals, real crashes of a real server, a proxy on every way to it.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Acknowledgement, CancelCall, Effect, StoreCall } from '../history/evidence.ts';
 import { childProgram } from '../support/children.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { ASIDE, POISON, STORMED } from './aside-shapes.ts';
 import { keepBroken } from './broken.ts';
@@ -52,8 +53,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const directory = options.keep ?? mkdtempSync(join(tmpdir(), 'fleetq-chaos-'));
   mkdirSync(directory, { recursive: true });
   const clear = () => {
-    rmSync(place, { recursive: true, force: true });
-    if (!options.keep) rmSync(directory, { recursive: true, force: true });
+    removeTree(place);
+    if (!options.keep) removeTree(directory);
   };
   process.once('exit', clear);
   const storeClock = new StoreClock();

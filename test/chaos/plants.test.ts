@@ -1,7 +1,8 @@
 /** Every bug that can be planted for a chaos run finds its place in the modules as they are compiled now. */
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeTree } from '../support/remove-tree.ts';
 import { buildPackage } from './build.ts';
 import { PLANTS } from './plants.ts';
 
@@ -9,7 +10,7 @@ let place: string;
 beforeAll(() => {
   place = buildPackage(undefined);
 });
-afterAll(() => rmSync(place, { recursive: true, force: true }));
+afterAll(() => removeTree(place));
 
 test.each(Object.entries(PLANTS))('%s finds its place', (_, { changes }) => {
   for (const [file, find] of changes)

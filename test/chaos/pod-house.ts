@@ -4,10 +4,11 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childProgram } from '../support/children.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import {
   DRAIN_BUDGET_MS,
   HEAP_MIB,
@@ -221,7 +222,7 @@ export class PodHouse {
 
   loseDisk(): void {
     if (this.disk) this.disk.lose(this.#orders.dataDir);
-    else rmSync(this.#orders.dataDir, { recursive: true, force: true });
+    else removeTree(this.#orders.dataDir);
   }
 
   /** False where the process was not there all the while. */

@@ -2,11 +2,12 @@
  * The wall clock of the database server, which can be set while it runs: hours ahead, once, and for the
  * rest of the run. Whoever judges goes by the true time, and takes those hours back.
  */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runOn } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { STORE_AHEAD_MS, WrongClock, whyNoWrongClock } from './wrong-clock.ts';
 
 const LOOK_MS = 100;
@@ -45,7 +46,7 @@ export class StoreClock {
   }
 
   remove(): void {
-    rmSync(this.#place, { recursive: true, force: true });
+    removeTree(this.#place);
   }
 }
 

@@ -1,5 +1,5 @@
 /** `fleetq dev` and code that changes under it: real pods, real files, saved well and badly. */
-import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -10,6 +10,7 @@ import { Watcher } from '../../src/cli/dev/watcher.ts';
 import type { HandoverEnd } from '../../src/cli/worker/supervisor.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/fleets.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { begin, type Call, fileAppears, fleetq, makeDirectory } from './support.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -102,7 +103,7 @@ test('code that is saved goes to the pods, and a run in hand goes on with it; ba
 describe('the watcher', () => {
   const directories: string[] = [];
   afterEach(() => {
-    for (const each of directories.splice(0)) rmSync(each, { recursive: true, force: true });
+    for (const each of directories.splice(0)) removeTree(each);
   });
 
   function watched() {

@@ -1,11 +1,12 @@
 /** Real processes for tests: the built `fleetq`, and the worker that answers it. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach } from 'vitest';
+import { removeTree } from '../support/remove-tree.ts';
 
 const root = new URL('../../', import.meta.url);
 export const BIN = fileURLToPath(new URL('dist/bin.js', root));
@@ -24,8 +25,7 @@ afterEach(async () => {
 });
 afterAll(() => {
   // Pods whose starter was killed end by themselves, and write until then.
-  for (const directory of directories.splice(0))
-    rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+  for (const directory of directories.splice(0)) removeTree(directory);
 });
 
 export function makeDirectory(): string {

@@ -10,6 +10,7 @@ import type { RunId } from '../../src/ground/index.ts';
 import { SqliteJournal } from '../../src/journal/index.ts';
 import type { Ending, Outcome } from '../../src/machine/index.ts';
 import { clockAt, RunWriter, runIdOf } from '../journal/entries.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { codecIfTold } from '../support/sealed.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { crashImage } from '../support/temp-dir.ts';
@@ -65,7 +66,7 @@ export async function makeSamples(): Promise<readonly Sample[]> {
       { name: 'closed', files: closed, truth: truthOf(directory, closed, ever) },
     ];
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
 }
 
@@ -105,7 +106,7 @@ function everything(directory: string): State {
     journal.close();
     return all;
   } finally {
-    rmSync(image, { recursive: true, force: true });
+    removeTree(image);
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { hash } from '../../src/ground/index.ts';
 import type { SqliteJournal } from '../../src/journal/index.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { type Damage, type Image, imageOf } from './images.ts';
 import { type Judgement, judge } from './judge.ts';
 import { allIds, layFiles, open, type Sample, scratch } from './sample.ts';
@@ -36,7 +37,7 @@ function run({ samples, damages, progress }: WorkerTask): WorkerReport {
       if (verdict === 'silent') silent.push(`${image.name}: ${why}`);
     });
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
   return { counts, silent };
 }
@@ -71,7 +72,7 @@ export function judgeImage(image: Image, directory: string, index: number): Judg
     return judgement;
   } catch (error) {
     // Whatever is thrown here would be thrown at every start: a crash loop.
-    rmSync(data, { recursive: true, force: true });
+    removeTree(data);
     return { verdict: 'silent', why: `threw ${(error as Error).stack?.slice(0, 600)}` };
   }
 }

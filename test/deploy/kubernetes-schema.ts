@@ -4,11 +4,12 @@
  * not, one that is missing, and a value of another type. Words that the types leave open (they say
  * `string`) are compared here, as are whole numbers.
  */
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../docs/markdown.ts';
 import { run } from '../docs/workspace.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import type { Manifest } from './manifests.ts';
 
 const MODULES: Readonly<Record<string, string>> = {
@@ -53,7 +54,7 @@ export const manifest: ${kind} = ${JSON.stringify(content, undefined, 1)};\n`;
     const errors = stdout.split('\n').filter((line) => line.includes('error TS'));
     return errors.length > 0 ? errors : [`tsc ended with ${code}: ${stdout}${stderr}`];
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
 }
 

@@ -1,10 +1,11 @@
 /** Pods of the manifests as real processes: started, probed, drained, killed and started again. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run, write } from '../docs/workspace.ts';
 import { runOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import {
   CLAIMED,
   isContained,
@@ -64,7 +65,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([...running].map((pod) => pod.remove()));
   await postgres?.remove();
-  rmSync(place, { recursive: true, force: true });
+  removeTree(place);
 });
 
 type Some = Pick<PodOptions, 'volumes' | 'env' | 'command'>;

@@ -1,9 +1,10 @@
 /** npm run deploys -- plan: what becomes of every run, foretold and held against a real deploy. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { showPlan } from './plan-figures.ts';
 
@@ -47,5 +48,5 @@ try {
   process.exitCode = !isGood ? 1 : figures.missed.length > 0 ? 2 : 0;
 } finally {
   await postgres.remove();
-  rmSync(directory, { recursive: true, force: true });
+  removeTree(directory);
 }

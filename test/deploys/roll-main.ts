@@ -1,8 +1,9 @@
 /** npm run deploys -- roll: tells what was asked wrongly, rolls, says what came of it. */
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildPackage } from '../chaos/build.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { misused, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { runRoll } from './roll.ts';
 import { isGood } from './roll-report.ts';
@@ -64,5 +65,5 @@ try {
   tellFigures('deploys', figures, values);
   process.exitCode = !isGood(figures) ? 1 : figures.missed.length > 0 ? 2 : 0;
 } finally {
-  rmSync(place, { recursive: true, force: true });
+  removeTree(place);
 }

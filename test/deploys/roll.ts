@@ -5,7 +5,7 @@
  *   v1 v1 v1 v1 v1 v1 ─→ v2 v2 v1 v1 v1 v1 ─→ … ─→ v2 v2 v2 v2 v2 v2 ─→ … back ─→ … ─→ both, until all end
  *        some wait for v2                             some wait for v1
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { type RunId, systemClock, systemRandom } from '../../src/ground/index.ts
 import { openStore } from '../../src/store/index.ts';
 import { readLedger } from '../support/ledger.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { type Fault, judgeRun, type RollLine } from './roll-judge.ts';
 import { RollLoad } from './roll-load.ts';
@@ -70,7 +71,7 @@ export async function runRoll(options: RollOptions): Promise<RollFigures> {
   } finally {
     await Promise.all(pods.map((pod) => pod.kill()));
     await postgres.remove();
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
 }
 

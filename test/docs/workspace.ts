@@ -1,16 +1,9 @@
 /** A directory as a user of FleetQ has it: the built package, zod, fastify and pg are installed, nothing else is. */
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../support/remove-tree.ts';
 import { ROOT } from './markdown.ts';
 
 /** What a user installs, and what npm would put beside it since FleetQ needs it. */
@@ -41,7 +34,7 @@ export function makeWorkspace(fleetq = ROOT): string {
 }
 
 export function removeWorkspace(directory: string): void {
-  rmSync(directory, { recursive: true, force: true });
+  removeTree(directory);
 }
 
 export function write(directory: string, file: string, text: string): void {

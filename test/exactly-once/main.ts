@@ -1,7 +1,7 @@
 /** npm run exactly-once: rows that persist adds by `tx`, counted under kills, pauses and lost commits. */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPackage } from '../chaos/build.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { misused, readFlags, tellFigures, wholeFlag } from '../support/tool.ts';
 import { type PlayReport, playExactlyOnce } from './play.ts';
 
@@ -75,5 +75,5 @@ try {
   tellFigures('exactly-once', { ...figures, isGood }, values);
   process.exitCode = isGood ? 0 : 1;
 } finally {
-  rmSync(place, { recursive: true, force: true });
+  removeTree(place);
 }

@@ -3,12 +3,13 @@
  * stopped past their deadlines, and lose the answers to their commits. Then the rows are counted: one for
  * each run, and none twice.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runIdMint, systemClock, systemRandom } from '../../src/ground/index.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { below, seededRandom } from '../support/seeded-random.ts';
 import { type Place, postgresPlace, sqlitePlace } from './places.ts';
 import { Pods } from './pods.ts';
@@ -74,7 +75,7 @@ export async function playExactlyOnce(options: PlayOptions): Promise<PlayReport>
     await pods.end();
     await store.close();
     await place.close();
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
 }
 

@@ -3,7 +3,7 @@
  * the old primary comes back as a standby; again and again. Every enqueue and every outcome that was
  * acknowledged to a pod is a line in a ledger outside, and has to be in the tables at the end.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import { catchUp, doubledIn, standingOf } from '../outage/judge.ts';
 import { until } from '../outage/outage.ts';
 import { Pods } from '../outage/pods.ts';
 import { PostgresCluster } from '../support/postgres-cluster.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 export interface FailoverOptions {
   readonly kills: number;
@@ -155,6 +156,6 @@ async function withPods<T>(
     }
   } finally {
     await cluster.remove();
-    rmSync(place, { recursive: true, force: true });
+    removeTree(place);
   }
 }

@@ -1,5 +1,5 @@
 /** Runs that were started on one host, as the rest of the fleet sees them. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
 import { createFleet, defineMachine, type Fleet, type FleetOptions } from '../../src/index.ts';
 import type { TaskRow } from '../../src/store/index.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 let directory: string;
 let store: string;
@@ -18,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await Promise.all(fleets.splice(0).map((fleet) => fleet.drain({ budget: '1s' })));
-  rmSync(directory, { recursive: true, force: true });
+  removeTree(directory);
 });
 
 const steps: string[] = [];

@@ -1,13 +1,14 @@
 /** A task that kills its process kills three of them and no more, and its neighbours live on. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { createFleet, type Fleet } from '../../src/index.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { innocent, poison } from './machines/poison.ts';
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
@@ -20,7 +21,7 @@ afterEach(async () => {
   isOver = true;
   for (const child of children) child.kill('SIGKILL');
   await client?.drain({ budget: '1s' });
-  rmSync(directory, { recursive: true, force: true });
+  removeTree(directory);
 });
 
 /** Starts a pod, and starts it again whenever it dies, as whoever runs pods does. */

@@ -4,7 +4,7 @@
  * is asked of the store, all the time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +17,7 @@ import type { Store } from '../../src/store/store.ts';
 import { newTask } from '../store/factories.ts';
 import { readLedger } from '../support/ledger.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { below, seededRandom } from '../support/seeded-random.ts';
 import { type FlowLine, type FlowVerdict, judgeFlow, nameOf } from './flow-judge.ts';
 
@@ -79,7 +80,7 @@ export async function runFlow(options: FlowOptions): Promise<FlowReport> {
     await house.close();
     await store.close();
     await server.remove();
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
 }
 

@@ -3,9 +3,10 @@
  * process that sleeps in it. Needs root; in CI that is demanded, elsewhere its lack skips the tests.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeTree } from '../support/remove-tree.ts';
 
 export interface SmallDisk {
   /** Where it is mounted, for those inside. */
@@ -65,7 +66,7 @@ export async function makeSmallDisk(
     },
     remove() {
       holder.kill('SIGKILL');
-      rmSync(outside, { recursive: true, force: true });
+      removeTree(outside);
     },
   };
 }

@@ -1,18 +1,19 @@
 /** The smallest machine, as a user would run it. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFleet, SchemaError } from 'fleetq';
 import { expect, onTestFinished, test } from 'vitest';
 import { hello } from '../../machines/hello.ts';
 import * as shipped from '../../machines/index.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 async function startFleet() {
   const directory = mkdtempSync(join(tmpdir(), 'fleetq-hello-'));
   const fleet = await createFleet({ machines: [hello], dataDir: directory });
   onTestFinished(async () => {
     await fleet.drain({ budget: '1s' });
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   });
   return fleet;
 }

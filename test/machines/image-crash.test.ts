@@ -5,13 +5,14 @@
  * with its runs at their points is void.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SampleRegistry, startSampleRegistry } from '../../machines/image/sample-registry.ts';
 import { verifyVersion } from '../../machines/image/tree.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { type ImageInput, namesUnder } from './image-host.ts';
 
 const CHILD = fileURLToPath(new URL('./install-child.mjs', import.meta.url));
@@ -53,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await registry.close();
-  rmSync(directory, { recursive: true, force: true });
+  removeTree(directory);
 });
 
 /** A place of its own with so many images to install, all of them the sample 'tools'. */

@@ -1,6 +1,6 @@
 /** A host for tests of image/install: a fleet, a registry and a root, gone when the test is done. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFleet, type Fleet, type Machine, type Run, type RunSummary } from 'fleetq';
@@ -12,6 +12,7 @@ import {
   type SampleRegistryOptions,
   startSampleRegistry,
 } from '../../machines/image/sample-registry.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 export interface ImageInput {
   readonly url: string;
@@ -56,7 +57,7 @@ export async function openHost(
   const close = async () => {
     await fleet.drain({ budget: '1s' });
     await registry.close();
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   };
   const root = join(directory, 'root');
   const inputOf = (name: string): ImageInput => {

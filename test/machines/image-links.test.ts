@@ -1,11 +1,12 @@
 /** Archives whose links are cheap to write and dear to follow: unpacked, or given up, in no time. */
-import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LinkJudge, linkTarget } from '../../machines/image/link-judge.ts';
 import type { TarFile } from '../../machines/image/sample-image.ts';
 import { ARCHIVE_LIMITS, unpackArchive } from '../../machines/image/unpack.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { archiveOf } from './image-host.ts';
 
 const CHAIN = 38;
@@ -15,7 +16,7 @@ let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'fleetq-links-'));
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => removeTree(directory));
 
 const link = (path: string, linkPath: string): TarFile => ({ path, type: '2', linkPath });
 

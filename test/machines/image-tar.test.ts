@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tarArchive, tarEntry } from '../../machines/image/sample-image.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { startHost, textsUnder } from './image-host.ts';
 
 const hasGnuTar = /GNU tar/.test(String(spawnSync('tar', ['--version']).stdout));
@@ -35,7 +36,7 @@ beforeAll(() => {
   symlinkSync('short.txt', join(source, 'link'));
   linkSync(join(source, 'short.txt'), join(source, 'zz-hard'));
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => removeTree(directory));
 
 /** ustar has room for a path of 256 bytes and a last name of 100: the long one is left out there. */
 test.skipIf(!hasGnuTar).each([

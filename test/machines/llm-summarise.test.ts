@@ -1,11 +1,12 @@
 /** A machine that asks a scarce model: refusals cost it nothing, wrong answers an attempt. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFleet, listen } from 'fleetq';
 import { expect, onTestFinished, test } from 'vitest';
 import { type SampleLlmOptions, startSampleLlm } from '../../machines/llm-summarise/sample-llm.ts';
 import { llmSummarise } from '../../machines/llm-summarise/summarise.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 const text = 'one two three four five six seven eight';
 
@@ -16,7 +17,7 @@ async function start(options: SampleLlmOptions = {}) {
   onTestFinished(async () => {
     await fleet.drain({ budget: '1s' });
     await llm.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    removeTree(dataDir);
   });
   const ask = (words: number, of = text) =>
     fleet.startLocal(llmSummarise, { url: llm.url, text: of, words });

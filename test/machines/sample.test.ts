@@ -1,17 +1,18 @@
 /** The machines of the sample load: each shows one thing, and does show it. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFleet, listen, RunAbortedError } from 'fleetq';
 import { expect, onTestFinished, test } from 'vitest';
 import { charge, flaky, lookup, resize, shippedMachines } from '../../machines/index.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 async function startFleet() {
   const directory = mkdtempSync(join(tmpdir(), 'fleetq-sample-'));
   const fleet = await createFleet({ machines: shippedMachines, dataDir: directory });
   onTestFinished(async () => {
     await fleet.drain({ budget: '1s' });
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   });
   return fleet;
 }

@@ -11,11 +11,11 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  rmSync,
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../support/remove-tree.ts';
 
 export interface PrivateCopy {
   readonly root: string;
@@ -27,8 +27,7 @@ export function copyTree(from: string): PrivateCopy {
   const place = mkdtempSync(join(tmpdir(), 'fleetq-mutants-'));
   // A server that is run as another user has to get at its own directory in here.
   chmodSync(place, 0o755);
-  const remove = () =>
-    rmSync(place, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  const remove = () => removeTree(place);
   try {
     const [root, temporary] = [join(place, 'tree'), join(place, 'tmp')];
     for (const directory of [root, temporary]) mkdirSync(directory);

@@ -2,12 +2,13 @@
  * Postgres goes away under load, for as long as is asked for, while pods start runs of their own; then it
  * comes back, and everything that was acknowledged has to be there, once.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '../../src/store/index.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { catchUp, doubledIn } from './judge.ts';
 import { Pods } from './pods.ts';
 
@@ -79,7 +80,7 @@ export async function playOutage(options: OutageOptions): Promise<OutageReport> 
     }
   } finally {
     await postgres.remove();
-    rmSync(place, { recursive: true, force: true });
+    removeTree(place);
   }
 }
 

@@ -10,7 +10,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
 } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -19,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
 import { type Ended, run, write } from '../docs/workspace.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ beforeAll(async () => {
     symlinkSync(target, join(project, 'node_modules/.bin', name));
   }
 });
-afterAll(() => rmSync(place, { recursive: true, force: true }));
+afterAll(() => removeTree(place));
 
 function link(name: string): void {
   const to = join(project, 'node_modules', name);

@@ -1,8 +1,9 @@
 /** Plays a recording up to every point, loses power there in every way, and judges what is left. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratch } from '../corruption/sample.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { Disk, type Files } from './disk.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { fatesAt } from './fates.ts';
@@ -54,7 +55,7 @@ export function losePower(ops: readonly Op[], { stride, onFault }: Plan): PowerL
   } finally {
     if (TMPDIR === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = TMPDIR;
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
   const seconds = Math.round((performance.now() - begunMs) / 100) / 10;
   const violations = counts.lost + counts.wrong + counts.crashed;
@@ -74,7 +75,7 @@ export function losePower(ops: readonly Op[], { stride, onFault }: Plan): PowerL
       return factsOf(files, data);
     } catch (error) {
       // Whatever is thrown here would be thrown at every start.
-      rmSync(data, { recursive: true, force: true });
+      removeTree(data);
       return error as Error;
     }
   }

@@ -1,12 +1,13 @@
 /** What a process did to its files, call by call, with the bytes, and what it was told in between. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunId } from '../../src/ground/index.ts';
 import type { Ending } from '../../src/machine/index.ts';
 import { childProgram } from '../support/children.ts';
 import { readShimLog, type ShimLine, shimEnv } from '../support/disk-shim.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import type { RecordTask } from './record-child.ts';
 
 export type Ack =
@@ -54,7 +55,7 @@ export function record(synchronous: RecordTask['synchronous']): Op[] {
     if (child.status !== 0) throw new Error(`the recording failed: ${child.stderr}`);
     return opsOf(readShimLog(log), readFileSync(data), task);
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
 }
 

@@ -4,13 +4,14 @@
  * the journal.
  */
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Random } from '../../src/ground/index.ts';
 import { childProgram, startChild } from '../support/children.ts';
 import { GroupLedger, type LedgerLine, readLedger } from '../support/ledger.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { below, seededRandom } from '../support/seeded-random.ts';
 import { judgeLedgers, type LedgerVerdict } from './kills-judge.ts';
 import { SHAPES, type Shape } from './shapes.ts';
@@ -64,7 +65,7 @@ export async function runKills(options: KillsOptions): Promise<KillsReport> {
       seconds: Math.round((Date.now() - begunAt) / 100) / 10,
     };
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
 }
 

@@ -3,7 +3,7 @@
  * are lost after the commit, tokens expire, locks are crowded and reads are old. Then peace, and the
  * history is held against the rules.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,6 +21,7 @@ import { HistoryChecker } from '../history/checker.ts';
 import type { Acknowledgement, Effect } from '../history/evidence.ts';
 import { addressOf } from '../store/snowflake-harness.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { below, seededRandom } from '../support/seeded-random.ts';
 import { Pods } from './pods.ts';
 import { addViews, viewsUrl } from './views.ts';
@@ -84,7 +85,7 @@ export async function playSnowflake(options: PlayOptions): Promise<PlayReport> {
     await store.close();
     await account.stop();
     await postgres.remove();
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   }
 }
 

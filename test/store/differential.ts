@@ -2,13 +2,14 @@
  * The store of the simulation against the real ones: the same random calls, late and stale ones among
  * them, have to get the same answers and leave the same rows, to the millisecond.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import type { Store } from '../../src/store/store.ts';
 import type { ClaimRequest, TaskRow } from '../../src/store/tasks.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { HOUR, ROUTE } from './factories.ts';
 import { play } from './play.ts';
 import { fewerSteps, type Step } from './random-steps.ts';
@@ -82,7 +83,7 @@ async function openWorlds(rivals: readonly Rival[]) {
   const all: World[] = [memoryWorld()];
   const close = async () => {
     for (const one of closes.reverse()) await one();
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   };
   try {
     if (rivals.includes('sqlite')) all.push(await sqliteWorld(join(directory, 'store.db')));

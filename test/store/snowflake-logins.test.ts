@@ -1,6 +1,6 @@
 /** Every way to log in, through the real driver; and what is said where one does not fit. */
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -9,6 +9,7 @@ import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import { StoreOptionsError } from '../../src/store/errors.ts';
 import { withRun } from '../../src/store/snowflake/open.ts';
 import { type EmulatedSnowflake, startSnowflake } from '../emulator/snowflake/index.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 const SECRETS = ['correct-horse', 'battery-staple', 'wrong-passphrase', 'stale-token', 'guessed'];
 const directory = mkdtempSync(join(tmpdir(), 'fleetq-logins-'));
@@ -45,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await account?.stop();
-  rmSync(directory, { recursive: true, force: true });
+  removeTree(directory);
 });
 
 function login(words: string, password = ''): Promise<unknown> {

@@ -9,7 +9,6 @@ import {
   mkdtempSync,
   readdirSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -17,6 +16,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hash } from '../../src/ground/index.ts';
+import { removeTree } from './remove-tree.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CACHE = join(ROOT, 'node_modules', '.cache', 'fleetq-children');
@@ -40,7 +40,7 @@ function compileOnce(): string {
     renameSync(fresh, place);
   } catch {
     // Somebody else was faster with the same.
-    rmSync(fresh, { recursive: true, force: true });
+    removeTree(fresh);
   }
   return place;
 }
@@ -64,7 +64,7 @@ function forgetOld(): void {
     // Another test file may rename or forget it at this moment.
     const found = statSync(place, { throwIfNoEntry: false });
     if (found === undefined || Date.now() - found.mtimeMs < KEPT_MS_MAX) continue;
-    rmSync(place, { recursive: true, force: true });
+    removeTree(place);
   }
 }
 

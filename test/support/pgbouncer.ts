@@ -4,12 +4,13 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, runOn, type TestPostgres } from './postgres.ts';
 import { asUser } from './postgres-binaries.ts';
+import { removeTree } from './remove-tree.ts';
 
 const START_MS_MAX = 90_000;
 
@@ -94,7 +95,7 @@ export async function startPgBouncer(
     stop: async () => {
       process.off('exit', onExit);
       await end(child);
-      rmSync(place, { recursive: true, force: true });
+      removeTree(place);
     },
   };
   await untilAnswers(`postgres://postgres@127.0.0.1:${port}/postgres`).catch(async (error) => {

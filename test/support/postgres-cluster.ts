@@ -12,6 +12,7 @@ import pg from 'pg';
 import { CRASH_SIGNALS, type Crash, childrenOf, freePort, killIfThere, runOn } from './postgres.ts';
 import { asUser, type Binaries, findBinaries } from './postgres-binaries.ts';
 import { makePostgresData, placeForPostgres } from './postgres-data.ts';
+import { removeTree } from './remove-tree.ts';
 
 const MS_MAX = 60_000;
 const LOOK_MS = 20;
@@ -144,8 +145,8 @@ export class PostgresCluster {
   async remove(): Promise<void> {
     process.off('exit', this.#onExit);
     await Promise.all(this.#nodes.map((node) => this.#end(node, 'SIGQUIT')));
-    rmSync(this.#place, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-    if (this.#binaries.copy) rmSync(this.#binaries.copy, { recursive: true, force: true });
+    removeTree(this.#place);
+    if (this.#binaries.copy) removeTree(this.#binaries.copy);
   }
 
   #standbys(): Node[] {
@@ -235,12 +236,12 @@ export class PostgresCluster {
     await client.connect();
     try {
       await client.query("select pg_backup_start('rejoin', true)");
-      rmSync(node.data, { recursive: true, force: true });
+      removeTree(node.data);
       // What is removed while it is copied is put right by the WAL that is replayed.
       runAsUser('cp', ['-R', this.#primary.data, node.data], true);
       const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
       const wal = join(node.data, 'pg_wal');
-      rmSync(wal, { recursive: true, force: true });
+      removeTree(wal);
       mkdirSync(wal, { mode: 0o700 });
       if (asUser.uid !== undefined) chownSync(wal, asUser.uid, asUser.gid!);
       rmSync(join(node.data, 'postmaster.pid'), { force: true });

@@ -3,10 +3,11 @@
  * begin alike: the first of a run of the tests is made, the others are copied from it.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdtempSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asUser } from './postgres-binaries.ts';
+import { removeTree } from './remove-tree.ts';
 
 const HOME = 'FLEETQ_TEST_POSTGRES_HOME';
 
@@ -15,7 +16,7 @@ export function keepFirstPostgres(): () => void {
   if (existsSync(process.env[HOME] ?? '')) return () => undefined;
   const home = placeForPostgres('fleetq-postgres-first-');
   process.env[HOME] = home;
-  return () => rmSync(home, { recursive: true, force: true });
+  return () => removeTree(home);
 }
 
 /** A directory that belongs to whoever the server runs as. */
@@ -42,7 +43,7 @@ function makeFirst(initdb: string, home: string, first: string): void {
     renameSync(fresh, first);
   } catch {
     // Another test file was faster; its directory is as good.
-    rmSync(fresh, { recursive: true, force: true });
+    removeTree(fresh);
   }
 }
 

@@ -6,13 +6,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { asUser, findBinaries } from './postgres-binaries.ts';
 import { makePostgresData, placeForPostgres } from './postgres-data.ts';
+import { removeTree } from './remove-tree.ts';
 
 const START_MS_MAX = 90_000;
 const LOOK_AGAIN_MS = 20;
@@ -192,8 +193,8 @@ class OwnPostgres implements TestPostgres {
   async remove(): Promise<void> {
     process.off('exit', this.#onExit);
     await this.#end('SIGQUIT');
-    rmSync(this.#place, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-    if (this.#binaries.copy) rmSync(this.#binaries.copy, { recursive: true, force: true });
+    removeTree(this.#place);
+    if (this.#binaries.copy) removeTree(this.#binaries.copy);
   }
 
   /** What it has written to its log lately. */

@@ -1,14 +1,15 @@
 /** Directories that are gone when the test file is done. */
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { removeTree } from './remove-tree.ts';
 
 /** Call once at the top of a test file: answers a maker of fresh directories. */
 export function useTempDirs(): (name?: string) => string {
   const made: string[] = [];
   afterAll(() => {
-    for (const directory of made) rmSync(directory, { recursive: true, force: true });
+    for (const directory of made) removeTree(directory);
   });
   return (name = 'data') => {
     const directory = mkdtempSync(join(tmpdir(), 'fleetq-test-'));

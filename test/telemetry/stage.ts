@@ -1,12 +1,13 @@
 /** Real pods, and whoever takes their spans, each in a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type RunId, runIdMint, systemClock, systemRandom } from '../../src/ground/index.ts';
 import { openStore, type Store, type TaskRow } from '../../src/store/index.ts';
+import { removeTree } from '../support/remove-tree.ts';
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const BIN = path('../../dist/bin.js');
@@ -156,7 +157,7 @@ export class Stage {
   async close(): Promise<void> {
     await this.store.close();
     for (const child of this.#children) child.kill('SIGKILL');
-    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+    removeTree(this.directory);
   }
 
   #spawn(

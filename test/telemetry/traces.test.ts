@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { RunId } from '../../src/ground/index.ts';
+import { removeTree } from '../support/remove-tree.ts';
 import { type Pod, type ReceivedSpan, Stage } from './stage.ts';
 import { runStorm } from './storm.ts';
 import { judgeTraces } from './trace-judge.ts';
@@ -160,7 +161,7 @@ test('a trace is there from the start of its run, and whoever starts it again sa
   expect(await stage.store.histories([{ task: run.id, generation: 1 }])).toEqual([]);
   first.child.kill('SIGKILL');
   await first.ended;
-  rmSync(join(stage.directory, 'alder'), { recursive: true, force: true });
+  removeTree(join(stage.directory, 'alder'));
   await stage.worker('birch');
   await run.inWork();
   await run.finish();

@@ -4,7 +4,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,6 +16,7 @@ import { buildPackage } from '../../chaos/build.ts';
 import { newTask } from '../../store/factories.ts';
 import { startChild } from '../../support/children.ts';
 import { runOn, startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { removeTree } from '../../support/remove-tree.ts';
 import type { Orders } from './hooks.ts';
 
 const PROGRAM = 'fleet/crash-points/pod-child.ts';
@@ -206,8 +207,8 @@ export function useCrashRig() {
   afterAll(async () => {
     for (const ground of grounds) await ground.close();
     await server?.remove();
-    rmSync(place, { recursive: true, force: true });
-    if (dist) rmSync(dist, { recursive: true, force: true });
+    removeTree(place);
+    if (dist) removeTree(dist);
   }, 240_000);
   return {
     /** Fresh tables. */

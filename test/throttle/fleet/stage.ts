@@ -3,7 +3,7 @@
  * count: of one the limit is declared, and it would take far more; the other refuses what does not fit.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { systemClock, systemRandom } from '../../../src/ground/index.ts';
 import { openStore } from '../../../src/store/index.ts';
 import { FakeApi } from '../../support/fake-api.ts';
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { removeTree } from '../../support/remove-tree.ts';
 
 export interface StageOptions {
   readonly heartbeatMs: number;
@@ -162,7 +163,7 @@ export class Stage {
     for (const { child } of this.pods.splice(0)) child.kill('SIGKILL');
     await Promise.all([this.declared.stop(), this.learned.stop()]);
     await this.#postgres.remove();
-    rmSync(this.#dir, { recursive: true, force: true });
+    removeTree(this.#dir);
   }
 }
 

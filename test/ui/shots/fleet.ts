@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { AdminServer, addressDoor, deskOf } from '../../../src/admin/index.ts';
 import { systemClock, systemRandom } from '../../../src/ground/index.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../../../src/index.ts';
+import { removeTree } from '../../support/remove-tree.ts';
 import { machines } from './machines.ts';
 
 const PATIENCE_MS = 60_000;
@@ -79,7 +80,7 @@ export async function openShotFleet(): Promise<ShotFleet> {
     await server.stop();
     for (const child of pods.values()) if (child.exitCode === null) child.kill('SIGKILL');
     await fleet.drain();
-    rmSync(directory, { recursive: true, force: true });
+    removeTree(directory);
   };
   return { url, runs: { failed, rescued }, bulk, fingerprint, stop };
 }
