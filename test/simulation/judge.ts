@@ -4,7 +4,7 @@ import { identityCodec } from '../../src/journal/codec.ts';
 import type { EventRow, StoredRecord } from '../../src/journal/index.ts';
 import { decodeRows } from '../../src/journal/record.ts';
 import { violations } from '../../src/store/memory/rules.ts';
-import { isEnded, type TaskRecord } from '../../src/store/memory/tables.ts';
+import { isEnded, type MemoryTables, type TaskRecord } from '../../src/store/memory/tables.ts';
 import { DEADLINE_PASSED, FOLLOWED_NOT_COMPLETED } from '../../src/store/reasons.ts';
 import type { CancelCall } from '../history/evidence.ts';
 import type { Auditor } from './auditor.ts';
@@ -48,12 +48,29 @@ const NONE: Hosts = {
   hasTime: () => false,
 };
 
-/** A disk is gone, or a clock was set, that it has to wait for: nobody can do anything about it. */
-export function waitsInVain(task: TaskRecord, hosts: Hosts): boolean {
+/**
+ * A disk is gone, or a clock was set, that it has to wait for: nobody can do anything about it. The same
+ * of one whose turn comes after such a one.
+ */
+export function waitsInVain(tables: MemoryTables, task: TaskRecord, hosts: Hosts): boolean {
   const { taskId, status, waitFor, pinnedTo } = task;
+  if (waitFor === 'run' || waitFor === 'turn') {
+    return before(tables, task).some((other) => waitsInVain(tables, other, hosts));
+  }
   if (pinnedTo === undefined) return hosts.hasTime(task);
   if (hosts.hasDisk(pinnedTo)) return hosts.isFarOff(pinnedTo, taskId);
   return status === 'waiting' && waitFor === 'host';
+}
+
+/** Those that have to end before it may begin. */
+function before(tables: MemoryTables, { waitFor, follows, ...task }: TaskRecord): TaskRecord[] {
+  const isBefore = (other: TaskRecord) =>
+    waitFor === 'run'
+      ? other.taskId === follows?.run
+      : other.queue === task.queue &&
+        other.serialKey === task.serialKey &&
+        other.waitFor !== 'turn';
+  return tables.tasksWhere((other) => !isEnded(other) && isBefore(other));
 }
 
 export function judge(
@@ -78,7 +95,7 @@ export function judge(
   const done = effectsByRun(outside);
   const lives = new LifeJudge(world, auditor.rows.deaths);
   for (const task of tables.tasks.values()) {
-    if (waitsInVain(task, hosts)) continue;
+    if (waitsInVain(tables, task, hosts)) continue;
     if (!isEnded(task)) {
       world.violate('I37', `${task.taskId} is ${task.status}${holderOf(task)}`);
       continue;
@@ -172,12 +189,13 @@ function judgeHistory(
   rows: readonly EventRow[],
   versions: VersionJudge,
 ): readonly StoredRecord[] | undefined {
-  const { taskId, machine, version } = task;
+  const { taskId, machine } = task;
   if (rows.length === 0 && isByTheStore(task)) return undefined;
   try {
     const records = decodeRows(taskId, rows, identityCodec);
-    versions.ended(taskId, machine, version, records);
-    judgeEnd(world, task, records);
+    const isUnheard = isByTheStore(task) && task.lastSeq !== records.at(-1)?.seq;
+    const version = versions.ended(task, records, isUnheard);
+    judgeEnd(world, task, version, records);
     return records;
   } catch (error) {
     world.violate('I13', `${machine} ${taskId} ${(error as Error).message}`);
@@ -185,8 +203,13 @@ function judgeHistory(
   }
 }
 
-function judgeEnd(world: World, task: TaskRecord, records: readonly StoredRecord[]): void {
-  const { taskId, machine, version, outcome = '', lastSeq } = task;
+function judgeEnd(
+  world: World,
+  task: TaskRecord,
+  version: number,
+  records: readonly StoredRecord[],
+): void {
+  const { taskId, machine, outcome = '', lastSeq } = task;
   const fault = (how: string) => world.violate('I13', `${machine} ${taskId} ${how}`);
   const run = foldRun(planFor(machine, version), taskId, 0, records);
   if (typeof run === 'string') return fault(run);

@@ -158,7 +158,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
 /** All but what waits for a host that does not come back. */
 function hasEnded({ tables }: World, cluster: Cluster): boolean {
   for (const task of tables.tasks.values()) {
-    if (!isEnded(task) && !waitsInVain(task, cluster)) return false;
+    if (!isEnded(task) && !waitsInVain(tables, task, cluster)) return false;
   }
   return true;
 }

@@ -6,6 +6,7 @@
 import type { LiveRun } from '../../src/engine/live-run.ts';
 import type { EventRow } from '../../src/journal/index.ts';
 import type { PastRecord, RunEvent } from '../../src/machine/index.ts';
+import type { TaskRecord } from '../../src/store/memory/tables.ts';
 import type { ClaimedTask } from '../../src/store/tasks.ts';
 import { type Code, MOVES, mayHave, VERSIONED } from './versions.ts';
 import type { World } from './world.ts';
@@ -39,9 +40,17 @@ export class VersionJudge {
     }
   }
 
-  /** What its records say of versions, from its start to its end. */
-  ended(task: string, machine: string, version: number, records: readonly PastRecord[]): void {
-    if (!VERSIONED.includes(machine) || records.length === 0) return;
+  /**
+   * What its records say of versions, from its start to its end; answers which one they end under. Where
+   * `isUnheard`, its last owner was cut off, and told these records only after the store had ended it: what
+   * comes late says nothing about the row.
+   */
+  ended(
+    { taskId: task, machine, version }: Pick<TaskRecord, 'taskId' | 'machine' | 'version'>,
+    records: readonly PastRecord[],
+    isUnheard: boolean,
+  ): number {
+    if (!VERSIONED.includes(machine) || records.length === 0) return version;
     const fault = (how: string) => this.#world.violate('I33', `${machine} ${task} ${how}`);
     let stands = 0;
     for (const { event } of records) {
@@ -56,7 +65,11 @@ export class VersionJudge {
       }
       stands = event.version;
     }
-    if (stands !== version) fault(`is of ${stands} by its records, and of ${version} by its row`);
+    if (stands > version && isUnheard) this.#world.count('versions told too late');
+    else if (stands !== version) {
+      fault(`is of ${stands} by its records, and of ${version} by its row`);
+    }
+    return stands;
   }
 }
 
