@@ -125,9 +125,12 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
       if (traits.hasFailovers) {
         await schedule.run(schedule.nowMs + LET_GO_MS, () => isBroken() || cluster.hasLetGo);
       }
-      // One that was replaced at the very end has yet to come.
+      // One that was replaced at the very end has yet to come, and to look through its journal.
       const isBack = () => isBroken() || cluster.isReady;
-      if (!isBack()) await schedule.run(schedule.nowMs + CALM_MS_MAX, isBack);
+      if (!isBack()) {
+        await schedule.run(schedule.nowMs + CALM_MS_MAX, isBack);
+        await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
+      }
     }
     auditor.lookAtAll('the storm');
     people?.look();
