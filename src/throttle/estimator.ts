@@ -43,6 +43,8 @@ const CAP_MIN = 0.05;
 const FELL_SHARE = 0.88;
 const USED_SHARE = 0.85;
 const SETTLE_MS = 1_500;
+/** Doubled, it was far too much or it was not: either shows within so long. */
+const FIRST_CLEAN_MS = 1_000;
 /** So far beyond what went well, what was let in says more than that. */
 const FAR_BEYOND = 1.2;
 /** A step that is no larger hides no fall. */
@@ -208,7 +210,8 @@ export class Estimator {
 
   #grow({ untilMs }: Sight, nowMs: number, tickMs: number): Decision {
     const isFirst = this.#good === undefined;
-    const cleanMs = isFirst ? tickMs : cleanMsOf(this.#footing, tickMs);
+    const firstMs = this.#rule.chargesRefusals ? tickMs : Math.min(tickMs, FIRST_CLEAN_MS);
+    const cleanMs = isFirst ? firstMs : cleanMsOf(this.#footing, tickMs);
     if (untilMs - this.#cleanFromMs < this.#roundMs(cleanMs)) return 'hold';
     if (isFirst) {
       this.#change(this.#cap * (this.#rule.chargesRefusals ? 1.5 : 2), nowMs);

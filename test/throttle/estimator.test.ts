@@ -43,6 +43,24 @@ test('it doubles until the API refuses, and settles at what that lets in', () =>
   expect(estimator.cap).toBeLessThan(56);
 });
 
+test('at first contact a clean second is enough for more; where refusals are charged, a heartbeat', () => {
+  const [quick, careful] = [policyOf('api', {}), policyOf('api', { refusalsCostQuota: true })].map(
+    (policy) => {
+      const estimator = new Estimator(policy);
+      const growths: number[] = [];
+      for (let nowMs = 3_000; nowMs < 40_000; nowMs += 3_000) {
+        const before = estimator.cap;
+        const sight = sightAt(nowMs, 2 * Math.floor(before), 0);
+        estimator.tick(sight, nowMs, { tickMs: 3_000, delayMs: 3_000 });
+        if (estimator.cap > before) growths.push(nowMs);
+      }
+      return growths;
+    },
+  );
+  expect(quick).toEqual([3_000, 9_000, 15_000, 21_000, 27_000, 33_000, 39_000]);
+  expect(careful).toEqual([3_000, 12_000, 21_000, 30_000, 39_000]);
+});
+
 test('a cap that is not used does not grow', () => {
   const estimator = new Estimator(rule);
   for (let nowMs = 2_000; nowMs < 600_000; nowMs += 2_000) {
