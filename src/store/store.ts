@@ -285,7 +285,7 @@ export interface Store extends HistoryParts, Partial<Resting> {
 /** May be called again, where the store has to begin again. */
 export type CheckAnswers = (answers: readonly EnqueueAnswer[]) => void;
 
-/** How far the store has a run: the end of the last segment of its last epoch. */
+/** How far the store has a run: what its last epoch reaches, in whichever segment. */
 export interface Head extends Claim {
   readonly lastSeq: number;
   readonly lastHash: string;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { MirroredRun } from '../../src/store/tasks.ts';
 import type { Claim } from '../../src/store/words.ts';
-import { redriveTask } from './acts.ts';
+import { cancelTask, redriveTask } from './acts.ts';
 import {
   claimOf,
   completed,
@@ -208,6 +208,24 @@ export function describeArchive(scene: Scene): void {
     await redriveTask(scene.store, old.task, { generation: 1 }, { isFresh: false });
     const generations = [old, { task: old.task, generation: 2 }];
     expect(await scene.store.heads(generations)).toEqual([head(next, 7)]);
+  });
+
+  test('a history that was written again as a whole reaches beyond what had been there of it', async () => {
+    const pod = await scene.pod('alder');
+    const claim = await scene.claimNew(pod);
+    await scene.store.archive([segment(claim, 0, 0), segment(claim, 1, 1), segment(claim, 2, 3)]);
+    const whole = { ...segment(claim, 0, 6), state: 'completed' };
+    expect(await scene.store.archive([whole])).toEqual(held(claim.task));
+    const head = { ...claimOf(claim), lastSeq: 6, lastHash: hashAt(claim.task, 6) };
+    expect(await scene.store.heads([claim])).toEqual([head]);
+    const reader = await scene.store.openReader();
+    expect(await reader.lastSegments([claim])).toEqual([whole]);
+    await reader.close();
+    const asked = { followed: [claim.task], others: [], sinceMs: undefined, countMax: 9 };
+    expect((await scene.store.watch(asked)).heads).toEqual([head]);
+    // So it has told its end, which nobody cancels any more.
+    await scene.store.settle(pod, [released(claim)]);
+    expect(await cancelTask(scene.store, claim.task, 'late')).toBe('tooLate');
   });
 
   test('a segment the store cannot hold is refused; the others are held', async () => {

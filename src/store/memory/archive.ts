@@ -123,10 +123,12 @@ export function hasRecords(
     .some((part) => part.generation === generation && part.epoch === claimEpoch);
 }
 
+/** One that was written again after a failover begins before others, and reaches beyond them. */
 const byReach = by<Segment>(
   ({ task }) => task,
   ({ generation }) => generation,
   ({ epoch }) => epoch,
+  ({ lastSeq }) => lastSeq,
   ({ firstSeq }) => firstSeq,
 );
 

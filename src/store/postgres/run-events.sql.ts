@@ -148,7 +148,7 @@ export const selectLastSegments = sql`
       select * from run_events stored
        where stored.task_id = asked.task_id and stored.generation = asked.generation
          and stored.state <> 'outcome'
-       order by stored.epoch desc, stored.first_seq desc limit 1) last
+       order by stored.epoch desc, stored.last_seq desc, stored.first_seq desc limit 1) last
    order by last.task_id, last.generation`;
 
 /**
@@ -161,7 +161,7 @@ export function hasToldItsEnd(task: string): string {
     coalesce((select head.state in (${states}) from run_events head
                where head.task_id = ${task}.task_id and head.generation = ${task}.generation
                  and head.state <> 'outcome'
-               order by head.epoch desc, head.first_seq desc limit 1), false)`;
+               order by head.epoch desc, head.last_seq desc limit 1), false)`;
 }
 
 /** Whether the present owner of `task` has archived anything of it. */
@@ -172,7 +172,10 @@ export function hasRecords(task: string): string {
                and own.epoch = ${task}.claim_epoch)`;
 }
 
-/** $1 tasks, $2 generations: the last segment of the last epoch of each; an outcome is no record. */
+/**
+ * $1 tasks, $2 generations: how far the last epoch of each reaches; an outcome is no record.
+ * A segment that was written again after a failover begins before others, and reaches beyond them.
+ */
 export const selectHeads = sql`
   select head.task_id, head.generation, head.epoch, head.last_seq, head.last_hash
     from (select distinct task_id, generation
@@ -181,5 +184,5 @@ export const selectHeads = sql`
      select * from run_events stored
       where stored.task_id = asked.task_id and stored.generation = asked.generation
         and stored.state <> 'outcome'
-      order by stored.epoch desc, stored.first_seq desc limit 1) head
+      order by stored.epoch desc, stored.last_seq desc, stored.first_seq desc limit 1) head
    order by head.task_id, head.generation`;

@@ -76,4 +76,4 @@ export const watchTasks = sql`
       select * from run_events stored
        where stored.task_id = found.task_id and stored.generation = found.generation
          and stored.state <> 'outcome' and found.task_id = any ($1::text[])
-       order by stored.epoch desc, stored.first_seq desc limit 1) head on true`;
+       order by stored.epoch desc, stored.last_seq desc, stored.first_seq desc limit 1) head on true`;

@@ -25,11 +25,11 @@ export const selectRecordsIn = `
    where task_id = @task and generation = @generation and epoch = @epoch
      and first_seq = @first_seq and typeof(record.key) = 'integer' and record.key >= @from`;
 
-/** @task, @generation. The end of the last segment of the last epoch; a redrive's note is no record. */
+/** @task, @generation. How far the last epoch reaches; a redrive's note is no record. */
 export const selectHead = `
   select * from run_events
    where task_id = @task and generation = @generation and state <> 'outcome'
-   order by epoch desc, first_seq desc limit 1`;
+   order by epoch desc, last_seq desc, first_seq desc limit 1`;
 
 /** @task. */
 export const selectHasTask = `select 1 from step_tracker where task_id = @task`;
