@@ -125,6 +125,11 @@ export class Auditor {
       }
     }
     if (verb === 'take') this.#taken(process, given[0] as Taking, answer as ClaimedTask[]);
+    if (verb === 'held') {
+      for (const { task } of answer as ClaimedTask[]) {
+        this.deadlines.told(this.#world.tables.tasks.get(task)!);
+      }
+    }
     const isQuiet = verb === 'beat' || verb === 'find' || (Array.isArray(answer) && !answer[0]);
     if (!isQuiet) this.#world.say(process.name, `${verb} ${brief(answer)}`);
     else if (this.#world.isTold) this.#world.tell(process.name, `${verb} ${brief(answer)}`);

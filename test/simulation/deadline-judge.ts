@@ -86,12 +86,17 @@ export class DeadlineJudge {
     this.#limits.set(task, { endMs: at - BEGIN_MS, timeoutMs: at - from });
   }
 
-  /** It was given to somebody, who is told how much time it has left. */
-  claimed({ taskId, claimEpoch, deadlineAt, machine }: TaskRecord): void {
-    if (limitedPlan(machine) && deadlineAt !== undefined) {
-      const leftMs = deadlineAt - this.#world.tables.now();
-      this.#toldMs.set(`${taskId} ${claimEpoch}`, this.#world.nowMs + leftMs);
-    }
+  /** Its holder is told how much time it has left: where it asks again, by the clock as it is then. */
+  told({ taskId, claimEpoch, deadlineAt, machine }: TaskRecord): void {
+    if (!limitedPlan(machine) || deadlineAt === undefined) return;
+    const leftMs = deadlineAt - this.#world.tables.now();
+    this.#toldMs.set(`${taskId} ${claimEpoch}`, this.#world.nowMs + leftMs);
+  }
+
+  /** It was given to somebody. */
+  claimed(row: TaskRecord): void {
+    const { taskId, claimEpoch, deadlineAt } = row;
+    this.told(row);
     const limit = this.#limits.get(taskId);
     if (!limit) return;
     this.#holds.set(`${taskId} ${claimEpoch}`, { claimedMs: this.#world.nowMs });
