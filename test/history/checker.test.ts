@@ -186,6 +186,18 @@ test('a deadline that passed while nobody had the task leaves no record; one tha
   expect(brokenBy(from('claimed'))).toContain('settled means recorded');
 });
 
+test('who gives a task back before it has begun has no record to send; who had one has', () => {
+  const file = fileOf([[3, STARTED, DONE, DONE, DONE, END]]);
+  const given = (wasHash: string | undefined) =>
+    change('claimed', 1, 'pending', 2, undefined, { at: 16_000, wasHash, hash: '' });
+  const from = (wasHash: string | undefined) => {
+    const changes = [CLAIMS[0]!, given(wasHash), ...file.changes.slice(2)];
+    return { file: { ...file, changes } };
+  };
+  expect(brokenBy(from(undefined))).not.toContain('settled means recorded');
+  expect(brokenBy(from('a record'))).toContain('settled means recorded');
+});
+
 test('an end that was sent late is settled by whoever finds it, and by nobody else', () => {
   const file = fileOf([[1, STARTED, DONE, DONE, DONE, END]]);
   const effects = ['check', 'work', 'validate', 'persist'].map((each) => effect(each, 1));

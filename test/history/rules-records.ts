@@ -1,7 +1,7 @@
 /** Rules on what is written of a run: one line of records, whole where the task was let go of. */
 import { isDeepStrictEqual } from 'node:util';
 import type { History, Stop } from './accepted-history.ts';
-import { lastSeqBy, type TimedSegment } from './evidence.ts';
+import { type Change, lastSeqBy, type TimedSegment } from './evidence.ts';
 import {
   type Finding,
   isEnded,
@@ -116,9 +116,15 @@ function wrongEnd(life: Life, history: History | undefined): string | undefined 
   return 'its result is not what its history says';
 }
 
+/** Its owner gave it back before it had begun: nobody had recorded anything. */
+function isUnbegun({ wasHash = '', hash }: Change): boolean {
+  return wasHash === '' && hash === '';
+}
+
 /** When an owner let go of it, for a while or for good, what it had recorded went along. */
 function atSettlements({ task, changes, segments }: Life): Finding {
-  return lookAtEach(changes.filter(isSettlement), ({ hash, status, wasEpoch }) =>
+  const told = changes.filter((change) => isSettlement(change) && !isUnbegun(change));
+  return lookAtEach(told, ({ hash, status, wasEpoch }) =>
     segments.some((part) => part.epoch <= wasEpoch && holds(part, hash))
       ? undefined
       : `${task}: epoch ${wasEpoch} let go of it as ${status}, and its last record is not there`,
