@@ -46,6 +46,8 @@ export interface Snapshot {
   readonly seq: number;
   readonly hash: string;
   readonly state: string;
+  /** Of whoever had recorded it. */
+  readonly epoch: number;
 }
 
 /** All rows are looked at this often; those a call has named right after it. */
@@ -299,6 +301,7 @@ export class Auditor {
       seq: last?.seq ?? -1,
       hash: last?.hash ?? '',
       state: last?.state ?? '',
+      epoch: last?.epoch ?? 0,
     });
     return stored.length > 0;
   }

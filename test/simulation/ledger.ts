@@ -178,7 +178,7 @@ export class Ledger {
     this.#callers.set(claim, process);
     const snapshot = this.#auditor.claims.get(claim);
     if (!snapshot) fault('I21', `under epoch ${epoch}, which nobody was given`);
-    const why = snapshot && repeats(snapshot, of, disk, planPlaces(plan));
+    const why = snapshot && repeats(snapshot, { ...of, epoch }, disk, planPlaces(plan));
     if (why) fault('I19', why);
     return isAlone;
   }
@@ -248,13 +248,16 @@ export class Ledger {
 
 /** Why the phase should not begin, where what was on record when it was claimed is beyond it. */
 function repeats(
-  { seq, hash, state }: Snapshot,
-  of: OfPhase,
+  { seq, hash, state, epoch }: Snapshot,
+  of: OfPhase & { readonly epoch: number },
   disk: Disk,
   places: readonly string[],
 ): string | undefined {
   if (seq < 0) return undefined;
-  if (disk.events.get(of.run)?.[seq]?.hash !== hash) {
+  const own = disk.events.get(of.run)?.[seq];
+  if (own?.hash !== hash) {
+    // What an owner after that one had recorded came in between the claim and the look at the history.
+    if (own && own.epoch > epoch && own.epoch < of.epoch) return undefined;
     return `without record ${seq}, which the store had`;
   }
   if (of.phase === 'probe') return undefined;
