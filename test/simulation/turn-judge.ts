@@ -95,8 +95,9 @@ export class TurnJudge {
       member.generation = task.generation;
       member.hasBegun = false;
     }
-    // One that has begun keeps its turn, whenever it is to go on.
-    if (task.taskId === moved && !member.hasBegun) {
+    // One that has begun keeps its turn, whenever it is to go on; so does one whose owner was lost, and may have.
+    const mayHaveBegun = member.hasBegun || task.interrupted !== undefined;
+    if (task.taskId === moved && !mayHaveBegun) {
       member.waitedFor = task.waitFor === 'turn' ? task.runAt : this.#world.tables.now();
     }
     if (task.waitFor === 'turn' && member.hasBegun) this.#fault(member, 'has begun, and waits');
