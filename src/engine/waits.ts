@@ -61,7 +61,7 @@ export class Waits {
     const leftMs = Math.min(dueAt - this.#clock.now(), msMax);
     if (leftMs <= Waits.IN_PLACE_MS) return this.#elapse(leftMs, act);
     const lookMs = Math.min(leftMs - Waits.IN_PLACE_MS, LOOK_MS_MAX);
-    this.#elapse(lookMs, () => this.#until(dueAt, msMax, act));
+    this.#elapse(lookMs, () => this.#until(dueAt, msMax - lookMs, act));
   }
 
   /** How many wait in place, by what for. */

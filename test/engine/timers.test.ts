@@ -9,7 +9,7 @@ import { anyInput, gate, kinds, useFleets } from '../support/fleets.ts';
 const { open, afterCrash } = useFleets();
 const HOUR_MS = 3_600_000;
 
-function sleeper(delay: '8h' | '3s' | '40d' | (() => Date), woken: string[] = []) {
+function sleeper(delay: '8h' | '3s' | '6s' | '40d' | (() => Date), woken: string[] = []) {
   return defineMachine({
     version: 1,
     input: anyInput,
@@ -221,6 +221,28 @@ test('a timer that was taken when the process died waits for its time where the 
   await second.clock.advance(1);
   expect(woken).toHaveLength(1);
 });
+
+test.each(['6s', '8h'] as const)(
+  'a timer of %s that was taken when the process died lasts no longer in the next where the clock is set back',
+  async (delay) => {
+    const woken: string[] = [];
+    const machine = sleeper(delay, woken);
+    const first = await open({ machines: [machine] });
+    await first.fleet.startLocal(machine, {});
+    await first.clock.settle();
+    first.fleet.stopNow();
+    const file = new Database(join(first.dataDir, 'journal.db'));
+    file.exec('delete from timers');
+    file.close();
+    first.clock.setWall(first.clock.now() - 1_000 * HOUR_MS);
+    const second = await afterCrash(first, { machines: [machine] });
+    const ms = delay === '8h' ? 8 * HOUR_MS : 6_000;
+    await second.clock.advance(ms - 1);
+    expect(woken).toEqual([]);
+    await second.clock.advance(1);
+    expect(woken).toHaveLength(1);
+  },
+);
 
 test('a clock that is set back in a sleep beyond the deadline does not end the sleep early', async () => {
   const woken: string[] = [];
