@@ -254,14 +254,15 @@ function repeats(
   places: readonly string[],
 ): string | undefined {
   if (seq < 0) return undefined;
-  const own = disk.events.get(of.run)?.[seq];
-  if (own?.hash !== hash) {
+  const rows = disk.events.get(of.run) ?? [];
+  if (rows[seq]?.hash !== hash) {
     // What an owner after that one had recorded came in between the claim and the look at the history.
-    if (own && own.epoch > epoch && own.epoch < of.epoch) return undefined;
+    const before = rows.findLast((row) => row.epoch < of.epoch);
+    if (before && before.epoch > epoch) return undefined;
     return `without record ${seq}, which the store had`;
   }
   if (of.phase === 'probe') return undefined;
-  const at = upgradedTo(disk.events.get(of.run) ?? [], seq) ?? state;
+  const at = upgradedTo(rows, seq) ?? state;
   const [from, to] = [places.indexOf(at), places.indexOf(`${of.step}.${of.phase}`)];
   if (from < 0) return `although it had ended as ${at}`;
   // A validation that rejects sends the run back to work.
