@@ -89,8 +89,10 @@ export class DeadlineJudge {
   /** Its holder is told how much time it has left: where it asks again, by the clock as it is then. */
   told({ taskId, claimEpoch, deadlineAt, machine }: TaskRecord): void {
     if (!limitedPlan(machine) || deadlineAt === undefined) return;
-    const leftMs = deadlineAt - this.#world.tables.now();
-    this.#toldMs.set(`${taskId} ${claimEpoch}`, this.#world.nowMs + leftMs);
+    const toldMs = this.#world.nowMs + deadlineAt - this.#world.tables.now();
+    // Once it has begun it goes by what it was told first.
+    const claim = `${taskId} ${claimEpoch}`;
+    this.#toldMs.set(claim, Math.max(toldMs, this.#toldMs.get(claim) ?? 0));
   }
 
   /** It was given to somebody. */
