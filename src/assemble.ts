@@ -42,6 +42,8 @@ export interface FleetOptions {
   /** A replica of the store, for what people ask of the HTTP API; claims and sweeps never read it. */
   readonly readStore?: string | undefined;
   readonly claimMode?: 'skip-locked' | 'cas' | undefined;
+  /** Connections that calls to the store have at a time; its heart and its ear have one each besides. */
+  readonly poolSize?: number | undefined;
   /**
    * What happens where the fleet knows another definition under the name and version of a machine:
    * 'refuse', the default, is an error; 'warn' goes on, for a machine that is being developed.

@@ -12,6 +12,7 @@ const FLEET_NAMES = namesOf<FleetOptions>({
   listenUrl: true,
   readStore: true,
   claimMode: true,
+  poolSize: true,
   changedMachines: true,
   podName: true,
   heartbeat: true,

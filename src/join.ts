@@ -165,14 +165,14 @@ export function suspectOrders(
   options: FleetOptions,
   { dataDir, resultBytesMax }: Pick<Base, 'dataDir' | 'resultBytesMax'>,
 ): SuspectOrders | undefined {
-  const { store, modules, isPooled, claimMode, podName, heartbeat, silence, changedMachines } =
-    options;
+  const { store, modules, isPooled, claimMode, poolSize, podName, changedMachines } = options;
+  const { heartbeat, silence } = options;
   if (typeof store !== 'string' || modules === undefined) return undefined;
   const { codec, isSealedOnly } = options;
   const codecKeys = codec && codecKeysOf(codec);
   // A codec of somebody's own cannot be told to another process, which would write in plain text.
   if (codec && codec !== identityCodec && !codecKeys) return undefined;
-  const way = { store, isPooled, claimMode, heartbeat, silence };
+  const way = { store, isPooled, claimMode, poolSize, heartbeat, silence };
   const rest = { dataDir, podName, resultBytesMax, changedMachines };
   return { ...way, ...rest, modules, codecKeys, isSealedOnly };
 }
@@ -186,9 +186,10 @@ function hasThread(
 }
 
 async function storeOf(options: FleetOptions, { clock, random }: Base): Promise<Store> {
-  const { store, migrates, isPooled, claimMode, listenUrl } = options;
+  const { store, migrates, isPooled, claimMode, poolSize, listenUrl } = options;
   if (typeof store === 'object') return store;
-  return openStore(store ?? '', { clock, random, migrates, isPooled, claimMode, listenUrl });
+  const way = { isPooled, claimMode, poolSize, listenUrl };
+  return openStore(store ?? '', { clock, random, migrates, ...way });
 }
 
 function timesOf(options: FleetOptions, store: Store): PodTimes {

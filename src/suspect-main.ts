@@ -23,13 +23,14 @@ for (const file of orders.modules) {
 listen('pod.registered', ({ pod }) => process.connected && process.send?.({ pod }));
 
 const { store, dataDir, isPooled, claimMode, podName, heartbeat, silence, resultBytesMax } = orders;
-const { changedMachines, codecKeys, isSealedOnly } = orders;
+const { changedMachines, poolSize, codecKeys, isSealedOnly } = orders;
 const fleet = await createFleet({
   machines: [...new Set(machines)],
   store,
   dataDir,
   isPooled,
   claimMode,
+  poolSize,
   changedMachines,
   podName: `${podName ?? 'pod'}/suspects`,
   heartbeat,

@@ -14,6 +14,7 @@ export interface SuspectOrders {
   readonly dataDir: string;
   readonly isPooled?: boolean | undefined;
   readonly claimMode?: ClaimMode | undefined;
+  readonly poolSize?: number | undefined;
   readonly changedMachines?: 'refuse' | 'warn' | undefined;
   readonly podName?: string | undefined;
   readonly heartbeat?: Duration | undefined;

@@ -20,6 +20,7 @@ const SETTINGS: Partial<Record<SettingName, readonly [value: string, about: stri
   listenUrl: ['<address>', 'a way to the same Postgres around the pooler, for hints alone'],
   changedMachines: ['<what>', 'refuse, or warn where a machine changed under its version'],
   claimMode: ['<mode>', 'skip-locked, or cas where that cannot be trusted'],
+  poolSize: ['<count>', 'connections to the store for its calls (default 8)'],
   healthListen: ['<host:port>', 'where /livez, /readyz and /metrics are answered'],
   listen: [
     '<host:port>',

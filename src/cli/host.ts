@@ -68,7 +68,7 @@ export function listenOf(config: Config): ListenOptions | undefined {
 
 function storeOf(config: Config) {
   const { store, pooled, listenUrl, claimMode, podName, heartbeat, silence, archive } = config;
-  const { changedMachines, readStore } = config;
-  const way = { store, readStore, isPooled: pooled, listenUrl, claimMode, changedMachines };
-  return { ...way, podName, heartbeat, silence, archive };
+  const { changedMachines, readStore, poolSize } = config;
+  const way = { store, readStore, isPooled: pooled, listenUrl, claimMode, poolSize };
+  return { ...way, changedMachines, podName, heartbeat, silence, archive };
 }

@@ -18,6 +18,7 @@ const WORKER_SETTINGS: readonly SettingName[] = [
     'pooled',
     'listenUrl',
     'claimMode',
+    'poolSize',
     'changedMachines',
     'healthListen',
     'listen',

@@ -61,6 +61,8 @@ export interface Settings {
   /** A direct way to the same Postgres, for hints alone. */
   readonly listenUrl: string | undefined;
   readonly claimMode: ClaimMode | undefined;
+  /** Connections that calls to the store have at a time. */
+  readonly poolSize: number | undefined;
   /** What becomes of a pod whose machine was changed under an unchanged version. */
   readonly changedMachines: (typeof CHANGED_MACHINES)[number] | undefined;
   /** Where probes and metrics are answered; undefined: nowhere. */
@@ -116,6 +118,7 @@ const SETTING: { readonly [K in SettingName]: { default: Settings[K]; read: Read
     pooled: { default: undefined, read: flag },
     listenUrl: { default: undefined, read: directAddress },
     claimMode: { default: undefined, read: oneOf(CLAIM_MODES) },
+    poolSize: { default: undefined, read: count(1_000) },
     changedMachines: { default: undefined, read: oneOf(CHANGED_MACHINES) },
     healthListen: { default: undefined, read: address },
     listen: { default: undefined, read: address },

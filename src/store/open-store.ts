@@ -9,14 +9,14 @@
  */
 import { show } from '../ground/index.ts';
 import { StoreOptionsError } from './errors.ts';
-import { filled, refuseUnknownStoreOptions, type StoreOptions } from './options.ts';
+import { filled, refuseWrongStoreOptions, type StoreOptions } from './options.ts';
 import type { Store } from './store.ts';
 
 const WANTED =
   'postgres://user@host/database, snowflake://user@account/database/schema, sqlite:./file.db or memory:';
 
 export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
-  refuseUnknownStoreOptions(given);
+  refuseWrongStoreOptions(given);
   const options = filled(given);
   if (/^postgres(ql)?:\/\//i.test(url)) {
     const { openPostgresStore } = await import('./postgres/postgres-store.ts');

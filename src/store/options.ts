@@ -1,6 +1,6 @@
 /** What every store can be opened with; what does not concern one of them it ignores. */
 import { faultOfOptions, namesOf } from '../config/index.ts';
-import { type Clock, type Random, systemClock, systemRandom } from '../ground/index.ts';
+import { type Clock, type Random, show, systemClock, systemRandom } from '../ground/index.ts';
 import { StoreOptionsError } from './errors.ts';
 
 export interface StoreOptions {
@@ -16,7 +16,7 @@ export interface StoreOptions {
    * a role behind a pooler need not have a limit that is shorter than that deadline.
    */
   readonly toleratesLate?: boolean | undefined;
-  /** How many connections one handle may have. */
+  /** How many connections one handle may have for its calls at a time; 8 by default. */
   readonly poolSize?: number | undefined;
   /** `cas` where SKIP LOCKED cannot be trusted: rivals pick different rows instead. */
   readonly claimMode?: 'skip-locked' | 'cas' | undefined;
@@ -44,10 +44,16 @@ const NAMES = namesOf<StoreOptions>({
   listenUrl: true,
 });
 
-/** A mistyped option would otherwise change nothing, quietly. */
-export function refuseUnknownStoreOptions(given: StoreOptions): void {
+export const POOL_SIZE_MAX = 1_000;
+
+/** A mistyped option would otherwise change nothing, quietly; and with no connections all would wait. */
+export function refuseWrongStoreOptions(given: StoreOptions): void {
   const fault = faultOfOptions(given, NAMES);
   if (fault !== undefined) throw new StoreOptionsError(`openStore ${fault}`);
+  const { poolSize = 1 } = given;
+  if (Number.isInteger(poolSize) && poolSize >= 1 && poolSize <= POOL_SIZE_MAX) return;
+  const wanted = `a whole number from 1 to ${POOL_SIZE_MAX}`;
+  throw new StoreOptionsError(`poolSize must be ${wanted}, got ${show(poolSize)}`);
 }
 
 export function filled({ clock, random, ...options }: StoreOptions): FilledStoreOptions {

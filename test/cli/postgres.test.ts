@@ -78,6 +78,7 @@ describe('doctor --store', () => {
     expect(of('server')?.fact).toMatch(/^PostgreSQL \d+/);
     expect(of('clock')?.fact).toMatch(/^the server's is .* this host's$/);
     expect(of('statements')?.fact).toBe('end after 8.0 s, read committed; set by each connection');
+    expect(of('connections')?.fact).toMatch(/^[1-9]\d* of [1-9]\d* in use$/);
     expect(of('latency')?.fact).toMatch(/^p50 .*, p99 .* of 30 round trips$/);
     expect(of('hints')?.fact).toMatch(/^arrive/);
     expect(of('rules')).toMatchObject({ verdict: 'ok' });

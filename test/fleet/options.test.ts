@@ -29,6 +29,7 @@ test('a process for suspects speaks to the store as its parent does', () => {
     store: 'postgres://app@db/fleet',
     isPooled: true,
     claimMode: 'cas',
+    poolSize: 3,
     heartbeat: '1s',
     silence: '5s',
   } as const;

@@ -16,6 +16,8 @@ import { sinkChecks } from './sink-checks.ts';
 
 const ROUND_TRIPS = 30;
 const ROUND_TRIP_SLOW_MS = 50;
+/** Pods that start want more than pods that rest. */
+const CONNECTIONS_USED = 0.8;
 /** Nobody compares clocks of two machines; people who read logs of both do. */
 const CLOCK_APART_MS = 2_000;
 const NOBODY = '00000000000000000000000000';
@@ -57,7 +59,8 @@ async function serverChecks(config: Config): Promise<Check[]> {
     const beganAt = systemClock.now();
     const facts = await postgresFacts(address, storeOptions(config));
     const between = (beganAt + systemClock.now()) / 2;
-    return [serverCheck(facts), clockCheck(facts.now - between), timeoutCheck(facts)];
+    const clock = clockCheck(facts.now - between);
+    return [serverCheck(facts), clock, timeoutCheck(facts), connectionsCheck(facts)];
   } catch (error) {
     return [failure('server', error)];
   }
@@ -134,6 +137,25 @@ function timeoutCheck({ statementTimeoutMs: ms, isolation, isPooled }: PostgresF
         verdict: 'fail',
         fact: `the server lets them run for ever (${way})`,
         fix: 'through a pooler set FLEETQ_POOLED=true, and statement_timeout for the role',
+      };
+}
+
+/** A pod that finds none left is one without a store. */
+function connectionsCheck({
+  connectionCount: count,
+  connectionCountMax: of,
+}: PostgresFacts): Check {
+  const name = 'connections';
+  // Not every server that speaks like Postgres has a limit to tell.
+  if (!(of > 0)) return { name, verdict: 'ok', fact: `${count} in use` };
+  const fact = `${count} of ${of} in use`;
+  return count <= CONNECTIONS_USED * of
+    ? { name, verdict: 'ok', fact }
+    : {
+        name,
+        verdict: 'warn',
+        fact,
+        fix: 'raise max_connections, give pods a smaller poolSize, or put a pooler in between',
       };
 }
 

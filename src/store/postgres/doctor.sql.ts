@@ -97,4 +97,6 @@ export function countBreaches({ select }: Rule): string {
 export const selectFacts = sql`
   select version() as version, extract(epoch from clock_timestamp()) * 1000 as now_ms,
          (select setting from pg_settings where name = 'statement_timeout') as timeout_ms,
-         current_setting('transaction_isolation') as isolation, pg_is_in_recovery() as is_standby`;
+         current_setting('transaction_isolation') as isolation, pg_is_in_recovery() as is_standby,
+         (select count(*) from pg_stat_activity where datid is not null) as connections,
+         current_setting('max_connections', true) as connections_max`;

@@ -12,10 +12,18 @@ import {
 const MEANINGS: readonly (readonly [RegExp, (message: string, cause: unknown) => FleetqError])[] = [
   // Serialisation, deadlock, a lock that was not to be waited for.
   [/^(40001|40P01|40003|55P03)$/, (message, cause) => new StoreBusyError(message, { cause })],
-  // Disk full, out of memory, too many connections: it may be over soon.
+  // Disk full, out of memory: it may be over soon.
   [/^53(?!300)/, (message, cause) => new StoreBusyError(message, { cause })],
   // Its own time limit, a shutdown, a lost connection, a server that may no longer write.
-  [/^(57|08|58|XX|25006|53300)/, unreachable],
+  [/^(57|08|58|XX|25006)/, unreachable],
+  [
+    /^53300$/,
+    (message, cause) =>
+      new StoreUnreachableError(`Postgres has no connection left: ${message}`, {
+        cause,
+        hint: 'raise max_connections, give pods a smaller poolSize, or put a pooler in between',
+      }),
+  ],
   [
     /^(42P01|42703|42883|3F000)$/,
     (message, cause) =>

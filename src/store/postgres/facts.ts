@@ -15,6 +15,9 @@ export interface PostgresFacts {
   /** A standby answers, and takes no writes. */
   readonly isStandby: boolean;
   readonly isPooled: boolean;
+  /** Of everybody, to any of its databases, this one included. */
+  readonly connectionCount: number;
+  readonly connectionCountMax: number;
 }
 
 export async function postgresFacts(
@@ -33,6 +36,8 @@ export async function postgresFacts(
       isolation: String(row?.['isolation']),
       isStandby: row?.['is_standby'] === true,
       isPooled: way.isPooled,
+      connectionCount: Number(row?.['connections']),
+      connectionCountMax: Number(row?.['connections_max']),
     };
   } finally {
     await pool.close();

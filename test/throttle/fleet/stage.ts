@@ -26,6 +26,8 @@ const READY_MS_MAX = 300_000;
 const SHARED_MS_MAX = 240_000;
 /** How often what is out is looked at. */
 const LOOK_MS = 100;
+/** More than so many pods ever open: one that finds none left is a pod without a store. */
+const CONNECTIONS = 'max_connections=500';
 const CHILD = new URL('./child.mjs', import.meta.url);
 
 export class Stage {
@@ -54,7 +56,7 @@ export class Stage {
 
   static async open(options: StageOptions): Promise<Stage> {
     const { cap, latencyMs } = options;
-    const postgres = await startPostgres();
+    const postgres = await startPostgres([CONNECTIONS]);
     const url = await postgres.createDatabase();
     const ports = { clock: systemClock, random: systemRandom };
     await (await openStore(url, { ...ports, migrates: true })).close();
@@ -80,6 +82,8 @@ export class Stage {
       const times = { heartbeat: heartbeatMs, silence: silentMs };
       const child = fork(CHILD, [JSON.stringify({ ...told, ...times })], {
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+        // Not what this process was started with: a compiler in each of them keeps a small host busy for long.
+        execArgv: [],
       });
       const id = await readiness(child);
       this.pods.push({ child, id });
