@@ -238,8 +238,9 @@ export class Ledger {
     if (before.disk.lossCount !== before.lossCount) return;
     // So it is where the store has lost that somebody had been given the run.
     if (before.rewinds !== this.#auditor.rewinds.lossesOf(of.run)) return;
-    // It had begun when that had happened, and before it knew.
-    if (!before.isOwner && before.rewinds > 0) return;
+    // It had begun when that had happened, and before it knew; a copy and its original do so, too.
+    const isCopied = before.process.bornAs !== undefined || before.disk.hasLostMark;
+    if (!before.isOwner && (before.rewinds > 0 || isCopied)) return;
     const asked = /check|probe/;
     const hasAsked = executions.slice(last + 1).some(({ phase }) => asked.test(phase));
     if (!hasAsked) this.#world.violate('I41', `${brief(of)} of ${of.run} was not probed`);
