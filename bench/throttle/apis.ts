@@ -1,5 +1,5 @@
 /**
- * APIs whose true capacity is known: 50 calls at once of half a second each, or a hundred a second. One
+ * APIs whose true capacity is known: by default 50 calls at once of half a second, or a hundred a second. One
  * refuses what does not fit at once, one has a quota, one lets calls wait in line, and one charges its
  * quota for what it refuses. Beside them two whose quota is a minute's, and who tell what is left of it.
  */
@@ -17,43 +17,59 @@ export interface Api {
   call(answer: Answer): void;
   /** 1 as it was at the beginning; 0 is an outage. */
   scale: number;
+  /** A call takes so many times as long as at the beginning. */
+  slowness: number;
   /** What it can take by now, in calls a second. */
   readonly perSecond: number;
 }
 
-const PERMITS = 50;
-const LATENCY_MS = 500;
-const SIGMA = 0.36;
+export interface ApiShape {
+  /** Calls at once; quotas allow as many a second as those would be at the beginning. */
+  readonly permits: number;
+  readonly latencyMs: number;
+  /** How much latencies differ: the spread of their logarithm. */
+  readonly sigma: number;
+}
+
+const SHAPE: ApiShape = { permits: 50, latencyMs: 500, sigma: 0.36 };
 const BURST = 50;
 const TIMEOUT_MS = 5_000;
 const MINUTE_MS = 60_000;
-export const PER_SECOND = (PERMITS / LATENCY_MS) * 1_000;
+export const PER_SECOND = (SHAPE.permits / SHAPE.latencyMs) * 1_000;
 
-export function apiOf(kind: ApiKind | TellingKind, world: World): Api {
+export function apiOf(
+  kind: ApiKind | TellingKind,
+  world: World,
+  given: Partial<ApiShape> = {},
+): Api {
+  const shape = { ...SHAPE, ...given };
   switch (kind) {
     case 'window':
-      return new WindowApi(world);
+      return new WindowApi(world, shape);
     case 'bucket':
-      return new BucketApi(world);
+      return new BucketApi(world, shape);
     case 'inflight':
-      return new InFlightApi(world);
+      return new InFlightApi(world, shape);
     case 'quota':
-      return new QuotaApi(world, false);
+      return new QuotaApi(world, shape, false);
     case 'charging':
-      return new QuotaApi(world, true);
+      return new QuotaApi(world, shape, true);
     default:
-      return new QueueingApi(world);
+      return new QueueingApi(world, shape);
   }
 }
 
 abstract class Base implements Api {
   readonly world: World;
+  readonly shape: ApiShape;
   scale = 1;
-  constructor(world: World) {
+  slowness = 1;
+  constructor(world: World, shape: ApiShape) {
     this.world = world;
+    this.shape = shape;
   }
   get perSecond(): number {
-    return PER_SECOND * this.scale;
+    return ((this.shape.permits * 1_000) / this.shape.latencyMs) * this.scale;
   }
   abstract call(answer: Answer): void;
   protected refuse(answer: Answer): void {
@@ -61,14 +77,22 @@ abstract class Base implements Api {
     this.world.at(this.world.now + this.world.between(30, 50), () => answer(kind));
   }
   protected latencyMs(): number {
-    return this.world.around(LATENCY_MS, SIGMA);
+    const { latencyMs, sigma } = this.shape;
+    return this.world.around(latencyMs * this.slowness, sigma);
   }
 }
 
-class InFlightApi extends Base {
+/** The longer each takes, the fewer there are. */
+abstract class Working extends Base {
+  override get perSecond(): number {
+    return super.perSecond / this.slowness;
+  }
+}
+
+class InFlightApi extends Working {
   #inFlight = 0;
   call(answer: Answer): void {
-    if (this.#inFlight >= PERMITS * this.scale) return this.refuse(answer);
+    if (this.#inFlight >= this.shape.permits * this.scale) return this.refuse(answer);
     this.#inFlight++;
     this.world.at(this.world.now + this.latencyMs(), () => {
       this.#inFlight--;
@@ -81,8 +105,8 @@ class QuotaApi extends Base {
   readonly #charges: boolean;
   #tokens = BURST;
   #atMs = 0;
-  constructor(world: World, charges: boolean) {
-    super(world);
+  constructor(world: World, shape: ApiShape, charges: boolean) {
+    super(world, shape);
     this.#charges = charges;
   }
   call(answer: Answer): void {
@@ -124,7 +148,7 @@ class WindowApi extends Base {
 
 /** Fills up all the time: it says how many calls are left, and when it would be full. */
 class BucketApi extends Base {
-  #tokens = (PER_SECOND * MINUTE_MS) / 1_000;
+  #tokens = (this.perSecond * MINUTE_MS) / 1_000;
   #atMs = 0;
   get #depth(): number {
     return (this.perSecond * MINUTE_MS) / 1_000;
@@ -148,7 +172,7 @@ class BucketApi extends Base {
 }
 
 /** Works on in calls that nobody waits for any more, as servers do. */
-class QueueingApi extends Base {
+class QueueingApi extends Working {
   #busy = 0;
   readonly #line: (() => void)[] = [];
   call(answer: Answer): void {
@@ -164,11 +188,11 @@ class QueueingApi extends Base {
       this.world.at(this.world.now + this.latencyMs(), () => {
         this.#busy--;
         // Before the answer: whoever gets it calls again, and must not come before those in line.
-        if (this.#busy < PERMITS * this.scale) this.#line.shift()?.();
+        if (this.#busy < this.shape.permits * this.scale) this.#line.shift()?.();
         once('ok');
       });
     };
-    if (this.#busy < PERMITS * this.scale && this.#line.length === 0) serve();
+    if (this.#busy < this.shape.permits * this.scale && this.#line.length === 0) serve();
     else this.#line.push(serve);
   }
 }

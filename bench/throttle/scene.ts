@@ -1,5 +1,5 @@
 /** Pods, an API and what was seen of them, second by second. */
-import { type Api, type ApiKind, apiOf, type TellingKind } from './apis.ts';
+import { type Api, type ApiKind, type ApiShape, apiOf, type TellingKind } from './apis.ts';
 import { BASELINES, type BaselineName } from './baselines.ts';
 import type { Ended } from './limiter.ts';
 import { OurFleet } from './ours.ts';
@@ -13,6 +13,7 @@ export interface SceneOptions {
   readonly by: 'ours' | BaselineName;
   readonly beatMs: number;
   readonly throttle?: ConstructorParameters<typeof OurFleet>[2];
+  readonly api?: Partial<ApiShape>;
   /** So many of them call; the others have nothing to do. */
   readonly busy?: number;
 }
@@ -41,7 +42,7 @@ export class Scene {
   constructor(options: SceneOptions) {
     this.#options = options;
     this.world = new World(options.seed);
-    this.api = apiOf(options.kind, this.world);
+    this.api = apiOf(options.kind, this.world, options.api);
     const charging = options.kind === 'charging' ? { refusalsCostQuota: true } : {};
     if (options.by === 'ours') {
       this.fleet = new OurFleet(this.world, options.beatMs, { ...charging, ...options.throttle });

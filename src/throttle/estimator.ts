@@ -7,14 +7,16 @@
  *
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
+import type { Decision, EstimatorRule } from './estimator-rule.ts';
 import { badKeptMs, cleanMsOf, type Footing, nextStep } from './growth.ts';
 import { Hints } from './hints.ts';
 import type { Bad, Learned } from './learned.ts';
-import { QueueWatch } from './queue-watch.ts';
+import { type Fewer, QueueWatch } from './queue-watch.ts';
 import {
+  capWithin,
   isPlain,
   isSaturated,
-  permitsOfRate,
+  mostByRate,
   refusedShareOf,
   roomOf,
   sentPerSecond,
@@ -22,24 +24,8 @@ import {
 import type { Second } from './seconds.ts';
 import type { Sight, Tempo } from './sight.ts';
 
-export interface EstimatorRule {
-  /** Permits to begin with, where nothing is known. */
-  readonly start: number;
-  /** Never more permits than this. */
-  readonly inFlightMax: number;
-  /** Never more calls a second than this, if there is such a limit. */
-  readonly perSecondMax?: number | undefined;
-  /** Whether to try more than went well. */
-  readonly probes: boolean;
-  /** Refused calls use up the quota as well: begin carefully. */
-  readonly chargesRefusals: boolean;
-  /** Whether growing latency means that calls queue up there. */
-  readonly heedsLatency: boolean;
-}
+export type { Decision, EstimatorRule } from './estimator-rule.ts';
 
-export type Decision = 'hold' | 'first' | 'cut' | 'trim' | 'latency' | 'probe' | 'bisect' | 'hint';
-
-const CAP_MIN = 0.05;
 const FELL_SHARE = 0.88;
 const USED_SHARE = 0.85;
 const SETTLE_MS = 1_500;
@@ -71,6 +57,8 @@ export class Estimator {
   /** The second of the first call of all. */
   #firstAt: number | undefined;
   readonly #queue = new QueueWatch();
+  /** What was before fewer were tried, to find out whether calls wait in line. */
+  #untried: (Fewer & { readonly bad: Bad | undefined }) | undefined;
   readonly #hints = new Hints();
 
   constructor(rule: EstimatorRule, learned?: Learned | undefined) {
@@ -119,16 +107,20 @@ export class Estimator {
     const saturated = seconds.filter(isSaturated);
     if (saturated.length > 0) return this.#refused(saturated, seconds, sight, nowMs, tickMs);
     this.#fallenTicks = 0;
+    const tried = nowMs >= settledMs + tickMs ? this.#endTrial(nowMs) : undefined;
+    if (tried) return tried;
     // Who does not use the cap learns nothing about it.
     if (!this.#isUsed(seconds, sight, tickMs)) {
       this.#cleanFromMs = sight.untilMs;
       return 'hold';
     }
     this.#cleanFromMs = Math.max(this.#cleanFromMs, settledMs);
+    if (this.#queue.isTrying) return 'hold';
     const pressure = this.#rule.heedsLatency ? this.#queue.pressure : 'none';
-    if (pressure === 'cut' && nowMs >= settledMs + tickMs) return this.#drainQueue(nowMs);
-    if (pressure !== 'none') return 'hold';
-    return this.#grow(sight, nowMs, tickMs);
+    if (pressure === 'none') return this.#grow(sight, nowMs, tickMs);
+    if (nowMs < settledMs + tickMs) return 'hold';
+    const fewer = this.#queue.fewerThan(this.#cap, nowMs);
+    return fewer ? this.#tryFewer(fewer, nowMs) : 'hold';
   }
 
   /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
@@ -145,7 +137,7 @@ export class Estimator {
   ): boolean {
     const latencyMs = this.#latencyMs ?? 0;
     // It is the declared rate that holds calls back.
-    if (waiting > 0 && this.#cap < (this.#mostByRate ?? 0)) return true;
+    if (waiting > 0 && this.#cap < mostByRate(this.#rule, latencyMs)) return true;
     // First contact doubles: there, what is on its way is rather waited for.
     const missing = this.#good === undefined ? 0 : moving;
     const wanted = USED_SHARE * (Math.floor(this.#cap) - missing);
@@ -162,6 +154,7 @@ export class Estimator {
   ): Decision {
     this.#cleanFromMs = sight.untilMs;
     this.#growths = 0;
+    this.#queue.dropTrial();
     const force = this.#cap;
     const { room, roomMax } = this.#roomOf(saturated, sight, tickMs);
     const hasFallen = this.#isFallen(roomMax, sight);
@@ -171,7 +164,8 @@ export class Estimator {
       this.#tooMuch = this.#good === undefined ? force : 0;
       this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first.
-      this.#bad = { cap: this.#cap * 1.04, atMs: nowMs - badKeptMs(tickMs) };
+      const keptMs = badKeptMs(tickMs, this.#latencyMs ?? 0);
+      this.#bad = { cap: this.#cap * 1.04, atMs: nowMs - keptMs };
       return 'cut';
     }
     if (hasFallen) return 'hold';
@@ -228,17 +222,39 @@ export class Estimator {
   get #footing(): Footing {
     const { chargesRefusals } = this.#rule;
     const [cap, bad, tooMuch] = [this.#cap, this.#bad, this.#tooMuch];
-    return { cap, bad, tooMuch, growths: this.#growths, isLarge: this.#isLarge, chargesRefusals };
+    const latencyMs = this.#latencyMs ?? 0;
+    const steps = { growths: this.#growths, isLarge: this.#isLarge, latencyMs };
+    return { cap, bad, tooMuch, chargesRefusals, ...steps };
   }
 
-  #drainQueue(nowMs: number): Decision {
-    const { room } = this.#queue;
+  /** Whether there is a line is seen by what comes of fewer at once. */
+  #tryFewer({ cap, inLine }: Fewer, nowMs: number): Decision {
+    const before = this.#cap;
     this.#growths = 0;
-    this.#queue.forgetLatencies();
-    this.#settle(room > 0 ? Math.min(this.#cap, room) : this.#cap * 0.7, 'latency', nowMs);
-    // There is no edge to look for between here and there: the line grows with every call too many.
+    this.#untried = { cap: before, bad: this.#bad, inLine };
+    this.#settle(cap, 'latency', nowMs);
+    this.#queue.begin(this.#cap / before);
+    return this.#beginLine(nowMs);
+  }
+
+  /** There is no edge to look for between here and there: the line grows with every call too many. */
+  #beginLine(nowMs: number): Decision {
     this.#bad = { cap: this.#cap * 1.05, atMs: nowMs };
     return 'latency';
+  }
+
+  /** Where calls take as long with fewer at once, nobody waits in line: what was before holds again. */
+  #endTrial(nowMs: number): Decision | undefined {
+    const verdict = this.#queue.isTrying ? this.#queue.verdict : undefined;
+    if (verdict === undefined) return undefined;
+    const { cap, bad, inLine } = this.#untried!;
+    if (verdict === 'line') {
+      this.#settle(inLine, 'latency', nowMs);
+      return this.#beginLine(nowMs);
+    }
+    this.#settle(cap, 'probe', nowMs);
+    this.#bad = bad;
+    return 'probe';
   }
 
   #byHint({ perSecondHint, seconds }: Sight, nowMs: number): Decision | undefined {
@@ -277,14 +293,7 @@ export class Estimator {
     this.#cleanFromMs = nowMs;
   }
 
-  get #mostByRate(): number | undefined {
-    return permitsOfRate(this.#rule.perSecondMax, this.#latencyMs);
-  }
-
   #bounded(cap: number): number {
-    const { inFlightMax: most, probes, start } = this.#rule;
-    // Without trying there is no more to be had than there was at the beginning.
-    const inFlightMax = probes ? most : Math.min(most, start);
-    return Math.max(CAP_MIN, Math.min(cap, inFlightMax, this.#mostByRate ?? inFlightMax));
+    return capWithin(this.#rule, cap, this.#latencyMs);
   }
 }

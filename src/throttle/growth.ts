@@ -17,6 +17,8 @@ export interface Footing {
   readonly isLarge: boolean;
   /** Refused calls use up the quota as well: a step too far costs more than a small one gains. */
   readonly chargesRefusals: boolean;
+  /** How long a call takes. */
+  readonly latencyMs: number;
 }
 
 export interface Step {
@@ -49,7 +51,9 @@ export function cleanMsOf({ cap, bad, isLarge }: Footing, tickMs: number): numbe
 /** The next step, or nothing as long as what was too much is fresh. */
 export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step | undefined {
   const { cap, bad, chargesRefusals } = footing;
-  const keptMs = badKeptMs(tickMs) * (chargesRefusals ? 1.5 : 1);
+  // One more of few is a large part of them: the more it costs to try, the more seldom it is.
+  const cost = Math.max(1, 1 / cap / (SMALL_GROWTH - 1));
+  const keptMs = badKeptMs(tickMs, footing.latencyMs) * (chargesRefusals ? 1.5 : cost);
   const isFresh = bad !== undefined && nowMs - bad.atMs < keptMs;
   if (isFresh) {
     if (bad.cap / cap <= BISECTED_FROM) return undefined;
@@ -65,8 +69,8 @@ export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step 
 }
 
 /** The slower word gets around, the longer an overshoot lasts: then it is risked less often. */
-export function badKeptMs(tickMs: number): number {
-  return Math.max(BAD_KEPT_MS, 12 * tickMs);
+export function badKeptMs(tickMs: number, latencyMs: number): number {
+  return Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs);
 }
 
 function isBelow(cap: number, bad: Bad, share: number): boolean {

@@ -10,15 +10,15 @@ const BUCKET_COUNT = 288;
 export type LatencyCounts = readonly (readonly [number, number])[];
 
 export class Latencies {
-  readonly #halfCount: number;
+  /** It looks at the last so many calls, to twice as many. */
+  countMin: number;
   #current = new Uint32Array(BUCKET_COUNT);
   #former = new Uint32Array(BUCKET_COUNT);
   #currentCount = 0;
   #formerCount = 0;
 
-  /** Looks at the last `countMin` to twice as many calls. */
   constructor(countMin: number) {
-    this.#halfCount = countMin;
+    this.countMin = countMin;
   }
 
   record(ms: number): void {
@@ -28,7 +28,7 @@ export class Latencies {
   recordBucket(bucket: number): void {
     this.#current[bucket]!++;
     this.#currentCount++;
-    if (this.#currentCount >= this.#halfCount) this.#turn();
+    if (this.#currentCount >= this.countMin) this.#turn();
   }
 
   /** All of them before the halves take turns: half a batch would be its commonest, or its rarest. */
@@ -37,7 +37,7 @@ export class Latencies {
       this.#current[bucket]! += count;
       this.#currentCount += count;
     }
-    if (this.#currentCount >= this.#halfCount) this.#turn();
+    if (this.#currentCount >= this.countMin) this.#turn();
   }
 
   #turn(): void {

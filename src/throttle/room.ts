@@ -1,4 +1,5 @@
 /** What an API let in while it refused some, which is what it has room for. Pure. */
+import type { EstimatorRule } from './estimator-rule.ts';
 import type { Second } from './seconds.ts';
 
 export interface Room {
@@ -15,8 +16,10 @@ interface Means {
   readonly chargesRefusals: boolean;
 }
 
+const CAP_MIN = 0.05;
 /** Each pod has whole permits, and calls take longer at times: with the very number none would be over. */
 const RATE_ROOM = 2;
+const FEW = 30;
 const SATURATED_SHARE = 0.005;
 /** Of the room that a refused call would have had, so much is used up where refusals are charged. */
 const CHARGED_SHARE = 0.7;
@@ -29,19 +32,26 @@ export function roomOf(saturated: readonly Second[], means: Means): Room {
   const rateMax = Math.max(...accepted);
   const room = ((sum(accepted) / accepted.length + rateMax) / 2) * latencyS;
   const roomMax = rateMax * latencyS;
-  if (latencyS * 1_000 <= tickMs) return { room, roomMax };
+  // How many were let in within one second is chance where they are few.
+  const chance = rateMax < FEW ? Math.sqrt(Math.max(1, rateMax)) * latencyS : 0;
+  if (latencyS * 1_000 <= tickMs) return { room, roomMax: roomMax + chance };
   // Over a time shorter than a call, starts come in bunches: then what is in flight is what fits.
   const most = Math.max(1, inFlight);
-  return { room: Math.min(room, most), roomMax: Math.min(roomMax, most) };
+  return { room: most, roomMax: most };
 }
 
-/** The most that a declared rate can use. */
-export function permitsOfRate(
-  perSecondMax: number | undefined,
-  latencyMs: number | undefined,
-): number | undefined {
-  if (perSecondMax === undefined || !latencyMs) return undefined;
+/** The most that a declared rate can use; 0 where none is. */
+export function mostByRate({ perSecondMax }: EstimatorRule, latencyMs: number): number {
+  if (perSecondMax === undefined || latencyMs <= 0) return 0;
   return Math.max(1, (RATE_ROOM * perSecondMax * latencyMs) / 1_000);
+}
+
+/** Within what was declared, and what may be tried. */
+export function capWithin(rule: EstimatorRule, cap: number, latencyMs = 0): number {
+  const { inFlightMax: most, probes, start } = rule;
+  // Without trying there is no more to be had than there was at the beginning.
+  const inFlightMax = probes ? most : Math.min(most, start);
+  return Math.max(CAP_MIN, Math.min(cap, inFlightMax, mostByRate(rule, latencyMs) || inFlightMax));
 }
 
 export function isSaturated({ sent, throttled }: Second): boolean {

@@ -13,6 +13,7 @@ function footing(over: Partial<Footing> = {}): Footing {
     growths: 0,
     isLarge: false,
     chargesRefusals: false,
+    latencyMs: 500,
     ...over,
   };
 }
@@ -69,7 +70,7 @@ test('between two caps it is looked for a little nearer to the one that went wel
 
 test('a step is one more permit at the least', () => {
   expect(step({ cap: 5.5 })!.cap).toBe(6);
-  expect(step({ cap: 5, bad: badAt(5.1, 30_000) })!.cap).toBe(6);
+  expect(step({ cap: 5, bad: badAt(5.1, 90_000) })!.cap).toBe(6);
 });
 
 test('a step is large where what was too much is behind, and no other', () => {
@@ -89,4 +90,15 @@ test('a burst hides a small step for 13 s at most, and well behind what was too 
   expect(cleanMsOf(atBad, 1_000)).toBe(7_000);
   expect(cleanMsOf(atBad, 5_000)).toBe(15_000);
   expect(cleanMsOf(footing({ bad: badAt(40, 30_000) }), TICK_MS)).toBe(6_000);
+});
+
+test('one more of few is tried the more seldom the fewer they are', () => {
+  expect(step({ cap: 5, bad: badAt(5.3, 80_000) })).toBeUndefined();
+  expect(step({ cap: 5, bad: badAt(5.3, 90_000) })!.cap).toBe(6);
+  expect(step({ cap: 1, bad: badAt(1.05, 90_000) })).toBeUndefined();
+});
+
+test('what was too much is left alone for twelve calls, where those are long', () => {
+  expect(step({ latencyMs: 20_000, bad: badAt(52, 230_000) })).toBeUndefined();
+  expect(step({ latencyMs: 20_000, bad: badAt(52, 250_000) })).toBeDefined();
 });

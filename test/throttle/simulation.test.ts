@@ -116,3 +116,55 @@ test('what others do is worse, which is why it was built', () => {
   scene.runTo(60);
   expect(scene.figures(30, 60).rejected).toBeGreaterThan(0.5);
 });
+
+describe('calls that are not what they were', () => {
+  test.each([
+    ['inflight', 2],
+    ['inflight', 4],
+    ['quota', 2],
+    ['queueing', 2],
+  ] as const)(
+    '%s: calls that take %i times as long are no reason to call less for long',
+    (kind, times) => {
+      const scene = warm(kind, 8);
+      scene.api.slowness = times;
+      // Where a rate is limited, twice as many are to be out at once: that has to be found out.
+      const soonS = WARM_S + 120;
+      scene.runTo(soonS + 120);
+      const figures = scene.figures(soonS, soonS + 120);
+      expect(figures.goodput).toBeGreaterThan(0.93);
+      expect(figures.rejected).toBeLessThan(0.03);
+    },
+  );
+
+  test('an API that lets calls wait in line is not given more and more of them, for an hour', () => {
+    const scene = warm('queueing', 8);
+    const hourS = WARM_S + 3_600;
+    scene.runTo(hourS);
+    const figures = scene.figures(WARM_S, hourS);
+    expect(figures.goodput).toBeGreaterThan(0.98);
+    expect(figures.timeouts).toBe(0);
+    // Half a second by the median is 0.9 s by this one, where nobody waits.
+    expect(scene.figures(hourS - 300, hourS).p95Ms).toBeLessThan(1_130);
+  });
+
+  test.each([
+    { latencyMs: 5_000, permits: 50, goodput: 0.93 },
+    { latencyMs: 20_000, permits: 50, goodput: 0.88 },
+    { latencyMs: 500, permits: 5, goodput: 0.88 },
+    { latencyMs: 500, permits: 1, goodput: 0.85 },
+  ])('$permits calls at once of $latencyMs ms each', ({ goodput, ...api }) => {
+    const scene = new Scene({
+      kind: 'inflight',
+      pods: 8,
+      seed: 201,
+      by: 'ours',
+      beatMs: 3_000,
+      api,
+    });
+    scene.runTo(1_500);
+    const figures = scene.figures(600, 1_500);
+    expect(figures.goodput).toBeGreaterThan(goodput);
+    expect(figures.rejected).toBeLessThan(0.015);
+  });
+});

@@ -1,0 +1,17 @@
+/** How an estimate is to be made, and what it may decide. */
+export interface EstimatorRule {
+  /** Permits to begin with, where nothing is known. */
+  readonly start: number;
+  /** Never more permits than this. */
+  readonly inFlightMax: number;
+  /** Never more calls a second than this, if there is such a limit. */
+  readonly perSecondMax?: number | undefined;
+  /** Whether to try more than went well. */
+  readonly probes: boolean;
+  /** Refused calls use up the quota as well: begin carefully. */
+  readonly chargesRefusals: boolean;
+  /** Whether growing latency means that calls queue up there. */
+  readonly heedsLatency: boolean;
+}
+
+export type Decision = 'hold' | 'first' | 'cut' | 'trim' | 'latency' | 'probe' | 'bisect' | 'hint';
