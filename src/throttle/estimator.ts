@@ -164,7 +164,7 @@ export class Estimator {
       this.#tooMuch = this.#good === undefined ? force : 0;
       this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first.
-      const keptMs = badKeptMs(tickMs, this.#latencyMs ?? 0);
+      const keptMs = badKeptMs(this.#footing, tickMs);
       this.#bad = { cap: this.#cap * 1.04, atMs: nowMs - keptMs };
       return 'cut';
     }

@@ -51,9 +51,7 @@ export function cleanMsOf({ cap, bad, isLarge }: Footing, tickMs: number): numbe
 /** The next step, or nothing as long as what was too much is fresh. */
 export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step | undefined {
   const { cap, bad, chargesRefusals } = footing;
-  // One more of few is a large part of them: the more it costs to try, the more seldom it is.
-  const cost = Math.max(1, 1 / cap / (SMALL_GROWTH - 1));
-  const keptMs = badKeptMs(tickMs, footing.latencyMs) * (chargesRefusals ? 1.5 : cost);
+  const keptMs = badKeptMs(footing, tickMs) * (chargesRefusals ? 1.5 : 1);
   const isFresh = bad !== undefined && nowMs - bad.atMs < keptMs;
   if (isFresh) {
     if (bad.cap / cap <= BISECTED_FROM) return undefined;
@@ -69,8 +67,11 @@ export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step 
 }
 
 /** The slower word gets around, the longer an overshoot lasts: then it is risked less often. */
-export function badKeptMs(tickMs: number, latencyMs: number): number {
-  return Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs);
+export function badKeptMs(footing: Footing, tickMs: number): number {
+  const { cap, latencyMs, chargesRefusals } = footing;
+  // One more of few is a large part of them: the more it costs to try, the more seldom it is.
+  const cost = chargesRefusals ? 1 : Math.max(1, 1 / cap / (SMALL_GROWTH - 1));
+  return cost * Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs);
 }
 
 function isBelow(cap: number, bad: Bad, share: number): boolean {
