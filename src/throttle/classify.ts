@@ -2,6 +2,7 @@
  * From what a call threw or answered to what that says of the API. Looks only at shapes, since every
  * SDK has classes of its own: a status, a code, a name, headers. Whatever is thrown, this never throws.
  */
+import { isBillingCode, isBillingMessage, kindOfGrpc, kindOfNames } from './error-names.ts';
 import type { CallOutcome, OutcomeKind } from './outcome.ts';
 import { type HeadersLike, rateHintOf, retryAfterMs } from './rate-headers.ts';
 
@@ -11,53 +12,13 @@ export type Classify = (call: {
   readonly value?: unknown;
 }) => CallOutcome | OutcomeKind | undefined;
 
-const THROTTLED = new Set([
-  'Throttling',
-  'ThrottlingException',
-  'ThrottledException',
-  'TooManyRequestsException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'RequestThrottled',
-  'RequestThrottledException',
-  'SlowDown',
-  'RESOURCE_EXHAUSTED',
-]);
-const TIMED_OUT = new Set([
-  'ETIMEDOUT',
-  'ESOCKETTIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'DEADLINE_EXCEEDED',
-  'TimeoutError',
-  'APIConnectionTimeoutError',
-]);
-const BROKEN = new Set([
-  'ECONNRESET',
-  'ECONNREFUSED',
-  'EPIPE',
-  'EAI_AGAIN',
-  'ENOTFOUND',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_SOCKET',
-  'UNAVAILABLE',
-]);
-/** A bill that was not paid looks like a rate limit, and no waiting changes it. */
-const BILLING = /insufficient_quota|billing|payment_required/i;
-
-const CAUSE_COUNT_MAX = 4;
+const CAUSE_DEPTH_MAX = 4;
+const INNER_COUNT_MAX = 3;
+const CANCELLED: readonly unknown[] = ['AbortError', 'CanceledError'];
 
 export function classifyError(error: unknown, nowMs: number): CallOutcome {
-  let found = error;
-  for (let depth = 0; depth <= CAUSE_COUNT_MAX; depth++) {
-    const outcome = outcomeOf(found, nowMs);
-    if (outcome) return outcome;
-    found = read(found, 'cause');
-    if (found === undefined) break;
-  }
-  return { kind: read(error, 'name') === 'AbortError' ? 'cancelled' : 'ignored' };
+  const outcome = meaningOf(error, nowMs, CAUSE_DEPTH_MAX);
+  return outcome ?? { kind: CANCELLED.includes(read(error, 'name')) ? 'cancelled' : 'ignored' };
 }
 
 /** An answer that is a `Response`, or looks like one; any other value is a success. */
@@ -65,21 +26,39 @@ export function classifyAnswer(value: unknown, nowMs: number): CallOutcome {
   const status = statusOf(value);
   const headers = headersOf(value);
   if (status === undefined || headers === undefined) return { kind: 'ok' };
-  return outcomeOfStatus(status, headers, nowMs);
+  return unlessBilling(outcomeOfStatus(status, headers, nowMs), value);
+}
+
+/** Of the error itself, or else of the first that caused it, or is one of several in it. */
+function meaningOf(error: unknown, nowMs: number, depth: number): CallOutcome | undefined {
+  const outcome = outcomeOf(error, nowMs);
+  if (outcome) return unlessBilling(outcome, error);
+  if (depth === 0) return undefined;
+  for (const inner of innerOf(error)) {
+    const found = meaningOf(inner, nowMs, depth - 1);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function innerOf(error: unknown): unknown[] {
+  const several = read(error, 'errors');
+  const first = Array.from({ length: INNER_COUNT_MAX }, (_, index) => read(several, `${index}`));
+  return [read(error, 'cause'), ...first].filter((inner) => inner !== undefined);
 }
 
 function outcomeOf(error: unknown, nowMs: number): CallOutcome | undefined {
-  const headers = headersOf(error) ?? headersOf(read(error, 'response'));
-  const status = statusOf(error) ?? statusOf(read(error, 'response'));
+  const response = read(error, 'response');
+  const headers = headersOf(error) ?? headersOf(response);
+  const body = read(error, 'error');
+  const status = statusOf(error) ?? statusOf(response) ?? codeOf(error) ?? codeOf(body);
+  const grpc = grpcOf(error);
+  if (grpc) return withHeaders({ kind: grpc }, metadataOf(error), nowMs);
   const names = [read(error, 'code'), read(error, 'name'), read(error, 'type')];
-  if (status === 429 && isBilling(error)) return { kind: 'client' };
-  if (names.some((name) => THROTTLED.has(name as string))) {
-    return withHeaders({ kind: 'throttled' }, headers, nowMs);
-  }
+  const kind = kindOfNames([...names, read(body, 'status')]);
+  if (kind === 'throttled') return withHeaders({ kind }, headers, nowMs);
   if (status !== undefined) return outcomeOfStatus(status, headers, nowMs);
-  if (names.some((name) => TIMED_OUT.has(name as string))) return { kind: 'timeout' };
-  if (names.some((name) => BROKEN.has(name as string))) return { kind: 'failure' };
-  return undefined;
+  return kind && { kind };
 }
 
 function outcomeOfStatus(
@@ -121,10 +100,29 @@ function statusOf(value: unknown): number | undefined {
     read(value, 'statusCode'),
     read(metadata, 'httpStatusCode'),
   ];
-  return found.find(
-    (status): status is number =>
-      Number.isInteger(status) && (status as number) >= 100 && (status as number) <= 599,
-  );
+  return found.map((status) => statusIn(status, 100)).find((status) => status !== undefined);
+}
+
+/** Some SDKs have the status in `code`, where others have numbers of their own. */
+function codeOf(error: unknown): number | undefined {
+  return statusIn(read(error, 'code'), 400);
+}
+
+function statusIn(said: unknown, least: number): number | undefined {
+  const status = typeof said === 'string' && /^\d{3}$/.test(said) ? Number(said) : said;
+  if (typeof status !== 'number' || !Number.isInteger(status)) return undefined;
+  return status >= least && status <= 599 ? status : undefined;
+}
+
+/** Numbers from 0 to 16 mean much elsewhere: only what looks like grpc's is read as grpc's. */
+function grpcOf(error: unknown): OutcomeKind | undefined {
+  const isGrpc = typeof read(error, 'details') === 'string' && metadataOf(error) !== undefined;
+  return isGrpc ? kindOfGrpc(read(error, 'code')) : undefined;
+}
+
+function metadataOf(error: unknown): HeadersLike | undefined {
+  const metadata = read(error, 'metadata');
+  return typeof metadata === 'object' && metadata !== null ? (metadata as HeadersLike) : undefined;
 }
 
 function headersOf(value: unknown): HeadersLike | undefined {
@@ -132,9 +130,18 @@ function headersOf(value: unknown): HeadersLike | undefined {
   return typeof headers === 'object' && headers !== null ? (headers as HeadersLike) : undefined;
 }
 
-function isBilling(error: unknown): boolean {
-  const said = [read(error, 'code'), read(error, 'type'), read(error, 'message')];
-  return said.some((text) => typeof text === 'string' && BILLING.test(text));
+/** A bill that was not paid looks like a rate limit, and no waiting changes it. */
+function unlessBilling(outcome: CallOutcome, said: unknown): CallOutcome {
+  if (outcome.kind !== 'throttled') return outcome;
+  const body = read(said, 'error');
+  const data = read(said, 'data') ?? read(read(said, 'response'), 'data');
+  const isBilling = [said, body, read(body, 'error'), data, read(data, 'error')].some(
+    (part) =>
+      isBillingCode(read(part, 'code')) ||
+      isBillingCode(read(part, 'type')) ||
+      isBillingMessage(read(part, 'message')),
+  );
+  return isBilling ? { kind: 'client' } : outcome;
 }
 
 /** What was thrown is others', and so are its getters. */

@@ -23,10 +23,54 @@ test.each([
   [{ code: 'ECONNRESET' }, 'failure'],
   [{ status: 400 }, 'client'],
   [{ status: 429, code: 'insufficient_quota' }, 'client'],
+  [{ status: 429, error: { code: 'insufficient_quota' } }, 'client'],
+  [{ status: 429, error: { error: { type: 'billing_not_active' } } }, 'client'],
+  [{ code: 429, error: { code: 'billing_hard_limit_reached' } }, 'client'],
+  [{ response: { status: 429, data: { error: { code: 'insufficient_quota' } } } }, 'client'],
+  [{ status: 429, error: { message: 'Your credit balance is too low to …' } }, 'client'],
+  [{ status: 429, message: 'Check your plan and billing details.' }, 'throttled'],
+  [{ status: '429' }, 'throttled'],
+  [{ code: 429 }, 'throttled'],
+  [{ code: '503' }, 'overload'],
+  [{ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } }, 'throttled'],
+  [{ name: 'AxiosError', code: 'ECONNABORTED' }, 'timeout'],
+  [{ name: 'AxiosError', code: 'ETIMEDOUT' }, 'timeout'],
+  [{ name: 'CanceledError', code: 'ERR_CANCELED' }, 'cancelled'],
+  [{ errors: [{}, { code: 'ECONNREFUSED' }, { status: 429 }] }, 'failure'],
+  [{ cause: { errors: [{ cause: { code: 'ETIMEDOUT' } }] } }, 'timeout'],
   [{ name: 'AbortError' }, 'cancelled'],
   [{}, 'ignored'],
 ] as const)('%j means %s', (of, kind) => {
   expect(classifyError(error(of), NOW).kind).toBe(kind);
+});
+
+test.each([
+  [8, 'throttled'],
+  [14, 'failure'],
+  [13, 'failure'],
+  [4, 'timeout'],
+  [1, 'cancelled'],
+  [3, 'client'],
+  [5, 'client'],
+  [7, 'client'],
+  [16, 'client'],
+  [99, 'ignored'],
+] as const)('the code %s of grpc means %s, and of another SDK nothing', (code, kind) => {
+  const metadata = { get: (name: string) => (name === 'retry-after' ? ['3'] : []) };
+  expect(classifyError(error({ code, details: 'no', metadata }), NOW).kind).toBe(kind);
+  expect(classifyError(error({ code }), NOW).kind).toBe('ignored');
+  expect(classifyError(error({ code, details: { limit: 1 }, metadata }), NOW).kind).toBe('ignored');
+});
+
+test('what grpc sends beside a refusal is read as headers are', () => {
+  const metadata = { get: (name: string) => (name === 'retry-after' ? ['3'] : []) };
+  const refused = error({ code: 8, details: 'Quota exceeded', metadata });
+  expect(classifyError(refused, NOW)).toMatchObject({ kind: 'throttled', retryAfterMs: 3_000 });
+});
+
+test('an answer that an unpaid bill refused is no refusal for want of room', () => {
+  const data = { error: { code: 'insufficient_quota' } };
+  expect(classifyAnswer({ status: 429, headers: {}, data }, NOW).kind).toBe('client');
 });
 
 test('an answer is read by its status and its headers, any other value is a success', () => {
@@ -91,6 +135,13 @@ test('whatever is thrown or answered, it is classified', () => {
     },
   );
   expect(classifyError(hostile, NOW).kind).toBe('ignored');
+  const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const round: Record<string, unknown> = {};
+  Object.assign(round, { cause: round, errors: [round, hostile, revoked], error: round });
+  for (const odd of [round, revoked, { errors: hostile }, { error: revoked, errors: revoked }]) {
+    expect(classifyError(odd, NOW).kind).toBe('ignored');
+  }
   fc.assert(
     fc.property(fc.anything(), (thrown) => {
       expect(typeof classifyError(thrown, NOW).kind).toBe('string');
