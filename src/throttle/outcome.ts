@@ -2,7 +2,7 @@
  * What a call of an external API came to, as a throttle sees it: was there no room for it, is the API
  * ill, or was the call itself wrong? Only the first says anything about how much the API can take.
  */
-import type { RateHint } from './rate-headers.ts';
+import { type RateHint, RETRY_AFTER_MS_MAX } from './rate-headers.ts';
 
 export type OutcomeKind =
   /** It was answered. */
@@ -59,7 +59,6 @@ export function isAnswer(kind: OutcomeKind): boolean {
   return kind === 'ok' || kind === 'throttled' || kind === 'client';
 }
 
-const RETRY_AFTER_MS_MAX = 10 * 60_000;
 const RESET_MS_MAX = 24 * 3_600_000;
 /** What one call may be said to cost. */
 export const COST_MAX = 1e15;

@@ -1,7 +1,9 @@
 /**
  * What answers say of the room that is left: Retry-After in its forms, and the limit, remaining and
  * reset headers in theirs. Some APIs send rubbish in them (-1, 0, empty): what cannot be is not there.
+ * Only what counts requests is read: what counts tokens says nothing of how many calls there may be.
  */
+import { hintOfField } from './ratelimit-field.ts';
 
 /** `remaining` calls may be made within the next `resetMs`. */
 export interface RateHint {
@@ -14,15 +16,15 @@ export type HeadersLike =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | number | undefined>>;
 
-const RETRY_AFTER_MS_MAX = 10 * 60_000;
+/** Quotas by the day are the longest there are; what is longer is no time that anybody waits for. */
+export const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
 const RESET_MS_MAX = 24 * 3_600_000;
 
 /** In seconds, as a date, or, of some APIs, in milliseconds; undefined where it is none of these. */
 export function retryAfterMs(headers: HeadersLike, nowMs: number): number | undefined {
-  const inMs = headerOf(headers, 'retry-after-ms');
-  if (inMs !== undefined) return bounded(plainNumber(inMs));
+  const inMs = bounded(plainNumber(headerOf(headers, 'retry-after-ms')));
   const text = headerOf(headers, 'retry-after');
-  if (text === undefined) return undefined;
+  if (inMs !== undefined || text === undefined) return inMs;
   const seconds = plainNumber(text);
   if (seconds !== undefined) return bounded(seconds * 1_000);
   return bounded(dateMs(text, nowMs), 'past');
@@ -41,10 +43,15 @@ export function rateHintOf(headers: HeadersLike, nowMs: number): RateHint | unde
     const remaining = plainNumber(headerOf(headers, remainingName));
     const resetMs = resetOf(headerOf(headers, resetName), nowMs);
     if (remaining === undefined || resetMs === undefined) continue;
-    if (remaining < 0 || resetMs <= 0 || resetMs > RESET_MS_MAX) continue;
-    return { remaining, resetMs };
+    if (canBe({ remaining, resetMs })) return { remaining, resetMs };
   }
-  return undefined;
+  const field = headerOf(headers, 'ratelimit');
+  const hint = field && hintOfField(field, headerOf(headers, 'ratelimit-policy'));
+  return hint && canBe(hint) ? hint : undefined;
+}
+
+function canBe({ remaining, resetMs }: RateHint): boolean {
+  return remaining >= 0 && resetMs > 0 && resetMs <= RESET_MS_MAX;
 }
 
 /** Seconds from now, seconds since 1970, a duration such as '6m0s' or '20ms', or a date. */
@@ -69,8 +76,13 @@ function durationMs(text: string): number | undefined {
 function dateMs(text: string, nowMs: number): number | undefined {
   // Date.parse takes a bare number for a year.
   if (!/[A-Za-z]/.test(text) || text.length > 64) return undefined;
-  const at = Date.parse(text);
+  const at = Date.parse(hasZone(text) ? text : `${text}${/\dT\d/.test(text) ? 'Z' : ' GMT'}`);
   return Number.isNaN(at) ? undefined : at - nowMs;
+}
+
+/** Dates of HTTP are in UTC, and one of their three forms does not say so. */
+function hasZone(text: string): boolean {
+  return /[A-Za-z]$|:\d\d(\.\d{1,9})? ?[+-]\d\d:?\d\d$/.test(text);
 }
 
 function plainNumber(text: string | undefined): number | undefined {

@@ -1,10 +1,13 @@
 /** What errors and answers say of an API, whatever SDK they come from. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { classifyAnswer, classifyError } from '../../src/throttle/classify.ts';
 import { rateHintOf, retryAfterMs } from '../../src/throttle/rate-headers.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 const error = (of: object) => Object.assign(new Error('no'), of);
 
 test.each([
@@ -86,7 +89,8 @@ test.each([
   ['1.5', 1_500],
   ['Tue, 01 Jan 2030 00:00:30 GMT', 30_000],
   ['Mon, 31 Dec 2029 23:59:00 GMT', 0],
-  ['99999999', 600_000],
+  ['40000', 40_000_000],
+  ['99999999', 86_400_000],
   ['-5', undefined],
   ['soon', undefined],
   ['', undefined],
@@ -97,6 +101,26 @@ test.each([
 
 test('Retry-After in milliseconds comes before the one in seconds', () => {
   expect(retryAfterMs({ 'retry-after-ms': '250', 'retry-after': '1' }, NOW)).toBe(250);
+});
+
+test.each(['-1', 'soon', ''])('Retry-After in milliseconds of %j hides no other', (text) => {
+  expect(retryAfterMs({ 'retry-after-ms': text, 'retry-after': '30' }, NOW)).toBe(30_000);
+});
+
+test('dates are in UTC, wherever the process is', () => {
+  vi.stubEnv('TZ', 'America/New_York');
+  expect(new Date(NOW).getTimezoneOffset()).toBe(300);
+  for (const form of [
+    'Tue, 01 Jan 2030 00:00:30 GMT',
+    'Tuesday, 01-Jan-30 00:00:30 GMT',
+    'Tue Jan  1 00:00:30 2030',
+    'Tue, 01 Jan 2030 00:00:30',
+    'Tue, 01 Jan 2030 01:00:30 +0100',
+  ]) {
+    expect(retryAfterMs({ 'retry-after': form }, NOW), form).toBe(30_000);
+  }
+  const reset = { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '2030-01-01T00:00:30' };
+  expect(rateHintOf(reset, NOW)?.resetMs).toBe(30_000);
 });
 
 test.each([
@@ -112,6 +136,19 @@ test.each([
     3,
     60_000,
   ],
+  [{ 'ratelimit-remaining': '10', 'ratelimit-reset': '20' }, 10, 20_000],
+  [{ RateLimit: '"default";r=50;t=30' }, 50, 30_000],
+  [{ RateLimit: 'limit=100, remaining=5, reset=30' }, 5, 30_000],
+  [{ RateLimit: '"hour";r=900;t=3600, "second";r=2;t=1, "odd"' }, 900, 3_600_000],
+  [{ RateLimit: '"all";r=5', 'RateLimit-Policy': '"all";q=10;w=60' }, 5, 60_000],
+  [
+    {
+      RateLimit: '"bytes";r=0;t=9, "calls";r=5;t=9',
+      'RateLimit-Policy': '"bytes";q=9;qu="content-bytes";w=60, "calls";q=9;w=60',
+    },
+    5,
+    9_000,
+  ],
 ] as const)('%j leaves room for some calls', (headers, remaining, resetMs) => {
   expect(rateHintOf(headers, NOW)).toEqual({ remaining, resetMs });
 });
@@ -121,6 +158,11 @@ test.each([
   { 'x-ratelimit-remaining': '5', 'x-ratelimit-reset': '-3' },
   { 'x-ratelimit-remaining': '', 'x-ratelimit-reset': '1' },
   { 'x-ratelimit-remaining': '5' },
+  { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '6m0s' },
+  { ratelimit: '"default";r=-1;t=30' },
+  { ratelimit: '"default";r=5;t=0' },
+  { ratelimit: '"default";r=5' },
+  { ratelimit: '"default"' },
 ])('%j says nothing', (headers) => {
   expect(rateHintOf(headers, NOW)).toBeUndefined();
 });
@@ -155,9 +197,12 @@ test('headers are never read as something that cannot be', () => {
   fc.assert(
     fc.property(text, text, (one, other) => {
       const ms = retryAfterMs({ 'retry-after': one }, NOW);
-      expect(ms === undefined || (ms >= 0 && ms <= 600_000)).toBe(true);
+      expect(ms === undefined || (ms >= 0 && ms <= 86_400_000)).toBe(true);
       const hint = rateHintOf({ 'x-ratelimit-remaining': one, 'x-ratelimit-reset': other }, NOW);
       expect(hint === undefined || (hint.remaining >= 0 && hint.resetMs > 0)).toBe(true);
+      const field = { ratelimit: `"a";r=${one};t=${other}`, 'ratelimit-policy': one };
+      const said = rateHintOf(field, NOW);
+      expect(said === undefined || (said.remaining >= 0 && said.resetMs > 0)).toBe(true);
     }),
   );
 });
