@@ -73,7 +73,7 @@ export function soundOutcome(said: unknown): CallOutcome | undefined {
   if (retryAfterMs === undefined && cost === undefined && hint === undefined) return { kind };
   return {
     kind,
-    retryAfterMs: isWithin(retryAfterMs, Number.POSITIVE_INFINITY)
+    retryAfterMs: isWithin(retryAfterMs, Number.MAX_VALUE)
       ? Math.min(retryAfterMs, RETRY_AFTER_MS_MAX)
       : undefined,
     cost: isWithin(cost, COST_MAX) ? cost : undefined,

@@ -3,6 +3,7 @@
  * may be caught, wrapped and thrown on; what is known about it is kept beside it.
  */
 import { PermitDelayedError } from './errors.ts';
+import { spreadMs } from './wanting.ts';
 
 export interface Postponement {
   readonly api: string;
@@ -39,7 +40,7 @@ export function backoffMs(
   chance: number,
 ): number {
   const boundMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** Math.min(refusals, 20));
-  return Math.max(retryAfterMs ?? 0, boundMs * chance);
+  return Math.max(spreadMs(retryAfterMs ?? 0, chance), boundMs * chance);
 }
 
 function isDelayed(found: object): found is PermitDelayedError {

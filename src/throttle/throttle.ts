@@ -20,7 +20,7 @@ import { type Permit, PermitPool } from './permit-pool.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
 import { backoffMs, notePostponement } from './postponement.ts';
 import { type Waiter, Waiters } from './waiters.ts';
-import { leftOf, whyNone } from './wanting.ts';
+import { leftOf, spreadMs, whyNone } from './wanting.ts';
 
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;
@@ -240,8 +240,8 @@ export class Throttle {
     if (waitMs > this.policy.parkAfterMs) throw this.#parked(nowMs, waitMs);
   }
 
-  #parked(nowMs: number, waitMs?: number): ThrottleParkedError {
-    const delayMs = Math.max(waitMs ?? 0, this.#parkMs(nowMs));
+  #parked(nowMs: number, waitMs = 0): ThrottleParkedError {
+    const delayMs = Math.max(spreadMs(waitMs, this.#random.fraction()), this.#parkMs(nowMs));
     return new ThrottleParkedError(
       this.policy.name,
       whyNone(this.pool, this.published, nowMs),

@@ -8,6 +8,7 @@ import { BoundThrottle } from './handle.ts';
 import { policyOf, type ThrottleOptions, type ThrottlePolicy } from './policy.ts';
 import { snapshotOf } from './snapshot.ts';
 import { Throttle } from './throttle.ts';
+import { isHeld } from './wanting.ts';
 
 /** What `defineThrottle` gives: an API by its name, and how it is to be treated. */
 export interface ThrottleDefinition {
@@ -104,8 +105,9 @@ export class Throttles {
     const found: Crowd[] = [];
     for (const throttle of this.#throttles.values()) {
       const { nowMs, routes } = throttle;
-      if (nowMs - throttle.waitedMs < CROWDED_MS)
-        found.push({ routes, left: throttle.left(nowMs) });
+      const sinceMs = nowMs - throttle.waitedMs;
+      if (isHeld(throttle.pool, sinceMs, nowMs)) found.push({ routes, left: 0 });
+      else if (sinceMs < CROWDED_MS) found.push({ routes, left: throttle.left(nowMs) });
     }
     return found;
   }

@@ -21,15 +21,43 @@ export function whyNone(pool: PermitPool, published: Published | undefined, nowM
     : 'the API fails, and the fleet leaves it alone';
 }
 
+/** A wait of up to so long is waited for in the queue, where any pod may take what waits. */
+const HELD_MS_MAX = 60_000;
+/** In a longer one some are let through now and then: not every run of a machine need call this API. */
+const TRIAL_MS = 5_000;
+/** Half open, one at a time calls: another one stands by. */
+const PROBERS = 2;
+
+/** For how long it is known that nothing begins: the API asked for that, or it fails. */
+export function shutMs(pool: PermitPool, nowMs: number): number {
+  const openMs = pool.breakerState(nowMs) === 'open' ? pool.breaker!.retryAtMs - nowMs : 0;
+  return Math.max(0, pool.pausedUntilMs - nowMs, openMs);
+}
+
+/** Whether whoever comes would only be sent away. `sinceMs` ago somebody found that out. */
+export function isHeld(pool: PermitPool, sinceMs: number, nowMs: number): boolean {
+  const restMs = shutMs(pool, nowMs);
+  return restMs > 0 && (restMs <= HELD_MS_MAX || sinceMs < TRIAL_MS);
+}
+
 /**
  * As many as would call within a second or so. Where there is nothing to be had, one: whoever wants nothing
  * is given nothing.
  */
 export function leftOf(pool: PermitPool, waiting: number, nowMs: number): number {
+  if (pool.breakerState(nowMs) === 'half-open') return Math.max(0, PROBERS - waiting);
   const limit = pool.limit(nowMs);
   const perSecond = (limit * 1_000) / Math.max(1, pool.latencies.quantile(0.5) ?? 1_000);
   const buffer = limit === 0 ? 1 : Math.max(2, limit / 2, perSecond);
   const left = Math.floor(limit + buffer) - pool.inFlight - waiting;
   // A few at a time are not worth a statement, unless they are all.
   return left >= Math.min(limit + 1, buffer / 2) ? left : 0;
+}
+
+const SPREAD_SHARE = 0.2;
+const SPREAD_MS_MAX = 5_000;
+
+/** Never before its time, and a little after it: all who wait for one moment must not come back in it. */
+export function spreadMs(waitMs: number, chance: number): number {
+  return waitMs + chance * Math.min(SPREAD_MS_MAX, SPREAD_SHARE * waitMs);
 }
