@@ -17,7 +17,8 @@ import { AdminServer } from './server.ts';
 export interface ListenOptions {
   /** 'host:port', or ':port' for every interface. */
   readonly address: string;
-  readonly grants: readonly Grant[];
+  /** Without any it is a loopback address. */
+  readonly grants?: readonly Grant[] | undefined;
   readonly hosts?: readonly string[] | undefined;
   readonly sessionSecret?: string | undefined;
 }
@@ -87,16 +88,16 @@ export async function serveFleet(options: ServeOptions): Promise<AdminServer> {
 /** Answers on an address; refused where everybody could ask and nobody is asked who they are. */
 export async function listenOn(
   server: AdminServer,
-  { address, ...who }: ListenOptions,
+  { address, grants = [], hosts, sessionSecret }: ListenOptions,
   { clock, random }: Pick<ServeOptions, 'clock' | 'random'>,
 ): Promise<string> {
   const cut = address.lastIndexOf(':');
   const host = address.slice(0, cut).replaceAll(/[[\]]/g, '');
-  refuseOpen(host, who.grants);
+  refuseOpen(host, grants);
   return server.listen(
     host,
     Number(address.slice(cut + 1)),
-    addressDoor({ ...who, clock, random }),
+    addressDoor({ grants, hosts, sessionSecret, clock, random }),
   );
 }
 

@@ -180,7 +180,7 @@ class Reader {
   }
 
   keys(prefix: string, given: unknown, known: readonly string[]): void {
-    if (typeof given !== 'object' || given === null) {
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
       throw this.wrong(prefix.slice(0, -1) || 'options', 'an object', given);
     }
     const odd = Object.keys(given).find((key) => !known.includes(key));

@@ -44,6 +44,18 @@ export function defineThrottle(name: string, options: ThrottleOptions = {}): Thr
   return Object.freeze({ name, options: Object.freeze({ ...options }) });
 }
 
+/** They come from programs that nothing has checked: what is none would be heeded by nobody. */
+function definitionsIn(given: unknown): readonly ThrottleDefinition[] {
+  if (given === undefined) return [];
+  const wanted = 'what defineThrottle gives';
+  if (!Array.isArray(given)) {
+    throw new TypeError(`throttles must be an array of ${wanted}, got ${show(given)}`);
+  }
+  const wrong = given.findIndex((one) => !isApiName(Object(one).name) || !Object(one).options);
+  if (wrong < 0) return given;
+  throw new TypeError(`throttles[${wrong}] must be ${wanted}, got ${show(given[wrong])}`);
+}
+
 export interface ThrottlesOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -80,7 +92,7 @@ export class Throttles {
         policyOf(name, { limits: { inFlight }, probe: 'off', scope: 'local' }),
       );
     }
-    for (const { name, options: given } of options.throttles ?? []) {
+    for (const { name, options: given } of definitionsIn(options.throttles)) {
       if (this.#policies.has(name)) {
         throw new ThrottleOptionsError(name, 'its name must be defined once, got two definitions');
       }

@@ -5,10 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { isLoopback } from '../../src/admin/door/sites.ts';
 import { refuseOpen } from '../../src/admin/serve.ts';
 import { aesCodec, newCodecKey, parseCodecKeys } from '../../src/ground/index.ts';
+import { createFleet } from '../../src/index.ts';
 import { fingerprintOf } from '../../src/query/index.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
 import { CANARY, type House, login, send, useHouses } from './house.ts';
 
 const openHouse = useHouses();
+const newDir = useTempDirs();
 const RUNS = '/api/v1/runs';
 
 async function startSecret(house: House, machine: string): Promise<string> {
@@ -27,6 +30,14 @@ describe('without tokens', () => {
       expect(() => refuseOpen(host, [])).toThrow(/without a token it answers on loopback alone/);
     }
     expect(isLoopback('::ffff:127.0.0.1')).toBe(true);
+  });
+
+  test('an address is enough to listen on loopback, and not to listen everywhere', async () => {
+    const open = (address: string) =>
+      createFleet({ machines: [], dataDir: newDir(), listen: { address } });
+    const fleet = await open('127.0.0.1:0');
+    await fleet.stopNow();
+    await expect(open(':0')).rejects.toThrow(/without a token it answers on loopback alone/);
   });
 
   test('everybody on the host may do everything, and is shown payloads', async () => {

@@ -39,6 +39,13 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
   expect(await pinnedOf(place)).toBeUndefined();
   const much = await place.run('throttles', 'pin', 'llm', '60', '--dry-run');
   expect(much.stderr).toContain('llm was declared to take 40 at most');
+  const first = await place.run('throttles', 'pin', 'lmm', '5', '--dry-run');
+  expect([first.code, first.stderr]).toEqual([
+    0,
+    expect.stringMatching(/no pod has told of calls of "lmm" yet.*; did you mean llm\?/),
+  ]);
+  const early = await place.run('throttles', 'pin', 'never-called', '5', '--dry-run');
+  expect(early.stderr).toMatch(/no pod has told of calls of "never-called" yet.*limited$/m);
   await place.json('throttles', 'reset', 'llm');
   const after = await place.json<{ state: string }>('throttles', 'show', 'llm');
   expect(after.state).toBe('nothing is known of it yet');

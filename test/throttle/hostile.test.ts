@@ -95,6 +95,22 @@ test('a permit that is given back in any words, or often, comes back once', asyn
 });
 
 describe('what is asked for', () => {
+  test.each([
+    [[null], 'throttles[0] must be what defineThrottle gives, got null'],
+    [[defineThrottle('a'), {}], 'throttles[1] must be what defineThrottle gives, got {}'],
+    [['llm'], 'throttles[0] must be what defineThrottle gives, got "llm"'],
+    [[{ name: 'llm' }], 'throttles[0] must be what defineThrottle gives, got {"name":"llm"}'],
+    [{}, 'throttles must be an array of what defineThrottle gives, got {}'],
+    [null, 'throttles must be an array of what defineThrottle gives, got null'],
+  ])('throttles that are none are refused: %j', (throttles, said) => {
+    const ports = { clock: new FakeClock(), random: seededRandom(1) };
+    expect(() => new Throttles({ ...ports, throttles: throttles as never })).toThrow(said);
+  });
+
+  test.each(['limits', 'reserve', 'breaker'])('%s in an array are refused', (option) => {
+    expect(() => defineThrottle('llm', { [option]: [] })).toThrow(`${option} must be an object`);
+  });
+
   test.each([Number.NaN, Number.POSITIVE_INFINITY, -1, '5', 1e16])(
     'a cost of %s is refused',
     async (cost) => {

@@ -98,13 +98,22 @@ async function obey(store: Store, output: Output, options: Options, order: Throt
   if (kind === 'already') output.note(`there is nothing to change: ${nothingTo(order)}`);
   else if (isDryRun) output.note('nothing was changed');
   else output.note('whoever leads heeds it with its next heartbeat');
-  if (order.what === 'pin') await noteCeiling(store, output, order.api, order.cap);
+  if (order.what === 'pin') await notePin(store, output, order.api, order.cap);
   return Exit.ok;
 }
 
-/** A limit that was declared in code is not to be passed by one that is fixed here: that is said. */
-async function noteCeiling(store: Store, output: Output, api: string, cap: number): Promise<void> {
-  const ceiling = (await viewsOf(store)).find((view) => view.api === api)?.ceiling;
+/** What was declared in code is not passed by a pin, and a name may be mistyped: that is said. */
+async function notePin(store: Store, output: Output, api: string, cap: number): Promise<void> {
+  const known = (await viewsOf(store)).filter((view) => view.cap !== undefined);
+  const found = known.find((view) => view.api === api);
+  if (!found) {
+    const near = nearIn(known, api);
+    const meant = near === undefined ? '' : `; did you mean ${near}?`;
+    return output.note(
+      `no pod has told of calls of ${show(api)} yet, so nothing is limited${meant}`,
+    );
+  }
+  const { ceiling } = found;
   if (ceiling === undefined || cap <= ceiling) return;
   output.note(`${api} was declared to take ${ceiling} at most: no more than that will be out`);
 }
@@ -121,13 +130,17 @@ async function viewsOf(store: Store): Promise<ThrottleView[]> {
 function viewIn(views: readonly ThrottleView[], api: string): ThrottleView {
   const found = views.find((view) => view.api === api);
   if (found) return found;
-  const near = nearest(
-    api,
-    views.map((view) => view.api),
-  );
+  const near = nearIn(views, api);
   throw new UsageError(`no pod has called an API ${show(api)}`, {
     hint: near === undefined ? 'list them with: fleetq throttles list' : `did you mean ${near}?`,
   });
+}
+
+function nearIn(views: readonly ThrottleView[], api: string): string | undefined {
+  return nearest(
+    api,
+    views.map((view) => view.api),
+  );
 }
 
 const COLUMNS: readonly Column<ThrottleView>[] = [
