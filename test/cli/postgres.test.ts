@@ -85,6 +85,40 @@ describe('doctor --store', () => {
     expect(JSON.stringify(config)).not.toContain('hunter2');
   });
 
+  test('tells how many connections are left for its role, and by which limit', async () => {
+    const address = await postgres.createDatabase();
+    const database = new URL(address).pathname.slice(1);
+    for (const text of [
+      "create role plain login password 'plain'",
+      "create role bounded login password 'bounded' connection limit 3",
+    ]) {
+      await runOn(address, text);
+    }
+    const factFor = async (role: string) => {
+      const url = new URL(address);
+      url.username = role;
+      url.password = role;
+      return (await doctor(url.href)).of('connections');
+    };
+    const most = (await runOn<{ max: string }>(address, 'show max_connections'))[0]!;
+    const ordinary = Number(Object.values(most)[0]) - 3;
+    expect(await factFor('plain')).toMatchObject({
+      verdict: 'ok',
+      fact: expect.stringMatching(
+        new RegExp(`^\\d+ of ${ordinary} in use; 3 more are reserved for other roles$`),
+      ),
+    });
+    expect(await factFor('bounded')).toMatchObject({
+      fact: '1 of 3 in use, by the limit of the role bounded',
+    });
+    await runOn(address, `alter database ${database} connection limit 1`);
+    expect(await factFor('plain')).toMatchObject({
+      verdict: 'warn',
+      fact: `1 of 1 in use, by the limit of the database ${database}`,
+      fix: expect.stringContaining(`alter database ${database} connection limit`),
+    });
+  });
+
   test('finds rows that no program of ours would have written', async () => {
     const address = await postgres.createDatabase();
     await makePlace(address);

@@ -9,6 +9,7 @@ import type { AccountFacts } from '../../store/snowflake/account-facts.ts';
 import { sealCheck } from '../codec-checks.ts';
 import type { Context } from '../command.ts';
 import { type Check, micros } from '../doctor-checks.ts';
+import { connectionsCheck } from './connections-check.ts';
 import { schemaOf } from './migrate.ts';
 import { storeAddress, storeOptions } from './open.ts';
 import { isResting, podsOf } from './pods.ts';
@@ -16,8 +17,6 @@ import { sinkChecks } from './sink-checks.ts';
 
 const ROUND_TRIPS = 30;
 const ROUND_TRIP_SLOW_MS = 50;
-/** Pods that start want more than pods that rest. */
-const CONNECTIONS_USED = 0.8;
 /** Nobody compares clocks of two machines; people who read logs of both do. */
 const CLOCK_APART_MS = 2_000;
 const NOBODY = '00000000000000000000000000';
@@ -137,25 +136,6 @@ function timeoutCheck({ statementTimeoutMs: ms, isolation, isPooled }: PostgresF
         verdict: 'fail',
         fact: `the server lets them run for ever (${way})`,
         fix: 'through a pooler set FLEETQ_POOLED=true, and statement_timeout for the role',
-      };
-}
-
-/** A pod that finds none left is one without a store. */
-function connectionsCheck({
-  connectionCount: count,
-  connectionCountMax: of,
-}: PostgresFacts): Check {
-  const name = 'connections';
-  // Not every server that speaks like Postgres has a limit to tell.
-  if (!(of > 0)) return { name, verdict: 'ok', fact: `${count} in use` };
-  const fact = `${count} of ${of} in use`;
-  return count <= CONNECTIONS_USED * of
-    ? { name, verdict: 'ok', fact }
-    : {
-        name,
-        verdict: 'warn',
-        fact,
-        fix: 'raise max_connections, give pods a smaller poolSize, or put a pooler in between',
       };
 }
 

@@ -97,6 +97,33 @@ export function countBreaches({ select }: Rule): string {
 export const selectFacts = sql`
   select version() as version, extract(epoch from clock_timestamp()) * 1000 as now_ms,
          (select setting from pg_settings where name = 'statement_timeout') as timeout_ms,
-         current_setting('transaction_isolation') as isolation, pg_is_in_recovery() as is_standby,
-         (select count(*) from pg_stat_activity where datid is not null) as connections,
-         current_setting('max_connections', true) as connections_max`;
+         current_setting('transaction_isolation') as isolation, pg_is_in_recovery() as is_standby`;
+
+/**
+ * How many connections there are, and may be: of the server, of this role and of this database. What is
+ * reserved counts for whom it is not reserved, and no limit but the server's holds for a superuser.
+ */
+export const selectConnections = sql`
+  with me as (
+    select oid, rolname, rolsuper, rolconnlimit from pg_roles where rolname = session_user),
+  here as (
+    select oid, datname, datconnlimit from pg_database where datname = current_database()),
+  kept as (
+    select case when rolsuper then 0 else
+             coalesce(current_setting('superuser_reserved_connections', true)::int, 0)
+             + case when exists (select 1 from pg_roles grp
+                                  where grp.rolname = 'pg_use_reserved_connections'
+                                    and pg_has_role(me.oid, grp.oid, 'usage')) then 0
+                    else coalesce(current_setting('reserved_connections', true)::int, 0) end
+           end as count from me),
+  used as (
+    select datid, usesysid from pg_stat_activity where datid is not null)
+  select 'server' as whose, '' as name, (select count(*) from used) as count, kept.count as reserved,
+         current_setting('max_connections', true)::int - kept.count as count_max
+    from kept
+  union all
+  select 'role', rolname, (select count(*) from used where usesysid = me.oid), 0, rolconnlimit
+    from me where rolconnlimit >= 0 and not rolsuper
+  union all
+  select 'database', datname, (select count(*) from used where datid = here.oid), 0, datconnlimit
+    from here, me where datconnlimit >= 0 and not rolsuper`;

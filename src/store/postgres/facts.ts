@@ -1,6 +1,6 @@
 /** What can be told of a server: for whoever looks why something is slow, or does not work. */
 import type { FilledStoreOptions } from '../options.ts';
-import { selectFacts } from './doctor.sql.ts';
+import { selectConnections, selectFacts } from './doctor.sql.ts';
 import { readPostgresWay } from './options.ts';
 import { Pool } from './pool.ts';
 
@@ -15,9 +15,18 @@ export interface PostgresFacts {
   /** A standby answers, and takes no writes. */
   readonly isStandby: boolean;
   readonly isPooled: boolean;
-  /** Of everybody, to any of its databases, this one included. */
-  readonly connectionCount: number;
-  readonly connectionCountMax: number;
+  /** Of the server, and of the role and the database where they have limits of their own. */
+  readonly connections: readonly Connections[];
+}
+
+export interface Connections {
+  readonly whose: 'server' | 'role' | 'database';
+  readonly name: string;
+  /** Of everybody, this one included. */
+  readonly count: number;
+  /** So many may be there, beside what is reserved for others; not above 0 where that is not told. */
+  readonly countMax: number;
+  readonly reserved: number;
 }
 
 export async function postgresFacts(
@@ -29,6 +38,8 @@ export async function postgresFacts(
   const pool = new Pool(way, clock, random);
   try {
     const [row] = await pool.query(selectFacts);
+    // Not every server that speaks like Postgres has all of these tables; those that do not tell nothing.
+    const limits = await pool.query(selectConnections).catch(() => []);
     return {
       version: String(row?.['version']),
       now: Number(row?.['now_ms']),
@@ -36,8 +47,13 @@ export async function postgresFacts(
       isolation: String(row?.['isolation']),
       isStandby: row?.['is_standby'] === true,
       isPooled: way.isPooled,
-      connectionCount: Number(row?.['connections']),
-      connectionCountMax: Number(row?.['connections_max']),
+      connections: limits.map((limit) => ({
+        whose: limit['whose'] as Connections['whose'],
+        name: String(limit['name']),
+        count: Number(limit['count']),
+        countMax: Number(limit['count_max']),
+        reserved: Number(limit['reserved']),
+      })),
     };
   } finally {
     await pool.close();
