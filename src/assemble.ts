@@ -75,7 +75,7 @@ export interface FleetOptions {
   readonly resultBytesMax?: number | undefined;
   /** How many unfinished runs may be in memory; 200,000 by default. */
   readonly activeRunsMax?: number | undefined;
-  /** So many calls of each API at once, and no more is tried: short for a throttle that says that. */
+  /** So many calls of each API at once, in each process by itself, and no more is tried. */
   readonly apis?: Readonly<Record<string, number>> | undefined;
   /** How calls of APIs are limited, from `defineThrottle`; one that is not named has the defaults. */
   readonly throttles?: readonly ThrottleDefinition[] | undefined;
