@@ -16,7 +16,7 @@ import { postponementOf } from '../throttle/index.ts';
 import { NeedsStoreError, PhaseAnswerError } from './errors.ts';
 import { exhaustedBy } from './interruption.ts';
 import { hush, judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
-import { type Limit, limitOf } from './limit.ts';
+import type { Limit } from './limit.ts';
 import { followDeadline, type GiveUp, type LiveRun, type RunView, standingOf } from './live-run.ts';
 import { type Answer, type CallJudge, type PerformPorts, PhaseCall } from './phase-call.ts';
 import { PhaseContext } from './phase-context.ts';
@@ -93,8 +93,8 @@ function performPhase(
     ports,
     storing ? transactionOf(run, of) : undefined,
   );
-  const limit = limitOf(ports.clock, run, step.policy[called].timeoutMs);
-  const call = new PhaseCall(ports, run, step, step.policy[phase], of, limit, context, JUDGE);
+  const { timeoutMs } = step.policy[called];
+  const call = new PhaseCall(ports, run, step, step.policy[phase], of, timeoutMs, context, JUDGE);
   return call.make(step.functions[called]!);
 }
 

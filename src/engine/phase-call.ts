@@ -9,7 +9,7 @@ import type { PhaseFunction, PhasePolicy, RunEvent, StepPlan } from '../machine/
 import { type OfPhase, tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
 import { PhaseTimeoutError } from './errors.ts';
-import { afterAll, type Limit } from './limit.ts';
+import { afterAll, type Limit, limitOf } from './limit.ts';
 import type { GiveUp, LiveRun } from './live-run.ts';
 import type { PhaseContext } from './phase-context.ts';
 import type { PhaseTx, WrittenRecord } from './tie.ts';
@@ -52,12 +52,17 @@ export class PhaseCall<T> {
   /** Taken at the call: by the time of the answer a cancel may have led the run out of the phase. */
   readonly policy: PhasePolicy;
   readonly of: OfPhase;
-  readonly limit: Limit | undefined;
+  /** What it has to keep to now: its own time, or that of its run. */
+  limit: Limit | undefined = undefined;
   begunMs = 0;
   /** A transaction in which the handler writes; only where its step persists in the store. */
   readonly tx: PhaseTx | undefined;
   readonly #context: PhaseContext;
   readonly #judge: CallJudge<T>;
+  readonly #timeoutMs: number | undefined;
+  /** What was left of its own time when its limit was last set, and when that was. */
+  #leftMs: number | undefined;
+  #limitedMs = 0;
   #givenUp: GiveUp | undefined;
   #cancelTimer: Cancel | undefined;
   #isAnswered = false;
@@ -72,7 +77,7 @@ export class PhaseCall<T> {
     step: StepPlan,
     policy: PhasePolicy,
     of: OfPhase,
-    limit: Limit | undefined,
+    timeoutMs: number | undefined,
     context: PhaseContext,
     judge: CallJudge<T>,
   ) {
@@ -81,8 +86,10 @@ export class PhaseCall<T> {
     this.step = step;
     this.policy = policy;
     this.of = of;
-    this.limit = limit;
+    this.#timeoutMs = timeoutMs;
+    this.#leftMs = timeoutMs;
     this.tx = context.storing;
+    context.time = this;
     this.#context = context;
     this.#judge = judge;
   }
@@ -98,11 +105,34 @@ export class PhaseCall<T> {
     });
     this.run.call = this;
     this.begunMs = this.ports.clock.monotonicMs();
-    if (this.limit) {
-      this.#cancelTimer = afterAll(this.ports.clock, this.limit.ms, () => this.#outOfTime());
-    }
+    this.#keepTo(this.#leftMs, this.begunMs);
     this.#invoke(handler);
     return made;
+  }
+
+  /**
+   * It waits for leave to call: that is no work of its own, so its time stands still, and only that of
+   * its run goes on. How long it may wait is the throttle's to say.
+   */
+  pause(): void {
+    if (this.#leftMs === undefined) return;
+    const nowMs = this.ports.clock.monotonicMs();
+    this.#leftMs -= nowMs - this.#limitedMs;
+    this.#keepTo(undefined, nowMs);
+  }
+
+  goOn(): void {
+    if (this.#leftMs !== undefined) this.#keepTo(this.#leftMs, this.ports.clock.monotonicMs());
+  }
+
+  #keepTo(leftMs: number | undefined, nowMs: number): void {
+    const { ports, run } = this;
+    this.#limitedMs = nowMs;
+    this.limit = limitOf(ports.clock, run, leftMs);
+    // Whoever was given up is waited for by another timer.
+    if (this.#givenUp || this.#isHeld || this.#isOver) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.limit && afterAll(ports.clock, this.limit.ms, () => this.#outOfTime());
   }
 
   #conclude(answer: Answer): void {
@@ -194,9 +224,9 @@ export class PhaseCall<T> {
 
   /** A handler that held the loop past its limit kept the timer from firing, not time from passing. */
   #mindTime(): void {
-    const { limit, ports, begunMs } = this;
+    const { limit, ports } = this;
     if (this.#isHeld) return;
-    if (limit && ports.clock.monotonicMs() - begunMs > limit.ms) this.#outOfTime();
+    if (limit && ports.clock.monotonicMs() - this.#limitedMs > limit.ms) this.#outOfTime();
   }
 
   #inVain(): Answer {
@@ -214,7 +244,8 @@ export class PhaseCall<T> {
 
   #outOfTime(): void {
     const { why, ms } = this.limit!;
-    const outOfTime = { why, reason: new PhaseTimeoutError(this.run.state.at, ms) };
+    const wholeMs = why === 'timeout' ? (this.#timeoutMs ?? ms) : ms;
+    const outOfTime = { why, reason: new PhaseTimeoutError(this.run.state.at, wholeMs) };
     // Whoever is hurried by a drain has no more time than before.
     if (this.#givenUp?.why === 'drained') this.#givenUp = outOfTime;
     else this.giveUp(outOfTime);

@@ -13,7 +13,7 @@ import type {
   ThrottleHandle,
   UseOptions,
 } from '../machine/index.ts';
-import { isHeard, type OfPhase, tell } from '../telemetry/events.ts';
+import { type OfPhase, tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
 import { textOf } from './judge.ts';
 import type { LiveRun, RunView } from './live-run.ts';
@@ -39,6 +39,9 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   #held: Set<CallPermit> | undefined;
   #calls: Set<CallPermit> | undefined;
   #isOver = false;
+  #waiting = 0;
+  /** The time of the phase, which stands still while it waits for leave to call. */
+  time: { pause(): void; goOn(): void } | undefined = undefined;
   /** A transaction for this phase; only where its step persists in the store. */
   readonly storing: PhaseTx | undefined;
 
@@ -124,8 +127,18 @@ export class PhaseContext implements StepContext<unknown, unknown> {
       held: this.#held,
       calls: this.#calls,
       isOver: () => this.#isOver,
-      waited: isHeard('throttle.waited') ? (ms) => this.#tellWaited(api, ms) : undefined,
+      waits: { begun: () => this.#wait(), over: (ms) => this.#waited(api, ms) },
     });
+  }
+
+  /** Of several calls at once the first one that waits stops the time, and the last one starts it. */
+  #wait(): void {
+    if (++this.#waiting === 1) this.time?.pause();
+  }
+
+  #waited(api: string, elapsedMs: number): void {
+    if (--this.#waiting === 0) this.time?.goOn();
+    this.#tellWaited(api, elapsedMs);
   }
 
   /** How long leave to call took, where it took any time. */

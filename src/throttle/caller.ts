@@ -9,8 +9,8 @@ export interface Caller {
   readonly refusals: number;
   /** Of the run that calls, if it is one. */
   readonly route?: string | undefined;
-  /** Told how long leave to call took. */
-  readonly waited?: ((ms: number) => void) | undefined;
+  /** Told when a wait for leave to call begins, and how long it took once it is over. */
+  readonly waits?: { begun(): void; over(ms: number): void } | undefined;
   /** What it has in hand and has not given back. */
   readonly held?: Set<CallPermit> | undefined;
   /** Its calls that are out. */

@@ -165,11 +165,12 @@ export class BoundThrottle implements ThrottleHandle {
 
   #acquire(wanted: AcquireOptions): Permit | Promise<Permit> {
     const found = this.#throttle.acquire(wanted);
-    const { waited } = this.#caller;
-    if (!waited || !(found instanceof Promise)) return found;
+    const { waits } = this.#caller;
+    if (!waits || !(found instanceof Promise)) return found;
     const begunMs = this.#throttle.nowMs;
+    waits.begun();
     // Also where it was in vain: whoever gives up has waited longest.
-    return found.finally(() => waited(this.#throttle.nowMs - begunMs));
+    return found.finally(() => waits.over(this.#throttle.nowMs - begunMs));
   }
 }
 
