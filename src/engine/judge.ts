@@ -5,6 +5,7 @@ import {
   assertNever,
   describeError,
   FleetqError,
+  hush,
   jittered,
   parseDuration,
   settleJson,
@@ -140,16 +141,6 @@ function read(from: object, property: string): unknown {
     return (from as Record<string, unknown>)[property];
   } catch {
     return undefined;
-  }
-}
-
-/** A promise where none is wanted: should it reject, that must not end the process. */
-export function hush(value: unknown): void {
-  if (typeof value !== 'object' || value === null || value instanceof Date) return;
-  try {
-    Promise.resolve(value).catch(() => undefined);
-  } catch {
-    // Even to look at it may throw; then nobody waits for it.
   }
 }
 

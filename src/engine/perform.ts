@@ -1,5 +1,5 @@
 /** Executes one phase of a run and says what came of it. Never throws. */
-import { assertNever, describeError, parseDuration, show } from '../ground/index.ts';
+import { assertNever, describeError, hush, parseDuration, show } from '../ground/index.ts';
 import {
   type AnySchema,
   type Parsed,
@@ -15,7 +15,7 @@ import { type OfPhase, tell } from '../telemetry/events.ts';
 import { postponementOf } from '../throttle/index.ts';
 import { NeedsStoreError, PhaseAnswerError } from './errors.ts';
 import { exhaustedBy } from './interruption.ts';
-import { hush, judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
+import { judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
 import type { Limit } from './limit.ts';
 import { followDeadline, type GiveUp, type LiveRun, type RunView, standingOf } from './live-run.ts';
 import { type Answer, type CallJudge, type PerformPorts, PhaseCall } from './phase-call.ts';

@@ -43,6 +43,7 @@ export {
   type Verdict,
 } from './errors.ts';
 export { hash } from './hash.ts';
+export { hush } from './hush.ts';
 export {
   isRunId,
   longId,

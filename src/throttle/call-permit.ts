@@ -1,7 +1,8 @@
 /** A permit as handlers hold it: given back once, in whatever way. */
 import type { CallOutcomeKind, CallPermit } from '../machine/index.ts';
 import type { Caller } from './caller.ts';
-import { type CallOutcome, soundOutcome } from './outcome.ts';
+import { heardOutcome } from './heard.ts';
+import type { CallOutcome } from './outcome.ts';
 import type { Permit } from './permit-pool.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -26,15 +27,19 @@ export class HeldPermit implements CallPermit {
   }
 
   release(outcome: CallOutcomeKind | CallOutcome = 'ok'): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    this.#among?.delete(this);
-    const said = soundOutcome(typeof outcome === 'string' ? { kind: outcome } : outcome);
-    this.#throttle.release(this.#permit, said ?? { kind: 'ignored' });
+    if (!this.#isReleased) this.end(heardOutcome(outcome) ?? { kind: 'ignored' });
   }
 
   fail(error: unknown, signal?: AbortSignal): void {
-    this.release(this.#throttle.outcomeOfError(error, this.#caller.refusals, signal));
+    this.end(this.#throttle.outcomeOfError(error, this.#caller.refusals, signal));
+  }
+
+  /** The same as release, for what was judged already. */
+  end(outcome: CallOutcome): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#among?.delete(this);
+    this.#throttle.release(this.#permit, outcome);
   }
 
   /** Whoever lets go without a word has learned nothing about the API. */

@@ -48,7 +48,7 @@ export class BoundThrottle implements ThrottleHandle {
       permit.fail(error, wanted.signal);
       throw error;
     }
-    permit.release(this.#throttle.outcomeOfAnswer(value));
+    permit.end(this.#throttle.outcomeOfAnswer(value));
     return value;
   };
 
@@ -75,8 +75,8 @@ export class BoundThrottle implements ThrottleHandle {
       throw error;
     });
     const outcome = this.#throttle.outcomeOfAnswer(response);
-    if (!isCapacity(outcome.kind)) return this.#whenRead(response, () => permit.release(outcome));
-    permit.release(outcome);
+    if (!isCapacity(outcome.kind)) return this.#whenRead(response, () => permit.end(outcome));
+    permit.end(outcome);
     const delayMs = this.#throttle.delayMs(outcome, this.#caller.refusals);
     // Read ahead: a body that nobody reads would keep its connection, and refusals may be many.
     const read = this.#whenRead(response, () => undefined);

@@ -13,9 +13,10 @@ import {
 } from './errors.ts';
 import { Lease } from './fleet/lease.ts';
 import type { Published } from './fleet/words.ts';
+import { heardOutcome } from './heard.ts';
 import { HybridLaw, LAWS, type Law } from './laws/index.ts';
 import { Learner } from './learner.ts';
-import { type CallOutcome, isCapacity, soundOutcome } from './outcome.ts';
+import { type CallOutcome, isCapacity } from './outcome.ts';
 import { type Permit, PermitPool } from './permit-pool.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
 import { backoffMs, notePostponement } from './postponement.ts';
@@ -189,8 +190,8 @@ export class Throttle {
   /** Where the author's own word is none, or is not to be had, the default decides. */
   #classified(call: { error?: unknown; value?: unknown }): CallOutcome | undefined {
     try {
-      const said = this.policy.classify?.(call);
-      return typeof said === 'string' ? soundOutcome({ kind: said }) : soundOutcome(said);
+      const { classify } = this.policy;
+      return classify && heardOutcome(classify(call));
     } catch {
       return undefined;
     }

@@ -74,7 +74,50 @@ describe('a classify that is wrong', () => {
     permit.fail(new Error('theirs'));
     expect(handle.snapshot().inFlight).toBe(0);
   });
+
+  test('one that answers a promise is asked in vain, and its rejection ends nothing', async () => {
+    const late: unknown[] = [];
+    const onLate = (error: unknown) => late.push(error);
+    process.on('unhandledRejection', onLate);
+    const { handle } = stageOf({
+      limits: { inFlight: 1 },
+      classify: (async () => {
+        throw new Error('mine');
+      }) as never,
+    });
+    expect(await handle.use(() => 5)).toBe(5);
+    await expect(handle.use(refused)).rejects.toThrow('busy');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off('unhandledRejection', onLate);
+    expect(late).toEqual([]);
+    expect(handle.snapshot()).toMatchObject({ inFlight: 0, ended: { ok: 1, throttled: 1 } });
+  });
 });
+
+const throwing = (property: string) =>
+  Object.defineProperty({}, property, {
+    get: () => {
+      throw new Error('mine');
+    },
+  });
+
+function revoked() {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+/** Says what can be when it is asked first, and then what cannot. */
+function oddlyFull() {
+  let asked = 0;
+  return {
+    resetMs: 1_000,
+    get remaining() {
+      if (asked++ > 0) throw new Error('mine');
+      return 5;
+    },
+  };
+}
 
 test('a permit that is given back in any words, or often, comes back once', async () => {
   const { handle } = stageOf({ limits: { inFlight: 2 } });
@@ -85,6 +128,10 @@ test('a permit that is given back in any words, or often, comes back once', asyn
     7,
     { kind: 'what' },
     { kind: 'ok', cost: Number.NaN },
+    throwing('kind'),
+    { kind: 'ok', hint: throwing('remaining') },
+    { kind: 'ok', hint: oddlyFull() },
+    revoked(),
   ]) {
     const permit = handle.tryAcquire()!;
     for (let often = 0; often < 3; often++) permit.release(word as never);
