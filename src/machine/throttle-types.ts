@@ -71,13 +71,14 @@ export interface ThrottleSnapshot {
 }
 
 export interface ThrottleHandle {
+  /** What `call` gives, unless that is a refusal: for want of room, this throws. */
   readonly use: <T>(call: () => Awaitable<T>, options?: UseOptions) => Promise<T>;
   readonly acquire: (options?: UseOptions) => Promise<CallPermit>;
   /** Nothing where there is no leave now. */
   readonly tryAcquire: (options?: UseOptions) => CallPermit | undefined;
   /** `fetch`, with the permit held until the body has been read; throws where the API has no room. */
   readonly fetch: (
-    url: string | URL,
+    url: string | URL | Request,
     init?: RequestInit,
     options?: UseOptions,
   ) => Promise<Response>;

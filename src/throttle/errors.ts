@@ -57,15 +57,31 @@ export class ThrottleDrainingError extends PermitDelayedError {
   }
 }
 
-/** The API answered that it has no room. */
+/** The API answered that it has no room, over HTTP or in words of its own. */
 export class ThrottleRefusedError extends PermitDelayedError {
   readonly code = 'FLEETQ_THROTTLE_REFUSED';
   readonly verdict = 'retry';
-  readonly status: number;
-  readonly response: Response;
-  constructor(api: string, response: Response, delayMs: number) {
-    super(api, `${api} answered ${response.status}: it has no room`, delayMs);
-    this.status = response.status;
-    this.response = response;
+  /** What was answered. */
+  readonly answer: unknown;
+  /** The same, where it is a `Response`. */
+  readonly response: Response | undefined;
+  readonly status: number | undefined;
+  constructor(api: string, answer: unknown, delayMs: number) {
+    const status = statusIn(answer);
+    const said = status === undefined ? 'that it has no room' : `${status}: it has no room`;
+    super(api, `${api} answered ${said}`, delayMs);
+    this.answer = answer;
+    this.response = answer instanceof Response ? answer : undefined;
+    this.status = status;
+  }
+}
+
+/** What was answered is others', and so are its getters. */
+function statusIn(answer: unknown): number | undefined {
+  try {
+    const { status } = Object(answer) as { readonly status?: unknown };
+    return typeof status === 'number' ? status : undefined;
+  } catch {
+    return undefined;
   }
 }

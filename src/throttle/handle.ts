@@ -1,5 +1,4 @@
 /** What handlers get of a throttle: its verbs, bound to the phase that uses them. */
-import type { UnderlyingSource } from 'node:stream/web';
 import { faultOfOptions, namesOf } from '../config/index.ts';
 import { type Clock, show } from '../ground/index.ts';
 import type {
@@ -10,19 +9,15 @@ import type {
   ThrottleSnapshot,
   UseOptions,
 } from '../machine/index.ts';
+import { readAhead, whenRead } from './body.ts';
 import { HeldPermit } from './call-permit.ts';
 import type { Caller } from './caller.ts';
 import { PermitAbortedError, ThrottleOptionsError, ThrottleRefusedError } from './errors.ts';
-import { COST_MAX, isCapacity, isWithin } from './outcome.ts';
+import { type CallOutcome, COST_MAX, isCapacity, isWithin } from './outcome.ts';
 import type { Permit } from './permit-pool.ts';
 import { PRIORITIES } from './policy.ts';
 import { snapshotOf } from './snapshot.ts';
 import type { AcquireOptions, Throttle } from './throttle.ts';
-
-/** A body that nobody reads holds its permit no longer than this. */
-const BODY_MS_MAX = 10 * 60_000;
-/** So much of it is read ahead: of a short answer nobody has to read the body. */
-const BODY_AHEAD = new ByteLengthQueuingStrategy({ highWaterMark: 64 * 1024 });
 
 const USE_NAMES = namesOf<UseOptions>({ priority: true, signal: true, cost: true });
 
@@ -48,7 +43,10 @@ export class BoundThrottle implements ThrottleHandle {
       permit.fail(error, wanted.signal);
       throw error;
     }
-    permit.end(this.#throttle.outcomeOfAnswer(value));
+    const outcome = this.#throttle.outcomeOfAnswer(value);
+    permit.end(outcome);
+    // Handed on, a refusal would be taken for what was asked for.
+    if (isCapacity(outcome.kind)) throw this.#refused(outcome, value);
     return value;
   };
 
@@ -61,63 +59,34 @@ export class BoundThrottle implements ThrottleHandle {
   };
 
   readonly fetch = async (
-    url: string | URL,
+    url: string | URL | Request,
     init?: RequestInit,
     options?: UseOptions,
   ): Promise<Response> => {
-    const given = init?.signal ?? undefined;
+    const given = signalOf(url, init);
     const wanted = this.#wanted(
       given ? { ...options, signal: joined(given, options?.signal) } : options,
     );
     const permit = this.#held(await this.#acquire(wanted));
-    const response = await fetch(url, { ...init, signal: wanted.signal ?? null }).catch((error) => {
-      permit.fail(error);
+    const { signal } = wanted;
+    const response = await fetch(url, { ...init, signal: signal ?? null }).catch((error) => {
+      permit.fail(error, signal);
       throw error;
     });
     const outcome = this.#throttle.outcomeOfAnswer(response);
-    if (!isCapacity(outcome.kind)) return this.#whenRead(response, () => permit.end(outcome));
+    if (!isCapacity(outcome.kind)) {
+      return whenRead(response, this.#clock, () => permit.end(outcome));
+    }
     permit.end(outcome);
-    const delayMs = this.#throttle.delayMs(outcome, this.#caller.refusals);
-    // Read ahead: a body that nobody reads would keep its connection, and refusals may be many.
-    const read = this.#whenRead(response, () => undefined);
-    throw new ThrottleRefusedError(this.#throttle.policy.name, read, delayMs);
+    throw this.#refused(outcome, response);
   };
 
   readonly snapshot = (): ThrottleSnapshot => snapshotOf(this.#throttle);
 
-  /** Headers come long before an answer that is streamed is over: until then the call goes on. */
-  #whenRead(response: Response, release: () => void): Response {
-    if (!response.body) {
-      release();
-      return response;
-    }
-    const cancel = this.#clock.after(BODY_MS_MAX, release, { idle: true });
-    const end = () => {
-      cancel();
-      release();
-    };
-    const reader = response.body.getReader();
-    const source: UnderlyingSource<Uint8Array> = {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value);
-          end();
-          controller.close();
-        } catch (error) {
-          end();
-          controller.error(error);
-        }
-      },
-      async cancel(reason) {
-        end();
-        await reader.cancel(reason);
-      },
-    };
-    const body = new ReadableStream(source, BODY_AHEAD);
-    const { status, statusText, headers, url } = response;
-    const whole = new Response(body, { status, statusText, headers });
-    return Object.defineProperty(whole, 'url', { value: url });
+  #refused(outcome: CallOutcome, answer: unknown): ThrottleRefusedError {
+    const delayMs = this.#throttle.delayMs(outcome, this.#caller.refusals);
+    const { name } = this.#throttle.policy;
+    return new ThrottleRefusedError(name, readAhead(answer, this.#clock), delayMs);
   }
 
   /** A phase that is over gives nothing back any more, so it gets nothing. */
@@ -172,6 +141,13 @@ export class BoundThrottle implements ThrottleHandle {
     // Also where it was in vain: whoever gives up has waited longest.
     return found.finally(() => waits.over(this.#throttle.nowMs - begunMs));
   }
+}
+
+/** As fetch has it: what is said beside a request replaces what the request says. */
+function signalOf(url: string | URL | Request, init: RequestInit | undefined) {
+  const said = init?.signal;
+  if (said !== undefined) return said ?? undefined;
+  return url instanceof Request ? url.signal : undefined;
 }
 
 function joined(one: AbortSignal | undefined, other: AbortSignal | undefined) {

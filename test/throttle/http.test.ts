@@ -140,6 +140,78 @@ test('a refusal is thrown with the answer, and other answers are for the caller 
   expect(error.delayMs).toBeLessThanOrEqual(3_600);
 });
 
+test('so it is with what use is given: a refusal costs no attempt and is not handed on', async () => {
+  const api = await startApi({ kind: 'inflight', capacity: 10, retryAfter: '3' });
+  const byValue = defineThrottle('byValue', {
+    classify: ({ value }) =>
+      (value as { busy?: true } | undefined)?.busy
+        ? { kind: 'throttled', retryAfterMs: 2_000 }
+        : undefined,
+  });
+  let calls = 0;
+  const machine = defineMachine({
+    name: 'caller',
+    version: 1,
+    input: anyInput,
+    check: 'none',
+    retry: { attemptMax: 1 },
+    work: async ({ use }) => {
+      const own = await use('byValue', () => (++calls === 1 ? { busy: true } : { calls }));
+      const answer = await use('api', () => fetch(api.url));
+      return [own, answer.status];
+    },
+  });
+  const options = { dataDir: newDir(), socket: false } as const;
+  const fleet = await createFleet({ machines: [machine], throttles: [byValue], ...options });
+  ends.push(() => fleet.stopNow());
+  const throttle = fleet.throttle('api');
+  api.answersAll = 404;
+  expect((await throttle.use(() => fetch(api.url))).status).toBe(404);
+  api.answersAll = 429;
+  const refused = throttle.use(() => fetch(api.url));
+  await expect(refused).rejects.toMatchObject({ code: 'FLEETQ_THROTTLE_REFUSED', status: 429 });
+  await expect(refused).rejects.toMatchObject({ delayMs: 3_000 });
+  api.answersAll = undefined;
+  const run = await fleet.startLocal(machine, {});
+  expect(await run.result()).toEqual([{ calls: 2 }, 200]);
+  const records = fleet.events(run.id).map(({ event }) => event.type);
+  expect(records).toContain('POSTPONED');
+  expect(records).not.toContain('FAILED');
+  expect(throttle.snapshot()).toMatchObject({ inFlight: 0, ended: { throttled: 1 } });
+});
+
+test('fetch is as it is without a permit: any status, and a request with its own signal', async () => {
+  const server = createServer((request, response) => {
+    if (request.url === '/odd') response.writeHead(999).end('odd');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  );
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { fleet } = await startFleet(url);
+  const throttle = fleet.throttle('api');
+  const odd = await throttle.fetch(`${url}/odd`);
+  expect([odd.status, odd.ok, await odd.text()]).toEqual([999, false, 'odd']);
+
+  for (const giveUp of ['request', 'init', 'options'] as const) {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const call =
+      giveUp === 'request'
+        ? throttle.fetch(new Request(url, { signal }))
+        : throttle.fetch(
+            url,
+            giveUp === 'init' ? { signal } : {},
+            giveUp === 'init' ? {} : { signal },
+          );
+    setTimeout(() => stop.abort(new Error('mine')), 20);
+    await expect(call).rejects.toThrow('mine');
+  }
+  expect(throttle.snapshot()).toMatchObject({ inFlight: 0, ended: { cancelled: 3, ignored: 0 } });
+});
+
 test('a call that is given up gives its permit back', async () => {
   const api = await startApi({ kind: 'queueing', capacity: 1, latencyMs: 60_000 });
   const { fleet } = await startFleet(api.url, { limits: { inFlight: 1 } });
