@@ -7,6 +7,8 @@ export interface Caller {
   readonly isRetry: boolean;
   /** How often in a row it was refused. */
   readonly refusals: number;
+  /** Since when it has wanted to call, by the monotonic clock, where it was parked since. */
+  readonly sinceMs?: number | undefined;
   /** Of the run that calls, if it is one. */
   readonly route?: string | undefined;
   /** Told when a wait for leave to call begins, and how long it took once it is over. */

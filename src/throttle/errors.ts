@@ -34,8 +34,11 @@ export abstract class PermitDelayedError extends FleetqError {
 export class ThrottleParkedError extends PermitDelayedError {
   readonly code = 'FLEETQ_THROTTLE_PARKED';
   readonly verdict = 'retry';
-  constructor(api: string, why: string, delayMs: number) {
+  /** How long it has waited in place. */
+  readonly waitedMs: number;
+  constructor(api: string, why: string, delayMs: number, waitedMs: number) {
     super(api, `${api}: ${why}; next try in ${showDuration(delayMs)}`, delayMs);
+    this.waitedMs = waitedMs;
   }
 }
 

@@ -99,9 +99,10 @@ export class BoundThrottle implements ThrottleHandle {
 
   #wanted(options: UseOptions | undefined): AcquireOptions {
     if (options !== undefined && options !== null) this.#refuseUnknown(options);
-    const { signal, isRetry, route } = this.#caller;
+    const { signal, isRetry, route, sinceMs } = this.#caller;
     return {
       route,
+      sinceMs,
       priority: this.#priorityOf(options) ?? (isRetry ? 'retry' : 'normal'),
       cost: this.#costOf(options) ?? 1,
       signal: joined(signal, options?.signal),

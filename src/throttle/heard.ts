@@ -3,6 +3,7 @@
  * what it gave is what is judged and gone by. Whatever is said, this never throws.
  */
 import { hush } from '../ground/index.ts';
+import type { Classify } from './classify.ts';
 import { type CallOutcome, soundOutcome } from './outcome.ts';
 import type { RateHint } from './rate-headers.ts';
 
@@ -14,6 +15,18 @@ export function heardOutcome(said: unknown): CallOutcome | undefined {
   try {
     const { kind, retryAfterMs, cost, hint } = Object(said) as Partial<CallOutcome>;
     return soundOutcome({ kind, retryAfterMs, cost, hint: hint && copied(hint) });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the author's own word is none, or is not to be had, the default decides. */
+export function classified(
+  { classify }: { readonly classify: Classify | undefined },
+  call: Parameters<Classify>[0],
+): CallOutcome | undefined {
+  try {
+    return classify && heardOutcome(classify(call));
   } catch {
     return undefined;
   }

@@ -224,7 +224,11 @@ export class PermitPool {
     return this.#paceWaitMs(pace, cost, nowMs) > 0 ? 'paced' : 'none';
   }
 
-  /** What is kept for higher classes that have had calls to make lately, and have not out yet. */
+  /**
+   * What is kept for higher classes that have had calls to make lately, and have not out yet. Rounded
+   * down: one of a few permits that stands idle costs all others a good part of the API, and spares
+   * those above hardly a wait, since they are next anyway. Whoever wants it says a larger share.
+   */
   #reservedAbove(rank: number, limit: number, nowMs: number): number {
     let kept = 0;
     for (let above = 0; above < rank; above++) {

@@ -13,7 +13,7 @@ import {
 } from './errors.ts';
 import { Lease } from './fleet/lease.ts';
 import type { Published } from './fleet/words.ts';
-import { heardOutcome } from './heard.ts';
+import { classified } from './heard.ts';
 import { HybridLaw, LAWS, type Law } from './laws/index.ts';
 import { Learner } from './learner.ts';
 import { type CallOutcome, isCapacity } from './outcome.ts';
@@ -21,14 +21,10 @@ import { type Permit, PermitPool } from './permit-pool.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
 import { backoffMs, notePostponement } from './postponement.ts';
 import { type Waiter, Waiters } from './waiters.ts';
-import { leftOf, spreadMs, whyNone } from './wanting.ts';
+import { isHeldBack, leftOf, parkMsOf, spreadMs, whyNone } from './wanting.ts';
 
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;
-const PARK_MS_MIN = 1_000;
-const PARK_MS_MAX = 60_000;
-/** More than this share of the permits is not for retries while others wait. */
-const RETRY_SHARE_MAX = 0.2;
 
 export interface AcquireOptions {
   readonly priority: CallPriority;
@@ -36,9 +32,12 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined;
   /** Of the run that calls. */
   readonly route?: string | undefined;
+  /** Since when it has wanted to call, where it was parked since. */
+  readonly sinceMs?: number | undefined;
 }
 
 interface Waiting extends Waiter {
+  readonly cameMs: number;
   readonly give: (permit: Permit) => void;
   readonly refuse: (error: Error) => void;
 }
@@ -133,11 +132,22 @@ export class Throttle {
   }
 
   /** A permit if there is one now, and nobody waits who comes before. */
-  tryAcquire({ priority, cost }: AcquireOptions): Permit | undefined {
+  tryAcquire({ priority, cost, sinceMs }: AcquireOptions): Permit | undefined {
     const nowMs = this.nowMs;
     this.#turn(nowMs);
-    if (this.#waiters.size > 0) this.#dispatch(nowMs);
-    return this.#waiters.size > 0 ? undefined : this.pool.take(priority, cost, nowMs);
+    if (this.#waiters.size > 0) {
+      this.#dispatch(nowMs);
+      if (!this.#isNext(priority, sinceMs ?? nowMs, nowMs)) return undefined;
+    }
+    return this.pool.take(priority, cost, nowMs);
+  }
+
+  /** What is kept for a class is there for it, whoever else waits. */
+  #isNext(priority: Priority, sinceMs: number, nowMs: number): boolean {
+    if (this.#waiters.size === 0) return true;
+    return (
+      !isHeldBack(this.pool, priority, nowMs) && this.#waiters.isFirst(priority, sinceMs, nowMs)
+    );
   }
 
   acquire(options: AcquireOptions): Permit | Promise<Permit> {
@@ -155,7 +165,7 @@ export class Throttle {
 
   /** What this error says of the API; the run that it ends will wait where there was no room. */
   outcomeOfError(error: unknown, refusals: number, signal?: AbortSignal): CallOutcome {
-    const outcome = this.#classified({ error }) ?? classifyError(error, this.#clock.now());
+    const outcome = classified(this.policy, { error }) ?? classifyError(error, this.#clock.now());
     if (signal?.aborted && outcome.kind === 'ignored') return { kind: 'cancelled' };
     if (isCapacity(outcome.kind)) {
       const { name: api } = this.policy;
@@ -166,7 +176,7 @@ export class Throttle {
   }
 
   outcomeOfAnswer(value: unknown): CallOutcome {
-    return this.#classified({ value }) ?? classifyAnswer(value, this.#clock.now());
+    return classified(this.policy, { value }) ?? classifyAnswer(value, this.#clock.now());
   }
 
   /** How many more may come for a permit. */
@@ -187,17 +197,7 @@ export class Throttle {
     this.#disarm();
   }
 
-  /** Where the author's own word is none, or is not to be had, the default decides. */
-  #classified(call: { error?: unknown; value?: unknown }): CallOutcome | undefined {
-    try {
-      const { classify } = this.policy;
-      return classify && heardOutcome(classify(call));
-    } catch {
-      return undefined;
-    }
-  }
-
-  #wait({ priority, cost, signal, route }: AcquireOptions): Promise<Permit> {
+  #wait({ priority, cost, signal, route, sinceMs }: AcquireOptions): Promise<Permit> {
     const { name, waitingMax, parkAfterMs } = this.policy;
     const nowMs = this.nowMs;
     this.waitedMs = nowMs;
@@ -209,14 +209,16 @@ export class Throttle {
     this.#parkIfLong(cost, nowMs);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        this.#waiters.delete(waiter);
         reject(new PermitAbortedError(name, signal?.reason));
+        // It may have been the one that the others waited behind.
+        if (this.#waiters.delete(waiter)) this.#dispatch(this.nowMs);
       };
       const done = () => signal?.removeEventListener('abort', onAbort);
       const waiter: Waiting = {
         priority,
         cost,
-        sinceMs: nowMs,
+        sinceMs: sinceMs ?? nowMs,
+        cameMs: nowMs,
         parkAtMs: nowMs + parkAfterMs,
         give: (permit) => {
           done();
@@ -229,7 +231,7 @@ export class Throttle {
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiters.add(waiter);
-      this.#arm(waiter, nowMs);
+      this.#arm(cost, nowMs);
     });
   }
 
@@ -238,46 +240,45 @@ export class Throttle {
     const { closed } = this.pool;
     if (closed === 'full' || closed === 'none') return;
     const waitMs = this.pool.lookAtMs(cost, nowMs) - nowMs;
-    if (waitMs > this.policy.parkAfterMs) throw this.#parked(nowMs, waitMs);
+    if (waitMs > this.policy.parkAfterMs) throw this.#parked(nowMs, 0, waitMs);
   }
 
-  #parked(nowMs: number, waitMs = 0): ThrottleParkedError {
+  #parked(nowMs: number, waitedMs: number, waitMs = 0): ThrottleParkedError {
+    const why = whyNone(this.pool, this.published, nowMs);
     const delayMs = Math.max(spreadMs(waitMs, this.#random.fraction()), this.#parkMs(nowMs));
-    return new ThrottleParkedError(
-      this.policy.name,
-      whyNone(this.pool, this.published, nowMs),
-      delayMs,
-    );
+    return new ThrottleParkedError(this.policy.name, why, delayMs, waitedMs);
   }
 
-  /** About as long as those who wait already will take, spread so that not all come back at once. */
   #parkMs(nowMs: number): number {
-    const latencyMs = this.pool.latencies.quantile(0.5) ?? PARK_MS_MIN;
-    const rounds = this.#waiters.size / Math.max(1, this.pool.limit(nowMs));
-    const wholeMs = Math.min(PARK_MS_MAX, Math.max(PARK_MS_MIN, rounds * latencyMs));
-    return wholeMs * (0.75 + 0.5 * this.#random.fraction());
+    return parkMsOf(this.pool, this.#waiters.size, nowMs, this.#random.fraction());
   }
 
   #dispatch(nowMs: number): void {
-    const isHeldBack = (priority: Priority) =>
-      priority === 'retry' &&
-      this.pool.inFlightOf('retry') >= Math.max(1, RETRY_SHARE_MAX * this.pool.limit(nowMs));
+    const heldBack = (priority: Priority) => isHeldBack(this.pool, priority, nowMs);
+    let below: Priority | undefined;
     for (;;) {
-      const next = this.#waiters.next(nowMs, isHeldBack);
-      if (!next) return this.#disarm();
+      const next = this.#waiters.next(nowMs, heldBack, below);
+      if (!next) break;
       const permit = this.pool.take(next.priority, next.cost, nowMs);
-      if (!permit) break;
-      this.#waiters.delete(next);
-      next.give(permit);
+      if (permit) {
+        this.#waiters.take(next);
+        next.give(permit);
+      } else if (this.pool.closed === 'full') {
+        // What is kept for higher classes is not for it, though it has waited longest.
+        below = next.priority;
+      } else break;
     }
-    for (const late of this.#waiters.takeLate(nowMs)) late.refuse(this.#parked(nowMs));
-    const head = this.#waiters.next(nowMs, isHeldBack);
-    if (head) this.#arm(head, nowMs);
+    for (const late of this.#waiters.takeLate(nowMs)) {
+      late.refuse(this.#parked(nowMs, nowMs - late.cameMs));
+    }
+    const head = this.#waiters.next(nowMs, heldBack);
+    if (head) this.#arm(head.cost, nowMs);
+    else this.#disarm();
   }
 
-  #arm({ cost, parkAtMs }: Waiter, nowMs: number): void {
+  #arm(cost: number, nowMs: number): void {
     const growsMs = this.lease?.dueMs ?? Number.POSITIVE_INFINITY;
-    const atMs = Math.min(this.pool.lookAtMs(cost, nowMs), parkAtMs, growsMs);
+    const atMs = Math.min(this.pool.lookAtMs(cost, nowMs), this.#waiters.parkAtMs, growsMs);
     if (this.#timer && this.#timer.atMs <= atMs && this.#timer.atMs > nowMs) return;
     this.#disarm();
     const cancel = this.#clock.after(Math.max(1, atMs - nowMs), () => {

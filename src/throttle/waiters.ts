@@ -1,51 +1,85 @@
 /**
  * Those who wait for a permit: the highest class first, within it whoever has waited longest. Whoever
- * waits long rises by a class every half minute, so that nobody starves. Anybody leaves at once.
+ * waits long rises by a class every half minute, and comes to stand beside retries at most: in a backlog
+ * that is older than that, calls that must not wait would else wait behind all of it. So that nobody
+ * starves beside those either, every tenth permit goes to whoever has waited longest. Anybody leaves at once.
  */
 import { PRIORITIES, type Priority } from './policy.ts';
 
 export interface Waiter {
   readonly priority: Priority;
   readonly cost: number;
+  /** Since when it waits; one that was parked brings that with it. */
   readonly sinceMs: number;
   /** From then on the wait is too long to be waited here. */
   readonly parkAtMs: number;
 }
 
 const RISE_MS = 30_000;
+const RISE_TO = PRIORITIES.indexOf('retry');
+const OLDEST_EVERY = 10;
 
 export class Waiters<W extends Waiter> {
-  readonly #classes = PRIORITIES.map(() => new Set<W>());
-  #size = 0;
+  /** One for each class, in the order in which they have come to wait. */
+  readonly #lines: W[][] = PRIORITIES.map(() => []);
+  /** In the order in which they came here: those who come back have waited longer, but not here. */
+  readonly #arrived = new Set<W>();
+  #given = 0;
 
   get size(): number {
-    return this.#size;
+    return this.#arrived.size;
+  }
+
+  /** When the next one has waited here for too long. */
+  get parkAtMs(): number {
+    const [first] = this.#arrived;
+    return first?.parkAtMs ?? Number.POSITIVE_INFINITY;
   }
 
   add(waiter: W): void {
-    this.#classOf(waiter).add(waiter);
-    this.#size++;
+    this.#arrived.add(waiter);
+    const line = this.#lineOf(waiter);
+    const last = line.at(-1);
+    if (!last || last.sinceMs <= waiter.sinceMs) line.push(waiter);
+    else line.splice(placeOf(waiter.sinceMs, line), 0, waiter);
   }
 
   delete(waiter: W): boolean {
-    const was = this.#classOf(waiter).delete(waiter);
-    if (was) this.#size--;
-    return was;
+    if (!this.#arrived.delete(waiter)) return false;
+    const line = this.#lineOf(waiter);
+    if (line[0] === waiter) line.shift();
+    else line.splice(line.indexOf(waiter, placeOf(waiter.sinceMs, line)), 1);
+    return true;
   }
 
-  /** Who comes next. `isHeldBack` skips a class that has had enough while another one waits. */
-  next(nowMs: number, isHeldBack: (priority: Priority) => boolean): W | undefined {
+  /** It has got what it waited for. */
+  take(waiter: W): void {
+    if (this.delete(waiter)) this.#given++;
+  }
+
+  /**
+   * Who comes next. `isHeldBack` skips a class that has had enough while another one waits. With `below`
+   * only of the classes above that one.
+   */
+  next(
+    nowMs: number,
+    isHeldBack: (priority: Priority) => boolean,
+    below?: Priority | undefined,
+  ): W | undefined {
+    const count = below === undefined ? PRIORITIES.length : PRIORITIES.indexOf(below);
+    const isOfOldest = this.#given % OLDEST_EVERY === OLDEST_EVERY - 1;
     let best: W | undefined;
     let bestRank = Number.POSITIVE_INFINITY;
     let spare: W | undefined;
-    for (const [index, line] of this.#classes.entries()) {
-      const [first] = line;
+    for (let index = 0; index < count; index++) {
+      const first = this.#lines[index]![0];
       if (!first) continue;
       if (isHeldBack(first.priority)) {
         spare ??= first;
         continue;
       }
-      const rank = index - Math.floor((nowMs - first.sinceMs) / RISE_MS);
+      const isOld = isOfOldest && nowMs - first.sinceMs >= RISE_MS;
+      const rank = isOld ? -1 : rankOf(index, first.sinceMs, nowMs);
       if (rank < bestRank || (rank === bestRank && first.sinceMs < best!.sinceMs)) {
         best = first;
         bestRank = rank;
@@ -54,27 +88,51 @@ export class Waiters<W extends Waiter> {
     return best ?? spare;
   }
 
+  /** Whether somebody who comes now comes before all who wait. */
+  isFirst(priority: Priority, sinceMs: number, nowMs: number): boolean {
+    const rank = rankOf(PRIORITIES.indexOf(priority), sinceMs, nowMs);
+    return this.#lines.every(([first], index) => {
+      if (!first) return true;
+      const other = rankOf(index, first.sinceMs, nowMs);
+      return rank < other || (rank === other && sinceMs < first.sinceMs);
+    });
+  }
+
   /** Takes out those who have waited too long. */
   takeLate(nowMs: number): W[] {
     const late: W[] = [];
-    for (const line of this.#classes) {
-      for (const waiter of line) {
-        if (waiter.parkAtMs > nowMs) break;
-        late.push(waiter);
-      }
+    for (const waiter of this.#arrived) {
+      if (waiter.parkAtMs > nowMs) break;
+      late.push(waiter);
     }
     for (const waiter of late) this.delete(waiter);
     return late;
   }
 
   takeAll(): W[] {
-    const all = this.#classes.flatMap((line) => [...line]);
-    for (const line of this.#classes) line.clear();
-    this.#size = 0;
+    const all = this.#lines.flat();
+    for (const line of this.#lines) line.length = 0;
+    this.#arrived.clear();
     return all;
   }
 
-  #classOf({ priority }: W): Set<W> {
-    return this.#classes[PRIORITIES.indexOf(priority)]!;
+  #lineOf({ priority }: W): W[] {
+    return this.#lines[PRIORITIES.indexOf(priority)]!;
   }
+}
+
+function rankOf(index: number, sinceMs: number, nowMs: number): number {
+  if (index <= RISE_TO) return index;
+  return Math.max(RISE_TO, index - Math.floor(Math.max(0, nowMs - sinceMs) / RISE_MS));
+}
+
+/** The first place in the line whose waiter has come at this time or later. */
+function placeOf(sinceMs: number, line: readonly Waiter[]): number {
+  let [low, high] = [0, line.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (line[middle]!.sinceMs < sinceMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,6 +1,26 @@
 /** What can be said to those who want a permit: why there is none now, and how many more may come. */
 import type { Published } from './fleet/words.ts';
 import type { PermitPool } from './permit-pool.ts';
+import type { Priority } from './policy.ts';
+
+const PARK_MS_MIN = 1_000;
+const PARK_MS_MAX = 60_000;
+/** More than this share of the permits is not for retries while others wait. */
+const RETRY_SHARE_MAX = 0.2;
+
+/** Whether this class has had enough while others wait. */
+export function isHeldBack(pool: PermitPool, priority: Priority, nowMs: number): boolean {
+  if (priority !== 'retry') return false;
+  return pool.inFlightOf('retry') >= Math.max(1, RETRY_SHARE_MAX * pool.limit(nowMs));
+}
+
+/** About as long as those who wait already will take, spread so that not all come back at once. */
+export function parkMsOf(pool: PermitPool, waiting: number, nowMs: number, chance: number): number {
+  const latencyMs = pool.latencies.quantile(0.5) ?? PARK_MS_MIN;
+  const rounds = waiting / Math.max(1, pool.limit(nowMs));
+  const wholeMs = Math.min(PARK_MS_MAX, Math.max(PARK_MS_MIN, rounds * latencyMs));
+  return wholeMs * (0.75 + 0.5 * chance);
+}
 
 /** Why nothing begins now, for people. */
 export function whyNone(pool: PermitPool, published: Published | undefined, nowMs: number): string {
