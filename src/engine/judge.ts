@@ -18,8 +18,9 @@ import {
   type Phase,
   type PhasePolicy,
   type RunEvent,
+  type RunState,
 } from '../machine/index.ts';
-import { postponementOf } from '../throttle/index.ts';
+import { type Postponement, postponementOf } from '../throttle/index.ts';
 import { PhaseAnswerError, PhaseTimeoutError } from './errors.ts';
 
 const BACKOFF_MS_MAX = 365 * 86_400_000;
@@ -74,11 +75,11 @@ export function judgeAnswer(
 /** The event for whatever was thrown. */
 export function judgeThrown(
   thrown: unknown,
-  attempt: number,
+  state: Pick<RunState, 'attempt' | 'deadlineAt' | 'waitsForApi' | 'wantedAt' | 'refusals'>,
   policy: PhasePolicy,
-  deadlineAt: number | undefined,
   { now, chance }: Moment,
 ): RunEvent {
+  const { attempt, deadlineAt } = state;
   if (isAborted(thrown)) {
     const kind = read(thrown, 'kind') === 'user' ? 'user' : 'system';
     return { type: 'ABORTED', reason: clipped(read(thrown, 'reason')), kind };
@@ -94,8 +95,8 @@ export function judgeThrown(
   const noRoom = postponementOf(thrown);
   if (noRoom) {
     const dueAt = Math.min(now + noRoom.delayMs, deadlineAt ?? Number.POSITIVE_INFINITY);
-    const { api } = noRoom;
-    return { type: 'POSTPONED', reason: clipped(noRoom.why), dueAt: Math.ceil(dueAt), api };
+    const reason = clipped(noRoom.why);
+    return { type: 'POSTPONED', reason, dueAt: Math.ceil(dueAt), ...wantOf(noRoom, state, now) };
   }
   if (isHopeless(thrown)) {
     return { type: 'ABORTED', reason: clipped(read(thrown, 'message')), kind: 'system' };
@@ -106,6 +107,21 @@ export function judgeThrown(
   if (delayMs === undefined) return unusable('retry.backoff');
   const dueAt = Math.min(now + jittered(delayMs, chance), deadlineAt ?? Number.POSITIVE_INFINITY);
   return { type: 'FAILED', error, dueAt: Math.ceil(dueAt) };
+}
+
+/** What goes on record of a wait for an API, so that whoever goes on with the run knows its age. */
+function wantOf(
+  { api, waitedMs, isRefusal }: Postponement,
+  { waitsForApi, wantedAt, refusals }: Pick<RunState, 'waitsForApi' | 'wantedAt' | 'refusals'>,
+  now: number,
+) {
+  const isSame = waitsForApi === api;
+  const count = (isSame ? (refusals ?? 0) : 0) + (isRefusal ? 1 : 0);
+  return {
+    api,
+    wantedAt: (isSame ? wantedAt : undefined) ?? Math.floor(now - waitedMs),
+    ...(count > 0 ? { refusals: count } : {}),
+  };
 }
 
 /** One of our own errors that no further attempt would change. */

@@ -46,8 +46,6 @@ export class LiveRun {
   appending: Promise<unknown> | undefined = undefined;
   /** A record that is final elsewhere: nothing else may become the next one here. */
   prepared: PreparedRecord | undefined = undefined;
-  /** How often in a row an API had no room for it. */
-  refusals = 0;
   /** The last failure, for people. */
   lastError: ErrorInfo | undefined = undefined;
   cancelReason: string | undefined = undefined;

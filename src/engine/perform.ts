@@ -12,7 +12,6 @@ import {
   type StepPlan,
 } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
-import { postponementOf } from '../throttle/index.ts';
 import { NeedsStoreError, PhaseAnswerError } from './errors.ts';
 import { exhaustedBy } from './interruption.ts';
 import { judgeAnswer, judgeDeadline, judgeThrown } from './judge.ts';
@@ -109,7 +108,6 @@ function eventOf(call: Call, answer: Answer): Verdict | Promise<Verdict> {
   const { ports, run, step, policy, of, limit } = call;
   if (answer.kind === 'threw') return eventOfThrown(ports, run, policy, answer.thrown);
   if (answer.kind === 'givenUp') return eventOfGiveUp(ports, run, policy, answer.why, limit);
-  run.refusals = 0;
   try {
     const event = judgeAnswer(of.phase, run.state.at, answer.value, ports.resultBytesMax);
     // The probe found nothing done, and there is no attempt left to do it in.
@@ -165,9 +163,8 @@ function eventOfThrown(
   followDeadline(run, ports.clock);
   const { state } = run;
   const moment = { now: ports.clock.now(), chance: ports.chance() };
-  if (postponementOf(thrown)) run.refusals++;
   const allowed = run.tie?.mayRetry?.() === false ? { ...policy, attemptMax: 0 } : policy;
-  return judgeThrown(thrown, state.attempt, allowed, state.deadlineAt, moment);
+  return judgeThrown(thrown, state, allowed, moment);
 }
 
 function eventOfGiveUp(

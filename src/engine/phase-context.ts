@@ -116,19 +116,28 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   }
 
   #throttleOf(api: string): ThrottleHandle {
-    const { refusals } = this.#run;
+    const { refusals = 0 } = this.#run.state;
     this.#held ??= new Set();
     this.#calls ??= new Set();
     return this.#ports.throttles.of(api, {
       signal: this.signal,
       isRetry: this.attempt > 1 || refusals > 0,
       refusals,
+      sinceMs: this.#wantedSince(api),
       route: `${this.#of.machine}@${this.#of.version}`,
       held: this.#held,
       calls: this.#calls,
       isOver: () => this.#isOver,
       waits: { begun: () => this.#wait(), over: (ms) => this.#waited(api, ms) },
     });
+  }
+
+  /** A clock that was set, or another pod's, may make it older than it is: others lose a turn by that. */
+  #wantedSince(api: string): number | undefined {
+    const { waitsForApi, wantedAt } = this.#run.state;
+    if (wantedAt === undefined || waitsForApi !== api) return undefined;
+    const { clock } = this.#ports;
+    return clock.monotonicMs() - Math.max(0, clock.now() - wantedAt);
   }
 
   /** Of several calls at once the first one that waits stops the time, and the last one starts it. */

@@ -74,7 +74,7 @@ function outOfTime(ports: ReadPorts, run: LiveRun, limit: Limit, step?: Policies
   }
   const error = new PhaseTimeoutError(`the schemas of what ${state.at} sees`, limit.ms);
   const moment = { now: ports.clock.now(), chance: ports.chance() };
-  return judgeThrown(error, state.attempt, step.phase, state.deadlineAt, moment);
+  return judgeThrown(error, state, step.phase, moment);
 }
 
 interface Policies {

@@ -71,6 +71,10 @@ export type RunEvent =
       readonly dueAt: number;
       /** The API that had no room, or no permit, for it; undefined where the phase itself asked for it. */
       readonly api?: string | undefined;
+      /** Since when it has wanted to call that API, over all postponements in a row. */
+      readonly wantedAt?: number | undefined;
+      /** How often in a row that API has refused it; left out where it never has. */
+      readonly refusals?: number | undefined;
     }
   | { readonly type: 'PROBED' }
   /**

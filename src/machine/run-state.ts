@@ -42,6 +42,10 @@ export interface RunState {
   readonly dueAt: number | undefined;
   /** The API that it waits for until then. */
   readonly waitsForApi?: string | undefined;
+  /** Since when it has wanted to call that, by the wall clock. */
+  readonly wantedAt?: number | undefined;
+  /** How often in a row that had no room for it. */
+  readonly refusals?: number | undefined;
   /** The next thing to do is to ask `check` whether the work or persist has already happened. */
   readonly mustProbe: boolean;
   /**
@@ -105,8 +109,16 @@ export function hasBefore(plan: Plan, step: string, outputs: RunState['outputs']
 /** One for all runs that have put out nothing yet. */
 const NO_OUTPUTS: RunState['outputs'] = Object.freeze({});
 
+const NO_API = { waitsForApi: undefined, wantedAt: undefined, refusals: undefined } as const;
+
+/** Whatever API the phase has waited for, it has got its call. */
+function afterCall(state: RunState): RunState {
+  return state.waitsForApi === undefined ? state : { ...state, ...NO_API };
+}
+
 /** The state after `event`; undefined where the chart knows no way from here by that event. */
-export function advance(plan: Plan, state: RunState, event: RunEvent): RunState | undefined {
+export function advance(plan: Plan, before: RunState, event: RunEvent): RunState | undefined {
+  const state = event.type === 'DONE' || event.type === 'HANDED_OFF' ? afterCall(before) : before;
   // From whatever state of the former line: that line may be known to nobody here.
   if (event.type === 'UPGRADED') {
     return isFinal(state.at) ? undefined : upgradedState(plan, state, event);
@@ -130,7 +142,7 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
         at,
         attempt: state.attempt + 1,
         dueAt: event.dueAt,
-        waitsForApi: undefined,
+        ...NO_API,
         work: plan.chart.placeOf(at)?.phase === 'work' ? undefined : state.work,
         mustProbe: canProbe(plan, at),
       };
@@ -140,6 +152,8 @@ export function advance(plan: Plan, state: RunState, event: RunEvent): RunState 
         at,
         dueAt: event.dueAt,
         waitsForApi: event.api,
+        wantedAt: event.wantedAt,
+        refusals: event.refusals,
         mustProbe: canProbe(plan, at),
       };
     case 'INTERRUPTED':

@@ -1,4 +1,4 @@
-/** Answers over HTTP: headers come long before one that is streamed is over, and until then a call goes on. */
+/** Answers over HTTP: headers come long before a streamed one is over, and until then a call goes on. */
 import type { UnderlyingSource } from 'node:stream/web';
 import type { Clock } from '../ground/index.ts';
 

@@ -2,13 +2,17 @@
  * Which errors mean that there was no room. The error stays the author's own, whatever class it has, and
  * may be caught, wrapped and thrown on; what is known about it is kept beside it.
  */
-import { PermitDelayedError } from './errors.ts';
+import { PermitDelayedError, ThrottleParkedError, ThrottleRefusedError } from './errors.ts';
 import { spreadMs } from './wanting.ts';
 
 export interface Postponement {
   readonly api: string;
   readonly delayMs: number;
   readonly why: string;
+  /** How long it has waited for leave to call before. */
+  readonly waitedMs: number;
+  /** Whether it was the API that had no room; else there was no permit. */
+  readonly isRefusal: boolean;
 }
 
 const KNOWN = new WeakMap<object, Postponement>();
@@ -27,7 +31,7 @@ export function postponementOf(thrown: unknown): Postponement | undefined {
     if (typeof found !== 'object' || found === null) return undefined;
     const known = KNOWN.get(found);
     if (known) return known;
-    if (isDelayed(found)) return { api: found.api, delayMs: found.delayMs, why: found.message };
+    if (isDelayed(found)) return postponementBy(found);
     found = causeOf(found);
   }
   return undefined;
@@ -41,6 +45,12 @@ export function backoffMs(
 ): number {
   const boundMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** Math.min(refusals, 20));
   return Math.max(spreadMs(retryAfterMs ?? 0, chance), boundMs * chance);
+}
+
+function postponementBy(error: PermitDelayedError): Postponement {
+  const { api, delayMs, message: why } = error;
+  const waitedMs = error instanceof ThrottleParkedError ? error.waitedMs : 0;
+  return { api, delayMs, why, waitedMs, isRefusal: error instanceof ThrottleRefusedError };
 }
 
 function isDelayed(found: object): found is PermitDelayedError {

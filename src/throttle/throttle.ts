@@ -170,7 +170,8 @@ export class Throttle {
     if (isCapacity(outcome.kind)) {
       const { name: api } = this.policy;
       const delayMs = backoffMs(refusals, outcome.retryAfterMs, this.#random.fraction());
-      notePostponement(error, { api, delayMs, why: `${api} had no room (${outcome.kind})` });
+      const why = `${api} had no room (${outcome.kind})`;
+      notePostponement(error, { api, delayMs, why, waitedMs: 0, isRefusal: true });
     }
     return outcome;
   }

@@ -1,9 +1,10 @@
 /** What waiting for a permit costs a run: no attempt, none of its phase's time, and not its place. */
 import { expect, test } from 'vitest';
-import { defineMachine, defineThrottle } from '../../src/index.ts';
+import { defineMachine, defineThrottle, type Fleet } from '../../src/index.ts';
 import { anyInput, kinds, useFleets } from '../support/fleets.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
-const { open } = useFleets();
+const { open, afterCrash } = useFleets();
 const head = { version: 1, input: anyInput, check: 'none' } as const;
 const one = [defineThrottle('llm', { limits: { inFlight: 1 }, probe: 'off' })];
 
@@ -66,4 +67,71 @@ test('the deadline of the run goes on while it waits', async () => {
   await clock.advance(200);
   await expect(run.result()).rejects.toMatchObject({ outcome: 'timedOut' });
   expect(fleet.status.waits.throttle).toBe(0);
+});
+
+test('whoever was parked brings its age along, and comes to its turn', async () => {
+  const machine = defineMachine({
+    ...head,
+    name: 'patient',
+    work: ({ use }) => use('llm', () => 'done', { priority: 'low' }),
+  });
+  const throttles = [defineThrottle('llm', { limits: { inFlight: 2 }, probe: 'off' })];
+  const { fleet, clock } = await open({ machines: [machine], throttles });
+  const soon = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
+  let isOver = false;
+  const keepCalling = async () => {
+    while (!isOver) {
+      await fleet
+        .throttle('llm')
+        .use(() => soon(1_000))
+        .catch(() => soon(100));
+    }
+  };
+  for (let count = 0; count < 6; count++) keepCalling();
+  await clock.settle();
+  const run = await fleet.startLocal(machine, {});
+  await clock.advance('2m');
+  const parks = fleet.events(run.id).filter(({ event }) => event.type === 'POSTPONED');
+  expect(parks.length).toBeGreaterThan(2);
+  const since = parks.map(({ event }) => 'wantedAt' in event && event.wantedAt);
+  expect(new Set(since).size).toBe(1);
+  expect(fleet.describe(run.id).status).toBe('completed');
+  isOver = true;
+  await clock.advance('2s');
+});
+
+test('how often it was refused is known after a park, a probe and a restart', async () => {
+  let isBusy = true;
+  const machine = defineMachine({
+    ...head,
+    name: 'refused',
+    check: () => undefined,
+    work: ({ use }) =>
+      use('llm', () => {
+        if (isBusy) throw Object.assign(new Error('busy'), { status: 429 });
+        return 'done';
+      }),
+  });
+  const random = { ...seededRandom(1), fraction: () => 0.99 };
+  const rig = await open({ machines: [machine], random });
+  const run = await rig.fleet.startLocal(machine, {});
+  await rig.clock.advance('1m');
+  const refusals = (fleet: Fleet) =>
+    fleet
+      .events(run.id)
+      .flatMap(({ at, event }) =>
+        event.type === 'POSTPONED' ? [[event.refusals, event.dueAt - at]] : [],
+      );
+  const before = refusals(rig.fleet);
+  expect(before.slice(0, 6)).toEqual(
+    [1, 2, 3, 4, 5, 6].map((count) => [count, Math.ceil(0.99 * 250 * 2 ** count)]),
+  );
+  const next = await afterCrash(rig, { machines: [machine], random });
+  await next.clock.advance('2m');
+  const after = refusals(next.fleet);
+  expect(after.length).toBeGreaterThan(before.length);
+  expect(after.map(([count]) => count)).toEqual(after.map((_, index) => index + 1));
+  isBusy = false;
+  await next.clock.advance('2m');
+  expect(await next.fleet.run(machine, run.id).result()).toBe('done');
 });

@@ -271,3 +271,31 @@ test('a wait of more than five seconds parks the run: no slot, no attempt, and a
   expect(await row(id)).toMatchObject({ status: 'completed', retryCount: 0, crashes: 0 });
   expect(await history(id)).not.toContain('FAILED');
 });
+
+test('a run that is refused again and again waits longer each time, whoever goes on with it', async () => {
+  const fleet = startFleet();
+  const { clock, startPod } = fleet;
+  const times: number[] = [];
+  const machine = defineMachine({
+    name: 'refused',
+    version: 1,
+    input: anyInput,
+    check: 'none',
+    work: ({ use }): Promise<never> =>
+      use('llm', () => {
+        times.push(clock.monotonicMs());
+        throw Object.assign(new Error('busy'), { status: 429 });
+      }),
+  });
+  const options = { machines: [machine], random: { ...seededRandom(1), fraction: () => 0.9 } };
+  const alder = await startPod('alder', options);
+  await startPod('birch', options);
+  await alder.fleet.enqueue(machine, {});
+  await clock.advance('3m');
+  const gaps = times.slice(1).map((at, index) => at - times[index]!);
+  expect(gaps.length).toBeGreaterThan(6);
+  expect(
+    gaps.slice(5).every((gap) => gap > 10_000),
+    `${gaps}`,
+  ).toBe(true);
+});
