@@ -35,7 +35,10 @@ export interface CallPermit {
   [Symbol.dispose](): void;
 }
 
-/** Calls by how they ended, over the last seconds. */
+/**
+ * Calls that were sent in the last seconds, by how they ended. What `sent` has beyond the others together
+ * is still out.
+ */
 export interface CallWindow {
   readonly seconds: number;
   readonly sent: number;
@@ -43,6 +46,8 @@ export interface CallWindow {
   readonly throttled: number;
   readonly timedOut: number;
   readonly failed: number;
+  /** Calls that were wrong or given up, and whatever else says nothing of the API. */
+  readonly other: number;
 }
 
 export interface ThrottleSnapshot {

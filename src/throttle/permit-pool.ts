@@ -8,6 +8,7 @@ import { Breaker, type BreakerState } from './breaker.ts';
 import { Heap } from './heap.ts';
 import { bucketOf, Latencies, LatencyTally } from './latencies.ts';
 import type { Law, PaceRule } from './laws/index.ts';
+import { isOther, Others } from './others.ts';
 import { BRAKE_WEIGHT, type CallOutcome, isCapacity, type OutcomeKind } from './outcome.ts';
 import { Pace } from './pace.ts';
 import { PRIORITIES, type Priority, type ThrottlePolicy } from './policy.ts';
@@ -50,6 +51,7 @@ export class PermitPool {
   readonly #law: Law;
   readonly breaker: Breaker | undefined;
   readonly seconds = new Seconds();
+  readonly others = new Others();
   readonly latencies = new Latencies(LATENCY_CALLS);
   readonly tally = new LatencyTally();
   /** How many calls have ended, by how. */
@@ -165,6 +167,7 @@ export class PermitPool {
     this.#inFlightBy[RANK[permit.priority]]!--;
     this.ended[kind]++;
     this.seconds.ended(kind, permit.sentMs, latencyMs);
+    if (isOther(kind)) this.others.ended(permit.sentMs);
     if (kind === 'ok') {
       const bucket = bucketOf(latencyMs);
       this.latencies.recordBucket(bucket);
@@ -226,8 +229,7 @@ export class PermitPool {
 
   /**
    * What is kept for higher classes that have had calls to make lately, and have not out yet. Rounded
-   * down: one of a few permits that stands idle costs all others a good part of the API, and spares
-   * those above hardly a wait, since they are next anyway. Whoever wants it says a larger share.
+   * down: of a few permits one that is idle costs a good part of the API, and spares little of a wait.
    */
   #reservedAbove(rank: number, limit: number, nowMs: number): number {
     let kept = 0;

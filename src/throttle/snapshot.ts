@@ -1,12 +1,13 @@
 /** How an API is doing, for people and for programs that look on. */
 import { showDuration } from '../ground/index.ts';
 import type { CallWindow, ThrottleSnapshot } from '../machine/index.ts';
-import type { Second, Seconds } from './seconds.ts';
+import type { PermitPool } from './permit-pool.ts';
+import type { Second } from './seconds.ts';
 import type { Throttle } from './throttle.ts';
 
 export function snapshotOf(throttle: Throttle): ThrottleSnapshot {
   const { pool, policy, learner, lease, published, nowMs } = throttle;
-  const last10s = windowOf(pool.seconds, nowMs, 10);
+  const last10s = windowOf(pool, nowMs, 10);
   const parts = {
     api: policy.name,
     law: policy.law,
@@ -21,7 +22,7 @@ export function snapshotOf(throttle: Throttle): ThrottleSnapshot {
     latencyMs: { p50: pool.latencies.quantile(0.5), p95: pool.latencies.quantile(0.95) },
     ended: { ...pool.ended },
     last10s,
-    last60s: windowOf(pool.seconds, nowMs, 60),
+    last60s: windowOf(pool, nowMs, 60),
   };
   return { ...parts, state: stateOf(parts) };
 }
@@ -40,7 +41,7 @@ function stateOf(of: Omit<ThrottleSnapshot, 'state'>): string {
   return inFlight > 0 ? out : 'nothing is being called';
 }
 
-function windowOf(seconds: Seconds, nowMs: number, count: number): CallWindow {
+function windowOf({ seconds, others }: PermitPool, nowMs: number, count: number): CallWindow {
   const until = Math.floor(nowMs / 1_000) + 1;
   const found = seconds.between(until - count, until);
   const sum = (key: keyof Second) => found.reduce((all, second) => all + second[key], 0);
@@ -51,5 +52,6 @@ function windowOf(seconds: Seconds, nowMs: number, count: number): CallWindow {
     throttled: sum('throttled'),
     timedOut: sum('timedOut'),
     failed: sum('failed'),
+    other: others.between(until - count, until),
   };
 }

@@ -285,3 +285,23 @@ test('headers that promise more than there is do not hide what is refused', () =
   expect(Math.max(...caps.slice(30))).toBeLessThan(60);
   expect(estimator.cap).toBeGreaterThan(44);
 });
+
+test('what was sent adds up: what ended, by how, and what is still out', async () => {
+  const { clock, handle } = stageOf({ limits: { inFlight: 20 } });
+  const kinds = ['ok', 'throttled', 'timeout', 'overload', 'failure'] as const;
+  for (const kind of [...kinds, 'client', 'cancelled', 'ignored', 'client'] as const) {
+    const permit = handle.tryAcquire()!;
+    await clock.advance(10);
+    permit.release(kind);
+  }
+  const out = handle.tryAcquire();
+  expect(out).toBeDefined();
+  const { last60s, last10s, inFlight } = handle.snapshot();
+  const ended = { ok: 1, throttled: 1, timedOut: 1, failed: 2, other: 4 };
+  expect(last10s).toEqual({ seconds: 10, sent: 10, ...ended });
+  expect({ ...last60s, seconds: 10 }).toEqual(last10s);
+  const { sent, ok, throttled, timedOut, failed, other } = last60s;
+  expect(ok + throttled + timedOut + failed + other + inFlight).toBe(sent);
+  await clock.advance(70_000);
+  expect(handle.snapshot().last60s).toMatchObject({ sent: 0, other: 0 });
+});
