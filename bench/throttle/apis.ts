@@ -19,6 +19,8 @@ export interface Api {
   scale: number;
   /** A call takes so many times as long as at the beginning. */
   slowness: number;
+  /** How long it takes at least and at most to say no, or to fail. */
+  refusalMs: readonly [number, number];
   /** What it can take by now, in calls a second. */
   readonly perSecond: number;
 }
@@ -64,6 +66,7 @@ abstract class Base implements Api {
   readonly shape: ApiShape;
   scale = 1;
   slowness = 1;
+  refusalMs: readonly [number, number] = [30, 50];
   constructor(world: World, shape: ApiShape) {
     this.world = world;
     this.shape = shape;
@@ -74,7 +77,7 @@ abstract class Base implements Api {
   abstract call(answer: Answer): void;
   protected refuse(answer: Answer): void {
     const kind = this.scale === 0 ? 'failure' : 'throttled';
-    this.world.at(this.world.now + this.world.between(30, 50), () => answer(kind));
+    this.world.at(this.world.now + this.world.between(...this.refusalMs), () => answer(kind));
   }
   protected latencyMs(): number {
     const { latencyMs, sigma } = this.shape;

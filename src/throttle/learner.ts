@@ -8,6 +8,7 @@ import type { HybridLaw } from './laws/index.ts';
 import type { Learned } from './learned.ts';
 import type { PermitPool } from './permit-pool.ts';
 import type { ThrottlePolicy } from './policy.ts';
+import { RipeSeconds } from './ripe-seconds.ts';
 
 /** Refusals take a moment to come back: a second is looked at when they have. */
 const ANSWER_MS = 300;
@@ -19,6 +20,7 @@ export class Learner {
   readonly #tickMs: number;
   #tickedMs: number | undefined;
   #seenUntil = 0;
+  readonly #ripe = new RipeSeconds();
   decision: Decision = 'hold';
 
   constructor(
@@ -44,12 +46,17 @@ export class Learner {
     if (nowMs - this.#tickedMs < this.#tickMs) return;
     this.#tickedMs = nowMs;
     const until = Math.floor((nowMs - ANSWER_MS) / 1_000);
-    const seconds = this.#pool.seconds.between(this.#seenUntil, until);
+    const late = this.#pool.late.take(this.#seenUntil);
+    const seconds = this.#ripe.take(
+      this.#pool.seconds.between(this.#seenUntil, until),
+      late,
+      until,
+    );
     this.#seenUntil = until;
     const tempo = { tickMs: this.#tickMs, delayMs: 0 };
     const { inFlight } = this.#pool;
     const perSecondHint = this.#pool.hintPerSecond(nowMs);
-    const untilMs = until * 1_000;
+    const untilMs = this.#ripe.until * 1_000;
     const tally = this.#pool.tally.take();
     const sight = { ...tally, seconds, untilMs, inFlight, waiting, perSecondHint };
     this.decision = this.#estimator.tick(sight, nowMs, tempo);

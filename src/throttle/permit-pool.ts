@@ -6,6 +6,7 @@
  */
 import { Breaker, type BreakerState } from './breaker.ts';
 import { Heap } from './heap.ts';
+import { Late } from './late.ts';
 import { bucketOf, Latencies, LatencyTally } from './latencies.ts';
 import type { Law, PaceRule } from './laws/index.ts';
 import { isOther, Others } from './others.ts';
@@ -52,6 +53,7 @@ export class PermitPool {
   readonly breaker: Breaker | undefined;
   readonly seconds = new Seconds();
   readonly others = new Others();
+  readonly late = new Late();
   readonly latencies = new Latencies(LATENCY_CALLS);
   readonly tally = new LatencyTally();
   /** How many calls have ended, by how. */
@@ -168,6 +170,7 @@ export class PermitPool {
     this.ended[kind]++;
     this.seconds.ended(kind, permit.sentMs, latencyMs);
     if (isOther(kind)) this.others.ended(permit.sentMs);
+    this.late.ended(kind, permit.sentMs);
     if (kind === 'ok') {
       const bucket = bucketOf(latencyMs);
       this.latencies.recordBucket(bucket);

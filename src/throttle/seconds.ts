@@ -30,23 +30,8 @@ export class Seconds {
     const second = this.#second(sentMs);
     // A call that took longer than is kept: its second is another's by now.
     if (!second) return;
-    switch (kind) {
-      case 'ok':
-        second.ok++;
-        second.latencyMsSum += latencyMs;
-        return;
-      case 'throttled':
-        second.throttled++;
-        return;
-      case 'timeout':
-        second.timedOut++;
-        return;
-      case 'overload':
-      case 'failure':
-        second.failed++;
-        return;
-      default:
-    }
+    addOutcome(second, kind);
+    if (kind === 'ok') second.latencyMsSum += latencyMs;
   }
 
   /** The seconds from `from` up to, not including, `until`, in which something was sent. */
@@ -73,6 +58,25 @@ export class Seconds {
 
 export function blank(at: number): Mutable<Second> {
   return { at, sent: 0, throttled: 0, timedOut: 0, failed: 0, ok: 0, latencyMsSum: 0 };
+}
+
+export function addOutcome(second: Mutable<Second>, kind: OutcomeKind): void {
+  switch (kind) {
+    case 'ok':
+      second.ok++;
+      return;
+    case 'throttled':
+      second.throttled++;
+      return;
+    case 'timeout':
+      second.timedOut++;
+      return;
+    case 'overload':
+    case 'failure':
+      second.failed++;
+      return;
+    default:
+  }
 }
 
 /** Sums, second by second, what several pods have seen. */

@@ -79,6 +79,32 @@ describe.each(['inflight', 'quota'] as const)('%s, when something changes', (kin
   });
 });
 
+test.each([10_000, 30_000])(
+  'an API whose calls hang for %i ms is spared by all but one',
+  (failMs) => {
+    const scene = warm('inflight', 64);
+    const { scale, refusalMs } = scene.api;
+    Object.assign(scene.api, { scale: 0, refusalMs: [0.9 * failMs, 1.1 * failMs] });
+    const from = WARM_S + failMs / 1_000 + 10;
+    scene.runTo(from);
+    expect(scene.fleet!.published!.breaker).not.toBe('closed');
+    scene.runTo(from + 60);
+    expect(scene.figures(from, from + 60).sent).toBeLessThan(20);
+    Object.assign(scene.api, { scale, refusalMs });
+    scene.runTo(from + 150);
+    expect(scene.goodFrom(from + 60, from + 150, 4, 0.85)).toBeLessThanOrEqual(from + 130);
+  },
+);
+
+test('refusals that come back after 5 s are learned from by 64 pods', () => {
+  const scene = new Scene({ kind: 'inflight', pods: 64, seed: 201, by: 'ours', beatMs: BEAT_MS });
+  scene.api.refusalMs = [4_500, 5_500];
+  scene.runTo(480);
+  const { goodput, rejected } = scene.figures(WARM_S, 480);
+  expect(goodput).toBeGreaterThan(0.95);
+  expect(rejected).toBeLessThan(0.006);
+});
+
 describe('64 pods of which something is known', () => {
   const figuresOf = (options: Partial<SceneOptions>) => {
     const scene = new Scene({

@@ -43,17 +43,26 @@ export class FleetBreaker {
     return this.#share;
   }
 
-  /** `areOpen`: most pods that call it have each found it to be ill. */
+  /**
+   * `late`: how calls ended that were sent in seconds that were seen before. `areOpen`: most pods that call
+   * it have each found it to be ill.
+   */
   tick(
-    seconds: readonly Second[],
+    { seconds, late }: { readonly seconds: readonly Second[]; readonly late: readonly Second[] },
     nowMs: number,
     tickMs: number,
     chance: number,
     areOpen = false,
   ): void {
     const since = this.#sinceMs;
-    const fresh = seconds.filter(({ at }) => at * 1_000 >= since);
-    this.#recent = [...this.#recent, ...fresh].filter(({ at }) => at * 1_000 >= nowMs - 4 * tickMs);
+    const isFresh = ({ at }: Second) => at * 1_000 >= since;
+    const fresh = [...seconds, ...late].filter(isFresh);
+    // What timed out by now says how the API is by now, whenever it was sent.
+    const at = Math.floor((nowMs - tickMs) / 1_000);
+    const known = late.filter(isFresh).map((second) => ({ ...second, at }));
+    this.#recent = [...this.#recent, ...seconds.filter(isFresh), ...known].filter(
+      (second) => second.at * 1_000 >= nowMs - 4 * tickMs,
+    );
     if (this.#state === 'open') this.#whenOpen(nowMs);
     else if (this.#state === 'half-open') this.#whenHalfOpen(fresh, nowMs, chance);
     else this.#whenClosed(nowMs, tickMs, chance, areOpen);

@@ -6,6 +6,7 @@
 import type { BreakerState } from '../breaker.ts';
 import { type Decision, Estimator, type EstimatorRule } from '../estimator.ts';
 import type { LatencyCounts } from '../latencies.ts';
+import { RipeSeconds } from '../ripe-seconds.ts';
 import { addSecond, type Second } from '../seconds.ts';
 import { tokenOf } from './counted.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
@@ -41,6 +42,7 @@ export class FleetEstimate {
   #summed: ReadonlyMap<string, number> = new Map();
   #reports: ReadonlyMap<string, PodReport> = new Map();
   #seenUntil = 0;
+  readonly #ripe = new RipeSeconds();
   /** When the last one published: what was to be seen by then has been heeded. */
   readonly #formerMs: number | undefined;
   #epoch: number;
@@ -81,17 +83,20 @@ export class FleetEstimate {
     // Whoever beats least often is the last to hear of it.
     const beatMs = Math.max(tick.beatMs, ...live.map(([, report]) => report.beatMs));
     const untilAt = this.#probedUntil(live) ?? secondAt(nowMs, beatMs);
-    const seconds = this.#newSeconds(live, untilAt, beatMs);
+    const late = this.#newLate(live);
+    const fresh = this.#newSeconds(live, untilAt, beatMs);
+    const seconds = this.#ripe.take(fresh, late, this.#seenUntil);
     const openCount = live.filter(([, { isOpen }]) => isOpen).length;
     const callers = live.filter(([, report]) => report.isOpen || report.demand > 0).length;
-    this.#breaker?.tick(seconds, nowMs, beatMs, chance, openCount >= 0.5 * Math.max(1, callers));
+    const areOpen = openCount >= 0.5 * Math.max(1, callers);
+    this.#breaker?.tick({ seconds: fresh, late }, nowMs, beatMs, chance, areOpen);
     const state = this.#breaker?.state ?? 'closed';
     // An API that is ill says nothing of what it takes when it is well.
     if (state === 'closed' && pinned === undefined) {
       if (!this.#given && this.#formerMs === undefined) this.#estimator.begin(nowMs);
-      const untilMs = this.#seenUntil * 1_000;
+      const untilMs = this.#ripe.until * 1_000;
       const moving =
-        this.#moves.between((seconds[0]?.at ?? this.#seenUntil) * 1_000, untilMs) +
+        this.#moves.between((seconds[0]?.at ?? this.#ripe.until) * 1_000, untilMs) +
         keptBy(lateCount, reports.size, this.#cap);
       const sight = { seconds, untilMs, moving, ...this.#sumOf(live) };
       this.decision = this.#estimator.tick(sight, nowMs, { tickMs: beatMs, delayMs: beatMs });
@@ -192,6 +197,18 @@ export class FleetEstimate {
     }
     this.#seenUntil = Math.max(this.#seenUntil, until);
     return [...sums.values()].sort((a, b) => a.at - b.at);
+  }
+
+  /** How calls ended since, of the seconds that were summed before. */
+  #newLate(live: readonly [string, PodReport][]): Second[] {
+    const sums = new Map<number, Second>();
+    for (const [key, { mark, late }] of live) {
+      const before = this.#summed.get(key);
+      // Of one that was never heard here, another leader has heard it.
+      if (!late || before === undefined || before === mark) continue;
+      for (const second of late) if (second.at < this.#seenUntil) addSecond(sums, second);
+    }
+    return [...sums.values()];
   }
 
   #sumOf(live: readonly [string, PodReport][]) {

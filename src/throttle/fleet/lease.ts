@@ -86,12 +86,13 @@ export class Lease {
 
   /** May be made many times and sent once: what was not sent is in the next one. */
   report(waiting: number, nowMs: number, isLeaving = false): PodReport {
-    const { inFlight, seconds, tally } = this.#pool;
+    const { inFlight, seconds, tally, late } = this.#pool;
     const before = Math.floor(DEMAND_KEPT * this.#told.lastDemand);
     const demand = isLeaving ? 0 : Math.max(inFlight + waiting, before);
     const beatMs = this.#paceMs;
     this.#toldBeatMs = Math.min(this.#toldBeatMs, beatMs);
-    const told = this.#told.made({ demand, beatMs }, tally.take(), nowMs);
+    const news = { ...tally.take(), late: late.take(this.#told.toldUntil) };
+    const told = this.#told.made({ demand, beatMs }, news, nowMs);
     const until = Math.floor(nowMs / 1_000);
     const count = Math.min(REPORT_SECONDS_MAX, Math.ceil((3 * this.#beatMs) / 1_000) + 2);
     return {

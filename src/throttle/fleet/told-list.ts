@@ -1,9 +1,12 @@
 /**
  * What a pod has told. Reports are made more often than they are sent, and an answer may be lost: so the
- * latencies that came since the last report that is known to have been taken are in every report, and
- * whatever was told is kept for as long as whoever divides may go by it.
+ * latencies that came since the last report that is known to have been taken are in every report, as is
+ * what ended late, and whatever was told is kept for as long as whoever divides may go by it.
  */
+
+import { joinedLate } from '../late.ts';
 import type { LatencyCounts, Tally } from '../latencies.ts';
+import type { Second } from '../seconds.ts';
 import { type Counted, tokenOf } from './counted.ts';
 
 /** What whoever divides goes by. */
@@ -11,6 +14,11 @@ export interface Told {
   readonly demand: number;
   /** How often it said to beat. */
   readonly beatMs: number;
+}
+
+/** What came since the last report. */
+export interface News extends Tally {
+  readonly late: readonly Second[];
 }
 
 interface Counting extends Told {
@@ -31,7 +39,7 @@ const ROUNDS = 4;
 
 export class ToldList {
   #made: Made[] = [];
-  #tallies: { readonly madeMs: number; readonly tally: Tally }[] = [];
+  #tallies: { readonly madeMs: number; readonly tally: News }[] = [];
   #rounds: number[] = [];
   lastDemand = 0;
 
@@ -40,8 +48,13 @@ export class ToldList {
     return Math.max(0, ...this.#rounds);
   }
 
+  /** Calls that were sent before this second may have been told of. */
+  get toldUntil(): number {
+    return Math.floor((this.#made.at(-1)?.madeMs ?? 0) / 1_000);
+  }
+
   /** Answers its name, and all that was not told yet. */
-  made({ demand, beatMs }: Told, tally: Tally, madeMs: number): Tally & { readonly mark: number } {
+  made({ demand, beatMs }: Told, tally: News, madeMs: number): News & { readonly mark: number } {
     const mark = Math.max((this.#made.at(-1)?.mark ?? 0) + 1, Math.floor(madeMs));
     this.#made.push({ mark, madeMs, demand, beatMs });
     if (this.#made.length > MADE_COUNT_MAX) this.#made.shift();
@@ -79,7 +92,7 @@ export class ToldList {
   }
 }
 
-function joined(tallies: readonly Tally[]): Tally {
+function joined(tallies: readonly News[]): News {
   const counts = new Map<number, number>();
   let [latencyMsSum, answers] = [0, 0];
   for (const tally of tallies) {
@@ -89,7 +102,8 @@ function joined(tallies: readonly Tally[]): Tally {
       counts.set(bucket, (counts.get(bucket) ?? 0) + count);
     }
   }
-  return { latencies: bounded(counts), latencyMsSum, answers };
+  const late = joinedLate(tallies.map((tally) => tally.late));
+  return { latencies: bounded(counts), latencyMsSum, answers, late };
 }
 
 /** Where there are too many for a heartbeat, neighbours stand for each other. */

@@ -8,6 +8,7 @@ import type { LatencyCounts } from '../latencies.ts';
 import { type Learned, remembered } from '../learned.ts';
 import type { Second } from '../seconds.ts';
 import { decodeCounted, encodeCounted } from './counted.ts';
+import { Numbers } from './numbers.ts';
 import type { Division } from './shares.ts';
 import type { PodReport, Published } from './words.ts';
 
@@ -20,6 +21,7 @@ export interface Placed {
 const NOWHERE: Placed = { atMs: 0, secondOf: (until) => until };
 
 const SECONDS_MAX = 32;
+const LATE_MAX = 32;
 const BUCKETS_MAX = 300;
 const RECENT_MAX = 8;
 const BEAT_MS_MAX = 3_600_000;
@@ -30,7 +32,7 @@ const LEARNED_HALF_LIFE_MS = 6 * 3_600_000;
 
 export function encodeReport(report: PodReport): Json {
   const until = Math.floor(report.atMs / 1_000);
-  const { inFlight, waiting, demand, beatMs, perSecondHint, pausedMs } = report;
+  const { inFlight, waiting, demand, beatMs, perSecondHint, pausedMs, late } = report;
   return {
     k: report.mark,
     b: beatMs,
@@ -44,6 +46,7 @@ export function encodeReport(report: PodReport): Json {
       second.ok,
       Math.round(second.latencyMsSum),
     ]),
+    ...(late?.length ? { e: late.map((second) => encodeLate(second, until)) } : {}),
     l: report.latencies.map(([bucket, count]) => [bucket, count]),
     t: Math.round(report.latencyMsSum),
     a: report.answers,
@@ -57,16 +60,23 @@ export function encodeReport(report: PodReport): Json {
   };
 }
 
+function encodeLate({ at, throttled, timedOut, failed, ok }: Second, until: number): number[] {
+  return [until - at, throttled, timedOut, failed, ok];
+}
+
 /** Whoever leads reads one of each pod and API with each heartbeat: nothing is made here that is not kept. */
 export function decodeReport(json: unknown, place: Placed = NOWHERE): PodReport | undefined {
   const read = new Numbers(json);
   const rows = read.rows('s', 7, SECONDS_MAX);
+  // Versions that do not know of it tell nothing.
+  const late = read.has('e') ? read.rows('e', 5, LATE_MAX) : undefined;
   const told = read.of('u');
   const report = {
     atMs: place.atMs,
     mark: read.of('k'),
     beatMs: read.of('b'),
     seconds: [] as Second[],
+    late: undefined as Second[] | undefined,
     latencies: read.rows('l', 2, BUCKETS_MAX) as unknown as LatencyCounts,
     latencyMsSum: read.of('t'),
     answers: read.of('a'),
@@ -82,6 +92,7 @@ export function decodeReport(json: unknown, place: Placed = NOWHERE): PodReport 
   if (!read.isWhole || !areBuckets || report.beatMs > BEAT_MS_MAX) return undefined;
   const until = place.secondOf(told);
   for (const row of rows) report.seconds.push(secondOf(row, until));
+  report.late = late?.map((row) => lateOf(row, until));
   return report;
 }
 
@@ -96,6 +107,11 @@ function secondOf(row: readonly number[], until: number): Second {
     ok: row[5]!,
     latencyMsSum: row[6]!,
   };
+}
+
+function lateOf(row: readonly number[], until: number): Second {
+  const [throttled, timedOut, failed, ok] = [row[1]!, row[2]!, row[3]!, row[4]!];
+  return { at: until - row[0]!, sent: 0, throttled, timedOut, failed, ok, latencyMsSum: 0 };
 }
 
 /** What people are shown of the whole fleet, beside what pods go by. */
@@ -240,57 +256,4 @@ function parsed(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Reads numbers that are wanted, and remembers whether one was not there. */
-class Numbers {
-  readonly #json: Readonly<Record<string, unknown>>;
-  isWhole = true;
-
-  constructor(json: unknown) {
-    if (typeof json !== 'object' || json === null) this.isWhole = false;
-    this.#json = (this.isWhole ? json : {}) as Readonly<Record<string, unknown>>;
-  }
-
-  of(key: string): number {
-    return this.maybe(key) ?? this.#missing();
-  }
-
-  maybe(key: string): number | undefined {
-    const value = this.#json[key];
-    return isCount(value) ? value : undefined;
-  }
-
-  text(key: string): string | undefined {
-    const value = this.#json[key];
-    return typeof value === 'string' ? value : undefined;
-  }
-
-  is(key: string): boolean {
-    return this.#json[key] === true;
-  }
-
-  rows(key: string, width: number, countMax: number, isOne = false): number[][] {
-    const value = isOne ? [this.#json[key]] : this.#json[key];
-    const isRows =
-      Array.isArray(value) && value.length <= countMax && value.every((row) => isRow(row, width));
-    if (isRows) return value as number[][];
-    this.#missing();
-    return [];
-  }
-
-  #missing(): number {
-    this.isWhole = false;
-    return 0;
-  }
-}
-
-function isRow(value: unknown, width: number): boolean {
-  if (!Array.isArray(value) || value.length !== width) return false;
-  for (let at = 0; at < width; at++) if (!isCount(value[at])) return false;
-  return true;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= 1e15;
 }

@@ -17,6 +17,8 @@ export interface PodReport {
   readonly beatMs: number;
   /** The last seconds that were over then. */
   readonly seconds: readonly Second[];
+  /** How calls ended since the last report that had been told of by then, by when they were sent. */
+  readonly late?: readonly Second[] | undefined;
   readonly latencies: LatencyCounts;
   readonly latencyMsSum: number;
   readonly answers: number;
