@@ -39,7 +39,6 @@ export class OurLimiter implements Limiter {
 
   heed(published: Published, now: number): void {
     this.lease.heed(published, now, this.#world.fraction());
-    this.pool.portion = this.lease.share / Math.max(1, published.learned.cap);
   }
 
   lookAt(now: number): number {

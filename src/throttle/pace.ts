@@ -16,6 +16,11 @@ export class Pace {
     this.#atMs = nowMs;
   }
 
+  /** Only this share of the tokens stays; what is owed, does. */
+  keep(share: number): void {
+    if (this.#tokens > 0) this.#tokens *= share;
+  }
+
   /** Whether `count` tokens are there. */
   has(count: number, perSecond: number, depth: number, nowMs: number): boolean {
     this.#refill(perSecond, depth, nowMs);

@@ -5,6 +5,7 @@
  * turn one call too many into dozens of refusals a second. Time and chance are arguments.
  */
 import { Breaker, type BreakerState } from './breaker.ts';
+import { DeclaredRates } from './declared-rates.ts';
 import { Heap } from './heap.ts';
 import { Late } from './late.ts';
 import { bucketOf, Latencies, LatencyTally } from './latencies.ts';
@@ -45,7 +46,6 @@ const NONE_ENDED: Readonly<Record<OutcomeKind, number>> = {
 const LATENCY_CALLS = 100;
 const COOL_MS_GUESS = 500;
 const LOOK_MS_MIN = 1;
-const DEBT_MINUTES_MAX = 10;
 
 export class PermitPool {
   readonly #policy: ThrottlePolicy;
@@ -60,8 +60,7 @@ export class PermitPool {
   readonly ended: Record<OutcomeKind, number> = { ...NONE_ENDED };
   readonly #cooling = new Heap();
   readonly #pace = new Pace(3);
-  readonly #declaredPace: Pace;
-  readonly #costPace: Pace;
+  readonly #declared: DeclaredRates;
   readonly #inFlightBy = PRIORITIES.map(() => 0);
   readonly #activeMs = PRIORITIES.map(() => Number.NEGATIVE_INFINITY);
   #inFlight = 0;
@@ -70,14 +69,12 @@ export class PermitPool {
   #hint: { readonly perSecond: number; readonly untilMs: number } | undefined;
   #closed: Closed = 'none';
   #hasPaced = false;
-  #portion = 1;
 
   constructor(policy: ThrottlePolicy, law: Law) {
     this.#policy = policy;
     this.#law = law;
     this.breaker = policy.breaker && new Breaker(policy.breaker);
-    this.#declaredPace = new Pace(policy.burst);
-    this.#costPace = new Pace((policy.costPerMinuteMax ?? 0) / 6);
+    this.#declared = new DeclaredRates(policy);
   }
 
   get inFlight(): number {
@@ -123,8 +120,13 @@ export class PermitPool {
   }
 
   /** This process's part of declared rates, where it has them with others. */
-  set portion(portion: number) {
-    this.#portion = Math.min(1, Math.max(0.001, portion));
+  setPortion(portion: number, nowMs: number): void {
+    this.#declared.divide(portion, nowMs);
+  }
+
+  /** Those who begin with others call at moments of their own. */
+  spreadRates(chance: number): void {
+    this.#declared.spread(chance);
   }
 
   /** Why the last try got nothing. */
@@ -144,7 +146,7 @@ export class PermitPool {
       return undefined;
     }
     if (pace) this.#pace.take(1);
-    this.#spend(cost);
+    this.#declared.spend(cost);
     this.#inFlight++;
     this.#inFlightBy[rank]!++;
     this.seconds.sent(nowMs);
@@ -191,7 +193,7 @@ export class PermitPool {
       this.#hint = { perSecond, untilMs: nowMs + hint.resetMs };
     }
     const costLeft = (outcome.cost ?? permit.cost) - permit.cost;
-    if (costLeft !== 0 && this.#policy.costPerMinuteMax !== undefined) this.#charge(costLeft);
+    if (costLeft !== 0) this.#declared.charge(costLeft);
     const coolUntilMs = this.#coolUntil(kind, permit.sentMs, nowMs, chance);
     if (coolUntilMs > nowMs) this.#cooling.push(coolUntilMs);
   }
@@ -246,39 +248,9 @@ export class PermitPool {
   }
 
   #paceWaitMs(pace: PaceRule | undefined, cost: number, nowMs: number): number {
-    const { perSecondMax, costPerMinuteMax } = this.#ceilings();
-    const burst = Math.max(1, this.#policy.burst * this.#portion);
-    let waitMs = 0;
-    if (pace && isLacking(this.#pace, pace, nowMs)) {
-      waitMs = this.#pace.waitMs(1, pace.perSecond, pace.depth);
-    }
-    if (perSecondMax !== undefined && !this.#declaredPace.has(1, perSecondMax, burst, nowMs)) {
-      waitMs = Math.max(waitMs, this.#declaredPace.waitMs(1, perSecondMax, burst));
-    }
-    if (costPerMinuteMax === undefined) return waitMs;
-    const [perSecond, depth] = [costPerMinuteMax / 60, costPerMinuteMax / 6];
-    if (this.#costPace.has(cost, perSecond, depth, nowMs)) return waitMs;
-    return Math.max(waitMs, this.#costPace.waitMs(cost, perSecond, depth));
-  }
-
-  #ceilings() {
-    const { perSecondMax, costPerMinuteMax } = this.#policy;
-    const portion = this.#portion;
-    return {
-      perSecondMax: perSecondMax === undefined ? undefined : perSecondMax * portion,
-      costPerMinuteMax: costPerMinuteMax === undefined ? undefined : costPerMinuteMax * portion,
-    };
-  }
-
-  #spend(cost: number): void {
-    if (this.#policy.perSecondMax !== undefined) this.#declaredPace.take(1);
-    if (this.#policy.costPerMinuteMax !== undefined) this.#charge(cost);
-  }
-
-  /** A figure that is wrong by far must not stop all calls for good. */
-  #charge(cost: number): void {
-    const most = DEBT_MINUTES_MAX * (this.#policy.costPerMinuteMax ?? 0);
-    this.#costPace.take(Math.min(cost, most));
+    const waitMs = this.#declared.waitMs(cost, nowMs);
+    if (!pace || !isLacking(this.#pace, pace, nowMs)) return waitMs;
+    return Math.max(waitMs, this.#pace.waitMs(1, pace.perSecond, pace.depth));
   }
 
   #coolUntil(kind: OutcomeKind, sentMs: number, nowMs: number, chance: number): number {

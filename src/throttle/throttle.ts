@@ -80,6 +80,7 @@ export class Throttle {
     const law = LAWS[policy.law](isShared ? { ...policy, start: 1 } : policy);
     this.#law = law;
     this.pool = new PermitPool(policy, law);
+    if (isShared) this.pool.setPortion(1 / policy.start, this.nowMs);
     this.isShared = isShared;
     if (law instanceof HybridLaw && !isShared) {
       this.learner = new Learner(policy, law, this.pool, TICK_MS);
@@ -91,9 +92,9 @@ export class Throttle {
     if (this.isShared) this.lease = new Lease(key, this.#law as HybridLaw, this.pool, beatMs);
   }
 
-  /** What it may have before this pod is counted; those who begin with a part of a permit are spread. */
-  begin(share: number, nowMs: number): void {
-    this.lease?.begin(share, nowMs, this.#random.fraction());
+  /** What it may have of `whole` before this pod is counted; those who begin with a part are spread. */
+  begin(share: number, whole: number, nowMs: number): void {
+    this.lease?.begin(share, nowMs, { chance: this.#random.fraction(), whole });
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
   }
 
@@ -105,17 +106,11 @@ export class Throttle {
     const { nowMs, sentMs, chance } = at;
     this.published = published;
     this.lease?.heed(published, nowMs, chance, sentMs);
-    this.#divideRates();
     // Spread afterwards: all are told the same.
     const untilMs = published.madeMs + published.pausedMs;
     const isNews = untilMs > nowMs && untilMs > this.pool.pausedUntilMs;
     if (isNews) this.pool.pauseUntil(untilMs + 0.2 * chance * (untilMs - nowMs));
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
-  }
-
-  #divideRates(): void {
-    const { lease, published } = this;
-    if (lease && published) this.pool.portion = lease.share / Math.max(1, published.learned.cap);
   }
 
   #turn(nowMs: number): void {
@@ -240,6 +235,8 @@ export class Throttle {
   #parkIfLong(cost: number, nowMs: number): void {
     const { closed } = this.pool;
     if (closed === 'full' || closed === 'none') return;
+    // What a pod has before it is counted says nothing of what it has in a moment.
+    if (closed === 'paced' && this.lease && !this.lease.isInForce) return;
     const waitMs = this.pool.lookAtMs(cost, nowMs) - nowMs;
     if (waitMs > this.policy.parkAfterMs) throw this.#parked(nowMs, 0, waitMs);
   }

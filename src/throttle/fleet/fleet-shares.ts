@@ -58,7 +58,7 @@ export class FleetShares {
     if (key === undefined || beatMs === undefined || !throttle.isShared) return;
     throttle.lend(key, beatMs);
     if (!this.#caps.has(throttle.policy.name)) this.#early.add(throttle.policy.name);
-    throttle.begin(this.#firstShare(throttle), nowMs);
+    throttle.begin(this.#firstShare(throttle, nowMs), this.#wholeOf(throttle), nowMs);
   }
 
   /** It wants nothing any more. */
@@ -91,23 +91,34 @@ export class FleetShares {
     }
     // Before it is counted, it has what a newcomer has by what is known now.
     for (const throttle of this.#ports.throttles()) {
-      throttle.begin(this.#firstShare(throttle), heardMs);
+      throttle.begin(this.#firstShare(throttle, heardMs), this.#wholeOf(throttle), heardMs);
     }
   }
 
   /** What may be called where nobody has counted this pod: little, however many there are like it. */
-  #firstShare({ policy }: Throttle): number {
-    const { name, start, isDeclared } = policy;
+  #firstShare({ policy, published }: Throttle, nowMs: number): number {
+    const { name, start, isDeclared, perSecondMax, costPerMinuteMax } = policy;
     // The first heartbeat is sent at once.
     if (this.#heardCount === 0) return 0;
     const part = start / this.#podCount;
-    // Of an API that nobody has called yet, all pods together begin with what one would begin with.
-    const isFirst = !isDeclared && (this.#early.has(name) || !this.#caps.has(name));
+    const isSure = this.#heardCount >= SURE_BEATS;
+    const hasRate = perSecondMax !== undefined || costPerMinuteMax !== undefined;
+    // Those who begin with it are not known yet: each of them would take more of the rate than is its part.
+    if ((isDeclared || hasRate) && !isSure && this.#podCount > 1) return 0;
+    // Of an API that nobody has called yet, all pods together begin with what one would begin with; of a
+    // rate, until those who were counted have all of it.
+    const leftMs = (published?.growsAtMs ?? nowMs) - nowMs;
+    const isEarly = this.#early.has(name) && (!hasRate || leftMs >= this.#life!.beatMs);
+    const isFirst = !isDeclared && (isEarly || !this.#caps.has(name));
     if (isFirst) return part;
     const cap = this.#caps.get(name) ?? start;
     if (isDeclared && this.#podCount === 1) return part;
-    if (this.#heardCount < SURE_BEATS) return 0;
-    return Math.min(1, (NEWCOMERS_SHARE * cap) / this.#podCount);
+    return isSure ? Math.min(1, (NEWCOMERS_SHARE * cap) / this.#podCount) : 0;
+  }
+
+  /** What all pods have together, as far as it is known here. */
+  #wholeOf({ policy: { name, start } }: Throttle): number {
+    return Math.max(start, this.#caps.get(name) ?? start);
   }
 }
 

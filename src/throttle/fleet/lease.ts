@@ -29,6 +29,8 @@ export class Lease {
   readonly #told = new ToldList();
   /** What it may have out. */
   #share: number;
+  /** Of what all pods have together: its portion of rates that were declared is the same. */
+  #whole = 1;
   /** What words have given it; more than its share where it has not heard any for too long. */
   #given = 0;
   /** What it may take later, in the order of when. */
@@ -49,6 +51,8 @@ export class Lease {
   /** Up to then it knows of all words; undefined before it was counted. */
   #heardMs: number | undefined;
   #isInForce = false;
+  /** Whether it has ever had something. */
+  #hasBegun = false;
   /** What it may keep where nobody vouches for it any more. */
   #safe = SHARE_MIN;
   /** From then on it takes one, if nothing was heard by then. */
@@ -74,14 +78,19 @@ export class Lease {
 
   /**
    * What it may have before it is counted. Of nothing it takes one after a while, as nobody seems to be there
-   * who could say how many pods there are. `chance` spreads those who begin with a part of a permit.
+   * who could say how many pods there are. `chance` spreads those who begin with a part of a permit; `whole`
+   * is what all pods have together.
    */
-  begin(share: number, nowMs: number, chance = 0): void {
+  begin(share: number, nowMs: number, { chance = 0, whole = 1 } = {}): void {
     if (this.#heardMs !== undefined) return;
+    this.#whole = Math.max(1, whole);
     this.#aloneMs = share > 0 ? undefined : nowMs + HEARD_BEATS * this.#beatMs;
     if (share < 1 && (this.#share === 0 || this.#share >= 1)) this.#pool.beginPaced(chance, nowMs);
     this.#given = share;
     this.#set(share, nowMs);
+    if (share === 0 || this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#pool.spreadRates(chance);
   }
 
   /** May be made many times and sent once: what was not sent is in the next one. */
@@ -126,6 +135,7 @@ export class Lease {
 
   #take(published: Published, nowMs: number, chance: number, sentMs: number): void {
     const { epoch } = published;
+    this.#whole = Math.max(1, published.learned.cap);
     this.#sent(sentMs);
     const formerEpoch = this.#epoch;
     const told = this.#told.countedIn(published.counted, this.#key);
@@ -230,7 +240,7 @@ export class Lease {
 
   #turnAlone(nowMs: number): void {
     if (this.#aloneMs === undefined || nowMs < this.#aloneMs) return;
-    this.begin(1, nowMs);
+    this.begin(1, nowMs, { whole: this.#whole });
   }
 
   /** When `turn` has something to do. */
@@ -239,6 +249,7 @@ export class Lease {
   }
 
   #set(share: number, nowMs: number): void {
+    this.#pool.setPortion(share / this.#whole, nowMs);
     if (share === this.#share) return;
     this.#share = share;
     this.#law.setGrant(share, nowMs);

@@ -1,0 +1,73 @@
+/**
+ * What was declared of an API over time: so many calls a second, so much cost a minute. Where pods have that
+ * between them, each has its portion of the rate and of the burst: all of them together begin with one burst,
+ * and earn what was declared and no more.
+ */
+import { Pace } from './pace.ts';
+import type { ThrottlePolicy } from './policy.ts';
+
+const DEBT_MINUTES_MAX = 10;
+/** So much of a minute's cost may be had at once. */
+const COST_BURSTS_A_MINUTE = 6;
+
+type Declared = Pick<ThrottlePolicy, 'perSecondMax' | 'costPerMinuteMax' | 'burst'>;
+
+export class DeclaredRates {
+  readonly #declared: Declared;
+  readonly #calls: Pace;
+  readonly #costs: Pace;
+  #portion = 1;
+
+  constructor(declared: Declared) {
+    this.#declared = declared;
+    this.#calls = new Pace(declared.burst);
+    this.#costs = new Pace((declared.costPerMinuteMax ?? 0) / COST_BURSTS_A_MINUTE);
+  }
+
+  /** From now on it has this portion of them. Of what it has saved up, it keeps no more than that. */
+  divide(portion: number, nowMs: number): void {
+    const next = Math.min(1, Math.max(0, portion));
+    if (next === this.#portion) return;
+    // What it had until now is earned at the old rate.
+    this.waitMs(1, nowMs);
+    if (next < this.#portion) {
+      this.#calls.keep(next / this.#portion);
+      this.#costs.keep(next / this.#portion);
+    }
+    this.#portion = next;
+  }
+
+  /** Pods with less than a whole call to begin with would all have one at the same moment. */
+  spread(chance: number): void {
+    if (this.#declared.burst * this.#portion < 1) this.#calls.take(chance);
+  }
+
+  /** Until a call that costs so much may begin. */
+  waitMs(cost: number, nowMs: number): number {
+    const { perSecondMax, costPerMinuteMax, burst } = this.#declared;
+    let waitMs = 0;
+    if (perSecondMax !== undefined) {
+      const [perSecond, depth] = [perSecondMax * this.#portion, Math.max(1, burst * this.#portion)];
+      if (!this.#calls.has(1, perSecond, depth, nowMs)) {
+        waitMs = this.#calls.waitMs(1, perSecond, depth);
+      }
+    }
+    if (costPerMinuteMax === undefined) return waitMs;
+    const aMinute = costPerMinuteMax * this.#portion;
+    const [perSecond, depth] = [aMinute / 60, aMinute / COST_BURSTS_A_MINUTE];
+    if (this.#costs.has(cost, perSecond, depth, nowMs)) return waitMs;
+    return Math.max(waitMs, this.#costs.waitMs(cost, perSecond, depth));
+  }
+
+  spend(cost: number): void {
+    if (this.#declared.perSecondMax !== undefined) this.#calls.take(1);
+    this.charge(cost);
+  }
+
+  /** A figure that is wrong by far must not stop all calls for good. */
+  charge(cost: number): void {
+    const { costPerMinuteMax } = this.#declared;
+    if (costPerMinuteMax === undefined) return;
+    this.#costs.take(Math.min(cost, DEBT_MINUTES_MAX * costPerMinuteMax));
+  }
+}

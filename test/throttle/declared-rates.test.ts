@@ -1,0 +1,164 @@
+/** Rates that were declared hold for all pods together, from the first call on. */
+import { describe, expect, test } from 'vitest';
+import {
+  Chief,
+  defineThrottle,
+  type PublishedRow,
+  type ReportRow,
+  type ThrottleOptions,
+  Throttles,
+} from '../../src/throttle/index.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+const BEAT_MS = 3_000;
+const CALLERS = 3;
+const CALL_MS = 20;
+
+/** Pods with heartbeats, a table of their reports, and the row of one API. */
+class Fleet {
+  readonly clock = new FakeClock();
+  /** When calls began. */
+  readonly calls: number[] = [];
+  readonly #options: ThrottleOptions;
+  readonly #reports = new Map<string, { readonly atMs: number; readonly throttles: unknown }>();
+  readonly #pods: Throttles[] = [];
+  #row: PublishedRow | undefined;
+  #writtenMs = 0;
+  #chief: Chief | undefined;
+
+  constructor(options: ThrottleOptions) {
+    this.#options = options;
+  }
+
+  get nowMs(): number {
+    return this.clock.monotonicMs();
+  }
+
+  /** The first of its heartbeats is sent at once. */
+  join(): void {
+    const index = this.#pods.length;
+    const defined = [defineThrottle('api', this.#options)];
+    const random = seededRandom(index + 1);
+    const pod = new Throttles({ clock: this.clock, random, isInFleet: true, throttles: defined });
+    this.#pods.push(pod);
+    if (index === 0) this.#chief = new Chief((api) => pod.policyOf(api));
+    pod.shares.begin(`pod-${index}`, BEAT_MS, this.nowMs);
+    const beat = () => {
+      this.#beat(`pod-${index}`, pod);
+      this.clock.after(BEAT_MS, beat);
+    };
+    beat();
+  }
+
+  #beat(key: string, pod: Throttles): void {
+    const { nowMs } = this;
+    this.#reports.set(key, { atMs: nowMs, throttles: pod.shares.report(nowMs) });
+    const rows = this.#row ? [{ ...this.#row, ageMs: nowMs - this.#writtenMs }] : [];
+    const podCount = this.#reports.size;
+    pod.shares.heard({ madeMs: nowMs, sentMs: nowMs, heardMs: nowMs, rows, podCount });
+    if (pod !== this.#pods[0]) return;
+    const reports = [...this.#reports].map(([name, { atMs, throttles }]): ReportRow => {
+      return { pod: name, ageMs: nowMs - atMs, throttles };
+    });
+    const seen = { rows, reports, nowMs, beatMs: BEAT_MS, chance: () => 0.5 };
+    for (const { api, epoch, state } of this.#chief!.look(seen)) {
+      this.#row = { api, epoch: epoch + 1, ageMs: 0, state };
+      this.#writtenMs = nowMs;
+    }
+  }
+
+  /** All of its callers call whenever they may. */
+  call(pod: Throttles): void {
+    const api = pod.of('api', { isRetry: false, refusals: 0 });
+    const after = (ms: number) => {
+      return new Promise<void>((resolve) => this.clock.after(ms, () => resolve()));
+    };
+    const caller = async () => {
+      for (;;) {
+        const calling = api.use(() => {
+          this.calls.push(this.nowMs);
+          return after(CALL_MS);
+        });
+        await calling.catch(() => after(500));
+      }
+    };
+    for (let count = 0; count < CALLERS; count++) void caller();
+  }
+
+  callAll(from = 0): void {
+    for (const pod of this.#pods.slice(from)) this.call(pod);
+  }
+
+  async run(seconds: number): Promise<void> {
+    for (let tick = 0; tick < seconds * 20; tick++) await this.clock.advance(50);
+  }
+
+  /** The most calls beyond what the rate allows in any time that ends after `fromMs`. */
+  beyond(perSecond: number, fromMs = 0): number {
+    let most = 0;
+    for (const [first, beginMs] of this.calls.entries()) {
+      for (let last = first; last < this.calls.length; last++) {
+        const [count, ms] = [last - first + 1, this.calls[last]! - beginMs];
+        if (this.calls[last]! >= fromMs) most = Math.max(most, count - (ms / 1_000) * perSecond);
+      }
+    }
+    return most;
+  }
+}
+
+async function fleetOf(pods: number, options: ThrottleOptions): Promise<Fleet> {
+  const fleet = new Fleet(options);
+  for (let count = 0; count < pods; count++) {
+    await fleet.clock.advance(700);
+    fleet.join();
+  }
+  return fleet;
+}
+
+describe.each([
+  { limits: { perSecond: 2, burst: 1 }, perSecond: 2, burst: 1 },
+  { limits: { perSecond: 20, burst: 10 }, perSecond: 20, burst: 10 },
+  { limits: { costPerMinute: 120 }, perSecond: 2, burst: 20 },
+])('$limits', ({ limits, perSecond, burst }) => {
+  const PODS = 4;
+
+  test('hold where pods that know each other begin to call', async () => {
+    const fleet = await fleetOf(PODS, { limits });
+    await fleet.run(12);
+    const beginMs = fleet.nowMs;
+    fleet.callAll();
+    await fleet.run(60);
+    const firstS = fleet.calls.filter((atMs) => atMs < beginMs + 1_000).length;
+    expect(firstS).toBeLessThanOrEqual(burst + perSecond);
+    expect(fleet.beyond(perSecond)).toBeLessThanOrEqual(burst + PODS);
+    expect(fleet.calls.length).toBeLessThanOrEqual(burst + 60 * perSecond + PODS);
+    expect(fleet.calls.length).toBeGreaterThan(0.7 * 60 * perSecond);
+  });
+
+  test('hold where pods begin at one time, and call at once', async () => {
+    const fleet = new Fleet({ limits });
+    for (let count = 0; count < PODS; count++) {
+      fleet.join();
+      fleet.callAll(count);
+      await fleet.clock.advance(40);
+    }
+    await fleet.run(60);
+    expect(fleet.beyond(perSecond)).toBeLessThanOrEqual(burst + PODS);
+    expect(fleet.calls.length).toBeGreaterThan(0.7 * 60 * perSecond);
+  });
+
+  test('hold where pods join others that call', async () => {
+    const fleet = await fleetOf(2, { limits });
+    fleet.callAll();
+    await fleet.run(60);
+    const joinMs = fleet.nowMs;
+    for (let count = 0; count < 6; count++) {
+      fleet.join();
+      fleet.callAll(2 + count);
+      await fleet.clock.advance(40);
+    }
+    await fleet.run(30);
+    expect(fleet.beyond(1.05 * perSecond, joinMs)).toBeLessThanOrEqual(burst + 8);
+  });
+});
