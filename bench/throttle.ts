@@ -53,6 +53,7 @@ export async function benchThrottle(
     heartbeat2s: table('ours', BEAT_MS_FAST, seeds),
     pods512: many(seeds),
     baselines,
+    events: beside(seeds.slice(0, 1)),
     join8to64: join(seeds, BEAT_MS),
     halved: halved(seeds, BEAT_MS),
     heartbeat2sEvents: {
@@ -111,10 +112,30 @@ function steady(
 
 const REFUSING = ['inflight', 'quota'] as const;
 
-function scenes(seeds: readonly number[], pods: number, beatMs: number): Scene[] {
-  return REFUSING.flatMap((kind) =>
+interface Whose {
+  readonly by: By;
+  readonly kinds: readonly ApiKind[];
+}
+const OURS: Whose = { by: 'ours', kinds: REFUSING };
+
+/** What becomes of every kind of API when pods join, and when half of it goes and comes back. */
+function beside(seeds: readonly number[]): object {
+  const laws = ['ours', ...Object.keys(BASELINES)] as By[];
+  const all = laws.map((by) => {
+    const byKind = API_KINDS.map((kind) => {
+      const whose = { by, kinds: [kind] };
+      const join8to64 = join(seeds, BEAT_MS, whose);
+      return [kind, { join8to64, halved: halved(seeds, BEAT_MS, whose) }];
+    });
+    return [by, Object.fromEntries(byKind)];
+  });
+  return Object.fromEntries(all);
+}
+
+function scenes(seeds: readonly number[], pods: number, beatMs: number, whose = OURS): Scene[] {
+  return whose.kinds.flatMap((kind) =>
     seeds.map((seed) => {
-      const scene = new Scene({ kind, pods, seed, by: 'ours', beatMs });
+      const scene = new Scene({ kind, pods, seed, by: whose.by, beatMs });
       scene.runTo(WARM_S);
       return scene;
     }),
@@ -122,8 +143,8 @@ function scenes(seeds: readonly number[], pods: number, beatMs: number): Scene[]
 }
 
 /** 56 pods join 8 at once. */
-function join(seeds: readonly number[], beatMs: number): object {
-  const found = scenes(seeds, 8, beatMs).map((scene) => {
+function join(seeds: readonly number[], beatMs: number, whose = OURS): object {
+  const found = scenes(seeds, 8, beatMs, whose).map((scene) => {
     const before = scene.peak(WARM_S - 30, WARM_S);
     scene.join(56);
     scene.runTo(WARM_S + 15);
@@ -136,32 +157,39 @@ function join(seeds: readonly number[], beatMs: number): object {
     peakBefore: rounded(median(found.map(({ before }) => before))),
     rejected: rounded(median(found.map(({ rejected }) => rejected))),
   };
-  say(`56 pods join 8: peak ${figures.peak} of capacity, at most ${figures.peakMax}`);
+  const { by, kinds } = whose;
+  say(`${by}, ${kinds}, 56 pods join 8: peak ${figures.peak}, at most ${figures.peakMax}`);
   return figures;
 }
 
 /** Half of the capacity goes, and comes back later. */
-function halved(seeds: readonly number[], beatMs: number): object {
+function halved(seeds: readonly number[], beatMs: number, whose = OURS): object {
   const beatS = beatMs / 1_000;
   const backAt = WARM_S + 60;
   const endAt = backAt + 120;
-  const found = scenes(seeds, 64, beatMs).map((scene) => {
+  const found = scenes(seeds, 64, beatMs, whose).map((scene) => {
     scene.api.scale = 0.5;
     scene.runTo(backAt);
+    const { goodput, timeouts } = scene.figures(WARM_S, backAt);
     const clean = scene.cleanFrom(WARM_S, backAt, 2 * beatS, 0.01) ?? backAt;
     const { rejected } = scene.figures(WARM_S, WARM_S + 20);
     scene.api.scale = 1;
     scene.runTo(endAt);
     const good = scene.goodFrom(backAt, endAt, 2 * beatS, 0.9) ?? endAt;
-    return { clean: (clean - WARM_S) / beatS, rejected, doubled: (good - backAt) / beatS };
+    const doubled = (good - backAt) / beatS;
+    return { clean: (clean - WARM_S) / beatS, rejected, doubled, goodput, timeouts };
   });
   const figures = {
     cleanAfterHeartbeats: rounded(median(found.map(({ clean }) => clean))),
     cleanAfterHeartbeatsMax: rounded(Math.max(...found.map(({ clean }) => clean))),
     rejectedFirst20s: rounded(median(found.map(({ rejected }) => rejected))),
     doubledBackAfterHeartbeats: rounded(median(found.map(({ doubled }) => doubled))),
+    // An API that lets calls wait refuses none: it is by these that it is seen to have too many.
+    goodputHalved: rounded(median(found.map(({ goodput }) => goodput))),
+    timeoutsHalved: rounded(median(found.map(({ timeouts }) => timeouts))),
   };
-  say(`halved: clean after ${figures.cleanAfterHeartbeats} heartbeats`);
+  const { by, kinds } = whose;
+  say(`${by}, ${kinds}, halved: ${JSON.stringify(figures)}`);
   return figures;
 }
 

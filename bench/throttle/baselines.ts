@@ -83,7 +83,9 @@ export class VectorArc extends InFlightLimiter {
 
 /** Netflix's Gradient2 in windows of a second; it is told of refusals, and does not use that. */
 export class Gradient2 extends InFlightLimiter {
-  #longMs: number | undefined;
+  #longMs = 0;
+  #warmMs = 0;
+  #warmCount = 0;
   #sumMs = 0;
   #count = 0;
   #inFlightMax = 0;
@@ -97,10 +99,8 @@ export class Gradient2 extends InFlightLimiter {
     this.#inFlightMax = Math.max(this.#inFlightMax, inFlight);
     if (now < this.#nextAt || this.#count < 10) return;
     const shortMs = this.#sumMs / this.#count;
-    let longMs = this.#longMs ?? shortMs;
-    longMs += (2 / 601) * (shortMs - longMs);
-    if (longMs / shortMs > 2) longMs *= 0.95;
-    this.#longMs = longMs;
+    const longMs = this.#longMean(shortMs);
+    if (longMs / shortMs > 2) this.#longMs *= 0.95;
     if (this.#inFlightMax >= this.limit / 2) {
       const gradient = Math.max(0.5, Math.min(1, (1.5 * longMs) / shortMs));
       const wanted = this.limit * gradient + 4;
@@ -110,6 +110,16 @@ export class Gradient2 extends InFlightLimiter {
     this.#count = 0;
     this.#inFlightMax = 0;
     this.#nextAt = now + 1_000;
+  }
+
+  /** The plain mean of the first ten, from then on one that forgets slowly. */
+  #longMean(shortMs: number): number {
+    if (this.#warmCount < 10) {
+      this.#warmCount++;
+      this.#warmMs += shortMs;
+      this.#longMs = this.#warmMs / this.#warmCount;
+    } else this.#longMs += (2 / 601) * (shortMs - this.#longMs);
+    return this.#longMs;
   }
 }
 
