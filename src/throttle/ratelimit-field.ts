@@ -1,6 +1,7 @@
 /**
- * The `RateLimit` header of the IETF's drafts, which may tell of several limits at once: the later form
- * `"hour";r=50;t=30`, whose limits `RateLimit-Policy` describes, and the former `limit=9, remaining=5, reset=30`.
+ * The `RateLimit` header of the IETF's drafts, which may tell of several limits at once. The later form is
+ * `"hour";r=50;t=30`, and `RateLimit-Policy` describes its limits; the former one was
+ * `limit=9, remaining=5, reset=30`.
  */
 import type { RateHint } from './rate-headers.ts';
 
