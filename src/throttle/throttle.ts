@@ -140,9 +140,8 @@ export class Throttle {
   /** What is kept for a class is there for it, whoever else waits. */
   #isNext(priority: Priority, sinceMs: number, nowMs: number): boolean {
     if (this.#waiters.size === 0) return true;
-    return (
-      !isHeldBack(this.pool, priority, nowMs) && this.#waiters.isFirst(priority, sinceMs, nowMs)
-    );
+    if (isHeldBack(this.pool, priority, nowMs)) return false;
+    return this.#waiters.isFirst(priority, sinceMs, nowMs, this.pool.closed === 'paced');
   }
 
   acquire(options: AcquireOptions): Permit | Promise<Permit> {

@@ -67,7 +67,6 @@ export class Waiters<W extends Waiter> {
     below?: Priority | undefined,
   ): W | undefined {
     const count = below === undefined ? PRIORITIES.length : PRIORITIES.indexOf(below);
-    const isOfOldest = this.#given % OLDEST_EVERY === OLDEST_EVERY - 1;
     let best: W | undefined;
     let bestRank = Number.POSITIVE_INFINITY;
     let spare: W | undefined;
@@ -78,8 +77,7 @@ export class Waiters<W extends Waiter> {
         spare ??= first;
         continue;
       }
-      const isOld = isOfOldest && nowMs - first.sinceMs >= RISE_MS;
-      const rank = isOld ? -1 : rankOf(index, first.sinceMs, nowMs);
+      const rank = this.#isTurnOf(first, nowMs) ? -1 : rankOf(index, first.sinceMs, nowMs);
       if (rank < bestRank || (rank === bestRank && first.sinceMs < best!.sinceMs)) {
         best = first;
         bestRank = rank;
@@ -88,11 +86,15 @@ export class Waiters<W extends Waiter> {
     return best ?? spare;
   }
 
-  /** Whether somebody who comes now comes before all who wait. */
-  isFirst(priority: Priority, sinceMs: number, nowMs: number): boolean {
+  /**
+   * Whether somebody who comes now comes before all who wait. Where calls are paced, not before one
+   * whose turn it is: what it saves up for would be spent by those who pass.
+   */
+  isFirst(priority: Priority, sinceMs: number, nowMs: number, isPaced: boolean): boolean {
     const rank = rankOf(PRIORITIES.indexOf(priority), sinceMs, nowMs);
     return this.#lines.every(([first], index) => {
       if (!first) return true;
+      if (isPaced && this.#isTurnOf(first, nowMs)) return false;
       const other = rankOf(index, first.sinceMs, nowMs);
       return rank < other || (rank === other && sinceMs < first.sinceMs);
     });
@@ -114,6 +116,11 @@ export class Waiters<W extends Waiter> {
     for (const line of this.#lines) line.length = 0;
     this.#arrived.clear();
     return all;
+  }
+
+  /** Every tenth permit is for whoever has waited longest, if that is long. */
+  #isTurnOf({ sinceMs }: W, nowMs: number): boolean {
+    return this.#given % OLDEST_EVERY === OLDEST_EVERY - 1 && nowMs - sinceMs >= RISE_MS;
   }
 
   #lineOf({ priority }: W): W[] {

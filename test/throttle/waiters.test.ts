@@ -134,6 +134,19 @@ describe('age', () => {
     expect(given).toEqual([...Array(9).fill('high'), 'low']);
   });
 
+  test('is not passed in its turn where calls are paced', () => {
+    const waiters = new Waiters();
+    waiters.add(at('normal', 0));
+    for (let count = 0; count < 9; count++) {
+      expect(waiters.isFirst('high', 40_000, 40_000, true)).toBe(true);
+      const high = at('high', 40_000);
+      waiters.add(high);
+      waiters.take(high);
+    }
+    expect(waiters.isFirst('high', 40_000, 40_000, true)).toBe(false);
+    expect(waiters.isFirst('high', 40_000, 40_000, false)).toBe(true);
+  });
+
   test('does not keep anybody from being parked in time', () => {
     const waiters = new Waiters();
     const first = { ...at('normal', 500), parkAtMs: 5_000 };
