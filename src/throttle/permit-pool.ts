@@ -15,6 +15,7 @@ import { BRAKE_WEIGHT, type CallOutcome, isCapacity, type OutcomeKind } from './
 import { Pace } from './pace.ts';
 import { PRIORITIES, type Priority, type ThrottlePolicy } from './policy.ts';
 import { Seconds } from './seconds.ts';
+import { spreadMs } from './spread.ts';
 
 export interface Permit {
   readonly priority: Priority;
@@ -184,7 +185,7 @@ export class PermitPool {
     this.#law.ended({ kind, weight, sentMs, latencyMs, wasFull, wasPaced }, nowMs);
     if (retryAfterMs !== undefined && isCapacity(kind)) {
       // Spread afterwards and never before, or all who were told the same come back at once.
-      const untilMs = nowMs + retryAfterMs * (1 + 0.2 * chance);
+      const untilMs = nowMs + spreadMs(retryAfterMs, chance);
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
       this.#toldUntilMs = Math.max(this.#toldUntilMs, nowMs + retryAfterMs);
     }

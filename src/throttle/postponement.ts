@@ -3,7 +3,7 @@
  * may be caught, wrapped and thrown on; what is known about it is kept beside it.
  */
 import { PermitDelayedError, ThrottleParkedError, ThrottleRefusedError } from './errors.ts';
-import { spreadMs } from './wanting.ts';
+import { spreadMs } from './spread.ts';
 
 export interface Postponement {
   readonly api: string;

@@ -20,8 +20,9 @@ import { type CallOutcome, isCapacity } from './outcome.ts';
 import { type Permit, PermitPool } from './permit-pool.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
 import { backoffMs, notePostponement } from './postponement.ts';
+import { spreadMs } from './spread.ts';
 import { type Waiter, Waiters } from './waiters.ts';
-import { isHeldBack, leftOf, parkMsOf, spreadMs, whyNone } from './wanting.ts';
+import { isHeldBack, leftOf, parkMsOf, whyNone } from './wanting.ts';
 
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;
@@ -109,7 +110,7 @@ export class Throttle {
     // Spread afterwards: all are told the same.
     const untilMs = published.madeMs + published.pausedMs;
     const isNews = untilMs > nowMs && untilMs > this.pool.pausedUntilMs;
-    if (isNews) this.pool.pauseUntil(untilMs + 0.2 * chance * (untilMs - nowMs));
+    if (isNews) this.pool.pauseUntil(nowMs + spreadMs(untilMs - nowMs, chance));
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
   }
 

@@ -73,11 +73,3 @@ export function leftOf(pool: PermitPool, waiting: number, nowMs: number): number
   // A few at a time are not worth a statement, unless they are all.
   return left >= Math.min(limit + 1, buffer / 2) ? left : 0;
 }
-
-const SPREAD_SHARE = 0.2;
-const SPREAD_MS_MAX = 5_000;
-
-/** Never before its time, and a little after it: all who wait for one moment must not come back in it. */
-export function spreadMs(waitMs: number, chance: number): number {
-  return waitMs + chance * Math.min(SPREAD_MS_MAX, SPREAD_SHARE * waitMs);
-}
