@@ -154,7 +154,7 @@ const SITUATIONS: readonly Situation[] = [
     command: /^fleetq throttles show llm$/,
     make: (stage) =>
       throttledRun(stage, () => {
-        throw Object.assign(new Error('busy'), { status: 429, headers: { 'retry-after': '60' } });
+        throw Object.assign(new Error('busy'), { status: 429, headers: { 'retry-after': '40' } });
       }),
   },
   {
