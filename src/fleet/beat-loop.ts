@@ -100,12 +100,13 @@ export class BeatLoop {
   /** Answers how long after `sentMs` the next one is to be sent. */
   async #beat(sentMs: number): Promise<number> {
     const { store, pod, heartbeatMs, mintNonce, news, onHeard, onFailed } = this.#ports;
+    const since = [...this.#unheard];
     const nonce = this.#nextNonce(mintNonce);
     this.#ports.onSending?.({ seq: this.#seq, nonces: [...this.#unheard] });
     const { madeMs, ...told } = news();
     let answer: BeatAnswer;
     try {
-      answer = await store.beat({ pod, seq: this.#seq, nonce, ...told });
+      answer = await store.beat({ pod, seq: this.#seq, nonce, since, ...told });
     } catch (error) {
       onFailed(error, sentMs);
       return spread(heartbeatMs / 3, nonce);
@@ -114,6 +115,7 @@ export class BeatLoop {
     if (answer.kind === 'refused' && this.#isOwn(answer)) {
       // It was heard after all, some beats ago; when exactly is not known, so nothing is extended.
       this.#seq = answer.seq!;
+      this.#unheard.add(answer.nonce!);
       return 0;
     }
     if (answer.kind === 'taken') {

@@ -34,6 +34,11 @@ export interface Beat {
   readonly seq: number;
   /** Names this beat, so that an answer that was lost is told from a clone's beat. */
   readonly nonce: string;
+  /**
+   * The names of its own of which one stands in the row; any, where nothing is said. A clone may have come
+   * to the same number, where a server that took over had lost who was registered.
+   */
+  readonly since?: readonly string[] | undefined;
   readonly lsn: number;
   readonly report: Json;
   /** It leads, for all it knows: it is told what all pods say of the APIs they call. */

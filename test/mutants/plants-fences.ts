@@ -117,12 +117,12 @@ export const FENCES: readonly Mutant[] = [
       {
         file: PODS,
         find: 'set last_heartbeat = clock_timestamp(), beat_seq',
-        put: 'set last_heartbeat = to_timestamp($7::float8), beat_seq',
+        put: 'set last_heartbeat = to_timestamp($8::float8), beat_seq',
       },
       {
         file: 'src/store/postgres/pods.ts',
-        find: 'const values = [pod, seq, nonce, lsn, JSON.stringify(report), leads];',
-        put: 'const values = [pod, seq, nonce, lsn, JSON.stringify(report), leads, Date.now() / 1000];',
+        find: 'JSON.stringify(report), leads, since ?? null];',
+        put: 'JSON.stringify(report), leads, since ?? null, Date.now() / 1000];',
       },
     ],
     command: tests('store/postgres-edges'),
@@ -136,6 +136,15 @@ export const FENCES: readonly Mutant[] = [
     ],
     command: tests('store/postgres', '^the postgres store pods'),
     shows: /of two clones of one pod the second to beat is refused/,
+  },
+  {
+    name: 'beat-by-number-alone',
+    breaks: 'a process beats on in the name of its clone, which has come to the same number (I11)',
+    changes: [
+      { file: PODS, find: '       and ($7::text[] is null or beat_nonce = any($7::text[]))\n', put: '' },
+    ],
+    command: tests('store/postgres', '^the postgres store pods'),
+    shows: /whoever has come to the same number is told by its name/,
   },
   {
     name: 'beat-of-the-dead',

@@ -136,6 +136,14 @@ export function describePods(scene: Scene): void {
     expect(again).toEqual({ kind: 'refused', status: 'up', seq: 1, nonce: 'mine' });
   });
 
+  test('H18: whoever has come to the same number is told by its name', async () => {
+    const pod = await scene.pod('alder');
+    taken(await beat(pod, 0, { nonce: 'clone', since: ['nonce-of-alder'] }));
+    const other = await beat(pod, 1, { nonce: 'next', since: ['original', 'unheard'] });
+    expect(other).toEqual({ kind: 'refused', status: 'up', seq: 1, nonce: 'clone' });
+    taken(await beat(pod, 1, { nonce: 'next', since: ['unheard', 'clone'] }));
+  });
+
   test('a dead pod, and one that is not known, cannot beat', async () => {
     const pod = await scene.pod('alder');
     await scene.kill(pod);

@@ -76,9 +76,10 @@ function isSameLife(there: PodRecord, { journal, boot }: PodBirth): boolean {
 }
 
 export function beat(tables: MemoryTables, given: Beat): BeatAnswer {
-  const { pod, seq, nonce, lsn, report, leads } = given;
+  const { pod, seq, nonce, since, lsn, report, leads } = given;
   const row = tables.pods.get(pod);
-  if (!row || row.beatSeq !== seq || !isLive(row)) {
+  const isNext = row?.beatSeq === seq && (since?.includes(row.beatNonce) ?? true);
+  if (!row || !isNext || !isLive(row)) {
     const { status, beatSeq, beatNonce } = row ?? {};
     return { kind: 'refused', status, seq: beatSeq, nonce: beatNonce };
   }

@@ -31,7 +31,7 @@ export function silenceOf(otherwise: string): string {
 }
 
 /**
- * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report, $6 whether it leads. What the subqueries
+ * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report, $6 whether it leads, $7 names. What the subqueries
  * see is the moment before: the own row is put right by the caller.
  */
 export const beatPod = sql`
@@ -40,6 +40,7 @@ export const beatPod = sql`
        set last_heartbeat = clock_timestamp(), beat_seq = beat_seq + 1, beat_nonce = $3,
            journal_lsn = $4, report = $5
      where pod_id = $1 and beat_seq = $2 and status in ('up', 'draining')
+       and ($7::text[] is null or beat_nonce = any($7::text[]))
     returning beat_seq, status, desired)
   select beaten.*, ${timeline} as timeline,
          (select count(*) from step_tracker where claimed_by = $1) as claim_count,

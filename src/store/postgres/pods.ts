@@ -53,8 +53,8 @@ export class PostgresPods {
     };
   }
 
-  async beat({ pod, seq, nonce, lsn, report, leads = false }: Beat): Promise<BeatAnswer> {
-    const values = [pod, seq, nonce, lsn, JSON.stringify(report), leads];
+  async beat({ pod, seq, nonce, since, lsn, report, leads = false }: Beat): Promise<BeatAnswer> {
+    const values = [pod, seq, nonce, lsn, JSON.stringify(report), leads, since ?? null];
     const [taken] = await this.#pool.query(statements.beatPod, values);
     if (!taken) return this.#refused(pod);
     const own = { seq: taken['beat_seq'] as number, status: taken['status'] as 'up' | 'draining' };

@@ -59,8 +59,10 @@ export function register(tx: Tx, birth: PodBirth): JournalSeen {
   };
 }
 
-export function beat(tx: Tx, { pod, seq, nonce, lsn, report, leads }: Beat): BeatAnswer {
-  const values = { pod, seq, nonce, lsn, report: JSON.stringify(report), now: tx.now };
+export function beat(tx: Tx, { pod, seq, nonce, since, lsn, report, leads }: Beat): BeatAnswer {
+  const names = since === undefined ? null : JSON.stringify(since);
+  const told = { nonce, lsn, report: JSON.stringify(report), now: tx.now };
+  const values = { pod, seq, since: names, ...told };
   const isTaken = tx.run(sql.beatPod, values) === 1;
   const own = tx.get<RawPod>(sql.selectPod, { pod });
   if (!isTaken || !own) {
