@@ -31,8 +31,8 @@ export function silenceOf(otherwise: string): string {
 }
 
 /**
- * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report, $6 whether it leads, $7 names. What the subqueries
- * see is the moment before: the own row is put right by the caller.
+ * $1 pod, $2 the last seq taken, $3 nonce, $4 lsn, $5 report, $6 whether it leads, $7 names of its own, or
+ * null. What the subqueries see is the moment before: the own row is put right by the caller.
  */
 export const beatPod = sql`
   with beaten as (

@@ -18,7 +18,10 @@ export const selectLivesOfJournal = `
    where journal_id = @journal and pod_id <> @pod and status <> 'down'
    order by birth_timestamp, pod_id`;
 
-/** @pod, @seq: the last beat taken, @since: its names, as JSON, or null. A clone, and a pod that is dead, change no row. */
+/**
+ * @pod, @seq: the last beat taken, @since: names of its own, as JSON, or null. A clone, and a pod that
+ * is dead, change no row.
+ */
 export const beatPod = `
   update pod_health
      set last_heartbeat = @now, beat_seq = beat_seq + 1, beat_nonce = @nonce, journal_lsn = @lsn,
