@@ -85,9 +85,10 @@ const beatWithoutCompare = of(
   (tables, given, act) => {
     const beat = given[0] as Beat & { seq: number };
     const row = tables.pods.get(beat.pod);
-    if (!row || row.beatSeq === beat.seq) return act();
+    if (!row) return act();
     const seq = row.beatSeq;
     row.beatSeq = beat.seq;
+    row.beatNonce = beat.since?.[0] ?? row.beatNonce;
     const answer = act();
     row.beatSeq = Math.max(seq, row.beatSeq);
     return answer;
