@@ -5,15 +5,15 @@
  *
  *   src/*.ts ── tsc ──▶ dist/**.js, dist/**.d.ts ── this ──▶ the ENTRIES, and dist/chunks/ that they share
  */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type Plugin } from 'vite';
+import type { Plugin, UserConfig } from 'vite';
 
 const DIST = fileURLToPath(new URL('./dist', import.meta.url));
 
 /** What package.json exports, and what is started by its path: as a process, as a thread, as a machine. */
-const ENTRIES = [
+const ENTRIES: readonly string[] = [
   'admin/plugin',
   'bin',
   'cli/worker/pod-process',
@@ -30,13 +30,16 @@ const ENTRIES = [
 const PLACE = /__PLACE_OF__\("([^"]+)"\)/g;
 const OWN_FILE = /(?<!from |import |import\()['"]\.\/([\w./-]+)\.js['"]/g;
 
-function placesKept(): Plugin {
+function placesKept(dist: string): Plugin {
   return {
     name: 'places-kept',
     load(id) {
-      if (!id.startsWith(`${DIST}/`)) return null;
-      const code = readFileSync(id, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');
-      return { code: told(code, relative(DIST, id)), map: readFileSync(`${id}.map`, 'utf8') };
+      if (!id.startsWith(`${dist}/`)) return null;
+      const code = told(
+        readFileSync(id, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, ''),
+        relative(dist, id),
+      );
+      return existsSync(`${id}.map`) ? { code, map: readFileSync(`${id}.map`, 'utf8') } : { code };
     },
     renderChunk(code, { fileName }) {
       if (!code.includes('__PLACE_OF__')) return null;
@@ -62,37 +65,43 @@ function told(code: string, file: string): string {
 }
 
 /** What the compiler left: nobody loads it any more, and two copies of a module share no classes. */
-function restRemoved(): Plugin {
+function restRemoved(dist: string): Plugin {
   return {
     name: 'rest-removed',
     buildStart() {
-      rmSync(`${DIST}/chunks`, { recursive: true, force: true });
+      rmSync(`${dist}/chunks`, { recursive: true, force: true });
     },
     writeBundle(_, written) {
-      for (const file of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
+      for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
         const isModule = /\.js(\.map)?$/.test(file) && !/^(machines|admin-ui)\//.test(file);
-        if (isModule && !(file in written)) rmSync(`${DIST}/${file}`);
+        if (isModule && !(file in written)) rmSync(`${dist}/${file}`);
       }
     },
   };
 }
 
-export default defineConfig({
-  plugins: [placesKept(), restRemoved()],
-  build: {
-    ssr: true,
-    outDir: 'dist',
-    emptyOutDir: false,
-    copyPublicDir: false,
-    minify: false,
-    sourcemap: true,
-    target: 'es2023',
-    rolldownOptions: {
-      // A place is a few letters longer where it is told: the lines of the maps stay right.
-      checks: { sourcemapBroken: false, pluginTimings: false },
-      input: Object.fromEntries(ENTRIES.map((entry) => [entry, `${DIST}/${entry}.js`])),
-      output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+/** Of what was compiled into `dist`; `more` are modules that somebody wants to load by their paths. */
+export function bundleOf(dist: string, more: readonly string[] = []): UserConfig {
+  const entries = [...ENTRIES, ...more];
+  return {
+    plugins: [placesKept(dist), restRemoved(dist)],
+    build: {
+      ssr: true,
+      outDir: dist,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      minify: false,
+      sourcemap: true,
+      target: 'es2023',
+      rolldownOptions: {
+        // A place is a few letters longer where it is told: the lines of the maps stay right.
+        checks: { sourcemapBroken: false, pluginTimings: false },
+        input: Object.fromEntries(entries.map((entry) => [entry, `${dist}/${entry}.js`])),
+        output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+      },
     },
-  },
-  ssr: { noExternal: [/^\./] },
-});
+    ssr: { noExternal: [/^\./] },
+  };
+}
+
+export default bundleOf(DIST);

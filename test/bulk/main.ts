@@ -33,7 +33,7 @@ const { values } = readFlags(
   HELP,
 );
 
-const place = buildPackage(undefined);
+const place = await buildPackage(undefined);
 try {
   const report = await runBulkKills({
     bin: join(place, 'dist', 'bin.js'),

@@ -49,7 +49,7 @@ const STANDSTILL_MS = 45_000;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   childProgram('chaos/worker-child.ts');
-  const place = buildPackage(options.plant);
+  const place = await buildPackage(options.plant);
   const directory = options.keep ?? mkdtempSync(join(tmpdir(), 'fleetq-chaos-'));
   mkdirSync(directory, { recursive: true });
   const clear = () => {

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeTree } from '../support/remove-tree.ts';
-import { buildPackage } from './build.ts';
+import { compilePackage } from './build.ts';
 import { PLANTS } from './plants.ts';
 
 let place: string;
 beforeAll(() => {
-  place = buildPackage(undefined);
+  place = compilePackage(undefined);
 });
 afterAll(() => removeTree(place));
 

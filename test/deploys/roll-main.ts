@@ -44,7 +44,7 @@ const [pods, times] = [wholeFlag('pods', values.pods, 1), wholeFlag('times', val
 if (pods < 2) misused('--pods wants 2 or more: both codes have to be there in the end');
 
 // A copy of its own, so that nothing changes under the fleet.
-const place = buildPackage(undefined);
+const place = await buildPackage(undefined);
 const here = fileURLToPath(new URL('.', import.meta.url));
 for (const name of ['book.mjs', 'code-v1', 'code-v2']) {
   cpSync(join(here, name), join(place, 'deploys', name), { recursive: true });

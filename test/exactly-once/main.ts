@@ -49,7 +49,7 @@ const stores =
   STORES[values.store as keyof typeof STORES] ??
   misused(`--store wants postgres, sqlite or both, got ${values.store}`);
 
-const place = buildPackage(undefined);
+const place = await buildPackage(undefined);
 try {
   const runs = wholeFlag('runs', values.runs, 1);
   const inside = wholeFlag('inside', values.inside);

@@ -7,7 +7,7 @@ import { Tally, WANTED_KINDS } from './tally.ts';
 
 const SMALL_COUNT = 1_000;
 const FULL_COUNT = 30;
-const TWICE_COUNT = 100;
+const TWICE_COUNT = 50;
 /** On two cores that others use as well; alone they take a fraction of it. */
 const TIMEOUT_MS = 900_000;
 

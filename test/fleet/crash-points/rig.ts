@@ -199,7 +199,7 @@ export function useCrashRig() {
   let dist: string;
   let template: string;
   beforeAll(async () => {
-    dist = buildPackage(undefined);
+    dist = await buildPackage(undefined);
     server = await startPostgres(['max_connections=300', 'synchronous_commit=on']);
     template = await server.createDatabase();
     await (await openStore(template, { ...base, migrates: true })).close();
