@@ -58,7 +58,7 @@ async function runCase(one: Case): Promise<void> {
   if (ground !== watched) await ground.close();
 }
 
-const AT_ONCE = 3 * Math.min(4, Math.max(2, availableParallelism()));
+const AT_ONCE = 4 * Math.min(4, Math.max(2, availableParallelism()));
 const waiting: (() => void)[] = [];
 let running = 0;
 async function inTurn(act: () => Promise<void>): Promise<void> {
