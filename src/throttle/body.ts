@@ -7,16 +7,23 @@ const BODY_MS_MAX = 10 * 60_000;
 /** So much of it is read ahead: of a short answer nobody has to read the body. */
 const BODY_AHEAD = new ByteLengthQueuingStrategy({ highWaterMark: 64 * 1024 });
 
-/** The same answer; `release` is called when its body was read, or nobody wants any more of it. */
-export function whenRead(response: Response, clock: Clock, release: () => void): Response {
+export interface Reading {
+  /** Its body was read, or nobody wants any more of it. */
+  over(): void;
+  /** Its body broke off. */
+  broken(error: unknown): void;
+}
+
+/** The same answer; it is told once how the reading of it ends. */
+export function whenRead(response: Response, clock: Clock, reading: Reading): Response {
   if (!response.body) {
-    release();
+    reading.over();
     return response;
   }
-  const cancel = clock.after(BODY_MS_MAX, release, { idle: true });
+  const cancel = clock.after(BODY_MS_MAX, () => reading.over(), { idle: true });
   const end = () => {
     cancel();
-    release();
+    reading.over();
   };
   const reader = response.body.getReader();
   const source: UnderlyingSource<Uint8Array> = {
@@ -27,7 +34,8 @@ export function whenRead(response: Response, clock: Clock, release: () => void):
         end();
         controller.close();
       } catch (error) {
-        end();
+        cancel();
+        reading.broken(error);
         controller.error(error);
       }
     },
@@ -45,15 +53,16 @@ export function whenRead(response: Response, clock: Clock, release: () => void):
  */
 export function readAhead(answer: unknown, clock: Clock): unknown {
   if (!(answer instanceof Response) || answer.bodyUsed || answer.body?.locked) return answer;
-  return whenRead(answer, clock, () => undefined);
+  return whenRead(answer, clock, { over: () => undefined, broken: () => undefined });
 }
 
-/** `fetch` gives what no Response can be made with: an odd status, and where the answer came from. */
+/** `fetch` gives what no Response can be made with: an odd status, odd words, and where it came from. */
 function answerLike(response: Response, body: ReadableStream): Response {
   const { status, statusText, headers, url, redirected, ok } = response;
   const isUsual = status >= 200 && status <= 599;
-  const made = new Response(body, { status: isUsual ? status : 200, statusText, headers });
+  const made = new Response(body, { status: isUsual ? status : 200, headers });
   return Object.defineProperties(made, {
+    statusText: { value: statusText },
     url: { value: url },
     redirected: { value: redirected },
     ...(isUsual ? {} : { status: { value: status }, ok: { value: ok } }),

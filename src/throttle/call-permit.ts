@@ -30,8 +30,10 @@ export class HeldPermit implements CallPermit {
     if (!this.#isReleased) this.end(heardOutcome(outcome) ?? { kind: 'ignored' });
   }
 
-  fail(error: unknown, signal?: AbortSignal): void {
-    this.end(this.#throttle.outcomeOfError(error, this.#caller.refusals, signal));
+  fail(error: unknown, signal?: AbortSignal): CallOutcome {
+    const outcome = this.#throttle.outcomeOfError(error, this.#caller.refusals, signal);
+    this.end(outcome);
+    return outcome;
   }
 
   /** The same as release, for what was judged already. */

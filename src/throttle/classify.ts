@@ -14,11 +14,20 @@ export type Classify = (call: {
 
 const CAUSE_DEPTH_MAX = 4;
 const INNER_COUNT_MAX = 3;
+/** What a phase is given up with when its time is over. To the run that is no want of room: it costs an attempt. */
+const PHASE_TIMEOUT = 'FLEETQ_PHASE_TIMEOUT';
 const CANCELLED: readonly unknown[] = ['AbortError', 'CanceledError'];
 
 export function classifyError(error: unknown, nowMs: number): CallOutcome {
   const outcome = meaningOf(error, nowMs, CAUSE_DEPTH_MAX);
   return outcome ?? { kind: CANCELLED.includes(read(error, 'name')) ? 'cancelled' : 'ignored' };
+}
+
+/** A call that was given up because its time was over tells as much as one that ended by itself then. */
+export function kindOfAbort(reason: unknown): OutcomeKind {
+  const [code, name] = [read(reason, 'code'), read(reason, 'name')];
+  const isTimeout = code === PHASE_TIMEOUT || kindOfNames([code, name]) === 'timeout';
+  return isTimeout ? 'timeout' : 'cancelled';
 }
 
 /** An answer that is a `Response`, or looks like one; any other value is a success. */
@@ -54,11 +63,23 @@ function outcomeOf(error: unknown, nowMs: number): CallOutcome | undefined {
   const status = statusOf(error) ?? statusOf(response) ?? codeOf(error) ?? codeOf(body);
   const grpc = grpcOf(error);
   if (grpc) return withHeaders({ kind: grpc }, metadataOf(error), nowMs);
-  const names = [read(error, 'code'), read(error, 'name'), read(error, 'type')];
-  const kind = kindOfNames([...names, read(body, 'status')]);
-  if (kind === 'throttled') return withHeaders({ kind }, headers, nowMs);
+  const kind = isThrottling(error) ? 'throttled' : kindOfNames(namesOf(error, body));
+  // Some say 400 to both.
+  if (kind === 'throttled' || kind === 'timeout') return withHeaders({ kind }, headers, nowMs);
   if (status !== undefined) return outcomeOfStatus(status, headers, nowMs);
   return kind && { kind };
+}
+
+/** Where a class does not give its errors a name, its own is one. */
+function namesOf(error: unknown, body: unknown): unknown[] {
+  const name = read(read(error, 'constructor'), 'name');
+  const said = ['code', 'name', 'type'].map((property) => read(error, property));
+  return [...said, name, read(body, 'status')];
+}
+
+/** What clients of AWS say of errors that only they know. */
+function isThrottling(error: unknown): boolean {
+  return read(read(error, '$retryable'), 'throttling') === true;
 }
 
 function outcomeOfStatus(
@@ -146,7 +167,7 @@ function unlessBilling(outcome: CallOutcome, said: unknown): CallOutcome {
 
 /** What was thrown is others', and so are its getters. */
 function read(from: unknown, property: string): unknown {
-  if (typeof from !== 'object' || from === null) return undefined;
+  if (Object(from) !== from) return undefined;
   try {
     return (from as Record<string, unknown>)[property];
   } catch {

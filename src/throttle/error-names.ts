@@ -12,6 +12,11 @@ const THROTTLED = new Set([
   'RequestThrottledException',
   'SlowDown',
   'RESOURCE_EXHAUSTED',
+  'BandwidthLimitExceeded',
+  'EC2ThrottledException',
+  'LimitExceededException',
+  'PriorRequestNotComplete',
+  'TransactionInProgressException',
 ]);
 const TIMED_OUT = new Set([
   'ETIMEDOUT',
@@ -24,6 +29,8 @@ const TIMED_OUT = new Set([
   'DEADLINE_EXCEEDED',
   'TimeoutError',
   'APIConnectionTimeoutError',
+  'RequestTimeout',
+  'RequestTimeoutException',
 ]);
 const BROKEN = new Set([
   'ECONNRESET',

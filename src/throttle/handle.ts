@@ -34,13 +34,14 @@ export class BoundThrottle implements ThrottleHandle {
 
   readonly use = async <T>(call: () => Awaitable<T>, options?: UseOptions): Promise<T> => {
     const wanted = this.#wanted(options);
-    const { calls } = this.#caller;
-    const permit = new HeldPermit(this.#throttle, await this.#acquire(wanted), this.#caller, calls);
+    const permit = this.#held(await this.#acquire(wanted), this.#caller.calls);
     let value: T;
     try {
       value = await call();
     } catch (error) {
-      permit.fail(error, wanted.signal);
+      const outcome = permit.fail(error, wanted.signal);
+      // Nothing can be noted beside what is no object.
+      if (isCapacity(outcome.kind) && Object(error) !== error) throw this.#refused(outcome, error);
       throw error;
     }
     const outcome = this.#throttle.outcomeOfAnswer(value);
@@ -75,7 +76,10 @@ export class BoundThrottle implements ThrottleHandle {
     });
     const outcome = this.#throttle.outcomeOfAnswer(response);
     if (!isCapacity(outcome.kind)) {
-      return whenRead(response, this.#clock, () => permit.end(outcome));
+      return whenRead(response, this.#clock, {
+        over: () => permit.end(outcome),
+        broken: (error) => void permit.fail(error, signal),
+      });
     }
     permit.end(outcome);
     throw this.#refused(outcome, response);
@@ -90,8 +94,8 @@ export class BoundThrottle implements ThrottleHandle {
   }
 
   /** A phase that is over gives nothing back any more, so it gets nothing. */
-  #held(permit: Permit): HeldPermit {
-    const held = new HeldPermit(this.#throttle, permit, this.#caller, this.#caller.held);
+  #held(permit: Permit, among = this.#caller.held): HeldPermit {
+    const held = new HeldPermit(this.#throttle, permit, this.#caller, among);
     if (!this.#caller.isOver?.()) return held;
     held.release('ignored');
     throw new PermitAbortedError(this.#throttle.policy.name, new Error('the phase is over'));
@@ -105,7 +109,7 @@ export class BoundThrottle implements ThrottleHandle {
       sinceMs,
       priority: this.#priorityOf(options) ?? (isRetry ? 'retry' : 'normal'),
       cost: this.#costOf(options) ?? 1,
-      signal: joined(signal, options?.signal),
+      signal: joined(signal, this.#signalOf(options)),
     };
   }
 
@@ -126,6 +130,12 @@ export class BoundThrottle implements ThrottleHandle {
     const cost = options?.cost ?? undefined;
     if (cost === undefined || isWithin(cost, COST_MAX)) return cost;
     throw this.#wrong('cost', `a number from 0 to ${COST_MAX}`, cost);
+  }
+
+  #signalOf(options: UseOptions | undefined): AbortSignal | undefined {
+    const signal: unknown = options?.signal ?? undefined;
+    if (signal === undefined || signal instanceof AbortSignal) return signal;
+    throw this.#wrong('signal', 'an AbortSignal', signal);
   }
 
   #wrong(option: string, wanted: string, got: unknown): ThrottleOptionsError {

@@ -59,6 +59,11 @@ export function isAnswer(kind: OutcomeKind): boolean {
   return kind === 'ok' || kind === 'throttled' || kind === 'client';
 }
 
+/** Whether it tells nothing at all. */
+export function isSilent(kind: OutcomeKind): boolean {
+  return kind === 'cancelled' || kind === 'ignored';
+}
+
 const RESET_MS_MAX = 24 * 3_600_000;
 /** What one call may be said to cost. */
 export const COST_MAX = 1e15;

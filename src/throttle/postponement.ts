@@ -37,6 +37,12 @@ export function postponementOf(thrown: unknown): Postponement | undefined {
   return undefined;
 }
 
+/** Whether it tells of another call that has been counted: of another API, or of a call inside of this one. */
+export function isOfAnother(error: unknown, api: string): boolean {
+  const known = postponementOf(error);
+  return known !== undefined && (known.api !== api || isDelayed(Object(error)));
+}
+
 /** The longer the API asked for or, growing with refusals in a row, anything up to a bound. */
 export function backoffMs(
   refusals: number,

@@ -4,7 +4,7 @@
  */
 import type { Cancel, Clock, Random } from '../ground/index.ts';
 import type { CallPriority } from '../machine/index.ts';
-import { classifyAnswer, classifyError } from './classify.ts';
+import { classifyAnswer, classifyError, kindOfAbort } from './classify.ts';
 import {
   PermitAbortedError,
   ThrottleDrainingError,
@@ -16,10 +16,10 @@ import type { Published } from './fleet/words.ts';
 import { classified } from './heard.ts';
 import { HybridLaw, LAWS, type Law } from './laws/index.ts';
 import { Learner } from './learner.ts';
-import { type CallOutcome, isCapacity } from './outcome.ts';
+import { type CallOutcome, isCapacity, isSilent } from './outcome.ts';
 import { type Permit, PermitPool } from './permit-pool.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
-import { backoffMs, notePostponement } from './postponement.ts';
+import { backoffMs, isOfAnother, notePostponement } from './postponement.ts';
 import { spreadMs } from './spread.ts';
 import { type Waiter, Waiters } from './waiters.ts';
 import { isHeldBack, leftOf, parkMsOf, whyNone } from './wanting.ts';
@@ -160,10 +160,11 @@ export class Throttle {
 
   /** What this error says of the API; the run that it ends will wait where there was no room. */
   outcomeOfError(error: unknown, refusals: number, signal?: AbortSignal): CallOutcome {
+    const { name: api } = this.policy;
+    if (isOfAnother(error, api)) return { kind: 'ignored' };
     const outcome = classified(this.policy, { error }) ?? classifyError(error, this.#clock.now());
-    if (signal?.aborted && outcome.kind === 'ignored') return { kind: 'cancelled' };
+    if (signal?.aborted && isSilent(outcome.kind)) return { kind: kindOfAbort(signal.reason) };
     if (isCapacity(outcome.kind)) {
-      const { name: api } = this.policy;
       const delayMs = backoffMs(refusals, outcome.retryAfterMs, this.#random.fraction());
       const why = `${api} had no room (${outcome.kind})`;
       notePostponement(error, { api, delayMs, why, waitedMs: 0, isRefusal: true });

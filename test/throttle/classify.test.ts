@@ -15,6 +15,13 @@ test.each([
   [{ statusCode: 429 }, 'throttled'],
   [{ $metadata: { httpStatusCode: 429 } }, 'throttled'],
   [{ name: 'ThrottlingException' }, 'throttled'],
+  [{ name: 'EC2ThrottledException', $metadata: { httpStatusCode: 400 } }, 'throttled'],
+  [
+    { name: 'Odd', $retryable: { throttling: true }, $metadata: { httpStatusCode: 400 } },
+    'throttled',
+  ],
+  [{ name: 'Odd', $retryable: {}, $metadata: { httpStatusCode: 400 } }, 'client'],
+  [{ name: 'RequestTimeout', $metadata: { httpStatusCode: 400 } }, 'timeout'],
   [{ code: 'RESOURCE_EXHAUSTED' }, 'throttled'],
   [{ response: { status: 503, headers: { 'Retry-After': '3' } } }, 'throttled'],
   [{ status: 503 }, 'overload'],
@@ -63,6 +70,13 @@ test.each([
   expect(classifyError(error({ code, details: 'no', metadata }), NOW).kind).toBe(kind);
   expect(classifyError(error({ code }), NOW).kind).toBe('ignored');
   expect(classifyError(error({ code, details: { limit: 1 }, metadata }), NOW).kind).toBe('ignored');
+});
+
+test('a class that gives its errors no name is known by its own', () => {
+  class APIConnectionTimeoutError extends Error {}
+  expect(classifyError(new APIConnectionTimeoutError('late'), NOW).kind).toBe('timeout');
+  class SomethingElse extends Error {}
+  expect(classifyError(new SomethingElse('no'), NOW).kind).toBe('ignored');
 });
 
 test('what grpc sends beside a refusal is read as headers are', () => {

@@ -1,0 +1,162 @@
+/** What a call came to is told of the API that it was a call of, and of nobody else; and once. */
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { createFleet, defineMachine } from '../../src/index.ts';
+import { ThrottleRefusedError } from '../../src/throttle/errors.ts';
+import { Throttles } from '../../src/throttle/index.ts';
+import type { ThrottleOptions } from '../../src/throttle/policy.ts';
+import { postponementOf } from '../../src/throttle/postponement.ts';
+import { defineThrottle } from '../../src/throttle/throttles.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { anyInput } from '../support/fleets.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+
+const newDir = useTempDirs();
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+function stageOf(options: ThrottleOptions = {}) {
+  const clock = new FakeClock();
+  const throttles = new Throttles({
+    clock,
+    random: seededRandom(1),
+    throttles: [defineThrottle('api', options)],
+  });
+  return { clock, throttles, handle: throttles.of('api', { isRetry: false, refusals: 0 }) };
+}
+
+test.each(['use', 'fetch'] as const)(
+  'a call that heeds its signal when the time of its phase is over has timed out, by %s; that costs an attempt',
+  async (verb) => {
+    const url = await serve(() => undefined);
+    const machine = defineMachine({
+      name: 'caller',
+      version: 1,
+      input: anyInput,
+      check: 'none',
+      timeout: { work: 100 },
+      retry: { attemptMax: 2, backoff: () => 1 },
+      work: ({ use, throttle, signal }) =>
+        verb === 'use'
+          ? use('api', async () => (await fetch(url, { signal })).status)
+          : throttle('api')
+              .fetch(url)
+              .then(({ status }) => status),
+    });
+    const fleet = await createFleet({ machines: [machine], dataDir: newDir(), socket: false });
+    ends.push(() => fleet.stopNow());
+    const run = await fleet.startLocal(machine, {});
+    await expect(run.result()).rejects.toThrow();
+    const { ended, inFlight } = fleet.throttle('api').snapshot();
+    expect({ timeout: ended.timeout, cancelled: ended.cancelled, inFlight }).toEqual({
+      timeout: 2,
+      cancelled: 0,
+      inFlight: 0,
+    });
+  },
+);
+
+test('a call that others gave up says nothing', async () => {
+  const { handle } = stageOf();
+  const late = new AbortController();
+  const call = handle.use(
+    () =>
+      new Promise((_, reject) => {
+        late.signal.addEventListener('abort', () => reject(late.signal.reason));
+      }),
+    { signal: late.signal },
+  );
+  await Promise.resolve();
+  late.abort(new Error('nobody wants it'));
+  await expect(call).rejects.toThrow('nobody wants it');
+  expect(handle.snapshot().ended).toMatchObject({ cancelled: 1, timeout: 0 });
+});
+
+test('use calls nothing for a phase that is over', async () => {
+  const { clock, throttles } = stageOf({ limits: { inFlight: 1 } });
+  let isOver = false;
+  const phase = { isRetry: false, refusals: 0, isOver: () => isOver };
+  const first = throttles.of('api', phase).tryAcquire()!;
+  let calls = 0;
+  const waiting = throttles.of('api', phase).use(() => ++calls);
+  isOver = true;
+  first.release('ok');
+  await expect(waiting).rejects.toThrow('gave up waiting');
+  await clock.advance(10);
+  expect(calls).toBe(0);
+  expect(throttles.of('api', phase).snapshot().inFlight).toBe(0);
+});
+
+const REFUSED = { status: 429, headers: { 'retry-after': '3600' } };
+test.each([
+  ['answered', () => REFUSED],
+  ['thrown', () => Promise.reject(Object.assign(new Error('no room'), REFUSED))],
+])('what an inner API had no room for is not told of the outer one: %s', async (_, call) => {
+  const { throttles, handle: outer } = stageOf();
+  const inner = throttles.of('model', { isRetry: false, refusals: 0 });
+  const nested = outer.use(() => inner.use(call as () => unknown));
+  expect(postponementOf(await nested.catch((error: unknown) => error))?.api).toBe('model');
+  expect(outer.snapshot()).toMatchObject({ pausedMs: 0, ended: { throttled: 0, ignored: 1 } });
+  expect(inner.snapshot().ended.throttled).toBe(1);
+});
+
+test('nor twice of one API', async () => {
+  const { handle } = stageOf();
+  const nested = handle.use(() => handle.use(() => ({ status: 429, headers: {} })));
+  await expect(nested).rejects.toThrow(ThrottleRefusedError);
+  expect(handle.snapshot().ended).toMatchObject({ throttled: 1, ignored: 1 });
+});
+
+test('an answer that breaks off is none', async () => {
+  const url = await serve((_, response) => {
+    response.writeHead(200, { 'content-length': '100' });
+    response.write('begun', () => response.destroy());
+  });
+  const { handle } = stageOf();
+  const response = await handle.fetch(url);
+  await expect(response.text()).rejects.toThrow();
+  expect(handle.snapshot()).toMatchObject({ inFlight: 0, ended: { ok: 0, failure: 1 } });
+});
+
+test('an answer may have any words beside its status', async () => {
+  const url = await serve((request, response) => {
+    const status = request.url === '/full' ? '429' : '200';
+    response.socket!.end(`HTTP/1.1 ${status} 成功\r\ncontent-length: 2\r\n\r\nok`);
+  });
+  const { handle } = stageOf();
+  const plain = await fetch(url);
+  const response = await handle.fetch(url);
+  expect(response.statusText).toBe(plain.statusText);
+  expect(await response.text()).toBe('ok');
+  await expect(handle.fetch(`${url}full`)).rejects.toThrow(ThrottleRefusedError);
+});
+
+test('what is thrown may be no object: it costs no attempt all the same', async () => {
+  const { handle } = stageOf({
+    classify: ({ error }) => (error === 'full' ? 'throttled' : undefined),
+  });
+  const thrown = await handle.use(() => Promise.reject('full')).catch((error: unknown) => error);
+  expect(postponementOf(thrown)).toMatchObject({ api: 'api', isRefusal: true });
+  expect((thrown as ThrottleRefusedError).answer).toBe('full');
+  await expect(handle.use(() => Promise.reject('wrong'))).rejects.toBe('wrong');
+});
+
+test('a signal has to be one', async () => {
+  const { handle } = stageOf();
+  const wanted = 'signal must be an AbortSignal, got "soon"';
+  await expect(handle.use(() => 1, { signal: 'soon' as never })).rejects.toThrow(wanted);
+});
