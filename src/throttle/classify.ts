@@ -14,7 +14,7 @@ export type Classify = (call: {
 
 const CAUSE_DEPTH_MAX = 4;
 const INNER_COUNT_MAX = 3;
-/** What a phase is given up with when its time is over. To the run that is no want of room: it costs an attempt. */
+/** What a phase is given up with when its time is over. To its run that is no want of room. */
 const PHASE_TIMEOUT = 'FLEETQ_PHASE_TIMEOUT';
 const CANCELLED: readonly unknown[] = ['AbortError', 'CanceledError'];
 

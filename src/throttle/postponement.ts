@@ -37,7 +37,7 @@ export function postponementOf(thrown: unknown): Postponement | undefined {
   return undefined;
 }
 
-/** Whether it tells of another call that has been counted: of another API, or of a call inside of this one. */
+/** Whether it tells of another call, which has been counted: of another API, or inside of this one. */
 export function isOfAnother(error: unknown, api: string): boolean {
   const known = postponementOf(error);
   return known !== undefined && (known.api !== api || isDelayed(Object(error)));
