@@ -21,14 +21,16 @@ class Fleet {
   /** When calls began. */
   readonly calls: number[] = [];
   readonly #options: ThrottleOptions;
+  readonly #callMs: number;
   readonly #reports = new Map<string, { readonly atMs: number; readonly throttles: unknown }>();
   readonly #pods: Throttles[] = [];
   #row: PublishedRow | undefined;
   #writtenMs = 0;
   #chief: Chief | undefined;
 
-  constructor(options: ThrottleOptions) {
+  constructor(options: ThrottleOptions, callMs = CALL_MS) {
     this.#options = options;
+    this.#callMs = callMs;
   }
 
   get nowMs(): number {
@@ -68,6 +70,11 @@ class Fleet {
     }
   }
 
+  /** Whoever leads from now on knows no more than what was published. */
+  changeLeader(): void {
+    this.#chief!.forget();
+  }
+
   /** All of its callers call whenever they may. */
   call(pod: Throttles): void {
     const api = pod.of('api', { isRetry: false, refusals: 0 });
@@ -78,7 +85,7 @@ class Fleet {
       for (;;) {
         const calling = api.use(() => {
           this.calls.push(this.nowMs);
-          return after(CALL_MS);
+          return after(this.#callMs);
         });
         await calling.catch(() => after(500));
       }
@@ -107,8 +114,8 @@ class Fleet {
   }
 }
 
-async function fleetOf(pods: number, options: ThrottleOptions): Promise<Fleet> {
-  const fleet = new Fleet(options);
+async function fleetOf(pods: number, options: ThrottleOptions, callMs?: number): Promise<Fleet> {
+  const fleet = new Fleet(options, callMs);
   for (let count = 0; count < pods; count++) {
     await fleet.clock.advance(700);
     fleet.join();
@@ -162,3 +169,22 @@ describe.each([
     expect(fleet.beyond(1.05 * perSecond, joinMs)).toBeLessThanOrEqual(burst + 8);
   });
 });
+
+test.each([
+  { perSecond: 5, callMs: 190 },
+  { perSecond: 10, callMs: 95 },
+  { perSecond: 2, callMs: 700 },
+])(
+  '$perSecond a second of $callMs ms are had by the next leader, too, and no more',
+  async ({ perSecond, callMs }) => {
+    const fleet = await fleetOf(2, { limits: { perSecond } }, callMs);
+    fleet.callAll();
+    await fleet.run(60);
+    const changedMs = fleet.nowMs;
+    fleet.changeLeader();
+    await fleet.run(150);
+    const late = fleet.calls.filter((atMs) => atMs >= changedMs + 30_000).length;
+    expect(late).toBeGreaterThan(0.75 * 120 * perSecond);
+    expect(fleet.beyond(perSecond)).toBeLessThanOrEqual(Math.max(1, perSecond / 2) + 2);
+  },
+);

@@ -29,8 +29,10 @@ export class Lease {
   readonly #told = new ToldList();
   /** What it may have out. */
   #share: number;
-  /** Of what all pods have together: its portion of rates that were declared is the same. */
+  /** Of what was divided among all pods: its portion of rates that were declared is the same. */
   #whole = 1;
+  /** Fewer were divided since; in force when those have heard of it who had the rest. */
+  #fewer: { readonly whole: number; readonly fromMs: number } | undefined;
   /** What words have given it; more than its share where it has not heard any for too long. */
   #given = 0;
   /** What it may take later, in the order of when. */
@@ -55,6 +57,8 @@ export class Lease {
   #hasBegun = false;
   /** What it may keep where nobody vouches for it any more. */
   #safe = SHARE_MIN;
+  /** Of a declared rate it keeps no more then, however few permits there are: all may be in that place. */
+  #safePortion = 1;
   /** From then on it takes one, if nothing was heard by then. */
   #aloneMs: number | undefined;
 
@@ -84,6 +88,7 @@ export class Lease {
   begin(share: number, nowMs: number, { chance = 0, whole = 1 } = {}): void {
     if (this.#heardMs !== undefined) return;
     this.#whole = Math.max(1, whole);
+    this.#fewer = undefined;
     this.#aloneMs = share > 0 ? undefined : nowMs + HEARD_BEATS * this.#beatMs;
     if (share < 1 && (this.#share === 0 || this.#share >= 1)) this.#pool.beginPaced(chance, nowMs);
     this.#given = share;
@@ -135,7 +140,7 @@ export class Lease {
 
   #take(published: Published, nowMs: number, chance: number, sentMs: number): void {
     const { epoch } = published;
-    this.#whole = Math.max(1, published.learned.cap);
+    this.#heedWhole(published);
     this.#sent(sentMs);
     const formerEpoch = this.#epoch;
     const told = this.#told.countedIn(published.counted, this.#key);
@@ -161,6 +166,16 @@ export class Lease {
     this.turn(nowMs);
   }
 
+  /** Whole permits are divided: of a part of one that is left over nobody has anything. */
+  #heedWhole({ learned, growsAtMs }: Published): void {
+    const whole = Math.max(1, Math.floor(learned.cap + 1e-9));
+    const { whole: least, fromMs } = this.#fewer ?? { whole: this.#whole, fromMs: growsAtMs };
+    const isMore = whole >= this.#whole;
+    if (isMore) this.#whole = whole;
+    const byMs = whole < least ? growsAtMs : Math.min(fromMs, growsAtMs);
+    this.#fewer = isMore ? undefined : { whole, fromMs: byMs };
+  }
+
   /** Of words that it never heard others have: less by one of them was given on, though it is more again. */
   #heedSkipped({ epoch, recent }: Published, formerEpoch: number): void {
     const count = epoch - formerEpoch - 1;
@@ -182,7 +197,9 @@ export class Lease {
   #give(published: Published, demand: number, chance: number): void {
     const { latencyMs, cap } = published.learned;
     if (latencyMs !== undefined) this.#law.knowLatency(latencyMs);
-    this.#safe = Math.max(SHARE_MIN, cap / Math.max(1, published.podCount) / 2);
+    const podCount = Math.max(1, published.podCount);
+    this.#safe = Math.max(SHARE_MIN, cap / podCount / 2);
+    this.#safePortion = 1 / podCount / 2;
     // More than this was not kept for it, if it was left out.
     if (this.#isLeftOut) this.#given = Math.min(this.#given, this.#safe);
     this.#isLeftOut = false;
@@ -231,7 +248,13 @@ export class Lease {
   turn(nowMs: number): void {
     if (this.#heardMs === undefined) return this.#turnAlone(nowMs);
     this.#isInForce = nowMs - this.#heardMs < HEARD_BEATS * this.#toldBeatMs;
-    if (!this.#isInForce) return this.#set(Math.min(this.#given, this.#safe), nowMs);
+    if (!this.#isInForce) {
+      return this.#set(Math.min(this.#given, this.#safe), nowMs, this.#safePortion);
+    }
+    if (this.#fewer && nowMs >= this.#fewer.fromMs) {
+      this.#whole = this.#fewer.whole;
+      this.#fewer = undefined;
+    }
     while (this.#steps.length > 0 && nowMs >= this.#steps[0]!.fromMs) {
       this.#given = Math.max(this.#given, this.#steps.shift()!.share);
     }
@@ -248,8 +271,8 @@ export class Lease {
     return this.#isInForce ? this.#steps[0]?.fromMs : this.#aloneMs;
   }
 
-  #set(share: number, nowMs: number): void {
-    this.#pool.setPortion(share / this.#whole, nowMs);
+  #set(share: number, nowMs: number, portionMax = 1): void {
+    this.#pool.setPortion(Math.min(portionMax, share / this.#whole), nowMs);
     if (share === this.#share) return;
     this.#share = share;
     this.#law.setGrant(share, nowMs);

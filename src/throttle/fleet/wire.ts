@@ -137,7 +137,8 @@ export function encodePublished(published: Published, sum: FleetSum): string {
     decision,
     pods: podCount,
     ...(pausedMs > 0 ? { paused: Math.round(pausedMs) } : {}),
-    cap: rounded(learned.cap),
+    // Never up: its whole permits are what was divided.
+    cap: Math.floor(learned.cap * 1_000 + 1e-6) / 1_000,
     ...(published.ceiling === undefined ? {} : { ceiling: published.ceiling }),
     ...(learned.good === undefined ? {} : { good: rounded(learned.good) }),
     ...(learned.latencyMs === undefined ? {} : { latency: rounded(learned.latencyMs) }),
