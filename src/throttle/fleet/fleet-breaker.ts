@@ -25,6 +25,7 @@ export class FleetBreaker {
   #sinceMs = Number.NEGATIVE_INFINITY;
   /** Looks at probes of which one had failed. */
   #failedCount = 0;
+  #turn = 0;
   #recent: Second[] = [];
   #share = 1;
   #raisedMs = 0;
@@ -41,6 +42,14 @@ export class FleetBreaker {
   /** The share of what was good that is let through again. */
   get share(): number {
     return this.#share;
+  }
+
+  /**
+   * Whose turn it is to find out, of all who would: the next one's where the last one found nothing good. It
+   * may be that pod that cannot reach the API.
+   */
+  get turn(): number {
+    return this.#turn;
   }
 
   /**
@@ -79,10 +88,16 @@ export class FleetBreaker {
     const { failed, ok } = sums(fresh);
     if (failed > 0) {
       this.#probesOk = 0;
-      if (this.#failedCount++ >= PATIENT_AFTER) this.#open(nowMs, chance);
-      return;
+      if (this.#failedCount++ < PATIENT_AFTER) return;
+      // Nobody has anything meanwhile, so that the next one's turn costs no time.
+      this.#turn++;
+      return this.#open(nowMs, chance);
     }
     this.#probesOk += ok;
+    if (this.#probesOk === 0 && nowMs - this.#sinceMs >= this.#rule.coolMsMax) {
+      this.#turn++;
+      this.#sinceMs = nowMs;
+    }
     if (this.#probesOk < PROBES_WANTED) return;
     this.#state = 'closed';
     this.#failedCount = 0;

@@ -88,7 +88,7 @@ export class FleetEstimate {
     const seconds = this.#ripe.take(fresh, late, this.#seenUntil);
     const openCount = live.filter(([, { isOpen }]) => isOpen).length;
     const callers = live.filter(([, report]) => report.isOpen || report.demand > 0).length;
-    const areOpen = openCount >= 0.5 * Math.max(1, callers);
+    const areOpen = openCount > 0.5 * callers;
     this.#breaker?.tick({ seconds: fresh, late }, nowMs, beatMs, chance, areOpen);
     const state = this.#breaker?.state ?? 'closed';
     // An API that is ill says nothing of what it takes when it is well.
@@ -241,7 +241,8 @@ export class FleetEstimate {
     const wanting = asking.filter(({ demand }) => demand > 0);
     if (state === 'open') return divide(0, asking);
     if (state === 'half-open') {
-      const [prober] = wanting.sort((a, b) => (a.key < b.key ? -1 : 1));
+      const inOrder = wanting.sort((a, b) => (a.key < b.key ? -1 : 1));
+      const prober = inOrder[(this.#breaker?.turn ?? 0) % Math.max(1, inOrder.length)];
       const arc = prober && { from: prober.key, to: prober.key };
       return { level: 0, spare: 0, isPlenty: false, arc };
     }
