@@ -33,10 +33,14 @@ export class Lease {
   #whole = 1;
   /** Fewer were divided since; in force when those have heard of it who had the rest. */
   #fewer: { readonly whole: number; readonly fromMs: number } | undefined;
+  /** Where there is less than one permit, whoever has it uses so much of it. */
+  #part = 1;
+  /** When what it last took was no longer another's. */
+  #freeMs = 0;
   /** What words have given it; more than its share where it has not heard any for too long. */
   #given = 0;
   /** What it may take later, in the order of when. */
-  #steps: { readonly share: number; readonly fromMs: number }[] = [];
+  #steps: { readonly share: number; readonly fromMs: number; readonly freeMs: number }[] = [];
   #epoch = -1;
   /** What this word says is what once was: the next one holds. */
   #pastEpoch = -1;
@@ -141,6 +145,7 @@ export class Lease {
   #take(published: Published, nowMs: number, chance: number, sentMs: number): void {
     const { epoch } = published;
     this.#heedWhole(published);
+    this.#part = Math.min(1, published.learned.cap);
     this.#sent(sentMs);
     const formerEpoch = this.#epoch;
     const told = this.#told.countedIn(published.counted, this.#key);
@@ -209,7 +214,8 @@ export class Lease {
     const lastMs = this.#growsAt(published, 1) + this.#beatMs;
     this.#steps = this.#steps.map((step) => ({ ...step, fromMs: Math.min(step.fromMs, lastMs) }));
     if (share > (this.#steps.at(-1)?.share ?? this.#given)) {
-      this.#steps.push({ share, fromMs: this.#growsAt(published, chance) });
+      const fromMs = this.#growsAt(published, chance);
+      this.#steps.push({ share, fromMs, freeMs: published.madeMs });
     }
   }
 
@@ -256,7 +262,9 @@ export class Lease {
       this.#fewer = undefined;
     }
     while (this.#steps.length > 0 && nowMs >= this.#steps[0]!.fromMs) {
-      this.#given = Math.max(this.#given, this.#steps.shift()!.share);
+      const { share, freeMs } = this.#steps.shift()!;
+      this.#given = Math.max(this.#given, share);
+      this.#freeMs = freeMs;
     }
     this.#set(this.#given, nowMs);
   }
@@ -273,8 +281,13 @@ export class Lease {
 
   #set(share: number, nowMs: number, portionMax = 1): void {
     this.#pool.setPortion(Math.min(portionMax, share / this.#whole), nowMs);
-    if (share === this.#share) return;
-    this.#share = share;
-    this.#law.setGrant(share, nowMs);
+    const granted = share * this.#part;
+    if (granted === this.#share) return;
+    // Of a part of a permit nobody has earned more than what came since it was another's.
+    if (this.#isInForce && this.#share === 0 && granted < 1) {
+      this.#pool.beginPaced(0, this.#freeMs);
+    }
+    this.#share = granted;
+    this.#law.setGrant(granted, nowMs);
   }
 }

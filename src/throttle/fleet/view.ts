@@ -8,6 +8,7 @@ import {
   type PublishedRow,
   pinnedUnder,
 } from './wire.ts';
+import type { Published } from './words.ts';
 
 export interface ThrottleView {
   readonly api: string;
@@ -56,9 +57,7 @@ interface Pod {
 export function throttleViewOf(row: Row, pods: readonly Pod[]): ThrottleView {
   const published = decodePublished(row, row.ageMs);
   const { api, ageMs, pinned, pinnedBy, pinnedUntil } = row;
-  const shares = published
-    ? pods.flatMap((pod) => shareIn(pod, api, published.division) ?? [])
-    : [];
+  const shares = published ? pods.flatMap((pod) => shareIn(pod, api, published) ?? []) : [];
   const parts = {
     api,
     cap: published && (pinnedUnder(pinned, published.ceiling) ?? published.learned.cap),
@@ -81,14 +80,16 @@ export function throttleViewOf(row: Row, pods: readonly Pod[]): ThrottleView {
 function shareIn(
   { pod, name, status, report }: Pod,
   api: string,
-  division: Parameters<typeof shareOf>[0],
+  { division, learned }: Published,
 ): PodShare | undefined {
   if (status !== 'up' && status !== 'draining') return undefined;
   const told = Object(Object(report).throttles)[api] as unknown;
   const sent = decodeReport(told);
   if (!sent) return undefined;
   const { demand, inFlight, waiting } = sent;
-  return { pod, name, share: shareOf(division, { key: pod, demand }), inFlight, waiting };
+  // Less than one permit is had by one pod, and used as seldom as that.
+  const share = shareOf(division, { key: pod, demand }) * Math.min(1, learned.cap);
+  return { pod, name, share, inFlight, waiting };
 }
 
 /** What matters most comes first: one sentence. */
