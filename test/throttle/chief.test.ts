@@ -75,3 +75,20 @@ test('a word that puts a share off for hours is over with the next one', () => {
   lease.turn(15_000);
   expect(lease.share).toBe(12);
 });
+
+test('what was found out outlives a limit that a person has fixed, whoever leads', () => {
+  const open = policyOf('llm', {});
+  const capOf = (state: string) => decodePublished(rowOf(9, state), 12_000)!.learned.cap;
+  const [first] = new Chief(() => open).look(sightOf([], 5, 9_000));
+  const found = JSON.stringify({ ...JSON.parse(first!.state), cap: 51.3, good: 51.3 });
+  const look = (row: PublishedRow) =>
+    new Chief(() => open).look(sightOf([row], 5, 12_000))[0]!.state;
+  const pinned = look({ ...rowOf(1, found), pinned: 2 });
+  expect(capOf(pinned)).toBe(2);
+  const again = look({ ...rowOf(2, pinned), pinned: 3 });
+  expect(capOf(again)).toBe(3);
+  expect(capOf(look(rowOf(3, again)))).toBe(51.3);
+  // As another version has it, or a hand.
+  const odd = JSON.stringify({ ...JSON.parse(again), found: 'much' });
+  expect(capOf(look(rowOf(3, odd)))).toBe(3);
+});

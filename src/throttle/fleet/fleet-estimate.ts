@@ -119,6 +119,7 @@ export class FleetEstimate {
       division,
       breaker: state,
       learned: { ...this.#estimator.learned, ...(pinned === undefined ? {} : { cap: pinned }) },
+      found: pinned === undefined ? undefined : this.#estimator.cap,
       decision: this.decision,
       podCount: reports.size,
       pausedMs: Math.max(0, ...live.map(([, report]) => pausedOf(report, nowMs))),

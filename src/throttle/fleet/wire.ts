@@ -139,6 +139,7 @@ export function encodePublished(published: Published, sum: FleetSum): string {
     ...(pausedMs > 0 ? { paused: Math.round(pausedMs) } : {}),
     // Never up: its whole permits are what was divided.
     cap: Math.floor(learned.cap * 1_000 + 1e-6) / 1_000,
+    ...(published.found === undefined ? {} : { found: rounded(published.found) }),
     ...(published.ceiling === undefined ? {} : { ceiling: published.ceiling }),
     ...(learned.good === undefined ? {} : { good: rounded(learned.good) }),
     ...(learned.latencyMs === undefined ? {} : { latency: rounded(learned.latencyMs) }),
@@ -208,6 +209,7 @@ export function decodePublished(
     podCount: read.of('pods'),
     pausedMs: read.maybe('paused') ?? 0,
     ceiling: read.maybe('ceiling'),
+    found: read.maybe('found'),
     sum: sumOf(words?.['sum']),
   };
   // Nobody is given more than there is: a row that says so was not written by a leader.
@@ -226,7 +228,11 @@ export function pinnedUnder(
 /** What another leader goes on from: all of it where it is fresh, else what was learned, less surely. */
 export function formerOf(row: PublishedRow, nowMs: number, start: number): Published | undefined {
   const published = decodePublished(row, nowMs);
-  if (!published || row.ageMs < DIVISION_MS_MAX) return published;
+  if (!published) return undefined;
+  if (row.ageMs < DIVISION_MS_MAX) {
+    const { learned, found = learned.cap } = published;
+    return { ...published, learned: { ...learned, cap: found } };
+  }
   const known = remembered(published.learned);
   if (!known) return undefined;
   const staleMs = Math.max(0, row.ageMs - LEARNED_MS_WHOLE);

@@ -46,6 +46,8 @@ export interface Published {
   readonly recent: readonly Division[];
   readonly breaker: BreakerState;
   readonly learned: Learned;
+  /** What was found out, where a person has fixed the limit to something else. */
+  readonly found?: number | undefined;
   readonly decision: Decision;
   /** All there are, those included that were not heard lately. */
   readonly podCount: number;
