@@ -17,6 +17,8 @@ export class DeclaredRates {
   readonly #calls: Pace;
   readonly #costs: Pace;
   #portion = 1;
+  /** The last that was more than nothing: it pays by that what a call cost that ends when it has none. */
+  #earning = 1;
 
   constructor(declared: Declared) {
     this.#declared = declared;
@@ -35,6 +37,7 @@ export class DeclaredRates {
       this.#costs.keep(next / this.#portion);
     }
     this.#portion = next;
+    if (next > 0) this.#earning = next;
   }
 
   /** Pods with less than a whole call to begin with would all have one at the same moment. */
@@ -68,6 +71,7 @@ export class DeclaredRates {
   charge(cost: number): void {
     const { costPerMinuteMax } = this.#declared;
     if (costPerMinuteMax === undefined) return;
-    this.#costs.take(Math.min(cost, DEBT_MINUTES_MAX * costPerMinuteMax));
+    const aMinute = costPerMinuteMax * this.#earning;
+    this.#costs.take(Math.min(cost, DEBT_MINUTES_MAX * aMinute));
   }
 }

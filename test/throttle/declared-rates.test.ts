@@ -1,5 +1,6 @@
 /** Rates that were declared hold for all pods together, from the first call on. */
 import { describe, expect, test } from 'vitest';
+import { DeclaredRates } from '../../src/throttle/declared-rates.ts';
 import {
   Chief,
   defineThrottle,
@@ -186,5 +187,25 @@ test.each([
     const late = fleet.calls.filter((atMs) => atMs >= changedMs + 30_000).length;
     expect(late).toBeGreaterThan(0.75 * 120 * perSecond);
     expect(fleet.beyond(perSecond)).toBeLessThanOrEqual(Math.max(1, perSecond / 2) + 2);
+  },
+);
+
+test.each([1, 1 / 8])(
+  'what one call costs stops others for ten minutes at most, with %d of the rate',
+  (portion) => {
+    const rates = new DeclaredRates({ perSecondMax: undefined, costPerMinuteMax: 60, burst: 1 });
+    rates.divide(portion, 0);
+    rates.spend(1e9);
+    const waitMs = rates.waitMs(1, 0);
+    expect(waitMs).toBeLessThanOrEqual(10 * 60_000);
+    expect(waitMs).toBeGreaterThan(9 * 60_000);
+    // It has nothing while the call ends that cost so much.
+    const late = new DeclaredRates({ perSecondMax: undefined, costPerMinuteMax: 60, burst: 1 });
+    late.divide(portion, 0);
+    late.divide(0, 0);
+    late.charge(1e9);
+    late.divide(portion, 0);
+    expect(late.waitMs(1, 0)).toBeLessThanOrEqual(11 * 60_000);
+    expect(late.waitMs(1, 0)).toBeGreaterThan(9 * 60_000);
   },
 );
