@@ -78,7 +78,7 @@ test('one is followed: a line for each change, and none while it stays the same'
   const { code, stdout } = await watching;
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split('\n');
-  const line = /^\S+Z {2}.* permits are out .*\(limit (6\.4|10|20), trim last\)$/;
+  const line = /^\S+Z {2}no pod is there .*\(limit (6\.4|10|20), trim last\)$/;
   for (const said of lines) expect(said).toMatch(line);
   const limits = lines.map((said) => line.exec(said)![1]);
   expect(limits.length).toBeGreaterThanOrEqual(2);

@@ -190,3 +190,16 @@ test('a limit that a person fixes is not more than what was declared, and that i
   expect(view).toMatchObject({ cap: 12, ceiling: 12, pinned: 50 });
   expect(view.state).toContain('as ada has fixed 50, but 12 are declared at most');
 });
+
+test('of an API that no pod is left to call nothing is said to be out', () => {
+  const chief = new Chief((api) => policyOf(api, {}));
+  const times = { nowMs: 100_000, beatMs: 3_000, chance: () => 0.5 };
+  const throttles = { llm: reportOf(40) };
+  const [word] = chief.look({ rows: [], reports: [rowsOf(throttles)], ...times });
+  const unpinned = { pinnedBy: undefined, pinnedUntil: undefined };
+  const row = { api: 'llm', epoch: 1, ageMs: 0, state: word!.state, ...unpinned };
+  const pod = { pod: 'pod-0', name: 'alder', status: 'up', report: rowsOf(throttles) };
+  expect(throttleViewOf(row, [pod]).state).toMatch(/permits are out in 1 pod/);
+  const gone = throttleViewOf(row, [{ ...pod, status: 'down' }]);
+  expect(gone.state).toBe('no pod is there that calls it');
+});

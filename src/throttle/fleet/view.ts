@@ -100,13 +100,20 @@ function stateOf(of: Omit<ThrottleView, 'state'>): string {
   const fixed = isCut ? `${of.pinned}, but ${of.ceiling} are declared at most` : 'it';
   const pin = pinnedBy === undefined ? '' : `, as ${pinnedBy} has fixed ${fixed}`;
   const many = pods.length === 1 ? '1 pod' : `${pods.length} pods`;
-  const out = `${now.inFlight} of ${Math.max(1, Math.floor(cap))} permits are out in ${many}${pin}`;
+  const most = Math.max(1, Math.floor(cap));
+  // What was out was out in pods that are gone.
+  const isLeft = pods.length === 0;
+  const where = isLeft
+    ? 'no pod is there that calls it'
+    : `${now.inFlight} of ${most} permits are out in ${many}`;
+  const out = `${where}${pin}`;
   if (of.breaker === 'open') return 'left alone: most calls failed; one pod will find out';
   if (of.breaker === 'half-open') return 'one pod finds out whether it is well again';
   if (of.pausedMs > 0) return `paused for ${showDuration(of.pausedMs)}, as the API asked`;
   if (now.throttled > 0) {
     return `${out}; the API refused ${now.throttled} of ${now.sent} calls in 10 s`;
   }
+  if (isLeft) return out;
   if (now.waiting > 0) return `${out}, ${now.waiting} wait for one`;
   return now.inFlight > 0 ? out : 'nothing is being called';
 }
