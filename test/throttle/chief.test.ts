@@ -3,13 +3,17 @@ import { expect, test } from 'vitest';
 import { decodePublished, encodeReport } from '../../src/throttle/fleet/wire.ts';
 import {
   Chief,
+  defineThrottle,
   HybridLaw,
   Lease,
   PermitPool,
   type PublishedRow,
   policyOf,
   type ReportRow,
+  Throttles,
 } from '../../src/throttle/index.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
 const BEAT_MS = 3_000;
 const policy = policyOf('llm', { limits: { inFlight: 12 }, probe: 'off' });
@@ -91,4 +95,26 @@ test('what was found out outlives a limit that a person has fixed, whoever leads
   // As another version has it, or a hand.
   const odd = JSON.stringify({ ...JSON.parse(again), found: 'much' });
   expect(capOf(look(rowOf(3, odd)))).toBe(3);
+});
+
+test('what a pod declares holds where whoever leads knows nothing of it', () => {
+  const [clock, random] = [new FakeClock(), seededRandom(1)];
+  const throttles = [defineThrottle('llm', { limits: { inFlight: 5 } })];
+  const pod = new Throttles({ clock, random, isInFleet: true, throttles });
+  pod.shares.begin('alder', BEAT_MS, 0);
+  pod.of('llm', { isRetry: false, refusals: 0 });
+  const told = { pod: 'alder', ageMs: 0, throttles: pod.shares.report(9_000) };
+  const plain = { ...reportsOf(40, 9_000)[0]!, pod: 'birch' };
+  const chief = new Chief((api) => policyOf(api, {}));
+  let [epoch, rows] = [0, [] as PublishedRow[]];
+  const look = (reports: ReportRow[], nowMs: number) => {
+    const [word] = chief.look({ ...sightOf(rows, 0, nowMs), reports });
+    rows = [rowOf(++epoch, word!.state)];
+    const { ceiling, learned, division } = decodePublished(rows[0]!, nowMs)!;
+    return { ceiling, cap: learned.cap, given: division.level + division.spare };
+  };
+  expect(look([plain], 9_000)).toEqual({ ceiling: undefined, cap: 8, given: 8 });
+  expect(look([told, plain], 12_000)).toEqual({ ceiling: 5, cap: 5, given: 5 });
+  // Once no such pod is there any more, more may be found out again.
+  expect(look([plain], 15_000)).toMatchObject({ ceiling: undefined });
 });

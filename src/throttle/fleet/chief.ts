@@ -52,6 +52,7 @@ const SUM_SECONDS = 10;
 
 interface Held {
   readonly estimate: FleetEstimate;
+  readonly ceiling: number | undefined;
   epoch: number;
   /** What stands in the row, if it is its own. */
   state: string | undefined;
@@ -104,9 +105,9 @@ export class Chief {
   #lookAt(api: string, row: PublishedRow | undefined, sight: Sight): Word | undefined {
     const { nowMs, beatMs, chance, deafMs } = sight;
     if (sight.isEarly && (row?.epoch ?? 0) < (this.#held.get(api)?.epoch ?? 0)) return undefined;
-    const held = this.#heldOf(api, row, nowMs);
     const reports = this.#reportsOf(api, sight);
-    const ceiling = ceilingOf(this.#policy(api));
+    const ceiling = ceilingOf(this.#policy(api), [...reports.values()]);
+    const held = this.#heldOf(api, row, ceiling, nowMs);
     const pinned = pinnedUnder(row?.pinned, ceiling);
     const published = held.estimate.tick(reports, {
       nowMs,
@@ -134,16 +135,23 @@ export class Chief {
     return { api, epoch, state };
   }
 
-  #heldOf(api: string, row: PublishedRow | undefined, nowMs: number): Held {
+  #heldOf(
+    api: string,
+    row: PublishedRow | undefined,
+    ceiling: number | undefined,
+    nowMs: number,
+  ): Held {
     const epoch = row?.epoch ?? 0;
     const held = this.#held.get(api);
     // Of two words for one epoch one was written: it need not be ours, however alike they are.
-    if (held?.epoch === epoch && held.state === row?.state) return held;
-    const policy = this.#policy(api);
+    const isOurs = held?.epoch === epoch && held.state === row?.state;
+    // What another ceiling changes it goes on from as another leader would.
+    if (isOurs && held.ceiling === ceiling) return held;
+    const policy = under(this.#policy(api), ceiling);
     const former = row && formerOf(row, nowMs, policy.start);
     const estimate = new FleetEstimate(policy, former);
     const { state } = row ?? {};
-    const begun = { estimate, epoch, state, said: '', saidMs: nowMs, changedMs: nowMs };
+    const begun = { estimate, ceiling, epoch, state, said: '', saidMs: nowMs, changedMs: nowMs };
     this.#held.set(api, begun);
     return begun;
   }
@@ -170,9 +178,21 @@ export class Chief {
   }
 }
 
-/** What was declared, and not only bounded. */
-function ceilingOf({ isDeclared, inFlightMax }: ThrottlePolicy): number | undefined {
-  return isDeclared ? inFlightMax : undefined;
+/** The least that was declared, here or in a pod that tells of it. */
+function ceilingOf(
+  { isDeclared, inFlightMax }: ThrottlePolicy,
+  reports: readonly PodReport[],
+): number | undefined {
+  const told = reports.flatMap(({ ceiling }) =>
+    ceiling === undefined ? [] : Math.max(1, ceiling),
+  );
+  const least = Math.min(isDeclared ? inFlightMax : Number.POSITIVE_INFINITY, ...told);
+  return Number.isFinite(least) ? least : undefined;
+}
+
+function under(policy: ThrottlePolicy, ceiling: number = policy.inFlightMax): ThrottlePolicy {
+  const inFlightMax = Math.min(policy.inFlightMax, ceiling);
+  return { ...policy, inFlightMax, start: Math.min(policy.start, inFlightMax) };
 }
 
 /** The same again: nobody gets anything else by it. */

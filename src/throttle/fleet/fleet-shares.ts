@@ -71,7 +71,10 @@ export class FleetShares {
     const shared = [...this.#ports.throttles()].filter(({ lease }) => lease !== undefined);
     shared.sort((a, b) => wantedBy(b) - wantedBy(a));
     const told = shared.slice(0, SHARED_APIS_MAX).map(({ policy, lease, waiting }) => {
-      return [policy.name, encodeReport(lease!.report(waiting, nowMs, this.#isLeaving))] as const;
+      // Whoever leads may be a pod in which nothing was declared of it.
+      const ceiling = policy.isDeclared ? policy.inFlightMax : undefined;
+      const report = { ...lease!.report(waiting, nowMs, this.#isLeaving), ceiling };
+      return [policy.name, encodeReport(report)] as const;
     });
     // By entries: a name may be one that objects have of their own.
     return Object.fromEntries(told);

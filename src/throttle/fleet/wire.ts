@@ -56,6 +56,7 @@ export function encodeReport(report: PodReport): Json {
     ...(perSecondHint === undefined ? {} : { h: perSecondHint }),
     ...(pausedMs ? { p: Math.round(pausedMs) } : {}),
     ...(report.isOpen ? { o: 1 } : {}),
+    ...(report.ceiling === undefined ? {} : { m: report.ceiling }),
     ...(report.wantsWord ? { n: 1 } : {}),
   };
 }
@@ -86,6 +87,7 @@ export function decodeReport(json: unknown, place: Placed = NOWHERE): PodReport 
     perSecondHint: read.maybe('h'),
     pausedMs: read.maybe('p'),
     isOpen: read.maybe('o') === 1,
+    ceiling: read.maybe('m'),
     wantsWord: read.maybe('n') === 1,
   };
   const areBuckets = report.latencies.every(([bucket]) => bucket < 288 && bucket % 1 === 0);

@@ -30,6 +30,8 @@ export interface PodReport {
   readonly pausedMs?: number | undefined;
   /** This pod alone has found the API to be ill. */
   readonly isOpen?: boolean | undefined;
+  /** No more than this at once, for all pods together: as it was declared there, if it was. */
+  readonly ceiling?: number | undefined;
   /** The last word was not made with a report of it. */
   readonly wantsWord?: boolean | undefined;
 }
