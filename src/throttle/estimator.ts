@@ -8,14 +8,16 @@
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
 import type { Decision, EstimatorRule } from './estimator-rule.ts';
-import { badKeptMs, cleanMsOf, type Footing, nextStep } from './growth.ts';
+import { badKeptMs, cleanMsOf, type Footing, isFresh, nextStep } from './growth.ts';
 import { Hints } from './hints.ts';
 import type { Bad, Learned } from './learned.ts';
+import { LetIn } from './let-in.ts';
 import { type Fewer, QueueWatch } from './queue-watch.ts';
 import {
   capWithin,
   isPlain,
   isSaturated,
+  meanWith,
   mostByRate,
   refusedShareOf,
   roomOf,
@@ -54,6 +56,7 @@ export class Estimator {
   /** What was too much at first contact: up to there it goes in small steps. */
   #tooMuch = 0;
   #seenMs = Number.NEGATIVE_INFINITY;
+  readonly #letIn = new LetIn();
   /** The second of the first call of all. */
   #firstAt: number | undefined;
   readonly #queue = new QueueWatch();
@@ -106,6 +109,7 @@ export class Estimator {
     this.#seenMs = sight.untilMs;
     const saturated = seconds.filter(isSaturated);
     if (saturated.length > 0) return this.#refused(saturated, seconds, sight, nowMs, tickMs);
+    this.#letIn.note(seconds);
     this.#fallenTicks = 0;
     const tried = nowMs >= settledMs + tickMs ? this.#endTrial(nowMs) : undefined;
     if (tried) return tried;
@@ -130,19 +134,17 @@ export class Estimator {
     return seconds.filter(({ at }) => at !== this.#firstAt);
   }
 
-  #isUsed(
-    seconds: readonly Second[],
-    { inFlight, waiting, moving = 0 }: Sight,
-    tickMs: number,
-  ): boolean {
+  #isUsed(seconds: readonly Second[], sight: Sight, tickMs: number): boolean {
+    // Paced, few seconds have a call at all.
+    if (this.#cap < 1) return this.#letIn.isSince(this.#changedMs);
     const latencyMs = this.#latencyMs ?? 0;
     // It is the declared rate that holds calls back.
-    if (waiting > 0 && this.#cap < mostByRate(this.#rule, latencyMs)) return true;
+    if (sight.waiting > 0 && this.#cap < mostByRate(this.#rule, latencyMs)) return true;
     // First contact doubles: there, what is on its way is rather waited for.
-    const missing = this.#good === undefined ? 0 : moving;
-    const wanted = USED_SHARE * (Math.floor(this.#cap) - missing);
-    if (latencyMs > tickMs) return inFlight >= wanted;
-    return (sentPerSecond(seconds) * latencyMs) / 1_000 >= wanted;
+    const missing = this.#good === undefined ? 0 : (sight.moving ?? 0);
+    const atOnce =
+      latencyMs > tickMs ? sight.inFlight : (sentPerSecond(seconds) * latencyMs) / 1_000;
+    return atOnce >= USED_SHARE * (Math.floor(this.#cap) - missing);
   }
 
   #refused(
@@ -156,26 +158,31 @@ export class Estimator {
     this.#growths = 0;
     this.#queue.dropTrial();
     const force = this.#cap;
+    const hasLetIn = this.#letIn.beforeRefusals(saturated, seconds, sight.untilMs);
     const { room, roomMax } = this.#roomOf(saturated, sight, tickMs);
     const hasFallen = this.#isFallen(roomMax, sight);
     this.#fallenTicks = hasFallen ? this.#fallenTicks + 1 : 0;
     const isSure = hasFallen && (isPlain(saturated, seconds) || this.#fallenTicks >= 2);
-    if (this.#good === undefined || isSure) {
-      this.#tooMuch = this.#good === undefined ? force : 0;
+    const isShut = !hasFallen && !hasLetIn && !isFresh(this.#footing, nowMs, tickMs);
+    if (this.#good === undefined || isSure || isShut) {
+      this.#tooMuch = this.#good === undefined && hasLetIn ? force : 0;
       this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
-      // Not known to be bad, but near what is: from here on it goes slowly at first.
-      const keptMs = badKeptMs(this.#footing, tickMs);
-      this.#bad = { cap: this.#cap * 1.04, atMs: nowMs - keptMs };
+      // Not known to be bad, but near what is: from here on it goes slowly at first. Who lets nothing in at
+      // all says nothing of how much is too much.
+      const cap = this.#cap * (hasLetIn ? 1.04 : 0.9);
+      this.#bad = { cap, atMs: nowMs - badKeptMs(this.#footing, tickMs) };
       return 'cut';
     }
     if (hasFallen) return 'hold';
-    this.#bad = { cap: force, atMs: nowMs };
+    if (hasLetIn) this.#bad = { cap: force, atMs: nowMs };
     // A permit too many shows as its share of refusals, which is less noisy than what was let in.
     const isNear = force <= 1.15 * this.#good;
     const fits = isNear ? force * (1 - 1.1 * refusedShareOf(saturated)) : 0;
     const isFar = force > FAR_BEYOND * this.#good;
+    // One call that was refused is all of what was called in many seconds, where they are paced.
+    const least = force < 1 && hasLetIn ? 0.9 * Math.min(force, this.#good) : 0;
     const known = isFar ? Math.min(force, 0.98 * room) : Math.min(this.#good, room);
-    return this.#settle(Math.max(known, fits) * 0.992, 'trim', nowMs);
+    return this.#settle(Math.max(known, fits, least) * 0.992, 'trim', nowMs);
   }
 
   /** Whether these seconds, whatever the cap was in them, show that much less is let in than before. */
@@ -221,10 +228,9 @@ export class Estimator {
 
   get #footing(): Footing {
     const { chargesRefusals } = this.#rule;
-    const [cap, bad, tooMuch] = [this.#cap, this.#bad, this.#tooMuch];
-    const latencyMs = this.#latencyMs ?? 0;
-    const steps = { growths: this.#growths, isLarge: this.#isLarge, latencyMs };
-    return { cap, bad, tooMuch, chargesRefusals, ...steps };
+    const [cap, bad, tooMuch, growths] = [this.#cap, this.#bad, this.#tooMuch, this.#growths];
+    const [isLarge, latencyMs] = [this.#isLarge, this.#latencyMs ?? 0];
+    return { cap, bad, tooMuch, chargesRefusals, growths, isLarge, latencyMs };
   }
 
   /** Whether there is a line is seen by what comes of fewer at once. */
@@ -268,12 +274,7 @@ export class Estimator {
   }
 
   #noteLatency({ latencies, latencyMsSum, answers }: Sight, nowMs: number): void {
-    if (answers > 0) {
-      const mean = latencyMsSum / answers;
-      const weight = Math.min(0.5, answers / (answers + 50));
-      this.#latencyMs =
-        this.#latencyMs === undefined ? mean : this.#latencyMs + weight * (mean - this.#latencyMs);
-    }
+    if (answers > 0) this.#latencyMs = meanWith(this.#latencyMs, latencyMsSum / answers, answers);
     this.#queue.noteLatencies(latencies, nowMs);
   }
 

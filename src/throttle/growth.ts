@@ -51,9 +51,7 @@ export function cleanMsOf({ cap, bad, isLarge }: Footing, tickMs: number): numbe
 /** The next step, or nothing as long as what was too much is fresh. */
 export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step | undefined {
   const { cap, bad, chargesRefusals } = footing;
-  const keptMs = badKeptMs(footing, tickMs) * (chargesRefusals ? 1.5 : 1);
-  const isFresh = bad !== undefined && nowMs - bad.atMs < keptMs;
-  if (isFresh) {
+  if (bad && isFresh(footing, nowMs, tickMs)) {
     if (bad.cap / cap <= BISECTED_FROM) return undefined;
     return { decision: 'bisect', cap: Math.sqrt(cap * bad.cap * 0.97), isLarge: false };
   }
@@ -62,15 +60,22 @@ export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step 
   const most = cap * (isSmall || footing.growths === 0 ? SMALL_GROWTH : large);
   const isNear = bad !== undefined && isBelow(cap, bad, chargesRefusals ? 1 : 0.99);
   const wanted = isNear ? Math.min(most, Math.max(bad.cap, NEAR_GROWTH * cap)) : most;
-  const next = Math.max(wanted, Math.floor(cap) + 1);
+  // Below one, calls are paced: there a part of a permit is more.
+  const next = cap < 1 ? wanted : Math.max(wanted, Math.floor(cap) + 1);
   return { decision: 'probe', cap: next, isLarge: !isNear && wanted > LARGE_FROM * cap };
+}
+
+/** Whether it is not long ago that it was too much. */
+export function isFresh(footing: Footing, nowMs: number, tickMs: number): boolean {
+  const keptMs = badKeptMs(footing, tickMs) * (footing.chargesRefusals ? 1.5 : 1);
+  return footing.bad !== undefined && nowMs - footing.bad.atMs < keptMs;
 }
 
 /** The slower word gets around, the longer an overshoot lasts: then it is risked less often. */
 export function badKeptMs(footing: Footing, tickMs: number): number {
   const { cap, latencyMs, chargesRefusals } = footing;
   // One more of few is a large part of them: the more it costs to try, the more seldom it is.
-  const cost = chargesRefusals ? 1 : Math.max(1, 1 / cap / (SMALL_GROWTH - 1));
+  const cost = chargesRefusals ? 1 : Math.max(1, 1 / Math.max(1, cap) / (SMALL_GROWTH - 1));
   return cost * Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs);
 }
 

@@ -71,6 +71,13 @@ export function sentPerSecond(seconds: readonly Second[]): number {
   return sum(seconds.map(({ sent }) => sent)) / Math.max(1, seconds.length);
 }
 
+/** A mean that so many more calls have moved. */
+export function meanWith(former: number | undefined, mean: number, count: number): number {
+  return former === undefined
+    ? mean
+    : former + Math.min(0.5, count / (count + 50)) * (mean - former);
+}
+
 function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
 }

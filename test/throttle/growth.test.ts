@@ -102,3 +102,10 @@ test('what was too much is left alone for twelve calls, where those are long', (
   expect(step({ latencyMs: 20_000, bad: badAt(52, 230_000) })).toBeUndefined();
   expect(step({ latencyMs: 20_000, bad: badAt(52, 250_000) })).toBeDefined();
 });
+
+test('below one permit a step is a part of it, and what was too much is left alone for minutes, not hours', () => {
+  const paced = { cap: 0.05, bad: badAt(0.05, 430_000) };
+  expect(step(paced)!.cap).toBeCloseTo(0.053);
+  expect(step({ ...paced, growths: 1 })!.cap).toBeCloseTo(0.085);
+  expect(step({ ...paced, bad: badAt(0.05, 400_000) })).toBeUndefined();
+});

@@ -1,0 +1,93 @@
+/** An API that refuses everything for a while, and one that takes a few calls a minute: they look alike. */
+import { expect, test } from 'vitest';
+import { Scene } from '../../bench/throttle/scene.ts';
+import { Throttles } from '../../src/throttle/index.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+const CALLERS = 30;
+
+/** Callers of one process that try again, later each time, for as long as they are refused. */
+function calling(isLetIn: (nowMs: number) => boolean, latencyMs: number) {
+  const clock = new FakeClock();
+  const throttles = new Throttles({ clock, random: seededRandom(3) });
+  const random = seededRandom(5);
+  const counts = { ok: 0, refused: 0 };
+  const sleep = (ms: number) => new Promise<void>((wake) => clock.after(ms, wake));
+  const call = async () => {
+    if (!isLetIn(clock.monotonicMs())) {
+      counts.refused++;
+      await sleep(40);
+      throw Object.assign(new Error('refused'), { status: 429 });
+    }
+    await sleep(latencyMs * (0.8 + 0.4 * random.fraction()));
+    counts.ok++;
+  };
+  const caller = async () => {
+    for (let refusals = 0; ; ) {
+      const isDone = await throttles
+        .of('api', { isRetry: refusals > 0, refusals })
+        .use(call)
+        .then(
+          () => true,
+          () => false,
+        );
+      refusals = isDone ? 0 : refusals + 1;
+      if (!isDone) await sleep(1 + Math.min(60_000, 500 * 2 ** refusals) * random.fraction());
+    }
+  };
+  for (let index = 0; index < CALLERS; index++) void caller();
+  const countFor = async (ms: number) => {
+    Object.assign(counts, { ok: 0, refused: 0 });
+    await clock.advance(ms);
+    return { ...counts };
+  };
+  return { countFor };
+}
+
+test.each([30, 120])(
+  'a process calls as before minutes after everything was refused for %i s',
+  async (s) => {
+    let perSecond = 20;
+    let [tokens, atMs] = [0, 0];
+    const { countFor } = calling((nowMs) => {
+      tokens = Math.min(perSecond, tokens + ((nowMs - atMs) * perSecond) / 1_000);
+      atMs = nowMs;
+      if (tokens < 1) return false;
+      tokens--;
+      return true;
+    }, 500);
+    await countFor(200_000);
+    const before = (await countFor(60_000)).ok;
+    perSecond = 0;
+    await countFor(s * 1_000);
+    perSecond = 20;
+    await countFor(180_000);
+    expect((await countFor(60_000)).ok).toBeGreaterThan(0.9 * before);
+  },
+);
+
+test('of ten calls a minute hardly any is refused, and most are used', async () => {
+  let [tokens, atMs] = [1, 0];
+  const { countFor } = calling((nowMs) => {
+    tokens = Math.min(1, tokens + (nowMs - atMs) / 6_000);
+    atMs = nowMs;
+    if (tokens < 1) return false;
+    tokens--;
+    return true;
+  }, 1_000);
+  await countFor(600_000);
+  const { ok, refused } = await countFor(1_200_000);
+  expect(ok).toBeGreaterThan(170);
+  expect(refused).toBeLessThan(6);
+});
+
+test.each([1, 8])('so do %i pods, after everything was refused for 3 min', (pods) => {
+  const scene = new Scene({ kind: 'quota', pods, seed: 101, by: 'ours', beatMs: 3_000 });
+  scene.runTo(200);
+  scene.api.scale = 1e-9;
+  scene.runTo(380);
+  scene.api.scale = 1;
+  scene.runTo(660);
+  expect(scene.figures(600, 660).goodput).toBeGreaterThan(0.9);
+});
