@@ -18,6 +18,8 @@ const CUT_RATIO = 1.45;
 const FULL_MARGIN = 1.15;
 /** Where nothing has come back lately. */
 const GUESSED_SHARE = 0.7;
+/** Beside the time of a call: so long a line forms that is not seen at once. */
+const SETTLED_MS = 4_000;
 /** Calls that took a little longer for so long either wait in line or are other calls than before. */
 const LONGER_MS = 60_000;
 /** So many at once show which it is; so many are enough where the line was short. */
@@ -44,6 +46,7 @@ export class QueueWatch {
   #baseMs: number | undefined;
   #rates: { readonly atMs: number; readonly value: number }[] = [];
   #longerFromMs: number | undefined;
+  #farFromMs: number | undefined;
   #trial: Trial | undefined;
 
   noteLatencies(latencies: LatencyCounts, nowMs: number): void {
@@ -56,6 +59,8 @@ export class QueueWatch {
     this.#baseMs = Math.min(this.#baseMs ?? medianMs, medianMs);
     if (this.pressure === 'none') this.#longerFromMs = undefined;
     else this.#longerFromMs ??= nowMs;
+    if (this.pressure !== 'cut') this.#farFromMs = undefined;
+    else this.#farFromMs ??= nowMs;
   }
 
   /** What came back since the last time, and not what was sent: a line that forms takes in more. */
@@ -75,7 +80,10 @@ export class QueueWatch {
   /** Where calls take longer than is normal: far longer, or for long. */
   fewerThan(cap: number, nowMs: number): Fewer | undefined {
     if (this.pressure === 'cut') {
-      const room = Math.min(cap, this.#room || GUESSED_SHARE * cap);
+      // While a line forms, calls take longer and longer: with fewer at once they still might.
+      if (nowMs - (this.#farFromMs ?? nowMs) < SETTLED_MS + this.#medianMs!) return undefined;
+      // What came back at its best may be from before less could be worked on, and hardly fewer show nothing.
+      const room = Math.min(TRIED_SHARE * cap, this.#room || GUESSED_SHARE * cap);
       return { cap: room, inLine: room };
     }
     if (nowMs - (this.#longerFromMs ?? nowMs) < LONGER_MS) return undefined;
@@ -125,5 +133,6 @@ export class QueueWatch {
   #forget(): void {
     this.#latencies.forget();
     this.#longerFromMs = undefined;
+    this.#farFromMs = undefined;
   }
 }

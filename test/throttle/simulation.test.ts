@@ -163,6 +163,23 @@ describe('calls that are not what they were', () => {
     },
   );
 
+  test.each([201, 202, 203])(
+    'a line is no reason to let calls wait, where less is worked on',
+    (seed) => {
+      const scene = warm('queueing', 8, seed);
+      let atS = WARM_S + 120;
+      scene.runTo(atS);
+      for (const scale of [0.5, 0.26, 0.14]) {
+        scene.api.scale = scale;
+        atS += 240;
+        scene.runTo(atS);
+        const figures = scene.figures(atS - 120, atS);
+        expect(figures.p95Ms).toBeLessThan(1_350);
+        expect(figures.goodput).toBeGreaterThan(0.93);
+      }
+    },
+  );
+
   test('an API that lets calls wait in line is not given more and more of them, for an hour', () => {
     const scene = warm('queueing', 8);
     const hourS = WARM_S + 3_600;
