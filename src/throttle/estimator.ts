@@ -266,7 +266,7 @@ export class Estimator {
   #byHint({ perSecondHint, seconds }: Sight, nowMs: number): Decision | undefined {
     if (perSecondHint === undefined || this.#latencyMs === undefined) return undefined;
     const said = (perSecondHint * this.#latencyMs) / 1_000;
-    const believed = this.#hints.believed(said, this.#cap, seconds.some(isSaturated), nowMs);
+    const believed = this.#hints.believed(said, this.#cap, seconds, nowMs);
     if (believed === undefined) return undefined;
     const cap = this.#bounded(believed);
     const isSame = Math.abs(cap - this.#cap) / this.#cap < 0.02;
