@@ -59,7 +59,7 @@ export class Estimator {
   readonly #letIn = new LetIn();
   /** The second of the first call of all. */
   #firstAt: number | undefined;
-  readonly #queue = new QueueWatch();
+  readonly #queue: QueueWatch;
   /** What was before fewer were tried, to find out whether calls wait in line. */
   #untried: (Fewer & { readonly bad: Bad | undefined }) | undefined;
   readonly #hints = new Hints();
@@ -70,6 +70,7 @@ export class Estimator {
     this.#bad = learned?.bad;
     this.#changedMs = learned?.changedMs ?? Number.NEGATIVE_INFINITY;
     this.#latencyMs = learned?.latencyMs;
+    this.#queue = new QueueWatch(learned?.baseMs);
     this.#cap = this.#bounded(learned?.cap ?? rule.start);
   }
 
@@ -80,8 +81,8 @@ export class Estimator {
 
   get learned(): Learned {
     const changedMs = Number.isFinite(this.#changedMs) ? this.#changedMs : undefined;
-    const latencyMs = this.#latencyMs;
-    return { cap: this.#cap, good: this.#good, latencyMs, bad: this.#bad, changedMs };
+    const [latencyMs, { baseMs }] = [this.#latencyMs, this.#queue];
+    return { cap: this.#cap, good: this.#good, latencyMs, baseMs, bad: this.#bad, changedMs };
   }
 
   /** The cap is divided for the first time: until all have heard of that, they called by no cap. */
@@ -258,9 +259,8 @@ export class Estimator {
       this.#settle(inLine, 'latency', nowMs);
       return this.#beginLine(nowMs);
     }
-    this.#settle(cap, 'probe', nowMs);
     this.#bad = bad;
-    return 'probe';
+    return this.#settle(cap, 'probe', nowMs);
   }
 
   #byHint({ perSecondHint, seconds }: Sight, nowMs: number): Decision | undefined {

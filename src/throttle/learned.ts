@@ -3,6 +3,8 @@ export interface Learned {
   readonly cap: number;
   readonly good: number | undefined;
   readonly latencyMs: number | undefined;
+  /** What calls take where nobody waits in line; not known to all versions. */
+  readonly baseMs?: number | undefined;
   /** The lowest cap that was too much, and when that was. */
   readonly bad?: Bad | undefined;
   readonly changedMs?: number | undefined;
@@ -14,6 +16,6 @@ export interface Bad {
 }
 
 /** What was learned a while ago, as a beginning: a little less than what went well. */
-export function remembered({ good, latencyMs }: Learned): Learned | undefined {
-  return good === undefined ? undefined : { cap: good * 0.95, good, latencyMs };
+export function remembered({ good, latencyMs, baseMs }: Learned): Learned | undefined {
+  return good === undefined ? undefined : { cap: good * 0.95, good, latencyMs, baseMs };
 }

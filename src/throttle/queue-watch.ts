@@ -49,6 +49,16 @@ export class QueueWatch {
   #farFromMs: number | undefined;
   #trial: Trial | undefined;
 
+  /** With what was normal to whoever watched before: a line that is there by now would be, else. */
+  constructor(baseMs?: number | undefined) {
+    this.#baseMs = baseMs;
+  }
+
+  /** What is normal; undefined while that is not known. */
+  get baseMs(): number | undefined {
+    return this.#baseMs;
+  }
+
   noteLatencies(latencies: LatencyCounts, nowMs: number): void {
     this.#latencies.recordCounts(latencies);
     const medianMs = this.#medianMs;

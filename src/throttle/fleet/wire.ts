@@ -145,6 +145,7 @@ export function encodePublished(published: Published, sum: FleetSum): string {
     ...(published.ceiling === undefined ? {} : { ceiling: published.ceiling }),
     ...(learned.good === undefined ? {} : { good: rounded(learned.good) }),
     ...(learned.latencyMs === undefined ? {} : { latency: rounded(learned.latencyMs) }),
+    ...(learned.baseMs === undefined ? {} : { base: rounded(learned.baseMs) }),
     ...(bad ? { bad: [rounded(bad.cap), Math.round(madeMs - bad.atMs)] } : {}),
     ...(changedMs === undefined ? {} : { changed: Math.round(madeMs - changedMs) }),
     sum,
@@ -194,6 +195,8 @@ export function decodePublished(
     cap: read.of('cap'),
     good: read.maybe('good'),
     latencyMs: read.maybe('latency'),
+    // Versions that do not know of it tell nothing, and no call takes no time.
+    baseMs: read.maybe('base') || undefined,
     bad: bad && { cap: bad[0]!, atMs: madeMs - bad[1]! },
     changedMs: changed === undefined ? undefined : madeMs - changed,
   };
