@@ -19,6 +19,8 @@ export class DeclaredRates {
   #portion = 1;
   /** The last that was more than nothing: it pays by that what a call cost that ends when it has none. */
   #earning = 1;
+  /** Of calls lately. */
+  #costMean: number | undefined;
 
   constructor(declared: Declared) {
     this.#declared = declared;
@@ -62,7 +64,29 @@ export class DeclaredRates {
     return Math.max(waitMs, this.#costs.waitMs(cost, perSecond, depth));
   }
 
+  /** How many calls may begin within so long, if they cost what calls cost lately. */
+  callsWithin(ms: number, nowMs: number): number {
+    const { perSecondMax, costPerMinuteMax, burst } = this.#declared;
+    let count = Number.POSITIVE_INFINITY;
+    if (perSecondMax !== undefined) {
+      const [perSecond, depth] = [perSecondMax * this.#portion, Math.max(1, burst * this.#portion)];
+      count = this.#calls.within(ms, perSecond, depth, nowMs);
+    }
+    if (costPerMinuteMax === undefined || !this.#costMean) return count;
+    const aMinute = costPerMinuteMax * this.#portion;
+    const [perSecond, depth] = [aMinute / 60, aMinute / COST_BURSTS_A_MINUTE];
+    return Math.min(count, this.#costs.within(ms, perSecond, depth, nowMs) / this.#costMean);
+  }
+
+  /** How many in the long run. */
+  get callsPerSecond(): number {
+    const { perSecondMax = Number.POSITIVE_INFINITY, costPerMinuteMax } = this.#declared;
+    const costs = costPerMinuteMax ?? Number.POSITIVE_INFINITY;
+    return Math.min(perSecondMax, costs / 60 / (this.#costMean || 1)) * this.#portion;
+  }
+
   spend(cost: number): void {
+    this.#costMean = this.#costMean === undefined ? cost : 0.9 * this.#costMean + 0.1 * cost;
     if (this.#declared.perSecondMax !== undefined) this.#calls.take(1);
     this.charge(cost);
   }

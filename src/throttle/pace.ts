@@ -39,6 +39,12 @@ export class Pace {
     return perSecond > 0 ? (missing / perSecond) * 1_000 : Number.POSITIVE_INFINITY;
   }
 
+  /** How many there will have been by then; fewer than none where it is overdrawn. */
+  within(ms: number, perSecond: number, depth: number, nowMs: number): number {
+    this.#refill(perSecond, depth, nowMs);
+    return this.#tokens + (ms / 1_000) * perSecond;
+  }
+
   #refill(perSecond: number, depth: number, nowMs: number): void {
     const elapsedMs = Math.max(0, nowMs - this.#atMs);
     this.#atMs = nowMs;

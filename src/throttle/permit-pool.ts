@@ -130,6 +130,26 @@ export class PermitPool {
     this.#declared.spread(chance);
   }
 
+  /** How many calls may begin within so long by what was declared, or by a law that is a rate itself. */
+  callsWithin(ms: number, nowMs: number): number {
+    const declared = this.#declared.callsWithin(ms, nowMs);
+    if (this.#policy.law !== 'token-bucket') return declared;
+    const { perSecond, depth } = this.#law.pace(nowMs)!;
+    return Math.min(declared, this.#pace.within(ms, perSecond, depth, nowMs));
+  }
+
+  /** How many a second of them, in the long run. */
+  callsPerSecond(nowMs: number): number {
+    const declared = this.#declared.callsPerSecond;
+    if (this.#policy.law !== 'token-bucket') return declared;
+    return Math.min(declared, this.#law.pace(nowMs)!.perSecond);
+  }
+
+  /** For how long declared rates let nothing begin, whatever it costs. */
+  ratedMs(nowMs: number): number {
+    return this.#declared.waitMs(0, nowMs);
+  }
+
   /** Why the last try got nothing. */
   get closed(): Closed {
     return this.#closed;

@@ -5,24 +5,20 @@
 import type { Cancel, Clock, Random } from '../ground/index.ts';
 import type { CallPriority } from '../machine/index.ts';
 import { classifyAnswer, classifyError, kindOfAbort } from './classify.ts';
-import {
-  PermitAbortedError,
-  ThrottleDrainingError,
-  ThrottleFullError,
-  ThrottleParkedError,
-} from './errors.ts';
+import { PermitAbortedError, ThrottleDrainingError, ThrottleFullError } from './errors.ts';
 import { Lease } from './fleet/lease.ts';
 import type { Published } from './fleet/words.ts';
 import { classified } from './heard.ts';
 import { HybridLaw, LAWS, type Law } from './laws/index.ts';
 import { Learner } from './learner.ts';
 import { type CallOutcome, isCapacity, isSilent } from './outcome.ts';
+import { Parking } from './parking.ts';
 import { type Permit, PermitPool } from './permit-pool.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
 import { backoffMs, isOfAnother, notePostponement } from './postponement.ts';
 import { spreadMs } from './spread.ts';
 import { type Waiter, Waiters } from './waiters.ts';
-import { isHeldBack, leftOf, parkMsOf, whyNone } from './wanting.ts';
+import { isHeldBack, leftOf, whyNone } from './wanting.ts';
 
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;
@@ -61,6 +57,7 @@ export class Throttle {
   /** Whether the fleet has one limit for it. */
   readonly isShared: boolean;
   readonly #waiters = new Waiters<Waiting>();
+  readonly #parking: Parking;
   #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
   #isDraining = false;
 
@@ -81,6 +78,7 @@ export class Throttle {
     const law = LAWS[policy.law](isShared ? { ...policy, start: 1 } : policy);
     this.#law = law;
     this.pool = new PermitPool(policy, law);
+    this.#parking = new Parking(policy, this.pool, ports.random);
     if (isShared) this.pool.setPortion(1 / policy.start, this.nowMs);
     this.isShared = isShared;
     if (law instanceof HybridLaw && !isShared) {
@@ -178,7 +176,8 @@ export class Throttle {
 
   /** How many more may come for a permit. */
   left(nowMs: number): number {
-    return leftOf(this.pool, this.#waiters.size, nowMs);
+    const inPlace = this.#parking.inPlace(nowMs);
+    return leftOf(this.pool, { waiting: this.#waiters.size, inPlace }, nowMs);
   }
 
   /** How long a refused call had better wait. */
@@ -201,7 +200,7 @@ export class Throttle {
     if (route !== undefined) this.routes.add(route);
     if (this.#isDraining) throw new ThrottleDrainingError(name);
     if (this.#waiters.size >= waitingMax) {
-      throw new ThrottleFullError(name, waitingMax, this.#parkMs(nowMs));
+      throw new ThrottleFullError(name, waitingMax, this.#parking.delayMs(waitingMax, nowMs));
     }
     this.#parkIfLong(cost, nowMs);
     return new Promise((resolve, reject) => {
@@ -239,17 +238,11 @@ export class Throttle {
     // What a pod has before it is counted says nothing of what it has in a moment.
     if (closed === 'paced' && this.lease && !this.lease.isInForce) return;
     const waitMs = this.pool.lookAtMs(cost, nowMs) - nowMs;
-    if (waitMs > this.policy.parkAfterMs) throw this.#parked(nowMs, 0, waitMs);
-  }
-
-  #parked(nowMs: number, waitedMs: number, waitMs = 0): ThrottleParkedError {
+    const { parkAfterMs } = this.policy;
+    if (waitMs <= parkAfterMs) return;
     const why = whyNone(this.pool, this.published, nowMs);
-    const delayMs = Math.max(spreadMs(waitMs, this.#random.fraction()), this.#parkMs(nowMs));
-    return new ThrottleParkedError(this.policy.name, why, delayMs, waitedMs);
-  }
-
-  #parkMs(nowMs: number): number {
-    return parkMsOf(this.pool, this.#waiters.size, nowMs, this.#random.fraction());
+    if (closed === 'paced') throw this.#parking.paced(why, waitMs, nowMs);
+    throw this.#parking.shut(why, this.#waiters.size, waitMs, nowMs);
   }
 
   #dispatch(nowMs: number): void {
@@ -267,8 +260,9 @@ export class Throttle {
         below = next.priority;
       } else break;
     }
-    for (const late of this.#waiters.takeLate(nowMs)) {
-      late.refuse(this.#parked(nowMs, nowMs - late.cameMs));
+    for (const { refuse, cameMs } of this.#waiters.takeLate(nowMs)) {
+      const why = whyNone(this.pool, this.published, nowMs);
+      refuse(this.#parking.late(why, this.#waiters.size, nowMs - cameMs, nowMs));
     }
     const head = this.#waiters.next(nowMs, heldBack);
     if (head) this.#arm(head.cost, nowMs);

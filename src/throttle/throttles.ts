@@ -118,7 +118,8 @@ export class Throttles {
     for (const throttle of this.#throttles.values()) {
       const { nowMs, routes } = throttle;
       const sinceMs = nowMs - throttle.waitedMs;
-      if (isHeld(throttle.pool, sinceMs, nowMs)) found.push({ routes, left: 0 });
+      const { parkAfterMs } = throttle.policy;
+      if (isHeld(throttle.pool, parkAfterMs, sinceMs, nowMs)) found.push({ routes, left: 0 });
       else if (sinceMs < CROWDED_MS) found.push({ routes, left: throttle.left(nowMs) });
     }
     return found;

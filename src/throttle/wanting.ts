@@ -4,7 +4,7 @@ import type { PermitPool } from './permit-pool.ts';
 import type { Priority } from './policy.ts';
 
 const PARK_MS_MIN = 1_000;
-const PARK_MS_MAX = 60_000;
+export const PARK_MS_MAX = 60_000;
 /** More than this share of the permits is not for retries while others wait. */
 const RETRY_SHARE_MAX = 0.2;
 
@@ -45,31 +45,49 @@ export function whyNone(pool: PermitPool, published: Published | undefined, nowM
 const HELD_MS_MAX = 60_000;
 /** In a longer one some are let through now and then: not every run of a machine need call this API. */
 const TRIAL_MS = 5_000;
+/** Where a rate is the bound, so far ahead: as long as a claimer may take to look again, and then some. */
+const AHEAD_MS = 2_000;
 /** Half open, one at a time calls: another one stands by. */
 const PROBERS = 2;
 
-/** For how long it is known that nothing begins: the API asked for that, or it fails. */
-export function shutMs(pool: PermitPool, nowMs: number): number {
+/**
+ * For how long it is known that whoever comes is sent away: the API asked for that, or it fails, or it is
+ * called so seldom that nobody waits in line for the next call yet.
+ */
+export function shutMs(pool: PermitPool, parkAfterMs: number, nowMs: number): number {
   const openMs = pool.breakerState(nowMs) === 'open' ? pool.breaker!.retryAtMs - nowMs : 0;
-  return Math.max(0, pool.pausedUntilMs - nowMs, openMs);
+  return Math.max(0, pool.pausedUntilMs - nowMs, openMs, pool.ratedMs(nowMs) - parkAfterMs);
 }
 
 /** Whether whoever comes would only be sent away. `sinceMs` ago somebody found that out. */
-export function isHeld(pool: PermitPool, sinceMs: number, nowMs: number): boolean {
-  const restMs = shutMs(pool, nowMs);
+export function isHeld(
+  pool: PermitPool,
+  parkAfterMs: number,
+  sinceMs: number,
+  nowMs: number,
+): boolean {
+  const restMs = shutMs(pool, parkAfterMs, nowMs);
   return restMs > 0 && (restMs <= HELD_MS_MAX || sinceMs < TRIAL_MS);
 }
 
 /**
  * As many as would call within a second or so. Where there is nothing to be had, one: whoever wants nothing
- * is given nothing.
+ * is given nothing. Those who wait `inPlace` until they come back are in hand as well.
  */
-export function leftOf(pool: PermitPool, waiting: number, nowMs: number): number {
+export function leftOf(
+  pool: PermitPool,
+  { waiting, inPlace }: { readonly waiting: number; readonly inPlace: number },
+  nowMs: number,
+): number {
   if (pool.breakerState(nowMs) === 'half-open') return Math.max(0, PROBERS - waiting);
   const limit = pool.limit(nowMs);
   const perSecond = (limit * 1_000) / Math.max(1, pool.latencies.quantile(0.5) ?? 1_000);
-  const buffer = limit === 0 ? 1 : Math.max(2, limit / 2, perSecond);
-  const left = Math.floor(limit + buffer) - pool.inFlight - waiting;
+  const wanted = limit === 0 ? 1 : Math.max(2, limit / 2, perSecond);
+  // A limit grows while nothing is refused: where a rate is declared, it says nothing of how many may come.
+  const rated = Math.max(1, Math.floor(pool.callsWithin(AHEAD_MS, nowMs)));
+  const buffer = Math.min(wanted, rated);
+  const room = Math.floor(limit + wanted) - pool.inFlight;
+  const left = Math.min(room - waiting, rated - waiting - inPlace);
   // A few at a time are not worth a statement, unless they are all.
   return left >= Math.min(limit + 1, buffer / 2) ? left : 0;
 }
