@@ -1,5 +1,5 @@
 /** Who calls an API: a phase of a run, or somebody outside of any. */
-import type { CallPermit } from '../machine/index.ts';
+import type { CallPermit, CallPriority } from '../machine/index.ts';
 
 export interface Caller {
   readonly signal?: AbortSignal | undefined;
@@ -19,4 +19,15 @@ export interface Caller {
   readonly calls?: Set<CallPermit> | undefined;
   /** Whether it has ended: nobody is left to give anything back. */
   readonly isOver?: (() => boolean) | undefined;
+}
+
+/** What it asks for. */
+export interface AcquireOptions {
+  readonly priority: CallPriority;
+  readonly cost: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Of the run that calls. */
+  readonly route?: string | undefined;
+  /** Since when it has wanted to call, where it was parked since. */
+  readonly sinceMs?: number | undefined;
 }

@@ -3,7 +3,7 @@
  * decides is in the pool and its law; here are the promises and the timer.
  */
 import type { Cancel, Clock, Random } from '../ground/index.ts';
-import type { CallPriority } from '../machine/index.ts';
+import type { AcquireOptions } from './caller.ts';
 import { classifyAnswer, classifyError, kindOfAbort } from './classify.ts';
 import { PermitAbortedError, ThrottleDrainingError, ThrottleFullError } from './errors.ts';
 import { Lease } from './fleet/lease.ts';
@@ -17,21 +17,15 @@ import { type Permit, PermitPool } from './permit-pool.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
 import { backoffMs, isOfAnother, notePostponement } from './postponement.ts';
 import { spreadMs } from './spread.ts';
-import { type Waiter, Waiters } from './waiters.ts';
+import { isAged, type Waiter, Waiters } from './waiters.ts';
 import { isHeldBack, leftOf, whyNone } from './wanting.ts';
+
+export type { AcquireOptions } from './caller.ts';
 
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;
-
-export interface AcquireOptions {
-  readonly priority: CallPriority;
-  readonly cost: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Of the run that calls. */
-  readonly route?: string | undefined;
-  /** Since when it has wanted to call, where it was parked since. */
-  readonly sinceMs?: number | undefined;
-}
+/** A costly call is saved up for in line for so long: a bucket of costs fills in 10 s. */
+const SAVES_MS_MAX = 30_000;
 
 interface Waiting extends Waiter {
   readonly cameMs: number;
@@ -202,7 +196,7 @@ export class Throttle {
     if (this.#waiters.size >= waitingMax) {
       throw new ThrottleFullError(name, waitingMax, this.#parking.delayMs(waitingMax, nowMs));
     }
-    this.#parkIfLong(cost, nowMs);
+    this.#parkIfLong(cost, sinceMs ?? nowMs, nowMs);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         reject(new PermitAbortedError(name, signal?.reason));
@@ -232,7 +226,7 @@ export class Throttle {
   }
 
   /** Where it is known that nothing begins for long, nobody need wait to find out. */
-  #parkIfLong(cost: number, nowMs: number): void {
+  #parkIfLong(cost: number, sinceMs: number, nowMs: number): void {
     const { closed } = this.pool;
     if (closed === 'full' || closed === 'none') return;
     // What a pod has before it is counted says nothing of what it has in a moment.
@@ -240,6 +234,8 @@ export class Throttle {
     const waitMs = this.pool.lookAtMs(cost, nowMs) - nowMs;
     const { parkAfterMs } = this.policy;
     if (waitMs <= parkAfterMs) return;
+    // While it stands in line, what it costs is saved up; those who were called meanwhile would spend it.
+    if (closed === 'paced' && waitMs <= SAVES_MS_MAX && isAged(sinceMs, nowMs)) return;
     const why = whyNone(this.pool, this.published, nowMs);
     if (closed === 'paced') throw this.#parking.paced(why, waitMs, nowMs);
     throw this.#parking.shut(why, this.#waiters.size, waitMs, nowMs);
@@ -258,7 +254,10 @@ export class Throttle {
       } else if (this.pool.closed === 'full') {
         // What is kept for higher classes is not for it, though it has waited longest.
         below = next.priority;
-      } else break;
+      } else {
+        if (this.pool.closed === 'paced') this.#letSave(next, nowMs);
+        break;
+      }
     }
     for (const { refuse, cameMs } of this.#waiters.takeLate(nowMs)) {
       const why = whyNone(this.pool, this.published, nowMs);
@@ -267,6 +266,13 @@ export class Throttle {
     const head = this.#waiters.next(nowMs, heldBack);
     if (head) this.#arm(head.cost, nowMs);
     else this.#disarm();
+  }
+
+  /** Whoever has waited long and is next does not leave what is saved up for it to others. */
+  #letSave(waiter: Waiting, nowMs: number): void {
+    const { cameMs, sinceMs, parkAtMs } = waiter;
+    if (parkAtMs > nowMs || !isAged(sinceMs, nowMs) || nowMs - cameMs >= SAVES_MS_MAX) return;
+    this.#waiters.stay(waiter, nowMs + Math.max(1_000, this.policy.parkAfterMs));
   }
 
   #arm(cost: number, nowMs: number): void {

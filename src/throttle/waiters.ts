@@ -12,7 +12,7 @@ export interface Waiter {
   /** Since when it waits; one that was parked brings that with it. */
   readonly sinceMs: number;
   /** From then on the wait is too long to be waited here. */
-  readonly parkAtMs: number;
+  parkAtMs: number;
 }
 
 const RISE_MS = 30_000;
@@ -100,6 +100,13 @@ export class Waiters<W extends Waiter> {
     });
   }
 
+  /** It may wait here for longer, as long as any who comes now. */
+  stay(waiter: W, parkAtMs: number): void {
+    waiter.parkAtMs = parkAtMs;
+    this.#arrived.delete(waiter);
+    this.#arrived.add(waiter);
+  }
+
   /** Takes out those who have waited too long. */
   takeLate(nowMs: number): W[] {
     const late: W[] = [];
@@ -120,12 +127,17 @@ export class Waiters<W extends Waiter> {
 
   /** Every tenth permit is for whoever has waited longest, if that is long. */
   #isTurnOf({ sinceMs }: W, nowMs: number): boolean {
-    return this.#given % OLDEST_EVERY === OLDEST_EVERY - 1 && nowMs - sinceMs >= RISE_MS;
+    return this.#given % OLDEST_EVERY === OLDEST_EVERY - 1 && isAged(sinceMs, nowMs);
   }
 
   #lineOf({ priority }: W): W[] {
     return this.#lines[PRIORITIES.indexOf(priority)]!;
   }
+}
+
+/** Whether it has waited for so long that others wait behind it. */
+export function isAged(sinceMs: number, nowMs: number): boolean {
+  return nowMs - sinceMs >= RISE_MS;
 }
 
 function rankOf(index: number, sinceMs: number, nowMs: number): number {
