@@ -41,8 +41,8 @@ export class Throttle {
   lease: Lease | undefined;
   /** What was published last, where it is the fleet's. */
   published: Published | undefined;
-  /** Machines whose runs have had to wait here. */
-  readonly routes = new Set<string>();
+  /** Machines whose runs have had to wait here, and when they last had to. */
+  readonly routes = new Map<string, number>();
   /** When somebody last had to wait. */
   waitedMs = Number.NEGATIVE_INFINITY;
   readonly #law: Law;
@@ -191,7 +191,7 @@ export class Throttle {
     const { name, waitingMax, parkAfterMs } = this.policy;
     const nowMs = this.nowMs;
     this.waitedMs = nowMs;
-    if (route !== undefined) this.routes.add(route);
+    if (route !== undefined) this.routes.set(route, nowMs);
     if (this.#isDraining) throw new ThrottleDrainingError(name);
     if (this.#waiters.size >= waitingMax) {
       throw new ThrottleFullError(name, waitingMax, this.#parking.delayMs(waitingMax, nowMs));

@@ -56,6 +56,11 @@ function definitionsIn(given: unknown): readonly ThrottleDefinition[] {
   throw new TypeError(`throttles[${wrong}] must be ${wanted}, got ${show(given[wrong])}`);
 }
 
+/** Runs of a machine may have ceased to call this API. */
+function forgetBefore(fromMs: number, routes: Map<string, number>): void {
+  for (const [route, lastMs] of routes) if (lastMs <= fromMs) routes.delete(route);
+}
+
 export interface ThrottlesOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -116,10 +121,14 @@ export class Throttles {
   crowds(): Crowd[] {
     const found: Crowd[] = [];
     for (const throttle of this.#throttles.values()) {
-      const { nowMs, routes } = throttle;
+      const { nowMs } = throttle;
       const sinceMs = nowMs - throttle.waitedMs;
       const { parkAfterMs } = throttle.policy;
-      if (isHeld(throttle.pool, parkAfterMs, sinceMs, nowMs)) found.push({ routes, left: 0 });
+      const isShut = isHeld(throttle.pool, parkAfterMs, sinceMs, nowMs);
+      // Of those who are held back nobody can have come meanwhile.
+      if (!isShut) forgetBefore(nowMs - CROWDED_MS, throttle.routes);
+      const routes = new Set(throttle.routes.keys());
+      if (isShut) found.push({ routes, left: 0 });
       else if (sinceMs < CROWDED_MS) found.push({ routes, left: throttle.left(nowMs) });
     }
     return found;

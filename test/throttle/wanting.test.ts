@@ -15,7 +15,7 @@ function stage(options: Parameters<typeof defineThrottle>[1] = {}) {
       throw Object.assign(new Error('no'), { status: 429, headers });
     });
   const left = () => all.crowds().map((crowd) => crowd.left);
-  return { clock, api, refuse, left };
+  return { clock, all, api, refuse, left };
 }
 
 const park = (call: Promise<unknown>): Promise<number> =>
@@ -62,6 +62,28 @@ test('an API that fails has nobody come but who finds out whether it is well', a
 
   await clock.advance(12_000);
   expect(left()).toEqual([2]);
+});
+
+test('a machine is held back for as long as its runs have lately had to wait, and no longer', async () => {
+  const { clock, all, api, refuse } = stage({ limits: { inFlight: 1 } });
+  const held = () => all.crowds().flatMap(({ routes }) => [...routes]);
+  const permit = await api.acquire();
+  const waiting = api.acquire();
+  permit.release();
+  (await waiting).release();
+  expect(held()).toEqual(['m']);
+
+  await clock.advance(29_000);
+  expect(held()).toEqual(['m']);
+  await clock.advance(2_000);
+  expect(held()).toEqual([]);
+  const other = all.of('api', { isRetry: false, refusals: 0, route: 'n' });
+  await refuse('50').catch(() => undefined);
+  await park(other.use(() => 1));
+  expect(held()).toEqual(['n']);
+  // Nobody can have come in the pause, so it says nothing of who calls.
+  await clock.advance(45_000);
+  expect(held()).toEqual(['n']);
 });
 
 test('those who wait for the end of a pause come back one by one, and none before it', async () => {
