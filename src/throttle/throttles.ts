@@ -123,8 +123,7 @@ export class Throttles {
     for (const throttle of this.#throttles.values()) {
       const { nowMs } = throttle;
       const sinceMs = nowMs - throttle.waitedMs;
-      const { parkAfterMs } = throttle.policy;
-      const isShut = isHeld(throttle.pool, parkAfterMs, sinceMs, nowMs);
+      const isShut = isHeld(throttle, sinceMs, nowMs);
       // Of those who are held back nobody can have come meanwhile.
       if (!isShut) forgetBefore(nowMs - CROWDED_MS, throttle.routes);
       const routes = new Set(throttle.routes.keys());

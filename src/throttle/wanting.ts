@@ -2,6 +2,9 @@
 import type { Published } from './fleet/words.ts';
 import type { PermitPool } from './permit-pool.ts';
 import type { Priority } from './policy.ts';
+import type { Throttle } from './throttle.ts';
+
+type Shut = Pick<Throttle, 'pool' | 'policy' | 'lease'>;
 
 const PARK_MS_MIN = 1_000;
 export const PARK_MS_MAX = 60_000;
@@ -54,19 +57,16 @@ const PROBERS = 2;
  * For how long it is known that whoever comes is sent away: the API asked for that, or it fails, or it is
  * called so seldom that nobody waits in line for the next call yet.
  */
-export function shutMs(pool: PermitPool, parkAfterMs: number, nowMs: number): number {
+export function shutMs({ pool, policy, lease }: Shut, nowMs: number): number {
   const openMs = pool.breakerState(nowMs) === 'open' ? pool.breaker!.retryAtMs - nowMs : 0;
-  return Math.max(0, pool.pausedUntilMs - nowMs, openMs, pool.ratedMs(nowMs) - parkAfterMs);
+  // What a pod has before it is counted says nothing of what it has in a moment.
+  const ratedMs = lease?.isInForce === false ? 0 : pool.ratedMs(nowMs) - policy.parkAfterMs;
+  return Math.max(0, pool.pausedUntilMs - nowMs, openMs, ratedMs);
 }
 
 /** Whether whoever comes would only be sent away. `sinceMs` ago somebody found that out. */
-export function isHeld(
-  pool: PermitPool,
-  parkAfterMs: number,
-  sinceMs: number,
-  nowMs: number,
-): boolean {
-  const restMs = shutMs(pool, parkAfterMs, nowMs);
+export function isHeld(throttle: Shut, sinceMs: number, nowMs: number): boolean {
+  const restMs = shutMs(throttle, nowMs);
   return restMs > 0 && (restMs <= HELD_MS_MAX || sinceMs < TRIAL_MS);
 }
 
