@@ -36,9 +36,9 @@ export class Parking {
     return this.#park(why, delayMs, waitedMs, nowMs);
   }
 
-  /** It is known that nothing begins for so long. */
+  /** It is known that nothing begins for so long. An end that was told has been spread by half already. */
   shut(why: string, waiting: number, waitMs: number, nowMs: number): ThrottleParkedError {
-    const spread = spreadMs(waitMs, this.#random.fraction());
+    const spread = spreadMs(waitMs, this.#random.fraction() / 2);
     return this.#park(why, Math.max(spread, this.delayMs(waiting, nowMs)), 0, nowMs);
   }
 

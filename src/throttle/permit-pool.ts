@@ -47,6 +47,7 @@ const NONE_ENDED: Readonly<Record<OutcomeKind, number>> = {
 const LATENCY_CALLS = 100;
 const COOL_MS_GUESS = 500;
 const LOOK_MS_MIN = 1;
+const LOOK_MS = 1_000;
 
 export class PermitPool {
   readonly #policy: ThrottlePolicy;
@@ -204,8 +205,9 @@ export class PermitPool {
     const weight = BRAKE_WEIGHT[kind];
     this.#law.ended({ kind, weight, sentMs, latencyMs, wasFull, wasPaced }, nowMs);
     if (retryAfterMs !== undefined && isCapacity(kind)) {
-      // Spread afterwards and never before, or all who were told the same come back at once.
-      const untilMs = nowMs + spreadMs(retryAfterMs, chance);
+      // Spread afterwards and never before, or all who were told the same come back at once. Whoever waits
+      // for that end has the other half.
+      const untilMs = nowMs + spreadMs(retryAfterMs, chance / 2);
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
       this.#toldUntilMs = Math.max(this.#toldUntilMs, nowMs + retryAfterMs);
     }
@@ -230,12 +232,13 @@ export class PermitPool {
       case 'paused':
         return this.#pausedUntilMs;
       case 'open':
-        return Math.max(nowMs + LOOK_MS_MIN, this.breaker!.retryAtMs);
+        // Half open, a probe is out, and its end is told.
+        return this.breaker!.retryAtMs > nowMs ? this.breaker!.retryAtMs : nowMs + LOOK_MS;
       case 'paced':
         return nowMs + Math.max(LOOK_MS_MIN, this.#paceWaitMs(this.#law.pace(nowMs), cost, nowMs));
       default:
         // The limit may have grown by itself, too: that is looked at once in a while.
-        return Math.min(this.#cooling.first ?? Number.POSITIVE_INFINITY, nowMs + 1_000);
+        return Math.min(this.#cooling.first ?? Number.POSITIVE_INFINITY, nowMs + LOOK_MS);
     }
   }
 

@@ -158,6 +158,8 @@ describe('the breaker', () => {
     const probe = pool.take('normal', 1, 12_100)!;
     expect(pool.breakerState(12_100)).toBe('half-open');
     expect(pool.take('normal', 1, 12_200)).toBeUndefined();
+    // The end of a probe is told: nobody looks for it every millisecond.
+    expect(pool.lookAtMs(1, 12_200)).toBe(13_200);
     pool.end(probe, { kind: 'ok' }, 12_300, 0.5);
     expect(ended(pool, 'ok', 13_000)).toBe(true);
     expect(pool.breakerState(13_000)).toBe('half-open');

@@ -4,10 +4,10 @@ import { defineThrottle, postponementOf, Throttles } from '../../src/throttle/in
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
-function stage(options: Parameters<typeof defineThrottle>[1] = {}) {
+function stage(options: Parameters<typeof defineThrottle>[1] = {}, random = seededRandom(1)) {
   const clock = new FakeClock();
   const throttles = [defineThrottle('api', options)];
-  const all = new Throttles({ clock, random: seededRandom(1), throttles });
+  const all = new Throttles({ clock, random, throttles });
   const api = all.of('api', { isRetry: false, refusals: 0, route: 'm' });
   const refuse = (retryAfter: string) =>
     api.use(() => {
@@ -90,15 +90,25 @@ test('those who wait for the end of a pause come back one by one, and none befor
   const { clock, api, refuse } = stage();
   await refuse('60').catch(() => undefined);
   const endMs = clock.monotonicMs() + api.snapshot().pausedMs;
+  const toldMs = clock.monotonicMs() + 60_000;
   const counts = new Map<number, number>();
   for (let count = 0; count < 300; count++) {
     await clock.advance(37);
     const atMs = clock.monotonicMs() + (await park(api.use(() => 1)));
     expect(atMs).toBeGreaterThanOrEqual(endMs);
-    expect(atMs).toBeLessThanOrEqual(endMs + 5_000);
+    expect(atMs).toBeLessThanOrEqual(toldMs + 5_000);
     counts.set(Math.round(atMs), (counts.get(Math.round(atMs)) ?? 0) + 1);
   }
   expect(Math.max(...counts.values())).toBeLessThan(5);
+});
+
+test('whoever comes in a pause is back 5 s after it at the latest, whatever chance says', async () => {
+  const random = Object.assign(seededRandom(1), { fraction: () => 0.999 });
+  const { api, refuse } = stage({}, random);
+  await refuse('60').catch(() => undefined);
+  const delayMs = await park(api.use(() => 1));
+  expect(delayMs).toBeGreaterThanOrEqual(api.snapshot().pausedMs);
+  expect(delayMs).toBeLessThanOrEqual(65_000);
 });
 
 test('those who were told the same moment do not all come back in it', async () => {
