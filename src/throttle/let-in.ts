@@ -27,7 +27,8 @@ export class LetIn {
     this.#refusedMs = untilMs;
     // What is let in after the last one may be the end of it.
     const lastMs = saturated.at(-1)!.at * 1_000;
-    return isKnown || letInMs(seconds).some((ms) => ms < lastMs);
+    const isMostly = saturated.some(({ sent, throttled }) => sent > 2 * throttled);
+    return isKnown || isMostly || letInMs(seconds).some((ms) => ms < lastMs);
   }
 }
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
 import { Throttles } from '../../src/throttle/index.ts';
+import { LetIn } from '../../src/throttle/let-in.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -90,4 +91,17 @@ test.each([1, 8])('so do %i pods, after everything was refused for 3 min', (pods
   scene.api.scale = 1;
   scene.runTo(660);
   expect(scene.figures(600, 660).goodput).toBeGreaterThan(0.9);
+});
+
+test('a second that let in most of its calls tells of an edge; one after which all is let in does not', () => {
+  const second = (at: number, sent: number, throttled: number) => {
+    return { at, sent, throttled, timedOut: 0, failed: 0, ok: sent - throttled, latencyMsSum: 0 };
+  };
+  const after = (one: ReturnType<typeof second>) => {
+    const letIn = new LetIn();
+    letIn.beforeRefusals([second(1, 2, 2)], [second(1, 2, 2)], 2_000);
+    return letIn.beforeRefusals([one], [one, second(3, 2, 0)], 4_000);
+  };
+  expect(after(second(2, 100, 3))).toBe(true);
+  expect(after(second(2, 2, 1))).toBe(false);
 });
