@@ -11,13 +11,13 @@ import type {
 } from '../machine/index.ts';
 import { readAhead, whenRead } from './body.ts';
 import { HeldPermit } from './call-permit.ts';
-import type { Caller } from './caller.ts';
+import type { AcquireOptions, Caller } from './caller.ts';
 import { PermitAbortedError, ThrottleOptionsError, ThrottleRefusedError } from './errors.ts';
 import { type CallOutcome, COST_MAX, isCapacity, isWithin } from './outcome.ts';
 import type { Permit } from './permit-pool.ts';
 import { PRIORITIES } from './policy.ts';
 import { snapshotOf } from './snapshot.ts';
-import type { AcquireOptions, Throttle } from './throttle.ts';
+import type { Throttle } from './throttle.ts';
 
 const USE_NAMES = namesOf<UseOptions>({ priority: true, signal: true, cost: true });
 

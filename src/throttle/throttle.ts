@@ -20,8 +20,6 @@ import { spreadMs } from './spread.ts';
 import { isAged, type Waiter, Waiters } from './waiters.ts';
 import { isHeldBack, leftOf, whyNone } from './wanting.ts';
 
-export type { AcquireOptions } from './caller.ts';
-
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;
 /** A costly call is saved up for in line for so long: a bucket of costs fills in 10 s. */
