@@ -8,28 +8,20 @@
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
 import type { Decision, EstimatorRule } from './estimator-rule.ts';
+import { Falls } from './falls.ts';
 import { badKeptMs, cleanMsOf, type Footing, isFresh, nextStep } from './growth.ts';
 import { Hints } from './hints.ts';
 import type { Bad, Learned } from './learned.ts';
 import { LetIn } from './let-in.ts';
 import { type Fewer, QueueWatch } from './queue-watch.ts';
-import {
-  capWithin,
-  isPlain,
-  isSaturated,
-  meanWith,
-  mostByRate,
-  refusedShareOf,
-  roomOf,
-  sentPerSecond,
-} from './room.ts';
+import { capWithin, isPlain, isSaturated, meanWith, refusedShareOf, roomOf } from './room.ts';
 import type { Second } from './seconds.ts';
 import type { Sight, Tempo } from './sight.ts';
+import { isUsed } from './used.ts';
 
 export type { Decision, EstimatorRule } from './estimator-rule.ts';
 
 const FELL_SHARE = 0.88;
-const USED_SHARE = 0.85;
 const SETTLE_MS = 1_500;
 /** Doubled, it was far too much or it was not: either shows within so long. */
 const FIRST_CLEAN_MS = 1_000;
@@ -57,6 +49,7 @@ export class Estimator {
   #tooMuch = 0;
   #seenMs = Number.NEGATIVE_INFINITY;
   readonly #letIn = new LetIn();
+  readonly #falls: Falls;
   /** The second of the first call of all. */
   #firstAt: number | undefined;
   readonly #queue: QueueWatch;
@@ -68,6 +61,7 @@ export class Estimator {
     this.#rule = rule;
     this.#good = learned?.good;
     this.#bad = learned?.bad;
+    this.#falls = new Falls(learned?.fellFrom);
     this.#changedMs = learned?.changedMs ?? Number.NEGATIVE_INFINITY;
     this.#latencyMs = learned?.latencyMs;
     this.#queue = new QueueWatch(learned?.baseMs);
@@ -82,7 +76,8 @@ export class Estimator {
   get learned(): Learned {
     const changedMs = Number.isFinite(this.#changedMs) ? this.#changedMs : undefined;
     const [latencyMs, { baseMs }] = [this.#latencyMs, this.#queue];
-    return { cap: this.#cap, good: this.#good, latencyMs, baseMs, bad: this.#bad, changedMs };
+    const [cap, good, bad, fellFrom] = [this.#cap, this.#good, this.#bad, this.#falls.from];
+    return { cap, good, latencyMs, baseMs, bad, fellFrom, changedMs };
   }
 
   /** The cap is divided for the first time: until all have heard of that, they called by no cap. */
@@ -138,14 +133,8 @@ export class Estimator {
   #isUsed(seconds: readonly Second[], sight: Sight, tickMs: number): boolean {
     // Paced, few seconds have a call at all.
     if (this.#cap < 1) return this.#letIn.isSince(this.#changedMs);
-    const latencyMs = this.#latencyMs ?? 0;
-    // It is the declared rate that holds calls back.
-    if (sight.waiting > 0 && this.#cap < mostByRate(this.#rule, latencyMs)) return true;
-    // First contact doubles: there, what is on its way is rather waited for.
-    const missing = this.#good === undefined ? 0 : (sight.moving ?? 0);
-    const atOnce =
-      latencyMs > tickMs ? sight.inFlight : (sentPerSecond(seconds) * latencyMs) / 1_000;
-    return atOnce >= USED_SHARE * (Math.floor(this.#cap) - missing);
+    const [cap, latencyMs, isFirst] = [this.#cap, this.#latencyMs ?? 0, this.#good === undefined];
+    return isUsed(cap, sight, { seconds, latencyMs, tickMs, isFirst, rule: this.#rule });
   }
 
   #refused(
@@ -164,18 +153,20 @@ export class Estimator {
     const hasFallen = this.#isFallen(roomMax, sight);
     this.#fallenTicks = hasFallen ? this.#fallenTicks + 1 : 0;
     const isSure = hasFallen && (isPlain(saturated, seconds) || this.#fallenTicks >= 2);
-    const isShut = !hasFallen && !hasLetIn && !isFresh(this.#footing, nowMs, tickMs);
+    const isShut = !hasFallen && !hasLetIn && !isFresh(this.#footing(nowMs), nowMs, tickMs);
     if (this.#good === undefined || isSure || isShut) {
       this.#tooMuch = this.#good === undefined && hasLetIn ? force : 0;
+      this.#falls.fell(nowMs);
       this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first. Who lets nothing in at
       // all says nothing of how much is too much.
       const cap = this.#cap * (hasLetIn ? 1.04 : 0.9);
-      this.#bad = { cap, atMs: nowMs - badKeptMs(this.#footing, tickMs) };
+      this.#bad = { cap, atMs: nowMs - badKeptMs(this.#footing(nowMs), tickMs) };
       return 'cut';
     }
     if (hasFallen) return 'hold';
     if (hasLetIn) this.#bad = { cap: force, atMs: nowMs };
+    if (force > this.#good) this.#falls.inVain(force);
     // A permit too many shows as its share of refusals, which is less noisy than what was let in.
     const isNear = force <= 1.15 * this.#good;
     const fits = isNear ? force * (1 - 1.1 * refusedShareOf(saturated)) : 0;
@@ -213,25 +204,32 @@ export class Estimator {
   #grow({ untilMs }: Sight, nowMs: number, tickMs: number): Decision {
     const isFirst = this.#good === undefined;
     const firstMs = this.#rule.chargesRefusals ? tickMs : Math.min(tickMs, FIRST_CLEAN_MS);
-    const cleanMs = isFirst ? firstMs : cleanMsOf(this.#footing, tickMs);
+    const cleanMs = isFirst ? firstMs : cleanMsOf(this.#footing(nowMs), tickMs);
     if (untilMs - this.#cleanFromMs < this.#roundMs(cleanMs)) return 'hold';
     if (isFirst) {
       this.#change(this.#cap * (this.#rule.chargesRefusals ? 1.5 : 2), nowMs);
       return 'first';
     }
     this.#good = Math.max(this.#good!, this.#cap);
-    const step = nextStep(this.#footing, nowMs, tickMs);
+    this.#falls.wentWell(this.#cap, untilMs - this.#cleanFromMs);
+    const step = nextStep(this.#footing(nowMs), nowMs, tickMs);
     if (!step) return 'hold';
     if (step.isLarge) this.#growths++;
     this.#change(step.cap, nowMs, step.isLarge);
     return step.decision;
   }
 
-  get #footing(): Footing {
-    const { chargesRefusals } = this.#rule;
-    const [cap, bad, tooMuch, growths] = [this.#cap, this.#bad, this.#tooMuch, this.#growths];
-    const [isLarge, latencyMs] = [this.#isLarge, this.#latencyMs ?? 0];
-    return { cap, bad, tooMuch, chargesRefusals, growths, isLarge, latencyMs };
+  #footing(nowMs: number): Footing {
+    return {
+      cap: this.#cap,
+      bad: this.#bad,
+      tooMuch: this.#tooMuch,
+      growths: this.#growths,
+      isLarge: this.#isLarge,
+      chargesRefusals: this.#rule.chargesRefusals,
+      latencyMs: this.#latencyMs ?? 0,
+      before: this.#falls.before(this.#cap, nowMs),
+    };
   }
 
   /** Whether there is a line is seen by what comes of fewer at once. */

@@ -3,6 +3,7 @@
  * small step, and stays there until a burst that was saved up cannot hide it any more; where that is behind,
  * in large ones. Pure.
  */
+import type { Before } from './falls.ts';
 import type { Bad } from './learned.ts';
 
 export interface Footing {
@@ -19,6 +20,8 @@ export interface Footing {
   readonly chargesRefusals: boolean;
   /** How long a call takes. */
   readonly latencyMs: number;
+  /** What went well before it took much less. */
+  readonly before?: Before | undefined;
 }
 
 export interface Step {
@@ -37,12 +40,15 @@ const NEAR_GROWTH = 1.03;
 const LARGE_FROM = 1.05;
 const BISECTED_FROM = 1.1;
 const BAD_KEPT_MS = 25_000;
+/** What took much more before is tried again after so many times as long, at the latest. */
+const PATIENCE_MAX = 4;
 /** A burst that was saved up hides a small excess for about so long. */
 const HIDDEN_MS = 13_000;
 
 /** How long it has to have gone well before more is tried. */
-export function cleanMsOf({ cap, bad, isLarge }: Footing, tickMs: number): number {
+export function cleanMsOf({ cap, bad, isLarge, before }: Footing, tickMs: number): number {
   if (isLarge) return tickMs;
+  if (before) return 3 * tickMs;
   const isAtBad = bad !== undefined && !isBelow(cap, bad, 0.99) && cap <= 1.05 * bad.cap;
   // Whoever hears soon may risk more: an excess that comes to light late is short all the same.
   return isAtBad ? Math.max(3 * tickMs, Math.min(HIDDEN_MS, 7 * tickMs)) : 3 * tickMs;
@@ -50,11 +56,12 @@ export function cleanMsOf({ cap, bad, isLarge }: Footing, tickMs: number): numbe
 
 /** The next step, or nothing as long as what was too much is fresh. */
 export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step | undefined {
-  const { cap, bad, chargesRefusals } = footing;
+  const { cap, bad, chargesRefusals, before } = footing;
   if (bad && isFresh(footing, nowMs, tickMs)) {
     if (bad.cap / cap <= BISECTED_FROM) return undefined;
     return { decision: 'bisect', cap: Math.sqrt(cap * bad.cap * 0.97), isLarge: false };
   }
+  if (bad && before) return stepBack(footing, bad, before);
   const isSmall = chargesRefusals || cap < footing.tooMuch;
   const large = bad ? LARGE_GROWTH : UNKNOWN_GROWTH;
   const most = cap * (isSmall || footing.growths === 0 ? SMALL_GROWTH : large);
@@ -65,6 +72,17 @@ export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step 
   return { decision: 'probe', cap: next, isLarge: !isNear && wanted > LARGE_FROM * cap };
 }
 
+/** On the way to what was before: first past what was too much meanwhile, then in large steps. */
+function stepBack({ cap, growths }: Footing, bad: Bad, before: Before): Step {
+  const wanted = growths > 0 ? cap * LARGE_GROWTH : Math.max(cap, bad.cap) * UNKNOWN_GROWTH;
+  const next = Math.min(wanted, Math.max(before.cap, cap * SMALL_GROWTH));
+  return {
+    decision: 'probe',
+    cap: cap < 1 ? next : Math.max(next, Math.floor(cap) + 1),
+    isLarge: true,
+  };
+}
+
 /** Whether it is not long ago that it was too much. */
 export function isFresh(footing: Footing, nowMs: number, tickMs: number): boolean {
   const keptMs = badKeptMs(footing, tickMs) * (footing.chargesRefusals ? 1.5 : 1);
@@ -73,10 +91,11 @@ export function isFresh(footing: Footing, nowMs: number, tickMs: number): boolea
 
 /** The slower word gets around, the longer an overshoot lasts: then it is risked less often. */
 export function badKeptMs(footing: Footing, tickMs: number): number {
-  const { cap, latencyMs, chargesRefusals } = footing;
+  const { cap, latencyMs, chargesRefusals, before } = footing;
   // One more of few is a large part of them: the more it costs to try, the more seldom it is.
   const cost = chargesRefusals ? 1 : Math.max(1, 1 / Math.max(1, cap) / (SMALL_GROWTH - 1));
-  return cost * Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs);
+  const patience = before ? Math.min(cost, PATIENCE_MAX, 2 ** before.tries) : cost;
+  return patience * Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs);
 }
 
 function isBelow(cap: number, bad: Bad, share: number): boolean {

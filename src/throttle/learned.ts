@@ -7,6 +7,8 @@ export interface Learned {
   readonly baseMs?: number | undefined;
   /** The lowest cap that was too much, and when that was. */
   readonly bad?: Bad | undefined;
+  /** What went well before an API took much less, and when it fell; not known to all versions. */
+  readonly fellFrom?: Bad | undefined;
   readonly changedMs?: number | undefined;
 }
 

@@ -67,10 +67,6 @@ export function refusedShareOf(seconds: readonly Second[]): number {
   return sum(seconds.map((second) => second.throttled)) / sum(seconds.map(({ sent }) => sent));
 }
 
-export function sentPerSecond(seconds: readonly Second[]): number {
-  return sum(seconds.map(({ sent }) => sent)) / Math.max(1, seconds.length);
-}
-
 /** A mean that so many more calls have moved. */
 export function meanWith(former: number | undefined, mean: number, count: number): number {
   return former === undefined

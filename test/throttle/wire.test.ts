@@ -5,6 +5,7 @@ import { decodePublished, formerOf } from '../../src/throttle/fleet/wire.ts';
 import { published } from './published.ts';
 
 const LEARNED = { cap: 6.4, good: 6.4, latencyMs: 700, baseMs: 512.5 };
+const FELL_FROM = { cap: 48.5, atMs: -20_000 };
 
 function rowOf(state: string, ageMs = 0) {
   return { api: 'llm', epoch: 1, ageMs, state };
@@ -15,6 +16,12 @@ test('what is normal goes over the wire, and is known after a pause of all pods'
   expect(decodePublished(rowOf(state), 20_000)!.learned).toMatchObject(LEARNED);
   const late = formerOf(rowOf(state, 3_600_000), 4_000_000, 8)!;
   expect(late.learned).toMatchObject({ good: 6.4, baseMs: 512.5 });
+});
+
+test('what went well before a fall goes over the wire with its age', () => {
+  const state = published({ learned: { ...LEARNED, fellFrom: FELL_FROM } });
+  const { learned } = decodePublished(rowOf(state, 5_000), 100_000)!;
+  expect(learned.fellFrom).toEqual({ cap: 48.5, atMs: 100_000 - 5_000 - 30_000 });
 });
 
 test.each([undefined, null, 0, -5, 'soon', [], {}])(

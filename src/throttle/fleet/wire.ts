@@ -5,7 +5,7 @@
  */
 import type { Json } from '../../ground/index.ts';
 import type { LatencyCounts } from '../latencies.ts';
-import { type Learned, remembered } from '../learned.ts';
+import { type Bad, type Learned, remembered } from '../learned.ts';
 import type { Second } from '../seconds.ts';
 import { decodeCounted, encodeCounted } from './counted.ts';
 import { Numbers } from './numbers.ts';
@@ -129,7 +129,7 @@ export interface FleetSum {
 
 export function encodePublished(published: Published, sum: FleetSum): string {
   const { madeMs, division, learned, breaker, decision, podCount, pausedMs } = published;
-  const { bad, changedMs } = learned;
+  const { bad, fellFrom, changedMs } = learned;
   return JSON.stringify({
     g: Math.round(published.growsAtMs - madeMs),
     c: encodeCounted(published.counted),
@@ -146,10 +146,15 @@ export function encodePublished(published: Published, sum: FleetSum): string {
     ...(learned.good === undefined ? {} : { good: rounded(learned.good) }),
     ...(learned.latencyMs === undefined ? {} : { latency: rounded(learned.latencyMs) }),
     ...(learned.baseMs === undefined ? {} : { base: rounded(learned.baseMs) }),
-    ...(bad ? { bad: [rounded(bad.cap), Math.round(madeMs - bad.atMs)] } : {}),
+    ...(bad ? { bad: encodeBad(bad, madeMs) } : {}),
+    ...(fellFrom ? { fell: encodeBad(fellFrom, madeMs) } : {}),
     ...(changedMs === undefined ? {} : { changed: Math.round(madeMs - changedMs) }),
     sum,
   });
+}
+
+function encodeBad({ cap, atMs }: Bad, madeMs: number): number[] {
+  return [rounded(cap), Math.round(madeMs - atMs)];
 }
 
 function encodeDivision({ level, spare, isPlenty, arc }: Division) {
@@ -189,7 +194,10 @@ export function decodePublished(
   const read = new Numbers(json);
   const madeMs = nowMs - row.ageMs;
   const words = json as Record<string, unknown> | undefined;
-  const [bad] = Array.isArray(words?.['bad']) ? read.rows('bad', 2, 1, true) : [];
+  const badAt = (key: string): Bad | undefined => {
+    const [told] = Array.isArray(words?.[key]) ? read.rows(key, 2, 1, true) : [];
+    return told && { cap: told[0]!, atMs: madeMs - told[1]! };
+  };
   const changed = read.maybe('changed');
   const learned: Learned = {
     cap: read.of('cap'),
@@ -197,7 +205,8 @@ export function decodePublished(
     latencyMs: read.maybe('latency'),
     // Versions that do not know of it tell nothing, and no call takes no time.
     baseMs: read.maybe('base') || undefined,
-    bad: bad && { cap: bad[0]!, atMs: madeMs - bad[1]! },
+    bad: badAt('bad'),
+    fellFrom: badAt('fell'),
     changedMs: changed === undefined ? undefined : madeMs - changed,
   };
   const division = decodeDivision(read);

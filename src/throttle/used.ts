@@ -1,0 +1,30 @@
+/** Whether as many calls were out at once as may be: who does not use a cap learns nothing about it. Pure. */
+import type { EstimatorRule } from './estimator-rule.ts';
+import { mostByRate } from './room.ts';
+import type { Second } from './seconds.ts';
+import type { Sight } from './sight.ts';
+
+export interface Use {
+  readonly seconds: readonly Second[];
+  readonly latencyMs: number;
+  readonly tickMs: number;
+  /** Nothing is known of the API yet. */
+  readonly isFirst: boolean;
+  readonly rule: EstimatorRule;
+}
+
+const USED_SHARE = 0.85;
+
+export function isUsed(cap: number, sight: Sight, use: Use): boolean {
+  const { seconds, latencyMs, tickMs, isFirst, rule } = use;
+  // It is the declared rate that holds calls back.
+  if (sight.waiting > 0 && cap < mostByRate(rule, latencyMs)) return true;
+  // First contact doubles: there, what is on its way is rather waited for.
+  const missing = isFirst ? 0 : (sight.moving ?? 0);
+  const atOnce = latencyMs > tickMs ? sight.inFlight : (sentPerSecond(seconds) * latencyMs) / 1_000;
+  return atOnce >= USED_SHARE * (Math.floor(cap) - missing);
+}
+
+function sentPerSecond(seconds: readonly Second[]): number {
+  return seconds.reduce((all, { sent }) => all + sent, 0) / Math.max(1, seconds.length);
+}
