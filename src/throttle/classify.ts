@@ -4,7 +4,7 @@
  */
 import { isBillingCode, isBillingMessage, kindOfGrpc, kindOfNames } from './error-names.ts';
 import type { CallOutcome, OutcomeKind } from './outcome.ts';
-import { type HeadersLike, rateHintOf, retryAfterMs } from './rate-headers.ts';
+import { costHintOf, type HeadersLike, rateHintOf, retryAfterMs } from './rate-headers.ts';
 
 /** Says what a call came to; nothing where it does not know, and the default decides. */
 export type Classify = (call: {
@@ -108,7 +108,8 @@ function withHeaders(
   if (!headers) return outcome;
   try {
     const waitMs = outcome.kind === 'ok' ? undefined : retryAfterMs(headers, nowMs);
-    return { ...outcome, retryAfterMs: waitMs, hint: rateHintOf(headers, nowMs) };
+    const [hint, costHint] = [rateHintOf(headers, nowMs), costHintOf(headers, nowMs)];
+    return { ...outcome, retryAfterMs: waitMs, hint, costHint };
   } catch {
     return outcome;
   }

@@ -13,8 +13,9 @@ export function heardOutcome(said: unknown): CallOutcome | undefined {
   // An answer that comes later comes too late; should it reject, nobody else would hear of it.
   hush(said);
   try {
-    const { kind, retryAfterMs, cost, hint } = Object(said) as Partial<CallOutcome>;
-    return soundOutcome({ kind, retryAfterMs, cost, hint: hint && copied(hint) });
+    const { kind, retryAfterMs, cost, hint, costHint } = Object(said) as Partial<CallOutcome>;
+    const room = { hint: hint && copied(hint), costHint: costHint && copied(costHint) };
+    return soundOutcome({ kind, retryAfterMs, cost, ...room });
   } catch {
     return undefined;
   }

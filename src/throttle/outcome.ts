@@ -30,6 +30,8 @@ export interface CallOutcome {
   readonly cost?: number | undefined;
   /** What the answer's headers say of the room that is left. */
   readonly hint?: RateHint | undefined;
+  /** The same in what calls cost, as in tokens: of use where calls say their `cost`. */
+  readonly costHint?: RateHint | undefined;
 }
 
 /** How hard an outcome brakes: 1 for a refusal, nothing for what says nothing of room. */
@@ -73,9 +75,9 @@ export const COST_MAX = 1e15;
  * cannot be is left out. Nothing of it may make a permit stay away, or a limit into what is no number.
  */
 export function soundOutcome(said: unknown): CallOutcome | undefined {
-  const { kind, retryAfterMs, cost, hint } = Object(said) as Partial<CallOutcome>;
+  const { kind, retryAfterMs, cost, hint, costHint } = Object(said) as Partial<CallOutcome>;
   if (typeof kind !== 'string' || !Object.hasOwn(BRAKE_WEIGHT, kind)) return undefined;
-  if (retryAfterMs === undefined && cost === undefined && hint === undefined) return { kind };
+  if ((retryAfterMs ?? cost ?? hint ?? costHint) === undefined) return { kind };
   return {
     kind,
     retryAfterMs: isWithin(retryAfterMs, Number.MAX_VALUE)
@@ -83,6 +85,7 @@ export function soundOutcome(said: unknown): CallOutcome | undefined {
       : undefined,
     cost: isWithin(cost, COST_MAX) ? cost : undefined,
     hint: isHint(hint) ? hint : undefined,
+    costHint: isHint(costHint) ? costHint : undefined,
   };
 }
 

@@ -16,6 +16,7 @@ import { Pace } from './pace.ts';
 import { PRIORITIES, type Priority, type ThrottlePolicy } from './policy.ts';
 import { Seconds } from './seconds.ts';
 import { spreadMs } from './spread.ts';
+import { ToldRoom } from './told-room.ts';
 
 export interface Permit {
   readonly priority: Priority;
@@ -68,7 +69,7 @@ export class PermitPool {
   #inFlight = 0;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #toldUntilMs = Number.NEGATIVE_INFINITY;
-  #hint: { readonly perSecond: number; readonly untilMs: number } | undefined;
+  readonly #told = new ToldRoom();
   #closed: Closed = 'none';
   #hasPaced = false;
 
@@ -187,7 +188,7 @@ export class PermitPool {
 
   /** Gives the permit back, at once or when it has cooled. */
   end(permit: Permit, outcome: CallOutcome, nowMs: number, chance: number): void {
-    const { kind, retryAfterMs, hint } = outcome;
+    const { kind, retryAfterMs } = outcome;
     const latencyMs = nowMs - permit.sentMs;
     this.#inFlight--;
     this.#inFlightBy[RANK[permit.priority]]!--;
@@ -211,11 +212,9 @@ export class PermitPool {
       this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
       this.#toldUntilMs = Math.max(this.#toldUntilMs, nowMs + retryAfterMs);
     }
-    if (hint) {
-      const perSecond = (hint.remaining / hint.resetMs) * 1_000;
-      this.#hint = { perSecond, untilMs: nowMs + hint.resetMs };
-    }
-    const costLeft = (outcome.cost ?? permit.cost) - permit.cost;
+    const cost = outcome.cost ?? permit.cost;
+    this.#told.note(outcome, cost, nowMs);
+    const costLeft = cost - permit.cost;
     if (costLeft !== 0) this.#declared.charge(costLeft);
     const coolUntilMs = this.#coolUntil(kind, permit.sentMs, nowMs, chance);
     if (coolUntilMs > nowMs) this.#cooling.push(coolUntilMs);
@@ -223,7 +222,7 @@ export class PermitPool {
 
   /** What the API itself says of its room, while that is fresh. */
   hintPerSecond(nowMs: number): number | undefined {
-    return this.#hint && nowMs < this.#hint.untilMs ? this.#hint.perSecond : undefined;
+    return this.#told.perSecond(nowMs);
   }
 
   /** When it is worth another look, if no permit is given back before. */

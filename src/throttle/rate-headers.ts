@@ -1,7 +1,7 @@
 /**
  * What answers say of the room that is left: Retry-After in its forms, and the limit, remaining and
  * reset headers in theirs. Some APIs send rubbish in them (-1, 0, empty): what cannot be is not there.
- * Only what counts requests is read: what counts tokens says nothing of how many calls there may be.
+ * What counts tokens is read beside it: how many calls that is depends on what they cost.
  */
 import { hintOfField } from './ratelimit-field.ts';
 
@@ -37,17 +37,37 @@ const FAMILIES = [
   ['ratelimit-remaining', 'ratelimit-reset'],
 ] as const;
 
+const COST_FAMILIES = [
+  ['x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'],
+  ['anthropic-ratelimit-tokens-remaining', 'anthropic-ratelimit-tokens-reset'],
+] as const;
+
 /** The first family of headers that says something that can be. */
 export function rateHintOf(headers: HeadersLike, nowMs: number): RateHint | undefined {
-  for (const [remainingName, resetName] of FAMILIES) {
+  const told = toldIn(FAMILIES, headers, nowMs);
+  if (told) return told;
+  const field = headerOf(headers, 'ratelimit');
+  const hint = field && hintOfField(field, headerOf(headers, 'ratelimit-policy'));
+  return hint && canBe(hint) ? hint : undefined;
+}
+
+/** What is left of tokens, which is what calls of models cost. */
+export function costHintOf(headers: HeadersLike, nowMs: number): RateHint | undefined {
+  return toldIn(COST_FAMILIES, headers, nowMs);
+}
+
+function toldIn(
+  families: typeof FAMILIES | typeof COST_FAMILIES,
+  headers: HeadersLike,
+  nowMs: number,
+): RateHint | undefined {
+  for (const [remainingName, resetName] of families) {
     const remaining = plainNumber(headerOf(headers, remainingName));
     const resetMs = resetOf(headerOf(headers, resetName), nowMs);
     if (remaining === undefined || resetMs === undefined) continue;
     if (canBe({ remaining, resetMs })) return { remaining, resetMs };
   }
-  const field = headerOf(headers, 'ratelimit');
-  const hint = field && hintOfField(field, headerOf(headers, 'ratelimit-policy'));
-  return hint && canBe(hint) ? hint : undefined;
+  return undefined;
 }
 
 function canBe({ remaining, resetMs }: RateHint): boolean {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { classifyAnswer, classifyError } from '../../src/throttle/classify.ts';
-import { rateHintOf, retryAfterMs } from '../../src/throttle/rate-headers.ts';
+import { costHintOf, rateHintOf, retryAfterMs } from '../../src/throttle/rate-headers.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 afterEach(() => {
@@ -179,6 +179,25 @@ test.each([
   { ratelimit: '"default"' },
 ])('%j says nothing', (headers) => {
   expect(rateHintOf(headers, NOW)).toBeUndefined();
+});
+
+test.each([
+  [{ 'X-RateLimit-Remaining-Tokens': '149984', 'X-RateLimit-Reset-Tokens': '6ms' }, 149_984, 6],
+  [
+    {
+      'anthropic-ratelimit-tokens-remaining': '2000',
+      'anthropic-ratelimit-tokens-reset': '2030-01-01T00:01:00Z',
+    },
+    2_000,
+    60_000,
+  ],
+] as const)('%j leaves room for some tokens', (headers, remaining, resetMs) => {
+  expect(costHintOf(headers, NOW)).toEqual({ remaining, resetMs });
+  expect(costHintOf({ 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '1' }, NOW)).toBe(
+    undefined,
+  );
+  const { costHint, hint } = classifyAnswer({ status: 200, headers }, NOW);
+  expect([costHint, hint]).toEqual([{ remaining, resetMs }, undefined]);
 });
 
 test('whatever is thrown or answered, it is classified', () => {
