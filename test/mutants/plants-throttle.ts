@@ -1,4 +1,4 @@
-/** Bugs in how pods come to have their shares of what all of them may have out. */
+/** Bugs in how it is found out what an API takes, and how pods come to have their shares of that. */
 import { type Mutant, tests } from './mutant.ts';
 
 export const THROTTLE: readonly Mutant[] = [
@@ -40,5 +40,163 @@ export const THROTTLE: readonly Mutant[] = [
     ],
     command: tests('throttle/estimator', 'never heard'),
     shows: /what a pod lost by a word that it never heard is not its own/,
+  },
+  {
+    name: 'api-that-refuses-all-taken-for-full',
+    breaks: 'what an API refuses during an incident is taken for more than it has room for',
+    changes: [
+      {
+        file: 'src/throttle/let-in.ts',
+        find: 'return isKnown || isMostly || letInMs(seconds).some((ms) => ms < lastMs);',
+        put: 'return isKnown || isMostly || lastMs > 0;',
+      },
+    ],
+    command: tests('throttle/shut'),
+    shows: /a process calls as before minutes after everything was refused/,
+  },
+  {
+    name: 'parked-runs-without-turns',
+    breaks:
+      'runs that are parked at a slow rate come back at one time, and the turns after it are lost',
+    changes: [
+      {
+        file: 'src/throttle/parking.ts',
+        find: 'const turnMs = Math.max(nowMs, this.#turnMs);',
+        put: 'const turnMs = nowMs;',
+      },
+    ],
+    command: tests('throttle/rated-claims', 'turns'),
+    shows: /come back for turns of which none is lost/,
+  },
+  {
+    name: 'prober-for-ever',
+    breaks: 'an API that one pod cannot reach is asked by that pod again and again',
+    changes: [
+      {
+        file: 'src/throttle/fleet/fleet-breaker.ts',
+        find: 'return this.#turn;',
+        put: 'return 0;',
+      },
+    ],
+    command: tests('throttle/prober'),
+    shows: /does not take it from the other|cannot reach/,
+  },
+  {
+    name: 'part-of-a-permit-is-one',
+    breaks: 'less than one permit, as a person has fixed it, is used as one',
+    changes: [
+      {
+        file: 'src/throttle/fleet/lease.ts',
+        find: 'const granted = share * this.#part;',
+        put: 'const granted = share;',
+      },
+    ],
+    command: tests('throttle/less-than-one', 'fixed'),
+    shows: /of a permit, as a person has fixed it, is not one/,
+  },
+  {
+    name: 'ceiling-of-the-leader-alone',
+    breaks: 'what a pod declares does not hold where whoever leads declares nothing',
+    changes: [
+      {
+        file: 'src/throttle/fleet/chief.ts',
+        find: 'ceiling === undefined ? [] : Math.max(1, ceiling),',
+        put: 'ceiling === undefined || ceiling >= 0 ? [] : Math.max(1, ceiling),',
+      },
+    ],
+    command: tests('throttle/chief', 'declares'),
+    shows: /what a pod declares holds where whoever leads knows nothing of it/,
+  },
+  {
+    name: 'falls-forgotten',
+    breaks: 'what went well before an API took much less is forgotten with the fall',
+    changes: [
+      {
+        file: 'src/throttle/falls.ts',
+        find: 'if (cap < DEEP_SHARE * from.cap) this.#isDeep = true;',
+        put: 'if (cap < DEEP_SHARE * from.cap) this.#isDeep = false;',
+      },
+    ],
+    command: tests('throttle/falls'),
+    shows: /as before soon after a minute/,
+  },
+  {
+    name: 'tokens-left-unread',
+    breaks: 'what an API has left in tokens is not gone by',
+    changes: [
+      {
+        file: 'src/throttle/told-room.ts',
+        find: 'if (costHint) this.#costs = toldBy(costHint, nowMs);',
+        put: '',
+      },
+    ],
+    command: tests('throttle/token-headers', 'nearly all'),
+    shows: /is used to nearly all of it/,
+  },
+  {
+    name: 'headers-believed-for-ever',
+    breaks: 'an API that says it has room and refuses is believed again at once',
+    changes: [
+      {
+        file: 'src/throttle/hints.ts',
+        find: 'this.#doubtedMs = nowMs;',
+        put: '',
+      },
+    ],
+    command: tests('throttle/hints', 'doubted'),
+    shows: /is doubted for ten minutes/,
+  },
+  {
+    name: 'refused-permits-free-at-once',
+    breaks:
+      'a refused call gives its permit back at once, and the next one is refused in milliseconds',
+    changes: [
+      {
+        file: 'src/throttle/permit-pool.ts',
+        find: 'if (coolUntilMs > nowMs) this.#cooling.push(coolUntilMs);',
+        put: '',
+      },
+    ],
+    command: tests('throttle/permit-pool'),
+    shows: /cool|keeps its permit|refused/,
+  },
+  {
+    name: 'more-before-less-is-heard',
+    breaks: 'what one pod loses another has at once, before the first has heard of it',
+    changes: [
+      {
+        file: 'src/throttle/fleet/fleet-estimate.ts',
+        find: 'growsAtMs: Math.max(nowMs, this.#allHeardMs),',
+        put: 'growsAtMs: nowMs,',
+      },
+    ],
+    command: tests('throttle/slow-store'),
+    shows: /nobody is given what another has/,
+  },
+  {
+    name: 'line-tried-while-it-forms',
+    breaks: 'fewer are tried while a line still grows, and it is taken for what calls take',
+    changes: [
+      {
+        file: 'src/throttle/queue-watch.ts',
+        find: 'if (nowMs - (this.#farFromMs ?? nowMs) < SETTLED_MS + this.#medianMs!) return undefined;',
+        put: '',
+      },
+    ],
+    command: tests('throttle/queue-watch', 'soon'),
+    shows: /fewer are tried soon/,
+  },
+  {
+    name: 'calls-for-a-phase-that-is-over',
+    breaks: 'a call begins for a phase that has timed out while it waited',
+    changes: [
+      {
+        file: 'src/throttle/handle.ts',
+        find: 'if (!this.#caller.isOver?.()) return held;',
+        put: 'if (held || !this.#caller.isOver?.()) return held;',
+      },
+    ],
+    command: tests('throttle/calls', 'phase that is over'),
+    shows: /use calls nothing for a phase that is over/,
   },
 ];
