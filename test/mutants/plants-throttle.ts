@@ -52,7 +52,7 @@ export const THROTTLE: readonly Mutant[] = [
       },
     ],
     command: tests('throttle/shut'),
-    shows: /a process calls as before minutes after everything was refused/,
+    shows: /a second that let in most of its calls tells of an edge/,
   },
   {
     name: 'parked-runs-without-turns',
@@ -79,7 +79,7 @@ export const THROTTLE: readonly Mutant[] = [
       },
     ],
     command: tests('throttle/prober'),
-    shows: /does not take it from the other|cannot reach/,
+    shows: /another pod finds out where the first one fails/,
   },
   {
     name: 'part-of-a-permit-is-one',
@@ -158,7 +158,7 @@ export const THROTTLE: readonly Mutant[] = [
       },
     ],
     command: tests('throttle/permit-pool'),
-    shows: /cool|keeps its permit|refused/,
+    shows: /a refused call keeps its permit/,
   },
   {
     name: 'more-before-less-is-heard',
@@ -171,7 +171,7 @@ export const THROTTLE: readonly Mutant[] = [
       },
     ],
     command: tests('throttle/slow-store'),
-    shows: /nobody is given what another has/,
+    shows: /pods share the whole limit where a heartbeat takes/,
   },
   {
     name: 'line-tried-while-it-forms',
