@@ -105,8 +105,12 @@ export class Lease {
   /** May be made many times and sent once: what was not sent is in the next one. */
   report(waiting: number, nowMs: number, isLeaving = false): PodReport {
     const { inFlight, seconds, tally, late } = this.#pool;
-    const before = Math.floor(DEMAND_KEPT * this.#told.lastDemand);
-    const demand = isLeaving ? 0 : Math.max(inFlight + waiting, before);
+    const state = this.#pool.breakerState(nowMs);
+    // Whoever cannot reach the API wants what it has out and one to find out with: others may have the rest.
+    const isCutOff = state !== 'closed';
+    const before = isCutOff ? 0 : Math.floor(DEMAND_KEPT * this.#told.lastDemand);
+    const wanted = inFlight + (isCutOff ? Math.min(1, waiting) : waiting);
+    const demand = isLeaving ? 0 : Math.max(wanted, before);
     const beatMs = this.#paceMs;
     this.#toldBeatMs = Math.min(this.#toldBeatMs, beatMs);
     const news = { ...tally.take(), late: late.take(this.#told.toldUntil) };
@@ -123,7 +127,7 @@ export class Lease {
       demand,
       perSecondHint: this.#pool.hintPerSecond(nowMs),
       pausedMs: this.#pool.toldPausedMs(nowMs),
-      isOpen: this.#pool.breakerState(nowMs) === 'open',
+      isOpen: state === 'open',
       wantsWord: !this.#isCounted,
     };
   }
