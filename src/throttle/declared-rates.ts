@@ -82,7 +82,9 @@ export class DeclaredRates {
   get callsPerSecond(): number {
     const { perSecondMax = Number.POSITIVE_INFINITY, costPerMinuteMax } = this.#declared;
     const costs = costPerMinuteMax ?? Number.POSITIVE_INFINITY;
-    return Math.min(perSecondMax, costs / 60 / (this.#costMean || 1)) * this.#portion;
+    const whole = Math.min(perSecondMax, costs / 60 / (this.#costMean || 1));
+    // No part of what nobody has bounded is bounded, not even none of it.
+    return Number.isFinite(whole) ? whole * this.#portion : whole;
   }
 
   spend(cost: number): void {

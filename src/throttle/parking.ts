@@ -54,9 +54,12 @@ export class Parking {
 
   /** At a rate those who wait have turns one after the other: each comes back for one of its own. */
   #turnIn(nowMs: number): number {
+    const everyMs = 1_000 / this.#pool.callsPerSecond(nowMs);
+    // Who has none of a rate has no turns to give: a share may come with the next heartbeat.
+    if (!Number.isFinite(everyMs)) return 0;
     const turnMs = Math.max(nowMs, this.#turnMs);
     const lastMs = nowMs + PARK_MS_MAX;
-    this.#turnMs = Math.min(lastMs, turnMs + 1_000 / this.#pool.callsPerSecond(nowMs));
+    this.#turnMs = Math.min(lastMs, turnMs + everyMs);
     if (turnMs < lastMs) return this.#early(turnMs - nowMs);
     // Too many for turns: they must not come back in one moment.
     return PARK_MS_MAX * (0.75 + 0.5 * this.#random.fraction());
@@ -67,7 +70,9 @@ export class Parking {
     return waitMs - this.#policy.parkAfterMs * this.#random.fraction();
   }
 
-  #park(why: string, delayMs: number, waitedMs: number, nowMs: number): ThrottleParkedError {
+  #park(why: string, wantedMs: number, waitedMs: number, nowMs: number): ThrottleParkedError {
+    // Of a wait that has no end nobody would come back.
+    const delayMs = Number.isFinite(wantedMs) ? wantedMs : PARK_MS_MAX;
     if (delayMs <= IN_PLACE_MS) this.#backMs.push(nowMs + delayMs);
     return new ThrottleParkedError(this.#policy.name, why, delayMs, waitedMs);
   }
