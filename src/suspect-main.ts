@@ -9,6 +9,7 @@ import { createFleet } from './main.ts';
 import { governProcess } from './process.ts';
 import { ORDERS_VARIABLE, type SuspectOrders } from './suspect-process.ts';
 import { listen } from './telemetry/events.ts';
+import { type ThrottleDefinition, throttlesOf } from './throttle/index.ts';
 
 const LOOK_MS = 500;
 /** In vain this often, it ends: the next suspect gets a new process. */
@@ -16,8 +17,12 @@ const IDLE_LOOKS_MAX = 6;
 
 const orders = JSON.parse(process.env[ORDERS_VARIABLE] ?? '{}') as SuspectOrders;
 const machines: Machine[] = [];
+// Whoever ordered this has seen to it that two of one name say the same.
+const throttles = new Map<string, ThrottleDefinition>();
 for (const file of orders.modules) {
-  machines.push(...machinesOf(await loadModule(file)));
+  const module = await loadModule(file);
+  machines.push(...machinesOf(module));
+  for (const throttle of throttlesOf(module)) throttles.set(throttle.name, throttle);
 }
 // Whoever started this may have died while it was loaded, and hears nothing then.
 listen('pod.registered', ({ pod }) => process.connected && process.send?.({ pod }));
@@ -26,6 +31,7 @@ const { store, dataDir, isPooled, claimMode, podName, heartbeat, silence, result
 const { changedMachines, poolSize, codecKeys, isSealedOnly } = orders;
 const fleet = await createFleet({
   machines: [...new Set(machines)],
+  throttles: [...throttles.values()],
   store,
   dataDir,
   isPooled,

@@ -1,9 +1,9 @@
 /** A fleet that this process holds, with the settings of the command line. */
 import type { ListenOptions } from '../admin/index.ts';
 import { type Config, codecOf, grantsOf } from '../config/index.ts';
-import type { Machine } from '../machine/index.ts';
 import { createFleet, type Fleet } from '../main.ts';
 import { DETAIL_VARIABLE, OTEL_VARIABLE, type Tracing, tracingOf } from '../telemetry/tracing.ts';
+import type { FoundMachines } from './machines.ts';
 
 export interface HostOptions {
   /** Takes runs in and leaves them to the next process; else they are executed and served. */
@@ -20,7 +20,7 @@ export interface HostOptions {
 
 export async function openFleet(
   config: Config,
-  machines: readonly Machine[],
+  { machines, throttles }: Pick<FoundMachines, 'machines' | 'throttles'>,
   {
     isIdle = false,
     hasStore = false,
@@ -33,6 +33,7 @@ export async function openFleet(
     config;
   return createFleet({
     machines,
+    throttles,
     dataDir,
     slots,
     retention,

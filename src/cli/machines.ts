@@ -1,20 +1,27 @@
 /**
  * Finds the machines of a project: `machines` in the config, else `machines/` here, else the ones
- * FleetQ ships. Every exported machine of every file counts.
+ * FleetQ ships. Every exported machine of every file counts, and so does every throttle.
  */
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { extname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { type Config, LoadError, loadModule, MODULE_EXTENSIONS } from '../config/index.ts';
+import { show } from '../ground/index.ts';
 import { type Machine, machinesOf, routeOf } from '../machine/index.ts';
+import { type ThrottleDefinition, throttlesOf } from '../throttle/index.ts';
 
 export interface FoundMachines {
   readonly machines: readonly Machine[];
+  /** How the APIs are to be treated that they call, where a file says so. */
+  readonly throttles: readonly ThrottleDefinition[];
   /** The file or directory they came from. */
   readonly from: string;
   readonly origin: 'config' | 'here' | 'shipped';
   /** Route → the file that exports it. */
   readonly files: ReadonlyMap<string, string>;
+  /** Those that export any of it. */
+  readonly modules: readonly string[];
 }
 
 const FILES_MAX = 2_000;
@@ -48,8 +55,11 @@ export async function loadMachines(
     });
   }
   const found = new Map<string, { readonly machine: Machine; readonly file: string }>();
+  const throttles = new FoundThrottles();
   for (const file of machineFiles(place.from)) {
-    for (const machine of machinesOf(await loadModule(file))) {
+    const module = await loadModule(file);
+    for (const throttle of throttlesOf(module)) throttles.add(throttle, file);
+    for (const machine of machinesOf(module)) {
       const known = found.get(routeOf(machine));
       if (known && known.machine !== machine) {
         throw new LoadError(`${file} and ${known.file} both define ${routeOf(machine)}`, {
@@ -59,11 +69,43 @@ export async function loadMachines(
       if (!known) found.set(routeOf(machine), { machine, file });
     }
   }
+  const files = new Map([...found].map(([route, { file }]) => [route, file]));
   return {
     ...place,
     machines: [...found.values()].map(({ machine }) => machine),
-    files: new Map([...found].map(([route, { file }]) => [route, file])),
+    throttles: throttles.all,
+    files,
+    modules: [...new Set([...files.values(), ...throttles.files])],
   };
+}
+
+class FoundThrottles {
+  readonly #found = new Map<
+    string,
+    { readonly throttle: ThrottleDefinition; readonly file: string }
+  >();
+
+  /** Files may say the same of an API, and not two things. */
+  add(throttle: ThrottleDefinition, file: string): void {
+    const { name, options } = throttle;
+    const known = this.#found.get(name);
+    if (!known) this.#found.set(name, { throttle, file });
+    else if (!isDeepStrictEqual(known.throttle.options, options)) {
+      const both =
+        known.file === file ? `${file} defines` : `${file} and ${known.file} both define`;
+      throw new LoadError(`${both} the throttle ${show(name)}, and not alike`, {
+        hint: 'define it in one file, and import it where it is wanted',
+      });
+    }
+  }
+
+  get all(): ThrottleDefinition[] {
+    return [...this.#found.values()].map(({ throttle }) => throttle);
+  }
+
+  get files(): string[] {
+    return [...this.#found.values()].map(({ file }) => file);
+  }
 }
 
 /** The files that machines are looked for in, without loading any. */

@@ -146,8 +146,8 @@ export function cancelRun(
     async () => {
       // Looked up first: an unknown id must not open the journal to write.
       await reachToRead(config, (reach) => reach.run(id));
-      const { machines } = await loadMachines(config, process.cwd());
-      await using fleet = await openFleet(config, machines, { isIdle: true });
+      const found = await loadMachines(config, process.cwd());
+      await using fleet = await openFleet(config, found, { isIdle: true });
       return await fleet.runById(id).cancel(reason);
     },
   );
@@ -170,9 +170,9 @@ export function startRun(config: Config, starting: Starting): Promise<Started> {
       executedBy: 'running-process',
     }),
     async () => {
-      const { machines } = await loadMachines(config, process.cwd());
-      refuseUnknown({ machines }, machine);
-      await using fleet = await openFleet(config, machines, { isIdle: true });
+      const found = await loadMachines(config, process.cwd());
+      refuseUnknown(found, machine);
+      await using fleet = await openFleet(config, found, { isIdle: true });
       const { id } = await fleet.startByName(machine, input, { key });
       return { run: fleet.describe(id), executedBy: 'next-process' };
     },
@@ -188,9 +188,9 @@ export async function executeHere(
   { machine, input, key }: Starting,
   wait: (id: string, ended: Ended) => Promise<RunSummary>,
 ): Promise<Started> {
-  const { machines } = await loadMachines(config, process.cwd());
-  refuseUnknown({ machines }, machine);
-  const fleet = await openFleet(config, machines);
+  const found = await loadMachines(config, process.cwd());
+  refuseUnknown(found, machine);
+  const fleet = await openFleet(config, found);
   // Whoever presses Ctrl-C here, or has waited long enough, waits no longer than this: what does
   // not finish soon goes on later.
   const hasty = hastyBudget(config);

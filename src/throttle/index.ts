@@ -11,6 +11,7 @@ export {
   ThrottleParkedError,
   ThrottleRefusedError,
 } from './errors.ts';
+export { throttlesOf } from './exported.ts';
 export { Chief, type ReportRow, SHARED_APIS_MAX, type Sight, type Word } from './fleet/chief.ts';
 export { FleetEstimate } from './fleet/fleet-estimate.ts';
 export type { FleetShares } from './fleet/fleet-shares.ts';

@@ -41,12 +41,12 @@ export async function runPod(config: Config): Promise<RunningPod> {
   // Where it takes over, the one before it answers there until it is gone.
   let health = config.handover === undefined ? await answering() : undefined;
   const ending = { drainBudget: config.drainBudget, afterDrain: () => health?.stop() };
-  const { machines, files } = await loadMachines(config, process.cwd());
-  fleet = await openFleet(config, machines, {
+  const found = await loadMachines(config, process.cwd());
+  fleet = await openFleet(config, found, {
     hasStore: true,
     takesOver: true,
     listens: true,
-    modules: [...new Set(files.values())],
+    modules: found.modules,
   });
   governProcess(fleet, ending);
   letGo();
