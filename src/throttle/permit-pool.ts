@@ -16,7 +16,7 @@ import { Pace } from './pace.ts';
 import { PRIORITIES, type Priority, type ThrottlePolicy } from './policy.ts';
 import { Seconds } from './seconds.ts';
 import { spreadMs } from './spread.ts';
-import { ToldRoom } from './told-room.ts';
+import { RESET_MS_MIN, ToldRoom } from './told-room.ts';
 
 export interface Permit {
   readonly priority: Priority;
@@ -69,7 +69,7 @@ export class PermitPool {
   #inFlight = 0;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #toldUntilMs = Number.NEGATIVE_INFINITY;
-  readonly #told = new ToldRoom();
+  readonly #told = new ToldRoom(RESET_MS_MIN);
   #closed: Closed = 'none';
   #hasPaced = false;
 

@@ -11,6 +11,11 @@ interface Told {
   readonly untilMs: number;
 }
 
+/**
+ * A word is heeded by all a few heartbeats later, and holds for as long: what is left of a shorter time is
+ * over by then. The last seconds of a minute go by what was said before them.
+ */
+export const RESET_MS_MIN = 12_000;
 /** How much one call moves what is thought that a call costs. */
 const COST_WEIGHT = 0.05;
 
@@ -18,13 +23,19 @@ export class ToldRoom {
   #calls: Told | undefined;
   #costs: Told | undefined;
   #meanCost: number | undefined;
+  readonly #resetMsMin: number;
+
+  /** What is left of less time than this says nothing. */
+  constructor(resetMsMin = 0) {
+    this.#resetMsMin = resetMsMin;
+  }
 
   /** `cost`: what the call cost, as far as anybody knows; 1 where nobody says so. */
   note({ hint, costHint }: CallOutcome, cost: number, nowMs: number): void {
     if (cost > 1)
       this.#meanCost = (this.#meanCost ?? cost) * (1 - COST_WEIGHT) + cost * COST_WEIGHT;
-    if (hint) this.#calls = toldBy(hint, nowMs);
-    if (costHint) this.#costs = toldBy(costHint, nowMs);
+    if (this.#isLasting(hint)) this.#calls = toldBy(hint, nowMs);
+    if (this.#isLasting(costHint)) this.#costs = toldBy(costHint, nowMs);
   }
 
   perSecond(nowMs: number): number | undefined {
@@ -32,6 +43,10 @@ export class ToldRoom {
     const costs = this.#meanCost === undefined ? undefined : freshOf(this.#costs, nowMs);
     if (costs === undefined) return calls;
     return Math.min(calls ?? Number.POSITIVE_INFINITY, costs / this.#meanCost!);
+  }
+
+  #isLasting(hint: RateHint | undefined): hint is RateHint {
+    return hint !== undefined && hint.resetMs >= this.#resetMsMin;
   }
 }
 

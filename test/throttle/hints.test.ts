@@ -55,3 +55,35 @@ test('one pod uses every minute of an API that tells what is left', () => {
     expect(scene.figures(from, from + 60).goodput).toBeGreaterThan(0.9);
   }
 });
+
+/** A hundred calls a second by windows of so long; answers tell what is left of them, and for how long. */
+function tellsOfWindows(scene: Scene, windowMs: number): void {
+  const { world } = scene;
+  let [used, window] = [0, -1];
+  const left = () => {
+    const at = Math.floor(world.now / windowMs);
+    if (at !== window) [used, window] = [0, at];
+    return windowMs / 10 - used;
+  };
+  scene.api.call = (answer) => {
+    if (left() <= 0) return world.at(world.now + 40, () => answer('throttled'));
+    used++;
+    world.at(world.now + world.around(500, 0.36), () => {
+      const remaining = Math.max(0, left());
+      answer('ok', { remaining, resetMs: Math.max(1, (window + 1) * windowMs - world.now) });
+    });
+  };
+}
+
+test.each([
+  [1, 2_000],
+  [1, 5_000],
+  [8, 2_000],
+  [8, 5_000],
+])('%i pods use windows of %i ms: what is left of them is over before it is heeded', (...of) => {
+  const [pods, windowMs] = of;
+  const scene = new Scene({ kind: 'quota', pods, seed: 4, by: 'ours', beatMs: 3_000 });
+  tellsOfWindows(scene, windowMs);
+  scene.runTo(500);
+  expect(scene.figures(180, 500).goodput).toBeGreaterThan(0.85);
+});
