@@ -27,7 +27,13 @@ export function retryAfterMs(headers: HeadersLike, nowMs: number): number | unde
   if (inMs !== undefined || text === undefined) return inMs;
   const seconds = plainNumber(text);
   if (seconds !== undefined) return bounded(seconds * 1_000);
-  return bounded(dateMs(text, nowMs), 'past');
+  return bounded(dateMs(text, saidMs(headers, nowMs)), 'past');
+}
+
+/** When it was said, by the clock of whoever said it, where that is told: a time is meant by that one. */
+function saidMs(headers: HeadersLike, nowMs: number): number {
+  const text = headerOf(headers, 'date');
+  return (text === undefined ? undefined : dateMs(text, 0)) ?? nowMs;
 }
 
 const FAMILIES = [
@@ -61,9 +67,10 @@ function toldIn(
   headers: HeadersLike,
   nowMs: number,
 ): RateHint | undefined {
+  const thenMs = saidMs(headers, nowMs);
   for (const [remainingName, resetName] of families) {
     const remaining = plainNumber(headerOf(headers, remainingName));
-    const resetMs = resetOf(headerOf(headers, resetName), nowMs);
+    const resetMs = resetOf(headerOf(headers, resetName), thenMs);
     if (remaining === undefined || resetMs === undefined) continue;
     if (canBe({ remaining, resetMs })) return { remaining, resetMs };
   }

@@ -121,6 +121,23 @@ test.each(['-1', 'soon', ''])('Retry-After in milliseconds of %j hides no other'
   expect(retryAfterMs({ 'retry-after-ms': text, 'retry-after': '30' }, NOW)).toBe(30_000);
 });
 
+test('times are meant by the clock of whoever answers, where it tells what that says', () => {
+  const date = 'Tue, 01 Jan 2030 01:00:00 GMT';
+  const at = 'Tue, 01 Jan 2030 01:00:10 GMT';
+  expect(retryAfterMs({ date, 'retry-after': at }, NOW)).toBe(10_000);
+  expect(retryAfterMs({ Date: 'noon', 'retry-after': at }, NOW)).toBe(3_610_000);
+  expect(retryAfterMs({ date, 'retry-after': '7' }, NOW)).toBe(7_000);
+  const epoch = `${Date.parse(at) / 1_000}`;
+  const hint = { date, 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': epoch };
+  expect(rateHintOf(hint, NOW)?.resetMs).toBe(10_000);
+  const costHint = {
+    date,
+    'anthropic-ratelimit-tokens-remaining': '1',
+    'anthropic-ratelimit-tokens-reset': '2030-01-01T01:00:10Z',
+  };
+  expect(costHintOf(costHint, NOW)?.resetMs).toBe(10_000);
+});
+
 test('dates are in UTC, wherever the process is', () => {
   vi.stubEnv('TZ', 'America/New_York');
   expect(new Date(NOW).getTimezoneOffset()).toBe(300);
