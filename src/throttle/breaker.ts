@@ -3,25 +3,40 @@
  *
  *   closed ──half of many calls failed, or many in a row──▶ open ──cooled──▶ half open
  *     ▲                                                       ▲                 │
- *     └──────────────── three probes went well ───────────────┴── one failed ───┘
+ *     └──────────────── three probes went well ───────────────┴── most failed ──┘
  */
 import { isAnswer, isIllness, type OutcomeKind } from './outcome.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 export interface BreakerRule {
-  /** Opens where this share of the calls in the window failed. */
+  /** Opens where more than this share of the calls in the window failed, and not by chance. */
   readonly errorShare: number;
   /** In a window with fewer calls a share says nothing. */
   readonly callsMin: number;
   readonly windowMs: number;
-  /** Opens after so many failures in a row, however few calls there are. */
+  /** Opens after so many failures in a row, however few calls there are; after more where some fail. */
   readonly inARowMax: number;
   readonly coolMs: number;
   readonly coolMsMax: number;
 }
 
-const PROBES_WANTED = 3;
+export const PROBES_WANTED = 3;
+/** Of a few calls more fail now and then than of many: so many standard errors are no sign. */
+const ERRORS_BY_CHANCE = 2;
+/** Failures in a row are a sign where that many would follow each other once in so many calls. */
+const BY_CHANCE = 1e-6;
+
+/** Whether more of these calls failed than would by chance, if `share` of all calls did. */
+export function areTooMany(failed: number, ended: number, share: number): boolean {
+  const byChance = ERRORS_BY_CHANCE * Math.sqrt(share * (1 - share) * ended);
+  return failed > 0 && failed >= Math.min(ended, share * ended + byChance);
+}
+
+/** Of probes there are too few for doubt: it is ill where all failed, or more than the share. */
+export function areProbesIll(failed: number, ok: number, share: number): boolean {
+  return failed > 0 && (ok === 0 || failed > share * (failed + ok));
+}
 
 export class Breaker {
   readonly #rule: BreakerRule;
@@ -35,6 +50,7 @@ export class Breaker {
   #probesOut = 0;
   #probedMs = 0;
   #probesOk = 0;
+  #probesFailed = 0;
 
   constructor(rule: BreakerRule) {
     this.#rule = rule;
@@ -45,6 +61,7 @@ export class Breaker {
       this.#state = 'half-open';
       this.#probesOut = 0;
       this.#probesOk = 0;
+      this.#probesFailed = 0;
     }
     return this.#state;
   }
@@ -97,16 +114,25 @@ export class Breaker {
     this.#inARow++;
     this.#count(nowMs, 1);
     const state = this.state(nowMs);
-    if (state === 'half-open' ? wasProbe : state === 'closed' && this.#isIll()) {
-      this.#open(nowMs, chance);
-    }
+    const isIll = state === 'half-open' ? this.#hasProbeFailed(wasProbe) : this.#isIll();
+    if (isIll && state !== 'open') this.#open(nowMs, chance);
+  }
+
+  #hasProbeFailed(wasProbe: boolean): boolean {
+    if (wasProbe) this.#probesFailed++;
+    return wasProbe && areProbesIll(this.#probesFailed, this.#probesOk, this.#rule.errorShare);
   }
 
   #isIll(): boolean {
     const { errorShare, callsMin, inARowMax } = this.#rule;
     const calls = this.#calls[0]! + this.#calls[1]!;
     const failures = this.#failures[0]! + this.#failures[1]!;
-    return this.#inARow >= inARowMax || (calls >= callsMin && failures >= errorShare * calls);
+    if (calls >= callsMin && areTooMany(failures, calls, errorShare)) return true;
+    // Of many calls of which some fail, some fail in a row.
+    const before = calls - this.#inARow;
+    const usual = before >= callsMin ? (failures - this.#inARow) / before : 0;
+    const inARowWanted = Math.max(inARowMax, Math.log(BY_CHANCE) / Math.log(usual));
+    return this.#inARow >= inARowWanted;
   }
 
   #open(nowMs: number, chance: number): void {

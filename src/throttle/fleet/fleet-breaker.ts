@@ -3,7 +3,7 @@
  * well again: a probe from each of many pods would be the crowd that it is to be spared. Once it is well,
  * the cap comes back in steps.
  */
-import type { BreakerState } from '../breaker.ts';
+import { areProbesIll, areTooMany, type BreakerState, PROBES_WANTED } from '../breaker.ts';
 import type { Second } from '../seconds.ts';
 
 export interface FleetBreakerRule {
@@ -13,7 +13,6 @@ export interface FleetBreakerRule {
   readonly coolMsMax: number;
 }
 
-const PROBES_WANTED = 3;
 const RETURN_SHARE = 0.6;
 /** One pod's probe a heartbeat is no load: only an API that stays ill is asked less and less often. */
 const PATIENT_AFTER = 6;
@@ -23,13 +22,14 @@ export class FleetBreaker {
   #state: BreakerState = 'closed';
   #retryAtMs = 0;
   #sinceMs = Number.NEGATIVE_INFINITY;
-  /** Looks at probes of which one had failed. */
+  /** Looks at probes of which too many had failed. */
   #failedCount = 0;
   #turn = 0;
   #recent: Second[] = [];
   #share = 1;
   #raisedMs = 0;
   #probesOk = 0;
+  #probesFailed = 0;
 
   constructor(rule: FleetBreakerRule) {
     this.#rule = rule;
@@ -81,19 +81,20 @@ export class FleetBreaker {
     if (nowMs < this.#retryAtMs) return;
     this.#state = 'half-open';
     this.#sinceMs = nowMs;
-    this.#probesOk = 0;
+    this.#forgetProbes();
   }
 
   #whenHalfOpen(fresh: readonly Second[], nowMs: number, chance: number): void {
     const { failed, ok } = sums(fresh);
-    if (failed > 0) {
-      this.#probesOk = 0;
+    this.#probesOk += ok;
+    this.#probesFailed += failed;
+    if (failed > 0 && areProbesIll(this.#probesFailed, this.#probesOk, this.#rule.errorShare)) {
+      this.#forgetProbes();
       if (this.#failedCount++ < PATIENT_AFTER) return;
       // Nobody has anything meanwhile, so that the next one's turn costs no time.
       this.#turn++;
       return this.#open(nowMs, chance);
     }
-    this.#probesOk += ok;
     if (this.#probesOk === 0 && nowMs - this.#sinceMs >= this.#rule.coolMsMax) {
       this.#turn++;
       this.#sinceMs = nowMs;
@@ -106,10 +107,15 @@ export class FleetBreaker {
     this.#raisedMs = nowMs;
   }
 
+  #forgetProbes(): void {
+    this.#probesOk = 0;
+    this.#probesFailed = 0;
+  }
+
   #whenClosed(nowMs: number, tickMs: number, chance: number, areOpen: boolean): void {
     const { errorShare, callsMin } = this.#rule;
     const { failed, ended } = sums(this.#recent);
-    const isIll = ended >= callsMin && failed >= errorShare * ended;
+    const isIll = ended >= callsMin && areTooMany(failed, ended, errorShare);
     if (isIll || (areOpen && failed > 0)) return this.#open(nowMs, chance);
     if (this.#share < 1 && nowMs - this.#raisedMs >= tickMs) {
       this.#share = Math.min(1, this.#share * 1.7);

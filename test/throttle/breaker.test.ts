@@ -1,0 +1,120 @@
+/** A breaker leaves an API alone that is down, and not one of which some calls fail. */
+import { describe, expect, test } from 'vitest';
+import { Scene } from '../../bench/throttle/scene.ts';
+import { Breaker } from '../../src/throttle/breaker.ts';
+import { FleetBreaker } from '../../src/throttle/fleet/fleet-breaker.ts';
+import { policyOf } from '../../src/throttle/index.ts';
+import { blank } from '../../src/throttle/seconds.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+const RULE = policyOf('api', {}).breaker!;
+
+/** Calls one after the other, of which this share fails; what part of them was let through. */
+function letThrough(failedShare: number, { seed = 1, everyMs = 16, forMs = 600_000 } = {}): number {
+  const breaker = new Breaker(RULE);
+  const random = seededRandom(seed);
+  let [sent, wanted] = [0, 0];
+  for (let nowMs = 0; nowMs < forMs; nowMs += everyMs) {
+    wanted++;
+    if (!breaker.mayStart(nowMs)) continue;
+    sent++;
+    const isProbe = breaker.started(nowMs);
+    const kind = random.fraction() < failedShare ? 'failure' : 'ok';
+    breaker.ended(kind, isProbe, nowMs, random.fraction());
+  }
+  return sent / wanted;
+}
+
+describe('a process', () => {
+  test.each([0.1, 0.3, 0.4])('calls on where %f of the calls fail by chance', (share) => {
+    for (const seed of [1, 2, 3]) expect(letThrough(share, { seed })).toBeGreaterThan(0.95);
+  });
+
+  test('calls on also where a window has just enough calls to judge', () => {
+    for (const seed of [1, 2, 3]) {
+      expect(letThrough(0.4, { seed, everyMs: 250, forMs: 1_800_000 })).toBeGreaterThan(0.85);
+    }
+  });
+
+  test.each([0.7, 0.9, 1])('leaves an API alone of whose calls %f fail', (share) => {
+    expect(letThrough(share)).toBeLessThan(0.05);
+  });
+
+  test('opens after eight failures in a row of an API that was well, however many calls there were', () => {
+    const breaker = new Breaker(RULE);
+    for (let count = 0; count < 500; count++) breaker.ended('ok', false, count * 10, 0.5);
+    for (let count = 0; count < 8; count++) {
+      expect(breaker.state(5_000)).toBe('closed');
+      breaker.ended('failure', false, 5_000, 0.5);
+    }
+    expect(breaker.state(5_001)).toBe('open');
+  });
+
+  test.each([
+    ['ok ok ok', 'closed'],
+    ['ok failure ok ok', 'closed'],
+    ['ok failure failure', 'open'],
+    ['failure', 'open'],
+  ])('after the probes %s it is %s', (probes, state) => {
+    const breaker = new Breaker(RULE);
+    for (let count = 0; count < 8; count++) breaker.ended('failure', false, 0, 0.5);
+    for (const kind of probes.split(' ') as ('ok' | 'failure')[]) {
+      expect(breaker.state(6_000)).toBe('half-open');
+      breaker.ended(kind, breaker.started(6_000), 6_000, 0.5);
+    }
+    expect(breaker.state(6_000)).toBe(state);
+  });
+});
+
+describe('a fleet', () => {
+  const at = (ms: number, ok: number, failed: number) => [
+    { ...blank(ms / 1_000), sent: ok + failed, ok, failed },
+  ];
+  const tick = (breaker: FleetBreaker, ms: number, ok: number, failed: number) =>
+    breaker.tick({ seconds: at(ms - 1_000, ok, failed), late: [] }, ms, 3_000, 0.5);
+
+  test('is shut by most calls that fail, and not by about half of a few', () => {
+    const breaker = new FleetBreaker(RULE);
+    tick(breaker, 3_000, 9, 11);
+    expect(breaker.state).toBe('closed');
+    tick(breaker, 6_000, 1, 19);
+    expect(breaker.state).toBe('open');
+  });
+
+  test('is not shut by calls that went well, whatever share of them may fail', () => {
+    const breaker = new FleetBreaker({ ...RULE, errorShare: 0 });
+    tick(breaker, 3_000, 50, 0);
+    expect(breaker.state).toBe('closed');
+  });
+
+  test('is well again by most probes', () => {
+    const breaker = new FleetBreaker(RULE);
+    tick(breaker, 3_000, 0, 30);
+    tick(breaker, 6_000, 0, 0);
+    expect(breaker.state).toBe('half-open');
+    tick(breaker, 9_000, 2, 4);
+    expect(breaker.state).toBe('half-open');
+    tick(breaker, 12_000, 5, 3);
+    expect(breaker.state).toBe('closed');
+  });
+
+  test.each([1, 8])(
+    'of %i pods gets as much of an API that fails at times as without one',
+    (pods) => {
+      const okOf = (breaker: false | undefined) => {
+        const throttle = { breaker };
+        const scene = new Scene({
+          ...{ kind: 'inflight', pods, seed: 5, by: 'ours', beatMs: 3_000, throttle },
+        });
+        const call = scene.api.call.bind(scene.api);
+        scene.api.call = (answer) => {
+          if (scene.world.fraction() >= 0.4) return call(answer);
+          scene.world.at(scene.world.now + 300, () => answer('failure'));
+        };
+        scene.runTo(600);
+        return scene.seconds(60, 600).reduce((sum, { ok }) => sum + ok, 0);
+      };
+      expect(okOf(undefined)).toBeGreaterThan(0.9 * okOf(false));
+    },
+  );
+});
