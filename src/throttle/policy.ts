@@ -159,7 +159,7 @@ function breakerOf(read: Reader, { breaker }: ThrottleOptions): BreakerRule | un
   const given = breaker ?? {};
   read.keys('breaker.', given, BREAKER_KEYS);
   return {
-    errorShare: read.share('breaker.errorShare', given.errorShare) ?? 0.5,
+    errorShare: read.someShare('breaker.errorShare', given.errorShare) ?? 0.5,
     callsMin: read.count('breaker.callsMin', given.callsMin) ?? 20,
     windowMs: 6_000,
     inARowMax: read.count('breaker.inARowMax', given.inARowMax) ?? 8,
@@ -205,6 +205,12 @@ class Reader {
   share(option: string, value: number | undefined): number | undefined {
     if (value === undefined || isWithin(value, 1)) return value;
     throw this.wrong(option, 'a share from 0 to 1', value);
+  }
+
+  /** Of nothing that fails, good calls would be too many. */
+  someShare(option: string, value: number | undefined): number | undefined {
+    if (value === undefined || (isWithin(value, 1) && value > 0)) return value;
+    throw this.wrong(option, 'a share above 0, up to 1', value);
   }
 
   flag(option: string, value: boolean | undefined): boolean | undefined {

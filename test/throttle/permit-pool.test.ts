@@ -189,6 +189,7 @@ test.each([
   [{ law: 'aimdd' }, /law must be one of hybrid, aimd/],
   [{ limits: { inflight: 3 } }, /limits.inflight must be not there; there is 'inFlight'/],
   [{ reserve: { high: 0.9, retry: 0.2 } }, /add up to less than 1/],
+  [{ breaker: { errorShare: 0 } }, /breaker.errorShare must be a share above 0, up to 1, got 0/],
   [{ breaker: { cool: 'soon' } }, /breaker.cool must be a duration/],
   [{ parkAfter: -1 }, /parkAfter must be a duration/],
   [{ classify: 3 }, /classify must be a function/],
