@@ -7,11 +7,20 @@ import type { Throttles } from '../throttle/index.ts';
 export interface Slice {
   readonly routes: readonly string[];
   readonly countMax: number;
+  /** How many there are to take in turn. */
+  readonly of: number;
+}
+
+interface Part {
+  /** Of those APIs that its routes keep to; empty for those that may have all the room. */
+  readonly key: string;
+  readonly routes: string[];
+  readonly left: number;
 }
 
 export class Allowance {
   readonly #throttles: Throttles;
-  #hasTakenBound = false;
+  #takenKey: string | undefined;
 
   constructor(throttles: Throttles) {
     this.#throttles = throttles;
@@ -19,28 +28,31 @@ export class Allowance {
 
   /** Of `room`, how much there is for these routes. */
   room(routes: readonly string[], room: number): number {
-    const { free, bound, left } = this.#split(routes);
-    return bound.length === 0 || free.length > 0 ? room : Math.min(room, left);
+    const left = this.#parts(routes, room).reduce((sum, part) => sum + part.left, 0);
+    return Math.min(room, left);
   }
 
-  /** What to ask for now: turn by turn those that may have all the room, and those that may not. */
+  /** What to ask for now: turn by turn those that keep to the same APIs, so that none waits for another. */
   slice(routes: readonly string[], countMax: number): Slice {
-    const { free, bound, left } = this.#split(routes);
-    if (bound.length === 0) return { routes, countMax };
-    const isBound = left > 0 && (free.length === 0 || !this.#hasTakenBound);
-    this.#hasTakenBound = isBound;
-    return isBound
-      ? { routes: bound, countMax: Math.min(countMax, left) }
-      : { routes: free, countMax };
+    const parts = this.#parts(routes, countMax).filter(({ left }) => left > 0);
+    const next = parts.find(({ key }) => key > (this.#takenKey ?? '')) ?? parts[0];
+    if (!next) return { routes: [], countMax, of: 1 };
+    this.#takenKey = next.key;
+    return { routes: next.routes, countMax: Math.min(countMax, next.left), of: parts.length };
   }
 
-  #split(routes: readonly string[]) {
+  #parts(routes: readonly string[], room: number): Part[] {
     const crowds = this.#throttles.crowds();
-    if (crowds.length === 0) return { free: routes, bound: [], left: 0 };
-    const isBound = (route: string) => crowds.some((crowd) => crowd.routes.has(route));
-    const bound = routes.filter(isBound);
-    const waited = crowds.filter((crowd) => bound.some((route) => crowd.routes.has(route)));
-    const left = Math.max(0, Math.min(...waited.map((crowd) => crowd.left)));
-    return { free: routes.filter((route) => !isBound(route)), bound, left };
+    if (crowds.length === 0) return [{ key: '', routes: [...routes], left: room }];
+    const parts = new Map<string, Part>();
+    for (const route of routes) {
+      const kept = crowds.filter((crowd) => crowd.routes.has(route));
+      const key = kept.map(({ api }) => api).join('\0');
+      const left = Math.min(room, ...kept.map((crowd) => crowd.left));
+      const part = parts.get(key) ?? { key, routes: [], left };
+      part.routes.push(route);
+      parts.set(key, part);
+    }
+    return [...parts.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
   }
 }

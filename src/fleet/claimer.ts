@@ -13,6 +13,8 @@ const WORTHWHILE_SHARE = 0.25;
 const GATHER_MS = 50;
 /** After a place was freed: what is freed with it, or right after it, goes into the same statement. */
 const SETTLE_DOWN_MS = 5;
+/** Of routes that are asked for by turns, so many in a row may have nothing before that is found idle. */
+const VAIN_COUNT_MAX = 8;
 /** Whoever has no room is told when there is some. This is for what nobody tells: a disk that works
  *  again, records that have reached the store. */
 const CROWDED_MS = 1_000;
@@ -28,7 +30,7 @@ export interface ClaimerPorts {
     | ((
         routes: readonly string[],
         countMax: number,
-      ) => { readonly routes: readonly string[]; readonly countMax: number })
+      ) => { readonly routes: readonly string[]; readonly countMax: number; readonly of: number })
     | undefined;
   /** How many more runs may be in hand; 0 where the pod may not claim now. */
   readonly room: () => number;
@@ -46,6 +48,8 @@ export class Claimer {
   /** The next look is far off, since there is no room, or too little. */
   #isCrowded = false;
   #claimedMs = Number.NEGATIVE_INFINITY;
+  /** So many turns in a row had less than was asked for. */
+  #vain = 0;
 
   constructor(ports: ClaimerPorts) {
     this.#ports = ports;
@@ -119,8 +123,7 @@ export class Claimer {
     const request = this.#ports.request();
     const most = Math.min(room(), BATCH_COUNT_MAX);
     const slice = this.#ports.slice?.(request.routes, most);
-    const { routes, countMax: free } = slice ?? { routes: request.routes, countMax: most };
-    const isPart = routes.length < request.routes.length;
+    const { routes, countMax: free, of } = slice ?? { ...request, countMax: most, of: 1 };
     this.#isHinted = false;
     this.#claimedMs = clock.monotonicMs();
     try {
@@ -129,10 +132,12 @@ export class Claimer {
       const elapsedMs = clock.monotonicMs() - this.#claimedMs;
       tell('claim.answered', () => ({ asked: free, got: tasks.length, elapsedMs }));
       await accept(tasks);
-      if (tasks.length === free) return 0;
+      this.#vain = tasks.length === free ? 0 : this.#vain + 1;
+      if (this.#vain === 0) return 0;
       if (tasks.length > 0) this.#ladder.reset();
       // The others have their turn next.
-      if (isPart && tasks.length > 0) return SETTLE_DOWN_MS;
+      if (this.#vain < Math.min(of, VAIN_COUNT_MAX)) return SETTLE_DOWN_MS;
+      this.#vain = 0;
     } catch (error) {
       tell('store.failed', () => ({ what: 'claim', error: describeError(error) }));
     }

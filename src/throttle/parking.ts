@@ -18,6 +18,9 @@ export class Parking {
   /** The next turn that nobody was told to come back for. */
   #turnMs = Number.NEGATIVE_INFINITY;
 
+  /** When the last one comes back. */
+  lastMs = Number.NEGATIVE_INFINITY;
+
   constructor(policy: ThrottlePolicy, pool: PermitPool, random: Random) {
     this.#policy = policy;
     this.#pool = pool;
@@ -73,6 +76,7 @@ export class Parking {
   #park(why: string, wantedMs: number, waitedMs: number, nowMs: number): ThrottleParkedError {
     // Of a wait that has no end nobody would come back.
     const delayMs = Number.isFinite(wantedMs) ? wantedMs : PARK_MS_MAX;
+    this.lastMs = Math.max(this.lastMs, nowMs + delayMs);
     if (delayMs <= IN_PLACE_MS) this.#backMs.push(nowMs + delayMs);
     return new ThrottleParkedError(this.#policy.name, why, delayMs, waitedMs);
   }

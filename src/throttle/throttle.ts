@@ -172,6 +172,11 @@ export class Throttle {
     return leftOf(this.pool, { waiting: this.#waiters.size, inPlace }, nowMs);
   }
 
+  /** When the last one comes back that was sent away. */
+  get backMs(): number {
+    return this.#parking.lastMs;
+  }
+
   /** How long a refused call had better wait. */
   delayMs(outcome: CallOutcome, refusals: number): number {
     return backoffMs(refusals, outcome.retryAfterMs, this.#random.fraction());

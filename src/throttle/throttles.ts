@@ -6,6 +6,7 @@ import { ThrottleOptionsError } from './errors.ts';
 import { FleetShares } from './fleet/fleet-shares.ts';
 import { BoundThrottle } from './handle.ts';
 import { policyOf, type ThrottleOptions, type ThrottlePolicy } from './policy.ts';
+import { RouteCalls } from './route-calls.ts';
 import { snapshotOf } from './snapshot.ts';
 import { Throttle } from './throttle.ts';
 import { isHeld } from './wanting.ts';
@@ -18,6 +19,8 @@ export interface ThrottleDefinition {
 
 /** What is known of an API that somebody has had to wait for. */
 export interface Crowd {
+  readonly api: string;
+  /** Whose runs keep to what is left. */
   readonly routes: ReadonlySet<string>;
   readonly left: number;
 }
@@ -77,6 +80,7 @@ export class Throttles {
   readonly #ports: ThrottlesOptions;
   readonly #policies = new Map<string, ThrottlePolicy>();
   readonly #throttles = new Map<string, Throttle>();
+  readonly #calls = new RouteCalls();
   #isDraining = false;
 
   constructor(options: ThrottlesOptions) {
@@ -107,7 +111,10 @@ export class Throttles {
 
   /** The throttle of this API, for somebody who calls it. */
   of(name: string, caller: Caller): ThrottleHandle {
-    return new BoundThrottle(this.throttleOf(name), caller, this.#ports.clock);
+    const throttle = this.throttleOf(name);
+    const { route, held } = caller;
+    if (route !== undefined) this.#calls.note(route, name, held, throttle.nowMs);
+    return new BoundThrottle(throttle, caller, this.#ports.clock);
   }
 
   /** How many wait for leave to call, over all APIs. */
@@ -119,18 +126,29 @@ export class Throttles {
 
   /** APIs that runs have lately had to wait for, whose runs those are, and how many more may come. */
   crowds(): Crowd[] {
-    const found: Crowd[] = [];
-    for (const throttle of this.#throttles.values()) {
+    const found = new Map<string, Crowd & { readonly isShut: boolean }>();
+    for (const [api, throttle] of this.#throttles) {
       const { nowMs } = throttle;
       const sinceMs = nowMs - throttle.waitedMs;
       const isShut = isHeld(throttle, sinceMs, nowMs);
-      // Of those who are held back nobody can have come meanwhile.
-      if (!isShut) forgetBefore(nowMs - CROWDED_MS, throttle.routes);
+      // Of those who are held back, or were sent away, nobody can have come meanwhile.
+      const isAwaited = isShut || nowMs < throttle.backMs;
+      if (!isAwaited) forgetBefore(nowMs - CROWDED_MS, throttle.routes);
       const routes = new Set(throttle.routes.keys());
-      if (isShut) found.push({ routes, left: 0 });
-      else if (sinceMs < CROWDED_MS) found.push({ routes, left: throttle.left(nowMs) });
+      if (isShut) found.set(api, { api, routes, left: 0, isShut });
+      else if (isAwaited || sinceMs < CROWDED_MS)
+        found.set(api, { api, routes, left: Math.max(0, throttle.left(nowMs)), isShut });
     }
-    return found;
+    const fromMs = this.#ports.clock.monotonicMs() - CROWDED_MS;
+    return [...found.values()].map(({ api, left, isShut, routes }) => {
+      // Where its other runs can call, those of this API find out by themselves that they cannot.
+      const canElsewhere = (route: string) =>
+        this.#calls
+          .othersThan(api, route, fromMs)
+          .some((other) => (found.get(other)?.left ?? (isShut ? 1 : 0)) > 0);
+      const held = left > 0 ? [...routes] : [...routes].filter((route) => !canElsewhere(route));
+      return { api, left, routes: new Set(held) };
+    });
   }
 
   snapshots(): ThrottleSnapshot[] {
