@@ -190,8 +190,11 @@ class QueueingApi extends Working {
       this.#busy++;
       this.world.at(this.world.now + this.latencyMs(), () => {
         this.#busy--;
-        // Before the answer: whoever gets it calls again, and must not come before those in line.
-        if (this.#busy < this.shape.permits * this.scale) this.#line.shift()?.();
+        // Before the answer: whoever gets it calls again, and must not come before those in line. As many as
+        // there is room for: it may have become more.
+        while (this.#busy < this.shape.permits * this.scale && this.#line.length > 0) {
+          this.#line.shift()!();
+        }
         once('ok');
       });
     };
