@@ -13,6 +13,7 @@ import { badKeptMs, cleanMsOf, type Footing, isFresh, nextStep } from './growth.
 import { Hints } from './hints.ts';
 import type { Bad, Learned } from './learned.ts';
 import { LetIn } from './let-in.ts';
+import { LineTrial } from './line-trial.ts';
 import { type Fewer, QueueWatch } from './queue-watch.ts';
 import { capWithin, isPlain, isSaturated, meanWith, refusedShareOf, roomOf } from './room.ts';
 import type { Second } from './seconds.ts';
@@ -53,8 +54,7 @@ export class Estimator {
   /** The second of the first call of all. */
   #firstAt: number | undefined;
   readonly #queue: QueueWatch;
-  /** What was before fewer were tried, to find out whether calls wait in line. */
-  #untried: (Fewer & { readonly bad: Bad | undefined }) | undefined;
+  readonly #trial: LineTrial;
   readonly #hints = new Hints();
 
   constructor(rule: EstimatorRule, learned?: Learned | undefined) {
@@ -65,6 +65,7 @@ export class Estimator {
     this.#changedMs = learned?.changedMs ?? Number.NEGATIVE_INFINITY;
     this.#latencyMs = learned?.latencyMs;
     this.#queue = new QueueWatch(learned?.baseMs);
+    this.#trial = new LineTrial(this.#queue);
     this.#cap = this.#bounded(learned?.cap ?? rule.start);
   }
 
@@ -117,10 +118,10 @@ export class Estimator {
     this.#cleanFromMs = Math.max(this.#cleanFromMs, settledMs);
     if (this.#queue.isTrying) return 'hold';
     const pressure = this.#rule.heedsLatency ? this.#queue.pressure : 'none';
-    if (pressure === 'none') return this.#grow(sight, nowMs, tickMs);
-    if (nowMs < settledMs + tickMs) return 'hold';
-    const fewer = this.#queue.fewerThan(this.#cap, nowMs);
-    return fewer ? this.#tryFewer(fewer, nowMs) : 'hold';
+    const isTried = this.#rule.heedsLatency && nowMs >= settledMs + tickMs;
+    const fewer = isTried ? this.#queue.fewerThan(this.#cap, nowMs) : undefined;
+    if (fewer) return this.#tryFewer(fewer, nowMs);
+    return pressure === 'none' ? this.#grow(sight, nowMs, tickMs) : 'hold';
   }
 
   /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
@@ -233,12 +234,10 @@ export class Estimator {
   }
 
   /** Whether there is a line is seen by what comes of fewer at once. */
-  #tryFewer({ cap, inLine }: Fewer, nowMs: number): Decision {
-    const before = this.#cap;
+  #tryFewer(fewer: Fewer, nowMs: number): Decision {
     this.#growths = 0;
-    this.#untried = { cap: before, bad: this.#bad, inLine };
-    this.#settle(cap, 'latency', nowMs);
-    this.#queue.begin(this.#cap / before);
+    this.#trial.begin(fewer, this.#cap, this.#bad);
+    this.#settle(fewer.cap, 'latency', nowMs);
     return this.#beginLine(nowMs);
   }
 
@@ -248,17 +247,12 @@ export class Estimator {
     return 'latency';
   }
 
-  /** Where calls take as long with fewer at once, nobody waits in line: what was before holds again. */
   #endTrial(nowMs: number): Decision | undefined {
-    const verdict = this.#queue.isTrying ? this.#queue.verdict : undefined;
-    if (verdict === undefined) return undefined;
-    const { cap, bad, inLine } = this.#untried!;
-    if (verdict === 'line') {
-      this.#settle(inLine, 'latency', nowMs);
-      return this.#beginLine(nowMs);
-    }
-    this.#bad = bad;
-    return this.#settle(cap, 'probe', nowMs);
+    const end = this.#trial.end(this.#cap);
+    if (!end) return undefined;
+    this.#bad = end.bad;
+    this.#settle(end.cap, end.decision, nowMs);
+    return end.isLine ? this.#beginLine(nowMs) : end.decision;
   }
 
   #byHint({ perSecondHint, seconds }: Sight, nowMs: number): Decision | undefined {

@@ -1,30 +1,42 @@
 /**
- * Whether calls wait in line on the other side, which only their latency tells: by the median, since tails
- * are noise, against the least there ever was, since nobody says what is normal. But calls may also take
- * longer because there is more to do for each, as with longer texts. So fewer at once are tried for a
- * while: those who waited in line take less then, by as much as there are fewer; the others take as long as
- * before, and that is what is normal from then on. It never becomes so just by lasting, or a line would.
+ * Whether calls wait in line on the other side, which only their latency tells: against the least there
+ * ever was, since nobody says what is normal. But calls may also take longer because there is more to do for
+ * each, as with longer texts. So fewer at once are tried for a while: those who waited in line take less
+ * then, by as much as there are fewer; the others take as long as before, and that is what is normal from
+ * then on. It never becomes so just by lasting, or a line would; and as a line may have grown meanwhile,
+ * fewer are tried once more. What calls take may waver by itself by as much: then nothing is proved, and
+ * what was before holds again, since too few for long cost more than a short line.
  */
 import { Latencies, type LatencyCounts } from './latencies.ts';
+import { Wavering } from './wavering.ts';
 
 const CALLS_MIN = 90;
 const CALLS_MAX = 900;
-/** So many calls for a median that is right within a twentieth, by the square of their spread. */
+/** So many calls for a mean that is right within a twentieth, by the square of their spread. */
 const CALLS_BY_SPREAD = 625;
 const RATE_KEPT_MS = 20_000;
-const PAUSE_RATIO = 1.18;
-const CUT_RATIO = 1.45;
+/** So much longer than normal, as a logarithm. */
+const PAUSE = Math.log(1.18);
+const CUT = Math.log(1.45);
 /** A little more than what the API works on at a time keeps it at work. */
 const FULL_MARGIN = 1.15;
 /** Where nothing has come back lately. */
 const GUESSED_SHARE = 0.7;
 /** Beside the time of a call: so long a line forms that is not seen at once. */
 const SETTLED_MS = 4_000;
+/** Beside some calls: so long after a trial, calls still take less or more because of it. */
+const RESTLESS_MS = 15_000;
 /** Calls that took a little longer for so long either wait in line or are other calls than before. */
 const LONGER_MS = 60_000;
 /** So many at once show which it is; so many are enough where the line was short. */
 const TRIED_SHARE = 0.8;
 const LINE_SHARE = 0.92;
+/** After fewer were tried in vain: twice as long each time, unless calls take far longer than then. */
+const PATIENCE_MS = 20_000;
+const PATIENCE_MS_MAX = 480_000;
+const FAR_LONGER = 1.5;
+/** What falls by itself by so much may have done so just then: more at once are to take longer again. */
+const MUCH_WAVERING = Math.log(1.2);
 
 /** What is to be tried. */
 export interface Fewer {
@@ -35,19 +47,36 @@ export interface Fewer {
 
 interface Trial {
   /** What calls took before there were fewer. */
-  readonly medianMs: number;
+  readonly ms: number;
   /** Of what there were at once before. */
   readonly share: number;
+  /** Whether to see calls take longer again, with more at once, before it is taken for a line. */
+  readonly isDoubtful: boolean;
+  /** By how much less they took with fewer at once, as a logarithm, where more are tried since. */
+  readonly fall: number;
   isBegun: boolean;
+}
+
+/** What was normal before calls took so long. */
+interface Doubt {
+  readonly baseMs: number;
+  readonly ms: number;
 }
 
 export class QueueWatch {
   readonly #latencies = new Latencies(CALLS_MIN);
+  readonly #wavering = new Wavering();
   #baseMs: number | undefined;
   #rates: { readonly atMs: number; readonly value: number }[] = [];
   #longerFromMs: number | undefined;
   #farFromMs: number | undefined;
   #trial: Trial | undefined;
+  /** The last one that looked like a line. */
+  #fewer: Trial | undefined;
+  #doubt: Doubt | undefined;
+  /** Tried in vain: how often, what calls took, and until when it is left at that. */
+  #vain = { count: 0, ms: 0, untilMs: Number.NEGATIVE_INFINITY };
+  #notedMs = 0;
 
   /** With what was normal to whoever watched before: a line that is there by now would be, else. */
   constructor(baseMs?: number | undefined) {
@@ -56,17 +85,20 @@ export class QueueWatch {
 
   /** What is normal; undefined while that is not known. */
   get baseMs(): number | undefined {
-    return this.#baseMs;
+    return this.#doubt?.baseMs ?? this.#baseMs;
   }
 
   noteLatencies(latencies: LatencyCounts, nowMs: number): void {
     this.#latencies.recordCounts(latencies);
-    const medianMs = this.#medianMs;
-    if (medianMs === undefined) return;
+    this.#notedMs = nowMs;
+    const ms = this.#ms;
+    if (ms === undefined) return;
     const spread = Math.log(this.#latencies.quantile(0.84)! / this.#latencies.quantile(0.16)!) / 2;
     const wanted = Math.ceil(CALLS_BY_SPREAD * spread * spread);
     this.#latencies.countMin = Math.min(CALLS_MAX, Math.max(CALLS_MIN, wanted));
-    this.#baseMs = Math.min(this.#baseMs ?? medianMs, medianMs);
+    if (!this.#trial) this.#wavering.note(ms, nowMs);
+    this.#baseMs = Math.min(this.#baseMs ?? ms, ms);
+    if (this.#doubt && ms < this.#doubt.baseMs * Math.exp(PAUSE)) this.#doubt = undefined;
     if (this.pressure === 'none') this.#longerFromMs = undefined;
     else this.#longerFromMs ??= nowMs;
     if (this.pressure !== 'cut') this.#farFromMs = undefined;
@@ -81,34 +113,53 @@ export class QueueWatch {
 
   /** `pause`: no more than now. `cut`: less. */
   get pressure(): 'none' | 'pause' | 'cut' {
-    const medianMs = this.#medianMs;
-    if (medianMs === undefined || this.#baseMs === undefined) return 'none';
-    const ratio = medianMs / this.#baseMs;
-    return ratio > CUT_RATIO ? 'cut' : ratio > PAUSE_RATIO ? 'pause' : 'none';
+    const ms = this.#ms;
+    if (ms === undefined || this.#baseMs === undefined) return 'none';
+    const longer = Math.log(ms / this.#baseMs);
+    const { most } = this.#wavering;
+    if (longer > Math.max(CUT, PAUSE + most)) return 'cut';
+    return longer > Math.max(PAUSE, most) ? 'pause' : 'none';
   }
 
   /** Where calls take longer than is normal: far longer, or for long. */
   fewerThan(cap: number, nowMs: number): Fewer | undefined {
+    const ms = this.#ms;
+    const { untilMs, ms: vainMs } = this.#vain;
+    if (ms === undefined || (nowMs < untilMs && ms < FAR_LONGER * vainMs)) return undefined;
+    if (this.#doubt) return this.#tried(cap, this.#doubt.baseMs);
     if (this.pressure === 'cut') {
       // While a line forms, calls take longer and longer: with fewer at once they still might.
-      if (nowMs - (this.#farFromMs ?? nowMs) < SETTLED_MS + this.#medianMs!) return undefined;
-      // What came back at its best may be from before less could be worked on, and hardly fewer show nothing.
-      const room = Math.min(TRIED_SHARE * cap, this.#room || GUESSED_SHARE * cap);
-      return { cap: room, inLine: room };
+      if (nowMs - (this.#farFromMs ?? nowMs) < SETTLED_MS + ms) return undefined;
+      return this.#tried(cap, this.#baseMs!);
     }
-    if (nowMs - (this.#longerFromMs ?? nowMs) < LONGER_MS) return undefined;
+    if (this.pressure === 'none' || nowMs - (this.#longerFromMs ?? nowMs) < LONGER_MS) {
+      return undefined;
+    }
     return { cap: TRIED_SHARE * cap, inLine: LINE_SHARE * cap };
   }
 
   /** What it can work on at a time: as many as it answered at its best, for as long as one takes. */
-  get #room(): number {
+  #tried(cap: number, baseMs: number): Fewer {
     const rate = Math.max(0, ...this.#rates.map(({ value }) => value));
-    return (FULL_MARGIN * rate * (this.#baseMs ?? 0)) / 1_000;
+    const room = (FULL_MARGIN * rate * baseMs) / 1_000;
+    // What came back at its best may be from before less could be worked on, and hardly fewer show nothing.
+    const tried = Math.min(TRIED_SHARE * cap, room || GUESSED_SHARE * cap);
+    return { cap: tried, inLine: tried };
   }
 
-  /** There are fewer at once from now on, by this share: what comes of it shows what it was. */
-  begin(share: number): void {
-    this.#trial = { medianMs: this.#medianMs!, share, isBegun: false };
+  /**
+   * There are fewer at once from now on, by this share: what comes of it shows what it was. Doubtful where
+   * there were no more than last time, when fewer were enough: it may have fallen by itself both times.
+   */
+  begin(share: number, isDoubtful = false): void {
+    this.#trial = { ms: this.#ms!, share, isDoubtful, fall: 0, isBegun: false };
+    this.#forget();
+  }
+
+  /** There are more at once again, by this share. */
+  beginAgain(share: number): void {
+    const fall = Math.log(this.#fewer!.ms / this.#ms!);
+    this.#trial = { ms: this.#ms!, share, isDoubtful: false, fall, isBegun: false };
     this.#forget();
   }
 
@@ -117,27 +168,58 @@ export class QueueWatch {
   }
 
   /** To be asked once what came back was called with fewer at once; undefined while there is too little. */
-  get verdict(): 'line' | 'slow' | undefined {
+  get verdict(): 'line' | 'again' | 'slow' | 'unsure' | undefined {
     const trial = this.#trial!;
     // What came in before that was called with more.
     if (!trial.isBegun) this.#forget();
     trial.isBegun = true;
-    const medianMs = this.#medianMs;
-    if (medianMs === undefined) return undefined;
-    this.#trial = undefined;
-    if (medianMs < (trial.medianMs * (1 + trial.share)) / 2) return 'line';
-    this.#baseMs = medianMs;
+    const ms = this.#ms;
+    if (ms === undefined) return undefined;
+    this.dropTrial();
+    const isRise = trial.share > 1;
+    const middleMs = (trial.ms * (1 + trial.share)) / 2;
+    const isAsInLine = isRise ? ms > middleMs : ms < middleMs;
+    const { most } = this.#wavering;
+    if (isAsInLine && (isRise || Math.log(trial.ms / ms) > most)) {
+      this.#fewer = trial;
+      if (!isRise && (trial.isDoubtful || most > MUCH_WAVERING)) return 'again';
+      this.#baseMs = Math.min(this.baseMs ?? ms, ms);
+      this.#doubt = undefined;
+      this.#vain = { count: 0, ms: 0, untilMs: Number.NEGATIVE_INFINITY };
+      return 'line';
+    }
+    if (isRise) this.#wavering.most = Math.max(most, trial.fall);
+    this.#inVain(trial.ms);
+    if (isAsInLine || isRise) return 'unsure';
+    this.#takeForNormal(ms);
     return 'slow';
+  }
+
+  #inVain(ms: number): void {
+    const { count } = this.#vain;
+    const patienceMs = Math.min(PATIENCE_MS_MAX, PATIENCE_MS * 2 ** count);
+    this.#vain = { count: count + 1, ms, untilMs: this.#notedMs + patienceMs };
+  }
+
+  /** Twice the same is no line that grew by as much as there were fewer. */
+  #takeForNormal(ms: number): void {
+    const doubt = this.#doubt;
+    const isSame =
+      doubt && Math.abs(Math.log(ms / doubt.ms)) < Math.max(PAUSE, this.#wavering.most);
+    const baseMs = this.baseMs ?? ms;
+    this.#doubt = isSame || ms <= baseMs ? undefined : { baseMs, ms };
+    this.#baseMs = ms;
   }
 
   /** Something else has changed meanwhile. */
   dropTrial(): void {
+    if (this.#trial) this.#wavering.restart(this.#notedMs + RESTLESS_MS + 4 * this.#trial.ms);
     this.#trial = undefined;
   }
 
-  get #medianMs(): number | undefined {
+  get #ms(): number | undefined {
     const { count, countMin } = this.#latencies;
-    return count < countMin ? undefined : this.#latencies.quantile(0.5);
+    return count < countMin ? undefined : this.#latencies.typicalMs;
   }
 
   #forget(): void {

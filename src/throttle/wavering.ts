@@ -12,9 +12,11 @@ export class Wavering {
   /** As a logarithm: 0.1 is about a tenth. */
   most = 0;
   #notedMs: number | undefined;
+  #fromMs = Number.NEGATIVE_INFINITY;
   #recent: { readonly atMs: number; readonly log: number }[] = [];
 
   note(ms: number, nowMs: number): void {
+    if (nowMs < this.#fromMs) return;
     const log = Math.log(ms);
     const isRecent = ({ atMs }: { readonly atMs: number }) => atMs >= nowMs - FALL_MS;
     this.#recent = this.#recent.filter(isRecent).slice(1 - RECENT_COUNT_MAX);
@@ -25,8 +27,9 @@ export class Wavering {
     this.#notedMs = nowMs;
   }
 
-  /** There are fewer or more at once from now on: a fall from before is none that comes by itself. */
-  restart(): void {
+  /** There were fewer or more at once: until that is over, a fall is none that comes by itself. */
+  restart(fromMs: number): void {
     this.#recent = [];
+    this.#fromMs = fromMs;
   }
 }

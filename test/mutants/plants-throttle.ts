@@ -179,7 +179,7 @@ export const THROTTLE: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/queue-watch.ts',
-        find: 'if (nowMs - (this.#farFromMs ?? nowMs) < SETTLED_MS + this.#medianMs!) return undefined;',
+        find: 'if (nowMs - (this.#farFromMs ?? nowMs) < SETTLED_MS + ms) return undefined;',
         put: '',
       },
     ],
