@@ -8,26 +8,26 @@
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
 import type { Decision, EstimatorRule } from './estimator-rule.ts';
+import { isFallen, type Standing, showFall } from './fall.ts';
 import { Falls } from './falls.ts';
 import { badKeptMs, cleanMsOf, type Footing, isFresh, nextStep } from './growth.ts';
 import { Hints } from './hints.ts';
 import type { Bad, Learned } from './learned.ts';
 import { LetIn } from './let-in.ts';
 import { LineTrial } from './line-trial.ts';
+import { Pauses } from './pauses.ts';
 import { type Fewer, QueueWatch } from './queue-watch.ts';
-import { capWithin, isPlain, isSaturated, meanWith, refusedShareOf, roomOf } from './room.ts';
+import { capWithin, isPlain, isSaturated, meanWith, roomOf } from './room.ts';
 import type { Second } from './seconds.ts';
-import type { Sight, Tempo } from './sight.ts';
+import type { Look, Sight, Tempo } from './sight.ts';
+import { trimmed } from './trim.ts';
 import { isUsed } from './used.ts';
 
 export type { Decision, EstimatorRule } from './estimator-rule.ts';
 
-const FELL_SHARE = 0.88;
 const SETTLE_MS = 1_500;
-/** Doubled, it was far too much or it was not: either shows within so long. */
+/** Doubled, it was far too much or not: either shows within so long. */
 const FIRST_CLEAN_MS = 1_000;
-/** So far beyond what went well, what was let in says more than that. */
-const FAR_BEYOND = 1.2;
 /** A step that is no larger hides no fall. */
 const SMALL_STEP = 0.07;
 
@@ -51,6 +51,7 @@ export class Estimator {
   #seenMs = Number.NEGATIVE_INFINITY;
   readonly #letIn = new LetIn();
   readonly #falls: Falls;
+  readonly #pauses = new Pauses();
   /** The second of the first call of all. */
   #firstAt: number | undefined;
   readonly #queue: QueueWatch;
@@ -59,8 +60,7 @@ export class Estimator {
 
   constructor(rule: EstimatorRule, learned?: Learned | undefined) {
     this.#rule = rule;
-    this.#good = learned?.good;
-    this.#bad = learned?.bad;
+    [this.#good, this.#bad] = [learned?.good, learned?.bad];
     this.#falls = new Falls(learned?.fellFrom);
     this.#changedMs = learned?.changedMs ?? Number.NEGATIVE_INFINITY;
     this.#latencyMs = learned?.latencyMs;
@@ -96,8 +96,9 @@ export class Estimator {
     const inForceMs = Math.max(this.#changedMs + delayMs, this.#growsAtMs ?? 0);
     const settledMs = inForceMs + this.#roundMs(SETTLE_MS);
     const whole = this.#whole(sight.seconds);
-    const isFall = this.#isSmall && this.#showFall(whole, sight, tickMs);
+    const isFall = this.#isSmall && showFall(whole, this.#standing(sight, tickMs));
     const seconds = isFall ? whole : whole.filter(({ at }) => at * 1_000 >= settledMs);
+    this.#pauses.note(sight.pausedUntilMs);
     this.#queue.noteAnswers(sight.answers, tickMs, nowMs);
     const hinted = this.#byHint(sight, nowMs);
     if (hinted) return hinted;
@@ -105,7 +106,12 @@ export class Estimator {
     if (sight.untilMs <= this.#seenMs) return 'hold';
     this.#seenMs = sight.untilMs;
     const saturated = seconds.filter(isSaturated);
-    if (saturated.length > 0) return this.#refused(saturated, seconds, sight, nowMs, tickMs);
+    // A refusal that stops everybody is the only one: it counts however soon after the cap has grown.
+    const sinceMs = this.#growsAtMs === Number.NEGATIVE_INFINITY ? settledMs : this.#changedMs;
+    const stopped = this.#pauses.cutShort(whole.filter(isSaturated), sinceMs);
+    const look = { ...sight, nowMs, tickMs, seconds: stopped.length > 0 ? whole : seconds };
+    if (stopped.length > 0) return this.#stopped(stopped, look);
+    if (saturated.length > 0) return this.#refused(saturated, look);
     this.#letIn.note(seconds);
     this.#fallenTicks = 0;
     const tried = nowMs >= settledMs + tickMs ? this.#endTrial(nowMs) : undefined;
@@ -138,27 +144,38 @@ export class Estimator {
     return isUsed(cap, sight, { seconds, latencyMs, tickMs, isFirst, rule: this.#rule });
   }
 
-  #refused(
-    saturated: readonly Second[],
-    seconds: readonly Second[],
-    sight: Sight,
-    nowMs: number,
-    tickMs: number,
-  ): Decision {
-    this.#cleanFromMs = sight.untilMs;
+  #stopped(stopped: readonly Second[], look: Look): Decision {
+    const [force, good] = [this.#cap, this.#good];
+    if (good === undefined) return this.#refused(stopped, look);
+    this.#noteRefused(stopped, look);
+    if (force > good) this.#falls.inVain(force);
+    else this.#falls.fell(look.nowMs);
+    this.#bad = { cap: force, atMs: look.nowMs };
+    return this.#settle(this.#pauses.lessThan(force, good, stopped), 'trim', look.nowMs);
+  }
+
+  /** Whether calls were let in between refusals. */
+  #noteRefused(saturated: readonly Second[], { seconds, untilMs }: Look): boolean {
+    this.#cleanFromMs = untilMs;
     this.#growths = 0;
     this.#queue.dropTrial();
-    const force = this.#cap;
-    const hasLetIn = this.#letIn.beforeRefusals(saturated, seconds, sight.untilMs);
-    const { room, roomMax } = this.#roomOf(saturated, sight, tickMs);
-    const hasFallen = this.#isFallen(roomMax, sight);
+    return this.#letIn.beforeRefusals(saturated, seconds, untilMs);
+  }
+
+  #refused(saturated: readonly Second[], look: Look): Decision {
+    const [{ seconds, nowMs, tickMs }, force] = [look, this.#cap];
+    const hasLetIn = this.#noteRefused(saturated, look);
+    const standing = this.#standing(look, tickMs);
+    const room = roomOf(saturated, standing);
+    const hasFallen = isFallen(room.roomMax, standing);
+    this.#pauses.refusedWithout();
     this.#fallenTicks = hasFallen ? this.#fallenTicks + 1 : 0;
     const isSure = hasFallen && (isPlain(saturated, seconds) || this.#fallenTicks >= 2);
     const isShut = !hasFallen && !hasLetIn && !isFresh(this.#footing(nowMs), nowMs, tickMs);
     if (this.#good === undefined || isSure || isShut) {
       this.#tooMuch = this.#good === undefined && hasLetIn ? force : 0;
       this.#falls.fell(nowMs);
-      this.#settle(Math.max(room, 0.5 * force) * 0.97, 'cut', nowMs);
+      this.#settle(Math.max(room.room, 0.5 * force) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first. Who lets nothing in at
       // all says nothing of how much is too much.
       const cap = this.#cap * (hasLetIn ? 1.04 : 0.9);
@@ -168,32 +185,14 @@ export class Estimator {
     if (hasFallen) return 'hold';
     if (hasLetIn) this.#bad = { cap: force, atMs: nowMs };
     if (force > this.#good) this.#falls.inVain(force);
-    // A permit too many shows as its share of refusals, which is less noisy than what was let in.
-    const isNear = force <= 1.15 * this.#good;
-    const fits = isNear ? force * (1 - 1.1 * refusedShareOf(saturated)) : 0;
-    const isFar = force > FAR_BEYOND * this.#good;
-    // One call that was refused is all of what was called in many seconds, where they are paced.
-    const least = force < 1 && hasLetIn ? 0.9 * Math.min(force, this.#good) : 0;
-    const known = isFar ? Math.min(force, 0.98 * room) : Math.min(this.#good, room);
-    return this.#settle(Math.max(known, fits, least) * 0.992, 'trim', nowMs);
+    const tried = { force, good: this.#good, hasLetIn };
+    return this.#settle(trimmed(tried, room, saturated), 'trim', nowMs);
   }
 
-  /** Whether these seconds, whatever the cap was in them, show that much less is let in than before. */
-  #showFall(seconds: readonly Second[], sight: Sight, tickMs: number): boolean {
-    const saturated = seconds.filter(isSaturated);
-    if (saturated.length === 0 || !isPlain(saturated, seconds)) return false;
-    return this.#isFallen(this.#roomOf(saturated, sight, tickMs).roomMax, sight);
-  }
-
-  #roomOf(saturated: readonly Second[], { inFlight }: Sight, tickMs: number) {
+  #standing({ inFlight, moving }: Sight, tickMs: number): Standing {
+    const [cap, good, latencyMs] = [this.#cap, this.#good, this.#latencyMs];
     const { chargesRefusals } = this.#rule;
-    return roomOf(saturated, { latencyMs: this.#latencyMs, tickMs, inFlight, chargesRefusals });
-  }
-
-  /** What was refused while more was tried than ever went well says nothing of a fall. */
-  #isFallen(roomMax: number, { moving = 0 }: Sight): boolean {
-    const usable = Math.min(this.#cap, this.#good ?? this.#cap) - moving;
-    return roomMax < FELL_SHARE * usable;
+    return { cap, good, moving, latencyMs, tickMs, inFlight, chargesRefusals };
   }
 
   #settle(cap: number, decision: Decision, nowMs: number): Decision {
@@ -212,10 +211,11 @@ export class Estimator {
       return 'first';
     }
     this.#good = Math.max(this.#good!, this.#cap);
+    this.#pauses.wentWell();
     this.#falls.wentWell(this.#cap, untilMs - this.#cleanFromMs);
     const step = nextStep(this.#footing(nowMs), nowMs, tickMs);
     if (!step) return 'hold';
-    if (step.isLarge) this.#growths++;
+    this.#growths += step.isLarge ? 1 : 0;
     this.#change(step.cap, nowMs, step.isLarge);
     return step.decision;
   }
@@ -230,6 +230,7 @@ export class Estimator {
       chargesRefusals: this.#rule.chargesRefusals,
       latencyMs: this.#latencyMs ?? 0,
       before: this.#falls.before(this.#cap, nowMs),
+      sparedMs: this.#pauses.sparedMs,
     };
   }
 
@@ -261,8 +262,8 @@ export class Estimator {
     const believed = this.#hints.believed(said, this.#cap, seconds, nowMs);
     if (believed === undefined) return undefined;
     const cap = this.#bounded(believed);
-    const isSame = Math.abs(cap - this.#cap) / this.#cap < 0.02;
-    return isSame ? 'hold' : this.#settle(cap, 'hint', nowMs);
+    if (Math.abs(cap - this.#cap) / this.#cap < 0.02) return 'hold';
+    return this.#settle(cap, 'hint', nowMs);
   }
 
   #noteLatency({ latencies, latencyMsSum, answers }: Sight, nowMs: number): void {

@@ -22,6 +22,8 @@ export interface Footing {
   readonly latencyMs: number;
   /** What went well before it took much less. */
   readonly before?: Before | undefined;
+  /** For so long at least what was too much is left alone, since refusals stop everybody. */
+  readonly sparedMs?: number | undefined;
 }
 
 export interface Step {
@@ -91,11 +93,11 @@ export function isFresh(footing: Footing, nowMs: number, tickMs: number): boolea
 
 /** The slower word gets around, the longer an overshoot lasts: then it is risked less often. */
 export function badKeptMs(footing: Footing, tickMs: number): number {
-  const { cap, latencyMs, chargesRefusals, before } = footing;
+  const { cap, latencyMs, chargesRefusals, before, sparedMs = 0 } = footing;
   // One more of few is a large part of them: the more it costs to try, the more seldom it is.
   const cost = chargesRefusals ? 1 : Math.max(1, 1 / Math.max(1, cap) / (SMALL_GROWTH - 1));
   const patience = before ? Math.min(cost, PATIENCE_MAX, 2 ** before.tries) : cost;
-  return patience * Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs);
+  return Math.max(sparedMs, patience * Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs));
 }
 
 function isBelow(cap: number, bad: Bad, share: number): boolean {

@@ -54,11 +54,12 @@ export class Learner {
     );
     this.#seenUntil = until;
     const tempo = { tickMs: this.#tickMs, delayMs: 0 };
-    const { inFlight } = this.#pool;
+    const { inFlight, pausedUntilMs } = this.#pool;
     const perSecondHint = this.#pool.hintPerSecond(nowMs);
     const untilMs = this.#ripe.until * 1_000;
     const tally = this.#pool.tally.take();
-    const sight = { ...tally, seconds, untilMs, inFlight, waiting, perSecondHint };
+    const told = { perSecondHint, pausedUntilMs };
+    const sight = { ...tally, seconds, untilMs, inFlight, waiting, ...told };
     this.decision = this.#estimator.tick(sight, nowMs, tempo);
     if (this.#estimator.cap !== this.#law.grant) this.#law.setGrant(this.#estimator.cap, nowMs);
   }

@@ -8,7 +8,7 @@ export interface Room {
   readonly roomMax: number;
 }
 
-interface Means {
+export interface Means {
   readonly latencyMs: number | undefined;
   readonly tickMs: number;
   readonly inFlight: number;

@@ -15,6 +15,8 @@ export interface Sight {
   readonly waiting: number;
   /** Permits on their way from one pod to another, which nobody can have used. */
   readonly moving?: number | undefined;
+  /** Until when the API has told somebody to leave it alone, also where that is over by now. */
+  readonly pausedUntilMs?: number | undefined;
   /** What the API itself says it has room for. */
   readonly perSecondHint?: number | undefined;
 }
@@ -24,4 +26,10 @@ export interface Tempo {
   readonly tickMs: number;
   /** How long it takes until everybody heeds a new cap. */
   readonly delayMs: number;
+}
+
+/** One look at that. */
+export interface Look extends Sight {
+  readonly nowMs: number;
+  readonly tickMs: number;
 }

@@ -14,6 +14,7 @@ export interface Use {
 }
 
 const USED_SHARE = 0.85;
+const BRIEF_MS = 2_000;
 
 export function isUsed(cap: number, sight: Sight, use: Use): boolean {
   const { seconds, latencyMs, tickMs, isFirst, rule } = use;
@@ -21,7 +22,11 @@ export function isUsed(cap: number, sight: Sight, use: Use): boolean {
   if (sight.waiting > 0 && cap < mostByRate(rule, latencyMs)) return true;
   // First contact doubles: there, what is on its way is rather waited for.
   const missing = isFirst ? 0 : (sight.moving ?? 0);
-  const atOnce = latencyMs > tickMs ? sight.inFlight : (sentPerSecond(seconds) * latencyMs) / 1_000;
+  const byRate = (sentPerSecond(seconds) * latencyMs) / 1_000;
+  // Within a second starts come in bunches, of which it may have one less than the next.
+  const isBrief = tickMs < BRIEF_MS && sight.waiting > 0;
+  const brief = isBrief ? Math.max(sight.inFlight, byRate) : byRate;
+  const atOnce = latencyMs > tickMs ? sight.inFlight : brief;
   return atOnce >= USED_SHARE * (Math.floor(cap) - missing);
 }
 

@@ -216,11 +216,14 @@ export class FleetEstimate {
     const latencies: LatencyCounts[number][] = [];
     let [latencyMsSum, answers, inFlight, waiting] = [0, 0, 0, 0];
     let perSecondHint: number | undefined;
+    let pausedUntilMs: number | undefined;
     const before = this.#summed;
     this.#summed = new Map(live.map(([key, { mark }]) => [key, mark]));
     for (const [key, report] of live) {
       inFlight += report.inFlight;
       waiting += report.waiting;
+      const { atMs, pausedMs = 0 } = report;
+      if (pausedMs > 0) pausedUntilMs = Math.max(pausedUntilMs ?? 0, atMs + pausedMs);
       if (before.get(key) === report.mark) continue;
       latencies.push(...report.latencies);
       latencyMsSum += report.latencyMsSum;
@@ -229,7 +232,7 @@ export class FleetEstimate {
       const { perSecondHint: hint } = report;
       if (hint !== undefined) perSecondHint = Math.min(hint, perSecondHint ?? hint);
     }
-    return { latencies, latencyMsSum, answers, inFlight, waiting, perSecondHint };
+    return { latencies, latencyMsSum, answers, inFlight, waiting, perSecondHint, pausedUntilMs };
   }
 
   #divide(
