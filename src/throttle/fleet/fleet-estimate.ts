@@ -12,7 +12,8 @@ import { tokenOf } from './counted.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
 import { Moves } from './moves.ts';
 import { type Asking, type Division, divide, shareOf } from './shares.ts';
-import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published, SHARE_MIN } from './words.ts';
+import { keptBy, pausedOf, secondAt } from './silences.ts';
+import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published } from './words.ts';
 
 /** What a person has decided, and how the leader is to find out the rest. */
 export interface Tick {
@@ -28,10 +29,12 @@ export interface Tick {
 /** Whoever is not heard for longer takes nothing from a word; and what is said takes a while to be there. */
 const SAID_BEATS = LEASE_BEATS + 1;
 const SAID_COUNT_MAX = 8;
-/** Refusals take a moment to come back. */
-const ANSWER_MS = 300;
 /** A permit that moves is lost for two heartbeats: of each, one in so many heartbeats is. */
 const TENURE_BEATS = 20;
+/** A call that lasts longer than so many others may never end. */
+const OWED_CALLS = 2;
+/** So long calls are thought to last of which none has come back. */
+const UNTIMED_BEATS = 8;
 /** While word gets around that there is more, nothing moves: else all would have to wait for that. */
 const GROWING_BEATS = 1.5;
 
@@ -53,6 +56,8 @@ export class FleetEstimate {
   /** What was divided last, and when it was more than before. */
   #cap = 0;
   #grewMs = Number.NEGATIVE_INFINITY;
+  /** Somebody has more out than its share: the arc stays where it is until that is back. */
+  #isOwed = false;
   readonly #moves = new Moves();
   /** By then all have heard of everything that moved. */
   #allHeardMs = Number.NEGATIVE_INFINITY;
@@ -241,7 +246,12 @@ export class FleetEstimate {
     state: BreakerState,
     { nowMs, beatMs, pinned }: Tick,
   ): Division {
-    const asking: Asking[] = live.map(([key, { demand }]) => ({ key, demand }));
+    // Shorter calls are over before another has their permits; of what nobody knows that is not sure.
+    const { latencyMs } = this.#estimator.learned;
+    const isLong = (latencyMs ?? beatMs) >= beatMs;
+    const asking: Asking[] = live.map(([key, { demand, inFlight }]) => {
+      return { key, demand, out: isLong ? inFlight : 0 };
+    });
     const wanting = asking.filter(({ demand }) => demand > 0);
     if (state === 'open') return divide(0, asking);
     if (state === 'half-open') {
@@ -253,13 +263,18 @@ export class FleetEstimate {
     const whole = pinned ?? this.#estimator.cap;
     const all = Math.max(1, whole * (this.#breaker?.share ?? 1));
     const cap = Math.max(1, all - keptBy(lateCount, live.length + lateCount, whole));
-    const tenureMs = beatMs * Math.max(1, TENURE_BEATS / cap);
+    const tenureMs = TENURE_BEATS * beatMs;
+    const isOwed = this.#isOwed || (latencyMs === undefined && pinned === undefined);
+    const owedMs = isOwed ? OWED_CALLS * (latencyMs ?? UNTIMED_BEATS * beatMs) : 0;
     if (cap > this.#cap) this.#grewMs = nowMs;
     this.#cap = cap;
     const isGrowing = nowMs - this.#grewMs < GROWING_BEATS * beatMs;
-    const from = isGrowing ? this.#from : this.#turned(wanting, nowMs, tenureMs);
+    const from = isGrowing
+      ? this.#from
+      : this.#turned(wanting, nowMs, Math.max(beatMs, tenureMs / cap, owedMs));
     const division = divide(cap, asking, from);
     this.#from = division.arc?.from ?? this.#from;
+    this.#isOwed = asking.some((pod) => pod.out! > shareOf(division, pod));
     return division;
   }
 
@@ -270,19 +285,4 @@ export class FleetEstimate {
     const keys = wanting.map(({ key }) => key).sort();
     return keys.find((key) => key > this.#from!) ?? keys[0];
   }
-}
-
-/** What pods have that were not heard lately and are not known to be gone: half of an equal share each. */
-function keptBy(lateCount: number, podCount: number, cap: number): number {
-  const each = Math.max(SHARE_MIN, cap / Math.max(1, podCount) / 2);
-  return Math.min(lateCount * each, cap / 2);
-}
-
-/** The second that every pod has told of by then, with whatever was refused in it. */
-function secondAt(ms: number, beatMs: number): number {
-  return Math.floor((ms - beatMs - ANSWER_MS) / 1_000);
-}
-
-function pausedOf({ pausedMs = 0, atMs }: PodReport, nowMs: number): number {
-  return pausedMs - (nowMs - atMs);
 }

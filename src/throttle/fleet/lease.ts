@@ -192,8 +192,7 @@ export class Lease {
     if (count > recent.length) return this.#forget();
     const demand = this.#told.leastSince(this.#countedMark);
     for (const division of recent.slice(-count)) {
-      const share = shareOf(division, { key: this.#key, demand });
-      this.#lower(share);
+      this.#lower(shareOf(division, { key: this.#key, demand }));
     }
   }
 
@@ -265,7 +264,7 @@ export class Lease {
       this.#whole = this.#fewer.whole;
       this.#fewer = undefined;
     }
-    while (this.#steps.length > 0 && nowMs >= this.#steps[0]!.fromMs) {
+    while (nowMs >= (this.dueMs ?? Number.POSITIVE_INFINITY)) {
       const { share, freeMs } = this.#steps.shift()!;
       this.#given = Math.max(this.#given, share);
       this.#freeMs = freeMs;
@@ -280,7 +279,10 @@ export class Lease {
 
   /** When `turn` has something to do. */
   get dueMs(): number | undefined {
-    return this.#isInForce ? this.#steps[0]?.fromMs : this.#aloneMs;
+    if (!this.#isInForce) return this.#aloneMs;
+    const fromMs = this.#steps[0]?.fromMs ?? Number.POSITIVE_INFINITY;
+    // Whoever has not heard since that it is still to have more waits for its next heartbeat.
+    return this.#heardMs! >= fromMs - this.#beatMs ? fromMs : undefined;
   }
 
   #set(share: number, nowMs: number, portionMax = 1): void {

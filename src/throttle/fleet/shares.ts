@@ -8,6 +8,8 @@ export interface Asking {
   readonly key: string;
   /** Calls that it has in flight or waiting. */
   readonly demand: number;
+  /** So many of them are out for long, whatever it is given: nobody else has their permits meanwhile. */
+  readonly out?: number;
 }
 
 export interface Division {
@@ -25,17 +27,19 @@ export interface Division {
 export function divide(cap: number, pods: readonly Asking[], from?: string | undefined): Division {
   const whole = Math.floor(cap + 1e-9);
   if (pods.length === 0) return { level: whole, spare: 0, isPlenty: true, arc: undefined };
-  const wanted = pods.reduce((all, { demand }) => all + demand, 0);
+  const wanted = sumOf(pods, ({ demand, out = 0 }) => Math.max(demand, out));
   if (wanted <= whole) {
     const left = whole - wanted;
     const level = Math.max(...pods.map(({ demand }) => demand));
     const spare = Math.floor(left / pods.length);
     return { level, spare, isPlenty: true, arc: arcOf(pods, left - spare * pods.length, from) };
   }
-  const level = levelOf(whole, pods);
-  const given = pods.reduce((all, { demand }) => all + Math.min(demand, level), 0);
+  const most = Math.max(whole, takenAt(0, pods));
+  const level = levelOf(whole, most, pods);
+  const left = whole - givenAt(level, pods);
   const hungry = pods.filter(({ demand }) => demand > level);
-  return { level, spare: 0, isPlenty: false, arc: arcOf(hungry, whole - given, from) };
+  const free = most - takenAt(level, pods);
+  return { level, spare: 0, isPlenty: false, arc: arcOf(hungry, left, from, { level, free }) };
 }
 
 /** What a pod may have out at once that told this demand. */
@@ -45,30 +49,50 @@ export function shareOf({ level, spare, isPlenty, arc }: Division, asking: Askin
   return Math.min(demand, level) + spare + (arc && takesMore && isOn(arc, key) ? 1 : 0);
 }
 
-/** The highest whole level at which all shares together fit. */
-function levelOf(whole: number, pods: readonly Asking[]): number {
-  const demands = pods.map(({ demand }) => demand).sort((a, b) => a - b);
-  let left = whole;
-  for (const [index, demand] of demands.entries()) {
-    const heads = demands.length - index;
-    if (demand * heads > left) return Math.floor(left / heads);
-    left -= demand;
+/** The highest whole level at which all shares fit, and with them what is out beyond them. */
+function levelOf(whole: number, most: number, pods: readonly Asking[]): number {
+  let low = 0;
+  let high = Math.floor(Math.max(...pods.map(({ demand }) => demand)));
+  while (low < high) {
+    const level = Math.ceil((low + high) / 2);
+    if (givenAt(level, pods) <= whole && takenAt(level, pods) <= most) low = level;
+    else high = level - 1;
   }
-  return demands.at(-1)!;
+  return low;
 }
 
-function arcOf(pods: readonly Asking[], count: number, from: string | undefined): Division['arc'] {
+function givenAt(level: number, pods: readonly Asking[]): number {
+  return sumOf(pods, ({ demand }) => Math.min(demand, level));
+}
+
+/** What is out or may be: permits that are out beyond a share are not another's before they are back. */
+function takenAt(level: number, pods: readonly Asking[]): number {
+  return sumOf(pods, ({ demand, out = 0 }) => Math.max(Math.min(demand, level), out));
+}
+
+/** One more is one of those that are free, but for whoever has more than the level out: it has its own. */
+function arcOf(
+  pods: readonly Asking[],
+  count: number,
+  from: string | undefined,
+  { level = Number.POSITIVE_INFINITY, free = Number.POSITIVE_INFINITY } = {},
+): Division['arc'] {
   if (count <= 0) return undefined;
-  const keys = pods.map(({ key }) => key).sort();
-  const first =
-    from === undefined
-      ? 0
-      : Math.max(
-          0,
-          keys.findIndex((key) => key >= from),
-        );
-  const last = (first + Math.min(count, keys.length) - 1) % keys.length;
-  return { from: keys[first]!, to: keys[last]! };
+  const ring = [...pods].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const found = from === undefined ? 0 : ring.findIndex(({ key }) => key >= from);
+  const first = Math.max(0, found);
+  let [size, left] = [0, free];
+  while (size < Math.min(count, ring.length)) {
+    const { out = 0 } = ring[(first + size) % ring.length]!;
+    if (out <= level && --left < 0) break;
+    size++;
+  }
+  if (size === 0) return undefined;
+  return { from: ring[first]!.key, to: ring[(first + size - 1) % ring.length]!.key };
+}
+
+function sumOf(pods: readonly Asking[], of: (pod: Asking) => number): number {
+  return pods.reduce((all, pod) => all + of(pod), 0);
 }
 
 function isOn({ from, to }: NonNullable<Division['arc']>, key: string): boolean {
