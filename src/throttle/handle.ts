@@ -33,6 +33,7 @@ export class BoundThrottle implements ThrottleHandle {
   }
 
   readonly use = async <T>(call: () => Awaitable<T>, options?: UseOptions): Promise<T> => {
+    if (typeof call !== 'function') throw this.#wrong('use', 'given a function to call', call);
     const wanted = this.#wanted(options);
     const permit = this.#held(await this.#acquire(wanted), this.#caller.calls);
     let value: T;

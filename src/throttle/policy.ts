@@ -1,10 +1,9 @@
 /** What a throttle is told about an API: nothing has to be, and everything has a default. */
-import { DURATION_WANTED, type Duration, nearest, parseDuration, show } from '../ground/index.ts';
+import type { Duration } from '../ground/index.ts';
 import type { BreakerRule } from './breaker.ts';
 import type { Classify } from './classify.ts';
-import { ThrottleOptionsError } from './errors.ts';
 import { LAW_NAMES, type LawName } from './laws/index.ts';
-import { isWithin } from './outcome.ts';
+import { OptionsReader } from './options-reader.ts';
 
 /** Higher first. `control` is for calls that the fleet itself needs to live. */
 export const PRIORITIES = ['control', 'high', 'retry', 'normal', 'low'] as const;
@@ -86,6 +85,10 @@ export interface ThrottlePolicy {
 export const START_DEFAULT = 8;
 const IN_FLIGHT_MAX_DEFAULT = 10_000;
 const WAITING_MAX_DEFAULT = 10_000;
+const COOL_MS_MAX_DEFAULT = 60_000;
+const IN_SECONDS: Readonly<Record<string, number>> = {
+  ...{ perMinute: 60, rpm: 60, perHour: 3_600, perDay: 86_400 },
+};
 const RESERVE = { control: 0.02, high: 0.1, retry: 0.05, normal: 0, low: 0 } as const;
 const KEYS = [
   ...([
@@ -104,11 +107,11 @@ const LIMIT_KEYS = ['inFlight', 'perSecond', 'costPerMinute', 'burst'] as const;
 const BREAKER_KEYS = ['errorShare', 'callsMin', 'inARowMax', 'cool', 'coolMax'] as const;
 
 export function policyOf(name: string, options: ThrottleOptions = {}): ThrottlePolicy {
-  const read = new Reader(name);
+  const read = new OptionsReader(name);
   read.keys('', options, KEYS);
-  read.keys('limits.', options.limits ?? {}, LIMIT_KEYS);
-  read.keys('reserve.', options.reserve ?? {}, PRIORITIES);
-  const limits = options.limits ?? {};
+  const { limits = {}, reserve = {} } = options;
+  read.keys('limits', limits, LIMIT_KEYS, { hint: rateHint });
+  read.keys('reserve', reserve, PRIORITIES);
   const inFlightMax = read.count('limits.inFlight', limits.inFlight) ?? IN_FLIGHT_MAX_DEFAULT;
   const perSecondMax = read.positive('limits.perSecond', limits.perSecond);
   // A limit that was declared is a better beginning than a guess, unless the pace is what was declared.
@@ -120,16 +123,16 @@ export function policyOf(name: string, options: ThrottleOptions = {}): ThrottleP
     law,
     scope,
     mayBrake: scope !== 'fleet',
-    start: Math.min(inFlightMax, read.positive('start', options.start) ?? guess),
+    start: Math.min(inFlightMax, startOf(read, options) ?? guess),
     inFlightMax,
     isDeclared: limits.inFlight !== undefined,
     perSecondMax,
     costPerMinuteMax: read.positive('limits.costPerMinute', limits.costPerMinute),
-    burst: read.positive('limits.burst', limits.burst) ?? Math.max(1, (perSecondMax ?? 1) / 2),
+    burst: burstOf(read, options) ?? Math.max(1, (perSecondMax ?? 1) / 2),
     probes: (read.oneOf('probe', options.probe, ['auto', 'off']) ?? 'auto') === 'auto',
     chargesRefusals: read.flag('refusalsCostQuota', options.refusalsCostQuota) ?? false,
     heedsLatency: read.flag('heedsLatency', options.heedsLatency) ?? true,
-    classify: read.fn('classify', options.classify),
+    classify: read.prompt('classify', options.classify),
     reserve: reserveOf(read, options),
     breaker: breakerOf(read, options),
     waitingMax: read.count('waitingMax', options.waitingMax) ?? WAITING_MAX_DEFAULT,
@@ -137,14 +140,38 @@ export function policyOf(name: string, options: ThrottleOptions = {}): ThrottleP
   };
 }
 
-function scopeOf(read: Reader, law: LawName, options: ThrottleOptions): Scope {
+/** A rate that was meant, in the words that there are. */
+function rateHint(odd: string, value: unknown): string | undefined {
+  const seconds = Object.hasOwn(IN_SECONDS, odd) ? IN_SECONDS[odd] : undefined;
+  if (seconds === undefined) return undefined;
+  return `say perSecond: ${typeof value === 'number' ? value : 10} / ${seconds}`;
+}
+
+/** What can never be had is no beginning. */
+function startOf(read: OptionsReader, { start, limits }: ThrottleOptions): number | undefined {
+  const most = limits?.inFlight;
+  if (read.positive('start', start) === undefined || most === undefined || start! <= most)
+    return start;
+  throw read.wrong('start', `at most limits.inFlight, which is ${most}`, start);
+}
+
+function burstOf(read: OptionsReader, { limits }: ThrottleOptions): number | undefined {
+  const burst = read.positive('limits.burst', limits?.burst);
+  if (burst === undefined || limits?.perSecond !== undefined) return burst;
+  throw read.wrong('limits.burst', 'beside limits.perSecond, which it is a part of', burst);
+}
+
+function scopeOf(read: OptionsReader, law: LawName, options: ThrottleOptions): Scope {
   const given = read.oneOf('scope', options.scope, SCOPES);
   if (law === 'hybrid') return given ?? 'hybrid';
   if (given === undefined || given === 'local') return 'local';
   throw read.wrong('scope', `'local' with the law ${law}`, given);
 }
 
-function reserveOf(read: Reader, { reserve = {} }: ThrottleOptions): ThrottlePolicy['reserve'] {
+function reserveOf(
+  read: OptionsReader,
+  { reserve = {} }: ThrottleOptions,
+): ThrottlePolicy['reserve'] {
   const found = { ...RESERVE } as Record<Priority, number>;
   for (const priority of PRIORITIES) {
     found[priority] = read.share(`reserve.${priority}`, reserve[priority]) ?? found[priority];
@@ -154,87 +181,21 @@ function reserveOf(read: Reader, { reserve = {} }: ThrottleOptions): ThrottlePol
   throw read.wrong('reserve', 'shares that add up to less than 1', all);
 }
 
-function breakerOf(read: Reader, { breaker }: ThrottleOptions): BreakerRule | undefined {
+function breakerOf(read: OptionsReader, { breaker }: ThrottleOptions): BreakerRule | undefined {
   if (breaker === false) return undefined;
-  const given = breaker ?? {};
-  read.keys('breaker.', given, BREAKER_KEYS);
+  const given = breaker === undefined ? {} : breaker;
+  read.keys('breaker', given, BREAKER_KEYS, { wanted: 'an object, or false for none' });
+  const coolMs = read.duration('breaker.cool', given.cool) ?? 5_000;
+  const coolMsMax = read.duration('breaker.coolMax', given.coolMax);
+  if (coolMsMax !== undefined && coolMsMax < coolMs) {
+    throw read.wrong('breaker.coolMax', 'no shorter than breaker.cool', given.coolMax);
+  }
   return {
     errorShare: read.someShare('breaker.errorShare', given.errorShare) ?? 0.5,
     callsMin: read.count('breaker.callsMin', given.callsMin) ?? 20,
     windowMs: 6_000,
     inARowMax: read.count('breaker.inARowMax', given.inARowMax) ?? 8,
-    coolMs: read.duration('breaker.cool', given.cool) ?? 5_000,
-    coolMsMax: read.duration('breaker.coolMax', given.coolMax) ?? 60_000,
+    coolMs,
+    coolMsMax: coolMsMax ?? Math.max(coolMs, COOL_MS_MAX_DEFAULT),
   };
-}
-
-/** Reads one value after the other, and says what is wrong with the first that is. */
-class Reader {
-  readonly #name: string;
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  wrong(option: string, wanted: string, got: unknown): ThrottleOptionsError {
-    return new ThrottleOptionsError(this.#name, `${option} must be ${wanted}, got ${show(got)}`);
-  }
-
-  keys(prefix: string, given: unknown, known: readonly string[]): void {
-    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-      throw this.wrong(prefix.slice(0, -1) || 'options', 'an object', given);
-    }
-    const odd = Object.keys(given).find((key) => !known.includes(key));
-    if (odd === undefined) return;
-    const meant = nearest(odd, known);
-    const hint = meant === undefined ? known.join(', ') : `'${meant}'`;
-    throw this.wrong(`${prefix}${odd}`, `not there; there is ${hint}`, odd);
-  }
-
-  positive(option: string, value: number | undefined): number | undefined {
-    if (value === undefined || (Number.isFinite(value) && value > 0)) return value;
-    throw this.wrong(option, 'a number above 0', value);
-  }
-
-  count(option: string, value: number | undefined): number | undefined {
-    if (value === undefined || (Number.isSafeInteger(value) && value >= 1 && value <= 1_000_000)) {
-      return value;
-    }
-    throw this.wrong(option, 'a whole number from 1 to 1000000', value);
-  }
-
-  share(option: string, value: number | undefined): number | undefined {
-    if (value === undefined || isWithin(value, 1)) return value;
-    throw this.wrong(option, 'a share from 0 to 1', value);
-  }
-
-  /** Of nothing that fails, good calls would be too many. */
-  someShare(option: string, value: number | undefined): number | undefined {
-    if (value === undefined || (isWithin(value, 1) && value > 0)) return value;
-    throw this.wrong(option, 'a share above 0, up to 1', value);
-  }
-
-  flag(option: string, value: boolean | undefined): boolean | undefined {
-    if (value === undefined || typeof value === 'boolean') return value;
-    throw this.wrong(option, 'true or false', value);
-  }
-
-  fn<F>(option: string, value: F): F {
-    if (value === undefined || typeof value === 'function') return value;
-    throw this.wrong(option, 'a function', value);
-  }
-
-  duration(option: string, value: Duration | undefined): number | undefined {
-    const ms = value === undefined ? undefined : parseDuration(value);
-    if (value === undefined || ms !== undefined) return ms;
-    throw this.wrong(option, DURATION_WANTED, value);
-  }
-
-  oneOf<T extends string>(
-    option: string,
-    value: T | undefined,
-    known: readonly T[],
-  ): T | undefined {
-    if (value === undefined || known.includes(value)) return value;
-    throw this.wrong(option, `one of ${known.join(', ')}`, value);
-  }
 }

@@ -28,16 +28,17 @@ export interface Crowd {
 const NAME_LENGTH_MAX = 200;
 const CROWDED_MS = 30_000;
 
-/** It goes into rows and labels: a name that no store takes would keep a pod from being heard at all. */
+/** It goes into rows, labels and logs: one that no store takes would keep a pod from being heard at all. */
 function isApiName(name: unknown): name is string {
   if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX) return false;
-  return !/[\0\p{Surrogate}]/u.test(name);
+  return !/[\p{Cc}\p{Surrogate}]/u.test(name);
 }
 
 function refuseOddName(name: unknown): void {
   if (isApiName(name)) return;
-  const wanted = `text of 1 to ${NAME_LENGTH_MAX} characters that any store takes`;
-  throw new ThrottleOptionsError(show(name), `its name must be ${wanted}, got ${show(name)}`);
+  const wanted = `text of 1 to ${NAME_LENGTH_MAX} characters that any store and terminal takes`;
+  const called = typeof name === 'string' ? name.slice(0, NAME_LENGTH_MAX) : show(name);
+  throw new ThrottleOptionsError(called, `its name must be ${wanted}, got ${show(name)}`);
 }
 
 /** Says how calls of an API are to be limited. Refuses what cannot be, here and not at the first call. */

@@ -81,9 +81,7 @@ describe('a classify that is wrong', () => {
     process.on('unhandledRejection', onLate);
     const { handle } = stageOf({
       limits: { inFlight: 1 },
-      classify: (async () => {
-        throw new Error('mine');
-      }) as never,
+      classify: (() => Promise.reject(new Error('mine'))) as never,
     });
     expect(await handle.use(() => 5)).toBe(5);
     await expect(handle.use(refused)).rejects.toThrow('busy');
@@ -195,15 +193,36 @@ describe('what is asked for', () => {
     expect(await handle.use(() => 1, { cost: undefined, signal: undefined })).toBe(1);
   });
 
-  test.each(['', '\0', 'a\0b', 'x'.repeat(201), '\ud800', undefined, null, 7, {}])(
-    'an API of the name %j is refused, where it is called and where it is defined',
-    (name) => {
-      const { throttles, caller } = stageOf();
-      expect(() => throttles.of(name as string, caller)).toThrow(/its name must be/);
-      expect(() => defineThrottle(name as string)).toThrow(/its name must be/);
-      expect(throttles.snapshots().length).toBeLessThanOrEqual(1);
-    },
-  );
+  test('use without a function is refused before it takes a permit', async () => {
+    const { handle } = stageOf();
+    const told = 'use must be given a function to call, got undefined';
+    await expect(handle.use(undefined as never)).rejects.toThrow(told);
+    expect(handle.snapshot().ended.failure).toBe(0);
+  });
+
+  test('a name that is refused is shown as it was given', () => {
+    expect(() => defineThrottle('')).toThrow('throttle "": its name must be');
+  });
+
+  test.each([
+    '',
+    '\0',
+    'a\0b',
+    'a\nb',
+    '\u001b[2J',
+    'a\u009b',
+    'x'.repeat(201),
+    '\ud800',
+    undefined,
+    null,
+    7,
+    {},
+  ])('an API of the name %j is refused, where it is called and where it is defined', (name) => {
+    const { throttles, caller } = stageOf();
+    expect(() => throttles.of(name as string, caller)).toThrow(/its name must be/);
+    expect(() => defineThrottle(name as string)).toThrow(/its name must be/);
+    expect(throttles.snapshots().length).toBeLessThanOrEqual(1);
+  });
 
   test('one call that cost too much by mistake stops the others for ten minutes at most', async () => {
     const { clock, handle } = stageOf({ limits: { costPerMinute: 600 } });

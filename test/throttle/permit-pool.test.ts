@@ -187,7 +187,22 @@ describe('the breaker', () => {
 test.each([
   [{ start: 0 }, /start must be a number above 0/],
   [{ law: 'aimdd' }, /law must be one of hybrid, aimd/],
-  [{ limits: { inflight: 3 } }, /limits.inflight must be not there; there is 'inFlight'/],
+  [{ limit: {} }, /"api": it has no option "limit": did you mean limits\? there are: law, /],
+  [{ limits: { inflight: 3 } }, /limits has no option "inflight": did you mean inFlight\?/],
+  [{ limits: { perMinute: 10 } }, /limits has no option "perMinute": say perSecond: 10 \/ 60$/],
+  [{ limits: null }, /limits must be an object, got null/],
+  [{ limits: { burst: 10 } }, /limits.burst must be beside limits.perSecond, .*, got 10/],
+  [{ start: 50, limits: { inFlight: 9 } }, /start must be at most limits.inFlight, .* 9, got 50/],
+  [{ reserve: null }, /reserve must be an object, got null/],
+  [{ breaker: null }, /breaker must be an object, or false for none, got null/],
+  [
+    { breaker: { cool: '5m', coolMax: '1s' } },
+    /breaker.coolMax must be no shorter than breaker.cool, got "1s"/,
+  ],
+  [
+    { classify: async () => 'ok' },
+    /classify must be a function that answers at once, got an async/,
+  ],
   [{ reserve: { high: 0.9, retry: 0.2 } }, /add up to less than 1/],
   [{ breaker: { errorShare: 0 } }, /breaker.errorShare must be a share above 0, up to 1, got 0/],
   [{ breaker: { cool: 'soon' } }, /breaker.cool must be a duration/],
@@ -195,6 +210,10 @@ test.each([
   [{ classify: 3 }, /classify must be a function/],
 ])('%j is refused with what was wanted', (options, message) => {
   expect(() => policyOf('api', options as ThrottleOptions)).toThrow(message);
+});
+
+test('what cools for long by itself does so', () => {
+  expect(policyOf('api', { breaker: { cool: '5m' } }).breaker!.coolMsMax).toBe(300_000);
 });
 
 /** An API that takes ten calls at once, each for 200 ms, against as many calls as there may be. */
