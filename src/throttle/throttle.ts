@@ -3,6 +3,7 @@
  * decides is in the pool and its law; here are the promises and the timer.
  */
 import type { Cancel, Clock, Random } from '../ground/index.ts';
+import { onceAborted } from './aborts.ts';
 import type { AcquireOptions } from './caller.ts';
 import { classifyAnswer, classifyError, kindOfAbort } from './classify.ts';
 import { PermitAbortedError, ThrottleDrainingError, ThrottleFullError } from './errors.ts';
@@ -98,7 +99,6 @@ export class Throttle {
     this.published = published;
     this.lease?.heed(published, nowMs, chance, sentMs);
     // Spread afterwards: all are told the same.
-    const untilMs = published.madeMs + published.pausedMs;
     const isNews = untilMs > nowMs && untilMs > this.pool.pausedUntilMs;
     if (isNews) this.pool.pauseUntil(nowMs + spreadMs(untilMs - nowMs, chance / 2));
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
@@ -202,11 +202,11 @@ export class Throttle {
     this.#parkIfLong(cost, sinceMs ?? nowMs, nowMs);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
+        done();
         reject(new PermitAbortedError(name, signal?.reason));
         // It may have been the one that the others waited behind.
         if (this.#waiters.delete(waiter)) this.#dispatch(this.nowMs);
       };
-      const done = () => signal?.removeEventListener('abort', onAbort);
       const waiter: Waiting = {
         priority,
         cost,
@@ -222,7 +222,7 @@ export class Throttle {
           reject(error);
         },
       };
-      signal?.addEventListener('abort', onAbort, { once: true });
+      const done = signal ? onceAborted(signal, onAbort) : () => {};
       this.#waiters.add(waiter);
       this.#arm(cost, nowMs);
     });
