@@ -9,12 +9,15 @@ import { PARK_MS_MAX, parkMsOf } from './wanting.ts';
 
 /** A run that is to come back sooner waits where it is, and nobody else has its place meanwhile. */
 const IN_PLACE_MS = 5_000;
+/** More of them than that make no difference: they stay away for as long as anybody does. */
+const AWAY_COUNT_MAX = 1_000;
 
 export class Parking {
   readonly #policy: ThrottlePolicy;
   readonly #pool: PermitPool;
   readonly #random: Random;
   readonly #backMs = new Heap();
+  readonly #awayMs = new Heap();
   /** The next turn that nobody was told to come back for. */
   #turnMs = Number.NEGATIVE_INFINITY;
 
@@ -33,9 +36,18 @@ export class Parking {
     return this.#backMs.size;
   }
 
-  /** It has waited here for as long as one may. */
+  /** How many are yet to come back. */
+  away(nowMs: number): number {
+    this.#awayMs.dropUntil(nowMs);
+    return this.#awayMs.size;
+  }
+
+  /** It has waited here for as long as one may: those who were sent away before it come before it. */
   late(why: string, waiting: number, waitedMs: number, nowMs: number): ThrottleParkedError {
-    const delayMs = Math.max(this.delayMs(waiting, nowMs), this.#turnIn(nowMs));
+    const ahead = waiting + this.away(nowMs) + 1;
+    const chance = this.#random.fraction();
+    const roundsMs = parkMsOf(this.#pool, ahead, nowMs, chance, waitedMs);
+    const delayMs = Math.max(roundsMs, this.#turnIn(nowMs));
     return this.#park(why, delayMs, waitedMs, nowMs);
   }
 
@@ -76,6 +88,7 @@ export class Parking {
   #park(why: string, wantedMs: number, waitedMs: number, nowMs: number): ThrottleParkedError {
     // Of a wait that has no end nobody would come back.
     const delayMs = Number.isFinite(wantedMs) ? wantedMs : PARK_MS_MAX;
+    if (this.away(nowMs) < AWAY_COUNT_MAX) this.#awayMs.push(nowMs + delayMs);
     this.lastMs = Math.max(this.lastMs, nowMs + delayMs);
     if (delayMs <= IN_PLACE_MS) this.#backMs.push(nowMs + delayMs);
     return new ThrottleParkedError(this.#policy.name, why, delayMs, waitedMs);

@@ -17,6 +17,11 @@ export class RouteCalls {
     else if (first !== api) this.#severalMs.set(route, nowMs);
   }
 
+  /** Whether its runs have called this API since then. */
+  hasCalled(api: string, route: string, fromMs: number): boolean {
+    return (this.#lastMs.get(route)?.get(api) ?? Number.NEGATIVE_INFINITY) > fromMs;
+  }
+
   /** Other APIs than this that its runs have called since then, if each of them calls one. */
   othersThan(api: string, route: string, fromMs: number): string[] {
     if ((this.#severalMs.get(route) ?? Number.NEGATIVE_INFINITY) > fromMs) return [];

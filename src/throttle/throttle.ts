@@ -50,7 +50,7 @@ export class Throttle {
   /** Whether the fleet has one limit for it. */
   readonly isShared: boolean;
   readonly #waiters = new Waiters<Waiting>();
-  readonly #parking: Parking;
+  readonly parking: Parking;
   #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
   #isDraining = false;
 
@@ -71,7 +71,7 @@ export class Throttle {
     const law = LAWS[policy.law](isShared ? { ...policy, start: 1 } : policy);
     this.#law = law;
     this.pool = new PermitPool(policy, law);
-    this.#parking = new Parking(policy, this.pool, ports.random);
+    this.parking = new Parking(policy, this.pool, ports.random);
     if (isShared) this.pool.setPortion(1 / policy.start, this.nowMs);
     this.isShared = isShared;
     if (law instanceof HybridLaw && !isShared) {
@@ -168,13 +168,9 @@ export class Throttle {
 
   /** How many more may come for a permit. */
   left(nowMs: number): number {
-    const inPlace = this.#parking.inPlace(nowMs);
-    return leftOf(this.pool, { waiting: this.#waiters.size, inPlace }, nowMs);
-  }
-
-  /** When the last one comes back that was sent away. */
-  get backMs(): number {
-    return this.#parking.lastMs;
+    const [inPlace, away] = [this.parking.inPlace(nowMs), this.parking.away(nowMs)];
+    const { parkAfterMs } = this.policy;
+    return leftOf(this.pool, { waiting: this.#waiters.size, inPlace, away, parkAfterMs }, nowMs);
   }
 
   /** How long a refused call had better wait. */
@@ -197,7 +193,7 @@ export class Throttle {
     if (route !== undefined) this.routes.set(route, nowMs);
     if (this.#isDraining) throw new ThrottleDrainingError(name);
     if (this.#waiters.size >= waitingMax) {
-      throw new ThrottleFullError(name, waitingMax, this.#parking.delayMs(waitingMax, nowMs));
+      throw new ThrottleFullError(name, waitingMax, this.parking.delayMs(waitingMax, nowMs));
     }
     this.#parkIfLong(cost, sinceMs ?? nowMs, nowMs);
     return new Promise((resolve, reject) => {
@@ -240,8 +236,8 @@ export class Throttle {
     // While it stands in line, what it costs is saved up; those who were called meanwhile would spend it.
     if (closed === 'paced' && waitMs <= SAVES_MS_MAX && isAged(sinceMs, nowMs)) return;
     const why = whyNone(this.pool, this.published, nowMs);
-    if (closed === 'paced') throw this.#parking.paced(why, waitMs, nowMs);
-    throw this.#parking.shut(why, this.#waiters.size, waitMs, nowMs);
+    if (closed === 'paced') throw this.parking.paced(why, waitMs, nowMs);
+    throw this.parking.shut(why, this.#waiters.size, waitMs, nowMs);
   }
 
   #dispatch(nowMs: number): void {
@@ -264,7 +260,7 @@ export class Throttle {
     }
     for (const { refuse, cameMs } of this.#waiters.takeLate(nowMs)) {
       const why = whyNone(this.pool, this.published, nowMs);
-      refuse(this.#parking.late(why, this.#waiters.size, nowMs - cameMs, nowMs));
+      refuse(this.parking.late(why, this.#waiters.size, nowMs - cameMs, nowMs));
     }
     const head = this.#waiters.next(nowMs, heldBack);
     if (head) this.#arm(head.cost, nowMs);

@@ -60,11 +60,6 @@ function definitionsIn(given: unknown): readonly ThrottleDefinition[] {
   throw new TypeError(`throttles[${wrong}] must be ${wanted}, got ${show(given[wrong])}`);
 }
 
-/** Runs of a machine may have ceased to call this API. */
-function forgetBefore(fromMs: number, routes: Map<string, number>): void {
-  for (const [route, lastMs] of routes) if (lastMs <= fromMs) routes.delete(route);
-}
-
 export interface ThrottlesOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -82,6 +77,8 @@ export class Throttles {
   readonly #policies = new Map<string, ThrottlePolicy>();
   readonly #throttles = new Map<string, Throttle>();
   readonly #calls = new RouteCalls();
+  /** When an API last had nothing left. */
+  readonly #fullMs = new Map<string, number>();
   #isDraining = false;
 
   constructor(options: ThrottlesOptions) {
@@ -132,13 +129,12 @@ export class Throttles {
       const { nowMs } = throttle;
       const sinceMs = nowMs - throttle.waitedMs;
       const isShut = isHeld(throttle, sinceMs, nowMs);
+      const left = isShut ? 0 : Math.max(0, throttle.left(nowMs));
+      if (left === 0) this.#fullMs.set(api, nowMs);
       // Of those who are held back, or were sent away, nobody can have come meanwhile.
-      const isAwaited = isShut || nowMs < throttle.backMs;
-      if (!isAwaited) forgetBefore(nowMs - CROWDED_MS, throttle.routes);
+      if (!isShut && nowMs >= throttle.parking.lastMs) this.#forget(api, throttle, nowMs);
       const routes = new Set(throttle.routes.keys());
-      if (isShut) found.set(api, { api, routes, left: 0, isShut });
-      else if (isAwaited || sinceMs < CROWDED_MS)
-        found.set(api, { api, routes, left: Math.max(0, throttle.left(nowMs)), isShut });
+      if (routes.size > 0) found.set(api, { api, routes, left, isShut });
     }
     const fromMs = this.#ports.clock.monotonicMs() - CROWDED_MS;
     return [...found.values()].map(({ api, left, isShut, routes }) => {
@@ -150,6 +146,20 @@ export class Throttles {
       const held = left > 0 ? [...routes] : [...routes].filter((route) => !canElsewhere(route));
       return { api, left, routes: new Set(held) };
     });
+  }
+
+  /**
+   * Runs of a machine may have ceased to call this API, or it has room for all of them. While no more come
+   * than are called nobody waits, and yet all of them would if more came.
+   */
+  #forget(api: string, { routes, pool }: Throttle, nowMs: number): void {
+    const fromMs = nowMs - CROWDED_MS;
+    const isFull = (this.#fullMs.get(api) ?? Number.NEGATIVE_INFINITY) > fromMs;
+    const roundMs = 2 * (pool.latencies.quantile(0.5) ?? 0);
+    const callsMs = isFull ? nowMs - Math.max(CROWDED_MS, roundMs) : nowMs;
+    for (const [route, lastMs] of routes) {
+      if (lastMs <= fromMs && !this.#calls.hasCalled(api, route, callsMs)) routes.delete(route);
+    }
   }
 
   snapshots(): ThrottleSnapshot[] {

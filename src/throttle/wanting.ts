@@ -17,10 +17,19 @@ export function isHeldBack(pool: PermitPool, priority: Priority, nowMs: number):
   return pool.inFlightOf('retry') >= Math.max(1, RETRY_SHARE_MAX * pool.limit(nowMs));
 }
 
-/** About as long as those who wait already will take, spread so that not all come back at once. */
-export function parkMsOf(pool: PermitPool, waiting: number, nowMs: number, chance: number): number {
-  const latencyMs = pool.latencies.quantile(0.5) ?? PARK_MS_MIN;
-  const rounds = waiting / Math.max(1, pool.limit(nowMs));
+/**
+ * About as long as those who are ahead will take, spread so that not all come back at once. While no call has
+ * ended they are taken to last as long as somebody has waited for one.
+ */
+export function parkMsOf(
+  pool: PermitPool,
+  ahead: number,
+  nowMs: number,
+  chance: number,
+  waitedMs = PARK_MS_MIN,
+): number {
+  const latencyMs = pool.latencies.quantile(0.5) ?? waitedMs;
+  const rounds = ahead / Math.max(1, pool.limit(nowMs));
   const wholeMs = Math.min(PARK_MS_MAX, Math.max(PARK_MS_MIN, rounds * latencyMs));
   return wholeMs * (0.75 + 0.5 * chance);
 }
@@ -60,8 +69,14 @@ const PROBERS = 2;
 export function shutMs({ pool, policy, lease }: Shut, nowMs: number): number {
   const openMs = pool.breakerState(nowMs) === 'open' ? pool.breaker!.retryAtMs - nowMs : 0;
   // What a pod has before it is counted says nothing of what it has in a moment.
-  const ratedMs = lease?.isInForce === false ? 0 : pool.ratedMs(nowMs) - policy.parkAfterMs;
+  const nextMs = Math.max(pool.ratedMs(nowMs), pacedMs(pool, nowMs));
+  const ratedMs = lease?.isInForce === false ? 0 : nextMs - policy.parkAfterMs;
   return Math.max(0, pool.pausedUntilMs - nowMs, openMs, ratedMs);
+}
+
+/** The pace of a law is felt by whoever came last. */
+function pacedMs(pool: PermitPool, nowMs: number): number {
+  return pool.closed === 'paced' ? pool.lookAtMs(0, nowMs) - nowMs : 0;
 }
 
 /** Whether whoever comes would only be sent away. `sinceMs` ago somebody found that out. */
@@ -70,19 +85,30 @@ export function isHeld(throttle: Shut, sinceMs: number, nowMs: number): boolean 
   return restMs > 0 && (restMs <= HELD_MS_MAX || sinceMs < TRIAL_MS);
 }
 
+export interface Line {
+  readonly waiting: number;
+  /** They come back soon, and are in hand until then. */
+  readonly inPlace: number;
+  /** All that were sent away and are not back. */
+  readonly away: number;
+  /** Whoever waits for longer is sent away. */
+  readonly parkAfterMs: number;
+}
+
 /**
- * As many as would call within a second or so. Where there is nothing to be had, one: whoever wants nothing
- * is given nothing. Those who wait `inPlace` until they come back are in hand as well.
+ * As many as would call within a second or so, but not who would only be sent away, since calls take long.
+ * Where there is nothing to be had, one, and none until it is back: whoever wants nothing is given nothing.
  */
-export function leftOf(
-  pool: PermitPool,
-  { waiting, inPlace }: { readonly waiting: number; readonly inPlace: number },
-  nowMs: number,
-): number {
+export function leftOf(pool: PermitPool, line: Line, nowMs: number): number {
+  const { waiting, inPlace, away, parkAfterMs } = line;
   if (pool.breakerState(nowMs) === 'half-open') return Math.max(0, PROBERS - waiting);
   const limit = pool.limit(nowMs);
-  const perSecond = (limit * 1_000) / Math.max(1, pool.latencies.quantile(0.5) ?? 1_000);
-  const wanted = limit === 0 ? 1 : Math.max(2, limit / 2, perSecond);
+  const latencyMs = pool.latencies.quantile(0.5);
+  const perSecond = (limit * 1_000) / Math.max(1, latencyMs ?? 1_000);
+  const freed = latencyMs ? (limit * parkAfterMs) / latencyMs : Number.POSITIVE_INFINITY;
+  const first = away > 0 ? 0 : 1;
+  const wanted =
+    limit === 0 ? first : Math.min(Math.max(2, limit / 2, perSecond), Math.max(first, freed));
   // A limit grows while nothing is refused: where a rate is declared, it says nothing of how many may come.
   const rated = Math.max(1, Math.floor(pool.callsWithin(AHEAD_MS, nowMs)));
   const buffer = Math.min(wanted, rated);

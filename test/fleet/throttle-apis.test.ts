@@ -81,7 +81,7 @@ test('of a machine that calls two APIs those runs go on whose API is well', asyn
   await fleet.clock.advance(5_000);
   const before = well.sent;
   await fleet.clock.advance(6_000);
-  expect(well.sent - before).toBeGreaterThan(0.9 * mostIn(6_000));
+  expect(well.sent - before).toBeGreaterThan(0.8 * mostIn(6_000));
 });
 
 test('a run that calls two APIs in one phase is not begun while the second one has no room', async () => {
