@@ -70,10 +70,12 @@ export class FleetShares {
   report(nowMs: number): Json {
     const shared = [...this.#ports.throttles()].filter(({ lease }) => lease !== undefined);
     shared.sort((a, b) => wantedBy(b) - wantedBy(a));
-    const told = shared.slice(0, SHARED_APIS_MAX).map(({ policy, lease, waiting }) => {
+    const told = shared.slice(0, SHARED_APIS_MAX).map(({ policy, lease, waiting, routes }) => {
       // Whoever leads may be a pod in which nothing was declared of it.
       const ceiling = policy.isDeclared ? policy.inFlightMax : undefined;
-      const report = { ...lease!.report(waiting, nowMs, this.#isLeaving), ceiling };
+      // Whose runs have lately waited wants it, though between two of them none is here.
+      const wanting = Math.max(waiting, Math.min(1, routes.size));
+      const report = { ...lease!.report(wanting, nowMs, this.#isLeaving), ceiling };
       return [policy.name, encodeReport(report)] as const;
     });
     // By entries: a name may be one that objects have of their own.
