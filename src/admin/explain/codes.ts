@@ -25,6 +25,7 @@ export const CODES = {
   'queue-full': 'it is due, and every pod that could take it is full',
   'pods-leaving': 'it is due, and every pod that could take it is draining',
   due: 'it is due, and is about to be claimed',
+  'held-back': 'it is due, and pods hold it back: an API that it calls has no room for more',
   overlooked: 'it has been due for long, and pods with room have not claimed it',
   'deadline-passed': 'its deadline is over, and nobody has ended it yet',
   // Somebody has it.

@@ -4,6 +4,7 @@ import type { PodRow } from '../../store/index.ts';
 import { routeOf } from '../../store/index.ts';
 import type { TaskFacts } from './facts.ts';
 import type { Finding } from './finding.ts';
+import { heldBack } from './held-back.ts';
 import { dueEvidence } from './waits.ts';
 import { ago, count, lasting, livePods, podEvidence, quoted } from './words.ts';
 
@@ -18,7 +19,9 @@ export function whenDue(facts: TaskFacts): Finding {
     return leaving(facts, able);
   }
   if (able.length > 0 && able.every((pod) => roomOf(pod) === 0)) return full(facts, able);
-  return now - row.runAt > OVERLOOKED_MS ? overlooked(facts, able) : dueNow(facts, able);
+  const isLate = now - row.runAt > OVERLOOKED_MS;
+  const held = heldBack(facts, able, isLate);
+  return held ?? (isLate ? overlooked(facts, able) : dueNow(facts, able));
 }
 
 /** With its version, or with a newer one that may be able to go on. */

@@ -6,6 +6,7 @@ import type { RunSummary } from '../../engine/index.ts';
 import type { ErrorInfo, RunId } from '../../ground/index.ts';
 import type { StoredRecord } from '../../journal/index.ts';
 import type { Gate, PodRow, TaskRow } from '../../store/index.ts';
+import type { ThrottleView } from '../../throttle/index.ts';
 
 /** Records that a former owner has written and that count for nothing. */
 export interface Stray {
@@ -47,6 +48,10 @@ export interface Facts {
   readonly known: readonly string[];
   /** How many of its route are more urgent; looked for only where it is due. */
   readonly ahead: { readonly count: number; readonly isExact: boolean } | undefined;
+  /** How APIs are; looked for only where it is due. */
+  readonly throttles?: readonly ThrottleView[] | undefined;
+  /** Those that other runs of its machine are parked for, the most first; looked for likewise. */
+  readonly kin?: readonly string[] | undefined;
   /** What may be in its way besides itself; looked for only where nobody has it. */
   readonly gate: Gate | undefined;
   /** Newest first; none where whoever asks may not see them. */

@@ -6,12 +6,15 @@ import { describeError, type ErrorInfo, FleetqError } from '../../ground/index.t
 import { type Codec, decodeRows, type StoredRecord } from '../../journal/index.ts';
 import {
   type Gate,
+  type PodRow,
   type Segment,
   type StoreReader,
   SUSPECT_CRASHES,
   type TaskRow,
 } from '../../store/index.ts';
+import { throttleViewOf } from '../../throttle/index.ts';
 import type { Shown } from '../desk/mask.ts';
+import { parkedRuns } from '../desk/parked.ts';
 import { jsonOf, viewOfRecord } from '../desk/views.ts';
 import type { MachineInfo } from '../fleet-port.ts';
 import type { Done, Facts, Stray } from './facts.ts';
@@ -47,6 +50,7 @@ export async function gatherTask(
   const isFree = row.status === 'pending' || row.status === 'waiting';
   const gate = isFree ? gateFor(options, await reader.gateOf(row)) : undefined;
   const ahead = isDue(row, now) ? await aheadOf(reader, row, now) : undefined;
+  const apis = isDue(row, now) ? await apisOf(reader, row, pods, options.codec) : undefined;
   return masked(
     {
       id: row.id,
@@ -61,6 +65,7 @@ export async function gatherTask(
       silentMs: options.silentMs,
       known: known.map(({ route }) => route),
       ahead,
+      ...apis,
       gate,
       deeds,
       attemptMax: attemptMaxOf(options.machines, row, records),
@@ -193,6 +198,21 @@ async function aheadOf(
 }
 
 const AHEAD_MAX = 1_000;
+const KIN_MAX = 20;
+
+/** How APIs are, and which of them others of its machine wait for. */
+async function apisOf(
+  reader: StoreReader,
+  { machine }: TaskRow,
+  pods: readonly PodRow[],
+  codec: Codec,
+): Promise<Pick<Facts, 'throttles' | 'kin'>> {
+  const rows = await reader.throttles();
+  if (rows.length === 0) return {};
+  const parked = await parkedRuns(reader, codec, { machine, countMax: KIN_MAX });
+  const kin = [...parked.counts].sort(([, one], [, other]) => other - one).map(([api]) => api);
+  return { throttles: rows.map((row) => throttleViewOf(row, pods)), kin };
+}
 
 /** Of the phase that it failed in last, or is at. */
 function attemptMaxOf(

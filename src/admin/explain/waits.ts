@@ -59,7 +59,7 @@ function throttled(facts: Facts, record: StoredRecord, api: string, dueAt: numbe
   };
 }
 
-function shellWord(word: string): string {
+export function shellWord(word: string): string {
   return /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -2,9 +2,10 @@
 import * as z from 'zod';
 import { parseDuration, show } from '../../ground/index.ts';
 import { API_CHARS_MAX, PIN_MAX, type ThrottleOrder } from '../../store/index.ts';
-import { type ThrottleView, throttleViewOf } from '../../throttle/index.ts';
+import type { ThrottleView } from '../../throttle/index.ts';
 import type { Desk } from '../desk/desk.ts';
 import { sharedOf } from '../desk/need-store.ts';
+import { throttleViews } from '../desk/throttle-views.ts';
 import { badRequest, RequestError } from '../problem.ts';
 import { type Asked, ok, type Route, route } from '../table.ts';
 import { tellActed } from './audit-note.ts';
@@ -43,6 +44,9 @@ const Throttle = z
         waiting: z.number(),
       }),
     ),
+    parked: z
+      .strictObject({ count: z.number(), isExact: z.boolean().describe('or there are more') })
+      .describe('runs that gave their slots up until it has room for them'),
   })
   .meta({ id: 'Throttle' });
 
@@ -151,9 +155,7 @@ async function changed(asked: Asked<unknown, Said>, wish: ThrottleOrder) {
 }
 
 async function viewsOf(desk: Desk): Promise<ThrottleView[]> {
-  const reader = await sharedOf(desk, 'APIs').reader();
-  const [rows, pods] = await Promise.all([reader.throttles(), reader.pods()]);
-  return rows.map((row) => throttleViewOf(row, pods));
+  return throttleViews(await sharedOf(desk, 'APIs').reader(), desk.codec);
 }
 
 async function viewOf(desk: Desk, api: string): Promise<ThrottleView | undefined> {

@@ -1,5 +1,6 @@
 /** How the APIs that a fleet calls are doing, for people: the fleet's limit, and each pod's part of it. */
 import { showDuration } from '../../ground/index.ts';
+import { SHARED_APIS_MAX } from './chief.ts';
 import { shareOf } from './shares.ts';
 import {
   decodePublished,
@@ -30,8 +31,16 @@ export interface ThrottleView {
   /** Of the fleet: now, and over the last ten seconds. */
   readonly now: FleetSum | undefined;
   readonly pods: readonly PodShare[];
+  /** Runs that gave their slots up until it has room for them. */
+  readonly parked: Parked;
   /** How it is, as a sentence. */
   readonly state: string;
+}
+
+/** At least so many, where it is not exact. */
+export interface Parked {
+  readonly count: number;
+  readonly isExact: boolean;
 }
 
 export interface PodShare {
@@ -52,12 +61,26 @@ interface Pod {
   readonly name: string;
   readonly status: string;
   readonly report: unknown;
+  readonly silentMs?: number | undefined;
+  readonly silenceMs?: number | undefined;
 }
 
-export function throttleViewOf(row: Row, pods: readonly Pod[]): ThrottleView {
+/** It is said again every 30 s, by whoever leads then: what is older tells of nobody who is there. */
+const SAID_MS_MAX = 45_000;
+/** Of a pod that says nothing of its own. */
+const SILENCE_MS = 15_000;
+const NONE_PARKED: Parked = { count: 0, isExact: true };
+
+export function throttleViewOf(
+  row: Row,
+  all: readonly Pod[],
+  parked: Parked = NONE_PARKED,
+): ThrottleView {
   const published = decodePublished(row, row.ageMs);
   const { api, ageMs, pinned, pinnedBy, pinnedUntil } = row;
+  const pods = all.filter(isThere);
   const shares = published ? pods.flatMap((pod) => shareIn(pod, api, published) ?? []) : [];
+  const isTold = shares.length > 0 && ageMs <= SAID_MS_MAX;
   const parts = {
     api,
     cap: published && (pinnedUnder(pinned, published.ceiling) ?? published.learned.cap),
@@ -71,18 +94,34 @@ export function throttleViewOf(row: Row, pods: readonly Pod[]): ThrottleView {
     pinned,
     pinnedBy,
     pinnedUntil,
-    now: published?.sum,
+    now: isTold ? published?.sum : undefined,
     pods: shares,
+    parked,
   } as const;
-  return { ...parts, state: stateOf(parts) };
+  return { ...parts, state: `${stateOf(parts, pods.some(isFull))}${parkedText(parked)}` };
+}
+
+/** One that died last of all is up for ever, by its row. */
+function isThere({ status, silentMs = 0, silenceMs = SILENCE_MS }: Pod): boolean {
+  return (status === 'up' || status === 'draining') && silentMs < silenceMs;
+}
+
+/** It calls more APIs than pods tell each other of, maybe. */
+function isFull({ report }: Pod): boolean {
+  return Object.keys(Object(Object(report).throttles)).length >= SHARED_APIS_MAX;
+}
+
+function parkedText({ count, isExact }: Parked): string {
+  if (count === 0) return '';
+  const many = `${isExact ? '' : 'at least '}${count.toLocaleString('en')}`;
+  return `, and ${many} ${count === 1 ? 'run is' : 'runs are'} parked for it`;
 }
 
 function shareIn(
-  { pod, name, status, report }: Pod,
+  { pod, name, report }: Pod,
   api: string,
   { division, learned }: Published,
 ): PodShare | undefined {
-  if (status !== 'up' && status !== 'draining') return undefined;
   const told = Object(Object(report).throttles)[api] as unknown;
   const sent = decodeReport(told);
   if (!sent) return undefined;
@@ -93,27 +132,30 @@ function shareIn(
 }
 
 /** What matters most comes first: one sentence. */
-function stateOf(of: Omit<ThrottleView, 'state'>): string {
+function stateOf(of: Omit<ThrottleView, 'state'>, areManyCalled: boolean): string {
   const { cap, now, pods, pinnedBy } = of;
-  if (cap === undefined || !now) return 'nothing is known of it yet';
+  if (cap === undefined) return 'nothing is known of it yet';
   const isCut = of.ceiling !== undefined && (of.pinned ?? 0) > of.ceiling;
   const fixed = isCut ? `${of.pinned}, but ${of.ceiling} are declared at most` : 'it';
   const pin = pinnedBy === undefined ? '' : `, as ${pinnedBy} has fixed ${fixed}`;
   const many = pods.length === 1 ? '1 pod' : `${pods.length} pods`;
   const most = Math.max(1, Math.floor(cap));
+  const isAll = (now?.inFlight ?? 0) >= most;
   // What was out was out in pods that are gone.
-  const isLeft = pods.length === 0;
-  const where = isLeft
-    ? 'no pod is there that calls it'
-    : `${now.inFlight} of ${most} permits are out in ${many}`;
-  const out = `${where}${pin}`;
+  if (pods.length === 0) {
+    return areManyCalled
+      ? `pods tell of ${SHARED_APIS_MAX} APIs, and not of this one, whether they call it or not${pin}`
+      : `no pod is there that calls it${pin}`;
+  }
+  if (!now) return `nothing was said of it for ${showDuration(of.ageMs)}`;
+  const out = `${now.inFlight} of ${most} permits are out in ${many}${pin}`;
   if (of.breaker === 'open') return 'left alone: most calls failed; one pod will find out';
   if (of.breaker === 'half-open') return 'one pod finds out whether it is well again';
   if (of.pausedMs > 0) return `paused for ${showDuration(of.pausedMs)}, as the API asked`;
   if (now.throttled > 0) {
     return `${out}; the API refused ${now.throttled} of ${now.sent} calls in 10 s`;
   }
-  if (isLeft) return out;
-  if (now.waiting > 0) return `${out}, ${now.waiting} wait for one`;
+  // Permits are left: a rate that was declared, or their pod's share, is what they wait for.
+  if (now.waiting > 0) return `${out}, ${now.waiting} wait for ${isAll ? 'one' : 'their turn'}`;
   return now.inFlight > 0 ? out : 'nothing is being called';
 }

@@ -42,6 +42,7 @@ function glanceAt(tables: MemoryTables, id: RunId): Glance {
     count: async () => none,
     gateOf: async () => gate,
     audit: async () => ({ rows: [], cursor: undefined }),
+    throttles: async () => [],
   };
   return { row: row!, reader: reader as unknown as StoreReader };
 }
