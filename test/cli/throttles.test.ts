@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import { openStore } from '../../src/store/index.ts';
+import { encodeReport } from '../../src/throttle/fleet/wire.ts';
+import { birthOf } from '../store/factories.ts';
 import { published } from '../throttle/published.ts';
 import { makePlace, type Place } from './fleet-support.ts';
 
@@ -15,10 +17,26 @@ async function publish(place: Place, epoch = 0, over: Parameters<typeof publishe
   await store.close();
 }
 
+/** A pod that is there, and calls it. */
+async function tell(place: Place) {
+  const store = await openStore(place.env['FLEETQ_STORE_URL']!, {
+    clock: systemClock,
+    random: systemRandom,
+  });
+  const called = {
+    ...{ atMs: 0, mark: 1, beatMs: 3_000, seconds: [], latencies: [], latencyMsSum: 0 },
+    ...{ answers: 0, inFlight: 5, waiting: 4, demand: 9 },
+  };
+  const report = { throttles: { llm: encodeReport(called) } };
+  await store.register({ ...birthOf('alder'), report, silenceMs: 3_600_000 });
+  await store.close();
+}
+
 test('they are listed, shown, fixed and forgotten; and who did that is on record', async () => {
   const place = await makePlace();
   expect((await place.run('throttles', 'list')).code).toBe(3);
   await publish(place, 0, { ceiling: 40 });
+  await tell(place);
   const list = await place.run('throttles', 'list');
   expect(list.stdout).toMatch(/^llm\t6\.4\t5\t4\t/m);
   expect(list.stdout).toContain('the API refused 2 of 50 calls in 10 s');
@@ -26,6 +44,14 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
   expect(shown.stdout).toMatch(/^limit 6\.4, found to go well 6\.4$/m);
   const wrong = await place.run('throttles', 'show', 'llmm');
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean llm?')]);
+
+  const nameless = await place.run('throttles', 'pin', '', '3');
+  expect([nameless.code, nameless.stderr]).toEqual([2, expect.stringContaining('1 to 200')]);
+  const off = await place.run('throttles', 'pin', 'llm', 'off', '--for', '1h');
+  expect([off.code, off.stderr]).toEqual([2, expect.stringContaining('--for')]);
+  const escaped = await place.run('throttles', 'pin', 'a\u001b[31mb', '3', '--dry-run');
+  expect(escaped.stdout).toBe('ab\tpin\n');
+  expect(escaped.stderr).not.toContain('\u001b');
 
   const odd = await place.run('throttles', 'pin', 'llm', 'none');
   expect([odd.code, odd.stderr]).toEqual([2, expect.stringContaining('a number above 0')]);
@@ -49,6 +75,9 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
   await place.json('throttles', 'reset', 'llm');
   const after = await place.json<{ state: string }>('throttles', 'show', 'llm');
   expect(after.state).toBe('nothing is known of it yet');
+  const told = await place.run('audit');
+  expect(told.stdout).toMatch(/\tthrottle\.pin\t.*llm to 3 for \d/);
+  expect(told.stdout).toMatch(/\tthrottle\.reset\t.*llm/);
   const { audit } = await place.json<{ audit: { what: string }[] }>('audit');
   expect(audit.map(({ what }) => what)).toEqual([
     'throttle.reset',

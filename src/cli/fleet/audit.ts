@@ -1,6 +1,6 @@
 /** fleetq audit [--task id] [--who name] [--what deed]: what people have done, newest first. */
 import { LIMIT_MAX } from '../../admin/index.ts';
-import { isoTime, type RunId } from '../../ground/index.ts';
+import { isoTime, type RunId, showDuration } from '../../ground/index.ts';
 import type { AuditRow } from '../../store/reader.ts';
 import type { Execute } from '../command.ts';
 import { Exit } from '../exit.ts';
@@ -39,11 +39,18 @@ function detailOf(text: string | undefined): Record<string, unknown> {
   }
 }
 
+function apiText({ api, cap, forMs }: Record<string, unknown>): string {
+  if (typeof api !== 'string') return '';
+  const to = typeof cap === 'number' ? ` to ${cap}` : '';
+  return `${api}${to}${typeof forMs === 'number' ? ` for ${showDuration(forMs)}` : ''}`;
+}
+
 const COLUMNS: readonly Column<AuditRow>[] = [
   { head: 'AT', text: ({ at }) => isoTime(at) },
   { head: 'WHO', text: ({ who }) => who, isElastic: true },
   { head: 'WHAT', text: ({ what }) => what },
-  { head: 'TASK', text: ({ task }) => task ?? '' },
+  // What was changed is a task, or else an API.
+  { head: 'TASK', text: ({ task, detail }) => task ?? apiText(detailOf(detail)), isElastic: true },
   { head: 'VIA', text: ({ detail }) => String(detailOf(detail)['via'] ?? ''), isElastic: true },
   { head: 'WHY', text: ({ detail }) => String(detailOf(detail)['reason'] ?? ''), isElastic: true },
 ];

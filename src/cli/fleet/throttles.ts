@@ -1,5 +1,6 @@
 /** fleetq throttles list|show|watch|pin|reset: how the APIs are that the fleet calls, and their limits. */
-import { nearest } from '../../config/index.ts';
+import { throttleViews } from '../../admin/desk/throttle-views.ts';
+import { type Config, nearest } from '../../config/index.ts';
 import {
   isoTime,
   parseDuration,
@@ -8,21 +9,21 @@ import {
   showDuration,
   systemClock,
 } from '../../ground/index.ts';
-import { PIN_MAX, type Store, type ThrottleOrder } from '../../store/index.ts';
+import { API_CHARS_MAX, PIN_MAX, type Store, type ThrottleOrder } from '../../store/index.ts';
 import { type ThrottleView, throttleViewOf } from '../../throttle/index.ts';
 import type { Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit } from '../exit.ts';
 import { readTimeout } from '../input.ts';
 import type { Output } from '../output.ts';
-import type { Column } from '../table.ts';
+import { type Column, plain } from '../table.ts';
 import { reasonFor, requestIdOf, whoami } from './acting.ts';
-import { withStore } from './open.ts';
+import { codecFor, withReader, withStore } from './open.ts';
 
 const LOOK_MS = 1_000;
 
 export const list: Execute = async ({ config, output }) => {
-  const views = await withStore(config, viewsOf);
+  const views = await withViews(config, (look) => look());
   if (output.isJson) output.json({ throttles: views });
   else if (views.length > 0) output.table(views, COLUMNS);
   else output.note('no API has been called by a pod yet');
@@ -30,7 +31,7 @@ export const list: Execute = async ({ config, output }) => {
 };
 
 export const showOne: Execute = async ({ config, output }, _, api) => {
-  const view = await withStore(config, async (store) => viewIn(await viewsOf(store), api!));
+  const view = await withViews(config, async (look) => viewIn(await look(), api!));
   if (output.isJson) output.json(view);
   else showView(view, output);
   return Exit.ok;
@@ -38,14 +39,14 @@ export const showOne: Execute = async ({ config, output }, _, api) => {
 
 export const watch: Execute = async ({ config, output }, options, api) => {
   const untilMs = systemClock.monotonicMs() + readTimeout(options['timeout']);
-  return withStore(config, async (store) => {
+  return withViews(config, async (look) => {
     let said = '';
     while (systemClock.monotonicMs() < untilMs) {
-      const view = viewIn(await viewsOf(store), api!);
+      const view = viewIn(await look(), api!);
       const { state, cap, decision } = view;
       const text = `${state} (limit ${rounded(cap)}, ${decision ?? 'nothing'} last)`;
       if (output.isJson) output.json(view);
-      else if (text !== said) output.line(`${isoTime(systemClock.now())}  ${text}`);
+      else if (text !== said) output.line(`${isoTime(systemClock.now())}  ${plain(text)}`);
       said = text;
       await pause(systemClock, LOOK_MS);
     }
@@ -65,7 +66,17 @@ export const reset: Execute = async ({ config, output }, options, api) =>
   });
 
 function pinOf(api: string, count: string, options: Options): ThrottleOrder {
-  if (count === 'off') return { what: 'unpin', api };
+  if (api === '' || api.length > API_CHARS_MAX) {
+    throw new UsageError(`the name of an API is a text of 1 to ${API_CHARS_MAX} characters`, {
+      hint: 'list those that are called: fleetq throttles list',
+    });
+  }
+  if (count === 'off') {
+    if (options['for'] === undefined) return { what: 'unpin', api };
+    throw new UsageError('--for is for a limit that is fixed: one is let go of at once', {
+      hint: 'leave --for out',
+    });
+  }
   const cap = Number(count);
   if (!(cap > 0 && cap <= PIN_MAX)) {
     throw new UsageError(`a limit is a number above 0 and up to ${PIN_MAX}, got ${show(count)}`, {
@@ -94,8 +105,8 @@ async function obey(store: Store, output: Output, options: Options, order: Throt
   });
   const isChanged = kind === 'done' && !isDryRun;
   if (output.isJson) output.json({ api, what, isChanged });
-  else output.line(`${api}\t${what}`);
-  if (kind === 'already') output.note(`there is nothing to change: ${nothingTo(order)}`);
+  else output.line(`${plain(api)}\t${what}`);
+  if (kind === 'already') output.note(`there is nothing to change: ${plain(nothingTo(order))}`);
   else if (isDryRun) output.note('nothing was changed');
   else output.note('whoever leads heeds it with its next heartbeat');
   if (order.what === 'pin') await notePin(store, output, order.api, order.cap);
@@ -115,11 +126,21 @@ async function notePin(store: Store, output: Output, api: string, cap: number): 
   }
   const { ceiling } = found;
   if (ceiling === undefined || cap <= ceiling) return;
-  output.note(`${api} was declared to take ${ceiling} at most: no more than that will be out`);
+  output.note(
+    `${plain(api)} was declared to take ${ceiling} at most: no more than that will be out`,
+  );
 }
 
 function nothingTo({ what, api }: ThrottleOrder): string {
   return what === 'unpin' ? `${api} is not pinned` : `nothing is known of ${api}`;
+}
+
+/** For what only looks: with the runs that are parked. */
+function withViews<T>(
+  config: Config,
+  act: (look: () => Promise<ThrottleView[]>) => Promise<T>,
+): Promise<T> {
+  return withReader(config, (reader) => act(() => throttleViews(reader, codecFor(config))));
 }
 
 async function viewsOf(store: Store): Promise<ThrottleView[]> {
@@ -144,10 +165,11 @@ function nearIn(views: readonly ThrottleView[], api: string): string | undefined
 }
 
 const COLUMNS: readonly Column<ThrottleView>[] = [
-  { head: 'api', text: ({ api }) => api },
+  { head: 'api', text: ({ api }) => api, isElastic: true },
   { head: 'limit', text: ({ cap }) => rounded(cap), align: 'right' },
   { head: 'out', text: ({ now }) => `${now?.inFlight ?? 0}`, align: 'right' },
   { head: 'waiting', text: ({ now }) => `${now?.waiting ?? 0}`, align: 'right' },
+  { head: 'parked', text: ({ parked }) => parkedText(parked), align: 'right' },
   { head: 'pods', text: ({ pods }) => `${pods.length}`, align: 'right' },
   { head: 'state', text: ({ state }) => state, isElastic: true },
 ];
@@ -161,20 +183,25 @@ const POD_COLUMNS: readonly Column<ThrottleView['pods'][number]>[] = [
 ];
 
 function showView(view: ThrottleView, output: Output): void {
-  const { api, state, cap, learned, latencyMs, now, pods, decision, ageMs } = view;
-  output.line(`${api}: ${state}`);
+  const { api, state, cap, learned, latencyMs, now, pods, parked, decision, ageMs } = view;
+  output.line(plain(`${api}: ${state}`));
   output.line(`limit ${rounded(cap)}, found to go well ${rounded(learned)}`);
   if (latencyMs !== undefined) output.line(`a call takes ${showDuration(latencyMs)}`);
   if (now) {
     const { sent, ok, throttled, failed } = now;
     output.line(`in 10 s: ${sent} sent, ${ok} answered, ${throttled} refused, ${failed} failed`);
   }
+  if (parked.count > 0 || !parked.isExact) output.line(`parked runs: ${parkedText(parked)}`);
   if (view.pinned !== undefined) {
     const until = view.pinnedUntil === undefined ? '' : `, until ${isoTime(view.pinnedUntil)}`;
-    output.line(`fixed to ${rounded(view.pinned)} by ${view.pinnedBy}${until}`);
+    output.line(plain(`fixed to ${rounded(view.pinned)} by ${view.pinnedBy}${until}`));
   }
   output.note(`${decision ?? 'nothing'} last, ${showDuration(ageMs)} ago`);
   if (pods.length > 0) output.table(pods, POD_COLUMNS);
+}
+
+function parkedText({ count, isExact }: ThrottleView['parked']): string {
+  return `${count}${isExact ? '' : '+'}`;
 }
 
 function rounded(value: number | undefined): string {
