@@ -1,7 +1,12 @@
 /** APIs that the fleet calls, as somebody looks at them and fixes their limits: by mouse and by keys. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { effectsOf } from '../../admin-ui/src/pages/throttles/effects.ts';
-import { moodOf } from '../../admin-ui/src/pages/throttles/throttle-words.ts';
+import {
+  moodLabel,
+  moodOf,
+  showParked,
+  worstFirst,
+} from '../../admin-ui/src/pages/throttles/throttle-words.ts';
 import type { Throttle } from '../../admin-ui/src/services/fleet-types.ts';
 import {
   openStage,
@@ -47,6 +52,33 @@ test('of several things to say of an API, the worst is said', () => {
     moodOf({ ...known, breaker: 'half-open' }),
   ];
   expect(moods).toEqual(['unknown', 'fine', 'busy', 'refused', 'alone', 'alone']);
+});
+
+test('one that no pod calls is idle, and one with permits left is not at its limit', () => {
+  const sums = { demand: 9, sent: 50, ok: 50, failed: 0, throttled: 0 };
+  const of = { state: '', breaker: 'closed', pausedMs: 0, ageMs: 0, pods: [], cap: 6 } as const;
+  const left: Throttle = { ...of, api: 'a-left' };
+  const paced: Throttle = { ...of, api: 'b-paced', now: { ...sums, inFlight: 0, waiting: 2 } };
+  const full: Throttle = { ...of, api: 'c-full', now: { ...sums, inFlight: 6, waiting: 2 } };
+  const shut: Throttle = { ...full, api: 'd-shut', breaker: 'open' };
+  const parked = { count: 500, isExact: false };
+  const waited: Throttle = { ...full, api: 'e', now: { ...full.now!, waiting: 0 }, parked };
+  const fine: Throttle = { ...waited, api: 'f', parked: { count: 0, isExact: true } };
+  expect([left, paced, full, fine].map(moodLabel)).toEqual([
+    'Idle',
+    'Calls wait',
+    'At its limit',
+    'Fine',
+  ]);
+  expect(worstFirst([left, paced, full, fine, shut, waited]).map(({ api }) => api)).toEqual([
+    'd-shut',
+    'b-paced',
+    'c-full',
+    'e',
+    'f',
+    'a-left',
+  ]);
+  expect([waited, fine, left].map(showParked)).toEqual(['500+', '0', '–']);
 });
 
 describe.skipIf(program === undefined)('throttles in pages', { timeout: TEST_MS_MAX }, () => {

@@ -151,6 +151,8 @@ export interface Throttle {
       }
     | undefined;
   readonly pods: readonly ThrottleShare[];
+  /** Runs that gave their slots up until it has room for them; at least so many, if not exact. */
+  readonly parked?: { readonly count: number; readonly isExact: boolean } | undefined;
 }
 
 export interface ThrottlePage {

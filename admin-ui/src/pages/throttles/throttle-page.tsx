@@ -17,7 +17,7 @@ import type { Order } from './effects.ts';
 import { Shares } from './shares.tsx';
 import { ThrottleDialog } from './throttle-dialog.tsx';
 import { Mood, Out, Pinned } from './throttle-parts.tsx';
-import { pathOf, showLimit } from './throttle-words.ts';
+import { pathOf, showLimit, showParked } from './throttle-words.ts';
 import '../../styles/acts.css';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
@@ -49,7 +49,7 @@ export function ThrottlePage({ api }: { api: string }) {
         </Link>
         <LiveBadge />
       </div>
-      {(!data || error?.status === 404) && <h1>{api}</h1>}
+      {(!data || error?.status === 404) && <h1 className="api">{api}</h1>}
       {error && (!data || error.status === 404) ? (
         <Refusal error={error} onAgain={reload} />
       ) : !data ? (
@@ -104,7 +104,7 @@ function Head({ throttle, children }: { throttle: Throttle; children: ReactNode 
   return (
     <header className="panel pod-head">
       <div className="pod-title">
-        <h1>{api}</h1>
+        <h1 className="api">{api}</h1>
         <Mood throttle={throttle} />
         {children}
       </div>
@@ -116,6 +116,7 @@ function Head({ throttle, children }: { throttle: Throttle; children: ReactNode 
         <Fact name="Limit" value={showLimit(cap)} />
         <Fact name="Out" value={<Out throttle={throttle} />} />
         <Fact name="Waiting" value={showCount(now?.waiting ?? 0)} />
+        <Fact name="Parked runs" value={showParked(throttle)} />
         <Fact name="Refused in 10 s" value={now ? `${now.throttled} of ${now.sent}` : '–'} />
         <Fact name="Failed in 10 s" value={now ? showCount(now.failed) : '–'} />
         <Fact name="Found to go well" value={showLimit(learned)} />

@@ -3,13 +3,14 @@ import { Icon, type Sign } from '../../components/icon.tsx';
 import { Meter } from '../../components/meter.tsx';
 import { Time } from '../../components/time.tsx';
 import type { Throttle } from '../../services/fleet-types.ts';
-import { MOOD_LABEL, type Mood as MoodOf, moodOf, showLimit } from './throttle-words.ts';
+import { type Mood as MoodOf, moodLabel, moodOf, showLimit } from './throttle-words.ts';
 
 const SIGN: Record<MoodOf, Sign> = {
   fine: 'up',
   busy: 'throttles',
   refused: 'errors',
   alone: 'drain',
+  idle: 'pause',
   unknown: 'doubt',
 };
 
@@ -18,7 +19,7 @@ export function Mood({ throttle }: { throttle: Throttle }) {
   return (
     <span className="mood" data-mood={mood} title={throttle.state}>
       <Icon sign={SIGN[mood]} />
-      {MOOD_LABEL[mood]}
+      {moodLabel(throttle)}
     </span>
   );
 }

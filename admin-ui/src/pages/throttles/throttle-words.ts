@@ -1,23 +1,50 @@
 /** What is said of an API in a word or two, wherever it is shown. */
+import { showCount } from '../../format/words.ts';
 import type { Throttle } from '../../services/fleet-types.ts';
 
-export type Mood = 'fine' | 'busy' | 'refused' | 'alone' | 'unknown';
+export type Mood = 'fine' | 'busy' | 'refused' | 'alone' | 'idle' | 'unknown';
 
 /** What matters most counts. */
 export function moodOf({ breaker, pausedMs, now, cap }: Throttle): Mood {
-  if (cap === undefined || !now) return 'unknown';
+  if (cap === undefined) return 'unknown';
+  // What was out, or refused, was so in pods that are gone.
+  if (!now) return 'idle';
   if (breaker !== 'closed' || pausedMs > 0) return 'alone';
   if (now.throttled > 0) return 'refused';
   return now.waiting > 0 ? 'busy' : 'fine';
 }
 
-export const MOOD_LABEL: Record<Mood, string> = {
+const MOOD_LABEL: Record<Mood, string> = {
   fine: 'Fine',
   busy: 'At its limit',
   refused: 'Refuses calls',
   alone: 'Left alone',
+  idle: 'Idle',
   unknown: 'Not known yet',
 };
+
+/** Whoever waits while permits are left waits for a rate, or for its pod's share. */
+export function moodLabel(throttle: Throttle): string {
+  const mood = moodOf(throttle);
+  const isAll = (throttle.now?.inFlight ?? 0) >= Math.max(1, Math.floor(throttle.cap ?? 1));
+  return mood === 'busy' && !isAll ? 'Calls wait' : MOOD_LABEL[mood];
+}
+
+const WORST_FIRST: readonly Mood[] = ['alone', 'refused', 'busy', 'unknown', 'fine', 'idle'];
+
+/** Those first that somebody has to look at; of the same kind, by name. */
+export function worstFirst(throttles: readonly Throttle[]): Throttle[] {
+  const rank = (throttle: Throttle) => {
+    const isWaitedFor = (throttle.parked?.count ?? 0) > 0;
+    const mood = moodOf(throttle);
+    return WORST_FIRST.indexOf(isWaitedFor && mood === 'fine' ? 'busy' : mood);
+  };
+  return throttles.toSorted((one, other) => rank(one) - rank(other));
+}
+
+export function showParked({ parked }: Throttle): string {
+  return parked ? `${showCount(parked.count)}${parked.isExact ? '' : '+'}` : '–';
+}
 
 export function showLimit(limit: number | undefined): string {
   return limit === undefined ? '–' : `${Math.round(limit * 10) / 10}`;

@@ -11,7 +11,7 @@ import type { Throttle, ThrottlePage } from '../../services/fleet-types.ts';
 import { useBeat } from '../../services/use-beat.ts';
 import { useLoad } from '../../services/use-load.ts';
 import { Mood, Out } from './throttle-parts.tsx';
-import { pathOf, showLimit } from './throttle-words.ts';
+import { pathOf, showLimit, showParked, worstFirst } from './throttle-words.ts';
 import '../../styles/fleet.css';
 import '../../styles/throttles.css';
 
@@ -65,7 +65,7 @@ function Table({ throttles }: { throttles: readonly Throttle[] }) {
           <tr>
             <th scope="col">API</th>
             <th scope="col">State</th>
-            <th scope="col" className="right">
+            <th scope="col" className="right wide">
               Limit
             </th>
             <th scope="col">Out</th>
@@ -73,6 +73,9 @@ function Table({ throttles }: { throttles: readonly Throttle[] }) {
               Waiting
             </th>
             <th scope="col" className="right">
+              Parked
+            </th>
+            <th scope="col" className="right wide">
               Refused in 10 s
             </th>
             <th scope="col" className="right wide">
@@ -84,7 +87,7 @@ function Table({ throttles }: { throttles: readonly Throttle[] }) {
           </tr>
         </thead>
         <tbody>
-          {throttles.map((throttle) => (
+          {worstFirst(throttles).map((throttle) => (
             <Row key={throttle.api} throttle={throttle} />
           ))}
         </tbody>
@@ -97,20 +100,21 @@ function Row({ throttle }: { throttle: Throttle }) {
   const { api, cap, now, pods, state } = throttle;
   return (
     <tr>
-      <td>
-        <Link to={pathOf(api)} data-row>
+      <td className="api">
+        <Link to={pathOf(api)} title={api} data-row>
           {api}
         </Link>
       </td>
       <td>
         <Mood throttle={throttle} />
       </td>
-      <td className="right number">{showLimit(cap)}</td>
+      <td className="right number wide">{showLimit(cap)}</td>
       <td>
         <Out throttle={throttle} />
       </td>
       <td className="right number">{showCount(now?.waiting ?? 0)}</td>
-      <td className="right number">{now ? `${now.throttled} of ${now.sent}` : '–'}</td>
+      <td className="right number">{showParked(throttle)}</td>
+      <td className="right number wide">{now ? `${now.throttled} of ${now.sent}` : '–'}</td>
       <td className="right number wide">{pods.length}</td>
       <td className="wide sentence">{state}</td>
     </tr>
