@@ -99,6 +99,7 @@ export class Throttle {
     this.published = published;
     this.lease?.heed(published, nowMs, chance, sentMs);
     // Spread afterwards: all are told the same.
+    const untilMs = published.madeMs + published.pausedMs;
     const isNews = untilMs > nowMs && untilMs > this.pool.pausedUntilMs;
     if (isNews) this.pool.pauseUntil(nowMs + spreadMs(untilMs - nowMs, chance / 2));
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
