@@ -133,8 +133,7 @@ export class Estimator {
   /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
   #whole(seconds: readonly Second[]): readonly Second[] {
     this.#firstAt ??= seconds[0]?.at;
-    if (this.#good !== undefined) return seconds;
-    return seconds.filter(({ at }) => at !== this.#firstAt);
+    return this.#good ? seconds : seconds.filter(({ at }) => at !== this.#firstAt);
   }
 
   #isUsed(seconds: readonly Second[], sight: Sight, tickMs: number): boolean {
@@ -174,7 +173,7 @@ export class Estimator {
     const isShut = !hasFallen && !hasLetIn && !isFresh(this.#footing(nowMs), nowMs, tickMs);
     if (this.#good === undefined || isSure || isShut) {
       this.#tooMuch = this.#good === undefined && hasLetIn ? force : 0;
-      this.#falls.fell(nowMs);
+      this.#falls.fell(nowMs, this.#letIn.isShut ? force : undefined);
       this.#settle(Math.max(room.room, 0.5 * force) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first. Who lets nothing in at
       // all says nothing of how much is too much.
@@ -191,8 +190,7 @@ export class Estimator {
 
   #standing({ inFlight, moving }: Sight, tickMs: number): Standing {
     const [cap, good, latencyMs] = [this.#cap, this.#good, this.#latencyMs];
-    const { chargesRefusals } = this.#rule;
-    return { cap, good, moving, latencyMs, tickMs, inFlight, chargesRefusals };
+    return { ...this.#rule, cap, good, moving, latencyMs, tickMs, inFlight };
   }
 
   #settle(cap: number, decision: Decision, nowMs: number): Decision {
@@ -213,6 +211,9 @@ export class Estimator {
     this.#good = Math.max(this.#good!, this.#cap);
     this.#pauses.wentWell();
     this.#falls.wentWell(this.#cap, untilMs - this.#cleanFromMs);
+    if (this.#falls.isBack(this.#cap)) {
+      [this.#growths, this.#bad] = [0, { cap: this.#cap * 1.03, atMs: nowMs }];
+    }
     const step = nextStep(this.#footing(nowMs), nowMs, tickMs);
     if (!step) return 'hold';
     this.#growths += step.isLarge ? 1 : 0;

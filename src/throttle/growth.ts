@@ -44,12 +44,16 @@ const BISECTED_FROM = 1.1;
 const BAD_KEPT_MS = 25_000;
 /** What took much more before is tried again after so many times as long, at the latest. */
 const PATIENCE_MAX = 4;
+/** An API that is shut again and again is left alone for 16 times as long, at the most. */
+const SHUT_TRIES_MAX = 4;
+const REOPENED_PART = 0.7;
 /** A burst that was saved up hides a small excess for about so long. */
 const HIDDEN_MS = 13_000;
 
 /** How long it has to have gone well before more is tried. */
 export function cleanMsOf({ cap, bad, isLarge, before }: Footing, tickMs: number): number {
   if (isLarge) return tickMs;
+  if (before?.isShut) return tickMs * 2 ** Math.min(before.tries, SHUT_TRIES_MAX);
   if (before) return 3 * tickMs;
   const isAtBad = bad !== undefined && !isBelow(cap, bad, 0.99) && cap <= 1.05 * bad.cap;
   // Whoever hears soon may risk more: an excess that comes to light late is short all the same.
@@ -59,6 +63,11 @@ export function cleanMsOf({ cap, bad, isLarge, before }: Footing, tickMs: number
 /** The next step, or nothing as long as what was too much is fresh. */
 export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step | undefined {
   const { cap, bad, chargesRefusals, before } = footing;
+  if (before?.isShut) {
+    // A part of it first: whoever lets some in may not let all in.
+    const most = REOPENED_PART * before.cap;
+    return { decision: 'probe', cap: cap < most ? most : before.cap, isLarge: true };
+  }
   if (bad && isFresh(footing, nowMs, tickMs)) {
     if (bad.cap / cap <= BISECTED_FROM) return undefined;
     return { decision: 'bisect', cap: Math.sqrt(cap * bad.cap * 0.97), isLarge: false };

@@ -1,6 +1,6 @@
 /**
  * APIs that tell whom they refuse to leave them alone for a while, by Retry-After. One call too many stops
- * everybody then: there are few refusals, and what was let in beside them was cut short. Neither says how much
+ * everybody then: refusals are few, and what was let in beside them was cut short. Neither says how much
  * there is room for, only that it is less than was tried. And the longer they pause, the more it costs to
  * try, so the more seldom it is. Pure.
  */

@@ -1,6 +1,8 @@
 /** An API that refuses everything for a while, and one that takes a few calls a minute: they look alike. */
 import { expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
+import { Falls } from '../../src/throttle/falls.ts';
+import { cleanMsOf, nextStep } from '../../src/throttle/growth.ts';
 import { Throttles } from '../../src/throttle/index.ts';
 import { LetIn } from '../../src/throttle/let-in.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -104,4 +106,66 @@ test('a second that let in most of its calls tells of an edge; one after which a
   };
   expect(after(second(2, 100, 3))).toBe(true);
   expect(after(second(2, 2, 1))).toBe(false);
+});
+
+test.each([1, 8])(
+  '%i pods use an API that refuses all for 10 s of each minute, and after that',
+  (pods) => {
+    const scene = new Scene({ kind: 'quota', pods, seed: 3, by: 'ours', beatMs: 3_000 });
+    const { api, world } = scene;
+    const take = api.call.bind(api);
+    let isShut = false;
+    api.call = (answer) => {
+      if (isShut) world.at(world.now + 40, () => answer('throttled'));
+      else take(answer);
+    };
+    scene.runTo(180);
+    for (let at = 180; at < 780; at += 60) {
+      isShut = true;
+      scene.runTo(at + 10);
+      isShut = false;
+      scene.runTo(at + 60);
+    }
+    scene.runTo(960);
+    expect(scene.figures(180, 780).goodput / (50 / 60)).toBeGreaterThan(0.6);
+    expect(scene.goodFrom(780, 960, 12, 0.9)).toBeLessThan(780 + 150);
+  },
+);
+
+test('an API is shut that refuses many in a row, and open as soon as it lets one in', () => {
+  const letIn = new LetIn();
+  const second = (at: number, sent: number, throttled: number) => {
+    return { at, sent, throttled, timedOut: 0, failed: 0, ok: sent - throttled, latencyMsSum: 0 };
+  };
+  letIn.beforeRefusals([second(1, 50, 20)], [second(1, 50, 20), second(2, 7, 7)], 3_000);
+  expect(letIn.isShut).toBe(false);
+  letIn.beforeRefusals([second(3, 1, 1)], [second(3, 1, 1)], 4_000);
+  expect(letIn.isShut).toBe(true);
+  letIn.note([second(4, 1, 0)]);
+  expect(letIn.isShut).toBe(false);
+});
+
+test('once it is open again it is called as before in two steps, later each time it was not for long', () => {
+  const falls = new Falls(undefined);
+  falls.wentWell(50, 36_000);
+  falls.fell(1_000, 50);
+  falls.fell(4_000, 12);
+  const terms = { tooMuch: 0, growths: 0, isLarge: false, latencyMs: 500, chargesRefusals: false };
+  const at = (cap: number) => {
+    const bad = { cap: 7, atMs: 9_000 };
+    return { ...terms, cap, bad, before: falls.before(cap, 9_000) };
+  };
+  expect(nextStep(at(6), 9_000, 3_000)?.cap).toBeCloseTo(34.65);
+  expect(nextStep(at(34.65), 9_000, 3_000)?.cap).toBeCloseTo(49.5);
+  expect(cleanMsOf(at(6), 3_000)).toBe(3_000);
+  falls.fell(12_000, 34.65);
+  falls.wentWell(3, 36_000);
+  expect(falls.before(3, 13_000)).toEqual({ cap: 49.5, tries: 1, isShut: true });
+  expect(cleanMsOf(at(3), 3_000)).toBe(6_000);
+  expect([falls.isBack(34.65), falls.isBack(49.5), falls.isBack(49.5)]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  expect(falls.before(49.5, 14_000)).toBeUndefined();
 });
