@@ -180,7 +180,10 @@ export class QueueWatch {
     const middleMs = (trial.ms * (1 + trial.share)) / 2;
     const isAsInLine = isRise ? ms > middleMs : ms < middleMs;
     const { most } = this.#wavering;
-    if (isAsInLine && (isRise || Math.log(trial.ms / ms) > most)) {
+    const fall = Math.log(trial.ms / ms);
+    // In a line as many are answered as before: more would be no line's doing.
+    const isTooMuch = !isRise && fall > PAUSE - Math.log(trial.share);
+    if (isAsInLine && !isTooMuch && (isRise || fall > most)) {
       this.#fewer = trial;
       if (!isRise && (trial.isDoubtful || most > MUCH_WAVERING)) return 'again';
       this.#baseMs = Math.min(this.baseMs ?? ms, ms);
@@ -188,7 +191,7 @@ export class QueueWatch {
       this.#vain = { count: 0, ms: 0, untilMs: Number.NEGATIVE_INFINITY };
       return 'line';
     }
-    if (isRise) this.#wavering.most = Math.max(most, trial.fall);
+    if (isRise || isTooMuch) this.#wavering.most = Math.max(most, isRise ? trial.fall : fall);
     this.#inVain(trial.ms);
     if (isAsInLine || isRise) return 'unsure';
     this.#takeForNormal(ms);

@@ -36,12 +36,15 @@ test('half of the calls take ten times as long as the others', () => {
   expect(okPerSecond / 50).toBeGreaterThan(0.9);
 });
 
-test('calls take longer or less long every 20 s, by chance', () => {
+test.each([
+  { sigma: 0.3, least: 0.88 },
+  { sigma: 0.5, least: 0.8 },
+])('calls take longer or less long every 20 s, by chance ($sigma)', ({ sigma, least }) => {
   const chance = new World(77);
   const { goodput } = figuresOf({}, (atS, before) =>
-    atS % 20 === 0 ? chance.around(1, 0.3) : before,
+    atS % 20 === 0 ? chance.around(1, sigma) : before,
   );
-  expect(goodput).toBeGreaterThan(0.88);
+  expect(goodput).toBeGreaterThan(least);
 });
 
 test('calls take a quarter longer and less long in a rhythm', () => {
@@ -136,6 +139,16 @@ test('calls that take less by themselves at times take more again in a line alon
   // What fell by itself by so much once may do so again.
   tell(1_000, 2);
   expect(begun(700)).toBe('unsure');
+});
+
+test('calls that take less by more than there are fewer had not waited in line', () => {
+  const { watch, tell } = watched();
+  tell(500, 3);
+  tell(1_000, 3);
+  watch.begin(0.8);
+  expect(watch.verdict).toBeUndefined();
+  tell(500);
+  expect(watch.verdict).toBe('unsure');
 });
 
 test('what takes as long with fewer at once is tried once more, soon, and then seldom', () => {
