@@ -5,11 +5,18 @@ export interface Move {
   readonly untilMs: number;
 }
 
+/** More are not asked for at once: while a limit is fixed nobody asks at all. */
+const MOVES_MAX = 64;
+
 export class Moves {
   #moves: Move[] = [];
 
   add(move: Move): void {
-    this.#moves.push(move);
+    this.#moves = [...this.#moves, move].slice(-MOVES_MAX);
+  }
+
+  get size(): number {
+    return this.#moves.length;
   }
 
   /** How many of them were on their way at some time in between; those before are forgotten. */
