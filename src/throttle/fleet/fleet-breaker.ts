@@ -31,8 +31,12 @@ export class FleetBreaker {
   #probesOk = 0;
   #probesFailed = 0;
 
-  constructor(rule: FleetBreakerRule) {
+  /** `former` is how another leader left it: one pod goes on asking, and nobody else begins. */
+  constructor(rule: FleetBreakerRule, former: BreakerState = 'closed') {
     this.#rule = rule;
+    if (former === 'closed') return;
+    this.#state = 'half-open';
+    this.#failedCount = PATIENT_AFTER;
   }
 
   get state(): BreakerState {

@@ -70,7 +70,7 @@ export class FleetEstimate {
     former?: Published | undefined,
   ) {
     this.#estimator = new Estimator(rule, former?.learned);
-    this.#breaker = rule.breaker && new FleetBreaker(rule.breaker);
+    this.#breaker = rule.breaker && new FleetBreaker(rule.breaker, former?.breaker);
     this.#epoch = former?.epoch ?? 0;
     const known = former ? [...(former.recent ?? []), former.division] : [];
     this.#said = known.map((division) => ({ madeMs: former!.madeMs, division }));

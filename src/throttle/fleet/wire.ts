@@ -253,7 +253,8 @@ export function formerOf(row: PublishedRow, nowMs: number, start: number): Publi
   const trust = 2 ** (-staleMs / LEARNED_HALF_LIFE_MS);
   const cap = known.cap * trust + Math.min(start, known.cap) * (1 - trust);
   const division = { level: 0, spare: 0, isPlenty: false, arc: undefined };
-  return { ...published, division, recent: [], learned: { ...known, cap } };
+  // How the API was by then says nothing of how it is.
+  return { ...published, breaker: 'closed', division, recent: [], learned: { ...known, cap } };
 }
 
 function sumOf(json: unknown): FleetSum | undefined {
