@@ -47,6 +47,7 @@ export class Lease {
   /** The report that it was counted by, in the last word that it took. */
   #countedMark: number | undefined;
   #isLeftOut = false;
+  #isTimed = false;
   /** The last heartbeat that was taken, and the one before. */
   #sentMs: number | undefined;
   #sentBeforeMs: number | undefined;
@@ -191,9 +192,8 @@ export class Lease {
     if (this.#countedMark === undefined || count <= 0) return;
     if (count > recent.length) return this.#forget();
     const demand = this.#told.leastSince(this.#countedMark);
-    for (const division of recent.slice(-count)) {
-      this.#lower(shareOf(division, { key: this.#key, demand }));
-    }
+    const asking = { key: this.#key, demand };
+    for (const division of recent.slice(-count)) this.#lower(shareOf(division, asking));
   }
 
   #lower(share: number): void {
@@ -205,6 +205,7 @@ export class Lease {
   #give(published: Published, demand: number, chance: number): void {
     const { latencyMs, cap } = published.learned;
     if (latencyMs !== undefined) this.#law.knowLatency(latencyMs);
+    this.#isTimed = latencyMs !== undefined;
     const podCount = Math.max(1, published.podCount);
     this.#safe = Math.max(SHARE_MIN, cap / podCount / 2);
     this.#safePortion = 1 / podCount / 2;
@@ -281,8 +282,8 @@ export class Lease {
   get dueMs(): number | undefined {
     if (!this.#isInForce) return this.#aloneMs;
     const fromMs = this.#steps[0]?.fromMs ?? Number.POSITIVE_INFINITY;
-    // Whoever has not heard since that it is still to have more waits for its next heartbeat.
-    return this.#heardMs! >= fromMs - this.#beatMs ? fromMs : undefined;
+    // Calls of which none has come back may last: one more is waited for until that is heard to be still so.
+    return this.#isTimed || this.#heardMs! >= fromMs - this.#beatMs ? fromMs : undefined;
   }
 
   #set(share: number, nowMs: number, portionMax = 1): void {
