@@ -22,14 +22,19 @@ import type { Throttle } from './throttle.ts';
 const USE_NAMES = namesOf<UseOptions>({ priority: true, signal: true, cost: true });
 
 export class BoundThrottle implements ThrottleHandle {
-  readonly #throttle: Throttle;
+  readonly #find: () => Throttle;
   readonly #caller: Caller;
   readonly #clock: Clock;
 
-  constructor(throttle: Throttle, caller: Caller, clock: Clock) {
-    this.#throttle = throttle;
+  constructor(find: () => Throttle, caller: Caller, clock: Clock) {
+    this.#find = find;
     this.#caller = caller;
     this.#clock = clock;
+  }
+
+  /** The same one for as long as anything of it is out or waits. */
+  get #throttle(): Throttle {
+    return this.#find();
   }
 
   readonly use = async <T>(call: () => Awaitable<T>, options?: UseOptions): Promise<T> => {

@@ -44,6 +44,8 @@ export class Throttle {
   readonly routes = new Map<string, number>();
   /** When somebody last had to wait. */
   waitedMs = Number.NEGATIVE_INFINITY;
+  /** When it was last called, or heard of. */
+  usedMs: number;
   readonly #law: Law;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -66,6 +68,7 @@ export class Throttle {
     this.policy = policy;
     this.#clock = ports.clock;
     this.#random = ports.random;
+    this.usedMs = this.nowMs;
     const isShared = policy.scope !== 'local' && ports.isInFleet === true;
     // Before the fleet was heard of, one call at a time is all that can be said to be safe.
     const law = LAWS[policy.law](isShared ? { ...policy, start: 1 } : policy);
@@ -97,6 +100,7 @@ export class Throttle {
   ): void {
     const { nowMs, sentMs, chance } = at;
     this.published = published;
+    this.usedMs = nowMs;
     this.lease?.heed(published, nowMs, chance, sentMs);
     // Spread afterwards: all are told the same.
     const untilMs = published.madeMs + published.pausedMs;
@@ -121,6 +125,7 @@ export class Throttle {
   /** A permit if there is one now, and nobody waits who comes before. */
   tryAcquire({ priority, cost, sinceMs }: AcquireOptions): Permit | undefined {
     const nowMs = this.nowMs;
+    this.usedMs = nowMs;
     this.#turn(nowMs);
     if (this.#waiters.size > 0) {
       this.#dispatch(nowMs);

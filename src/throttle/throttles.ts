@@ -27,6 +27,10 @@ export interface Crowd {
 
 const NAME_LENGTH_MAX = 200;
 const CROWDED_MS = 30_000;
+/** Of more APIs than this those that nobody has called for so long are forgotten: names may be made up. */
+const KEPT_COUNT = 200;
+const KEPT_MS = 3_600_000;
+const FORGET_EVERY_MS = 60_000;
 
 /** It goes into rows, labels and logs: one that no store takes would keep a pod from being heard at all. */
 function isApiName(name: unknown): name is string {
@@ -60,6 +64,13 @@ function definitionsIn(given: unknown): readonly ThrottleDefinition[] {
   throw new TypeError(`throttles[${wrong}] must be ${wanted}, got ${show(given[wrong])}`);
 }
 
+/** For how long nobody has had anything to do with it; 0 where somebody has, or would find it shut. */
+function idleMsOf({ pool, waiting, usedMs }: Throttle, nowMs: number): number {
+  const isIdle = pool.inFlight + pool.cooling(nowMs) + waiting === 0;
+  const isShut = pool.pausedUntilMs > nowMs || pool.breakerState(nowMs) !== 'closed';
+  return isIdle && !isShut ? nowMs - usedMs : 0;
+}
+
 export interface ThrottlesOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -80,6 +91,7 @@ export class Throttles {
   /** When an API last had nothing left. */
   readonly #fullMs = new Map<string, number>();
   #isDraining = false;
+  #forgotMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ThrottlesOptions) {
     this.#ports = options;
@@ -112,7 +124,8 @@ export class Throttles {
     const throttle = this.throttleOf(name);
     const { route, held } = caller;
     if (route !== undefined) this.#calls.note(route, name, held, throttle.nowMs);
-    return new BoundThrottle(throttle, caller, this.#ports.clock);
+    // Looked up at every call: a handle may be kept for longer than an API that nobody calls is known.
+    return new BoundThrottle(() => this.throttleOf(name), caller, this.#ports.clock);
   }
 
   /** How many wait for leave to call, over all APIs. */
@@ -125,6 +138,7 @@ export class Throttles {
   /** APIs that runs have lately had to wait for, whose runs those are, and how many more may come. */
   crowds(): Crowd[] {
     const found = new Map<string, Crowd & { readonly isShut: boolean }>();
+    this.#forgetIdle(this.#ports.clock.monotonicMs());
     for (const [api, throttle] of this.#throttles) {
       const { nowMs } = throttle;
       const sinceMs = nowMs - throttle.waitedMs;
@@ -183,9 +197,22 @@ export class Throttles {
       refuseOddName(name);
       throttle = new Throttle(this.policyOf(name), this.#ports);
       if (this.#isDraining) throttle.drain();
+      this.#forgetIdle(throttle.nowMs);
       this.#throttles.set(name, throttle);
       this.shares.admit(throttle, throttle.nowMs);
     }
     return throttle;
+  }
+
+  /** What was learned of an API is in the store, for whoever calls it next. */
+  #forgetIdle(nowMs: number): void {
+    if (this.#throttles.size <= KEPT_COUNT || nowMs - this.#forgotMs < FORGET_EVERY_MS) return;
+    this.#forgotMs = nowMs;
+    for (const [name, throttle] of this.#throttles) {
+      const isDeclared = this.#policies.has(name);
+      if (isDeclared || idleMsOf(throttle, nowMs) < KEPT_MS) continue;
+      this.#throttles.delete(name);
+      this.#fullMs.delete(name);
+    }
   }
 }

@@ -1,9 +1,14 @@
 /** What is shown of APIs that are called: by their names, as long as there are not too many. */
+import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import { defineMachine, type Fleet } from '../../src/index.ts';
 import { openMetrics } from '../../src/telemetry/metrics/index.ts';
+import { countThrottles } from '../../src/telemetry/metrics/throttle-metrics.ts';
+import { Throttles } from '../../src/throttle/index.ts';
 import { CountingApi } from '../fleet/counting-api.ts';
 import { anyInput, useTestFleets } from '../fleet/support.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { figureOf, samplesOf } from './samples.ts';
 
 const { startFleet } = useTestFleets();
@@ -71,4 +76,25 @@ test('the first hundred names are labels, and whatever comes later is one, whoev
   expect(figureOf(shown, name, { api: 'other', ...calls })).toBe(30);
   expect(figureOf(await ask(), name, { api: 'other', ...calls }), 'and not again').toBe(30);
   expect(figureOf(shown, name, { api: 'api-99', ...calls })).toBe(1);
+});
+
+test('what was counted of APIs that were forgotten since stays counted', async () => {
+  const clock = new FakeClock();
+  const all = new Throttles({ clock, random: seededRandom(1) });
+  const registry = new Registry();
+  const throttles = () => all.snapshots();
+  stops.push(countThrottles(registry, { throttles, isLeader: () => false }));
+  const ask = async () => samplesOf(await registry.metrics());
+  const call = (api: string) =>
+    all.of(api, { isRetry: false, refusals: 0 }).tryAcquire()!.release('ok');
+  const other = async () =>
+    figureOf(await ask(), 'fleetq_throttle_calls_total', { api: 'other', outcome: 'ok' });
+  for (let count = 0; count < 350; count++) call(`api-${count}`);
+  expect(await other()).toBe(250);
+  await clock.advance(3_700_000);
+  call('one-more');
+  expect(all.snapshots()).toHaveLength(1);
+  expect(await other()).toBe(250);
+  call('one-more');
+  expect(await other()).toBe(251);
 });

@@ -62,15 +62,19 @@ export function countThrottles(registry: Registry, { throttles, isLeader }: Look
 }
 
 function countCalls(registry: Registry, throttles: Look['throttles'], names: ApiNames): void {
-  const cells = new Set<CounterCell>();
+  const seen = new Map<CounterCell, number>();
   const counters: Counters = new Counters('fleetq_throttle_calls_total', registry, () => {
-    for (const cell of cells) cell.value = 0;
+    const sums = new Map<CounterCell, number>([...seen.keys()].map((cell) => [cell, 0]));
     for (const { api, ended } of throttles()) {
       for (const [outcome, count] of Object.entries(ended) as [CallOutcomeKind, number][]) {
         const cell = counters.cell(names.of(api), outcome);
-        cells.add(cell);
-        cell.value += count;
+        sums.set(cell, (sums.get(cell) ?? 0) + count);
       }
+    }
+    // An API may have been forgotten since: a sum that falls would be taken for one that began anew.
+    for (const [cell, sum] of sums) {
+      cell.value += Math.max(0, sum - (seen.get(cell) ?? 0));
+      seen.set(cell, sum);
     }
   });
 }
