@@ -51,7 +51,9 @@ export function capWithin(rule: EstimatorRule, cap: number, latencyMs = 0): numb
   const { inFlightMax: most, probes, start } = rule;
   // Without trying there is no more to be had than there was at the beginning.
   const inFlightMax = probes ? most : Math.min(most, start);
-  return Math.max(CAP_MIN, Math.min(cap, inFlightMax, mostByRate(rule, latencyMs) || inFlightMax));
+  // A rate bounds the calls by itself: what few of them took says little of how many may be out.
+  const byRate = Math.max(start, mostByRate(rule, latencyMs) || inFlightMax);
+  return Math.max(CAP_MIN, Math.min(cap, inFlightMax, byRate));
 }
 
 export function isSaturated({ sent, throttled }: Second): boolean {

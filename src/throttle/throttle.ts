@@ -161,7 +161,7 @@ export class Throttle {
     const outcome = classified(this.policy, { error }) ?? classifyError(error, this.#clock.now());
     if (signal?.aborted && isSilent(outcome.kind)) return { kind: kindOfAbort(signal.reason) };
     if (isCapacity(outcome.kind)) {
-      const delayMs = backoffMs(refusals, outcome.retryAfterMs, this.#random.fraction());
+      const delayMs = this.delayMs(outcome, refusals);
       const why = `${api} had no room (${outcome.kind})`;
       notePostponement(error, { api, delayMs, why, waitedMs: 0, isRefusal: true });
     }
@@ -237,8 +237,7 @@ export class Throttle {
     // What a pod has before it is counted says nothing of what it has in a moment.
     if (closed === 'paced' && this.lease && !this.lease.isInForce) return;
     const waitMs = this.pool.lookAtMs(cost, nowMs) - nowMs;
-    const { parkAfterMs } = this.policy;
-    if (waitMs <= parkAfterMs) return;
+    if (waitMs <= this.policy.parkAfterMs) return;
     // While it stands in line, what it costs is saved up; those who were called meanwhile would spend it.
     if (closed === 'paced' && waitMs <= SAVES_MS_MAX && isAged(sinceMs, nowMs)) return;
     const why = whyNone(this.pool, this.published, nowMs);
