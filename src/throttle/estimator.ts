@@ -7,9 +7,11 @@
  *
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
+import { Cap } from './cap.ts';
 import type { Decision, EstimatorRule } from './estimator-rule.ts';
 import { isFallen, type Standing, showFall } from './fall.ts';
 import { Falls } from './falls.ts';
+import { FirstContact, type Next } from './first-contact.ts';
 import { badKeptMs, cleanMsOf, type Footing, isFresh, nextStep } from './growth.ts';
 import { Hints } from './hints.ts';
 import type { Bad, Learned } from './learned.ts';
@@ -21,30 +23,21 @@ import { capWithin, isPlain, isSaturated, meanWith, roomOf } from './room.ts';
 import type { Second } from './seconds.ts';
 import type { Look, Sight, Tempo } from './sight.ts';
 import { trimmed } from './trim.ts';
-import { isUsed } from './used.ts';
+import { areTimingOut, isUsed } from './used.ts';
 
 export type { Decision, EstimatorRule } from './estimator-rule.ts';
 
 const SETTLE_MS = 1_500;
 /** Doubled, it was far too much or not: either shows within so long. */
 const FIRST_CLEAN_MS = 1_000;
-/** A step that is no larger hides no fall. */
-const SMALL_STEP = 0.07;
 
 export class Estimator {
   readonly #rule: EstimatorRule;
-  #cap: number;
+  readonly #cap: Cap;
   #good: number | undefined;
   #bad: Bad | undefined;
-  #changedMs: number;
   #fallenTicks = 0;
   #growths = 0;
-  #isLarge = false;
-  #isSmall = false;
-  /** From then on everybody may use what the cap has grown by; until it is known, undefined. */
-  #growsAtMs: number | undefined = Number.NEGATIVE_INFINITY;
-  /** Since when, under the cap as it is, the cap was used and nothing refused. */
-  #cleanFromMs = Number.NEGATIVE_INFINITY;
   #latencyMs: number | undefined;
   /** What was too much at first contact: up to there it goes in small steps. */
   #tooMuch = 0;
@@ -57,46 +50,46 @@ export class Estimator {
   readonly #queue: QueueWatch;
   readonly #trial: LineTrial;
   readonly #hints = new Hints();
+  readonly #first: FirstContact;
 
   constructor(rule: EstimatorRule, learned?: Learned | undefined) {
     this.#rule = rule;
     [this.#good, this.#bad] = [learned?.good, learned?.bad];
     this.#falls = new Falls(learned?.fellFrom);
-    this.#changedMs = learned?.changedMs ?? Number.NEGATIVE_INFINITY;
     this.#latencyMs = learned?.latencyMs;
     this.#queue = new QueueWatch(learned?.baseMs);
     this.#trial = new LineTrial(this.#queue);
-    this.#cap = this.#bounded(learned?.cap ?? rule.start);
+    this.#first = new FirstContact(rule.chargesRefusals ? 1.5 : 2);
+    this.#cap = new Cap(this.#bounded(learned?.cap ?? rule.start), learned?.changedMs);
   }
 
   /** Permits, not rounded: below one, calls are paced. */
   get cap(): number {
-    return this.#cap;
+    return this.#cap.value;
   }
 
   get learned(): Learned {
-    const changedMs = Number.isFinite(this.#changedMs) ? this.#changedMs : undefined;
+    const changedMs = Number.isFinite(this.#cap.changedMs) ? this.#cap.changedMs : undefined;
     const [latencyMs, { baseMs }] = [this.#latencyMs, this.#queue];
-    const [cap, good, bad, fellFrom] = [this.#cap, this.#good, this.#bad, this.#falls.from];
+    const [cap, good, bad, fellFrom] = [this.cap, this.#good, this.#bad, this.#falls.from];
     return { cap, good, latencyMs, baseMs, bad, fellFrom, changedMs };
   }
 
   /** The cap is divided for the first time: until all have heard of that, they called by no cap. */
   begin(nowMs: number): void {
-    this.#changedMs = nowMs;
+    this.#cap.changedMs = nowMs;
   }
 
   /** What is more than before may be used from then on: only what was seen since says anything of it. */
   growsAt(atMs: number): void {
-    this.#growsAtMs ??= atMs;
+    this.#cap.growsAt(atMs);
   }
 
   tick(sight: Sight, nowMs: number, { tickMs, delayMs }: Tempo): Decision {
     this.#noteLatency(sight, nowMs);
-    const inForceMs = Math.max(this.#changedMs + delayMs, this.#growsAtMs ?? 0);
-    const settledMs = inForceMs + this.#roundMs(SETTLE_MS);
+    const settledMs = this.#cap.inForceMs(delayMs) + this.#roundMs(SETTLE_MS);
     const whole = this.#whole(sight.seconds);
-    const isFall = this.#isSmall && showFall(whole, this.#standing(sight, tickMs));
+    const isFall = this.#cap.isSmall && showFall(whole, this.#standing(sight, tickMs));
     const seconds = isFall ? whole : whole.filter(({ at }) => at * 1_000 >= settledMs);
     this.#pauses.note(sight.pausedUntilMs);
     this.#queue.noteAnswers(sight.answers, tickMs, nowMs);
@@ -107,27 +100,32 @@ export class Estimator {
     this.#seenMs = sight.untilMs;
     const saturated = seconds.filter(isSaturated);
     // A refusal that stops everybody is the only one: it counts however soon after the cap has grown.
-    const sinceMs = this.#growsAtMs === Number.NEGATIVE_INFINITY ? settledMs : this.#changedMs;
+    const sinceMs = this.#cap.hasGrown ? this.#cap.changedMs : settledMs;
     const stopped = this.#pauses.cutShort(whole.filter(isSaturated), sinceMs);
     const look = { ...sight, nowMs, tickMs, seconds: stopped.length > 0 ? whole : seconds };
     if (stopped.length > 0) return this.#stopped(stopped, look);
     if (saturated.length > 0) return this.#refused(saturated, look);
     this.#letIn.note(seconds);
     this.#fallenTicks = 0;
-    const tried = nowMs >= settledMs + tickMs ? this.#endTrial(nowMs) : undefined;
+    const isSettled = nowMs >= settledMs + tickMs;
+    if (isSettled && this.#rule.heedsLatency) this.#first.note(sight.latencies, sight.answers);
+    const tried = isSettled ? this.#endTrial(nowMs) : undefined;
     if (tried) return tried;
+    if (isSettled && this.#good === undefined && areTimingOut(seconds)) return this.ill(nowMs);
     // Who does not use the cap learns nothing about it.
     if (!this.#isUsed(seconds, sight, tickMs)) {
-      this.#cleanFromMs = sight.untilMs;
+      this.#cap.cleanFromMs = sight.untilMs;
       return 'hold';
     }
-    this.#cleanFromMs = Math.max(this.#cleanFromMs, settledMs);
+    this.#cap.cleanFromMs = Math.max(this.#cap.cleanFromMs, settledMs);
     if (this.#queue.isTrying) return 'hold';
     const pressure = this.#rule.heedsLatency ? this.#queue.pressure : 'none';
-    const isTried = this.#rule.heedsLatency && nowMs >= settledMs + tickMs;
-    const fewer = isTried ? this.#queue.fewerThan(this.#cap, nowMs) : undefined;
+    const isTried = this.#rule.heedsLatency && isSettled && this.#good !== undefined;
+    const fewer = isTried ? this.#queue.fewerThan(this.cap, nowMs) : undefined;
     if (fewer) return this.#tryFewer(fewer, nowMs);
-    return pressure === 'none' ? this.#grow(sight, nowMs, tickMs) : 'hold';
+    const isPressed = pressure !== 'none';
+    const mayGrow = !isPressed || this.#good === undefined;
+    return mayGrow ? this.#grow(sight, nowMs, tickMs, isPressed) : 'hold';
   }
 
   /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
@@ -138,13 +136,13 @@ export class Estimator {
 
   #isUsed(seconds: readonly Second[], sight: Sight, tickMs: number): boolean {
     // Paced, few seconds have a call at all.
-    if (this.#cap < 1) return this.#letIn.isSince(this.#changedMs);
-    const [cap, latencyMs, isFirst] = [this.#cap, this.#latencyMs ?? 0, this.#good === undefined];
+    if (this.cap < 1) return this.#letIn.isSince(this.#cap.changedMs);
+    const [cap, latencyMs, isFirst] = [this.cap, this.#latencyMs ?? 0, this.#good === undefined];
     return isUsed(cap, sight, { seconds, latencyMs, tickMs, isFirst, rule: this.#rule });
   }
 
   #stopped(stopped: readonly Second[], look: Look): Decision {
-    const [force, good] = [this.#cap, this.#good];
+    const [force, good] = [this.cap, this.#good];
     if (good === undefined) return this.#refused(stopped, look);
     this.#noteRefused(stopped, look);
     if (force > good) this.#falls.inVain(force);
@@ -155,14 +153,14 @@ export class Estimator {
 
   /** Whether calls were let in between refusals. */
   #noteRefused(saturated: readonly Second[], { seconds, untilMs }: Look): boolean {
-    this.#cleanFromMs = untilMs;
+    this.#cap.cleanFromMs = untilMs;
     this.#growths = 0;
     this.#queue.dropTrial();
     return this.#letIn.beforeRefusals(saturated, seconds, untilMs);
   }
 
   #refused(saturated: readonly Second[], look: Look): Decision {
-    const [{ seconds, nowMs, tickMs }, force] = [look, this.#cap];
+    const [{ seconds, nowMs, tickMs }, force] = [look, this.cap];
     const hasLetIn = this.#noteRefused(saturated, look);
     const standing = this.#standing(look, tickMs);
     const room = roomOf(saturated, standing);
@@ -177,7 +175,7 @@ export class Estimator {
       this.#settle(Math.max(room.room, 0.5 * force) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first. Who lets nothing in at
       // all says nothing of how much is too much.
-      const cap = this.#cap * (hasLetIn ? 1.04 : 0.9);
+      const cap = this.cap * (hasLetIn ? 1.04 : 0.9);
       this.#bad = { cap, atMs: nowMs - badKeptMs(this.#footing(nowMs), tickMs) };
       return 'cut';
     }
@@ -189,48 +187,61 @@ export class Estimator {
   }
 
   #standing({ inFlight, moving }: Sight, tickMs: number): Standing {
-    const [cap, good, latencyMs] = [this.#cap, this.#good, this.#latencyMs];
+    const [cap, good, latencyMs] = [this.cap, this.#good, this.#latencyMs];
     return { ...this.#rule, cap, good, moving, latencyMs, tickMs, inFlight };
   }
 
   #settle(cap: number, decision: Decision, nowMs: number): Decision {
     this.#change(cap, nowMs);
-    this.#good = this.#cap;
+    this.#good = this.cap;
     return decision;
   }
 
-  #grow({ untilMs }: Sight, nowMs: number, tickMs: number): Decision {
+  #grow({ untilMs }: Sight, nowMs: number, tickMs: number, isPressed: boolean): Decision {
     const isFirst = this.#good === undefined;
     const firstMs = this.#rule.chargesRefusals ? tickMs : Math.min(tickMs, FIRST_CLEAN_MS);
     const cleanMs = isFirst ? firstMs : cleanMsOf(this.#footing(nowMs), tickMs);
-    if (untilMs - this.#cleanFromMs < this.#roundMs(cleanMs)) return 'hold';
-    if (isFirst) {
-      this.#change(this.#cap * (this.#rule.chargesRefusals ? 1.5 : 2), nowMs);
-      return 'first';
-    }
-    this.#good = Math.max(this.#good!, this.#cap);
+    if (untilMs - this.#cap.cleanFromMs < this.#roundMs(cleanMs)) return 'hold';
+    if (isFirst) return this.#goOn(this.#first.next(this.cap, isPressed), nowMs);
+    this.#good = Math.max(this.#good!, this.cap);
     this.#pauses.wentWell();
-    this.#falls.wentWell(this.#cap, untilMs - this.#cleanFromMs);
-    if (this.#falls.isBack(this.#cap)) {
-      [this.#growths, this.#bad] = [0, { cap: this.#cap * 1.03, atMs: nowMs }];
+    this.#falls.wentWell(this.cap, untilMs - this.#cap.cleanFromMs);
+    if (this.#falls.isBack(this.cap)) {
+      [this.#growths, this.#bad] = [0, { cap: this.cap * 1.03, atMs: nowMs }];
     }
     const step = nextStep(this.#footing(nowMs), nowMs, tickMs);
-    if (!step) return 'hold';
+    if (!step || this.#queue.isFar(this.#first.ms)) return 'hold';
     this.#growths += step.isLarge ? 1 : 0;
     this.#change(step.cap, nowMs, step.isLarge);
     return step.decision;
   }
 
+  #goOn(next: Next | undefined, nowMs: number): Decision {
+    if (!next) return 'hold';
+    this.#change(next.cap, nowMs);
+    if (next.foundMs === undefined) return 'first';
+    this.#queue.restart(next.foundMs);
+    this.#good = this.cap;
+    return this.#beginLine(nowMs);
+  }
+
+  /** The API is left alone, since most calls failed: so they may have by what was tried last. */
+  ill(nowMs: number): Decision {
+    if (!this.#rule.heedsLatency) return 'hold';
+    if (this.#good === undefined) return this.#goOn(this.#first.ill(this.cap), nowMs);
+    return this.cap > this.#good ? this.#settle(this.#good, 'latency', nowMs) : 'hold';
+  }
+
   #footing(nowMs: number): Footing {
     return {
-      cap: this.#cap,
+      cap: this.cap,
       bad: this.#bad,
       tooMuch: this.#tooMuch,
       growths: this.#growths,
-      isLarge: this.#isLarge,
+      isLarge: this.#cap.isLarge,
       chargesRefusals: this.#rule.chargesRefusals,
       latencyMs: this.#latencyMs ?? 0,
-      before: this.#falls.before(this.#cap, nowMs),
+      before: this.#falls.before(this.cap, nowMs),
       sparedMs: this.#pauses.sparedMs,
     };
   }
@@ -238,19 +249,19 @@ export class Estimator {
   /** Whether there is a line is seen by what comes of fewer at once. */
   #tryFewer(fewer: Fewer, nowMs: number): Decision {
     this.#growths = 0;
-    this.#trial.begin(fewer, this.#cap, this.#bad);
+    this.#trial.begin(fewer, this.cap, this.#bad);
     this.#settle(fewer.cap, 'latency', nowMs);
     return this.#beginLine(nowMs);
   }
 
   /** There is no edge to look for between here and there: the line grows with every call too many. */
   #beginLine(nowMs: number): Decision {
-    this.#bad = { cap: this.#cap * 1.05, atMs: nowMs };
+    this.#bad = { cap: this.cap * 1.05, atMs: nowMs };
     return 'latency';
   }
 
   #endTrial(nowMs: number): Decision | undefined {
-    const end = this.#trial.end(this.#cap);
+    const end = this.#trial.end(this.cap);
     if (!end) return undefined;
     this.#bad = end.bad;
     this.#settle(end.cap, end.decision, nowMs);
@@ -260,10 +271,10 @@ export class Estimator {
   #byHint({ perSecondHint, seconds }: Sight, nowMs: number): Decision | undefined {
     if (perSecondHint === undefined || this.#latencyMs === undefined) return undefined;
     const said = (perSecondHint * this.#latencyMs) / 1_000;
-    const believed = this.#hints.believed(said, this.#cap, seconds, nowMs);
+    const believed = this.#hints.believed(said, this.cap, seconds, nowMs);
     if (believed === undefined) return undefined;
     const cap = this.#bounded(believed);
-    if (Math.abs(cap - this.#cap) / this.#cap < 0.02) return 'hold';
+    if (Math.abs(cap - this.cap) / this.cap < 0.02) return 'hold';
     return this.#settle(cap, 'hint', nowMs);
   }
 
@@ -278,14 +289,7 @@ export class Estimator {
   }
 
   #change(cap: number, nowMs: number, isLarge = false): void {
-    const bounded = this.#bounded(cap);
-    if (bounded === this.#cap) return;
-    this.#isLarge = isLarge;
-    this.#isSmall = Math.abs(bounded - this.#cap) <= SMALL_STEP * this.#cap;
-    this.#growsAtMs = bounded > this.#cap ? undefined : Number.NEGATIVE_INFINITY;
-    this.#cap = bounded;
-    this.#changedMs = nowMs;
-    this.#cleanFromMs = nowMs;
+    if (this.#cap.change(this.#bounded(cap), nowMs, isLarge)) this.#first.forget();
   }
 
   #bounded(cap: number): number {

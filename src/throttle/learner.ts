@@ -21,6 +21,7 @@ export class Learner {
   #tickedMs: number | undefined;
   #seenUntil = 0;
   readonly #ripe = new RipeSeconds();
+  #wasOpen = false;
   decision: Decision = 'hold';
 
   constructor(
@@ -61,6 +62,9 @@ export class Learner {
     const told = { perSecondHint, pausedUntilMs };
     const sight = { ...tally, seconds, untilMs, inFlight, waiting, ...told };
     this.decision = this.#estimator.tick(sight, nowMs, tempo);
+    const isOpen = this.#pool.breakerState(nowMs) !== 'closed';
+    if (isOpen && !this.#wasOpen) this.decision = this.#estimator.ill(nowMs);
+    this.#wasOpen = isOpen;
     if (this.#estimator.cap !== this.#law.grant) this.#law.setGrant(this.#estimator.cap, nowMs);
   }
 }

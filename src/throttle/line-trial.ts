@@ -36,7 +36,9 @@ export class LineTrial {
 
   begin(fewer: Fewer, cap: number, bad: Bad | undefined): void {
     this.#untried = { cap, bad, inLine: fewer.inLine };
-    this.#queue.begin(fewer.cap / cap, cap <= this.#lineCap);
+    // Of few, one is on its way from pod to pod at any time.
+    const least = Math.max(0.5, Math.floor(fewer.cap) - 1) / cap;
+    this.#queue.begin(fewer.cap / cap, { least, isDoubtful: cap <= this.#lineCap });
   }
 
   /** Where calls take as long with fewer at once, nobody waits in line: what was before holds again. */

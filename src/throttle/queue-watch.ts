@@ -20,6 +20,7 @@ const PAUSE = Math.log(1.18);
 const CUT = Math.log(1.45);
 /** A little more than what the API works on at a time keeps it at work. */
 const FULL_MARGIN = 1.15;
+const FEW_MARGIN = 1.15;
 /** Where nothing has come back lately. */
 const GUESSED_SHARE = 0.7;
 /** Beside the time of a call: so long a line forms that is not seen at once. */
@@ -50,6 +51,8 @@ interface Trial {
   readonly ms: number;
   /** Of what there were at once before. */
   readonly share: number;
+  /** There were no fewer than these. */
+  readonly least: number;
   /** Whether to see calls take longer again, with more at once, before it is taken for a line. */
   readonly isDoubtful: boolean;
   /** By how much less they took with fewer at once, as a logarithm, where more are tried since. */
@@ -88,6 +91,12 @@ export class QueueWatch {
     return this.#doubt?.baseMs ?? this.#baseMs;
   }
 
+  /** It was found out what is normal, by so few calls that it may be more. */
+  restart(ms: number): void {
+    this.#baseMs = ms * FEW_MARGIN;
+    this.#forget();
+  }
+
   noteLatencies(latencies: LatencyCounts, nowMs: number): void {
     this.#latencies.recordCounts(latencies);
     this.#notedMs = nowMs;
@@ -109,6 +118,12 @@ export class QueueWatch {
   noteAnswers(answers: number, tickMs: number, nowMs: number): void {
     this.#rates = this.#rates.filter(({ atMs }) => atMs >= nowMs - RATE_KEPT_MS);
     this.#rates.push({ atMs: nowMs, value: (answers * 1_000) / tickMs });
+  }
+
+  /** Whether that is far longer than normal, by whatever few calls took. */
+  isFar(ms: number | undefined): boolean {
+    if (ms === undefined || this.#baseMs === undefined) return false;
+    return Math.log(ms / this.#baseMs) > Math.max(CUT, PAUSE + this.#wavering.most);
   }
 
   /** `pause`: no more than now. `cut`: less. */
@@ -151,15 +166,15 @@ export class QueueWatch {
    * There are fewer at once from now on, by this share: what comes of it shows what it was. Doubtful where
    * there were no more than last time, when fewer were enough: it may have fallen by itself both times.
    */
-  begin(share: number, isDoubtful = false): void {
-    this.#trial = { ms: this.#ms!, share, isDoubtful, fall: 0, isBegun: false };
+  begin(share: number, { least = share, isDoubtful = false } = {}): void {
+    this.#trial = { ms: this.#ms!, share, least, isDoubtful, fall: 0, isBegun: false };
     this.#forget();
   }
 
   /** There are more at once again, by this share. */
   beginAgain(share: number): void {
     const fall = Math.log(this.#fewer!.ms / this.#ms!);
-    this.#trial = { ms: this.#ms!, share, isDoubtful: false, fall, isBegun: false };
+    this.#trial = { ms: this.#ms!, share, least: share, isDoubtful: false, fall, isBegun: false };
     this.#forget();
   }
 
@@ -182,7 +197,7 @@ export class QueueWatch {
     const { most } = this.#wavering;
     const fall = Math.log(trial.ms / ms);
     // In a line as many are answered as before: more would be no line's doing.
-    const isTooMuch = !isRise && fall > PAUSE - Math.log(trial.share);
+    const isTooMuch = !isRise && fall > PAUSE - Math.log(trial.least);
     if (isAsInLine && !isTooMuch && (isRise || fall > most)) {
       this.#fewer = trial;
       if (!isRise && (trial.isDoubtful || most > MUCH_WAVERING)) return 'again';

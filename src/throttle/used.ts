@@ -14,6 +14,7 @@ export interface Use {
 }
 
 const USED_SHARE = 0.85;
+const TIMED_OUT_SHARE = 0.1;
 const BRIEF_MS = 2_000;
 
 export function isUsed(cap: number, sight: Sight, use: Use): boolean {
@@ -32,4 +33,11 @@ export function isUsed(cap: number, sight: Sight, use: Use): boolean {
 
 function sentPerSecond(seconds: readonly Second[]): number {
   return seconds.reduce((all, { sent }) => all + sent, 0) / Math.max(1, seconds.length);
+}
+
+/** Whether so many of them are given up that the others say little of what calls take. */
+export function areTimingOut(seconds: readonly Second[]): boolean {
+  const ended = seconds.reduce((all, { ok, timedOut }) => all + ok + timedOut, 0);
+  const timedOut = seconds.reduce((all, second) => all + second.timedOut, 0);
+  return timedOut > TIMED_OUT_SHARE * ended;
 }

@@ -128,7 +128,7 @@ test('calls that take less by themselves at times take more again in a line alon
   expect(begun(600)).toBe('line');
   // It took as long again though there were no more at once.
   tell(1_000, 2);
-  watch.begin(0.6, true);
+  watch.begin(0.6, { isDoubtful: true });
   expect(watch.verdict).toBeUndefined();
   tell(600);
   expect(watch.verdict).toBe('again');

@@ -94,8 +94,10 @@ export class FleetEstimate {
     const openCount = live.filter(([, { isOpen }]) => isOpen).length;
     const callers = live.filter(([, report]) => report.isOpen || report.demand > 0).length;
     const areOpen = openCount > 0.5 * callers;
+    const wasClosed = this.#breaker?.state === 'closed';
     this.#breaker?.tick({ seconds: fresh, late }, nowMs, beatMs, chance, areOpen);
     const state = this.#breaker?.state ?? 'closed';
+    if (wasClosed && state !== 'closed' && pinned === undefined) this.#estimator.ill(nowMs);
     // An API that is ill says nothing of what it takes when it is well.
     if (state === 'closed' && pinned === undefined) {
       if (!this.#given && this.#formerMs === undefined) this.#estimator.begin(nowMs);

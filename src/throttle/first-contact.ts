@@ -1,0 +1,117 @@
+/**
+ * How the first limit of an API is looked for. It doubles, while all of it is used and nothing refused.
+ * Where calls take twice as long with twice as many at once, or fail, they may wait in line: then it is
+ * halved, for as long as calls take less by that. Pure.
+ *
+ *   doubling ──far longer, or ill──▶ halving ──no shorter──▶ found, or doubling again if there was no line
+ */
+import { Latencies, type LatencyCounts } from './latencies.ts';
+
+export interface Next {
+  readonly cap: number;
+  /** What calls take without a line, where that is all that the API works on at a time. */
+  readonly foundMs?: number | undefined;
+}
+
+interface Taken {
+  readonly cap: number;
+  readonly ms: number;
+}
+
+/** Fewer say little of what calls take. */
+const ANSWERS_MIN = 6;
+/** What is taken for normal has to be known better. */
+const HALVED_ANSWERS_MIN = 12;
+const RECENT_COUNT = 30;
+/** With twice as many at once; without a line it would be as long as before. */
+const LONGER = 1.6;
+const SHORTER = 0.7;
+const FULL_MARGIN = 1.05;
+
+export class FirstContact {
+  readonly #growth: number;
+  #isHalving = false;
+  /** Whether calls took longer with more at once, or less with fewer. */
+  #isLine = false;
+  /** Whether calls took as long with twice as many at once. */
+  #hasDoubled = false;
+  /** Once it was found that there is none, or what there is. */
+  #isSure = false;
+  #former: Taken | undefined;
+  /** With fewer at once, so many come back first that had waited with more. */
+  #inLine = 0;
+  readonly #latencies = new Latencies(RECENT_COUNT);
+
+  constructor(growth: number) {
+    this.#growth = growth;
+  }
+
+  /** What came back under the cap as it is. */
+  note(latencies: LatencyCounts, answers: number): void {
+    if (this.#inLine > 0) this.#inLine -= answers;
+    else this.#latencies.recordCounts(latencies);
+  }
+
+  /** What calls take under the cap as it is; undefined while too little is known of it. */
+  get ms(): number | undefined {
+    return this.#latencies.count < ANSWERS_MIN ? undefined : this.#latencies.typicalMs;
+  }
+
+  /** There is another cap. */
+  forget(): void {
+    this.#latencies.forget();
+  }
+
+  /**
+   * The cap was used, and nothing refused; undefined while too little is known of what calls take. Pressed:
+   * calls take longer than at their best.
+   */
+  next(cap: number, isPressed: boolean): Next | undefined {
+    const { ms } = this;
+    if (this.#isHalving) {
+      const isKnown = ms !== undefined && this.#latencies.count >= HALVED_ANSWERS_MIN;
+      return isKnown ? this.#halve({ cap, ms }) : undefined;
+    }
+    const former = this.#former;
+    const isLonger = isPressed || (former && ms !== undefined && ms > LONGER * former.ms);
+    if (former && isLonger && !this.#isSure) {
+      // Where twice as many took no longer before, nobody waited in line then.
+      if (this.#hasDoubled && ms !== undefined) return found({ cap, ms }, former.ms);
+      [this.#isHalving, this.#isLine] = [true, true];
+      return this.#go(former.cap / 2, former);
+    }
+    this.#hasDoubled ||= former !== undefined && ms !== undefined;
+    return this.#go(cap * this.#growth, ms === undefined ? undefined : { cap, ms });
+  }
+
+  /** Most calls failed: of an API that lets calls wait it may have been too much. */
+  ill(cap: number): Next {
+    this.#isHalving = true;
+    return this.#go(cap / 2, undefined);
+  }
+
+  #halve(taken: Taken): Next {
+    const former = this.#former;
+    const isShorter = former !== undefined && taken.ms < SHORTER * former.ms;
+    this.#isLine ||= isShorter;
+    if (taken.cap <= 1 && (isShorter || !former)) return { cap: 1, foundMs: taken.ms };
+    if (isShorter || !former) return this.#go(taken.cap / 2, taken);
+    this.#isSure = true;
+    this.#isHalving = false;
+    if (!this.#isLine) return this.#go(former.cap, taken);
+    return found(former, taken.ms);
+  }
+
+  #go(cap: number, former: Taken | undefined): Next {
+    this.#former = former;
+    this.forget();
+    this.#inLine = this.#isHalving ? 2 * cap : 0;
+    return { cap: Math.max(1, cap) };
+  }
+}
+
+/** What an API works on at a time: in a line calls take longer by as many as there are too many. */
+function found({ cap, ms }: Taken, baseMs: number): Next {
+  const worked = FULL_MARGIN * cap * (baseMs / ms);
+  return { cap: Math.min(cap, Math.max(1, worked)), foundMs: baseMs };
+}

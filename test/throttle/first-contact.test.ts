@@ -1,0 +1,101 @@
+/** APIs of which nothing is known, some of which let calls wait in line from the first one on. */
+import { describe, expect, test } from 'vitest';
+import { Scene } from '../../bench/throttle/scene.ts';
+import { FirstContact } from '../../src/throttle/first-contact.ts';
+import { Throttles } from '../../src/throttle/index.ts';
+import { bucketOf } from '../../src/throttle/latencies.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+/** Calls that take as long as a server makes them wait that works on `room` of them at a time. */
+function served(first: FirstContact, cap: number, room: number, before = cap): void {
+  const msOf = (count: number) => 100 * Math.max(1, count / room);
+  // As many as had waited before come back first.
+  if (before > cap) first.note([[bucketOf(msOf(before)), before]], before);
+  first.note([[bucketOf(msOf(cap)), 20]], 20);
+}
+
+function findFrom(from: number, room: number, first = new FirstContact(2), before = from): number {
+  let [cap, former] = [from, before];
+  for (let looks = 0; looks < 20; looks++) {
+    served(first, cap, room, former);
+    former = cap;
+    const next = first.next(cap, false)!;
+    if (next.foundMs !== undefined) return next.cap;
+    cap = next.cap;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+describe('the first limit', () => {
+  test.each([1, 2, 6, 50])('of an API that works on %i at a time is about that', (room) => {
+    expect(findFrom(8, room)).toBeGreaterThanOrEqual(room);
+    expect(findFrom(8, room)).toBeLessThan(1.5 * room + 0.1);
+  });
+
+  test('doubles as long as calls take no longer', () => {
+    const first = new FirstContact(2);
+    for (const cap of [8, 16, 32]) {
+      served(first, cap, 1_000);
+      expect(first.next(cap, false)).toEqual({ cap: 2 * cap });
+    }
+  });
+
+  test('goes on where calls failed for another reason than a line', () => {
+    const first = new FirstContact(2);
+    expect(first.ill(8)).toEqual({ cap: 4 });
+    expect(findFrom(4, 1_000, first, 8)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('of one where nothing came back yet is not halved by guess', () => {
+    const first = new FirstContact(2);
+    first.ill(8);
+    expect(first.next(4, false)).toBeUndefined();
+  });
+});
+
+test.each([
+  [1, 1, 400],
+  [1, 2, 1_500],
+  [8, 1, 400],
+  [8, 2, 1_500],
+])('%i pods find that an API works on %i calls of %i ms at a time', (pods, permits, latencyMs) => {
+  const api = { permits, latencyMs };
+  const scene = new Scene({ kind: 'queueing', pods, seed: 3, by: 'ours', beatMs: 3_000, api });
+  scene.runTo(900);
+  const { goodput, timeouts, p95Ms } = scene.figures(300, 900);
+  // Of one or two permits one is on its way from pod to pod now and then.
+  expect(goodput).toBeGreaterThan(0.8);
+  expect(timeouts).toBeLessThan(0.01);
+  expect(p95Ms).toBeLessThan(1.7 * 1.5 * latencyMs);
+});
+
+test('so does a process by itself', async () => {
+  const clock = new FakeClock();
+  const throttles = new Throttles({ clock, random: seededRandom(3) });
+  const sleep = (ms: number) => new Promise<void>((wake) => clock.after(ms, wake));
+  const counts = { ok: 0, timedOut: 0 };
+  let freeMs = 0;
+  // One at a time, and it works on at what nobody waits for any more.
+  const call = async () => {
+    freeMs = Math.max(freeMs, clock.monotonicMs()) + 400;
+    const waitMs = freeMs - clock.monotonicMs();
+    await sleep(Math.min(5_000, waitMs));
+    counts[waitMs > 5_000 ? 'timedOut' : 'ok']++;
+    if (waitMs > 5_000) throw Object.assign(new Error('late'), { name: 'TimeoutError' });
+  };
+  const caller = async () => {
+    for (;;) {
+      await throttles
+        .of('model', { isRetry: false, refusals: 0 })
+        .use(call)
+        .catch(() => sleep(1_000));
+    }
+  };
+  for (let index = 0; index < 40; index++) void caller();
+  await clock.advance(300_000);
+  Object.assign(counts, { ok: 0, timedOut: 0 });
+  await clock.advance(300_000);
+  expect(counts.ok).toBeGreaterThan(0.9 * 750);
+  expect(counts.timedOut).toBeLessThan(0.01 * 750);
+});
