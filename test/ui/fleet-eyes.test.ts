@@ -180,7 +180,12 @@ describe.skipIf(program === undefined)('names stay names', { timeout: TEST_MS_MA
       for (const [at, text] of XSS.entries()) rename.run(`${at} ${text}`, text, `s${at}`);
     });
     const routes = XSS.map((text, index) => `${text}@${index + 1}`);
-    for (const name of XSS) await hostile.fleet.throttle(name).use(() => 1);
+    const isRefused = (name: string) => /\p{Cc}/u.test(name);
+    for (const name of XSS) if (!isRefused(name)) await hostile.fleet.throttle(name).use(() => 1);
+    prompt(join(dataDir, 'fleet.db'), (database) => {
+      const insert = database.prepare('insert into throttle_state (api, made_at) values (?, ?)');
+      for (const name of XSS.filter(isRefused)) insert.run(name, Date.now());
+    });
     for (const name of XSS) worst = await haunt(hostile.fleet, { name, routes, version: name });
   });
   afterAll(() => hostile?.stop());
