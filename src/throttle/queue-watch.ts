@@ -130,10 +130,9 @@ export class QueueWatch {
   get pressure(): 'none' | 'pause' | 'cut' {
     const ms = this.#ms;
     if (ms === undefined || this.#baseMs === undefined) return 'none';
+    if (this.isFar(ms)) return 'cut';
     const longer = Math.log(ms / this.#baseMs);
-    const { most } = this.#wavering;
-    if (longer > Math.max(CUT, PAUSE + most)) return 'cut';
-    return longer > Math.max(PAUSE, most) ? 'pause' : 'none';
+    return longer > Math.max(PAUSE, this.#wavering.most) ? 'pause' : 'none';
   }
 
   /** Where calls take longer than is normal: far longer, or for long. */
