@@ -1,9 +1,9 @@
 /** A permit as handlers hold it: given back once, in whatever way. */
 import type { CallOutcomeKind, CallPermit } from '../machine/index.ts';
+import { heardOutcome } from './answers/heard.ts';
+import type { CallOutcome } from './answers/outcome.ts';
 import type { Caller } from './caller.ts';
-import { heardOutcome } from './heard.ts';
-import type { CallOutcome } from './outcome.ts';
-import type { Permit } from './permit-pool.ts';
+import type { Permit } from './permits/permit-pool.ts';
 import type { Throttle } from './throttle.ts';
 
 export class HeldPermit implements CallPermit {

@@ -9,12 +9,12 @@ import type {
   ThrottleSnapshot,
   UseOptions,
 } from '../machine/index.ts';
-import { readAhead, whenRead } from './body.ts';
+import { readAhead, whenRead } from './answers/body.ts';
+import { type CallOutcome, COST_MAX, isCapacity, isWithin } from './answers/outcome.ts';
 import { HeldPermit } from './call-permit.ts';
 import type { AcquireOptions, Caller } from './caller.ts';
 import { PermitAbortedError, ThrottleOptionsError, ThrottleRefusedError } from './errors.ts';
-import { type CallOutcome, COST_MAX, isCapacity, isWithin } from './outcome.ts';
-import type { Permit } from './permit-pool.ts';
+import type { Permit } from './permits/permit-pool.ts';
 import { PRIORITIES } from './policy.ts';
 import { snapshotOf } from './snapshot.ts';
 import type { Throttle } from './throttle.ts';

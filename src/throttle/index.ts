@@ -1,8 +1,10 @@
 /** How many calls of external APIs may be out at once: found out, divided, and kept to. */
 
+export type { Classify } from './answers/classify.ts';
+export { classifyAnswer, classifyError } from './answers/classify.ts';
+export type { CallOutcome } from './answers/outcome.ts';
+export { type Postponement, postponementOf } from './answers/postponement.ts';
 export type { Caller } from './caller.ts';
-export type { Classify } from './classify.ts';
-export { classifyAnswer, classifyError } from './classify.ts';
 export {
   PermitAbortedError,
   ThrottleDrainingError,
@@ -20,9 +22,7 @@ export { type ThrottleView, throttleViewOf } from './fleet/view.ts';
 export { decodePublished, decodeReport, type FleetSum, type PublishedRow } from './fleet/wire.ts';
 export { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published } from './fleet/words.ts';
 export { HybridLaw, LAW_NAMES, LAWS, type LawName } from './laws/index.ts';
-export type { CallOutcome } from './outcome.ts';
-export { type Permit, PermitPool } from './permit-pool.ts';
+export { type Permit, PermitPool } from './permits/permit-pool.ts';
 export { policyOf, type ThrottleOptions, type ThrottlePolicy } from './policy.ts';
-export { type Postponement, postponementOf } from './postponement.ts';
 export { Throttle } from './throttle.ts';
 export { defineThrottle, type ThrottleDefinition, Throttles } from './throttles.ts';

@@ -1,8 +1,8 @@
 /** Reads what a throttle was told, one value after the other: says what is wrong with the first that is. */
 import { faultOfOptions } from '../config/index.ts';
 import { DURATION_WANTED, type Duration, parseDuration, show } from '../ground/index.ts';
+import { isWithin } from './answers/outcome.ts';
 import { ThrottleOptionsError } from './errors.ts';
-import { isWithin } from './outcome.ts';
 
 type Hint = (name: string, value: unknown) => string | undefined;
 

@@ -1,9 +1,9 @@
 /** What a throttle is told about an API: nothing has to be, and everything has a default. */
 import type { Duration } from '../ground/index.ts';
-import type { BreakerRule } from './breaker.ts';
-import type { Classify } from './classify.ts';
+import type { Classify } from './answers/classify.ts';
 import { LAW_NAMES, type LawName } from './laws/index.ts';
 import { OptionsReader } from './options-reader.ts';
+import type { BreakerRule } from './permits/breaker.ts';
 
 /** Higher first. `control` is for calls that the fleet itself needs to live. */
 export const PRIORITIES = ['control', 'high', 'retry', 'normal', 'low'] as const;

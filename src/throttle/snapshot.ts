@@ -1,8 +1,8 @@
 /** How an API is doing, for people and for programs that look on. */
 import { showDuration } from '../ground/index.ts';
 import type { CallWindow, ThrottleSnapshot } from '../machine/index.ts';
-import type { PermitPool } from './permit-pool.ts';
-import type { Second } from './seconds.ts';
+import type { PermitPool } from './permits/permit-pool.ts';
+import type { Second } from './record/seconds.ts';
 import type { Throttle } from './throttle.ts';
 
 export function snapshotOf(throttle: Throttle): ThrottleSnapshot {

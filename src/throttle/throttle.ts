@@ -3,23 +3,23 @@
  * decides is in the pool and its law; here are the promises and the timer.
  */
 import type { Cancel, Clock, Random } from '../ground/index.ts';
-import { onceAborted } from './aborts.ts';
+import { classifyAnswer, classifyError, kindOfAbort } from './answers/classify.ts';
+import { classified } from './answers/heard.ts';
+import { type CallOutcome, isCapacity, isSilent } from './answers/outcome.ts';
+import { backoffMs, isOfAnother, notePostponement } from './answers/postponement.ts';
 import type { AcquireOptions } from './caller.ts';
-import { classifyAnswer, classifyError, kindOfAbort } from './classify.ts';
 import { PermitAbortedError, ThrottleDrainingError, ThrottleFullError } from './errors.ts';
+import { Learner } from './estimate/learner.ts';
 import { Lease } from './fleet/lease.ts';
 import type { Published } from './fleet/words.ts';
-import { classified } from './heard.ts';
 import { HybridLaw, LAWS, type Law } from './laws/index.ts';
-import { Learner } from './learner.ts';
-import { type CallOutcome, isCapacity, isSilent } from './outcome.ts';
-import { Parking } from './parking.ts';
-import { type Permit, PermitPool } from './permit-pool.ts';
+import { onceAborted } from './permits/aborts.ts';
+import { Parking } from './permits/parking.ts';
+import { type Permit, PermitPool } from './permits/permit-pool.ts';
+import { spreadMs } from './permits/spread.ts';
+import { isAged, type Waiter, Waiters } from './permits/waiters.ts';
+import { isHeldBack, leftOf, whyNone } from './permits/wanting.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
-import { backoffMs, isOfAnother, notePostponement } from './postponement.ts';
-import { spreadMs } from './spread.ts';
-import { isAged, type Waiter, Waiters } from './waiters.ts';
-import { isHeldBack, leftOf, whyNone } from './wanting.ts';
 
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;

@@ -5,11 +5,11 @@ import type { Caller } from './caller.ts';
 import { ThrottleOptionsError } from './errors.ts';
 import { FleetShares } from './fleet/fleet-shares.ts';
 import { BoundThrottle } from './handle.ts';
+import { isHeld } from './permits/wanting.ts';
 import { policyOf, type ThrottleOptions, type ThrottlePolicy } from './policy.ts';
 import { RouteCalls } from './route-calls.ts';
 import { snapshotOf } from './snapshot.ts';
 import { Throttle } from './throttle.ts';
-import { isHeld } from './wanting.ts';
 
 /** What `defineThrottle` gives: an API by its name, and how it is to be treated. */
 export interface ThrottleDefinition {

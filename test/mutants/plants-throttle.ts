@@ -46,7 +46,7 @@ export const THROTTLE: readonly Mutant[] = [
     breaks: 'what an API refuses during an incident is taken for more than it has room for',
     changes: [
       {
-        file: 'src/throttle/let-in.ts',
+        file: 'src/throttle/estimate/let-in.ts',
         find: 'return isKnown || isMostly || letInMs(seconds).some((ms) => ms < lastMs);',
         put: 'return isKnown || isMostly || lastMs > 0;',
       },
@@ -60,7 +60,7 @@ export const THROTTLE: readonly Mutant[] = [
       'runs that are parked at a slow rate come back at one time, and the turns after it are lost',
     changes: [
       {
-        file: 'src/throttle/parking.ts',
+        file: 'src/throttle/permits/parking.ts',
         find: 'const turnMs = Math.max(nowMs, this.#turnMs);',
         put: 'const turnMs = nowMs;',
       },
@@ -112,7 +112,7 @@ export const THROTTLE: readonly Mutant[] = [
     breaks: 'what went well before an API took much less is forgotten with the fall',
     changes: [
       {
-        file: 'src/throttle/falls.ts',
+        file: 'src/throttle/estimate/before-falls.ts',
         find: 'if (cap < DEEP_SHARE * from.cap) this.#isDeep = true;',
         put: 'if (cap < DEEP_SHARE * from.cap) this.#isDeep = false;',
       },
@@ -125,7 +125,7 @@ export const THROTTLE: readonly Mutant[] = [
     breaks: 'what an API has left in tokens is not gone by',
     changes: [
       {
-        file: 'src/throttle/told-room.ts',
+        file: 'src/throttle/permits/told-room.ts',
         find: 'if (this.#isLasting(costHint)) this.#costs = toldBy(costHint, nowMs);',
         put: '',
       },
@@ -138,7 +138,7 @@ export const THROTTLE: readonly Mutant[] = [
     breaks: 'an API that says it has room and refuses is believed again at once',
     changes: [
       {
-        file: 'src/throttle/hints.ts',
+        file: 'src/throttle/permits/hints.ts',
         find: 'this.#doubtedMs = nowMs;',
         put: '',
       },
@@ -152,7 +152,7 @@ export const THROTTLE: readonly Mutant[] = [
       'a refused call gives its permit back at once, and the next one is refused in milliseconds',
     changes: [
       {
-        file: 'src/throttle/permit-pool.ts',
+        file: 'src/throttle/permits/permit-pool.ts',
         find: 'if (coolUntilMs > nowMs) this.#cooling.push(coolUntilMs);',
         put: '',
       },
@@ -178,7 +178,7 @@ export const THROTTLE: readonly Mutant[] = [
     breaks: 'fewer are tried while a line still grows, and it is taken for what calls take',
     changes: [
       {
-        file: 'src/throttle/queue-watch.ts',
+        file: 'src/throttle/estimate/queue-watch.ts',
         find: 'if (nowMs - (this.#farFromMs ?? nowMs) < SETTLED_MS + ms) return undefined;',
         put: '',
       },

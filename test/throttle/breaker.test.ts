@@ -1,10 +1,10 @@
 /** A breaker leaves an API alone that is down, and not one of which some calls fail. */
 import { describe, expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
-import { Breaker } from '../../src/throttle/breaker.ts';
 import { FleetBreaker } from '../../src/throttle/fleet/fleet-breaker.ts';
 import { policyOf } from '../../src/throttle/index.ts';
-import { blank } from '../../src/throttle/seconds.ts';
+import { Breaker } from '../../src/throttle/permits/breaker.ts';
+import { blank } from '../../src/throttle/record/seconds.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 const RULE = policyOf('api', {}).breaker!;

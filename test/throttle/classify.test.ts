@@ -1,8 +1,8 @@
 /** What errors and answers say of an API, whatever SDK they come from. */
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { classifyAnswer, classifyError } from '../../src/throttle/classify.ts';
-import { costHintOf, rateHintOf, retryAfterMs } from '../../src/throttle/rate-headers.ts';
+import { classifyAnswer, classifyError } from '../../src/throttle/answers/classify.ts';
+import { costHintOf, rateHintOf, retryAfterMs } from '../../src/throttle/answers/rate-headers.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 afterEach(() => {

@@ -1,6 +1,5 @@
 /** Rates that were declared hold for all pods together, from the first call on. */
 import { describe, expect, test } from 'vitest';
-import { DeclaredRates } from '../../src/throttle/declared-rates.ts';
 import {
   Chief,
   defineThrottle,
@@ -9,6 +8,7 @@ import {
   type ThrottleOptions,
   Throttles,
 } from '../../src/throttle/index.ts';
+import { DeclaredRates } from '../../src/throttle/permits/declared-rates.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 

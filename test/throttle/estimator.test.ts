@@ -1,13 +1,13 @@
 /** The estimate that one pod makes for all, and what pods do with their shares of it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Estimator } from '../../src/throttle/estimator.ts';
+import { Estimator } from '../../src/throttle/estimate/estimator.ts';
+import { remembered } from '../../src/throttle/estimate/learned.ts';
 import { FleetEstimate } from '../../src/throttle/fleet/fleet-estimate.ts';
 import { Lease } from '../../src/throttle/fleet/lease.ts';
 import type { PodReport, Published } from '../../src/throttle/fleet/words.ts';
 import { HybridLaw } from '../../src/throttle/laws/index.ts';
-import { remembered } from '../../src/throttle/learned.ts';
-import { PermitPool } from '../../src/throttle/permit-pool.ts';
+import { PermitPool } from '../../src/throttle/permits/permit-pool.ts';
 import { policyOf } from '../../src/throttle/policy.ts';
 
 const rule = policyOf('api', {});

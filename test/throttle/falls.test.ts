@@ -1,8 +1,8 @@
 /** An API that takes much less for a while, and as much as before after it. */
 import { expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
-import { Falls } from '../../src/throttle/falls.ts';
-import { badKeptMs, type Footing, nextStep } from '../../src/throttle/growth.ts';
+import { Falls } from '../../src/throttle/estimate/before-falls.ts';
+import { badKeptMs, type Footing, nextStep } from '../../src/throttle/estimate/growth.ts';
 
 const TICK_MS = 3_000;
 const NOW_MS = 1_000_000;

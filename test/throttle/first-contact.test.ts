@@ -1,9 +1,9 @@
 /** APIs of which nothing is known, some of which let calls wait in line from the first one on. */
 import { describe, expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
-import { FirstContact } from '../../src/throttle/first-contact.ts';
+import { FirstContact } from '../../src/throttle/estimate/first-contact.ts';
 import { Throttles } from '../../src/throttle/index.ts';
-import { bucketOf } from '../../src/throttle/latencies.ts';
+import { bucketOf } from '../../src/throttle/record/latencies.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 

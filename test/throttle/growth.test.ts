@@ -1,6 +1,6 @@
 /** How much more of an API is tried than went well: near what was too much, behind it, and where it is dear. */
 import { expect, test } from 'vitest';
-import { cleanMsOf, type Footing, nextStep } from '../../src/throttle/growth.ts';
+import { cleanMsOf, type Footing, nextStep } from '../../src/throttle/estimate/growth.ts';
 
 const TICK_MS = 2_000;
 const NOW_MS = 100_000;

@@ -1,9 +1,9 @@
 /** What people and APIs may do to a throttle by mistake or on purpose, and what must not come of it. */
 import { describe, expect, test } from 'vitest';
-import { Breaker } from '../../src/throttle/breaker.ts';
-import { Estimator } from '../../src/throttle/estimator.ts';
+import { Estimator } from '../../src/throttle/estimate/estimator.ts';
 import { Throttles } from '../../src/throttle/index.ts';
 import { HybridLaw } from '../../src/throttle/laws/index.ts';
+import { Breaker } from '../../src/throttle/permits/breaker.ts';
 import { policyOf, type ThrottleOptions } from '../../src/throttle/policy.ts';
 import { defineThrottle } from '../../src/throttle/throttles.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { decodePublished, encodeReport } from '../../src/throttle/fleet/wire.ts';
 import { Chief, Lease, type PublishedRow, type Word } from '../../src/throttle/index.ts';
 import { HybridLaw } from '../../src/throttle/laws/index.ts';
-import { PermitPool } from '../../src/throttle/permit-pool.ts';
+import { PermitPool } from '../../src/throttle/permits/permit-pool.ts';
 import { policyOf } from '../../src/throttle/policy.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 

@@ -4,7 +4,7 @@ import { Scene } from '../../bench/throttle/scene.ts';
 import { decodePublished, encodePublished } from '../../src/throttle/fleet/wire.ts';
 import { FleetEstimate, type FleetSum, Lease } from '../../src/throttle/index.ts';
 import { HybridLaw } from '../../src/throttle/laws/index.ts';
-import { PermitPool } from '../../src/throttle/permit-pool.ts';
+import { PermitPool } from '../../src/throttle/permits/permit-pool.ts';
 import { policyOf, type ThrottleOptions } from '../../src/throttle/policy.ts';
 
 const BEAT_MS = 3_000;

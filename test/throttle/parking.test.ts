@@ -1,8 +1,8 @@
 /** For how long those are sent away who have waited in vain. */
 import { describe, expect, test } from 'vitest';
 import { LAWS } from '../../src/throttle/laws/index.ts';
-import { Parking } from '../../src/throttle/parking.ts';
-import { PermitPool } from '../../src/throttle/permit-pool.ts';
+import { Parking } from '../../src/throttle/permits/parking.ts';
+import { PermitPool } from '../../src/throttle/permits/permit-pool.ts';
 import { policyOf, type ThrottleOptions } from '../../src/throttle/policy.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 

@@ -1,9 +1,9 @@
 /** The permits of one API: laws that hold whatever happens, and the parts that make the difference. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { OutcomeKind } from '../../src/throttle/answers/outcome.ts';
 import { LAW_NAMES, LAWS } from '../../src/throttle/laws/index.ts';
-import type { OutcomeKind } from '../../src/throttle/outcome.ts';
-import { type Permit, PermitPool } from '../../src/throttle/permit-pool.ts';
+import { type Permit, PermitPool } from '../../src/throttle/permits/permit-pool.ts';
 import { PRIORITIES, policyOf, type ThrottleOptions } from '../../src/throttle/policy.ts';
 
 function poolOf(options: ThrottleOptions = {}): PermitPool {

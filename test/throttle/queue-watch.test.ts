@@ -1,7 +1,7 @@
 /** Calls that take longer: whether they wait in line there, or are other calls than before. */
 import { expect, test } from 'vitest';
-import { bucketOf, type LatencyCounts } from '../../src/throttle/latencies.ts';
-import { QueueWatch } from '../../src/throttle/queue-watch.ts';
+import { QueueWatch } from '../../src/throttle/estimate/queue-watch.ts';
+import { bucketOf, type LatencyCounts } from '../../src/throttle/record/latencies.ts';
 
 const BEAT_MS = 3_000;
 const CAP = 50;

@@ -1,7 +1,7 @@
 /** APIs that tell whom they refuse to leave them alone: one call too many stops everybody for so long. */
 import { expect, test } from 'vitest';
-import { badKeptMs } from '../../src/throttle/growth.ts';
-import { Pauses } from '../../src/throttle/pauses.ts';
+import { badKeptMs } from '../../src/throttle/estimate/growth.ts';
+import { Pauses } from '../../src/throttle/estimate/pauses.ts';
 import { useTestFleets } from '../fleet/support.ts';
 
 const { startFleet } = useTestFleets();

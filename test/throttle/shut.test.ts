@@ -1,10 +1,10 @@
 /** An API that refuses everything for a while, and one that takes a few calls a minute: they look alike. */
 import { expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
-import { Falls } from '../../src/throttle/falls.ts';
-import { cleanMsOf, nextStep } from '../../src/throttle/growth.ts';
+import { Falls } from '../../src/throttle/estimate/before-falls.ts';
+import { cleanMsOf, nextStep } from '../../src/throttle/estimate/growth.ts';
+import { LetIn } from '../../src/throttle/estimate/let-in.ts';
 import { Throttles } from '../../src/throttle/index.ts';
-import { LetIn } from '../../src/throttle/let-in.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FleetEstimate, Lease, type PodReport, type Published } from '../../src/throttle/index.ts';
 import { HybridLaw } from '../../src/throttle/laws/index.ts';
-import { PermitPool } from '../../src/throttle/permit-pool.ts';
+import { PermitPool } from '../../src/throttle/permits/permit-pool.ts';
 import { policyOf } from '../../src/throttle/policy.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 

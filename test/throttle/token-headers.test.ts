@@ -1,7 +1,7 @@
 /** An API that limits tokens a minute, and says in its headers how many are left. */
 import { expect, test } from 'vitest';
 import { Throttles } from '../../src/throttle/index.ts';
-import { ToldRoom } from '../../src/throttle/told-room.ts';
+import { ToldRoom } from '../../src/throttle/permits/told-room.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 

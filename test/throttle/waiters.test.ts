@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/throttle/caller.ts';
 import { Throttles } from '../../src/throttle/index.ts';
+import { Waiters } from '../../src/throttle/permits/waiters.ts';
 import type { Priority, ThrottleOptions } from '../../src/throttle/policy.ts';
 import { defineThrottle } from '../../src/throttle/throttles.ts';
-import { Waiters } from '../../src/throttle/waiters.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { apiOf } from '../../bench/throttle/apis.ts';
 import { Scene, type SceneOptions } from '../../bench/throttle/scene.ts';
 import { World } from '../../bench/throttle/world.ts';
-import { bucketOf } from '../../src/throttle/latencies.ts';
-import { QueueWatch } from '../../src/throttle/queue-watch.ts';
-import { Wavering } from '../../src/throttle/wavering.ts';
+import { QueueWatch } from '../../src/throttle/estimate/queue-watch.ts';
+import { Wavering } from '../../src/throttle/estimate/wavering.ts';
+import { bucketOf } from '../../src/throttle/record/latencies.ts';
 
 const WARM_S = 180;
 

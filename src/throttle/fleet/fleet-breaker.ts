@@ -3,8 +3,8 @@
  * well again: a probe from each of many pods would be the crowd that it is to be spared. Once it is well,
  * the cap comes back in steps.
  */
-import { areProbesIll, areTooMany, type BreakerState, PROBES_WANTED } from '../breaker.ts';
-import type { Second } from '../seconds.ts';
+import { areProbesIll, areTooMany, type BreakerState, PROBES_WANTED } from '../permits/breaker.ts';
+import type { Second } from '../record/seconds.ts';
 
 export interface FleetBreakerRule {
   readonly errorShare: number;

@@ -3,11 +3,12 @@
  * cap, and publishes a few numbers from which every pod finds its own share. Pure: the reports, the time
  * and chance are given. What has been published is all a next leader needs to go on from.
  */
-import type { BreakerState } from '../breaker.ts';
-import { type Decision, Estimator, type EstimatorRule } from '../estimator.ts';
-import type { LatencyCounts } from '../latencies.ts';
-import { RipeSeconds } from '../ripe-seconds.ts';
-import { addSecond, type Second } from '../seconds.ts';
+
+import { type Decision, Estimator, type EstimatorRule } from '../estimate/estimator.ts';
+import type { BreakerState } from '../permits/breaker.ts';
+import type { LatencyCounts } from '../record/latencies.ts';
+import { RipeSeconds } from '../record/ripe-seconds.ts';
+import { addSecond, type Second } from '../record/seconds.ts';
 import { tokenOf } from './counted.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
 import { Moves } from './moves.ts';

@@ -10,7 +10,7 @@
  *                        └───────────────────────────────────────────────────────┘
  */
 import type { HybridLaw } from '../laws/index.ts';
-import type { PermitPool } from '../permit-pool.ts';
+import type { PermitPool } from '../permits/permit-pool.ts';
 import { shareOf } from './shares.ts';
 import { ToldList } from './told-list.ts';
 import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published, SHARE_MIN } from './words.ts';

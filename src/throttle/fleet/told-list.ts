@@ -4,9 +4,9 @@
  * what ended late, and whatever was told is kept for as long as whoever divides may go by it.
  */
 
-import { joinedLate } from '../late.ts';
-import type { LatencyCounts, Tally } from '../latencies.ts';
-import type { Second } from '../seconds.ts';
+import { joinedLate } from '../record/late.ts';
+import type { LatencyCounts, Tally } from '../record/latencies.ts';
+import type { Second } from '../record/seconds.ts';
 import { type Counted, tokenOf } from './counted.ts';
 
 /** What whoever divides goes by. */

@@ -4,9 +4,9 @@
  * may have been written by another version, or by hand: what cannot be read is nothing.
  */
 import type { Json } from '../../ground/index.ts';
-import type { LatencyCounts } from '../latencies.ts';
-import { type Bad, type Learned, remembered } from '../learned.ts';
-import type { Second } from '../seconds.ts';
+import { type Bad, type Learned, remembered } from '../estimate/learned.ts';
+import type { LatencyCounts } from '../record/latencies.ts';
+import type { Second } from '../record/seconds.ts';
 import { decodeCounted, encodeCounted } from './counted.ts';
 import { Numbers } from './numbers.ts';
 import type { Division } from './shares.ts';

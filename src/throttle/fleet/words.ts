@@ -1,9 +1,10 @@
 /** What pods tell of an API with their heartbeats, what is said of it, and for how long that holds. */
-import type { BreakerState } from '../breaker.ts';
-import type { Decision } from '../estimator.ts';
-import type { LatencyCounts } from '../latencies.ts';
-import type { Learned } from '../learned.ts';
-import type { Second } from '../seconds.ts';
+
+import type { Decision } from '../estimate/estimator.ts';
+import type { Learned } from '../estimate/learned.ts';
+import type { BreakerState } from '../permits/breaker.ts';
+import type { LatencyCounts } from '../record/latencies.ts';
+import type { Second } from '../record/seconds.ts';
 import type { Counted } from './counted.ts';
 import type { Division } from './shares.ts';
 

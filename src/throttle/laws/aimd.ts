@@ -4,7 +4,7 @@
  * load before it, so they do not cut again. `heedsLatency` grows no further while calls take longer than
  * they used to, and cuts a little where they take much longer.
  */
-import { Latencies } from '../latencies.ts';
+import { Latencies } from '../record/latencies.ts';
 import { type Law, type LawBounds, type PaceRule, RoundTrip, type Sample } from './law.ts';
 
 const FIRST_ROUND_MS = 1_000;

@@ -1,5 +1,5 @@
 /** How one process decides how many calls may be out at once. Time is an argument. */
-import type { OutcomeKind } from '../outcome.ts';
+import type { OutcomeKind } from '../answers/outcome.ts';
 
 export const LAW_NAMES = ['hybrid', 'aimd', 'aimd-latency', 'gradient', 'token-bucket'] as const;
 export type LawName = (typeof LAW_NAMES)[number];

@@ -2,7 +2,7 @@
  * Whether calls were let in between refusals. An API that refuses everything, as during an incident, says
  * nothing of how much is too much: only a refusal after calls that went well does. Pure.
  */
-import type { Second } from './seconds.ts';
+import type { Second } from '../record/seconds.ts';
 
 /** More than an API that takes few calls refuses in a row. */
 const SHUT_COUNT = 8;

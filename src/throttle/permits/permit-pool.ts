@@ -4,17 +4,23 @@
  * as long as a good one would have: refusals come back fast, and a permit that was free at once would
  * turn one call too many into dozens of refusals a second. Time and chance are arguments.
  */
+
+import {
+  BRAKE_WEIGHT,
+  type CallOutcome,
+  isCapacity,
+  type OutcomeKind,
+} from '../answers/outcome.ts';
+import type { Law, PaceRule } from '../laws/index.ts';
+import { PRIORITIES, type Priority, type ThrottlePolicy } from '../policy.ts';
+import { Late } from '../record/late.ts';
+import { bucketOf, Latencies, LatencyTally } from '../record/latencies.ts';
+import { isOther, Others } from '../record/others.ts';
+import { Seconds } from '../record/seconds.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { DeclaredRates } from './declared-rates.ts';
 import { Heap } from './heap.ts';
-import { Late } from './late.ts';
-import { bucketOf, Latencies, LatencyTally } from './latencies.ts';
-import type { Law, PaceRule } from './laws/index.ts';
-import { isOther, Others } from './others.ts';
-import { BRAKE_WEIGHT, type CallOutcome, isCapacity, type OutcomeKind } from './outcome.ts';
 import { Pace } from './pace.ts';
-import { PRIORITIES, type Priority, type ThrottlePolicy } from './policy.ts';
-import { Seconds } from './seconds.ts';
 import { spreadMs } from './spread.ts';
 import { RESET_MS_MIN, ToldRoom } from './told-room.ts';
 

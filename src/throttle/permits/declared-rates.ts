@@ -3,8 +3,9 @@
  * between them, each has its portion of the rate and of the burst: all of them together begin with one burst,
  * and earn what was declared and no more.
  */
+
+import type { ThrottlePolicy } from '../policy.ts';
 import { Pace } from './pace.ts';
-import type { ThrottlePolicy } from './policy.ts';
 
 const DEBT_MINUTES_MAX = 10;
 /** So much of a minute's cost may be had at once. */

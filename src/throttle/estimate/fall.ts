@@ -1,6 +1,7 @@
 /** Whether an API lets in much less than before. Pure. */
+
+import type { Second } from '../record/seconds.ts';
 import { isPlain, isSaturated, type Means, roomOf } from './room.ts';
-import type { Second } from './seconds.ts';
 
 export interface Standing extends Means {
   readonly cap: number;

@@ -1,7 +1,8 @@
 /** Whether as many calls were out at once as may be: who does not use a cap learns nothing about it. Pure. */
+
+import type { Second } from '../record/seconds.ts';
 import type { EstimatorRule } from './estimator-rule.ts';
 import { mostByRate } from './room.ts';
-import type { Second } from './seconds.ts';
 import type { Sight } from './sight.ts';
 
 export interface Use {

@@ -2,7 +2,7 @@
  * How calls ended that had been told of before they did, by the second in which they were sent. A second is
  * summed once, soon after it is over: what times out, or is refused, later than that is told by itself.
  */
-import type { OutcomeKind } from './outcome.ts';
+import type { OutcomeKind } from '../answers/outcome.ts';
 import { addOutcome, addSecond, blank, type Second } from './seconds.ts';
 
 /** Nobody may ask for it for a while: then the oldest are forgotten. */

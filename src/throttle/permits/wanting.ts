@@ -1,8 +1,8 @@
 /** What can be said to those who want a permit: why there is none now, and how many more may come. */
-import type { Published } from './fleet/words.ts';
+import type { Published } from '../fleet/words.ts';
+import type { Priority } from '../policy.ts';
+import type { Throttle } from '../throttle.ts';
 import type { PermitPool } from './permit-pool.ts';
-import type { Priority } from './policy.ts';
-import type { Throttle } from './throttle.ts';
 
 type Shut = Pick<Throttle, 'pool' | 'policy' | 'lease'>;
 

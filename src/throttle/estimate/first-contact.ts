@@ -5,7 +5,7 @@
  *
  *   doubling ──far longer, or ill──▶ halving ──no shorter──▶ found, or doubling again if there was no line
  */
-import { Latencies, type LatencyCounts } from './latencies.ts';
+import { Latencies, type LatencyCounts } from '../record/latencies.ts';
 
 export interface Next {
   readonly cap: number;

@@ -4,7 +4,7 @@
  * that is older than that, calls that must not wait would else wait behind all of it. So that nobody
  * starves beside those either, every tenth permit goes to whoever has waited longest. Anybody leaves at once.
  */
-import { PRIORITIES, type Priority } from './policy.ts';
+import { PRIORITIES, type Priority } from '../policy.ts';
 
 export interface Waiter {
   readonly priority: Priority;

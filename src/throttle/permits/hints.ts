@@ -4,8 +4,8 @@
  * word is a ceiling for a while, and what it takes is found out as without it. That is not so where it lets
  * nothing in any more: others have used up what it told of, and what it said is of before that.
  */
-import { isSaturated } from './room.ts';
-import type { Second } from './seconds.ts';
+import { isSaturated } from '../estimate/room.ts';
+import type { Second } from '../record/seconds.ts';
 
 const NEAR_SHARE = 0.9;
 const DOUBT_MS = 10 * 60_000;

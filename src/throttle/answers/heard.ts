@@ -2,7 +2,7 @@
  * What authors say a call came to. It may be anything, and so may its getters: each is asked once, and
  * what it gave is what is judged and gone by. Whatever is said, this never throws.
  */
-import { hush } from '../ground/index.ts';
+import { hush } from '../../ground/index.ts';
 import type { Classify } from './classify.ts';
 import { type CallOutcome, soundOutcome } from './outcome.ts';
 import type { RateHint } from './rate-headers.ts';

@@ -2,8 +2,8 @@
  * Which errors mean that there was no room. The error stays the author's own, whatever class it has, and
  * may be caught, wrapped and thrown on; what is known about it is kept beside it.
  */
-import { PermitDelayedError, ThrottleParkedError, ThrottleRefusedError } from './errors.ts';
-import { spreadMs } from './spread.ts';
+import { PermitDelayedError, ThrottleParkedError, ThrottleRefusedError } from '../errors.ts';
+import { spreadMs } from '../permits/spread.ts';
 
 export interface Postponement {
   readonly api: string;

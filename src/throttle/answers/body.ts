@@ -1,6 +1,6 @@
 /** Answers over HTTP: headers come long before a streamed one is over, and until then a call goes on. */
 import type { UnderlyingSource } from 'node:stream/web';
-import type { Clock } from '../ground/index.ts';
+import type { Clock } from '../../ground/index.ts';
 
 /** A body that nobody reads holds its permit no longer than this. */
 const BODY_MS_MAX = 10 * 60_000;

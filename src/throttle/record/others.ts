@@ -2,7 +2,7 @@
  * Calls that ended in a way which says nothing of the API, by the second in which they were sent: only
  * people who look at the last seconds want them, so that what was sent adds up. No law goes by them.
  */
-import type { OutcomeKind } from './outcome.ts';
+import type { OutcomeKind } from '../answers/outcome.ts';
 
 /** As many seconds as are shown, and those in which a look at them may fall. */
 const KEPT_COUNT = 64;

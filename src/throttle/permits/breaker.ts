@@ -5,7 +5,7 @@
  *     ▲                                                       ▲                 │
  *     └──────────────── three probes went well ───────────────┴── most failed ──┘
  */
-import { isAnswer, isIllness, type OutcomeKind } from './outcome.ts';
+import { isAnswer, isIllness, type OutcomeKind } from '../answers/outcome.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 

@@ -1,6 +1,7 @@
 /** What a little too much is cut to. Pure. */
+
+import type { Second } from '../record/seconds.ts';
 import { type Room, refusedShareOf } from './room.ts';
-import type { Second } from './seconds.ts';
 
 /** So far beyond what went well, what was let in says more than that. */
 const FAR_BEYOND = 1.2;

@@ -1,6 +1,7 @@
 /** What an API let in while it refused some, which is what it has room for. Pure. */
+
+import type { Second } from '../record/seconds.ts';
 import type { EstimatorRule } from './estimator-rule.ts';
-import type { Second } from './seconds.ts';
 
 export interface Room {
   /** Calls at once that it took, and the most that it may have taken. */

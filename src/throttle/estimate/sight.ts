@@ -1,6 +1,6 @@
 /** What an estimate goes by: what was seen of an API, and how often that is looked at. */
-import type { LatencyCounts } from './latencies.ts';
-import type { Second } from './seconds.ts';
+import type { LatencyCounts } from '../record/latencies.ts';
+import type { Second } from '../record/seconds.ts';
 
 /** What was seen since the last time. */
 export interface Sight {

@@ -3,7 +3,7 @@
  * small step, and stays there until a burst that was saved up cannot hide it any more; where that is behind,
  * in large ones. Pure.
  */
-import type { Before } from './falls.ts';
+import type { Before } from './before-falls.ts';
 import type { Bad } from './learned.ts';
 
 export interface Footing {

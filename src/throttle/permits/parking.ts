@@ -1,9 +1,9 @@
 /** Who is sent away without a permit: for how long, and how many of them this process still has. */
-import type { Random } from '../ground/index.ts';
-import { ThrottleParkedError } from './errors.ts';
+import type { Random } from '../../ground/index.ts';
+import { ThrottleParkedError } from '../errors.ts';
+import type { ThrottlePolicy } from '../policy.ts';
 import { Heap } from './heap.ts';
 import type { PermitPool } from './permit-pool.ts';
-import type { ThrottlePolicy } from './policy.ts';
 import { spreadMs } from './spread.ts';
 import { PARK_MS_MAX, parkMsOf } from './wanting.ts';
 

@@ -7,7 +7,7 @@
  * fewer are tried once more. What calls take may waver by itself by as much: then nothing is proved, and
  * what was before holds again, since too few for long cost more than a short line.
  */
-import { Latencies, type LatencyCounts } from './latencies.ts';
+import { Latencies, type LatencyCounts } from '../record/latencies.ts';
 import { Wavering } from './wavering.ts';
 
 const CALLS_MIN = 90;

@@ -3,8 +3,8 @@
  * or whatever calls cost there, is as many calls as that is worth by what they cost lately; where nobody
  * says what a call costs, it says nothing.
  */
-import type { CallOutcome } from './outcome.ts';
-import type { RateHint } from './rate-headers.ts';
+import type { CallOutcome } from '../answers/outcome.ts';
+import type { RateHint } from '../answers/rate-headers.ts';
 
 interface Told {
   readonly perSecond: number;

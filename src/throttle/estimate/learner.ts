@@ -3,12 +3,12 @@
  * one does. Asked with every call, and does something only once in a while.
  */
 
+import type { HybridLaw } from '../laws/index.ts';
+import type { PermitPool } from '../permits/permit-pool.ts';
+import type { ThrottlePolicy } from '../policy.ts';
+import { RipeSeconds } from '../record/ripe-seconds.ts';
 import { type Decision, Estimator } from './estimator.ts';
-import type { HybridLaw } from './laws/index.ts';
 import type { Learned } from './learned.ts';
-import type { PermitPool } from './permit-pool.ts';
-import type { ThrottlePolicy } from './policy.ts';
-import { RipeSeconds } from './ripe-seconds.ts';
 
 /** Refusals take a moment to come back: a second is looked at when they have. */
 const ANSWER_MS = 300;

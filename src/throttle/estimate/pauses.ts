@@ -4,7 +4,7 @@
  * there is room for, only that it is less than was tried. And the longer they pause, the more it costs to
  * try, so the more seldom it is. Pure.
  */
-import type { Second } from './seconds.ts';
+import type { Second } from '../record/seconds.ts';
 
 /** A shorter one cuts hardly anything short. */
 const PAUSE_MS_MIN = 2_000;

@@ -3,7 +3,7 @@
  * what pods tell whoever leads. By the second of sending and not of the answer, because refusals come at
  * once: of a second that has passed, what was let in is then known before the first of it is answered.
  */
-import type { OutcomeKind } from './outcome.ts';
+import type { OutcomeKind } from '../answers/outcome.ts';
 
 export interface Second {
   /** Seconds since the clock's zero. */

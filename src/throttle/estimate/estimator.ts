@@ -7,20 +7,21 @@
  *
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
+
+import { Hints } from '../permits/hints.ts';
+import type { Second } from '../record/seconds.ts';
+import { Falls } from './before-falls.ts';
 import { Cap } from './cap.ts';
 import type { Decision, EstimatorRule } from './estimator-rule.ts';
 import { isFallen, type Standing, showFall } from './fall.ts';
-import { Falls } from './falls.ts';
 import { FirstContact, type Next } from './first-contact.ts';
 import { badKeptMs, cleanMsOf, type Footing, isFresh, nextStep } from './growth.ts';
-import { Hints } from './hints.ts';
 import type { Bad, Learned } from './learned.ts';
 import { LetIn } from './let-in.ts';
 import { LineTrial } from './line-trial.ts';
 import { Pauses } from './pauses.ts';
 import { type Fewer, QueueWatch } from './queue-watch.ts';
 import { capWithin, isPlain, isSaturated, meanWith, roomOf } from './room.ts';
-import type { Second } from './seconds.ts';
 import type { Look, Sight, Tempo } from './sight.ts';
 import { trimmed } from './trim.ts';
 import { areTimingOut, isUsed } from './used.ts';
