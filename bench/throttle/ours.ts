@@ -1,8 +1,10 @@
 /** Our default as the product has it: the pool, the law, the lease and the leader's estimate of src/throttle. */
 import {
   FleetEstimate,
+  firstShareOf,
   HybridLaw,
   Lease,
+  type Newcomer,
   type Permit,
   PermitPool,
   type PodReport,
@@ -79,18 +81,32 @@ export class OurFleet {
 
   join(key: string, waitingOf: () => number, onBeat: () => void): OurLimiter {
     const limiter = new OurLimiter(this.#world, key, this.policy, this.#beatMs);
+    const wasEarly = this.published === undefined;
+    let heardCount = 0;
     const beat = () => {
       const { now } = this.#world;
       if (!this.#left.has(key)) {
         this.reports.set(key, limiter.lease.report(waitingOf(), now));
         limiter.lease.told(now);
         if (this.published) limiter.heed(this.published, now);
+        this.#begin(limiter, { heardCount: ++heardCount, wasEarly });
         onBeat();
         this.#world.at(now + this.#beatMs * this.#world.between(0.98, 1.02), beat);
       }
     };
     this.#world.at(this.#world.now + this.#world.fraction() * this.#beatMs, beat);
     return limiter;
+  }
+
+  /** Until it is counted it has what any newcomer has. */
+  #begin({ lease }: OurLimiter, heard: Pick<Newcomer, 'heardCount' | 'wasEarly'>): void {
+    const { now } = this.#world;
+    const podCount = this.reports.size;
+    const cap = this.published?.learned.cap;
+    const isDividing = (this.published?.growsAtMs ?? now) - now >= this.#beatMs;
+    const share = firstShareOf(this.policy, { ...heard, podCount, cap, isDividing });
+    const whole = Math.max(this.policy.start, cap ?? this.policy.start);
+    lease.begin(share, now, { chance: this.#world.fraction(), whole });
   }
 
   /** Whoever leads finds the dead at its heartbeats, and takes them off the table. */

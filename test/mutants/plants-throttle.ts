@@ -7,9 +7,9 @@ export const THROTTLE: readonly Mutant[] = [
     breaks: 'each of many pods that join at once has a call out before it knows of the others',
     changes: [
       {
-        file: 'src/throttle/fleet/fleet-shares.ts',
-        find: 'if (this.#heardCount === 0) return 0;',
-        put: 'if (this.#heardCount === 0) return 1;',
+        file: 'src/throttle/fleet/first-share.ts',
+        find: 'if (heardCount === 0) return 0;',
+        put: 'if (heardCount === 0) return 1;',
       },
     ],
     command: tests('throttle/shared-apis', 'joins'),
@@ -138,7 +138,7 @@ export const THROTTLE: readonly Mutant[] = [
     breaks: 'an API that says it has room and refuses is believed again at once',
     changes: [
       {
-        file: 'src/throttle/permits/hints.ts',
+        file: 'src/throttle/estimate/hints.ts',
         find: 'this.#doubtedMs = nowMs;',
         put: '',
       },

@@ -15,12 +15,17 @@ function served(first: FirstContact, cap: number, room: number, before = cap): v
   first.note([[bucketOf(msOf(cap)), 20]], 20);
 }
 
-function findFrom(from: number, room: number, first = new FirstContact(2), before = from): number {
+function findFrom(
+  from: number,
+  room: number,
+  first = new FirstContact(false),
+  before = from,
+): number {
   let [cap, former] = [from, before];
   for (let looks = 0; looks < 20; looks++) {
     served(first, cap, room, former);
     former = cap;
-    const next = first.next(cap, false)!;
+    const next = first.next(cap, 0, false)!;
     if (next.foundMs !== undefined) return next.cap;
     cap = next.cap;
   }
@@ -33,24 +38,24 @@ describe('the first limit', () => {
     expect(findFrom(8, room)).toBeLessThan(1.5 * room + 0.1);
   });
 
-  test('doubles as long as calls take no longer', () => {
-    const first = new FirstContact(2);
-    for (const cap of [8, 16, 32]) {
+  test('grows in large steps as long as calls take no longer', () => {
+    const first = new FirstContact(false);
+    for (const cap of [8, 20, 50]) {
       served(first, cap, 1_000);
-      expect(first.next(cap, false)).toEqual({ cap: 2 * cap });
+      expect(first.next(cap, 0, false)).toEqual({ cap: 2.5 * cap });
     }
   });
 
   test('goes on where calls failed for another reason than a line', () => {
-    const first = new FirstContact(2);
+    const first = new FirstContact(false);
     expect(first.ill(8)).toEqual({ cap: 4 });
     expect(findFrom(4, 1_000, first, 8)).toBe(Number.POSITIVE_INFINITY);
   });
 
   test('of one where nothing came back yet is not halved by guess', () => {
-    const first = new FirstContact(2);
+    const first = new FirstContact(false);
     first.ill(8);
-    expect(first.next(4, false)).toBeUndefined();
+    expect(first.next(4, 0, false)).toBeUndefined();
   });
 });
 
@@ -69,6 +74,18 @@ test.each([
   expect(timeouts).toBeLessThan(0.01);
   expect(p95Ms).toBeLessThan(1.7 * 1.5 * latencyMs);
 });
+
+test.each(['inflight', 'quota', 'queueing'] as const)(
+  '64 pods that know nothing of an API (%s) use all of it within 22 s, and a step too far is short',
+  (kind) => {
+    const scene = new Scene({ kind, pods: 64, seed: 5, by: 'ours', beatMs: 2_000 });
+    scene.runTo(60);
+    expect(scene.goodFrom(0, 60, 4, 0.9)).toBeLessThanOrEqual(22);
+    expect(scene.peak(0, 60)).toBeLessThan(2.5);
+    const over = scene.seconds(20, 60).filter(({ sent, capacity }) => sent > 1.2 * capacity);
+    expect(over.length).toBeLessThanOrEqual(5);
+  },
+);
 
 test('so does a process by itself', async () => {
   const clock = new FakeClock();

@@ -1,7 +1,7 @@
 /** APIs that say what is left: when that is believed, when not, and what a window that is used up means. */
 import { expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
-import { Hints } from '../../src/throttle/permits/hints.ts';
+import { Hints } from '../../src/throttle/estimate/hints.ts';
 
 const [SAID, CAP] = [50, 50];
 

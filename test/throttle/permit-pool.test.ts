@@ -245,6 +245,17 @@ test.each(['aimd', 'aimd-latency', 'gradient', 'token-bucket'] as const)(
   },
 );
 
+test('aimd-latency: a line that forms slowly is no reason to make it longer', () => {
+  const law = LAWS['aimd-latency'](policyOf('api', { law: 'aimd-latency' }));
+  // It works on ten calls of 200 ms at a time; the others wait.
+  for (let nowMs = 0; nowMs < 1_800_000; nowMs += 200) {
+    const latencyMs = 200 * Math.max(1, law.limit(nowMs) / 10);
+    const sentMs = nowMs - latencyMs;
+    law.ended({ kind: 'ok', weight: 0, sentMs, latencyMs, wasFull: true, wasPaced: false }, nowMs);
+  }
+  expect(law.limit(1_800_000)).toBeLessThan(30);
+});
+
 test('token-bucket: who does not use up the rate learns nothing about it', () => {
   const policy = policyOf('api', { law: 'token-bucket', start: 5 });
   const law = LAWS[policy.law](policy);

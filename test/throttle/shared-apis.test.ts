@@ -15,6 +15,7 @@ import {
 } from '../../src/throttle/index.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { published } from './published.ts';
 
 function reportOf(demand: number, throttled = 0): PodReport {
   const second = { sent: 9, timedOut: 0, failed: 0, ok: 0, latencyMsSum: 0, throttled, at: 99 };
@@ -141,6 +142,21 @@ describe('a pod that joins', () => {
     // The others that begin with it are not there yet.
     expect(await sharesAfter(10, 2)).toBe(0);
     expect(await sharesAfter(3_000, 8)).toBeCloseTo((0.05 * 48) / 8);
+  });
+
+  test('has little of what others have found out, though it calls at once', () => {
+    const { clock, throttles } = stage();
+    const state = published({ learned: { cap: 40, good: 40, latencyMs: 500 }, podCount: 7 });
+    const rows = ['llm', 'other'].map((api) => ({ api, epoch: 4, ageMs: 0, state }));
+    const [heardMs, podCount] = [clock.monotonicMs(), 8];
+    const shares = [1, 2].map(() => {
+      throttles.shares.heard({ madeMs: heardMs, sentMs: heardMs, heardMs, rows, podCount });
+      return ['llm', 'other'].map((api) => throttles.throttleOf(api).lease!.share);
+    });
+    expect(shares).toEqual([
+      [0, 0],
+      [0.25, 0.25],
+    ]);
   });
 
   test('has one call where none is answered for two heartbeats', async () => {

@@ -169,3 +169,10 @@ test('once it is open again it is called as before in two steps, later each time
   ]);
   expect(falls.before(49.5, 14_000)).toBeUndefined();
 });
+
+test('what was used last is gone back to where nothing was used for long', () => {
+  const falls = new Falls(undefined);
+  falls.fell(1_000, 50);
+  falls.fell(4_000, 24);
+  expect(falls.before(12, 9_000)).toMatchObject({ cap: 49.5, isShut: true });
+});

@@ -46,6 +46,18 @@ export const BRAKE_WEIGHT: Readonly<Record<OutcomeKind, number>> = {
   ignored: 0,
 };
 
+/** So many calls have ended in each way. */
+export const NONE_ENDED: Readonly<Record<OutcomeKind, number>> = {
+  ok: 0,
+  throttled: 0,
+  timeout: 0,
+  overload: 0,
+  failure: 0,
+  client: 0,
+  cancelled: 0,
+  ignored: 0,
+};
+
 /** Nobody's fault: it costs the run no attempt. */
 export function isCapacity(kind: OutcomeKind): boolean {
   return kind === 'throttled' || kind === 'timeout' || kind === 'overload';

@@ -92,6 +92,7 @@ export class Falls {
     const from = this.#shutFrom;
     // It was open again, but not for long, or not for as much.
     if (from !== undefined && (at === undefined || at >= DEEP_SHARE * from)) this.#shutTries++;
-    this.#shutFrom = at === undefined || this.#well === 0 ? undefined : this.#well;
+    // Of what was never used for long, what was used last.
+    this.#shutFrom = at === undefined ? undefined : this.#well || Math.max(from ?? 0, at);
   }
 }

@@ -8,7 +8,6 @@
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
 
-import { Hints } from '../permits/hints.ts';
 import type { Second } from '../record/seconds.ts';
 import { Falls } from './before-falls.ts';
 import { Cap } from './cap.ts';
@@ -16,6 +15,7 @@ import type { Decision, EstimatorRule } from './estimator-rule.ts';
 import { isFallen, type Standing, showFall } from './fall.ts';
 import { FirstContact, type Next } from './first-contact.ts';
 import { badKeptMs, cleanMsOf, type Footing, isFresh, nextStep } from './growth.ts';
+import { Hints } from './hints.ts';
 import type { Bad, Learned } from './learned.ts';
 import { LetIn } from './let-in.ts';
 import { LineTrial } from './line-trial.ts';
@@ -29,8 +29,8 @@ import { areTimingOut, isUsed } from './used.ts';
 export type { Decision, EstimatorRule } from './estimator-rule.ts';
 
 const SETTLE_MS = 1_500;
-/** Doubled, it was far too much or not: either shows within so long. */
-const FIRST_CLEAN_MS = 1_000;
+/** The most that is cut at once: as much as it may have grown by in one step. */
+const [CUT, FIRST_CUT] = [0.5, 0.4];
 
 export class Estimator {
   readonly #rule: EstimatorRule;
@@ -60,7 +60,7 @@ export class Estimator {
     this.#latencyMs = learned?.latencyMs;
     this.#queue = new QueueWatch(learned?.baseMs);
     this.#trial = new LineTrial(this.#queue);
-    this.#first = new FirstContact(rule.chargesRefusals ? 1.5 : 2);
+    this.#first = new FirstContact(rule.chargesRefusals);
     this.#cap = new Cap(this.#bounded(learned?.cap ?? rule.start), learned?.changedMs);
   }
 
@@ -99,11 +99,14 @@ export class Estimator {
     // No second was over since: that is not a time in which nothing was called.
     if (sight.untilMs <= this.#seenMs) return 'hold';
     this.#seenMs = sight.untilMs;
-    const saturated = seconds.filter(isSaturated);
+    // A large step at first contact shows at once whether it was too large.
+    const isNew = this.#good === undefined && this.#cap.hasGrown;
+    const saturated = (isNew ? whole : seconds).filter(isSaturated);
     // A refusal that stops everybody is the only one: it counts however soon after the cap has grown.
     const sinceMs = this.#cap.hasGrown ? this.#cap.changedMs : settledMs;
     const stopped = this.#pauses.cutShort(whole.filter(isSaturated), sinceMs);
-    const look = { ...sight, nowMs, tickMs, seconds: stopped.length > 0 ? whole : seconds };
+    const seen = isNew || stopped.length > 0 ? whole : seconds;
+    const look = { ...sight, nowMs, tickMs, seconds: seen };
     if (stopped.length > 0) return this.#stopped(stopped, look);
     if (saturated.length > 0) return this.#refused(saturated, look);
     this.#letIn.note(seconds);
@@ -173,7 +176,8 @@ export class Estimator {
     if (this.#good === undefined || isSure || isShut) {
       this.#tooMuch = this.#good === undefined && hasLetIn ? force : 0;
       this.#falls.fell(nowMs, this.#letIn.isShut ? force : undefined);
-      this.#settle(Math.max(room.room, 0.5 * force) * 0.97, 'cut', nowMs);
+      const least = (this.#good === undefined ? FIRST_CUT : CUT) * force;
+      this.#settle(Math.max(room.room, least) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first. Who lets nothing in at
       // all says nothing of how much is too much.
       const cap = this.cap * (hasLetIn ? 1.04 : 0.9);
@@ -181,7 +185,7 @@ export class Estimator {
       return 'cut';
     }
     if (hasFallen) return 'hold';
-    if (hasLetIn) this.#bad = { cap: force, atMs: nowMs };
+    if (hasLetIn) [this.#bad, this.#tooMuch] = [{ cap: force, atMs: nowMs }, 0];
     if (force > this.#good) this.#falls.inVain(force);
     const tried = { force, good: this.#good, hasLetIn };
     return this.#settle(trimmed(tried, room, saturated), 'trim', nowMs);
@@ -198,12 +202,11 @@ export class Estimator {
     return decision;
   }
 
-  #grow({ untilMs }: Sight, nowMs: number, tickMs: number, isPressed: boolean): Decision {
+  #grow({ untilMs, moving }: Sight, nowMs: number, tickMs: number, isPressed: boolean): Decision {
     const isFirst = this.#good === undefined;
-    const firstMs = this.#rule.chargesRefusals ? tickMs : Math.min(tickMs, FIRST_CLEAN_MS);
-    const cleanMs = isFirst ? firstMs : cleanMsOf(this.#footing(nowMs), tickMs);
+    const cleanMs = isFirst ? this.#first.cleanMs(tickMs) : cleanMsOf(this.#footing(nowMs), tickMs);
     if (untilMs - this.#cap.cleanFromMs < this.#roundMs(cleanMs)) return 'hold';
-    if (isFirst) return this.#goOn(this.#first.next(this.cap, isPressed), nowMs);
+    if (isFirst) return this.#goOn(this.#first.next(this.cap, moving, isPressed), nowMs);
     this.#good = Math.max(this.#good!, this.cap);
     this.#pauses.wentWell();
     this.#falls.wentWell(this.cap, untilMs - this.#cap.cleanFromMs);
@@ -269,14 +272,11 @@ export class Estimator {
     return end.isLine ? this.#beginLine(nowMs) : end.decision;
   }
 
-  #byHint({ perSecondHint, seconds }: Sight, nowMs: number): Decision | undefined {
-    if (perSecondHint === undefined || this.#latencyMs === undefined) return undefined;
-    const said = (perSecondHint * this.#latencyMs) / 1_000;
-    const believed = this.#hints.believed(said, this.cap, seconds, nowMs);
+  #byHint(sight: Sight, nowMs: number): Decision | undefined {
+    const believed = this.#hints.capBy(sight, this.cap, this.#latencyMs, nowMs);
     if (believed === undefined) return undefined;
     const cap = this.#bounded(believed);
-    if (Math.abs(cap - this.cap) / this.cap < 0.02) return 'hold';
-    return this.#settle(cap, 'hint', nowMs);
+    return Math.abs(cap - this.cap) < 0.02 * this.cap ? 'hold' : this.#settle(cap, 'hint', nowMs);
   }
 
   #noteLatency({ latencies, latencyMsSum, answers }: Sight, nowMs: number): void {

@@ -1,11 +1,12 @@
 /**
- * How the first limit of an API is looked for. It doubles, while all of it is used and nothing refused.
- * Where calls take twice as long with twice as many at once, or fail, they may wait in line: then it is
- * halved, for as long as calls take less by that. Pure.
+ * How the first limit of an API is looked for. It is raised by large steps, while all of it is used and
+ * nothing refused. Where calls take as much longer as there are more at once, or fail, they may wait in
+ * line: then it is halved, for as long as calls take less by that. Pure.
  *
- *   doubling ──far longer, or ill──▶ halving ──no shorter──▶ found, or doubling again if there was no line
+ *   growing ──far longer, or ill──▶ halving ──no shorter──▶ found, or growing again if there was no line
  */
 import { Latencies, type LatencyCounts } from '../record/latencies.ts';
+import { usableAtFirst } from './used.ts';
 
 export interface Next {
   readonly cap: number;
@@ -18,23 +19,28 @@ interface Taken {
   readonly ms: number;
 }
 
+/** Each step takes some heartbeats, and a step too far is braked at once: so there are few of them. */
+const GROWTH = 2.5;
+const CAREFUL_GROWTH = 1.5;
+/** After a large step it was far too much or not: either shows within so long. */
+const CLEAN_MS = 1_000;
 /** Fewer say little of what calls take. */
 const ANSWERS_MIN = 6;
 /** What is taken for normal has to be known better. */
 const HALVED_ANSWERS_MIN = 12;
 const RECENT_COUNT = 30;
-/** With twice as many at once; without a line it would be as long as before. */
+/** With one and a half times as many at once, at least; without a line it would be as long as before. */
 const LONGER = 1.6;
 const SHORTER = 0.7;
 const FULL_MARGIN = 1.05;
 
 export class FirstContact {
-  readonly #growth: number;
+  readonly #chargesRefusals: boolean;
   #isHalving = false;
   /** Whether calls took longer with more at once, or less with fewer. */
   #isLine = false;
-  /** Whether calls took as long with twice as many at once. */
-  #hasDoubled = false;
+  /** Whether calls took as long with more at once. */
+  #hasGrown = false;
   /** Once it was found that there is none, or what there is. */
   #isSure = false;
   #former: Taken | undefined;
@@ -42,8 +48,13 @@ export class FirstContact {
   #inLine = 0;
   readonly #latencies = new Latencies(RECENT_COUNT);
 
-  constructor(growth: number) {
-    this.#growth = growth;
+  constructor(chargesRefusals: boolean) {
+    this.#chargesRefusals = chargesRefusals;
+  }
+
+  /** How long it has to have gone well before more is tried. */
+  cleanMs(tickMs: number): number {
+    return this.#chargesRefusals ? tickMs : Math.min(tickMs, CLEAN_MS);
   }
 
   /** What came back under the cap as it is. */
@@ -63,11 +74,12 @@ export class FirstContact {
   }
 
   /**
-   * The cap was used, and nothing refused; undefined while too little is known of what calls take. Pressed:
-   * calls take longer than at their best.
+   * The cap was used but for what was on its way, and nothing refused; undefined while too little is known of
+   * what calls take. Pressed: calls take longer than at their best.
    */
-  next(cap: number, isPressed: boolean): Next | undefined {
+  next(cap: number, moving: number | undefined, isPressed: boolean): Next | undefined {
     const { ms } = this;
+    const used = usableAtFirst(cap, moving);
     if (this.#isHalving) {
       const isKnown = ms !== undefined && this.#latencies.count >= HALVED_ANSWERS_MIN;
       return isKnown ? this.#halve({ cap, ms }) : undefined;
@@ -75,13 +87,14 @@ export class FirstContact {
     const former = this.#former;
     const isLonger = isPressed || (former && ms !== undefined && ms > LONGER * former.ms);
     if (former && isLonger && !this.#isSure) {
-      // Where twice as many took no longer before, nobody waited in line then.
-      if (this.#hasDoubled && ms !== undefined) return found({ cap, ms }, former.ms);
+      // Where more took no longer before, nobody waited in line then.
+      if (this.#hasGrown && ms !== undefined) return found({ cap: used, ms }, former.ms);
       [this.#isHalving, this.#isLine] = [true, true];
       return this.#go(former.cap / 2, former);
     }
-    this.#hasDoubled ||= former !== undefined && ms !== undefined;
-    return this.#go(cap * this.#growth, ms === undefined ? undefined : { cap, ms });
+    this.#hasGrown ||= former !== undefined && ms !== undefined;
+    const more = cap * (this.#chargesRefusals ? CAREFUL_GROWTH : GROWTH);
+    return this.#go(more, ms === undefined ? undefined : { cap: used, ms });
   }
 
   /** Most calls failed: of an API that lets calls wait it may have been too much. */

@@ -94,6 +94,7 @@ export class QueueWatch {
   /** It was found out what is normal, by so few calls that it may be more. */
   restart(ms: number): void {
     this.#baseMs = ms * FEW_MARGIN;
+    this.#wavering.restart(this.#notedMs + RESTLESS_MS + 4 * ms);
     this.#forget();
   }
 

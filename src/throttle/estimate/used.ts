@@ -16,20 +16,25 @@ export interface Use {
 
 const USED_SHARE = 0.85;
 const TIMED_OUT_SHARE = 0.1;
+const FIRST_MISSING_MAX = 0.5;
 const BRIEF_MS = 2_000;
 
 export function isUsed(cap: number, sight: Sight, use: Use): boolean {
   const { seconds, latencyMs, tickMs, isFirst, rule } = use;
   // It is the declared rate that holds calls back.
   if (sight.waiting > 0 && cap < mostByRate(rule, latencyMs)) return true;
-  // First contact doubles: there, what is on its way is rather waited for.
-  const missing = isFirst ? 0 : (sight.moving ?? 0);
   const byRate = (sentPerSecond(seconds) * latencyMs) / 1_000;
   // Within a second starts come in bunches, of which it may have one less than the next.
   const isBrief = tickMs < BRIEF_MS && sight.waiting > 0;
   const brief = isBrief ? Math.max(sight.inFlight, byRate) : byRate;
   const atOnce = latencyMs > tickMs ? sight.inFlight : brief;
+  const missing = isFirst ? cap - usableAtFirst(cap, sight.moving) : (sight.moving ?? 0);
   return atOnce >= USED_SHARE * (Math.floor(cap) - missing);
+}
+
+/** What is on its way from pod to pod nobody uses. First contact takes large steps by the rest of it. */
+export function usableAtFirst(cap: number, moving = 0): number {
+  return cap - Math.min(moving, FIRST_MISSING_MAX * cap);
 }
 
 function sentPerSecond(seconds: readonly Second[]): number {

@@ -38,6 +38,8 @@ const OWED_CALLS = 2;
 const UNTIMED_BEATS = 8;
 /** While word gets around that there is more, nothing moves: else all would have to wait for that. */
 const GROWING_BEATS = 1.5;
+/** A new limit is looked for by what becomes of it: nothing moves until that can be told. */
+const FIRST_GROWING_BEATS = 6;
 
 export class FleetEstimate {
   readonly #estimator: Estimator;
@@ -271,7 +273,9 @@ export class FleetEstimate {
     const owedMs = isOwed ? OWED_CALLS * (latencyMs ?? UNTIMED_BEATS * beatMs) : 0;
     if (cap > this.#cap) this.#grewMs = nowMs;
     this.#cap = cap;
-    const isGrowing = nowMs - this.#grewMs < GROWING_BEATS * beatMs;
+    const isFirst = this.#estimator.learned.good === undefined;
+    const growingBeats = isFirst ? FIRST_GROWING_BEATS : GROWING_BEATS;
+    const isGrowing = nowMs - this.#grewMs < growingBeats * beatMs;
     const from = isGrowing
       ? this.#from
       : this.#turned(wanting, nowMs, Math.max(beatMs, tenureMs / cap, owedMs));

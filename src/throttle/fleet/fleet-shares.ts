@@ -5,6 +5,7 @@
 import type { Json, Random } from '../../ground/index.ts';
 import type { Throttle } from '../throttle.ts';
 import { SHARED_APIS_MAX } from './chief.ts';
+import { firstShareOf } from './first-share.ts';
 import { decodePublished, encodeReport, type PublishedRow } from './wire.ts';
 
 export interface HeardBeat {
@@ -23,11 +24,6 @@ export interface SharesPorts {
   readonly throttleOf: (api: string) => Throttle | undefined;
   readonly random: Random;
 }
-
-/** Pods that have no share yet have this part of the cap between them. */
-const NEWCOMERS_SHARE = 0.05;
-/** By this heartbeat a pod has seen all that have begun with it. */
-const SURE_BEATS = 2;
 
 export class FleetShares {
   readonly #ports: SharesPorts;
@@ -88,11 +84,14 @@ export class FleetShares {
     for (const { lease } of this.#ports.throttles()) lease?.told(madeMs, sentMs, heardMs);
     for (const row of rows.slice(0, SHARED_APIS_MAX)) {
       const published = decodePublished(row, heardMs);
+      if (!published) continue;
+      this.#caps.set(row.api, published.learned.cap);
+      // Before its first heartbeat a pod knows nothing of what others have found out.
+      if (this.#heardCount === 1) this.#early.delete(row.api);
       // Known before it is called here: so the leader counts this pod before it wants anything.
-      const throttle = published && this.#ports.throttleOf(row.api);
+      const throttle = this.#ports.throttleOf(row.api);
       if (!throttle?.lease) continue;
-      this.#caps.set(row.api, published!.learned.cap);
-      throttle.heed(published!, { nowMs: heardMs, sentMs, chance: this.#ports.random.fraction() });
+      throttle.heed(published, { nowMs: heardMs, sentMs, chance: this.#ports.random.fraction() });
     }
     // Before it is counted, it has what a newcomer has by what is known now.
     for (const throttle of this.#ports.throttles()) {
@@ -100,25 +99,16 @@ export class FleetShares {
     }
   }
 
-  /** What may be called where nobody has counted this pod: little, however many there are like it. */
   #firstShare({ policy, published }: Throttle, nowMs: number): number {
-    const { name, start, isDeclared, perSecondMax, costPerMinuteMax } = policy;
-    // The first heartbeat is sent at once.
-    if (this.#heardCount === 0) return 0;
-    const part = start / this.#podCount;
-    const isSure = this.#heardCount >= SURE_BEATS;
-    const hasRate = perSecondMax !== undefined || costPerMinuteMax !== undefined;
-    // Those who begin with it are not known yet: each of them would take more of the rate than is its part.
-    if ((isDeclared || hasRate) && !isSure && this.#podCount > 1) return 0;
-    // Of an API that nobody has called yet, all pods together begin with what one would begin with; of a
-    // rate, until those who were counted have all of it.
-    const leftMs = (published?.growsAtMs ?? nowMs) - nowMs;
-    const isEarly = this.#early.has(name) && (!hasRate || leftMs >= this.#life!.beatMs);
-    const isFirst = !isDeclared && (isEarly || !this.#caps.has(name));
-    if (isFirst) return part;
-    const cap = this.#caps.get(name) ?? start;
-    if (isDeclared && this.#podCount === 1) return part;
-    return isSure ? Math.min(1, (NEWCOMERS_SHARE * cap) / this.#podCount) : 0;
+    const beatMs = this.#life?.beatMs ?? 0;
+    return firstShareOf(policy, {
+      heardCount: this.#heardCount,
+      podCount: this.#podCount,
+      cap: this.#caps.get(policy.name),
+      // Until those who were counted have all of it.
+      isDividing: (published?.growsAtMs ?? nowMs) - nowMs >= beatMs,
+      wasEarly: this.#early.has(policy.name),
+    });
   }
 
   /** What all pods have together, as far as it is known here. */

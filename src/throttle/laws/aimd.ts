@@ -11,8 +11,11 @@ const FIRST_ROUND_MS = 1_000;
 const LATENCY_CALLS = 20;
 const PAUSE_RATIO = 1.25;
 const CUT_RATIO = 1.45;
-/** The base follows upward slowly, so that an API that has become slower for good is not throttled. */
-const BASE_RISE = 1.02;
+/**
+ * The base follows upward, so that an API that has become slower for good is not throttled for ever; by so
+ * little a minute that a line is not taken for that while it forms.
+ */
+const BASE_RISE_A_MINUTE = 1.02;
 
 export class AimdLaw implements Law {
   readonly #bounds: LawBounds;
@@ -50,8 +53,9 @@ export class AimdLaw implements Law {
     this.#latencies.record(latencyMs);
     this.#wasFull ||= wasFull;
     if (nowMs - this.#roundFromMs < (this.#roundTrip.ms ?? FIRST_ROUND_MS)) return;
-    const pressure = this.#heedsLatency ? this.#pressure() : 'none';
-    if (pressure === 'high') this.#cut(0.9, nowMs);
+    const pressure = this.#heedsLatency ? this.#pressure(nowMs) : 'none';
+    // Calls may take longer without any line: fewer than at first would not help them.
+    if (pressure === 'high' && this.#limit > this.#bounds.start) this.#cut(0.9, nowMs);
     else if (pressure === 'none' && this.#wasFull && sentMs > this.#cutMs) {
       this.#limit = Math.min(this.#bounds.inFlightMax, this.#limit + 1);
     }
@@ -66,10 +70,11 @@ export class AimdLaw implements Law {
     this.#wasFull = false;
   }
 
-  #pressure(): 'none' | 'some' | 'high' {
+  #pressure(nowMs: number): 'none' | 'some' | 'high' {
     const median = this.#latencies.quantile(0.5);
     if (median === undefined || this.#latencies.count < LATENCY_CALLS) return 'none';
-    this.#baseMs = Math.min(median, (this.#baseMs ?? median) * BASE_RISE);
+    const rise = BASE_RISE_A_MINUTE ** ((nowMs - this.#roundFromMs) / 60_000);
+    this.#baseMs = Math.min(median, (this.#baseMs ?? median) * rise);
     const ratio = median / this.#baseMs;
     return ratio > CUT_RATIO ? 'high' : ratio > PAUSE_RATIO ? 'some' : 'none';
   }

@@ -9,6 +9,7 @@ import {
   BRAKE_WEIGHT,
   type CallOutcome,
   isCapacity,
+  NONE_ENDED,
   type OutcomeKind,
 } from '../answers/outcome.ts';
 import type { Law, PaceRule } from '../laws/index.ts';
@@ -41,16 +42,6 @@ const ACTIVE_MS = 30_000;
 const RANK = Object.fromEntries(PRIORITIES.map((priority, rank) => [priority, rank])) as Readonly<
   Record<Priority, number>
 >;
-const NONE_ENDED: Readonly<Record<OutcomeKind, number>> = {
-  ok: 0,
-  throttled: 0,
-  timeout: 0,
-  overload: 0,
-  failure: 0,
-  client: 0,
-  cancelled: 0,
-  ignored: 0,
-};
 const LATENCY_CALLS = 100;
 const COOL_MS_GUESS = 500;
 const LOOK_MS_MIN = 1;

@@ -4,8 +4,9 @@
  * word is a ceiling for a while, and what it takes is found out as without it. That is not so where it lets
  * nothing in any more: others have used up what it told of, and what it said is of before that.
  */
-import { isSaturated } from '../estimate/room.ts';
 import type { Second } from '../record/seconds.ts';
+import { isSaturated } from './room.ts';
+import type { Sight } from './sight.ts';
 
 const NEAR_SHARE = 0.9;
 const DOUBT_MS = 10 * 60_000;
@@ -21,6 +22,17 @@ export class Hints {
   #mixedAt = Number.NEGATIVE_INFINITY;
   /** The most that went well by its word. */
   #most = 0;
+
+  /** The cap to go by, if there is a word that is believed. */
+  capBy(
+    { perSecondHint, seconds }: Pick<Sight, 'perSecondHint' | 'seconds'>,
+    cap: number,
+    latencyMs: number | undefined,
+    nowMs: number,
+  ): number | undefined {
+    if (perSecondHint === undefined || latencyMs === undefined) return undefined;
+    return this.believed((perSecondHint * latencyMs) / 1_000, cap, seconds, nowMs);
+  }
 
   /** The cap to go by; undefined where that is to be found out. */
   believed(
