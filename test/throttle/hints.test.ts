@@ -82,8 +82,12 @@ test.each([
   [8, 5_000],
 ])('%i pods use windows of %i ms: what is left of them is over before it is heeded', (...of) => {
   const [pods, windowMs] = of;
-  const scene = new Scene({ kind: 'quota', pods, seed: 4, by: 'ours', beatMs: 3_000 });
-  tellsOfWindows(scene, windowMs);
-  scene.runTo(500);
-  expect(scene.figures(180, 500).goodput).toBeGreaterThan(0.85);
+  // How much a window hides of what is too much depends on when it is tried.
+  const shares = [1, 2, 3, 4, 5, 6].map((seed) => {
+    const scene = new Scene({ kind: 'quota', pods, seed, by: 'ours', beatMs: 3_000 });
+    tellsOfWindows(scene, windowMs);
+    scene.runTo(500);
+    return scene.figures(180, 500).goodput;
+  });
+  expect(shares.reduce((all, share) => all + share, 0) / 6).toBeGreaterThan(0.85);
 });

@@ -19,6 +19,13 @@ test.each([
   expect(scene.figures(300, 1_200).jain).toBeGreaterThan(0.8);
 });
 
+test('what is too much for an API is found before its first call has come back', () => {
+  const api = { permits: 20, latencyMs: 120_000 };
+  const scene = new Scene({ kind: 'inflight', pods: 64, seed: 7, by: 'ours', beatMs: 3_000, api });
+  scene.runTo(1_200);
+  expect(scene.figures(300, 1_200).goodput).toBeGreaterThan(0.85);
+});
+
 test('whoever has nothing gets a permit when another has told that its call is over', () => {
   const shares = (out: number) => {
     const pods = [

@@ -144,6 +144,19 @@ describe('a pod that joins', () => {
     expect(await sharesAfter(3_000, 8)).toBeCloseTo((0.05 * 48) / 8);
   });
 
+  test('has one call, and not all, where it was alone and hears nothing more', async () => {
+    const throttle = defineThrottle('llm', { limits: { inFlight: 48 } });
+    const { clock, throttles } = stage(3_000, [throttle]);
+    const { lease } = throttles.throttleOf('llm');
+    const heardMs = clock.monotonicMs();
+    throttles.shares.heard({ madeMs: heardMs, sentMs: heardMs, heardMs, rows: [], podCount: 1 });
+    expect(lease!.share).toBe(48);
+    lease!.turn(heardMs + 5_900);
+    expect(lease!.share).toBe(48);
+    lease!.turn(heardMs + 6_000);
+    expect(lease!.share).toBe(1);
+  });
+
   test('has little of what others have found out, though it calls at once', () => {
     const { clock, throttles } = stage();
     const state = published({ learned: { cap: 40, good: 40, latencyMs: 500 }, podCount: 7 });

@@ -23,13 +23,12 @@ import { Pauses } from './pauses.ts';
 import { type Fewer, QueueWatch } from './queue-watch.ts';
 import { capWithin, isPlain, isSaturated, meanWith, roomOf } from './room.ts';
 import type { Look, Sight, Tempo } from './sight.ts';
+import { TooMuch } from './too-much.ts';
 import { trimmed } from './trim.ts';
 import { areTimingOut, isUsed } from './used.ts';
 
-export type { Decision, EstimatorRule } from './estimator-rule.ts';
-
 const SETTLE_MS = 1_500;
-/** The most that is cut at once: as much as it may have grown by in one step. */
+/** The most that is cut at once; at first contact, as much as it may have grown by in one step. */
 const [CUT, FIRST_CUT] = [0.5, 0.4];
 
 export class Estimator {
@@ -40,8 +39,7 @@ export class Estimator {
   #fallenTicks = 0;
   #growths = 0;
   #latencyMs: number | undefined;
-  /** What was too much at first contact: up to there it goes in small steps. */
-  #tooMuch = 0;
+  readonly #tooMuch = new TooMuch();
   #seenMs = Number.NEGATIVE_INFINITY;
   readonly #letIn = new LetIn();
   readonly #falls: Falls;
@@ -123,13 +121,12 @@ export class Estimator {
     }
     this.#cap.cleanFromMs = Math.max(this.#cap.cleanFromMs, settledMs);
     if (this.#queue.isTrying) return 'hold';
-    const pressure = this.#rule.heedsLatency ? this.#queue.pressure : 'none';
-    const isTried = this.#rule.heedsLatency && isSettled && this.#good !== undefined;
+    const isFirst = this.#good === undefined;
+    const isTried = this.#rule.heedsLatency && isSettled && !isFirst;
     const fewer = isTried ? this.#queue.fewerThan(this.cap, nowMs) : undefined;
     if (fewer) return this.#tryFewer(fewer, nowMs);
-    const isPressed = pressure !== 'none';
-    const mayGrow = !isPressed || this.#good === undefined;
-    return mayGrow ? this.#grow(sight, nowMs, tickMs, isPressed) : 'hold';
+    const isPressed = this.#rule.heedsLatency && this.#queue.pressure !== 'none';
+    return isPressed && !isFirst ? 'hold' : this.#grow(sight, nowMs, tickMs, isPressed);
   }
 
   /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
@@ -174,7 +171,7 @@ export class Estimator {
     const isSure = hasFallen && (isPlain(saturated, seconds) || this.#fallenTicks >= 2);
     const isShut = !hasFallen && !hasLetIn && !isFresh(this.#footing(nowMs), nowMs, tickMs);
     if (this.#good === undefined || isSure || isShut) {
-      this.#tooMuch = this.#good === undefined && hasLetIn ? force : 0;
+      this.#tooMuch.fell(force, this.#good === undefined, hasLetIn);
       this.#falls.fell(nowMs, this.#letIn.isShut ? force : undefined);
       const least = (this.#good === undefined ? FIRST_CUT : CUT) * force;
       this.#settle(Math.max(room.room, least) * 0.97, 'cut', nowMs);
@@ -185,7 +182,8 @@ export class Estimator {
       return 'cut';
     }
     if (hasFallen) return 'hold';
-    if (hasLetIn) [this.#bad, this.#tooMuch] = [{ cap: force, atMs: nowMs }, 0];
+    this.#tooMuch.refused(force);
+    if (hasLetIn) this.#bad = { cap: force, atMs: nowMs };
     if (force > this.#good) this.#falls.inVain(force);
     const tried = { force, good: this.#good, hasLetIn };
     return this.#settle(trimmed(tried, room, saturated), 'trim', nowMs);
@@ -204,11 +202,14 @@ export class Estimator {
 
   #grow({ untilMs, moving }: Sight, nowMs: number, tickMs: number, isPressed: boolean): Decision {
     const isFirst = this.#good === undefined;
-    const cleanMs = isFirst ? this.#first.cleanMs(tickMs) : cleanMsOf(this.#footing(nowMs), tickMs);
+    const cleanMs = isFirst
+      ? this.#first.cleanMs(this.#latencyMs, tickMs)
+      : cleanMsOf(this.#footing(nowMs), tickMs);
     if (untilMs - this.#cap.cleanFromMs < this.#roundMs(cleanMs)) return 'hold';
     if (isFirst) return this.#goOn(this.#first.next(this.cap, moving, isPressed), nowMs);
     this.#good = Math.max(this.#good!, this.cap);
     this.#pauses.wentWell();
+    this.#tooMuch.wentWell();
     this.#falls.wentWell(this.cap, untilMs - this.#cap.cleanFromMs);
     if (this.#falls.isBack(this.cap)) {
       [this.#growths, this.#bad] = [0, { cap: this.cap * 1.03, atMs: nowMs }];
@@ -240,7 +241,7 @@ export class Estimator {
     return {
       cap: this.cap,
       bad: this.#bad,
-      tooMuch: this.#tooMuch,
+      tooMuch: this.#tooMuch.value,
       growths: this.#growths,
       isLarge: this.#cap.isLarge,
       chargesRefusals: this.#rule.chargesRefusals,

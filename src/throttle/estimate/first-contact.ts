@@ -31,6 +31,8 @@ const HALVED_ANSWERS_MIN = 12;
 const RECENT_COUNT = 30;
 /** With one and a half times as many at once, at least; without a line it would be as long as before. */
 const LONGER = 1.6;
+/** By chance the least of all takes may be that much less. */
+const PRESSED_LONGER = 1.3;
 const SHORTER = 0.7;
 const FULL_MARGIN = 1.05;
 
@@ -52,8 +54,9 @@ export class FirstContact {
     this.#chargesRefusals = chargesRefusals;
   }
 
-  /** How long it has to have gone well before more is tried. */
-  cleanMs(tickMs: number): number {
+  /** How long it has to have gone well before more is tried: where none has come back, nothing has. */
+  cleanMs(latencyMs: number | undefined, tickMs: number): number {
+    if (latencyMs === undefined) return Number.POSITIVE_INFINITY;
     return this.#chargesRefusals ? tickMs : Math.min(tickMs, CLEAN_MS);
   }
 
@@ -75,7 +78,7 @@ export class FirstContact {
 
   /**
    * The cap was used but for what was on its way, and nothing refused; undefined while too little is known of
-   * what calls take. Pressed: calls take longer than at their best.
+   * what calls take. Pressed: they take longer than at their best.
    */
   next(cap: number, moving: number | undefined, isPressed: boolean): Next | undefined {
     const { ms } = this;
@@ -85,7 +88,8 @@ export class FirstContact {
       return isKnown ? this.#halve({ cap, ms }) : undefined;
     }
     const former = this.#former;
-    const isLonger = isPressed || (former && ms !== undefined && ms > LONGER * former.ms);
+    const longer = former && ms !== undefined ? ms / former.ms : 1;
+    const isLonger = longer > (isPressed ? PRESSED_LONGER : LONGER);
     if (former && isLonger && !this.#isSure) {
       // Where more took no longer before, nobody waited in line then.
       if (this.#hasGrown && ms !== undefined) return found({ cap: used, ms }, former.ms);

@@ -42,6 +42,8 @@ const NEAR_GROWTH = 1.03;
 const LARGE_FROM = 1.05;
 const BISECTED_FROM = 1.1;
 const BAD_KEPT_MS = 25_000;
+/** However few there are, one more is tried after so long. */
+const COSTLY_KEPT_MS = 600_000;
 /** What took much more before is tried again after so many times as long, at the latest. */
 const PATIENCE_MAX = 4;
 /** An API that is shut again and again is left alone for 16 times as long, at the most. */
@@ -106,7 +108,8 @@ export function badKeptMs(footing: Footing, tickMs: number): number {
   // One more of few is a large part of them: the more it costs to try, the more seldom it is.
   const cost = chargesRefusals ? 1 : Math.max(1, 1 / Math.max(1, cap) / (SMALL_GROWTH - 1));
   const patience = before ? Math.min(cost, PATIENCE_MAX, 2 ** before.tries) : cost;
-  return Math.max(sparedMs, patience * Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs));
+  const roundsMs = Math.max(BAD_KEPT_MS, 12 * tickMs, 12 * latencyMs);
+  return Math.max(sparedMs, roundsMs, Math.min(COSTLY_KEPT_MS, patience * roundsMs));
 }
 
 function isBelow(cap: number, bad: Bad, share: number): boolean {

@@ -7,7 +7,8 @@ import type { HybridLaw } from '../laws/index.ts';
 import type { PermitPool } from '../permits/permit-pool.ts';
 import type { ThrottlePolicy } from '../policy.ts';
 import { RipeSeconds } from '../record/ripe-seconds.ts';
-import { type Decision, Estimator } from './estimator.ts';
+import { Estimator } from './estimator.ts';
+import type { Decision } from './estimator-rule.ts';
 import type { Learned } from './learned.ts';
 
 /** Refusals take a moment to come back: a second is looked at when they have. */

@@ -29,14 +29,16 @@ export function roomOf(saturated: readonly Second[], means: Means): Room {
   const { tickMs, inFlight, chargesRefusals } = means;
   const lost = chargesRefusals ? 1 - CHARGED_SHARE : 1;
   const accepted = saturated.map(({ sent, throttled }) => sent - lost * throttled);
-  const latencyS = (means.latencyMs ?? 1_000) / 1_000;
+  const latencyS = (means.latencyMs ?? 0) / 1_000;
   const rateMax = Math.max(...accepted);
   const room = ((sum(accepted) / accepted.length + rateMax) / 2) * latencyS;
   const roomMax = rateMax * latencyS;
   // How many were let in within one second is chance where they are few.
   const chance = rateMax < FEW ? Math.sqrt(Math.max(1, rateMax)) * latencyS : 0;
-  if (latencyS * 1_000 <= tickMs) return { room, roomMax: roomMax + chance };
-  // Over a time shorter than a call, starts come in bunches: then what is in flight is what fits.
+  const isShort = means.latencyMs !== undefined && means.latencyMs <= tickMs;
+  if (isShort) return { room, roomMax: roomMax + chance };
+  // Over a time shorter than a call, starts come in bunches: then what is in flight is what fits. So it is
+  // where none has come back yet.
   const most = Math.max(1, inFlight);
   return { room: most, roomMax: most };
 }

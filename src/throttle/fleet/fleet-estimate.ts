@@ -4,7 +4,8 @@
  * and chance are given. What has been published is all a next leader needs to go on from.
  */
 
-import { type Decision, Estimator, type EstimatorRule } from '../estimate/estimator.ts';
+import { Estimator } from '../estimate/estimator.ts';
+import type { Decision, EstimatorRule } from '../estimate/estimator-rule.ts';
 import type { BreakerState } from '../permits/breaker.ts';
 import type { LatencyCounts } from '../record/latencies.ts';
 import { RipeSeconds } from '../record/ripe-seconds.ts';

@@ -86,15 +86,15 @@ export class Lease {
   }
 
   /**
-   * What it may have before it is counted. Of nothing it takes one after a while, as nobody seems to be there
-   * who could say how many pods there are. `chance` spreads those who begin with a part of a permit; `whole`
-   * is what all pods have together.
+   * What it may have before it is counted. Where nothing is heard for a while it has one, and no more: nobody
+   * seems to be there who could say how many pods there are. `chance` spreads those who begin with a part of
+   * a permit; `whole` is what all pods have together.
    */
   begin(share: number, nowMs: number, { chance = 0, whole = 1 } = {}): void {
     if (this.#heardMs !== undefined) return;
     this.#whole = Math.max(1, whole);
     this.#fewer = undefined;
-    this.#aloneMs = share > 0 ? undefined : nowMs + HEARD_BEATS * this.#beatMs;
+    this.#aloneMs = share > 0 && share <= 1 ? undefined : nowMs + HEARD_BEATS * this.#beatMs;
     if (share < 1 && (this.#share === 0 || this.#share >= 1)) this.#pool.beginPaced(chance, nowMs);
     this.#given = share;
     this.#set(share, nowMs);

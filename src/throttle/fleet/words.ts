@@ -1,6 +1,6 @@
 /** What pods tell of an API with their heartbeats, what is said of it, and for how long that holds. */
 
-import type { Decision } from '../estimate/estimator.ts';
+import type { Decision } from '../estimate/estimator-rule.ts';
 import type { Learned } from '../estimate/learned.ts';
 import type { BreakerState } from '../permits/breaker.ts';
 import type { LatencyCounts } from '../record/latencies.ts';
