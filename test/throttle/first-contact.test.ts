@@ -7,18 +7,21 @@ import { bucketOf } from '../../src/throttle/record/latencies.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
+const RULE = { chargesRefusals: false, heedsLatency: true };
+
 /** Calls that take as long as a server makes them wait that works on `room` of them at a time. */
 function served(first: FirstContact, cap: number, room: number, before = cap): void {
   const msOf = (count: number) => 100 * Math.max(1, count / room);
   // As many as had waited before come back first.
-  if (before > cap) first.note([[bucketOf(msOf(before)), before]], before);
+  const most = Math.max(before, cap);
+  first.note([[bucketOf(msOf(before)), most]], most);
   first.note([[bucketOf(msOf(cap)), 20]], 20);
 }
 
 function findFrom(
   from: number,
   room: number,
-  first = new FirstContact(false),
+  first = new FirstContact(RULE),
   before = from,
 ): number {
   let [cap, former] = [from, before];
@@ -39,7 +42,7 @@ describe('the first limit', () => {
   });
 
   test('grows in large steps as long as calls take no longer', () => {
-    const first = new FirstContact(false);
+    const first = new FirstContact(RULE);
     for (const cap of [8, 20, 50]) {
       served(first, cap, 1_000);
       expect(first.next(cap, 0, false)).toEqual({ cap: 2.5 * cap });
@@ -47,13 +50,13 @@ describe('the first limit', () => {
   });
 
   test('goes on where calls failed for another reason than a line', () => {
-    const first = new FirstContact(false);
+    const first = new FirstContact(RULE);
     expect(first.ill(8)).toEqual({ cap: 4 });
     expect(findFrom(4, 1_000, first, 8)).toBe(Number.POSITIVE_INFINITY);
   });
 
   test('of one where nothing came back yet is not halved by guess', () => {
-    const first = new FirstContact(false);
+    const first = new FirstContact(RULE);
     first.ill(8);
     expect(first.next(4, 0, false)).toBeUndefined();
   });

@@ -4,6 +4,7 @@ import { Scene } from '../../bench/throttle/scene.ts';
 import { Falls } from '../../src/throttle/estimate/before-falls.ts';
 import { cleanMsOf, nextStep } from '../../src/throttle/estimate/growth.ts';
 import { LetIn } from '../../src/throttle/estimate/let-in.ts';
+import { Shut } from '../../src/throttle/estimate/shut.ts';
 import { Throttles } from '../../src/throttle/index.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -133,23 +134,24 @@ test.each([1, 8])(
 );
 
 test('an API is shut that refuses many in a row, and open as soon as it lets one in', () => {
-  const letIn = new LetIn();
+  const shut = new Shut();
   const second = (at: number, sent: number, throttled: number) => {
     return { at, sent, throttled, timedOut: 0, failed: 0, ok: sent - throttled, latencyMsSum: 0 };
   };
-  letIn.beforeRefusals([second(1, 50, 20)], [second(1, 50, 20), second(2, 7, 7)], 3_000);
-  expect(letIn.isShut).toBe(false);
-  letIn.beforeRefusals([second(3, 1, 1)], [second(3, 1, 1)], 4_000);
-  expect(letIn.isShut).toBe(true);
-  letIn.note([second(4, 1, 0)]);
-  expect(letIn.isShut).toBe(false);
+  shut.note([second(1, 50, 20), second(2, 7, 7)], 50);
+  expect(shut.since).toBeUndefined();
+  shut.note([second(3, 0, 0), second(4, 1, 1)], 25);
+  // What was called when it was shut, and not what that was cut to since.
+  expect(shut.since).toEqual({ at: 2, cap: 50 });
+  shut.note([second(5, 1, 0)], 12);
+  expect(shut.since).toBeUndefined();
 });
 
 test('once it is open again it is called as before in two steps, later each time it was not for long', () => {
   const falls = new Falls(undefined);
   falls.wentWell(50, 36_000);
-  falls.fell(1_000, 50);
-  falls.fell(4_000, 12);
+  falls.fell(1_000, { at: 1, cap: 50 });
+  falls.fell(4_000, { at: 1, cap: 50 });
   const terms = { tooMuch: 0, growths: 0, isLarge: false, latencyMs: 500, chargesRefusals: false };
   const at = (cap: number) => {
     const bad = { cap: 7, atMs: 9_000 };
@@ -158,7 +160,7 @@ test('once it is open again it is called as before in two steps, later each time
   expect(nextStep(at(6), 9_000, 3_000)?.cap).toBeCloseTo(34.65);
   expect(nextStep(at(34.65), 9_000, 3_000)?.cap).toBeCloseTo(49.5);
   expect(cleanMsOf(at(6), 3_000)).toBe(3_000);
-  falls.fell(12_000, 34.65);
+  falls.fell(12_000, { at: 11, cap: 34.65 });
   falls.wentWell(3, 36_000);
   expect(falls.before(3, 13_000)).toEqual({ cap: 49.5, tries: 1, isShut: true });
   expect(cleanMsOf(at(3), 3_000)).toBe(6_000);
@@ -172,7 +174,7 @@ test('once it is open again it is called as before in two steps, later each time
 
 test('what was used last is gone back to where nothing was used for long', () => {
   const falls = new Falls(undefined);
-  falls.fell(1_000, 50);
-  falls.fell(4_000, 24);
+  falls.fell(1_000);
+  falls.fell(4_000, { at: 1, cap: 50 });
   expect(falls.before(12, 9_000)).toMatchObject({ cap: 49.5, isShut: true });
 });

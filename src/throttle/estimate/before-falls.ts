@@ -5,6 +5,7 @@
  * nothing in for a while was shut: once it lets calls in it is soon as before. Pure.
  */
 import type { Bad } from './learned.ts';
+import type { ShutSince } from './shut.ts';
 
 export interface Before {
   readonly cap: number;
@@ -34,6 +35,7 @@ export class Falls {
   #tries = 0;
   /** What went well until nothing was let in any more. */
   #shutFrom: number | undefined;
+  #shutAt: number | undefined;
   #shutTries = 0;
 
   constructor(from: Bad | undefined) {
@@ -51,10 +53,10 @@ export class Falls {
     if (forMs >= WELL_MS && cap >= (this.#shutFrom ?? 0)) this.#well = cap;
   }
 
-  /** Much less is let in. A deep fall is several of these. `shutAt`: nothing is, at this cap. */
-  fell(nowMs: number, shutAt?: number | undefined): void {
+  /** Much less is let in. A deep fall is several of these. `since`: nothing is. */
+  fell(nowMs: number, since?: ShutSince | undefined): void {
     this.#tries = 0;
-    this.#noteShut(shutAt);
+    this.#noteShut(since);
     if (this.#well <= (this.#from?.cap ?? 0)) return;
     this.#from = { cap: this.#well, atMs: nowMs };
     this.#isDeep = false;
@@ -88,11 +90,13 @@ export class Falls {
     return true;
   }
 
-  #noteShut(at: number | undefined): void {
+  #noteShut(since: ShutSince | undefined): void {
     const from = this.#shutFrom;
+    if (from !== undefined && since?.at === this.#shutAt) return;
     // It was open again, but not for long, or not for as much.
-    if (from !== undefined && (at === undefined || at >= DEEP_SHARE * from)) this.#shutTries++;
+    if (from !== undefined && (!since || since.cap >= DEEP_SHARE * from)) this.#shutTries++;
     // Of what was never used for long, what was used last.
-    this.#shutFrom = at === undefined ? undefined : this.#well || Math.max(from ?? 0, at);
+    this.#shutFrom = since && (this.#well || Math.max(from ?? 0, since.cap));
+    this.#shutAt = since?.at;
   }
 }

@@ -22,6 +22,7 @@ import { LineTrial } from './line-trial.ts';
 import { Pauses } from './pauses.ts';
 import { type Fewer, QueueWatch } from './queue-watch.ts';
 import { capWithin, isPlain, isSaturated, meanWith, roomOf } from './room.ts';
+import { Shut } from './shut.ts';
 import type { Look, Sight, Tempo } from './sight.ts';
 import { TooMuch } from './too-much.ts';
 import { trimmed } from './trim.ts';
@@ -42,10 +43,9 @@ export class Estimator {
   readonly #tooMuch = new TooMuch();
   #seenMs = Number.NEGATIVE_INFINITY;
   readonly #letIn = new LetIn();
+  readonly #shut = new Shut();
   readonly #falls: Falls;
   readonly #pauses = new Pauses();
-  /** The second of the first call of all. */
-  #firstAt: number | undefined;
   readonly #queue: QueueWatch;
   readonly #trial: LineTrial;
   readonly #hints = new Hints();
@@ -58,7 +58,7 @@ export class Estimator {
     this.#latencyMs = learned?.latencyMs;
     this.#queue = new QueueWatch(learned?.baseMs);
     this.#trial = new LineTrial(this.#queue);
-    this.#first = new FirstContact(rule.chargesRefusals);
+    this.#first = new FirstContact(rule);
     this.#cap = new Cap(this.#bounded(learned?.cap ?? rule.start), learned?.changedMs);
   }
 
@@ -87,10 +87,11 @@ export class Estimator {
   tick(sight: Sight, nowMs: number, { tickMs, delayMs }: Tempo): Decision {
     this.#noteLatency(sight, nowMs);
     const settledMs = this.#cap.inForceMs(delayMs) + this.#roundMs(SETTLE_MS);
-    const whole = this.#whole(sight.seconds);
+    const whole = this.#good ? sight.seconds : this.#first.whole(sight.seconds);
     const isFall = this.#cap.isSmall && showFall(whole, this.#standing(sight, tickMs));
     const seconds = isFall ? whole : whole.filter(({ at }) => at * 1_000 >= settledMs);
     this.#pauses.note(sight.pausedUntilMs);
+    this.#shut.note(whole, this.cap);
     this.#queue.noteAnswers(sight.answers, tickMs, nowMs);
     const hinted = this.#byHint(sight, nowMs);
     if (hinted) return hinted;
@@ -129,12 +130,6 @@ export class Estimator {
     return isPressed && !isFirst ? 'hold' : this.#grow(sight, nowMs, tickMs, isPressed);
   }
 
-  /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
-  #whole(seconds: readonly Second[]): readonly Second[] {
-    this.#firstAt ??= seconds[0]?.at;
-    return this.#good ? seconds : seconds.filter(({ at }) => at !== this.#firstAt);
-  }
-
   #isUsed(seconds: readonly Second[], sight: Sight, tickMs: number): boolean {
     // Paced, few seconds have a call at all.
     if (this.cap < 1) return this.#letIn.isSince(this.#cap.changedMs);
@@ -144,7 +139,7 @@ export class Estimator {
 
   #stopped(stopped: readonly Second[], look: Look): Decision {
     const [force, good] = [this.cap, this.#good];
-    if (good === undefined) return this.#refused(stopped, look);
+    if (good === undefined || this.#shut.since) return this.#refused(stopped, look);
     this.#noteRefused(stopped, look);
     if (force > good) this.#falls.inVain(force);
     else this.#falls.fell(look.nowMs);
@@ -172,7 +167,7 @@ export class Estimator {
     const isShut = !hasFallen && !hasLetIn && !isFresh(this.#footing(nowMs), nowMs, tickMs);
     if (this.#good === undefined || isSure || isShut) {
       this.#tooMuch.fell(force, this.#good === undefined, hasLetIn);
-      this.#falls.fell(nowMs, this.#letIn.isShut ? force : undefined);
+      this.#falls.fell(nowMs, this.#shut.since);
       const least = (this.#good === undefined ? FIRST_CUT : CUT) * force;
       this.#settle(Math.max(room.room, least) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first. Who lets nothing in at

@@ -6,6 +6,8 @@
  *   growing ──far longer, or ill──▶ halving ──no shorter──▶ found, or growing again if there was no line
  */
 import { Latencies, type LatencyCounts } from '../record/latencies.ts';
+import type { Second } from '../record/seconds.ts';
+import type { EstimatorRule } from './estimator-rule.ts';
 import { usableAtFirst } from './used.ts';
 
 export interface Next {
@@ -29,6 +31,7 @@ const ANSWERS_MIN = 6;
 /** What is taken for normal has to be known better. */
 const HALVED_ANSWERS_MIN = 12;
 const RECENT_COUNT = 30;
+const FEW_SHARE = 0.25;
 /** With one and a half times as many at once, at least; without a line it would be as long as before. */
 const LONGER = 1.6;
 /** By chance the least of all takes may be that much less. */
@@ -37,7 +40,9 @@ const SHORTER = 0.7;
 const FULL_MARGIN = 1.05;
 
 export class FirstContact {
-  readonly #chargesRefusals: boolean;
+  readonly #rule: Pick<EstimatorRule, 'chargesRefusals' | 'heedsLatency'>;
+  /** The second of the first call of all. */
+  #firstAt: number | undefined;
   #isHalving = false;
   /** Whether calls took longer with more at once, or less with fewer. */
   #isLine = false;
@@ -46,24 +51,31 @@ export class FirstContact {
   /** Once it was found that there is none, or what there is. */
   #isSure = false;
   #former: Taken | undefined;
-  /** With fewer at once, so many come back first that had waited with more. */
+  /** So many come back first that began before this cap, or without all of a line before them. */
   #inLine = 0;
   readonly #latencies = new Latencies(RECENT_COUNT);
 
-  constructor(chargesRefusals: boolean) {
-    this.#chargesRefusals = chargesRefusals;
+  constructor(rule: Pick<EstimatorRule, 'chargesRefusals' | 'heedsLatency'>) {
+    this.#rule = rule;
+  }
+
+  /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
+  whole(seconds: readonly Second[]): readonly Second[] {
+    this.#firstAt ??= seconds[0]?.at;
+    return seconds.filter(({ at }) => at !== this.#firstAt);
   }
 
   /** How long it has to have gone well before more is tried: where none has come back, nothing has. */
   cleanMs(latencyMs: number | undefined, tickMs: number): number {
     if (latencyMs === undefined) return Number.POSITIVE_INFINITY;
-    return this.#chargesRefusals ? tickMs : Math.min(tickMs, CLEAN_MS);
+    return this.#rule.chargesRefusals ? tickMs : Math.min(tickMs, CLEAN_MS);
   }
 
   /** What came back under the cap as it is. */
   note(latencies: LatencyCounts, answers: number): void {
-    if (this.#inLine > 0) this.#inLine -= answers;
-    else this.#latencies.recordCounts(latencies);
+    // Which of them came back first is not known: they are to be few among the others.
+    if (this.#inLine <= FEW_SHARE * answers) this.#latencies.recordCounts(latencies);
+    this.#inLine = Math.max(0, this.#inLine - answers);
   }
 
   /** What calls take under the cap as it is; undefined while too little is known of it. */
@@ -87,6 +99,7 @@ export class FirstContact {
       const isKnown = ms !== undefined && this.#latencies.count >= HALVED_ANSWERS_MIN;
       return isKnown ? this.#halve({ cap, ms }) : undefined;
     }
+    if (ms === undefined && this.#rule.heedsLatency) return undefined;
     const former = this.#former;
     const longer = former && ms !== undefined ? ms / former.ms : 1;
     const isLonger = longer > (isPressed ? PRESSED_LONGER : LONGER);
@@ -97,7 +110,7 @@ export class FirstContact {
       return this.#go(former.cap / 2, former);
     }
     this.#hasGrown ||= former !== undefined && ms !== undefined;
-    const more = cap * (this.#chargesRefusals ? CAREFUL_GROWTH : GROWTH);
+    const more = cap * (this.#rule.chargesRefusals ? CAREFUL_GROWTH : GROWTH);
     return this.#go(more, ms === undefined ? undefined : { cap: used, ms });
   }
 
@@ -122,7 +135,7 @@ export class FirstContact {
   #go(cap: number, former: Taken | undefined): Next {
     this.#former = former;
     this.forget();
-    this.#inLine = this.#isHalving ? 2 * cap : 0;
+    this.#inLine = this.#isHalving ? 2 * cap : cap;
     return { cap: Math.max(1, cap) };
   }
 }

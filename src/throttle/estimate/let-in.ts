@@ -4,22 +4,12 @@
  */
 import type { Second } from '../record/seconds.ts';
 
-/** More than an API that takes few calls refuses in a row. */
-const SHUT_COUNT = 8;
-
 export class LetIn {
   /** The last second in which something was let in, of looks without refusals. */
   #atMs = Number.NEGATIVE_INFINITY;
   #refusedMs = 0;
-  #inRow = 0;
-
-  /** Whether so many were refused since the last that was let in that none is: that is no limit. */
-  get isShut(): boolean {
-    return this.#inRow >= SHUT_COUNT;
-  }
 
   note(seconds: readonly Second[]): void {
-    this.#count(seconds);
     this.#atMs = Math.max(this.#atMs, ...letInMs(seconds));
   }
 
@@ -33,19 +23,12 @@ export class LetIn {
     seconds: readonly Second[],
     untilMs: number,
   ): boolean {
-    this.#count(seconds);
     const isKnown = this.#atMs >= this.#refusedMs;
     this.#refusedMs = untilMs;
     // What is let in after the last one may be the end of it.
     const lastMs = saturated.at(-1)!.at * 1_000;
     const isMostly = saturated.some(({ sent, throttled }) => sent > 2 * throttled);
     return isKnown || isMostly || letInMs(seconds).some((ms) => ms < lastMs);
-  }
-
-  #count(seconds: readonly Second[]): void {
-    for (const { sent, throttled } of seconds) {
-      this.#inRow = sent > throttled ? 0 : this.#inRow + throttled;
-    }
   }
 }
 

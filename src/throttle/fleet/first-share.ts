@@ -33,6 +33,6 @@ export function firstShareOf(policy: ThrottlePolicy, newcomer: Newcomer): number
   // rate, until those who were counted have all of it.
   const isEarly = wasEarly && (!hasRate || isDividing);
   if (!isDeclared && (isEarly || cap === undefined)) return part;
-  if (isDeclared && podCount === 1) return part;
+  if (podCount === 1) return Math.min(part, cap ?? part);
   return isSure ? Math.min(1, (NEWCOMERS_SHARE * (cap ?? start)) / podCount) : 0;
 }

@@ -84,13 +84,14 @@ export class FleetShares {
     for (const { lease } of this.#ports.throttles()) lease?.told(madeMs, sentMs, heardMs);
     for (const row of rows.slice(0, SHARED_APIS_MAX)) {
       const published = decodePublished(row, heardMs);
-      if (!published) continue;
-      this.#caps.set(row.api, published.learned.cap);
+      const cap = published?.learned.cap ?? row.pinned;
+      if (cap === undefined) continue;
+      this.#caps.set(row.api, cap);
       // Before its first heartbeat a pod knows nothing of what others have found out.
       if (this.#heardCount === 1) this.#early.delete(row.api);
       // Known before it is called here: so the leader counts this pod before it wants anything.
       const throttle = this.#ports.throttleOf(row.api);
-      if (!throttle?.lease) continue;
+      if (!throttle?.lease || !published) continue;
       throttle.heed(published, { nowMs: heardMs, sentMs, chance: this.#ports.random.fraction() });
     }
     // Before it is counted, it has what a newcomer has by what is known now.
