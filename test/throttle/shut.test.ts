@@ -6,9 +6,11 @@ import { cleanMsOf, nextStep } from '../../src/throttle/estimate/growth.ts';
 import { LetIn } from '../../src/throttle/estimate/let-in.ts';
 import { Shut } from '../../src/throttle/estimate/shut.ts';
 import { Throttles } from '../../src/throttle/index.ts';
+import { useTestFleets } from '../fleet/support.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
+const { startFleet } = useTestFleets();
 const CALLERS = 30;
 
 /** Callers of one process that try again, later each time, for as long as they are refused. */
@@ -178,3 +180,40 @@ test('what was used last is gone back to where nothing was used for long', () =>
   falls.fell(4_000, { at: 1, cap: 50 });
   expect(falls.before(12, 9_000)).toMatchObject({ cap: 49.5, isShut: true });
 });
+
+test.each([undefined, 1])(
+  'little used, and shut for a minute (Retry-After %s), it is soon as before',
+  async (s) => {
+    const fleet = startFleet();
+    const { clock } = fleet;
+    let [isShut, done, came] = [false, 0, 0];
+    const call = () => {
+      if (!isShut) return new Promise<void>((answer) => void clock.after(500, answer));
+      const headers = s === undefined ? {} : { 'retry-after': `${s}` };
+      throw Object.assign(new Error('busy'), { status: 429, headers });
+    };
+    const pods = await Promise.all(
+      ['alder', 'birch', 'cedar'].map((name) => fleet.startPod(name, { machines: [] })),
+    );
+    // Two a second, of which each is called until it is done.
+    const come = () => {
+      const pod = pods[came++ % 3]!;
+      const again = (): void => {
+        const later = ({ delayMs = 200 }) => void clock.after(Math.max(200, delayMs), again);
+        pod.fleet
+          .throttle('llm')
+          .use(call)
+          .then(() => done++, later);
+      };
+      again();
+      clock.after(500, come);
+    };
+    come();
+    await clock.advance(60_000);
+    isShut = true;
+    await clock.advance(60_000);
+    isShut = false;
+    await clock.advance(90_000);
+    expect(came - done).toBeLessThan(10);
+  },
+);
