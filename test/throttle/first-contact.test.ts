@@ -90,6 +90,15 @@ test.each(['inflight', 'quota', 'queueing'] as const)(
   },
 );
 
+test.each([24, 30, 36])('whoever leads from the %i. second on knows of a line', (atS) => {
+  const scene = new Scene({ kind: 'queueing', pods: 8, seed: 4, by: 'ours', beatMs: 3_000 });
+  scene.runTo(atS);
+  scene.fleet!.changeLeader();
+  scene.runTo(150);
+  expect(scene.figures(40, 150).goodput).toBeGreaterThan(0.95);
+  expect(scene.figures(40, 150).p95Ms).toBeLessThan(1_300);
+});
+
 test('so does a process by itself', async () => {
   const clock = new FakeClock();
   const throttles = new Throttles({ clock, random: seededRandom(3) });

@@ -13,7 +13,7 @@ import { Falls } from './before-falls.ts';
 import { Cap } from './cap.ts';
 import type { Decision, EstimatorRule } from './estimator-rule.ts';
 import { isFallen, type Standing, showFall } from './fall.ts';
-import { FirstContact, type Next } from './first-contact.ts';
+import { FirstContact, type Next, type Taken } from './first-contact.ts';
 import { badKeptMs, cleanMsOf, type Footing, isFresh, nextStep } from './growth.ts';
 import { Hints } from './hints.ts';
 import type { Bad, Learned } from './learned.ts';
@@ -58,7 +58,7 @@ export class Estimator {
     this.#latencyMs = learned?.latencyMs;
     this.#queue = new QueueWatch(learned?.baseMs);
     this.#trial = new LineTrial(this.#queue);
-    this.#first = new FirstContact(rule);
+    this.#first = new FirstContact(rule, grownBefore(rule, learned));
     this.#cap = new Cap(this.#bounded(learned?.cap ?? rule.start), learned?.changedMs);
   }
 
@@ -292,4 +292,9 @@ export class Estimator {
   #bounded(cap: number): number {
     return capWithin(this.#rule, cap, this.#latencyMs);
   }
+}
+
+function grownBefore({ start }: EstimatorRule, learned: Learned | undefined): Taken | undefined {
+  const { cap = start, baseMs } = learned ?? {};
+  return cap > start && baseMs !== undefined ? { cap, ms: baseMs } : undefined;
 }

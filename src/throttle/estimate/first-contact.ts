@@ -16,7 +16,7 @@ export interface Next {
   readonly foundMs?: number | undefined;
 }
 
-interface Taken {
+export interface Taken {
   readonly cap: number;
   readonly ms: number;
 }
@@ -55,8 +55,11 @@ export class FirstContact {
   #inLine = 0;
   readonly #latencies = new Latencies(RECENT_COUNT);
 
-  constructor(rule: Pick<EstimatorRule, 'chargesRefusals' | 'heedsLatency'>) {
+  /** `before`: another one has grown to it, when calls took so long at the least. */
+  constructor(rule: Pick<EstimatorRule, 'chargesRefusals' | 'heedsLatency'>, before?: Taken) {
     this.#rule = rule;
+    this.#former = before;
+    this.#hasGrown = before !== undefined;
   }
 
   /** Calls began somewhere within the first one: what was let in since is no measure of a second. */
