@@ -6,10 +6,11 @@ import { PREFIX, type Route } from './table.ts';
 
 type Schema = { [name: string]: unknown };
 
-const CHANGING_HEADERS = [
-  headerOf('idempotency-key', 'names the change: sent again under this name it is made once'),
-  headerOf('if-match', 'only if its revision is still this one'),
-];
+const REQUEST_NAME = headerOf(
+  'idempotency-key',
+  'names the change: sent again under this name it is made once',
+);
+const REVISION = headerOf('if-match', 'only if its revision is still this one');
 
 export function openapiOf(routes: readonly Route[]): object {
   const schemas: Schema = {};
@@ -52,7 +53,9 @@ function operationOf(route: Route, schemas: Schema): object {
     parameters: [
       ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
       ...Object.entries(query).map(([name, schema]) => parameterOf(name, schema as z.ZodType)),
-      ...(changes === 'act' && method === 'POST' ? CHANGING_HEADERS : []),
+      ...(changes === 'act' && method === 'POST' ? [REQUEST_NAME] : []),
+      // What has a revision takes it in the body, too.
+      ...(body !== undefined && 'ifRevision' in body ? [REVISION] : []),
     ],
     ...(body === undefined
       ? {}

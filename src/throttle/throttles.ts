@@ -1,6 +1,7 @@
 /** The throttles of a process by the names of their APIs; one that nobody has defined has the defaults. */
 import { type Clock, type Random, show } from '../ground/index.ts';
 import type { ThrottleHandle, ThrottleSnapshot } from '../machine/index.ts';
+import { API_NAME, isApiName } from './api-name.ts';
 import type { Caller } from './caller.ts';
 import { ThrottleOptionsError } from './errors.ts';
 import { FleetShares } from './fleet/fleet-shares.ts';
@@ -25,24 +26,17 @@ export interface Crowd {
   readonly left: number;
 }
 
-const NAME_LENGTH_MAX = 200;
+const SHOWN_LENGTH_MAX = 200;
 const CROWDED_MS = 30_000;
 /** Of more APIs than this those that nobody has called for so long are forgotten: names may be made up. */
 const KEPT_COUNT = 200;
 const KEPT_MS = 3_600_000;
 const FORGET_EVERY_MS = 60_000;
 
-/** It goes into rows, labels and logs: one that no store takes would keep a pod from being heard at all. */
-function isApiName(name: unknown): name is string {
-  if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX) return false;
-  return !/[\p{Cc}\p{Surrogate}]/u.test(name);
-}
-
 function refuseOddName(name: unknown): void {
   if (isApiName(name)) return;
-  const wanted = `text of 1 to ${NAME_LENGTH_MAX} characters that any store and terminal takes`;
-  const called = typeof name === 'string' ? name.slice(0, NAME_LENGTH_MAX) : show(name);
-  throw new ThrottleOptionsError(called, `its name must be ${wanted}, got ${show(name)}`);
+  const called = typeof name === 'string' ? name.slice(0, SHOWN_LENGTH_MAX) : show(name);
+  throw new ThrottleOptionsError(called, `its name must be ${API_NAME}, got ${show(name)}`);
 }
 
 /** Says how calls of an API are to be limited. Refuses what cannot be, here and not at the first call. */

@@ -40,6 +40,21 @@ test('it has every route once, under a name of its own, and whatever it refers t
   expect(missing).toEqual([]);
 });
 
+test('a revision may be asked for where there is one: of what is done to a run', () => {
+  const { paths } = openapiOf(ROUTES) as {
+    readonly paths: Record<string, { readonly post?: { readonly parameters: { name: string }[] } }>;
+  };
+  const guarded = Object.entries(paths).filter(([, { post }]) =>
+    post?.parameters.some(({ name }) => name === 'if-match'),
+  );
+  const of = guarded.map(([path]) => path);
+  expect(of).toContain(`${PREFIX}/runs/{id}/cancel`);
+  expect(of.filter((path) => !path.startsWith(`${PREFIX}/runs/{id}/`))).toEqual([]);
+  for (const path of Object.keys(paths).filter((one) => one.startsWith(`${PREFIX}/runs/{id}/`))) {
+    if (paths[path]!.post) expect(of).toContain(path);
+  }
+});
+
 test('it is served', async () => {
   const house = await openHouse({ grants: [], hasStore: false });
   const { status, body } = await house.ask('GET', `${PREFIX}/openapi.json`);

@@ -102,6 +102,22 @@ test('what makes no sense is refused in words, and whoever may only read changes
   expect(await logged(house)).toEqual([]);
 });
 
+test('a name that no API can have is not fixed, and of one that nobody calls that is said', async () => {
+  const { house, ask } = await open();
+  for (const odd of ['a\nb', 'a\u0000b', 'a\u009bb', 'x'.repeat(201)]) {
+    const told = await ask('POST', `/${encodeURIComponent(odd)}/pin`, { limit: 3 });
+    expect([told.status, told.text]).toEqual([400, expect.stringContaining('1 to 200 characters')]);
+  }
+  expect((await ask('GET', '')).body.throttles).toMatchObject([{ api: API }]);
+  expect(await logged(house)).toEqual([]);
+  const mistyped = await ask('POST', '/llm%2Feuu/pin', { limit: 3 });
+  expect([mistyped.body.kind, mistyped.body.note]).toEqual([
+    'done',
+    `no pod has told of calls of "llm/euu" yet, so nothing is limited; did you mean ${API}?`,
+  ]);
+  expect((await ask('POST', `${AT}/pin`, { limit: 3 })).body).not.toHaveProperty('note');
+});
+
 test('many APIs come a page at a time, by name', async () => {
   const { house, ask } = await open();
   const words = ['b', 'a', 'c'].map((api) => ({ api, epoch: 0, state: published() }));

@@ -2,9 +2,10 @@
 import * as z from 'zod';
 import { parseDuration, show } from '../../ground/index.ts';
 import { API_CHARS_MAX, PIN_MAX, type ThrottleOrder } from '../../store/index.ts';
-import type { ThrottleView } from '../../throttle/index.ts';
+import { API_NAME, isApiName, type ThrottleView } from '../../throttle/index.ts';
 import type { Desk } from '../desk/desk.ts';
 import { sharedOf } from '../desk/need-store.ts';
+import { pinNote } from '../desk/pin-note.ts';
 import { throttleViews } from '../desk/throttle-views.ts';
 import { badRequest, RequestError } from '../problem.ts';
 import { type Asked, ok, type Route, route } from '../table.ts';
@@ -56,6 +57,7 @@ const Changed = z.strictObject({
   isDryRun: z.boolean(),
   requestId: z.string(),
   throttle: Throttle.optional().describe('as it is now, where anything is known of it'),
+  note: z.string().optional().describe('of a pin that limits nothing yet, or less than it says'),
 });
 
 const said = {
@@ -111,6 +113,8 @@ export const throttleRoutes: readonly Route[] = [
     },
     answers: { status: 200, schema: Changed },
     answer: (asked) => {
+      if (!isApiName(asked.id))
+        throw badRequest(`the name of an API is a ${API_NAME}, got ${show(asked.id)}`);
       const { limit: cap, for: during } = asked.body;
       const forMs = during === undefined ? undefined : parseDuration(during);
       if (during !== undefined && !(forMs! > 0))
@@ -151,7 +155,10 @@ async function changed(asked: Asked<unknown, Said>, wish: ThrottleOrder) {
   const { port } = sharedOf(desk, 'the limit of an API');
   const answer = await port.changeThrottle({ ...by, order: wish, reason: body.reason, isDryRun });
   if (!isDryRun && answer.kind === 'done') tellActed(asked, `throttle.${wish.what}`, undefined);
-  return ok({ ...answer, isDryRun, requestId, throttle: await viewOf(desk, id) });
+  const views = await viewsOf(desk);
+  const throttle = views.find((view) => view.api === id);
+  const note = wish.what === 'pin' ? pinNote(views, wish) : undefined;
+  return ok({ ...answer, isDryRun, requestId, throttle, note });
 }
 
 async function viewsOf(desk: Desk): Promise<ThrottleView[]> {

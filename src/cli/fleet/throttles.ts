@@ -1,4 +1,5 @@
 /** fleetq throttles list|show|watch|pin|reset: how the APIs are that the fleet calls, and their limits. */
+import { pinNote } from '../../admin/desk/pin-note.ts';
 import { throttleViews } from '../../admin/desk/throttle-views.ts';
 import { type Config, nearest } from '../../config/index.ts';
 import {
@@ -109,26 +110,11 @@ async function obey(store: Store, output: Output, options: Options, order: Throt
   if (kind === 'already') output.note(`there is nothing to change: ${plain(nothingTo(order))}`);
   else if (isDryRun) output.note('nothing was changed');
   else output.note('whoever leads heeds it with its next heartbeat');
-  if (order.what === 'pin') await notePin(store, output, order.api, order.cap);
-  return Exit.ok;
-}
-
-/** What was declared in code is not passed by a pin, and a name may be mistyped: that is said. */
-async function notePin(store: Store, output: Output, api: string, cap: number): Promise<void> {
-  const known = (await viewsOf(store)).filter((view) => view.cap !== undefined);
-  const found = known.find((view) => view.api === api);
-  if (!found) {
-    const near = nearIn(known, api);
-    const meant = near === undefined ? '' : `; did you mean ${near}?`;
-    return output.note(
-      `no pod has told of calls of ${show(api)} yet, so nothing is limited${meant}`,
-    );
+  if (order.what === 'pin') {
+    const note = pinNote(await viewsOf(store), order);
+    if (note !== undefined) output.note(plain(note));
   }
-  const { ceiling } = found;
-  if (ceiling === undefined || cap <= ceiling) return;
-  output.note(
-    `${plain(api)} was declared to take ${ceiling} at most: no more than that will be out`,
-  );
+  return Exit.ok;
 }
 
 function nothingTo({ what, api }: ThrottleOrder): string {
@@ -151,17 +137,13 @@ async function viewsOf(store: Store): Promise<ThrottleView[]> {
 function viewIn(views: readonly ThrottleView[], api: string): ThrottleView {
   const found = views.find((view) => view.api === api);
   if (found) return found;
-  const near = nearIn(views, api);
-  throw new UsageError(`no pod has called an API ${show(api)}`, {
-    hint: near === undefined ? 'list them with: fleetq throttles list' : `did you mean ${near}?`,
-  });
-}
-
-function nearIn(views: readonly ThrottleView[], api: string): string | undefined {
-  return nearest(
+  const near = nearest(
     api,
     views.map((view) => view.api),
   );
+  throw new UsageError(`no pod has called an API ${show(api)}`, {
+    hint: near === undefined ? 'list them with: fleetq throttles list' : `did you mean ${near}?`,
+  });
 }
 
 const COLUMNS: readonly Column<ThrottleView>[] = [
