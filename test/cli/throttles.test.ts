@@ -50,7 +50,7 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
   const off = await place.run('throttles', 'pin', 'llm', 'off', '--for', '1h');
   expect([off.code, off.stderr]).toEqual([2, expect.stringContaining('--for')]);
   const escaped = await place.run('throttles', 'pin', 'a\u001b[31mb', '3', '--dry-run');
-  expect(escaped.stdout).toBe('ab\tpin\n');
+  expect([escaped.code, escaped.stdout]).toEqual([2, '']);
   expect(escaped.stderr).not.toContain('\u001b');
 
   const odd = await place.run('throttles', 'pin', 'llm', 'none');
@@ -84,6 +84,28 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
     'throttle.unpin',
     'throttle.pin',
   ]);
+}, 300_000);
+
+test('names that no API can have, and numbers that are likely slips, are not fixed', async () => {
+  const place = await makePlace();
+  for (const name of ['ab\ncd', 'a\u009bb']) {
+    const told = await place.run('throttles', 'pin', name, '3');
+    expect([told.code, told.stderr], JSON.stringify(name)).toEqual([
+      2,
+      expect.stringContaining('the name of an API is a text of 1 to 200 characters'),
+    ]);
+    expect(told.stderr).not.toContain('\u009b');
+  }
+  for (const count of ['0x10', ' 5 ', '1e2', '']) {
+    const told = await place.run('throttles', 'pin', 'llm', count);
+    expect([told.code, told.stderr], count).toEqual([
+      2,
+      expect.stringContaining('a limit is a number above 0'),
+    ]);
+  }
+  expect((await place.run('throttles', 'list')).code).toBe(3);
+  expect((await place.run('throttles', 'pin', 'llm', '2.5')).code).toBe(0);
+  expect(await pinnedOf(place)).toBe(2.5);
 }, 300_000);
 
 async function pinnedOf(place: Place): Promise<number | undefined> {

@@ -10,8 +10,8 @@ import {
   showDuration,
   systemClock,
 } from '../../ground/index.ts';
-import { API_CHARS_MAX, PIN_MAX, type Store, type ThrottleOrder } from '../../store/index.ts';
-import { type ThrottleView, throttleViewOf } from '../../throttle/index.ts';
+import { PIN_MAX, type Store, type ThrottleOrder } from '../../store/index.ts';
+import { API_NAME, isApiName, type ThrottleView, throttleViewOf } from '../../throttle/index.ts';
 import type { Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit } from '../exit.ts';
@@ -22,6 +22,8 @@ import { reasonFor, requestIdOf, whoami } from './acting.ts';
 import { codecFor, withReader, withStore } from './open.ts';
 
 const LOOK_MS = 1_000;
+/** As people write one: what Number() reads besides, such as 0x10 or ' 5 ', is more likely a slip. */
+const PLAIN_NUMBER = /^(\d+(\.\d+)?|\.\d+)$/;
 
 export const list: Execute = async ({ config, output }) => {
   const views = await withViews(config, (look) => look());
@@ -67,18 +69,19 @@ export const reset: Execute = async ({ config, output }, options, api) =>
   });
 
 function pinOf(api: string, count: string, options: Options): ThrottleOrder {
-  if (api === '' || api.length > API_CHARS_MAX) {
-    throw new UsageError(`the name of an API is a text of 1 to ${API_CHARS_MAX} characters`, {
-      hint: 'list those that are called: fleetq throttles list',
-    });
-  }
   if (count === 'off') {
     if (options['for'] === undefined) return { what: 'unpin', api };
     throw new UsageError('--for is for a limit that is fixed: one is let go of at once', {
       hint: 'leave --for out',
     });
   }
-  const cap = Number(count);
+  // Not before: one that was fixed under a name that is refused by now can still be let go of.
+  if (!isApiName(api)) {
+    throw new UsageError(`the name of an API is a ${API_NAME}, got ${plain(show(api))}`, {
+      hint: 'list those that are called: fleetq throttles list',
+    });
+  }
+  const cap = PLAIN_NUMBER.test(count) ? Number(count) : Number.NaN;
   if (!(cap > 0 && cap <= PIN_MAX)) {
     throw new UsageError(`a limit is a number above 0 and up to ${PIN_MAX}, got ${show(count)}`, {
       hint: `to let go of one: fleetq throttles pin ${api} off`,
