@@ -126,6 +126,11 @@ export function describeThrottles(scene: Scene): void {
     await scene.pass(61_000);
     expect((await beat(alder)).throttles[0]!.pinned).toBeUndefined();
     expect((await scene.store.throttles())[0]!.pinnedBy).toBeUndefined();
+    expect(await order({ what: 'unpin', api: 'llm' })).toBe(false);
+    // Nobody lets go of it any more: it must not keep its row for ever.
+    await scene.pass(100_000);
+    await scene.store.prune(50_000, 100);
+    expect(await scene.store.throttles()).toEqual([]);
   });
 
   test('whoever led finds that what it knew was forgotten: its word is not written any more', async () => {

@@ -10,6 +10,7 @@ import { followersOf } from './followers.ts';
 import { taskRowOf } from './rows.ts';
 import { end } from './settle.ts';
 import { by, isEnded, type MemoryTables, type PodRecord, type TaskRecord } from './tables.ts';
+import { standingPin } from './throttles.ts';
 
 const TASK_ID = new RegExp(TASK_ID_PATTERN);
 
@@ -129,7 +130,7 @@ function oldAudits(tables: MemoryTables, beforeMs: number | undefined) {
 /** What nobody has published anything of for so long, and nobody has pinned. */
 function forgetThrottles(tables: MemoryTables, before: number): void {
   for (const [api, { madeAt, pin }] of tables.throttles) {
-    if (madeAt < before && !pin) tables.throttles.delete(api);
+    if (madeAt < before && !standingPin(pin, tables.now())) tables.throttles.delete(api);
   }
 }
 

@@ -31,12 +31,17 @@ export function publishThrottles(tables: MemoryTables, words: readonly ThrottleW
   }
 }
 
+/** A pin whose time is over is none. */
+export function standingPin(pin: ThrottleRecord['pin'], now: number): ThrottleRecord['pin'] {
+  return pin && (pin.until === undefined || pin.until > now) ? pin : undefined;
+}
+
 export function throttles(tables: MemoryTables): ThrottleRow[] {
   const now = tables.now();
   return [...tables.throttles]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([api, { epoch, state, madeAt, pin }]) => {
-      const standing = pin && (pin.until === undefined || pin.until > now) ? pin : undefined;
+      const standing = standingPin(pin, now);
       return {
         api,
         epoch,
@@ -63,7 +68,8 @@ export function changeThrottle(tables: MemoryTables, change: ThrottleChange): Th
   const answered = answeredBefore(note, logged && { ...logged, task: logged.taskId });
   if (answered) return answered;
   const row = tables.throttles.get(order.api);
-  const state = row && { isPinned: row.pin !== undefined, isKnown: row.state !== undefined };
+  const isPinned = standingPin(row?.pin, tables.now()) !== undefined;
+  const state = row && { isPinned, isKnown: row.state !== undefined };
   const kind = changesThrottle(order, state) ? 'done' : 'already';
   if (isDryRun) return { kind, isRepeated: false };
   putNote(tables, kind === 'done' ? note : alreadyNote(note));

@@ -36,7 +36,7 @@ export const selectThrottles = sql`
 
 /** $1 API. Whoever decides of it next waits. */
 export const lockThrottle = sql`
-  select pinned is not null as is_pinned, state is not null as is_known
+  select ${pinned} is not null as is_pinned, state is not null as is_known
     from throttle_state where api = $1 for update`;
 
 /** $1 API, $2 permits, $3 who, $4 for so many ms, or null. */
@@ -60,4 +60,4 @@ export const resetThrottle = sql`
 /** $1 age in ms. */
 export const deleteThrottles = sql`
   delete from throttle_state
-   where pinned is null and made_at < clock_timestamp() - ${spanOf('$1::float8')}`;
+   where ${pinned} is null and made_at < clock_timestamp() - ${spanOf('$1::float8')}`;

@@ -73,7 +73,7 @@ export function prune(
   tx.run(sql.expireKeys, { now: tx.now, count });
   tx.run(deletePodsDown, { before, count });
   tx.run(deleteTerms, { before, count });
-  tx.run(deleteThrottles, { before });
+  tx.run(deleteThrottles, { before, now: tx.now });
   tx.run(deleteBulks, { before, count });
   if (auditedBeforeMs === undefined) return old.length;
   const audited = { before: tx.now - Math.round(auditedBeforeMs), count };

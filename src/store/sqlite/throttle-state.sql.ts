@@ -18,9 +18,9 @@ export const publishThrottle = `
   on conflict (api) do update set epoch = excluded.epoch, state = excluded.state, made_at = @now
    where throttle_state.epoch = excluded.epoch - 1`;
 
-/** @api. */
+/** @api, @now. */
 export const selectOne = `
-  select pinned is not null as is_pinned, state is not null as is_known
+  select ${isPinned} as is_pinned, state is not null as is_known
     from throttle_state where api = @api`;
 
 /** @api, @cap, @who, @until, @now. */
@@ -39,6 +39,6 @@ export const unpinThrottle = `
 export const resetThrottle = `
   update throttle_state set epoch = epoch + 1, state = null, made_at = @now where api = @api`;
 
-/** @before. */
+/** @before, @now. */
 export const deleteThrottles = `
-  delete from throttle_state where pinned is null and made_at <= @before`;
+  delete from throttle_state where not ${isPinned} and made_at <= @before`;

@@ -56,7 +56,10 @@ export function changeThrottle(tx: Tx, change: ThrottleChange): ThrottleAnswer {
   const found = logged && { ...logged, task: undefined, detail: logged.detail ?? undefined };
   const answered = answeredBefore(note, found);
   if (answered) return answered;
-  const row = tx.get<{ is_pinned: number; is_known: number }>(sql.selectOne, { api: order.api });
+  const row = tx.get<{ is_pinned: number; is_known: number }>(sql.selectOne, {
+    api: order.api,
+    now: tx.now,
+  });
   const state = row && { isPinned: row.is_pinned === 1, isKnown: row.is_known === 1 };
   const kind = changesThrottle(order, state) ? 'done' : 'already';
   if (isDryRun) return { kind, isRepeated: false };
