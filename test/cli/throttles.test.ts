@@ -134,6 +134,9 @@ test('one is followed: a line for each change, and none while it stays the same'
   const limits = lines.map((said) => line.exec(said)![1]);
   expect(limits.length).toBeGreaterThanOrEqual(2);
   expect(limits.filter((limit, at) => limit === limits[at - 1])).toEqual([]);
+  const still = await place.run('throttles', 'watch', 'llm', '--timeout', '2500ms', '--json');
+  const told = still.stdout.trimEnd().split('\n');
+  expect(told.map((said) => JSON.parse(said).api)).toEqual(['llm']);
   const unknown = await place.run('throttles', 'watch', 'crm', '--timeout', '1s');
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('no pod has called')]);
 }, 300_000);

@@ -46,16 +46,26 @@ export const watch: Execute = async ({ config, output }, options, api) => {
     let said = '';
     while (systemClock.monotonicMs() < untilMs) {
       const view = viewIn(await look(), api!);
-      const { state, cap, decision } = view;
-      const text = `${state} (limit ${rounded(cap)}, ${decision ?? 'nothing'} last)`;
-      if (output.isJson) output.json(view);
-      else if (text !== said) output.line(`${isoTime(systemClock.now())}  ${plain(text)}`);
+      const text = output.isJson ? withoutAge(view) : sentenceOf(view);
+      if (text !== said) {
+        if (output.isJson) output.json(view);
+        else output.line(`${isoTime(systemClock.now())}  ${plain(text)}`);
+      }
       said = text;
       await pause(systemClock, LOOK_MS);
     }
     return Exit.ok;
   });
 };
+
+function sentenceOf({ state, cap, decision }: ThrottleView): string {
+  return `${state} (limit ${rounded(cap)}, ${decision ?? 'nothing'} last)`;
+}
+
+/** Everything else in it is a change; that it grows older is none. */
+function withoutAge({ ageMs: _, ...view }: ThrottleView): string {
+  return JSON.stringify(view);
+}
 
 export const pin: Execute = async ({ config, output }, options, api, count) => {
   const order = pinOf(api!, count!, options);
