@@ -187,9 +187,10 @@ const LOCAL = "only runs of this host's journal, whatever store is configured";
 const DEV_HELP = `
 The pods share a store of their own, <data-dir>/fleet.db, or a Postgres. When a machine is saved, the pods
 get the new code one after the other, and go on with what is under way. On a terminal: d does that too, k
-kills a pod with SIGKILL, s enqueues more samples, p stops and starts the Postgres of --postgres, q drains
-and quits. Without one it prints a line for everything that happens, until SIGTERM or Ctrl-C. Exit 1 if a
-task was lost or doubled.
+kills a pod with SIGKILL, s enqueues more samples, t has the API that the sample llm/summarise calls answer
+429 to everything, or take calls again, p stops and starts the Postgres of --postgres, q drains and quits.
+Without one it prints a line for everything that happens, until SIGTERM or Ctrl-C. Exit 1 if a task was lost
+or doubled.
 `;
 const START_HELP = `
 With no process on the data directory the run is started in the file: --wait executes it here, to its
