@@ -4,6 +4,7 @@ import { isoTime, pause, show, systemClock } from '../ground/index.ts';
 import { placeOf, type StoredRecord } from '../journal/index.ts';
 import { isFinal } from '../machine/index.ts';
 import type { StoreReader, TaskRow } from '../store/index.ts';
+import { columnsOf } from './columns.ts';
 import type { Context, Execute, Options } from './command.ts';
 import { UnreachableError, UsageError } from './errors.ts';
 import { Exit, type ExitCode } from './exit.ts';
@@ -134,7 +135,7 @@ export function showRecord(found: StoredRecord, output: Output): void {
   ];
   if (!output.isTerminal)
     return output.line([...head.map((text) => text.trim()), details].join('\t'));
-  const room = Math.max(10, (process.stdout.columns ?? 80) - head.join('  ').length - 2);
+  const room = Math.max(10, (process.stdout.columns ?? 80) - columnsOf(head.join('  ')) - 2);
   output.line(`${head.join('  ')}  ${output.paint('gray', pad(details, room).trimEnd())}`);
 }
 

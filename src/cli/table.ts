@@ -1,5 +1,6 @@
 /** Rows of text in columns that line up, cut to the width of the terminal. */
 import { stripVTControlCharacters } from 'node:util';
+import { columnsOf, fitting } from './columns.ts';
 import type { Paint, Style } from './paint.ts';
 
 export interface Column<T> {
@@ -52,7 +53,7 @@ function widthsOf<T>(
   width: number,
 ): number[] {
   const needed = columns.map((column, i) =>
-    Math.max(column.head.trim().length, ...cells.map((row) => row[i]!.length)),
+    Math.max(column.head.trim().length, ...cells.map((row) => columnsOf(row[i]!))),
   );
   const widths = columns.map((column, i) => Math.max(column.head.length, needed[i]!));
   const gaps = GAP.length * (columns.length - 1);
@@ -75,10 +76,12 @@ function largest(counts: readonly number[]): number | undefined {
   return most > 0 ? counts.indexOf(most) : undefined;
 }
 
-/** Exactly `width` wide: filled with blanks, or cut with an ellipsis. */
+/** Exactly `width` columns wide: filled with blanks, or cut with an ellipsis. */
 export function pad(text: string, width: number, align?: 'right'): string {
-  const short = text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
-  return align === 'right' ? short.padStart(width) : short.padEnd(width);
+  const isShort = columnsOf(text) <= width;
+  const short = isShort ? text : `${fitting(text, Math.max(0, width - 1))}…`;
+  const blanks = ' '.repeat(Math.max(0, width - columnsOf(short)));
+  return align === 'right' ? blanks + short : short + blanks;
 }
 
 /** One line, and nothing in it that would move the cursor: reasons come from strangers. */

@@ -2,6 +2,7 @@
 import type { MachineInfo } from '../../admin/index.ts';
 import type { RunSummary } from '../../engine/index.ts';
 import { showDuration } from '../../ground/index.ts';
+import { columnsOf } from '../columns.ts';
 import type { Paint, Style } from '../paint.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from '../shape.ts';
 import { type Column, pad, tableText } from '../table.ts';
@@ -70,7 +71,7 @@ export function drawScreen(picture: Picture, size: Size, paint: Paint): string[]
   const room = Math.max(MESSAGE_ROWS_MIN, size.rows - FRAME_ROWS - count);
   const shown = picture.messages.slice(-Math.min(MESSAGES_MAX, room));
   const lines = [
-    `${paint('bold', pad('fleetq dev', width - picture.store.length))}${paint('gray', picture.store)}`,
+    `${paint('bold', pad('fleetq dev', width - columnsOf(picture.store)))}${paint('gray', picture.store)}`,
     '',
     ...tableText(picture.pods, podColumns(picture), width, paint).split('\n'),
     '',

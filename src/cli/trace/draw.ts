@@ -2,6 +2,7 @@
  * Rows as text: the tree at the left, how long each took, and a bar on the run's own time axis at the
  * right, as wide as the terminal allows. Nothing of it is wider than that.
  */
+import { columnsOf } from '../columns.ts';
 import type { Paint } from '../paint.ts';
 import { pad } from '../table.ts';
 import type { Glyphs } from './glyphs.ts';
@@ -28,7 +29,7 @@ const GAP = '  ';
 
 export function drawRows(rows: readonly Row[], axis: Axis, canvas: Canvas): string[] {
   const hasPods = rows.some(({ pod }) => pod !== undefined);
-  const podWidth = hasPods ? Math.max(...rows.map(({ pod }) => pod?.length ?? 0)) : 0;
+  const podWidth = hasPods ? Math.max(...rows.map(({ pod }) => columnsOf(pod ?? ''))) : 0;
   const fixed = TOOK_WIDTH + GAP.length + (hasPods ? podWidth + 1 : 0) + 1;
   const wanted = Math.max(LABEL_MIN, ...rows.map(widthOf));
   const labelMax = Math.max(LABEL_MIN, Math.floor(canvas.width * LABEL_SHARE));
@@ -39,7 +40,7 @@ export function drawRows(rows: readonly Row[], axis: Axis, canvas: Canvas): stri
 
 /** How often what was thrown is told where there is room for it, and makes none. */
 function widthOf({ lead, label, note, bar }: Row): number {
-  return lead.length + textOf(label, bar.of === 'many' ? '' : note).length;
+  return lead.length + columnsOf(textOf(label, bar.of === 'many' ? '' : note));
 }
 
 function textOf(label: string, note: string): string {
@@ -56,15 +57,16 @@ function drawRow(row: Row, axis: Axis, canvas: Widths): string {
   const { paint, glyphs, labelWidth, podWidth, barWidth } = canvas;
   const { lead, label, note, style, pod, took, bar } = row;
   const room = Math.max(0, labelWidth - lead.length);
-  const whole = textOf(label, note);
-  const isTooLong = bar.of === 'many' && whole.length > room;
-  const text = glyphs.fit(pad(isTooLong ? label : whole, room));
+  // Before it is padded: what stands for a letter may be narrower than it. After: for the ellipsis.
+  const whole = glyphs.fit(textOf(label, note));
+  const isTooLong = bar.of === 'many' && columnsOf(whole) > room;
+  const text = glyphs.fit(pad(isTooLong ? glyphs.fit(label) : whole, room));
   // What went as it should needs no colour in its words.
   const isFrame = bar.of === 'step' || bar.of === 'axis';
   const isQuiet = note === '' && bar.of === 'work';
   const parts = [
     `${paint('gray', lead)}${isQuiet ? text : paint(style, text)}`,
-    podWidth === 0 ? '' : ` ${paint('bold', (pod ?? '').padEnd(podWidth))}`,
+    podWidth === 0 ? '' : ` ${paint('bold', pad(pod ?? '', podWidth))}`,
     ` ${pad(took, TOOK_WIDTH, 'right')}${GAP}`,
     drawBar(bar, axis, barWidth, glyphs, (bits) => paint(isFrame ? 'gray' : style, bits)),
   ];
