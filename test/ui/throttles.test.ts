@@ -4,6 +4,7 @@ import { effectsOf } from '../../admin-ui/src/pages/throttles/effects.ts';
 import {
   moodLabel,
   moodOf,
+  permitsOf,
   showParked,
   worstFirst,
 } from '../../admin-ui/src/pages/throttles/throttle-words.ts';
@@ -22,6 +23,11 @@ import {
 const newDir = useTempDirs();
 const patiently = { timeout: PATIENCE_MS };
 const API = 'llm/eu';
+
+test('of a limit below one there is one permit, as the sentence says', () => {
+  expect([0.3, 0.9, 1, 1.9, 7.2].map(permitsOf)).toEqual([1, 1, 1, 1, 7]);
+  expect(permitsOf(0)).toBe(0);
+});
 
 test('what a limit would do is said in words, and what is none is refused', () => {
   const pin = (limit: number, inFlight = 5) =>

@@ -1,6 +1,6 @@
 /** What a person's wish for an API comes to, before it is one. */
 import { plural } from '../../format/words.ts';
-import { showLimit } from './throttle-words.ts';
+import { permitsOf, showLimit } from './throttle-words.ts';
 
 export type Order = 'pin' | 'unpin' | 'reset';
 
@@ -40,7 +40,7 @@ export function effectsOf(
   if (!(limit > 0 && limit <= LIMIT_MAX)) {
     return { effects: [], wrong: 'A limit is a number above 0 and up to 1,000,000.' };
   }
-  const most = Math.max(1, Math.floor(limit));
+  const most = permitsOf(limit);
   const over = inFlight - most;
   const from = cap === undefined ? '' : `, instead of ${showLimit(cap)} now`;
   return {

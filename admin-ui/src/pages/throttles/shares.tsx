@@ -5,7 +5,7 @@ import { useRowKeys } from '../../components/use-row-keys.ts';
 import { showCount } from '../../format/words.ts';
 import { Link } from '../../router/router.tsx';
 import type { Throttle, ThrottleShare } from '../../services/fleet-types.ts';
-import { showLimit } from './throttle-words.ts';
+import { permitsOf, showLimit } from './throttle-words.ts';
 
 /** More would be thinner than a line. */
 const STRIP_MAX = 60;
@@ -46,7 +46,7 @@ export function Shares({ throttle: { pods, cap } }: { throttle: Throttle }) {
                 <td>
                   <Meter
                     value={pod.inFlight}
-                    max={Math.max(pod.inFlight, Math.floor(pod.share))}
+                    max={Math.max(pod.inFlight, permitsOf(pod.share))}
                     label={`${pod.inFlight} out, of a share of ${showLimit(pod.share)}`}
                   />
                 </td>

@@ -3,7 +3,7 @@ import { Icon, type Sign } from '../../components/icon.tsx';
 import { Meter } from '../../components/meter.tsx';
 import { Time } from '../../components/time.tsx';
 import type { Throttle } from '../../services/fleet-types.ts';
-import { type Mood as MoodOf, moodLabel, moodOf, showLimit } from './throttle-words.ts';
+import { type Mood as MoodOf, moodLabel, moodOf, permitsOf, showLimit } from './throttle-words.ts';
 
 const SIGN: Record<MoodOf, Sign> = {
   fine: 'up',
@@ -27,7 +27,7 @@ export function Mood({ throttle }: { throttle: Throttle }) {
 /** How many calls are out, of how many that may be. */
 export function Out({ throttle: { cap, now } }: { throttle: Throttle }) {
   if (cap === undefined || !now) return <span className="quiet">–</span>;
-  const most = Math.floor(cap);
+  const most = permitsOf(cap);
   return (
     <Meter value={now.inFlight} max={most} label={`${now.inFlight} of ${most} permits are out`} />
   );

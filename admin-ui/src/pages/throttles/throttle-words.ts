@@ -23,10 +23,15 @@ const MOOD_LABEL: Record<Mood, string> = {
   unknown: 'Not known yet',
 };
 
+/** Of a limit below one there is one permit, used as seldom as that. */
+export function permitsOf(limit: number): number {
+  return limit > 0 ? Math.max(1, Math.floor(limit)) : 0;
+}
+
 /** Whoever waits while permits are left waits for a rate, or for its pod's share. */
 export function moodLabel(throttle: Throttle): string {
   const mood = moodOf(throttle);
-  const isAll = (throttle.now?.inFlight ?? 0) >= Math.max(1, Math.floor(throttle.cap ?? 1));
+  const isAll = (throttle.now?.inFlight ?? 0) >= permitsOf(throttle.cap ?? 1);
   return mood === 'busy' && !isAll ? 'Calls wait' : MOOD_LABEL[mood];
 }
 
