@@ -92,7 +92,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   end(): void {
     this.storing?.abandon();
     this.#isOver = true;
-    for (const permit of this.#held ?? []) permit.release('ignored');
+    for (const permit of this.#held ?? []) permit[Symbol.dispose]();
     // A call that was told to stop and did not: what becomes of it nobody will know.
     if (this.#isAborted) for (const call of this.#calls ?? []) call.release('timeout');
   }

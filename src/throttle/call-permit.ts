@@ -12,6 +12,8 @@ export class HeldPermit implements CallPermit {
   readonly #caller: Caller;
   readonly #among: Set<CallPermit> | undefined;
   #isReleased = false;
+  /** What it came to as far as is known, while its answer is still being read. */
+  known: CallOutcome | undefined = undefined;
 
   constructor(
     throttle: Throttle,
@@ -44,8 +46,8 @@ export class HeldPermit implements CallPermit {
     this.#throttle.release(this.#permit, outcome);
   }
 
-  /** Whoever lets go without a word has learned nothing about the API. */
+  /** Whoever lets go without a word has learned nothing about the API, but for what its headers said. */
   [Symbol.dispose](): void {
-    this.release('ignored');
+    this.end(this.known ?? { kind: 'ignored' });
   }
 }

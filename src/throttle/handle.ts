@@ -82,6 +82,8 @@ export class BoundThrottle implements ThrottleHandle {
     });
     const outcome = this.#throttle.outcomeOfAnswer(response);
     if (!isCapacity(outcome.kind)) {
+      // By the status alone much is said: a phase may end without a look at the body.
+      permit.known = outcome;
       return whenRead(response, this.#clock, {
         over: () => permit.end(outcome),
         broken: (error) => void permit.fail(error, signal),

@@ -2,6 +2,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import * as z from 'zod';
 import { createFleet, defineMachine } from '../../src/index.ts';
 import { postponementOf } from '../../src/throttle/answers/postponement.ts';
 import { ThrottleRefusedError } from '../../src/throttle/errors.ts';
@@ -130,6 +131,37 @@ test('an answer that breaks off is none', async () => {
   const response = await handle.fetch(url);
   await expect(response.text()).rejects.toThrow();
   expect(handle.snapshot()).toMatchObject({ inFlight: 0, ended: { ok: 0, failure: 1 } });
+});
+
+test('an answer whose body nobody reads counts as what its status says', async () => {
+  const url = await serve((request, response) => {
+    response.writeHead(Number(request.url!.slice(1)));
+    // The body goes on for longer than its phase does.
+    response.write('begun');
+  });
+  const machine = defineMachine({
+    name: 'caller',
+    version: 1,
+    input: z.object({ status: z.number() }),
+    check: 'none',
+    retry: { attemptMax: 1 },
+    work: async ({ input, throttle }) => {
+      const { ok, status } = await throttle('api').fetch(`${url}${input.status}`);
+      if (!ok) throw new Error(`it answered ${status}`);
+      return status;
+    },
+  });
+  const fleet = await createFleet({ machines: [machine], dataDir: newDir(), socket: false });
+  ends.push(() => fleet.stopNow());
+  for (const status of [200, 404, ...Array.from({ length: 8 }, () => 500)]) {
+    const run = await fleet.startLocal(machine, { status });
+    await run.result().catch(() => undefined);
+  }
+  expect(fleet.throttle('api').snapshot()).toMatchObject({
+    inFlight: 0,
+    breaker: 'open',
+    ended: { ok: 1, client: 1, failure: 8, ignored: 0 },
+  });
 });
 
 test('an answer may have any words beside its status', async () => {
