@@ -122,6 +122,32 @@ test('nor twice of one API', async () => {
   expect(handle.snapshot().ended).toMatchObject({ throttled: 1, ignored: 1 });
 });
 
+test('of several that had no room, the one that is soonest back says when to try again', async () => {
+  const { throttles, handle: one } = stageOf();
+  const other = throttles.of('model', { isRetry: false, refusals: 0 });
+  const refused = (seconds: number) => () => ({
+    status: 429,
+    headers: { 'retry-after': `${seconds}` },
+  });
+  const wrong = Promise.reject(new Error('wrong'));
+  const any = Promise.any([wrong, one.use(refused(600)), other.use(refused(60))]);
+  const thrown = await any.catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(AggregateError);
+  expect(postponementOf(thrown)).toMatchObject({ api: 'model', isRefusal: true });
+  expect(postponementOf(new Error('none of them', { cause: thrown }))?.api).toBe('model');
+});
+
+test('errors may be inside of themselves', () => {
+  const errors: unknown[] = [];
+  const thrown = new AggregateError([]);
+  errors.push(...Array.from({ length: 1_000 }, () => thrown));
+  expect(postponementOf(Object.assign(thrown, { errors, cause: thrown }))).toBeUndefined();
+  const hostile = Object.defineProperty(new Error('x', { cause: REFUSED }), 'errors', {
+    get: () => expect.unreachable(),
+  });
+  expect(postponementOf(hostile)).toBeUndefined();
+});
+
 test('an answer that breaks off is none', async () => {
   const url = await serve((_, response) => {
     response.writeHead(200, { 'content-length': '100' });

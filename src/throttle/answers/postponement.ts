@@ -16,7 +16,9 @@ export interface Postponement {
 }
 
 const KNOWN = new WeakMap<object, Postponement>();
-const CAUSE_COUNT_MAX = 5;
+const CAUSE_DEPTH_MAX = 5;
+/** So many errors that are equally far inside of another are looked at. */
+const LEVEL_COUNT_MAX = 16;
 const BACKOFF_MS = 500;
 const BACKOFF_MS_MAX = 60_000;
 
@@ -24,17 +26,23 @@ export function notePostponement(error: unknown, postponement: Postponement): vo
   if (typeof error === 'object' && error !== null) KNOWN.set(error, postponement);
 }
 
-/** How long to wait, where this error or one that caused it says so. */
+/**
+ * How long to wait, where this error, one that caused it or one of several in it says so. The nearest one
+ * counts, and of several equally near the one whose wait is shortest: any of their calls would have done.
+ */
 export function postponementOf(thrown: unknown): Postponement | undefined {
-  let found = thrown;
-  for (let depth = 0; depth <= CAUSE_COUNT_MAX; depth++) {
-    if (typeof found !== 'object' || found === null) return undefined;
-    const known = KNOWN.get(found);
-    if (known) return known;
-    if (isDelayed(found)) return postponementBy(found);
-    found = causeOf(found);
+  let level = [thrown];
+  for (let depth = 0; depth <= CAUSE_DEPTH_MAX && level.length > 0; depth++) {
+    const objects = level.filter((one) => typeof one === 'object' && one !== null) as object[];
+    const known = objects.map(knownOf).filter((one) => one !== undefined);
+    if (known.length > 0) return known.reduce((a, b) => (b.delayMs < a.delayMs ? b : a));
+    level = objects.flatMap(innerOf).slice(0, LEVEL_COUNT_MAX);
   }
   return undefined;
+}
+
+function knownOf(error: object): Postponement | undefined {
+  return KNOWN.get(error) ?? (isDelayed(error) ? postponementBy(error) : undefined);
 }
 
 /** Whether it tells of another call, which has been counted: of another API, or inside of this one. */
@@ -67,10 +75,20 @@ function isDelayed(found: object): found is PermitDelayedError {
   }
 }
 
-function causeOf(error: object): unknown {
+function innerOf(error: object): unknown[] {
+  return [...told(() => [(error as { cause?: unknown }).cause]), ...told(() => severalIn(error))];
+}
+
+function severalIn(error: object): unknown[] {
+  const { errors } = error as { errors?: unknown };
+  return Array.isArray(errors) ? errors.slice(0, LEVEL_COUNT_MAX) : [];
+}
+
+/** What was thrown is others', and so are its getters. */
+function told(look: () => unknown[]): unknown[] {
   try {
-    return (error as { cause?: unknown }).cause;
+    return look();
   } catch {
-    return undefined;
+    return [];
   }
 }
