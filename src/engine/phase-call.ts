@@ -219,6 +219,7 @@ export class PhaseCall<T> {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     this.#mindTime();
+    if (answer.kind === 'threw') this.#context.threw(answer.thrown);
     this.#conclude(answer);
   }
 

@@ -5,7 +5,6 @@
 import { type Clock, freezeDeep, hash, type RunId } from '../ground/index.ts';
 import type {
   Awaitable,
-  CallPermit,
   Log,
   Phase,
   StepContext,
@@ -14,7 +13,15 @@ import type {
   UseOptions,
 } from '../machine/index.ts';
 import { type OfPhase, tell } from '../telemetry/events.ts';
-import type { Throttles } from '../throttle/index.ts';
+import {
+  classifyError,
+  type HeldPermit,
+  isCapacity,
+  notePostponement,
+  type Postponement,
+  postponementOf,
+  type Throttles,
+} from '../throttle/index.ts';
 import { textOf } from './judge.ts';
 import type { LiveRun, RunView } from './live-run.ts';
 import type { PhaseTx } from './tie.ts';
@@ -36,8 +43,9 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   #controller: AbortController | undefined;
   #abortedBy: unknown;
   #isAborted = false;
-  #held: Set<CallPermit> | undefined;
-  #calls: Set<CallPermit> | undefined;
+  #held: Set<HeldPermit> | undefined;
+  #calls: Set<HeldPermit> | undefined;
+  #noRoom: Postponement | undefined;
   #isOver = false;
   #waiting = 0;
   /** The time of the phase, which stands still while it waits for leave to call. */
@@ -88,6 +96,19 @@ export class PhaseContext implements StepContext<unknown, unknown> {
     return this.storing?.handle;
   }
 
+  /**
+   * Before that is judged: it may mean that there was no room. So it does where a permit is in hand of which
+   * nobody has said anything, if it is clear which one; and where it was said, unless this says otherwise.
+   */
+  threw(thrown: unknown): void {
+    if (!this.#held || postponementOf(thrown)) return;
+    const unsaid = [...this.#held].filter(({ known }) => !known);
+    if (unsaid.length === 1) unsaid[0]!.fail(thrown, this.signal);
+    if (!this.#noRoom || postponementOf(thrown)) return;
+    const { kind } = classifyError(thrown, this.#ports.clock.now());
+    if (isCapacity(kind) || kind === 'ignored') notePostponement(thrown, this.#noRoom);
+  }
+
   /** The phase is over: what it has not given back, nobody else would. */
   end(): void {
     this.storing?.abandon();
@@ -128,6 +149,9 @@ export class PhaseContext implements StepContext<unknown, unknown> {
       held: this.#held,
       calls: this.#calls,
       isOver: () => this.#isOver,
+      refused: (noRoom) => {
+        this.#noRoom = noRoom;
+      },
       waits: { begun: () => this.#wait(), over: (ms) => this.#waited(api, ms) },
     });
   }

@@ -32,6 +32,7 @@ export interface CallPermit {
   ): void;
   /** Says what this error means for the API, and gives the permit back accordingly. */
   fail(error: unknown): void;
+  /** Without a word: nothing is learned from the call. */
   [Symbol.dispose](): void;
 }
 

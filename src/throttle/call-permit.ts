@@ -1,7 +1,8 @@
 /** A permit as handlers hold it: given back once, in whatever way. */
 import type { CallOutcomeKind, CallPermit } from '../machine/index.ts';
 import { heardOutcome } from './answers/heard.ts';
-import type { CallOutcome } from './answers/outcome.ts';
+import { type CallOutcome, isCapacity } from './answers/outcome.ts';
+import { refusalBy } from './answers/postponement.ts';
 import type { Caller } from './caller.ts';
 import type { Permit } from './permits/permit-pool.ts';
 import type { Throttle } from './throttle.ts';
@@ -10,7 +11,7 @@ export class HeldPermit implements CallPermit {
   readonly #throttle: Throttle;
   readonly #permit: Permit;
   readonly #caller: Caller;
-  readonly #among: Set<CallPermit> | undefined;
+  readonly #among: Set<HeldPermit> | undefined;
   #isReleased = false;
   /** What it came to as far as is known, while its answer is still being read. */
   known: CallOutcome | undefined = undefined;
@@ -19,7 +20,7 @@ export class HeldPermit implements CallPermit {
     throttle: Throttle,
     permit: Permit,
     caller: Caller,
-    among: Set<CallPermit> | undefined,
+    among: Set<HeldPermit> | undefined,
   ) {
     this.#throttle = throttle;
     this.#permit = permit;
@@ -29,7 +30,13 @@ export class HeldPermit implements CallPermit {
   }
 
   release(outcome: CallOutcomeKind | CallOutcome = 'ok'): void {
-    if (!this.#isReleased) this.end(heardOutcome(outcome) ?? { kind: 'ignored' });
+    if (this.#isReleased) return;
+    const heard = heardOutcome(outcome) ?? { kind: 'ignored' };
+    if (isCapacity(heard.kind)) {
+      const delayMs = this.#throttle.delayMs(heard, this.#caller.refusals);
+      this.#caller.refused?.(refusalBy(this.#throttle.policy.name, heard.kind, delayMs));
+    }
+    this.end(heard);
   }
 
   fail(error: unknown, signal?: AbortSignal): CallOutcome {

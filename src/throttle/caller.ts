@@ -1,5 +1,7 @@
 /** Who calls an API: a phase of a run, or somebody outside of any. */
-import type { CallPermit, CallPriority } from '../machine/index.ts';
+import type { CallPriority } from '../machine/index.ts';
+import type { Postponement } from './answers/postponement.ts';
+import type { HeldPermit } from './call-permit.ts';
 
 export interface Caller {
   readonly signal?: AbortSignal | undefined;
@@ -14,9 +16,11 @@ export interface Caller {
   /** Told when a wait for leave to call begins, and how long it took once it is over. */
   readonly waits?: { begun(): void; over(ms: number): void } | undefined;
   /** What it has in hand and has not given back. */
-  readonly held?: Set<CallPermit> | undefined;
+  readonly held?: Set<HeldPermit> | undefined;
   /** Its calls that are out. */
-  readonly calls?: Set<CallPermit> | undefined;
+  readonly calls?: Set<HeldPermit> | undefined;
+  /** Told where it says itself that there was no room. */
+  readonly refused?: ((noRoom: Postponement) => void) | undefined;
   /** Whether it has ended: nobody is left to give anything back. */
   readonly isOver?: (() => boolean) | undefined;
 }

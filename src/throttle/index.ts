@@ -2,9 +2,10 @@
 
 export type { Classify } from './answers/classify.ts';
 export { classifyAnswer, classifyError } from './answers/classify.ts';
-export type { CallOutcome } from './answers/outcome.ts';
-export { type Postponement, postponementOf } from './answers/postponement.ts';
+export { type CallOutcome, isCapacity } from './answers/outcome.ts';
+export { notePostponement, type Postponement, postponementOf } from './answers/postponement.ts';
 export { API_NAME, isApiName } from './api-name.ts';
+export type { HeldPermit } from './call-permit.ts';
 export type { Caller } from './caller.ts';
 export {
   PermitAbortedError,

@@ -6,7 +6,7 @@ import type { Cancel, Clock, Random } from '../ground/index.ts';
 import { classifyAnswer, classifyError, kindOfAbort } from './answers/classify.ts';
 import { classified } from './answers/heard.ts';
 import { type CallOutcome, isCapacity, isSilent } from './answers/outcome.ts';
-import { backoffMs, isOfAnother, notePostponement } from './answers/postponement.ts';
+import { backoffMs, isOfAnother, notePostponement, refusalBy } from './answers/postponement.ts';
 import type { AcquireOptions } from './caller.ts';
 import { PermitAbortedError, ThrottleDrainingError, ThrottleFullError } from './errors.ts';
 import { Learner } from './estimate/learner.ts';
@@ -162,8 +162,7 @@ export class Throttle {
     if (signal?.aborted && isSilent(outcome.kind)) return { kind: kindOfAbort(signal.reason) };
     if (isCapacity(outcome.kind)) {
       const delayMs = this.delayMs(outcome, refusals);
-      const why = `${api} had no room (${outcome.kind})`;
-      notePostponement(error, { api, delayMs, why, waitedMs: 0, isRefusal: true });
+      notePostponement(error, refusalBy(api, outcome.kind, delayMs));
     }
     return outcome;
   }

@@ -4,6 +4,7 @@
  */
 import { PermitDelayedError, ThrottleParkedError, ThrottleRefusedError } from '../errors.ts';
 import { spreadMs } from '../permits/spread.ts';
+import type { OutcomeKind } from './outcome.ts';
 
 export interface Postponement {
   readonly api: string;
@@ -24,6 +25,10 @@ const BACKOFF_MS_MAX = 60_000;
 
 export function notePostponement(error: unknown, postponement: Postponement): void {
   if (typeof error === 'object' && error !== null) KNOWN.set(error, postponement);
+}
+
+export function refusalBy(api: string, kind: OutcomeKind, delayMs: number): Postponement {
+  return { api, delayMs, why: `${api} had no room (${kind})`, waitedMs: 0, isRefusal: true };
 }
 
 /**
