@@ -33,7 +33,7 @@ export interface ThrottleOptions {
         readonly burst?: number | undefined;
       }
     | undefined;
-  /** 'off' never tries more than what went well: for limits that are known. */
+  /** 'off' never tries more than `start`, or than a rate that was declared alone. */
   readonly probe?: 'auto' | 'off' | undefined;
   /** The API charges for calls that it refuses. */
   readonly refusalsCostQuota?: boolean | undefined;
@@ -129,7 +129,7 @@ export function policyOf(name: string, options: ThrottleOptions = {}): ThrottleP
     perSecondMax,
     costPerMinuteMax: read.positive('limits.costPerMinute', limits.costPerMinute),
     burst: burstOf(read, options) ?? Math.max(1, (perSecondMax ?? 1) / 2),
-    probes: (read.oneOf('probe', options.probe, ['auto', 'off']) ?? 'auto') === 'auto',
+    probes: probesOf(read, options),
     chargesRefusals: read.flag('refusalsCostQuota', options.refusalsCostQuota) ?? false,
     heedsLatency: read.flag('heedsLatency', options.heedsLatency) ?? true,
     classify: read.prompt('classify', options.classify),
@@ -153,6 +153,16 @@ function startOf(read: OptionsReader, { start, limits }: ThrottleOptions): numbe
   if (read.positive('start', start) === undefined || most === undefined || start! <= most)
     return start;
   throw read.wrong('start', `at most limits.inFlight, which is ${most}`, start);
+}
+
+/**
+ * With a rate alone it is the rate that nothing is tried beyond. How many calls at once that takes depends on
+ * how long they last: held to a guess, most of the rate could never be had.
+ */
+function probesOf(read: OptionsReader, { probe, start, limits = {} }: ThrottleOptions): boolean {
+  const { inFlight, perSecond, costPerMinute } = limits;
+  const isByRate = (perSecond ?? costPerMinute) !== undefined && (start ?? inFlight) === undefined;
+  return (read.oneOf('probe', probe, ['auto', 'off']) ?? 'auto') === 'auto' || isByRate;
 }
 
 function burstOf(read: OptionsReader, { limits }: ThrottleOptions): number | undefined {

@@ -77,7 +77,7 @@ class Fleet {
   }
 
   /** All of its callers call whenever they may. */
-  call(pod: Throttles): void {
+  call(pod: Throttles, callers = CALLERS): void {
     const api = pod.of('api', { isRetry: false, refusals: 0 });
     const after = (ms: number) => {
       return new Promise<void>((resolve) => this.clock.after(ms, () => resolve()));
@@ -91,11 +91,11 @@ class Fleet {
         await calling.catch(() => after(500));
       }
     };
-    for (let count = 0; count < CALLERS; count++) void caller();
+    for (let count = 0; count < callers; count++) void caller();
   }
 
-  callAll(from = 0): void {
-    for (const pod of this.#pods.slice(from)) this.call(pod);
+  callAll(from = 0, callers = CALLERS): void {
+    for (const pod of this.#pods.slice(from)) this.call(pod, callers);
   }
 
   async run(seconds: number): Promise<void> {
@@ -125,14 +125,16 @@ async function fleetOf(pods: number, options: ThrottleOptions, callMs?: number):
 }
 
 describe.each([
-  { limits: { perSecond: 2, burst: 1 }, perSecond: 2, burst: 1 },
-  { limits: { perSecond: 20, burst: 10 }, perSecond: 20, burst: 10 },
-  { limits: { costPerMinute: 120 }, perSecond: 2, burst: 20 },
-])('$limits', ({ limits, perSecond, burst }) => {
+  { limits: { perSecond: 2, burst: 1 }, perSecond: 2, burst: 1, probe: 'auto' },
+  { limits: { perSecond: 20, burst: 10 }, perSecond: 20, burst: 10, probe: 'auto' },
+  { limits: { costPerMinute: 120 }, perSecond: 2, burst: 20, probe: 'auto' },
+  { limits: { perSecond: 20, burst: 10 }, perSecond: 20, burst: 10, probe: 'off' },
+  { limits: { costPerMinute: 120 }, perSecond: 2, burst: 20, probe: 'off' },
+] as const)('$limits, probe: $probe', ({ limits, perSecond, burst, probe }) => {
   const PODS = 4;
 
   test('hold where pods that know each other begin to call', async () => {
-    const fleet = await fleetOf(PODS, { limits });
+    const fleet = await fleetOf(PODS, { limits, probe });
     await fleet.run(12);
     const beginMs = fleet.nowMs;
     fleet.callAll();
@@ -145,7 +147,7 @@ describe.each([
   });
 
   test('hold where pods begin at one time, and call at once', async () => {
-    const fleet = new Fleet({ limits });
+    const fleet = new Fleet({ limits, probe });
     for (let count = 0; count < PODS; count++) {
       fleet.join();
       fleet.callAll(count);
@@ -157,7 +159,7 @@ describe.each([
   });
 
   test('hold where pods join others that call', async () => {
-    const fleet = await fleetOf(2, { limits });
+    const fleet = await fleetOf(2, { limits, probe });
     fleet.callAll();
     await fleet.run(60);
     const joinMs = fleet.nowMs;
@@ -187,6 +189,23 @@ test.each([
     const late = fleet.calls.filter((atMs) => atMs >= changedMs + 30_000).length;
     expect(late).toBeGreaterThan(0.75 * 120 * perSecond);
     expect(fleet.beyond(perSecond)).toBeLessThanOrEqual(Math.max(1, perSecond / 2) + 2);
+  },
+);
+
+test.each([
+  { pods: 1, idle: 0 },
+  { pods: 4, idle: 0 },
+  { pods: 4, idle: 3 },
+])(
+  'a declared rate is used where nothing beyond it is tried: $pods pods, $idle of them idle',
+  async ({ pods, idle }) => {
+    const perSecond = 20;
+    const fleet = await fleetOf(pods, { limits: { perSecond }, probe: 'off' }, 1_000);
+    fleet.callAll(idle, 50);
+    await fleet.run(90);
+    const late = fleet.calls.filter((atMs) => atMs >= fleet.nowMs - 30_000).length;
+    expect(late).toBeGreaterThan(0.85 * 30 * perSecond);
+    expect(fleet.beyond(perSecond)).toBeLessThanOrEqual(perSecond / 2 + pods);
   },
 );
 
