@@ -70,12 +70,10 @@ export class BoundThrottle implements ThrottleHandle {
     init?: RequestInit,
     options?: UseOptions,
   ): Promise<Response> => {
-    const given = signalOf(url, init);
-    const wanted = this.#wanted(
-      given ? { ...options, signal: joined(given, options?.signal) } : options,
-    );
-    const permit = this.#held(await this.#acquire(wanted));
-    const { signal } = wanted;
+    // Each is looked at before they are joined: what is no signal is refused in our words.
+    const wanted = this.#wanted(options);
+    const signal = joined(this.#signalOf({ signal: signalOf(url, init) }), wanted.signal);
+    const permit = this.#held(await this.#acquire({ ...wanted, signal }));
     const response = await fetch(url, { ...init, signal: signal ?? null }).catch((error) => {
       permit.fail(error, signal);
       throw error;
