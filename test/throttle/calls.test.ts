@@ -71,6 +71,29 @@ test.each(['use', 'fetch'] as const)(
   },
 );
 
+test("a timeout of the call's own costs no attempt", async () => {
+  let asked = 0;
+  const url = await serve((_, response) => {
+    if (++asked > 1) response.end();
+  });
+  const machine = defineMachine({
+    name: 'caller',
+    version: 1,
+    input: anyInput,
+    check: 'none',
+    retry: { attemptMax: 1 },
+    work: async ({ throttle }) => {
+      const signal = asked === 0 ? AbortSignal.timeout(50) : null;
+      return (await throttle('api').fetch(url, { signal })).status;
+    },
+  });
+  const fleet = await createFleet({ machines: [machine], dataDir: newDir(), socket: false });
+  ends.push(() => fleet.stopNow());
+  const run = await fleet.startLocal(machine, {});
+  expect(await run.result()).toBe(200);
+  expect(fleet.throttle('api').snapshot().ended).toMatchObject({ timeout: 1, ok: 1 });
+});
+
 test('a call that others gave up says nothing', async () => {
   const { handle } = stageOf();
   const late = new AbortController();
