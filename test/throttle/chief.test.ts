@@ -118,26 +118,3 @@ test('what a pod declares holds where whoever leads knows nothing of it', () => 
   // Once no such pod is there any more, more may be found out again.
   expect(look([plain], 15_000)).toMatchObject({ ceiling: undefined });
 });
-
-test('a pod that says nothing any more is counted for three heartbeats, though the clock of the store goes back', () => {
-  const chief = new Chief(() => policy);
-  const [alder, birch] = [leaseOf('alder'), leaseOf('birch')];
-  const last = { llm: encodeReport(birch.report(9, 9_000)) };
-  let row: PublishedRow | undefined;
-  const sharesAt = (nowMs: number, ageMs: number) => {
-    const told = { llm: encodeReport(alder.report(9, nowMs)) };
-    const reports = [
-      { pod: 'alder', ageMs: 0, throttles: told },
-      { pod: 'birch', ageMs, throttles: last },
-    ];
-    const rows = row ? [row] : [];
-    const sight = { rows, reports, nowMs, beatMs: BEAT_MS, chance: () => 0.5 };
-    for (const { epoch, state } of chief.look(sight)) row = rowOf(epoch + 1, state);
-    return decodePublished(row!, nowMs)!.division.level;
-  };
-  expect(sharesAt(9_000, 0)).toBe(6);
-  expect(sharesAt(12_000, 3_000)).toBe(6);
-  // From here on its row is as old as it was then, as far as the store can tell.
-  expect(sharesAt(15_000, 0)).toBe(6);
-  expect(sharesAt(21_000, 0)).toBe(9);
-});

@@ -67,8 +67,6 @@ export class Chief {
   #shared: ReadonlySet<string> = new Set();
   /** By how much a pod's seconds are behind ours: as it was at first, since it jitters. */
   readonly #behind = new Map<string, number>();
-  /** When a pod was last heard, and what it said then. */
-  readonly #heard = new Map<string, { readonly mark: unknown; readonly atMs: number }>();
 
   constructor(policy: (api: string) => ThrottlePolicy) {
     this.#policy = policy;
@@ -78,7 +76,6 @@ export class Chief {
   forget(): void {
     this.#held.clear();
     this.#behind.clear();
-    this.#heard.clear();
   }
 
   /** Whether there is something to be said of an API without what was said of it last. */
@@ -91,10 +88,7 @@ export class Chief {
     const rows = new Map(sight.rows.map((row) => [row.api, row]));
     const words: Word[] = [];
     const pods = new Set(sight.reports.map(({ pod }) => pod));
-    for (const known of [this.#behind, this.#heard]) {
-      for (const pod of known.keys()) if (!pods.has(pod)) known.delete(pod);
-    }
-    for (const report of sight.reports) this.#hear(report, sight.nowMs);
+    for (const pod of this.#behind.keys()) if (!pods.has(pod)) this.#behind.delete(pod);
     this.#shared = new Set(sharedApis(sight.reports, SHARED_APIS_MAX, this.#shared));
     for (const api of this.#shared) {
       const word = this.#lookAt(api, rows.get(api), sight);
@@ -162,21 +156,12 @@ export class Chief {
     return begun;
   }
 
-  /** The same words again are no younger than before, though a store's clock that goes back says so. */
-  #hear({ pod, ageMs, throttles }: ReportRow, nowMs: number): void {
-    const { k: mark } = Object(Object.values(Object(throttles))[0]);
-    const known = this.#heard.get(pod);
-    const atMs = nowMs - ageMs;
-    const isSame = known !== undefined && known.mark === mark;
-    this.#heard.set(pod, { mark, atMs: isSame ? Math.min(known.atMs, atMs) : atMs });
-  }
-
-  #reportsOf(api: string, { reports }: Sight): Map<string, PodReport> {
+  #reportsOf(api: string, { reports, nowMs }: Sight): Map<string, PodReport> {
     const found = new Map<string, PodReport>();
-    for (const { pod, throttles } of reports) {
+    for (const { pod, ageMs, throttles } of reports) {
       const json = (throttles as Record<string, unknown> | undefined)?.[api];
       if (json === undefined) continue;
-      const { atMs } = this.#heard.get(pod)!;
+      const atMs = nowMs - ageMs;
       const secondOf = (until: number) =>
         until + this.#behindOf(pod, Math.floor(atMs / 1_000) - until);
       const report = decodeReport(json, { atMs, secondOf });
