@@ -199,4 +199,61 @@ export const THROTTLE: readonly Mutant[] = [
     command: tests('throttle/calls', 'phase that is over'),
     shows: /use calls nothing for a phase that is over/,
   },
+  {
+    name: 'uncounted-pod-keeps-all',
+    breaks: 'a pod that was alone, and loses the store before it is counted, keeps the whole limit',
+    changes: [
+      {
+        file: 'src/throttle/fleet/lease.ts',
+        find: 'this.#aloneMs = share > 0 && share <= 1 ?',
+        put: 'this.#aloneMs = share > 0 ?',
+      },
+    ],
+    command: tests('throttle/shared-apis', 'hears nothing more'),
+    shows: /has one call, and not all/,
+  },
+  {
+    name: 'more-before-anything-came-back',
+    breaks: 'a first limit grows though no call of it has come back',
+    changes: [
+      {
+        file: 'src/throttle/estimate/first-contact.ts',
+        find: 'if (latencyMs === undefined) return Number.POSITIVE_INFINITY;',
+        put: '',
+      },
+      {
+        file: 'src/throttle/estimate/first-contact.ts',
+        find: 'if (ms === undefined && this.#rule.heedsLatency) return undefined;',
+        put: '',
+      },
+    ],
+    command: tests('throttle/estimator', 'enough has come back'),
+    shows: /more is tried once enough has come back/,
+  },
+  {
+    name: 'shut-by-what-it-was-cut-to',
+    breaks: 'an API that was shut is gone back to as to what it was cut to meanwhile',
+    changes: [
+      {
+        file: 'src/throttle/estimate/shut.ts',
+        find: 'this.#since ??= { at, cap: sentBy };',
+        put: 'this.#since = { at, cap };',
+      },
+    ],
+    command: tests('throttle/shut', 'refuses many in a row'),
+    shows: /an API is shut that refuses many in a row/,
+  },
+  {
+    name: 'unread-answers-unheard',
+    breaks: 'an answer whose body nobody reads says nothing of the API',
+    changes: [
+      {
+        file: 'src/throttle/handle.ts',
+        find: 'permit.known = outcome;',
+        put: '',
+      },
+    ],
+    command: tests('throttle/calls', 'body nobody reads'),
+    shows: /an answer whose body nobody reads counts/,
+  },
 ];
