@@ -26,7 +26,7 @@ export const THROTTLE: readonly Mutant[] = [
       },
     ],
     command: tests('throttle/slow-store'),
-    shows: /pods share the whole limit where a heartbeat takes/,
+    shows: /nobody is given what another has/,
   },
   {
     name: 'words-that-were-missed-unheeded',
