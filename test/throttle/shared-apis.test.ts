@@ -172,6 +172,14 @@ describe('a pod that joins', () => {
     ]);
   });
 
+  test('keeps to what was fixed before anybody has called', () => {
+    const { clock, throttles } = stage();
+    const heardMs = clock.monotonicMs();
+    const rows = [{ api: 'llm', epoch: 0, ageMs: 0, state: undefined, pinned: 2 }];
+    throttles.shares.heard({ madeMs: heardMs, sentMs: heardMs, heardMs, rows, podCount: 1 });
+    expect(throttles.throttleOf('llm').lease!.share).toBe(2);
+  });
+
   test('has one call where none is answered for two heartbeats', async () => {
     const { clock, api } = stage(2_500);
     const permits = [0, 1].map(() => Promise.resolve(api.acquire()));
