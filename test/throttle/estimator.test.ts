@@ -44,6 +44,16 @@ test('it grows in large steps until the API refuses, and settles at what that le
   expect(estimator.cap).toBeLessThan(56);
 });
 
+test('at first contact what is on its way is not waited for, up to half of it', () => {
+  const grownBy = (moving: number) => {
+    const estimator = new Estimator(rule);
+    // Half of the eight are out.
+    const sight = { ...sightAt(3_000, 8, 0), waiting: 9, moving };
+    return estimator.tick(sight, 3_000, { tickMs: 3_000, delayMs: 3_000 });
+  };
+  expect([0, 2, 4, 8].map(grownBy)).toEqual(['hold', 'hold', 'first', 'first']);
+});
+
 test('at first contact more is tried once enough has come back of what was called by the last step', () => {
   const estimator = new Estimator(rule);
   const growths: number[] = [];

@@ -1,6 +1,11 @@
 /** How much more of an API is tried than went well: near what was too much, behind it, and where it is dear. */
 import { expect, test } from 'vitest';
-import { cleanMsOf, type Footing, nextStep } from '../../src/throttle/estimate/growth.ts';
+import {
+  badKeptMs,
+  cleanMsOf,
+  type Footing,
+  nextStep,
+} from '../../src/throttle/estimate/growth.ts';
 
 const TICK_MS = 2_000;
 const NOW_MS = 100_000;
@@ -108,4 +113,13 @@ test('below one permit a step is a part of it, and what was too much is left alo
   expect(step(paced)!.cap).toBeCloseTo(0.053);
   expect(step({ ...paced, growths: 1 })!.cap).toBeCloseTo(0.085);
   expect(step({ ...paced, bad: badAt(0.05, 400_000) })).toBeUndefined();
+});
+
+test('the fewer there are the more seldom one more is tried, but after ten minutes or twelve calls it is', () => {
+  const keptMs = (cap: number, latencyMs: number) =>
+    badKeptMs(footing({ cap, latencyMs }), TICK_MS);
+  expect(keptMs(50, 500)).toBe(25_000);
+  expect(keptMs(5, 500)).toBeGreaterThan(75_000);
+  expect(keptMs(2, 30_000)).toBe(600_000);
+  expect(keptMs(3, 60_000)).toBe(720_000);
 });
