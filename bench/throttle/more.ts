@@ -13,7 +13,9 @@ const WARM_S = 120;
 const UNTIL_S = 240;
 const LEADER_PODS = 512;
 const LEADER_APIS = 20;
-const LEADER_TICKS = 15;
+const LEADER_TICKS = 40;
+/** Before that it is not compiled: whoever leads does so for hours. */
+const LEADER_WARM_TICKS = 20;
 
 export function more(seeds: readonly number[], beatMs: number): object {
   const found = {
@@ -112,7 +114,7 @@ function leaderTickMs(beatMs: number): number {
       return { api, epoch: epoch + 1, state, ageMs: 0, pinned: undefined };
     });
   }
-  return rounded(median(found));
+  return rounded(median(found.slice(LEADER_WARM_TICKS)));
 }
 
 function rounded(value: number): number {

@@ -21,8 +21,8 @@ export const THROTTLE: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/fleet/told-list.ts',
-        find: 'if (counted.has(tokenOf(key, mark)))',
-        put: 'if (counted.size > 0 || counted.has(tokenOf(key, mark)))',
+        find: 'if (counted.has(tokenOf(hash, mark)))',
+        put: 'if (counted.size > 0 || counted.has(tokenOf(hash, mark)))',
       },
     ],
     command: tests('throttle/slow-store'),

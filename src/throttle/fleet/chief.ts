@@ -13,6 +13,7 @@ import {
   formerOf,
   type PublishedRow,
   pinnedUnder,
+  toldUntil,
 } from './wire.ts';
 import type { PodReport, Published } from './words.ts';
 
@@ -56,9 +57,16 @@ interface Held {
   epoch: number;
   /** What stands in the row, if it is its own. */
   state: string | undefined;
-  said: string;
+  said: Said | undefined;
   saidMs: number;
   changedMs: number;
+}
+
+/** What pods go by. */
+interface Said {
+  readonly gist: string;
+  /** Of each pod, in their order. */
+  readonly demands: readonly (string | number)[];
 }
 
 export class Chief {
@@ -84,7 +92,10 @@ export class Chief {
     return sharedApis(reports, SHARED_APIS_MAX, this.#shared).some((api) => !seen.has(api));
   }
 
-  look(sight: Sight): Word[] {
+  look(seen: Sight): Word[] {
+    // On the ring they are asked for in this order, for every API.
+    const reports = seen.reports.toSorted((a, b) => (a.pod < b.pod ? -1 : 1));
+    const sight = { ...seen, reports };
     const rows = new Map(sight.rows.map((row) => [row.api, row]));
     const words: Word[] = [];
     const pods = new Set(sight.reports.map(({ pod }) => pod));
@@ -106,7 +117,7 @@ export class Chief {
     const { nowMs, beatMs, chance, deafMs } = sight;
     if (sight.isEarly && (row?.epoch ?? 0) < (this.#held.get(api)?.epoch ?? 0)) return undefined;
     const reports = this.#reportsOf(api, sight);
-    const ceiling = ceilingOf(this.#policy(api), [...reports.values()]);
+    const ceiling = ceilingOf(this.#policy(api), reports);
     const held = this.#heldOf(api, row, ceiling, nowMs);
     const pinned = pinnedUnder(row?.pinned, ceiling);
     const published = held.estimate.tick(reports, {
@@ -116,16 +127,15 @@ export class Chief {
       pinned,
       deafMs,
     });
-    const said = gistOf(published, reports);
-    const isWanted = [...reports.values()].some(({ wantsWord }) => wantsWord);
-    if (said !== held.said || isWanted) held.changedMs = nowMs;
+    const said = { gist: gistOf(published), demands: demandsOf(reports) };
+    if (!isSame(said, held.said) || isAsked(reports)) held.changedMs = nowMs;
     // What comes of a change is said, too, for a while: people look at it then.
     const isSettled = nowMs - held.changedMs > SETTLE_BEATS * beatMs;
     if (isSettled && nowMs - held.saidMs < SAY_AGAIN_MS) {
       held.estimate.unsaid();
       return undefined;
     }
-    const sum = sumOf([...reports.values()], nowMs);
+    const sum = sumOf(reports, nowMs);
     const { epoch } = held;
     const state = encodePublished({ ...published, ceiling }, sum);
     held.epoch++;
@@ -151,7 +161,15 @@ export class Chief {
     const former = row && formerOf(row, nowMs, policy.start);
     const estimate = new FleetEstimate(policy, former);
     const { state } = row ?? {};
-    const begun = { estimate, ceiling, epoch, state, said: '', saidMs: nowMs, changedMs: nowMs };
+    const begun = {
+      estimate,
+      ceiling,
+      epoch,
+      state,
+      said: undefined,
+      saidMs: nowMs,
+      changedMs: nowMs,
+    };
     this.#held.set(api, begun);
     return begun;
   }
@@ -161,10 +179,11 @@ export class Chief {
     for (const { pod, ageMs, throttles } of reports) {
       const json = (throttles as Record<string, unknown> | undefined)?.[api];
       if (json === undefined) continue;
+      const until = toldUntil(json);
+      if (until === undefined) continue;
       const atMs = nowMs - ageMs;
-      const secondOf = (until: number) =>
-        until + this.#behindOf(pod, Math.floor(atMs / 1_000) - until);
-      const report = decodeReport(json, { atMs, secondOf });
+      const behind = this.#behindOf(pod, Math.floor(atMs / 1_000) - until);
+      const report = decodeReport(json, atMs, until + behind);
       if (report) found.set(pod, report);
     }
     return found;
@@ -178,15 +197,14 @@ export class Chief {
   }
 }
 
+type Reports = ReadonlyMap<string, PodReport>;
+
 /** The least that was declared, here or in a pod that tells of it. */
-function ceilingOf(
-  { isDeclared, inFlightMax }: ThrottlePolicy,
-  reports: readonly PodReport[],
-): number | undefined {
-  const told = reports.flatMap(({ ceiling }) =>
-    ceiling === undefined ? [] : Math.max(1, ceiling),
-  );
-  const least = Math.min(isDeclared ? inFlightMax : Number.POSITIVE_INFINITY, ...told);
+function ceilingOf(policy: ThrottlePolicy, reports: Reports): number | undefined {
+  let least = policy.isDeclared ? policy.inFlightMax : Number.POSITIVE_INFINITY;
+  for (const { ceiling } of reports.values()) {
+    if (ceiling !== undefined) least = Math.min(least, Math.max(1, ceiling));
+  }
   return Number.isFinite(least) ? least : undefined;
 }
 
@@ -195,17 +213,31 @@ function under(policy: ThrottlePolicy, ceiling: number = policy.inFlightMax): Th
   return { ...policy, inFlightMax, start: Math.min(policy.start, inFlightMax) };
 }
 
-/** The same again: nobody gets anything else by it. */
-function gistOf(published: Published, reports: ReadonlyMap<string, PodReport>): string {
-  const { division, breaker, learned, pausedMs } = published;
-  const demands = [...reports].map(([pod, { demand }]) => [pod, demand]);
-  return JSON.stringify([division, breaker, learned.cap, learned.good, pausedMs > 0, demands]);
+function gistOf({ division, breaker, learned, pausedMs }: Published): string {
+  return JSON.stringify([division, breaker, learned.cap, learned.good, pausedMs > 0]);
 }
 
-function sumOf(reports: readonly PodReport[], nowMs: number): FleetSum {
+function demandsOf(reports: Reports): (string | number)[] {
+  const found: (string | number)[] = [];
+  for (const [pod, { demand }] of reports) found.push(pod, demand);
+  return found;
+}
+
+/** The same again: nobody gets anything else by it. */
+function isSame({ gist, demands }: Said, former: Said | undefined): boolean {
+  if (gist !== former?.gist || demands.length !== former.demands.length) return false;
+  return demands.every((one, at) => one === former.demands[at]);
+}
+
+function isAsked(reports: Reports): boolean {
+  for (const { wantsWord } of reports.values()) if (wantsWord) return true;
+  return false;
+}
+
+function sumOf(reports: Reports, nowMs: number): FleetSum {
   const from = Math.floor(nowMs / 1_000) - SUM_SECONDS;
   const sum = { demand: 0, inFlight: 0, waiting: 0, sent: 0, ok: 0, throttled: 0, failed: 0 };
-  for (const report of reports) {
+  for (const report of reports.values()) {
     sum.demand += report.demand;
     sum.inFlight += report.inFlight;
     sum.waiting += report.waiting;

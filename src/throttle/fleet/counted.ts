@@ -7,12 +7,15 @@ export type Counted = ReadonlySet<number>;
 
 const BYTES = 4;
 
-/** The report `mark` of the pod `key`, for all that matters: that of another is this one once in billions. */
-export function tokenOf(key: string, mark: number): number {
-  const text = `${key} ${mark}`;
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = mixed(hash ^ text.charCodeAt(at));
-  return mixed(hash ^ (hash >>> 15)) >>> 0;
+/** What tokens of the pod `key` begin with. */
+export function hashOf(key: string): number {
+  return hashed(0x811c9dc5, `${key} `);
+}
+
+/** The report `mark` of a pod, for all that matters: that of another is this one once in billions. */
+export function tokenOf(hash: number, mark: number): number {
+  const token = hashed(hash, `${mark}`);
+  return mixed(token ^ (token >>> 15)) >>> 0;
 }
 
 export function encodeCounted(counted: Counted): string {
@@ -28,6 +31,12 @@ export function decodeCounted(text: unknown): Counted {
   const counted = new Set<number>();
   for (let at = 0; at + BYTES <= bytes.length; at += BYTES) counted.add(bytes.readUInt32LE(at));
   return counted;
+}
+
+function hashed(from: number, text: string): number {
+  let hash = from;
+  for (let at = 0; at < text.length; at++) hash = mixed(hash ^ text.charCodeAt(at));
+  return hash;
 }
 
 function mixed(hash: number): number {

@@ -10,10 +10,10 @@ import type { BreakerState } from '../permits/breaker.ts';
 import type { LatencyCounts } from '../record/latencies.ts';
 import { RipeSeconds } from '../record/ripe-seconds.ts';
 import { addSecond, type Second } from '../record/seconds.ts';
-import { tokenOf } from './counted.ts';
+import { Crowd, type Member } from './crowd.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
 import { Moves } from './moves.ts';
-import { type Asking, type Division, divide, shareOf } from './shares.ts';
+import { type Division, divide, ringOf, shareOf } from './shares.ts';
 import { keptBy, pausedOf, secondAt } from './silences.ts';
 import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published } from './words.ts';
 
@@ -45,9 +45,7 @@ const FIRST_GROWING_BEATS = 6;
 export class FleetEstimate {
   readonly #estimator: Estimator;
   readonly #breaker: FleetBreaker | undefined;
-  /** Of each pod the report that was summed last. */
-  #summed: ReadonlyMap<string, number> = new Map();
-  #reports: ReadonlyMap<string, PodReport> = new Map();
+  readonly #crowd = new Crowd();
   #seenUntil = 0;
   readonly #ripe = new RipeSeconds();
   /** When the last one published: what was to be seen by then has been heeded. */
@@ -55,7 +53,7 @@ export class FleetEstimate {
   #epoch: number;
   #said: { readonly madeMs: number; readonly division: Division }[];
   #from: string | undefined;
-  #given: ReadonlyMap<string, number> | undefined;
+  #hasGiven = false;
   #movedMs = Number.NEGATIVE_INFINITY;
   /** What was divided last, and when it was more than before. */
   #cap = 0;
@@ -84,34 +82,29 @@ export class FleetEstimate {
 
   tick(told: ReadonlyMap<string, PodReport>, tick: Tick): Published {
     const { nowMs, chance, pinned, deafMs = 0 } = tick;
-    const reports = this.#withGone(told, nowMs);
-    const live = [...reports].filter(
-      ([, report]) => nowMs - report.atMs - deafMs < LEASE_BEATS * report.beatMs,
-    );
-    const lateCount = reports.size - live.length;
+    this.#crowd.hear(told, nowMs, deafMs);
+    const { live, lateCount, size } = this.#crowd;
     // Whoever beats least often is the last to hear of it.
-    const beatMs = Math.max(tick.beatMs, ...live.map(([, report]) => report.beatMs));
+    const beatMs = live.reduce((most, { report }) => Math.max(most, report.beatMs), tick.beatMs);
     const untilAt = this.#probedUntil(live) ?? secondAt(nowMs, beatMs);
     const late = this.#newLate(live);
     const fresh = this.#newSeconds(live, untilAt, beatMs);
     const seconds = this.#ripe.take(fresh, late, this.#seenUntil);
-    const openCount = live.filter(([, { isOpen }]) => isOpen).length;
-    const callers = live.filter(([, report]) => report.isOpen || report.demand > 0).length;
-    const areOpen = openCount > 0.5 * callers;
+    const areOpen = areMostOpen(live);
     const wasClosed = this.#breaker?.state === 'closed';
     this.#breaker?.tick({ seconds: fresh, late }, nowMs, beatMs, chance, areOpen);
     const state = this.#breaker?.state ?? 'closed';
     if (wasClosed && state !== 'closed' && pinned === undefined) this.#estimator.ill(nowMs);
     // An API that is ill says nothing of what it takes when it is well.
     if (state === 'closed' && pinned === undefined) {
-      if (!this.#given && this.#formerMs === undefined) this.#estimator.begin(nowMs);
+      if (!this.#hasGiven && this.#formerMs === undefined) this.#estimator.begin(nowMs);
       const untilMs = this.#ripe.until * 1_000;
       const moving =
         this.#moves.between((seconds[0]?.at ?? this.#ripe.until) * 1_000, untilMs) +
-        keptBy(lateCount, reports.size, this.#cap);
+        keptBy(lateCount, size, this.#cap);
       const sight = { seconds, untilMs, moving, ...this.#sumOf(live) };
       this.decision = this.#estimator.tick(sight, nowMs, { tickMs: beatMs, delayMs: beatMs });
-    } else this.#sumOf(live);
+    }
     const division = this.#divide(live, lateCount, state, { ...tick, beatMs });
     const hasMoved = this.#hasMoved(live, division, { nowMs, beatMs });
     this.#hearingMs = hasMoved ? HEARD_BEATS * beatMs : 0;
@@ -124,7 +117,7 @@ export class FleetEstimate {
       epoch: ++this.#epoch,
       madeMs: nowMs,
       recent: recent.map((one) => one.division),
-      counted: new Set(live.map(([key, { mark }]) => tokenOf(key, mark))),
+      counted: new Set(live.map(({ token }) => token)),
       // Where nobody has lost anything, nobody has to be waited for.
       growsAtMs: Math.max(nowMs, this.#allHeardMs),
       division,
@@ -132,8 +125,8 @@ export class FleetEstimate {
       learned: { ...this.#estimator.learned, ...(pinned === undefined ? {} : { cap: pinned }) },
       found: pinned === undefined ? undefined : this.#estimator.cap,
       decision: this.decision,
-      podCount: reports.size,
-      pausedMs: Math.max(0, ...live.map(([, report]) => pausedOf(report, nowMs))),
+      podCount: size,
+      pausedMs: live.reduce((most, { report }) => Math.max(most, pausedOf(report, nowMs)), 0),
     };
   }
 
@@ -148,34 +141,23 @@ export class FleetEstimate {
     this.#said.pop();
   }
 
-  /** Whoever is off the table may not know it yet, and goes by what it has until its lease is over. */
-  #withGone(told: ReadonlyMap<string, PodReport>, nowMs: number): ReadonlyMap<string, PodReport> {
-    const gone = [...this.#reports].filter(
-      ([key, { atMs, beatMs }]) => !told.has(key) && nowMs - atMs < LEASE_BEATS * beatMs,
-    );
-    this.#reports = new Map([...gone, ...told]);
-    return this.#reports;
-  }
-
   /** Whether somebody may still use what is another's from now on. Notes what everybody has. */
   #hasMoved(
-    live: readonly [string, PodReport][],
+    live: readonly Member[],
     division: Division,
     { nowMs, beatMs }: Pick<Tick, 'nowMs' | 'beatMs'>,
   ): boolean {
-    const former = this.#given;
-    const given = new Map<string, number>();
-    let [hasMoved, count] = [former === undefined, 0];
-    for (const [key, { demand }] of live) {
-      const share = shareOf(division, { key, demand });
-      given.set(key, share);
-      const had = former?.get(key) ?? 0;
-      if (share < had) hasMoved = true;
-      else count += share - had;
+    const isFirst = !this.#hasGiven;
+    let [hasMoved, count] = [isFirst, 0];
+    for (const member of live) {
+      member.share = shareOf(division, member);
+      const more = member.share - member.formerShare;
+      if (more < 0) hasMoved = true;
+      else count += more;
     }
-    this.#given = given;
+    this.#hasGiven = true;
     // What is held ready for nobody in particular is not missed on its way.
-    if (former && hasMoved && count > 0 && !division.isPlenty) {
+    if (!isFirst && hasMoved && count > 0 && !division.isPlenty) {
       const roundMs = Math.min(this.#estimator.learned.latencyMs ?? 0, beatMs);
       this.#moves.add({
         count,
@@ -187,23 +169,23 @@ export class FleetEstimate {
   }
 
   /** While one pod finds out for all, nobody else has to be waited for. */
-  #probedUntil(live: readonly [string, PodReport][]): number | undefined {
+  #probedUntil(live: readonly Member[]): number | undefined {
     if (this.#breaker?.state !== 'half-open') return undefined;
-    const probed = live.filter(([, { seconds }]) =>
-      seconds.some(({ at, sent }) => at >= this.#seenUntil && sent > 0),
+    const probed = live.filter(({ report }) =>
+      report.seconds.some(({ at, sent }) => at >= this.#seenUntil && sent > 0),
     );
-    const until = Math.min(...probed.map(([, { atMs }]) => Math.floor(atMs / 1_000)));
+    const until = Math.min(...probed.map(({ report }) => Math.floor(report.atMs / 1_000)));
     return Number.isFinite(until) ? until : undefined;
   }
 
   /** The seconds that every pod has told of by now, summed over the pods. */
-  #newSeconds(live: readonly [string, PodReport][], until: number, beatMs: number): Second[] {
+  #newSeconds(live: readonly Member[], until: number, beatMs: number): Second[] {
     if (this.#seenUntil === 0 && this.#formerMs !== undefined) {
       this.#seenUntil = secondAt(this.#formerMs, beatMs);
     }
     const sums = new Map<number, Second>();
-    for (const [, { seconds }] of live) {
-      for (const second of seconds) {
+    for (const { report } of live) {
+      for (const second of report.seconds) {
         if (second.at >= this.#seenUntil && second.at < until) addSecond(sums, second);
       }
     }
@@ -212,30 +194,28 @@ export class FleetEstimate {
   }
 
   /** How calls ended since, of the seconds that were summed before. */
-  #newLate(live: readonly [string, PodReport][]): Second[] {
+  #newLate(live: readonly Member[]): Second[] {
     const sums = new Map<number, Second>();
-    for (const [key, { mark, late }] of live) {
-      const before = this.#summed.get(key);
+    for (const { report, formerMark, isOld } of live) {
+      const { late } = report;
       // Of one that was never heard here, another leader has heard it.
-      if (!late || before === undefined || before === mark) continue;
+      if (!late || formerMark === undefined || isOld) continue;
       for (const second of late) if (second.at < this.#seenUntil) addSecond(sums, second);
     }
     return [...sums.values()];
   }
 
-  #sumOf(live: readonly [string, PodReport][]) {
+  #sumOf(live: readonly Member[]) {
     const latencies: LatencyCounts[number][] = [];
     let [latencyMsSum, answers, inFlight, waiting] = [0, 0, 0, 0];
     let perSecondHint: number | undefined;
     let pausedUntilMs: number | undefined;
-    const before = this.#summed;
-    this.#summed = new Map(live.map(([key, { mark }]) => [key, mark]));
-    for (const [key, report] of live) {
+    for (const { report, isOld } of live) {
       inFlight += report.inFlight;
       waiting += report.waiting;
       const { atMs, pausedMs = 0 } = report;
       if (pausedMs > 0) pausedUntilMs = Math.max(pausedUntilMs ?? 0, atMs + pausedMs);
-      if (before.get(key) === report.mark) continue;
+      if (isOld) continue;
       latencies.push(...report.latencies);
       latencyMsSum += report.latencyMsSum;
       answers += report.answers;
@@ -247,7 +227,7 @@ export class FleetEstimate {
   }
 
   #divide(
-    live: readonly [string, PodReport][],
+    live: readonly Member[],
     lateCount: number,
     state: BreakerState,
     { nowMs, beatMs, pinned }: Tick,
@@ -255,13 +235,11 @@ export class FleetEstimate {
     // Shorter calls are over before another has their permits; of what nobody knows that is not sure.
     const { latencyMs } = this.#estimator.learned;
     const isLong = (latencyMs ?? beatMs) >= beatMs;
-    const asking: Asking[] = live.map(([key, { demand, inFlight }]) => {
-      return { key, demand, out: isLong ? inFlight : 0 };
-    });
-    const wanting = asking.filter(({ demand }) => demand > 0);
-    if (state === 'open') return divide(0, asking);
+    for (const member of live) member.out = isLong ? member.report.inFlight : 0;
+    const wanting = live.filter(({ demand }) => demand > 0);
+    if (state === 'open') return divide(0, live);
     if (state === 'half-open') {
-      const inOrder = wanting.sort((a, b) => (a.key < b.key ? -1 : 1));
+      const inOrder = ringOf(wanting);
       const prober = inOrder[(this.#breaker?.turn ?? 0) % Math.max(1, inOrder.length)];
       const arc = prober && { from: prober.key, to: prober.key };
       return { level: 0, spare: 0, isPlenty: false, arc };
@@ -280,17 +258,27 @@ export class FleetEstimate {
     const from = isGrowing
       ? this.#from
       : this.#turned(wanting, nowMs, Math.max(beatMs, tenureMs / cap, owedMs));
-    const division = divide(cap, asking, from);
+    const division = divide(cap, live, from);
     this.#from = division.arc?.from ?? this.#from;
-    this.#isOwed = asking.some((pod) => pod.out! > shareOf(division, pod));
+    this.#isOwed = live.some((pod) => pod.out > shareOf(division, pod));
     return division;
   }
 
   /** The arc moves by one pod at a time, and the more seldom the fewer permits there are. */
-  #turned(wanting: readonly Asking[], nowMs: number, tenureMs: number): string | undefined {
+  #turned(wanting: readonly Member[], nowMs: number, tenureMs: number): string | undefined {
     if (this.#from === undefined || nowMs - this.#movedMs < tenureMs) return this.#from;
     this.#movedMs = nowMs;
-    const keys = wanting.map(({ key }) => key).sort();
-    return keys.find((key) => key > this.#from!) ?? keys[0];
+    const ring = ringOf(wanting);
+    return (ring.find(({ key }) => key > this.#from!) ?? ring[0])?.key;
   }
+}
+
+/** Of those that call, most have each found the API to be ill. */
+function areMostOpen(live: readonly Member[]): boolean {
+  let [openCount, callers] = [0, 0];
+  for (const { report } of live) {
+    if (report.isOpen) openCount++;
+    if (report.isOpen || report.demand > 0) callers++;
+  }
+  return openCount > 0.5 * callers;
 }

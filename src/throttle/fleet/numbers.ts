@@ -32,9 +32,7 @@ export class Numbers {
 
   rows(key: string, width: number, countMax: number, isOne = false): number[][] {
     const value = isOne ? [this.#json[key]] : this.#json[key];
-    const isRows =
-      Array.isArray(value) && value.length <= countMax && value.every((row) => isRow(row, width));
-    if (isRows) return value as number[][];
+    if (Array.isArray(value) && value.length <= countMax && areRows(value, width)) return value;
     this.#missing();
     return [];
   }
@@ -43,6 +41,11 @@ export class Numbers {
     this.isWhole = false;
     return 0;
   }
+}
+
+function areRows(values: readonly unknown[], width: number): boolean {
+  for (const value of values) if (!isRow(value, width)) return false;
+  return true;
 }
 
 function isRow(value: unknown, width: number): boolean {

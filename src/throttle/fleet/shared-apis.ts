@@ -14,7 +14,9 @@ export function sharedApis(
   countMax: number,
   held: ReadonlySet<string>,
 ): string[] {
-  const apis = new Set(reports.flatMap(({ throttles }) => Object.keys(told(throttles))));
+  const apis = new Set<string>();
+  for (const { throttles } of reports)
+    for (const api of Object.keys(told(throttles))) apis.add(api);
   if (apis.size <= countMax) return [...apis].sort();
   const weights = weightsOf(reports);
   const weigh = (api: string) => (weights.get(api) ?? 0) * (held.has(api) ? KEPT_WEIGHT : 1);

@@ -27,10 +27,10 @@ export interface Division {
 export function divide(cap: number, pods: readonly Asking[], from?: string | undefined): Division {
   const whole = Math.floor(cap + 1e-9);
   if (pods.length === 0) return { level: whole, spare: 0, isPlenty: true, arc: undefined };
-  const wanted = sumOf(pods, ({ demand, out = 0 }) => Math.max(demand, out));
+  const wanted = takenAt(Number.POSITIVE_INFINITY, pods);
   if (wanted <= whole) {
     const left = whole - wanted;
-    const level = Math.max(...pods.map(({ demand }) => demand));
+    const level = mostWanted(pods);
     const spare = Math.floor(left / pods.length);
     return { level, spare, isPlenty: true, arc: arcOf(pods, left - spare * pods.length, from) };
   }
@@ -52,7 +52,7 @@ export function shareOf({ level, spare, isPlenty, arc }: Division, asking: Askin
 /** The highest whole level at which all shares fit, and with them what is out beyond them. */
 function levelOf(whole: number, most: number, pods: readonly Asking[]): number {
   let low = 0;
-  let high = Math.floor(Math.max(...pods.map(({ demand }) => demand)));
+  let high = Math.floor(mostWanted(pods));
   while (low < high) {
     const level = Math.ceil((low + high) / 2);
     if (givenAt(level, pods) <= whole && takenAt(level, pods) <= most) low = level;
@@ -61,13 +61,31 @@ function levelOf(whole: number, most: number, pods: readonly Asking[]): number {
   return low;
 }
 
+function mostWanted(pods: readonly Asking[]): number {
+  let most = 0;
+  for (const { demand } of pods) most = Math.max(most, demand);
+  return most;
+}
+
 function givenAt(level: number, pods: readonly Asking[]): number {
-  return sumOf(pods, ({ demand }) => Math.min(demand, level));
+  let all = 0;
+  for (const { demand } of pods) all += Math.min(demand, level);
+  return all;
 }
 
 /** What is out or may be: permits that are out beyond a share are not another's before they are back. */
 function takenAt(level: number, pods: readonly Asking[]): number {
-  return sumOf(pods, ({ demand, out = 0 }) => Math.max(Math.min(demand, level), out));
+  let all = 0;
+  for (const { demand, out = 0 } of pods) all += Math.max(Math.min(demand, level), out);
+  return all;
+}
+
+/** In the order in which they stand on the ring. */
+export function ringOf<Pod extends Asking>(pods: readonly Pod[]): readonly Pod[] {
+  for (let at = 1; at < pods.length; at++) {
+    if (pods[at - 1]!.key > pods[at]!.key) return pods.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  }
+  return pods;
 }
 
 /** One more is one of those that are free, but for whoever has more than the level out: it has its own. */
@@ -78,7 +96,7 @@ function arcOf(
   { level = Number.POSITIVE_INFINITY, free = Number.POSITIVE_INFINITY } = {},
 ): Division['arc'] {
   if (count <= 0) return undefined;
-  const ring = [...pods].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const ring = ringOf(pods);
   const found = from === undefined ? 0 : ring.findIndex(({ key }) => key >= from);
   const first = Math.max(0, found);
   let [size, left] = [0, free];
@@ -89,10 +107,6 @@ function arcOf(
   }
   if (size === 0) return undefined;
   return { from: ring[first]!.key, to: ring[(first + size - 1) % ring.length]!.key };
-}
-
-function sumOf(pods: readonly Asking[], of: (pod: Asking) => number): number {
-  return pods.reduce((all, pod) => all + of(pod), 0);
 }
 
 function isOn({ from, to }: NonNullable<Division['arc']>, key: string): boolean {

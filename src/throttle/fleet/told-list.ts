@@ -7,7 +7,7 @@
 import { joinedLate } from '../record/late.ts';
 import type { LatencyCounts, Tally } from '../record/latencies.ts';
 import type { Second } from '../record/seconds.ts';
-import { type Counted, tokenOf } from './counted.ts';
+import { type Counted, hashOf, tokenOf } from './counted.ts';
 
 /** What whoever divides goes by. */
 export interface Told {
@@ -78,10 +78,11 @@ export class ToldList {
 
   /** What `key` was counted by, if it was; and the most often that it has said to beat since. */
   countedIn(counted: Counted, key: string): Counting | undefined {
+    const hash = hashOf(key);
     let beatMs = Number.POSITIVE_INFINITY;
     for (const { mark, demand, ...made } of this.#made.toReversed()) {
       beatMs = Math.min(beatMs, made.beatMs);
-      if (counted.has(tokenOf(key, mark))) return { demand, beatMs, mark };
+      if (counted.has(tokenOf(hash, mark))) return { demand, beatMs, mark };
     }
     return undefined;
   }

@@ -12,14 +12,6 @@ import { Numbers } from './numbers.ts';
 import type { Division } from './shares.ts';
 import type { PodReport, Published } from './words.ts';
 
-/** When a report was taken, and which second here is the one up to which its sender has counted. */
-export interface Placed {
-  readonly atMs: number;
-  readonly secondOf: (until: number) => number;
-}
-
-const NOWHERE: Placed = { atMs: 0, secondOf: (until) => until };
-
 const SECONDS_MAX = 32;
 const LATE_MAX = 32;
 const BUCKETS_MAX = 300;
@@ -65,15 +57,26 @@ function encodeLate({ at, throttled, timedOut, failed, ok }: Second, until: numb
   return [until - at, throttled, timedOut, failed, ok];
 }
 
-/** Whoever leads reads one of each pod and API with each heartbeat: nothing is made here that is not kept. */
-export function decodeReport(json: unknown, place: Placed = NOWHERE): PodReport | undefined {
+/** The second up to which the sender of a report has counted, by its own clock. */
+export function toldUntil(json: unknown): number | undefined {
+  return new Numbers(json).maybe('u');
+}
+
+/**
+ * Taken at `atMs`, when it was the second `until` here. Whoever leads reads one of each pod and API with each
+ * heartbeat: nothing is made here that is not kept.
+ */
+export function decodeReport(
+  json: unknown,
+  atMs = 0,
+  until = toldUntil(json),
+): PodReport | undefined {
   const read = new Numbers(json);
   const rows = read.rows('s', 7, SECONDS_MAX);
   // Versions that do not know of it tell nothing.
   const late = read.has('e') ? read.rows('e', 5, LATE_MAX) : undefined;
-  const told = read.of('u');
   const report = {
-    atMs: place.atMs,
+    atMs,
     mark: read.of('k'),
     beatMs: read.of('b'),
     seconds: [] as Second[],
@@ -90,12 +93,16 @@ export function decodeReport(json: unknown, place: Placed = NOWHERE): PodReport 
     ceiling: read.maybe('m'),
     wantsWord: read.maybe('n') === 1,
   };
-  const areBuckets = report.latencies.every(([bucket]) => bucket < 288 && bucket % 1 === 0);
-  if (!read.isWhole || !areBuckets || report.beatMs > BEAT_MS_MAX) return undefined;
-  const until = place.secondOf(told);
+  if (until === undefined || !read.isWhole || report.beatMs > BEAT_MS_MAX) return undefined;
+  if (!areBuckets(report.latencies)) return undefined;
   for (const row of rows) report.seconds.push(secondOf(row, until));
   report.late = late?.map((row) => lateOf(row, until));
   return report;
+}
+
+function areBuckets(latencies: LatencyCounts): boolean {
+  for (const row of latencies) if (row[0] >= 288 || row[0] % 1 !== 0) return false;
+  return true;
 }
 
 /** By index: taken apart by an iterator, a row takes several times as long. */
