@@ -16,7 +16,7 @@ export class Member implements Asking {
   /** The report and the share of the look before, if it was counted there. */
   formerMark: number | undefined;
   formerShare = 0;
-  #countedAt = 0;
+  #countedAt = Number.NaN;
 
   constructor(key: string, report: PodReport) {
     this.key = key;
