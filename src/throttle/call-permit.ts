@@ -33,14 +33,14 @@ export class HeldPermit implements CallPermit {
     if (this.#isReleased) return;
     const heard = heardOutcome(outcome) ?? { kind: 'ignored' };
     if (isCapacity(heard.kind)) {
-      const delayMs = this.#throttle.delayMs(heard, this.#caller.refusals);
+      const delayMs = this.#throttle.judge.delayMs(heard, this.#caller.refusals);
       this.#caller.refused?.(refusalBy(this.#throttle.policy.name, heard.kind, delayMs));
     }
     this.end(heard);
   }
 
   fail(error: unknown, signal?: AbortSignal): CallOutcome {
-    const outcome = this.#throttle.outcomeOfError(error, this.#caller.refusals, signal);
+    const outcome = this.#throttle.judge.ofError(error, this.#caller.refusals, signal);
     this.end(outcome);
     return outcome;
   }

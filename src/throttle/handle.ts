@@ -50,7 +50,7 @@ export class BoundThrottle implements ThrottleHandle {
       if (isCapacity(outcome.kind) && Object(error) !== error) throw this.#refused(outcome, error);
       throw error;
     }
-    const outcome = this.#throttle.outcomeOfAnswer(value);
+    const outcome = this.#throttle.judge.ofAnswer(value);
     permit.end(outcome);
     // Handed on, a refusal would be taken for what was asked for.
     if (isCapacity(outcome.kind)) throw this.#refused(outcome, value);
@@ -78,7 +78,7 @@ export class BoundThrottle implements ThrottleHandle {
       permit.fail(error, signal);
       throw error;
     });
-    const outcome = this.#throttle.outcomeOfAnswer(response);
+    const outcome = this.#throttle.judge.ofAnswer(response);
     if (!isCapacity(outcome.kind)) {
       // By the status alone much is said: a phase may end without a look at the body.
       permit.known = outcome;
@@ -94,7 +94,7 @@ export class BoundThrottle implements ThrottleHandle {
   readonly snapshot = (): ThrottleSnapshot => snapshotOf(this.#throttle);
 
   #refused(outcome: CallOutcome, answer: unknown): ThrottleRefusedError {
-    const delayMs = this.#throttle.delayMs(outcome, this.#caller.refusals);
+    const delayMs = this.#throttle.judge.delayMs(outcome, this.#caller.refusals);
     const { name } = this.#throttle.policy;
     return new ThrottleRefusedError(name, readAhead(answer, this.#clock), delayMs);
   }

@@ -3,10 +3,8 @@
  * decides is in the pool and its law; here are the promises and the timer.
  */
 import type { Cancel, Clock, Random } from '../ground/index.ts';
-import { classifyAnswer, classifyError, kindOfAbort } from './answers/classify.ts';
-import { classified } from './answers/heard.ts';
-import { type CallOutcome, isCapacity, isSilent } from './answers/outcome.ts';
-import { backoffMs, isOfAnother, notePostponement, refusalBy } from './answers/postponement.ts';
+import { Judge } from './answers/judge.ts';
+import type { CallOutcome } from './answers/outcome.ts';
 import type { AcquireOptions } from './caller.ts';
 import { PermitAbortedError, ThrottleDrainingError, ThrottleFullError } from './errors.ts';
 import { Learner } from './estimate/learner.ts';
@@ -53,6 +51,7 @@ export class Throttle {
   readonly isShared: boolean;
   readonly #waiters = new Waiters<Waiting>();
   readonly parking: Parking;
+  readonly judge: Judge;
   #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
   #isDraining = false;
 
@@ -75,6 +74,7 @@ export class Throttle {
     this.#law = law;
     this.pool = new PermitPool(policy, law);
     this.parking = new Parking(policy, this.pool, ports.random);
+    this.judge = new Judge(policy, ports.clock, ports.random);
     if (isShared) this.pool.setPortion(1 / policy.start, this.nowMs);
     this.isShared = isShared;
     if (law instanceof HybridLaw && !isShared) {
@@ -154,33 +154,11 @@ export class Throttle {
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
   }
 
-  /** What this error says of the API; the run that it ends will wait where there was no room. */
-  outcomeOfError(error: unknown, refusals: number, signal?: AbortSignal): CallOutcome {
-    const { name: api } = this.policy;
-    if (isOfAnother(error, api)) return { kind: 'ignored' };
-    const outcome = classified(this.policy, { error }) ?? classifyError(error, this.#clock.now());
-    if (signal?.aborted && isSilent(outcome.kind)) return { kind: kindOfAbort(signal.reason) };
-    if (isCapacity(outcome.kind)) {
-      const delayMs = this.delayMs(outcome, refusals);
-      notePostponement(error, refusalBy(api, outcome.kind, delayMs));
-    }
-    return outcome;
-  }
-
-  outcomeOfAnswer(value: unknown): CallOutcome {
-    return classified(this.policy, { value }) ?? classifyAnswer(value, this.#clock.now());
-  }
-
   /** How many more may come for a permit. */
   left(nowMs: number): number {
     const [inPlace, away] = [this.parking.inPlace(nowMs), this.parking.away(nowMs)];
     const { parkAfterMs } = this.policy;
     return leftOf(this.pool, { waiting: this.#waiters.size, inPlace, away, parkAfterMs }, nowMs);
-  }
-
-  /** How long a refused call had better wait. */
-  delayMs(outcome: CallOutcome, refusals: number): number {
-    return backoffMs(refusals, outcome.retryAfterMs, this.#random.fraction());
   }
 
   /** Nobody waits here any more; what can be had at once may still be. */
