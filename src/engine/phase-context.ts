@@ -45,6 +45,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
   #isAborted = false;
   #held: Set<HeldPermit> | undefined;
   #calls: Set<HeldPermit> | undefined;
+  #leaves: Set<() => void> | undefined;
   #noRoom: Postponement | undefined;
   #isOver = false;
   #waiting = 0;
@@ -114,6 +115,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
     this.storing?.abandon();
     this.#isOver = true;
     for (const permit of this.#held ?? []) permit[Symbol.dispose]();
+    for (const leave of [...(this.#leaves ?? [])]) leave();
     // A call that was told to stop and did not: what becomes of it nobody will know.
     if (this.#isAborted) for (const call of this.#calls ?? []) call.release('timeout');
   }
@@ -140,6 +142,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
     const { refusals = 0 } = this.#run.state;
     this.#held ??= new Set();
     this.#calls ??= new Set();
+    this.#leaves ??= new Set();
     return this.#ports.throttles.of(api, {
       signal: this.signal,
       isRetry: this.attempt > 1 || refusals > 0,
@@ -148,6 +151,7 @@ export class PhaseContext implements StepContext<unknown, unknown> {
       route: `${this.#of.machine}@${this.#of.version}`,
       held: this.#held,
       calls: this.#calls,
+      leaves: this.#leaves,
       isOver: () => this.#isOver,
       refused: (noRoom) => {
         this.#noRoom = noRoom;

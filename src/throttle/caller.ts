@@ -19,6 +19,8 @@ export interface Caller {
   readonly held?: Set<HeldPermit> | undefined;
   /** Its calls that are out. */
   readonly calls?: Set<HeldPermit> | undefined;
+  /** How each of its calls that wait for leave goes home, when it has ended. */
+  readonly leaves?: Set<() => void> | undefined;
   /** Told where it says itself that there was no room. */
   readonly refused?: ((noRoom: Postponement) => void) | undefined;
   /** Whether it has ended: nobody is left to give anything back. */
@@ -34,4 +36,8 @@ export interface AcquireOptions {
   readonly route?: string | undefined;
   /** Since when it has wanted to call, where it was parked since. */
   readonly sinceMs?: number | undefined;
+  /** Where to say how it leaves the line, once nobody is there any more who would call. */
+  readonly leaves?: Set<() => void> | undefined;
+  /** Whether a call of the same API by the same phase is out that began since then. */
+  readonly isCalling?: ((sinceMs: number) => boolean) | undefined;
 }

@@ -10,6 +10,7 @@ import type {
   UseOptions,
 } from '../machine/index.ts';
 import { readAhead, whenRead } from './answers/body.ts';
+import { kindOfAbort } from './answers/classify.ts';
 import { type CallOutcome, COST_MAX, isCapacity, isWithin } from './answers/outcome.ts';
 import { HeldPermit } from './call-permit.ts';
 import type { AcquireOptions, Caller } from './caller.ts';
@@ -40,7 +41,7 @@ export class BoundThrottle implements ThrottleHandle {
   readonly use = async <T>(call: () => Awaitable<T>, options?: UseOptions): Promise<T> => {
     if (typeof call !== 'function') throw this.#wrong('use', 'given a function to call', call);
     const wanted = this.#wanted(options);
-    const permit = this.#held(await this.#acquire(wanted), this.#caller.calls);
+    const permit = await this.#acquire(wanted, this.#caller.calls);
     let value: T;
     try {
       value = await call();
@@ -58,11 +59,11 @@ export class BoundThrottle implements ThrottleHandle {
   };
 
   readonly acquire = async (options?: UseOptions): Promise<CallPermit> =>
-    this.#held(await this.#acquire(this.#wanted(options)));
+    this.#acquire(this.#wanted(options));
 
   readonly tryAcquire = (options?: UseOptions): CallPermit | undefined => {
     const permit = this.#throttle.tryAcquire(this.#wanted(options));
-    return permit && this.#held(permit);
+    return permit && this.#held(permit, permit.sentMs);
   };
 
   readonly fetch = async (
@@ -73,7 +74,7 @@ export class BoundThrottle implements ThrottleHandle {
     // Each is looked at before they are joined: what is no signal is refused in our words.
     const wanted = this.#wanted(options);
     const signal = joined(this.#signalOf({ signal: signalOf(url, init) }), wanted.signal);
-    const permit = this.#held(await this.#acquire({ ...wanted, signal }));
+    const permit = await this.#acquire({ ...wanted, signal });
     const response = await fetch(url, { ...init, signal: signal ?? null }).catch((error) => {
       permit.fail(error, signal);
       throw error;
@@ -100,8 +101,8 @@ export class BoundThrottle implements ThrottleHandle {
   }
 
   /** A phase that is over gives nothing back any more, so it gets nothing. */
-  #held(permit: Permit, among = this.#caller.held): HeldPermit {
-    const held = new HeldPermit(this.#throttle, permit, this.#caller, among);
+  #held(permit: Permit, wantedMs: number, among = this.#caller.held): HeldPermit {
+    const held = new HeldPermit(this.#throttle, permit, this.#caller, among, wantedMs);
     if (!this.#caller.isOver?.()) return held;
     held.release('ignored');
     throw new PermitAbortedError(this.#throttle.policy.name, new Error('the phase is over'));
@@ -109,10 +110,12 @@ export class BoundThrottle implements ThrottleHandle {
 
   #wanted(options: UseOptions | undefined): AcquireOptions {
     if (options !== undefined && options !== null) this.#refuseUnknown(options);
-    const { signal, isRetry, route, sinceMs } = this.#caller;
+    const { signal, isRetry, route, sinceMs, leaves } = this.#caller;
     return {
       route,
       sinceMs,
+      leaves,
+      isCalling: this.#isCalling,
       priority: this.#priorityOf(options) ?? (isRetry ? 'retry' : 'normal'),
       cost: this.#costOf(options) ?? 1,
       signal: joined(signal, this.#signalOf(options)),
@@ -149,14 +152,36 @@ export class BoundThrottle implements ThrottleHandle {
     return new ThrottleOptionsError(this.#throttle.policy.name, fault);
   }
 
-  #acquire(wanted: AcquireOptions): Permit | Promise<Permit> {
-    const found = this.#throttle.acquire(wanted);
+  readonly #isCalling = (sinceMs: number): boolean => {
+    const { held, calls } = this.#caller;
+    const isOut = (permit: HeldPermit) => permit.isOf(this.#throttle, sinceMs);
+    return [...(calls ?? []), ...(held ?? [])].some(isOut);
+  };
+
+  async #acquire(wanted: AcquireOptions, among?: Set<HeldPermit>): Promise<HeldPermit> {
+    const wantedMs = this.#throttle.nowMs;
+    try {
+      const found = this.#throttle.acquire(wanted);
+      const permit = found instanceof Promise ? await this.#waited(found, wantedMs) : found;
+      return this.#held(permit, wantedMs, among);
+    } catch (error) {
+      throw this.#isTooLate(error) ? this.#throttle.tooLate(wantedMs) : error;
+    }
+  }
+
+  #waited(found: Promise<Permit>, wantedMs: number): Promise<Permit> {
     const { waits } = this.#caller;
-    if (!waits || !(found instanceof Promise)) return found;
-    const begunMs = this.#throttle.nowMs;
+    if (!waits) return found;
     waits.begun();
     // Also where it was in vain: whoever gives up has waited longest.
-    return found.finally(() => waits.over(this.#throttle.nowMs - begunMs));
+    return found.finally(() => waits.over(this.#throttle.nowMs - wantedMs));
+  }
+
+  /** A timeout of the author's own, as SDKs have it, counts the wait, too: that costs no attempt. */
+  #isTooLate(error: unknown): boolean {
+    const { signal, isOver } = this.#caller;
+    if (!(error instanceof PermitAbortedError) || signal?.aborted || isOver?.()) return false;
+    return kindOfAbort(error.cause) === 'timeout';
   }
 }
 

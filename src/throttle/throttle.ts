@@ -6,7 +6,12 @@ import type { Cancel, Clock, Random } from '../ground/index.ts';
 import { Judge } from './answers/judge.ts';
 import type { CallOutcome } from './answers/outcome.ts';
 import type { AcquireOptions } from './caller.ts';
-import { PermitAbortedError, ThrottleDrainingError, ThrottleFullError } from './errors.ts';
+import {
+  PermitAbortedError,
+  ThrottleDrainingError,
+  ThrottleFullError,
+  type ThrottleParkedError,
+} from './errors.ts';
 import { Learner } from './estimate/learner.ts';
 import { Lease } from './fleet/lease.ts';
 import type { Published } from './fleet/words.ts';
@@ -15,17 +20,22 @@ import { onceAborted } from './permits/aborts.ts';
 import { Parking } from './permits/parking.ts';
 import { type Permit, PermitPool } from './permits/permit-pool.ts';
 import { spreadMs } from './permits/spread.ts';
-import { isAged, type Waiter, Waiters } from './permits/waiters.ts';
+import {
+  isOneOfMany,
+  maySave,
+  type Patient,
+  SAVES_MS_MAX,
+  staysUntilMs,
+} from './permits/staying.ts';
+import { isAged, Waiters } from './permits/waiters.ts';
 import { isHeldBack, leftOf, whyNone } from './permits/wanting.ts';
 import type { Priority, ThrottlePolicy } from './policy.ts';
 
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;
-/** A costly call is saved up for in line for so long: a bucket of costs fills in 10 s. */
-const SAVES_MS_MAX = 30_000;
+const PHASE_OVER = 'the phase is over';
 
-interface Waiting extends Waiter {
-  readonly cameMs: number;
+interface Waiting extends Patient {
   readonly give: (permit: Permit) => void;
   readonly refuse: (error: Error) => void;
 }
@@ -169,7 +179,8 @@ export class Throttle {
     this.#disarm();
   }
 
-  #wait({ priority, cost, signal, route, sinceMs }: AcquireOptions): Promise<Permit> {
+  #wait(options: AcquireOptions): Promise<Permit> {
+    const { priority, cost, signal, route, sinceMs, leaves, isCalling } = options;
     const { name, waitingMax, parkAfterMs } = this.policy;
     const nowMs = this.nowMs;
     this.waitedMs = nowMs;
@@ -180,9 +191,9 @@ export class Throttle {
     }
     this.#parkIfLong(cost, sinceMs ?? nowMs, nowMs);
     return new Promise((resolve, reject) => {
-      const onAbort = () => {
+      const leave = () => {
         done();
-        reject(new PermitAbortedError(name, signal?.reason));
+        reject(new PermitAbortedError(name, signal?.aborted ? signal.reason : PHASE_OVER));
         // It may have been the one that the others waited behind.
         if (this.#waiters.delete(waiter)) this.#dispatch(this.nowMs);
       };
@@ -192,6 +203,7 @@ export class Throttle {
         sinceMs: sinceMs ?? nowMs,
         cameMs: nowMs,
         parkAtMs: nowMs + parkAfterMs,
+        isCalling,
         give: (permit) => {
           done();
           resolve(permit);
@@ -201,7 +213,12 @@ export class Throttle {
           reject(error);
         },
       };
-      const done = signal ? onceAborted(signal, onAbort) : () => {};
+      const forget = signal ? onceAborted(signal, leave) : undefined;
+      leaves?.add(leave);
+      const done = () => {
+        forget?.();
+        leaves?.delete(leave);
+      };
       this.#waiters.add(waiter);
       this.#arm(cost, nowMs);
     });
@@ -236,24 +253,27 @@ export class Throttle {
         // What is kept for higher classes is not for it, though it has waited longest.
         below = next.priority;
       } else {
-        if (this.pool.closed === 'paced') this.#letSave(next, nowMs);
+        if (this.pool.closed === 'paced' && maySave(next, nowMs)) {
+          this.#waiters.stay(next, staysUntilMs(this.policy, nowMs));
+        }
         break;
       }
     }
-    for (const { refuse, cameMs } of this.#waiters.takeLate(nowMs)) {
-      const why = whyNone(this.pool, this.published, nowMs);
-      refuse(this.parking.late(why, this.#waiters.size, nowMs - cameMs, nowMs));
+    const stayUntilMs = (waiter: Waiting) =>
+      isOneOfMany(waiter, this.pool, nowMs) ? staysUntilMs(this.policy, nowMs) : nowMs;
+    for (const { refuse, cameMs } of this.#waiters.takeLate(nowMs, stayUntilMs)) {
+      refuse(this.tooLate(cameMs));
     }
     const head = this.#waiters.next(nowMs, heldBack);
     if (head) this.#arm(head.cost, nowMs);
     else this.#disarm();
   }
 
-  /** Whoever has waited long and is next does not leave what is saved up for it to others. */
-  #letSave(waiter: Waiting, nowMs: number): void {
-    const { cameMs, sinceMs, parkAtMs } = waiter;
-    if (parkAtMs > nowMs || !isAged(sinceMs, nowMs) || nowMs - cameMs >= SAVES_MS_MAX) return;
-    this.#waiters.stay(waiter, nowMs + Math.max(1_000, this.policy.parkAfterMs));
+  /** It has waited since then, and comes back. */
+  tooLate(cameMs: number): ThrottleParkedError {
+    const { nowMs } = this;
+    const why = whyNone(this.pool, this.published, nowMs);
+    return this.parking.late(why, this.#waiters.size, nowMs - cameMs, nowMs);
   }
 
   #arm(cost: number, nowMs: number): void {

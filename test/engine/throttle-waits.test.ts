@@ -135,3 +135,113 @@ test('how often it was refused is known after a park, a probe and a restart', as
   await next.clock.advance('2m');
   expect(await next.fleet.run(machine, run.id).result()).toBe('done');
 });
+
+/** As `AbortSignal.timeout`, by the fleet's clock. */
+function timeoutSignal(clock: { after(ms: number, then: () => void): unknown }, ms: number) {
+  const controller = new AbortController();
+  clock.after(ms, () => controller.abort(new DOMException('time is up', 'TimeoutError')));
+  return controller.signal;
+}
+
+test('a timeout of its own that is over in line costs no attempt, and says nothing of the API', async () => {
+  let calls = 0;
+  const machine = defineMachine({
+    ...head,
+    name: 'hasty',
+    retry: { attemptMax: 1 },
+    work: ({ use }) => {
+      const signal = timeoutSignal(clock, 2_500);
+      const call = () =>
+        new Promise<string>((resolve, reject) => {
+          calls++;
+          clock.after(1_000, () => resolve('done'));
+          signal.addEventListener('abort', () => reject(signal.reason));
+        });
+      return use('llm', call, { signal });
+    },
+  });
+  const { fleet, clock } = await open({ machines: [machine], throttles: one });
+  const runs = await Promise.all(Array.from({ length: 12 }, () => fleet.startLocal(machine, {})));
+  await clock.advance('5m');
+  expect(await Promise.all(runs.map((run) => run.result()))).toEqual(Array(12).fill('done'));
+  expect(calls).toBeGreaterThan(12);
+  expect(fleet.throttle('llm').snapshot().ended).toMatchObject({ ok: 12, timeout: 0 });
+});
+
+test('one who gives up waiting without a timeout has given up', async () => {
+  const machine = defineMachine({
+    ...head,
+    name: 'fickle',
+    retry: { attemptMax: 1 },
+    work: ({ use }) => {
+      const controller = new AbortController();
+      clock.after(1_000, () => controller.abort(new Error('no longer wanted')));
+      return use('llm', () => 'done', { signal: controller.signal });
+    },
+  });
+  const { fleet, clock } = await open({ machines: [machine], throttles: one });
+  fleet.throttle('llm').tryAcquire();
+  const run = await fleet.startLocal(machine, {});
+  await clock.advance('2s');
+  await expect(run.result()).rejects.toMatchObject({ outcome: 'exhausted' });
+});
+
+test.each([1_000, 20_000])(
+  'many calls of one phase wait for each other (calls of %i ms)',
+  async (ms) => {
+    let calls = 0;
+    const machine = defineMachine({
+      ...head,
+      name: 'many',
+      timeout: { work: '1h' },
+      work: async ({ use }) => {
+        const call = () =>
+          new Promise<number>((resolve) => clock.after(ms, () => resolve(++calls)));
+        const found = await Promise.all(Array.from({ length: 20 }, () => use('llm', call)));
+        return found.length;
+      },
+    });
+    const { fleet, clock } = await open({ machines: [machine], throttles: one });
+    const run = await fleet.startLocal(machine, {});
+    await clock.advance(22 * ms);
+    expect(await run.result()).toBe(20);
+    expect(calls).toBe(20);
+  },
+);
+
+test('phases that hold a permit each, and each wait for another, are parked', async () => {
+  const machine = defineMachine({
+    ...head,
+    name: 'nested',
+    work: ({ use }) => use('llm', () => use('llm', () => 'done')),
+  });
+  const { fleet, clock } = await open({ machines: [machine], throttles: one });
+  const run = await fleet.startLocal(machine, {});
+  await clock.advance('2m');
+  expect(kinds(fleet, run.id)).toContain('POSTPONED');
+});
+
+test('whoever waits for a phase that has ended leaves the line, and spends nothing', async () => {
+  const machine = defineMachine({
+    ...head,
+    name: 'torn',
+    retry: { attemptMax: 1 },
+    work: async ({ use }) => {
+      const failing = new Promise<string>((_, reject) =>
+        clock.after(100, () => reject(new Error('no'))),
+      );
+      return Promise.all([use('llm', () => 'never'), failing]);
+    },
+  });
+  const { fleet, clock } = await open({ machines: [machine], throttles: one });
+  const holding = fleet.throttle('llm').tryAcquire()!;
+  const run = await fleet.startLocal(machine, {});
+  await clock.advance(50);
+  expect(fleet.status.waits.throttle).toBe(1);
+  await clock.advance(100);
+  await expect(run.result()).rejects.toMatchObject({ outcome: 'exhausted' });
+  expect(fleet.status.waits.throttle).toBe(0);
+  holding.release();
+  await clock.advance('1s');
+  expect(fleet.throttle('llm').snapshot().ended).toMatchObject({ ok: 1, ignored: 0 });
+});

@@ -107,15 +107,19 @@ export class Waiters<W extends Waiter> {
     this.#arrived.add(waiter);
   }
 
-  /** Takes out those who have waited too long. */
-  takeLate(nowMs: number): W[] {
+  /** Takes out those who have waited too long, but for those who may stay until then. */
+  takeLate(nowMs: number, stayUntilMs: (waiter: W) => number = () => nowMs): W[] {
     const late: W[] = [];
     for (const waiter of this.#arrived) {
       if (waiter.parkAtMs > nowMs) break;
       late.push(waiter);
     }
-    for (const waiter of late) this.delete(waiter);
-    return late;
+    return late.filter((waiter) => {
+      const untilMs = stayUntilMs(waiter);
+      if (untilMs > nowMs) this.stay(waiter, untilMs);
+      else this.delete(waiter);
+      return untilMs <= nowMs;
+    });
   }
 
   takeAll(): W[] {
