@@ -173,7 +173,8 @@ export function suspectOrders(
   // A codec of somebody's own cannot be told to another process, which would write in plain text.
   if (codec && codec !== identityCodec && !codecKeys) return undefined;
   const way = { store, isPooled, claimMode, poolSize, heartbeat, silence };
-  const rest = { dataDir, podName, resultBytesMax, changedMachines };
+  const { throttles, apis } = options;
+  const rest = { dataDir, podName, resultBytesMax, changedMachines, throttles, apis };
   return { ...way, ...rest, modules, codecKeys, isSealedOnly };
 }
 

@@ -19,6 +19,7 @@ const orders = JSON.parse(process.env[ORDERS_VARIABLE] ?? '{}') as SuspectOrders
 const machines: Machine[] = [];
 // Whoever ordered this has seen to it that two of one name say the same.
 const throttles = new Map<string, ThrottleDefinition>();
+for (const throttle of orders.throttles ?? []) throttles.set(throttle.name, throttle);
 for (const file of orders.modules) {
   const module = await loadModule(file);
   machines.push(...machinesOf(module));
@@ -28,10 +29,11 @@ for (const file of orders.modules) {
 listen('pod.registered', ({ pod }) => process.connected && process.send?.({ pod }));
 
 const { store, dataDir, isPooled, claimMode, podName, heartbeat, silence, resultBytesMax } = orders;
-const { changedMachines, poolSize, codecKeys, isSealedOnly } = orders;
+const { changedMachines, poolSize, codecKeys, isSealedOnly, apis } = orders;
 const fleet = await createFleet({
   machines: [...new Set(machines)],
   throttles: [...throttles.values()],
+  apis,
   store,
   dataDir,
   isPooled,

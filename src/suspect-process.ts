@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ClaimMode } from './config/index.ts';
 import type { SuspectProcess } from './fleet/index.ts';
 import type { CodecKeys, Duration } from './ground/index.ts';
+import type { ThrottleDefinition } from './throttle/index.ts';
 
 /** What the process is told; as JSON, in its environment. */
 export interface SuspectOrders {
@@ -21,6 +22,9 @@ export interface SuspectOrders {
   readonly silence?: Duration | undefined;
   readonly resultBytesMax?: number | undefined;
   readonly codecKeys?: CodecKeys | undefined;
+  /** As they were declared to the program; a `classify` is a function, and is not told. */
+  readonly throttles?: readonly ThrottleDefinition[] | undefined;
+  readonly apis?: Readonly<Record<string, number>> | undefined;
   readonly isSealedOnly?: boolean | undefined;
 }
 

@@ -17,6 +17,7 @@ import {
   classifyError,
   type HeldPermit,
   isCapacity,
+  kindOfAbort,
   notePostponement,
   type Postponement,
   postponementOf,
@@ -117,7 +118,8 @@ export class PhaseContext implements StepContext<unknown, unknown> {
     for (const permit of this.#held ?? []) permit[Symbol.dispose]();
     for (const leave of [...(this.#leaves ?? [])]) leave();
     // A call that was told to stop and did not: what becomes of it nobody will know.
-    if (this.#isAborted) for (const call of this.#calls ?? []) call.release('timeout');
+    if (!this.#isAborted) return;
+    for (const call of this.#calls ?? []) call.release(kindOfAbort(this.#abortedBy));
   }
 
   get idempotencyKey(): string {

@@ -28,7 +28,11 @@ export interface CallPermit {
   release(
     outcome?:
       | CallOutcomeKind
-      | { readonly kind: CallOutcomeKind; readonly retryAfterMs?: number; readonly cost?: number },
+      | {
+          readonly kind: CallOutcomeKind;
+          readonly retryAfterMs?: number | undefined;
+          readonly cost?: number | undefined;
+        },
   ): void;
   /** Says what this error means for the API, and gives the permit back accordingly. */
   fail(error: unknown): void;

@@ -1,6 +1,6 @@
 /** What handlers get of a throttle: its verbs, bound to the phase that uses them. */
 import { faultOfOptions, namesOf } from '../config/index.ts';
-import { type Clock, show } from '../ground/index.ts';
+import { type Clock, hush, show } from '../ground/index.ts';
 import type {
   Awaitable,
   CallPermit,
@@ -38,7 +38,25 @@ export class BoundThrottle implements ThrottleHandle {
     return this.#find();
   }
 
-  readonly use = async <T>(call: () => Awaitable<T>, options?: UseOptions): Promise<T> => {
+  readonly use = <T>(call: () => Awaitable<T>, options?: UseOptions): Promise<T> =>
+    this.#handed(this.#use(call, options));
+
+  readonly acquire = (options?: UseOptions): Promise<CallPermit> =>
+    this.#handed(this.#permit(options));
+
+  readonly fetch = (
+    url: string | URL | Request,
+    init?: RequestInit,
+    options?: UseOptions,
+  ): Promise<Response> => this.#handed(this.#fetch(url, init, options));
+
+  /** Two calls may be begun before the first is awaited: what becomes of the other ends no process. */
+  #handed<T>(made: Promise<T>): Promise<T> {
+    if (this.#caller.isOver) hush(made);
+    return made;
+  }
+
+  async #use<T>(call: () => Awaitable<T>, options?: UseOptions): Promise<T> {
     if (typeof call !== 'function') throw this.#wrong('use', 'given a function to call', call);
     const wanted = this.#wanted(options);
     const permit = await this.#acquire(wanted, this.#caller.calls);
@@ -56,21 +74,22 @@ export class BoundThrottle implements ThrottleHandle {
     // Handed on, a refusal would be taken for what was asked for.
     if (isCapacity(outcome.kind)) throw this.#refused(outcome, value);
     return value;
-  };
+  }
 
-  readonly acquire = async (options?: UseOptions): Promise<CallPermit> =>
-    this.#acquire(this.#wanted(options));
+  async #permit(options?: UseOptions): Promise<CallPermit> {
+    return this.#acquire(this.#wanted(options));
+  }
 
   readonly tryAcquire = (options?: UseOptions): CallPermit | undefined => {
     const permit = this.#throttle.tryAcquire(this.#wanted(options));
     return permit && this.#held(permit, permit.sentMs);
   };
 
-  readonly fetch = async (
+  async #fetch(
     url: string | URL | Request,
     init?: RequestInit,
     options?: UseOptions,
-  ): Promise<Response> => {
+  ): Promise<Response> {
     // Each is looked at before they are joined: what is no signal is refused in our words.
     const wanted = this.#wanted(options);
     const signal = joined(this.#signalOf({ signal: signalOf(url, init) }), wanted.signal);
@@ -90,7 +109,7 @@ export class BoundThrottle implements ThrottleHandle {
     }
     permit.end(outcome);
     throw this.#refused(outcome, response);
-  };
+  }
 
   readonly snapshot = (): ThrottleSnapshot => snapshotOf(this.#throttle);
 

@@ -1,7 +1,7 @@
 /** How many calls of external APIs may be out at once: found out, divided, and kept to. */
 
 export type { Classify } from './answers/classify.ts';
-export { classifyAnswer, classifyError } from './answers/classify.ts';
+export { classifyAnswer, classifyError, kindOfAbort } from './answers/classify.ts';
 export { type CallOutcome, isCapacity } from './answers/outcome.ts';
 export { notePostponement, type Postponement, postponementOf } from './answers/postponement.ts';
 export { API_NAME, isApiName } from './api-name.ts';

@@ -46,6 +46,12 @@ export function defineThrottle(name: string, options: ThrottleOptions = {}): Thr
   return Object.freeze({ name, options: Object.freeze({ ...options }) });
 }
 
+function apisIn(given: unknown): Readonly<Record<string, number>> {
+  if (given === undefined) return {};
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { ...given };
+  throw new TypeError(`apis must be an object such as { llm: 4 }, got ${show(given)}`);
+}
+
 /** They come from programs that nothing has checked: what is none would be heeded by nobody. */
 function definitionsIn(given: unknown): readonly ThrottleDefinition[] {
   if (given === undefined) return [];
@@ -98,7 +104,7 @@ export class Throttles {
       },
       random: options.random,
     });
-    for (const [name, inFlight] of Object.entries(options.apis ?? {})) {
+    for (const [name, inFlight] of Object.entries(apisIn(options.apis))) {
       refuseOddName(name);
       this.#policies.set(
         name,

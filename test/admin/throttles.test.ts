@@ -113,7 +113,7 @@ test('a name that no API can have is not fixed, and of one that nobody calls tha
   const mistyped = await ask('POST', '/llm%2Feuu/pin', { limit: 3 });
   expect([mistyped.body.kind, mistyped.body.note]).toEqual([
     'done',
-    `no pod has told of calls of "llm/euu" yet, so nothing is limited; did you mean ${API}?`,
+    `no pod has told of calls of "llm/euu" yet: it holds from the first one on; did you mean ${API}?`,
   ]);
   expect((await ask('POST', `${AT}/pin`, { limit: 3 })).body).not.toHaveProperty('note');
 });

@@ -245,3 +245,37 @@ test('whoever waits for a phase that has ended leaves the line, and spends nothi
   await clock.advance('1s');
   expect(fleet.throttle('llm').snapshot().ended).toMatchObject({ ok: 1, ignored: 0 });
 });
+
+test('a call that fails before it is awaited ends its run, and nothing else', async () => {
+  const machine = defineMachine({
+    ...head,
+    name: 'pair',
+    retry: { attemptMax: 1 },
+    work: async ({ use }) => {
+      const first = use('llm', () => new Promise<void>((resolve) => clock.after(3_000, resolve)));
+      const second = use('other', () => Promise.reject(new Error('no')));
+      await first;
+      return second;
+    },
+  });
+  const { fleet, clock } = await open({ machines: [machine], throttles: one });
+  const run = await fleet.startLocal(machine, {});
+  await clock.advance('4s');
+  await expect(run.result()).rejects.toMatchObject({ outcome: 'exhausted' });
+});
+
+test('a person who cancels runs says nothing of the API that they call', async () => {
+  const machine = defineMachine({
+    ...head,
+    name: 'cancelled',
+    work: ({ use }) => use('llm', () => new Promise<string>(() => {})),
+  });
+  const throttles = [defineThrottle('llm', { limits: { inFlight: 8 } })];
+  const { fleet, clock } = await open({ machines: [machine], throttles });
+  const runs = await Promise.all(Array.from({ length: 8 }, () => fleet.startLocal(machine, {})));
+  await clock.advance('1s');
+  for (const run of runs) run.cancel();
+  await clock.advance('20s');
+  const { ended, breaker } = fleet.throttle('llm').snapshot();
+  expect([ended.cancelled, ended.timeout, breaker]).toEqual([8, 0, 'closed']);
+});

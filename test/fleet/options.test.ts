@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { checkTimes } from '../../src/fleet/options.ts';
 import { suspectOrders } from '../../src/join.ts';
+import { defineThrottle } from '../../src/throttle/index.ts';
 
 const TIMES = { heartbeatMs: 3_000, silentMs: 15_000, archiveMs: 1_000, idlePollMs: 1_000 };
 const DAY_MS = 24 * 3_600_000;
@@ -33,11 +34,16 @@ test('a process for suspects speaks to the store as its parent does', () => {
     heartbeat: '1s',
     silence: '5s',
   } as const;
-  const options = { ...way, machines: [], modules: ['./machines.js'], podName: 'alder' };
+  const limits = {
+    throttles: [defineThrottle('llm', { limits: { perSecond: 1 } })],
+    apis: { crm: 4 },
+  };
+  const options = { ...way, ...limits, machines: [], modules: ['./machines.js'], podName: 'alder' };
   const base = { dataDir: '/data', resultBytesMax: 1_000 };
   expect(suspectOrders(options, base)).toEqual({
     ...way,
     ...base,
+    ...limits,
     modules: ['./machines.js'],
     podName: 'alder',
   });

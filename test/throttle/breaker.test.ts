@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
 import { FleetBreaker } from '../../src/throttle/fleet/fleet-breaker.ts';
-import { policyOf } from '../../src/throttle/index.ts';
+import { FleetEstimate, HybridLaw, Lease, PermitPool, policyOf } from '../../src/throttle/index.ts';
 import { Breaker } from '../../src/throttle/permits/breaker.ts';
 import { blank } from '../../src/throttle/record/seconds.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -66,6 +66,25 @@ describe('a process', () => {
   });
 });
 
+/** Of each fifty calls one is said to have failed, and nothing is said of the others. */
+test('calls of which nothing is said keep no breaker open, nor open it', () => {
+  const breaker = new Breaker(RULE);
+  let sent = 0;
+  for (let nowMs = 0; nowMs < 600_000; nowMs += 20) {
+    if (!breaker.mayStart(nowMs)) continue;
+    const kind = ++sent % 50 === 0 ? 'failure' : 'ignored';
+    breaker.ended(kind, breaker.started(nowMs), nowMs, 0.5);
+  }
+  expect(sent).toBe(30_000);
+  for (let count = 0; count < 200; count++) breaker.ended('failure', false, 600_000, 0.5);
+  expect(breaker.state(600_000)).toBe('open');
+  for (let count = 0; count < 3; count++) {
+    expect(breaker.state(606_000)).toBe('half-open');
+    breaker.ended('ignored', breaker.started(606_000), 606_000, 0.5);
+  }
+  expect(breaker.state(606_000)).toBe('closed');
+});
+
 describe('a fleet', () => {
   const at = (ms: number, ok: number, failed: number) => [
     { ...blank(ms / 1_000), sent: ok + failed, ok, failed },
@@ -96,6 +115,30 @@ describe('a fleet', () => {
     expect(breaker.state).toBe('half-open');
     tick(breaker, 12_000, 5, 3);
     expect(breaker.state).toBe('closed');
+  });
+
+  test.each(['client', 'ignored'] as const)('is well again by calls that end %s', (kind) => {
+    const policy = policyOf('api', {});
+    const estimate = new FleetEstimate(policy);
+    const law = new HybridLaw(0);
+    const pool = new PermitPool(policy, law);
+    const lease = new Lease('alder', law, pool, 3_000);
+    const states: string[] = [];
+    for (let nowMs = 0; nowMs < 120_000; nowMs += 100) {
+      if (nowMs % 3_000 === 0) {
+        const reports = new Map([['alder', lease.report(5, nowMs)]]);
+        lease.told(nowMs);
+        const said = estimate.tick(reports, { nowMs, beatMs: 3_000, chance: 0.5 });
+        lease.heed(said, nowMs, 0.5);
+        states.push(said.breaker);
+      }
+      lease.turn(nowMs);
+      const permit = pool.take('normal', 1, nowMs);
+      const isIll = nowMs > 10_000 && nowMs < 30_000;
+      if (permit) pool.end(permit, { kind: isIll ? 'failure' : kind }, nowMs, 0.5);
+    }
+    expect(states).toContain('half-open');
+    expect(states.slice(-10)).toEqual(Array(10).fill('closed'));
   });
 
   test.each([1, 8])(

@@ -118,3 +118,28 @@ test('what a pod declares holds where whoever leads knows nothing of it', () => 
   // Once no such pod is there any more, more may be found out again.
   expect(look([plain], 15_000)).toMatchObject({ ceiling: undefined });
 });
+
+test('a pod whose runs have lately waited wants a permit, and says that nobody waits', async () => {
+  const [clock, random] = [new FakeClock(), seededRandom(1)];
+  const pod = new Throttles({ clock, random, isInFleet: true });
+  pod.shares.begin('alder', BEAT_MS, 0);
+  const api = pod.of('llm', { isRetry: false, refusals: 0, route: 'summarise@1' });
+  pod.shares.heard({ madeMs: 0, sentMs: 0, heardMs: 0, rows: [], podCount: 8 });
+  const held = await api.acquire();
+  const giveUp = new AbortController();
+  const later = api.acquire({ signal: giveUp.signal });
+  giveUp.abort();
+  await expect(later).rejects.toThrow('gave up waiting');
+  held.release();
+  const told = pod.shares.report(clock.monotonicMs()) as { llm: unknown };
+  expect(told.llm).toMatchObject({ w: 0, f: 0, d: 1 });
+});
+
+test('a name that nobody calls is not made known by a limit that was fixed for it', () => {
+  const [clock, random] = [new FakeClock(), seededRandom(1)];
+  const pod = new Throttles({ clock, random, isInFleet: true });
+  pod.shares.begin('alder', BEAT_MS, 0);
+  const rows = [{ api: 'mistyped', epoch: 0, ageMs: 0, state: undefined, pinned: 5 }];
+  pod.shares.heard({ madeMs: 0, sentMs: 0, heardMs: 0, rows, podCount: 1 });
+  expect(pod.shares.report(BEAT_MS)).toEqual({});
+});

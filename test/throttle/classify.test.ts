@@ -25,6 +25,17 @@ test.each([
   [{ code: 'RESOURCE_EXHAUSTED' }, 'throttled'],
   [{ response: { status: 503, headers: { 'Retry-After': '3' } } }, 'throttled'],
   [{ status: 503 }, 'overload'],
+  // As SDKs throw it in the midst of a stream.
+  [{ error: { type: 'error', error: { type: 'overloaded_error' } } }, 'overload'],
+  [{ error: { type: 'error', error: { type: 'rate_limit_error' } } }, 'throttled'],
+  [{ code: 'rate_limit_exceeded', type: 'tokens' }, 'throttled'],
+  [{ error: { code: 'rate_limit_exceeded' } }, 'throttled'],
+  [{ status: 403, headers: { 'retry-after': '60' } }, 'throttled'],
+  [
+    { status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1893456060' } },
+    'throttled',
+  ],
+  [{ status: 403, headers: { 'x-ratelimit-remaining': '7' } }, 'client'],
   [{ status: 529 }, 'overload'],
   [{ status: 504 }, 'timeout'],
   [{ code: 'ETIMEDOUT' }, 'timeout'],
@@ -255,4 +266,10 @@ test('headers are never read as something that cannot be', () => {
       expect(said === undefined || (said.remaining >= 0 && said.resetMs > 0)).toBe(true);
     }),
   );
+});
+
+test('what clients of AWS are told to wait is read where they keep it', () => {
+  const $response = { statusCode: 429, headers: { 'retry-after': '7' } };
+  const outcome = classifyError(error({ name: 'ThrottlingException', $response }), NOW);
+  expect(outcome).toMatchObject({ kind: 'throttled', retryAfterMs: 7_000 });
 });

@@ -324,3 +324,8 @@ test('what was sent adds up: what ended, by how, and what is still out', async (
   await clock.advance(70_000);
   expect(handle.snapshot().last60s).toMatchObject({ sent: 0, other: 0 });
 });
+
+test.each([5, [], 'llm', null])('apis that are no table of limits are refused: %j', (apis) => {
+  const ports = { clock: new FakeClock(), random: seededRandom(1) };
+  expect(() => new Throttles({ ...ports, apis: apis as never })).toThrow('apis must be an object');
+});

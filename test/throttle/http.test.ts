@@ -255,3 +255,33 @@ test('a refused call keeps no connection, and its body can still be read', async
   expect(errors).toHaveLength(6);
   expect(connections).toBeLessThanOrEqual(2);
 });
+
+test('a classify that reads the answer keeps no permit, and the answer is as it left it', async () => {
+  const api = await startApi({ kind: 'inflight', capacity: 4, latencyMs: 1 });
+  const read: Promise<string>[] = [];
+  const { fleet } = await startFleet(api.url, {
+    limits: { inFlight: 1 },
+    classify: ({ value }) => {
+      if (value instanceof Response) read.push(value.text());
+      return undefined;
+    },
+  });
+  for (let count = 0; count < 3; count++) {
+    const { status, bodyUsed } = await fleet.throttle('api').fetch(api.url);
+    expect([status, bodyUsed]).toEqual([200, true]);
+  }
+  expect(await Promise.all(read)).toHaveLength(3);
+  expect(fleet.throttle('api').snapshot()).toMatchObject({ inFlight: 0, ended: { ok: 3 } });
+});
+
+test('a clone of an answer says what the answer says', async () => {
+  const api = await startApi({ kind: 'inflight', capacity: 4, latencyMs: 1 });
+  const { fleet } = await startFleet(api.url);
+  const answer = await fleet.throttle('api').fetch(api.url);
+  const words = ({ url, status, statusText, redirected, type }: Response) => [
+    ...[url, status, statusText, redirected, type],
+  ];
+  const twice = answer.clone().clone();
+  expect(words(twice)).toEqual(words(await fetch(api.url)));
+  expect(await twice.text()).toBe(await answer.text());
+});

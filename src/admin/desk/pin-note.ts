@@ -15,7 +15,7 @@ export function pinNote(
       known.map((view) => view.api),
     );
     const meant = near === undefined ? '' : `; did you mean ${near}?`;
-    return `no pod has told of calls of ${show(api)} yet, so nothing is limited${meant}`;
+    return `no pod has told of calls of ${show(api)} yet: it holds from the first one on${meant}`;
   }
   const { ceiling } = found;
   if (ceiling === undefined || cap <= ceiling) return undefined;

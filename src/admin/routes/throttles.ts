@@ -118,7 +118,9 @@ export const throttleRoutes: readonly Route[] = [
       const { limit: cap, for: during } = asked.body;
       const forMs = during === undefined ? undefined : parseDuration(during);
       if (during !== undefined && !(forMs! > 0))
-        throw badRequest(`for wants a duration above 0, such as '30m', got ${show(during)}`);
+        throw badRequest(
+          `for wants a duration above 0, such as '30m', and at most ten years, got ${show(during)}`,
+        );
       const order = { what: 'pin', api: asked.id, cap } as const;
       return changed(asked, forMs === undefined ? order : { ...order, forMs });
     },

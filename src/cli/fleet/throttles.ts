@@ -100,7 +100,7 @@ function pinOf(api: string, count: string, options: Options): ThrottleOrder {
   const text = options['for'] as string | undefined;
   const forMs = text === undefined ? undefined : parseDuration(text);
   if (text !== undefined && !(forMs !== undefined && forMs > 0)) {
-    const hint = "such as '30m'";
+    const hint = "such as '30m', and at most ten years";
     throw new UsageError(`--for wants a duration above 0, got ${show(text)}`, { hint });
   }
   return { what: 'pin', api, cap, ...(forMs === undefined ? {} : { forMs }) };

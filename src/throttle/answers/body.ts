@@ -16,7 +16,8 @@ export interface Reading {
 
 /** The same answer; it is told once how the reading of it ends. */
 export function whenRead(response: Response, clock: Clock, reading: Reading): Response {
-  if (!response.body) {
+  // A classify may have begun to read it.
+  if (!response.body || response.body.locked) {
     reading.over();
     return response;
   }
@@ -52,19 +53,21 @@ export function whenRead(response: Response, clock: Clock, reading: Reading): Re
  * reads would keep its connection, and refusals may be many.
  */
 export function readAhead(answer: unknown, clock: Clock): unknown {
-  if (!(answer instanceof Response) || answer.bodyUsed || answer.body?.locked) return answer;
+  if (!(answer instanceof Response)) return answer;
   return whenRead(answer, clock, { over: () => undefined, broken: () => undefined });
 }
 
 /** `fetch` gives what no Response can be made with: an odd status, odd words, and where it came from. */
 function answerLike(response: Response, body: ReadableStream): Response {
-  const { status, statusText, headers, url, redirected, ok } = response;
+  const { status, statusText, headers, url, redirected, ok, type } = response;
   const isUsual = status >= 200 && status <= 599;
   const made = new Response(body, { status: isUsual ? status : 200, headers });
   return Object.defineProperties(made, {
     statusText: { value: statusText },
     url: { value: url },
     redirected: { value: redirected },
+    type: { value: type },
+    clone: { value: () => answerLike(response, Response.prototype.clone.call(made).body!) },
     ...(isUsual ? {} : { status: { value: status }, ok: { value: ok } }),
   });
 }

@@ -16,6 +16,7 @@ const CAUSE_DEPTH_MAX = 4;
 const INNER_COUNT_MAX = 3;
 /** What a phase is given up with when its time is over. To its run that is no want of room. */
 const PHASE_TIMEOUT = 'FLEETQ_PHASE_TIMEOUT';
+const BODY_NAMES = ['status', 'type', 'code'];
 const CANCELLED: readonly unknown[] = ['AbortError', 'CanceledError'];
 
 export function classifyError(error: unknown, nowMs: number): CallOutcome {
@@ -58,7 +59,7 @@ function innerOf(error: unknown): unknown[] {
 
 function outcomeOf(error: unknown, nowMs: number): CallOutcome | undefined {
   const response = read(error, 'response');
-  const headers = headersOf(error) ?? headersOf(response);
+  const headers = headersOf(error) ?? headersOf(response) ?? headersOf(read(error, '$response'));
   const body = read(error, 'error');
   const status = statusOf(error) ?? statusOf(response) ?? codeOf(error) ?? codeOf(body);
   const grpc = grpcOf(error);
@@ -74,7 +75,13 @@ function outcomeOf(error: unknown, nowMs: number): CallOutcome | undefined {
 function namesOf(error: unknown, body: unknown): unknown[] {
   const name = read(read(error, 'constructor'), 'name');
   const said = ['code', 'name', 'type'].map((property) => read(error, property));
-  return [...said, name, read(body, 'status')];
+  // In the midst of a stream the body of the error is all that there is.
+  const inner = read(body, 'error');
+  return [
+    ...said,
+    name,
+    ...[body, inner].flatMap((one) => BODY_NAMES.map((key) => read(one, key))),
+  ];
 }
 
 /** What clients of AWS say of errors that only they know. */
@@ -88,8 +95,13 @@ function outcomeOfStatus(
   nowMs: number,
 ): CallOutcome {
   const read = withHeaders({ kind: kindOfStatus(status) }, headers, nowMs);
-  const isRefusal = read.kind === 'overload' && read.retryAfterMs !== undefined;
-  return isRefusal ? { ...read, kind: 'throttled' } : read;
+  return isRefusal(status, read) ? { ...read, kind: 'throttled' } : read;
+}
+
+/** Some say 503 where they have no room, and some 403, when they say how long to wait. */
+function isRefusal(status: number, { kind, retryAfterMs, hint }: CallOutcome): boolean {
+  if (status === 403) return retryAfterMs !== undefined || hint?.remaining === 0;
+  return kind === 'overload' && retryAfterMs !== undefined;
 }
 
 function kindOfStatus(status: number): OutcomeKind {

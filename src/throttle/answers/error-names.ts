@@ -17,7 +17,12 @@ const THROTTLED = new Set([
   'LimitExceededException',
   'PriorRequestNotComplete',
   'TransactionInProgressException',
+  // What models say in the midst of a stream, where there is no status any more.
+  'rate_limit_error',
+  'rate_limit_exceeded',
+  'too_many_requests',
 ]);
+const OVERLOADED = new Set(['overloaded_error']);
 const TIMED_OUT = new Set([
   'ETIMEDOUT',
   // What axios says when its own time is up.
@@ -72,6 +77,7 @@ const BILLING_MESSAGE =
 export function kindOfNames(names: readonly unknown[]): OutcomeKind | undefined {
   const has = (known: ReadonlySet<unknown>) => names.some((name) => known.has(name));
   if (has(THROTTLED)) return 'throttled';
+  if (has(OVERLOADED)) return 'overload';
   if (has(TIMED_OUT)) return 'timeout';
   return has(BROKEN) ? 'failure' : undefined;
 }

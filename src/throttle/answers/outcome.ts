@@ -73,6 +73,11 @@ export function isAnswer(kind: OutcomeKind): boolean {
   return kind === 'ok' || kind === 'throttled' || kind === 'client';
 }
 
+/** Whether it was at least not noticed to be ill: whoever says nothing of calls says so of those that fail. */
+export function isWell(kind: OutcomeKind): boolean {
+  return isAnswer(kind) || kind === 'ignored';
+}
+
 /** Whether it tells nothing at all. */
 export function isSilent(kind: OutcomeKind): boolean {
   return kind === 'cancelled' || kind === 'ignored';

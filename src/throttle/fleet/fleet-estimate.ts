@@ -9,7 +9,7 @@ import type { Decision, EstimatorRule } from '../estimate/estimator-rule.ts';
 import type { BreakerState } from '../permits/breaker.ts';
 import type { LatencyCounts } from '../record/latencies.ts';
 import { RipeSeconds } from '../record/ripe-seconds.ts';
-import { addSecond, type Second } from '../record/seconds.ts';
+import { addSecond, blank, type Second } from '../record/seconds.ts';
 import { Crowd, type Member } from './crowd.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
 import { Moves } from './moves.ts';
@@ -92,7 +92,8 @@ export class FleetEstimate {
     const seconds = this.#ripe.take(fresh, late, this.#seenUntil);
     const areOpen = areMostOpen(live);
     const wasClosed = this.#breaker?.state === 'closed';
-    this.#breaker?.tick({ seconds: fresh, late }, nowMs, beatMs, chance, areOpen);
+    const answered = { seconds: fresh, late: [...late, ...othersOf(live, nowMs)] };
+    this.#breaker?.tick(answered, nowMs, beatMs, chance, areOpen);
     const state = this.#breaker?.state ?? 'closed';
     if (wasClosed && state !== 'closed' && pinned === undefined) this.#estimator.ill(nowMs);
     // An API that is ill says nothing of what it takes when it is well.
@@ -271,6 +272,13 @@ export class FleetEstimate {
     const ring = ringOf(wanting);
     return (ring.find(({ key }) => key > this.#from!) ?? ring[0])?.key;
   }
+}
+
+/** Calls of which no more is known than that the API was well when they ended. */
+function othersOf(live: readonly Member[], nowMs: number): Second[] {
+  let ok = 0;
+  for (const { report, isOld } of live) if (!isOld) ok += report.others ?? 0;
+  return ok > 0 ? [{ ...blank(Math.floor(nowMs / 1_000)), ok }] : [];
 }
 
 /** Of those that call, most have each found the API to be ill. */

@@ -71,7 +71,7 @@ export class FleetShares {
       const ceiling = policy.isDeclared ? policy.inFlightMax : undefined;
       // Whose runs have lately waited wants it, though between two of them none is here.
       const wanting = Math.max(waiting, Math.min(1, routes.size));
-      const report = { ...lease!.report(wanting, nowMs, this.#isLeaving), ceiling };
+      const report = { ...lease!.report(wanting, nowMs, this.#isLeaving), waiting, ceiling };
       return [policy.name, encodeReport(report)] as const;
     });
     // By entries: a name may be one that objects have of their own.
@@ -89,9 +89,10 @@ export class FleetShares {
       this.#caps.set(row.api, cap);
       // Before its first heartbeat a pod knows nothing of what others have found out.
       if (this.#heardCount === 1) this.#early.delete(row.api);
+      if (!published) continue;
       // Known before it is called here: so the leader counts this pod before it wants anything.
       const throttle = this.#ports.throttleOf(row.api);
-      if (!throttle?.lease || !published) continue;
+      if (!throttle?.lease) continue;
       throttle.heed(published, { nowMs: heardMs, sentMs, chance: this.#ports.random.fraction() });
     }
     // Before it is counted, it has what a newcomer has by what is known now.

@@ -95,16 +95,17 @@ export class ToldList {
 
 function joined(tallies: readonly News[]): News {
   const counts = new Map<number, number>();
-  let [latencyMsSum, answers] = [0, 0];
+  let [latencyMsSum, answers, others] = [0, 0, 0];
   for (const tally of tallies) {
     latencyMsSum += tally.latencyMsSum;
     answers += tally.answers;
+    others += tally.others;
     for (const [bucket, count] of tally.latencies) {
       counts.set(bucket, (counts.get(bucket) ?? 0) + count);
     }
   }
   const late = joinedLate(tallies.map((tally) => tally.late));
-  return { latencies: bounded(counts), latencyMsSum, answers, late };
+  return { latencies: bounded(counts), latencyMsSum, answers, others, late };
 }
 
 /** Where there are too many for a heartbeat, neighbours stand for each other. */

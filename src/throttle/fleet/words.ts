@@ -23,6 +23,8 @@ export interface PodReport {
   readonly latencies: LatencyCounts;
   readonly latencyMsSum: number;
   readonly answers: number;
+  /** Calls that ended otherwise, and not because the API is ill. */
+  readonly others?: number | undefined;
   readonly inFlight: number;
   readonly waiting: number;
   readonly demand: number;

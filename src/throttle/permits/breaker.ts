@@ -5,7 +5,7 @@
  *     ▲                                                       ▲                 │
  *     └──────────────── three probes went well ───────────────┴── most failed ──┘
  */
-import { isAnswer, isIllness, type OutcomeKind } from '../answers/outcome.ts';
+import { isIllness, isWell, type OutcomeKind } from '../answers/outcome.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
@@ -95,7 +95,7 @@ export class Breaker {
   ended(kind: OutcomeKind, wasProbe: boolean, nowMs: number, chance: number): void {
     if (wasProbe) this.#probesOut = Math.max(0, this.#probesOut - 1);
     if (isIllness(kind)) this.#failed(wasProbe, nowMs, chance);
-    else if (isAnswer(kind)) this.#answered(wasProbe, nowMs);
+    else if (isWell(kind)) this.#answered(wasProbe, nowMs);
   }
 
   #answered(wasProbe: boolean, nowMs: number): void {

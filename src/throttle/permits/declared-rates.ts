@@ -29,6 +29,12 @@ export class DeclaredRates {
     this.#costs = new Pace((declared.costPerMinuteMax ?? 0) / COST_BURSTS_A_MINUTE);
   }
 
+  /** Nothing is saved up: it may have been spent by others a moment ago. */
+  empty(nowMs: number): void {
+    this.#calls.restart(0, nowMs);
+    this.#costs.restart(0, nowMs);
+  }
+
   /** From now on it has this portion of them. Of what it has saved up, it keeps no more than that. */
   divide(portion: number, nowMs: number): void {
     const next = Math.min(1, Math.max(0, portion));

@@ -9,6 +9,7 @@ import {
   BRAKE_WEIGHT,
   type CallOutcome,
   isCapacity,
+  isWell,
   NONE_ENDED,
   type OutcomeKind,
 } from '../answers/outcome.ts';
@@ -193,11 +194,13 @@ export class PermitPool {
     this.seconds.ended(kind, permit.sentMs, latencyMs);
     if (isOther(kind)) this.others.ended(permit.sentMs);
     this.late.ended(kind, permit.sentMs);
-    if (kind === 'ok') {
+    // Of an API that has only ever answered that nothing was found, that is how long calls take.
+    if (kind === 'ok' || (kind === 'client' && this.ended.ok === 0)) {
       const bucket = bucketOf(latencyMs);
       this.latencies.recordBucket(bucket);
       this.tally.record(latencyMs, bucket);
     }
+    if (isOther(kind) && isWell(kind)) this.tally.other();
     this.breaker?.ended(kind, permit.isProbe, nowMs, chance);
     const { sentMs, wasFull, wasPaced } = permit;
     const weight = BRAKE_WEIGHT[kind];

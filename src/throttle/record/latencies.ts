@@ -86,6 +86,8 @@ export interface Tally {
   readonly latencies: LatencyCounts;
   readonly latencyMsSum: number;
   readonly answers: number;
+  /** Calls that ended otherwise, and not because the API is ill. */
+  readonly others: number;
 }
 
 /** What has been recorded since it was last taken. */
@@ -93,6 +95,11 @@ export class LatencyTally {
   readonly #counts = new Map<number, number>();
   #msSum = 0;
   #count = 0;
+  #others = 0;
+
+  other(): void {
+    this.#others++;
+  }
 
   record(ms: number, bucket: number = bucketOf(ms)): void {
     this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1);
@@ -101,10 +108,12 @@ export class LatencyTally {
   }
 
   take(): Tally {
-    const taken = { latencies: [...this.#counts], latencyMsSum: this.#msSum, answers: this.#count };
+    const [latencyMsSum, answers, others] = [this.#msSum, this.#count, this.#others];
+    const taken = { latencies: [...this.#counts], latencyMsSum, answers, others };
     this.#counts.clear();
     this.#msSum = 0;
     this.#count = 0;
+    this.#others = 0;
     return taken;
   }
 }
