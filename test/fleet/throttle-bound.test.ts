@@ -58,6 +58,20 @@ test("what a pod that is not heard had is nobody else's while it may still use i
   expect(await peakOver(fleet, api, 30_000)).toBeLessThanOrEqual(CAP + CAP / 2 / 2);
 });
 
+test('a pod that begins while the only other one is not heard leaves it what it may still use', async () => {
+  const { fleet, api, pods } = await stageOf(['alder']);
+  const [alder] = pods as [TestPod];
+  keepCalling(fleet, alder, api, 40);
+  await fleet.clock.advance(20 * HEARTBEAT_MS);
+  alder.wire.isCut = true;
+  await fleet.clock.advance(4 * HEARTBEAT_MS);
+  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP }, probe: 'off' })];
+  const birch = await fleet.startPod('birch', { machines: [], throttles });
+  keepCalling(fleet, birch, api, 40);
+  expect(await peakOver(fleet, api, 2 * HEARTBEAT_MS)).toBeLessThanOrEqual(CAP);
+  expect(await fleet.podStatus(alder.id)).toBe('up');
+});
+
 test('pods that come back one after the other when the store is back get no more than there is', async () => {
   const { fleet, api, pods } = await stageOf(['alder', 'birch', 'cedar', 'durian']);
   for (const pod of pods) keepCalling(fleet, pod, api, 40);

@@ -12,6 +12,8 @@ export interface Newcomer {
   readonly isDividing: boolean;
   /** Whether it called the API before anything was published of it. */
   readonly wasEarly: boolean;
+  /** Whether others were counted lately, who may not be heard just now and are not gone. */
+  readonly followsOthers?: boolean | undefined;
 }
 
 /** Pods that have no share yet have this part of the cap between them. */
@@ -21,7 +23,7 @@ const SURE_BEATS = 2;
 
 export function firstShareOf(policy: ThrottlePolicy, newcomer: Newcomer): number {
   const { start, isDeclared, perSecondMax, costPerMinuteMax } = policy;
-  const { heardCount, podCount, cap, isDividing, wasEarly } = newcomer;
+  const { heardCount, podCount, cap, isDividing, wasEarly, followsOthers } = newcomer;
   // The first heartbeat is sent at once.
   if (heardCount === 0) return 0;
   const part = start / podCount;
@@ -33,6 +35,7 @@ export function firstShareOf(policy: ThrottlePolicy, newcomer: Newcomer): number
   // rate, until those who were counted have all of it.
   const isEarly = wasEarly && (!hasRate || isDividing);
   if (!isDeclared && (isEarly || cap === undefined)) return part;
-  if (podCount === 1) return Math.min(part, cap ?? part);
+  // Those who are not heard keep half of what they had.
+  if (podCount === 1) return Math.min(part, (cap ?? part) * (followsOthers ? 0.5 : 1));
   return isSure ? Math.min(1, (NEWCOMERS_SHARE * (cap ?? start)) / podCount) : 0;
 }

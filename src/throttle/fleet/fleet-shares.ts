@@ -7,6 +7,10 @@ import type { Throttle } from '../throttle.ts';
 import { SHARED_APIS_MAX } from './chief.ts';
 import { firstShareOf } from './first-share.ts';
 import { decodePublished, encodeReport, type PublishedRow } from './wire.ts';
+import type { Published } from './words.ts';
+
+/** Twice as long as anybody is thought to be there who is not heard, and what is settled is said again. */
+const UNHEARD_MS = 60_000;
 
 export interface HeardBeat {
   /** When the report was made that was sent with it. */
@@ -110,6 +114,7 @@ export class FleetShares {
       // Until those who were counted have all of it.
       isDividing: (published?.growsAtMs ?? nowMs) - nowMs >= beatMs,
       wasEarly: this.#early.has(policy.name),
+      followsOthers: isRecent(published, nowMs),
     });
   }
 
@@ -117,6 +122,11 @@ export class FleetShares {
   #wholeOf({ policy: { name, start } }: Throttle): number {
     return Math.max(start, this.#caps.get(name) ?? start);
   }
+}
+
+/** Whether somebody was counted so lately that it may be there, unheard. */
+function isRecent(published: Published | undefined, nowMs: number): boolean {
+  return published !== undefined && published.podCount > 0 && nowMs - published.madeMs < UNHEARD_MS;
 }
 
 function wantedBy({ pool, waiting }: Throttle): number {
