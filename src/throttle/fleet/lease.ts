@@ -11,7 +11,8 @@
  */
 import type { HybridLaw } from '../laws/index.ts';
 import type { PermitPool } from '../permits/permit-pool.ts';
-import { shareOf } from './shares.ts';
+import { Holding } from './holding.ts';
+import { type Division, shareOf } from './shares.ts';
 import { ToldList } from './told-list.ts';
 import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published, SHARE_MIN } from './words.ts';
 
@@ -38,9 +39,7 @@ export class Lease {
   /** When what it last took was no longer another's. */
   #freeMs = 0;
   /** What words have given it; more than its share where it has not heard any for too long. */
-  #given = 0;
-  /** What it may take later, in the order of when. */
-  #steps: { readonly share: number; readonly fromMs: number; readonly freeMs: number }[] = [];
+  readonly #permits = new Holding();
   #epoch = -1;
   /** What this word says is what once was: the next one holds. */
   #pastEpoch = -1;
@@ -96,7 +95,7 @@ export class Lease {
     this.#fewer = undefined;
     this.#aloneMs = share > 0 && share <= 1 ? undefined : nowMs + HEARD_BEATS * this.#beatMs;
     if (share < 1 && (this.#share === 0 || this.#share >= 1)) this.#pool.beginPaced(chance, nowMs);
-    this.#given = share;
+    this.#permits.given = share;
     this.#set(share, nowMs);
     if (share === 0 || this.#hasBegun) return;
     this.#hasBegun = true;
@@ -143,8 +142,8 @@ export class Lease {
   heed(published: Published, nowMs: number, chance: number, sentMs: number = nowMs): void {
     this.#take(published, nowMs, chance, sentMs);
     // It alone finds out for all, so it asks with every heartbeat, however often it was in vain.
-    const share = this.#steps.at(-1)?.share ?? this.#share;
-    if (published.breaker === 'half-open' && share > 0) this.#pool.breaker?.probe(nowMs);
+    if (published.breaker === 'half-open' && this.#permits.last > 0)
+      this.#pool.breaker?.probe(nowMs);
   }
 
   #take(published: Published, nowMs: number, chance: number, sentMs: number): void {
@@ -162,7 +161,7 @@ export class Lease {
     if (!told || !this.#isCounted) {
       this.#forget();
       // Others go by that word.
-      if (told) this.#lower(shareOf(published.division, { key: this.#key, demand: told.demand }));
+      if (told) this.#permits.lower(this.#shareIn(published.division, told.demand));
     } else {
       this.#toldBeatMs = Math.min(told.beatMs, this.#paceMs);
       this.#heardMs = sentMs;
@@ -192,14 +191,13 @@ export class Lease {
     if (this.#countedMark === undefined || count <= 0) return;
     if (count > recent.length) return this.#forget();
     const demand = this.#told.leastSince(this.#countedMark);
-    const asking = { key: this.#key, demand };
-    for (const division of recent.slice(-count)) this.#lower(shareOf(division, asking));
+    for (const division of recent.slice(-count)) {
+      this.#permits.lower(this.#shareIn(division, demand));
+    }
   }
 
-  #lower(share: number): void {
-    // What was promised before keeps its time: a new word every heartbeat would put it off for ever.
-    this.#steps = this.#steps.map((step) => ({ ...step, share: Math.min(step.share, share) }));
-    this.#given = Math.min(this.#given, share);
+  #shareIn(division: Division, demand: number): number {
+    return shareOf(division, { key: this.#key, demand });
   }
 
   #give(published: Published, demand: number, chance: number): void {
@@ -210,17 +208,13 @@ export class Lease {
     this.#safe = Math.max(SHARE_MIN, cap / podCount / 2);
     this.#safePortion = 1 / podCount / 2;
     // More than this was not kept for it, if it was left out.
-    if (this.#isLeftOut) this.#given = Math.min(this.#given, this.#safe);
+    if (this.#isLeftOut) this.#permits.forget(this.#safe);
     this.#isLeftOut = false;
-    const share = shareOf(published.division, { key: this.#key, demand });
-    this.#lower(share);
+    const value = this.#shareIn(published.division, demand);
+    const fromMs = this.#growsAt(published, chance);
     // A word that put it off for long was wrong, where by this one it is there a heartbeat sooner.
     const lastMs = this.#growsAt(published, 1) + this.#beatMs;
-    this.#steps = this.#steps.map((step) => ({ ...step, fromMs: Math.min(step.fromMs, lastMs) }));
-    if (share > (this.#steps.at(-1)?.share ?? this.#given)) {
-      const fromMs = this.#growsAt(published, chance);
-      this.#steps.push({ share, fromMs, freeMs: published.madeMs });
-    }
+    this.#permits.promise({ value, fromMs, freeMs: published.madeMs }, lastMs);
   }
 
   /** How often it is heard, as it tells: three of these are longer than any word takes to come back. */
@@ -244,8 +238,7 @@ export class Lease {
   #forget(): void {
     if (this.#heardMs === undefined) return;
     this.#isLeftOut = true;
-    this.#given = Math.min(this.#given, this.#safe);
-    this.#steps = [];
+    this.#permits.forget(this.#safe);
   }
 
   /** What moved here may be in flight elsewhere for one call more. */
@@ -259,18 +252,16 @@ export class Lease {
     if (this.#heardMs === undefined) return this.#turnAlone(nowMs);
     this.#isInForce = nowMs - this.#heardMs < HEARD_BEATS * this.#toldBeatMs;
     if (!this.#isInForce) {
-      return this.#set(Math.min(this.#given, this.#safe), nowMs, this.#safePortion);
+      return this.#set(Math.min(this.#permits.given, this.#safe), nowMs, this.#safePortion);
     }
     if (this.#fewer && nowMs >= this.#fewer.fromMs) {
       this.#whole = this.#fewer.whole;
       this.#fewer = undefined;
     }
     while (nowMs >= (this.dueMs ?? Number.POSITIVE_INFINITY)) {
-      const { share, freeMs } = this.#steps.shift()!;
-      this.#given = Math.max(this.#given, share);
-      this.#freeMs = freeMs;
+      this.#freeMs = this.#permits.take();
     }
-    this.#set(this.#given, nowMs);
+    this.#set(this.#permits.given, nowMs);
   }
 
   #turnAlone(nowMs: number): void {
@@ -281,7 +272,7 @@ export class Lease {
   /** When `turn` has something to do. */
   get dueMs(): number | undefined {
     if (!this.#isInForce) return this.#aloneMs;
-    const fromMs = this.#steps[0]?.fromMs ?? Number.POSITIVE_INFINITY;
+    const fromMs = this.#permits.dueMs ?? Number.POSITIVE_INFINITY;
     // Calls of which none has come back may last: one more is waited for until that is heard to be still so.
     return this.#isTimed || this.#heardMs! >= fromMs - this.#beatMs ? fromMs : undefined;
   }
