@@ -103,7 +103,8 @@ export class OurFleet {
     const { now } = this.#world;
     const podCount = this.reports.size;
     const cap = this.published?.learned.cap;
-    const isDividing = (this.published?.growsAtMs ?? now) - now >= this.#beatMs;
+    const { growsAtMs = now, ratesGrowAtMs = growsAtMs } = this.published ?? {};
+    const isDividing = ratesGrowAtMs - now >= this.#beatMs;
     const share = firstShareOf(this.policy, { ...heard, podCount, cap, isDividing });
     const whole = Math.max(this.policy.start, cap ?? this.policy.start);
     lease.begin(share, now, { chance: this.#world.fraction(), whole });

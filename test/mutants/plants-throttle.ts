@@ -100,8 +100,8 @@ export const THROTTLE: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/fleet/chief.ts',
-        find: 'ceiling === undefined ? [] : Math.max(1, ceiling),',
-        put: 'ceiling === undefined || ceiling >= 0 ? [] : Math.max(1, ceiling),',
+        find: 'if (ceiling !== undefined) least =',
+        put: 'if (ceiling !== undefined && ceiling < 0) least =',
       },
     ],
     command: tests('throttle/chief', 'declares'),
@@ -166,8 +166,8 @@ export const THROTTLE: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/fleet/fleet-estimate.ts',
-        find: 'growsAtMs: Math.max(nowMs, this.#allHeardMs),',
-        put: 'growsAtMs: nowMs,',
+        find: 'const growsAtMs = Math.max(nowMs, this.#hearing.atMs);',
+        put: 'const growsAtMs = nowMs;',
       },
     ],
     command: tests('throttle/slow-store'),

@@ -12,7 +12,9 @@ const BEAT_MS = 3_000;
 const CAP = 24;
 const POD_COUNT = 6;
 const TICK_MS = 250;
-const policy = policyOf('llm', { limits: { inFlight: CAP }, probe: 'off' });
+const PER_SECOND = 100;
+const limits = { inFlight: CAP, perSecond: PER_SECOND };
+const policy = policyOf('llm', { limits, probe: 'off' });
 
 interface Row {
   readonly epoch: number;
@@ -38,6 +40,7 @@ interface Saying {
 interface Pod {
   readonly key: string;
   readonly lease: Lease;
+  readonly pool: PermitPool;
   readonly chief: Chief;
   nextMs: number;
   out: Way | undefined;
@@ -55,10 +58,11 @@ interface Scene {
 function podOf(index: number): Pod {
   const law = new HybridLaw(0);
   const key = `pod-${index}`;
-  const lease = new Lease(key, law, new PermitPool(policy, law), BEAT_MS);
+  const pool = new PermitPool(policy, law);
+  const lease = new Lease(key, law, pool, BEAT_MS);
   const chief = new Chief(() => policy);
   const times = { nextMs: 350 * index, saidMs: Number.NEGATIVE_INFINITY };
-  return { key, lease, chief, ...times, out: undefined, saying: undefined };
+  return { key, lease, pool, chief, ...times, out: undefined, saying: undefined };
 }
 
 /** The most that was in force at once, and what all have in the end. */
@@ -112,7 +116,7 @@ function played({ wayMs, waiting, leads }: Scene, untilMs: number) {
     if (words.length > 0)
       pod.saying = { words, thereMs, backMs: thereMs + wayMs(), isThere: false };
   };
-  let most = 0;
+  let [most, mostPerSecond] = [0, 0];
   for (let nowMs = 0; nowMs < untilMs; nowMs += TICK_MS) {
     for (const [index, pod] of pods.entries()) {
       land(pod, nowMs);
@@ -124,8 +128,12 @@ function played({ wayMs, waiting, leads }: Scene, untilMs: number) {
       most,
       inForce.reduce((all, { lease }) => all + lease.share, 0),
     );
+    mostPerSecond = Math.max(
+      mostPerSecond,
+      inForce.reduce((all, { pool }) => all + pool.callsPerSecond(nowMs), 0),
+    );
   }
-  return { most, shares: pods.map(({ lease }) => lease.share) };
+  return { most, mostPerSecond, shares: pods.map(({ lease }) => lease.share) };
 }
 
 test('leaders follow each other, and some overlap, however long each way takes: nobody has what another has', () => {
@@ -140,7 +148,7 @@ test('leaders follow each other, and some overlap, however long each way takes: 
       const random = seededRandom(seed);
       const isOf = (index: number, atMs: number) =>
         Math.floor(Math.max(0, atMs) / termMs) % POD_COUNT === index;
-      const { most } = played(
+      const { most, mostPerSecond } = played(
         {
           wayMs: () => random.fraction() ** 2 * wayMs,
           waiting: () => Math.floor(random.fraction() ** 3 * 60),
@@ -149,6 +157,7 @@ test('leaders follow each other, and some overlap, however long each way takes: 
         150_000,
       );
       expect(most).toBeLessThanOrEqual(CAP);
+      expect(mostPerSecond).toBeLessThanOrEqual(PER_SECOND + 1e-6);
     }),
     // Once two words of one epoch were taken for one.
     {
@@ -164,8 +173,9 @@ test.each([100, 2_000, 4_500])(
     const leads = (index: number, nowMs: number) => index < 2 && nowMs < 120_000;
     const scene = { wayMs: () => wayMs, waiting: () => 40 };
     const later = (index: number, nowMs: number) => leads(index, nowMs) || index === 3;
-    const { shares, most } = played({ ...scene, leads: later }, 240_000);
+    const { shares, most, mostPerSecond } = played({ ...scene, leads: later }, 240_000);
     expect(shares).toEqual(shares.map(() => CAP / POD_COUNT));
+    expect(mostPerSecond).toBeGreaterThan(0.99 * PER_SECOND);
     expect(most).toBeLessThanOrEqual(CAP);
   },
 );

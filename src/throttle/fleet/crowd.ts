@@ -2,6 +2,7 @@
  * The pods that call one API, as whoever leads has heard them. One entry stands for each from look to look:
  * whoever leads hundreds of pods makes nothing anew with each heartbeat that was there before.
  */
+import { blank, type Second } from '../record/seconds.ts';
 import { hashOf, tokenOf } from './counted.ts';
 import type { Asking } from './shares.ts';
 import { LEASE_BEATS, type PodReport } from './words.ts';
@@ -13,9 +14,12 @@ export class Member implements Asking {
   out = 0;
   /** What it has by the last division. */
   share = 0;
-  /** The report and the share of the look before, if it was counted there. */
+  /** And of declared rates. */
+  portion = 0;
+  /** The report, the share and the portion of the look before, if it was counted there. */
   formerMark: number | undefined;
   formerShare = 0;
+  formerPortion = 0;
   #countedAt = Number.NaN;
 
   constructor(key: string, report: PodReport) {
@@ -26,6 +30,10 @@ export class Member implements Asking {
 
   get demand(): number {
     return this.report.demand;
+  }
+
+  get parts(): number | undefined {
+    return this.report.parts;
   }
 
   get token(): number {
@@ -41,6 +49,7 @@ export class Member implements Asking {
     const wasCounted = this.#countedAt === look - 1;
     this.formerMark = wasCounted ? this.report.mark : undefined;
     this.formerShare = wasCounted ? this.share : 0;
+    this.formerPortion = wasCounted ? this.portion : 0;
     this.report = report;
   }
 
@@ -94,4 +103,21 @@ export class Crowd {
 
 function isHeard({ atMs, beatMs }: PodReport, nowMs: number): boolean {
   return nowMs - atMs < LEASE_BEATS * beatMs;
+}
+
+/** Of those that call, most have each found the API to be ill. */
+export function areMostOpen(live: readonly Member[]): boolean {
+  let [openCount, callers] = [0, 0];
+  for (const { report } of live) {
+    if (report.isOpen) openCount++;
+    if (report.isOpen || report.demand > 0) callers++;
+  }
+  return openCount > 0.5 * callers;
+}
+
+/** Calls of which no more is known than that the API was well when they ended. */
+export function othersOf(live: readonly Member[], nowMs: number): Second[] {
+  let ok = 0;
+  for (const { report, isOld } of live) if (!isOld) ok += report.others ?? 0;
+  return ok > 0 ? [{ ...blank(Math.floor(nowMs / 1_000)), ok }] : [];
 }

@@ -9,10 +9,12 @@ import type { Decision, EstimatorRule } from '../estimate/estimator-rule.ts';
 import type { BreakerState } from '../permits/breaker.ts';
 import type { LatencyCounts } from '../record/latencies.ts';
 import { RipeSeconds } from '../record/ripe-seconds.ts';
-import { addSecond, blank, type Second } from '../record/seconds.ts';
-import { Crowd, type Member } from './crowd.ts';
+import { addSecond, type Second } from '../record/seconds.ts';
+import { areMostOpen, Crowd, type Member, othersOf } from './crowd.ts';
 import { FleetBreaker, type FleetBreakerRule } from './fleet-breaker.ts';
+import { Hearing } from './hearing.ts';
 import { Moves } from './moves.ts';
+import { divideRates, havePortionsFallen, wholeOf } from './rates.ts';
 import { type Division, divide, ringOf, shareOf } from './shares.ts';
 import { keptBy, pausedOf, secondAt } from './silences.ts';
 import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published } from './words.ts';
@@ -61,10 +63,9 @@ export class FleetEstimate {
   /** Somebody has more out than its share: the arc stays where it is until that is back. */
   #isOwed = false;
   readonly #moves = new Moves();
-  /** By then all have heard of everything that moved. */
-  #allHeardMs = Number.NEGATIVE_INFINITY;
-  /** So long after it was published all have heard of what the last word moved. */
-  #hearingMs = 0;
+  /** By when all have heard of every permit that moved, and of every part of a rate. */
+  readonly #hearing = new Hearing();
+  readonly #ratesHearing = new Hearing();
   decision: Decision = 'hold';
 
   constructor(
@@ -107,10 +108,21 @@ export class FleetEstimate {
       this.decision = this.#estimator.tick(sight, nowMs, { tickMs: beatMs, delayMs: beatMs });
     }
     const division = this.#divide(live, lateCount, state, { ...tick, beatMs });
+    const learned = {
+      ...this.#estimator.learned,
+      ...(pinned === undefined ? {} : { cap: pinned }),
+    };
+    const haveFallen = havePortionsFallen(live, division, wholeOf(learned.cap));
+    // By permits they move with those.
+    const areApart =
+      division.rates !== undefined || this.#said.at(-1)?.division.rates !== undefined;
+    const haveRatesMoved = areApart && (haveFallen || !this.#hasGiven);
+    this.#ratesHearing.note(haveRatesMoved, nowMs, HEARD_BEATS * beatMs);
     const hasMoved = this.#hasMoved(live, division, { nowMs, beatMs });
-    this.#hearingMs = hasMoved ? HEARD_BEATS * beatMs : 0;
-    if (hasMoved) this.#allHeardMs = nowMs + this.#hearingMs;
-    this.#estimator.growsAt(Math.max(nowMs + beatMs, this.#allHeardMs));
+    this.#hearing.note(hasMoved, nowMs, HEARD_BEATS * beatMs);
+    this.#estimator.growsAt(Math.max(nowMs + beatMs, this.#hearing.atMs));
+    // Where nobody has lost anything, nobody has to be waited for.
+    const growsAtMs = Math.max(nowMs, this.#hearing.atMs);
     const keptMs = nowMs - SAID_BEATS * beatMs;
     const recent = this.#said.filter(({ madeMs }) => madeMs > keptMs).slice(-SAID_COUNT_MAX);
     this.#said = [...recent, { madeMs: nowMs, division }];
@@ -119,11 +131,11 @@ export class FleetEstimate {
       madeMs: nowMs,
       recent: recent.map((one) => one.division),
       counted: new Set(live.map(({ token }) => token)),
-      // Where nobody has lost anything, nobody has to be waited for.
-      growsAtMs: Math.max(nowMs, this.#allHeardMs),
+      growsAtMs,
+      ratesGrowAtMs: Math.max(division.rates ? nowMs : growsAtMs, this.#ratesHearing.atMs),
       division,
       breaker: state,
-      learned: { ...this.#estimator.learned, ...(pinned === undefined ? {} : { cap: pinned }) },
+      learned,
       found: pinned === undefined ? undefined : this.#estimator.cap,
       decision: this.decision,
       podCount: size,
@@ -133,7 +145,8 @@ export class FleetEstimate {
 
   /** The last word is published since then, at the latest. */
   written(nowMs: number): void {
-    if (this.#hearingMs > 0) this.#allHeardMs = nowMs + this.#hearingMs;
+    this.#hearing.written(nowMs);
+    this.#ratesHearing.written(nowMs);
   }
 
   /** The last word was not published: the next one takes its place. */
@@ -259,7 +272,11 @@ export class FleetEstimate {
     const from = isGrowing
       ? this.#from
       : this.#turned(wanting, nowMs, Math.max(beatMs, tenureMs / cap, owedMs));
-    const division = divide(cap, live, from);
+    const permits = divide(cap, live, from);
+    // Where many have one permit or none, what they could use of a rate is what they have of permits.
+    const haveSome = permits.isPlenty || permits.level >= 2;
+    const rates = haveSome ? divideRates(live, Math.min(1, cap / whole)) : undefined;
+    const division = { ...permits, rates };
     this.#from = division.arc?.from ?? this.#from;
     this.#isOwed = live.some((pod) => pod.out > shareOf(division, pod));
     return division;
@@ -272,21 +289,4 @@ export class FleetEstimate {
     const ring = ringOf(wanting);
     return (ring.find(({ key }) => key > this.#from!) ?? ring[0])?.key;
   }
-}
-
-/** Calls of which no more is known than that the API was well when they ended. */
-function othersOf(live: readonly Member[], nowMs: number): Second[] {
-  let ok = 0;
-  for (const { report, isOld } of live) if (!isOld) ok += report.others ?? 0;
-  return ok > 0 ? [{ ...blank(Math.floor(nowMs / 1_000)), ok }] : [];
-}
-
-/** Of those that call, most have each found the API to be ill. */
-function areMostOpen(live: readonly Member[]): boolean {
-  let [openCount, callers] = [0, 0];
-  for (const { report } of live) {
-    if (report.isOpen) openCount++;
-    if (report.isOpen || report.demand > 0) callers++;
-  }
-  return openCount > 0.5 * callers;
 }

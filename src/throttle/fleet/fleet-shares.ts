@@ -112,7 +112,7 @@ export class FleetShares {
       podCount: this.#podCount,
       cap: this.#caps.get(policy.name),
       // Until those who were counted have all of it.
-      isDividing: (published?.growsAtMs ?? nowMs) - nowMs >= beatMs,
+      isDividing: (published?.ratesGrowAtMs ?? published?.growsAtMs ?? nowMs) - nowMs >= beatMs,
       wasEarly: this.#early.has(policy.name),
       followsOthers: isRecent(published, nowMs),
     });

@@ -12,16 +12,28 @@ export interface Step {
 export class Holding {
   /** What words have given it. */
   given = 0;
+  /** No more than this is kept for it where nobody vouches for what it was given. */
+  safe: number;
   /** What it may take later, in the order of when. */
   #steps: Step[] = [];
+
+  constructor(safe: number) {
+    this.safe = safe;
+  }
+
+  /** What it may keep then. */
+  get kept(): number {
+    return Math.min(this.given, this.safe);
+  }
 
   /** What it has when all has come that was promised. */
   get last(): number {
     return this.#steps.at(-1)?.value ?? this.given;
   }
 
-  get dueMs(): number | undefined {
-    return this.#steps[0]?.fromMs;
+  /** When there is something to take. */
+  get dueMs(): number {
+    return this.#steps[0]?.fromMs ?? Number.POSITIVE_INFINITY;
   }
 
   lower(most: number): void {
@@ -30,9 +42,9 @@ export class Holding {
     this.given = Math.min(this.given, most);
   }
 
-  /** Nobody vouches for what was promised, nor for more than this. */
-  forget(most: number): void {
-    this.given = Math.min(this.given, most);
+  /** What it had may be others' by now. */
+  forget(): void {
+    this.given = this.kept;
     this.#steps = [];
   }
 

@@ -12,8 +12,9 @@
 import type { HybridLaw } from '../laws/index.ts';
 import type { PermitPool } from '../permits/permit-pool.ts';
 import { Holding } from './holding.ts';
+import { portionOf, wantedParts, wholeOf } from './rates.ts';
 import { type Division, shareOf } from './shares.ts';
-import { ToldList } from './told-list.ts';
+import { ToldList, type Wanted } from './told-list.ts';
 import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published, SHARE_MIN } from './words.ts';
 
 const DEMAND_KEPT = 0.6;
@@ -30,16 +31,16 @@ export class Lease {
   readonly #told = new ToldList();
   /** What it may have out. */
   #share: number;
-  /** Of what was divided among all pods: its portion of rates that were declared is the same. */
+  /** What all pods had together before it was counted: its portion of declared rates goes by that. */
   #whole = 1;
-  /** Fewer were divided since; in force when those have heard of it who had the rest. */
-  #fewer: { readonly whole: number; readonly fromMs: number } | undefined;
   /** Where there is less than one permit, whoever has it uses so much of it. */
   #part = 1;
   /** When what it last took was no longer another's. */
   #freeMs = 0;
   /** What words have given it; more than its share where it has not heard any for too long. */
-  readonly #permits = new Holding();
+  readonly #permits = new Holding(SHARE_MIN);
+  /** Its portion of rates that were declared. */
+  readonly #rates = new Holding(1);
   #epoch = -1;
   /** What this word says is what once was: the next one holds. */
   #pastEpoch = -1;
@@ -59,10 +60,7 @@ export class Lease {
   #isInForce = false;
   /** Whether it has ever had something. */
   #hasBegun = false;
-  /** What it may keep where nobody vouches for it any more. */
-  #safe = SHARE_MIN;
-  /** Of a declared rate it keeps no more then, however few permits there are: all may be in that place. */
-  #safePortion = 1;
+  #podCount: number | undefined;
   /** From then on it takes one, if nothing was heard by then. */
   #aloneMs: number | undefined;
 
@@ -92,11 +90,11 @@ export class Lease {
   begin(share: number, nowMs: number, { chance = 0, whole = 1 } = {}): void {
     if (this.#heardMs !== undefined) return;
     this.#whole = Math.max(1, whole);
-    this.#fewer = undefined;
     this.#aloneMs = share > 0 && share <= 1 ? undefined : nowMs + HEARD_BEATS * this.#beatMs;
     if (share < 1 && (this.#share === 0 || this.#share >= 1)) this.#pool.beginPaced(chance, nowMs);
     this.#permits.given = share;
-    this.#set(share, nowMs);
+    this.#rates.given = share / this.#whole;
+    this.#set(share, this.#rates.given, nowMs);
     if (share === 0 || this.#hasBegun) return;
     this.#hasBegun = true;
     this.#pool.spreadRates(chance);
@@ -114,17 +112,25 @@ export class Lease {
     const beatMs = this.#paceMs;
     this.#toldBeatMs = Math.min(this.#toldBeatMs, beatMs);
     const news = { ...tally.take(), late: late.take(this.#told.toldUntil) };
-    const told = this.#told.made({ demand, beatMs }, news, nowMs);
     const until = Math.floor(nowMs / 1_000);
     const count = Math.min(REPORT_SECONDS_MAX, Math.ceil((3 * this.#beatMs) / 1_000) + 2);
+    const lately = seconds.between(until - count, until);
+    const parts = wantedParts(this.#pool, {
+      waiting: isLeaving ? 0 : wanted - inFlight,
+      sent: lately.reduce((all, one) => all + one.sent, 0),
+      seconds: count,
+      podCount: this.#podCount,
+    });
+    const told = this.#told.made({ demand, parts, beatMs }, news, nowMs);
     return {
       atMs: nowMs,
       beatMs,
-      seconds: seconds.between(until - count, until),
+      seconds: lately,
       ...told,
       inFlight,
       waiting,
       demand,
+      parts,
       perSecondHint: this.#pool.hintPerSecond(nowMs),
       pausedMs: this.#pool.toldPausedMs(nowMs),
       isOpen: state === 'open',
@@ -142,13 +148,12 @@ export class Lease {
   heed(published: Published, nowMs: number, chance: number, sentMs: number = nowMs): void {
     this.#take(published, nowMs, chance, sentMs);
     // It alone finds out for all, so it asks with every heartbeat, however often it was in vain.
-    if (published.breaker === 'half-open' && this.#permits.last > 0)
-      this.#pool.breaker?.probe(nowMs);
+    const isProber = published.breaker === 'half-open' && this.#permits.last > 0;
+    if (isProber) this.#pool.breaker?.probe(nowMs);
   }
 
   #take(published: Published, nowMs: number, chance: number, sentMs: number): void {
-    const { epoch } = published;
-    this.#heedWhole(published);
+    const { epoch, division } = published;
     this.#part = Math.min(1, published.learned.cap);
     this.#sent(sentMs);
     const formerEpoch = this.#epoch;
@@ -161,60 +166,61 @@ export class Lease {
     if (!told || !this.#isCounted) {
       this.#forget();
       // Others go by that word.
-      if (told) this.#permits.lower(this.#shareIn(published.division, told.demand));
+      if (told) this.#lower(division, wholeOf(published.learned.cap), told);
     } else {
       this.#toldBeatMs = Math.min(told.beatMs, this.#paceMs);
       this.#heardMs = sentMs;
       this.#aloneMs = undefined;
       if (epoch !== formerEpoch) {
         this.#heedSkipped(published, formerEpoch);
-        this.#give(published, told.demand, chance);
+        this.#give(published, told, chance);
       }
       this.#countedMark = told.mark;
     }
     this.turn(nowMs);
   }
 
-  /** Whole permits are divided: of a part of one that is left over nobody has anything. */
-  #heedWhole({ learned, growsAtMs }: Published): void {
-    const whole = Math.max(1, Math.floor(learned.cap + 1e-9));
-    const { whole: least, fromMs } = this.#fewer ?? { whole: this.#whole, fromMs: growsAtMs };
-    const isMore = whole >= this.#whole;
-    if (isMore) this.#whole = whole;
-    const byMs = whole < least ? growsAtMs : Math.min(fromMs, growsAtMs);
-    this.#fewer = isMore ? undefined : { whole, fromMs: byMs };
-  }
-
   /** Of words that it never heard others have: less by one of them was given on, though it is more again. */
-  #heedSkipped({ epoch, recent }: Published, formerEpoch: number): void {
+  #heedSkipped({ epoch, recent, learned }: Published, formerEpoch: number): void {
     const count = epoch - formerEpoch - 1;
     if (this.#countedMark === undefined || count <= 0) return;
     if (count > recent.length) return this.#forget();
-    const demand = this.#told.leastSince(this.#countedMark);
+    const least = this.#told.leastSince(this.#countedMark);
     for (const division of recent.slice(-count)) {
-      this.#permits.lower(this.#shareIn(division, demand));
+      this.#lower(division, wholeOf(learned.cap), least);
     }
   }
 
-  #shareIn(division: Division, demand: number): number {
-    return shareOf(division, { key: this.#key, demand });
+  #lower(division: Division, whole: number, told: Wanted): void {
+    const asking = { ...told, key: this.#key };
+    this.#permits.lower(shareOf(division, asking));
+    this.#rates.lower(portionOf(division, whole, asking));
   }
 
-  #give(published: Published, demand: number, chance: number): void {
+  #give(published: Published, told: Wanted, chance: number): void {
+    const { division, madeMs, growsAtMs, ratesGrowAtMs = growsAtMs } = published;
     const { latencyMs, cap } = published.learned;
     if (latencyMs !== undefined) this.#law.knowLatency(latencyMs);
     this.#isTimed = latencyMs !== undefined;
     const podCount = Math.max(1, published.podCount);
-    this.#safe = Math.max(SHARE_MIN, cap / podCount / 2);
-    this.#safePortion = 1 / podCount / 2;
+    this.#permits.safe = Math.max(SHARE_MIN, cap / podCount / 2);
+    // However few permits there are: all pods may be in that place.
+    this.#rates.safe = 1 / podCount / 2;
+    this.#podCount = podCount;
     // More than this was not kept for it, if it was left out.
-    if (this.#isLeftOut) this.#permits.forget(this.#safe);
+    if (this.#isLeftOut) this.#forgetGiven();
     this.#isLeftOut = false;
-    const value = this.#shareIn(published.division, demand);
+    const asking = { ...told, key: this.#key };
+    const share = shareOf(division, asking);
     const fromMs = this.#growsAt(published, chance);
     // A word that put it off for long was wrong, where by this one it is there a heartbeat sooner.
     const lastMs = this.#growsAt(published, 1) + this.#beatMs;
-    this.#permits.promise({ value, fromMs, freeMs: published.madeMs }, lastMs);
+    this.#permits.promise({ value: share, fromMs, freeMs: madeMs }, lastMs);
+    // Where no rate was declared nobody has to look when there is more of it.
+    if (told.parts === 0) return;
+    const value = portionOf(division, wholeOf(cap), asking);
+    const rated = { value, fromMs: ratesGrowAtMs, freeMs: madeMs };
+    this.#rates.promise(rated, ratesGrowAtMs + this.#beatMs);
   }
 
   /** How often it is heard, as it tells: three of these are longer than any word takes to come back. */
@@ -238,7 +244,12 @@ export class Lease {
   #forget(): void {
     if (this.#heardMs === undefined) return;
     this.#isLeftOut = true;
-    this.#permits.forget(this.#safe);
+    this.#forgetGiven();
+  }
+
+  #forgetGiven(): void {
+    this.#permits.forget();
+    this.#rates.forget();
   }
 
   /** What moved here may be in flight elsewhere for one call more. */
@@ -251,17 +262,10 @@ export class Lease {
   turn(nowMs: number): void {
     if (this.#heardMs === undefined) return this.#turnAlone(nowMs);
     this.#isInForce = nowMs - this.#heardMs < HEARD_BEATS * this.#toldBeatMs;
-    if (!this.#isInForce) {
-      return this.#set(Math.min(this.#permits.given, this.#safe), nowMs, this.#safePortion);
-    }
-    if (this.#fewer && nowMs >= this.#fewer.fromMs) {
-      this.#whole = this.#fewer.whole;
-      this.#fewer = undefined;
-    }
-    while (nowMs >= (this.dueMs ?? Number.POSITIVE_INFINITY)) {
-      this.#freeMs = this.#permits.take();
-    }
-    this.#set(this.#permits.given, nowMs);
+    if (!this.#isInForce) return this.#set(this.#permits.kept, this.#rates.kept, nowMs);
+    while (nowMs >= this.#permitsMs) this.#freeMs = this.#permits.take();
+    while (nowMs >= this.#rates.dueMs) this.#rates.take();
+    this.#set(this.#permits.given, this.#rates.given, nowMs);
   }
 
   #turnAlone(nowMs: number): void {
@@ -272,13 +276,18 @@ export class Lease {
   /** When `turn` has something to do. */
   get dueMs(): number | undefined {
     if (!this.#isInForce) return this.#aloneMs;
-    const fromMs = this.#permits.dueMs ?? Number.POSITIVE_INFINITY;
-    // Calls of which none has come back may last: one more is waited for until that is heard to be still so.
-    return this.#isTimed || this.#heardMs! >= fromMs - this.#beatMs ? fromMs : undefined;
+    return Math.min(this.#permitsMs, this.#rates.dueMs);
   }
 
-  #set(share: number, nowMs: number, portionMax = 1): void {
-    this.#pool.setPortion(Math.min(portionMax, share / this.#whole), nowMs);
+  get #permitsMs(): number {
+    const fromMs = this.#permits.dueMs;
+    // Calls of which none has come back may last: one more is waited for until that is heard to be still so.
+    const isSure = this.#isTimed || this.#heardMs! >= fromMs - this.#beatMs;
+    return isSure ? fromMs : Number.POSITIVE_INFINITY;
+  }
+
+  #set(share: number, portion: number, nowMs: number): void {
+    this.#pool.setPortion(portion, nowMs);
     const granted = share * this.#part;
     if (granted === this.#share) return;
     // Of a part of a permit nobody has earned more than what came since it was another's.

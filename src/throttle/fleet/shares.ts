@@ -13,6 +13,8 @@ export interface Asking {
 }
 
 export interface Division {
+  /** Of rates that were declared, where that goes by what is wanted of them. */
+  readonly rates?: { readonly level: number; readonly spare: number } | undefined;
   /** Nobody gets more than this, before what is left over. */
   readonly level: number;
   /** Everybody gets this on top: demand was less than the cap, and the rest is held ready. */

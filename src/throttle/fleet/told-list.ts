@@ -9,9 +9,14 @@ import type { LatencyCounts, Tally } from '../record/latencies.ts';
 import type { Second } from '../record/seconds.ts';
 import { type Counted, hashOf, tokenOf } from './counted.ts';
 
-/** What whoever divides goes by. */
-export interface Told {
+/** What a pod wants of permits, and of a declared rate. */
+export interface Wanted {
   readonly demand: number;
+  readonly parts: number;
+}
+
+/** What whoever divides goes by. */
+export interface Told extends Wanted {
   /** How often it said to beat. */
   readonly beatMs: number;
 }
@@ -54,9 +59,13 @@ export class ToldList {
   }
 
   /** Answers its name, and all that was not told yet. */
-  made({ demand, beatMs }: Told, tally: News, madeMs: number): News & { readonly mark: number } {
+  made(
+    { demand, parts, beatMs }: Told,
+    tally: News,
+    madeMs: number,
+  ): News & { readonly mark: number } {
     const mark = Math.max((this.#made.at(-1)?.mark ?? 0) + 1, Math.floor(madeMs));
-    this.#made.push({ mark, madeMs, demand, beatMs });
+    this.#made.push({ mark, madeMs, demand, parts, beatMs });
     if (this.#made.length > MADE_COUNT_MAX) this.#made.shift();
     this.#tallies.push({ madeMs, tally });
     if (this.#tallies.length > TALLY_COUNT_MAX) {
@@ -80,16 +89,18 @@ export class ToldList {
   countedIn(counted: Counted, key: string): Counting | undefined {
     const hash = hashOf(key);
     let beatMs = Number.POSITIVE_INFINITY;
-    for (const { mark, demand, ...made } of this.#made.toReversed()) {
+    for (const { mark, demand, parts, ...made } of this.#made.toReversed()) {
       beatMs = Math.min(beatMs, made.beatMs);
-      if (counted.has(tokenOf(hash, mark))) return { demand, beatMs, mark };
+      if (counted.has(tokenOf(hash, mark))) return { demand, parts, beatMs, mark };
     }
     return undefined;
   }
 
   /** The least that it has wanted since that report. */
-  leastSince(mark: number): number {
-    return Math.min(...this.#made.filter((made) => made.mark >= mark).map(({ demand }) => demand));
+  leastSince(mark: number): Wanted {
+    const made = this.#made.filter((one) => one.mark >= mark);
+    const least = (key: keyof Wanted) => Math.min(...made.map((one) => one[key]));
+    return { demand: least('demand'), parts: least('parts') };
   }
 }
 

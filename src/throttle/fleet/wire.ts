@@ -46,6 +46,7 @@ export function encodeReport(report: PodReport): Json {
     f: inFlight,
     w: waiting,
     d: demand,
+    ...(report.parts === undefined ? {} : { r: report.parts }),
     ...(perSecondHint === undefined ? {} : { h: perSecondHint }),
     ...(pausedMs ? { p: Math.round(pausedMs) } : {}),
     ...(report.isOpen ? { o: 1 } : {}),
@@ -89,6 +90,7 @@ export function decodeReport(
     inFlight: read.of('f'),
     waiting: read.of('w'),
     demand: read.of('d'),
+    parts: read.maybe('r'),
     perSecondHint: read.maybe('h'),
     pausedMs: read.maybe('p'),
     isOpen: read.maybe('o') === 1,
@@ -137,10 +139,12 @@ export interface FleetSum {
 }
 
 export function encodePublished(published: Published, sum: FleetSum): string {
-  const { madeMs, division, learned, breaker, decision, podCount, pausedMs } = published;
+  const { madeMs, growsAtMs, ratesGrowAtMs = growsAtMs, division, learned } = published;
   const { bad, fellFrom, changedMs } = learned;
+  const { breaker, decision, podCount, pausedMs } = published;
   return JSON.stringify({
-    g: Math.round(published.growsAtMs - madeMs),
+    g: Math.round(growsAtMs - madeMs),
+    ...(ratesGrowAtMs === growsAtMs ? {} : { rg: Math.round(ratesGrowAtMs - madeMs) }),
     c: encodeCounted(published.counted),
     ...encodeDivision(division),
     before: published.recent.map(encodeDivision),
@@ -166,14 +170,21 @@ function encodeBad({ cap, atMs }: Bad, madeMs: number): number[] {
   return [rounded(cap), Math.round(madeMs - atMs)];
 }
 
-function encodeDivision({ level, spare, isPlenty, arc }: Division) {
-  return { level, spare, plenty: isPlenty, ...(arc ? { from: arc.from, to: arc.to } : {}) };
+function encodeDivision({ level, spare, isPlenty, arc, rates }: Division) {
+  return {
+    ...{ level, spare, plenty: isPlenty },
+    ...(arc ? { from: arc.from, to: arc.to } : {}),
+    ...(rates ? { rates: [rates.level, rates.spare] } : {}),
+  };
 }
 
 function decodeDivision(read: Numbers): Division {
   const [from, to] = [read.text('from'), read.text('to')];
   const arc = from !== undefined && to !== undefined ? { from, to } : undefined;
-  return { level: read.of('level'), spare: read.of('spare'), isPlenty: read.is('plenty'), arc };
+  const [told] = read.has('rates') ? read.rows('rates', 2, 1, true) : [];
+  const rates = told && { level: told[0]!, spare: told[1]! };
+  const [level, spare, isPlenty] = [read.of('level'), read.of('spare'), read.is('plenty')];
+  return { level, spare, isPlenty, arc, rates };
 }
 
 /** Nothing, where one of them cannot be read: what was said before is not known then. */
@@ -224,6 +235,7 @@ export function decodePublished(
     madeMs,
     counted: decodeCounted(words?.['c']),
     growsAtMs: madeMs + read.of('g'),
+    ratesGrowAtMs: madeMs + (read.maybe('rg') ?? read.of('g')),
     division,
     recent: decodeRecent(words?.['before']),
     breaker: breakerOf(words?.['breaker']),

@@ -28,6 +28,8 @@ export interface PodReport {
   readonly inFlight: number;
   readonly waiting: number;
   readonly demand: number;
+  /** How much of a declared rate it wants: 0 where none is declared there. Older versions do not tell. */
+  readonly parts?: number | undefined;
   readonly perSecondHint?: number | undefined;
   /** For so long the API wants to be left alone, as this pod was told. */
   readonly pausedMs?: number | undefined;
@@ -46,6 +48,8 @@ export interface Published {
   readonly counted: Counted;
   /** Whoever gets less heeds that at once, whoever gets more from this time on. */
   readonly growsAtMs: number;
+  /** Whoever gets more of a declared rate has it from this time on; as the rest, where nothing is said. */
+  readonly ratesGrowAtMs?: number | undefined;
   readonly division: Division;
   /** What was divided before, the oldest first, up to this epoch: not everybody hears every word. */
   readonly recent: readonly Division[];

@@ -87,11 +87,16 @@ export class DeclaredRates {
 
   /** How many in the long run. */
   get callsPerSecond(): number {
-    const { perSecondMax = Number.POSITIVE_INFINITY, costPerMinuteMax } = this.#declared;
-    const costs = costPerMinuteMax ?? Number.POSITIVE_INFINITY;
-    const whole = Math.min(perSecondMax, costs / 60 / (this.#costMean || 1));
+    const whole = this.allPerSecond;
     // No part of what nobody has bounded is bounded, not even none of it.
     return Number.isFinite(whole) ? whole * this.#portion : whole;
+  }
+
+  /** The same of all pods together. */
+  get allPerSecond(): number {
+    const { perSecondMax = Number.POSITIVE_INFINITY, costPerMinuteMax } = this.#declared;
+    const costs = costPerMinuteMax ?? Number.POSITIVE_INFINITY;
+    return Math.min(perSecondMax, costs / 60 / (this.#costMean || 1));
   }
 
   spend(cost: number): void {

@@ -145,6 +145,11 @@ export class PermitPool {
     return Math.min(declared, this.#law.pace(nowMs)!.perSecond);
   }
 
+  /** How many a second were declared for all pods together; more than any number where none were. */
+  get declaredPerSecond(): number {
+    return this.#declared.allPerSecond;
+  }
+
   /** For how long declared rates let nothing begin, whatever it costs. */
   ratedMs(nowMs: number): number {
     return this.#declared.waitMs(0, nowMs);
