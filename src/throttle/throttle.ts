@@ -85,7 +85,7 @@ export class Throttle {
     this.pool = new PermitPool(policy, law);
     this.parking = new Parking(policy, this.pool, ports.random);
     this.judge = new Judge(policy, ports.clock, ports.random);
-    if (isShared) this.pool.setPortion(1 / policy.start, this.nowMs);
+    if (isShared) this.pool.declared.divide(1 / policy.start, this.nowMs);
     this.isShared = isShared;
     if (law instanceof HybridLaw && !isShared) {
       this.learner = new Learner(policy, law, this.pool, TICK_MS);

@@ -103,13 +103,15 @@ test('while a pod of an older version is there, rates go by permits, as it has t
 test('a pod wants what it could use where calls wait, else about what it has called', () => {
   const latencies = new Latencies(100);
   for (let count = 0; count < 9; count++) latencies.recordBucket(0);
-  const pool = { declaredPerSecond: 100, inFlight: 3, latencies: new Latencies(100) };
+  const pool = { declared: { allPerSecond: 100 }, inFlight: 3, latencies: new Latencies(100) };
   const of = { waiting: 0, sent: 80, seconds: 10, podCount: 4 };
   expect(wantedParts(pool, of)).toBe(0.1 * PARTS);
   expect(wantedParts(pool, { ...of, waiting: 27 })).toBe(0.3 * PARTS);
   expect(wantedParts({ ...pool, latencies }, { ...of, waiting: 27 })).toBe(PARTS);
   expect(wantedParts(pool, { ...of, sent: 0 })).toBe(0.005 * PARTS);
-  expect(wantedParts({ ...pool, declaredPerSecond: Number.POSITIVE_INFINITY }, of)).toBe(0);
+  expect(wantedParts({ ...pool, declared: { allPerSecond: Number.POSITIVE_INFINITY } }, of)).toBe(
+    0,
+  );
 });
 
 test('what was divided of rates is read as it was written, and words of older versions are read, too', () => {

@@ -22,9 +22,9 @@ describe('a pod that has had none of an API', () => {
     ['costs are', { limits: { costPerMinute: 6_000 } }],
   ])('sends nobody away for long, then and later, where %s', (_, options) => {
     const { pool, lateMs } = stage(options);
-    pool.setPortion(0, 1_000);
+    pool.declared.divide(0, 1_000);
     expect(Math.max(...lateMs(1, 1_000))).toBeLessThan(10_000);
-    pool.setPortion(0.5, 2_000);
+    pool.declared.divide(0.5, 2_000);
     expect(Math.max(...lateMs(1, 2_000))).toBeLessThan(10_000);
   });
 });

@@ -97,7 +97,7 @@ export class Lease {
     this.#set(share, this.#rates.given, nowMs);
     if (share === 0 || this.#hasBegun) return;
     this.#hasBegun = true;
-    this.#pool.spreadRates(chance);
+    this.#pool.declared.spread(chance);
   }
 
   /** May be made many times and sent once: what was not sent is in the next one. */
@@ -287,7 +287,7 @@ export class Lease {
   }
 
   #set(share: number, portion: number, nowMs: number): void {
-    this.#pool.setPortion(portion, nowMs);
+    this.#pool.declared.divide(portion, nowMs);
     const granted = share * this.#part;
     if (granted === this.#share) return;
     // Of a part of a permit nobody has earned more than what came since it was another's.

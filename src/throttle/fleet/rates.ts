@@ -3,6 +3,7 @@
  * held ready of permits costs nobody anything, but a part of a rate that nobody uses is lost. A pod that has
  * calls to make wants what it could use; one that has none a little, to begin with. Pure.
  */
+import type { DeclaredRates } from '../permits/declared-rates.ts';
 import type { PermitPool } from '../permits/permit-pool.ts';
 import { type Division, divide, shareOf } from './shares.ts';
 
@@ -24,15 +25,18 @@ export interface Wanting {
   readonly podCount: number | undefined;
 }
 
-type Pool = Pick<PermitPool, 'declaredPerSecond' | 'inFlight' | 'latencies'>;
+type Pool = Pick<PermitPool, 'inFlight' | 'latencies'> & {
+  readonly declared: Pick<DeclaredRates, 'allPerSecond'>;
+};
 
 /** How many parts of the rate a pod wants; none where nothing was declared there. */
 export function wantedParts(pool: Pool, { waiting, sent, seconds, podCount }: Wanting): number {
-  const { declaredPerSecond, inFlight, latencies } = pool;
-  if (!Number.isFinite(declaredPerSecond)) return 0;
+  const { declared, inFlight, latencies } = pool;
+  const { allPerSecond } = declared;
+  if (!Number.isFinite(allPerSecond)) return 0;
   const latencyS = Math.max(1, latencies.quantile(0.5) ?? LATENCY_MS_GUESS) / 1_000;
   const usable = waiting > 0 ? (inFlight + waiting) / latencyS : 0;
-  const wanted = Math.max(usable, (USED_ROOM * sent) / seconds) / declaredPerSecond;
+  const wanted = Math.max(usable, (USED_ROOM * sent) / seconds) / allPerSecond;
   const least = podCount === undefined ? 0 : IDLE_SHARE / podCount;
   return Math.max(1, Math.ceil(PARTS * Math.min(1, Math.max(least, wanted))));
 }

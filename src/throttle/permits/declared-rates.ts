@@ -54,7 +54,7 @@ export class DeclaredRates {
     if (this.#declared.burst * this.#portion < 1) this.#calls.take(chance);
   }
 
-  /** Until a call that costs so much may begin. */
+  /** Until a call that costs so much may begin; of 0, for how long nothing does. */
   waitMs(cost: number, nowMs: number): number {
     const { perSecondMax, costPerMinuteMax, burst } = this.#declared;
     let waitMs = 0;
@@ -92,7 +92,7 @@ export class DeclaredRates {
     return Number.isFinite(whole) ? whole * this.#portion : whole;
   }
 
-  /** The same of all pods together. */
+  /** The same of all pods together; more than any number where none were declared. */
   get allPerSecond(): number {
     const { perSecondMax = Number.POSITIVE_INFINITY, costPerMinuteMax } = this.#declared;
     const costs = costPerMinuteMax ?? Number.POSITIVE_INFINITY;

@@ -61,7 +61,7 @@ export class PermitPool {
   readonly ended: Record<OutcomeKind, number> = { ...NONE_ENDED };
   readonly #cooling = new Heap();
   readonly #pace = new Pace(3);
-  readonly #declared: DeclaredRates;
+  readonly declared: DeclaredRates;
   readonly #inFlightBy = PRIORITIES.map(() => 0);
   readonly #activeMs = PRIORITIES.map(() => Number.NEGATIVE_INFINITY);
   #inFlight = 0;
@@ -75,7 +75,7 @@ export class PermitPool {
     this.#policy = policy;
     this.#law = law;
     this.breaker = policy.breaker && new Breaker(policy.breaker);
-    this.#declared = new DeclaredRates(policy);
+    this.declared = new DeclaredRates(policy);
   }
 
   get inFlight(): number {
@@ -120,19 +120,9 @@ export class PermitPool {
     this.#pace.restart(part, nowMs);
   }
 
-  /** This process's part of declared rates, where it has them with others. */
-  setPortion(portion: number, nowMs: number): void {
-    this.#declared.divide(portion, nowMs);
-  }
-
-  /** Those who begin with others call at moments of their own. */
-  spreadRates(chance: number): void {
-    this.#declared.spread(chance);
-  }
-
   /** How many calls may begin within so long by what was declared, or by a law that is a rate itself. */
   callsWithin(ms: number, nowMs: number): number {
-    const declared = this.#declared.callsWithin(ms, nowMs);
+    const declared = this.declared.callsWithin(ms, nowMs);
     if (this.#policy.law !== 'token-bucket') return declared;
     const { perSecond, depth } = this.#law.pace(nowMs)!;
     return Math.min(declared, this.#pace.within(ms, perSecond, depth, nowMs));
@@ -140,19 +130,9 @@ export class PermitPool {
 
   /** How many a second of them, in the long run. */
   callsPerSecond(nowMs: number): number {
-    const declared = this.#declared.callsPerSecond;
+    const declared = this.declared.callsPerSecond;
     if (this.#policy.law !== 'token-bucket') return declared;
     return Math.min(declared, this.#law.pace(nowMs)!.perSecond);
-  }
-
-  /** How many a second were declared for all pods together; more than any number where none were. */
-  get declaredPerSecond(): number {
-    return this.#declared.allPerSecond;
-  }
-
-  /** For how long declared rates let nothing begin, whatever it costs. */
-  ratedMs(nowMs: number): number {
-    return this.#declared.waitMs(0, nowMs);
   }
 
   /** Why the last try got nothing. */
@@ -172,7 +152,7 @@ export class PermitPool {
       return undefined;
     }
     if (pace) this.#pace.take(1);
-    this.#declared.spend(cost);
+    this.declared.spend(cost);
     this.#inFlight++;
     this.#inFlightBy[rank]!++;
     this.seconds.sent(nowMs);
@@ -220,7 +200,7 @@ export class PermitPool {
     const cost = outcome.cost ?? permit.cost;
     this.#told.note(outcome, cost, nowMs);
     const costLeft = cost - permit.cost;
-    if (costLeft !== 0) this.#declared.charge(costLeft);
+    if (costLeft !== 0) this.declared.charge(costLeft);
     const coolUntilMs = this.#coolUntil(kind, permit.sentMs, nowMs, chance);
     if (coolUntilMs > nowMs) this.#cooling.push(coolUntilMs);
   }
@@ -276,7 +256,7 @@ export class PermitPool {
   }
 
   #paceWaitMs(pace: PaceRule | undefined, cost: number, nowMs: number): number {
-    const waitMs = this.#declared.waitMs(cost, nowMs);
+    const waitMs = this.declared.waitMs(cost, nowMs);
     if (!pace || !isLacking(this.#pace, pace, nowMs)) return waitMs;
     return Math.max(waitMs, this.#pace.waitMs(1, pace.perSecond, pace.depth));
   }

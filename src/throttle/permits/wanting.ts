@@ -69,7 +69,7 @@ const PROBERS = 2;
 export function shutMs({ pool, policy, lease }: Shut, nowMs: number): number {
   const openMs = pool.breakerState(nowMs) === 'open' ? pool.breaker!.retryAtMs - nowMs : 0;
   // What a pod has before it is counted says nothing of what it has in a moment.
-  const nextMs = Math.max(pool.ratedMs(nowMs), pacedMs(pool, nowMs));
+  const nextMs = Math.max(pool.declared.waitMs(0, nowMs), pacedMs(pool, nowMs));
   const ratedMs = lease?.isInForce === false ? 0 : nextMs - policy.parkAfterMs;
   return Math.max(0, pool.pausedUntilMs - nowMs, openMs, ratedMs);
 }
