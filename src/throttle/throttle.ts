@@ -111,6 +111,7 @@ export class Throttle {
     const { nowMs, sentMs, chance } = at;
     this.published = published;
     this.usedMs = nowMs;
+    this.pool.declared.bound(published, nowMs);
     this.lease?.heed(published, nowMs, chance, sentMs);
     // Spread afterwards: all are told the same.
     const untilMs = published.madeMs + published.pausedMs;

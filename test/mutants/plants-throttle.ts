@@ -99,9 +99,9 @@ export const THROTTLE: readonly Mutant[] = [
     breaks: 'what a pod declares does not hold where whoever leads declares nothing',
     changes: [
       {
-        file: 'src/throttle/fleet/chief.ts',
-        find: 'if (ceiling !== undefined) least =',
-        put: 'if (ceiling !== undefined && ceiling < 0) least =',
+        file: 'src/throttle/ceilings.ts',
+        find: 'if (told.ceiling !== undefined) ceiling =',
+        put: 'if (told.ceiling !== undefined && told.ceiling < 0) ceiling =',
       },
     ],
     command: tests('throttle/chief', 'declares'),

@@ -25,6 +25,7 @@ class Fleet {
   readonly #callMs: number;
   readonly #reports = new Map<string, { readonly atMs: number; readonly throttles: unknown }>();
   readonly #pods: Throttles[] = [];
+  readonly #killed = new Set<Throttles>();
   #row: PublishedRow | undefined;
   #writtenMs = 0;
   #chief: Chief | undefined;
@@ -39,15 +40,16 @@ class Fleet {
   }
 
   /** The first of its heartbeats is sent at once. */
-  join(): void {
+  join(options = this.#options): void {
     const index = this.#pods.length;
-    const defined = [defineThrottle('api', this.#options)];
+    const defined = [defineThrottle('api', options)];
     const random = seededRandom(index + 1);
     const pod = new Throttles({ clock: this.clock, random, isInFleet: true, throttles: defined });
     this.#pods.push(pod);
     if (index === 0) this.#chief = new Chief((api) => pod.policyOf(api));
     pod.shares.begin(`pod-${index}`, BEAT_MS, this.nowMs);
     const beat = () => {
+      if (this.#killed.has(pod)) return;
       this.#beat(`pod-${index}`, pod);
       this.clock.after(BEAT_MS, beat);
     };
@@ -71,6 +73,12 @@ class Fleet {
     }
   }
 
+  /** All that there are, at once: whoever comes next leads. */
+  killAll(): void {
+    for (const pod of this.#pods.splice(0)) this.#killed.add(pod);
+    this.#reports.clear();
+  }
+
   /** Whoever leads from now on knows no more than what was published. */
   changeLeader(): void {
     this.#chief!.forget();
@@ -83,7 +91,7 @@ class Fleet {
       return new Promise<void>((resolve) => this.clock.after(ms, () => resolve()));
     };
     const caller = async () => {
-      for (;;) {
+      while (!this.#killed.has(pod)) {
         const calling = api.use(() => {
           this.calls.push(this.nowMs);
           return after(this.#callMs);
@@ -228,3 +236,39 @@ test.each([1, 1 / 8])(
     expect(late.waitMs(1, 0)).toBeGreaterThan(9 * 60_000);
   },
 );
+
+const DIFFERENT: readonly (readonly ThrottleOptions[])[] = [
+  [{}, {}, { limits: { perSecond: 10 } }, { limits: { perSecond: 10 } }],
+  [{ limits: { perSecond: 100 } }, { limits: { perSecond: 10 } }],
+  [{ limits: { perSecond: 10 } }, { limits: { perSecond: 100 } }, {}],
+  [{}, { limits: { costPerMinute: 600 } }],
+];
+test.each(DIFFERENT)(
+  'of rates that pods declare the least holds for all of them: %j, %j',
+  async (...all) => {
+    const fleet = new Fleet({});
+    for (const options of all) fleet.join(options);
+    fleet.callAll(0, 20);
+    await fleet.run(30);
+    const fromMs = fleet.nowMs;
+    await fleet.run(60);
+    const perSecond = fleet.calls.filter((atMs) => atMs >= fromMs).length / 60;
+    expect(perSecond).toBeLessThan(10.6);
+    expect(perSecond).toBeGreaterThan(8);
+  },
+);
+
+test.each([
+  { limits: { perSecond: 1, burst: 30 }, perSecond: 1, burst: 30 },
+  { limits: { costPerMinute: 60 }, perSecond: 1, burst: 10 },
+])('a pod that is started anew again and again has one burst: $limits', async (of) => {
+  const fleet = new Fleet({ limits: of.limits });
+  for (let life = 0; life < 6; life++) {
+    fleet.join();
+    fleet.callAll();
+    await fleet.run(20);
+    fleet.killAll();
+  }
+  expect(fleet.beyond(of.perSecond)).toBeLessThanOrEqual(of.burst + 2);
+  expect(fleet.calls.length).toBeGreaterThan(0.6 * 120 * of.perSecond);
+});

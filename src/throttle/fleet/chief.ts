@@ -3,6 +3,8 @@
  * what is to be published. A row that is not as it left it was written by another leader, or by a person:
  * then it goes on from that.
  */
+
+import { areSame, type Ceilings, ceilingsOf, leastOf, under } from '../ceilings.ts';
 import type { ThrottlePolicy } from '../policy.ts';
 import { FleetEstimate } from './fleet-estimate.ts';
 import { sharedApis } from './shared-apis.ts';
@@ -53,7 +55,7 @@ const SUM_SECONDS = 10;
 
 interface Held {
   readonly estimate: FleetEstimate;
-  readonly ceiling: number | undefined;
+  readonly ceilings: Ceilings;
   epoch: number;
   /** What stands in the row, if it is its own. */
   state: string | undefined;
@@ -117,9 +119,9 @@ export class Chief {
     const { nowMs, beatMs, chance, deafMs } = sight;
     if (sight.isEarly && (row?.epoch ?? 0) < (this.#held.get(api)?.epoch ?? 0)) return undefined;
     const reports = this.#reportsOf(api, sight);
-    const ceiling = ceilingOf(this.#policy(api), reports);
-    const held = this.#heldOf(api, row, ceiling, nowMs);
-    const pinned = pinnedUnder(row?.pinned, ceiling);
+    const ceilings = leastOf(ceilingsOf(this.#policy(api)), reports.values());
+    const held = this.#heldOf(api, row, ceilings, nowMs);
+    const pinned = pinnedUnder(row?.pinned, ceilings.ceiling);
     const published = held.estimate.tick(reports, {
       nowMs,
       beatMs,
@@ -137,7 +139,7 @@ export class Chief {
     }
     const sum = sumOf(reports, nowMs);
     const { epoch } = held;
-    const state = encodePublished({ ...published, ceiling }, sum);
+    const state = encodePublished({ ...published, ...ceilings }, sum);
     held.epoch++;
     held.state = state;
     held.said = said;
@@ -145,25 +147,20 @@ export class Chief {
     return { api, epoch, state };
   }
 
-  #heldOf(
-    api: string,
-    row: PublishedRow | undefined,
-    ceiling: number | undefined,
-    nowMs: number,
-  ): Held {
+  #heldOf(api: string, row: PublishedRow | undefined, ceilings: Ceilings, nowMs: number): Held {
     const epoch = row?.epoch ?? 0;
     const held = this.#held.get(api);
     // Of two words for one epoch one was written: it need not be ours, however alike they are.
     const isOurs = held?.epoch === epoch && held.state === row?.state;
-    // What another ceiling changes it goes on from as another leader would.
-    if (isOurs && held.ceiling === ceiling) return held;
-    const policy = under(this.#policy(api), ceiling);
+    // What other ceilings change it goes on from as another leader would.
+    if (isOurs && areSame(held.ceilings, ceilings)) return held;
+    const policy = under(this.#policy(api), ceilings);
     const former = row && formerOf(row, nowMs, policy.start);
     const estimate = new FleetEstimate(policy, former);
     const { state } = row ?? {};
     const begun = {
       estimate,
-      ceiling,
+      ceilings,
       epoch,
       state,
       said: undefined,
@@ -198,20 +195,6 @@ export class Chief {
 }
 
 type Reports = ReadonlyMap<string, PodReport>;
-
-/** The least that was declared, here or in a pod that tells of it. */
-function ceilingOf(policy: ThrottlePolicy, reports: Reports): number | undefined {
-  let least = policy.isDeclared ? policy.inFlightMax : Number.POSITIVE_INFINITY;
-  for (const { ceiling } of reports.values()) {
-    if (ceiling !== undefined) least = Math.min(least, Math.max(1, ceiling));
-  }
-  return Number.isFinite(least) ? least : undefined;
-}
-
-function under(policy: ThrottlePolicy, ceiling: number = policy.inFlightMax): ThrottlePolicy {
-  const inFlightMax = Math.min(policy.inFlightMax, ceiling);
-  return { ...policy, inFlightMax, start: Math.min(policy.start, inFlightMax) };
-}
 
 function gistOf({ division, breaker, learned, pausedMs }: Published): string {
   return JSON.stringify([division, breaker, learned.cap, learned.good, pausedMs > 0]);

@@ -3,6 +3,7 @@
  * what it makes of what it reads in their answers. No call of an API asks the store for anything.
  */
 import type { Json, Random } from '../../ground/index.ts';
+import { ceilingsOf } from '../ceilings.ts';
 import type { Throttle } from '../throttle.ts';
 import { SHARED_APIS_MAX } from './chief.ts';
 import { firstShareOf } from './first-share.ts';
@@ -71,11 +72,11 @@ export class FleetShares {
     const shared = [...this.#ports.throttles()].filter(({ lease }) => lease !== undefined);
     shared.sort((a, b) => wantedBy(b) - wantedBy(a));
     const told = shared.slice(0, SHARED_APIS_MAX).map(({ policy, lease, waiting, routes }) => {
-      // Whoever leads may be a pod in which nothing was declared of it.
-      const ceiling = policy.isDeclared ? policy.inFlightMax : undefined;
       // Whose runs have lately waited wants it, though between two of them none is here.
       const wanting = Math.max(waiting, Math.min(1, routes.size));
-      const report = { ...lease!.report(wanting, nowMs, this.#isLeaving), waiting, ceiling };
+      const told = lease!.report(wanting, nowMs, this.#isLeaving);
+      // Whoever leads may be a pod in which nothing was declared of it.
+      const report = { ...told, waiting, ...ceilingsOf(policy) };
       return [policy.name, encodeReport(report)] as const;
     });
     // By entries: a name may be one that objects have of their own.

@@ -51,6 +51,8 @@ export function encodeReport(report: PodReport): Json {
     ...(pausedMs ? { p: Math.round(pausedMs) } : {}),
     ...(report.isOpen ? { o: 1 } : {}),
     ...(report.ceiling === undefined ? {} : { m: report.ceiling }),
+    ...(report.perSecondMax === undefined ? {} : { v: report.perSecondMax }),
+    ...(report.costPerMinuteMax === undefined ? {} : { z: report.costPerMinuteMax }),
     ...(report.wantsWord ? { n: 1 } : {}),
   };
 }
@@ -95,6 +97,9 @@ export function decodeReport(
     pausedMs: read.maybe('p'),
     isOpen: read.maybe('o') === 1,
     ceiling: read.maybe('m'),
+    // Of nothing nobody could ever call.
+    perSecondMax: read.maybe('v') || undefined,
+    costPerMinuteMax: read.maybe('z') || undefined,
     wantsWord: read.maybe('n') === 1,
   };
   if (until === undefined || !read.isWhole || report.beatMs > BEAT_MS_MAX) return undefined;
@@ -155,7 +160,10 @@ export function encodePublished(published: Published, sum: FleetSum): string {
     // Never up: its whole permits are what was divided.
     cap: Math.floor(learned.cap * 1_000 + 1e-6) / 1_000,
     ...(published.found === undefined ? {} : { found: rounded(published.found) }),
-    ...(published.ceiling === undefined ? {} : { ceiling: published.ceiling }),
+    // What is undefined is left out.
+    ceiling: published.ceiling,
+    perSecond: published.perSecondMax,
+    perMinute: published.costPerMinuteMax,
     ...(learned.good === undefined ? {} : { good: rounded(learned.good) }),
     ...(learned.latencyMs === undefined ? {} : { latency: rounded(learned.latencyMs) }),
     ...(learned.baseMs === undefined ? {} : { base: rounded(learned.baseMs) }),
@@ -244,6 +252,8 @@ export function decodePublished(
     podCount: read.of('pods'),
     pausedMs: read.maybe('paused') ?? 0,
     ceiling: read.maybe('ceiling'),
+    perSecondMax: read.maybe('perSecond') || undefined,
+    costPerMinuteMax: read.maybe('perMinute') || undefined,
     found: read.maybe('found'),
     sum: sumOf(words?.['sum']),
   };

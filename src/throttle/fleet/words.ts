@@ -1,5 +1,6 @@
 /** What pods tell of an API with their heartbeats, what is said of it, and for how long that holds. */
 
+import type { Ceilings } from '../ceilings.ts';
 import type { Decision } from '../estimate/estimator-rule.ts';
 import type { Learned } from '../estimate/learned.ts';
 import type { BreakerState } from '../permits/breaker.ts';
@@ -9,7 +10,7 @@ import type { Counted } from './counted.ts';
 import type { Division } from './shares.ts';
 
 /** What a pod tells of one API with its heartbeat. */
-export interface PodReport {
+export interface PodReport extends Ceilings {
   /** When it was taken, by the clock of whoever reads it. */
   readonly atMs: number;
   /** Names it among those of its pod. */
@@ -35,13 +36,11 @@ export interface PodReport {
   readonly pausedMs?: number | undefined;
   /** This pod alone has found the API to be ill. */
   readonly isOpen?: boolean | undefined;
-  /** No more than this at once, for all pods together: as it was declared there, if it was. */
-  readonly ceiling?: number | undefined;
   /** The last word was not made with a report of it. */
   readonly wantsWord?: boolean | undefined;
 }
 
-export interface Published {
+export interface Published extends Ceilings {
   readonly epoch: number;
   readonly madeMs: number;
   /** By which reports. */
@@ -62,8 +61,6 @@ export interface Published {
   readonly podCount: number;
   /** How long the API asked the fleet to leave it alone. */
   readonly pausedMs: number;
-  /** Never more than this, whatever is found out or fixed: as it was declared, if it was. */
-  readonly ceiling?: number | undefined;
 }
 
 /** A pod that has not heard for so many heartbeats gives its share up: others may have it from then on. */

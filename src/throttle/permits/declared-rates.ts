@@ -4,6 +4,7 @@
  * and earn what was declared and no more.
  */
 
+import { type Ceilings, less } from '../ceilings.ts';
 import type { ThrottlePolicy } from '../policy.ts';
 import { Pace } from './pace.ts';
 
@@ -14,7 +15,9 @@ const COST_BURSTS_A_MINUTE = 6;
 type Declared = Pick<ThrottlePolicy, 'perSecondMax' | 'costPerMinuteMax' | 'burst'>;
 
 export class DeclaredRates {
-  readonly #declared: Declared;
+  readonly #own: Declared;
+  /** What holds: others may have declared less. */
+  #declared: Declared;
   readonly #calls: Pace;
   readonly #costs: Pace;
   #portion = 1;
@@ -24,9 +27,22 @@ export class DeclaredRates {
   #costMean: number | undefined;
 
   constructor(declared: Declared) {
+    this.#own = declared;
     this.#declared = declared;
     this.#calls = new Pace(declared.burst);
     this.#costs = new Pace((declared.costPerMinuteMax ?? 0) / COST_BURSTS_A_MINUTE);
+  }
+
+  /** The least that any pod has declared. */
+  bound({ perSecondMax, costPerMinuteMax }: Ceilings, nowMs: number): void {
+    const { perSecondMax: own, costPerMinuteMax: ownCost, burst } = this.#own;
+    const [rate, cost] = [less(own, perSecondMax), less(ownCost, costPerMinuteMax)];
+    if (rate === this.#declared.perSecondMax && cost === this.#declared.costPerMinuteMax) return;
+    // What it had until now is earned at the old rate.
+    this.waitMs(1, nowMs);
+    const isLess = rate !== undefined && rate !== own;
+    const most = isLess ? Math.max(1, Math.min(own === undefined ? rate : burst, rate / 2)) : burst;
+    this.#declared = { perSecondMax: rate, costPerMinuteMax: cost, burst: most };
   }
 
   /** Nothing is saved up: it may have been spent by others a moment ago. */
