@@ -25,7 +25,6 @@ class Fleet {
   readonly #callMs: number;
   readonly #reports = new Map<string, { readonly atMs: number; readonly throttles: unknown }>();
   readonly #pods: Throttles[] = [];
-  readonly #killed = new Set<Throttles>();
   #row: PublishedRow | undefined;
   #writtenMs = 0;
   #chief: Chief | undefined;
@@ -49,7 +48,6 @@ class Fleet {
     if (index === 0) this.#chief = new Chief((api) => pod.policyOf(api));
     pod.shares.begin(`pod-${index}`, BEAT_MS, this.nowMs);
     const beat = () => {
-      if (this.#killed.has(pod)) return;
       this.#beat(`pod-${index}`, pod);
       this.clock.after(BEAT_MS, beat);
     };
@@ -73,12 +71,6 @@ class Fleet {
     }
   }
 
-  /** All that there are, at once: whoever comes next leads. */
-  killAll(): void {
-    for (const pod of this.#pods.splice(0)) this.#killed.add(pod);
-    this.#reports.clear();
-  }
-
   /** Whoever leads from now on knows no more than what was published. */
   changeLeader(): void {
     this.#chief!.forget();
@@ -91,7 +83,7 @@ class Fleet {
       return new Promise<void>((resolve) => this.clock.after(ms, () => resolve()));
     };
     const caller = async () => {
-      while (!this.#killed.has(pod)) {
+      for (;;) {
         const calling = api.use(() => {
           this.calls.push(this.nowMs);
           return after(this.#callMs);
@@ -257,18 +249,3 @@ test.each(DIFFERENT)(
     expect(perSecond).toBeGreaterThan(8);
   },
 );
-
-test.each([
-  { limits: { perSecond: 1, burst: 30 }, perSecond: 1, burst: 30 },
-  { limits: { costPerMinute: 60 }, perSecond: 1, burst: 10 },
-])('a pod that is started anew again and again has one burst: $limits', async (of) => {
-  const fleet = new Fleet({ limits: of.limits });
-  for (let life = 0; life < 6; life++) {
-    fleet.join();
-    fleet.callAll();
-    await fleet.run(20);
-    fleet.killAll();
-  }
-  expect(fleet.beyond(of.perSecond)).toBeLessThanOrEqual(of.burst + 2);
-  expect(fleet.calls.length).toBeGreaterThan(0.6 * 120 * of.perSecond);
-});

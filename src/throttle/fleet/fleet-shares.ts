@@ -98,10 +98,6 @@ export class FleetShares {
       // Known before it is called here: so the leader counts this pod before it wants anything.
       const throttle = this.#ports.throttleOf(row.api);
       if (!throttle?.lease) continue;
-      // What may be had at once was had by those who were there before it, or by an earlier life of it.
-      if (this.#heardCount === 1 && isRecent(published, heardMs)) {
-        throttle.pool.declared.empty(heardMs);
-      }
       throttle.heed(published, { nowMs: heardMs, sentMs, chance: this.#ports.random.fraction() });
     }
     // Before it is counted, it has what a newcomer has by what is known now.

@@ -45,12 +45,6 @@ export class DeclaredRates {
     this.#declared = { perSecondMax: rate, costPerMinuteMax: cost, burst: most };
   }
 
-  /** Nothing is saved up: it may have been spent by others a moment ago. */
-  empty(nowMs: number): void {
-    this.#calls.restart(0, nowMs);
-    this.#costs.restart(0, nowMs);
-  }
-
   /** From now on it has this portion of them. Of what it has saved up, it keeps no more than that. */
   divide(portion: number, nowMs: number): void {
     const next = Math.min(1, Math.max(0, portion));
