@@ -24,11 +24,11 @@ export function snapshotOf(throttle: Throttle): ThrottleSnapshot {
     last10s,
     last60s: windowOf(pool, nowMs, 60),
   };
-  return { ...parts, state: stateOf(parts) };
+  return { ...parts, state: stateOf(parts, pool.closed === 'paced') };
 }
 
 /** What matters most comes first: one sentence. */
-function stateOf(of: Omit<ThrottleSnapshot, 'state'>): string {
+function stateOf(of: Omit<ThrottleSnapshot, 'state'>, isPaced: boolean): string {
   const { limit, inFlight, waiting, last10s } = of;
   const out = `${inFlight} of ${limit} permits are out`;
   if (of.breaker === 'open') return 'left alone: most calls failed; a probe will find out';
@@ -37,6 +37,9 @@ function stateOf(of: Omit<ThrottleSnapshot, 'state'>): string {
   if (last10s.throttled > 0) {
     return `${out}; the API refused ${last10s.throttled} of ${last10s.sent} calls in 10 s`;
   }
+  // Permits are left, or there is less than one: it is the pace that they wait for.
+  if (waiting > 0 && isPaced)
+    return `calls go out one after the other, ${waiting} wait for their turn`;
   if (waiting > 0) return `${out}, ${waiting} wait for one`;
   return inFlight > 0 ? out : 'nothing is being called';
 }

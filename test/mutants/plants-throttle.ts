@@ -126,7 +126,7 @@ export const THROTTLE: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/permits/told-room.ts',
-        find: 'if (this.#isLasting(costHint)) this.#costs = toldBy(costHint, nowMs);',
+        find: 'if (this.#isLasting(costHint)) this.#costs.note(costHint, nowMs);',
         put: '',
       },
     ],

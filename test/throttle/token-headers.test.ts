@@ -60,18 +60,18 @@ test('says nothing where nobody says what a call costs', async () => {
   const room = new ToldRoom();
   const costHint = { remaining: 10_000, resetMs: 10_000 };
   room.note({ kind: 'ok', costHint }, 1, 0);
-  expect(room.perSecond(5_000)).toBeUndefined();
+  expect(room.rate(5_000)?.perSecondHint).toBeUndefined();
   room.note({ kind: 'ok' }, 100, 0);
-  expect(room.perSecond(5_000)).toBe(10);
+  expect(room.rate(5_000)?.perSecondHint).toBe(10);
 });
 
 test('of what is left of calls and of tokens the scarcer is gone by, while it is fresh', () => {
   const room = new ToldRoom();
   const hint = { remaining: 50, resetMs: 10_000 };
   room.note({ kind: 'ok', hint, costHint: { remaining: 100_000, resetMs: 5_000 } }, 1_000, 0);
-  expect(room.perSecond(4_999)).toBe(5);
+  expect(room.rate(4_999)?.perSecondHint).toBe(5);
   room.note({ kind: 'ok', costHint: { remaining: 10_000, resetMs: 5_000 } }, 1_000, 0);
-  expect(room.perSecond(4_999)).toBe(2);
-  expect(room.perSecond(5_000)).toBe(5);
-  expect(room.perSecond(10_000)).toBeUndefined();
+  expect(room.rate(4_999)?.perSecondHint).toBe(2);
+  expect(room.rate(5_000)?.perSecondHint).toBe(5);
+  expect(room.rate(10_000)?.perSecondHint).toBeUndefined();
 });

@@ -290,7 +290,7 @@ export class Estimator {
   }
 
   #bounded(cap: number): number {
-    return capWithin(this.#rule, cap, this.#latencyMs);
+    return capWithin(this.#rule, cap, this.#latencyMs, this.#hints.capMin);
   }
 }
 

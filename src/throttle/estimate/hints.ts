@@ -5,7 +5,7 @@
  * nothing in any more: others have used up what it told of, and what it said is of before that.
  */
 import type { Second } from '../record/seconds.ts';
-import { isSaturated } from './room.ts';
+import { CAP_MIN, isSaturated } from './room.ts';
 import type { Sight } from './sight.ts';
 
 const NEAR_SHARE = 0.9;
@@ -15,6 +15,8 @@ const STEP_MAX = 2;
 /** So many seconds in which some were let in and some refused: a window that ends or begins has fewer. */
 const MIXED_COUNT = 3;
 const MIXED_S = 10;
+/** What is left of an hour may be a call a minute, of which each is over in no time. */
+const LONG_CAP_MIN = 0.002;
 
 export class Hints {
   #doubtedMs = Number.NEGATIVE_INFINITY;
@@ -22,16 +24,24 @@ export class Hints {
   #mixedAt = Number.NEGATIVE_INFINITY;
   /** The most that went well by its word. */
   #most = 0;
+  /** However little it takes, it is tried as often as this. */
+  capMin = CAP_MIN;
 
   /** The cap to go by, if there is a word that is believed. */
   capBy(
-    { perSecondHint, seconds }: Pick<Sight, 'perSecondHint' | 'seconds'>,
+    { perSecondHint, isHintMost, seconds }: Pick<Sight, 'perSecondHint' | 'isHintMost' | 'seconds'>,
     cap: number,
     latencyMs: number | undefined,
     nowMs: number,
   ): number | undefined {
     if (perSecondHint === undefined || latencyMs === undefined) return undefined;
-    return this.believed((perSecondHint * latencyMs) / 1_000, cap, seconds, nowMs);
+    this.capMin = isHintMost ? LONG_CAP_MIN : CAP_MIN;
+    const said = (perSecondHint * latencyMs) / 1_000;
+    const believed = this.believed(said, cap, seconds, nowMs);
+    if (!isHintMost || said <= cap) return believed;
+    // What went well before is no new limit, that would be to be found out.
+    const known = Math.min(said, this.#most);
+    return known > cap ? known : undefined;
   }
 
   /** The cap to go by; undefined where that is to be found out. */

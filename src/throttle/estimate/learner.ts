@@ -57,10 +57,9 @@ export class Learner {
     this.#seenUntil = until;
     const tempo = { tickMs: this.#tickMs, delayMs: 0 };
     const { inFlight, pausedUntilMs } = this.#pool;
-    const perSecondHint = this.#pool.hintPerSecond(nowMs);
     const untilMs = this.#ripe.until * 1_000;
     const tally = this.#pool.tally.take();
-    const told = { perSecondHint, pausedUntilMs };
+    const told = { ...this.#pool.told(nowMs), pausedUntilMs };
     const sight = { ...tally, seconds, untilMs, inFlight, waiting, ...told };
     this.decision = this.#estimator.tick(sight, nowMs, tempo);
     const isOpen = this.#pool.breakerState(nowMs) !== 'closed';

@@ -17,7 +17,7 @@ export interface Means {
   readonly chargesRefusals: boolean;
 }
 
-const CAP_MIN = 0.05;
+export const CAP_MIN = 0.05;
 /** Each pod has whole permits, and calls take longer at times: with the very number none would be over. */
 const RATE_ROOM = 2;
 const FEW = 30;
@@ -50,13 +50,18 @@ export function mostByRate({ perSecondMax }: EstimatorRule, latencyMs: number): 
 }
 
 /** Within what was declared, and what may be tried. */
-export function capWithin(rule: EstimatorRule, cap: number, latencyMs = 0): number {
+export function capWithin(
+  rule: EstimatorRule,
+  cap: number,
+  latencyMs = 0,
+  capMin = CAP_MIN,
+): number {
   const { inFlightMax: most, probes, start } = rule;
   // Without trying there is no more to be had than there was at the beginning.
   const inFlightMax = probes ? most : Math.min(most, start);
   // A rate bounds the calls by itself: what few of them took says little of how many may be out.
   const byRate = Math.max(start, mostByRate(rule, latencyMs) || inFlightMax);
-  return Math.max(CAP_MIN, Math.min(cap, inFlightMax, byRate));
+  return Math.max(capMin, Math.min(cap, inFlightMax, byRate));
 }
 
 export function isSaturated({ sent, throttled }: Second): boolean {

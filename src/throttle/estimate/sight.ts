@@ -19,6 +19,8 @@ export interface Sight {
   readonly pausedUntilMs?: number | undefined;
   /** What the API itself says it has room for. */
   readonly perSecondHint?: number | undefined;
+  /** That is no more than a bound: whether the API takes as many is to be found out. */
+  readonly isHintMost?: boolean | undefined;
 }
 
 export interface Tempo {

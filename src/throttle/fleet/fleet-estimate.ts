@@ -222,7 +222,7 @@ export class FleetEstimate {
   #sumOf(live: readonly Member[]) {
     const latencies: LatencyCounts[number][] = [];
     let [latencyMsSum, answers, inFlight, waiting] = [0, 0, 0, 0];
-    let perSecondHint: number | undefined;
+    let told: Pick<PodReport, 'perSecondHint' | 'isHintMost'> | undefined;
     let pausedUntilMs: number | undefined;
     for (const { report, isOld } of live) {
       inFlight += report.inFlight;
@@ -234,10 +234,11 @@ export class FleetEstimate {
       latencyMsSum += report.latencyMsSum;
       answers += report.answers;
       // All were told of the same room: the least of it is the newest.
-      const { perSecondHint: hint } = report;
-      if (hint !== undefined) perSecondHint = Math.min(hint, perSecondHint ?? hint);
+      const { perSecondHint = Number.POSITIVE_INFINITY, isHintMost } = report;
+      const isLess = perSecondHint < (told?.perSecondHint ?? Number.POSITIVE_INFINITY);
+      if (isLess) told = { perSecondHint, isHintMost };
     }
-    return { latencies, latencyMsSum, answers, inFlight, waiting, perSecondHint, pausedUntilMs };
+    return { latencies, latencyMsSum, answers, inFlight, waiting, pausedUntilMs, ...told };
   }
 
   #divide(

@@ -131,7 +131,7 @@ export class Lease {
       waiting,
       demand,
       parts,
-      perSecondHint: this.#pool.hintPerSecond(nowMs),
+      ...this.#pool.told(nowMs),
       pausedMs: this.#pool.toldPausedMs(nowMs),
       isOpen: state === 'open',
       wantsWord: !this.#isCounted,

@@ -1,7 +1,7 @@
 /**
- * Rates that were declared, divided among pods. They go by what each wants of them and not by permits: what is
- * held ready of permits costs nobody anything, but a part of a rate that nobody uses is lost. A pod that has
- * calls to make wants what it could use; one that has none a little, to begin with. Pure.
+ * Rates that were declared, divided among pods. They go by what each wants of them and not by permits: what
+ * is held ready of permits costs nobody anything, but a part of a rate that nobody uses is lost. A pod that
+ * has calls to make wants what it could use; one that has none a little, to begin with. Pure.
  */
 import type { DeclaredRates } from '../permits/declared-rates.ts';
 import type { PermitPool } from '../permits/permit-pool.ts';
@@ -49,8 +49,8 @@ export interface RateAsking {
 }
 
 /**
- * As permits are: everybody has what they want up to a level, and the rest is for all. `share` of the rate is for
- * these pods. Nothing, where one of them does not know of it: then all go by permits.
+ * As permits are: everybody has what they want up to a level, and the rest is for all. `share` of the rate is
+ * for these pods. Nothing, where one of them does not know of it: then all go by permits.
  */
 export function divideRates(pods: readonly RateAsking[], share: number): Division['rates'] {
   let isDeclared = false;

@@ -8,14 +8,13 @@ import { type Bad, type Learned, remembered } from '../estimate/learned.ts';
 import type { LatencyCounts } from '../record/latencies.ts';
 import type { Second } from '../record/seconds.ts';
 import { decodeCounted, encodeCounted } from './counted.ts';
+import { decodeDivision, decodeRecent, encodeDivision } from './division-wire.ts';
 import { Numbers } from './numbers.ts';
-import type { Division } from './shares.ts';
 import type { PodReport, Published } from './words.ts';
 
 const SECONDS_MAX = 32;
 const LATE_MAX = 32;
 const BUCKETS_MAX = 300;
-const RECENT_MAX = 8;
 const BEAT_MS_MAX = 3_600_000;
 /** A division that is older says nothing of who is there now; what was learned is still a beginning. */
 const DIVISION_MS_MAX = 60_000;
@@ -48,6 +47,7 @@ export function encodeReport(report: PodReport): Json {
     d: demand,
     ...(report.parts === undefined ? {} : { r: report.parts }),
     ...(perSecondHint === undefined ? {} : { h: perSecondHint }),
+    ...(report.isHintMost ? { y: 1 } : {}),
     ...(pausedMs ? { p: Math.round(pausedMs) } : {}),
     ...(report.isOpen ? { o: 1 } : {}),
     ...(report.ceiling === undefined ? {} : { m: report.ceiling }),
@@ -94,6 +94,7 @@ export function decodeReport(
     demand: read.of('d'),
     parts: read.maybe('r'),
     perSecondHint: read.maybe('h'),
+    isHintMost: read.maybe('y') === 1,
     pausedMs: read.maybe('p'),
     isOpen: read.maybe('o') === 1,
     ceiling: read.maybe('m'),
@@ -176,30 +177,6 @@ export function encodePublished(published: Published, sum: FleetSum): string {
 
 function encodeBad({ cap, atMs }: Bad, madeMs: number): number[] {
   return [rounded(cap), Math.round(madeMs - atMs)];
-}
-
-function encodeDivision({ level, spare, isPlenty, arc, rates }: Division) {
-  return {
-    ...{ level, spare, plenty: isPlenty },
-    ...(arc ? { from: arc.from, to: arc.to } : {}),
-    ...(rates ? { rates: [rates.level, rates.spare] } : {}),
-  };
-}
-
-function decodeDivision(read: Numbers): Division {
-  const [from, to] = [read.text('from'), read.text('to')];
-  const arc = from !== undefined && to !== undefined ? { from, to } : undefined;
-  const [told] = read.has('rates') ? read.rows('rates', 2, 1, true) : [];
-  const rates = told && { level: told[0]!, spare: told[1]! };
-  const [level, spare, isPlenty] = [read.of('level'), read.of('spare'), read.is('plenty')];
-  return { level, spare, isPlenty, arc, rates };
-}
-
-/** Nothing, where one of them cannot be read: what was said before is not known then. */
-function decodeRecent(json: unknown): Division[] {
-  const reads = (Array.isArray(json) ? json.slice(-RECENT_MAX) : []).map((one) => new Numbers(one));
-  const found = reads.map(decodeDivision);
-  return reads.every(({ isWhole }) => isWhole) ? found : [];
 }
 
 /** As it stands in the row. */

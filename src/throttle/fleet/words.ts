@@ -32,6 +32,7 @@ export interface PodReport extends Ceilings {
   /** How much of a declared rate it wants: 0 where none is declared there. Older versions do not tell. */
   readonly parts?: number | undefined;
   readonly perSecondHint?: number | undefined;
+  readonly isHintMost?: boolean | undefined;
   /** For so long the API wants to be left alone, as this pod was told. */
   readonly pausedMs?: number | undefined;
   /** This pod alone has found the API to be ill. */

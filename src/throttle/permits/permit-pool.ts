@@ -24,7 +24,7 @@ import { DeclaredRates } from './declared-rates.ts';
 import { Heap } from './heap.ts';
 import { Pace } from './pace.ts';
 import { spreadMs } from './spread.ts';
-import { RESET_MS_MIN, ToldRoom } from './told-room.ts';
+import { RESET_MS_MIN, type ToldRate, ToldRoom } from './told-room.ts';
 
 export interface Permit {
   readonly priority: Priority;
@@ -206,8 +206,8 @@ export class PermitPool {
   }
 
   /** What the API itself says of its room, while that is fresh. */
-  hintPerSecond(nowMs: number): number | undefined {
-    return this.#told.perSecond(nowMs);
+  told(nowMs: number): ToldRate | undefined {
+    return this.#told.rate(nowMs);
   }
 
   /** When it is worth another look, if no permit is given back before. */

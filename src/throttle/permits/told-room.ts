@@ -1,7 +1,8 @@
 /**
  * What an API itself says of its room, in calls a second, while that is fresh. What it has left in tokens,
  * or whatever calls cost there, is as many calls as that is worth by what they cost lately; where nobody
- * says what a call costs, it says nothing.
+ * says what a call costs, it says nothing. What is left of a long time, as of an hour, is no pace: half of
+ * it is kept for the whole of that time, and the other half may be called soon.
  */
 import type { CallOutcome } from '../answers/outcome.ts';
 import type { RateHint } from '../answers/rate-headers.ts';
@@ -9,6 +10,21 @@ import type { RateHint } from '../answers/rate-headers.ts';
 interface Told {
   readonly perSecond: number;
   readonly untilMs: number;
+  readonly isMost: boolean;
+}
+
+/** A time that a quota is for, as it was when it was first told of. */
+interface Window {
+  readonly remaining: number;
+  readonly resetMs: number;
+  readonly endsMs: number;
+}
+
+/** What is to be made of that. */
+export interface ToldRate {
+  readonly perSecondHint: number;
+  /** No more than this: how much the API takes at once is to be found out below it. */
+  readonly isHintMost: boolean;
 }
 
 /**
@@ -16,12 +32,20 @@ interface Told {
  * over by then. The last seconds of a minute go by what was said before them.
  */
 export const RESET_MS_MIN = 12_000;
+/** What is left of more time is no pace to keep: whoever has few calls to make may make them at once. */
+const LONG_MS = 90_000;
+/** So much of a long window's quota is spread over all of it, so that it lasts. */
+const RESERVE_SHARE = 0.5;
+/** So long the rest would last, as it is called: long enough for all to hear that it becomes less. */
+const HORIZON_MS = 30_000;
+/** Times in headers are in whole seconds, and some take longer than others. */
+const SAME_WINDOW_MS = 5_000;
 /** How much one call moves what is thought that a call costs. */
 const COST_WEIGHT = 0.05;
 
 export class ToldRoom {
-  #calls: Told | undefined;
-  #costs: Told | undefined;
+  readonly #calls = new Quota();
+  readonly #costs = new Quota();
   #meanCost: number | undefined;
   readonly #resetMsMin: number;
 
@@ -34,15 +58,15 @@ export class ToldRoom {
   note({ hint, costHint }: CallOutcome, cost: number, nowMs: number): void {
     if (cost > 1)
       this.#meanCost = (this.#meanCost ?? cost) * (1 - COST_WEIGHT) + cost * COST_WEIGHT;
-    if (this.#isLasting(hint)) this.#calls = toldBy(hint, nowMs);
-    if (this.#isLasting(costHint)) this.#costs = toldBy(costHint, nowMs);
+    if (this.#isLasting(hint)) this.#calls.note(hint, nowMs);
+    if (this.#isLasting(costHint)) this.#costs.note(costHint, nowMs);
   }
 
-  perSecond(nowMs: number): number | undefined {
-    const calls = freshOf(this.#calls, nowMs);
-    const costs = this.#meanCost === undefined ? undefined : freshOf(this.#costs, nowMs);
-    if (costs === undefined) return calls;
-    return Math.min(calls ?? Number.POSITIVE_INFINITY, costs / this.#meanCost!);
+  rate(nowMs: number): ToldRate | undefined {
+    const calls = this.#calls.told(nowMs, 1);
+    const costs = this.#meanCost && this.#costs.told(nowMs, this.#meanCost);
+    if (!costs) return calls;
+    return calls && calls.perSecondHint <= costs.perSecondHint ? calls : costs;
   }
 
   #isLasting(hint: RateHint | undefined): hint is RateHint {
@@ -50,10 +74,32 @@ export class ToldRoom {
   }
 }
 
-function toldBy({ remaining, resetMs }: RateHint, nowMs: number): Told {
-  return { perSecond: (remaining / resetMs) * 1_000, untilMs: nowMs + resetMs };
+/** What is left of one quota. */
+class Quota {
+  #told: Told | undefined;
+  #window: Window | undefined;
+
+  note(hint: RateHint, nowMs: number): void {
+    const endsMs = nowMs + hint.resetMs;
+    const known = this.#window;
+    const isSame = known && Math.abs(endsMs - known.endsMs) <= SAME_WINDOW_MS;
+    const window = isSame ? known : { ...hint, endsMs };
+    this.#window = window;
+    this.#told = toldBy(hint, window, nowMs);
+  }
+
+  /** While it is fresh, in calls that each take so much of it. */
+  told(nowMs: number, cost: number): ToldRate | undefined {
+    const told = this.#told;
+    if (!told || nowMs >= told.untilMs) return undefined;
+    return { perSecondHint: told.perSecond / cost, isHintMost: told.isMost };
+  }
 }
 
-function freshOf(told: Told | undefined, nowMs: number): number | undefined {
-  return told && nowMs < told.untilMs ? told.perSecond : undefined;
+function toldBy({ remaining, resetMs }: RateHint, window: Window, nowMs: number): Told {
+  const isMost = window.resetMs > LONG_MS;
+  const even = (RESERVE_SHARE * window.remaining * resetMs) / window.resetMs;
+  const kept = isMost ? Math.min(remaining, even) : remaining;
+  const perMs = kept / resetMs + (remaining - kept) / Math.min(resetMs, HORIZON_MS);
+  return { perSecond: perMs * 1_000, untilMs: nowMs + resetMs, isMost };
 }
