@@ -49,6 +49,22 @@ describe('the first limit', () => {
     }
   });
 
+  test('is halved from all that there were, also where half of them were on their way', () => {
+    const first = new FirstContact(RULE);
+    served(first, 8, 4);
+    // Half of the permits were on their way between pods.
+    expect(first.next(8, 4, false)).toEqual({ cap: 20 });
+    served(first, 20, 4, 8);
+    expect(first.next(20, 0, false)).toEqual({ cap: 4 });
+    expect(findFrom(4, 4, first, 20)).toBeGreaterThanOrEqual(4);
+  });
+
+  test('of few is what the line of more tells, where fewer had none', () => {
+    // Three at a time: ten and five waited in line, and two did not.
+    expect(findFrom(10, 3)).toBeGreaterThanOrEqual(3);
+    expect(findFrom(10, 3)).toBeLessThan(4);
+  });
+
   test('goes on where calls failed for another reason than a line', () => {
     const first = new FirstContact(RULE);
     expect(first.ill(8)).toEqual({ cap: 4 });
@@ -77,6 +93,23 @@ test.each([
   expect(timeouts).toBeLessThan(0.01);
   expect(p95Ms).toBeLessThan(1.7 * 1.5 * latencyMs);
 });
+
+test.each([
+  [1, 3, 1_000],
+  [3, 4, 500],
+  [8, 3, 500],
+  [8, 5, 1_000],
+])(
+  '%i pods soon use an API that works on %i calls of %i ms at a time',
+  (pods, permits, latencyMs) => {
+    const api = { permits, latencyMs, sigma: 0.2 };
+    const scene = new Scene({ kind: 'queueing', pods, seed: 1, by: 'ours', beatMs: 3_000, api });
+    scene.runTo(360);
+    expect(scene.figures(60, 360).goodput).toBeGreaterThan(0.8);
+    expect(scene.figures(120, 360).timeouts).toBe(0);
+    expect(scene.figures(120, 360).p95Ms).toBeLessThan(2.5 * latencyMs);
+  },
+);
 
 test.each(['inflight', 'quota', 'queueing'] as const)(
   '64 pods that know nothing of an API (%s) use all of it within 22 s, and a step too far is short',

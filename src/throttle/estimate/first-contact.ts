@@ -38,6 +38,7 @@ const LONGER = 1.6;
 const PRESSED_LONGER = 1.3;
 const SHORTER = 0.7;
 const FULL_MARGIN = 1.05;
+const WHOLE_MARGIN = 1.1;
 
 export class FirstContact {
   readonly #rule: Pick<EstimatorRule, 'chargesRefusals' | 'heedsLatency'>;
@@ -51,6 +52,8 @@ export class FirstContact {
   /** Once it was found that there is none, or what there is. */
   #isSure = false;
   #former: Taken | undefined;
+  /** The least that there was a line with, as fewer took less. */
+  #lined: Taken | undefined;
   /** So many come back first that began before this cap, or without all of a line before them. */
   #inLine = 0;
   readonly #latencies = new Latencies(RECENT_COUNT);
@@ -114,7 +117,7 @@ export class FirstContact {
     }
     this.#hasGrown ||= former !== undefined && ms !== undefined;
     const more = cap * (this.#rule.chargesRefusals ? CAREFUL_GROWTH : GROWTH);
-    return this.#go(more, ms === undefined ? undefined : { cap: used, ms });
+    return this.#go(more, ms === undefined ? undefined : { cap, ms });
   }
 
   /** Most calls failed: of an API that lets calls wait it may have been too much. */
@@ -127,12 +130,16 @@ export class FirstContact {
     const former = this.#former;
     const isShorter = former !== undefined && taken.ms < SHORTER * former.ms;
     this.#isLine ||= isShorter;
+    if (isShorter) this.#lined = former;
     if (taken.cap <= 1 && (isShorter || !former)) return { cap: 1, foundMs: taken.ms };
     if (isShorter || !former) return this.#go(taken.cap / 2, taken);
     this.#isSure = true;
     this.#isHalving = false;
     if (!this.#isLine) return this.#go(former.cap, taken);
-    return found(former, taken.ms);
+    const next = found(former, taken.ms);
+    // What took as long as half of it may be less than there is room for.
+    const more = this.#lined ? found(this.#lined, taken.ms) : next;
+    return more.cap > next.cap ? more : next;
   }
 
   #go(cap: number, former: Taken | undefined): Next {
@@ -146,5 +153,8 @@ export class FirstContact {
 /** What an API works on at a time: in a line calls take longer by as many as there are too many. */
 function found({ cap, ms }: Taken, baseMs: number): Next {
   const worked = FULL_MARGIN * cap * (baseMs / ms);
-  return { cap: Math.min(cap, Math.max(1, worked)), foundMs: baseMs };
+  // Of few, a part of a permit that is missing is a whole one that nobody has.
+  const whole = Math.ceil(worked);
+  const room = whole <= WHOLE_MARGIN * worked ? whole : worked;
+  return { cap: Math.min(cap, Math.max(1, room)), foundMs: baseMs };
 }
