@@ -71,6 +71,25 @@ describe('the first limit', () => {
     expect(findFrom(4, 1_000, first, 8)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  test('is what went well before a step after which most calls fail, and that step is not tried again', () => {
+    const first = new FirstContact(RULE);
+    for (const cap of [8, 20, 50]) {
+      served(first, cap, 50);
+      first.next(cap, 0, false);
+    }
+    expect(first.ill(125)).toMatchObject({ cap: 50, illCap: 125 });
+  });
+
+  test('is halved from where there was a line, also where calls of that line fail meanwhile', () => {
+    const first = new FirstContact(RULE);
+    served(first, 8, 4);
+    first.next(8, 0, false);
+    served(first, 20, 4, 8);
+    expect(first.next(20, 0, false)).toEqual({ cap: 4 });
+    expect(first.ill(4)).toEqual({ cap: 2 });
+    expect(findFrom(2, 4, first, 20)).toBeGreaterThanOrEqual(4);
+  });
+
   test('of one where nothing came back yet is not halved by guess', () => {
     const first = new FirstContact(RULE);
     first.ill(8);
@@ -108,6 +127,17 @@ test.each([
     expect(scene.figures(60, 360).goodput).toBeGreaterThan(0.8);
     expect(scene.figures(120, 360).timeouts).toBe(0);
     expect(scene.figures(120, 360).p95Ms).toBeLessThan(2.5 * latencyMs);
+  },
+);
+
+test.each([20, 50])(
+  'no more than %i calls of 3 s are sent again and again where all of them time out then',
+  (permits) => {
+    const api = { permits, latencyMs: 3_000, sigma: 0.1 };
+    const scene = new Scene({ kind: 'queueing', pods: 8, seed: 1, by: 'ours', beatMs: 3_000, api });
+    scene.runTo(600);
+    expect(scene.figures(120, 600).goodput).toBeGreaterThan(0.9);
+    expect(scene.figures(120, 600).timeouts).toBeLessThan(0.04);
   },
 );
 

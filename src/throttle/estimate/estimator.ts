@@ -7,7 +7,6 @@
  *
  * Pure: it is told what was seen, and when. One process does it for itself, or one pod for all.
  */
-
 import type { Second } from '../record/seconds.ts';
 import { Falls } from './before-falls.ts';
 import { Cap } from './cap.ts';
@@ -143,8 +142,8 @@ export class Estimator {
     this.#noteRefused(stopped, look);
     if (force > good) this.#falls.inVain(force);
     else this.#falls.fell(look.nowMs);
-    this.#bad = { cap: force, atMs: look.nowMs };
-    return this.#settle(this.#pauses.lessThan(force, good, stopped), 'trim', look.nowMs);
+    const cap = this.#pauses.lessThan(force, good, stopped);
+    return this.#settle(cap, 'trim', look.nowMs, { cap: force, atMs: look.nowMs });
   }
 
   /** Whether calls were let in between refusals. */
@@ -189,9 +188,9 @@ export class Estimator {
     return { ...this.#rule, cap, good, moving, latencyMs, tickMs, inFlight };
   }
 
-  #settle(cap: number, decision: Decision, nowMs: number): Decision {
+  #settle(cap: number, decision: Decision, nowMs: number, bad = this.#bad): Decision {
     this.#change(cap, nowMs);
-    this.#good = this.cap;
+    [this.#good, this.#bad] = [this.cap, bad];
     return decision;
   }
 
@@ -222,14 +221,15 @@ export class Estimator {
     if (next.foundMs === undefined) return 'first';
     this.#queue.restart(next.foundMs);
     this.#good = this.cap;
-    return this.#beginLine(nowMs);
+    return this.#beginLine(nowMs, next.illCap);
   }
 
   /** The API is left alone, since most calls failed: so they may have by what was tried last. */
   ill(nowMs: number): Decision {
     if (!this.#rule.heedsLatency) return 'hold';
     if (this.#good === undefined) return this.#goOn(this.#first.ill(this.cap), nowMs);
-    return this.cap > this.#good ? this.#settle(this.#good, 'latency', nowMs) : 'hold';
+    const ill = { cap: this.cap, atMs: nowMs };
+    return ill.cap > this.#good ? this.#settle(this.#good, 'latency', nowMs, ill) : 'hold';
   }
 
   #footing(nowMs: number): Footing {
@@ -255,8 +255,8 @@ export class Estimator {
   }
 
   /** There is no edge to look for between here and there: the line grows with every call too many. */
-  #beginLine(nowMs: number): Decision {
-    this.#bad = { cap: this.cap * 1.05, atMs: nowMs };
+  #beginLine(nowMs: number, cap = this.cap * 1.05): Decision {
+    this.#bad = { cap, atMs: nowMs };
     return 'latency';
   }
 

@@ -14,6 +14,8 @@ export interface Next {
   readonly cap: number;
   /** What calls take without a line, where that is all that the API works on at a time. */
   readonly foundMs?: number | undefined;
+  /** What was tried beyond that, and was far too much. */
+  readonly illCap?: number | undefined;
 }
 
 export interface Taken {
@@ -122,8 +124,14 @@ export class FirstContact {
 
   /** Most calls failed: of an API that lets calls wait it may have been too much. */
   ill(cap: number): Next {
+    const former = this.#former;
+    // Where more took no longer before, nobody waited in line then: all of that went well.
+    if (!this.#isHalving && this.#hasGrown && former && former.cap < cap) {
+      return { cap: former.cap, foundMs: former.ms, illCap: cap };
+    }
+    const longer = this.#isHalving ? former : undefined;
     this.#isHalving = true;
-    return this.#go(cap / 2, undefined);
+    return this.#go(cap / 2, longer);
   }
 
   #halve(taken: Taken): Next {
