@@ -135,6 +135,36 @@ test.each([1, 8])(
   },
 );
 
+test.each([
+  [1, 10],
+  [8, 10],
+  [8, 120],
+])(
+  '%i pods that are refused everything for %i s from the first call on use all of it a minute later',
+  (pods, s) => {
+    const scene = new Scene({ kind: 'quota', pods, seed: 1, by: 'ours', beatMs: 3_000 });
+    scene.api.scale = 1e-9;
+    scene.runTo(s);
+    scene.api.scale = 1;
+    scene.runTo(s + 120);
+    expect(scene.figures(s + 60, s + 120).goodput).toBeGreaterThan(0.9);
+    expect(scene.figures(s, s + 120).rejected).toBeLessThan(0.05);
+  },
+);
+
+test('of one that was shut before it let anything in, nothing is known when it is open again', () => {
+  const opened = (isUnknown: boolean, then: (falls: Falls) => void) => {
+    const falls = new Falls(undefined);
+    falls.fell(1_000, { at: 1, cap: 8 }, isUnknown);
+    falls.fell(4_000, { at: 1, cap: 8 });
+    then(falls);
+    return [3, 7.92, 7.92].map((cap) => falls.isNew(cap));
+  };
+  expect(opened(true, () => {})).toEqual([false, true, false]);
+  expect(opened(false, () => {})).toEqual([false, false, false]);
+  expect(opened(true, (falls) => falls.inVain(5))).toEqual([false, false, false]);
+});
+
 test('an API is shut that refuses many in a row, and open as soon as it lets one in', () => {
   const shut = new Shut();
   const second = (at: number, sent: number, throttled: number) => {

@@ -37,6 +37,8 @@ export class Falls {
   #shutFrom: number | undefined;
   #shutAt: number | undefined;
   #shutTries = 0;
+  /** It was shut before it had let anything in. */
+  #isUnknown = false;
 
   constructor(from: Bad | undefined) {
     this.#from = from;
@@ -53,9 +55,10 @@ export class Falls {
     if (forMs >= WELL_MS && cap >= (this.#shutFrom ?? 0)) this.#well = cap;
   }
 
-  /** Much less is let in. A deep fall is several of these. `since`: nothing is. */
-  fell(nowMs: number, since?: ShutSince | undefined): void {
+  /** Much less is let in. A deep fall is several of these. `since`: nothing is. `isUnknown`: nor ever was. */
+  fell(nowMs: number, since?: ShutSince | undefined, isUnknown = false): void {
     this.#tries = 0;
+    this.#isUnknown = isUnknown || (this.#isUnknown && since !== undefined);
     this.#noteShut(since);
     if (this.#well <= (this.#from?.cap ?? 0)) return;
     this.#from = { cap: this.#well, atMs: nowMs };
@@ -65,6 +68,7 @@ export class Falls {
   /** More than went well was tried, and was too much. */
   inVain(cap: number): void {
     this.#tries++;
+    this.#isUnknown = false;
     this.#noteShut(undefined);
     if (cap >= BACK_SHARE * (this.#from?.cap ?? 0)) this.#from = undefined;
   }
@@ -88,6 +92,13 @@ export class Falls {
     if (this.#shutFrom === undefined || cap < BACK_SHARE * this.#shutFrom) return false;
     [this.#shutFrom, this.#from, this.#shutTries] = [undefined, undefined, 0];
     return true;
+  }
+
+  /** Whether it takes again what was tried of it at first, of which nothing was known then. */
+  isNew(cap: number): boolean {
+    const isNew = this.#isUnknown && this.isBack(cap);
+    if (isNew) this.#isUnknown = false;
+    return isNew;
   }
 
   #noteShut(since: ShutSince | undefined): void {

@@ -121,12 +121,11 @@ export class Estimator {
     }
     this.#cap.cleanFromMs = Math.max(this.#cap.cleanFromMs, settledMs);
     if (this.#queue.isTrying) return 'hold';
-    const isFirst = this.#good === undefined;
-    const isTried = this.#rule.heedsLatency && isSettled && !isFirst;
+    const isTried = this.#rule.heedsLatency && isSettled && this.#good !== undefined;
     const fewer = isTried ? this.#queue.fewerThan(this.cap, nowMs) : undefined;
     if (fewer) return this.#tryFewer(fewer, nowMs);
     const isPressed = this.#rule.heedsLatency && this.#queue.pressure !== 'none';
-    return isPressed && !isFirst ? 'hold' : this.#grow(sight, nowMs, tickMs, isPressed);
+    return isPressed && this.#good ? 'hold' : this.#grow(sight, nowMs, tickMs, isPressed);
   }
 
   #isUsed(seconds: readonly Second[], sight: Sight, tickMs: number): boolean {
@@ -166,7 +165,7 @@ export class Estimator {
     const isShut = !hasFallen && !hasLetIn && !isFresh(this.#footing(nowMs), nowMs, tickMs);
     if (this.#good === undefined || isSure || isShut) {
       this.#tooMuch.fell(force, this.#good === undefined, hasLetIn);
-      this.#falls.fell(nowMs, this.#shut.since);
+      this.#falls.fell(nowMs, this.#shut.since, this.#good === undefined && !hasLetIn);
       const least = (this.#good === undefined ? FIRST_CUT : CUT) * force;
       this.#settle(Math.max(room.room, least) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first. Who lets nothing in at
@@ -195,6 +194,8 @@ export class Estimator {
   }
 
   #grow({ untilMs, moving }: Sight, nowMs: number, tickMs: number, isPressed: boolean): Decision {
+    // Shut from the first call on, it has told nothing but that.
+    if (this.#falls.isNew(this.cap)) [this.#good, this.#bad] = [undefined, undefined];
     const isFirst = this.#good === undefined;
     const cleanMs = isFirst
       ? this.#first.cleanMs(this.#latencyMs, tickMs)
@@ -220,7 +221,6 @@ export class Estimator {
     this.#change(next.cap, nowMs);
     if (next.foundMs === undefined) return 'first';
     this.#queue.restart(next.foundMs);
-    this.#good = this.cap;
     return this.#beginLine(nowMs, next.illCap);
   }
 
@@ -256,7 +256,7 @@ export class Estimator {
 
   /** There is no edge to look for between here and there: the line grows with every call too many. */
   #beginLine(nowMs: number, cap = this.cap * 1.05): Decision {
-    this.#bad = { cap, atMs: nowMs };
+    [this.#good, this.#bad] = [this.cap, { cap, atMs: nowMs }];
     return 'latency';
   }
 
