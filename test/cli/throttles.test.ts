@@ -71,7 +71,9 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
     expect.stringMatching(/no pod has told of calls of "lmm" yet.*; did you mean llm\?/),
   ]);
   const early = await place.run('throttles', 'pin', 'never-called', '5', '--dry-run');
-  expect(early.stderr).toMatch(/no pod has told of calls of "never-called" yet: it holds from the first one on$/m);
+  expect(early.stderr).toMatch(
+    /no pod has told of calls of "never-called" yet: it holds from the first one on$/m,
+  );
   await place.json('throttles', 'reset', 'llm');
   const after = await place.json<{ state: string }>('throttles', 'show', 'llm');
   expect(after.state).toBe('nothing is known of it yet');
