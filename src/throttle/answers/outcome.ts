@@ -73,7 +73,7 @@ export function isAnswer(kind: OutcomeKind): boolean {
   return kind === 'ok' || kind === 'throttled' || kind === 'client';
 }
 
-/** Whether it was at least not noticed to be ill: whoever says nothing of calls says so of those that fail. */
+/** Not noticed to be ill: whoever says nothing of calls that go well says so of those that fail. */
 export function isWell(kind: OutcomeKind): boolean {
   return isAnswer(kind) || kind === 'ignored';
 }
