@@ -157,6 +157,10 @@ test('whoever wants what, joins when, and however long each way takes: nobody is
       );
       expect(mostInForce).toBeLessThanOrEqual(CAP);
     }),
-    { numRuns: 200 },
+    {
+      numRuns: 200,
+      // In each a pod that was left out took a word that was made before it came back.
+      examples: [[{ seed: 347, wayMs: 4_000 }], [{ seed: 556_650, wayMs: 4_000 }]],
+    },
   );
 });

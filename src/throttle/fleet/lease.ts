@@ -29,7 +29,6 @@ export class Lease {
   readonly #pool: PermitPool;
   readonly #beatMs: number;
   readonly #told = new ToldList();
-  /** What it may have out. */
   #share: number;
   /** What all pods had together before it was counted: its portion of declared rates goes by that. */
   #whole = 1;
@@ -44,6 +43,8 @@ export class Lease {
   #epoch = -1;
   /** What this word says is what once was: the next one holds. */
   #pastEpoch = -1;
+  /** By older reports than this it may have been left out since. */
+  #freshMark = 0;
   /** The report that it was counted by, in the last word that it took. */
   #countedMark: number | undefined;
   #isLeftOut = false;
@@ -158,11 +159,13 @@ export class Lease {
     this.#sent(sentMs);
     const formerEpoch = this.#epoch;
     const told = this.#told.countedIn(published.counted, this.#key);
-    // A table that has gone back in time says what once was; and to whoever was not heard for so long that it
-    // may have been left out by now, in a word that is on its way, so does the last one.
-    if (epoch < this.#epoch || (told && this.#isLate(told.beatMs, nowMs))) this.#pastEpoch = epoch;
+    // A table that has gone back in time says what once was. So does, to whoever was not heard for so long
+    // that it may have been left out in a word on its way, any that goes by what it told before.
+    if (epoch < this.#epoch) this.#pastEpoch = epoch;
+    if (told && this.#isLate(told.beatMs, nowMs)) this.#freshMark = this.#told.takenMark;
     this.#epoch = epoch;
-    this.#isCounted = told !== undefined && epoch !== this.#pastEpoch;
+    this.#isCounted =
+      told !== undefined && epoch !== this.#pastEpoch && told.mark >= this.#freshMark;
     if (!told || !this.#isCounted) {
       this.#forget();
       // Others go by that word.
@@ -186,9 +189,8 @@ export class Lease {
     if (this.#countedMark === undefined || count <= 0) return;
     if (count > recent.length) return this.#forget();
     const least = this.#told.leastSince(this.#countedMark);
-    for (const division of recent.slice(-count)) {
-      this.#lower(division, wholeOf(learned.cap), least);
-    }
+    const whole = wholeOf(learned.cap);
+    for (const division of recent.slice(-count)) this.#lower(division, whole, least);
   }
 
   #lower(division: Division, whole: number, told: Wanted): void {
@@ -269,8 +271,7 @@ export class Lease {
   }
 
   #turnAlone(nowMs: number): void {
-    if (this.#aloneMs === undefined || nowMs < this.#aloneMs) return;
-    this.begin(1, nowMs, { whole: this.#whole });
+    if (nowMs >= (this.#aloneMs ?? nowMs + 1)) this.begin(1, nowMs, { whole: this.#whole });
   }
 
   /** When `turn` has something to do. */
@@ -291,9 +292,8 @@ export class Lease {
     const granted = share * this.#part;
     if (granted === this.#share) return;
     // Of a part of a permit nobody has earned more than what came since it was another's.
-    if (this.#isInForce && this.#share === 0 && granted < 1) {
-      this.#pool.beginPaced(0, this.#freeMs);
-    }
+    const isNew = this.#isInForce && this.#share === 0;
+    if (isNew && granted < 1) this.#pool.beginPaced(0, this.#freeMs);
     this.#share = granted;
     this.#law.setGrant(granted, nowMs);
   }

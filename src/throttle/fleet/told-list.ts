@@ -47,6 +47,8 @@ export class ToldList {
   #tallies: { readonly madeMs: number; readonly tally: News }[] = [];
   #rounds: number[] = [];
   lastDemand = 0;
+  /** The last report that is known to have been taken. */
+  takenMark = 0;
 
   /** The longest of the last ways to the store and back. */
   get roundMs(): number {
@@ -82,6 +84,7 @@ export class ToldList {
     // What was made before it was never sent, or has been replaced by this one.
     this.#tallies = this.#tallies.filter((one) => one.madeMs > madeMs);
     this.lastDemand = found.demand;
+    this.takenMark = found.mark;
     this.#rounds = [...this.#rounds, heardMs - sentMs].slice(-ROUNDS);
   }
 
