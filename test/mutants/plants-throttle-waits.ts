@@ -62,8 +62,8 @@ export const THROTTLE_WAITS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/fleet/lease.ts',
-        find: 'this.#freshMark = this.#told.takenMark;',
-        put: 'this.#pastEpoch = epoch;',
+        find: 'if (isLate) this.#freshMark = this.#told.takenMark;',
+        put: '',
       },
     ],
     command: tests('throttle/slow-store', 'joins when'),

@@ -52,7 +52,6 @@ export class Lease {
   /** The last heartbeat that was taken, and the one before. */
   #sentMs: number | undefined;
   #sentBeforeMs: number | undefined;
-  /** Whether the last word was made with a report of this pod. */
   #isCounted = false;
   /** What whoever divides takes its heartbeats for, at the least. */
   #toldBeatMs: number;
@@ -161,8 +160,9 @@ export class Lease {
     const told = this.#told.countedIn(published.counted, this.#key);
     // A table that has gone back in time says what once was. So does, to whoever was not heard for so long
     // that it may have been left out in a word on its way, any that goes by what it told before.
-    if (epoch < this.#epoch) this.#pastEpoch = epoch;
-    if (told && this.#isLate(told.beatMs, nowMs)) this.#freshMark = this.#told.takenMark;
+    const isLate = told !== undefined && this.#isLate(told.beatMs, nowMs);
+    if (isLate) this.#freshMark = this.#told.takenMark;
+    if (isLate || epoch < this.#epoch) this.#pastEpoch = epoch;
     this.#epoch = epoch;
     this.#isCounted =
       told !== undefined && epoch !== this.#pastEpoch && told.mark >= this.#freshMark;
