@@ -85,3 +85,31 @@ test('the more latencies differ, the more of them are wanted', () => {
   for (let beat = 3; beat < 12; beat++) watch.noteLatencies(wide, beat * BEAT_MS);
   expect(watch.verdict).toBeDefined();
 });
+
+test('of calls that differ much fewer are tried for a minute at most: what came by then is judged if it is clear', () => {
+  const wide = (ms: number, count: number): LatencyCounts =>
+    [0.4, 1, 2.5].map((part) => [bucketOf(ms * part), count] as const);
+  // So many calls of each kind come back in a heartbeat, once there are fewer at once.
+  const tried = (ms: number, count: number) => {
+    const watch = new QueueWatch();
+    let nowMs = 0;
+    const tell = (counts: LatencyCounts) => {
+      nowMs += BEAT_MS;
+      watch.noteLatencies(counts, nowMs);
+    };
+    for (let beat = 0; beat < 5; beat++) tell(wide(500, 200));
+    for (let beat = 0; beat < 5; beat++) tell(wide(1_000, 200));
+    watch.begin(0.5);
+    let verdict = watch.verdict;
+    let beats = 0;
+    for (; verdict === undefined && beats < 100; beats++) {
+      tell(wide(ms, count));
+      verdict = watch.verdict;
+    }
+    return { verdict, forMs: beats * BEAT_MS };
+  };
+  expect(tried(1_000, 9)).toEqual({ verdict: 'slow', forMs: 24_000 });
+  expect(tried(510, 9)).toEqual({ verdict: 'line', forMs: 24_000 });
+  expect(tried(750, 9)).toEqual({ verdict: 'unsure', forMs: 45_000 });
+  expect(tried(1_000, 0)).toEqual({ verdict: 'unsure', forMs: 45_000 });
+});

@@ -151,6 +151,18 @@ test('calls that take less by more than there are fewer had not waited in line',
   expect(watch.verdict).toBe('unsure');
 });
 
+test.each([1, 8])(
+  'few calls that take twice as long, and differ much, are called as before soon (%i pods)',
+  (pods) => {
+    const api = { permits: 4, latencyMs: 500, sigma: 0.8 };
+    const scene = new Scene({ kind: 'inflight', pods, seed: 2, by: 'ours', beatMs: 3_000, api });
+    scene.runTo(300);
+    scene.api.slowness = 2;
+    scene.runTo(840);
+    expect(scene.figures(360, 840).goodput).toBeGreaterThan(0.7);
+  },
+);
+
 test('what takes as long with fewer at once is tried once more, soon, and then seldom', () => {
   const { watch, tell, fewer } = watched();
   tell(500, 3);

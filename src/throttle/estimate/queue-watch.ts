@@ -36,6 +36,14 @@ const LINE_SHARE = 0.92;
 const PATIENCE_MS = 20_000;
 const PATIENCE_MS_MAX = 480_000;
 const FAR_LONGER = 1.5;
+/** Beside some calls: after so long it is judged by what came by then, where that is clear. */
+const TRIAL_MS = 20_000;
+/** Nor does it go on for longer, whatever came. */
+const TRIAL_MS_MAX = 40_000;
+const CLEAR_CALLS_MIN = 12;
+const CLEAR_ERRORS = 2.5;
+/** What calls took before may have been about to change. */
+const CLEAR_LOG = 0.1;
 /** What falls by itself by so much may have done so just then: more at once are to take longer again. */
 const MUCH_WAVERING = Math.log(1.2);
 
@@ -57,7 +65,8 @@ interface Trial {
   readonly isDoubtful: boolean;
   /** By how much less they took with fewer at once, as a logarithm, where more are tried since. */
   readonly fall: number;
-  isBegun: boolean;
+  /** Since when what comes back was called so. */
+  fromMs?: number;
 }
 
 /** What was normal before calls took so long. */
@@ -80,6 +89,9 @@ export class QueueWatch {
   /** Tried in vain: how often, what calls took, and until when it is left at that. */
   #vain = { count: 0, ms: 0, untilMs: Number.NEGATIVE_INFINITY };
   #notedMs = 0;
+  #spread = 0;
+  /** Too few calls came to tell: no more are tried before it is known again what they take. */
+  #isUnclear = false;
 
   /** With what was normal to whoever watched before: a line that is there by now would be, else. */
   constructor(baseMs?: number | undefined) {
@@ -103,8 +115,9 @@ export class QueueWatch {
     this.#notedMs = nowMs;
     const ms = this.#ms;
     if (ms === undefined) return;
-    const spread = Math.log(this.#latencies.quantile(0.84)! / this.#latencies.quantile(0.16)!) / 2;
-    const wanted = Math.ceil(CALLS_BY_SPREAD * spread * spread);
+    this.#isUnclear = false;
+    this.#spread = Math.log(this.#latencies.quantile(0.84)! / this.#latencies.quantile(0.16)!) / 2;
+    const wanted = Math.ceil(CALLS_BY_SPREAD * this.#spread ** 2);
     this.#latencies.countMin = Math.min(CALLS_MAX, Math.max(CALLS_MIN, wanted));
     if (!this.#trial) this.#wavering.note(ms, nowMs);
     this.#baseMs = Math.min(this.#baseMs ?? ms, ms);
@@ -130,6 +143,7 @@ export class QueueWatch {
   /** `pause`: no more than now. `cut`: less. */
   get pressure(): 'none' | 'pause' | 'cut' {
     const ms = this.#ms;
+    if (ms === undefined && this.#isUnclear) return 'pause';
     if (ms === undefined || this.#baseMs === undefined) return 'none';
     if (this.isFar(ms)) return 'cut';
     const longer = Math.log(ms / this.#baseMs);
@@ -167,14 +181,14 @@ export class QueueWatch {
    * there were no more than last time, when fewer were enough: it may have fallen by itself both times.
    */
   begin(share: number, { least = share, isDoubtful = false } = {}): void {
-    this.#trial = { ms: this.#ms!, share, least, isDoubtful, fall: 0, isBegun: false };
+    this.#trial = { ms: this.#ms!, share, least, isDoubtful, fall: 0 };
     this.#forget();
   }
 
   /** There are more at once again, by this share. */
   beginAgain(share: number): void {
     const fall = Math.log(this.#fewer!.ms / this.#ms!);
-    this.#trial = { ms: this.#ms!, share, least: share, isDoubtful: false, fall, isBegun: false };
+    this.#trial = { ms: this.#ms!, share, least: share, isDoubtful: false, fall };
     this.#forget();
   }
 
@@ -186,13 +200,20 @@ export class QueueWatch {
   get verdict(): 'line' | 'again' | 'slow' | 'unsure' | undefined {
     const trial = this.#trial!;
     // What came in before that was called with more.
-    if (!trial.isBegun) this.#forget();
-    trial.isBegun = true;
-    const ms = this.#ms;
-    if (ms === undefined) return undefined;
-    this.dropTrial();
+    if (trial.fromMs === undefined) this.#forget();
+    trial.fromMs ??= this.#notedMs;
+    const triedMs = this.#notedMs - trial.fromMs - 3 * trial.ms;
     const isRise = trial.share > 1;
     const middleMs = (trial.ms * (1 + trial.share)) / 2;
+    const ms = this.#ms ?? (triedMs > TRIAL_MS ? this.#clearMs(middleMs) : undefined);
+    const isOver = triedMs > TRIAL_MS_MAX && this.#latencies.countMin > CALLS_MIN;
+    if (ms === undefined && !isOver) return undefined;
+    this.#isUnclear = ms === undefined;
+    this.dropTrial();
+    if (ms === undefined) {
+      this.#inVain(trial.ms);
+      return 'unsure';
+    }
     const isAsInLine = isRise ? ms > middleMs : ms < middleMs;
     const { most } = this.#wavering;
     const fall = Math.log(trial.ms / ms);
@@ -238,6 +259,15 @@ export class QueueWatch {
   get #ms(): number | undefined {
     const { count, countMin } = this.#latencies;
     return count < countMin ? undefined : this.#latencies.typicalMs;
+  }
+
+  /** What the calls took that there were, if that is clearly more or less. */
+  #clearMs(thanMs: number): number | undefined {
+    const { count, countMin, typicalMs: ms } = this.#latencies;
+    if (ms === undefined || count < CLEAR_CALLS_MIN || countMin === CALLS_MIN) return undefined;
+    const error = this.#spread / Math.sqrt(count);
+    const isClear = Math.abs(Math.log(ms / thanMs)) > CLEAR_LOG + CLEAR_ERRORS * error;
+    return isClear ? ms : undefined;
   }
 
   #forget(): void {
