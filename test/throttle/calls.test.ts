@@ -247,3 +247,23 @@ test('a signal has to be one', async () => {
   await expect(handle.fetch(url, wrong, right)).rejects.toThrow(wanted);
   await expect(handle.fetch(url, right, 'high' as never)).rejects.toThrow(ThrottleOptionsError);
 });
+
+test('an API that only ever answers that nothing was found has its limit found out', async () => {
+  const clock = new FakeClock();
+  const all = new Throttles({ clock, random: seededRandom(1) });
+  const api = all.of('lookups', { isRetry: false, refusals: 0 });
+  let isOver = false;
+  const keepCalling = async () => {
+    while (!isOver) {
+      await api.use(() => {
+        const answer = new Response(null, { status: 404 });
+        return new Promise((resolve) => clock.after(200, () => resolve(answer)));
+      });
+    }
+  };
+  for (let count = 0; count < 60; count++) void keepCalling();
+  for (let tick = 0; tick < 1_200; tick++) await clock.advance(50);
+  expect(api.snapshot()).toMatchObject({ inFlight: 60 });
+  isOver = true;
+  await clock.advance(1_000);
+});
