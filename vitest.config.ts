@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { FailuresReporter } from './test/support/failures-reporter.ts';
+import { TallyReporter } from './test/support/tally-reporter.ts';
 
 /**
  * Rooms whose tests start no processes of their own: two of their files at a time. The others kill, stop
@@ -80,7 +81,7 @@ const project = (name: string, maxWorkers: number, chosen: readonly string[]) =>
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build-once.ts'],
-    reporters: [new FailuresReporter(), 'default'],
+    reporters: [new FailuresReporter(), 'default', new TallyReporter()],
     projects: [
       project('paired', 2, files.filter(isPaired)),
       project(
