@@ -53,6 +53,15 @@ test('an API is shown with its limit, calls, refusals, shares and a sentence', a
   expect([unknown.status, unknown.body.code]).toEqual([404, 'FLEETQ_API_NOT_FOUND']);
 });
 
+test('what was declared of an API is told with it', async () => {
+  const { house, ask } = await open();
+  const declared = { ceiling: 40, perSecondMax: 0.5, costPerMinuteMax: 400_000 };
+  await house.fleet.store.publishThrottles([{ api: 'paid', epoch: 0, state: published(declared) }]);
+  expect((await ask('GET', '/paid')).body).toMatchObject({
+    ...{ ceiling: 40, perSecond: 0.5, costPerMinute: 400_000 },
+  });
+});
+
 test('a limit is tried out, fixed once for a time, let go of, and what was learned forgotten', async () => {
   const { house, ask } = await open();
   const pin = { limit: 3, for: '30m', reason: 'they asked us to' };

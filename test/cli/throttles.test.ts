@@ -35,13 +35,16 @@ async function tell(place: Place) {
 test('they are listed, shown, fixed and forgotten; and who did that is on record', async () => {
   const place = await makePlace();
   expect((await place.run('throttles', 'list')).code).toBe(3);
-  await publish(place, 0, { ceiling: 40 });
+  await publish(place, 0, { ceiling: 40, perSecondMax: 0.5, costPerMinuteMax: 400_000 });
   await tell(place);
   const list = await place.run('throttles', 'list');
   expect(list.stdout).toMatch(/^llm\t6\.4\t5\t4\t/m);
   expect(list.stdout).toContain('the API refused 2 of 50 calls in 10 s');
   const shown = await place.run('throttles', 'show', 'llm');
   expect(shown.stdout).toMatch(/^limit 6\.4, found to go well 6\.4$/m);
+  expect(shown.stdout).toMatch(
+    /^declared at most: 40 at once, 0\.5 a second, cost of 400,000 a minute$/m,
+  );
   const wrong = await place.run('throttles', 'show', 'llmm');
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean llm?')]);
 

@@ -5,6 +5,8 @@ export class TallyReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const count = (state: 'passed' | 'failed' | 'skipped') =>
       modules.reduce((all, { children }) => all + [...children.allTests(state)].length, 0);
-    console.log(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);
+    console.log(
+      `${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`,
+    );
   }
 }

@@ -5,6 +5,7 @@ import {
   moodLabel,
   moodOf,
   permitsOf,
+  showDeclared,
   showParked,
   worstFirst,
 } from '../../admin-ui/src/pages/throttles/throttle-words.ts';
@@ -41,6 +42,14 @@ test('what a limit would do is said in words, and what is none is refused', () =
   for (const wrong of [0, -1, Number.NaN, 1e7]) {
     expect(pin(wrong)).toMatchObject({ effects: [], wrong: expect.stringContaining('above 0') });
   }
+});
+
+test('what was declared is said, and nothing where nothing was', () => {
+  const of = { api: 'a', state: '', breaker: 'closed', pausedMs: 0, ageMs: 0, pods: [] } as const;
+  expect(showDeclared(of)).toBeUndefined();
+  expect(showDeclared({ ...of, ceiling: 40, perSecond: 0.5, costPerMinute: 400_000 })).toBe(
+    '40 at once, 0.5 a second, cost of 400,000 a minute',
+  );
 });
 
 test('of several things to say of an API, the worst is said', () => {

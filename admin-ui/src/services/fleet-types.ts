@@ -136,6 +136,8 @@ export interface Throttle {
   readonly ageMs: number;
   /** What was declared: no more, whatever is fixed. */
   readonly ceiling?: number | undefined;
+  readonly perSecond?: number | undefined;
+  readonly costPerMinute?: number | undefined;
   readonly pinned?: number | undefined;
   readonly pinnedBy?: string | undefined;
   readonly pinnedUntil?: number | undefined;

@@ -26,6 +26,8 @@ const Throttle = z
     pausedMs: z.number().describe('for so long the API asked to be left alone'),
     ageMs: z.number().describe('since it was last said'),
     ceiling: z.number().optional().describe('what was declared: no more, whatever is fixed'),
+    perSecond: z.number().optional().describe('declared: no more calls a second'),
+    costPerMinute: z.number().optional().describe('declared: no more cost a minute'),
     pinned: z.number().optional().describe('what a person has fixed it to'),
     pinnedBy: z.string().optional(),
     pinnedUntil: instant.optional(),

@@ -181,6 +181,8 @@ function showView(view: ThrottleView, output: Output): void {
   const { api, state, cap, learned, latencyMs, now, pods, parked, decision, ageMs } = view;
   output.line(plain(`${api}: ${state}`));
   output.line(`limit ${rounded(cap)}, found to go well ${rounded(learned)}`);
+  const declared = declaredText(view);
+  if (declared !== '') output.line(`declared at most: ${declared}`);
   if (latencyMs !== undefined) output.line(`a call takes ${showDuration(latencyMs)}`);
   if (now) {
     const { sent, ok, throttled, failed } = now;
@@ -193,6 +195,15 @@ function showView(view: ThrottleView, output: Output): void {
   }
   output.note(`${decision ?? 'nothing'} last, ${showDuration(ageMs)} ago`);
   if (pods.length > 0) output.table(pods, POD_COLUMNS);
+}
+
+function declaredText({ ceiling, perSecond, costPerMinute }: ThrottleView): string {
+  const parts = [
+    ceiling !== undefined && `${ceiling.toLocaleString('en')} at once`,
+    perSecond !== undefined && `${perSecond.toLocaleString('en')} a second`,
+    costPerMinute !== undefined && `cost of ${costPerMinute.toLocaleString('en')} a minute`,
+  ];
+  return parts.filter((part) => part !== false).join(', ');
 }
 
 function parkedText({ count, isExact }: ThrottleView['parked']): string {

@@ -25,6 +25,9 @@ export interface ThrottleView {
   readonly ageMs: number;
   /** What was declared: no more than this, whatever a person fixes. */
   readonly ceiling: number | undefined;
+  /** Declared, too: calls a second, and what they may cost a minute. */
+  readonly perSecond: number | undefined;
+  readonly costPerMinute: number | undefined;
   readonly pinned: number | undefined;
   readonly pinnedBy: string | undefined;
   readonly pinnedUntil: number | undefined;
@@ -85,6 +88,8 @@ export function throttleViewOf(
     api,
     cap: published && (pinnedUnder(pinned, published.ceiling) ?? published.learned.cap),
     ceiling: published?.ceiling,
+    perSecond: published?.perSecondMax,
+    costPerMinute: published?.costPerMinuteMax,
     learned: published?.learned.good,
     latencyMs: published?.learned.latencyMs,
     breaker: published?.breaker ?? 'closed',

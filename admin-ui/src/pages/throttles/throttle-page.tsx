@@ -17,7 +17,7 @@ import type { Order } from './effects.ts';
 import { Shares } from './shares.tsx';
 import { ThrottleDialog } from './throttle-dialog.tsx';
 import { Mood, Out, Pinned } from './throttle-parts.tsx';
-import { pathOf, showLimit, showParked } from './throttle-words.ts';
+import { pathOf, showDeclared, showLimit, showParked } from './throttle-words.ts';
 import '../../styles/acts.css';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
@@ -101,6 +101,7 @@ function Buttons({ isPinned, onOrder }: ButtonsProps) {
 
 function Head({ throttle, children }: { throttle: Throttle; children: ReactNode }) {
   const { api, state, cap, learned, latencyMs, now, decision, ageMs } = throttle;
+  const declared = showDeclared(throttle);
   return (
     <header className="panel pod-head">
       <div className="pod-title">
@@ -120,6 +121,7 @@ function Head({ throttle, children }: { throttle: Throttle; children: ReactNode 
         <Fact name="Refused in 10 s" value={now ? `${now.throttled} of ${now.sent}` : '–'} />
         <Fact name="Failed in 10 s" value={now ? showCount(now.failed) : '–'} />
         <Fact name="Found to go well" value={showLimit(learned)} />
+        {declared !== undefined && <Fact name="Declared at most" value={declared} />}
         {latencyMs !== undefined && <Fact name="A call takes" value={showSpan(latencyMs)} />}
         <Fact name="Done last" value={`${decision ?? 'nothing'}, ${showSpan(ageMs)} ago`} />
       </dl>

@@ -55,6 +55,16 @@ export function showLimit(limit: number | undefined): string {
   return limit === undefined ? '–' : `${Math.round(limit * 10) / 10}`;
 }
 
+/** Nothing, where nobody has declared anything. */
+export function showDeclared({ ceiling, perSecond, costPerMinute }: Throttle): string | undefined {
+  const parts = [
+    ceiling !== undefined && `${showCount(ceiling)} at once`,
+    perSecond !== undefined && `${showCount(perSecond)} a second`,
+    costPerMinute !== undefined && `cost of ${showCount(costPerMinute)} a minute`,
+  ].filter((part) => part !== false);
+  return parts.length > 0 ? parts.join(', ') : undefined;
+}
+
 export const pathOf = (api: string): string => `/throttles/${encodeURIComponent(api)}`;
 
 /** As a shell reads it. */
