@@ -75,12 +75,12 @@ export class Grants {
     const { answer, sentMs, heardMs, madeMs } = heard;
     if (answer.kind !== 'taken' || madeMs === undefined) return;
     const audibleMs = AUDIBLE_BEATS * this.#ports.heartbeatMs;
-    const podCount = answer.fleet.filter(
-      ({ status, silentMs }) => status === 'up' && silentMs < audibleMs,
-    ).length;
+    const up = answer.fleet.filter(({ status }) => status === 'up');
+    const podCount = up.filter(({ silentMs }) => silentMs < audibleMs).length;
+    const areUnheard = up.length > podCount;
     const rows = answer.throttles;
     this.#noteHeard(sentMs);
-    this.#ports.throttles.shares.heard({ madeMs, sentMs, heardMs, rows, podCount });
+    this.#ports.throttles.shares.heard({ madeMs, sentMs, heardMs, rows, podCount, areUnheard });
     if (isLeader && answer.reports) this.#lead(heard, this.#withOwn(heard, answer.reports));
     else if (!isLeader) this.#chief.forget();
   }

@@ -214,7 +214,7 @@ test.each([1, 1 / 8])(
   (portion) => {
     const rates = new DeclaredRates({ perSecondMax: undefined, costPerMinuteMax: 60, burst: 1 });
     rates.divide(portion, 0);
-    rates.spend(1e9);
+    rates.spend(1e9, 0);
     const waitMs = rates.waitMs(1, 0);
     expect(waitMs).toBeLessThanOrEqual(10 * 60_000);
     expect(waitMs).toBeGreaterThan(9 * 60_000);
@@ -222,12 +222,35 @@ test.each([1, 1 / 8])(
     const late = new DeclaredRates({ perSecondMax: undefined, costPerMinuteMax: 60, burst: 1 });
     late.divide(portion, 0);
     late.divide(0, 0);
-    late.charge(1e9);
+    late.charge(1e9, 0);
     late.divide(portion, 0);
     expect(late.waitMs(1, 0)).toBeLessThanOrEqual(11 * 60_000);
     expect(late.waitMs(1, 0)).toBeGreaterThan(9 * 60_000);
   },
 );
+
+test('what one call costs stops others for ten minutes at most, also where less of the rate is left', () => {
+  const rates = new DeclaredRates({ perSecondMax: undefined, costPerMinuteMax: 60, burst: 1 });
+  rates.spend(120, 0);
+  const alone = rates.waitMs(1, 0);
+  expect(alone).toBeGreaterThan(100_000);
+  expect(alone).toBeLessThan(130_000);
+  rates.divide(1 / 100, 0);
+  expect(rates.waitMs(1, 0)).toBe(600_000);
+  expect(rates.waitMs(1, 599_000)).toBe(1_000);
+  expect(rates.waitMs(1, 600_000)).toBeLessThanOrEqual(10_000);
+});
+
+test('whoever owes what a call has cost wants as much of the rate as pays it within ten seconds', () => {
+  const rates = new DeclaredRates({ perSecondMax: undefined, costPerMinuteMax: 600, burst: 1 });
+  expect(rates.owedPart(0)).toBe(0);
+  rates.spend(100, 0);
+  expect(rates.owedPart(0)).toBe(0);
+  rates.charge(50, 0);
+  expect(rates.owedPart(0)).toBeCloseTo(0.5);
+  expect(rates.owedPart(2_500)).toBeCloseTo(0.25);
+  expect(rates.owedPart(5_000)).toBe(0);
+});
 
 const DIFFERENT: readonly (readonly ThrottleOptions[])[] = [
   [{}, {}, { limits: { perSecond: 10 } }, { limits: { perSecond: 10 } }],

@@ -109,6 +109,8 @@ test('a pod wants what it could use where calls wait, else about what it has cal
   expect(wantedParts(pool, { ...of, waiting: 27 })).toBe(0.3 * PARTS);
   expect(wantedParts({ ...pool, latencies }, { ...of, waiting: 27 })).toBe(PARTS);
   expect(wantedParts(pool, { ...of, sent: 0 })).toBe(0.005 * PARTS);
+  expect(wantedParts(pool, { ...of, owed: 0.4 })).toBe(0.4 * PARTS);
+  expect(wantedParts(pool, { ...of, owed: 3 })).toBe(PARTS);
   expect(wantedParts({ ...pool, declared: { allPerSecond: Number.POSITIVE_INFINITY } }, of)).toBe(
     0,
   );

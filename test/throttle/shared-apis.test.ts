@@ -157,6 +157,37 @@ describe('a pod that joins', () => {
     expect(lease!.share).toBe(1);
   });
 
+  test('leaves half of all to those in the table whom nobody hears', () => {
+    const { clock, throttles } = stage(3_000, [
+      defineThrottle('llm', { limits: { inFlight: 48 } }),
+    ]);
+    const atMs = clock.monotonicMs();
+    const beat = { madeMs: atMs, sentMs: atMs, heardMs: atMs, rows: [], podCount: 1 };
+    const state = published({ learned: { cap: 48 }, madeMs: 0, podCount: 7 });
+    // What was said is old: the store was away, or has been put back.
+    const rows = [{ api: 'llm', epoch: 4, ageMs: 600_000, state }];
+    throttles.shares.heard({ ...beat, rows, areUnheard: true });
+    expect(throttles.throttleOf('llm').lease!.share).toBe(24);
+  });
+
+  test('does not take itself for the only one in a table that has lost the others', async () => {
+    const { clock, throttles } = stage(3_000, [
+      defineThrottle('llm', { limits: { inFlight: 48 } }),
+    ]);
+    const shareAfter = async (ms: number, podCount: number) => {
+      await clock.advance(ms);
+      const nowMs = clock.monotonicMs();
+      throttles.shares.heard({ madeMs: nowMs, sentMs: nowMs, heardMs: nowMs, rows: [], podCount });
+      return throttles.throttleOf('llm').lease!.share;
+    };
+    await shareAfter(10, 8);
+    throttles.shares.begin('birch', 3_000, clock.monotonicMs());
+    expect(await shareAfter(3_000, 1)).toBe(0);
+    expect(await shareAfter(3_000, 1)).toBeCloseTo((0.05 * 48) / 8);
+    throttles.shares.begin('cedar', 3_000, clock.monotonicMs());
+    expect(await shareAfter(60_000, 1)).toBe(48);
+  });
+
   test('has little of what others have found out, though it calls at once', () => {
     const { clock, throttles } = stage();
     const state = published({ learned: { cap: 40, good: 40, latencyMs: 500 }, podCount: 7 });

@@ -21,6 +21,8 @@ export interface HeardBeat {
   readonly rows: readonly PublishedRow[];
   /** How many pods there are. */
   readonly podCount: number;
+  /** Whether others are in the table that nobody has heard lately, and that are not taken for dead. */
+  readonly areUnheard?: boolean;
 }
 
 export interface SharesPorts {
@@ -34,6 +36,9 @@ export class FleetShares {
   readonly #ports: SharesPorts;
   #life: { readonly key: string; readonly beatMs: number } | undefined;
   #podCount = 1;
+  #areUnheard = false;
+  /** The most that were there lately, also by what another life of this process has heard. */
+  #lately = { podCount: 1, heardMs: Number.NEGATIVE_INFINITY };
   /** Heartbeats that were answered in this life. */
   #heardCount = 0;
   #caps = new Map<string, number>();
@@ -83,8 +88,10 @@ export class FleetShares {
     return Object.fromEntries(told);
   }
 
-  heard({ madeMs, sentMs, heardMs, rows, podCount }: HeardBeat): void {
+  heard({ madeMs, sentMs, heardMs, rows, podCount, areUnheard = false }: HeardBeat): void {
     this.#podCount = Math.max(1, podCount);
+    this.#areUnheard = areUnheard;
+    this.#notePods(heardMs);
     this.#heardCount++;
     for (const { lease } of this.#ports.throttles()) lease?.told(madeMs, sentMs, heardMs);
     for (const row of rows.slice(0, SHARED_APIS_MAX)) {
@@ -106,16 +113,23 @@ export class FleetShares {
     }
   }
 
+  /** A table that has gone back in time, or is empty, does not tell of all that are there. */
+  #notePods(nowMs: number): void {
+    const { podCount, heardMs } = this.#lately;
+    if (this.#podCount < podCount && nowMs - heardMs < UNHEARD_MS) return;
+    this.#lately = { podCount: this.#podCount, heardMs: nowMs };
+  }
+
   #firstShare({ policy, published }: Throttle, nowMs: number): number {
     const beatMs = this.#life?.beatMs ?? 0;
     return firstShareOf(policy, {
       heardCount: this.#heardCount,
-      podCount: this.#podCount,
+      podCount: Math.max(this.#podCount, this.#lately.podCount),
       cap: this.#caps.get(policy.name),
       // Until those who were counted have all of it.
       isDividing: (published?.ratesGrowAtMs ?? published?.growsAtMs ?? nowMs) - nowMs >= beatMs,
       wasEarly: this.#early.has(policy.name),
-      followsOthers: isRecent(published, nowMs),
+      followsOthers: this.#areUnheard || isRecent(published, nowMs),
     });
   }
 

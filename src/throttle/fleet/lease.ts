@@ -11,13 +11,13 @@
  */
 import type { HybridLaw } from '../laws/index.ts';
 import type { PermitPool } from '../permits/permit-pool.ts';
+import { demandOf, wantingOf } from './demand.ts';
 import { Holding } from './holding.ts';
 import { portionOf, wantedParts, wholeOf } from './rates.ts';
 import { type Division, shareOf } from './shares.ts';
 import { ToldList, type Wanted } from './told-list.ts';
 import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published, SHARE_MIN } from './words.ts';
 
-const DEMAND_KEPT = 0.6;
 const REPORT_SECONDS_MAX = 16;
 /** A store so slow that its answers come late is beaten as if it were done more seldom. */
 const ROUNDS_A_BEAT = 1.5;
@@ -104,11 +104,10 @@ export class Lease {
   report(waiting: number, nowMs: number, isLeaving = false): PodReport {
     const { inFlight, seconds, tally, late } = this.#pool;
     const state = this.#pool.breakerState(nowMs);
-    // Whoever cannot reach the API wants what it has out and one to find out with: others may have the rest.
     const isCutOff = state !== 'closed';
-    const before = isCutOff ? 0 : Math.floor(DEMAND_KEPT * this.#told.lastDemand);
-    const wanted = inFlight + (isCutOff ? Math.min(1, waiting) : waiting);
-    const demand = isLeaving ? 0 : Math.max(wanted, before);
+    const [{ lastDemand }, share] = [this.#told, this.#share];
+    const calling = { inFlight, waiting, isCutOff, isLeaving, lastDemand, share };
+    const demand = demandOf(calling);
     const beatMs = this.#paceMs;
     this.#toldBeatMs = Math.min(this.#toldBeatMs, beatMs);
     const news = { ...tally.take(), late: late.take(this.#told.toldUntil) };
@@ -116,10 +115,11 @@ export class Lease {
     const count = Math.min(REPORT_SECONDS_MAX, Math.ceil((3 * this.#beatMs) / 1_000) + 2);
     const lately = seconds.between(until - count, until);
     const parts = wantedParts(this.#pool, {
-      waiting: isLeaving ? 0 : wanted - inFlight,
+      waiting: wantingOf(calling),
       sent: lately.reduce((all, one) => all + one.sent, 0),
       seconds: count,
       podCount: this.#podCount,
+      owed: isLeaving ? 0 : this.#pool.declared.owedPart(nowMs),
     });
     const told = this.#told.made({ demand, parts, beatMs }, news, nowMs);
     return {

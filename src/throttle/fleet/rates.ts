@@ -23,6 +23,8 @@ export interface Wanting {
   readonly seconds: number;
   /** As far as it has heard; undefined before that. */
   readonly podCount: number | undefined;
+  /** So much of the whole rate would soon pay what its calls have cost beyond what they said. */
+  readonly owed?: number;
 }
 
 type Pool = Pick<PermitPool, 'inFlight' | 'latencies'> & {
@@ -30,13 +32,14 @@ type Pool = Pick<PermitPool, 'inFlight' | 'latencies'> & {
 };
 
 /** How many parts of the rate a pod wants; none where nothing was declared there. */
-export function wantedParts(pool: Pool, { waiting, sent, seconds, podCount }: Wanting): number {
+export function wantedParts(pool: Pool, wanting: Wanting): number {
+  const { waiting, sent, seconds, podCount, owed = 0 } = wanting;
   const { declared, inFlight, latencies } = pool;
   const { allPerSecond } = declared;
   if (!Number.isFinite(allPerSecond)) return 0;
   const latencyS = Math.max(1, latencies.quantile(0.5) ?? LATENCY_MS_GUESS) / 1_000;
   const usable = waiting > 0 ? (inFlight + waiting) / latencyS : 0;
-  const wanted = Math.max(usable, (USED_ROOM * sent) / seconds) / allPerSecond;
+  const wanted = Math.max(owed, Math.max(usable, (USED_ROOM * sent) / seconds) / allPerSecond);
   const least = podCount === undefined ? 0 : IDLE_SHARE / podCount;
   return Math.max(1, Math.ceil(PARTS * Math.min(1, Math.max(least, wanted))));
 }

@@ -9,6 +9,7 @@ import type { ThrottlePolicy } from '../policy.ts';
 import { Pace } from './pace.ts';
 
 const DEBT_MINUTES_MAX = 10;
+const DEBT_MS_MAX = DEBT_MINUTES_MAX * 60_000;
 /** So much of a minute's cost may be had at once. */
 const COST_BURSTS_A_MINUTE = 6;
 
@@ -23,6 +24,8 @@ export class DeclaredRates {
   #portion = 1;
   /** The last that was more than nothing: it pays by that what a call cost that ends when it has none. */
   #earning = 1;
+  /** When a call last cost something. */
+  #chargedMs = Number.NEGATIVE_INFINITY;
   /** Of calls lately. */
   #costMean: number | undefined;
 
@@ -75,10 +78,21 @@ export class DeclaredRates {
       }
     }
     if (costPerMinuteMax === undefined) return waitMs;
+    this.#forgive(nowMs);
     const aMinute = costPerMinuteMax * this.#portion;
     const [perSecond, depth] = [aMinute / 60, aMinute / COST_BURSTS_A_MINUTE];
     if (this.#costs.has(cost, perSecond, depth, nowMs)) return waitMs;
-    return Math.max(waitMs, this.#costs.waitMs(cost, perSecond, depth));
+    const costMs = this.#costs.waitMs(cost, perSecond, depth);
+    const forgivenMs = this.#chargedMs + DEBT_MS_MAX - nowMs;
+    return Math.max(waitMs, forgivenMs > 0 ? Math.min(costMs, forgivenMs) : costMs);
+  }
+
+  /** So much of the whole rate would pay within ten seconds what calls have cost beyond what was there. */
+  owedPart(nowMs: number): number {
+    const { costPerMinuteMax } = this.#declared;
+    if (costPerMinuteMax === undefined) return 0;
+    this.waitMs(0, nowMs);
+    return (COST_BURSTS_A_MINUTE * this.#costs.owed) / costPerMinuteMax;
   }
 
   /** How many calls may begin within so long, if they cost what calls cost lately. */
@@ -109,17 +123,23 @@ export class DeclaredRates {
     return Math.min(perSecondMax, costs / 60 / (this.#costMean || 1));
   }
 
-  spend(cost: number): void {
+  spend(cost: number, nowMs: number): void {
     this.#costMean = this.#costMean === undefined ? cost : 0.9 * this.#costMean + 0.1 * cost;
     if (this.#declared.perSecondMax !== undefined) this.#calls.take(1);
-    this.charge(cost);
+    this.charge(cost, nowMs);
   }
 
   /** A figure that is wrong by far must not stop all calls for good. */
-  charge(cost: number): void {
+  charge(cost: number, nowMs: number): void {
     const { costPerMinuteMax } = this.#declared;
     if (costPerMinuteMax === undefined) return;
     const aMinute = costPerMinuteMax * this.#earning;
     this.#costs.take(Math.min(cost, DEBT_MINUTES_MAX * aMinute));
+    if (cost > 0) this.#chargedMs = nowMs;
+  }
+
+  /** Nor for longer where its portion is less by then. */
+  #forgive(nowMs: number): void {
+    if (nowMs - this.#chargedMs >= DEBT_MS_MAX) this.#costs.forgive();
   }
 }

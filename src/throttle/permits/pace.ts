@@ -21,6 +21,15 @@ export class Pace {
     if (this.#tokens > 0) this.#tokens *= share;
   }
 
+  /** How much it is overdrawn. */
+  get owed(): number {
+    return Math.max(0, -this.#tokens);
+  }
+
+  forgive(): void {
+    this.#tokens = Math.max(0, this.#tokens);
+  }
+
   /** Whether `count` tokens are there. */
   has(count: number, perSecond: number, depth: number, nowMs: number): boolean {
     this.#refill(perSecond, depth, nowMs);

@@ -152,7 +152,7 @@ export class PermitPool {
       return undefined;
     }
     if (pace) this.#pace.take(1);
-    this.declared.spend(cost);
+    this.declared.spend(cost, nowMs);
     this.#inFlight++;
     this.#inFlightBy[rank]!++;
     this.seconds.sent(nowMs);
@@ -200,7 +200,7 @@ export class PermitPool {
     const cost = outcome.cost ?? permit.cost;
     this.#told.note(outcome, cost, nowMs);
     const costLeft = cost - permit.cost;
-    if (costLeft !== 0) this.declared.charge(costLeft);
+    if (costLeft !== 0) this.declared.charge(costLeft, nowMs);
     const coolUntilMs = this.#coolUntil(kind, permit.sentMs, nowMs, chance);
     if (coolUntilMs > nowMs) this.#cooling.push(coolUntilMs);
   }
