@@ -84,6 +84,18 @@ test('of a machine that calls two APIs those runs go on whose API is well', asyn
   expect(well.sent - before).toBeGreaterThan(0.8 * mostIn(6_000));
 });
 
+test('runs of a slow rate at the head of the queue do not keep those behind them for good', async () => {
+  const fleet = startFleet();
+  const well = new CountingApi(fleet.clock, 10);
+  const machine = callerOf('llm', () => well.call());
+  const slow = defineThrottle('slow', { limits: { perSecond: 1 / 30 } });
+  const pod = await fleet.startPod('alder', { slots: 8, machines: [machine], throttles: [slow] });
+  await enqueue(pod, machine, 12, { id: 'slow' });
+  await enqueue(pod, machine, 40, { id: 'us' });
+  await fleet.clock.advance(90_000);
+  expect(well.sent).toBeGreaterThanOrEqual(40);
+});
+
 test('a run that calls two APIs in one phase is not begun while the second one has no room', async () => {
   const fleet = startFleet();
   let begun = 0;

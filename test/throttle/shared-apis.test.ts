@@ -163,7 +163,11 @@ describe('a pod that joins', () => {
     ]);
     const atMs = clock.monotonicMs();
     const beat = { madeMs: atMs, sentMs: atMs, heardMs: atMs, rows: [], podCount: 1 };
-    const state = published({ learned: { cap: 48 }, madeMs: 0, podCount: 7 });
+    const state = published({
+      learned: { cap: 48, good: 48, latencyMs: 500 },
+      madeMs: 0,
+      podCount: 7,
+    });
     // What was said is old: the store was away, or has been put back.
     const rows = [{ api: 'llm', epoch: 4, ageMs: 600_000, state }];
     throttles.shares.heard({ ...beat, rows, areUnheard: true });

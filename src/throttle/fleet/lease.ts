@@ -202,7 +202,7 @@ export class Lease {
   #give(published: Published, told: Wanted, chance: number): void {
     const { division, madeMs, growsAtMs, ratesGrowAtMs = growsAtMs } = published;
     const { latencyMs, cap } = published.learned;
-    if (latencyMs !== undefined) this.#law.knowLatency(latencyMs);
+    if (latencyMs !== undefined) this.#pool.knowLatency(latencyMs);
     this.#isTimed = latencyMs !== undefined;
     const podCount = Math.max(1, published.podCount);
     this.#permits.safe = Math.max(SHARE_MIN, cap / podCount / 2);

@@ -28,6 +28,8 @@ export interface Law {
   limit(nowMs: number): number;
   pace(nowMs: number): PaceRule | undefined;
   ended(sample: Sample, nowMs: number): void;
+  /** What others have found out. */
+  knowLatency?(ms: number): void;
 }
 
 export interface LawBounds {

@@ -8,7 +8,6 @@
 import {
   BRAKE_WEIGHT,
   type CallOutcome,
-  isCapacity,
   isWell,
   NONE_ENDED,
   type OutcomeKind,
@@ -23,7 +22,7 @@ import { Breaker, type BreakerState } from './breaker.ts';
 import { DeclaredRates } from './declared-rates.ts';
 import { Heap } from './heap.ts';
 import { Pace } from './pace.ts';
-import { spreadMs } from './spread.ts';
+import { Pause } from './pause.ts';
 import { RESET_MS_MIN, type ToldRate, ToldRoom } from './told-room.ts';
 
 export interface Permit {
@@ -65,8 +64,7 @@ export class PermitPool {
   readonly #inFlightBy = PRIORITIES.map(() => 0);
   readonly #activeMs = PRIORITIES.map(() => Number.NEGATIVE_INFINITY);
   #inFlight = 0;
-  #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  #toldUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #pause = new Pause();
   readonly #told = new ToldRoom(RESET_MS_MIN);
   #closed: Closed = 'none';
   #hasPaced = false;
@@ -102,17 +100,23 @@ export class PermitPool {
   }
 
   get pausedUntilMs(): number {
-    return this.#pausedUntilMs;
+    return this.#pause.untilMs;
   }
 
   /** For how long the API told this very process to leave it alone; others tell what they were told. */
   toldPausedMs(nowMs: number): number {
-    return Math.max(0, this.#toldUntilMs - nowMs);
+    return this.#pause.toldMs(nowMs);
   }
 
   /** Somebody else was told to leave the API alone until then. */
   pauseUntil(untilMs: number): void {
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
+    this.#pause.until(untilMs);
+  }
+
+  /** Others were answered, and their calls took so long. */
+  knowLatency(ms: number): void {
+    this.#pause.isKnown = true;
+    this.#law.knowLatency?.(ms);
   }
 
   /** Less than a permit is all there is: so much of a call is there to begin with. */
@@ -171,7 +175,7 @@ export class PermitPool {
 
   /** Gives the permit back, at once or when it has cooled. */
   end(permit: Permit, outcome: CallOutcome, nowMs: number, chance: number): void {
-    const { kind, retryAfterMs } = outcome;
+    const { kind } = outcome;
     const latencyMs = nowMs - permit.sentMs;
     this.#inFlight--;
     this.#inFlightBy[RANK[permit.priority]]!--;
@@ -190,13 +194,7 @@ export class PermitPool {
     const { sentMs, wasFull, wasPaced } = permit;
     const weight = BRAKE_WEIGHT[kind];
     this.#law.ended({ kind, weight, sentMs, latencyMs, wasFull, wasPaced }, nowMs);
-    if (retryAfterMs !== undefined && isCapacity(kind)) {
-      // Spread afterwards and never before, or all who were told the same come back at once. Whoever waits
-      // for that end has the other half.
-      const untilMs = nowMs + spreadMs(retryAfterMs, chance / 2);
-      this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
-      this.#toldUntilMs = Math.max(this.#toldUntilMs, nowMs + retryAfterMs);
-    }
+    this.#pause.note(outcome, nowMs, chance);
     const cost = outcome.cost ?? permit.cost;
     this.#told.note(outcome, cost, nowMs);
     const costLeft = cost - permit.cost;
@@ -214,7 +212,7 @@ export class PermitPool {
   lookAtMs(cost: number, nowMs: number): number {
     switch (this.#closed) {
       case 'paused':
-        return this.#pausedUntilMs;
+        return this.#pause.untilMs;
       case 'open':
         // Half open, a probe is out, and its end is told.
         return this.breaker!.retryAtMs > nowMs ? this.breaker!.retryAtMs : nowMs + LOOK_MS;
@@ -233,7 +231,7 @@ export class PermitPool {
     cost: number,
     nowMs: number,
   ): Closed {
-    if (nowMs < this.#pausedUntilMs) return 'paused';
+    if (nowMs < this.#pause.untilMs) return 'paused';
     if (this.breaker && !this.breaker.mayStart(nowMs)) return 'open';
     const free = limit - this.#inFlight - this.cooling(nowMs);
     if (free <= 0 || free <= this.#reservedAbove(rank, limit, nowMs)) return 'full';

@@ -55,23 +55,25 @@ export function whyNone(pool: PermitPool, published: Published | undefined, nowM
 
 /** A wait of up to so long is waited for in the queue, where any pod may take what waits. */
 const HELD_MS_MAX = 60_000;
-/** In a longer one some are let through now and then: not every run of a machine need call this API. */
+/** Else some are let through now and then: not every run of a machine need call this API. */
 const TRIAL_MS = 5_000;
 /** Where a rate is the bound, so far ahead: as long as a claimer may take to look again, and then some. */
 const AHEAD_MS = 2_000;
 /** Half open, one at a time calls: another one stands by. */
 const PROBERS = 2;
 
-/**
- * For how long it is known that whoever comes is sent away: the API asked for that, or it fails, or it is
- * called so seldom that nobody waits in line for the next call yet.
- */
-export function shutMs({ pool, policy, lease }: Shut, nowMs: number): number {
+/** For so long whoever comes is sent away: it asked for that, or it fails. */
+function askedMs({ pool }: Shut, nowMs: number): number {
   const openMs = pool.breakerState(nowMs) === 'open' ? pool.breaker!.retryAtMs - nowMs : 0;
+  return Math.max(0, pool.pausedUntilMs - nowMs, openMs);
+}
+
+/** Or it is called so seldom that nobody waits in line for the next call yet. */
+function ratedMs({ pool, policy, lease }: Shut, nowMs: number): number {
   // What a pod has before it is counted says nothing of what it has in a moment.
+  if (lease?.isInForce === false) return 0;
   const nextMs = Math.max(pool.declared.waitMs(0, nowMs), pacedMs(pool, nowMs));
-  const ratedMs = lease?.isInForce === false ? 0 : nextMs - policy.parkAfterMs;
-  return Math.max(0, pool.pausedUntilMs - nowMs, openMs, ratedMs);
+  return Math.max(0, nextMs - policy.parkAfterMs);
 }
 
 /** The pace of a law is felt by whoever came last. */
@@ -79,10 +81,14 @@ function pacedMs(pool: PermitPool, nowMs: number): number {
   return pool.closed === 'paced' ? pool.lookAtMs(0, nowMs) - nowMs : 0;
 }
 
-/** Whether whoever comes would only be sent away. `sinceMs` ago somebody found that out. */
+/**
+ * Whether whoever comes would only be sent away. `sinceMs` ago somebody found that out. A rate that is slow is
+ * so for good: whatever else a machine calls would wait for all that is in line for it.
+ */
 export function isHeld(throttle: Shut, sinceMs: number, nowMs: number): boolean {
-  const restMs = shutMs(throttle, nowMs);
-  return restMs > 0 && (restMs <= HELD_MS_MAX || sinceMs < TRIAL_MS);
+  const askedForMs = askedMs(throttle, nowMs);
+  if (askedForMs > 0 && askedForMs <= HELD_MS_MAX) return true;
+  return sinceMs < TRIAL_MS && Math.max(askedForMs, ratedMs(throttle, nowMs)) > 0;
 }
 
 export interface Line {
