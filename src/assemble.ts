@@ -4,7 +4,7 @@ import { DEFAULTS } from './config/defaults.ts';
 import { countOption, durationOption } from './config/options.ts';
 import { type Around, Caretaker, Engine, type EngineOptions, Inspector } from './engine/index.ts';
 import type { ChangedMachines, Member, ScheduleDefinition } from './fleet/index.ts';
-import { refuseUnknownFleetOptions } from './fleet-option-names.ts';
+import { refuseOddListen, refuseUnknownFleetOptions } from './fleet-option-names.ts';
 import {
   type Clock,
   type Duration,
@@ -151,6 +151,7 @@ export async function assemble(
   ports: { readonly beforeClose: () => void; readonly onDrainWanted: () => void },
 ): Promise<Parts> {
   refuseUnknownFleetOptions(options);
+  refuseOddListen(options.listen);
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
   const sizes = sizesOf(options);

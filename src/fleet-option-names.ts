@@ -1,6 +1,7 @@
 /** What `createFleet` may be told, by name: a mistyped option would otherwise change nothing, quietly. */
 import type { FleetOptions } from './assemble.ts';
 import { namesOf, refuseUnknownOptions } from './config/known-options.ts';
+import { show } from './ground/index.ts';
 
 const FLEET_NAMES = namesOf<FleetOptions>({
   machines: true,
@@ -44,4 +45,13 @@ const FLEET_NAMES = namesOf<FleetOptions>({
 
 export function refuseUnknownFleetOptions(options: FleetOptions): void {
   refuseUnknownOptions(options, FLEET_NAMES, 'createFleet');
+}
+
+/** Looked at before anything begins: it answers only when its runs are under way again. */
+export function refuseOddListen(listen: unknown): void {
+  if (listen === undefined) return;
+  const { address } = Object(listen) as { readonly address?: unknown };
+  if (typeof address === 'string' && /:\d+$/.test(address)) return;
+  const got = Object(listen) === listen ? `the address ${show(address)}` : show(listen);
+  throw new TypeError(`listen must be as { address: '127.0.0.1:7433' }, got ${got}`);
 }

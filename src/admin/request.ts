@@ -110,6 +110,8 @@ export function fitted<S extends z.ZodRawShape>(
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = issue?.path.join('.') ?? '';
-  const got = show(issue?.path.reduce<unknown>((at, key) => Object(at)[key], given));
-  throw badRequest(`${path} in ${what} does not fit: ${issue?.message}; got ${got}`);
+  const value = issue?.path.reduce<unknown>((at, key) => Object(at)[key], given);
+  // Of what is missing the message has said so.
+  const got = value === undefined ? '' : `; got ${show(value)}`;
+  throw badRequest(`${path} in ${what} does not fit: ${issue?.message}${got}`);
 }

@@ -19,6 +19,12 @@ export class PodNotFoundError extends FleetqError {
   readonly verdict = 'abort';
 }
 
+/** No pod has called an API of that name. */
+export class ApiNotFoundError extends FleetqError {
+  readonly code = 'FLEETQ_API_NOT_FOUND';
+  readonly verdict = 'abort';
+}
+
 /** The pod is no more: there is nothing that could drain. */
 export class PodGoneError extends FleetqError {
   readonly code = 'FLEETQ_POD_GONE';

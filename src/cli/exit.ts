@@ -5,7 +5,7 @@ export const Exit = {
   failure: 1,
   /** The command line, the configuration or the input is wrong. */
   usage: 2,
-  /** There is no such run, task, pod or machine, or the list is empty. */
+  /** There is no such run, task, pod, API or machine, or the list is empty. */
   nothingFound: 3,
   /** The run that was waited for failed, was aborted, timed out or was cancelled. */
   runFailed: 4,
@@ -48,6 +48,7 @@ const EXIT_OF_ERROR: Readonly<Record<string, ExitCode>> = {
   FLEETQ_SCHEDULE_NOT_FOUND: Exit.nothingFound,
   FLEETQ_BAD_SCHEDULE: Exit.usage,
   FLEETQ_POD_NOT_FOUND: Exit.nothingFound,
+  FLEETQ_API_NOT_FOUND: Exit.nothingFound,
   FLEETQ_RUN_NOT_FOUND: Exit.nothingFound,
   FLEETQ_REGISTRY: Exit.nothingFound,
   FLEETQ_NO_JOURNAL: Exit.nothingFound,

@@ -144,7 +144,7 @@ export function policyOf(name: string, options: ThrottleOptions = {}): ThrottleP
 function rateHint(odd: string, value: unknown): string | undefined {
   const seconds = Object.hasOwn(IN_SECONDS, odd) ? IN_SECONDS[odd] : undefined;
   if (seconds === undefined) return undefined;
-  return `say perSecond: ${typeof value === 'number' ? value : 10} / ${seconds}`;
+  return `say perSecond: ${typeof value === 'number' && value > 0 ? value : 10} / ${seconds}`;
 }
 
 /** What can never be had is no beginning. */

@@ -4,6 +4,7 @@ import type { CallWindow, ThrottleSnapshot } from '../machine/index.ts';
 import type { PermitPool } from './permits/permit-pool.ts';
 import type { Second } from './record/seconds.ts';
 import type { Throttle } from './throttle.ts';
+import { waitForOne, waitTheirTurn } from './waiting-words.ts';
 
 export function snapshotOf(throttle: Throttle): ThrottleSnapshot {
   const { pool, policy, learner, lease, published, nowMs } = throttle;
@@ -38,9 +39,8 @@ function stateOf(of: Omit<ThrottleSnapshot, 'state'>, isPaced: boolean): string 
     return `${out}; the API refused ${last10s.throttled} of ${last10s.sent} calls in 10 s`;
   }
   // Permits are left, or there is less than one: it is the pace that they wait for.
-  if (waiting > 0 && isPaced)
-    return `calls go out one after the other, ${waiting} wait for their turn`;
-  if (waiting > 0) return `${out}, ${waiting} wait for one`;
+  if (waiting > 0 && isPaced) return `calls go out one after the other, ${waitTheirTurn(waiting)}`;
+  if (waiting > 0) return `${out}, ${waitForOne(waiting)}`;
   return inFlight > 0 ? out : 'nothing is being called';
 }
 

@@ -81,10 +81,12 @@ const row = (ageMs: number, sum: Parameters<typeof published>[1] = {}) => ({
 
 test('whoever waits while permits are left waits for a turn, and not for a permit', () => {
   const pods = [{ ...POD, report: report('slow') }];
-  const stateOf = (inFlight: number) =>
-    throttleViewOf(row(0, { inFlight, waiting: 2 }), pods).state;
+  const stateOf = (inFlight: number, waiting = 2) =>
+    throttleViewOf(row(0, { inFlight, waiting }), pods).state;
   expect(stateOf(0)).toBe('0 of 6 permits are out in 1 pod, 2 wait for their turn');
   expect(stateOf(6)).toBe('6 of 6 permits are out in 1 pod, 2 wait for one');
+  expect(stateOf(0, 1)).toMatch(/, 1 waits for its turn$/);
+  expect(stateOf(6, 1)).toMatch(/, 1 waits for one$/);
 });
 
 test('what was said long ago is not how it is now', () => {

@@ -46,7 +46,7 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
     /^declared at most: 40 at once, 0\.5 a second, cost of 400,000 a minute$/m,
   );
   const wrong = await place.run('throttles', 'show', 'llmm');
-  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean llm?')]);
+  expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('did you mean llm?')]);
 
   const nameless = await place.run('throttles', 'pin', '', '3');
   expect([nameless.code, nameless.stderr]).toEqual([2, expect.stringContaining('1 to 200')]);
@@ -143,5 +143,5 @@ test('one is followed: a line for each change, and none while it stays the same'
   const told = still.stdout.trimEnd().split('\n');
   expect(told.map((said) => JSON.parse(said).api)).toEqual(['llm']);
   const unknown = await place.run('throttles', 'watch', 'crm', '--timeout', '1s');
-  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('no pod has called')]);
+  expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('no pod has called')]);
 }, 300_000);

@@ -1,6 +1,7 @@
 /** Which times fit together, and what a process for suspects is told of them. */
 import { expect, test } from 'vitest';
 import { checkTimes } from '../../src/fleet/options.ts';
+import { refuseOddListen } from '../../src/fleet-option-names.ts';
 import { suspectOrders } from '../../src/join.ts';
 import { defineThrottle } from '../../src/throttle/index.ts';
 
@@ -24,6 +25,17 @@ test.each([{}, { silentMs: 3 * TIMES.heartbeatMs }, { heartbeatMs: DAY_MS / 3, s
     expect(() => checkTimes({ ...TIMES, ...changed })).not.toThrow();
   },
 );
+
+test('an address to listen on is looked at before anything begins', () => {
+  expect(() => refuseOddListen('127.0.0.1:0')).toThrow(
+    'listen must be as { address: \'127.0.0.1:7433\' }, got "127.0.0.1:0"',
+  );
+  expect(() => refuseOddListen({})).toThrow('got the address undefined');
+  expect(() => refuseOddListen({ address: 'localhost' })).toThrow('got the address "localhost"');
+  for (const listen of [undefined, { address: ':0' }, { address: '[::1]:7433' }]) {
+    expect(() => refuseOddListen(listen)).not.toThrow();
+  }
+});
 
 test('a process for suspects speaks to the store as its parent does', () => {
   const way = {

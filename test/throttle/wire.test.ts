@@ -1,7 +1,7 @@
 /** What a next leader reads of what calls take without a line, whoever has written it. */
 import { expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
-import { decodePublished, formerOf } from '../../src/throttle/fleet/wire.ts';
+import { decodePublished, decodeReport, formerOf } from '../../src/throttle/fleet/wire.ts';
 import { published } from './published.ts';
 
 const LEARNED = { cap: 6.4, good: 6.4, latencyMs: 700, baseMs: 512.5 };
@@ -33,6 +33,13 @@ test.each([undefined, null, 0, -5, 'soon', [], {}])(
     expect(learned.baseMs).toBeUndefined();
   },
 );
+
+test('nobody is told to leave an API alone for longer than a day, whatever a row says', () => {
+  const state = JSON.stringify({ ...JSON.parse(published()), paused: 1e14 });
+  expect(decodePublished(rowOf(state), 20_000)!.pausedMs).toBe(24 * 3_600_000);
+  const told = { k: 1, b: 3_000, u: 0, s: [], l: [], t: 0, a: 0, f: 0, w: 0, d: 0, p: 1e14 };
+  expect(decodeReport(told)!.pausedMs).toBe(24 * 3_600_000);
+});
 
 test.each([101, 102, 103])('no line grows while leaders follow each other', (seed) => {
   const scene = new Scene({ kind: 'queueing', pods: 8, seed, by: 'ours', beatMs: 3_000 });

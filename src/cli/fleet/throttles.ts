@@ -13,7 +13,7 @@ import {
 import { PIN_MAX, type Store, type ThrottleOrder } from '../../store/index.ts';
 import { API_NAME, isApiName, type ThrottleView, throttleViewOf } from '../../throttle/index.ts';
 import type { Execute, Options } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { ApiNotFoundError, UsageError } from '../errors.ts';
 import { Exit } from '../exit.ts';
 import { readTimeout } from '../input.ts';
 import type { Output } from '../output.ts';
@@ -154,7 +154,7 @@ function viewIn(views: readonly ThrottleView[], api: string): ThrottleView {
     api,
     views.map((view) => view.api),
   );
-  throw new UsageError(`no pod has called an API ${show(api)}`, {
+  throw new ApiNotFoundError(`no pod has called an API ${show(api)}`, {
     hint: near === undefined ? 'list them with: fleetq throttles list' : `did you mean ${near}?`,
   });
 }

@@ -1,5 +1,6 @@
 /** How the APIs that a fleet calls are doing, for people: the fleet's limit, and each pod's part of it. */
 import { showDuration } from '../../ground/index.ts';
+import { waitForOne, waitTheirTurn } from '../waiting-words.ts';
 import { SHARED_APIS_MAX } from './chief.ts';
 import { shareOf } from './shares.ts';
 import {
@@ -161,6 +162,7 @@ function stateOf(of: Omit<ThrottleView, 'state'>, areManyCalled: boolean): strin
     return `${out}; the API refused ${now.throttled} of ${now.sent} calls in 10 s`;
   }
   // Permits are left: a rate that was declared, or their pod's share, is what they wait for.
-  if (now.waiting > 0) return `${out}, ${now.waiting} wait for ${isAll ? 'one' : 'their turn'}`;
+  if (now.waiting > 0)
+    return `${out}, ${isAll ? waitForOne(now.waiting) : waitTheirTurn(now.waiting)}`;
   return now.inFlight > 0 ? out : 'nothing is being called';
 }

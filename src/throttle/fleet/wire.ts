@@ -4,6 +4,7 @@
  * may have been written by another version, or by hand: what cannot be read is nothing.
  */
 import type { Json } from '../../ground/index.ts';
+import { RETRY_AFTER_MS_MAX } from '../answers/rate-headers.ts';
 import { type Bad, type Learned, remembered } from '../estimate/learned.ts';
 import type { LatencyCounts } from '../record/latencies.ts';
 import type { Second } from '../record/seconds.ts';
@@ -95,7 +96,7 @@ export function decodeReport(
     parts: read.maybe('r'),
     perSecondHint: read.maybe('h'),
     isHintMost: read.maybe('y') === 1,
-    pausedMs: read.maybe('p'),
+    pausedMs: pausedIn(read, 'p'),
     isOpen: read.maybe('o') === 1,
     ceiling: read.maybe('m'),
     // Of nothing nobody could ever call.
@@ -108,6 +109,12 @@ export function decodeReport(
   for (const row of rows) report.seconds.push(secondOf(row, until));
   report.late = late?.map((row) => lateOf(row, until));
   return report;
+}
+
+/** No API is left alone for longer than what one may ask for. */
+function pausedIn(read: Numbers, key: string): number | undefined {
+  const ms = read.maybe(key);
+  return ms === undefined ? undefined : Math.min(ms, RETRY_AFTER_MS_MAX);
 }
 
 function areBuckets(latencies: LatencyCounts): boolean {
@@ -227,7 +234,7 @@ export function decodePublished(
     learned,
     decision: (words?.['decision'] ?? 'hold') as Published['decision'],
     podCount: read.of('pods'),
-    pausedMs: read.maybe('paused') ?? 0,
+    pausedMs: pausedIn(read, 'paused') ?? 0,
     ceiling: read.maybe('ceiling'),
     perSecondMax: read.maybe('perSecond') || undefined,
     costPerMinuteMax: read.maybe('perMinute') || undefined,

@@ -82,8 +82,8 @@ function pacedMs(pool: PermitPool, nowMs: number): number {
 }
 
 /**
- * Whether whoever comes would only be sent away. `sinceMs` ago somebody found that out. A rate that is slow is
- * so for good: whatever else a machine calls would wait for all that is in line for it.
+ * Whether whoever comes would only be sent away. `sinceMs` ago somebody found that out. A rate that is slow
+ * is so for good: whatever else a machine calls would wait for all that is in line for it.
  */
 export function isHeld(throttle: Shut, sinceMs: number, nowMs: number): boolean {
   const askedForMs = askedMs(throttle, nowMs);
