@@ -22,6 +22,7 @@ import { SETTLES } from './plants-settle.ts';
 import { STORMS } from './plants-storm.ts';
 import { SWEEPS } from './plants-sweep.ts';
 import { THROTTLE } from './plants-throttle.ts';
+import { THROTTLE_SHARES } from './plants-throttle-shares.ts';
 import { THROTTLE_WAITS } from './plants-throttle-waits.ts';
 import { TOOLS } from './plants-tools.ts';
 import { VERSIONS } from './plants-versions.ts';
@@ -49,6 +50,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FLOWS,
   ...PAUSES,
   ...THROTTLE,
+  ...THROTTLE_SHARES,
   ...THROTTLE_WAITS,
   ...KEPT,
 ];
