@@ -83,8 +83,7 @@ export class DeclaredRates {
     const [perSecond, depth] = [aMinute / 60, aMinute / COST_BURSTS_A_MINUTE];
     if (this.#costs.has(cost, perSecond, depth, nowMs)) return waitMs;
     const costMs = this.#costs.waitMs(cost, perSecond, depth);
-    const forgivenMs = this.#chargedMs + DEBT_MS_MAX - nowMs;
-    return Math.max(waitMs, forgivenMs > 0 ? Math.min(costMs, forgivenMs) : costMs);
+    return Math.max(waitMs, Math.min(costMs, this.#forgivenInMs(nowMs)));
   }
 
   /** So much of the whole rate would pay within ten seconds what calls have cost beyond what was there. */
@@ -136,6 +135,11 @@ export class DeclaredRates {
     const aMinute = costPerMinuteMax * this.#earning;
     this.#costs.take(Math.min(cost, DEBT_MINUTES_MAX * aMinute));
     if (cost > 0) this.#chargedMs = nowMs;
+  }
+
+  #forgivenInMs(nowMs: number): number {
+    const isOwing = this.#costs.owed > 0;
+    return isOwing ? this.#chargedMs + DEBT_MS_MAX - nowMs : Number.POSITIVE_INFINITY;
   }
 
   /** Nor for longer where its portion is less by then. */
