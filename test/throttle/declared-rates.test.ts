@@ -239,6 +239,7 @@ test('what one call costs stops others for ten minutes at most, also where less 
   expect(rates.waitMs(1, 0)).toBe(600_000);
   expect(rates.waitMs(1, 599_000)).toBe(1_000);
   expect(rates.waitMs(1, 600_000)).toBeLessThanOrEqual(10_000);
+  expect(rates.owedPart(600_000)).toBe(0);
 });
 
 test('whoever owes what a call has cost wants as much of the rate as pays it within ten seconds', () => {
