@@ -43,7 +43,8 @@ export const THROTTLE_SHARES: readonly Mutant[] = [
   },
   {
     name: 'debt-is-no-demand',
-    breaks: 'a pod that owes what a call has cost is given as little of the rate as one that is idle',
+    breaks:
+      'a pod that owes what a call has cost is given as little of the rate as one that is idle',
     changes: [
       {
         file: 'src/throttle/fleet/rates.ts',
