@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect } from 'vitest';
 import { loadMachines } from '../../src/cli/machines.ts';
 import { runCommand } from '../../src/cli/main.ts';
-import { codecOf, readConfig } from '../../src/config/index.ts';
+import { codecOf, type Flags, readConfig } from '../../src/config/index.ts';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import { createFleet, type Fleet } from '../../src/index.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
@@ -92,7 +92,7 @@ export interface Place {
   /** The same while it goes on. */
   begin(...args: string[]): Call;
   /** A pod of the fleet, as `fleetq worker` with these flags would be; gone at the end of the test. */
-  pod(flags?: { readonly dataDir?: string; readonly podName?: string }): Promise<Fleet>;
+  pod(flags?: Flags): Promise<Fleet>;
   /** Acts on the store itself. */
   store<T>(act: (store: Store) => Promise<T>): Promise<T>;
 }
@@ -119,7 +119,7 @@ export function usePlaces() {
   async function pod(
     cwd: string,
     env: Env = {},
-    flags: { readonly dataDir?: string; readonly podName?: string } = {},
+    flags: Flags = {},
   ): Promise<Fleet> {
     const config = await readConfig({ flags, env: { FLEETQ_MACHINES: MACHINES, ...env }, cwd });
     const { machines } = await loadMachines(config, cwd);
