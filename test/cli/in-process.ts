@@ -127,7 +127,7 @@ export function usePlaces() {
     const fleet = await createFleet({
       ...{ machines, dataDir, podName, heartbeat, silence, archive, redact, slots },
       // Opened here it beats in this thread: there are many pods in this process.
-      store: config.store === undefined ? undefined : await openStore(config.store, PORTS),
+      store: config.store && (await openStore(config.store, { ...PORTS, isPooled: config.pooled })),
       codec: codecOf(config),
     });
     opened.push(fleet);

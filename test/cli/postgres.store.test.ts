@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pgbouncer.ts';
 import { runOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { end, makePlace } from './fleet-support.ts';
-import { fleetq, makeDirectory } from './support.ts';
+import { fleetq, usePlaces } from './in-process.ts';
+import { SOON_SILENT, sweepAlone } from './sweep-alone.ts';
+
+const { makeDirectory, makePlace } = usePlaces();
 
 interface Check {
   readonly name: string;
@@ -51,8 +53,8 @@ test('migrate plans, applies once however often, and tells how far the tables ar
 });
 
 test('tasks are enqueued, executed and shown as on any store', async () => {
-  const place = await makePlace(await postgres.createDatabase());
-  const worker = await place.worker();
+  const place = await makePlace({}, await postgres.createDatabase());
+  await place.pod();
   const done = await place.run('enqueue', 'test/quick', '--input', '{"n":5}', '--wait');
   expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 10 }]);
   const { tasks } = await place.json<{ tasks: { id: string }[] }>(
@@ -60,7 +62,16 @@ test('tasks are enqueued, executed and shown as on any store', async () => {
   );
   const events = await place.run('events', tasks[0]!.id, '--json');
   expect(events.stdout.trim().split('\n')).toHaveLength(2);
-  await end(worker);
+});
+
+test('sweep, alone, gives back what the dead and the forgotten held, and judges nobody', async () => {
+  const address = await postgres.createDatabase();
+  const place = await makePlace(SOON_SILENT, address);
+  await place.store((store) =>
+    sweepAlone(place, store, async (pod) => {
+      await runOn(address, `delete from pod_health where pod_id = '${pod}'`);
+    }),
+  );
 });
 
 describe('doctor --store', () => {
@@ -70,7 +81,7 @@ describe('doctor --store', () => {
       verdict: 'fail',
       fix: 'run: fleetq migrate up',
     });
-    await makePlace(address);
+    await makePlace({}, address);
     const url = new URL(address);
     url.password = 'hunter2';
     const { code, of, config } = await doctor(url.href);
@@ -121,7 +132,7 @@ describe('doctor --store', () => {
 
   test('finds rows that no program of ours would have written', async () => {
     const address = await postgres.createDatabase();
-    await makePlace(address);
+    await makePlace({}, address);
     await runOn(
       address,
       "insert into step_tracker (machine, status, claimed_by, claim_epoch) values ('m', 'claimed', 'nobody', 1)",
@@ -149,7 +160,7 @@ describe.skipIf(pgBouncer === undefined)('behind PgBouncer in transaction mode',
 
   test('a role without limits of its own is refused with what to set; with them a pod works', async () => {
     const direct = await postgres.createDatabase();
-    const place = await makePlace(direct);
+    const place = await makePlace({}, direct);
     pooler = await startPgBouncer(pgBouncer!, postgres);
     const through = pooler.through(direct);
     const env = { FLEETQ_POOLED: 'true' };
@@ -167,10 +178,9 @@ describe.skipIf(pgBouncer === undefined)('behind PgBouncer in transaction mode',
       'end after 5.0 s, read committed; through a pooler, by the role',
     ]);
     expect(of('hints')?.fact).toMatch(/^do not arrive/);
-    const worker = await place.worker('--store', limited, '--pooled');
+    await place.pod({ store: limited, pooled: 'true' });
     const quick = ['enqueue', 'test/quick', '--input', '{"n":5}', '--wait', '--timeout', '20s'];
     const done = await place.run(...quick, '--store', limited, '--pooled');
     expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 10 }]);
-    await end(worker);
   });
 });
