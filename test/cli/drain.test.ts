@@ -72,7 +72,8 @@ test('who cannot drain is named: unknown, gone, or one of several', async () => 
 
   const dry = await place.json('drain', id, '--dry-run');
   expect(dry).toMatchObject({ pod: id, status: 'up', isAsked: false });
-  const statusOf = async () => (await place.store((store) => store.pods())).map((pod) => pod.status);
+  const statusOf = async () =>
+    (await place.store((store) => store.pods())).map((pod) => pod.status);
   expect(await statusOf()).toEqual(['up', 'up']);
   await first.drain();
   const gone = await place.run('drain', id);

@@ -116,11 +116,7 @@ export function usePlaces() {
   }
 
   /** A process that executes runs and answers on the socket of `<cwd>/.fleetq`, with the store if there is one. */
-  async function pod(
-    cwd: string,
-    env: Env = {},
-    flags: Flags = {},
-  ): Promise<Fleet> {
+  async function pod(cwd: string, env: Env = {}, flags: Flags = {}): Promise<Fleet> {
     const config = await readConfig({ flags, env: { FLEETQ_MACHINES: MACHINES, ...env }, cwd });
     const { machines } = await loadMachines(config, cwd);
     const { dataDir, podName, heartbeat, silence, archive, redact, slots } = config;

@@ -113,6 +113,8 @@ test('a process that holds the directory and says nothing is named, after some p
   expect(clock.monotonicMs()).toBe(6_100);
   expect(error).toMatchObject({
     code: 'FLEETQ_UNREACHABLE',
-    message: expect.stringMatching(new RegExp(`${held} on .*, which does not answer on its socket`)),
+    message: expect.stringMatching(
+      new RegExp(`${held} on .*, which does not answer on its socket`),
+    ),
   });
 });

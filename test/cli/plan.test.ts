@@ -140,9 +140,7 @@ test('plan says of each run whether it continues, advances, upgrades or is block
 test('what fits no version that is up is blocked, with the reason, until a pod comes that has its own', async () => {
   const { place, worker, v1, gate, inside } = await inFlight();
   writeFileSync(gate, '');
-  await expect
-    .poll(() => place.store((store) => store.inFlight()))
-    .toMatchObject([{ waiting: 3 }]);
+  await expect.poll(() => place.store((store) => store.inFlight())).toMatchObject([{ waiting: 3 }]);
   await worker.drain();
   const v2 = codeOf(2, ['label', 'pack']);
   await place.pod({ machines: v2 });

@@ -123,7 +123,10 @@ test('one is followed: a line for each change, and none while it stays the same'
   const { code, stdout } = await watching.ended;
   expect(code).toBe(0);
   const line = /^\S+Z {2}no pod is there .*\(limit (6\.4|10|20), trim last\)$/;
-  const limits = stdout.trimEnd().split('\n').map((said) => line.exec(said)?.[1]);
+  const limits = stdout
+    .trimEnd()
+    .split('\n')
+    .map((said) => line.exec(said)?.[1]);
   expect(limits).toEqual(['6.4', '10', '20']);
   expect(await still).toMatchObject({ api: 'llm' });
   const unknown = await place.run('throttles', 'watch', 'crm', '--timeout', '1s');

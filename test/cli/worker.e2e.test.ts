@@ -62,7 +62,10 @@ test('a worker whose pods cannot begin ends with their error', async () => {
     const ended = await begin(args, { cwd, env }).ended;
     expect([ended.code, ended.stderr]).toEqual([6, expect.stringContaining('fleetq migrate up')]);
   }
-  const open = begin(['worker', '--listen', '0.0.0.0:0'], { cwd, env: { FLEETQ_MACHINES: MACHINES } });
+  const open = begin(['worker', '--listen', '0.0.0.0:0'], {
+    cwd,
+    env: { FLEETQ_MACHINES: MACHINES },
+  });
   const { code, stderr } = await open.ended;
   expect([code, stderr]).toEqual([2, expect.stringMatching(/hint: .*fleetq token new/)]);
 });
