@@ -5,8 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  AT_ONCE,
+  CHILD,
+  killPoints,
+  thinned,
+  useCrashes,
+} from '../../proof/crash-matrix/crash-host.ts';
 import { mapAtOnce } from '../../src/testing/map-at-once.ts';
-import { AT_ONCE, CHILD, killPoints, thinned, useCrashes } from '../scenarios/crash-host.ts';
 import { childProgram } from '../support/children.ts';
 import { SEALED_VARIABLE } from '../support/sealed.ts';
 

@@ -14,7 +14,7 @@ test.each(['work', 'sleep'])(
     const deaths = [];
     for (let boot = 1; boot <= 10; boot++) {
       const orders = { dataDir, poison: 1, innocents: 20, where };
-      const end = await runChild('engine/poison-child.ts', orders);
+      const end = await runChild('test/engine/poison-child.ts', orders);
       if (end.signal !== 'SIGKILL') {
         expect(end.code, end.stderr).toBe(0);
         expect(JSON.parse(end.stdout)).toEqual({ completed: 20, exhausted: 1 });
@@ -30,7 +30,7 @@ test('two runs that kill their process do not hide each other for ever', async (
   const dataDir = newDir();
   let deaths = 0;
   for (let boot = 1; boot <= 12; boot++) {
-    const end = await runChild('engine/poison-child.ts', { dataDir, poison: 2, innocents: 5 });
+    const end = await runChild('test/engine/poison-child.ts', { dataDir, poison: 2, innocents: 5 });
     if (end.signal === 'SIGKILL') {
       deaths++;
       continue;

@@ -5,12 +5,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { type Ground, type PodProcess, useCrashRig } from '../../proof/crash-points/rig.ts';
 import type { PodId, Store } from '../../src/store/index.ts';
 import { mapAtOnce } from '../../src/testing/map-at-once.ts';
 import { cancelTask } from '../store/acts.ts';
 import { newTasks } from '../store/factories.ts';
 import { birthOf, claimRequest, podOf } from '../store/harness.ts';
-import { type Ground, type PodProcess, useCrashRig } from './crash-points/rig.ts';
 
 const { newGround } = useCrashRig();
 

@@ -14,7 +14,7 @@ const TIMES = 3;
 async function endOf(how: 'stop' | 'exit') {
   const directory = newDir();
   mkdirSync(directory, { recursive: true });
-  const argv = [childProgram('fleet/heart-child.ts'), join(directory, 'fleet.db'), how];
+  const argv = [childProgram('test/fleet/heart-child.ts'), join(directory, 'fleet.db'), how];
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
   const said = Promise.all([text(child.stdout), text(child.stderr)]);
   const [code, signal] = await once(child, 'exit');

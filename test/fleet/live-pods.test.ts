@@ -1,9 +1,9 @@
 /** Pods that live and are left alone, in processes of their own on a real Postgres. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { StoreProxy } from '../chaos/proxy.ts';
+import { StoreProxy } from '../../proof/chaos/proxy.ts';
+import { type Ground, useCrashRig } from '../../proof/crash-points/rig.ts';
 import { readLedger } from '../support/ledger.ts';
-import { type Ground, useCrashRig } from './crash-points/rig.ts';
 
 const { newGround } = useCrashRig();
 

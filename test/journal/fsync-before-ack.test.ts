@@ -30,7 +30,7 @@ function watchCommits(isLazy: boolean): Findings {
   const task: CommitTask = { dataDir, acks, runsAtOnce: 16, commits: COMMITS, isLazy };
   const child = spawnSync(
     process.execPath,
-    [childProgram('journal/commit-child.ts'), JSON.stringify(task)],
+    [childProgram('test/journal/commit-child.ts'), JSON.stringify(task)],
     {
       env: { ...process.env, ...shimEnv({ log: { file: log, path: dirname(dataDir) } }) },
       encoding: 'utf8',

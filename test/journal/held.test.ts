@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 async function heldByChild(dataDir: string): Promise<ChildProcess> {
-  const child = startChild('journal/hold-child.ts', { dataDir });
+  const child = startChild('test/journal/hold-child.ts', { dataDir });
   children.push(child);
   const [text] = (await once(child.stdout!, 'data')) as [Buffer];
   expect(text.toString()).toBe('held\n');
@@ -55,7 +55,7 @@ test('a refused attempt of the same process does not take away its own lock', as
   expect(() => open(dataDir)).toThrow(`held by process ${process.pid}`);
   expect(() => verifyJournal(dataDir)).toThrow(JournalHeldError);
   expect(() => [...exportRuns(dataDir)]).toThrow(JournalHeldError);
-  const { stdout } = await runChild('journal/hold-child.ts', { dataDir });
+  const { stdout } = await runChild('test/journal/hold-child.ts', { dataDir });
   expect(JSON.parse(stdout)).toMatchObject({ code: 'FLEETQ_JOURNAL_HELD' });
   journal.close();
   expect(open(dataDir).boot).toBe(2);

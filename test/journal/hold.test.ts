@@ -34,7 +34,7 @@ afterEach(() => {
 function holder(how: string) {
   const dataDir = newDir();
   const copyTo = join(dirname(dataDir), 'copy');
-  const child = startChild('journal/thread-child.ts', { dataDir, how, copyTo });
+  const child = startChild('test/journal/thread-child.ts', { dataDir, how, copyTo });
   children.push(child);
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
   const hear = async () => (await lines.next()).value as string;

@@ -24,7 +24,7 @@ test('of 50 processes killed while they append, none loses a record that it ackn
     const ledger = join(dirname(dataDir), 'ledger');
     const random = seededRandom(lane + 1);
     for (let kill = 0; kill < KILLS / LANES; kill++) {
-      const child = startChild('journal/append-child.ts', {
+      const child = startChild('test/journal/append-child.ts', {
         dataDir,
         ledger,
         firstRun: (kill + 1) * 1_000_000,

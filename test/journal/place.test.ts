@@ -214,7 +214,7 @@ describe('whoever only looks', () => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const pipe = join(directory, 'journal.mark');
     spawnSync('mkfifo', [pipe]);
-    const reader = childProgram('../src/journal/read-mark.ts');
+    const reader = childProgram('src/journal/read-mark.ts');
     const code = `import { readMark } from '${reader}'; console.log(readMark('${pipe}'))`;
     const options = { timeout: 20_000, encoding: 'utf8' } as const;
     const ended = spawnSync(process.execPath, ['--input-type=module', '-e', code], options);

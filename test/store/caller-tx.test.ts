@@ -295,7 +295,7 @@ describe('a producer that is killed', () => {
     ];
   };
 
-  const ask = (order: CallerOrder) => runChild('store/caller-tx-child.ts', order);
+  const ask = (order: CallerOrder) => runChild('test/store/caller-tx-child.ts', order);
 
   for (const [name, addressOf] of [
     ['Postgres', () => scene.url],

@@ -2,11 +2,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { runStorm } from '../../proof/traces/storm.ts';
+import { judgeTraces } from '../../proof/traces/trace-judge.ts';
 import type { RunId } from '../../src/ground/index.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { type Pod, type ReceivedSpan, Stage } from './stage.ts';
-import { runStorm } from './storm.ts';
-import { judgeTraces } from './trace-judge.ts';
 
 let stage: Stage | undefined;
 afterEach(async () => {

@@ -3,6 +3,7 @@
  * and to say it never throws. The fleet of the simulation is looked at again and again while it works.
  */
 import { expect, test } from 'vitest';
+import { simulate } from '../../../proof/simulation/simulate.ts';
 import { showing } from '../../../src/admin/desk/mask.ts';
 import { explain, type Finding, gatherTask } from '../../../src/admin/explain/index.ts';
 import type { RunId } from '../../../src/ground/index.ts';
@@ -13,7 +14,6 @@ import { find } from '../../../src/store/memory/changes.ts';
 import { gateOf } from '../../../src/store/memory/flow.ts';
 import { known, pods } from '../../../src/store/memory/pods.ts';
 import type { MemoryTables } from '../../../src/store/memory/tables.ts';
-import { simulate } from '../../simulation/simulate.ts';
 import { expectWhole } from './support.ts';
 
 const SEED_COUNT = 12;
