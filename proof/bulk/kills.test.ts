@@ -1,4 +1,4 @@
-/** What `npm run bulk` shows of 100,000 letters, with a few hundred. */
+/** What `npm run proof -- bulk` shows of 100,000 letters, with a few hundred. */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { runBulkKills } from './kills.ts';

@@ -1,11 +1,11 @@
-/** npm run bulk: many dead letters redriven at once, by pods that are killed meanwhile. */
+/** Redrives many dead letters at once while pods are killed. */
 import { join } from 'node:path';
 import { removeTree } from '../../test/support/remove-tree.ts';
 import { readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { buildPackage } from '../chaos/build.ts';
 import { runBulkKills } from './kills.ts';
 
-const HELP = `npm run bulk -- [options]
+const HELP = `npm run proof -- bulk [options]
 
 Redrives dead letters on a real Postgres by one bulk operation, kills the pod that is at it with SIGKILL
 again and again, pauses it once and resumes it. Ends with 1 unless each letter was redriven once, has one

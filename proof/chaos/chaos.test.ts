@@ -1,4 +1,4 @@
-/** The smallest size of `npm run chaos`: the same processes, faults, ledgers and judges. */
+/** The smallest size of `npm run proof -- chaos`: the same processes, faults, ledgers and judges. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runChaos } from './chaos.ts';

@@ -1,11 +1,13 @@
-/** npm run chaos: tells what was asked wrongly, runs it, says what came of it. */
+/**
+ * Runs real pods on a real Postgres while everything fails that can fail, and checks the history by named rules.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import { legFlag, misused, readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { isGood, runChaos } from './chaos.ts';
 import { PLANTS } from './plants.ts';
 import { SIZES, type Size, type SizeName, shareOf } from './sizes.ts';
 
-const HELP = `npm run chaos -- [flags]
+const HELP = `npm run proof -- chaos [flags]
 
 Real pods in real processes on a real Postgres, while everything fails that can: kills, pauses, drains,
 crashes of the store, bad networks, full disks, wrong clocks, poison, people. Then everything is healed,

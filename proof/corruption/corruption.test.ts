@@ -1,4 +1,4 @@
-/** The program of `npm run corruption`, at a stride; and that its judge would see a lie. */
+/** The program of `npm run proof -- corruption`, at a stride; and that its judge would see a lie. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -1,4 +1,6 @@
-/** npm run corruption: what a damaged byte makes of a journal, at every byte of it. */
+/**
+ * Damages or cuts off a journal at every byte, and checks that nothing false is read without an alarm.
+ */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { SEALED_VARIABLE } from '../../test/support/sealed.ts';
@@ -13,7 +15,7 @@ const WORKERS_MAX = 4;
 const CHUNK_COUNT = 2_000;
 const SHOWN_MAX = 100;
 
-const HELP = `npm run corruption -- [options]
+const HELP = `npm run proof -- corruption [options]
 
 Damages small journals at every byte of their files, by a cut there and by flipped bits, and opens each
 image. Ends with 1 if one of them was silent: a wrong answer without an alarm, a hang, a crash, or a

@@ -1,4 +1,6 @@
-/** npm run deploys -- NAME [flags]: proofs of deploys, each in a file of its own. */
+/**
+ * Rolls a fleet to new code and back (roll), and checks `fleetq plan` against a real deploy (plan).
+ */
 const PROOFS: Readonly<Record<string, () => Promise<unknown>>> = {
   roll: () => import('./roll-main.ts'),
   plan: () => import('./plan-main.ts'),

@@ -1,4 +1,4 @@
-/** npm run deploys -- plan: what becomes of every run, foretold and held against a real deploy. */
+/** npm run proof -- deploys plan: what becomes of every run, foretold and held against a real deploy. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { removeTree } from '../../test/support/remove-tree.ts';
 import { readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { showPlan } from './plan-figures.ts';
 
-const HELP = `npm run deploys -- plan [flags]
+const HELP = `npm run proof -- deploys plan [flags]
 
 Pods of version 1 put runs in flight at every place of their lines. fleetq plan writes what becomes of each
 into a file; the pods are drained and pods of version 2 started; the file is held against the store, the

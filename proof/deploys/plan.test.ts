@@ -1,4 +1,4 @@
-/** A deploy that was planned, small: the same as `npm run deploys -- plan`, and what its judge notices. */
+/** A deploy that was planned, small: the same as `npm run proof -- deploys plan`, and what its judge notices. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PlannedRun } from '../../src/cli/fleet/plan-runs.ts';

@@ -1,4 +1,4 @@
-/** npm run deploys -- roll: tells what was asked wrongly, rolls, says what came of it. */
+/** npm run proof -- deploys roll: tells what was asked wrongly, rolls, says what came of it. */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { buildPackage } from '../chaos/build.ts';
 import { runRoll } from './roll.ts';
 import { isGood } from './roll-report.ts';
 
-const HELP = `npm run deploys -- roll [flags]
+const HELP = `npm run proof -- deploys roll [flags]
 
 Rolls a fleet of real processes on a real Postgres from one directory of machine code to another and back,
 with runs in flight that continue, advance, are upgraded or have to wait. Then every run is held against

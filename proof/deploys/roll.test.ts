@@ -1,4 +1,4 @@
-/** Deploys in real processes, from two directories of code, there and back; `npm run deploys` is larger. */
+/** Deploys in real processes, from two directories of code, there and back; `npm run proof -- deploys` is larger. */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { runRoll } from './roll.ts';

@@ -1,11 +1,10 @@
 /**
- * npm run differential -- [--sequences N] [--seed S] [--stores LIST] [--json] [--save]: the store of the
- * simulation against the real ones. Ends with 1 where two of them differ.
+ * Makes the same random calls to the store of the simulation and to the real stores, and compares the answers.
  */
 import { misused, readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { RIVALS, type Rival, runDifferential } from './differential.ts';
 
-const HELP = `npm run differential -- [options]
+const HELP = `npm run proof -- differential [options]
 
 Asks the store in memory, SQLite and a real Postgres, in both ways of claiming, the same random things,
 late and stale ones among them. All have to answer the same, and their rows have to be the same.

@@ -1,4 +1,4 @@
-/** A small part of what `npm run exactly-once` shows: one row for each run, whatever happens to its pods. */
+/** A small part of what `npm run proof -- exactly-once` shows: one row for each run, whatever happens to its pods. */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { playExactlyOnce } from './play.ts';

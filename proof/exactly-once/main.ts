@@ -1,11 +1,11 @@
-/** npm run exactly-once: rows that persist adds by `tx`, counted under kills, pauses and lost commits. */
+/** Counts the rows that `persist` adds by `tx` under kills, pauses and lost commits. */
 import { join } from 'node:path';
 import { removeTree } from '../../test/support/remove-tree.ts';
 import { misused, readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { buildPackage } from '../chaos/build.ts';
 import { type PlayReport, playExactlyOnce } from './play.ts';
 
-const HELP = `npm run exactly-once -- [options]
+const HELP = `npm run proof -- exactly-once [options]
 
 Runs that add a row each to a table of their author's, in the transaction that persistIn: 'store' gives
 them: half of them by their end, half in the middle. Their pods are killed with SIGKILL, from outside and

@@ -4,14 +4,14 @@
  */
 import { assertNever } from '../../src/ground/index.ts';
 import { isEnded } from '../../src/store/memory/tables.ts';
-import type { Wanted } from '../simulation/client.ts';
-import { judge } from '../simulation/judge.ts';
-import type { Mutant } from '../simulation/mutants.ts';
-import { Link } from '../simulation/network.ts';
-import { BEGIN_MS, type Process } from '../simulation/process.ts';
-import { enter, MENDED, type Outside } from '../simulation/shapes.ts';
-import { followTurns, SimPod } from '../simulation/sim-pod.ts';
-import { World } from '../simulation/world.ts';
+import type { Wanted } from '../simulate/client.ts';
+import { judge } from '../simulate/judge.ts';
+import type { Mutant } from '../simulate/mutants.ts';
+import { Link } from '../simulate/network.ts';
+import { BEGIN_MS, type Process } from '../simulate/process.ts';
+import { enter, MENDED, type Outside } from '../simulate/shapes.ts';
+import { followTurns, SimPod } from '../simulate/sim-pod.ts';
+import { World } from '../simulate/world.ts';
 import { type Point, Points, type Strike, type Way } from './points.ts';
 import type { Story } from './stories.ts';
 import { type Striker, StrikingAuditor, StrikingDisk, StrikingLedger } from './striking.ts';

@@ -1,5 +1,5 @@
 /** All strikes there are: at every point of every story, and again at every point of the recovery. */
-import type { Mutant } from '../simulation/mutants.ts';
+import type { Mutant } from '../simulate/mutants.ts';
 import { type CourseReport, runCourse } from './course.ts';
 import { canStrike, nameOf, type Point, type Strike, type Way } from './points.ts';
 import { rowTable } from './rows.ts';

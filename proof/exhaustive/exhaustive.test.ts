@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { MUTANTS } from '../simulation/mutants.ts';
+import { MUTANTS } from '../simulate/mutants.ts';
 import { runCourse } from './course.ts';
 import { isChosen, missingRows, singlesOf, strikeOnce, tellStories } from './enumerate.ts';
 import type { Figures } from './figures.ts';

@@ -2,7 +2,7 @@
  * All orders in which the statements of two pods may be carried out, down to a depth: every state that
  * can be reached is visited once, and every step out of it is held against the rules.
  */
-import type { Mutant } from '../simulation/mutants.ts';
+import type { Mutant } from '../simulate/mutants.ts';
 import {
   type Action,
   actionsOf,

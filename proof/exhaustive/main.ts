@@ -1,18 +1,17 @@
 /**
- * npm run exhaustive: strikes a small fleet at every point it comes to, and again at every point of its
- * recovery; and searches all orders of the statements of two pods. Ends with 1 where a promise was broken.
+ * Strikes a small fleet at every point, and again at every point of its recovery; tries all orders of two pods' statements.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { misused, readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
-import { MUTANTS } from '../simulation/mutants.ts';
+import { MUTANTS } from '../simulate/mutants.ts';
 import { runCourse } from './course.ts';
 import { add, type Figures, figuresOf, noFigures } from './figures.ts';
 import { KILLS, type Strike, WAYS, type Way } from './points.ts';
 import { STORIES } from './stories.ts';
 
-const HELP = `npm run exhaustive -- [options]
+const HELP = `npm run proof -- exhaustive [options]
 Kills a pod at every point of a few small courses of a fleet (journal commits, store calls, phases),
 with its disk and without, and judges each course by the contract.
   --ways kept,lost,…   how it is struck: ${WAYS.join(', ')}, or all  (default ${KILLS.join(',')})

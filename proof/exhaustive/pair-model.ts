@@ -16,7 +16,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { ClaimedTask, Segment, Settlement } from '../../src/store/tasks.ts';
 import type { Claim, PodId } from '../../src/store/words.ts';
 import * as make from '../../test/store/factories.ts';
-import type { Mutant } from '../simulation/mutants.ts';
+import type { Mutant } from '../simulate/mutants.ts';
 
 export const SILENT_MS = 1_000;
 const NAMES = ['alder', 'birch'] as const;

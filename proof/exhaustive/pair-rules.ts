@@ -1,7 +1,7 @@
 /** What no statement may do, wherever in whatever order it comes: held against before and after. */
 import { violations } from '../../src/store/memory/rules.ts';
 import { isEnded } from '../../src/store/memory/tables.ts';
-import { endingOf } from '../simulation/seen.ts';
+import { endingOf } from '../simulate/seen.ts';
 import { type Action, acceptedRows, SILENT_MS, type State } from './pair-model.ts';
 
 const RANK = { up: 0, draining: 1, dead: 2, down: 3 } as const;

@@ -6,8 +6,8 @@
  *   call     before ──store──▶ committed ──▶ answered
  *   phase    begun ──▶ half ──▶ done            a handler, its record not yet written
  */
-import type { CallFate } from '../simulation/network.ts';
-import type { World } from '../simulation/world.ts';
+import type { CallFate } from '../simulate/network.ts';
+import type { World } from '../simulate/world.ts';
 
 export type Kind = 'record' | 'call' | 'phase';
 export type Moment = 'before' | 'after' | 'committed' | 'answered' | 'begun' | 'half' | 'done';

@@ -1,12 +1,12 @@
 /** The ports of a simulated pod, each telling of the points it comes to: store, handlers, disk. */
 import type { EventRow } from '../../src/journal/index.ts';
 import type { OfPhase } from '../../src/telemetry/events.ts';
-import { Auditor, type Told } from '../simulation/auditor.ts';
-import { type CommitFate, Disk } from '../simulation/disk.ts';
-import { type Caller, Ledger } from '../simulation/ledger.ts';
-import type { CallFate } from '../simulation/network.ts';
-import type { Process } from '../simulation/process.ts';
-import type { World } from '../simulation/world.ts';
+import { Auditor, type Told } from '../simulate/auditor.ts';
+import { type CommitFate, Disk } from '../simulate/disk.ts';
+import { type Caller, Ledger } from '../simulate/ledger.ts';
+import type { CallFate } from '../simulate/network.ts';
+import type { Process } from '../simulate/process.ts';
+import type { World } from '../simulate/world.ts';
 import { FATES, type Kind, type Moment, type Point, type Points, type Way } from './points.ts';
 
 export interface Striker {

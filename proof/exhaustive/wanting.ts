@@ -9,12 +9,12 @@ import { pause, type RunId, runIdMint } from '../../src/ground/index.ts';
 import type { Ending } from '../../src/machine/index.ts';
 import type { Store } from '../../src/store/store.ts';
 import { redriveTask } from '../../test/store/acts.ts';
-import type { Auditor } from '../simulation/auditor.ts';
-import type { Wanted } from '../simulation/client.ts';
-import { Link, storeFor } from '../simulation/network.ts';
-import { Process } from '../simulation/process.ts';
-import { MENDED, type Outside, planNamed } from '../simulation/shapes.ts';
-import type { World } from '../simulation/world.ts';
+import type { Auditor } from '../simulate/auditor.ts';
+import type { Wanted } from '../simulate/client.ts';
+import { Link, storeFor } from '../simulate/network.ts';
+import { Process } from '../simulate/process.ts';
+import { MENDED, type Outside, planNamed } from '../simulate/shapes.ts';
+import type { World } from '../simulate/world.ts';
 import type { TaskPlan } from './stories.ts';
 
 const KEY_MS = 7 * 86_400_000;

@@ -1,4 +1,4 @@
-/** The small sister of `npm run failover`: real servers, real pods, one kill. */
+/** The small sister of `npm run proof -- failover`: real servers, real pods, one kill. */
 import { expect, test } from 'vitest';
 import { playFailovers, playLoss } from './failover.ts';
 

@@ -1,8 +1,8 @@
-/** npm run failover: a primary and two standbys, the primary killed under load again and again. */
+/** Kills the primary of a Postgres with two standbys under load, again and again. */
 import { readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { playFailovers, playLoss } from './failover.ts';
 
-const HELP = `npm run failover -- [options]
+const HELP = `npm run proof -- failover [options]
 
 A real Postgres primary with two streaming standbys and synchronous_standby_names = 'ANY 1 (…)' under real
 pods. The primary is killed with SIGKILL under load, the standby that has most is promoted, and the old

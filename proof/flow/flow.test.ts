@@ -1,4 +1,4 @@
-/** The small size of `npm run flow`: the same pods, the same ledger, fewer keys, tasks and kills. */
+/** The small size of `npm run proof -- flow`: the same pods, the same ledger, fewer keys, tasks and kills. */
 import { expect, test } from 'vitest';
 import { runFlow } from './flow.ts';
 import { type FlowLine, judgeFlow } from './flow-judge.ts';

@@ -1,8 +1,8 @@
-/** npm run flow: serial keys and a limited queue on real processes that are killed. */
+/** Runs serial keys and a limited queue on real processes that are killed. */
 import { readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { runFlow } from './flow.ts';
 
-const HELP = `npm run flow -- [options]
+const HELP = `npm run proof -- flow [options]
 
 Enqueues tasks of many serial keys into a queue with a limit, on a Postgres of its own, runs them on pods
 that are killed with SIGKILL at random moments, and reads from a ledger outside whether two of a key ran

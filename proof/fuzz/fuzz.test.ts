@@ -1,4 +1,4 @@
-/** Requests that nobody would send: a share of what `npm run fuzz` sends. */
+/** Requests that nobody would send: a share of what `npm run proof -- fuzz` sends. */
 import { expect, test } from 'vitest';
 import { HOSTILE } from '../../test/admin/hostile.ts';
 import { useTempDirs } from '../../test/support/temp-dir.ts';

@@ -1,4 +1,4 @@
-/** npm run fuzz: requests that nobody would send, and whether anything comes of them. */
+/** Sends hostile requests to the admin API, and checks that each is refused and changes nothing. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { removeTree } from '../../test/support/remove-tree.ts';
 import { readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { fuzz } from './fuzz.ts';
 
-const HELP = `npm run fuzz -- [options]
+const HELP = `npm run proof -- fuzz [options]
 
 Sends requests with hostile parts to a server with a store behind it. Ends with 1 if one was answered
 with 5xx or not at all, or if rows were changed by requests that were all refused.

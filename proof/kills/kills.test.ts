@@ -1,4 +1,4 @@
-/** The small size of `npm run kills`: the same code, the same ledgers, fewer runs and kills. */
+/** The small size of `npm run proof -- kills`: the same code, the same ledgers, fewer runs and kills. */
 import { expect, test } from 'vitest';
 import type { LedgerLine } from '../../test/support/ledger.ts';
 import { runKills } from './kills.ts';

@@ -1,8 +1,8 @@
-/** npm run kills: SIGKILLs at random moments, and what an outside ledger says of it. */
+/** Kills one process at random moments, and compares its runs with an outside ledger. */
 import { readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { type KillsReport, runKills } from './kills.ts';
 
-const HELP = `npm run kills -- [options]
+const HELP = `npm run proof -- kills [options]
 
 Runs a process over one journal, kills it with SIGKILL at random moments and starts it again, until all
 runs have ended. What was lost, doubled or repeated is counted from a ledger outside, which fsyncs. Ends

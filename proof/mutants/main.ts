@@ -1,4 +1,4 @@
-/** npm run mutants: plants bugs in a copy of the source and demands that each is noticed. */
+/** Plants bugs in a copy of the source, one at a time, and checks that each is caught. */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { currentCommit, savedLegs, saveLeg } from '../../test/support/save-leg.ts';

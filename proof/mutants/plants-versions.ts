@@ -94,7 +94,7 @@ export const VERSIONS: readonly Mutant[] = [
       { file: 'src/fleet/routes.ts', find: '  return version > 1;', put: '  return version > 0;' },
     ],
     command: tool(
-      'proof/simulation/main.ts',
+      'proof/simulate/main.ts',
       '--small',
       '--seeds',
       '60',

@@ -1,8 +1,8 @@
-/** npm run outage: Postgres is away for minutes under load; nothing is lost, nothing happens twice. */
+/** Takes Postgres away for minutes under load: nothing is lost, nothing happens twice. */
 import { misused, readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { playOutage } from './outage.ts';
 
-const HELP = `npm run outage -- [options]
+const HELP = `npm run proof -- outage [options]
 
 A real Postgres is stopped under real pods that enqueue and execute tasks. While it is away they start runs
 of their own hosts. When it is back, every task and every run that was acknowledged must be in it, ended,

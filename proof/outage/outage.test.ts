@@ -1,4 +1,4 @@
-/** The small sister of `npm run outage`: real pods, and a real Postgres that goes away under load. */
+/** The small sister of `npm run proof -- outage`: real pods, and a real Postgres that goes away under load. */
 import { expect, test } from 'vitest';
 import { playOutage } from './outage.ts';
 

@@ -1,4 +1,4 @@
-/** npm run results: writes docs/explanation/results.md from what the proof tools have saved. */
+/** Writes docs/explanation/results.md from what the other tools saved. */
 import { writeFileSync } from 'node:fs';
 import { renderResults } from './page.ts';
 

@@ -13,9 +13,9 @@ const leg = (figures: Record<string, unknown>) => ({
   figures,
 });
 
-test('the page in the docs is what npm run results writes', () => {
+test('the page in the docs is what npm run proof -- results writes', () => {
   const page = readFileSync(new URL('docs/explanation/results.md', ROOT), 'utf8');
-  expect(page, 'run: npm run results').toBe(renderResults());
+  expect(page, 'run: npm run proof -- results').toBe(renderResults());
 });
 
 test('what came of a broken leg is said', () => {
@@ -30,11 +30,14 @@ test('every broken leg that is kept has such a note', () => {
 });
 
 test('a tool that does several things has a table for each', () => {
-  const roll = { ...leg({ rolls: 4, broken: { lost: 0 } }), command: 'npm run deploys -- roll' };
-  const plan = { ...leg({ runs: 9, disagreements: 1 }), command: 'npm run deploys -- plan' };
+  const roll = {
+    ...leg({ rolls: 4, broken: { lost: 0 } }),
+    command: 'npm run proof -- deploys roll',
+  };
+  const plan = { ...leg({ runs: 9, disagreements: 1 }), command: 'npm run proof -- deploys plan' };
   const page = renderResults((tool) => (tool === 'deploys' ? [roll, plan] : []), []);
   expect(page.match(/deploys -- roll/g)).toHaveLength(1);
-  expect(page).toContain('| `npm run deploys -- plan` | 9 | 1 | broken |');
+  expect(page).toContain('| `npm run proof -- deploys plan` | 9 | 1 | broken |');
 });
 
 const WELL = { missed: 0, unusable: 0 };
@@ -76,7 +79,7 @@ describe('the figures of several legs', () => {
   test('count a seed once for each size, and those that run first once in all', () => {
     const of = (from: number, to: number, kept: number, size = '') => ({
       ...leg({ from, to, seeds: to - from + 1 + kept, violations: 0 }),
-      command: `npm run simulate -- --from ${from}${size}`,
+      command: `npm run proof -- simulate --from ${from}${size}`,
     });
     const legs = [of(1, 10, 3), of(6, 15, 4), of(1, 10, 4, ' --small')];
     const shown = renderResults((tool) => (tool === 'simulate' ? legs : []), []);
@@ -90,7 +93,7 @@ describe('the figures of several legs', () => {
   });
 
   test('are not made up where a tool has not run, or has not counted', () => {
-    expect(page).toContain('Not run at its full size yet: `npm run simulate`');
+    expect(page).toContain('Not run at its full size yet: `npm run proof -- simulate`');
     expect(renderResults((tool) => (tool === 'chaos' ? [leg({ tasks: 1 })] : []), [])).toContain(
       '| 1 | not counted |',
     );

@@ -149,7 +149,7 @@ const SECTIONS: readonly Section[] = [
 const HEAD = `# Results
 
 What the tools of [Guarantees](guarantees.md) counted. They wrote these figures themselves (\`--save\`), and
-\`npm run results\` makes this page of them; nothing on it is typed by hand but what came of a
+\`npm run proof -- results\` makes this page of them; nothing on it is typed by hand but what came of a
 broken leg, and the list of what was found. "And changes" after a commit means that the tree held more than that commit.
 Legs that are void, or in which something was broken, are shown, and not added up; seeds and planted bugs that
 several legs have looked at count once.

@@ -1,9 +1,11 @@
-/** npm run sink: history into an archive under kills and lost answers; nothing missing, nothing twice. */
+/**
+ * Archives history while the sink is killed and answers are lost: nothing is missing, nothing is there twice.
+ */
 import { misused, readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { EVENTS_PER_RUN } from './load.ts';
 import { playSiege } from './siege.ts';
 
-const HELP = `npm run sink -- [options]
+const HELP = `npm run proof -- sink [options]
 
 Runs with ${EVENTS_PER_RUN} records each go through a store in Postgres, while fleetq sink sends them through the
 real driver to an emulated Snowflake account. The sink is killed with SIGKILL and started again, and answers
@@ -12,7 +14,7 @@ the archive, once, in order, as it is. Ends with 1 otherwise. Wants dist: npm ru
 
   --events N   records of runs (100000)
   --kills N    at least so many kills (10)
-  --save       keep the figures for npm run results
+  --save       keep the figures for npm run proof -- results
   --json       figures as one JSON object, the last line of stdout
   --verbose    tell on stderr how it goes
 `;

@@ -1,4 +1,4 @@
-/** Everything at once, small: npm run sink does the same with a million records. */
+/** Everything at once, small: npm run proof -- sink does the same with a million records. */
 import { expect, test } from 'vitest';
 import { playSiege } from './siege.ts';
 

@@ -1,8 +1,10 @@
-/** npm run snowflake: pods on an emulated account, kills, and answers that are lost after the commit. */
+/**
+ * Runs pods on an emulated Snowflake account while they are killed and answers are lost after the commit.
+ */
 import { misused, readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { playSnowflake } from './play.ts';
 
-const HELP = `npm run snowflake -- [options]
+const HELP = `npm run proof -- snowflake [options]
 
 Real pods in real processes, by the real driver, on an emulated account that loses answers after the
 commit, lets tokens expire, crowds locks and reads what is old, while the pods are killed. Then the history

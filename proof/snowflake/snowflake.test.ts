@@ -1,4 +1,4 @@
-/** A small one of npm run snowflake: real pods, the real driver, kills, and lost answers. */
+/** A small one of npm run proof -- snowflake: real pods, the real driver, kills, and lost answers. */
 import { expect, test } from 'vitest';
 import { playSnowflake } from './play.ts';
 

@@ -1,8 +1,8 @@
-/** npm run throttle-fleet: real pods against APIs that count, while pods, the leader and the store go. */
+/** Calls limited APIs from real pods while pods, the leader and the store come and go. */
 import { readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { runFaults } from './faults.ts';
 
-const HELP = `npm run throttle-fleet -- [options]
+const HELP = `npm run proof -- throttle-fleet [options]
 
 Starts real pods on a real Postgres that call two APIs on loopback as fast as they may: one whose limit is
 declared, and one that refuses what does not fit. Pods join, one is killed, the leader is killed, the store

@@ -1,8 +1,8 @@
-/** npm run traces: many runs over pods that are killed, and whether their traces are whole. */
+/** Kills pods while many runs are traced, and checks that every trace is whole. */
 import { readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { runStorm } from './storm.ts';
 
-const HELP = `npm run traces -- [options]
+const HELP = `npm run proof -- traces [options]
 
 Runs tasks over several pods, kills the pods with SIGKILL, and has them come back. Their spans go to a
 receiver in a process of its own, and are held against the histories in the store. Ends with 1 if a run

@@ -57,7 +57,7 @@ const running = new Set<RunningPod>();
 
 beforeAll(async () => {
   place = mkdtempSync(join(tmpdir(), 'fleetq-pods-'));
-  // One that was built in earnest, by `npm run image`, may take the place of the quick one.
+  // One that was built in earnest, by `node test/deploy/main.ts`, may take the place of the quick one.
   image = process.env['FLEETQ_TEST_IMAGE'] ?? layImage(place);
   write(join(image, 'app'), 'machines/relay.mjs', RELAY);
   postgres = await startPostgres();

@@ -3,7 +3,7 @@
  * and to say it never throws. The fleet of the simulation is looked at again and again while it works.
  */
 import { expect, test } from 'vitest';
-import { simulate } from '../../../proof/simulation/simulate.ts';
+import { simulate } from '../../../proof/simulate/simulate.ts';
 import { showing } from '../../../src/admin/desk/mask.ts';
 import { explain, type Finding, gatherTask } from '../../../src/admin/explain/index.ts';
 import type { RunId } from '../../../src/ground/index.ts';

@@ -1,4 +1,4 @@
-/** The program of `npm run powerloss`, at a stride; and that it sees a disk that was not synced. */
+/** The program of `npm run proof -- powerloss`, at a stride; and that it sees a disk that was not synced. */
 import { expect, test } from 'vitest';
 import { Disk } from './disk.ts';
 import { losePower } from './lose-power.ts';

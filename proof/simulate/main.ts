@@ -1,4 +1,4 @@
-/** npm run simulate: many seeds, those that once failed first, or the story of one. See `--help`. */
+/** Simulates fleets under virtual time and seeded faults; tells the story of one seed. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { saveLeg } from '../../test/support/save-leg.ts';
@@ -11,7 +11,7 @@ import { Tally } from './tally.ts';
 /** Fewer are a glance, and may miss what is rare. */
 const CAMPAIGN_COUNT_MIN = 100;
 
-const HELP = `npm run simulate -- [options]
+const HELP = `npm run proof -- simulate [options]
 Simulates fleets under virtual time and seeded faults, and checks the contract after every call.
 
   --seeds N    so many seeds (200), after those that have found something once
@@ -22,7 +22,7 @@ Simulates fleets under virtual time and seeded faults, and checks the contract a
   --jobs J     processes at a time (${availableParallelism()}, the cores)
   --small      fewer tasks a seed, and shorter storms
   --mutant M   with a planted bug: ${MUTANTS.map(({ name }) => name).join(', ')}
-  --keep       adds seeds that fail to proof/simulation/seeds.json
+  --keep       adds seeds that fail to proof/simulate/seeds.json
   --save       adds the figures to docs/results/simulate.json; not with --mutant
   --json       figures as one JSON object, the last line of stdout
   --seed N     tells the story of one seed in words instead
@@ -168,7 +168,7 @@ function conclude(
   // Of none nothing is to be kept.
   if (values.save && tally.seeds > 0) {
     const size = values.small ? ' --small' : '';
-    const command = `npm run simulate -- --seeds ${of.to - of.from + 1} --from ${of.from}${size}`;
+    const command = `npm run proof -- simulate --seeds ${of.to - of.from + 1} --from ${of.from}${size}`;
     saveLeg('simulate', command, figures);
   }
   const lines = Object.entries(figures).map(

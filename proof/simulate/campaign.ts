@@ -60,7 +60,7 @@ export async function campaign(
 
 /** Compiled: what translates at the start names every function whenever it is made. */
 function startChild(): ChildProcess {
-  return fork(childProgram('proof/simulation/seed-child.ts'), {
+  return fork(childProgram('proof/simulate/seed-child.ts'), {
     execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

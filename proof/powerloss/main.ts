@@ -1,11 +1,11 @@
-/** npm run powerloss: what a loss of power may leave of a journal, at every call to the disk. */
+/** Checks what a loss of power may leave of a journal, at every call to the disk. */
 import { misused, readFlags, tellFigures, wholeFlag } from '../../test/support/tool.ts';
 import { losePower } from './lose-power.ts';
 import { record } from './recording.ts';
 
 const SHOWN_MAX = 50;
 
-const HELP = `npm run powerloss -- [options]
+const HELP = `npm run proof -- powerloss [options]
 
 Records what a process does to the files of its journal, and opens every image of them that a loss of
 power may leave at each call. Ends with 1 if anything acknowledged was lost without an alarm, a state was

@@ -45,7 +45,7 @@ export function record(synchronous: RecordTask['synchronous']): Op[] {
     const task: RecordTask = { dataDir, acks: join(directory, 'acks'), synchronous };
     const child = spawnSync(
       process.execPath,
-      [childProgram('proof/power-loss/record-child.ts'), JSON.stringify(task)],
+      [childProgram('proof/powerloss/record-child.ts'), JSON.stringify(task)],
       {
         env: { ...process.env, ...shimEnv({ log: { file: log, path: directory }, data }) },
         encoding: 'utf8',
