@@ -5,7 +5,7 @@ import { type Mutant, tests } from './mutant.ts';
 const DECIDE = 'src/store/decide.ts';
 const memory = (name: string) => tests('test/store/memory.test.ts', `^the memory store ${name}`);
 const doing = memory('what people do');
-const onPostgres = tests('test/store/postgres.test.ts', '^the postgres store what people do');
+const onPostgres = tests('test/store/postgres.store.test.ts', '^the postgres store what people do');
 
 export const ACTS: readonly Mutant[] = [
   {

@@ -5,7 +5,7 @@ import { type Mutant, tests } from './mutant.ts';
 const CLAIM = 'src/store/postgres/step-tracker-claim.sql.ts';
 const SWEEP = 'src/store/postgres/step-tracker-sweep.sql.ts';
 const TASKS = 'src/store/postgres/step-tracker.sql.ts';
-const claims = tests('test/store/postgres.test.ts', '^the postgres store claims');
+const claims = tests('test/store/postgres.store.test.ts', '^the postgres store claims');
 
 export const CLAIMS: readonly Mutant[] = [
   {
@@ -51,7 +51,7 @@ export const CLAIMS: readonly Mutant[] = [
         put: `      where: sql\`status = 'pending' and not paused and crashes + 0 < 2 and pinned_to is null\`,`,
       },
     ],
-    command: tests('test/store/postgres-plans.test.ts', 'a claim'),
+    command: tests('test/store/postgres-plans.store.test.ts', 'a claim'),
     shows: /looks at what it takes, and not at the crowd/,
     isSlow: true,
   },
@@ -65,7 +65,7 @@ export const CLAIMS: readonly Mutant[] = [
         put: 'task.task_id is not null',
       },
     ],
-    command: tests('test/store/postgres-fences.test.ts', 'by compare-and-set'),
+    command: tests('test/store/postgres-fences.store.test.ts', 'by compare-and-set'),
     shows: /by compare-and-set, a claim that waits for a rival/,
   },
   {
@@ -92,7 +92,7 @@ export const CLAIMS: readonly Mutant[] = [
         put: '         payload, null, key_ms, retries_max,\n         case when deadline_ms',
       },
     ],
-    command: tests('test/store/postgres.test.ts', 'a key that is there gives the task that has it'),
+    command: tests('test/store/postgres.store.test.ts', 'a key that is there gives the task that has it'),
     shows: /a key that is there gives the task that has it/,
   },
   {
@@ -105,7 +105,7 @@ export const CLAIMS: readonly Mutant[] = [
         put: 'seen <= `${task.generation}`;',
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store what people change'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store what people change'),
     shows: /H11: a redrive that was pressed before the last end comes too late/,
   },
   {
@@ -118,7 +118,7 @@ export const CLAIMS: readonly Mutant[] = [
         put: `(task.control = 'cancel') is true`,
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store taking over'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store taking over'),
     shows: /I4: what has ended by its records/,
   },
   {
@@ -136,7 +136,7 @@ export const CLAIMS: readonly Mutant[] = [
     // The first`,
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store what people change'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store what people change'),
     shows:
       /H12: a task that nobody holds is cancelled at once|H12: a completion that comes first wins/,
   },
@@ -151,7 +151,7 @@ export const CLAIMS: readonly Mutant[] = [
         put: '     order by finished_at',
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store retention'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store retention'),
     shows: /a task that another one calls its parent is kept/,
   },
   {
@@ -170,7 +170,7 @@ export const CLAIMS: readonly Mutant[] = [
      order by`,
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store retention'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store retention'),
     shows: /it is told whether anything is hopeless, or old|what ended longer ago than allowed/,
   },
 ];

@@ -8,7 +8,7 @@ const SETTLE = 'src/store/postgres/step-tracker-settle.sql.ts';
 const SWEEP = 'src/store/postgres/step-tracker-sweep.sql.ts';
 const SQL = 'src/store/postgres/sql.ts';
 
-const fences = tests('test/store/postgres-fences.test.ts');
+const fences = tests('test/store/postgres-fences.store.test.ts');
 
 export const FENCES: readonly Mutant[] = [
   {
@@ -89,7 +89,7 @@ export const FENCES: readonly Mutant[] = [
         put: '        and $3::float8 is not null\n',
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store the sweep'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store the sweep'),
     shows: /a fresh pod is never fenced for silence/,
   },
   {
@@ -107,7 +107,7 @@ export const FENCES: readonly Mutant[] = [
         put: '[pod, by, because.silentMs, Date.now() / 1000]',
       },
     ],
-    command: tests('test/store/postgres-edges.test.ts'),
+    command: tests('test/store/postgres-edges.store.test.ts'),
     shows: /the clock of whoever sweeps decides nothing/,
   },
   {
@@ -125,7 +125,7 @@ export const FENCES: readonly Mutant[] = [
         put: 'JSON.stringify(report), leads, since ?? null, Date.now() / 1000];',
       },
     ],
-    command: tests('test/store/postgres-edges.test.ts'),
+    command: tests('test/store/postgres-edges.store.test.ts'),
     shows: /the clock of whoever beats decides nothing/,
   },
   {
@@ -134,14 +134,14 @@ export const FENCES: readonly Mutant[] = [
     changes: [
       { file: PODS, find: 'and beat_seq = $2 and status', put: 'and $2::bigint >= 0 and status' },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store pods'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store pods'),
     shows: /of two clones of one pod the second to beat is refused/,
   },
   {
     name: 'beat-by-number-alone',
     breaks: 'a process beats on in the name of its clone, which has come to the same number (I11)',
     changes: [{ file: PODS, find: 'beat_nonce = any($7::text[])', put: 'beat_nonce is not null' }],
-    command: tests('test/store/postgres.test.ts', '^the postgres store pods'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store pods'),
     shows: /whoever has come to the same number is told by its name/,
   },
   {
@@ -154,7 +154,7 @@ export const FENCES: readonly Mutant[] = [
         put: 'and beat_seq = $2',
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store pods'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store pods'),
     shows: /a dead pod, and one that is not known, cannot beat/,
   },
   {
@@ -167,7 +167,7 @@ export const FENCES: readonly Mutant[] = [
         put: 'select 1 from pod_health where false)',
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store taking over'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store taking over'),
     shows: /nothing is taken from a pod that lives/,
   },
   {
@@ -180,7 +180,7 @@ export const FENCES: readonly Mutant[] = [
         put: '',
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store the sweep'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store the sweep'),
     shows: /H6: a dead pod that wakes between two batches|a pod is down only when it is dead/,
   },
 ];

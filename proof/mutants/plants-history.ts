@@ -6,7 +6,7 @@ const EVENTS = 'src/store/postgres/run-events.sql.ts';
 const SETTLER = 'src/store/postgres/settler.ts';
 const ARCHIVER = 'src/fleet/archiver.ts';
 const HISTORY = 'src/fleet/history.ts';
-const kept = tests('test/store/postgres.test.ts', '^the postgres store history');
+const kept = tests('test/store/postgres.store.test.ts', '^the postgres store history');
 
 export const HISTORIES: readonly Mutant[] = [
   {
@@ -39,7 +39,7 @@ export const HISTORIES: readonly Mutant[] = [
         put: 'export const extendOrRefuse = sql`on conflict do nothing`;\nexport const never = sql`${extend}\n',
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store settling'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store settling'),
     shows: /a settlement whose tail is another history than the stored one is refused/,
   },
   {
@@ -83,7 +83,7 @@ export const HISTORIES: readonly Mutant[] = [
         put: '  ${extendSegment}',
       },
     ],
-    command: tests('test/store/postgres-edges.test.ts'),
+    command: tests('test/store/postgres-edges.store.test.ts'),
     shows: /flushes of the same runs in opposite order never deadlock/,
   },
   {

@@ -148,7 +148,7 @@ export const PODS: readonly Mutant[] = [
         put: 'if (seen.boot > journal.boot && seen.lsn < lsn) {',
       },
     ],
-    command: tests('test/fleet/copied-journal.test.ts', 'put back in place'),
+    command: tests('test/fleet/copied-journal.e2e.test.ts', 'put back in place'),
     shows: /a journal that was put back in place is said to be behind the store/,
     isSlow: true,
   },
@@ -236,7 +236,7 @@ export const PODS: readonly Mutant[] = [
         put: "('x' || ${timeline})::bit(32)::bigint * 0) + 1`;",
       },
     ],
-    command: tests('test/store/postgres-edges.test.ts'),
+    command: tests('test/store/postgres-edges.store.test.ts'),
     shows: /an epoch begins above everything that an earlier primary can have given out/,
   },
 ];

@@ -95,7 +95,7 @@ export const REWINDS: readonly Mutant[] = [
         put: "with ${fenceOf(`'up', 'draining'`)}, unheeded as (select $26::text),",
       },
     ],
-    command: tests('test/store/postgres.test.ts', 'meant for another server'),
+    command: tests('test/store/postgres.store.test.ts', 'meant for another server'),
     shows: /what is meant for another server is neither settled nor archived/,
   },
   {

@@ -9,8 +9,8 @@ import { type Mutant, tests, tool } from './mutant.ts';
 const SETTLE = 'src/store/postgres/step-tracker-settle.sql.ts';
 const SETTLER = 'src/store/postgres/settler.ts';
 const EPOCH = 'task.generation = leaving.generation and task.claim_epoch = leaving.epoch';
-const edges = tests('test/store/postgres-edges.test.ts');
-const settling = tests('test/store/postgres.test.ts', '^the postgres store settling');
+const edges = tests('test/store/postgres-edges.store.test.ts');
+const settling = tests('test/store/postgres.store.test.ts', '^the postgres store settling');
 
 /** Whoever comes with another epoch gets through where the task goes to one of these. */
 function epochForgottenFor(name: string, statuses: string, command = settling): Mutant {
@@ -88,7 +88,7 @@ export const SETTLES: readonly Mutant[] = [
         put: '             else task.claim_epoch end,',
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store claims'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store claims'),
     shows: /every change of owner raises the epoch/,
   },
   {
@@ -142,7 +142,7 @@ export const SETTLES: readonly Mutant[] = [
   return isBadValue(error) && task === undefined ?`,
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store settling a value'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store settling a value'),
     shows: /a value the store cannot hold is refused; the others of its batch stand/,
   },
   {

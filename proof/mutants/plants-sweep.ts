@@ -4,8 +4,8 @@ import { type Mutant, tests } from './mutant.ts';
 
 const SWEEP = 'src/store/postgres/step-tracker-sweep.sql.ts';
 const EPOCH = "claim_epoch = ${to === 'taker' ? nextEpoch : raised('task.claim_epoch')},";
-const taking = tests('test/store/postgres.test.ts', '^the postgres store taking over');
-const left = tests('test/store/postgres.test.ts', '^the postgres store what was left');
+const taking = tests('test/store/postgres.store.test.ts', '^the postgres store taking over');
+const left = tests('test/store/postgres.store.test.ts', '^the postgres store what was left');
 
 export const SWEEPS: readonly Mutant[] = [
   {
@@ -49,7 +49,7 @@ export const SWEEPS: readonly Mutant[] = [
         put: '0.5',
       },
     ],
-    command: tests('test/store/postgres.test.ts', '^the postgres store the sweep'),
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store the sweep'),
     shows: /requeued tasks become due within the spread/,
   },
   {
@@ -88,7 +88,7 @@ export const SWEEPS: readonly Mutant[] = [
         put: '(task.pinned_to is null and ${wasInside})',
       },
     ],
-    command: tests('test/store/postgres.test.ts', 'what was left H8: a successor'),
+    command: tests('test/store/postgres.store.test.ts', 'what was left H8: a successor'),
     shows: /H8: a successor is told of all that its predecessor left, and counts nothing/,
   },
   {

@@ -22,7 +22,7 @@ function again(name: string, by: string, command: Command, shows: RegExp): Mutan
 const striking = (...flags: readonly string[]) =>
   tool('proof/exhaustive/main.ts', '--json', '--depth', '0', ...flags);
 const crashPoint = (row: string) =>
-  tests('proof/crash-points/crash-points.test.ts', `crash table ${row}`);
+  tests('proof/crash-points/crash-points.proof.test.ts', `crash table ${row}`);
 const comparing = (store: string, sequences: number) =>
   tool('proof/differential/main.ts', '--stores', store, '--sequences', String(sequences));
 

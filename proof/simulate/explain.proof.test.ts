@@ -3,18 +3,18 @@
  * and to say it never throws. The fleet of the simulation is looked at again and again while it works.
  */
 import { expect, test } from 'vitest';
-import { simulate } from '../../../proof/simulate/simulate.ts';
-import { showing } from '../../../src/admin/desk/mask.ts';
-import { explain, type Finding, gatherTask } from '../../../src/admin/explain/index.ts';
-import type { RunId } from '../../../src/ground/index.ts';
-import { identityCodec, lookingCodec } from '../../../src/journal/index.ts';
-import type { StoreReader, TaskRow } from '../../../src/store/index.ts';
-import { histories } from '../../../src/store/memory/archive.ts';
-import { find } from '../../../src/store/memory/changes.ts';
-import { gateOf } from '../../../src/store/memory/flow.ts';
-import { known, pods } from '../../../src/store/memory/pods.ts';
-import type { MemoryTables } from '../../../src/store/memory/tables.ts';
-import { expectWhole } from './support.ts';
+import { simulate } from './simulate.ts';
+import { showing } from '../../src/admin/desk/mask.ts';
+import { explain, type Finding, gatherTask } from '../../src/admin/explain/index.ts';
+import type { RunId } from '../../src/ground/index.ts';
+import { identityCodec, lookingCodec } from '../../src/journal/index.ts';
+import type { StoreReader, TaskRow } from '../../src/store/index.ts';
+import { histories } from '../../src/store/memory/archive.ts';
+import { find } from '../../src/store/memory/changes.ts';
+import { gateOf } from '../../src/store/memory/flow.ts';
+import { known, pods } from '../../src/store/memory/pods.ts';
+import type { MemoryTables } from '../../src/store/memory/tables.ts';
+import { expectWhole } from '../../test/admin/explain/support.ts';
 
 const SEED_COUNT = 12;
 const LOOK_EVERY = 151;
