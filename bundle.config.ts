@@ -18,7 +18,11 @@ const ENTRIES: readonly string[] = [
   'bin',
   'cli/worker/pod-process',
   'fleet/heart-thread',
+  // The first to be loaded, and before whatever the others import.
+  'ground/node-floor',
+  'ground/refuse-old-node',
   'index',
+  'sqlite',
   'suspect-main',
   'telemetry/metrics/index',
   'telemetry/otel/index',
