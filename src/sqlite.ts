@@ -4,7 +4,7 @@
  * one, and two writers at the same time corrupt the file.
  */
 import './ground/refuse-old-node.ts';
-import { type SqliteDatabase, sqlite } from './ground/index.ts';
+import { type SqliteClass, type SqliteDatabase, sqlite } from './ground/index.ts';
 
-export const Database = sqlite().Database;
+export const Database: SqliteClass = sqlite().Database;
 export type Database = SqliteDatabase;

@@ -71,6 +71,7 @@ export { type Random, systemRandom } from './random.ts';
 export { REDACTED, redact, redactor, unfitRedaction } from './redact.ts';
 export {
   openDatabase,
+  type SqliteClass,
   type SqliteDatabase,
   type SqliteStatement,
   SqliteUnavailableError,

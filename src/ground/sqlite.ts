@@ -11,6 +11,7 @@ import { runtimeName } from './node-floor.ts';
 
 export type SqliteDatabase = Driver.Database;
 export type SqliteStatement = Driver.Statement;
+export type SqliteClass = typeof Driver;
 
 /** SQLite does not load here, or its version is one that can corrupt a file. */
 export class SqliteUnavailableError extends FleetqError {
@@ -27,7 +28,7 @@ export function sqliteVersion(): string {
 }
 
 interface Sqlite {
-  readonly Database: typeof Driver;
+  readonly Database: SqliteClass;
   readonly version: string;
 }
 
@@ -51,7 +52,7 @@ function load(): Sqlite {
 
 function loadDriver(): Sqlite {
   try {
-    const Database = createRequire(import.meta.url)('better-sqlite3') as typeof Driver;
+    const Database = createRequire(import.meta.url)('better-sqlite3') as SqliteClass;
     const memory = new Database(':memory:');
     const version = memory.prepare('select sqlite_version()').pluck().get() as string;
     memory.close();
