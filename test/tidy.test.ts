@@ -186,5 +186,5 @@ test('no default exports, enums, namespaces or open ends', () => {
 });
 
 test('the lock file names no download addresses', () => {
-  expect(read('package-lock.json')).not.toMatch(/"resolved"/);
+  expect(read('package-lock.json')).not.toMatch(/"resolved": "(?!tools\/)/);
 });
