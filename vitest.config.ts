@@ -16,7 +16,7 @@ import { FailuresReporter } from './test/support/failures-reporter.ts';
 import { TallyReporter } from './test/support/tally-reporter.ts';
 
 /** One file for each surface that a person meets. */
-const SMOKE = ['test/docs/readme.e2e.test.ts'];
+const SMOKE = ['test/engine/poison.e2e.test.ts'];
 
 const root = fileURLToPath(new URL('./', import.meta.url));
 const ROOMS = '{test,proof}/**/*';

@@ -18,7 +18,7 @@ import { claimRegister, registerCalls } from './claim-register.ts';
 import type { StoreCall } from './evidence.ts';
 import { linearityOf } from './linearize.ts';
 
-const postgres = usePostgres(['fsync=off']);
+const postgres = usePostgres();
 const TASKS = 300;
 const CLIENTS = 6;
 const ROUNDS = 40;

@@ -14,7 +14,6 @@ import { expect, test, vi } from 'vitest';
 import { useTempDirs } from '../../test/support/temp-dir.ts';
 import { hunt, judge } from './hunt.ts';
 import { type Change, type Mutant, tests, tool } from './mutant.ts';
-import { rotation } from './rotation.ts';
 import { medianOf, summaryOf } from './summary.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -169,14 +168,6 @@ test('whatever a test run prints beside the names of failing tests is no evidenc
   expect(judge(end, { command: tests('test/sum.test.ts'), shows: /something else/ }).verdict).toBe(
     'caught',
   );
-});
-
-test('every mutant has its turn, and the days begin anew', () => {
-  const all = Array.from({ length: 12 }, (_, index) => index);
-  const days = [0, 1, 2].map((day) => rotation(all, 5, day));
-  expect(new Set(days.flat()).size).toBe(12);
-  expect(rotation(all, 5, 12)).toEqual(rotation(all, 5, 0));
-  expect(rotation(all.slice(0, 3), 5, 1)).toEqual([2, 0, 1]);
 });
 
 test('the median is that of the caught, and what proves nothing is told apart from the missed', () => {

@@ -31,8 +31,7 @@ test('it tells what it does, and lists every mutant with its rule and its comman
 
 test.each([
   [['--only', 'no-such'], '--only wants names that --list has, got "no-such"'],
-  [['--rotation', 'five', '--day', '1'], '--rotation wants a whole number from 1, got "five"'],
-  [['--rotation', '5'], '--rotation and --day belong together'],
+  [['--share', '5'], '--share wants a leg of so many, such as 2/3, got 5'],
   [['--seconds', ''], '--seconds wants a whole number from 0, got ""'],
   [['--everything'], "Unknown option '--everything'"],
 ])('%j is refused, with what was wanted', (args, message) => {
@@ -47,10 +46,10 @@ test('a hunt that has begun with none of them is no success', () => {
   expect(status).toBe(2);
 });
 
-test('the mutants of a day are the same whenever they are asked for', () => {
-  const ofDay = (day: string) => run('--list', '--rotation', '3', '--day', day).stdout;
-  expect(ofDay('7')).toBe(ofDay('7'));
-  expect(ofDay('7')).not.toBe(ofDay('8'));
+test('the shares of them are all of them, and each is in one', () => {
+  const shares = [1, 2, 3].map((leg) => run('--list', '--share', `${leg}/3`).stdout);
+  const names = (text: string) => text.match(/^\S+$/gm) ?? [];
+  expect(shares.flatMap(names).sort()).toEqual(MUTANTS.map(({ name }) => name).sort());
 });
 
 test('stopped in the middle, it leaves no copy and no process behind', async () => {

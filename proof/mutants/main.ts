@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { currentCommit, savedLegs, saveLeg } from '../../test/support/save-leg.ts';
+import { legFlag } from '../../test/support/tool.ts';
 import { type Finding, hunt } from './hunt.ts';
 import { MUTANTS } from './list.ts';
 import { type Mutant, textOf } from './mutant.ts';
-import { rotation } from './rotation.ts';
 import { linesOf, summaryOf } from './summary.ts';
 
 const HELP = `npm run mutants -- [options]
@@ -16,8 +16,8 @@ the changed one, and shows that it is this bug it fails by. Ends with 1 where on
 
   --list            names the mutants, the rules they break and their commands
   --only NAME,..    these alone
-  --rotation N      the N of them whose turn it is on the day that --day gives
-  --day D           a whole number, such as the days since 1970
+  --share I/N       the I-th of N equal shares of them
+  --quick           without those that take long
   --resume          leaves out what docs/results/mutants.json says was caught at this commit
   --minutes M       begins no mutant after so many minutes; --resume goes on from there
   --seconds S       what each command may take (300)
@@ -29,8 +29,8 @@ the changed one, and shows that it is this bug it fails by. Ends with 1 where on
 const OPTIONS = {
   list: { type: 'boolean', default: false },
   only: { type: 'string' },
-  rotation: { type: 'string' },
-  day: { type: 'string' },
+  share: { type: 'string', default: '1/1' },
+  quick: { type: 'boolean', default: false },
   resume: { type: 'boolean', default: false },
   minutes: { type: 'string' },
   seconds: { type: 'string', default: '300' },
@@ -61,15 +61,11 @@ function named(names: string): Mutant[] {
   });
 }
 
-function chosen(values: Flags): readonly Mutant[] {
-  if (values.only !== undefined) return named(values.only);
-  if ((values.rotation === undefined) !== (values.day === undefined)) {
-    throw new TypeError('--rotation and --day belong together: how many, and on which day');
-  }
-  const { rotation: count, day } = values;
-  if (count === undefined || day === undefined) return MUTANTS;
-  const quick = MUTANTS.filter(({ isSlow }) => !isSlow);
-  return rotation(quick, whole('rotation', count, 1), whole('day', day));
+function chosen({ only, share, quick }: Flags): readonly Mutant[] {
+  if (only !== undefined) return named(only);
+  const [leg, legs] = legFlag(share);
+  const all = quick ? MUTANTS.filter(({ isSlow }) => !isSlow) : MUTANTS;
+  return all.filter((_, index) => index % legs === leg - 1);
 }
 
 /** Only of a commit that is the whole tree: of any other it is not known what it was. */

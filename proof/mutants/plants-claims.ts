@@ -92,7 +92,10 @@ export const CLAIMS: readonly Mutant[] = [
         put: '         payload, null, key_ms, retries_max,\n         case when deadline_ms',
       },
     ],
-    command: tests('test/store/postgres.store.test.ts', 'a key that is there gives the task that has it'),
+    command: tests(
+      'test/store/postgres.store.test.ts',
+      'a key that is there gives the task that has it',
+    ),
     shows: /a key that is there gives the task that has it/,
   },
   {

@@ -6,9 +6,15 @@ const STATEMENTS = 'src/store/postgres/persisting.sql.ts';
 const TX = 'src/fleet/persist-tx.ts';
 const CALL = 'src/engine/phase-call.ts';
 const RECORDER = 'src/engine/recorder.ts';
-const fenced = tests('test/store/persisting.store.test.ts', 'writes nothing, though its run goes on');
+const fenced = tests(
+  'test/store/persisting.store.test.ts',
+  'writes nothing, though its run goes on',
+);
 const looked = tests('test/store/persisting.store.test.ts', 'is settled by looking');
-const doubted = tests('test/fleet/persist-in-store.store.test.ts', 'commits in doubt are made once');
+const doubted = tests(
+  'test/fleet/persist-in-store.store.test.ts',
+  'commits in doubt are made once',
+);
 const TAKEN = /writes nothing, though its run goes on/;
 const ONCE = /commits in doubt are made once/;
 

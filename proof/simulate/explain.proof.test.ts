@@ -3,7 +3,6 @@
  * and to say it never throws. The fleet of the simulation is looked at again and again while it works.
  */
 import { expect, test } from 'vitest';
-import { simulate } from './simulate.ts';
 import { showing } from '../../src/admin/desk/mask.ts';
 import { explain, type Finding, gatherTask } from '../../src/admin/explain/index.ts';
 import type { RunId } from '../../src/ground/index.ts';
@@ -15,6 +14,7 @@ import { gateOf } from '../../src/store/memory/flow.ts';
 import { known, pods } from '../../src/store/memory/pods.ts';
 import type { MemoryTables } from '../../src/store/memory/tables.ts';
 import { expectWhole } from '../../test/admin/explain/support.ts';
+import { simulate } from './simulate.ts';
 
 const SEED_COUNT = 12;
 const LOOK_EVERY = 151;

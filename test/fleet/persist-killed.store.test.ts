@@ -14,7 +14,9 @@ import { CommitProxy } from '../support/commit-proxy.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
 // Nobody is there to wait for: whoever asks for it commits, and waits for ever to say so.
-const scene = usePostgres(['synchronous_standby_names=nobody', 'synchronous_commit=local']);
+const scene = usePostgres({
+  own: ['synchronous_standby_names=nobody', 'synchronous_commit=local'],
+});
 const newDir = useTempDirs();
 const until = { timeout: '120s' } as const;
 

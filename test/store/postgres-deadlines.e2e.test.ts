@@ -17,7 +17,7 @@ import { newTask, newTasks } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
 import { options, usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres();
+const scene = usePostgres({ own: [] });
 const DEADLINE_MS = 500;
 /** So long that one of them is told from two on a slow host. */
 const FROZEN_MS = 3_000;

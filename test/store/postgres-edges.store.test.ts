@@ -6,7 +6,7 @@ import { HOUR, newTasks, parked, released, segment } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
 import { emptyTables, usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres(['deadlock_timeout=20ms']);
+const scene = usePostgres();
 const [alder, sweeper] = [podOf('alder'), podOf('sweeper')];
 const SILENT_MS = 15_000;
 let store: Store;

@@ -16,7 +16,7 @@ import { completed, ids, newId, newTasks, ROUTE, released, segment } from './fac
 import { birthOf, claimRequest, podOf } from './harness.ts';
 import { emptyTables, usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres(['deadlock_timeout=20ms']);
+const scene = usePostgres();
 const [alder, birch, sweeper] = [podOf('alder'), podOf('birch'), podOf('sweeper')];
 let store: Store;
 let rival: Store;

@@ -7,7 +7,7 @@ import { ids, newId, newTask } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
 import { emptyTables, usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres(['autovacuum=off']);
+const scene = usePostgres();
 const alder = podOf('alder');
 const CROWD = 20_000;
 

@@ -8,7 +8,7 @@ import { completed, newTasks, ROUTE } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
 import { emptyTables, usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres(['autovacuum=off']);
+const scene = usePostgres();
 const alder = podOf('alder');
 const CROWD = 20_000;
 

@@ -12,7 +12,7 @@ import type { EnqueueAnswer, NewTask } from '../../src/store/tasks.ts';
 import { HOUR, ids, newId, newTask, newTasks } from './factories.ts';
 import { usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres(['autovacuum=off']);
+const scene = usePostgres();
 const keyed = (keys: readonly string[]) => keys.map((key) => newTask({ key }));
 const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => `k-${from + index}`);

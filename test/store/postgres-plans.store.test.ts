@@ -18,7 +18,7 @@ import { ids, newTasks, ROUTE } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
 import { usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres(['autovacuum=off']);
+const scene = usePostgres();
 const alder = podOf('alder');
 const CROWD = 20_000;
 const JOURNAL = 'journal-alder';

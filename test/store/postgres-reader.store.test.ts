@@ -11,7 +11,7 @@ import { ids, newTasks } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
 import { usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres(['autovacuum=off']);
+const scene = usePostgres();
 const CROWD = 20_000;
 const alder = podOf('alder');
 let store: Store;

@@ -11,7 +11,7 @@ import { completed, ids, newTask } from './factories.ts';
 import { birthOf, claimRequest, podOf } from './harness.ts';
 import { emptyTables, usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres(['autovacuum=off']);
+const scene = usePostgres();
 const alder = podOf('alder');
 const CROWD = 100_000;
 

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { newTask } from './factories.ts';
 import { usePostgres } from './postgres-harness.ts';
 
-const scene = usePostgres([]);
+const scene = usePostgres();
 let store: Store;
 
 beforeAll(async () => {

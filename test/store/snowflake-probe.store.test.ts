@@ -3,13 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import { type Probe, probeSnowflake } from '../../src/store/snowflake/probe/probe.ts';
 import { type EmulatedSnowflake, startSnowflake } from '../emulator/snowflake/index.ts';
-import { runOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { runOn, type TestPostgres } from '../support/postgres.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { addressOf } from './snowflake-harness.ts';
 
 const options = { clock: systemClock, random: systemRandom };
 let postgres: TestPostgres;
 beforeAll(async () => {
-  postgres = await startPostgres(['fsync=off', 'max_connections=300']);
+  postgres = await sharedPostgres();
 });
 afterAll(() => postgres?.remove());
 

@@ -3,14 +3,20 @@
  * as this one found it: no listener, no subscriber, no open handle, nothing changed that all files see.
  */
 import { Channel } from 'node:diagnostics_channel';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 
 const PATIENCE_MS = 10_000;
 /** Handles by which one file can disturb another; what only holds memory is left to the collector. */
-const HANDLES = ['TCPServerWrap', 'PipeServerWrap', 'TCPSocketWrap', 'ProcessWrap', 'Timeout'];
+const HANDLES = ['TCPServerWrap', 'PipeServerWrap', 'TCPSocketWrap', 'ProcessWrap', 'MessagePort'];
+
+/** What tests like to replace. */
+const GLOBALS = ['Date', 'fetch', 'performance', 'setInterval', 'setTimeout'] as const;
+const originals = Object.fromEntries(GLOBALS.map((name) => [name, globalThis[name]]));
 
 /** The product's channels that were ever subscribed to in this process. Node has no list of them. */
-const channels = ((globalThis as { fleetqChannels?: Set<Channel> }).fleetqChannels ??= spyOnChannels());
+const shared = globalThis as { fleetqChannels?: Set<Channel> };
+shared.fleetqChannels ??= spyOnChannels();
+const channels = shared.fleetqChannels;
 
 function spyOnChannels(): Set<Channel> {
   const seen = new Set<Channel>();
@@ -28,16 +34,16 @@ function stateOfProcess() {
   return {
     cwd: process.cwd(),
     exitCode: process.exitCode,
-    environment: Object.entries(process.env)
-      .filter(([name]) => !name.startsWith('VITEST'))
-      .sort(),
-    globals: Object.keys(globalThis).sort(),
+    environment: { ...process.env },
+    replaced: GLOBALS.filter((name) => globalThis[name] !== originals[name]),
     listeners: Object.fromEntries(listeners.filter(([, count]) => count !== 0).sort()),
     subscribed: [...channels].filter((one) => one.hasSubscribers).map(({ name }) => String(name)),
-    handles: HANDLES.map((name) => [name, handles.filter((one) => one === name).length]),
+    handles: handles.sort(),
   };
 }
 
 const before = stateOfProcess();
 
-afterAll(() => expect.poll(stateOfProcess, { timeout: PATIENCE_MS }).toEqual(before));
+afterAll(() =>
+  vi.waitFor(() => expect(stateOfProcess()).toEqual(before), { timeout: PATIENCE_MS }),
+);

@@ -9,7 +9,14 @@ import { GivenPostgres, runOn, startPostgres, type TestPostgres } from './postgr
 const ADDRESS = 'FLEETQ_TEST_SHARED_POSTGRES_URL';
 const TEMPLATE = 'fleetq_migrated';
 /** Tests kill no kernel, which keeps what a server has written. Files run side by side. */
-const SETTINGS = ['fsync=off', 'max_connections=500', 'max_wal_size=2GB'];
+const SETTINGS = [
+  'fsync=off',
+  'max_connections=500',
+  'max_wal_size=2GB',
+  // A plan, or a count of pages, is then what the test made it.
+  'autovacuum=off',
+  'deadlock_timeout=20ms',
+];
 
 /** Before all test files of the project `store`. */
 export async function setup(): Promise<() => Promise<void>> {
@@ -30,7 +37,8 @@ export async function sharedPostgres(): Promise<TestPostgres> {
 
 /** Makes a database with the newest schema and returns its address. */
 export async function migratedDatabase(server: TestPostgres): Promise<string> {
-  if (process.env[ADDRESS] !== undefined) return server.createDatabase(TEMPLATE);
+  if (process.env[ADDRESS] !== undefined && !server.canCrash)
+    return server.createDatabase(TEMPLATE);
   const url = await server.createDatabase();
   await migratePostgresStore(url, { clock: systemClock, random: systemRandom });
   return url;
