@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-const [majorMin, minorMin] = engines.node.match(/\d+/g).map(Number);
+const floor = engines.node.replace('>=', '');
+const [majorMin, minorMin] = floor.split('.').map(Number);
 const [major, minor] = process.versions.node.split('.').map(Number);
 
 if (major > majorMin || (major === majorMin && minor >= minorMin)) {
@@ -13,7 +14,7 @@ if (major > majorMin || (major === majorMin && minor >= minorMin)) {
   process.exitCode = await buildWhatIsOld();
 } else {
   process.stderr.write(
-    `FleetQ needs Node ${engines.node}, and this is Node ${process.versions.node}\n`,
+    `FleetQ needs Node ${floor} or newer, and this is Node ${process.versions.node}\n`,
   );
   process.exitCode = 1;
 }
