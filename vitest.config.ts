@@ -1,94 +1,64 @@
-import { readdirSync } from 'node:fs';
+/**
+ * Test files are sorted by what they need, and say it by their suffix:
+ *
+ *   *.test.ts         nothing: in process, on all cores, many files in one process (leak-check proves it)
+ *   *.store.test.ts   a real Postgres: one server for the whole run, a database for each file
+ *   *.e2e.test.ts     real processes
+ *   *.ui.test.ts      a real browser: one for the whole run
+ *   *.proof.test.ts   a tool of proof/ at its smallest size
+ *
+ * `npm test` runs the first two and SMOKE; `npm run test:all` runs everything.
+ */
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { FailuresReporter } from './test/support/failures-reporter.ts';
 import { TallyReporter } from './test/support/tally-reporter.ts';
 
-/**
- * Rooms whose tests start no processes of their own: two of their files at a time. The others kill, stop
- * and time real processes, and have the machine to themselves, which keeps them honest.
- */
-const PAIRED = new Set([
-  ...[
-    'emulator',
-    'engine',
-    'fleet',
-    'ground',
-    'history',
-    'journal',
-    'machine',
-    'properties',
-    'query',
-    'results',
-    'schedule',
-    'store',
-  ],
-  ...['throttle', 'types', 'tidy.test.ts'],
-]);
+/** Files that replace a module for their whole process. */
+const ISOLATED = ['test/journal/former-build.test.ts'];
 
-/** Of those: what starts and kills processes all the same, or looks at how long something takes. */
-const ALONE = new Set([
-  'engine/poison.test.ts',
-  'fleet/capacity.test.ts',
-  'fleet/copied-journal.test.ts',
-  'fleet/crash-points/crash-points.test.ts',
-  'fleet/forced-leaders.test.ts',
-  'fleet/heart-lock.test.ts',
-  'fleet/live-pods.test.ts',
-  'fleet/local-runs.test.ts',
-  'fleet/persist-in-store.test.ts',
-  'fleet/suspects.test.ts',
-  'fleet/thread-heart.test.ts',
-  'journal/failing-disk.test.ts',
-  'journal/fsync-before-ack.test.ts',
-  'journal/held.test.ts',
-  'journal/hold.test.ts',
-  'journal/kill.test.ts',
-  'journal/place.test.ts',
-  'store/postgres-acts.test.ts',
-  'store/postgres-deadlines.test.ts',
-  'store/postgres-fences.test.ts',
-  'store/postgres-plans.test.ts',
-  'store/postgres-reader.test.ts',
-  'store/sqlite-plans.test.ts',
-  'store/sqlite-processes.test.ts',
-]);
+/** One file for each surface that a person meets. */
+const SMOKE = ['test/engine/poison.e2e.test.ts'];
 
 const root = fileURLToPath(new URL('./', import.meta.url));
-const files = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
-  .map((file) => file.replaceAll('\\', '/'))
-  .filter((file) => file.endsWith('.test.ts'));
+const ROOMS = '{test,proof}/**/*';
+/** Real processes and pages are what users run: the built files. */
+const BUILT = ['test/support/build-once.ts'];
+const NEEDS = ['store', 'e2e', 'ui', 'proof'] as const;
 
-for (const file of ALONE) {
-  if (!files.includes(file)) throw new Error(`ALONE names test/${file}, which is not there`);
-}
-
-const isPaired = (file: string) => PAIRED.has(file.split('/')[0] ?? '') && !ALONE.has(file);
-
-const project = (name: string, maxWorkers: number, chosen: readonly string[]) => ({
+const project = (name: string, more: object) => ({
   resolve: { alias: { fleetq: `${root}src/index.ts` } },
   test: {
     name,
-    include: chosen.map((file) => `test/${file}`),
-    maxWorkers,
+    maxWorkers: availableParallelism(),
     // Limits against what hangs, and no measures: a host five times slower must pass.
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 90_000 } },
+    ...more,
   },
 });
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/build-once.ts'],
     reporters: [new FailuresReporter(), 'default', new TallyReporter()],
     projects: [
-      project('paired', 2, files.filter(isPaired)),
-      project(
-        'alone',
-        1,
-        files.filter((file) => !isPaired(file)),
-      ),
+      project('unit', {
+        include: [`${ROOMS}.test.ts`],
+        exclude: [...NEEDS.map((need) => `${ROOMS}.${need}.test.ts`), ...ISOLATED],
+        isolate: false,
+        setupFiles: ['test/support/leak-check.ts'],
+      }),
+      project('isolated', { include: ISOLATED }),
+      project('store', {
+        include: [`${ROOMS}.store.test.ts`],
+        globalSetup: ['test/support/shared-postgres.ts'],
+      }),
+      project('smoke', { include: SMOKE, globalSetup: BUILT }),
+      project('e2e', { include: [`${ROOMS}.e2e.test.ts`], globalSetup: BUILT }),
+      project('ui', { include: [`${ROOMS}.ui.test.ts`], globalSetup: BUILT }),
+      project('proof', { include: [`${ROOMS}.proof.test.ts`], globalSetup: BUILT }),
     ],
   },
 });

@@ -10,10 +10,10 @@ import type { RunId } from '../../src/ground/index.ts';
 import { SqliteJournal } from '../../src/journal/index.ts';
 import { Registry, type RunState } from '../../src/machine/index.ts';
 import { SEED, seeded } from '../ground/seed.ts';
-import { Scribe, SHAPES, type Shape, shapes } from '../scenarios/shapes.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { never } from '../support/fleets.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { Scribe, SHAPES, type Shape, shapes } from '../support/shapes.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
 const newDir = useTempDirs();

@@ -33,7 +33,7 @@ export class DiskChild {
 
   /** `before` is what the child is started through, such as nsenter. */
   constructor(task: FullDiskTask, env: NodeJS.ProcessEnv = {}, before: readonly string[] = []) {
-    const program = childProgram('journal/full-disk-child.ts');
+    const program = childProgram('test/journal/full-disk-child.ts');
     const [command, ...args] = [...before, process.execPath, program, JSON.stringify(task)];
     this.process = spawn(command!, args, { env: { ...process.env, ...env } });
     started.push(this.process);

@@ -3,10 +3,10 @@ import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import type { FilledStoreOptions } from '../../src/store/options.ts';
-import { migratePostgresStore } from '../../src/store/postgres/migrate.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { migratedDatabase, sharedPostgres } from '../support/shared-postgres.ts';
 import type { PlainRow, StoreHarness, TableName } from './harness.ts';
 
 export const options: FilledStoreOptions = { clock: systemClock, random: systemRandom };
@@ -27,8 +27,11 @@ export interface PostgresScene {
 /** These tests stop no kernel, which keeps what a killed server has written. */
 const UNSYNCED = 'fsync=off';
 
-/** Call once at the top of a test file: a server, a migrated database, and connections to it. */
-export function usePostgres(settings: readonly string[] = []): PostgresScene {
+/**
+ * Call once at the top of a test file: a migrated database on the shared server, and connections to it.
+ * With `own` settings it is a server of this file alone, which may be crashed.
+ */
+export function usePostgres({ own }: { own?: readonly string[] } = {}): PostgresScene {
   const opened: { close(): Promise<void> }[] = [];
   const scene = {
     connect: async () => {
@@ -48,9 +51,8 @@ export function usePostgres(settings: readonly string[] = []): PostgresScene {
     },
   } as { -readonly [Name in keyof PostgresScene]: PostgresScene[Name] };
   beforeAll(async () => {
-    scene.server = await startPostgres([UNSYNCED, ...settings]);
-    scene.url = await scene.server.createDatabase();
-    await migratePostgresStore(scene.url, options);
+    scene.server = own ? await startPostgres([UNSYNCED, ...own]) : await sharedPostgres();
+    scene.url = await migratedDatabase(scene.server);
     scene.client = await scene.connect();
   });
   afterAll(async () => {

@@ -18,7 +18,8 @@ import {
   type EmulatedSnowflake,
   startSnowflake,
 } from '../emulator/snowflake/index.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import type { TestPostgres } from '../support/postgres.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import type { PlainRow, StoreHarness, TableName } from './harness.ts';
 
 export const PORTS = { clock: systemClock, random: systemRandom };
@@ -46,7 +47,7 @@ export function useSnowflake(kind: TableKind): SnowflakeScene {
     open: () => openOver(sessions.open, LIMITS, PORTS),
   } as unknown as { -readonly [Name in keyof SnowflakeScene]: SnowflakeScene[Name] };
   beforeAll(async () => {
-    postgres = await startPostgres(['fsync=off', 'max_connections=300']);
+    postgres = await sharedPostgres();
     scene.account = await startSnowflake({ kind, postgres });
     scene.client = new pg.Client(scene.account.url);
     await scene.client.connect();

@@ -35,7 +35,7 @@ export class StoreChild {
 
   /** `before` is what the child is started through, such as nsenter. */
   constructor(task: SqliteChildTask, before: readonly string[] = []) {
-    const program = childProgram('store/sqlite-child.ts');
+    const program = childProgram('test/store/sqlite-child.ts');
     const [command, ...args] = [...before, process.execPath, program, JSON.stringify(task)];
     this.#process = spawn(command!, args);
     started.push(this.#process);

@@ -23,10 +23,10 @@ const CACHE = join(ROOT, 'node_modules', '.cache', 'fleetq-children');
 const KEPT_MS_MAX = 3_600_000;
 let compiled: string | undefined;
 
-/** The compiled form of `test/<program>`; compiles where nobody has since the last change. */
+/** The compiled form of a program of the tree, such as `test/journal/kill-child.ts`; compiles after a change. */
 export function childProgram(program: string): string {
   compiled ??= compileOnce();
-  return join(compiled, 'test', program.replace(/\.ts$/, '.js'));
+  return join(compiled, program.replace(/\.ts$/, '.js'));
 }
 
 function compileOnce(): string {
@@ -47,7 +47,7 @@ function compileOnce(): string {
 
 /** Changes whenever one of the files does. */
 function describeSources(): string {
-  const files = ['src', 'test', 'machines'].flatMap((directory) =>
+  const files = ['src', 'test', 'proof', 'machines'].flatMap((directory) =>
     readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => join(ROOT, directory, file)),
@@ -87,7 +87,7 @@ function compileInto(out: string): void {
         outDir: out,
         paths: { fleetq: [join(ROOT, 'src/index.ts')] },
       },
-      include: [join(ROOT, 'src'), join(ROOT, 'test/**/*-child.ts')],
+      include: ['src', 'test/**/*-child.ts', 'proof/**/*-child.ts'].map((path) => join(ROOT, path)),
     }),
   );
   execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', config], {
@@ -103,7 +103,7 @@ export interface ChildEnd {
   readonly stderr: string;
 }
 
-/** Starts `test/<program>` with `argument` as JSON; the caller reads, writes and kills. */
+/** Starts `program` with `argument` as JSON; the caller reads, writes and kills. */
 export function startChild(
   program: string,
   argument: object,
@@ -117,7 +117,7 @@ export function startChild(
 
 const CHILD_MS_MAX = 180_000;
 
-/** Runs `test/<program>` to its end, however it ends; one that hangs is killed and is an error. */
+/** Runs `program` to its end, however it ends; one that hangs is killed and is an error. */
 export function runChild(
   program: string,
   argument: object,

@@ -29,8 +29,8 @@ export const CRASH_SIGNALS: Readonly<Record<Crash, NodeJS.Signals>> = {
 };
 
 export interface TestPostgres {
-  /** Makes an empty database and answers its address. */
-  createDatabase(): Promise<string>;
+  /** Makes a database, empty or a copy of `template`, and returns its address. */
+  createDatabase(template?: string): Promise<string>;
   /** The server dies without a word, or with the few that its clients get in time. */
   crash(how?: Crash): Promise<void>;
   /** Starts it again on the same data and the same port. */
@@ -168,9 +168,9 @@ class OwnPostgres implements TestPostgres {
     );
   }
 
-  async createDatabase(): Promise<string> {
+  async createDatabase(template = 'template1'): Promise<string> {
     const name = databaseName();
-    await runOn(this.#adminUrl, `create database ${name}`);
+    await runOn(this.#adminUrl, `create database ${name} template ${template}`);
     return `postgres://postgres@${this.host}:${this.port}/${name}`;
   }
 
@@ -203,7 +203,8 @@ class OwnPostgres implements TestPostgres {
   }
 }
 
-class GivenPostgres implements TestPostgres {
+/** A server that somebody else started: only the databases made here are ours. */
+export class GivenPostgres implements TestPostgres {
   readonly canCrash = false;
   readonly host: string;
   readonly port: number;
@@ -216,9 +217,9 @@ class GivenPostgres implements TestPostgres {
     this.port = Number(this.#url.port || 5432);
   }
 
-  async createDatabase(): Promise<string> {
+  async createDatabase(template = 'template1'): Promise<string> {
     const name = databaseName();
-    await runOn(this.#url.href, `create database ${name}`);
+    await runOn(this.#url.href, `create database ${name} template ${template}`);
     this.#made.push(name);
     return Object.assign(new URL(this.#url), { pathname: `/${name}` }).href;
   }

@@ -63,5 +63,5 @@ function commandLine(tool: string): string {
   const flags = given.filter(
     (flag, at) => !['--json', '--save', '--keep'].includes(flag) && given[at - 1] !== '--keep',
   );
-  return ['npm run', tool, ...(flags.length > 0 ? ['--', ...flags] : [])].join(' ');
+  return ['npm run proof --', tool, ...flags].join(' ');
 }

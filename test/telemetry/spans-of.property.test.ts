@@ -24,10 +24,10 @@ import {
 } from '../../src/telemetry/trace.ts';
 import { SEED, seeded } from '../ground/seed.ts';
 import { events, live, machine, planFor, started } from '../machine/arbitrary.ts';
-import { Scribe, SHAPES, type Shape, shapes } from '../scenarios/shapes.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { never } from '../support/fleets.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { Scribe, SHAPES, type Shape, shapes } from '../support/shapes.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
 const newDir = useTempDirs();

@@ -1,5 +1,6 @@
 /** Starts an emulated Snowflake account on a real Postgres; README.md says what it is and is not. */
-import { runOn, startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { runOn, type TestPostgres } from '../../support/postgres.ts';
+import { sharedPostgres } from '../../support/shared-postgres.ts';
 import { Chaos, type ChaosOptions } from './chaos.ts';
 import type { TableKind } from './columns.ts';
 import { MAKE_FUNCTIONS } from './functions.sql.ts';
@@ -60,10 +61,9 @@ export interface EmulatedSnowflake {
 
 /** Each session has a connection of its own, and so may a pod have several. */
 const IDLE_TRANSACTION_MS = 300_000;
-const SETTINGS = ['fsync=off', 'max_connections=300'];
 
 export async function startSnowflake(given: SnowflakeOptions = {}): Promise<EmulatedSnowflake> {
-  const postgres = given.postgres ?? (await startPostgres(SETTINGS));
+  const postgres = given.postgres ?? (await sharedPostgres());
   const url = await postgres.createDatabase();
   await runOn(url, MAKE_FUNCTIONS);
   const house = new House(url, new Chaos(given.chaos));

@@ -1,0 +1,179 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it quotes source that has templates
+/** Bugs in how tasks come in and are given out. */
+import { type Mutant, tests } from './mutant.ts';
+
+const CLAIM = 'src/store/postgres/step-tracker-claim.sql.ts';
+const SWEEP = 'src/store/postgres/step-tracker-sweep.sql.ts';
+const TASKS = 'src/store/postgres/step-tracker.sql.ts';
+const claims = tests('test/store/postgres.store.test.ts', '^the postgres store claims');
+
+export const CLAIMS: readonly Mutant[] = [
+  {
+    name: 'claim-ignores-versions',
+    breaks: 'a pod claims what it has no definition of (I33)',
+    changes: [
+      {
+        file: CLAIM,
+        find: 'select distinct route from unnest($2::text[]) as route',
+        put: "select distinct route from (select other.route from unnest($2::text[]) as asked join step_tracker other on split_part(other.route, '@', 1) = split_part(asked, '@', 1)) as every",
+      },
+    ],
+    command: claims,
+    shows: /a pod gets only what it says it can run/,
+  },
+  {
+    name: 'claim-before-its-time',
+    breaks: 'what is due later is claimed now (I31)',
+    changes: [
+      {
+        file: CLAIM,
+        find: 'and ${where} and run_at <= now()',
+        put: 'and ${where}',
+      },
+      {
+        file: CLAIM,
+        find: 'and not task.paused and task.run_at <= now() and task.${PINNED[kind]}',
+        put: 'and not task.paused and task.${PINNED[kind]}',
+      },
+    ],
+    command: claims,
+    shows: /a parked task is nobody’s until it is due/,
+  },
+  {
+    // A limit that the planner cannot see is no bug here: it was tried, and the index is taken all
+    // the same. What sends it past the index is a head that is not written as the index is.
+    name: 'head-past-its-index',
+    breaks: 'a claim reads the whole crowd for the few that it takes',
+    changes: [
+      {
+        file: CLAIM,
+        find: `      where: sql\`status = 'pending' and not paused and crashes < 2 and pinned_to is null\`,`,
+        put: `      where: sql\`status = 'pending' and not paused and crashes + 0 < 2 and pinned_to is null\`,`,
+      },
+    ],
+    command: tests('test/store/postgres-plans.store.test.ts', 'a claim'),
+    shows: /looks at what it takes, and not at the crowd/,
+    isSlow: true,
+  },
+  {
+    name: 'rival-not-looked-at-again',
+    breaks: 'by compare-and-set, a claim that waited for a rival takes what that one has (I9)',
+    changes: [
+      {
+        file: CLAIM,
+        find: 'task.claim_epoch = pick.claim_epoch and ${isClaimable(kind)}',
+        put: 'task.task_id is not null',
+      },
+    ],
+    command: tests('test/store/postgres-fences.store.test.ts', 'by compare-and-set'),
+    shows: /by compare-and-set, a claim that waits for a rival/,
+  },
+  {
+    name: 'suspects-for-everybody',
+    breaks: 'a task that has killed two processes is claimed by ordinary pods (I29)',
+    changes: [
+      {
+        file: CLAIM,
+        find: `      where: sql\`status = 'pending' and not paused and crashes < 2 and pinned_to is null\`,`,
+        put: `      where: sql\`status = 'pending' and not paused and pinned_to is null\`,`,
+      },
+      { file: CLAIM, find: '  ready: sql`crashes < 2`,', put: '  ready: sql`crashes >= 0`,' },
+    ],
+    command: claims,
+    shows: /H10: what killed its process twice is left to claimers of suspects/,
+  },
+  {
+    name: 'key-ignored',
+    breaks: 'one key gives two tasks (I6)',
+    changes: [
+      {
+        file: TASKS,
+        find: '         payload, key, key_ms, retries_max,\n         case when deadline_ms',
+        put: '         payload, null, key_ms, retries_max,\n         case when deadline_ms',
+      },
+    ],
+    command: tests(
+      'test/store/postgres.store.test.ts',
+      'a key that is there gives the task that has it',
+    ),
+    shows: /a key that is there gives the task that has it/,
+  },
+  {
+    name: 'redrive-without-generation',
+    breaks: 'a redrive that is pressed twice makes two generations (I30)',
+    changes: [
+      {
+        file: 'src/store/decide.ts',
+        find: 'revisionOf(task).startsWith(`${seen}.`);',
+        put: 'seen <= `${task.generation}`;',
+      },
+    ],
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store what people change'),
+    shows: /H11: a redrive that was pressed before the last end comes too late/,
+  },
+  {
+    name: 'cancel-overlooks-the-records',
+    breaks: 'a task whose records tell its end is cancelled by whoever takes it over (I4)',
+    changes: [
+      {
+        file: 'src/store/postgres/step-tracker-sweep.sql.ts',
+        find: `(task.control = 'cancel' and not ${'$'}{isTold}) is true`,
+        put: `(task.control = 'cancel') is true`,
+      },
+    ],
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store taking over'),
+    shows: /I4: what has ended by its records/,
+  },
+  {
+    name: 'cancel-overwrites-an-end',
+    breaks: 'a task that has ended gets another outcome (I4)',
+    changes: [
+      {
+        file: 'src/store/decide.ts',
+        find: `return already;
+  if (hasEnded(task)) return refused('ended', \`it is \${task.status}\`);
+  if (task.status === 'claimed') {
+    // The first`,
+        put: `return already;
+  if (task.status === 'claimed') {
+    // The first`,
+      },
+    ],
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store what people change'),
+    shows:
+      /H12: a task that nobody holds is cancelled at once|H12: a completion that comes first wins/,
+  },
+  {
+    name: 'retention-ignores-references',
+    breaks: 'a task is removed that another one calls its parent (I1)',
+    changes: [
+      {
+        file: SWEEP,
+        find: `       and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
+     order by finished_at`,
+        put: '     order by finished_at',
+      },
+    ],
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store retention'),
+    shows: /a task that another one calls its parent is kept/,
+  },
+  {
+    name: 'retention-of-the-living',
+    breaks: 'retention removes what ended a moment ago (I1)',
+    changes: [
+      {
+        file: SWEEP,
+        find: `     where finished_at is not null and finished_at < clock_timestamp() - \${spanOf('$1::float8')}
+       and (key is null or key_until < now()) and not \${isFollowed} and not \${isUnsent('task')}
+       and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
+     order by`,
+        put: `     where finished_at is not null and $1::float8 is not null
+       and (key is null or key_until < now()) and not \${isFollowed} and not \${isUnsent('task')}
+       and not exists (select 1 from step_tracker child where child.parent_id = task.task_id)
+     order by`,
+      },
+    ],
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store retention'),
+    shows: /it is told whether anything is hopeless, or old|what ended longer ago than allowed/,
+  },
+];
