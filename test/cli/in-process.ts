@@ -38,13 +38,15 @@ export interface CallOptions {
   readonly env?: Env;
   /** What comes on stdin; nothing by default. */
   readonly input?: string | Buffer | Readable;
+  /** How wide its terminal is; there is none by default. */
+  readonly columns?: number;
 }
 
 /** `fleetq …` in a directory, with the machines of these tests, while it goes on. */
 export function begin(
   cwd: string,
   args: readonly string[],
-  { env, input = '' }: CallOptions = {},
+  { env, input = '', columns }: CallOptions = {},
 ): Call {
   const heard = new Transcript();
   const signals = new EventEmitter();
@@ -54,6 +56,8 @@ export function begin(
       return true;
     },
     once: () => undefined,
+    isTTY: columns !== undefined,
+    columns,
   });
   const ended = runCommand(['node', 'fleetq', ...args], {
     stdin: input instanceof Readable ? input : Readable.from([Buffer.from(input)]),

@@ -138,7 +138,7 @@ describe('a command', () => {
   });
 
   test('whose reader has had enough ends well', () => {
-    const script = '"$0" "$1" openapi --json | head -c 1 > /dev/null; exit "${PIPESTATUS[0]}"';
+    const script = 'set -o pipefail; "$0" "$1" openapi --json | head -c 1 > /dev/null';
     const { status, stderr } = spawnSync('bash', ['-c', script, process.execPath, BIN], {
       cwd: makeDirectory(),
       encoding: 'utf8',
