@@ -108,7 +108,7 @@ test('a process that ends while it is asked whether it is there is gone, and tha
   expect([code, stderr]).toEqual([0, expect.stringContaining('process 4711 is gone')]);
 });
 
-test('nobody is there to be asked', async () => {
+test('without a process to ask, drain ends with 5', async () => {
   const nobody = await fleetq(makeDirectory(), ['drain']);
   expect([nobody.code, nobody.stderr]).toEqual([5, expect.stringContaining('no process answers')]);
 });
