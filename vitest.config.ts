@@ -19,7 +19,7 @@ import { TallyReporter } from './test/support/tally-reporter.ts';
 const ISOLATED = ['test/journal/former-build.test.ts'];
 
 /** One file for each surface that a person meets. */
-const SMOKE = ['test/engine/poison.e2e.test.ts'];
+const SMOKE = ['test/docs/readme.e2e.test.ts'];
 
 const root = fileURLToPath(new URL('./', import.meta.url));
 const ROOMS = '{test,proof}/**/*';
