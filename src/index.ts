@@ -2,6 +2,7 @@
  * FleetQ's public API. Each thing comes from the file that has it and not from its room's index: a
  * process that needs no fleet should not wait at its start for one to be loaded.
  */
+import './ground/refuse-old-node.ts';
 
 export { SocketError } from './admin/errors.ts';
 export { ConfigError, LoadError } from './config/errors.ts';
@@ -59,6 +60,7 @@ export {
   NotJsonError,
   type RunId,
   SealBrokenError,
+  SqliteUnavailableError,
   TooLargeError,
 } from './ground/index.ts';
 export {

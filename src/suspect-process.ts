@@ -36,7 +36,7 @@ export function suspectProcess(orders: SuspectOrders): () => SuspectProcess {
     const entry = isSource ? './suspect-main.ts' : './suspect-main.js';
     const own = { ...orders, dataDir: join(orders.dataDir, 'suspects') };
     const child = fork(new URL(entry, import.meta.url), {
-      execArgv: isSource ? ['--import', 'tsx'] : [],
+      execArgv: [],
       env: { ...process.env, [ORDERS_VARIABLE]: JSON.stringify(own) },
       // A terminal's Ctrl-C goes to the whole group; this process is told by its parent.
       detached: true,

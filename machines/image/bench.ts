@@ -24,11 +24,23 @@ const OWNER = `${HOST}-${process.pid}-${bornAt(process.pid) ?? 0}`;
 
 /** Runs of this process that have a bench and have not ended. */
 const held = new Set<string>();
-listen('run.finished', ({ run }) => held.delete(run));
+let stopListening: (() => void) | undefined;
+
+function hold(run: string): void {
+  held.add(run);
+  stopListening ??= listen('run.finished', (ended) => release(ended.run));
+}
+
+function release(run: string): void {
+  held.delete(run);
+  if (held.size > 0) return;
+  stopListening?.();
+  stopListening = undefined;
+}
 
 /** The run's bench, as its last attempt left it, after the benches of dead runs are gone. */
 export async function openBench(benches: string, runId: string): Promise<string> {
-  held.add(runId);
+  hold(runId);
   await mkdir(benches, { recursive: true });
   await sweepBenches(benches, runId);
   const mine = join(benches, `${runId}.${OWNER}`);
@@ -47,7 +59,7 @@ export async function closeBench(benches: string, runId: string): Promise<void> 
   for (const name of await namesIn(benches)) {
     if (NAME.exec(name)?.[1] === runId) await discard(join(benches, name));
   }
-  held.delete(runId);
+  release(runId);
 }
 
 /** Removes what nobody alive will ask for. Other live runs of the same image keep theirs. */

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
-import { bundleOf } from '../../bundle.config.ts';
+import { bundleOf } from '../../tools/build/bundle.ts';
 import { PLANTS, type Plant } from './plants.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

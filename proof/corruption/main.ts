@@ -94,7 +94,7 @@ function work(chunk: readonly Damage[]): Promise<readonly Damage[]> {
   // Below zero until it has begun: a worker that is slow to start does not hang.
   const progress = new Int32Array(new SharedArrayBuffer(4)).fill(-1);
   const task: WorkerTask = { samples, damages: chunk, progress };
-  const worker = new Worker(new URL('./worker-entry.mjs', import.meta.url), { workerData: task });
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: task });
   return new Promise((resolve, reject) => {
     let [last, lastMs] = [-1, performance.now()];
     const watch = setInterval(() => {

@@ -18,7 +18,7 @@ const TIMEOUT_MS = 600_000;
 const JOBS = String(Math.min(4, Math.max(2, availableParallelism())));
 
 async function exhaust(...flags: readonly string[]): Promise<Figures> {
-  const node = ['--import', 'tsx', PROGRAM, '--json', '--jobs', JOBS, ...flags];
+  const node = [PROGRAM, '--json', '--jobs', JOBS, ...flags];
   const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'ignore'] });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {

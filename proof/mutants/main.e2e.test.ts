@@ -9,7 +9,7 @@ import { useTempDirs } from '../../test/support/temp-dir.ts';
 import { MUTANTS } from './list.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PROGRAM = ['--import', 'tsx', 'proof/mutants/main.ts'];
+const PROGRAM = ['proof/mutants/main.ts'];
 const newDir = useTempDirs();
 
 function run(...args: string[]) {

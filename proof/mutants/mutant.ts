@@ -55,14 +55,14 @@ export function tool(program: string, ...args: readonly string[]): ToolCommand {
 
 /** As somebody would type it; the same text is the same command. */
 export function textOf(command: Command): string {
-  if (command.kind === 'tool') return ['tsx', command.program, ...command.args].join(' ');
+  if (command.kind === 'tool') return ['node', command.program, ...command.args].join(' ');
   const only = command.only === undefined ? '' : ` -t '${command.only}'`;
   return `vitest run ${command.file}${only}`;
 }
 
 /** The program and arguments by which Node.js runs it in the tree at hand. */
 export function argumentsOf(command: Command): string[] {
-  if (command.kind === 'tool') return ['--import', 'tsx', command.program, ...command.args];
+  if (command.kind === 'tool') return [command.program, ...command.args];
   const only = command.only === undefined ? [] : ['-t', command.only];
   const limits = ['--bail', '1', '--testTimeout', '30000', '--hookTimeout', '60000'];
   return ['node_modules/vitest/vitest.mjs', 'run', command.file, ...only, ...limits];

@@ -2,6 +2,8 @@
  * The HTTP API as a plugin for a Fastify app that is there already: the same routes, under the same
  * rules, behind whatever the app does before them.
  */
+import '../ground/refuse-old-node.ts';
+
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';

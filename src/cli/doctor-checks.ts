@@ -12,14 +12,22 @@ import {
 import { dirname, join } from 'node:path';
 import { SOCKET_BYTES_MAX } from '../admin/index.ts';
 import type { Config } from '../config/index.ts';
-import { describeError, showDuration, systemClock, systemRandom } from '../ground/index.ts';
+import {
+  describeError,
+  NODE_FLOOR,
+  nodeComplaint,
+  runtimeName,
+  showDuration,
+  sqliteVersion,
+  systemClock,
+  systemRandom,
+} from '../ground/index.ts';
 import {
   JournalHeldError,
   openJournalFile,
   type Place,
   placeOf,
   refuseUnfit,
-  sqliteVersion,
 } from '../journal/index.ts';
 import { SocketClient } from './socket-client.ts';
 
@@ -31,19 +39,19 @@ export interface Check {
   readonly fix?: string | undefined;
 }
 
-const NODE_MIN = [20, 19] as const;
 const FREE_BYTES_LOW = 1024 ** 3;
 const FREE_BYTES_MIN = 64 * 1024 ** 2;
 const FSYNC_COUNT = 50;
 const FSYNC_SLOW_MS = 20;
 
 export async function runtimeChecks(): Promise<Check[]> {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const isNew = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
-  const fact = `${process.version} on ${process.platform} ${process.arch}`;
-  const node: Check = isNew
-    ? { name: 'node', verdict: 'ok', fact }
-    : { name: 'node', verdict: 'fail', fact, fix: `install Node ${NODE_MIN.join('.')} or newer` };
+  const isFit = nodeComplaint() === undefined;
+  const node: Check = {
+    name: 'node',
+    verdict: isFit ? 'ok' : 'fail',
+    fact: runtimeName(),
+    fix: isFit ? undefined : `install Node ${NODE_FLOOR} or newer`,
+  };
   return [node, sqliteCheck()];
 }
 
@@ -51,12 +59,8 @@ function sqliteCheck(): Check {
   try {
     return { name: 'sqlite', verdict: 'ok', fact: sqliteVersion() };
   } catch (error) {
-    return {
-      name: 'sqlite',
-      verdict: 'fail',
-      fact: describeError(error).message,
-      fix: 'install again, so that better-sqlite3 is built for this Node: npm rebuild better-sqlite3',
-    };
+    const { message, hint } = error as Error & { hint?: string };
+    return { name: 'sqlite', verdict: 'fail', fact: message, fix: hint };
   }
 }
 

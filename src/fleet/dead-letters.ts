@@ -4,8 +4,12 @@
  * and a file that cannot be read is replaced.
  */
 import { rmSync } from 'node:fs';
-import Database from 'better-sqlite3';
-import type { RunId } from '../ground/index.ts';
+import {
+  openDatabase,
+  type RunId,
+  type SqliteDatabase,
+  SqliteUnavailableError,
+} from '../ground/index.ts';
 import type { Segment, Store, TaskRow } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 
@@ -44,7 +48,7 @@ const CREATE = `
 export class SqliteDeadLetters implements DeadLetters {
   readonly #path: string;
   readonly #store: Pick<Store, 'list' | 'histories'>;
-  #database: Database.Database | undefined;
+  #database: SqliteDatabase | undefined;
 
   constructor(path: string, store: Pick<Store, 'list' | 'histories'>) {
     this.#path = path;
@@ -128,11 +132,12 @@ export class SqliteDeadLetters implements DeadLetters {
     })();
   }
 
-  #open(): Database.Database {
+  #open(): SqliteDatabase {
     if (this.#database) return this.#database;
     try {
       this.#database = openFile(this.#path);
     } catch (error) {
+      if (error instanceof SqliteUnavailableError) throw error;
       tell('journal.alarm', () => ({
         kind: 'deadLettersReplaced',
         message: `the copy of the dead letters could not be read and is built again: ${error}`,
@@ -144,8 +149,8 @@ export class SqliteDeadLetters implements DeadLetters {
   }
 }
 
-function openFile(path: string): Database.Database {
-  const database = new Database(path);
+function openFile(path: string): SqliteDatabase {
+  const database = openDatabase(path);
   try {
     database.pragma('journal_mode = wal');
     database.pragma('synchronous = off');

@@ -2,8 +2,6 @@
  * The thread of a heart, and one that is started ahead: it takes long to start on a busy host, and a
  * process that takes over from another can have it ready, with the store open, before it is its turn.
  */
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { endThread, endWithProcess } from './end-thread.ts';
 import type { FromThread, ThreadOrders } from './thread-heart.ts';
@@ -21,7 +19,8 @@ export interface HeartThread {
 export function startHeartThread(way: ThreadWay): HeartThread {
   const shared = new BigInt64Array(new SharedArrayBuffer(24));
   const orders: ThreadOrders = { ...way, shared: shared.buffer as SharedArrayBuffer };
-  const worker = new Worker(threadEntry(), { workerData: orders });
+  const entry = import.meta.url.endsWith('.ts') ? './heart-thread.ts' : './heart-thread.js';
+  const worker = new Worker(new URL(entry, import.meta.url), { workerData: orders });
   endWithProcess({ worker, shared });
   // Whoever has the thread hears why it broke; until somebody has it, nobody need.
   worker.on('error', () => undefined);
@@ -56,14 +55,4 @@ export class SpareThread {
     const thread = this.take();
     if (thread) await endThread(thread);
   }
-}
-
-/** As built, the thread's own file. From source, a line of JavaScript that lets it be TypeScript. */
-function threadEntry(): URL {
-  if (!import.meta.url.endsWith('.ts')) return new URL('./heart-thread.js', import.meta.url);
-  const required = createRequire(import.meta.url).resolve('tsx/esm/api');
-  const tsx = pathToFileURL(required.replace(/\.cjs$/, '.mjs')).href;
-  const entry = new URL('./heart-thread.ts', import.meta.url).href;
-  const script = `import{register}from'${tsx}';register();await import('${entry}');`;
-  return new URL(`data:text/javascript,${encodeURIComponent(script)}`);
 }

@@ -2,20 +2,20 @@
  * One connection to the journal's file, opened so that a commit means an fsync and nobody else can
  * open it: WAL, synchronous=FULL, locking_mode=EXCLUSIVE.
  */
-import Database from 'better-sqlite3';
-import { assert } from '../ground/index.ts';
-import { JournalFormatError } from './errors.ts';
+import {
+  assert,
+  openDatabase,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from '../ground/index.ts';
 
-export type Connection = Database.Database;
-export type Statement = Database.Statement;
+export type Connection = SqliteDatabase;
+export type Statement = SqliteStatement;
 
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
-/** Below this, two connections could corrupt a WAL file; 3.52.0 was withdrawn. */
-const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 
 export function openConnection(file: string): Connection {
-  refuseOldSqlite();
-  const connection = new Database(file, { timeout: 0 });
+  const connection = openDatabase(file, { timeout: 0 });
   try {
     // Before anything touches the WAL, or SQLite would share it with others.
     connection.pragma('locking_mode = EXCLUSIVE');
@@ -37,28 +37,6 @@ export function assertFullSync(connection: Connection): void {
   assert(ask('synchronous') === 2, 'synchronous is not FULL');
   assert(ask('journal_mode') === 'wal', 'journal_mode is not WAL');
   assert(ask('locking_mode') === 'exclusive', 'locking_mode is not EXCLUSIVE');
-}
-
-export function sqliteVersion(): string {
-  const memory = new Database(':memory:');
-  const row = memory.prepare('select sqlite_version() as version').get() as { version: string };
-  memory.close();
-  return row.version;
-}
-
-let isVersionKnownGood = false;
-function refuseOldSqlite(): void {
-  if (isVersionKnownGood) return;
-  const version = sqliteVersion();
-  const parts = version.split('.').map(Number);
-  const order = SQLITE_VERSION_MIN.map((wanted, index) => (parts[index] ?? 0) - wanted);
-  const isOld = (order.find((difference) => difference !== 0) ?? 0) < 0;
-  if (isOld || version === '3.52.0') {
-    throw new JournalFormatError(`SQLite ${version} can corrupt a journal`, {
-      hint: `install a better-sqlite3 with SQLite ${SQLITE_VERSION_MIN.join('.')} or newer, not 3.52.0`,
-    });
-  }
-  isVersionKnownGood = true;
 }
 
 /** A file that SQLite can read and that still cannot be what was written. */

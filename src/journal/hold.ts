@@ -6,7 +6,7 @@
  * threads of a process what it has locked.
  */
 import { chmodSync, lstatSync, statSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { openDatabase, SqliteUnavailableError } from '../ground/index.ts';
 import { type Connection, isBusy } from './connection.ts';
 import { JournalHeldError, JournalPlaceError } from './errors.ts';
 import { describeHolder, type Place, readHolder } from './place.ts';
@@ -39,13 +39,15 @@ export function takeHold(place: Place): Hold {
 
 function openLock(place: Place): Connection {
   try {
-    return new Database(place.lock, { timeout: 0 });
+    return openDatabase(place.lock, { timeout: 0 });
   } catch (error) {
     throw cannotLock(place, error);
   }
 }
 
-function cannotLock({ lock }: Place, cause: unknown): JournalPlaceError {
+function cannotLock({ lock }: Place, cause: unknown): Error {
+  // Nothing is wrong with the file then, and nothing must be done to it.
+  if (cause instanceof SqliteUnavailableError) return cause;
   return new JournalPlaceError(`the lock file ${lock} cannot be locked`, {
     cause,
     hint: 'it must be an empty file that can be written: stop FleetQ, remove it, start again',
@@ -78,7 +80,7 @@ export function shareHold(place: Place): () => void {
   if (!lstatSync(place.lock, { throwIfNoEntry: false })?.isFile()) return () => undefined;
   let connection: Connection | undefined;
   try {
-    connection = new Database(place.lock, { readonly: true, timeout: 0 });
+    connection = openDatabase(place.lock, { readonly: true, timeout: 0 });
     connection.exec('begin');
     connection.prepare('select count(*) from sqlite_schema').get();
   } catch (error) {

@@ -1,6 +1,5 @@
 /** The local journal: append, group commit, timers, dead letters. */
 export { type Codec, identityCodec, isSealedEvent, lookingCodec } from './codec.ts';
-export { sqliteVersion } from './connection.ts';
 export { ownJournal } from './copy.ts';
 export {
   DamagedRunError,

@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../ground/index.ts';
 import { type Codec, identityCodec } from './codec.ts';
 import { type Connection, codeOf } from './connection.ts';
 import {
@@ -105,7 +105,7 @@ function openDamagedOrNot(file: string): Pick<JournalCopy, 'connection' | 'forma
       mendHeader(file);
     }
   }
-  const connection = new Database(file, { timeout: 0 });
+  const connection = openDatabase(file, { timeout: 0 });
   let format = 0;
   try {
     connection.pragma('locking_mode = EXCLUSIVE');

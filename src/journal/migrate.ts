@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../ground/index.ts';
 import { type Connection, corrupt } from './connection.ts';
 import { JournalFormatError } from './errors.ts';
 import { readHead, writeHead } from './head.ts';
@@ -87,7 +87,7 @@ let formatsRead: readonly string[] | undefined;
 /** The schema of each format, from 0 for an empty file. */
 function knownFormats(): readonly string[] {
   if (formatsRead) return formatsRead;
-  const memory = new Database(':memory:');
+  const memory = openDatabase(':memory:');
   const formats = [''];
   for (const sql of readMigrations()) {
     memory.exec(sql);

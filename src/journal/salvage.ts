@@ -6,7 +6,7 @@
  */
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../ground/index.ts';
 import type { Codec } from './codec.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { JournalFormatError } from './errors.ts';
@@ -118,7 +118,7 @@ function readCopy(place: Place, copy: string, codec: Codec, mend: (copy: string)
 }
 
 function readProvable(copy: string, codec: Codec): Reading {
-  const connection = new Database(copy, { timeout: 0 });
+  const connection = openDatabase(copy, { timeout: 0 });
   try {
     connection.pragma('locking_mode = EXCLUSIVE');
     connection.pragma('synchronous = OFF');

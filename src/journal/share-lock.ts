@@ -5,7 +5,7 @@
  */
 import { linkSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openDatabase } from '../ground/index.ts';
 import { type Connection, isBusy } from './connection.ts';
 import { JournalHeldError } from './errors.ts';
 import { bytesOf } from './file-header.ts';
@@ -40,7 +40,7 @@ export function shareFileLock(place: Place): () => void {
     if (other) rmSync(dirname(other), { recursive: true, force: true });
   };
   try {
-    connection = new Database(other ?? place.journal, { readonly: true, timeout: 0 });
+    connection = openDatabase(other ?? place.journal, { readonly: true, timeout: 0 });
     connection.exec('begin');
     connection.prepare('select count(*) from sqlite_schema').get();
   } catch (error) {

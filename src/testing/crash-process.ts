@@ -26,10 +26,9 @@ export interface ProcessPorts {
 export function runProcess(orders: ChildOrders, ports: ProcessPorts): Promise<Death> {
   const isSource = import.meta.url.endsWith('.ts');
   const program = new URL(isSource ? './crash-child.ts' : './crash-child.js', import.meta.url);
-  const loader = isSource ? ['--import', 'tsx'] : [];
   writeFileSync(ports.ordersFile, JSON.stringify(orders));
   return new Promise((resolve, reject) => {
-    const args = [...loader, fileURLToPath(program), ports.ordersFile];
+    const args = [fileURLToPath(program), ports.ordersFile];
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...ports.env },

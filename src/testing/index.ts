@@ -1,4 +1,6 @@
 /** What users test their machines with: `import … from 'fleetq/testing'`. */
+import '../ground/refuse-old-node.ts';
+
 export type { CrashPlace, CrashTestOptions, EndedCase } from './crash-options.ts';
 export { crashTest } from './crash-test.ts';
 export { CrashTestError, CrashTestOptionsError } from './errors.ts';

@@ -52,7 +52,7 @@ function copy(rest: string, cwd: string, roots: Map<string, string>, fresh: bool
 }
 
 function runIn(command: string, cwd: string, root: string, fresh: boolean): void {
-  if (!fresh && command.startsWith('npm ci ')) return takeInstalled(cwd);
+  if (!fresh && command === 'npm ci') return takeInstalled(cwd);
   if (!fresh && command.startsWith('npm run build ')) return takeBuilt(cwd);
   // Absolute paths are meant within the image.
   const within = command.replaceAll(/ (\/[a-z])/g, ` ${root}$1`);
@@ -62,15 +62,17 @@ function runIn(command: string, cwd: string, root: string, fresh: boolean): void
 }
 
 interface Lock {
-  readonly packages: Readonly<Record<string, { readonly dev?: true; readonly devOptional?: true }>>;
+  readonly packages: Readonly<
+    Record<string, { readonly dev?: true; readonly devOptional?: true; readonly link?: true }>
+  >;
 }
 
 /** What `npm prune --omit=dev` leaves of an installation, by the word of the lock file. */
 function takeInstalled(cwd: string): void {
   const { packages } = JSON.parse(readFileSync(join(cwd, 'package-lock.json'), 'utf8')) as Lock;
   mkdirSync(join(cwd, 'node_modules/.bin'), { recursive: true });
-  for (const [path, { dev, devOptional }] of Object.entries(packages)) {
-    if (path === '' || dev || devOptional || !existsSync(join(ROOT, path))) continue;
+  for (const [path, { dev, devOptional, link }] of Object.entries(packages)) {
+    if (path === '' || dev || devOptional || link || !existsSync(join(ROOT, path))) continue;
     copyWhatRuns(join(ROOT, path), join(cwd, path));
   }
 }

@@ -113,8 +113,7 @@ async function perform(
   const file = fileOf(block)!;
   write(directory, file, text);
   if (kind.file !== undefined && !hasOutput) return undefined;
-  const loader = kind.language === 'ts' ? ['--import', 'tsx'] : [];
-  return run(directory, process.execPath, [...loader, file]);
+  return run(directory, process.execPath, [file]);
 }
 
 function judge(block: Block, { code, stdout, stderr }: Ended, expected = ''): void {

@@ -8,7 +8,7 @@ import { ROOT } from './markdown.ts';
 
 /** What a user installs, and what npm would put beside it since FleetQ needs it. */
 const BESIDE = [
-  ...['zod', 'fastify', 'pg', 'tsx', 'typescript', '@types/node', '@types/pg', 'undici-types'],
+  ...['zod', 'fastify', 'pg', 'typescript', '@types/node', '@types/pg', 'undici-types'],
   ...['better-sqlite3', '@types/better-sqlite3', '@opentelemetry'],
 ];
 
@@ -22,14 +22,10 @@ export function makeWorkspace(fleetq = ROOT): string {
     const installed = join(ROOT, 'node_modules', name);
     if (existsSync(installed)) link(installed, join(directory, 'node_modules', name));
   }
-  for (const [name, file] of [
-    ['fleetq', join(fleetq, 'dist/bin.js')],
-    ['tsx', join(ROOT, 'node_modules/tsx/dist/cli.mjs')],
-  ] as const) {
-    // A command needs leave to be executed, which npm gives when it installs one.
-    if (name === 'fleetq' && existsSync(file)) chmodSync(file, 0o755);
-    link(file, join(directory, 'node_modules/.bin', name));
-  }
+  const command = join(fleetq, 'dist/bin.js');
+  // A command needs leave to be executed, which npm gives when it installs one.
+  if (existsSync(command)) chmodSync(command, 0o755);
+  link(command, join(directory, 'node_modules/.bin/fleetq'));
   return directory;
 }
 

@@ -35,7 +35,7 @@ function keepPod(name: string, store: string): void {
     silence: '1s',
     archive: '200ms',
   };
-  const argv = ['--import', 'tsx', here('./pod-child.ts'), JSON.stringify(options)];
+  const argv = [here('./pod-child.ts'), JSON.stringify(options)];
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit'] });
   children.add(child);
   once(child, 'exit').then(() => {

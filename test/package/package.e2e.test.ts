@@ -99,7 +99,9 @@ test('every package that the built files import is a declared dependency', () =>
     .flatMap((entry) => {
       const text = readFileSync(join(entry.parentPath, entry.name), 'utf8');
       // The mark at the end tells an import from SQL, which says "distinct from 'turn'".
-      const found = text.matchAll(/(?:\bfrom |^import |\bimport\()['"]([@a-z][^'"\s]*)['"][;,)]/gm);
+      const found = text.matchAll(
+        /(?:\bfrom |^import |\bimport\(|\bcreateRequire\(.*\)\()['"]([@a-z][^'"\s]*)['"][;,)]/gm,
+      );
       return [...found].map((match) => match[1]!);
     })
     .filter((name) => !name.startsWith('node:') && !builtinModules.includes(name))

@@ -11,7 +11,7 @@ export function setup(): () => void {
   if (process.env['CI'] === 'true') findChromium();
   const forgetPostgres = keepFirstPostgres();
   if (process.env['FLEETQ_TEST_BUILT'] !== 'yes') {
-    execFileSync('npm', ['run', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync(process.execPath, ['tools/build.mjs'], { stdio: 'inherit' });
   }
   return forgetPostgres;
 }

@@ -3,10 +3,10 @@
  * Postgres refuses to be root, so root lends it another user, who must be able to reach the files.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync } from 'node:fs';
+import { cpSync, lstatSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 /** 'nobody' on every Linux that has one; nothing but the number is needed. */
 const NOBODY = { uid: 65_534, gid: 65_534 } as const;
@@ -24,6 +24,7 @@ export interface Binaries {
 
 export function findBinaries(): Binaries {
   const home = packageHome();
+  linkLibraries(home);
   if (canRun(home)) return { ...programsIn(home), copy: undefined };
   // A clone below a home directory is not open to that user; a directory of its own is.
   const copy = mkdtempSync(join(tmpdir(), 'fleetq-postgres-'));
@@ -31,6 +32,27 @@ export function findBinaries(): Binaries {
   const place = join(copy, 'native');
   cpSync(home, place, { recursive: true, verbatimSymlinks: true });
   return { ...programsIn(place), copy };
+}
+
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** A package holds no links: it lists them for its install script, which no clone runs. */
+function linkLibraries(home: string): void {
+  const root = dirname(home);
+  const list = readFileSync(join(home, 'pg-symlinks.json'), 'utf8');
+  for (const { source, target } of JSON.parse(list) as readonly Link[]) {
+    const link = join(root, target);
+    if (lstatSync(link, { throwIfNoEntry: false })) continue;
+    try {
+      symlinkSync(relative(dirname(link), join(root, source)), link);
+    } catch (error) {
+      // Another process was faster.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
 }
 
 function packageHome(): string {

@@ -18,7 +18,6 @@ mkdirSync(temporary);
 process.env['TMPDIR'] = temporary;
 
 afterAll(() => {
-  // What tsx keeps is its own.
   expect(readdirSync(temporary).filter((name) => name.startsWith('fleetq-crash'))).toEqual([]);
 });
 

@@ -1,7 +1,6 @@
 /** `fleetq doctor --store`: whether the store answers, fits, is quick, gives hints, and is sound. */
 import type { Config } from '../../config/index.ts';
-import { describeError, showDuration, systemClock } from '../../ground/index.ts';
-import { sqliteVersion } from '../../journal/index.ts';
+import { describeError, showDuration, sqliteVersion, systemClock } from '../../ground/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import type { MigrationStatus } from '../../store/migrations.ts';
 import type { PostgresFacts } from '../../store/postgres/facts.ts';

@@ -4,7 +4,7 @@
  * once it is over: nothing can be seen before.
  */
 import { statSync } from 'node:fs';
-import type { Clock } from '../../ground/index.ts';
+import { type Clock, sqlite } from '../../ground/index.ts';
 import { type CallerTx, isDatabase, notInTransaction, otherDatabase } from '../caller-tx.ts';
 import { TransactionError } from '../errors.ts';
 import { type Connection, type Statement, storeError } from './connection.ts';
@@ -48,7 +48,13 @@ function connectionOf(tx: CallerTx, identity: string): Connection {
       hint: 'the store is a SQLite file: open that file, begin, and give that connection',
     });
   }
-  const connection = tx as unknown as Connection;
+  const { Database } = sqlite();
+  if (!(tx instanceof Database)) {
+    throw new TransactionError('tx is a database of another copy of SQLite than the store', {
+      hint: "open it with Database of 'fleetq/sqlite': two copies do not see each other's locks",
+    });
+  }
+  const connection: Connection = tx;
   const found = statSync(connection.name, { throwIfNoEntry: false, bigint: true });
   if (!found || `${found.dev}:${found.ino}` !== identity) throw otherDatabase();
   if (!connection.inTransaction) throw notInTransaction();

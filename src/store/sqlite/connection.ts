@@ -3,8 +3,13 @@
  * Other processes have connections of their own; whoever finds the file locked waits a little inside
  * SQLite, which holds the event loop, and longer outside of it: see session.ts.
  */
-import Database from 'better-sqlite3';
-import { assert, describeError } from '../../ground/index.ts';
+import {
+  assert,
+  describeError,
+  openDatabase,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from '../../ground/index.ts';
 import {
   StoreBusyError,
   StoreRefusedError,
@@ -12,23 +17,20 @@ import {
   StoreUnreachableError,
 } from '../errors.ts';
 
-export type Connection = Database.Database;
-export type Statement = Database.Statement;
+export type Connection = SqliteDatabase;
+export type Statement = SqliteStatement;
 
 /** How long one statement may hold the event loop while a rival commits. */
 const BUSY_HOLD_MS = 20;
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
-/** Below this, two connections could corrupt a WAL file; 3.52.0 was withdrawn. */
-const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 
 /** `inspect` sees the file as it was found. Where that is locked, the whole may be tried again. */
 export function openConnection(
   file: string,
   inspect: (connection: Connection) => void,
 ): Connection {
-  const connection = new Database(file, { timeout: BUSY_HOLD_MS, fileMustExist: true });
+  const connection = openDatabase(file, { timeout: BUSY_HOLD_MS, fileMustExist: true });
   try {
-    refuseOldSqlite(connection);
     inspect(connection);
     connection.pragma('journal_mode = WAL');
     connection.pragma('synchronous = FULL');
@@ -45,7 +47,7 @@ export function openConnection(
 
 /** For looking only: leaves the file as it is. */
 export function openToRead(file: string): Connection {
-  return new Database(file, { timeout: BUSY_HOLD_MS, fileMustExist: true, readonly: true });
+  return openDatabase(file, { timeout: BUSY_HOLD_MS, fileMustExist: true, readonly: true });
 }
 
 /** The driver's own default is NORMAL, and comes back with the first write; so it is asked after one. */
@@ -53,18 +55,6 @@ export function assertFullSync(connection: Connection): void {
   const ask = (pragma: string) => connection.pragma(pragma, { simple: true });
   assert(ask('synchronous') === 2, 'synchronous is not FULL');
   assert(ask('journal_mode') === 'wal', 'journal_mode is not WAL');
-}
-
-function refuseOldSqlite(connection: Connection): void {
-  const row = connection.prepare('select sqlite_version() as version').get() as { version: string };
-  const parts = row.version.split('.').map(Number);
-  const order = SQLITE_VERSION_MIN.map((wanted, index) => (parts[index] ?? 0) - wanted);
-  const isOld = (order.find((difference) => difference !== 0) ?? 0) < 0;
-  if (isOld || row.version === '3.52.0') {
-    throw new StoreSchemaError(`SQLite ${row.version} can corrupt a file that processes share`, {
-      hint: `install a better-sqlite3 with SQLite ${SQLITE_VERSION_MIN.join('.')} or newer, not 3.52.0`,
-    });
-  }
 }
 
 function codeOf(error: unknown): string {

@@ -3,7 +3,7 @@
  * that is foreign, damaged or newer. All pending migrations are one transaction under the file's lock,
  * so of processes that migrate at once one does it and the others find it done.
  */
-import Database from 'better-sqlite3';
+import { openDatabase } from '../../ground/index.ts';
 import { StoreSchemaError } from '../errors.ts';
 import {
   type AppliedMigration,
@@ -129,7 +129,7 @@ let wanted: readonly SchemaObject[] | undefined;
 /** What the migrations make of an empty file. More may be there: people add indexes of their own. */
 function wantedObjects(): readonly SchemaObject[] {
   if (wanted) return wanted;
-  const memory = new Database(':memory:');
+  const memory = openDatabase(':memory:');
   try {
     for (const migration of knownMigrations()) apply(memory, migration);
     wanted = objectsOf(memory);

@@ -2,6 +2,8 @@
  * Metrics of one process, as scrapers read them: counted from named events, looked up when somebody
  * asks, and never by asking the store: whoever is on call wants them most when that does not answer.
  */
+import '../../ground/refuse-old-node.ts';
+
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { version } from '../../config/index.ts';
 import { type Clock, hash, systemClock, systemPressure } from '../../ground/index.ts';

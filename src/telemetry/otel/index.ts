@@ -2,6 +2,8 @@
  * `fleetq/otel`: every run as a trace. The engine tells what happens and does not know who listens;
  * this is loaded only where traces are wanted.
  */
+import '../../ground/refuse-old-node.ts';
+
 import { context, SpanKind, SpanStatusCode, type TracerProvider, trace } from '@opentelemetry/api';
 import { version } from '../../config/index.ts';
 import { atMost, describeError, systemClock } from '../../ground/index.ts';

@@ -7,10 +7,7 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Plugin, UserConfig } from 'vite';
-
-const DIST = fileURLToPath(new URL('./dist', import.meta.url));
 
 /** What package.json exports, and what is started by its path: as a process, as a thread, as a machine. */
 const ENTRIES: readonly string[] = [
@@ -18,7 +15,11 @@ const ENTRIES: readonly string[] = [
   'bin',
   'cli/worker/pod-process',
   'fleet/heart-thread',
+  // The first to be loaded, and before whatever the others import.
+  'ground/node-floor',
+  'ground/refuse-old-node',
   'index',
+  'sqlite',
   'suspect-main',
   'telemetry/metrics/index',
   'telemetry/otel/index',
@@ -58,7 +59,7 @@ function told(code: string, file: string): string {
     const path = relative('.', `${dirname(file)}/${name}`);
     if (ENTRIES.includes(path) || path.startsWith('machines/')) continue;
     throw new Error(
-      `${file} starts ${path}.js by its path: name it in ENTRIES of bundle.config.ts`,
+      `${file} starts ${path}.js by its path: name it in ENTRIES of tools/build/bundle.ts`,
     );
   }
   return code.replaceAll('import.meta.url', `__PLACE_OF__(${JSON.stringify(file)})`);
@@ -103,5 +104,3 @@ export function bundleOf(dist: string, more: readonly string[] = []): UserConfig
     ssr: { noExternal: [/^\./] },
   };
 }
-
-export default bundleOf(DIST);
