@@ -124,7 +124,7 @@ test.each([{ id: 0 }, null, 0, '', false])(
     const machine = defineMachine({
       ...head,
       name: 'there',
-      check: () => handoff(output, 'seen it'),
+      check: () => handoff(output as never, 'seen it'),
       work: () => ++works,
     });
     const { fleet } = await open({ machines: [machine] });
