@@ -63,6 +63,7 @@ for (const file of ALONE) {
   if (!files.includes(file)) throw new Error(`ALONE names test/${file}, which is not there`);
 }
 
+const needsBrowser = (file: string) => file.endsWith('.ui.test.ts');
 const isPaired = (file: string) => PAIRED.has(file.split('/')[0] ?? '') && !ALONE.has(file);
 
 const project = (name: string, maxWorkers: number, chosen: readonly string[]) => ({
@@ -78,6 +79,13 @@ const project = (name: string, maxWorkers: number, chosen: readonly string[]) =>
   },
 });
 
+/** One browser for the run, and each worker evaluates the sources once. */
+const browserProject = (chosen: readonly string[]) => {
+  const ui = project('ui', 2, chosen);
+  const globalSetup = ['test/support/one-browser.ts'];
+  return { ...ui, test: { ...ui.test, globalSetup, isolate: false } };
+};
+
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build-once.ts'],
@@ -87,8 +95,9 @@ export default defineConfig({
       project(
         'alone',
         1,
-        files.filter((file) => !isPaired(file)),
+        files.filter((file) => !isPaired(file) && !needsBrowser(file)),
       ),
+      browserProject(files.filter(needsBrowser)),
     ],
   },
 });

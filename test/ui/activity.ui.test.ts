@@ -1,47 +1,13 @@
 /** The activity log: who did what, found by who, what and run, page by page. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noteOf } from '../../admin-ui/src/pages/activity/note.ts';
-import {
-  lettersOf,
-  openStage,
-  PATIENCE_MS,
-  post,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { hasBrowser, PATIENCE_MS, TEST_MS_MAX, useBrowser } from './browser.ts';
+import { lettersOf, openStage, post, type Stage, until } from './stage.ts';
 
 const newDir = useTempDirs();
 const WAIT = { timeout: PATIENCE_MS };
 
-test('a row is told in a line, whatever was written into it', () => {
-  const glimpse = { status: 'failed', revision: '1.1.0', isPaused: false };
-  const told = noteOf('redrive', {
-    kind: 'done',
-    via: 'bulk:01J',
-    before: glimpse,
-    after: { status: 'pending', revision: '2.2.1', isPaused: true },
-    isFresh: true,
-    hasNewInput: false,
-  });
-  expect(told).toEqual({
-    via: 'bulk:01J',
-    bulk: '01J',
-    text: 'failed → pending, paused · isFresh',
-  });
-  expect(noteOf('cancel', { kind: 'requested', reason: 'so' }).text).toBe(
-    'its pod was asked · “so”',
-  );
-  expect(noteOf('bulk.pause', { bulk: '01K', via: 'api' })).toMatchObject({ bulk: '01K' });
-  for (const odd of [null, undefined, 7, 'text', [1], { before: 5, after: [], via: {} }]) {
-    expect(typeof noteOf('x', odd).text).toBe('string');
-  }
-});
-
-describe.skipIf(program === undefined)('the activity log', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('the activity log', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   let ids: string[];

@@ -1,64 +1,14 @@
 /** Ways to find and compare: the palette, views of one's own, zones, two runs side by side. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Choice, choicesFor } from '../../admin-ui/src/pages/choices.ts';
-import { alignedOf, partedAt } from '../../admin-ui/src/pages/compare/sides.ts';
-import { KNOWN_VIEWS } from '../../admin-ui/src/pages/runs/known-views.ts';
-import { timeIn, zoneNamed } from '../../admin-ui/src/platform/zones.ts';
-import type { RunRecord } from '../../admin-ui/src/services/types.ts';
-import { parseFilter } from '../../src/query/index.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
 import { judge } from './axe.ts';
-import {
-  openStage,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { hasBrowser, TEST_MS_MAX, useBrowser } from './browser.ts';
+import { made, openStage, type Stage } from './stage.ts';
 
 const newDir = useTempDirs();
 
-test('a few letters find what begins with them first, and a run by its id', () => {
-  const all: Choice[] = ['Dead letters', 'Errors', 'Overview', 'Runs', 'image/errors'].map(
-    (name) => ({ kind: 'page', name, to: `/${name}` }),
-  );
-  const names = (text: string) => choicesFor(text, all).map(({ name }) => name);
-  expect(names('')).toEqual(all.map(({ name }) => name));
-  expect(names('err')).toEqual(['Errors', 'image/errors', 'Search runs: err']);
-  expect(names('dls')[0]).toBe('Dead letters');
-  expect(names('no such page')).toEqual(['Search runs: no such page']);
-  const id = '01JCQ8ZZZZZZZZZZZZZZZZZZZZ';
-  expect(choicesFor(` ${id} `, all)[0]).toMatchObject({ kind: 'run', to: `/runs/${id}` });
-  expect(choicesFor('a&b', all).at(-1)!.to).toBe('/runs?q=a%26b');
-});
-
-test('every view that everybody has is a filter that the server takes', () => {
-  for (const { filter } of KNOWN_VIEWS) expect(() => parseFilter(filter)).not.toThrow();
-});
-
-test('times are those of clocks in a zone, with its summer', () => {
-  expect(timeIn('Europe/Berlin', Date.UTC(2026, 0, 1, 23, 30, 5, 7))).toBe(
-    '2026-01-02T00:30:05.007',
-  );
-  expect(timeIn('Europe/Berlin', Date.UTC(2026, 6, 1, 23, 30))).toBe('2026-07-02T01:30:00.000');
-  expect(timeIn('Asia/Kathmandu', Date.UTC(2026, 0, 1))).toBe('2026-01-01T05:45:00.000');
-  expect(zoneNamed('asia/TOKYO')).toBe('Asia/Tokyo');
-  for (const none of ['Nowhere/Land', 'local', '']) expect(zoneNamed(none)).toBe(undefined);
-});
-
-test('two runs part where their records first tell something else', () => {
-  const record = (seq: number, type: string, state = 'a.work') => ({ seq, state, event: { type } });
-  const course = (...types: string[]) => types.map((type, seq) => record(seq, type)) as RunRecord[];
-  expect(partedAt(course('STARTED', 'DONE'), course('STARTED', 'DONE'))).toBe(undefined);
-  expect(partedAt(course('STARTED', 'FAILED', 'DONE'), course('STARTED', 'DONE'))).toBe(1);
-  expect(partedAt(course('STARTED'), course('STARTED', 'DONE'))).toBe(1);
-  expect(alignedOf(['a', 'c'], ['a', 'b', 'c', 'd'])).toEqual(['a', 'b', 'c', 'd']);
-  expect(alignedOf([], ['x'])).toEqual(['x']);
-});
-
-describe.skipIf(program === undefined)('finding', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('finding', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   beforeAll(async () => {
@@ -66,18 +16,12 @@ describe.skipIf(program === undefined)('finding', { timeout: TEST_MS_MAX }, () =
   });
   afterAll(() => stage?.stop());
 
-  async function made(machine: string, status: string, input: object): Promise<string> {
-    const { id } = await stage.fleet.enqueueByName(machine, input);
-    await until(stage, id, status);
-    return id;
-  }
-
   async function judged(what: string, page: Page): Promise<void> {
     expect(await judge(what, page)).toEqual([]);
   }
 
   test('the palette opens by keys, also from a field, and leads to pages, machines and runs', async () => {
-    const id = await made('ui/order', 'completed', {});
+    const id = await made(stage, 'ui/order', 'completed', {});
     const { page } = await open(stage, '/runs');
     const filter = page.getByRole('combobox', { name: 'Filter runs' });
     await filter.focus();
@@ -126,7 +70,7 @@ describe.skipIf(program === undefined)('finding', { timeout: TEST_MS_MAX }, () =
   });
 
   test('times are shown as in a zone that is named', async () => {
-    const id = await made('ui/order', 'completed', {});
+    const id = await made(stage, 'ui/order', 'completed', {});
     const { page } = await open(stage, `/runs/${id}`);
     const shown = page.locator('.log-time').nth(1);
     await shown.waitFor();
@@ -152,8 +96,8 @@ describe.skipIf(program === undefined)('finding', { timeout: TEST_MS_MAX }, () =
   });
 
   test('two picked rows lie side by side: phases, what differs, where they parted', async () => {
-    const good = await made('ui/strict', 'completed', { n: 1 });
-    const bad = await made('ui/strict', 'failed', { n: -1 });
+    const good = await made(stage, 'ui/strict', 'completed', { n: 1 });
+    const bad = await made(stage, 'ui/strict', 'failed', { n: -1 });
     const { page } = await open(stage, '/runs?q=machine:ui/strict');
     for (const id of [good, bad]) await page.locator(`tr:has(a[title="${id}"]) input`).check();
     await page.getByRole('link', { name: 'Compare' }).click();
