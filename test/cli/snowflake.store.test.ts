@@ -4,17 +4,18 @@ import { type EmulatedSnowflake, startSnowflake } from '../emulator/snowflake/in
 import { lintAll } from '../emulator/snowflake/lint.ts';
 import { addressOf } from '../store/snowflake-harness.ts';
 import { runOn } from '../support/postgres.ts';
-import { begin, fleetq, MACHINES, makeDirectory } from './support.ts';
+import { fleetq, usePlaces } from './in-process.ts';
 
 let account: EmulatedSnowflake;
 let env: Readonly<Record<string, string>>;
-const cwd = makeDirectory();
+let cwd: string;
+const { makeDirectory, pod } = usePlaces();
 
 beforeAll(async () => {
   account = await startSnowflake({ kind: 'hybrid' });
+  cwd = makeDirectory();
   env = {
     FLEETQ_STORE_URL: addressOf(account),
-    FLEETQ_MACHINES: MACHINES,
     FLEETQ_HEARTBEAT: '1s',
     FLEETQ_SILENCE: '20s',
     FLEETQ_ARCHIVE: '200ms',
@@ -30,7 +31,7 @@ async function tasksIn({ url }: EmulatedSnowflake): Promise<number> {
   return row!.n;
 }
 
-const run = (...args: string[]) => fleetq(cwd, args, { env, timeoutMs: 60_000 });
+const run = (...args: string[]) => fleetq(cwd, args, { env });
 
 test('migrate makes the tables once, doctor looks at them, and a pod ends a task in them', async () => {
   const up = await run('migrate', 'up', '--json');
@@ -48,17 +49,13 @@ test('migrate makes the tables once, doctor looks at them, and a pod ends a task
   expect(checks).toContainEqual(expect.objectContaining({ name: 'rules', verdict: 'ok' }));
   expect(JSON.stringify(config)).not.toContain(account.options.password);
 
-  const quiet = { ...env, FLEETQ_LOG_LEVEL: 'silent' };
   // Before the pod is there, since one that is idle looks only every quarter of a minute.
   const waiting = run('enqueue', 'test/quick', '--input', '{"n":5}', '--wait');
-  await expect.poll(() => tasksIn(account), { timeout: 60_000 }).toBe(1);
-  const worker = begin(['worker', '--json'], { cwd, env: quiet, timeoutMs: 120_000 });
+  await expect.poll(() => tasksIn(account)).toBe(1);
+  await pod(cwd, env);
   const done = await waiting;
   expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 10 }]);
-  worker.child.kill('SIGTERM');
-  const ended = await worker.ended;
-  expect(ended.code, ended.stderr).toBe(0);
-}, 180_000);
+});
 
 test('probe asks an account everything, says what FleetQ makes of it, and leaves nothing behind', async () => {
   account.statements.reset();
@@ -91,7 +88,7 @@ test('probe asks an account everything, says what FleetQ makes of it, and leaves
   // Of these two it is asked whether they are taken.
   const texts = [...account.statements.byText.keys()];
   expect(await lintAll(texts.filter((text) => !/limit \?|inline/.test(text)))).toEqual([]);
-}, 180_000);
+});
 
 function deep(one: object): object {
   const entries = Object.entries(one).map(([name, value]) => [

@@ -5,7 +5,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { BIN, begin, endAfterTest, fleetq, isAlive, MACHINES, makeDirectory } from './support.ts';
+import { fleetq } from './in-process.ts';
+import { BIN, begin, endAfterTest, isAlive, MACHINES, makeDirectory } from './support.ts';
 
 test('dev runs three pods; one is killed, its runs go on elsewhere; nothing is lost or doubled', async () => {
   const cwd = makeDirectory();

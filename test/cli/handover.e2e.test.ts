@@ -5,7 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { makePlace } from './fleet-support.ts';
-import { begin, type Call, fileAppears, fleetq, MACHINES, makeDirectory } from './support.ts';
+import { fleetq } from './in-process.ts';
+import { begin, type Call, fileAppears, MACHINES, makeDirectory } from './support.ts';
 
 /** Long enough that a busy host does not look dead. */
 const QUIET = { FLEETQ_SILENCE: '20s', FLEETQ_LOG_LEVEL: 'info', FLEETQ_LOG_FORMAT: 'json' };

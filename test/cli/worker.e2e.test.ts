@@ -3,7 +3,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { end, makePlace, type Place } from './fleet-support.ts';
-import { begin, fileAppears, fleetq, isAlive, MACHINES, makeDirectory } from './support.ts';
+import { begin as beginHere, fleetq } from './in-process.ts';
+import { begin, fileAppears, isAlive, MACHINES, makeDirectory } from './support.ts';
 
 interface PodTold {
   readonly pod: string;
@@ -61,19 +62,52 @@ test('a worker whose pods cannot begin ends with their error', async () => {
     const ended = await begin(args, { cwd, env }).ended;
     expect([ended.code, ended.stderr]).toEqual([6, expect.stringContaining('fleetq migrate up')]);
   }
+  const open = begin(['worker', '--listen', '0.0.0.0:0'], {
+    cwd,
+    env: { FLEETQ_MACHINES: MACHINES },
+  });
+  const { code, stderr } = await open.ended;
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/hint: .*fleetq token new/)]);
 });
 
-test('a worker without a store executes the runs of its directory, and answers on its socket', async () => {
+test('a worker without a store is asked to drain by its socket, and a signal does not hurry it', async () => {
   const cwd = makeDirectory();
   const env = { FLEETQ_MACHINES: MACHINES, FLEETQ_LOG_LEVEL: 'silent' };
   const worker = begin(['worker', '--json'], { cwd, env });
   await worker.said(/"kind":"ready"/);
-  const done = await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":3}', '--wait', '--json']);
-  expect(JSON.parse(done.stdout)).toMatchObject({
-    output: { doubled: 6 },
-    executedBy: 'running-process',
-  });
-  await end(worker);
+  const gate = join(cwd, 'gate');
+  const input = JSON.stringify({ gate });
+  const started = await fleetq(cwd, ['start', 'test/gated', '--input', input, '--json']);
+  expect(JSON.parse(started.stdout)).toMatchObject({ executedBy: 'running-process' });
+  await fileAppears(`${gate}.in`);
+  const dry = await fleetq(cwd, ['drain', '--dry-run', '--json']);
+  expect(JSON.parse(dry.stdout)).toEqual({ pid: worker.child.pid, isAsked: false, isGone: false });
+  const waiting = beginHere(cwd, ['drain', '--wait']);
+  await waiting.said(/is asked to drain/);
+  // Whatever keeps it up may end it at the same time: the phase it is in has its budget all the same.
+  worker.child.kill('SIGTERM');
+  const refused = () => fleetq(cwd, ['start', 'test/quick', '--input', '{"n":1}']);
+  await expect.poll(async () => (await refused()).stderr).toContain('draining');
+  expect(worker.child.exitCode).toBeNull();
+  writeFileSync(gate, '');
+  expect((await waiting.ended).code).toBe(0);
+  expect((await worker.ended).code).toBe(0);
+  expect(existsSync(join(cwd, '.fleetq', 'fleetq.sock'))).toBe(false);
+  const { runs } = JSON.parse((await fleetq(cwd, ['runs', '--json'])).stdout);
+  expect(runs).toMatchObject([{ status: 'active', state: 'main.persist', attempt: 1 }]);
+});
+
+test('a pod below --pods begins anew when it has drained, and no other does', async () => {
+  const place = await makePlace();
+  const patient = ['--silence', '20s'];
+  const worker = await place.worker(...patient, '--pods', '2', '--pod-name', 'host');
+  await worker.said(/"kind":"ready"[\s\S]*"kind":"ready"/);
+  const drained = await place.run('drain', 'host-1', '--wait');
+  expect(drained.code, drained.stderr).toBe(0);
+  await worker.said(/"host-1","kind":"died","pid":\d+,"how":"code 0","againInMs":\d+/);
+  await worker.said(/"host-1","kind":"ready","pid":\d+,"boot":2/);
+  const { stdout } = await end(worker);
+  expect(stdout).not.toMatch(/"host-2","kind":"ready","pid":\d+,"boot":2/);
 });
 
 test('what a dead pod held is given back: by the leader, or by the command where it was fenced', async () => {

@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findPgBouncer, startPgBouncer, type TestPgBouncer } from '../support/pgbouncer.ts';
 import { runOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { end, makePlace } from './fleet-support.ts';
-import { fleetq, makeDirectory } from './support.ts';
+import { migratedDatabase, sharedPostgres } from '../support/shared-postgres.ts';
+import { fleetq, usePlaces } from './in-process.ts';
+import { SOON_SILENT, sweepAlone } from './sweep-alone.ts';
+
+const { makeDirectory, makePlace } = usePlaces();
 
 interface Check {
   readonly name: string;
@@ -13,10 +16,24 @@ interface Check {
 }
 
 let postgres: TestPostgres;
+/** Roles are the server's, which other files use too. */
+const roles: string[] = [];
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
-afterAll(() => postgres?.remove());
+afterAll(async () => {
+  const address = await postgres.createDatabase();
+  for (const role of roles) await runOn(address, `drop role ${role}`);
+  await postgres.remove();
+});
+
+/** A role whose name is that of its database, and more. */
+async function makeRole(address: string, name: string, options: string): Promise<string> {
+  const role = `${new URL(address).pathname.slice(1)}_${name}`;
+  roles.push(role);
+  await runOn(address, `create role ${role} ${options}`);
+  return role;
+}
 
 async function doctor(address: string, env: Readonly<Record<string, string>> = {}) {
   const { code, stdout } = await fleetq(makeDirectory(), ['doctor', '--store', '--json'], {
@@ -51,8 +68,8 @@ test('migrate plans, applies once however often, and tells how far the tables ar
 });
 
 test('tasks are enqueued, executed and shown as on any store', async () => {
-  const place = await makePlace(await postgres.createDatabase());
-  const worker = await place.worker();
+  const place = await makePlace({}, await migratedDatabase(postgres));
+  await place.pod();
   const done = await place.run('enqueue', 'test/quick', '--input', '{"n":5}', '--wait');
   expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 10 }]);
   const { tasks } = await place.json<{ tasks: { id: string }[] }>(
@@ -60,7 +77,16 @@ test('tasks are enqueued, executed and shown as on any store', async () => {
   );
   const events = await place.run('events', tasks[0]!.id, '--json');
   expect(events.stdout.trim().split('\n')).toHaveLength(2);
-  await end(worker);
+});
+
+test('sweep, alone, gives back what the dead and the forgotten held, and judges nobody', async () => {
+  const address = await migratedDatabase(postgres);
+  const place = await makePlace(SOON_SILENT, address);
+  await place.store((store) =>
+    sweepAlone(place, store, async (pod) => {
+      await runOn(address, `delete from pod_health where pod_id = '${pod}'`);
+    }),
+  );
 });
 
 describe('doctor --store', () => {
@@ -70,7 +96,7 @@ describe('doctor --store', () => {
       verdict: 'fail',
       fix: 'run: fleetq migrate up',
     });
-    await makePlace(address);
+    await makePlace({}, address);
     const url = new URL(address);
     url.password = 'hunter2';
     const { code, of, config } = await doctor(url.href);
@@ -88,31 +114,26 @@ describe('doctor --store', () => {
   test('tells how many connections are left for its role, and by which limit', async () => {
     const address = await postgres.createDatabase();
     const database = new URL(address).pathname.slice(1);
-    for (const text of [
-      "create role plain login password 'plain'",
-      "create role bounded login password 'bounded' connection limit 3",
-    ]) {
-      await runOn(address, text);
-    }
+    const plain = await makeRole(address, 'plain', 'login');
+    const bounded = await makeRole(address, 'bounded', 'login connection limit 3');
     const factFor = async (role: string) => {
       const url = new URL(address);
       url.username = role;
-      url.password = role;
       return (await doctor(url.href)).of('connections');
     };
     const most = (await runOn<{ max: string }>(address, 'show max_connections'))[0]!;
     const ordinary = Number(Object.values(most)[0]) - 3;
-    expect(await factFor('plain')).toMatchObject({
+    expect(await factFor(plain)).toMatchObject({
       verdict: 'ok',
       fact: expect.stringMatching(
         new RegExp(`^\\d+ of ${ordinary} in use; 3 more are reserved for other roles$`),
       ),
     });
-    expect(await factFor('bounded')).toMatchObject({
-      fact: '1 of 3 in use, by the limit of the role bounded',
+    expect(await factFor(bounded)).toMatchObject({
+      fact: `1 of 3 in use, by the limit of the role ${bounded}`,
     });
     await runOn(address, `alter database ${database} connection limit 1`);
-    expect(await factFor('plain')).toMatchObject({
+    expect(await factFor(plain)).toMatchObject({
       verdict: 'warn',
       fact: `1 of 1 in use, by the limit of the database ${database}`,
       fix: expect.stringContaining(`alter database ${database} connection limit`),
@@ -120,8 +141,7 @@ describe('doctor --store', () => {
   });
 
   test('finds rows that no program of ours would have written', async () => {
-    const address = await postgres.createDatabase();
-    await makePlace(address);
+    const address = await migratedDatabase(postgres);
     await runOn(
       address,
       "insert into step_tracker (machine, status, claimed_by, claim_epoch) values ('m', 'claimed', 'nobody', 1)",
@@ -144,13 +164,21 @@ describe('doctor --store', () => {
 
 const pgBouncer = findPgBouncer();
 describe.skipIf(pgBouncer === undefined)('behind PgBouncer in transaction mode', () => {
-  let pooler: TestPgBouncer | undefined;
-  afterAll(() => pooler?.stop());
+  // A server of its own: the pooler knows one role by its name, which every server has once.
+  let own: TestPostgres;
+  let pooler: TestPgBouncer;
+  beforeAll(async () => {
+    own = await startPostgres();
+    pooler = await startPgBouncer(pgBouncer!, own);
+  });
+  afterAll(async () => {
+    await pooler?.stop();
+    await own?.remove();
+  });
 
   test('a role without limits of its own is refused with what to set; with them a pod works', async () => {
-    const direct = await postgres.createDatabase();
-    const place = await makePlace(direct);
-    pooler = await startPgBouncer(pgBouncer!, postgres);
+    const direct = await own.createDatabase();
+    const place = await makePlace({}, direct);
     const through = pooler.through(direct);
     const env = { FLEETQ_POOLED: 'true' };
     const refused = await doctor(through, env);
@@ -167,10 +195,9 @@ describe.skipIf(pgBouncer === undefined)('behind PgBouncer in transaction mode',
       'end after 5.0 s, read committed; through a pooler, by the role',
     ]);
     expect(of('hints')?.fact).toMatch(/^do not arrive/);
-    const worker = await place.worker('--store', limited, '--pooled');
+    await place.pod({ store: limited, pooled: 'true' });
     const quick = ['enqueue', 'test/quick', '--input', '{"n":5}', '--wait', '--timeout', '20s'];
     const done = await place.run(...quick, '--store', limited, '--pooled');
     expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 10 }]);
-    await end(worker);
   });
 });
