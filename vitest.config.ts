@@ -19,12 +19,13 @@ import { TallyReporter } from './test/support/tally-reporter.ts';
 const ISOLATED = ['test/journal/former-build.test.ts'];
 
 /** One file for each surface that a person meets. */
-const SMOKE = ['test/engine/poison.e2e.test.ts'];
+const SMOKE = ['test/docs/readme.e2e.test.ts'];
 
 const root = fileURLToPath(new URL('./', import.meta.url));
 const ROOMS = '{test,proof}/**/*';
 /** Real processes and pages are what users run: the built files. */
 const BUILT = ['test/support/build-once.ts'];
+const BROWSER = [...BUILT, 'test/support/one-browser.ts'];
 const NEEDS = ['store', 'e2e', 'ui', 'proof'] as const;
 
 const project = (name: string, more: object) => ({
@@ -55,9 +56,9 @@ export default defineConfig({
         include: [`${ROOMS}.store.test.ts`],
         globalSetup: ['test/support/shared-postgres.ts'],
       }),
-      project('smoke', { include: SMOKE, globalSetup: BUILT }),
+      project('smoke', { include: SMOKE, globalSetup: BROWSER }),
       project('e2e', { include: [`${ROOMS}.e2e.test.ts`], globalSetup: BUILT }),
-      project('ui', { include: [`${ROOMS}.ui.test.ts`], globalSetup: BUILT }),
+      project('ui', { include: [`${ROOMS}.ui.test.ts`], globalSetup: BROWSER, isolate: false }),
       project('proof', { include: [`${ROOMS}.proof.test.ts`], globalSetup: BUILT }),
     ],
   },

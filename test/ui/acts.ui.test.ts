@@ -1,33 +1,19 @@
 /** Every act on one run, by mouse and by keys alone: tried first, told afterwards. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  openStage,
-  PATIENCE_MS,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  tabTo,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { hasBrowser, PATIENCE_MS, TEST_MS_MAX, tabTo, useBrowser } from './browser.ts';
+import { made, openStage, type Stage, until } from './stage.ts';
 
 const newDir = useTempDirs();
 
-describe.skipIf(program === undefined)('acts on a run', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('acts on a run', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   beforeAll(async () => {
     stage = await openStage(newDir());
   });
   afterAll(() => stage?.stop());
-
-  async function made(machine: string, status: string, input: object = {}): Promise<string> {
-    const { id } = await stage.fleet.enqueueByName(machine, input);
-    await until(stage, id, status);
-    return id;
-  }
 
   interface Told {
     readonly retries: number;
@@ -63,7 +49,7 @@ describe.skipIf(program === undefined)('acts on a run', { timeout: TEST_MS_MAX }
     const act = by[how];
 
     test(`by ${how}: what waits is tried now, paused, resumed and put off`, async () => {
-      const id = await made('ui/retrying', 'waiting');
+      const id = await made(stage, 'ui/retrying', 'waiting');
       const { page } = await open(stage, `/runs/${id}`);
       const { retries } = await told(id);
       await act(page, 'Retry now');
@@ -87,7 +73,7 @@ describe.skipIf(program === undefined)('acts on a run', { timeout: TEST_MS_MAX }
     });
 
     test(`by ${how}: what failed is redriven, and put away`, async () => {
-      const id = await made('ui/failing', 'failed');
+      const id = await made(stage, 'ui/failing', 'failed');
       const { page } = await open(stage, `/runs/${id}`);
       await act(page, 'Redrive');
       await expect.poll(async () => (await told(id)).generation).toBe(2);
@@ -98,13 +84,13 @@ describe.skipIf(program === undefined)('acts on a run', { timeout: TEST_MS_MAX }
     });
 
     test(`by ${how}: forked, and cancelled`, async () => {
-      const id = await made('ui/order', 'completed');
+      const id = await made(stage, 'ui/order', 'completed');
       const { page } = await open(stage, `/runs/${id}`);
       await act(page, 'Fork');
       await expect
         .poll(() => new URL(page.url()).pathname, { timeout: PATIENCE_MS })
         .not.toBe(`/runs/${id}`);
-      const doomed = await made('ui/retrying', 'waiting');
+      const doomed = await made(stage, 'ui/retrying', 'waiting');
       await page.goto(`${stage.url}/runs/${doomed}`);
       await act(page, 'Cancel');
       await until(stage, doomed, 'cancelled');

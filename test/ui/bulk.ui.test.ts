@@ -1,23 +1,13 @@
 /** Many runs at once, as somebody does it: picked from the list, from an error, followed, stopped. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  lettersOf,
-  openStage,
-  PATIENCE_MS,
-  post,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  tabTo,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { hasBrowser, PATIENCE_MS, passTime, TEST_MS_MAX, tabTo, useBrowser } from './browser.ts';
+import { lettersOf, openStage, post, type Stage, until } from './stage.ts';
 
 const newDir = useTempDirs();
 const WAIT = { timeout: PATIENCE_MS };
 
-describe.skipIf(program === undefined)('many at once', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('many at once', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   beforeAll(async () => {
@@ -90,7 +80,7 @@ describe.skipIf(program === undefined)('many at once', { timeout: TEST_MS_MAX },
     await lettersOf(stage, 40, { said: 'slowly' });
     const wanted = { what: 'redrive', filter: 'is:dead-letter "slowly"', rate: 2 };
     const { id } = await post(stage, '/bulk', wanted);
-    const { page, requests } = await open(stage, `/bulk/${id}`);
+    const { page, requests } = await open(stage, `/bulk/${id}`, { hasClock: true });
     const far = page.locator('.bulk-far strong');
     await expect.poll(() => far.textContent(), WAIT).toMatch(/^[1-9]\d* of 40 runs$/);
     const before = await far.textContent();
@@ -107,10 +97,10 @@ describe.skipIf(program === undefined)('many at once', { timeout: TEST_MS_MAX },
     // While nobody wants to be told, nothing is asked.
     await page.keyboard.press('p');
     await page.getByText('Paused', { exact: true }).waitFor();
+    await expect.poll(() => stage.streams()).toBe(0);
     await page.waitForLoadState('networkidle');
     const asked = requests.length;
-    // Longer than any of its clocks.
-    await page.waitForTimeout(4_000);
+    await passTime(page);
     expect(requests.slice(asked)).toEqual([]);
     await page.keyboard.press('p');
     await page.getByRole('button', { name: 'Cancel it' }).click();

@@ -1,19 +1,12 @@
 /** The page of runs, as somebody uses it: by mouse, by keys, while things happen. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  openStage,
-  PATIENCE_MS,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { hasBrowser, PATIENCE_MS, passTime, TEST_MS_MAX, useBrowser } from './browser.ts';
+import { openStage, type Stage, until } from './stage.ts';
 
 const newDir = useTempDirs();
 
-describe.skipIf(program === undefined)('the page of runs', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('the page of runs', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   let failed: string;
@@ -122,10 +115,11 @@ describe.skipIf(program === undefined)('the page of runs', { timeout: TEST_MS_MA
   });
 
   test('paused is paused: whatever happens, nothing is asked, and then everything is there', async () => {
-    const { page, requests } = await open(stage, '/runs?q=machine:ui/order');
+    const { page, requests } = await open(stage, '/runs?q=machine:ui/order', { hasClock: true });
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('Paused', { exact: true }).waitFor();
+    await expect.poll(() => stage.streams()).toBe(0);
     // What was under way may end.
     await page.waitForLoadState('networkidle');
     const [asked, shown] = [requests.length, await page.locator('tbody tr').count()];
@@ -133,8 +127,7 @@ describe.skipIf(program === undefined)('the page of runs', { timeout: TEST_MS_MA
     await until(stage, id, 'completed');
     await page.evaluate(`dispatchEvent(new Event('focus'));
       document.dispatchEvent(new Event('visibilitychange'))`);
-    // Longer than any of its clocks.
-    await page.waitForTimeout(6_000);
+    await passTime(page);
     expect(requests.slice(asked)).toEqual([]);
     expect(await page.locator('tbody tr').count()).toBe(shown);
     await page.getByRole('button', { name: 'Resume' }).click();

@@ -1,18 +1,10 @@
 /** When things are not as they should be: many tabs, a slow server, pages that were replaced, no line. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { useTempDirs } from '../support/temp-dir.ts';
 import { judge } from './axe.ts';
-import {
-  lettersOf,
-  openStage,
-  PATIENCE_MS,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { hasBrowser, PATIENCE_MS, TEST_MS_MAX, useBrowser } from './browser.ts';
+import { lettersOf, made, openStage, type Stage, until } from './stage.ts';
 
 const newDir = useTempDirs();
 /** Called in the browser, which these files know nothing of. */
@@ -28,7 +20,7 @@ function see(page: Page, state: 'hidden' | 'visible'): Promise<unknown> {
     document.dispatchEvent(new Event('visibilitychange'))`);
 }
 
-describe.skipIf(program === undefined)('when it is rough', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('when it is rough', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   beforeAll(async () => {
@@ -36,17 +28,11 @@ describe.skipIf(program === undefined)('when it is rough', { timeout: TEST_MS_MA
   });
   afterAll(() => stage?.stop());
 
-  async function made(machine: string, status: string, input: object = {}): Promise<string> {
-    const { id } = await stage.fleet.enqueueByName(machine, input);
-    await until(stage, id, status);
-    return id;
-  }
-
   test('nine tabs: those that nobody sees hold no line, and hear all of it when somebody does', async () => {
     const { page: first } = await open(stage, '/runs?q=machine:ui/order');
     await live(first);
     await see(first, 'hidden');
-    const id = await made('ui/order', 'completed');
+    const id = await made(stage, 'ui/order', 'completed');
     for (let tab = 2; tab < 9; tab++) {
       const next = await first.context().newPage();
       await next.goto(`${stage.url}/runs`);
@@ -89,7 +75,7 @@ describe.skipIf(program === undefined)('when it is rough', { timeout: TEST_MS_MA
   });
 
   test('what is said of another wish is no leave to act: the button waits for the answer', async () => {
-    const id = await made('ui/order', 'completed');
+    const id = await made(stage, 'ui/order', 'completed');
     const { page } = await open(stage, `/runs/${id}`);
     await page.getByRole('button', { name: 'Fork', exact: true }).click();
     const dialog = page.getByRole('dialog');
@@ -108,7 +94,7 @@ describe.skipIf(program === undefined)('when it is rough', { timeout: TEST_MS_MA
   });
 
   test('what is typed stays while the run goes on behind the dialog', async () => {
-    const id = await made('ui/retrying', 'waiting');
+    const id = await made(stage, 'ui/retrying', 'waiting');
     const { page } = await open(stage, `/runs/${id}`);
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     const reason = page.getByRole('dialog').getByRole('textbox');
@@ -136,7 +122,7 @@ describe.skipIf(program === undefined)('when it is rough', { timeout: TEST_MS_MA
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain('12345678901234567890 is beyond 2^53');
     // One that another program has put into the store.
-    const id = await made('ui/order', 'completed', { id: 'exact' });
+    const id = await made(stage, 'ui/order', 'completed', { id: 'exact' });
     const { page } = await open(stage, '/runs');
     await page.route(new RegExp(`/api/v1/runs/${id}(/context.*)?$`), async (route) => {
       const told = await (await route.fetch()).text();
@@ -188,7 +174,7 @@ describe.skipIf(program === undefined)('when it is rough', { timeout: TEST_MS_MA
   });
 
   test('without a line it says so, keeps what it has, and goes on by itself', async () => {
-    const id = await made('ui/order', 'completed');
+    const id = await made(stage, 'ui/order', 'completed');
     const { page, complaints } = await open(stage, '/runs?q=machine:ui/order');
     await live(page);
     await page.locator(`a[title="${id}"]`).waitFor();

@@ -1,22 +1,13 @@
 /** The page of dead letters: by machine and error, one looked into, mended and tried again, many at once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  lettersOf,
-  openStage,
-  PATIENCE_MS,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  tabTo,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { hasBrowser, PATIENCE_MS, TEST_MS_MAX, tabTo, useBrowser } from './browser.ts';
+import { lettersOf, openStage, type Stage, until } from './stage.ts';
 
 const newDir = useTempDirs();
 const WAIT = { timeout: PATIENCE_MS };
 
-describe.skipIf(program === undefined)('dead letters', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('dead letters', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   beforeAll(async () => {

@@ -1,8 +1,7 @@
-/** The bench of deploys, as small as it gets: real processes and a real Postgres; and how it counts. */
+/** How the bench of deploys counts. */
 import { expect, test } from 'vitest';
 import { handoverTimes, judge, repeatsIn } from '../../bench/deploy-judge.ts';
 import { phasesOf } from '../../bench/deploy-pods.ts';
-import { benchDeploys } from '../../bench/deploys.ts';
 
 const OLD = phasesOf(
   'old',
@@ -28,17 +27,4 @@ test('a handover counts from the last record of the old process to the first of 
 test('a phase that was called twice is counted, a probe is not', () => {
   const again = phasesOf('next', 'begins r a.probe 1\nends r a.probe 2\nbegins r a.work 3\n');
   expect([repeatsIn(OLD), repeatsIn([...OLD, ...again])]).toEqual([0, 1]);
-});
-
-test('pods leave under load and hand over on one host, and no phase is repeated', {
-  timeout: 240_000,
-}, async () => {
-  const found = await benchDeploys({ drains: 2, pods: 2, handovers: 1, minutes: 1 });
-  const times = { p50: expect.any(Number), p99: expect.any(Number) };
-  expect(found).toMatchObject({
-    ...{ drains: 2, handovers: 2, repeated: 0, probed: 0 },
-    ...{ drainMs: times, resumedElsewhereMs: times, handoverMs: times },
-  });
-  const { runs } = (found as { handoverMs: { runs: number } }).handoverMs;
-  expect(runs).toBeGreaterThan(20);
 });

@@ -2,22 +2,15 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunId } from '../../src/ground/index.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { hasBrowser, PATIENCE_MS, passTime, TEST_MS_MAX, useBrowser } from './browser.ts';
 import { haunt } from './ghosts.ts';
-import {
-  openStage,
-  PATIENCE_MS,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { openStage, type Stage, until } from './stage.ts';
 
 const newDir = useTempDirs();
 const patiently = { timeout: PATIENCE_MS };
 
-describe.skipIf(program === undefined)('the fleet in pages', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('the fleet in pages', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   let own: string;
@@ -109,14 +102,17 @@ describe.skipIf(program === undefined)('the fleet in pages', { timeout: TEST_MS_
   });
 
   test('paused, the overview asks nothing; then it is told everything', async () => {
-    const { page, requests } = await open(stage, '/overview');
+    const { page, requests } = await open(stage, '/overview', { hasClock: true });
     await page.getByText('Live', { exact: true }).waitFor();
+    const first = requests.length;
+    await passTime(page);
+    expect(requests.length).toBeGreaterThan(first + 3);
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await page.getByText('Paused', { exact: true }).waitFor();
+    await expect.poll(() => stage.streams()).toBe(0);
     await page.waitForLoadState('networkidle');
     const asked = requests.length;
-    // Longer than its beat.
-    await page.waitForTimeout(6_000);
+    await passTime(page);
     expect(requests.slice(asked)).toEqual([]);
     await page.getByRole('button', { name: 'Resume' }).click();
     await expect.poll(() => requests.length, patiently).toBeGreaterThan(asked + 3);
@@ -221,14 +217,14 @@ describe.skipIf(program === undefined)('the fleet in pages', { timeout: TEST_MS_
       await page.goto(`${locked.url}/machines/ui%2Ftyped`);
       await page.getByRole('region', { name: 'Versions in flight' }).waitFor();
       expect(await page.getByRole('button', { name: /Start/ }).count()).toBe(0);
-      await page.context().close();
+      await page.close();
       const { page: other } = await open(alone, '/pods');
       await other.getByText('FLEETQ_NO_STORE').waitFor();
       await other.goto(`${alone.url}/overview`);
       await other.getByText('FLEETQ_NO_STORE').waitFor();
       await other.goto(`${alone.url}/machines`);
       await other.getByRole('link', { name: 'ui/typed' }).waitFor();
-      await other.context().close();
+      await other.close();
     } finally {
       await locked.stop();
       await alone.stop();

@@ -1,19 +1,12 @@
 /** Who may come in, and what they may see and do there. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  openStage,
-  post,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  useBrowser,
-  useTempDirs,
-  type Watched,
-} from './stage.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { hasBrowser, TEST_MS_MAX, useBrowser, type Watched } from './browser.ts';
+import { openStage, post, type Stage } from './stage.ts';
 
 const newDir = useTempDirs();
 
-describe.skipIf(program === undefined)('with tokens', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('with tokens', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   let failed: string;

@@ -1,18 +1,12 @@
 /** The page of one run, as somebody uses it: what it is, why, and what can be done about it. */
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { readRunFile } from '../../src/cli/run-file/read.ts';
 import { defineMachine, exponential } from '../../src/index.ts';
-import {
-  openStage,
-  PATIENCE_MS,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { hasBrowser, PATIENCE_MS, TEST_MS_MAX, useBrowser } from './browser.ts';
+import { made, openStage, type Stage, until } from './stage.ts';
 
 const newDir = useTempDirs();
 
@@ -28,7 +22,7 @@ const restless = defineMachine({
   },
 });
 
-describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('the page of a run', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   beforeAll(async () => {
@@ -36,19 +30,13 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
   });
   afterAll(() => stage?.stop());
 
-  async function made(machine: string, status: string, input: object = {}): Promise<string> {
-    const { id } = await stage.fleet.enqueueByName(machine, input);
-    await until(stage, id, status);
-    return id;
-  }
-
   async function revisionOf(id: string): Promise<string> {
     const answer = await fetch(`${stage.url}/api/v1/runs/${id}`);
     return ((await answer.json()) as { revision: string }).revision;
   }
 
   test('what failed says so: the sentence, the error with its cause, others like it', async () => {
-    const id = await made('ui/failing', 'failed');
+    const id = await made(stage, 'ui/failing', 'failed');
     const { page } = await open(stage, `/runs/${id}`);
     await page.locator('.explain-first', { hasText: 'no such bucket' }).waitFor();
     const error = page.getByRole('region', { name: 'Error' });
@@ -58,20 +46,22 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
   });
 
   test('it is taken along as a file that is read where nothing of it is', async () => {
-    const id = await made('ui/order', 'completed', { n: 8 });
+    const id = await made(stage, 'ui/order', 'completed', { n: 8 });
     const { page } = await open(stage, `/runs/${id}`);
     const elsewhere = page.getByRole('region', { name: 'The same elsewhere' });
     const coming = page.waitForEvent('download', { timeout: PATIENCE_MS });
     await elsewhere.getByRole('button', { name: 'Download' }).press('Enter');
     const download = await coming;
     expect(download.suggestedFilename()).toBe(`${id}.run.json`);
-    const { file } = readRunFile(await download.path());
+    const path = join(newDir(), download.suggestedFilename());
+    await download.saveAs(path);
+    const { file } = readRunFile(path);
     expect(file).toMatchObject({ id, task: { status: 'completed', payload: '{"n":8}' } });
     await page.getByText(/Downloaded, with its payloads/).waitFor();
   });
 
   test('every event has its why; the context goes with the one that is chosen', async () => {
-    const id = await made('ui/order', 'completed', { n: 7 });
+    const id = await made(stage, 'ui/order', 'completed', { n: 7 });
     const { page } = await open(stage, `/runs/${id}`);
     await page.getByText('main.persist is done, and it was the last: completed.').first().waitFor();
     const line = page.getByRole('img', { name: /main.check passed, main.work passed/ });
@@ -100,7 +90,7 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
   });
 
   test('it is followed while it runs: from running to completed without a reload', async () => {
-    const id = await made('ui/gated', 'claimed');
+    const id = await made(stage, 'ui/gated', 'claimed');
     const { page } = await open(stage, `/runs/${id}`);
     await page.locator('.run-title .status', { hasText: 'Running' }).waitFor();
     stage.opening.open();
@@ -131,7 +121,8 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
       // Many may come in while it is turned to the end: then it takes another turn.
       const carried = async () => {
         const there = await turned(1_000_000);
-        await page.waitForTimeout(1_000);
+        const grown = await height();
+        await expect.poll(height).toBeGreaterThan(grown + 100);
         return (await top()) - there;
       };
       await expect.poll(carried).toBeGreaterThan(0);
@@ -142,7 +133,7 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
   });
 
   test('an act is tried first, and done to the run as it was seen', async () => {
-    const id = await made('ui/retrying', 'waiting');
+    const id = await made(stage, 'ui/retrying', 'waiting');
     const { page } = await open(stage, `/runs/${id}`);
     await page.getByRole('button', { name: 'Pause', exact: true }).last().click();
     const dialog = page.getByRole('dialog', { name: 'Pause: ui/retrying' });
@@ -161,7 +152,7 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
   });
 
   test('by keys: cancelled with a reason, which is told afterwards', async () => {
-    const id = await made('ui/retrying', 'waiting');
+    const id = await made(stage, 'ui/retrying', 'waiting');
     const { page } = await open(stage, `/runs/${id}`);
     await page.getByRole('button', { name: 'Cancel' }).focus();
     await page.keyboard.press('Enter');
@@ -182,7 +173,7 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
   });
 
   test('a run that has changed meanwhile is not acted on, and the page says so', async () => {
-    const id = await made('ui/retrying', 'waiting');
+    const id = await made(stage, 'ui/retrying', 'waiting');
     const { page } = await open(stage, `/runs/${id}`);
     await page.locator('.run-title .status', { hasText: 'Waiting' }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).first().click();
@@ -203,7 +194,7 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
   });
 
   test('a fork leads to the new run', async () => {
-    const id = await made('ui/order', 'completed', { n: 8 });
+    const id = await made(stage, 'ui/order', 'completed', { n: 8 });
     const { page } = await open(stage, `/runs/${id}`);
     await page.getByRole('button', { name: 'Fork' }).click();
     const dialog = page.getByRole('dialog');
@@ -220,7 +211,7 @@ describe.skipIf(program === undefined)('the page of a run', { timeout: TEST_MS_M
   });
 
   test('copies on plain HTTP, where the browser gives no clipboard', async () => {
-    const id = await made('ui/order', 'completed');
+    const id = await made(stage, 'ui/order', 'completed');
     const { page } = await open(stage, `/runs/${id}`);
     await page.evaluate('Object.defineProperty(window, "isSecureContext", { value: false })');
     await page.getByRole('button', { name: 'Copy the id' }).click();

@@ -2,21 +2,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prompt } from '../store/sqlite-harness.ts';
-import {
-  openStage,
-  post,
-  program,
-  type Stage,
-  TEST_MS_MAX,
-  until,
-  useBrowser,
-  useTempDirs,
-} from './stage.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
+import { hasBrowser, TEST_MS_MAX, textOfAllRows, useBrowser } from './browser.ts';
+import { openStage, post, type Stage, until } from './stage.ts';
 import { XSS } from './xss-strings.ts';
 
 const newDir = useTempDirs();
 
-describe.skipIf(program === undefined)('text stays text', { timeout: TEST_MS_MAX }, () => {
+describe.skipIf(!hasBrowser)('text stays text', { timeout: TEST_MS_MAX }, () => {
   const open = useBrowser();
   let stage: Stage;
   let worst: string;
@@ -59,11 +52,7 @@ describe.skipIf(program === undefined)('text stays text', { timeout: TEST_MS_MAX
       const isHit = () => page.evaluate('window.hit');
       await page.getByRole('link', { name: 'ui/failing' }).first().waitFor();
       // Down to the oldest row, so that each has been on the page.
-      for (let at = 0; at < 4; at++) {
-        await page.evaluate("document.querySelector('.table-scroll').scrollTop += 700");
-        await page.waitForTimeout(100);
-      }
-      expect(await page.locator('tbody').textContent()).toContain(XSS[0]);
+      expect(await textOfAllRows(page)).toContain(XSS[0]);
       expect(await isHit()).toBe(undefined);
       const query = encodeURIComponent(`"${XSS[0]!.replaceAll('"', '')}"`);
       await page.goto(`${stage.url}/runs?q=${query}`);
@@ -92,22 +81,16 @@ describe.skipIf(program === undefined)('text stays text', { timeout: TEST_MS_MAX
         expect(await page.locator(wild).count()).toBe(0);
         expect(await page.evaluate('window.hit')).toBe(undefined);
       };
-      const scrollDown = async () => {
-        for (let at = 0; at < 4; at++) {
-          await page.evaluate("document.querySelector('.table-scroll').scrollTop += 700");
-          await page.waitForTimeout(100);
-        }
-      };
       await page.locator('.inspect .error-message', { hasText: XSS[0]! }).waitFor();
       await page.locator('.facet button').first().waitFor();
-      await scrollDown();
+      expect(await textOfAllRows(page)).toContain(XSS[0]);
       await judge();
       await page.getByRole('button', { name: 'Edit and redrive' }).click();
       await page.getByRole('dialog').getByText('What it would do').waitFor();
       await judge();
       await page.goto(`${stage.url}/errors`);
       await page.locator('tbody tr').first().waitFor();
-      await scrollDown();
+      expect(await textOfAllRows(page)).toContain(XSS[0]);
       await judge();
       const { groups } = (await (await fetch(`${stage.url}/api/v1/errors`)).json()) as {
         groups: { fingerprint: string; example: string }[];
