@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('the fleet in pages', { timeout: TEST_MS_MAX }, () 
     await dialog.getByText('The machine takes this input.').waitFor();
     await flowIsSaid(page, dialog);
     await dialog.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByRole('heading', { name: /ui\/typed/ }).waitFor();
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/runs\//);
     const [row] = await stage.fleet.store.find([new URL(page.url()).pathname.slice(6) as RunId]);
     expect(row).toMatchObject({
       ...{ queue: 'calm', serialKey: 'ada', priority: -5, retriesMax: 3, key: 'once' },
