@@ -131,8 +131,8 @@ describe.skipIf(!hasBrowser)('the fleet in pages', { timeout: TEST_MS_MAX }, () 
     await page.keyboard.press('ArrowLeft');
     await expect.poll(() => grid.getAttribute('aria-valuetext')).toMatch(/^Completed: main.check/);
     await page.keyboard.press('Enter');
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/runs\/01/);
     await page.getByRole('heading', { name: /ui\/order/ }).waitFor();
-    expect(new URL(page.url()).pathname).toMatch(/^\/runs\/01/);
   });
 
   test('a start from the schema: wrong is said where it is wrong, and right becomes a run', async () => {
