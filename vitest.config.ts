@@ -15,11 +15,17 @@ import { defineConfig } from 'vitest/config';
 import { FailuresReporter } from './test/support/failures-reporter.ts';
 import { TallyReporter } from './test/support/tally-reporter.ts';
 
+/** Files that replace a module for their whole process. */
+const ISOLATED = ['test/journal/former-build.test.ts'];
+
 /** One file for each surface that a person meets. */
-const SMOKE = ['test/engine/poison.e2e.test.ts'];
+const SMOKE = ['test/docs/readme.e2e.test.ts'];
 
 const root = fileURLToPath(new URL('./', import.meta.url));
 const ROOMS = '{test,proof}/**/*';
+/** Real processes and pages are what users run: the built files. */
+const BUILT = ['test/support/build-once.ts'];
+const BROWSER = [...BUILT, 'test/support/one-browser.ts'];
 const NEEDS = ['store', 'e2e', 'ui', 'proof'] as const;
 
 const project = (name: string, more: object) => ({
@@ -37,23 +43,23 @@ const project = (name: string, more: object) => ({
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/build-once.ts'],
     reporters: [new FailuresReporter(), 'default', new TallyReporter()],
     projects: [
       project('unit', {
         include: [`${ROOMS}.test.ts`],
-        exclude: NEEDS.map((need) => `${ROOMS}.${need}.test.ts`),
+        exclude: [...NEEDS.map((need) => `${ROOMS}.${need}.test.ts`), ...ISOLATED],
         isolate: false,
         setupFiles: ['test/support/leak-check.ts'],
       }),
+      project('isolated', { include: ISOLATED }),
       project('store', {
         include: [`${ROOMS}.store.test.ts`],
         globalSetup: ['test/support/shared-postgres.ts'],
       }),
-      project('smoke', { include: SMOKE }),
-      project('e2e', { include: [`${ROOMS}.e2e.test.ts`] }),
-      project('ui', { include: [`${ROOMS}.ui.test.ts`] }),
-      project('proof', { include: [`${ROOMS}.proof.test.ts`] }),
+      project('smoke', { include: SMOKE, globalSetup: BROWSER }),
+      project('e2e', { include: [`${ROOMS}.e2e.test.ts`], globalSetup: BUILT }),
+      project('ui', { include: [`${ROOMS}.ui.test.ts`], globalSetup: BROWSER, isolate: false }),
+      project('proof', { include: [`${ROOMS}.proof.test.ts`], globalSetup: BUILT }),
     ],
   },
 });

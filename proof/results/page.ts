@@ -174,7 +174,8 @@ function isTask({ command }: Leg, task: string): boolean {
 function renderSection(section: Section, legs: readonly Leg[]): string {
   const { title, says, columns, tool } = section;
   const head = `## ${title}\n\n${says}\n\n`;
-  if (legs.length === 0) return `${head}Not run at its full size yet: \`npm run ${tool}\`.\n`;
+  if (legs.length === 0)
+    return `${head}Not run at its full size yet: \`npm run proof -- ${tool}\`.\n`;
   const titles = columns.map((column) => column.title);
   const rows = legs.map((leg) => [
     leg.date,

@@ -4,6 +4,7 @@ import { flagOf, SETTING_NAMES, type SettingName } from '../config/index.ts';
 import { redactor } from '../ground/index.ts';
 import type { Execute, Options } from './command.ts';
 import type { ExitCode } from './exit.ts';
+import type { Io } from './io.ts';
 import { Output } from './output.ts';
 
 const SETTINGS: Partial<Record<SettingName, readonly [value: string, about: string]>> = {
@@ -45,7 +46,7 @@ export type Add = (
   parent?: Command,
 ) => Command;
 
-export function addingTo(program: Command, exit: (code: ExitCode) => void): Add {
+export function addingTo(program: Command, exit: (code: ExitCode) => void, io: Io): Add {
   return (usage, about, load, settings = ['dataDir'], parent = program) => {
     const command = parent.command(usage).description(about);
     for (const name of settings) {
@@ -56,21 +57,21 @@ export function addingTo(program: Command, exit: (code: ExitCode) => void): Add 
     return command.action(async (...args: unknown[]) => {
       const words = args.slice(0, -2) as string[];
       const options = args.at(-2) as Options;
-      exit(await run(await load(), options, words));
+      exit(await run(await load(), options, words, io));
     });
   };
 }
 
-async function run(execute: Execute, options: Options, words: string[]): Promise<ExitCode> {
-  const output = new Output(options['json'] === true);
+async function run(execute: Execute, options: Options, words: string[], io: Io): Promise<ExitCode> {
+  const output = new Output(options['json'] === true, io);
   try {
     const { readConfig } = await import('../config/index.ts');
     const flags = Object.fromEntries(SETTING_NAMES.map((name) => [name, flagText(options[name])]));
     // `doctor --store` may name the store, or mean the one that is configured.
     if (options['store'] === true) delete flags['store'];
-    const config = await readConfig({ flags, env: process.env, cwd: process.cwd() });
+    const config = await readConfig({ flags, env: io.env, cwd: io.cwd });
     output.redact = redactor(config.redact);
-    return await execute({ config, output }, options, ...words);
+    return await execute({ config, output, io }, options, ...words);
   } catch (error) {
     return output.failure(error);
   }

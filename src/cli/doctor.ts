@@ -97,7 +97,7 @@ function configChecks({ unknownVariables }: Config): Check[] {
 
 async function machinesCheck(config: Config): Promise<Check> {
   try {
-    const { machines, from, origin } = await loadMachines(config, process.cwd());
+    const { machines, from, origin } = await loadMachines(config, config.cwd);
     const names = machines.map(({ name, version }) => `${name}@${version}`).join(', ');
     return machines.length > 0
       ? { name: 'machines', verdict: 'ok', fact: `${names} (${origin}: ${from})` }

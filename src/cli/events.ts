@@ -135,7 +135,7 @@ export function showRecord(found: StoredRecord, output: Output): void {
   ];
   if (!output.isTerminal)
     return output.line([...head.map((text) => text.trim()), details].join('\t'));
-  const room = Math.max(10, (process.stdout.columns ?? 80) - columnsOf(head.join('  ')) - 2);
+  const room = Math.max(10, (output.columns ?? 80) - columnsOf(head.join('  ')) - 2);
   output.line(`${head.join('  ')}  ${output.paint('gray', pad(details, room).trimEnd())}`);
 }
 

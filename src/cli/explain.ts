@@ -66,7 +66,7 @@ export const explainRun: Execute = async (context, options, id) => {
 
 /** For how many attempts there are; whoever looks from elsewhere may not have the code. */
 async function machinesHere(config: Config): Promise<MachineInfo[]> {
-  const found = await loadMachines(config, process.cwd()).catch(() => undefined);
+  const found = await loadMachines(config, config.cwd).catch(() => undefined);
   return found ? new Registry(found.machines).all().map(machineInfo) : [];
 }
 

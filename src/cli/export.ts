@@ -17,7 +17,7 @@ function withoutKeys(config: Config): Config {
 }
 
 export const exportRun: Execute = async (context, options, id) => {
-  const { config, output } = context;
+  const { config, output, io } = context;
   idOf(id, 'the argument');
   const out = (options['out'] as string | undefined) ?? `${id}.run.json`;
   const write = (file: RunFile) => {
@@ -26,7 +26,7 @@ export const exportRun: Execute = async (context, options, id) => {
       output.line(text.trimEnd());
       return Exit.ok;
     }
-    const path = resolve(out);
+    const path = resolve(config.cwd, out);
     writeRunFile(path, text, options['force'] === true);
     const records = file.generations.reduce((sum, each) => sum + each.records.length, 0);
     if (output.isJson) output.json({ file: path, generations: file.generations.length, records });
@@ -39,12 +39,18 @@ export const exportRun: Execute = async (context, options, id) => {
     return Exit.ok;
   };
   const onTask = async (row: TaskRow, store: Store) => write(await gatherTask(config, store, row));
-  return onTaskOrRun({ output, config: withoutKeys(config) }, options, id!, onTask, async () => {
-    const found = await reachToRead(config, async (reach) => ({
-      run: await reach.run(id!),
-      records: await reach.events(id!),
-      rows: await reach.rows?.(id!),
-    }));
-    return write(await gatherRun(config, found));
-  });
+  return onTaskOrRun(
+    { output, io, config: withoutKeys(config) },
+    options,
+    id!,
+    onTask,
+    async () => {
+      const found = await reachToRead(config, async (reach) => ({
+        run: await reach.run(id!),
+        records: await reach.events(id!),
+        rows: await reach.rows?.(id!),
+      }));
+      return write(await gatherRun(config, found));
+    },
+  );
 };

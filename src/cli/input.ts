@@ -1,5 +1,6 @@
 /** Inputs, keys and times as somebody typed them, or put them into a file. */
 import { createReadStream, statSync } from 'node:fs';
+import { pathFrom } from '../config/index.ts';
 import { countOption, keyOption, taskKeyOption, traceParentOption } from '../config/options.ts';
 import {
   type Duration,
@@ -12,6 +13,7 @@ import {
 import type { Due } from '../store/index.ts';
 import type { Options } from './command.ts';
 import { UsageError } from './errors.ts';
+import type { Io } from './io.ts';
 
 export const INPUT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -50,10 +52,10 @@ export function readTimeout(text: unknown): number {
   throw new UsageError(`--timeout must be a duration such as '30s', got ${show(text)}`);
 }
 
-export async function readInput(text: string): Promise<unknown> {
+export async function readInput(text: string, from: Pick<Io, 'stdin' | 'cwd'>): Promise<unknown> {
   const isFile = text.startsWith('@') || text === '-';
   const what = isFile ? `the input in ${text}` : '--input';
-  const source = isFile ? await readSource(text, what) : text;
+  const source = isFile ? await readSource(text, what, from) : text;
   const input = parseInput(source, what);
   const rounded = roundedIn(source);
   if (rounded !== undefined) {
@@ -85,11 +87,15 @@ export function parseInput(source: string, what: string): unknown {
 }
 
 /** A stream is read as it comes: what a pipe or a device will say, nobody knows beforehand. */
-async function readSource(text: string, what: string): Promise<string> {
+async function readSource(
+  text: string,
+  what: string,
+  from: Pick<Io, 'stdin' | 'cwd'>,
+): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of openSource(text) as AsyncIterable<Buffer>) {
+    for await (const chunk of openSource(text, from) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > INPUT_BYTES_MAX) {
         throw new UsageError(`${what} is larger than ${INPUT_BYTES_MAX} bytes`);
@@ -103,9 +109,12 @@ async function readSource(text: string, what: string): Promise<string> {
   return decodeText(Buffer.concat(chunks), what);
 }
 
-function openSource(text: string): NodeJS.ReadableStream {
-  const path = text.slice(1);
-  if (text === '-' || path === '/dev/stdin') return process.stdin;
+function openSource(
+  text: string,
+  { stdin, cwd }: Pick<Io, 'stdin' | 'cwd'>,
+): NodeJS.ReadableStream {
+  const path = pathFrom(cwd, text.slice(1));
+  if (text === '-' || path === '/dev/stdin') return stdin;
   const found = statSync(path);
   if (found.isCharacterDevice() || found.isBlockDevice()) {
     throw new UsageError(`the input cannot be read: ${path} is a device`, {

@@ -1,5 +1,4 @@
 /** fleetq journal verify | inspect | export | own: a file that nobody holds. Only `own` changes it. */
-import { once } from 'node:events';
 import { codecOf } from '../config/index.ts';
 import { identityCodec, isoTime, type RunId, systemClock } from '../ground/index.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../journal/index.ts';
 import type { Execute } from './command.ts';
 import { Exit } from './exit.ts';
+import type { OutStream } from './io.ts';
 import { refuseNoJournal } from './no-journal.ts';
 import { idOf } from './runs.ts';
 import { plain } from './table.ts';
@@ -62,7 +62,7 @@ export const own: Execute = async ({ config, output }) => {
 };
 
 /** One JSON object a line, whether or not --json is given: there is no other form of it. */
-export const exportAll: Execute = async ({ config, output }, options) => {
+export const exportAll: Execute = async ({ config, output, io }, options) => {
   const run = idOf(options['run'] as RunId | undefined, '--run');
   refuseNoJournal(config.dataDir);
   const codec = lookingCodec(codecOf(config) ?? identityCodec);
@@ -70,8 +70,12 @@ export const exportAll: Execute = async ({ config, output }, options) => {
   for (const exported of exportRuns(config.dataDir, { run, codec })) {
     count++;
     // A journal may be larger than memory, and whoever reads it slower than we are.
-    if (!process.stdout.write(`${JSON.stringify(exported)}\n`)) await once(process.stdout, 'drain');
+    if (!io.stdout.write(`${JSON.stringify(exported)}\n`)) await drained(io.stdout);
   }
   output.note(`${count} runs`);
   return count > 0 ? Exit.ok : Exit.nothingFound;
 };
+
+function drained(stream: OutStream): Promise<void> {
+  return new Promise((resolve) => void stream.once('drain', resolve));
+}

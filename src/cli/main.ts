@@ -1,6 +1,7 @@
 /** From an argument vector to an exit code: the one place where the CLI ends. */
 import { CommanderError } from 'commander';
 import { Exit, type ExitCode } from './exit.ts';
+import { type Io, processIo } from './io.ts';
 import { Output } from './output.ts';
 import { buildProgram } from './program.ts';
 
@@ -13,17 +14,23 @@ export async function main(argv: readonly string[]): Promise<never> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? Exit.ok : Exit.failure);
   });
+  const exitCode = await runCommand(argv, processIo());
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  return process.exit(exitCode);
+}
+
+/** One call, from `argv` as a process has it to the exit code; whatever it opened is closed. */
+export async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
   let exitCode: ExitCode = Exit.ok;
   try {
     await buildProgram((code) => {
       exitCode = code;
-    }).parseAsync([...argv]);
+    }, io).parseAsync([...argv]);
   } catch (error) {
-    if (!(error instanceof CommanderError)) exitCode = new Output(isJson(argv)).failure(error);
-    else if (error.exitCode !== 0) exitCode = Exit.usage;
+    if (!(error instanceof CommanderError)) return new Output(isJson(argv), io).failure(error);
+    if (error.exitCode !== 0) return Exit.usage;
   }
-  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-  return process.exit(exitCode);
+  return exitCode;
 }
 
 function isJson(argv: readonly string[]): boolean {

@@ -1,20 +1,31 @@
 /** Where the CLI writes: data on stdout, everything else on stderr. */
 import { describeError, FleetqError } from '../ground/index.ts';
 import { Exit, type ExitCode, exitOf } from './exit.ts';
-import { painterFor } from './paint.ts';
+import type { Io } from './io.ts';
+import { type Paint, painterFor } from './paint.ts';
 import type { Redact } from './shown.ts';
 import { type Column, tableText, tsvText } from './table.ts';
 
 export class Output {
   readonly isJson: boolean;
-  readonly isTerminal = process.stdout.isTTY === true;
-  readonly paint = painterFor(process.stdout);
+  readonly isTerminal: boolean;
+  readonly paint: Paint;
   /** What people may see of inputs, outputs and events. */
   redact: Redact = (json) => json;
-  readonly #paintNote = painterFor(process.stderr);
+  readonly #io: Pick<Io, 'stdout' | 'stderr'>;
+  readonly #paintNote: Paint;
 
-  constructor(isJson: boolean) {
+  constructor(isJson: boolean, io: Pick<Io, 'stdout' | 'stderr' | 'env'>) {
     this.isJson = isJson;
+    this.isTerminal = io.stdout.isTTY === true;
+    this.paint = painterFor(io.stdout, io.env);
+    this.#io = io;
+    this.#paintNote = painterFor(io.stderr, io.env);
+  }
+
+  /** How many columns there are; undefined where it is no terminal. */
+  get columns(): number | undefined {
+    return this.#io.stdout.columns;
   }
 
   /** One value as JSON: on one line for programs, indented for people. */
@@ -23,12 +34,12 @@ export class Output {
   }
 
   line(text: string): void {
-    process.stdout.write(`${text}\n`);
+    this.#io.stdout.write(`${text}\n`);
   }
 
   /** A table on a terminal; tab-separated, without a head, for whoever reads it through a pipe. */
   table<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
-    const width = process.stdout.columns ?? 80;
+    const width = this.columns ?? 80;
     this.line(
       this.isTerminal ? tableText(rows, columns, width, this.paint) : tsvText(rows, columns),
     );
@@ -36,7 +47,7 @@ export class Output {
 
   /** For the person at the keyboard; never data. */
   note(text: string): void {
-    process.stderr.write(`${this.#paintNote('gray', text)}\n`);
+    this.#io.stderr.write(`${this.#paintNote('gray', text)}\n`);
   }
 
   /** Says what went wrong and what to do, and which exit code that is. */
@@ -44,14 +55,15 @@ export class Output {
     const error = describeError(thrown);
     const known = thrown instanceof FleetqError ? thrown : undefined;
     const code = known?.code ?? 'FLEETQ_INTERNAL';
+    const { stderr } = this.#io;
     if (this.isJson) {
       const { message } = error;
-      process.stderr.write(`${JSON.stringify({ error: { code, message, hint: known?.hint } })}\n`);
+      stderr.write(`${JSON.stringify({ error: { code, message, hint: known?.hint } })}\n`);
     } else {
       const paint = this.#paintNote;
       const text = known ? error.message : (error.stack ?? error.message);
-      process.stderr.write(`${paint('red', 'fleetq:')} ${text}\n`);
-      if (known?.hint) process.stderr.write(`${paint('gray', '  hint:')} ${known.hint}\n`);
+      stderr.write(`${paint('red', 'fleetq:')} ${text}\n`);
+      if (known?.hint) stderr.write(`${paint('gray', '  hint:')} ${known.hint}\n`);
     }
     return known ? exitOf(code) : Exit.internal;
   }

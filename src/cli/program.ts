@@ -2,28 +2,30 @@
  * The commands and their options, as `--help` shows them. What a command does is in a file of its
  * own, which is imported only when that command is called.
  */
-import { Command } from 'commander';
+import { Command, type OutputConfiguration } from 'commander';
 import { type SettingName, version } from '../config/index.ts';
 import { type Add, addingTo, LOOK_SETTINGS, STORE_SETTINGS } from './add-command.ts';
 import { EXIT_HELP, type ExitCode } from './exit.ts';
+import { type Io, type OutStream, processIo } from './io.ts';
 import { LIMIT_OTHERWISE } from './next-page.ts';
 import { CURSOR, DRY_RUN, IF_REVISION, REQUEST_ID } from './program-acts.ts';
 import { addAdmin } from './program-admin.ts';
 import { addFleet } from './program-fleet.ts';
 import { addSink } from './program-sink.ts';
 
-export function buildProgram(exit: (code: ExitCode) => void): Command {
+export function buildProgram(exit: (code: ExitCode) => void, io: Io = processIo()): Command {
   const program = new Command('fleetq')
     .description(
       'Durable state machines: runs that survive SIGKILL at any instant, on one host or on many.',
     )
     .version(version(), '-V, --version')
+    .configureOutput(toCommander(io))
     .exitOverride()
     .showHelpAfterError('(try --help)')
     .addHelpText('after', EXIT_HELP)
     .helpCommand(false);
 
-  const add = addingTo(program, exit);
+  const add = addingTo(program, exit, io);
 
   add(
     'dev',
@@ -135,6 +137,18 @@ export function buildProgram(exit: (code: ExitCode) => void): Command {
     [],
   ).addHelpText('after', COMPLETION_HELP);
   return program;
+}
+
+/** Where help and what it refuses by itself go, and how wide that may be. */
+function toCommander({ stdout, stderr }: Io): OutputConfiguration {
+  const widthOf = ({ isTTY, columns }: OutStream) =>
+    (isTTY ? (columns as number) : undefined) as number;
+  return {
+    writeOut: (text) => stdout.write(text),
+    writeErr: (text) => stderr.write(text),
+    getOutHelpWidth: () => widthOf(stdout),
+    getErrHelpWidth: () => widthOf(stderr),
+  };
 }
 
 function addCodec(program: Command, add: Add): void {

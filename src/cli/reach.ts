@@ -146,7 +146,7 @@ export function cancelRun(
     async () => {
       // Looked up first: an unknown id must not open the journal to write.
       await reachToRead(config, (reach) => reach.run(id));
-      const found = await loadMachines(config, process.cwd());
+      const found = await loadMachines(config, config.cwd);
       await using fleet = await openFleet(config, found, { isIdle: true });
       return await fleet.runById(id).cancel(reason);
     },
@@ -170,7 +170,7 @@ export function startRun(config: Config, starting: Starting): Promise<Started> {
       executedBy: 'running-process',
     }),
     async () => {
-      const found = await loadMachines(config, process.cwd());
+      const found = await loadMachines(config, config.cwd);
       refuseUnknown(found, machine);
       await using fleet = await openFleet(config, found, { isIdle: true });
       const { id } = await fleet.startByName(machine, input, { key });
@@ -188,7 +188,7 @@ export async function executeHere(
   { machine, input, key }: Starting,
   wait: (id: string, ended: Ended) => Promise<RunSummary>,
 ): Promise<Started> {
-  const found = await loadMachines(config, process.cwd());
+  const found = await loadMachines(config, config.cwd);
   refuseUnknown(found, machine);
   const fleet = await openFleet(config, found);
   // Whoever presses Ctrl-C here, or has waited long enough, waits no longer than this: what does

@@ -17,12 +17,12 @@ const RETURN_PATIENCE_MS = 30_000;
 const RETRY_MS = 250;
 
 export const start: Execute = async (context, options, machine) => {
-  const { config, output } = context;
+  const { config, output, io } = context;
   const timeoutMs = readWait(options);
   const starting = {
     machine: machine!,
     key: readKey(options['key']),
-    input: await readInput(String(options['input'])),
+    input: await readInput(String(options['input']), io),
   };
   if (options['wait'] !== true) return said(output, await startRun(config, starting));
   const wait = (id: string, ended: Ended) => waitFor(context, id, ended, timeoutMs);

@@ -15,7 +15,7 @@ export {
   KEY_LENGTH_MAX,
   keyOption,
 } from './options.ts';
-export { type Config, type Flags, readConfig } from './read-config.ts';
+export { type Config, type Flags, pathFrom, readConfig } from './read-config.ts';
 export {
   CLAIM_MODES,
   type ClaimMode,

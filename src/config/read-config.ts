@@ -2,6 +2,7 @@
  * Flags, environment, config file and defaults become one frozen Config, which remembers where each
  * value came from: the first of these that says something wins.
  */
+import { resolve } from 'node:path';
 import { parseDuration, showDuration } from '../ground/index.ts';
 import { readConfigFile } from './config-file.ts';
 import { ConfigError } from './errors.ts';
@@ -18,6 +19,8 @@ import {
 export type Flags = Readonly<Partial<Record<SettingName, string | undefined>>>;
 
 export interface Config extends Settings {
+  /** Where the command was called: relative paths are meant from there. */
+  readonly cwd: string;
   /** Where each value came from, in words: 'flag --slots', 'FLEETQ_SLOTS', a file, 'default'. */
   readonly sources: Readonly<Record<SettingName, string>>;
   /** Variables that look like ours and mean nothing. */
@@ -47,12 +50,32 @@ export async function readConfig({ flags, env, cwd }: ConfigPlaces): Promise<Con
       : defaultOf(name);
     sources[name] = found?.source ?? 'default';
   }
-  checkRelations(values as unknown as Settings);
+  const settings = values as unknown as Settings;
+  checkRelations(settings);
   return Object.freeze({
-    ...(values as unknown as Settings),
+    ...settings,
+    ...pathsFrom(cwd, settings),
+    cwd,
     sources: Object.freeze(sources as Record<SettingName, string>),
     unknownVariables: unknownVariables(env),
   });
+}
+
+/** A relative path as the caller in `cwd` means it; where that is the process's own, as it was typed. */
+export function pathFrom(cwd: string, path: string): string {
+  return cwd === process.cwd() ? path : resolve(cwd, path);
+}
+
+function pathsFrom(cwd: string, { dataDir, codecKeysFile, store, readStore }: Settings) {
+  const file = (path: string | undefined) => path && pathFrom(cwd, path);
+  const address = (url: string | undefined) =>
+    url?.replace(/^(sqlite:)([^/].*)$/is, (_, scheme, path) => `${scheme}${pathFrom(cwd, path)}`);
+  return {
+    dataDir: pathFrom(cwd, dataDir),
+    codecKeysFile: file(codecKeysFile),
+    store: address(store),
+    readStore: address(readStore),
+  };
 }
 
 /** Values that are fine alone may not fit together; a store's own times are checked by its pod. */

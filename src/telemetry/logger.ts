@@ -13,18 +13,21 @@ export interface LoggerOptions {
   readonly hasColour?: boolean | undefined;
   /** The file descriptor to write to; stderr by default. */
   readonly fd?: number | undefined;
+  /** Instead of a file descriptor. */
+  readonly write?: ((text: string) => void) | undefined;
 }
 
 /** Writes without a buffer: the last line before a crash is the one that matters. */
-export function openLogger({ level, isPretty, hasColour, fd = 2 }: LoggerOptions): Logger {
+export function openLogger({ level, isPretty, hasColour, fd = 2, write }: LoggerOptions): Logger {
   const options = {
     level,
     base: { pid: process.pid },
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: pino.stdTimeFunctions.isoTime,
   };
-  if (!isPretty) return pino(options, sinkTo(fd));
-  return pino(options, { write: (line: string) => writeAll(fd, pretty(line, hasColour ?? false)) });
+  if (!isPretty) return pino(options, write ? { write } : sinkTo(fd));
+  const out = write ?? ((text) => writeAll(fd, text));
+  return pino(options, { write: (line: string) => out(pretty(line, hasColour ?? false)) });
 }
 
 /**

@@ -1,21 +1,18 @@
 /** The HTTP API by the command line: served without executing, with tokens, described. */
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { send } from '../admin/house.ts';
-import { begin, fleetq, MACHINES, makeDirectory } from './support.ts';
+import { begin, fleetq, usePlaces } from './in-process.ts';
 
-const env = { FLEETQ_MACHINES: MACHINES };
+const { makeDirectory, makePlace } = usePlaces();
 
 test('a token is printed once with its line, and lets its owner in by its role', async () => {
-  const cwd = makeDirectory();
-  const url = `sqlite:${join(cwd, 'fleet.db')}`;
-  expect((await fleetq(cwd, ['migrate', 'up', '--store', url])).code).toBe(0);
+  const { cwd, env } = await makePlace();
   const made = await fleetq(cwd, ['token', 'new', '--name', 'alice', '--role', 'read', '--json']);
   const { secret, grant } = JSON.parse(made.stdout) as { secret: string; grant: string };
   expect(grant).toMatch(/^alice:read:[0-9a-f]{64}$/);
   expect(grant).not.toContain(secret);
-  const args = ['admin', '--json', '--store', url, '--listen', '127.0.0.1:0'];
-  const served = begin(args, { cwd, env: { ...env, FLEETQ_TOKENS: grant } });
+  const args = ['admin', '--json', '--listen', '127.0.0.1:0'];
+  const served = begin(cwd, args, { env: { ...env, FLEETQ_TOKENS: grant } });
   const [line] = await served.said(/\{.*"kind":"ready".*\}/);
   const { listening } = JSON.parse(line!) as { listening: string };
   const headers = { authorization: `Bearer ${secret}` };
@@ -28,7 +25,7 @@ test('a token is printed once with its line, and lets its owner in by its role',
   expect((await send(listening, 'GET', '/api/v1/runs', wrong)).status).toBe(401);
   const { body } = await send(listening, 'POST', '/api/v1/session', { body: { token: secret } });
   expect(body.name).toBe('alice');
-  served.child.kill('SIGTERM');
+  served.signal('SIGTERM');
   const ended = await served.ended;
   expect(ended.code).toBe(0);
   expect(ended.stderr).toContain('somebody came with a token that nobody has here');
@@ -36,27 +33,19 @@ test('a token is printed once with its line, and lets its owner in by its role',
 });
 
 test('an address that others reach is refused without a token, with what to do', async () => {
-  const cwd = makeDirectory();
-  const url = `sqlite:${join(cwd, 'fleet.db')}`;
-  expect((await fleetq(cwd, ['migrate', 'up', '--store', url])).code).toBe(0);
-  for (const command of ['admin', 'worker']) {
-    const args = [command, '--json', '--store', url, '--listen', '0.0.0.0:0'];
-    const ended = await begin(args, { cwd, env }).ended;
-    expect(ended.code).toBe(2);
-    const told = JSON.parse(ended.stderr.trim().split('\n').at(-1)!);
-    expect(told.error).toMatchObject({
-      code: 'FLEETQ_LISTEN_OPEN',
-      hint: expect.stringContaining('fleetq token new'),
-    });
-  }
+  const place = await makePlace();
+  const ended = await place.run('admin', '--json', '--listen', '0.0.0.0:0');
+  expect(ended.code).toBe(2);
+  const told = JSON.parse(ended.stderr.trim().split('\n').at(-1)!);
+  expect(told.error).toMatchObject({
+    code: 'FLEETQ_LISTEN_OPEN',
+    hint: expect.stringContaining('fleetq token new'),
+  });
 });
 
 test('a token that is no token is refused without being shown', async () => {
-  const cwd = makeDirectory();
-  const ended = await begin(['admin', '--json'], {
-    cwd,
-    env: { ...env, FLEETQ_TOKENS: 'fq_verysecret' },
-  }).ended;
+  const env = { FLEETQ_TOKENS: 'fq_verysecret' };
+  const ended = await fleetq(makeDirectory(), ['admin', '--json'], { env });
   expect(ended.code).toBe(2);
   expect(ended.stderr).toContain('FLEETQ_CONFIG');
   expect(ended.stderr).not.toContain('verysecret');

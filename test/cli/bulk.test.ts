@@ -1,8 +1,10 @@
-/** Many tasks at once by the command line, on a store in a file, with a real worker process. */
+/** Many tasks at once by the command line, on a store in a file, with a pod. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { end, makePlace, type Place } from './fleet-support.ts';
+import { type Place, usePlaces } from './in-process.ts';
+
+const { makePlace } = usePlaces();
 
 interface Bulk {
   readonly id: string;
@@ -26,7 +28,7 @@ test('it is tried out, begun, waited for and shown; and each task is changed onc
   expect(tried.code, tried.stderr).toBe(0);
   expect(tried.stdout.match(/test\/quick {2}waiting {2}done: cancelled at 1\.1/g)).toHaveLength(3);
   expect(tried.stderr).toContain('nothing was changed; 3 tasks fit the filter');
-  const worker = await place.worker();
+  const pod = await place.pod();
   const wanted = ['--reason', 'wrong input', '--rate', '200/s', '--wait'];
   const ended = await place.json<Bulk>('bulk', 'begin', 'cancel', ...filter, ...wanted);
   expect(ended).toMatchObject({
@@ -45,8 +47,8 @@ test('it is tried out, begun, waited for and shown; and each task is changed onc
     ...['audit', '--what', 'cancel'],
   );
   expect(audit.audit.map(({ detail }) => detail.via)).toEqual(Array(3).fill(`bulk:${ended.id}`));
-  await end(worker);
-}, 300_000);
+  await pod.drain();
+});
 
 test('it waits for a pod, is paused, paced, resumed and cancelled; and says so in its exit codes', async () => {
   const place = await makePlace();
@@ -63,13 +65,13 @@ test('it waits for a pod, is paused, paced, resumed and cancelled; and says so i
   expect(await order('pace', id, '--rate', '7')).toMatchObject({ answer: 'done', rate: 7 });
   expect(await order('resume', id)).toMatchObject({ answer: 'done', status: 'running' });
   expect(await order('cancel', id)).toMatchObject({ answer: 'requested', status: 'cancelling' });
-  const worker = await place.worker();
+  const pod = await place.pod();
   const watched = await place.run('bulk', 'watch', id);
   expect([watched.code, watched.stdout]).toEqual([4, expect.stringContaining('cancelled')]);
   const refused = await place.run('bulk', 'resume', id);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('it is cancelled')]);
-  await end(worker);
-}, 300_000);
+  await pod.drain();
+});
 
 test('what makes no sense is refused in words', async () => {
   const place = await makePlace();
@@ -92,4 +94,4 @@ test('what makes no sense is refused in words', async () => {
       expect.stringMatching(said),
     ]);
   }
-}, 300_000);
+});

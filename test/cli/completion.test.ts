@@ -9,8 +9,9 @@ import { fishScript } from '../../src/cli/completion/fish.ts';
 import { treeOf } from '../../src/cli/completion/tree.ts';
 import { zshScript } from '../../src/cli/completion/zsh.ts';
 import { buildProgram } from '../../src/cli/program.ts';
-import { fleetq, makeDirectory } from './support.ts';
+import { fleetq, usePlaces } from './in-process.ts';
 
+const { makeDirectory } = usePlaces();
 const tree = treeOf(buildProgram(() => undefined));
 
 describe('bash', () => {

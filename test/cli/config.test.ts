@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { loadMachines, machinesPlace } from '../../src/cli/machines.ts';
 import { readConfig } from '../../src/config/index.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
-import { fleetq, MACHINES, makeDirectory } from './support.ts';
+import { MACHINES } from './in-process.ts';
 
 const newDir = useTempDirs();
 
@@ -42,6 +42,16 @@ describe('settings', () => {
       },
     });
     expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  test('relative paths are meant from where the command is called, and shown as they were typed there', async () => {
+    const flags = { dataDir: 'data', store: 'sqlite:./fleet.db' };
+    const cwd = newDir();
+    expect(await readConfig({ flags, env: {}, cwd })).toMatchObject({
+      dataDir: join(cwd, 'data'),
+      store: `sqlite:${join(cwd, 'fleet.db')}`,
+    });
+    expect(await readConfig({ flags, env: {}, cwd: process.cwd() })).toMatchObject(flags);
   });
 
   test('paths in the file are meant from where it is', async () => {
@@ -167,32 +177,4 @@ describe('machines', () => {
   test('a place that is not there is refused with what to correct', async () => {
     await expect(loadMachines({ machines: 'no' }, newDir())).rejects.toThrow('there is nothing at');
   });
-});
-
-describe('TypeScript, through the command line', () => {
-  const machine = `
-    import { defineMachine } from 'fleetq';
-    const any = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as const;
-    export const typed = defineMachine({ name: 'typed', version: 1, input: any, check: 'none', work: (): string => 'yes' });`;
-
-  test.each(['module', 'commonjs'])(
-    'config and machines of a %s project are loaded',
-    async (type) => {
-      const cwd = makeDirectory();
-      mkdirSync(join(cwd, 'own'));
-      mkdirSync(join(cwd, 'node_modules'));
-      symlinkSync(process.cwd(), join(cwd, 'node_modules', 'fleetq'));
-      writeFileSync(join(cwd, 'package.json'), JSON.stringify({ type }));
-      writeFileSync(
-        join(cwd, 'fleetq.config.ts'),
-        'export default { machines: "./own" as string };',
-      );
-      writeFileSync(join(cwd, 'own', 'typed.ts'), machine);
-      const ended = await fleetq(cwd, ['start', 'typed', '--wait'], {
-        env: { FLEETQ_MACHINES: '' },
-      });
-      expect(ended.stderr).toContain('completed');
-      expect(JSON.parse(ended.stdout)).toBe('yes');
-    },
-  );
 });

@@ -2,7 +2,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fleetq, makeDirectory, startWorker } from './support.ts';
+import { fleetq, usePlaces } from './in-process.ts';
+
+const { makeDirectory, pod } = usePlaces();
 
 type Checks = readonly { name: string; verdict: string; fact: string; fix?: string }[];
 
@@ -18,7 +20,7 @@ async function ask(cwd: string, env: Readonly<Record<string, string>> = {}) {
 
 test('a healthy place is told with measurements and the source of every setting', async () => {
   const cwd = makeDirectory();
-  const worker = await startWorker(cwd);
+  await pod(cwd);
   const { code, isHealthy, checks, config, of } = await ask(cwd, {
     FLEETQ_SLOTS: '7',
     FLEETQ_SLOT: '1',
@@ -29,13 +31,11 @@ test('a healthy place is told with measurements and the source of every setting'
     ...['environment', 'machines'],
   ]);
   expect(of('node')?.fact).toContain(process.version);
-  expect(of('journal')?.fact).toContain(`held by process ${worker.pid}`);
+  expect(of('journal')?.fact).toContain(`held by process ${process.pid}`);
   expect(of('fsync')?.fact).toMatch(/^p50 \d.* p99 \d.* of 50$/);
   expect(of('environment')).toMatchObject({ verdict: 'warn', fact: 'nobody reads FLEETQ_SLOT' });
   expect(config).toContainEqual({ name: 'slots', value: 7, source: 'FLEETQ_SLOTS' });
   expect(config).toContainEqual({ name: 'retention', value: '7d', source: 'default' });
-  worker.signal('SIGTERM');
-  await worker.ended;
 });
 
 test('what is wrong is told with its fix, and the exit code is 8', async () => {

@@ -1,19 +1,16 @@
-/** `fleetq drain`: pods in real processes that are asked to leave, by the store and by their socket. */
+/** fleetq drain: what it asks, of whom, and what it says meanwhile. With processes: worker.e2e.test.ts. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import Database from 'better-sqlite3';
-import { expect, test, vi } from 'vitest';
-import { end, makePlace, type Place } from './fleet-support.ts';
-import { begin, fileAppears, fleetq, MACHINES, makeDirectory } from './support.ts';
+import { expect, test } from 'vitest';
+import { podOf } from '../../src/cli/fleet/drain.ts';
+import type { PodRow } from '../../src/store/index.ts';
+import { birthOf, podOf as podCalled } from '../store/factories.ts';
+import { fileAppears } from './file-appears.ts';
+import { fleetq, type Place, usePlaces } from './in-process.ts';
 
-/** Long enough that a busy host does not look dead. */
-const PATIENT = ['--silence', '20s'];
-
-/** Processes are started one after the other, on a host that may be busy. */
-vi.setConfig({ testTimeout: 120_000 });
+const { makeDirectory, makePlace } = usePlaces();
 
 /** No socket is looked at there, so that only the store can tell the pod. */
 const ELSEWHERE = ['--data-dir', 'elsewhere'];
@@ -26,28 +23,23 @@ async function enqueueGated(place: Place, gate: string): Promise<string> {
 
 test('a pod that is asked through the store finishes its phase and leaves the rest to another', async () => {
   const place = await makePlace();
-  const alder = await place.worker(...PATIENT, '--data-dir', 'alder', '--pod-name', 'alder');
+  const alder = await place.pod({ dataDir: 'alder', podName: 'alder' });
   const gate = join(place.cwd, 'gate');
   const task = await enqueueGated(place, gate);
-  const birch = await place.worker(...PATIENT, '--data-dir', 'birch', '--pod-name', 'birch');
+  await place.pod({ dataDir: 'birch', podName: 'birch' });
 
-  const draining = begin(['drain', 'alder', '--wait', '--json', ...ELSEWHERE], {
-    ...place,
-    timeoutMs: 60_000,
-  });
+  const draining = place.begin('drain', 'alder', '--wait', '--json', ...ELSEWHERE);
   await draining.said(/alder \(\w{26}\) is asked to drain, with 1 task in hand/);
   await draining.said(/ {2}draining, 1 in hand/);
-  // Whatever keeps it up may end it at the same time: the phase in hand has its budget all the same.
-  alder.child.kill('SIGTERM');
   const again = await place.run('drain', 'alder', ...ELSEWHERE);
   expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('is draining already')]);
   expect(await place.json('run', task)).toMatchObject({ status: 'claimed' });
 
+  const pod = alder.status.pod?.pod;
   writeFileSync(gate, '');
   const told = await draining.ended;
   expect(told.code, told.stderr).toBe(0);
   expect(told.stderr).toMatch(/is down after .*: nothing is left with it/);
-  const pod = alder.ready['pod'];
   expect(JSON.parse(told.stdout)).toMatchObject({
     pod,
     name: 'alder',
@@ -55,17 +47,18 @@ test('a pod that is asked through the store finishes its phase and leaves the re
     claimCount: 0,
     isAsked: true,
   });
-  expect((await alder.ended).code).toBe(0);
   const done = await place.run('wait', task, '--timeout', '20s');
   expect(JSON.parse(done.stdout)).toEqual({ worked: 1, persisted: 1 });
   expect(await place.json('run', task)).toMatchObject({ crashes: 0, claims: 2 });
-  await end(birch);
 });
 
 test('who cannot drain is named: unknown, gone, or one of several', async () => {
   const place = await makePlace();
-  const first = await place.worker(...PATIENT, '--data-dir', 'first', '--pod-name', 'twin');
-  const second = await place.worker(...PATIENT, '--data-dir', 'second', '--pod-name', 'twin');
+  const first = await place.pod({ dataDir: 'first', podName: 'twin' });
+  const id = String(first.status.pod?.pod);
+  // One that stands still hears nothing.
+  const silent = { ...birthOf('silent'), name: 'twin', routes: [], silenceMs: 3_600_000 };
+  await place.store((store) => store.register(silent));
   const unknown = await place.run('drain', 'twig');
   expect([unknown.code, unknown.stderr]).toEqual([
     3,
@@ -74,61 +67,28 @@ test('who cannot drain is named: unknown, gone, or one of several', async () => 
   const several = await place.run('drain', 'twin');
   expect([several.code, several.stderr]).toEqual([
     2,
-    expect.stringMatching(/2 pods are called "twin"[\s\S]*\w{26}, \w{26}/),
+    expect.stringMatching(/2 pods are called "twin"[\s\S]*\w{26}, pod-silent/),
   ]);
 
-  const id = String(first.ready['pod']);
   const dry = await place.json('drain', id, '--dry-run');
   expect(dry).toMatchObject({ pod: id, status: 'up', isAsked: false });
-  await end(first);
+  const statusOf = async () =>
+    (await place.store((store) => store.pods())).map((pod) => pod.status);
+  expect(await statusOf()).toEqual(['up', 'up']);
+  await first.drain();
   const gone = await place.run('drain', id);
   expect([gone.code, gone.stderr]).toEqual([1, expect.stringMatching(/is down[\s\S]*nothing/)]);
 
-  // A process that stands still hears nothing: whoever waits is told so, and it drains later.
-  // Stopped while this test writes, for a pod that stops in a write of its own locks everybody out.
-  const store = new Database(join(place.cwd, 'store', 'fleet.db'), { timeout: 90_000 });
-  store.exec('begin immediate');
-  second.child.kill('SIGSTOP');
-  await sleep(200);
-  store.exec('rollback');
-  store.close();
-  const late = await place.run('drain', 'twin', '--wait', '--timeout', '600ms', ...ELSEWHERE);
+  const late = await place.run('drain', 'twin', '--wait', '--timeout', '300ms', '--json');
   expect([late.code, late.stderr]).toEqual([7, expect.stringMatching(/is up after .* goes on/)]);
-  second.child.kill('SIGCONT');
-  expect((await second.ended).code).toBe(0);
+  expect(JSON.parse(late.stdout)).toMatchObject({ pod: podCalled('silent'), isAsked: true });
 });
 
-test('a pod below --pods begins anew when it has drained, and no other does', async () => {
-  const place = await makePlace();
-  const worker = await place.worker(...PATIENT, '--pods', '2', '--pod-name', 'host');
-  await worker.said(/"kind":"ready"[\s\S]*"kind":"ready"/);
-  const drained = await place.run('drain', 'host-1', '--wait');
-  expect(drained.code, drained.stderr).toBe(0);
-  await worker.said(/"host-1","kind":"died","pid":\d+,"how":"code 0","againInMs":\d+/);
-  await worker.said(/"host-1","kind":"ready","pid":\d+,"boot":2/);
-  const { stdout } = await end(worker);
-  expect(stdout).not.toMatch(/"host-2","kind":"ready","pid":\d+,"boot":2/);
-});
-
-test('the process that holds a directory is asked by its socket, without any store', async () => {
-  const cwd = makeDirectory();
-  const env = { FLEETQ_MACHINES: MACHINES, FLEETQ_LOG_LEVEL: 'silent' };
-  const worker = begin(['worker', '--json'], { cwd, env });
-  await worker.said(/"kind":"ready"/);
-  const gate = join(cwd, 'gate');
-  await fleetq(cwd, ['start', 'test/gated', '--input', JSON.stringify({ gate })]);
-  await fileAppears(`${gate}.in`);
-  const dry = await fleetq(cwd, ['drain', '--dry-run', '--json']);
-  expect(JSON.parse(dry.stdout)).toEqual({ pid: worker.child.pid, isAsked: false, isGone: false });
-  const waiting = begin(['drain', '--wait'], { cwd });
-  await waiting.said(/is asked to drain/);
-  expect(worker.child.exitCode).toBeNull();
-  writeFileSync(gate, '');
-  expect((await waiting.ended).code).toBe(0);
-  expect((await worker.ended).code).toBe(0);
-  expect(existsSync(join(cwd, '.fleetq', 'fleetq.sock'))).toBe(false);
-  const nobody = await fleetq(cwd, ['drain']);
-  expect([nobody.code, nobody.stderr]).toEqual([5, expect.stringContaining('no process answers')]);
+test('a pod that rests hears nobody, and its process is to be ended', () => {
+  const row = { pod: '01M7KA9VDSYP9ZWNJ4GK7A5WTG', name: 'alder', status: 'down' };
+  const resting = [{ ...row, desired: 'rest' }] as unknown as PodRow[];
+  expect(() => podOf(resting, 'alder')).toThrow('(alder) rests, and hears nobody');
+  expect(() => podOf([row] as unknown as PodRow[], 'alder')).toThrow('(alder) is down');
 });
 
 test('a process that ends while it is asked whether it is there is gone, and that is no error', async () => {
@@ -147,4 +107,9 @@ test('a process that ends while it is asked whether it is there is gone, and tha
   await once(server.listen(join(cwd, '.fleetq', 'fleetq.sock')), 'listening');
   const { code, stderr } = await fleetq(cwd, ['drain', '--wait']);
   expect([code, stderr]).toEqual([0, expect.stringContaining('process 4711 is gone')]);
+});
+
+test('nobody is there to be asked', async () => {
+  const nobody = await fleetq(makeDirectory(), ['drain']);
+  expect([nobody.code, nobody.stderr]).toEqual([5, expect.stringContaining('no process answers')]);
 });

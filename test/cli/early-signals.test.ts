@@ -1,50 +1,49 @@
 /** What becomes of a signal that comes before a pod has taken its place. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { EventEmitter } from 'node:events';
+import { expect, test, vi } from 'vitest';
 import { keepSignals } from '../../src/cli/worker/early-signals.ts';
 import { tell } from '../../src/telemetry/events.ts';
 
-class Ended extends Error {}
-
-const exit = vi.spyOn(process, 'exit').mockImplementation((code) => {
-  throw new Ended(String(code));
-});
-const kill = vi.spyOn(process, 'kill').mockImplementation(() => true);
-afterEach(() => {
-  exit.mockClear();
-  kill.mockClear();
-});
-
-function begin(): void {
-  tell('engine.started', () => ({ journal: 'j', boot: 1, slots: 1 }));
+/** A process that hears signals and ends by none of them. */
+function makeProcess() {
+  const exit = vi.fn((code: number) => {
+    throw new Error(`exit ${code}`);
+  });
+  const made = Object.assign(new EventEmitter(), { pid: 4_711, exit, kill: vi.fn() });
+  const letGo = keepSignals(made as never);
+  const send = (signal: string) => made.emit(signal, signal);
+  return { made, exit, kill: made.kill, letGo, send };
 }
 
+const begin = () => tell('engine.started', () => ({ journal: 'j', boot: 1, slots: 1 }));
+
 test('with nothing in hand the process ends at once, and well', () => {
-  const letGo = keepSignals();
-  expect(() => process.emit('SIGTERM', 'SIGTERM')).toThrow(/^0$/);
+  const { send, letGo, kill } = makeProcess();
+  expect(() => send('SIGTERM')).toThrow(/^exit 0$/);
   letGo();
   expect(kill).not.toHaveBeenCalled();
 });
 
 test('once its runs go on, the signal is kept for whoever governs the process', () => {
-  const letGo = keepSignals();
+  const { send, letGo, exit, kill } = makeProcess();
   begin();
-  process.emit('SIGTERM', 'SIGTERM');
+  send('SIGTERM');
   expect(exit).not.toHaveBeenCalled();
   letGo();
-  expect(kill.mock.calls).toEqual([[process.pid, 'SIGTERM']]);
+  expect(kill.mock.calls).toEqual([[4_711, 'SIGTERM']]);
 });
 
 test('a second one ends it at once', () => {
-  const letGo = keepSignals();
+  const { send, letGo } = makeProcess();
   begin();
-  process.emit('SIGINT', 'SIGINT');
-  expect(() => process.emit('SIGTERM', 'SIGTERM')).toThrow(/^143$/);
+  send('SIGINT');
+  expect(() => send('SIGTERM')).toThrow(/^exit 143$/);
   letGo();
 });
 
 test('it leaves no listener behind', () => {
-  const before = process.listenerCount('SIGTERM');
-  keepSignals()();
-  expect(process.listenerCount('SIGTERM')).toBe(before);
+  const { made, letGo, kill } = makeProcess();
+  letGo();
+  expect(made.eventNames()).toEqual([]);
   expect(kill).not.toHaveBeenCalled();
 });

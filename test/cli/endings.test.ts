@@ -1,37 +1,34 @@
-/** A command ends when it is done: whatever a module left open, and whatever is still in a phase. */
+/** How long a command stays that waits: for a phase that does not end, for a process that goes away. */
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
-import { begin, fileAppears, fleetq, MACHINES, makeDirectory, startWorker } from './support.ts';
+import { expect, test } from 'vitest';
+import { fleetq, usePlaces } from './in-process.ts';
 
-const env = { FLEETQ_MACHINES: fileURLToPath(new URL('open-machines', import.meta.url)) };
-const LENGTH = 900_000;
-const LONG = ['start', 'test/long', '--input', JSON.stringify({ length: LENGTH })];
+const { makeDirectory } = usePlaces();
+const STUCK = { FLEETQ_MACHINES: fileURLToPath(new URL('stuck-machines', import.meta.url)) };
 
-describe('a module of machines that leaves a timer running', () => {
-  test.each<[string, string[], number]>([
-    ['start', LONG, 0],
-    ['doctor', ['doctor', '--json'], 0],
-    ['a refusal', ['start', 'test/lnog'], 3],
-  ])('does not keep %s up', async (_, args, code) => {
-    expect(await fleetq(makeDirectory(), args, { env })).toMatchObject({ code, signal: null });
-  });
-
-  test('does not keep start --wait up, and no part of the output is lost', async () => {
-    const ended = await fleetq(makeDirectory(), [...LONG, '--wait'], { env });
-    expect(ended).toMatchObject({ code: 0, signal: null });
-    expect(JSON.parse(ended.stdout)).toHaveLength(LENGTH);
-  });
-});
+/** What answers on the socket of a directory until it goes away. */
+async function makeHeld(answer: (goAway: () => void) => RequestListener): Promise<string> {
+  const cwd = makeDirectory();
+  mkdirSync(join(cwd, '.fleetq'), { mode: 0o700 });
+  const goAway = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  const server = createServer(answer(goAway));
+  await once(server.listen(join(cwd, '.fleetq', 'fleetq.sock')), 'listening');
+  return cwd;
+}
 
 test('a phase that does not end keeps start --wait a moment longer than --timeout says', async () => {
   const cwd = makeDirectory();
   const begun = performance.now();
-  const args = ['start', 'test/stuck', '--wait', '--timeout', '500ms', '--json'];
-  const ended = await fleetq(cwd, args, { env });
-  expect(ended).toMatchObject({ code: 7, signal: null });
+  const args = ['start', 'test/stuck', '--wait', '--timeout', '100ms', '--json'];
+  const ended = await fleetq(cwd, args, { env: STUCK });
+  expect(ended).toMatchObject({ code: 7 });
   // Four seconds at most, of the 25 that a drain may take.
   expect(performance.now() - begun).toBeLessThan(20_000);
   const shown = await fleetq(cwd, ['run', JSON.parse(ended.stdout).id, '--json']);
@@ -39,32 +36,26 @@ test('a phase that does not end keeps start --wait a moment longer than --timeou
 });
 
 test('a process that went away is not waited for longer than --timeout says', async () => {
-  const cwd = makeDirectory();
-  const gate = join(cwd, 'gate');
-  const worker = await startWorker(cwd);
-  const args = ['start', 'test/gated', '--input', JSON.stringify({ gate }), '--wait'];
-  const waiting = begin([...args, '--timeout', '3s'], { cwd, env: { FLEETQ_MACHINES: MACHINES } });
-  // The phase may begin before the command was told that the run is started.
-  await Promise.all([fileAppears(`${gate}.in`), waiting.said(/run \S+ started/)]);
-  worker.signal('SIGKILL');
-  const begun = performance.now();
-  expect(await waiting.ended).toMatchObject({
-    code: 5,
-    stderr: expect.stringContaining('went away'),
+  const id = '01M7S4ZV233CZ6R1XVKK8PEFTH';
+  const cwd = await makeHeld((goAway) => ({ url }, response) => {
+    if (url?.includes('/result')) return goAway();
+    response.end(JSON.stringify({ id, pid: 4711 }));
   });
+  const begun = performance.now();
+  const args = ['start', 'test/quick', '--input', '{"n":1}', '--wait', '--timeout', '300ms'];
+  expect(await fleetq(cwd, args)).toMatchObject({
+    code: 5,
+    stderr: expect.stringMatching(new RegExp(`run ${id} started[\\s\\S]*went away`)),
+  });
+  // A restart is given half a minute.
   expect(performance.now() - begun).toBeLessThan(15_000);
 });
 
 test('a process that went away before it answered may have begun the run, and that is said', async () => {
-  const cwd = makeDirectory();
-  const dataDir = join(cwd, '.fleetq');
-  mkdirSync(dataDir, { mode: 0o700 });
-  const socket = createServer((request, response) => {
-    if (request.method === 'GET') return void response.end('{}');
-    socket.close();
-    socket.closeAllConnections();
+  const cwd = await makeHeld((goAway) => ({ method }, response) => {
+    if (method === 'GET') return void response.end('{}');
+    goAway();
   });
-  await new Promise<void>((resolve) => socket.listen(join(dataDir, 'fleetq.sock'), resolve));
   const started = await fleetq(cwd, ['start', 'test/quick', '--input', '{}', '--wait']);
   expect(started).toMatchObject({ code: 5, stderr: expect.stringContaining('may have done') });
   expect(started.stderr).toContain('look before you ask again');

@@ -1,9 +1,10 @@
-/** `fleetq explain` with real processes: what it prints, and how it ends. */
+/** `fleetq explain`: what it prints, and how it ends. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { end, makePlace } from './fleet-support.ts';
-import { fileAppears, fleetq, MACHINES, makeDirectory } from './support.ts';
+import { fileAppears } from './file-appears.ts';
+import { fleetq, usePlaces } from './in-process.ts';
 
+const { makeDirectory, makePlace } = usePlaces();
 const UNKNOWN = '01JZZZZZZZZZZZZZZZZZZZZZZZ';
 
 test('a task is explained from its first line to what to type, while it waits, runs and has failed', async () => {
@@ -16,7 +17,7 @@ test('a task is explained from its first line to what to type, while it waits, r
     '  → start a pod: fleetq worker',
     '',
   ]);
-  const worker = await place.worker();
+  await place.pod();
   await place.run('wait', task);
   const failed = (await place.run('explain', task)).stdout.split('\n');
   expect(failed[0]).toMatch(
@@ -38,16 +39,13 @@ test('a task is explained from its first line to what to type, while it waits, r
     findings: [{ code: 'running', hint: { command: `fleetq events ${held} --follow` } }],
   });
   await place.run('cancel', held);
-  await end(worker);
 });
 
 test('a run of one host is explained by its file where nobody holds it', async () => {
   const cwd = makeDirectory();
-  const env = { FLEETQ_MACHINES: MACHINES };
-  const started = await fleetq(cwd, ['start', 'test/sleeping', '--input', '{}', '--json'], { env });
+  const started = await fleetq(cwd, ['start', 'test/sleeping', '--input', '{}']);
   expect(started.code, started.stderr).toBe(0);
-  const { id } = JSON.parse(started.stdout).run ?? JSON.parse(started.stdout);
-  const { code, stdout } = await fleetq(cwd, ['explain', id], { env });
+  const { code, stdout } = await fleetq(cwd, ['explain', started.stdout.trim()]);
   expect(code).toBe(0);
   expect(stdout).toMatch(
     /^No process holds its journal, so nobody goes on with it: .* \[no-process\]$/m,

@@ -1,41 +1,43 @@
 /** fleetq export where a codec is on: what is sealed stays so in the file, and opens where the key is. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { sealOf } from '../../src/fleet/run-file/format.ts';
 import { newCodecKey } from '../../src/ground/index.ts';
-import { end, makePlace } from './fleet-support.ts';
-import { begin, fleetq, MACHINES, makeDirectory } from './support.ts';
+import { fleetq, usePlaces } from './in-process.ts';
 
-/** Many commands one after the other, each a process. */
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+const { makeDirectory, makePlace, pod } = usePlaces();
 
 const KEYS = { FLEETQ_CODEC_KEYS: newCodecKey('k1') };
 const SECRET = 'hush-hush';
 const INPUT = ['--input', JSON.stringify({ secret: SECRET })];
 
 /** Nothing of a fleet is here but, perhaps, the keys. */
-const elsewhere = makeDirectory();
+let elsewhere: string;
+beforeAll(() => {
+  elsewhere = makeDirectory();
+});
 const read = (env: Readonly<Record<string, string>>, ...args: string[]) =>
   fleetq(elsewhere, args, { env: { FLEETQ_MACHINES: '', ...env } });
 
 const withoutLsn = (text: string) => text.replaceAll(/"lsn":\d+,/g, '');
 
 describe('a run of one host whose journal is sealed', () => {
-  const cwd = makeDirectory();
   const here = (...args: string[]) => fleetq(cwd, args, { env: KEYS });
-  const file = join(cwd, 'a.run.json');
+  let cwd: string;
+  let file: string;
+  let id: string;
 
-  async function exported(): Promise<string> {
+  beforeAll(async () => {
+    cwd = makeDirectory();
+    file = join(cwd, 'a.run.json');
     const { stderr } = await here('start', 'test/failing', ...INPUT, '--wait');
-    const id = /run (\w{26}) started/.exec(stderr)![1]!;
-    const { code, stderr: why } = await here('export', id, '--out', file, '--force');
+    id = /run (\w{26}) started/.exec(stderr)![1]!;
+    const { code, stderr: why } = await here('export', id, '--out', 'a.run.json');
     expect(code, why).toBe(0);
-    return id;
-  }
+  });
 
   test('is exported as it is sealed, and shown elsewhere to those who have the key', async () => {
-    const id = await exported();
     const text = readFileSync(file, 'utf8');
     expect(text).not.toContain(SECRET);
     expect(text).not.toContain('no luck');
@@ -56,7 +58,6 @@ describe('a run of one host whose journal is sealed', () => {
   });
 
   test('is refused where what is sealed beside the records belongs elsewhere, or is none', async () => {
-    const id = await exported();
     const held = JSON.parse(readFileSync(file, 'utf8'));
     const other = join(cwd, 'other.run.json');
     for (const sealed of ['{', held.sealed.slice(0, -4), held.generations[0].records[0].data]) {
@@ -66,7 +67,6 @@ describe('a run of one host whose journal is sealed', () => {
       expect([refused.code, refused.stdout]).toEqual([1, '']);
       expect(refused.stderr).toContain('what was sealed of it does not open');
     }
-    expect(held.id).toBe(id);
   });
 
   test.each([
@@ -76,18 +76,16 @@ describe('a run of one host whose journal is sealed', () => {
     const directory = makeDirectory();
     const there = (...args: string[]) => fleetq(directory, args, { env });
     const { stderr } = await there('start', 'test/failing', ...INPUT, '--wait');
-    const id = /run (\w{26}) started/.exec(stderr)![1]!;
-    const silent = { FLEETQ_MACHINES: MACHINES, FLEETQ_LOG_LEVEL: 'silent', ...env };
-    const worker = begin(['worker', '--json'], { cwd: directory, env: silent, timeoutMs: 120_000 });
-    await worker.said(/"kind":"ready"/);
-    const refused = await there('export', id);
+    const [, local] = /run (\w{26}) started/.exec(stderr)!;
+    const holder = await pod(directory, env);
+    const refused = await there('export', local!);
     expect([refused.code, refused.stdout], refused.stderr).toEqual([1, '']);
     expect(refused.stderr).toMatch(
       /cannot be exported while a process holds[\s\S]*hint: export it/,
     );
-    await end(worker);
-    expect((await there('export', id)).code).toBe(0);
-    const shown = await fleetq(directory, ['run', '--file', `${id}.run.json`], { env: KEYS });
+    await holder.drain();
+    expect((await there('export', local!)).code).toBe(0);
+    const shown = await fleetq(directory, ['run', '--file', `${local}.run.json`], { env: KEYS });
     expect([shown.code, shown.stdout]).toEqual([
       0,
       expect.stringContaining(JSON.stringify({ secret: SECRET })),
@@ -96,14 +94,13 @@ describe('a run of one host whose journal is sealed', () => {
 });
 
 test('a task is exported as the store has it sealed, with how earlier generations ended', async () => {
-  const place = await makePlace();
-  Object.assign(place.env as Record<string, string>, KEYS);
-  const worker = await place.worker();
+  const place = await makePlace(KEYS);
+  const up = await place.pod();
   const { task } = await place.json('enqueue', 'test/failing', ...INPUT);
   expect((await place.run('wait', task)).code).toBe(4);
   await place.json('dead-letters', 'redrive', task);
   expect((await place.run('wait', task)).code).toBe(4);
-  await end(worker);
+  await up.drain();
   const file = join(place.cwd, 'task.run.json');
   await place.json('export', task, '--out', file);
   const text = readFileSync(file, 'utf8');

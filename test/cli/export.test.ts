@@ -2,16 +2,14 @@
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { RunFileError } from '../../src/cli/errors.ts';
 import { readRunFile } from '../../src/cli/run-file/read.ts';
 import { sealOf } from '../../src/fleet/run-file/format.ts';
 import { seeded } from '../ground/seed.ts';
-import { end, makePlace, type Place } from './fleet-support.ts';
-import { fleetq, makeDirectory, startWorker } from './support.ts';
+import { fleetq, type Place, usePlaces } from './in-process.ts';
 
-/** Many commands one after the other, each a process. */
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+const { makeDirectory, makePlace, pod } = usePlaces();
 
 type Held = {
   seal: string;
@@ -20,7 +18,10 @@ type Held = {
 } & Record<string, unknown>;
 
 /** Nothing of a fleet is here: no journal, no store, no machines. */
-const elsewhere = makeDirectory();
+let elsewhere: string;
+beforeAll(() => {
+  elsewhere = makeDirectory();
+});
 const read = (...args: string[]) => fleetq(elsewhere, args, { env: { FLEETQ_MACHINES: '' } });
 
 /** A copy that somebody has had their hands on. */
@@ -76,7 +77,7 @@ describe('a run of one host', () => {
   });
 
   test('is exported the same by the process that holds it', async () => {
-    const worker = await startWorker(cwd);
+    await pod(cwd);
     const { stdout, code, stderr } = await fleetq(cwd, ['export', id, '--out', '-']);
     expect(code, stderr).toBe(0);
     const without = (text: string) => {
@@ -84,8 +85,6 @@ describe('a run of one host', () => {
       return rest;
     };
     expect(without(stdout)).toEqual(without(readFileSync(file, 'utf8')));
-    worker.signal('SIGTERM');
-    await worker.ended;
   });
 
   test('is not written over anything unless that is asked for', async () => {
@@ -223,12 +222,12 @@ describe('a task of the fleet', () => {
 
   beforeAll(async () => {
     place = await makePlace();
-    const worker = await place.worker();
+    const up = await place.pod();
     task = (await place.json('enqueue', 'test/failing', '--input', '{"secret":"hush"}')).task;
     expect((await place.run('wait', task)).code).toBe(4);
     await place.json('dead-letters', 'redrive', task);
     expect((await place.run('wait', task)).code).toBe(4);
-    await end(worker);
+    await up.drain();
     file = join(place.cwd, 'task.run.json');
     const told = await place.json<Record<string, unknown>>(
       'export',

@@ -1,9 +1,10 @@
-/** A store in a file, and pods that share it: what tests of the fleet's commands begin with. */
+/** A store in a file, and pods that share it as processes; what asks them is in the process of the test. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import { openStore } from '../../src/store/index.ts';
-import { begin, type Call, type Ended, fleetq, MACHINES, makeDirectory } from './support.ts';
+import { fleetq, type Ended as Told } from './in-process.ts';
+import { begin, type Call, type Ended, MACHINES, makeDirectory } from './support.ts';
 
 /** Short enough to be waited for. */
 export const TIMES = {
@@ -12,17 +13,14 @@ export const TIMES = {
   FLEETQ_ARCHIVE: '100ms',
 };
 
-/** What a command answered: the task it is about, and whatever a test expects of it. */
-export type Told = { readonly task: string } & Readonly<Record<string, unknown>>;
-
 export interface Place {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** `fleetq …` to its end, with the store configured. */
-  run(...args: string[]): Promise<Ended>;
+  run(...args: string[]): Promise<Told>;
   /** The same with --json, which has to succeed. */
-  json<T = Told>(...args: string[]): Promise<T>;
-  /** `fleetq worker …`, once it is up. */
+  json<T = { readonly task: string }>(...args: string[]): Promise<T>;
+  /** `fleetq worker …` as a process, once it is up. */
   worker(...args: string[]): Promise<Call & { readonly ready: Readonly<Record<string, unknown>> }>;
 }
 

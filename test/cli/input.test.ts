@@ -1,14 +1,19 @@
 /** Inputs as they come from files, pipes and stdin: read with a bound, and never changed on the way. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { truncateSync, writeFileSync } from 'node:fs';
+import { createReadStream, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { Lines } from '../../src/cli/fleet/jsonl.ts';
 import { INPUT_BYTES_MAX, readInput, readRetriesMax } from '../../src/cli/input.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
-import { BIN, fleetq, makeDirectory } from './support.ts';
+import { fleetq, usePlaces } from './in-process.ts';
 
 const newDir = useTempDirs();
+const { makeDirectory } = usePlaces();
+const from = { stdin: Readable.from([]), cwd: '/' };
+const read = (text: string) => readInput(text, from);
 /** In Latin-1, as an old editor saves it. */
 const LATIN1 = Buffer.from('{"name":"Zo\u00eb"}', 'latin1');
 
@@ -20,12 +25,12 @@ function fileOf(content: string | Buffer): string {
 
 describe('a file', () => {
   test('is read as UTF-8, with or without a mark of that in front', async () => {
-    expect(await readInput(`@${fileOf('{"name":"Zoë"}')}`)).toEqual({ name: 'Zoë' });
-    expect(await readInput(`@${fileOf('\ufeff{"name":"Zoë"}')}`)).toEqual({ name: 'Zoë' });
+    expect(await read(`@${fileOf('{"name":"Zoë"}')}`)).toEqual({ name: 'Zoë' });
+    expect(await read(`@${fileOf('\ufeff{"name":"Zoë"}')}`)).toEqual({ name: 'Zoë' });
   });
 
   test('whose bytes are no text is refused', async () => {
-    await expect(readInput(`@${fileOf(LATIN1)}`)).rejects.toMatchObject({
+    await expect(read(`@${fileOf(LATIN1)}`)).rejects.toMatchObject({
       code: 'FLEETQ_USAGE',
       message: expect.stringMatching(/the input in @.* is not UTF-8/),
       hint: expect.stringContaining('iconv'),
@@ -35,7 +40,7 @@ describe('a file', () => {
   test('that is too large is refused', async () => {
     const file = fileOf('[');
     truncateSync(file, INPUT_BYTES_MAX + 1);
-    await expect(readInput(`@${file}`)).rejects.toThrow(`larger than ${INPUT_BYTES_MAX} bytes`);
+    await expect(read(`@${file}`)).rejects.toThrow(`larger than ${INPUT_BYTES_MAX} bytes`);
   });
 });
 
@@ -50,7 +55,7 @@ describe('a pipe with a name, as a shell makes it for <(…)', () => {
     const path = pipe();
     const writer = spawn('sh', ['-c', `echo '{"n":1}' > "$0"`, path]);
     const gone = once(writer, 'close');
-    expect(await readInput(`@${path}`)).toEqual({ n: 1 });
+    expect(await read(`@${path}`)).toEqual({ n: 1 });
     await gone;
   });
 
@@ -58,7 +63,7 @@ describe('a pipe with a name, as a shell makes it for <(…)', () => {
     const path = pipe();
     const writer = spawn('sh', ['-c', 'exec cat /dev/zero > "$0"', path]);
     const gone = once(writer, 'close');
-    await expect(readInput(`@${path}`)).rejects.toThrow('is larger than');
+    await expect(read(`@${path}`)).rejects.toThrow('is larger than');
     await gone;
   });
 });
@@ -76,15 +81,22 @@ describe('stdin', () => {
   );
 
   test('without an end is given up at the bound', async () => {
-    const command = '"$0" "$1" start m --input - < /dev/zero';
-    const child = spawn('sh', ['-c', command, process.execPath, BIN], { cwd: makeDirectory() });
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+    const input = createReadStream('/dev/zero');
+    expect(await fleetq(makeDirectory(), ['start', 'm', '--input', '-'], { input })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/the input in - is larger than \d+ bytes/),
     });
-    const [code] = await once(child, 'close');
-    expect(said).toMatch(/the input in - is larger than \d+ bytes/);
-    expect(code).toBe(2);
+    expect(input.destroyed).toBe(true);
+  });
+
+  test('a relative path is meant from where the command is called', async () => {
+    const cwd = makeDirectory();
+    writeFileSync(join(cwd, 'input.json'), '{"n":"x"}');
+    const args = ['start', 'test/quick', '--input', '@input.json'];
+    expect(await fleetq(cwd, args)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('does not fit'),
+    });
   });
 });
 
@@ -92,7 +104,7 @@ describe('a file of many', () => {
   async function linesOf(file: string): Promise<unknown[]> {
     const inputs: unknown[] = [];
     const words = { keyMs: 0, priority: undefined, due: undefined, queue: undefined };
-    for await (const { input } of new Lines(file, words).read(undefined)) inputs.push(input);
+    for await (const { input } of new Lines(file, words, from).read(undefined)) inputs.push(input);
     return inputs;
   }
 
@@ -100,7 +112,7 @@ describe('a file of many', () => {
     const words = { keyMs: 0, due: { afterMs: 5 } };
     const optionsOf = async (line: object, of: object = { keyMs: 0 }) => {
       const file = fileOf(JSON.stringify({ input: 1, ...line }));
-      const lines = new Lines(file, of as typeof words).read(undefined);
+      const lines = new Lines(file, of as typeof words, from).read(undefined);
       return (await lines.next()).value.options;
     };
     const after = '01ARZ3NDEKTSV4RRFFQ69G5FAV';

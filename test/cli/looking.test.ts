@@ -3,24 +3,21 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { openFleet } from '../../src/cli/host.ts';
+import { readConfig } from '../../src/config/index.ts';
 import { newCodecKey } from '../../src/ground/index.ts';
 import { send } from '../admin/house.ts';
-import { end, makePlace, type Place } from './fleet-support.ts';
-import { begin, type Ended, fleetq } from './support.ts';
+import { begin, type Ended, fleetq, type Place, usePlaces } from './in-process.ts';
 
-/** Many commands one after the other, each a process. */
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+const places = usePlaces();
 
 const MACHINES = fileURLToPath(new URL('./error-machines', import.meta.url));
 
 type Env = Readonly<Record<string, string>>;
 
 /** A place whose commands have these variables as well. */
-async function placeWith(env: Env): Promise<Place> {
-  const place = await makePlace();
-  Object.assign(place.env as Record<string, string>, { FLEETQ_MACHINES: MACHINES, ...env });
-  return place;
-}
+const placeWith = (env: Env): Promise<Place> =>
+  places.makePlace({ FLEETQ_MACHINES: MACHINES, ...env });
 
 const inputOf = (value: object) => ['--input', JSON.stringify(value)];
 
@@ -51,17 +48,20 @@ describe('a fleet in which much has failed', () => {
   let copy: string;
 
   beforeAll(async () => {
-    place = await placeWith({});
+    // Who leads is known after a silence.
+    place = await placeWith({ FLEETQ_SILENCE: '1s' });
     const enqueue = async (machine: string, input: object) =>
       (await place.json('enqueue', machine, ...inputOf(input))).task;
-    const worker = await place.worker();
+    const pod = await place.pod();
     uploads = [];
     for (const size of [1, 22, 333]) {
       uploads.unshift(await enqueue('test/upload', { bucket: `b-${size}`, size }));
     }
     logins = [await enqueue('test/login', { password: 'hush' })];
     for (const id of [...uploads, ...logins]) expect((await place.run('wait', id)).code).toBe(4);
-    await end(worker);
+    const hasLed = async () => (await place.run('leader', '--history')).code === 0;
+    await vi.waitUntil(hasLed, { timeout: 60_000, interval: 50 });
+    await pod.drain();
     await place.json('dead-letters', 'discard', uploads[2]!);
     await place.json('dead-letters', 'discard', logins[0]!);
     copy = `sqlite:${join(place.cwd, 'copy.db')}`;
@@ -155,14 +155,14 @@ describe('a fleet in which much has failed', () => {
   });
 
   test('tells who led, since when', async () => {
-    const worker = await place.worker('--pod-name', 'birch');
+    await place.pod({ podName: 'birch' });
     const told = await vi.waitUntil(
       async () => {
         const said = await place.run('leader', '--history', '--json');
         const { leader, terms } = JSON.parse(said.stdout);
         return leader !== null && terms.length === 2 ? { leader, terms } : undefined;
       },
-      { timeout: 120_000, interval: 200 },
+      { timeout: 60_000, interval: 100 },
     );
     expect(told.terms[0]).toEqual({
       pod: told.leader.pod,
@@ -172,7 +172,6 @@ describe('a fleet in which much has failed', () => {
     expect(told.terms[0].since).toBeGreaterThan(told.terms[1].since);
     const { stdout } = await place.run('leader', '--history', '--limit', '1');
     expect(stdout).toMatch(new RegExp(`^20\\S+\t${told.leader.pod}\tbirch\tleader\n$`));
-    await end(worker);
   });
 
   test('is looked at in a copy, where one is named, by every command that only looks', async () => {
@@ -197,19 +196,28 @@ describe('a fleet in which much has failed', () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('sqlite:./file.db')]);
   });
 
-  test.each(['admin', 'worker'])('so it is by those who ask `fleetq %s`', async (command) => {
+  test('so it is by those who ask `fleetq admin`, or a worker', async () => {
     const later = (await place.json('enqueue', 'test/upload', ...inputOf({ bucket: 'd', size: 1 })))
       .task;
-    const args = [command, '--json', '--listen', '127.0.0.1:0', '--read-store', copy];
-    const env = { ...place.env, FLEETQ_LOG_LEVEL: 'silent' };
-    const served = begin(args, { cwd: place.cwd, env, timeoutMs: 120_000 });
+    const idsAt = async (address: string) => {
+      const answer = await send(address, 'GET', '/api/v1/runs?source=store', {});
+      return (answer.body.runs as { id: string }[]).map(({ id }) => id);
+    };
+    const env = { FLEETQ_READ_STORE_URL: copy, FLEETQ_LISTEN: '127.0.0.1:0' };
+    const served = begin(place.cwd, ['admin', '--json'], { env: { ...place.env, ...env } });
     const [line] = await served.said(/^\{.*"kind":"ready".*\}$/m);
-    const { listening } = JSON.parse(line!) as { listening: string };
-    const answer = await send(listening, 'GET', '/api/v1/runs?source=store', {});
-    const ids = (answer.body.runs as { id: string }[]).map(({ id }) => id);
-    expect(ids).toEqual(expect.arrayContaining(uploads));
-    expect(ids).not.toContain(later);
-    await end(served);
+    const admin = await idsAt((JSON.parse(line!) as { listening: string }).listening);
+    served.signal('SIGTERM');
+    expect((await served.ended).code).toBe(0);
+
+    const { cwd } = place;
+    const config = await readConfig({ flags: {}, env: { ...place.env, ...env }, cwd });
+    const none = { machines: [], throttles: [] };
+    await using worker = await openFleet(config, none, { hasStore: true, listens: true });
+    for (const ids of [admin, await idsAt(worker.listening!)]) {
+      expect(ids).toEqual(expect.arrayContaining(uploads));
+      expect(ids).not.toContain(later);
+    }
   });
 });
 
@@ -221,7 +229,7 @@ describe('what is named as secret', () => {
       expect(stdout + stderr).not.toMatch(/let-me-in|right|hush/);
       return stdout + stderr;
     };
-    const worker = await place.worker();
+    const pod = await place.pod();
     const right = ['test/login', ...inputOf({ password: 'right' })];
     const wrong = ['test/login', ...inputOf({ password: 'hush' })];
     expect(await said('enqueue', ...right, '--wait')).toContain('"user": "ada"');
@@ -230,7 +238,7 @@ describe('what is named as secret', () => {
     const { task } = await place.json('enqueue', ...right);
     expect(await said('wait', task)).toContain('[redacted]');
     expect(await said('errors', '--json')).toContain('"message":"[redacted]"');
-    await end(worker);
+    await pod.drain();
     const alone = (...args: string[]) => said('start', ...args, '--data-dir', 'alone');
     expect(await alone(...right, '--wait')).toContain('"user": "ada"');
     expect(await alone(...right, '--json')).toContain('"input":{"password":"[redacted]"}');
@@ -243,12 +251,12 @@ describe('what is named as secret', () => {
 
 test('sealed errors are put together by machine and code, and open where the key is', async () => {
   const place = await placeWith({ FLEETQ_CODEC_KEYS: newCodecKey('k1') });
-  const worker = await place.worker();
+  const pod = await place.pod();
   for (const password of ['hush', 'other']) {
     const failed = await place.run('enqueue', 'test/login', ...inputOf({ password }), '--wait');
     expect(failed.stderr).toContain(`${password} is wrong`);
   }
-  await end(worker);
+  await pod.drain();
   const { groups } = await place.json<Groups>('errors');
   expect(groups).toMatchObject([{ name: 'EAUTH', count: 2, message: 'sealed' }]);
   const listed = await place.json<{ tasks: { error: object }[] }>(

@@ -1,8 +1,11 @@
 /** The CLI with no process running: it reads the file, and writes to it, by itself. */
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { begin, fileAppears, fleetq, MACHINES, makeDirectory, startWorker } from './support.ts';
+import { fleetq, usePlaces } from './in-process.ts';
+
+const { makeDirectory, pod } = usePlaces();
 
 const UNKNOWN = '01JZZZZZZZZZZZZZZZZZZZZZZZ';
 
@@ -213,65 +216,20 @@ describe('a file that nobody holds', () => {
   });
 
   test('a run that was left in the file is executed by the next process', async () => {
-    const worker = await startWorker(cwd);
+    await pod(cwd);
     const ended = await fleetq(cwd, ['events', leftId, '--follow', '--json']);
     expect(JSON.parse(ended.stdout.trim().split('\n').at(-1)!).state).toBe('completed');
-    worker.signal('SIGTERM');
-    expect((await worker.ended).code).toBe(0);
   });
 });
 
 test('what a run that completed had failed with before is its last error', async () => {
   const cwd = makeDirectory();
-  const input = '{"id":1,"failures":1}';
-  const done = await begin(['start', 'sample/flaky', '--input', input, '--wait', '--json'], { cwd })
-    .ended;
-  const shown = await begin(['run', JSON.parse(done.stdout).id], { cwd }).ended;
+  const env = { FLEETQ_MACHINES: fileURLToPath(new URL('trace-machines', import.meta.url)) };
+  const start = ['start', 'test/patient', '--input', '{"secret":"s"}', '--wait', '--json'];
+  const done = await fleetq(cwd, start, { env });
+  const shown = await fleetq(cwd, ['run', JSON.parse(done.stdout).id]);
   expect(shown.stdout).toMatch(/^status +completed$/m);
   expect(shown.stdout).toMatch(/^last error \w+: /m);
-});
-
-test('Ctrl-C while a run is executed here leaves it durable, and exits 130', async () => {
-  const cwd = makeDirectory();
-  const gate = join(cwd, 'gate');
-  const input = JSON.stringify({ gate });
-  const waiting = begin(['start', 'test/gated', '--input', input, '--wait'], {
-    cwd,
-    env: { FLEETQ_MACHINES: MACHINES },
-  });
-  await fileAppears(`${gate}.in`);
-  waiting.child.kill('SIGINT');
-  writeFileSync(gate, '');
-  expect((await waiting.ended).code).toBe(130);
-  const { runs } = JSON.parse((await fleetq(cwd, ['runs', '--json'])).stdout);
-  expect(runs).toMatchObject([{ status: 'active', state: 'main.persist' }]);
-});
-
-describe('looking at a journal changes nothing for the next process', () => {
-  test('a phase that was interrupted is still known as such after runs, run and events', async () => {
-    const cwd = makeDirectory();
-    const gate = join(cwd, 'gate');
-    const worker = await startWorker(cwd);
-    const started = await fleetq(cwd, ['start', 'test/gated', '--input', JSON.stringify({ gate })]);
-    const id = started.stdout.trim();
-    await fileAppears(`${gate}.in`);
-    worker.signal('SIGKILL');
-    await worker.ended;
-
-    await fleetq(cwd, ['runs']);
-    await fleetq(cwd, ['run', id]);
-    await fleetq(cwd, ['events', id]);
-    await fleetq(cwd, ['start', 'test/quick', '--input', '{"n":1}']);
-    writeFileSync(gate, '');
-
-    const next = await startWorker(cwd);
-    const followed = await fleetq(cwd, ['events', id, '--follow', '--json']);
-    expect(followed.stdout).toContain('"INTERRUPTED"');
-    const run = JSON.parse((await fleetq(cwd, ['run', id, '--json'])).stdout);
-    expect(run.output).toEqual({ worked: 2, persisted: 2 });
-    next.signal('SIGTERM');
-    await next.ended;
-  });
 });
 
 describe('a data directory that cannot be used', () => {

@@ -1,12 +1,20 @@
-/** The CLI with a process running: everything goes through its socket. */
+/** The CLI with a process running: everything goes through its socket. With kills: process.e2e.test.ts. */
 import { existsSync, lstatSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { begin, fileAppears, fleetq, MACHINES, makeDirectory, startWorker } from './support.ts';
+import { expect, test, vi } from 'vitest';
+import { OfflineReader } from '../../src/cli/offline-reader.ts';
+import { reachEither } from '../../src/cli/reach.ts';
+import { readConfig } from '../../src/config/index.ts';
+import { identityCodec, systemClock, turn } from '../../src/ground/index.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { fileAppears } from './file-appears.ts';
+import { begin, fleetq, usePlaces } from './in-process.ts';
+
+const { makeDirectory, pod } = usePlaces();
 
 test('start, wait, list, show, follow and cancel go through the process that holds the directory', async () => {
   const cwd = makeDirectory();
-  const worker = await startWorker(cwd);
+  const holder = await pod(cwd);
   const socket = lstatSync(join(cwd, '.fleetq', 'fleetq.sock'));
   expect(socket.isSocket() && (socket.mode & 0o777) === 0o600).toBe(true);
 
@@ -30,7 +38,7 @@ test('start, wait, list, show, follow and cancel go through the process that hol
   expect(late.code).toBe(7);
   const id = /run (\w{26}) started/.exec(late.stderr)![1]!;
 
-  const follow = begin(['events', id, '--follow', '--json'], { cwd });
+  const follow = begin(cwd, ['events', id, '--follow', '--json']);
   await follow.said(/"STARTED"/);
   writeFileSync(gate, '');
   const followed = await follow.ended;
@@ -55,84 +63,58 @@ test('start, wait, list, show, follow and cancel go through the process that hol
   expect(unknown.code).toBe(3);
   expect(JSON.parse(unknown.stderr).error.hint).toMatch(/did you mean test\/quick/);
 
-  worker.signal('SIGTERM');
-  expect((await worker.ended).code).toBe(0);
+  await holder.drain();
   expect(existsSync(join(cwd, '.fleetq', 'fleetq.sock'))).toBe(false);
 });
 
-test('events --follow and start --wait go on over the death of the process', async () => {
+test('events --follow and start --wait go on with the next process', async () => {
   const cwd = makeDirectory();
   const gate = join(cwd, 'gate');
-  const first = await startWorker(cwd);
-  const env = { FLEETQ_MACHINES: MACHINES };
-  const waiting = begin(
-    ['start', 'test/gated', '--input', JSON.stringify({ gate }), '--wait', '--json'],
-    { cwd, env },
-  );
-  await Promise.all([fileAppears(`${gate}.in`), waiting.said(/run \S+ started/)]);
-  const { stdout } = await fleetq(cwd, ['runs', '--json']);
-  const follow = begin(['events', JSON.parse(stdout).runs[0].id, '--follow'], { cwd });
+  const first = await pod(cwd);
+  const input = JSON.stringify({ gate });
+  const waiting = begin(cwd, ['start', 'test/gated', '--input', input, '--wait', '--json']);
+  const [, [, id]] = await Promise.all([
+    fileAppears(`${gate}.in`),
+    waiting.said(/run (\S+) started/),
+  ]);
+  const follow = begin(cwd, ['events', id!, '--follow']);
   await follow.said(/STARTED/);
-  first.signal('SIGKILL');
-  expect((await first.ended).signal).toBe('SIGKILL');
+  await first.drain({ budget: 0 });
   writeFileSync(gate, '');
-  const second = await startWorker(cwd);
-
-  expect(JSON.parse((await waiting.ended).stdout)).toMatchObject({
-    status: 'completed',
-    output: { worked: 2 },
-  });
+  await pod(cwd);
+  expect(JSON.parse((await waiting.ended).stdout)).toMatchObject({ status: 'completed' });
   const types = (await follow.ended).stdout
     .trim()
     .split('\n')
     .map((line) => line.split('\t')[2]);
   expect(types).toEqual(['STARTED', 'INTERRUPTED', 'DONE', 'DONE']);
-  second.signal('SIGTERM');
-  await second.ended;
 });
 
-test('a second process on the directory says who holds it', async () => {
+test('a process that holds the directory and says nothing is named, after some patience', async () => {
   const cwd = makeDirectory();
-  const worker = await startWorker(cwd);
-  await expect(startWorker(cwd)).rejects.toThrow(new RegExp(`held by process ${worker.pid} on`));
-  const second = await begin(['worker'], { cwd, env: { FLEETQ_MACHINES: MACHINES } }).ended;
-  expect(second.code).toBe(5);
-  expect(second.stderr).toContain(`held by process ${worker.pid}`);
-  const verify = await fleetq(cwd, ['journal', 'verify']);
-  expect(verify.code).toBe(5);
-  expect(verify.stderr).toContain(`held by process ${worker.pid}`);
-  worker.signal('SIGTERM');
-  await worker.ended;
-});
-
-test('a process that is stopped is named within seconds, with exit 5', async () => {
-  const cwd = makeDirectory();
-  const worker = await startWorker(cwd);
-  worker.signal('SIGSTOP');
-  const ended = await fleetq(cwd, ['runs']);
-  expect(ended.code).toBe(5);
-  expect(ended.stderr).toMatch(
-    new RegExp(`held by process ${worker.pid} on .* does not answer .* no answer within 15 s`),
-  );
-  worker.signal('SIGCONT');
-  worker.signal('SIGTERM');
-  expect((await worker.ended).code).toBe(0);
-});
-
-test('a process that holds the directory and is stuck is named, with exit 5', async () => {
-  const cwd = makeDirectory();
-  const input = JSON.stringify({ gate: join(cwd, 'gate') });
-  const holder = begin(['start', 'test/gated', '--input', input, '--wait'], {
-    cwd,
-    env: { FLEETQ_MACHINES: MACHINES },
-  });
-  await fileAppears(join(cwd, 'gate.in'));
+  await pod(cwd);
   // The lock without the voice: what a process looks like while it starts, or when it hangs.
   renameSync(join(cwd, '.fleetq', 'fleetq.sock'), join(cwd, '.fleetq', 'elsewhere.sock'));
-  const ended = await fleetq(cwd, ['runs']);
-  expect(ended.code).toBe(5);
-  expect(ended.stderr).toContain(`held by process ${holder.child.pid}`);
-  holder.child.kill('SIGINT');
-  holder.child.kill('SIGTERM');
-  await holder.ended;
+  const held = `held by process ${process.pid}`;
+  const verify = await fleetq(cwd, ['journal', 'verify']);
+  expect([verify.code, verify.stderr]).toEqual([5, expect.stringContaining(held)]);
+
+  const config = await readConfig({ flags: {}, env: {}, cwd });
+  const clock = new FakeClock();
+  const look = async () => new OfflineReader(config.dataDir, clock, identityCodec);
+  let error: unknown;
+  reachEither(config, vi.fn(), look, clock).catch((thrown: unknown) => {
+    error = thrown;
+  });
+  while (error === undefined) {
+    await turn(systemClock);
+    if (clock.timerCount > 0) await clock.advance(100);
+  }
+  expect(clock.monotonicMs()).toBe(6_100);
+  expect(error).toMatchObject({
+    code: 'FLEETQ_UNREACHABLE',
+    message: expect.stringMatching(
+      new RegExp(`${held} on .*, which does not answer on its socket`),
+    ),
+  });
 });

@@ -3,7 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BIN, fleetq, makeDirectory } from './support.ts';
+import { fleetq, usePlaces } from './in-process.ts';
+
+const { makeDirectory } = usePlaces();
 
 const QUICK = ['start', 'test/quick', '--input', '{"n":1}'];
 const LOOKS = [['runs'], ['journal', 'export'], ['journal', 'verify'], ['journal', 'inspect']];
@@ -28,30 +30,6 @@ describe('a plain file', () => {
     expect(ended.stderr).toMatch(/cannot be read: ENOTDIR[\s\S]*hint: name another/);
     expect(ended.code).toBe(1);
   });
-});
-
-/** Whom modes of files mean something to: for root they do not. */
-const other = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-const canRead =
-  spawnSync(process.execPath, [BIN, '--version'], { ...other, cwd: '/' }).status === 0;
-
-test.runIf(canRead)('a directory that may not be entered is told as such', () => {
-  const cwd = makeDirectory();
-  chmodSync(cwd, 0o755);
-  const closed = join(cwd, 'closed');
-  mkdirSync(closed, { mode: 0o000 });
-  for (const [args, reason] of [
-    [['runs'], /closed cannot be read: EACCES[\s\S]*hint: ask as its owner/],
-    [['journal', 'verify'], /closed cannot be read/],
-  ] as const) {
-    const options = { ...other, cwd: '/', encoding: 'utf8', timeout: 180_000 } as const;
-    const command = [BIN, ...args, '--data-dir', closed];
-    const { status, stderr } = spawnSync(process.execPath, command, options);
-    expect(stderr).toMatch(reason);
-    expect(stderr).not.toContain('held by');
-    expect(status).toBe(1);
-  }
-  chmodSync(closed, 0o700);
 });
 
 describe('what start would refuse is not read either', () => {

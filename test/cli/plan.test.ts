@@ -1,11 +1,12 @@
 /** `fleetq plan` and `fleetq machines`: what becomes of runs, said beforehand; nothing is written. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { systemClock, systemRandom } from '../../src/ground/index.ts';
-import { openStore, type Store } from '../../src/store/index.ts';
-import { end, makePlace, type Place } from './fleet-support.ts';
-import { begin, fileAppears, fleetq, makeDirectory } from './support.ts';
+import { fileAppears } from './file-appears.ts';
+import { fleetq, type Place, usePlaces } from './in-process.ts';
+
+const { makeDirectory, makePlace, pod } = usePlaces();
 
 /** A machine in a file of its own: `ship` in one version, of these steps. */
 function codeOf(version: number, steps: readonly string[], more = ''): string {
@@ -15,7 +16,7 @@ function codeOf(version: number, steps: readonly string[], more = ''): string {
       ? `.sleep('rest', '1h')`
       : `.step('${step}', { check: () => undefined, work: pass('${step}') })`,
   );
-  const root = new URL('../../dist/index.js', import.meta.url).href;
+  const root = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
   writeFileSync(
     join(directory, 'ship.mjs'),
     `import { existsSync, writeFileSync } from 'node:fs';
@@ -59,18 +60,8 @@ async function planOf(place: Place, code: string, ...args: string[]) {
   return { code: ended.code, stderr: ended.stderr, ...(JSON.parse(ended.stdout) as Planned) };
 }
 
-async function onStore<T>(place: Place, act: (store: Store) => Promise<T>): Promise<T> {
-  const options = { clock: systemClock, random: systemRandom };
-  const store = await openStore(place.env['FLEETQ_STORE_URL']!, options);
-  try {
-    return await act(store);
-  } finally {
-    await store.close();
-  }
-}
-
 const rowsOf = (place: Place) =>
-  onStore(place, async (store) => JSON.stringify(await store.list({ countMax: 100 })));
+  place.store(async (store) => JSON.stringify(await store.list({ countMax: 100 })));
 
 /** One asleep, one inside its first work, one that nobody has begun; all of version 1. */
 async function inFlight() {
@@ -79,7 +70,7 @@ async function inFlight() {
   const env = { ...place.env, FLEETQ_MACHINES: v1 };
   const enqueue = (input: object, ...args: string[]) =>
     fleetq(place.cwd, ['enqueue', 'ship', '--input', JSON.stringify(input), ...args], { env });
-  const worker = await place.worker('--machines', v1, '--slots', '2', '--drain-budget', '1s');
+  const worker = await place.pod({ machines: v1, slots: '2' });
   const id = async (given: ReturnType<typeof enqueue>) => (await given).stdout.trim();
   const asleep = await id(enqueue({}));
   const gate = join(place.cwd, 'gate-pack');
@@ -87,17 +78,17 @@ async function inFlight() {
   await fileAppears(`${gate}.in`);
   const later = await id(enqueue({ item: 'book' }, '--run-at', '1h'));
   await expect
-    .poll(() => onStore(place, async (store) => (await store.inFlight())[0]), { timeout: 90_000 })
+    .poll(() => place.store(async (store) => (await store.inFlight())[0]))
     .toMatchObject({ waiting: 2, claimed: 1 });
   // What is in hand is told by what is archived of it.
   await expect
-    .poll(() => onStore(place, (store) => store.heads([{ task: inside as never, generation: 1 }])))
+    .poll(() => place.store((store) => store.heads([{ task: inside as never, generation: 1 }])))
     .toHaveLength(1);
   return { place, worker, v1, gate, asleep, inside, later };
 }
 
 test('plan says of each run whether it continues, advances, upgrades or is blocked, and writes nothing', async () => {
-  const { place, worker, v1, gate, asleep, inside, later } = await inFlight();
+  const { place, v1, gate, asleep, inside, later } = await inFlight();
   const before = await rowsOf(place);
 
   const same = await planOf(place, v1);
@@ -144,18 +135,15 @@ test('plan says of each run whether it continues, advances, upgrades or is block
 
   expect(await rowsOf(place)).toBe(before);
   writeFileSync(gate, '');
-  await end(worker);
 });
 
 test('what fits no version that is up is blocked, with the reason, until a pod comes that has its own', async () => {
   const { place, worker, v1, gate, inside } = await inFlight();
   writeFileSync(gate, '');
-  await expect
-    .poll(() => onStore(place, (store) => store.inFlight()), { timeout: 90_000 })
-    .toMatchObject([{ waiting: 3 }]);
-  await end(worker);
+  await expect.poll(() => place.store((store) => store.inFlight())).toMatchObject([{ waiting: 3 }]);
+  await worker.drain();
   const v2 = codeOf(2, ['label', 'pack']);
-  const next = await place.worker('--machines', v2);
+  await place.pod({ machines: v2 });
   await place.json('reschedule', inside, '--run-at', '0s');
   const blocked = async () => {
     const { stdout } = await place.run('runs', '--status', 'blocked', '--json');
@@ -176,25 +164,23 @@ test('what fits no version that is up is blocked, with the reason, until a pod c
     { machine: 'ship', version: 2, pods: 1, blocked: 0 },
     { machine: 'ship', version: 1, pods: 0, waiting: 3, blocked: 1, why },
   ]);
-  const old = await place.worker('--machines', v1, '--data-dir', join(place.cwd, 'old'));
-  const row = () => onStore(place, async (store) => (await store.find([inside as never]))[0]);
+  await place.pod({ machines: v1, dataDir: 'old' });
+  const row = () => place.store(async (store) => (await store.find([inside as never]))[0]);
   await expect.poll(async () => (await row())?.status).toBe('completed');
   expect(await row()).toMatchObject({ version: 1 });
   expect(await blocked()).toEqual([]);
   const [, back] = (await place.json<{ machines: object[] }>('machines')).machines;
   expect(back).toMatchObject({ version: 1, pods: 1, waiting: 2, blocked: 0 });
-  await Promise.all([end(next), end(old)]);
 });
 
 test('runs of this host are planned from its journal, by its process or from the file', async () => {
   const v1 = codeOf(1, OLD);
   const cwd = makeDirectory();
-  const env = { FLEETQ_MACHINES: v1, FLEETQ_LOG_LEVEL: 'silent' };
+  const env = { FLEETQ_MACHINES: v1 };
   const start = (input: object) =>
     fleetq(cwd, ['start', 'ship', '--input', JSON.stringify(input)], { env });
   const gate = join(cwd, 'gate-pack');
-  const worker = begin(['worker', '--json', '--drain-budget', '4s'], { cwd, env });
-  await worker.said(/"kind":"ready"/);
+  const worker = await pod(cwd, env);
   const [asleep, inside] = [(await start({})).stdout.trim(), (await start({ gate })).stdout.trim()];
   await fileAppears(`${gate}.in`);
   const plan = async (code: string) => {
@@ -218,7 +204,7 @@ test('runs of this host are planned from its journal, by its process or from the
       ],
     ]);
   writeFileSync(gate, '');
-  await end(worker);
+  await worker.drain();
   expect(await plan(swapped)).toMatchObject({ code: 9, told: [['ship@1', 'blocked', '2', '']] });
   expect(await plan(codeOf(2, [...OLD, 'insure']))).toMatchObject({
     code: 0,
@@ -249,7 +235,7 @@ test('plan and machines say what is wrong with how they are asked, and that noth
 });
 
 test('with pods that stay as they are, what they have continues', async () => {
-  const { place, worker, gate } = await inFlight();
+  const { place, gate } = await inFlight();
   const [pod] = (await place.json<{ pods: { name: string }[] }>('pods')).pods;
   const v2 = codeOf(2, ['label', 'pack']);
   expect(await planOf(place, v2, '--staying', pod!.name)).toMatchObject({
@@ -258,5 +244,4 @@ test('with pods that stay as they are, what they have continues', async () => {
   });
   expect(await planOf(place, v2)).toMatchObject({ code: 9, counts: { advances: 1, blocked: 2 } });
   writeFileSync(gate, '');
-  await end(worker);
 });

@@ -1,11 +1,9 @@
 /** fleetq runs with a filter: of the file, of a process, and of a store. */
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { sift } from '../../src/cli/sift.ts';
-import { end, makePlace, type Place } from './fleet-support.ts';
-import { fleetq, makeDirectory, startWorker } from './support.ts';
+import { fleetq, type Place, usePlaces } from './in-process.ts';
 
-/** Many commands one after the other, each a process. */
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+const { makeDirectory, makePlace, pod } = usePlaces();
 
 const START = ['start', '--wait', '--json', '--input'];
 
@@ -59,13 +57,11 @@ describe('runs of one host', () => {
   });
 
   test('are found the same through the process that holds them', async () => {
-    const worker = await startWorker(cwd);
+    await pod(cwd);
     for (const [filter, names] of cases.slice(0, 5)) {
       const wanted = names.map((name) => (name === 'quick' ? quick : failed));
       expect(await idsOf(cwd, filter), filter).toEqual(wanted);
     }
-    worker.signal('SIGTERM');
-    await worker.ended;
   });
 
   test('words may stand apart, a minus is no option, and flags are terms', async () => {
@@ -107,9 +103,9 @@ describe('tasks of the fleet', () => {
       failed: await enqueue('test/failing', '{"secret":"s"}'),
       done: await enqueue('test/quick', '{"n":1}'),
     };
-    const worker = await place.worker();
+    const up = await place.pod();
     for (const id of Object.values(ids)) await place.run('wait', id);
-    await end(worker);
+    await up.drain();
     ids['late'] = await enqueue('test/quick', '{"n":2}', '--run-at', '1h', '--queue', 'slow');
     ids['next'] = await enqueue('test/quick', '{"n":3}', '--priority', '7');
   });

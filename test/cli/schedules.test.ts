@@ -1,6 +1,8 @@
 /** Schedules by the command line, on a store in a file. */
 import { expect, test } from 'vitest';
-import { makePlace } from './fleet-support.ts';
+import { usePlaces } from './in-process.ts';
+
+const { makePlace } = usePlaces();
 
 test('a schedule is tried out, set, shown, listed, paused, resumed and removed', async () => {
   const place = await makePlace();
@@ -48,7 +50,7 @@ test('a schedule is tried out, set, shown, listed, paused, resumed and removed',
     ['run', 'set', 'remove', 'resume', 'pause', 'set'].map((what) => `schedule.${what}`),
   );
   expect(JSON.stringify(audit[0])).toContain('it was late');
-}, 300_000);
+});
 
 test('what makes no sense is refused in words', async () => {
   const place = await makePlace();
@@ -73,4 +75,4 @@ test('what makes no sense is refused in words', async () => {
       expect.stringMatching(said),
     ]);
   }
-}, 300_000);
+});

@@ -1,12 +1,15 @@
 /** Real processes for tests: the built `fleetq`, and the worker that answers it. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach } from 'vitest';
 import { removeTree } from '../support/remove-tree.ts';
+import { Transcript } from './transcript.ts';
+
+export { fileAppears } from './file-appears.ts';
 
 const root = new URL('../../', import.meta.url);
 export const BIN = fileURLToPath(new URL('dist/bin.js', root));
@@ -82,34 +85,15 @@ export function endAfterTest(child: ChildProcess): void {
 
 function watch(child: ChildProcess, input?: string | Buffer): Call {
   running.add(child);
-  let [stdout, stderr] = ['', ''];
-  const heard = new Set<() => void>();
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-    for (const look of heard) look();
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-    for (const look of heard) look();
-  });
+  const heard = new Transcript();
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => heard.add('stdout', text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => heard.add('stderr', text));
   child.stdin?.end(input ?? '');
   const ended = once(child, 'close').then(([code, signal]) => {
     running.delete(child);
-    return { code, signal, stdout, stderr } as Ended;
+    return { code, signal, stdout: heard.stdout, stderr: heard.stderr } as Ended;
   });
-  const said = (pattern: RegExp) =>
-    new Promise<RegExpExecArray>((resolve, reject) => {
-      const look = () => {
-        const match = pattern.exec(stdout) ?? pattern.exec(stderr);
-        if (!match) return;
-        heard.delete(look);
-        resolve(match);
-      };
-      heard.add(look);
-      look();
-      ended.then(() => reject(new Error(`ended without ${pattern}:\n${stdout}\n${stderr}`)));
-    });
-  return { child, ended, said };
+  return { child, ended, said: (pattern) => heard.said(pattern, ended) };
 }
 
 /** `fleetq …` in a directory, to its end. */
@@ -174,16 +158,6 @@ export async function startAbandoned(cwd: string): Promise<number | NodeJS.Signa
   const [code, signal] = await ended;
   running.delete(child);
   return signal ?? code;
-}
-
-/** Resolves once the file is there, with what it says. */
-export async function fileAppears(path: string): Promise<string> {
-  const until = Date.now() + TIMEOUT_MS;
-  while (!existsSync(path) || readFileSync(path, 'utf8') === '') {
-    if (Date.now() > until) throw new Error(`${path} did not appear`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return readFileSync(path, 'utf8');
 }
 
 export function isAlive(pid: number): boolean {

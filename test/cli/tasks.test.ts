@@ -1,9 +1,11 @@
-/** Tasks by the command line, on a store in a file, with a real worker process. */
+/** Tasks by the command line, on a store in a file, with a pod. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { end, makePlace } from './fleet-support.ts';
-import { fileAppears, fleetq, MACHINES, makeDirectory } from './support.ts';
+import { fileAppears } from './file-appears.ts';
+import { fleetq, usePlaces } from './in-process.ts';
+
+const { makeDirectory, makePlace } = usePlaces();
 
 describe('one task', () => {
   test('is enqueued, waited for, listed, shown with its records, and found ended', async () => {
@@ -22,7 +24,7 @@ describe('one task', () => {
     const late = await place.run('wait', task, '--timeout', '200ms');
     expect([late.code, late.stdout]).toEqual([7, '']);
     expect(late.stderr).toContain('has not ended yet and goes on: it is pending');
-    const worker = await place.worker();
+    await place.pod();
     const done = await place.run('wait', task);
     expect([done.code, JSON.parse(done.stdout)]).toEqual([0, { doubled: 8 }]);
     expect(done.stderr).toContain(`task ${task} completed`);
@@ -33,17 +35,15 @@ describe('one task', () => {
       ...['STARTED', 'DONE'],
       undefined,
     ]);
-    await end(worker);
   });
 
   test('that fails ends --wait with 4, and is a dead letter', async () => {
     const place = await makePlace();
-    const worker = await place.worker();
+    await place.pod();
     const input = ['--input', '{"secret":"s"}'];
     const failed = await place.run('enqueue', 'test/failing', ...input, '--wait');
     expect([failed.code, failed.stdout]).toEqual([4, '']);
     expect(failed.stderr).toMatch(/task \w{26} exhausted: no luck/);
-    await end(worker);
   });
 
   test('is the same task under the same key, and a conflict with another input', async () => {
@@ -87,10 +87,7 @@ describe('one task', () => {
     expect(again.stderr).toContain('cannot be rescheduled: it is cancelled');
   });
 
-  // A process for each of many commands: on a busy machine that takes its time.
-  test('I40: is paused, resumed and made due by requests that are done once and logged', {
-    timeout: 300_000,
-  }, async () => {
+  test('I40: is paused, resumed and made due by requests that are done once and logged', async () => {
     const place = await makePlace();
     const quick = ['enqueue', 'test/quick', '--input', '{"n":1}', '--run-at', '1h'];
     const { task } = await place.json(...quick);
@@ -123,7 +120,7 @@ describe('one task', () => {
 
   test('that has run is forked at a phase, with another input that fits', async () => {
     const place = await makePlace();
-    const worker = await place.worker();
+    await place.pod();
     const { task } = await place.json('enqueue', 'test/quick', '--input', '{"n":1}');
     await place.run('wait', task, '--timeout', '20s');
     const [from] = ['main.work'];
@@ -135,12 +132,11 @@ describe('one task', () => {
     const ended = await place.run('wait', made, '--timeout', '20s');
     expect(ended.code).toBe(0);
     expect(await place.json('run', made)).toMatchObject({ status: 'completed', input: { n: 7 } });
-    await end(worker);
   });
 
   test('that a pod holds is asked to end, and ends as cancelled', async () => {
     const place = await makePlace();
-    const worker = await place.worker();
+    await place.pod();
     const gate = join(place.cwd, 'gate');
     const input = JSON.stringify({ gate });
     const { task } = await place.json('enqueue', 'test/gated', '--input', input);
@@ -151,12 +147,11 @@ describe('one task', () => {
     expect(ended.code).toBe(4);
     expect(await place.json('run', task)).toMatchObject({ status: 'cancelled' });
     writeFileSync(gate, '');
-    await end(worker);
   });
 
   test('is followed as its pod archives it, to its end', async () => {
     const place = await makePlace();
-    const worker = await place.worker();
+    await place.pod();
     const gate = join(place.cwd, 'gate');
     const { task } = await place.json('enqueue', 'test/gated', '--input', JSON.stringify({ gate }));
     await fileAppears(`${gate}.in`);
@@ -169,7 +164,6 @@ describe('one task', () => {
       .split('\n')
       .map((line) => JSON.parse(line).state);
     expect(states).toEqual(['main.work', 'main.persist', 'completed']);
-    await end(worker);
   });
 });
 
@@ -249,7 +243,7 @@ describe('a file of tasks', () => {
 describe('dead letters', () => {
   test('are listed, shown with their records, redriven once for each generation seen, discarded', async () => {
     const place = await makePlace();
-    const worker = await place.worker();
+    await place.pod();
     expect((await place.run('dead-letters', 'list')).code).toBe(3);
     const input = ['--input', '{"secret":"s"}'];
     await place.run('enqueue', 'test/failing', ...input, '--wait');
@@ -281,7 +275,6 @@ describe('dead letters', () => {
     expect((await place.run('dead-letters', 'list')).code).toBe(3);
     const gone = await place.run('dead-letters', 'redrive', id);
     expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('was discarded at')]);
-    await end(worker);
   });
 });
 
@@ -295,7 +288,7 @@ describe('several dead letters', () => {
 
   test('are redriven by a run of a pod that answers here, or by the command where none does', async () => {
     const place = await makePlace();
-    const worker = await place.worker();
+    const pod = await place.pod();
     const fail = async () => {
       const { task } = await place.json('enqueue', 'test/failing', '--input', '{"secret":"s"}');
       await place.run('wait', task, '--timeout', '20s');
@@ -325,8 +318,8 @@ describe('several dead letters', () => {
       .poll(() => place.json('run', report.runs[0]!))
       .toMatchObject({ machine: 'recovery/redrive', outcome: 'completed' });
     for (const task of tasks) await place.run('wait', task, '--timeout', '20s');
-    await end(worker);
 
+    await pod.drain();
     const alone = await place.json<Report>('dead-letters', 'redrive', '--machine', 'test/failing');
     expect(alone).toMatchObject({ by: 'command', runs: [], left: [] });
     expect(alone.redriven.map(({ generation }) => generation)).toEqual([3, 3]);
@@ -363,8 +356,7 @@ describe('without a store, or without its tables', () => {
         expect.stringContaining(`there is no task ${nobody}`),
       ]);
     }
-    const env = { FLEETQ_MACHINES: MACHINES };
-    const started = await fleetq(place.cwd, ['start', 'test/quick', '--input', '{"n":1}'], { env });
+    const started = await fleetq(place.cwd, ['start', 'test/quick', '--input', '{"n":1}']);
     const id = started.stdout.trim();
     expect(await place.json('runs', '--local')).toMatchObject({ runs: [{ id }] });
     // What the store does not know is looked for on this host.

@@ -1,35 +1,25 @@
 /** APIs that a fleet calls, by the command line, on a store in a file. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { systemClock, systemRandom } from '../../src/ground/index.ts';
-import { openStore } from '../../src/store/index.ts';
 import { encodeReport } from '../../src/throttle/fleet/wire.ts';
 import { birthOf } from '../store/factories.ts';
 import { published } from '../throttle/published.ts';
-import { makePlace, type Place } from './fleet-support.ts';
+import { type Place, usePlaces } from './in-process.ts';
 
-async function publish(place: Place, epoch = 0, over: Parameters<typeof published>[0] = {}) {
-  const store = await openStore(place.env['FLEETQ_STORE_URL']!, {
-    clock: systemClock,
-    random: systemRandom,
-  });
-  await store.publishThrottles([{ api: 'llm', epoch, state: published(over) }]);
-  await store.close();
-}
+const { makePlace } = usePlaces();
+
+const publish = (place: Place, epoch = 0, over: Parameters<typeof published>[0] = {}) =>
+  place.store((store) => store.publishThrottles([{ api: 'llm', epoch, state: published(over) }]));
 
 /** A pod that is there, and calls it. */
 async function tell(place: Place) {
-  const store = await openStore(place.env['FLEETQ_STORE_URL']!, {
-    clock: systemClock,
-    random: systemRandom,
-  });
   const called = {
     ...{ atMs: 0, mark: 1, beatMs: 3_000, seconds: [], latencies: [], latencyMsSum: 0 },
     ...{ answers: 0, inFlight: 5, waiting: 4, demand: 9 },
   };
   const report = { throttles: { llm: encodeReport(called) } };
-  await store.register({ ...birthOf('alder'), report, silenceMs: 3_600_000 });
-  await store.close();
+  await place.store((store) =>
+    store.register({ ...birthOf('alder'), report, silenceMs: 3_600_000 }),
+  );
 }
 
 test('they are listed, shown, fixed and forgotten; and who did that is on record', async () => {
@@ -89,7 +79,7 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
     'throttle.unpin',
     'throttle.pin',
   ]);
-}, 300_000);
+});
 
 test('names that no API can have, and numbers that are likely slips, are not fixed', async () => {
   const place = await makePlace();
@@ -111,7 +101,7 @@ test('names that no API can have, and numbers that are likely slips, are not fix
   expect((await place.run('throttles', 'list')).code).toBe(3);
   expect((await place.run('throttles', 'pin', 'llm', '2.5')).code).toBe(0);
   expect(await pinnedOf(place)).toBe(2.5);
-}, 300_000);
+});
 
 async function pinnedOf(place: Place): Promise<number | undefined> {
   const { throttles } = await place.json<{ throttles: { pinned?: number }[] }>('throttles', 'list');
@@ -119,29 +109,26 @@ async function pinnedOf(place: Place): Promise<number | undefined> {
 }
 
 test('one is followed: a line for each change, and none while it stays the same', async () => {
-  const place = await makePlace();
-  await publish(place);
-  let isOver = false;
-  const watching = place.run('throttles', 'watch', 'llm', '--timeout', '4s').finally(() => {
-    isOver = true;
-  });
-  // For as long as it looks on, however long it took to begin.
-  for (let epoch = 1; !isOver; epoch++) {
-    const cap = 10 * (1 + (Math.floor(epoch / 4) % 2));
-    await publish(place, epoch, { learned: { cap, good: cap, latencyMs: 500 } });
-    await sleep(400);
-  }
-  const { code, stdout } = await watching;
+  const [place, calm] = [await makePlace(), await makePlace()];
+  await Promise.all([publish(place), publish(calm)]);
+  const watching = place.begin('throttles', 'watch', 'llm', '--timeout', '5s');
+  const still = calm.json('throttles', 'watch', 'llm', '--timeout', '2500ms');
+  const learn = (epoch: number, cap: number) =>
+    publish(place, epoch, { learned: { cap, good: cap, latencyMs: 500 } });
+  await watching.said(/limit 6\.4/);
+  await learn(1, 10);
+  await watching.said(/limit 10,/);
+  await learn(2, 20);
+  await watching.said(/limit 20,/);
+  const { code, stdout } = await watching.ended;
   expect(code).toBe(0);
-  const lines = stdout.trimEnd().split('\n');
   const line = /^\S+Z {2}no pod is there .*\(limit (6\.4|10|20), trim last\)$/;
-  for (const said of lines) expect(said).toMatch(line);
-  const limits = lines.map((said) => line.exec(said)![1]);
-  expect(limits.length).toBeGreaterThanOrEqual(2);
-  expect(limits.filter((limit, at) => limit === limits[at - 1])).toEqual([]);
-  const still = await place.run('throttles', 'watch', 'llm', '--timeout', '2500ms', '--json');
-  const told = still.stdout.trimEnd().split('\n');
-  expect(told.map((said) => JSON.parse(said).api)).toEqual(['llm']);
+  const limits = stdout
+    .trimEnd()
+    .split('\n')
+    .map((said) => line.exec(said)?.[1]);
+  expect(limits).toEqual(['6.4', '10', '20']);
+  expect(await still).toMatchObject({ api: 'llm' });
   const unknown = await place.run('throttles', 'watch', 'crm', '--timeout', '1s');
   expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('no pod has called')]);
-}, 300_000);
+});

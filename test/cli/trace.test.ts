@@ -1,10 +1,12 @@
-/** events --trace on journals of real processes: killed, retried, asleep, stubborn, and of a fleet. */
+/** events --trace: of runs that were cut off, retried, asleep, stubborn, and of a fleet. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { end, makePlace } from './fleet-support.ts';
-import { begin, fileAppears, fleetq, MACHINES, makeDirectory, startWorker } from './support.ts';
+import { fileAppears } from './file-appears.ts';
+import { fleetq, usePlaces } from './in-process.ts';
+
+const { makeDirectory, makePlace, pod } = usePlaces();
 
 const STUBBORN = fileURLToPath(new URL('trace-machines', import.meta.url));
 const SECRET = 'canary-7f3a';
@@ -44,24 +46,19 @@ const brief = ({ items }: { readonly items: readonly Item[] }) =>
     kind === 'attempt' ? `${phase} ${attempt} ${outcome}` : (what ?? kind),
   );
 
-test('a run whose process was killed shows the crash, and who went on, from process and file', async () => {
+test('a run whose process was cut off shows the crash, and who went on, from process and file', async () => {
   const cwd = makeDirectory();
   const gate = join(cwd, SECRET);
-  const first = await startWorker(cwd);
-  const waiting = begin(
-    ['start', 'test/gated', '--input', JSON.stringify({ gate }), '--wait', '--json'],
-    { cwd, env: { FLEETQ_MACHINES: MACHINES } },
-  );
+  const first = await pod(cwd);
+  const started = await fleetq(cwd, ['start', 'test/gated', '--input', JSON.stringify({ gate })]);
+  const id = started.stdout.trim();
   await fileAppears(`${gate}.in`);
-  const { runs } = JSON.parse((await fleetq(cwd, ['runs', '--json'])).stdout);
-  const id = runs[0].id as string;
   const open = await dataOf(cwd, id);
   expect(open.steps.map(brief)).toEqual([['work 1 open']]);
-  first.signal('SIGKILL');
-  await first.ended;
+  first.stopNow();
   writeFileSync(gate, '');
-  const second = await startWorker(cwd);
-  expect(JSON.parse((await waiting.ended).stdout)).toMatchObject({ status: 'completed' });
+  const second = await pod(cwd);
+  expect((await fleetq(cwd, ['events', id, '--follow'])).stdout).toContain('completed');
 
   const data = await dataOf(cwd, id);
   expect(data.steps.map(brief)).toEqual([
@@ -78,8 +75,7 @@ test('a run whose process was killed shows the crash, and who went on, from proc
   expect(tree).toMatch(/^├─ work {2}CRASHED .*≤ \d.* ▒+/m);
   expect(tree).toMatch(/^├─ ▲ gone on by the next process/m);
   expect(tree).toMatch(/^└─ persist #2/m);
-  second.signal('SIGTERM');
-  await second.ended;
+  await second.drain();
   expect(await treeOf(cwd, id)).toBe(tree);
 });
 
@@ -105,39 +101,32 @@ test('what is retried, what sleeps, and 300 attempts that went the same way', as
   expect(step!.items.filter(({ phase }) => phase === 'work')).toHaveLength(300);
   expect(step!.items.filter(({ phase }) => phase === 'probe')).toHaveLength(299);
 
-  const worker = await startWorker(cwd);
+  await pod(cwd);
   const started = await fleetq(cwd, ['start', 'test/sleeping', '--input', '{}']);
   const asleep = started.stdout.trim();
-  for (let look = 0; look < 100; look++) {
-    const { stdout } = await fleetq(cwd, ['run', asleep, '--json']);
-    if (JSON.parse(stdout).status === 'waiting') break;
-  }
+  const shown = () => fleetq(cwd, ['run', asleep, '--json']);
+  await expect.poll(async () => JSON.parse((await shown()).stdout).status).toBe('waiting');
   const sleeping = await dataOf(cwd, asleep);
   expect(sleeping.steps.map(brief)).toEqual([['work 1 done'], ['sleep 1 open']]);
   expect(sleeping.outcome).toBeUndefined();
   expect(await treeOf(cwd, asleep)).toMatch(/^ {3}└─ sleep {2}until \d\d-\d\d \d\d:\d\d:\d\d /m);
-  worker.signal('SIGTERM');
-  await worker.ended;
 });
 
 test('a task that another pod took over is told from the archive, where no journal is', async () => {
-  const place = await makePlace();
+  const place = await makePlace({ FLEETQ_SILENCE: '1s' });
   const gate = join(place.cwd, SECRET);
-  const at = (name: string) => ['--data-dir', join(place.cwd, name), '--pod-name', name];
+  const at = (name: string) => ({ dataDir: name, podName: name });
   const { task } = await place.json('enqueue', 'test/gated', '--input', JSON.stringify({ gate }));
   const pending = await place.run('events', task, '--trace');
   expect([pending.code, pending.stdout]).toEqual([3, '']);
   expect(pending.stderr).toContain('has no records');
 
-  const alder = await place.worker(...at('alder'));
+  const alder = await place.pod(at('alder'));
   await fileAppears(`${gate}.in`);
   // What the archive does not have, nobody else can know.
-  for (let look = 0; look < 100; look++) {
-    if ((await place.run('events', task)).stdout.includes('STARTED')) break;
-  }
-  const birch = await place.worker(...at('birch'));
-  alder.child.kill('SIGKILL');
-  await alder.ended;
+  await expect.poll(async () => (await place.run('events', task)).stdout).toContain('STARTED');
+  await place.pod(at('birch'));
+  alder.stopNow();
   writeFileSync(gate, '');
   expect((await place.run('wait', task, '--timeout', '20s')).code).toBe(0);
 
@@ -154,7 +143,6 @@ test('a task that another pod took over is told from the archive, where no journ
   expect(data.steps.map(brief)).toEqual([
     ['work 1 crashed', 'taken', 'work 2 done', 'persist 2 done'],
   ]);
-  await end(birch);
 });
 
 test('--trace does not go with --follow or --after, and an unknown run is said to be one', async () => {

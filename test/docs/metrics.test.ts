@@ -31,13 +31,3 @@ test('every metric of the catalogue is registered, and no other of ours', async 
     Object.fromEntries(Object.entries(CATALOGUE).map(([name, { type }]) => [name, type])),
   );
 });
-
-test('a metric that a page of this project speaks of exists', () => {
-  for (const page of ['docs/how-to/run-a-fleet.md', 'docs/reference/metrics.md', 'README.md']) {
-    const named = [...readPage(page).matchAll(/\bfleetq_[a-z_]+[a-z]\b/g)].map(([name]) => name);
-    const unknown = named.filter(
-      (name) => !(name.replace(/_(bucket|sum|count)$/, '') in CATALOGUE),
-    );
-    expect(unknown, page).toEqual([]);
-  }
-});

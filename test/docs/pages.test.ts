@@ -35,10 +35,6 @@ function bodyOf(text: string, head: string): string {
   return text.slice(from, text.indexOf('\n}', from));
 }
 
-test('README is shorter than 250 lines', () => {
-  expect(readPage('README.md').split('\n').length).toBeLessThan(250);
-});
-
 test('every relative link leads to a file and to a heading in it', () => {
   const broken = pages().flatMap((page) =>
     linksOf(page)

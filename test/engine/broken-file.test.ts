@@ -1,13 +1,13 @@
-/** A file that cannot be read in one place: people are told, and the process goes on. */
+/** A file that fails in one place: people are told, and the process goes on. */
 import { afterEach, expect, test } from 'vitest';
 import { defineMachine } from '../../src/index.ts';
 import { SqliteJournal } from '../../src/journal/index.ts';
 import { anyInput, useFleets } from '../support/fleets.ts';
 
-const { open, hear } = useFleets();
-const { takeDueTimers, nextTimerAt, prune } = SqliteJournal.prototype;
+const { open, afterCrash, hear } = useFleets();
+const { append, takeDueTimers, nextTimerAt, prune } = SqliteJournal.prototype;
 const HOUR_MS = 3_600_000;
-const whole = { takeDueTimers, nextTimerAt, prune };
+const whole = { append, takeDueTimers, nextTimerAt, prune };
 
 afterEach(() => {
   Object.assign(SqliteJournal.prototype, whole);
@@ -78,4 +78,33 @@ test('a file whose timers cannot be read at the start does not keep the process 
   Object.assign(SqliteJournal.prototype, whole);
   await clock.advance(8 * HOUR_MS);
   expect(second.fleet.describe(id).status).toBe('completed');
+});
+
+test('a run whose record the journal refuses stops at the one before, and goes on in the next process', async () => {
+  const calls: string[] = [];
+  const machine = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'unrecorded',
+    check: 'none',
+    work: () => calls.push('work'),
+    persist: () => calls.push('persist'),
+  });
+  const first = await open({ machines: [machine] });
+  SqliteJournal.prototype.append = function (entry) {
+    if (entry.event.type === 'DONE') return Promise.reject(new Error('not taken'));
+    return append.call(this, entry);
+  };
+  const run = await first.fleet.startLocal(machine, {});
+  await first.clock.settle();
+  Object.assign(SqliteJournal.prototype, whole);
+  expect(calls).toEqual(['work']);
+  expect(first.fleet.describe(run.id)).toMatchObject({
+    status: 'quarantined',
+    reason: 'not taken',
+  });
+  const { fleet, clock } = await afterCrash(first, { machines: [machine] });
+  await clock.settle();
+  expect(fleet.describe(run.id).status).toBe('completed');
+  expect(calls).toEqual(['work', 'work', 'persist']);
 });

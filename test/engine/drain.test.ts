@@ -120,12 +120,20 @@ test('a handler that ignores everything does not keep a drain beyond its budget'
   const drained = hear('engine.drained');
   const machine = steady([], () => never());
   const first = await open({ machines: [machine] });
-  await first.fleet.startLocal(machine, {});
+  const run = await first.fleet.startLocal(machine, {});
   await first.clock.settle();
   const draining = first.fleet.drain({ budget: '10s' });
   await first.clock.advance(10_000);
   expect(await draining).toEqual({ unfinished: 1, interrupted: 1 });
   expect(drained).toEqual([{ unfinished: 1, interrupted: 1, elapsedMs: 10_000 }]);
+
+  const second = await open({ machines: [machine], dataDir: first.dataDir, clock: first.clock });
+  await second.clock.settle();
+  // attemptMax is 1: it goes on in the next process, where it is known to have had its attempt.
+  expect(second.fleet.describe(run.id)).toMatchObject({
+    outcome: 'exhausted',
+    error: { code: 'FLEETQ_INTERRUPTED' },
+  });
 });
 
 test('a drain does not wait for runs that wait, sleep or have no slot', async () => {
@@ -144,7 +152,7 @@ test('a drain does not wait for runs that wait, sleep or have no slot', async ()
           },
         }),
   });
-  const { fleet, clock } = await open({ machines: [machine], slots: 1 });
+  const { fleet, clock, dataDir } = await open({ machines: [machine], slots: 1 });
   for (const id of ['asleep', 'failing', 'working', 'queued', 'queued'])
     await fleet.startLocal(machine, { id });
   await clock.advance(100);
@@ -153,6 +161,10 @@ test('a drain does not wait for runs that wait, sleep or have no slot', async ()
   await clock.advance(0);
   expect(await draining).toMatchObject({ interrupted: 0 });
   expect(clock.timerCount).toBe(0);
+
+  const second = await open({ machines: [machine], slots: 1, dataDir, clock });
+  await clock.advance(100);
+  expect(second.fleet.status).toMatchObject({ busy: 1, queued: 2 });
 });
 
 test('an idle process drains at once', async () => {

@@ -29,7 +29,7 @@ test('all unfinished runs are taken up, with the machine and version each was bo
       work: ({ fencingToken }): Promise<string> | string =>
         fencingToken === 1 ? never() : `version ${version}`,
     });
-  const machines = [versioned(1), versioned(2), waiting('other')];
+  const machines = [versioned(1), versioned(2), waiting('grown/further')];
   const first = await open({ machines });
   const runs = [];
   for (const machine of machines) runs.push(await first.fleet.startLocal(machine, {}));
@@ -40,8 +40,40 @@ test('all unfinished runs are taken up, with the machine and version each was bo
   expect(runs.map((run) => second.fleet.describe(run.id).output)).toEqual([
     'version 1',
     'version 2',
-    'other',
+    'grown/further',
   ]);
+});
+
+test('each goes on where it stood, also beside another of its machine', async () => {
+  const calls: string[] = [];
+  const machine = defineMachine({
+    version: 1,
+    input: anyInput,
+    name: 'two-steps',
+    steps: (line) =>
+      line
+        .step('a', { check: 'none', work: ({ input }) => void calls.push(`a ${input.id}`) })
+        .step('b', {
+          check: 'none',
+          work: ({ input, fencingToken }): Promise<null> | null => {
+            if (fencingToken === 1) return never();
+            calls.push(`b ${input.id}`);
+            return null;
+          },
+        }),
+  });
+  const first = await open({ machines: [machine], slots: 1 });
+  await first.fleet.startLocal(machine, { id: 'ahead' });
+  await first.fleet.startLocal(machine, { id: 'behind' });
+  await first.clock.settle();
+  first.fleet.stopNow();
+  const { clock } = await open({
+    machines: [machine],
+    dataDir: first.dataDir,
+    clock: first.clock,
+  });
+  await clock.settle();
+  expect(calls.sort()).toEqual(['a ahead', 'a behind', 'b ahead', 'b behind']);
 });
 
 test('one damaged, one of an unknown machine and one whose schema refuses it now leave the others alone', async () => {

@@ -12,11 +12,13 @@ const echo = defineMachine({ ...head, name: 'echo', work: ({ input }) => input.i
 
 test('one key is one run, also for starts that come at once', async () => {
   const { fleet } = await open({ machines: [echo] });
-  const runs = await Promise.all(
-    Array.from({ length: 20 }, () => fleet.startLocal(echo, { id: 'a' }, { key: 'k' })),
-  );
+  const [keyless, ...runs] = await Promise.all([
+    fleet.startLocal(echo, { id: 'a' }),
+    ...Array.from({ length: 20 }, () => fleet.startLocal(echo, { id: 'a' }, { key: 'k' })),
+  ]);
   expect(new Set(runs.map((run) => run.id)).size).toBe(1);
-  expect(fleet.runs({ countMax: 100 })).toHaveLength(1);
+  expect(fleet.runs({ countMax: 100 })).toHaveLength(2);
+  expect(fleet.describe(keyless.id).key).toBeUndefined();
   expect((await fleet.startLocal(echo, { id: 'a' }, { key: 'k' })).id).toBe(runs[0]!.id);
 });
 
@@ -115,18 +117,24 @@ test('result gives the output, through the schema of the last step', async () =>
   expect(await run.result()).toEqual({ at: new Date('2030-01-01') });
 });
 
-test('result gives the output of a handoff', async () => {
-  const machine = defineMachine({
-    ...head,
-    name: 'there',
-    check: () => handoff('was there', 'seen it'),
-    work: () => 'made',
-  });
-  const { fleet } = await open({ machines: [machine] });
-  const run = await fleet.startLocal(machine, {});
-  expect(await run.result()).toBe('was there');
-  expect(fleet.describe(run.id)).toMatchObject({ status: 'handedOff', reason: 'seen it' });
-});
+test.each([{ id: 0 }, null, 0, '', false])(
+  'result gives the output of a handoff, though it be %j, and where and why it was one',
+  async (output) => {
+    let works = 0;
+    const machine = defineMachine({
+      ...head,
+      name: 'there',
+      check: () => handoff(output as never, 'seen it'),
+      work: () => ++works,
+    });
+    const { fleet } = await open({ machines: [machine] });
+    const run = await fleet.startLocal(machine, {});
+    expect(await run.result()).toEqual(output);
+    const ending = { status: 'handedOff', state: 'main.check', reason: 'seen it' };
+    expect(fleet.describe(run.id)).toMatchObject(ending);
+    expect(works).toBe(0);
+  },
+);
 
 test('the result of a run that nobody knows is an error and not nothing', async () => {
   const { fleet } = await open({ machines: [echo] });
@@ -217,6 +225,8 @@ test('every outcome is the same before a restart, after it, and after its record
   await second.clock.advance(3 * HOUR_MS);
   expect(second.fleet.events(ids.get('completed')!)).toEqual([]);
   expect(await tell(second.fleet)).toEqual(before);
+  const third = await afterCrash(second, { machines: [machine], retention: '2h' });
+  expect(await tell(third.fleet)).toEqual(before);
 });
 
 /** An abort as another copy of FleetQ would throw it. */

@@ -97,6 +97,32 @@ test('row 17: a pod that was taken for dead stops its runs, registers anew, and 
   expect(await row(again.id)).toMatchObject({ status: 'completed' });
 });
 
+test('a phase that ends when its pod was taken for dead changes nothing of what another pod has', async () => {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const { clock, startPod, row } = startFleet();
+  const options = { machines: [machine], around: script.around } as const;
+  const late = await startPod('alder', options);
+  await startPod('leader', { ...options, machines: [] });
+  await clock.advance(STEADY_MS);
+  const work = gate();
+  script.holds.set('a.work', work.opened);
+  const { id } = await late.fleet.enqueue(machine, {});
+  await clock.advance(1_000);
+  late.wire.isCut = true;
+  await clock.advance(2 * SILENT_MS);
+  script.holds.set('a.work', never());
+  const next = await startPod('birch', options);
+  await clock.advance(2_000);
+  const before = await row(id);
+  expect(before).toMatchObject({ status: 'claimed', claimedBy: next.id });
+  work.open();
+  late.wire.isCut = false;
+  await clock.advance(5 * HEARTBEAT_MS);
+  expect(await row(id)).toMatchObject({ status: 'claimed', epoch: before.epoch });
+  expect(script.count('a.validate')).toBe(0);
+});
+
 test('a pod that comes back after its death goes on with what nobody has taken yet', async () => {
   const script = new Script();
   const machine = twoSteps(script);

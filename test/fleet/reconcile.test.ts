@@ -24,15 +24,17 @@ test('H4: a claim whose answer was lost is found, begun under its own epoch, and
 test('H4: an answer that comes after all is the same claim: it is begun once', async () => {
   const script = new Script();
   const machine = onlyWork(script);
-  const { clock, startPod, row } = startFleet();
+  const { clock, startPod, row, store } = startFleet();
   const pod = await startPod('alder', { machines: [machine], around: script.around });
   const answer = gate();
   pod.wire.holdsAnswers.set('claim', answer.opened);
   script.holds.set('main.work', never());
   const { id } = await pod.fleet.enqueue(machine, {});
-  // No look at what it holds while an answer is still on its way.
+  // No look at what it holds while an answer is still on its way; and its heart beats on.
   await clock.advance(10 * HEARTBEAT_MS);
   expect(pod.wire.asked).not.toContain('held');
+  const [beating] = await store.pods();
+  expect(beating!.silentMs).toBeLessThanOrEqual(HEARTBEAT_MS);
   pod.wire.holdsAnswers.clear();
   answer.open();
   await clock.advance(10 * HEARTBEAT_MS);

@@ -70,6 +70,8 @@ test('history cannot be changed, not even at a SQL prompt', async () => {
   const prompt = sql(directory);
   const says = (text: string) => () => prompt.exec(text);
   expect(says("update events set data = '{}'")).toThrow('events are append-only');
+  const again = 'select lsn + 100, run, seq, at, epoch, event, state, data, hash from events';
+  expect(says(`insert into events ${again}`)).toThrow(/UNIQUE.*events\.run, events\.seq/);
   expect(says(`delete from events where run = '${live.id}'`)).toThrow(
     'events of an unfinished run cannot be deleted',
   );

@@ -35,8 +35,8 @@ function modesIn(directory: string): Record<string, string> {
   );
 }
 
-test('the directory is closed to others, and so is every file in it', async () => {
-  const directory = newDir();
+test('the directory is made with those above it, and closed to others like every file in it', async () => {
+  const directory = join(newDir(), 'deep', 'down');
   const before = process.umask(0);
   try {
     const journal = open(directory);

@@ -30,6 +30,7 @@ test('a key finds the newest run of its machine, until its end is longer ago tha
   expect(find('sample/one', 'k', 101)).toBe(runIdOf(1));
   expect(find('sample/one', 'k', 102)).toBeUndefined();
   expect(find('sample/two', 'k', 0)).toBeUndefined();
+  expect(find('sample/one', 'oth', 0)).toBeUndefined();
   // A run that has not ended keeps its key for ever.
   expect(find('sample/one', 'other', Number.MAX_SAFE_INTEGER)).toBe(runIdOf(2));
   await ended(journal, 3, 'completed', { key: 'k', at: 300 });
@@ -39,7 +40,7 @@ test('a key finds the newest run of its machine, until its end is longer ago tha
 test('lists are newest first and can be asked for by status, machine and place', async () => {
   const journal = open(newDir());
   await ended(journal, 1, 'completed');
-  await ended(journal, 2, 'aborted', { machine: 'sample/two' });
+  await ended(journal, 2, 'aborted', { machine: 'sample/one-more' });
   await new RunWriter(journal, runIdOf(3)).start();
   const ids = (filter: object) =>
     journal.list({ countMax: 10, ...filter }).map((row) => Number(row.id.slice(3)));

@@ -1,9 +1,5 @@
-/** Postgres keeps what every store promises: directly and through a pooler. */
+/** Postgres keeps what every store promises. */
 import { describeStore } from './conformance.ts';
 import { postgresHarness, usePostgres } from './postgres-harness.ts';
-import { describePooled } from './through-pooler.ts';
 
-const scene = usePostgres();
-
-describeStore('postgres', postgresHarness(scene));
-describePooled('postgres', scene);
+describeStore('postgres', postgresHarness(usePostgres()));

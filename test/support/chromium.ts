@@ -1,6 +1,7 @@
 /**
  * Chromium, as people have it: from CHROME_PATH, from the PATH, or from the Debian package; where it is
- * missing, root installs that if it can.
+ * missing, root installs that if it can. Its headless shell has the same engine and no windows, and
+ * takes half as long: where both are, it is taken.
  */
 import { execFileSync } from 'node:child_process';
 
@@ -17,7 +18,7 @@ export function findChromium(): string | undefined {
   return undefined;
 }
 
-const NAMES = 'chromium chromium-browser google-chrome';
+const NAMES = 'chromium-headless-shell chromium chromium-browser google-chrome';
 
 function which(): string | undefined {
   const find = `for name in ${NAMES}; do command -v $name && exit; done; exit 1`;
@@ -39,7 +40,11 @@ function install(): void {
   }
 }
 
+/** Menus of the address bar: each window loads them as pages of their own, which nobody sees here. */
+const POPUPS = 'WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup';
+
 export const CHROMIUM_ARGS = [
   ...['--no-sandbox', '--headless', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  `--disable-features=${POPUPS}`,
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];

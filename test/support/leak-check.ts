@@ -28,9 +28,12 @@ function spyOnChannels(): Set<Channel> {
   return seen;
 }
 
+const handlesNow = () =>
+  HANDLES.map((name) => process.getActiveResourcesInfo().filter((one) => one === name).length);
+const handlesBefore = handlesNow();
+
 function stateOfProcess() {
   const listeners = process.eventNames().map((name) => [String(name), process.listenerCount(name)]);
-  const handles = process.getActiveResourcesInfo().filter((name) => HANDLES.includes(name));
   return {
     cwd: process.cwd(),
     exitCode: process.exitCode,
@@ -38,7 +41,8 @@ function stateOfProcess() {
     replaced: GLOBALS.filter((name) => globalThis[name] !== originals[name]),
     listeners: Object.fromEntries(listeners.filter(([, count]) => count !== 0).sort()),
     subscribed: [...channels].filter((one) => one.hasSubscribers).map(({ name }) => String(name)),
-    handles: handles.sort(),
+    // A handle of an earlier file may close late; one of this file may not stay.
+    opened: HANDLES.filter((_, index) => handlesNow()[index]! > handlesBefore[index]!),
   };
 }
 

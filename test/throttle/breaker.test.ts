@@ -141,6 +141,20 @@ describe('a fleet', () => {
     expect(states.slice(-10)).toEqual(Array(10).fill('closed'));
   });
 
+  test('that is shut has one pod ask, however often another one leads', () => {
+    const scene = new Scene({ kind: 'inflight', pods: 64, seed: 5, by: 'ours', beatMs: 3_000 });
+    scene.runTo(60);
+    scene.api.scale = 0;
+    for (let second = 60; second < 240; second += 30) {
+      scene.runTo(second + 30);
+      scene.fleet!.changeLeader();
+    }
+    expect(scene.figures(90, 240).sent).toBeLessThan(40);
+    scene.api.scale = 1;
+    scene.runTo(300);
+    expect(scene.goodFrom(240, 300, 4, 0.85)).toBeLessThan(285);
+  });
+
   test.each([1, 8])(
     'of %i pods gets as much of an API that fails at times as without one',
     (pods) => {

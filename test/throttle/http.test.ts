@@ -71,45 +71,6 @@ test.each([
   },
 );
 
-test('no more calls are out than were declared', async () => {
-  const api = await startApi({ kind: 'inflight', capacity: 100, latencyMs: 10 });
-  const { fleet, machine } = await startFleet(api.url, { limits: { inFlight: 3 }, probe: 'off' });
-  await runAll(fleet, machine, 60);
-  expect(api.inFlightMax).toBe(3);
-  expect(api.refused).toBe(0);
-});
-
-test('an API that says when to come back is left alone until then', {
-  timeout: 120_000,
-}, async () => {
-  const api = await startApi({ kind: 'inflight', capacity: 1, latencyMs: 10, retryAfter: '2' });
-  const { fleet, machine } = await startFleet(api.url);
-  api.answersAll = 429;
-  const begunMs = performance.now();
-  const run = await fleet.startLocal(machine, {});
-  await expect.poll(() => api.refused, { timeout: 90_000 }).toBe(1);
-  api.answersAll = undefined;
-  expect(await run.result()).toBe(200);
-  expect(performance.now() - begunMs).toBeGreaterThanOrEqual(2_000);
-  expect(api.asked).toBe(2);
-});
-
-test('an API that fails every call is soon called no more', { timeout: 120_000 }, async () => {
-  const api = await startApi({ kind: 'inflight', capacity: 100, latencyMs: 5 });
-  api.answersAll = 500;
-  const { fleet } = await startFleet(api.url);
-  const throttle = fleet.throttle('api');
-  for (let count = 0; count < 100; count++) {
-    const permit = throttle.tryAcquire();
-    if (!permit) continue;
-    const { status } = await fetch(api.url);
-    permit.release(status === 500 ? 'failure' : 'ok');
-  }
-  expect(api.asked).toBe(8);
-  expect(throttle.snapshot()).toMatchObject({ breaker: 'open', last60s: { failed: 8 } });
-  expect(throttle.snapshot().state).toMatch(/left alone/);
-});
-
 test('the permit is held until the body has been read', async () => {
   const api = await startApi({ kind: 'inflight', capacity: 10, padding: 5_000_000 });
   const { fleet } = await startFleet(api.url);

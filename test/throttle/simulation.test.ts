@@ -137,12 +137,6 @@ describe('64 pods of which something is known', () => {
   });
 });
 
-test('what others do is worse, which is why it was built', () => {
-  const scene = new Scene({ kind: 'quota', pods: 64, seed: 201, by: 'seedAimd', beatMs: BEAT_MS });
-  scene.runTo(60);
-  expect(scene.figures(30, 60).rejected).toBeGreaterThan(0.5);
-});
-
 describe('calls that are not what they were', () => {
   test.each([
     ['inflight', 2],

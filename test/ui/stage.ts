@@ -1,8 +1,6 @@
-/** A pod with runs of every kind, and a browser that looks at it and hears whatever goes wrong. */
+/** A pod that has machines of every kind and a store, and answers on an address. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import * as z from 'zod';
 import {
   AdminServer,
@@ -16,20 +14,16 @@ import { systemClock, systemRandom } from '../../src/ground/index.ts';
 import {
   createFleet,
   defineMachine,
+  type EnqueueOptions,
   exponential,
   type Fleet,
   type Machine,
   openStore,
 } from '../../src/index.ts';
-import { CHROMIUM_ARGS, findChromium } from '../support/chromium.ts';
 import { gate } from '../support/fleets.ts';
-import { useTempDirs } from '../support/temp-dir.ts';
 
-export const program = findChromium();
-/** A browser on a busy machine may take its time. */
-export const PATIENCE_MS = 90_000;
-/** Of one test: many steps, each of which may wait. */
-export const TEST_MS_MAX = 600_000;
+/** Against hanging only. */
+const PATIENCE_MS = 90_000;
 
 const any = z.looseObject({});
 
@@ -107,6 +101,8 @@ export interface Stage {
   readonly url: string;
   readonly opening: ReturnType<typeof gate<void>>;
   readonly secrets: Readonly<Record<string, string>>;
+  /** How many look on, and are told of what changes. */
+  streams(): number;
   /** Done before its server ends: whoever still looks on would complain of being refused. */
   beforeStop(act: () => Promise<void>): void;
   stop(): Promise<void>;
@@ -157,7 +153,8 @@ export async function openStage(dataDir: string, options: StageOptions = {}): Pr
     await fleet.drain();
   };
   const beforeStop = (act: () => Promise<void>) => void closing.push(act);
-  return { fleet, server, url: `http://${at}`, opening, secrets, beforeStop, stop };
+  const streams = () => desk.live.size;
+  return { fleet, server, url: `http://${at}`, opening, secrets, streams, beforeStop, stop };
 }
 
 /** Waits until the run, or the bulk operation, stands like this. */
@@ -175,6 +172,19 @@ export async function until(
     if (performance.now() > giveUpAt) throw new Error(`run ${id} is ${run.status}, not ${status}`);
     await sleep(20);
   }
+}
+
+/** A run that stands like this; answers its id. */
+export async function made(
+  stage: Stage,
+  machine: string,
+  status: string,
+  input: object = {},
+  options: EnqueueOptions = {},
+): Promise<string> {
+  const { id } = await stage.fleet.enqueueByName(machine, input, options);
+  await until(stage, id, status);
+  return id;
 }
 
 /** A change over the API; `as` says who asks, where that is asked. */
@@ -200,77 +210,3 @@ export async function lettersOf(
   for (const id of ids) await until(stage, id, 'failed');
   return ids;
 }
-
-/** Presses Tab until what has the focus is called so: nobody needs a mouse for it. */
-export async function tabTo(page: Page, name: RegExp): Promise<void> {
-  for (let pressed = 0; pressed < 30; pressed++) {
-    const at = await page.evaluate(
-      `(document.activeElement?.getAttribute('aria-label') ?? '') + document.activeElement?.textContent`,
-    );
-    if (name.test(String(at))) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error(`no Tab leads to ${name}`);
-}
-
-export interface Watched {
-  readonly page: Page;
-  /** What no page may do: errors, broken policies, requests to others. */
-  readonly complaints: string[];
-  readonly requests: string[];
-}
-
-/** One browser for a file, a context for each page. */
-export function useBrowser(): (
-  stage: Stage,
-  path: string,
-  options?: BrowserContextOptions,
-) => Promise<Watched> {
-  let browser: Browser | undefined;
-  const open: Watched[] = [];
-  beforeAll(async () => {
-    if (program === undefined) return;
-    browser = await chromium.launch({ executablePath: program, args: CHROMIUM_ARGS });
-  });
-  afterEach(async () => {
-    for (const { page, complaints } of open.splice(0)) {
-      await page.context().close();
-      expect(complaints).toEqual([]);
-    }
-  });
-  afterAll(() => browser?.close());
-  return async (stage, path, options = {}) => {
-    const viewport = { width: 1440, height: 900 };
-    const context = await browser!.newContext({ viewport, ...options });
-    stage.beforeStop(() => context.close());
-    const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
-    const watched: Watched = { page, complaints: [], requests: [] };
-    open.push(watched);
-    await watch(watched, stage.url);
-    await page.goto(stage.url + path);
-    return watched;
-  };
-}
-
-async function watch({ page, complaints, requests }: Watched, url: string): Promise<void> {
-  page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`));
-  page.on('console', (message) => {
-    // A refusal that the page shows to people is noted by the browser as well.
-    const isRefusal = /Failed to load resource: .* (400|401|404|409|412|422)/.test(message.text());
-    if (message.type() === 'error' && !isRefusal) complaints.push(`console: ${message.text()}`);
-  });
-  page.on('request', (request) => {
-    requests.push(request.url());
-    if (!request.url().startsWith(`${url}/`)) complaints.push(`off origin: ${request.url()}`);
-  });
-  page.on('dialog', async (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
-    await dialog.dismiss();
-  });
-  await page.exposeFunction('complain', (text: string) => complaints.push(text));
-  await page.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
-    complain('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`);
-}
-
-export { useTempDirs };

@@ -38,9 +38,17 @@ const ONLY_LOOKS =
 const PORTS = { clock: systemClock, random: systemRandom };
 
 export const admin: Execute = async (context) => {
+  const stopLogs = writeLogsOf(context.config, context.io);
+  try {
+    return await serve(context);
+  } finally {
+    stopLogs();
+  }
+};
+
+async function serve(context: Context): Promise<ExitCode> {
   const { config } = context;
-  writeLogsOf(config);
-  const registry = new Registry((await loadMachines(config, process.cwd())).machines);
+  const registry = new Registry((await loadMachines(config, config.cwd)).machines);
   if (config.store === undefined) {
     const journal = new OfflineReader(config.dataDir, systemClock, codecFor(config));
     const live = liveOf(systemClock, journalSources(journal, codecFor(config)));
@@ -53,7 +61,7 @@ export const admin: Execute = async (context) => {
     const desk = deskOfStore(config, registry, tasks, store);
     return serveUntilSignal(context, desk, mayChange ? undefined : ONLY_LOOKS);
   });
-};
+}
 
 /** What is told where there is a store, and nothing is executed here. */
 export function deskOfStore(config: Config, registry: Registry, tasks: Tasks, store: Store): Desk {
@@ -113,7 +121,7 @@ function untilOf(timeout: unknown): AbortSignal {
 }
 
 async function serveUntilSignal(
-  { config, output }: Context,
+  { config, output, io }: Context,
   desk: Desk,
   warning?: string,
 ): Promise<ExitCode> {
@@ -130,7 +138,7 @@ async function serveUntilSignal(
       idle();
       resolve();
     };
-    process.once('SIGINT', end).once('SIGTERM', end);
+    for (const signal of ['SIGINT', 'SIGTERM']) io.signals.once(signal, end);
   });
   await server.stop();
   await turn(systemClock);

@@ -25,7 +25,7 @@ import { watchUntilOver } from './watch.ts';
 
 const FLAGS = ['--rate', '--limit', '--reason', '--run-at', '--fresh', '--dry-run', '--wait'];
 
-export const begin: Execute = async ({ config, output }, options, what, ...words) => {
+export const begin: Execute = async ({ config, output, io }, options, what, ...words) => {
   const filter = readFilter(words.flat(), [...FLAGS, '--timeout', '--request-id', '--json']);
   refuseTasksStatuses(filter);
   const timeoutMs = readWait(options);
@@ -49,7 +49,7 @@ export const begin: Execute = async ({ config, output }, options, what, ...words
     if (options['dryRun'] === true) return tryOut(store, bulk, output);
     const { bulk: begun, isRepeated } = await store.beginBulk(bulk);
     if (isRepeated) output.note(`had been begun by this request: ${begun.id}`);
-    if (options['wait'] === true) return watchUntilOver(store, begun.id, { timeoutMs, output });
+    if (options['wait'] === true) return watchUntilOver(store, begun.id, { timeoutMs, output, io });
     if (output.isJson) output.json({ ...(await find(store, begun.id)), isRepeated });
     else output.line(begun.id);
     output.note(`follow it with: fleetq bulk watch ${begun.id}`);

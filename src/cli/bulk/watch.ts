@@ -7,6 +7,7 @@ import { Exit, type ExitCode } from '../exit.ts';
 import { withStore } from '../fleet/open.ts';
 import { Live, progressText } from '../fleet/progress.ts';
 import { readTimeout } from '../input.ts';
+import type { Io } from '../io.ts';
 import type { Output } from '../output.ts';
 import { bulkIdOf, findIn } from './find.ts';
 import { showBulk } from './look.ts';
@@ -16,15 +17,16 @@ const LOOK_EVERY_MS = 500;
 interface Watching {
   readonly timeoutMs: number;
   readonly output: Output;
+  readonly io: Io;
   /** A line of JSON for every change, and not for the last alone. */
   readonly isTelling?: boolean;
 }
 
-export const watch: Execute = async ({ config, output }, options, text) => {
+export const watch: Execute = async ({ config, output, io }, options, text) => {
   const id = bulkIdOf(text);
   const timeoutMs = readTimeout(options['timeout']);
   return withStore(config, (store) =>
-    watchUntilOver(store, id, { timeoutMs, output, isTelling: true }),
+    watchUntilOver(store, id, { timeoutMs, output, io, isTelling: true }),
   );
 };
 
@@ -35,7 +37,7 @@ export async function watchUntilOver(
   watching: Watching,
 ): Promise<ExitCode> {
   const reader = await store.openReader();
-  const live = new Live();
+  const live = new Live(watching.io);
   try {
     return await follow(reader, id, watching, live);
   } finally {

@@ -57,7 +57,7 @@ export const dev: Execute = async (context, options) => {
       const registry = new Registry(machines);
       const desk = deskOfStore(config, registry, tasks, store);
       const made = new Dev(
-        { config, output: context.output },
+        { ...context, config },
         verifier,
         samples,
         from,

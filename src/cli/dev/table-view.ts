@@ -40,7 +40,7 @@ const FAILED: ReadonlySet<string> = new Set(['exhausted', 'aborted', 'timedOut']
 export class TableView implements View {
   readonly #options: TableOptions;
   readonly #terminal: Terminal;
-  readonly #paint = painterFor(process.stdout);
+  readonly #paint = painterFor(process.stdout, process.env);
   readonly #machines = new Map<string, MachineInfo>();
   readonly #messages: Message[] = [];
   #lines: RunLine[] = [];

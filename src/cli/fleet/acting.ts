@@ -18,22 +18,23 @@ import {
 import type { Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
+import type { Io } from '../io.ts';
 import type { Output } from '../output.ts';
 
 export const REASON_DEFAULT = 'cancelled by request';
 
 /** Whoever is at the keyboard, for the audit log. */
-export function whoami(): string {
-  return `${userName()}@${hostname()}`.slice(0, WHO_CHARS_MAX);
+export function whoami(env: Io['env'] = process.env): string {
+  return `${userName(env)}@${hostname()}`.slice(0, WHO_CHARS_MAX);
 }
 
-function userName(): string {
+function userName(env: Io['env']): string {
   try {
     // Not from the environment first: that says whatever one likes.
     return userInfo().username;
   } catch {
     // A user without a name, as in a container.
-    const said = process.env['USER'];
+    const said = env['USER'];
     if (said) return said;
     return String(process.getuid?.() ?? 'somebody');
   }

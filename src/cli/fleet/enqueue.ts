@@ -21,6 +21,7 @@ import {
   readTraceParent,
   readWait,
 } from '../input.ts';
+import type { Io } from '../io.ts';
 import { loadMachines } from '../machines.ts';
 import { BadLineError, Lines, type Words } from './jsonl.ts';
 import { withTasks } from './open.ts';
@@ -32,15 +33,15 @@ import { waitFor } from './wait.ts';
 const BATCH_COUNT = 500;
 
 export const enqueue: Execute = async (context, options, machine) => {
+  const { output, io } = context;
   const timeoutMs = readWait(options);
-  const words = wordsOf(options, parseDuration(context.config.retention) ?? 0);
+  const words = wordsOf(options, parseDuration(context.config.retention) ?? 0, io.env);
   const plan = await planFor(context, machine!);
   if (options['file'] !== undefined) return enqueueFile(context, options, plan, words);
   const wanted = {
-    input: await readInput(String(options['input'] ?? 'null')),
+    input: await readInput(String(options['input'] ?? 'null'), io),
     options: { ...words, key: readTaskKey(options['key']) },
   };
-  const { output } = context;
   if (options['dryRun'] === true) {
     await parseInput(systemClock, plan, wanted.input);
     output.note(`the input fits ${plan.name}@${plan.version}; nothing was enqueued`);
@@ -62,7 +63,7 @@ export const enqueue: Execute = async (context, options, machine) => {
 
 const FLAGS = { after: '--after', on: '--on', due: '--run-at', serialKey: '--serial-key' };
 
-function wordsOf(options: Options, retentionMs: number): Words {
+function wordsOf(options: Options, retentionMs: number, env: Io['env']): Words {
   const due = readDue(options['runAt']);
   const serialKey = readKey(options['serialKey'], '--serial-key');
   const { after, on } = options;
@@ -75,7 +76,7 @@ function wordsOf(options: Options, retentionMs: number): Words {
     retriesMax: readRetriesMax(options['retriesMax']),
     follows: readFollows({ after, on, due, serialKey }, FLAGS),
     // As the conventions have it for a process that is started by one that traces.
-    traceParent: readTraceParent(options['traceParent']) ?? inheritedTraceParent(process.env),
+    traceParent: readTraceParent(options['traceParent']) ?? inheritedTraceParent(env),
   };
 }
 
@@ -98,7 +99,7 @@ async function withTracedTasks<T>(
 }
 
 async function planFor({ config }: Context, machine: string): Promise<Plan> {
-  const { machines } = await loadMachines(config, process.cwd());
+  const { machines } = await loadMachines(config, config.cwd);
   refuseUnknown({ machines } as never, machine);
   return new Registry(machines).newest(machine);
 }
@@ -118,10 +119,10 @@ async function enqueueFile(
   }
   const file = String(options['file']);
   const isDry = options['dryRun'] === true;
-  const progress = new Progress(file, isDry ? 'checked' : 'enqueued', systemClock);
-  const { output } = context;
+  const { output, io } = context;
+  const progress = new Progress(file, isDry ? 'checked' : 'enqueued', systemClock, io);
   let [count, known] = [0, 0];
-  const lines = new Lines(file, words);
+  const lines = new Lines(file, words, io);
   const onBatch = ({ first, tasks }: ManyBatch) => {
     for (const [index, { id, isNew }] of tasks.entries()) {
       if (output.isJson) output.line(JSON.stringify({ line: first + index + 1, task: id, isNew }));

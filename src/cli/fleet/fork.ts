@@ -9,6 +9,7 @@ import type { TaskRow } from '../../store/index.ts';
 import type { Context, Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { readInput } from '../input.ts';
+import type { Io } from '../io.ts';
 import { loadMachines } from '../machines.ts';
 import { idOf } from '../runs.ts';
 import { actOn, sayAct } from './acting.ts';
@@ -25,7 +26,7 @@ export const fork: Execute = async (context, options, run) => {
     if (!row) throw new TaskNotFoundError(run!);
     const { id: task, generation } = row;
     const source = { task, generation, records: await recordsOf(store, row, -1, codec) };
-    const input = await inputBy(options, inputOf(prefixTo(source, from)));
+    const input = await inputBy(options, inputOf(prefixTo(source, from)), context.io);
     if (input !== undefined) await checkInput(context, row, input);
     const as = runIdMint(systemClock, systemRandom)();
     const deed = forkOf(source, { as, from, input, codec });
@@ -37,11 +38,11 @@ export const fork: Execute = async (context, options, run) => {
 };
 
 /** Undefined where it stays as it was. */
-async function inputBy(options: Options, before: Json): Promise<Json | undefined> {
+async function inputBy(options: Options, before: Json, io: Io): Promise<Json | undefined> {
   const sets = (options['set'] ?? []) as unknown as readonly string[];
   const given = options['input'];
   if (given === undefined && sets.length === 0) return undefined;
-  const input = given === undefined ? before : ((await readInput(String(given))) as Json);
+  const input = given === undefined ? before : ((await readInput(String(given), io)) as Json);
   return sets.reduce(withSet, input);
 }
 
@@ -81,7 +82,7 @@ function withValue(at: Json, [name, ...rest]: readonly string[], value: Json): J
 
 /** By the schema of its machine, where that is here. */
 async function checkInput({ config, output }: Context, row: TaskRow, input: Json): Promise<void> {
-  const { machines } = await loadMachines(config, process.cwd());
+  const { machines } = await loadMachines(config, config.cwd);
   const plan = machines
     .map((machine) => planOf(machine))
     .find((found) => found?.name === row.machine && found.version === row.version);

@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
+import { pathFrom } from '../../config/index.ts';
 import type { Wanted } from '../../fleet/enqueue-many.ts';
 import type { TaskOptions } from '../../fleet/index.ts';
 import { describeError, FleetqError, show } from '../../ground/index.ts';
@@ -20,6 +21,7 @@ import {
   readRetriesMax,
   readTaskKey,
 } from '../input.ts';
+import type { Io } from '../io.ts';
 import { readFollows } from './read-follows.ts';
 
 /** What the command line says for every line that does not say otherwise. */
@@ -48,16 +50,19 @@ export class BadLineError extends FleetqError {
 export class Lines {
   readonly #file: string;
   readonly #words: Words;
+  readonly #io: Pick<Io, 'stdin' | 'cwd'>;
   bytes = 0;
 
-  constructor(file: string, words: Words) {
+  constructor(file: string, words: Words, io: Pick<Io, 'stdin' | 'cwd'>) {
     this.#file = file;
     this.#words = words;
+    this.#io = io;
   }
 
   async *read(traceParent: string | undefined): AsyncGenerator<Wanted> {
-    const file = this.#file;
-    const source = Readable.from(textOf(file === '-' ? process.stdin : createReadStream(file)));
+    const { stdin, cwd } = this.#io;
+    const bytes = this.#file === '-' ? stdin : createReadStream(pathFrom(cwd, this.#file));
+    const source = Readable.from(textOf(bytes));
     const lines = createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY });
     const words = { ...this.#words, traceParent };
     let number = 0;

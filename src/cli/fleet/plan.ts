@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { Config } from '../../config/index.ts';
+import { type Config, pathFrom } from '../../config/index.ts';
 import { changesSince, type ForecastPorts, LiveRoutes } from '../../fleet/index.ts';
 import { systemClock } from '../../ground/index.ts';
 import { type Plan, Registry, routeOf, type Tries } from '../../machine/index.ts';
@@ -13,6 +13,7 @@ import { isOwnMachine, type KnownRoute, type Store } from '../../store/index.ts'
 import type { Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit } from '../exit.ts';
+import type { Io } from '../io.ts';
 import { loadMachines } from '../machines.ts';
 import { countOf } from '../runs.ts';
 import { codecFor, withStore } from './open.ts';
@@ -24,12 +25,13 @@ import { Progress } from './progress.ts';
 const SAMPLE_COUNT = 100;
 const SAMPLE_MAX = 999_999_999;
 
-export const plan: Execute = async ({ config, output }, options) => {
+export const plan: Execute = async ({ config, output, io }, options) => {
   const sampleMax = sampleOf(options['sample']);
-  const { machines, from } = await loadMachines(config, process.cwd());
+  const { machines, from } = await loadMachines(config, config.cwd);
   const registry = new Registry([...machines]);
   output.note(`the machines of ${from}: ${registry.all().map(routeOf).join(', ')}`);
-  const work = (store: Store | undefined) => look(store, { config, registry, sampleMax, options });
+  const work = (store: Store | undefined) =>
+    look(store, { config, io, registry, sampleMax, options });
   const report = await (config.store === undefined ? work(undefined) : withStore(config, work));
   showPlan(output, { ...report, hasStore: config.store !== undefined });
   return report.tally.isBad || report.changed.length > 0 ? Exit.planFoundBlocked : Exit.ok;
@@ -37,13 +39,14 @@ export const plan: Execute = async ({ config, output }, options) => {
 
 interface Looking {
   readonly config: Config;
+  readonly io: Io;
   readonly registry: Registry;
   readonly sampleMax: number;
   readonly options: Options;
 }
 
 async function look(store: Store | undefined, looking: Looking) {
-  const { config, registry, sampleMax, options } = looking;
+  const { config, io, registry, sampleMax, options } = looking;
   const known = (await store?.known()) ?? [];
   const ports: ForecastPorts = {
     registry,
@@ -57,8 +60,8 @@ async function look(store: Store | undefined, looking: Looking) {
   const tally = new PlanTally();
   const passed: Passed = { held: 0 };
   const reportOf = () => ({ tally, passed, changed: changedIn(known, registry), sampleMax });
-  const lines = linesOf(options['out']);
-  const progress = new Progress('-', 'runs looked at', systemClock);
+  const lines = linesOf(options['out'], config.cwd);
+  const progress = new Progress('-', 'runs looked at', systemClock, io);
   try {
     const here = new Set<string>();
     const take = async (run: PlannedRun) => {
@@ -127,9 +130,9 @@ function sampleOf(text: Options[string]): number {
 }
 
 /** A file of one JSON object a line, written as fast as it is taken. */
-function linesOf(file: Options[string]) {
+function linesOf(file: Options[string], cwd: string) {
   if (file === undefined) return undefined;
-  const stream = createWriteStream(String(file));
+  const stream = createWriteStream(pathFrom(cwd, String(file)));
   let failure: Error | undefined;
   stream.on('error', (error) => {
     failure = error;

@@ -11,7 +11,7 @@ import { storeAddress, storeOptions } from './open.ts';
 
 const STYLE: Record<ProbeVerdict, Style> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
-export const probe: Execute = async ({ config, output }) => {
+export const probe: Execute = async ({ config, output, io }) => {
   const address = storeAddress(config);
   if (!/^snowflake:/i.test(address)) {
     throw new StoreOptionsError('only an account of Snowflake leaves anything to be asked', {
@@ -25,11 +25,11 @@ export const probe: Execute = async ({ config, output }) => {
     output.note('removing what was made; a second signal leaves it there');
   };
   // Once: whoever does not want to wait for that sends another.
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  io.signals.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   const told = output.isJson ? {} : { onAnswer };
   const options = { ...storeOptions(config), ...told, signal: stop.signal };
   const found = await probeSnowflake(address, options).finally(() => {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    io.signals.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   });
   if (stop.signal.aborted) {
     if (found.left.length > 0) output.note(`could not be removed: ${found.left.join(', ')}`);

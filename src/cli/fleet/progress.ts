@@ -1,7 +1,9 @@
 /** How far a long command is: a bar on stderr where that is a terminal, and nothing elsewhere. */
 import { statSync } from 'node:fs';
+import { pathFrom } from '../../config/index.ts';
 import { type Clock, showDuration } from '../../ground/index.ts';
-import { painterFor } from '../paint.ts';
+import type { Io, OutStream } from '../io.ts';
+import { type Paint, painterFor } from '../paint.ts';
 
 const DRAW_EVERY_MS = 100;
 const BAR_WIDTH = 24;
@@ -11,34 +13,37 @@ export class Progress {
   readonly #verb: string;
   readonly #clock: Clock;
   readonly #bytesAll: number | undefined;
-  readonly #isTerminal = process.stderr.isTTY === true;
-  readonly #paint = painterFor(process.stderr);
+  readonly #stderr: OutStream;
+  readonly #paint: Paint;
   readonly #begunMs: number;
   #drawnMs = Number.NEGATIVE_INFINITY;
   #count = 0;
 
-  constructor(file: string, verb: string, clock: Clock) {
+  constructor(file: string, verb: string, clock: Clock, { stderr, env, cwd }: Io) {
     this.#verb = verb;
     this.#clock = clock;
+    this.#stderr = stderr;
+    this.#paint = painterFor(stderr, env);
     this.#begunMs = clock.monotonicMs();
-    this.#bytesAll = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false })?.size;
+    const path = pathFrom(cwd, file);
+    this.#bytesAll = file === '-' ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
   }
 
   advance(count: number, bytes: number): void {
     this.#count = count;
     const nowMs = this.#clock.monotonicMs();
-    if (!this.#isTerminal || nowMs - this.#drawnMs < DRAW_EVERY_MS) return;
+    if (!this.#stderr.isTTY || nowMs - this.#drawnMs < DRAW_EVERY_MS) return;
     this.#drawnMs = nowMs;
     const text = progressText(
       { count, verb: this.#verb, elapsedMs: nowMs - this.#begunMs },
       this.#bytesAll ? bytes / this.#bytesAll : undefined,
     );
-    process.stderr.write(`${CLEAR_LINE}${this.#paint('cyan', text)}`);
+    this.#stderr.write(`${CLEAR_LINE}${this.#paint('cyan', text)}`);
   }
 
   /** Takes the bar away. */
   end(): void {
-    if (this.#isTerminal && this.#drawnMs > 0) process.stderr.write(CLEAR_LINE);
+    if (this.#stderr.isTTY && this.#drawnMs > 0) this.#stderr.write(CLEAR_LINE);
   }
 
   /** ' in 1.2 s, 8,300 a second'. */
@@ -50,18 +55,23 @@ export class Progress {
 
 /** A line on stderr that stays where it is; nothing where that is no terminal. */
 export class Live {
-  readonly #isTerminal = process.stderr.isTTY === true;
-  readonly #paint = painterFor(process.stderr);
+  readonly #stderr: OutStream;
+  readonly #paint: Paint;
   #isDrawn = false;
 
+  constructor({ stderr, env }: Pick<Io, 'stderr' | 'env'>) {
+    this.#stderr = stderr;
+    this.#paint = painterFor(stderr, env);
+  }
+
   draw(text: string): void {
-    if (!this.#isTerminal) return;
+    if (!this.#stderr.isTTY) return;
     this.#isDrawn = true;
-    process.stderr.write(`${CLEAR_LINE}${this.#paint('cyan', text)}`);
+    this.#stderr.write(`${CLEAR_LINE}${this.#paint('cyan', text)}`);
   }
 
   end(): void {
-    if (this.#isDrawn) process.stderr.write(CLEAR_LINE);
+    if (this.#isDrawn) this.#stderr.write(CLEAR_LINE);
     this.#isDrawn = false;
   }
 }

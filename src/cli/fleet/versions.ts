@@ -87,7 +87,7 @@ function columns(): Column<VersionView>[] {
 }
 
 async function machinesHere({ config, output }: Context): Promise<ExitCode> {
-  const { machines: found, files } = await loadMachines(config, process.cwd());
+  const { machines: found, files } = await loadMachines(config, config.cwd);
   const views = found.map(({ name, version, fingerprint }) => {
     return { machine: name, version, fingerprint, file: files.get(`${name}@${version}`) ?? '' };
   });

@@ -96,7 +96,7 @@ async function machineHere(
 ): Promise<Announcement | undefined> {
   const { machine: name, version: number } = originOf(records);
   const route = routeOf({ name, version: number });
-  const found = await loadMachines(config, process.cwd()).catch(() => undefined);
+  const found = await loadMachines(config, config.cwd).catch(() => undefined);
   const plans = found ? new Registry(found.machines).all() : [];
   const plan = plans.find((each) => routeOf(each) === route);
   return plan && announced({ ...plan, route });

@@ -1,5 +1,5 @@
 /** `--file`: a command that shows a run reads it from an exported one, and asks nobody. */
-import type { Config } from '../../config/index.ts';
+import { type Config, pathFrom } from '../../config/index.ts';
 import type { RunFile } from '../../fleet/run-file/format.ts';
 import { isoTime, show } from '../../ground/index.ts';
 import type { StoredRecord } from '../../journal/index.ts';
@@ -28,7 +28,7 @@ export function runOrFile(
     }
     return { id: idOf(id, 'the argument'), read: undefined };
   }
-  const read = readRunFile(path, codecFor(config));
+  const read = readRunFile(pathFrom(config.cwd, path), codecFor(config));
   if (id === undefined || id === read.file.id) return { id: read.file.id, read };
   throw new UsageError(`${path} holds run ${read.file.id}, and not ${show(id)}`);
 }

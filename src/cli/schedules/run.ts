@@ -14,7 +14,7 @@ const DONE = { done: 'has a run', already: 'has a run' } as const;
 
 export const run: Execute = async ({ config, output }, options, name) => {
   const by = byOf(options);
-  const { machines } = await loadMachines(config, process.cwd());
+  const { machines } = await loadMachines(config, config.cwd);
   return withStore(config, async (store) => {
     const row = await find(store, name!);
     refuseUnknown({ machines } as never, row.machine);

@@ -7,11 +7,12 @@ import type { Context, Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { withStore } from '../fleet/open.ts';
 import { readInput, readKey, readPriority } from '../input.ts';
+import type { Io } from '../io.ts';
 import { loadMachines } from '../machines.ts';
 import { byOf, sayChange } from './say.ts';
 
 export const set: Execute = async (context, options, name, machine) => {
-  const plan = await planOf(options, machine!);
+  const plan = await planOf(options, machine!, context.io);
   await checkInput(context, plan);
   const change = { name: name!, order: { what: 'set', plan } as const, ...byOf(options) };
   return withStore(context.config, async (store) =>
@@ -22,7 +23,7 @@ export const set: Execute = async (context, options, name, machine) => {
   );
 };
 
-async function planOf(options: Options, machine: string): Promise<SchedulePlan> {
+async function planOf(options: Options, machine: string, io: Io): Promise<SchedulePlan> {
   const { cron, zone, tickAs, missed, overlap, jitter } = options;
   if (cron === undefined) {
     throw new UsageError('--cron is missing', {
@@ -33,7 +34,7 @@ async function planOf(options: Options, machine: string): Promise<SchedulePlan> 
     machine,
     cron: String(cron),
     zone: zone === undefined ? undefined : String(zone),
-    input: await readInput(String(options['input'] ?? 'null')),
+    input: await readInput(String(options['input'] ?? 'null'), io),
     tickAs: tickAs === undefined ? undefined : String(tickAs),
     missed: missed as Missed | undefined,
     overlap: overlap as Overlap | undefined,
@@ -45,7 +46,7 @@ async function planOf(options: Options, machine: string): Promise<SchedulePlan> 
 
 /** Where the machine is here; whoever has it says so at the first tick otherwise. */
 async function checkInput({ config, output }: Context, plan: SchedulePlan): Promise<void> {
-  const { machines } = await loadMachines(config, process.cwd());
+  const { machines } = await loadMachines(config, config.cwd);
   const [known] = new Registry(machines).versions(plan.machine);
   if (!known) {
     output.note(`${plan.machine} is not among the machines here: its input was not looked at`);

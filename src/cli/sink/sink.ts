@@ -21,6 +21,7 @@ import type { Context, Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { storeAddress, storeOptions } from '../fleet/open.ts';
+import type { Io } from '../io.ts';
 import { Sending } from './sending.ts';
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
@@ -70,7 +71,7 @@ interface Wanted {
 }
 
 async function send(
-  { config, output }: Context,
+  { config, output, io }: Context,
   options: Options,
   source: SinkSource,
   { name, everyMs, deadlineMs, to }: Wanted,
@@ -111,7 +112,7 @@ async function send(
       health = new HealthServer({ listen: config.healthListen, metrics, whyNotReady });
       output.note(`answering on http://${await health.start()}`);
     }
-    return await untilSignalled(sending);
+    return await untilSignalled(sending, io);
   } finally {
     await health?.stop();
     await archive.close();
@@ -125,14 +126,14 @@ async function prepareSource(source: SinkSource, isToMake: boolean): Promise<voi
   });
 }
 
-async function untilSignalled(sending: Sending): Promise<ExitCode> {
+async function untilSignalled(sending: Sending, { signals }: Io): Promise<ExitCode> {
   const onSignal = () => sending.stop();
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  signals.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
     await sending.run();
     return Exit.ok;
   } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    signals.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
 }
 

@@ -9,6 +9,7 @@ import { Exit, type ExitCode } from '../exit.ts';
 import { recordsOf } from '../fleet/history.ts';
 import { codecFor } from '../fleet/open.ts';
 import { lookAtEither } from '../fleet/reach-tasks.ts';
+import type { Io } from '../io.ts';
 import { reachToRead } from '../reach.ts';
 import { traceData } from './data.ts';
 import { glyphsFor } from './glyphs.ts';
@@ -54,7 +55,7 @@ function refuseMixed(options: Options): void {
 }
 
 function show(
-  { output }: Context,
+  { output, io }: Context,
   id: string,
   records: readonly StoredRecord[],
   nameOf: (pod: string) => string | undefined,
@@ -67,7 +68,7 @@ function show(
   if (output.isJson) output.json(traceData(id, trace));
   else {
     const { paint } = output;
-    const canvas = { width: widthNow(), glyphs: glyphsFor(process.env), paint };
+    const canvas = { width: widthOf(io), glyphs: glyphsFor(io.env), paint };
     output.line(traceText(id, trace, nameOf, canvas));
     output.note(`\nwhat was said and thrown: fleetq events ${id}`);
   }
@@ -75,7 +76,7 @@ function show(
 }
 
 /** Into a file or a pipe as wide as the shell says, or as a page is. */
-function widthNow(): number {
-  const said = process.stdout.columns ?? Number(process.env['COLUMNS']);
+function widthOf({ stdout, env }: Io): number {
+  const said = stdout.columns ?? Number(env['COLUMNS']);
   return Number.isInteger(said) && said > 0 ? Math.max(WIDTH_MIN, said) : WIDTH;
 }

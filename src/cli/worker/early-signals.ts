@@ -12,22 +12,24 @@ import { Exit } from '../exit.ts';
 type Signal = 'SIGINT' | 'SIGTERM';
 
 /** Listens from now on; to be let go of when somebody else listens, who gets what was kept. */
-export function keepSignals(): () => void {
+export function keepSignals(
+  of: Pick<NodeJS.Process, 'on' | 'off' | 'exit' | 'kill' | 'pid'> = process,
+): () => void {
   let isWorking = false;
   let kept: Signal | undefined;
   const onSignal = (signal: Signal) => {
-    if (!isWorking) process.exit(Exit.ok);
+    if (!isWorking) of.exit(Exit.ok);
     // Who asks twice does not want to wait.
-    if (kept !== undefined) process.exit(signal === 'SIGINT' ? Exit.interrupted : Exit.terminated);
+    if (kept !== undefined) of.exit(signal === 'SIGINT' ? Exit.interrupted : Exit.terminated);
     kept = signal;
   };
   const unlisten = listen('engine.started', () => {
     isWorking = true;
   });
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  of.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   return () => {
     unlisten();
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-    if (kept !== undefined) process.kill(process.pid, kept);
+    of.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    if (kept !== undefined) of.kill(of.pid, kept);
   };
 }

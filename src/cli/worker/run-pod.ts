@@ -23,7 +23,7 @@ const IDLE_MS = 3_600_000;
 /** Resolves when it has taken its place; SIGTERM then drains it and ends the process. */
 export async function runPod(config: Config): Promise<RunningPod> {
   const letGo = keepSignals();
-  writeLogsOf(config);
+  writeLogsOf(config, process);
   let fleet: Fleet | undefined;
   let isEnding = false;
   for (const name of ['process.signalled', 'engine.draining', 'pod.draining'] as const) {
@@ -41,7 +41,7 @@ export async function runPod(config: Config): Promise<RunningPod> {
   // Where it takes over, the one before it answers there until it is gone.
   let health = config.handover === undefined ? await answering() : undefined;
   const ending = { drainBudget: config.drainBudget, afterDrain: () => health?.stop() };
-  const found = await loadMachines(config, process.cwd());
+  const found = await loadMachines(config, config.cwd);
   fleet = await openFleet(config, found, {
     hasStore: true,
     takesOver: true,

@@ -1,4 +1,4 @@
-/** Machines of a module that leaves a timer running, as one with a pool of connections does. */
+/** A machine of a module that leaves a timer running, as one with a pool of connections does. */
 import { defineMachine } from 'fleetq';
 import * as z from 'zod';
 
@@ -10,12 +10,4 @@ export const long = defineMachine({
   input: z.object({ length: z.number() }),
   check: 'none',
   work: ({ input }) => 'x'.repeat(input.length),
-});
-
-export const stuck = defineMachine({
-  name: 'test/stuck',
-  version: 1,
-  input: z.null(),
-  check: 'none',
-  work: () => new Promise(() => undefined),
 });
