@@ -33,7 +33,7 @@ export function buildProgram(exit: (code: ExitCode) => void, io: Io = processIo(
     async () => (await import('./dev/dev.ts')).dev,
     ['dataDir', 'machines', 'slots', 'silence', 'listen', 'logLevel', 'drainBudget'],
   )
-    .option('--postgres [url]', 'share a Postgres: this one, or one of its own that p stops')
+    .option('--postgres <url>', 'share this Postgres, whose tables are made')
     .addHelpText('after', DEV_HELP);
 
   add(
@@ -198,12 +198,11 @@ function addJournal(program: Command, add: Add): void {
 const FROM_FILE = 'read it from a file that fleetq export has written, and ask nobody';
 const LOCAL = "only runs of this host's journal, whatever store is configured";
 const DEV_HELP = `
-The pods share a store of their own, <data-dir>/fleet.db, or a Postgres. When a machine is saved, the pods
-get the new code one after the other, and go on with what is under way. On a terminal: d does that too, k
-kills a pod with SIGKILL, s enqueues more samples, t has the API that the sample llm/summarise calls answer
-429 to everything, or take calls again, p stops and starts the Postgres of --postgres, q drains and quits.
-Without one it prints a line for everything that happens, until SIGTERM or Ctrl-C. Exit 1 if a task was lost
-or doubled.
+The pods share a store of their own, <data-dir>/fleet.db, or the Postgres of --postgres. When a machine is
+saved, the pods get the new code one after the other, and go on with what is under way. On a terminal: d does
+that too, k kills a pod with SIGKILL, s enqueues more samples, t has the API that the sample llm/summarise
+calls answer 429 to everything, or take calls again, q drains and quits. Without one it prints a line for
+everything that happens, until SIGTERM or Ctrl-C. Exit 1 if a task was lost or doubled.
 `;
 const START_HELP = `
 With no process on the data directory the run is started in the file: --wait executes it here, to its

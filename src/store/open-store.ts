@@ -9,6 +9,8 @@
  */
 import { show } from '../ground/index.ts';
 import { StoreOptionsError } from './errors.ts';
+import { MemoryStore } from './memory/memory-store.ts';
+import { MemoryTables } from './memory/tables.ts';
 import { filled, refuseWrongStoreOptions, type StoreOptions } from './options.ts';
 import type { Store } from './store.ts';
 
@@ -32,8 +34,6 @@ export async function openStore(url: string, given: StoreOptions = {}): Promise<
     return openSnowflakeStore(url, options);
   }
   if (/^memory:$/i.test(url)) {
-    const { MemoryStore } = await import('./memory/memory-store.ts');
-    const { MemoryTables } = await import('./memory/tables.ts');
     return new MemoryStore(new MemoryTables(options));
   }
   throw new StoreOptionsError(

@@ -1,65 +1,39 @@
 /**
- * The package as users get it: packed, unpacked into an empty directory, and used there. Only its
- * declared dependencies are put beside it, as npm would do; they are linked, so nothing is fetched or
- * compiled.
+ * The package as users get it: packed as `npm run pack` does, installed by npm into an empty directory, and
+ * used there.
  */
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { type Packed, pack } from '../../tools/tarball.ts';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
 import { type Ended, run, write } from '../docs/workspace.ts';
-import { removeTree } from '../support/remove-tree.ts';
+import { useTempDirs } from '../support/temp-dir.ts';
 
 interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly version: string;
-  readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
-let place: string;
+const newDir = useTempDirs();
+const place = newDir();
 /** A user's project, with FleetQ and zod installed. */
-let project: string;
-let packed: string[];
+const project = join(place, 'project');
+let packed: Packed;
 
 beforeAll(async () => {
-  place = mkdtempSync(join(tmpdir(), 'fleetq-package-'));
-  project = join(place, 'project');
-  // Without scripts: `prepare` would build once more, into the tree that others read.
-  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', place];
-  const { stdout, stderr, code } = await run(ROOT, 'npm', pack);
-  expect(code, stderr).toBe(0);
-  const [{ filename, files }] = JSON.parse(stdout);
-  packed = files.map(({ path }: { path: string }) => path);
-
+  packed = pack({ to: place });
   write(project, 'package.json', '{ "name": "project", "private": true }\n');
-  await done(run(place, 'tar', ['-xzf', filename]));
-  mkdirSync(join(project, 'node_modules/.bin'), { recursive: true });
-  renameSync(join(place, 'package'), join(project, 'node_modules/fleetq'));
-  for (const name of new Set([...Object.keys(manifest.dependencies), 'zod'])) link(name);
-  for (const [name, file] of Object.entries(manifest.bin)) {
-    const target = join(project, 'node_modules/fleetq', file);
-    chmodSync(target, 0o755);
-    symlinkSync(target, join(project, 'node_modules/.bin', name));
-  }
+  await install(packed.file, 'zod');
 });
-afterAll(() => removeTree(place));
 
-function link(name: string): void {
-  const to = join(project, 'node_modules', name);
-  mkdirSync(dirname(to), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules', name), to);
+/** What the clone has installed is in the cache of npm. */
+function install(...packages: readonly string[]): Promise<string> {
+  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts=false'];
+  return done(run(project, 'npm', ['install', ...flags, ...packages]));
 }
 
 async function done(ending: Promise<Ended>): Promise<string> {
@@ -84,12 +58,55 @@ test('the package holds what is needed to run, and nothing else', () => {
     'dist/machines/hello.js',
     'migrations/journal/0001_create_journal.sql',
   ]) {
-    expect(packed).toContain(file);
+    expect(packed.files).toContain(file);
   }
   const wanted =
-    /^(dist\/|migrations\/|(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$)/;
-  expect(packed.filter((file) => !wanted.test(file))).toEqual([]);
-  expect(packed.filter((file) => /\.tsbuildinfo$|\.test\.|\.db/.test(file))).toEqual([]);
+    /^((dist|migrations|node_modules\/better-sqlite3\/(lib|prebuilds))\/|node_modules\/better-sqlite3\/(package\.json|LICENSE|README\.md)$|(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$)/;
+  expect(packed.files.filter((file) => !wanted.test(file))).toEqual([]);
+  expect(packed.files.filter((file) => /\.tsbuildinfo$|\.test\.|\.db|\.build/.test(file))).toEqual(
+    [],
+  );
+});
+
+test('it has a binary of SQLite for every platform, and nothing that anybody would compile', () => {
+  const binaries = packed.files.filter((file) => file.endsWith('.node'));
+  expect(binaries.map((file) => file.replace(/^.*\//, '')).sort()).toEqual(
+    ['darwin', 'linux', 'linuxmusl', 'win32'].flatMap((system) =>
+      ['arm64', 'x64'].map((processor) => `${system}-${processor}.node`),
+    ),
+  );
+  const compiled = readdirSync(join(project, 'node_modules'), {
+    recursive: true,
+    encoding: 'utf8',
+  }).filter((file) => /binding\.gyp$/.test(file));
+  expect(compiled).toEqual([]);
+});
+
+const PACKAGES_MAX = 80;
+const IMPORT_MS_MAX = 80;
+const IMPORT = `
+const before = process.cpuUsage();
+await import('fleetq');
+const { user, system } = process.cpuUsage(before);
+console.log((user + system) / 1000);
+`;
+
+test('to install it brings few packages, and no script of one', () => {
+  const lock = readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(lock) as { packages: Record<string, object> };
+  expect(Object.keys(packages).length).toBeLessThanOrEqual(PACKAGES_MAX);
+  expect(lock).not.toContain('hasInstallScript');
+  const megabytes = (packed.unpackedBytes / 1e6).toFixed(1);
+  console.log(`${Object.keys(packages).length} packages, fleetq ${megabytes} MB unpacked`);
+});
+
+test('it is imported fast: the best of some, by the time of the processor', async () => {
+  write(project, 'import.mjs', IMPORT);
+  const times: number[] = [];
+  while (times.length < 12 && Math.min(...times) > IMPORT_MS_MAX - 10) {
+    times.push(Number(await done(run(project, process.execPath, ['import.mjs']))));
+  }
+  expect(Math.min(...times), times.join(', ')).toBeLessThanOrEqual(IMPORT_MS_MAX);
 });
 
 test('every package that the built files import is a declared dependency', () => {
@@ -212,8 +229,7 @@ export async function wrong(module: URL): Promise<void> {
 `;
 
 test('its types resolve for a strict consumer, with nodenext and with a bundler', async () => {
-  link('@types/node');
-  link('undici-types');
+  await install('--no-save', '@types/node@22');
   write(project, 'consumer/package.json', '{ "type": "module" }');
   write(project, 'consumer/consumer.ts', CONSUMER);
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -240,4 +256,59 @@ test('its types resolve for a strict consumer, with nodenext and with a bundler'
     expect(stdout).toBe('');
     expect(code).toBe(0);
   }
+});
+
+/** Another copy of the driver, as a project has it that installs one. */
+const OTHER_COPY = `
+import { cpSync } from 'node:fs';
+import { createFleet, defineMachine } from 'fleetq';
+import { Database } from 'fleetq/sqlite';
+import * as z from 'zod';
+
+cpSync('node_modules/fleetq/node_modules/better-sqlite3', 'node_modules/better-sqlite3', { recursive: true });
+const { default: Other } = await import('better-sqlite3');
+const greet = defineMachine({ name: 'greet', version: 1, input: z.null(), check: 'none', work: () => 'done' });
+const fleet = await createFleet({ machines: [greet], store: 'sqlite:own/fleet.db', migrates: true });
+for (const Driver of [Database, Other]) {
+  const tx = new Driver('own/fleet.db');
+  tx.pragma('synchronous = FULL');
+  tx.exec('begin immediate');
+  await fleet.enqueue(greet, null, { tx }).then(
+    () => console.log('enqueued'),
+    (error) => console.log(error.code, error.hint),
+  );
+  tx.exec('commit');
+  tx.close();
+}
+await fleet.drain();
+`;
+
+test('a transaction of another copy of SQLite is refused, one of fleetq/sqlite is not', async () => {
+  write(project, 'other-copy.mjs', OTHER_COPY);
+  expect(await done(run(project, process.execPath, ['other-copy.mjs']))).toBe(
+    "enqueued\nFLEETQ_TRANSACTION open it with Database of 'fleetq/sqlite': two copies do not see each other's locks\n",
+  );
+});
+
+test('a binary that does not load is no fault of a lock, and Node and the platform are named', async () => {
+  const directory = join(place, 'elsewhere');
+  write(directory, 'package.json', '{}');
+  const fleetq = (...args: string[]) =>
+    run(directory, join(project, 'node_modules/.bin/fleetq'), args);
+  const start = () => fleetq('start', 'hello', '--input', '{"name":"Ada"}', '--wait');
+  const prebuilds = join(project, 'node_modules/fleetq/node_modules/better-sqlite3/prebuilds');
+  const here = `Node ${process.version} on ${process.platform} ${process.arch}`;
+  await done(start());
+  expect(existsSync(join(directory, '.fleetq/journal.db'))).toBe(true);
+
+  for (const binary of readdirSync(prebuilds)) write(prebuilds, binary, 'of no platform');
+  for (const { code, stderr } of [await start(), await fleetq('runs')]) {
+    expect(code).toBe(1);
+    expect(stderr).toContain(`SQLite does not load in ${here}: `);
+    expect(stderr).toContain('install FleetQ again');
+    expect(stderr).not.toMatch(/\block|remove|start again/);
+  }
+  const { code, stdout } = await fleetq('doctor');
+  expect(code).toBe(8);
+  expect(stdout).toMatch(new RegExp(`^fail {2}sqlite .*${here}`, 'm'));
 });

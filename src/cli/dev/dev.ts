@@ -26,7 +26,7 @@ import { environmentOf } from '../worker/environment.ts';
 import { Supervisor, type SupervisorEvent } from '../worker/supervisor.ts';
 import { STOP_SLACK_MS } from '../worker/worker.ts';
 import { Board } from './board.ts';
-import { type DevStore, openDevStore, timesOf, togglePostgres } from './dev-store.ts';
+import { openDevStore, timesOf } from './dev-store.ts';
 import { Load } from './load.ts';
 import { Reloader } from './reloader.ts';
 import { Samples } from './samples.ts';
@@ -47,7 +47,7 @@ const AWAY_MS_MIN = 1_500;
 export const dev: Execute = async (context, options) => {
   const times = timesOf(context.config);
   const { machines, origin, from } = await loadMachines(context.config, process.cwd());
-  const { address, postgres } = await openDevStore(context.config, options);
+  const address = await openDevStore(context.config, options);
   const config = { ...context.config, ...times, store: address };
   // In a project of one's own only its machines run, and only when somebody enqueues a task.
   const samples = origin === 'shipped' ? await Samples.open(config.dataDir) : undefined;
@@ -60,7 +60,7 @@ export const dev: Execute = async (context, options) => {
         { ...context, config },
         verifier,
         samples,
-        { from, postgres },
+        from,
         (on) =>
           new Load({ store, tasks, registry, verifier, samples, silence: times.silence, ...on }),
       );
@@ -68,7 +68,6 @@ export const dev: Execute = async (context, options) => {
     });
   } finally {
     await samples?.close();
-    await postgres?.close();
   }
 };
 
@@ -83,7 +82,6 @@ class Dev {
   readonly #output: Output;
   readonly #verifier: Verifier;
   readonly #samples: Samples | undefined;
-  readonly #postgres: DevStore['postgres'];
   readonly #load: Load;
   readonly #board: Board;
   readonly #supervisors = new Map<string, Supervisor>();
@@ -102,14 +100,13 @@ class Dev {
     { config, output }: Context,
     verifier: Verifier,
     samples: Samples | undefined,
-    { from, postgres }: { from: string } & Pick<DevStore, 'postgres'>,
+    from: string,
     makeLoad: MakeLoad,
   ) {
     this.#config = config;
     this.#output = output;
     this.#verifier = verifier;
     this.#samples = samples;
-    this.#postgres = postgres;
     const names = Array.from({ length: POD_COUNT }, (_, index) => `pod-${index + 1}`);
     this.#board = new Board(names);
     const isLive = output.isTerminal && !output.isJson && process.stdin.isTTY === true;
@@ -173,7 +170,6 @@ class Dev {
       verdict: () => this.#verifier.verdict,
       clients: this.#clients,
       hasSamples: this.#samples !== undefined,
-      hasPostgres: this.#postgres !== undefined,
       onKey: (key) => this.#press(key),
     });
   }
@@ -221,7 +217,6 @@ class Dev {
     else if (key === 's') this.#load.enqueue(BURST_COUNT);
     else if (key === 'k') this.#kill();
     else if (key === 'd') this.#reloader.want([]);
-    else if (key === 'p') togglePostgres(this.#postgres, (text) => this.#view.say(text));
     else if (key === 't' && this.#samples) this.#view.say(this.#samples.toggleRefusals());
   }
 
@@ -272,8 +267,6 @@ class Dev {
 
   async #finish(patienceMs: number, code: ExitCode): Promise<void> {
     this.#load.stop();
-    // Pods have something to say to it before they go.
-    await this.#postgres?.ensureUp().catch(() => undefined);
     await this.#stopAll(patienceMs);
     await this.#load.lastLook();
     const { verdict } = this.#verifier;

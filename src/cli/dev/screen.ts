@@ -25,8 +25,6 @@ export interface Picture {
   readonly store: string;
   /** Whether there are tasks to enqueue with a key. */
   readonly hasSamples: boolean;
-  /** Whether a Postgres can be stopped with a key. */
-  readonly hasPostgres?: boolean;
   readonly pods: readonly BoardPod[];
   readonly runs: readonly RunLine[];
   readonly machines: ReadonlyMap<string, MachineInfo>;
@@ -182,7 +180,7 @@ function verdictLine(verdict: Verdict, paint: Paint): string {
   return paint(style, `${isGood ? '✓' : '✕'} ${verdictText(verdict)}`);
 }
 
-function keysText({ hasSamples, hasPostgres }: Picture, paint: Paint): string {
+function keysText({ hasSamples }: Picture, paint: Paint): string {
   return [
     ['k', 'kill a pod'],
     ...(hasSamples
@@ -192,7 +190,6 @@ function keysText({ hasSamples, hasPostgres }: Picture, paint: Paint): string {
         ]
       : []),
     ['d', 'deploy'],
-    ...(hasPostgres ? [['p', 'stop or start Postgres']] : []),
     ['q', 'drain and quit'],
     ['★', 'leads'],
   ]

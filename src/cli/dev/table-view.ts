@@ -24,7 +24,6 @@ export interface TableOptions {
   readonly clients: ReadonlyMap<string, SocketClient>;
   /** Whether there are tasks to enqueue with a key. */
   readonly hasSamples: boolean;
-  readonly hasPostgres: boolean;
   readonly onKey: (key: string) => void;
 }
 
@@ -162,11 +161,10 @@ export class TableView implements View {
 
   #draw(): void {
     if (!this.#isOpen) return;
-    const { store, hasSamples, hasPostgres, board, verdict } = this.#options;
+    const { store, hasSamples, board, verdict } = this.#options;
     const picture = {
       store,
       hasSamples,
-      hasPostgres,
       pods: board.pods,
       totals: board.totals,
       verdict: verdict(),
