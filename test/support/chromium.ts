@@ -45,8 +45,8 @@ function install(): void {
 }
 
 /**
- * The last list of its kind counts, so the driver's own is in it: what draws late, or asks other hosts.
- * And menus of the address bar, which each window loads as pages that nobody sees here.
+ * Chromium obeys the last such list alone. So this one repeats what the driver turns off (features that
+ * draw late or ask other hosts), and adds menus of the address bar: each window loads them as pages.
  */
 const WITHOUT = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'PaintHolding'],

@@ -1,4 +1,4 @@
-/** A browser that looks at a stage, and hears whatever goes wrong there. */
+/** A browser that looks at a stage, and collects what goes wrong on its pages. */
 import {
   type Browser,
   type BrowserContext,
@@ -10,13 +10,12 @@ import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import type { Stage } from './stage.ts';
 
 const address = inject('browserAddress');
-if (address === undefined)
-  throw new Error('the files *.ui.test.ts need test/support/one-browser.ts');
+if (address === undefined) throw new Error('test/support/one-browser.ts has not run before this');
 
 export const hasBrowser = address !== '';
-/** Against hanging only: a browser on a busy machine may take its time. */
+/** A limit against hanging, and no measure. */
 export const PATIENCE_MS = 90_000;
-/** Of one test: many steps, each of which may wait. */
+/** The same for a test, which takes many steps. */
 export const TEST_MS_MAX = 600_000;
 /** More than any beat of the pages. */
 const LONG_MS = 30_000;
@@ -32,7 +31,7 @@ export interface Watched {
 }
 
 export interface OpenOptions extends BrowserContextOptions {
-  /** The page has a clock that the test may put forward. */
+  /** The test may put the clock of the page forward. */
   readonly hasClock?: boolean;
   /** Before the page is loaded. */
   readonly prepare?: (page: Page) => Promise<unknown>;
@@ -41,9 +40,10 @@ export interface OpenOptions extends BrowserContextOptions {
 const VIEWPORT = { width: 1440, height: 900 };
 
 /**
- * The one browser of the run. The pages of a file share a context, since each has a window of its own,
- * which takes longer than a page; what they keep in it is forgotten after each test. A page that wants
- * another context has its own. What a page complained of fails its test.
+ * The one browser of the run. The pages of a file share a context, since each context opens a window,
+ * which takes longer than a page; after each test it forgets cookies and storage. A page with options
+ * has a context of its own, and so has one with a clock: a context has one clock. What a page complained
+ * of fails its test.
  */
 export function useBrowser(): (
   stage: Stage,
@@ -53,7 +53,7 @@ export function useBrowser(): (
   let browser: Browser | undefined;
   let shared: BrowserContext | undefined;
   const open: Watched[] = [];
-  /** A request that its test has in hand may end in any way. */
+  /** A route of the test may still hold a request. */
   const close = async (page: Page) => {
     if (page.isClosed()) return;
     await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -75,7 +75,7 @@ export function useBrowser(): (
   });
   afterAll(() => browser?.close());
   return async (stage, path, { hasClock = false, prepare, ...options } = {}) => {
-    const isOwn = Object.keys(options).length > 0;
+    const isOwn = hasClock || Object.keys(options).length > 0;
     const context = isOwn ? await browser!.newContext({ viewport: VIEWPORT, ...options }) : shared!;
     const page = await context.newPage();
     stage.beforeStop(() => close(page));
@@ -110,7 +110,7 @@ async function watch({ page, complaints, requests }: Watched, url: string): Prom
     complain('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`);
 }
 
-/** On a page that has a clock; what it asks for meanwhile is under way then. */
+/** Half a minute on a page that has a clock; when it is over, what the page asks for is under way. */
 export async function passTime(page: Page): Promise<void> {
   await page.clock.runFor(LONG_MS);
   await page.evaluate(`new Promise((settled) => setTimeout(settled, ${SETTLE_MS}))`);
@@ -128,7 +128,7 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`no Tab leads to ${name}`);
 }
 
-/** Scrolls through the table from where it is to its end; answers what all the rows said. */
+/** Scrolls through the table from where it is to its end; returns the text of all its rows. */
 export async function textOfAllRows(page: Page): Promise<string> {
   const turn = `new Promise((seen) => {
     const frame = document.querySelector('.table-scroll');
