@@ -19,7 +19,11 @@ import { TallyReporter } from './test/support/tally-reporter.ts';
 const ISOLATED = ['test/journal/former-build.test.ts'];
 
 /** One file for each surface that a person meets. */
-const SMOKE = ['test/docs/readme.e2e.test.ts'];
+const SMOKE = [
+  'test/cli/smoke.e2e.test.ts',
+  'test/docs/readme.e2e.test.ts',
+  'test/ui/runs.ui.test.ts',
+];
 
 const root = fileURLToPath(new URL('./', import.meta.url));
 const ROOMS = '{test,proof}/**/*';

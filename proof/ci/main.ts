@@ -38,11 +38,13 @@ if (part > PARTS) misused(`--part wants a number from 1 to ${PARTS}, got ${part}
 const jobs = String(availableParallelism());
 const STEPS: Readonly<Record<string, Step>> = {
   simulate: tool('simulate', '--seeds', '100', '--small', '--from', String(number % 10_000)),
-  exhaustive: tool('exhaustive', '--depth', '0', '--stride', '5', '--jobs', jobs),
+  exhaustive: tool('exhaustive', '--depth', '0', '--stride', '11', '--jobs', jobs),
   corruption: tool('corruption', '--stride', '997'),
   powerloss: tool('powerloss', '--stride', '7'),
   differential: tool('differential', '--sequences', '20', '--seed', String(number % 10_000)),
   chaos: tool('chaos', '--size', 'ci', '--seed', String(number % 10_000)),
+  fuzz: tool('fuzz', '--requests', '1000'),
+  kills: tool('kills', '--runs', '300', '--kills', '10'),
   mutants: tool(
     'mutants',
     '--quick',

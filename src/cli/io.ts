@@ -1,14 +1,14 @@
 /**
- * What one call of the command line reads, writes and listens to. In `fleetq` it is the process; a test
- * hands over its own, so that calls in one process share nothing. Commands reach for `process` only where
- * they are about it: pods that are processes, the keyboard of `fleetq dev`.
+ * What one call of the command line reads, writes and listens to: that of the process in `fleetq`, that of
+ * the test in a test, so that calls in one process share nothing. Commands use `process` itself only where
+ * they start or end processes, and for the keyboard of `fleetq dev`.
  */
 export interface Io {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: OutStream;
   readonly stderr: OutStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What relative paths on the command line are meant from. */
+  /** The directory that relative paths of the call start from. */
   readonly cwd: string;
   /** Where a command that stays hears SIGINT and SIGTERM. */
   readonly signals: Pick<NodeJS.EventEmitter, 'on' | 'once' | 'off'>;
@@ -26,7 +26,7 @@ export interface OutStream {
 export function processIo(): Io {
   const { stdout, stderr, env } = process;
   return {
-    // Opened when it is asked for: whoever has it open is kept up by it.
+    // Not before a command reads it: an open stdin keeps the process up.
     get stdin() {
       return process.stdin;
     },

@@ -19,7 +19,7 @@ export async function main(argv: readonly string[]): Promise<never> {
   return process.exit(exitCode);
 }
 
-/** One call, from `argv` as a process has it to the exit code; whatever it opened is closed. */
+/** One call, from the `argv` of a process to its exit code. Everything it opened is closed by then. */
 export async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
   let exitCode: ExitCode = Exit.ok;
   try {

@@ -23,7 +23,7 @@ export class Output {
     this.#paintNote = painterFor(io.stderr, io.env);
   }
 
-  /** How many columns there are; undefined where it is no terminal. */
+  /** The width of the terminal; undefined without one. */
   get columns(): number | undefined {
     return this.#io.stdout.columns;
   }

@@ -139,10 +139,9 @@ export function buildProgram(exit: (code: ExitCode) => void, io: Io = processIo(
   return program;
 }
 
-/** Where help and what it refuses by itself go, and how wide that may be. */
+/** Where Commander writes help and its own errors, and how wide. */
 function toCommander({ stdout, stderr }: Io): OutputConfiguration {
-  const widthOf = ({ isTTY, columns }: OutStream) =>
-    (isTTY ? (columns as number) : undefined) as number;
+  const widthOf = ({ isTTY, columns }: OutStream) => (isTTY ? columns : undefined) as number;
   return {
     writeOut: (text) => stdout.write(text),
     writeErr: (text) => stderr.write(text),

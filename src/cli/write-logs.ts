@@ -5,14 +5,14 @@ import { writeLogs } from '../telemetry/logs.ts';
 import type { Io } from './io.ts';
 import { wantsColour } from './paint.ts';
 
-/** Answers how to stop. */
+/** Returns how to stop. */
 export function writeLogsOf(
   { logLevel, logFormat, logPhases, telemetryDetail }: Config,
   { stderr, env }: Pick<Io, 'stderr' | 'env'>,
 ): () => void {
   const isPretty = logFormat === 'pretty' || (logFormat === 'auto' && stderr.isTTY === true);
   const hasColour = wantsColour(stderr, env);
-  // A process's is written around its stream: the last line before a crash has to be out.
+  // A file descriptor is written without a buffer: the last line before a crash has to be out.
   const { fd } = stderr;
   const to = fd === undefined ? { write: (text: string) => void stderr.write(text) } : { fd };
   const logger = openLogger({ level: logLevel, isPretty, hasColour, ...to });

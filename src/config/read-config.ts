@@ -19,7 +19,7 @@ import {
 export type Flags = Readonly<Partial<Record<SettingName, string | undefined>>>;
 
 export interface Config extends Settings {
-  /** Where the command was called: relative paths are meant from there. */
+  /** The directory that relative paths start from: where the command was called. */
   readonly cwd: string;
   /** Where each value came from, in words: 'flag --slots', 'FLEETQ_SLOTS', a file, 'default'. */
   readonly sources: Readonly<Record<SettingName, string>>;
@@ -61,7 +61,7 @@ export async function readConfig({ flags, env, cwd }: ConfigPlaces): Promise<Con
   });
 }
 
-/** A relative path as the caller in `cwd` means it; where that is the process's own, as it was typed. */
+/** A path that the caller typed in `cwd`; unchanged where that is the directory of the process. */
 export function pathFrom(cwd: string, path: string): string {
   return cwd === process.cwd() ? path : resolve(cwd, path);
 }

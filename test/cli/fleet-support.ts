@@ -1,4 +1,4 @@
-/** A store in a file, and pods that share it as processes; what asks them is in the process of the test. */
+/** A store in a file, and pods that share it as processes. Commands run in the process of the test. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { systemClock, systemRandom } from '../../src/ground/index.ts';

@@ -1,7 +1,7 @@
 /**
- * The command line in the process of the test: all of a command but its process. It has streams,
- * variables and signals of its own, so that calls share nothing; the machines it loads are those of the
- * sources, as is everything else. What a process adds (signals, kills, terminals) is in *.e2e.test.ts.
+ * The command line in the process of the test: everything of a command except its process. Each call has
+ * its own streams, variables and signals, so that calls share nothing. Machines are loaded from the sources
+ * like everything else. Signals, kills and terminals are tested in *.e2e.test.ts.
  */
 import { EventEmitter } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -31,14 +31,14 @@ export interface Call {
   readonly ended: Promise<Ended>;
   /** Resolves with the first match in what it has said so far. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
-  /** What the process of the command would be sent. */
+  /** Sends what the process of the command would be sent. */
   signal(signal: 'SIGINT' | 'SIGTERM'): void;
 }
 export interface CallOptions {
   readonly env?: Env;
-  /** What comes on stdin; nothing by default. */
+  /** What stdin has; nothing by default. */
   readonly input?: string | Buffer | Readable;
-  /** How wide its terminal is; there is none by default. */
+  /** The width of the terminal; without it there is none. */
   readonly columns?: number;
 }
 
@@ -101,11 +101,11 @@ export interface Place {
   store<T>(act: (store: Store) => Promise<T>): Promise<T>;
 }
 
-/** Often enough that a test need not wait, and patient enough for a host that is busy. */
+/** Beats are frequent, so that tests do not wait; the silence suits a busy host. */
 const TIMES = { FLEETQ_HEARTBEAT: '200ms', FLEETQ_SILENCE: '20s', FLEETQ_ARCHIVE: '50ms' };
 const PORTS = { clock: systemClock, random: systemRandom };
 
-/** Call once at the top of a test file: what it makes is gone when its tests are. */
+/** Call once at the top of a test file. It removes what it made after the tests. */
 export function usePlaces() {
   const newDir = useTempDirs();
   const opened: Fleet[] = [];
@@ -119,14 +119,14 @@ export function usePlaces() {
     return directory;
   }
 
-  /** A process that executes runs and answers on the socket of `<cwd>/.fleetq`, with the store if there is one. */
+  /** A fleet that executes runs and listens on the socket of `<cwd>/.fleetq`; a pod where `env` has a store. */
   async function pod(cwd: string, env: Env = {}, flags: Flags = {}): Promise<Fleet> {
     const config = await readConfig({ flags, env: { FLEETQ_MACHINES: MACHINES, ...env }, cwd });
     const { machines } = await loadMachines(config, cwd);
     const { dataDir, podName, heartbeat, silence, archive, redact, slots } = config;
     const fleet = await createFleet({
       ...{ machines, dataDir, podName, heartbeat, silence, archive, redact, slots },
-      // Opened here it beats in this thread: there are many pods in this process.
+      // A store that is opened here makes the pod beat in this thread: one thread a pod is too many.
       store: config.store && (await openStore(config.store, { ...PORTS, isPooled: config.pooled })),
       codec: codecOf(config),
     });

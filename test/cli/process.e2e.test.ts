@@ -1,7 +1,7 @@
 /**
- * How a process ends that holds a fleet, or is a command: signals, a second signal, what nobody caught,
- * what a module left open; and what others make of one that is killed or stands still. What asks is in
- * the process of the test wherever it is not what is tested.
+ * How processes end: by a signal, by a second one, by an uncaught error, with a timer that is still open.
+ * And what commands report of a process that was killed or is stopped. Commands run in the process of the
+ * test where their own process does not matter.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -161,7 +161,7 @@ test('events --follow and start --wait go on over the death of the process', asy
   await follow.said(/STARTED/);
   first.signal('SIGKILL');
   expect((await first.ended).signal).toBe('SIGKILL');
-  // Whoever looks meanwhile changes nothing for the next process.
+  // Looking at the journal changes nothing for the next process.
   for (const args of [['runs'], ['run', id!], ['events', id!]]) {
     expect((await fleetq(cwd, args)).code).toBe(0);
   }

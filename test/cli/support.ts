@@ -22,7 +22,7 @@ const directories: string[] = [];
 
 afterEach(async () => {
   for (const child of [...running]) {
-    const gone = once(child, 'close');
+    const gone = once(child, 'exit');
     if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await gone;
   }
 });
@@ -148,10 +148,17 @@ export async function startWorker(
   return { pid: child.pid!, ended, messages, signal: (signal) => void child.kill(signal) };
 }
 
-/** A pod whose starter is gone while its process is still being loaded: answers by what it ended. */
+/** Holds up a process until the one that started it is gone. */
+const UNTIL_ABANDONED =
+  'data:text/javascript,await new Promise((go) => process.once("disconnect", go))';
+
+/** A pod whose starter is gone before its own code is loaded. Returns how it ended. */
 export async function startAbandoned(cwd: string): Promise<number | NodeJS.Signals> {
   const env = environment({ FLEETQ_MACHINES: MACHINES });
-  const child = fork(WORKER, { cwd, env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const child = fork(WORKER, {
+    ...{ cwd, env, execArgv: ['--import', UNTIL_ABANDONED] },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
   const ended = once(child, 'exit');
   running.add(child);
   child.disconnect();

@@ -32,19 +32,32 @@ function which(): string | undefined {
 function install(): void {
   if (process.getuid?.() !== 0) return;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const get = 'apt-get install -y --no-install-recommends chromium fonts-dejavu-core';
+  const get = 'apt-get install -y --no-install-recommends fonts-dejavu-core';
+  const either = `${get} chromium-headless-shell || ${get} chromium`;
   try {
-    execFileSync('sh', ['-c', `${get} || (apt-get update && ${get})`], { env, stdio: 'ignore' });
+    execFileSync('sh', ['-c', `${either} || (apt-get update; ${either})`], {
+      env,
+      stdio: 'ignore',
+    });
   } catch {
     // Whoever asked sees that it is still missing.
   }
 }
 
-/** Menus of the address bar: each window loads them as pages of their own, which nobody sees here. */
-const POPUPS = 'WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup';
+/**
+ * The last list of its kind counts, so the driver's own is in it: what draws late, or asks other hosts.
+ * And menus of the address bar, which each window loads as pages that nobody sees here.
+ */
+const WITHOUT = [
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'PaintHolding'],
+  ...['HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'ThirdPartyStoragePartitioning'],
+  ...['LensOverlay', 'MediaRouter', 'NetworkTimeServiceQuerying', 'OptimizationHints'],
+  ...['AimEnabled', 'PreconnectToSearch'],
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+];
 
 export const CHROMIUM_ARGS = [
   ...['--no-sandbox', '--headless', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  `--disable-features=${POPUPS}`,
+  `--disable-features=${WITHOUT.join(',')}`,
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];

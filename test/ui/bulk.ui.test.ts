@@ -77,12 +77,13 @@ describe.skipIf(!hasBrowser)('many at once', { timeout: TEST_MS_MAX }, () => {
   });
 
   test('it is followed while it goes on; paused, paced, resumed and cancelled', async () => {
-    await lettersOf(stage, 40, { said: 'slowly' });
+    // So many that it is still under way after all of this.
+    await lettersOf(stage, 60, { said: 'slowly' });
     const wanted = { what: 'redrive', filter: 'is:dead-letter "slowly"', rate: 2 };
     const { id } = await post(stage, '/bulk', wanted);
     const { page, requests } = await open(stage, `/bulk/${id}`, { hasClock: true });
     const far = page.locator('.bulk-far strong');
-    await expect.poll(() => far.textContent(), WAIT).toMatch(/^[1-9]\d* of 40 runs$/);
+    await expect.poll(() => far.textContent(), WAIT).toMatch(/^[1-9]\d* of 60 runs$/);
     const before = await far.textContent();
     await expect.poll(() => far.textContent(), WAIT).not.toBe(before);
     await page.getByRole('button', { name: 'Pause it' }).click();

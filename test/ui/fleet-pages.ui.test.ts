@@ -131,8 +131,8 @@ describe.skipIf(!hasBrowser)('the fleet in pages', { timeout: TEST_MS_MAX }, () 
     await page.keyboard.press('ArrowLeft');
     await expect.poll(() => grid.getAttribute('aria-valuetext')).toMatch(/^Completed: main.check/);
     await page.keyboard.press('Enter');
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/runs\/01/);
     await page.getByRole('heading', { name: /ui\/order/ }).waitFor();
-    expect(new URL(page.url()).pathname).toMatch(/^\/runs\/01/);
   });
 
   test('a start from the schema: wrong is said where it is wrong, and right becomes a run', async () => {
@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('the fleet in pages', { timeout: TEST_MS_MAX }, () 
     await dialog.getByText('The machine takes this input.').waitFor();
     await flowIsSaid(page, dialog);
     await dialog.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByRole('heading', { name: /ui\/typed/ }).waitFor();
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/runs\//);
     const [row] = await stage.fleet.store.find([new URL(page.url()).pathname.slice(6) as RunId]);
     expect(row).toMatchObject({
       ...{ queue: 'calm', serialKey: 'ada', priority: -5, retriesMax: 3, key: 'once' },

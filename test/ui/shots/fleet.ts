@@ -53,7 +53,6 @@ export async function openShotFleet(): Promise<ShotFleet> {
   const start = async (podName: string) => {
     const options = { ...shared, podName, dataDir: join(directory, podName), slots: 14 };
     const child = fork(POD, [JSON.stringify(options)], {
-      execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     pods.set(podName, child);
