@@ -63,10 +63,13 @@ function pathOfDriver(): string {
   return isThere(own) ? fileURLToPath(new URL(own, import.meta.url)) : 'better-sqlite3';
 }
 
-/** A bundler that writes CommonJS leaves no address of this file. */
 function isThere(path: string): boolean {
-  const here: string | undefined = import.meta.url;
-  return here !== undefined && existsSync(new URL(path, here));
+  try {
+    return existsSync(new URL(path, import.meta.url));
+  } catch {
+    // A bundler that writes CommonJS leaves no address of this file.
+    return false;
+  }
 }
 
 function loadDriver(path: string): Sqlite {

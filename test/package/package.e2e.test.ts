@@ -149,6 +149,15 @@ test("the README's twelve lines run where the package is installed", async () =>
   expect(await done(run(project, process.execPath, ['note.mjs']))).toBe(output!.text);
 });
 
+test('traces that are wanted without the SDK are an error that names what to install', async () => {
+  const { code, stderr } = await run(project, process.execPath, ['note.mjs'], {
+    FLEETQ_OTEL: 'on',
+  });
+  expect(code).toBe(1);
+  expect(stderr).toContain('FLEETQ_TRACING_MISSING');
+  expect(stderr).toContain('npm install @opentelemetry/api @opentelemetry/sdk-node');
+});
+
 const CRASH = `
 import { crashTest, fakeClock, memoryStore } from 'fleetq/testing';
 
