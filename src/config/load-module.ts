@@ -33,7 +33,7 @@ function hintFor(cause: unknown): string {
     return 'Node takes no types away in node_modules: compile the package that holds this file';
   }
   if (/^(Unexpected token 'export'|Cannot use import statement)/.test(message)) {
-    return 'package.json says "type": "commonjs": write "module" there, or end the file\'s name in .mts or .mjs';
+    return 'package.json says "commonjs": write "module" there, or end the file\'s name in .mts or .mjs';
   }
   return 'the file itself throws or does not parse: load it alone to see where';
 }
