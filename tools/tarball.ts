@@ -1,11 +1,11 @@
 /**
  * The package as users install it, made in a copy, so that the tree stays as it is. SQLite's driver is in
- * it. As a dependency it would be compiled anew wherever npm 10 or 11 installs from a lock file,
- * which fails without a compiler: npm takes its `binding.gyp` for an install script. Here that file is gone,
- * with all that only a compiler reads, and what is left has binaries for every platform.
+ * dist/vendor/, and no dependency. As a dependency it would be compiled wherever npm 10 or 11 installs from a
+ * lock file, and by yarn where scripts may run, which fails without a compiler: its `binding.gyp` counts as
+ * an install script. Bundled, it would be so by yarn, which installs what is bundled anew.
  *
- *   the tree ──▶ copy: dist/, migrations/, pages to read ──────────────────────────▶ fleetq-0.1.0.tgz
- *                 └── node_modules/better-sqlite3: lib/, prebuilds/, no binding.gyp ──┘
+ *   the tree ──▶ copy: dist/, migrations/, pages to read ─────────────────▶ fleetq-0.1.0.tgz
+ *                 └── dist/vendor/better-sqlite3: lib/ and prebuilds/ ────┘
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ROOT } from './build/parts.ts';
 
-/** Inside the package, and whatever it depends on: nothing, once nobody compiles it. */
-const BUNDLED = 'better-sqlite3';
-const BUNDLED_FILES = ['package.json', 'LICENSE', 'README.md', 'lib', 'prebuilds'];
+/** It needs nothing else to run; what it depends on, a compiler reads. */
+const VENDORED = 'better-sqlite3';
+const VENDORED_FILES = ['package.json', 'LICENSE', 'lib', 'prebuilds'];
 
 export interface Packed {
   readonly file: string;
@@ -28,11 +28,11 @@ export interface Packed {
 export interface PackOptions {
   /** Where the file is written. */
   readonly to: string;
-  /** The driver as an ordinary dependency: what the install matrix has to notice. */
-  readonly isUnbundled?: boolean;
+  /** The driver as an ordinary dependency, in this range: what the install matrix has to notice. */
+  readonly planted?: string | undefined;
 }
 
-export function pack({ to, isUnbundled = false }: PackOptions): Packed {
+export function pack({ to, planted }: PackOptions): Packed {
   const copy = mkdtempSync(join(tmpdir(), 'fleetq-pack-'));
   try {
     const manifest = readJson(join(ROOT, 'package.json'));
@@ -40,25 +40,27 @@ export function pack({ to, isUnbundled = false }: PackOptions): Packed {
       cpSync(join(ROOT, path), join(copy, path), { recursive: true });
     }
     rmSync(join(copy, 'dist/.build'), { recursive: true, force: true });
-    const { devDependencies, scripts, overrides, private: _, ...published } = manifest;
-    writeJson(join(copy, 'package.json'), {
-      ...published,
-      ...(isUnbundled ? {} : { bundleDependencies: [BUNDLED] }),
-    });
-    if (!isUnbundled) copyBundled(join(copy, 'node_modules', BUNDLED));
+    const {
+      devDependencies,
+      scripts,
+      overrides,
+      private: _,
+      dependencies,
+      ...published
+    } = manifest;
+    const { [VENDORED]: _range, ...needed } = dependencies as Record<string, string>;
+    if (planted === undefined) copyDriver(join(copy, 'dist/vendor', VENDORED));
+    else needed[VENDORED] = planted;
+    writeJson(join(copy, 'package.json'), { ...published, dependencies: needed });
     return npmPack(copy, to);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
 }
 
-function copyBundled(to: string): void {
-  const from = join(ROOT, 'node_modules', BUNDLED);
-  for (const path of BUNDLED_FILES) cpSync(join(from, path), join(to, path), { recursive: true });
-  const { dependencies, devDependencies, scripts, files, gypfile, ...manifest } = readJson(
-    join(to, 'package.json'),
-  );
-  writeJson(join(to, 'package.json'), manifest);
+function copyDriver(to: string): void {
+  const from = join(ROOT, 'node_modules', VENDORED);
+  for (const path of VENDORED_FILES) cpSync(join(from, path), join(to, path), { recursive: true });
 }
 
 function npmPack(directory: string, to: string): Packed {

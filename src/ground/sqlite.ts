@@ -4,7 +4,9 @@
  * itself runs, a missing binary or one of another platform, is one error here, and never a fault of the
  * file that was to be opened.
  */
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type Driver from 'better-sqlite3';
 import { describeError, FleetqError } from './errors.ts';
 import { runtimeName } from './node-floor.ts';
@@ -41,7 +43,7 @@ export function sqlite(): Sqlite {
 }
 
 function load(): Sqlite {
-  const found = loadDriver();
+  const found = loadDriver(pathOfDriver());
   if (!isFit(found.version)) {
     throw new SqliteUnavailableError(`SQLite ${found.version} can corrupt a file`, {
       hint: `install a better-sqlite3 with SQLite ${VERSION_MIN.join('.')} or newer, not 3.52.0`,
@@ -50,9 +52,29 @@ function load(): Sqlite {
   return found;
 }
 
-function loadDriver(): Sqlite {
+/** The package that users install has a copy of its own; a clone and an image have the dependency. */
+function pathOfDriver(): string {
+  if (!isThere('../../migrations')) {
+    throw new SqliteUnavailableError('FleetQ does not find its own files, SQLite among them', {
+      hint: 'where a bundler has merged FleetQ into another file, name fleetq as external',
+    });
+  }
+  const own = '../vendor/better-sqlite3/lib/index.js';
+  return isThere(own) ? fileURLToPath(new URL(own, import.meta.url)) : 'better-sqlite3';
+}
+
+function isThere(path: string): boolean {
   try {
-    const Database = createRequire(import.meta.url)('better-sqlite3') as SqliteClass;
+    return existsSync(new URL(path, import.meta.url));
+  } catch {
+    // A bundler that writes CommonJS leaves no address of this file.
+    return false;
+  }
+}
+
+function loadDriver(path: string): Sqlite {
+  try {
+    const Database = createRequire(import.meta.url)(path) as SqliteClass;
     const memory = new Database(':memory:');
     const version = memory.prepare('select sqlite_version()').pluck().get() as string;
     memory.close();
@@ -61,14 +83,10 @@ function loadDriver(): Sqlite {
     const [reason] = describeError(cause).message.split('\n');
     throw new SqliteUnavailableError(`SQLite does not load in ${runtimeName()}: ${reason}`, {
       cause,
-      hint: HINT,
+      hint: 'install FleetQ again, by the Node and on the platform that run it',
     });
   }
 }
-
-const HINT =
-  'install FleetQ again, by the Node and on the platform that run it; where a bundler has merged ' +
-  'FleetQ into a file of yours, name fleetq as external';
 
 /** Below this, two connections could corrupt a WAL file; 3.52.0 was withdrawn. */
 const VERSION_MIN = [3, 51, 3] as const;

@@ -61,7 +61,7 @@ test('the package holds what is needed to run, and nothing else', () => {
     expect(packed.files).toContain(file);
   }
   const wanted =
-    /^((dist|migrations|node_modules\/better-sqlite3\/(lib|prebuilds))\/|node_modules\/better-sqlite3\/(package\.json|LICENSE|README\.md)$|(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$)/;
+    /^(dist\/|migrations\/|(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$)/;
   expect(packed.files.filter((file) => !wanted.test(file))).toEqual([]);
   expect(packed.files.filter((file) => /\.tsbuildinfo$|\.test\.|\.db|\.build/.test(file))).toEqual(
     [],
@@ -75,11 +75,13 @@ test('it has a binary of SQLite for every platform, and nothing that anybody wou
       ['arm64', 'x64'].map((processor) => `${system}-${processor}.node`),
     ),
   );
-  const compiled = readdirSync(join(project, 'node_modules'), {
+  expect(packed.files).toContain('dist/vendor/better-sqlite3/LICENSE');
+  expect(packed.files.filter((file) => /\.(gyp|[ch](pp)?)$/.test(file))).toEqual([]);
+  const installed = readdirSync(join(project, 'node_modules'), {
     recursive: true,
     encoding: 'utf8',
-  }).filter((file) => /binding\.gyp$/.test(file));
-  expect(compiled).toEqual([]);
+  });
+  expect(installed.filter((file) => /binding\.gyp$/.test(file))).toEqual([]);
 });
 
 const PACKAGES_MAX = 80;
@@ -113,12 +115,11 @@ test('every package that the built files import is a declared dependency', () =>
   const directory = join(project, 'node_modules/fleetq/dist');
   const imported = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.js'))
+    .filter(({ parentPath }) => !parentPath.includes('vendor'))
     .flatMap((entry) => {
       const text = readFileSync(join(entry.parentPath, entry.name), 'utf8');
       // The mark at the end tells an import from SQL, which says "distinct from 'turn'".
-      const found = text.matchAll(
-        /(?:\bfrom |^import |\bimport\(|\bcreateRequire\(.*\)\()['"]([@a-z][^'"\s]*)['"][;,)]/gm,
-      );
+      const found = text.matchAll(/(?:\bfrom |^import |\bimport\()['"]([@a-z][^'"\s]*)['"][;,)]/gm);
       return [...found].map((match) => match[1]!);
     })
     .filter((name) => !name.startsWith('node:') && !builtinModules.includes(name))
@@ -128,7 +129,7 @@ test('every package that the built files import is a declared dependency', () =>
         .slice(0, name.startsWith('@') ? 2 : 1)
         .join('/'),
     );
-  expect(imported).toContain('better-sqlite3');
+  expect(imported).toContain('xstate');
   const { dependencies, peerDependencies } = manifest;
   const own = [...Object.keys({ ...dependencies, ...peerDependencies }), 'fleetq'];
   expect([...new Set(imported)].filter((name) => !own.includes(name))).toEqual([]);
@@ -146,6 +147,15 @@ test("the README's twelve lines run where the package is installed", async () =>
   expect(readFileSync(join(project, 'hello.txt'), 'utf8')).toBe('Hello, Ada!');
   // Again, on the journal and the file that are there now: the run is handed off.
   expect(await done(run(project, process.execPath, ['note.mjs']))).toBe(output!.text);
+});
+
+test('traces that are wanted without the SDK are an error that names what to install', async () => {
+  const { code, stderr } = await run(project, process.execPath, ['note.mjs'], {
+    FLEETQ_OTEL: 'on',
+  });
+  expect(code).toBe(1);
+  expect(stderr).toContain('FLEETQ_TRACING_MISSING');
+  expect(stderr).toContain('npm install @opentelemetry/api @opentelemetry/sdk-node');
 });
 
 const CRASH = `
@@ -265,7 +275,7 @@ import { createFleet, defineMachine } from 'fleetq';
 import { Database } from 'fleetq/sqlite';
 import * as z from 'zod';
 
-cpSync('node_modules/fleetq/node_modules/better-sqlite3', 'node_modules/better-sqlite3', { recursive: true });
+cpSync('node_modules/fleetq/dist/vendor/better-sqlite3', 'node_modules/better-sqlite3', { recursive: true });
 const { default: Other } = await import('better-sqlite3');
 const greet = defineMachine({ name: 'greet', version: 1, input: z.null(), check: 'none', work: () => 'done' });
 const fleet = await createFleet({ machines: [greet], store: 'sqlite:own/fleet.db', migrates: true });
@@ -296,7 +306,7 @@ test('a binary that does not load is no fault of a lock, and Node and the platfo
   const fleetq = (...args: string[]) =>
     run(directory, join(project, 'node_modules/.bin/fleetq'), args);
   const start = () => fleetq('start', 'hello', '--input', '{"name":"Ada"}', '--wait');
-  const prebuilds = join(project, 'node_modules/fleetq/node_modules/better-sqlite3/prebuilds');
+  const prebuilds = join(project, 'node_modules/fleetq/dist/vendor/better-sqlite3/prebuilds');
   const here = `Node ${process.version} on ${process.platform} ${process.arch}`;
   await done(start());
   expect(existsSync(join(directory, '.fleetq/journal.db'))).toBe(true);

@@ -10,6 +10,7 @@ import type { node, tracing } from '@opentelemetry/sdk-node';
 import { version } from '../../config/index.ts';
 import { systemRandom } from '../../ground/index.ts';
 import { tell } from '../events.ts';
+import { TracingMissingError } from '../tracing.ts';
 import type { ForcedIds } from './span-writer.ts';
 
 export const SCOPE = 'fleetq';
@@ -59,9 +60,16 @@ export interface OwnProvider {
   readonly ids: OwnIds;
 }
 
+/** With a catch on the import itself, by which a bundler knows that the package may be missing. */
+async function loadSdk(): Promise<Sdk> {
+  const loaded = await import('@opentelemetry/sdk-node').catch((cause: unknown) => {
+    throw new TracingMissingError(cause);
+  });
+  return loaded.default ?? loaded;
+}
+
 export async function openProvider(env: Environment, passOn: PassOn): Promise<OwnProvider> {
-  const sdk: Sdk =
-    (await import('@opentelemetry/sdk-node')).default ?? (await import('@opentelemetry/sdk-node'));
+  const sdk = await loadSdk();
   const ids = new OwnIds();
   const { resourceFromAttributes, defaultResource, detectResources, envDetector } = sdk.resources;
   // Not what detects processes: their arguments may have passwords in them.
