@@ -1,6 +1,6 @@
 /**
- * Runs what the gate runs after `npm test`: each quick tool at its smallest size, a handful of planted bugs, and a
- * quarter of the slow tests. The commit decides which quarter; --part repeats it.
+ * Runs what the gate runs after `npm test`: each quick tool at its smallest size, a handful of planted bugs, three
+ * package managers, and a quarter of the slow tests. The commit decides which quarter; --part repeats it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,9 +13,9 @@ import { misused, readFlags, wholeFlag } from '../../test/support/tool.ts';
 
 const HELP = `npm run proof -- ci [--part N]
 
-Runs each quick tool at its smallest size, a handful of planted bugs, and a quarter of the tests that npm test
-leaves out. A step that fails is run once more, and both results are printed: a test that fails and passes at one
-commit is a defect of its own. Ends with 1 where a step failed twice.
+Runs each quick tool at its smallest size, a handful of planted bugs, three package managers, and a quarter of the
+tests that npm test leaves out. A step that fails is run once more, and both results are printed: a test that fails
+and passes at one commit is a defect of its own. Ends with 1 where a step failed twice.
 
   --part N   the N-th of 4 parts; otherwise the commit decides
 `;
@@ -51,6 +51,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     '--share',
     `${(number % MUTANT_SHARES) + 1}/${MUTANT_SHARES}`,
   ),
+  install: () => run(['tools/install-matrix/main.ts', '--ci']),
   [`tests, part ${part} of ${PARTS}`]: slowTests,
 };
 

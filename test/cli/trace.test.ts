@@ -87,7 +87,9 @@ test('what is retried, what sleeps, and 300 attempts that went the same way', as
   const patient = JSON.parse(retried.stdout).id as string;
   const tree = await treeOf(cwd, patient);
   expect(tree).toMatch(/^test\/patient@1 {2}completed after/);
-  expect(tree).toMatch(/^├─ work {2}failed TypeError .*█\n├─ waits to try again .*─\n└─ work #2 /m);
+  expect(tree).toMatch(
+    /^├─ work {2}failed TypeError .*[█▏]\n├─ waits to try again .*─\n└─ work #2 /m,
+  );
   expect(tree).not.toContain('no luck');
   expect((await dataOf(cwd, patient)).waitingMs).toBeGreaterThan(50);
 
