@@ -1,9 +1,10 @@
 /** Every statement of the journal. Values are always bound. */
 
-/** $lsn run seq at epoch event state data hash. */
-export const insertEvent = `
+/** lsn, run, seq, at, epoch, event, state, data, hash; of one record after the other. */
+export const insertEvents = (count: number): string => `
   insert into events (lsn, run, seq, at, epoch, event, state, data, hash)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  values ${Array(count).fill('(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`;
+export const insertEvent = insertEvents(1);
 
 /** id, machine, version, key, started_at, generation. */
 export const insertRun = `
