@@ -3,10 +3,17 @@
  * whose first sentence says what it does; the tool reads the rest of the command line itself.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const mainOf = (name: string) => `${HERE}${name}/main.ts`;
+/** Machines know FleetQ by its name, which leads to what was built: here to the source, or there would be two. */
+const SOURCE = new URL('../src/index.ts', import.meta.url).href;
+registerHooks({
+  resolve: (name, context, next) =>
+    name === 'fleetq' ? { url: SOURCE, shortCircuit: true } : next(name, context),
+});
 const TOOLS = readdirSync(HERE).filter((name) => existsSync(mainOf(name)));
 
 const HELP = `npm run proof -- NAME [flags]   runs one of the tools; --help shows its flags

@@ -13,8 +13,8 @@ test.each([
 ])(
   'no byte of $what can be cut off or changed in silence',
   ({ stride, more }) => {
-    const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-    const args = [main, '--json', '--stride', String(stride), ...more];
+    const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+    const args = [main, 'corruption', '--json', '--stride', String(stride), ...more];
     const child = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 300_000 });
     const report = JSON.parse(child.stdout || '{}') as Record<string, number>;
     expect(report, child.stderr).toMatchObject({ silent: 0 });

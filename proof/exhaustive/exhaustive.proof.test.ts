@@ -12,13 +12,13 @@ import { searchInterleavings } from './interleavings.ts';
 import { canStrike, KILLS, WAYS } from './points.ts';
 import { STORIES } from './stories.ts';
 
-const PROGRAM = fileURLToPath(new URL('main.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../main.ts', import.meta.url));
 /** On two cores that others use as well; alone it takes a fraction of it. */
 const TIMEOUT_MS = 600_000;
 const JOBS = String(Math.min(4, Math.max(2, availableParallelism())));
 
 async function exhaust(...flags: readonly string[]): Promise<Figures> {
-  const node = [PROGRAM, '--json', '--jobs', JOBS, ...flags];
+  const node = [PROGRAM, 'exhaustive', '--json', '--jobs', JOBS, ...flags];
   const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'ignore'] });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {

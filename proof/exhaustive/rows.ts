@@ -43,10 +43,10 @@ const any =
 
 /** Not to be had in one thread over tables in memory. */
 const REAL: Readonly<Record<number, string>> = {
-  22: 'a checkpoint of SQLite: test/fleet/crash-points, row 22; proof/powerloss has every image',
-  32: 'tables that are migrated: test/fleet/crash-points, row 32',
-  33: 'new code on an old run: test/fleet/crash-points, row 33; proof/deploys rolls fleets',
-  37: 'a corrupt file: test/fleet/crash-points, row 37; proof/corruption has every byte',
+  22: 'a checkpoint of SQLite: proof/crash-points, row 22; proof/powerloss has every image',
+  32: 'tables that are migrated: proof/crash-points, row 32',
+  33: 'new code on an old run: proof/crash-points, row 33; proof/deploys rolls fleets',
+  37: 'a corrupt file: proof/crash-points, row 37; proof/corruption has every byte',
 };
 
 const POINTS: Readonly<Record<number, Is>> = {

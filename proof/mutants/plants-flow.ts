@@ -13,7 +13,7 @@ function plant(
   from = 1,
 ): Mutant {
   const seeds = ['--seeds', '40', '--from', `${from}`];
-  const command = tool('proof/simulate/main.ts', ...seeds, '--small', '--first');
+  const command = tool('proof/main.ts', 'simulate', ...seeds, '--small', '--first');
   return { name, breaks, changes: [change].flat(), command, shows };
 }
 

@@ -10,7 +10,7 @@ function undone(
   from: number,
 ): Mutant {
   const seeds = ['--seeds', '8', '--from', `${from}`];
-  const command = tool('proof/simulate/main.ts', ...seeds, '--small', '--first');
+  const command = tool('proof/main.ts', 'simulate', ...seeds, '--small', '--first');
   return { name, breaks, changes: [change], command, shows };
 }
 

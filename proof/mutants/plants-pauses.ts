@@ -7,7 +7,7 @@ function inAStorm(name: string, from: number, shows: RegExp): Mutant {
   const found = ACTS.find((mutant) => mutant.name === name);
   if (!found) throw new Error(`nothing is planted as ${name}`);
   const seeds = ['--seeds', '40', '--from', `${from}`];
-  const command = tool('proof/simulate/main.ts', ...seeds, '--small', '--first');
+  const command = tool('proof/main.ts', 'simulate', ...seeds, '--small', '--first');
   return { ...found, name: `${name}-in-a-storm`, command, shows };
 }
 

@@ -185,7 +185,7 @@ export const PODS: readonly Mutant[] = [
         put: 'known && (isOver || isBetween(run, last.event)) ? undefined : undefined;',
       },
     ],
-    command: tool('proof/simulate/main.ts', '--seeds', '10'),
+    command: tool('proof/main.ts', 'simulate', '--seeds', '10'),
     shows: /^seed \d+: .*I41/,
     isSlow: true,
   },

@@ -101,7 +101,7 @@ export const SETTLES: readonly Mutant[] = [
         put: '      epoch: this.claim.epoch,\n      tail: undefined,',
       },
     ],
-    command: tool('proof/simulate/main.ts', '--seeds', '10'),
+    command: tool('proof/main.ts', 'simulate', '--seeds', '10'),
     shows: /^seed \d+: .*histor/,
   },
   {

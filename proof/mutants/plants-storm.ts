@@ -2,9 +2,9 @@
 import { type Mutant, tool } from './mutant.ts';
 
 /** Until the first of them that fails. */
-const storm = tool('proof/simulate/main.ts', '--seeds', '90', '--small', '--first');
+const storm = tool('proof/main.ts', 'simulate', '--seeds', '90', '--small', '--first');
 /** Of full size, for what needs a fleet that has worked for a while. */
-const longStorm = tool('proof/simulate/main.ts', '--from', '70', '--seeds', '25', '--first');
+const longStorm = tool('proof/main.ts', 'simulate', '--from', '70', '--seeds', '25', '--first');
 
 export const STORMS: readonly Mutant[] = [
   {

@@ -20,11 +20,11 @@ function again(name: string, by: string, command: Command, shows: RegExp): Mutan
 }
 
 const striking = (...flags: readonly string[]) =>
-  tool('proof/exhaustive/main.ts', '--json', '--depth', '0', ...flags);
+  tool('proof/main.ts', 'exhaustive', '--json', '--depth', '0', ...flags);
 const crashPoint = (row: string) =>
   tests('proof/crash-points/crash-points.proof.test.ts', `crash table ${row}`);
 const comparing = (store: string, sequences: number) =>
-  tool('proof/differential/main.ts', '--stores', store, '--sequences', String(sequences));
+  tool('proof/main.ts', 'differential', '--stores', store, '--sequences', String(sequences));
 
 export const TOOLS: readonly Mutant[] = [
   {

@@ -94,7 +94,8 @@ export const VERSIONS: readonly Mutant[] = [
       { file: 'src/fleet/routes.ts', find: '  return version > 1;', put: '  return version > 0;' },
     ],
     command: tool(
-      'proof/simulate/main.ts',
+      'proof/main.ts',
+      'simulate',
       '--small',
       '--seeds',
       '60',

@@ -3,7 +3,7 @@ import { type Mutant, tests, tool } from './mutant.ts';
 
 /** Small seeds, since most of what is planted here comes up in a few of them. */
 const seeds = (count: number) =>
-  tool('proof/simulate/main.ts', '--seeds', `${count}`, '--small', '--first');
+  tool('proof/main.ts', 'simulate', '--seeds', `${count}`, '--small', '--first');
 
 export const WAITS: readonly Mutant[] = [
   {
