@@ -103,7 +103,7 @@ export class SimJournal extends DiskReader implements Journal {
     this.#commit = new GroupCommit<Prepared>({
       clock,
       write: (batch) => this.#write(batch),
-      mayPass: (error) => error instanceof DiskError,
+      isItems: (error) => !(error instanceof DiskError),
       onStall: () => world.count('stalls'),
       onRecover: () => undefined,
     });

@@ -83,6 +83,14 @@ export function isCorrupt(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_CORRUPT') || codeOf(error) === 'SQLITE_NOTADB';
 }
 
+/** What a record is refused for itself: the next one may well be written. */
+const OF_ONE_RECORD = ['SQLITE_CONSTRAINT', 'SQLITE_TOOBIG', 'SQLITE_MISMATCH', 'SQLITE_RANGE'];
+
+/** Whether what was written is at fault. Any other failure of SQLite is the journal's, and no run's. */
+export function isRefusal(error: unknown): boolean {
+  return !isSqlite(error) || OF_ONE_RECORD.some((code) => codeOf(error).startsWith(code));
+}
+
 /** Failures of the disk that may pass: no space, no quota, read-only for a while, an I/O error. */
 export function isDiskFailure(error: unknown): boolean {
   return ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_READONLY', 'SQLITE_CANTOPEN', 'SQLITE_NOMEM'].some(

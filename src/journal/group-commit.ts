@@ -1,7 +1,7 @@
 /**
  * Many writers, one transaction: what is pushed during one turn of the loop is written together, and
- * every caller resumes when its own item is durable. While writing fails for want of space or by a
- * failing disk, items wait and are tried again; nobody is told a lie and nothing is dropped.
+ * every caller resumes when its own item is durable. While the journal cannot be written, items wait and
+ * are tried again; only an item that the journal refuses for itself is rejected.
  */
 import type { Cancel, Clock } from '../ground/index.ts';
 import { JournalStalledError } from './errors.ts';
@@ -20,8 +20,8 @@ export interface GroupCommitPorts<T> {
   readonly clock: Clock;
   /** Writes all of them durably in one transaction, or none and throws. */
   readonly write: (batch: readonly T[]) => void;
-  /** Whether this failure may pass by itself (no space, failing disk) or is the item's own. */
-  readonly mayPass: (error: unknown) => boolean;
+  /** Whether the failure is the item's own. Any other is the journal's: it stalls. */
+  readonly isItems: (error: unknown) => boolean;
   readonly onStall: (error: Error) => void;
   readonly onRecover: () => void;
 }
@@ -80,8 +80,8 @@ export class GroupCommit<T> {
     try {
       this.#ports.write(batch.map((waiting) => waiting.item));
     } catch (error) {
-      if (this.#ports.mayPass(error)) this.#stall(error as Error);
-      else this.#writeOneByOne(batch);
+      if (this.#ports.isItems(error)) this.#writeOneByOne(batch);
+      else this.#stall(error as Error);
       return;
     }
     this.#written(batch);
@@ -94,7 +94,7 @@ export class GroupCommit<T> {
       try {
         this.#ports.write([waiting.item]);
       } catch (error) {
-        if (this.#ports.mayPass(error)) return this.#stall(error as Error);
+        if (!this.#ports.isItems(error)) return this.#stall(error as Error);
         this.#written([waiting]);
         waiting.reject(error);
         continue;

@@ -30,6 +30,7 @@ import {
   openConnection,
 } from './connection.ts';
 import { type CopyOf, judgeCopy } from './copy.ts';
+import { notedDamage } from './damage.ts';
 import {
   JournalDamagedError,
   JournalFormatError,
@@ -164,6 +165,8 @@ function openWhole(place: Place, ports: OpenPorts): Omit<Found, 'alarms'> {
     const isBehind = typeof mark === 'object' && mark.journalId === head.id && mark.lsn > head.lsn;
     const isSmall = statSync(place.journal).size <= ports.checkBytesMax;
     const areEventsChecked = isBehind || isSmall;
+    const noted = notedDamage(place);
+    if (noted !== undefined) throw corrupt(noted);
     refuseBroken(areEventsChecked ? integrityProblems(connection) : criticalProblems(connection));
     const keptWal = isBehind ? keepWal(place, ports) : undefined;
     return { connection, head, mark, keptWal, areEventsChecked };
@@ -285,6 +288,7 @@ function finishReplacing(place: Place): Alarm[] {
     renameSync(wal, join(place.quarantine, `left-${statSync(wal).ino}-${basename(wal)}`));
   }
   renameSync(fresh, place.journal);
+  rmSync(place.damaged, { force: true });
   syncDirectory(place.directory);
   const where = place.quarantine;
   const message = `the journal was damaged and is in ${where}; what could be proved was carried over`;

@@ -31,6 +31,8 @@ export interface Place {
   /** What dead letters of the fleet are kept in. */
   readonly deadLetters: string;
   readonly quarantine: string;
+  /** Left by a process that met damage in the journal: the next start puts the file aside. */
+  readonly damaged: string;
 }
 
 export function placeOf(directory: string): Place {
@@ -46,6 +48,7 @@ export function placeOf(directory: string): Place {
     socket: join(root, 'fleetq.sock'),
     deadLetters: join(root, 'dead-letters.sqlite'),
     quarantine: join(root, 'quarantine'),
+    damaged: join(root, 'journal.damaged'),
   };
 }
 
@@ -136,9 +139,9 @@ export function syncDirectory(path: string): void {
 }
 
 function filesOf(place: Place): string[] {
-  const { journal, mark, lock, next, holder, ballast } = place;
+  const { journal, mark, lock, next, holder, ballast, damaged } = place;
   const beside = ['', '-wal', '.new', '.building'].map((suffix) => journal + suffix);
-  return [...beside, mark, `${mark}.new`, lock, next, holder, ballast];
+  return [...beside, mark, `${mark}.new`, lock, next, holder, ballast, damaged];
 }
 
 /** A journal among other people's files would be deleted, or read, by whoever owns those. */

@@ -3,9 +3,10 @@ import type { Clock, Random, RunId } from '../ground/index.ts';
 import { Ballast } from './ballast.ts';
 import { checkEvents } from './check-events.ts';
 import { type Codec, identityCodec } from './codec.ts';
-import { assertFullSync, type Connection, isDiskFailure } from './connection.ts';
+import { assertFullSync, type Connection, isRefusal } from './connection.ts';
 import { type CopyOf, writeHolder } from './copy.ts';
 import { countBoot } from './count-boot.ts';
+import { noteDamage } from './damage.ts';
 import { JournalStalledError } from './errors.ts';
 import { inheritedOf, judgeMark } from './evidence.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -63,6 +64,7 @@ export class SqliteJournal extends JournalReader implements Journal {
   readonly lsnAtOpen: number;
   readonly evidence: Evidence;
   readonly #options: JournalOptions;
+  readonly #place: Place;
   readonly #connection: Connection;
   readonly #writer: JournalWriter;
   readonly #commit: GroupCommit<Prepared>;
@@ -87,6 +89,7 @@ export class SqliteJournal extends JournalReader implements Journal {
     try {
       return new SqliteJournal(place, opened, options, codec);
     } catch (error) {
+      noteDamage(place, error);
       opened.connection.close();
       opened.hold.letGo();
       throw error;
@@ -97,6 +100,7 @@ export class SqliteJournal extends JournalReader implements Journal {
     const { connection } = opened;
     super(connection, codec);
     this.#options = options;
+    this.#place = place;
     this.#connection = connection;
     this.#whyGone = watchPath(place.journal);
     this.#ballast = new Ballast(place.ballast);
@@ -123,7 +127,7 @@ export class SqliteJournal extends JournalReader implements Journal {
     this.#commit = new GroupCommit<Prepared>({
       clock: options.clock,
       write: (batch) => this.#write(batch),
-      mayPass: isDiskFailure,
+      isItems: isRefusal,
       onStall: (error) => this.#onStall(error),
       onRecover: () => this.#onRecover(),
     });
@@ -214,7 +218,8 @@ export class SqliteJournal extends JournalReader implements Journal {
       this.#mark.advance(this.#writer.lsn);
       return written;
     } catch (error) {
-      if (!isDiskFailure(error)) throw error;
+      noteDamage(this.#place, error);
+      if (isRefusal(error)) throw error;
       this.#commit.stall(error as Error);
       return undefined;
     }
@@ -235,7 +240,12 @@ export class SqliteJournal extends JournalReader implements Journal {
     const begunMs = onCommit ? clock.monotonicMs() : 0;
     this.#isKnownThere = false;
     this.#refuseGone();
-    this.#writer.write(batch, this.#ended);
+    try {
+      this.#writer.write(batch, this.#ended);
+    } catch (error) {
+      noteDamage(this.#place, error);
+      throw error;
+    }
     this.#ended = [];
     this.#mark.advance(this.#writer.lsn);
     const elapsedMs = clock.monotonicMs() - begunMs;

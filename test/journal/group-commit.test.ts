@@ -27,7 +27,7 @@ function rig() {
       if (error) throw error;
       batches.push([...batch]);
     },
-    mayPass: (error) => (error as Error).message === 'full',
+    isItems: (error) => (error as Error).message !== 'full',
     onStall: () => told.push('stalled'),
     onRecover: () => told.push('recovered'),
   });
