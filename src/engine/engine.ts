@@ -15,6 +15,7 @@ import { type Ending, isFinal, type Plan, whyNobody } from '../machine/index.ts'
 import { tell } from '../telemetry/events.ts';
 import { Throttles } from '../throttle/index.ts';
 import { Admission } from './admission.ts';
+import { isFaultOfRun } from './blame.ts';
 import { Canceller, type CancelReport } from './canceller.ts';
 import { Drainer } from './drainer.ts';
 import { endingOf, orPutAside, putAside, quarantineAsleep } from './endings.ts';
@@ -33,7 +34,7 @@ import { FIRST_COUNT, load, type Resumption, resumeAll } from './resume.ts';
 import { RunTable, type SetAside } from './run-table.ts';
 import { Starter } from './starter.ts';
 import { Successor } from './successor.ts';
-import { isCutOff } from './tie.ts';
+import { isCutOff, type Tie } from './tie.ts';
 import { Waits } from './waits.ts';
 
 export class Engine {
@@ -255,8 +256,21 @@ export class Engine {
   /** A defect of ours, or a record that the journal refuses: this run stops, the others go on. */
   #stopDriving(run: LiveRun, error: unknown): void {
     if (this.#runs.isClosed) return;
-    this.#quarantine(run, error);
+    if (run.tie && !isFaultOfRun(error)) this.#interrupt(run, run.tie, error);
+    else this.#quarantine(run, error);
     if (run.slot !== undefined) this.#admission.leave(run);
+  }
+
+  /** This pod could not go on with it: a try that was cut off, as by a death, so the attempts bound it. */
+  #interrupt(run: LiveRun, tie: Tie, error: unknown): void {
+    const reason = describeError(error).message;
+    tell('pod.faulted', () => ({ run: run.id, machine: run.plan.name, reason }));
+    if (run.isLost) return;
+    this.#countInterruption(run).catch(() => {
+      run.isLost = true;
+      this.#runs.leave(run);
+      tie.released();
+    });
   }
 
   #quarantine(run: LiveRun, error: unknown): undefined {

@@ -1,4 +1,5 @@
 /** The loop that executes runs: a phase, a transition, a record. */
+export { isFaultOfRun } from './blame.ts';
 export type { CancelReport } from './canceller.ts';
 export { Caretaker } from './caretaker.ts';
 export { Engine } from './engine.ts';

@@ -1,15 +1,22 @@
 /**
  * Turns claimed tasks into runs of the engine: reads the payload, loads what earlier owners have
  * recorded, and hands both over. Idempotent per claim, since an answer that was lost is found again by
- * looking at what the store says this pod holds. A row that makes no sense becomes a dead letter.
+ * looking at what the store says this pod holds. A row that makes no sense becomes a dead letter; a task
+ * that this pod fails to take goes back.
  */
-import type { Engine } from '../engine/index.ts';
+import { type Engine, isFaultOfRun } from '../engine/index.ts';
 import { describeError, FleetqError, isRunId, keyMissingIn, type RunId } from '../ground/index.ts';
 import { type EventRow, UnknownRecordError } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
-import { type ClaimedTask, ENDED_STATES, type Segment, type Store } from '../store/index.ts';
+import {
+  type ClaimedTask,
+  ENDED_STATES,
+  NotSealedError,
+  type Segment,
+  type Store,
+} from '../store/index.ts';
 import { isHeard, tell } from '../telemetry/events.ts';
-import { BadTaskError, ClaimLostError } from './errors.ts';
+import { BadTaskError, BrokenHistoryError, ClaimLostError } from './errors.ts';
 import { HeldRun } from './held-run.ts';
 import { interruptionOf, rowsOf } from './history.ts';
 import type { Holdings } from './holdings.ts';
@@ -126,13 +133,16 @@ export class Acceptor {
       holdings.put(held);
       const missing = keyMissingIn(error);
       if (missing) return held.blocked(missing.message, 'key');
-      // This process could not take it in, and the task is not to blame.
       if (error instanceof FleetqError && error.verdict === 'retry') return held.released();
       if (error instanceof UnknownRecordError) {
         tell('task.blocked', () => ({ run: task.task, reason: error.message }));
         return held.shelved();
       }
       const { name, message, code } = describeError(error);
+      if (!isFaultOfTask(error)) {
+        tell('pod.faulted', () => ({ run: task.task, machine: task.machine, reason: message }));
+        return held.rested();
+      }
       tell('task.refused', () => ({ run: task.task, machine: task.machine, reason: message }));
       held.fail('aborted', { name, message, ...(code ? { code } : {}) });
     }
@@ -200,6 +210,12 @@ export class Acceptor {
     const [newest] = this.#ports.registry.versions(machine);
     return isRunId(task) && (newest === undefined || newest.version < version);
   }
+}
+
+const OF_THE_ROW = [BadTaskError, BrokenHistoryError, NotSealedError];
+
+function isFaultOfTask(error: unknown): boolean {
+  return OF_THE_ROW.some((kind) => error instanceof kind) || isFaultOfRun(error);
 }
 
 type LastBeats = ReadonlyMap<string, number> | undefined;

@@ -10,6 +10,8 @@ import type { PersistTx } from './persist-tx.ts';
 
 /** How long a task that nobody can go on with is left alone. One who can is told of it at once. */
 const BLOCKED_MS = 60_000;
+/** How long a run rests after a pod has failed to take it: the next try may well be the same pod's. */
+const FAULT_MS = 5_000;
 
 export class HeldRun implements Tie {
   readonly claim: Claim;
@@ -234,6 +236,11 @@ export class HeldRun implements Tie {
 
   released(): void {
     this.#settle({ ...this.#givingBack(), to: 'pending' });
+  }
+
+  /** This pod failed to take it, and the run is not to blame. */
+  rested(): void {
+    this.#settle({ ...this.#givingBack(), to: 'waiting', waitFor: 'retry', afterMs: FAULT_MS });
   }
 
   blocked(reason: string, waitsFor?: 'key'): void {
