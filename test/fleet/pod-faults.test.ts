@@ -19,7 +19,7 @@ async function onePod() {
 function refuseOnce(isIt: (state: string) => boolean): void {
   const { append } = SqliteJournal.prototype;
   let isSpent = false;
-  vi.spyOn(SqliteJournal.prototype, 'append').mockImplementation(function (entry, written) {
+  vi.spyOn(SqliteJournal.prototype, 'append').mockImplementation(function (this: SqliteJournal, entry, written) {
     if (isSpent || !isIt(entry.state)) return append.call(this, entry, written);
     isSpent = true;
     return Promise.reject(new Error('a defect of ours'));
