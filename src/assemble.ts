@@ -15,7 +15,7 @@ import {
 } from './ground/index.ts';
 import type { Joining } from './join.ts';
 import { type Codec, SqliteJournal } from './journal/index.ts';
-import { type Machine, Registry, rehearse } from './machine/index.ts';
+import { isChore, type Machine, Registry, rehearse } from './machine/index.ts';
 import type { Store } from './store/index.ts';
 import { tell } from './telemetry/events.ts';
 import type { Tracing } from './telemetry/tracing.ts';
@@ -261,6 +261,7 @@ function openEngine(
     clock,
     random,
     slots: options.isIdle ? 0 : of.slots,
+    isUrgent: isChore,
     resultBytesMax: of.resultBytesMax,
     activeRunsMax: of.activeRunsMax,
     retentionMs: of.retentionMs,

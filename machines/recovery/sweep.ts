@@ -33,7 +33,7 @@ export const sweep = (recovery: Recovery) =>
     check: async () => {
       const nothing = { pods: [] as Swept[], isOutage: false };
       const standing = recovery.standing();
-      if (!standing?.isLeader) return handoff(nothing, 'another pod leads');
+      if (!standing?.maySweep) return handoff(nothing, 'it is for another pod to sweep');
       if (!standing.isSteady) return handoff(nothing, 'this pod was not heard for long enough');
       const { pods } = await recovery.worklist();
       return pods.length > 0 ? undefined : handoff(nothing, 'nobody is missing');

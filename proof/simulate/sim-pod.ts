@@ -13,7 +13,7 @@ import {
   recoveryOf,
   SqliteDeadLetters,
 } from '../../src/fleet/index.ts';
-import { type Machine, Registry } from '../../src/machine/index.ts';
+import { isChore, type Machine, Registry } from '../../src/machine/index.ts';
 import type { Beat, BeatAnswer } from '../../src/store/pods.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { ClaimedTask } from '../../src/store/tasks.ts';
@@ -135,6 +135,7 @@ export class SimPod {
       clock,
       random,
       slots,
+      isUrgent: isChore,
       resultBytesMax: 65_536,
       activeRunsMax: 10_000,
       retentionMs: RETENTION_MS,

@@ -65,7 +65,7 @@ export class Drainer {
     // A disk that does not answer must not keep the process from ending.
     const given = Promise.all([...runs.live.values()].map((run) => this.#giveBack(run)));
     await atMost(this.#ports.clock, WRITE_MS, given);
-    return { unfinished: runs.live.size, interrupted: admission.slots.busy };
+    return { unfinished: runs.live.size, interrupted: admission.busy };
   }
 
   /** A run that is held is given back at its next boundary; the others go on. */

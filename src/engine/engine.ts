@@ -67,7 +67,7 @@ export class Engine {
       around: options.around,
       prepare: (run, event) => this.#recorder.prepare(run, event),
     };
-    this.#admission = new Admission(options.slots, journal, clock, (run) => void this.#drive(run));
+    this.#admission = new Admission(options, (run) => void this.#drive(run));
     this.#waits = new Waits(clock, journal, {
       room: () => options.activeRunsMax - this.#runs.live.size,
       wake: (id) => this.#wake(id),

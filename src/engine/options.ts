@@ -13,6 +13,8 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly slots: number;
+  /** Machines whose runs wait neither for a slot nor for room behind others: those that rescue a fleet. */
+  readonly isUrgent?: ((machine: string) => boolean) | undefined;
   readonly resultBytesMax: number;
   readonly activeRunsMax: number;
   readonly retentionMs: number;

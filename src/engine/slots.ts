@@ -9,11 +9,12 @@ export class Slots<T> {
   #waiting: T[] = [];
   #head = 0;
 
-  constructor(size: number) {
+  /** Numbered from `first`. */
+  constructor(size: number, first = 0) {
     this.size = size;
     this.limit = size;
     // Low numbers are given first, so that little of the mark file is ever used.
-    this.#free = Array.from({ length: size }, (_, index) => size - 1 - index);
+    this.#free = Array.from({ length: size }, (_, index) => first + size - 1 - index);
   }
 
   get busy(): number {

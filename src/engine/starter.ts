@@ -17,6 +17,7 @@ export interface StarterPorts {
   readonly mintRunId: MintRunId;
   readonly resultBytesMax: number;
   readonly activeRunsMax: number;
+  readonly isUrgent?: ((machine: string) => boolean) | undefined;
   readonly retentionMs: number;
   /** The run's start is durable: it may be executed. */
   readonly onStarted: (run: LiveRun) => void | Promise<void>;
@@ -36,7 +37,7 @@ export class Starter {
     key: string | undefined,
     trace?: string | undefined,
   ): Promise<RunId> {
-    this.#refuse();
+    this.#refuse(plan);
     refuseStoring(plan);
     const what = `the input of ${plan.name}`;
     const stored = settleJson(input, what, this.#ports.resultBytesMax);
@@ -47,11 +48,12 @@ export class Starter {
       : await this.#startByKey(plan, stored, parsed, key, trace);
   }
 
-  #refuse(): void {
-    const { journal, runs, activeRunsMax } = this.#ports;
+  #refuse({ name }: Plan): void {
+    const { journal, runs, activeRunsMax, isUrgent } = this.#ports;
     if (runs.isDraining) throw new DrainingError();
     if (journal.stalledBy) throw new JournalStalledError(journal.stalledBy);
-    if (runs.live.size >= activeRunsMax) throw new TooManyRunsError(activeRunsMax);
+    if (runs.live.size >= activeRunsMax && !isUrgent?.(name))
+      throw new TooManyRunsError(activeRunsMax);
   }
 
   async #startByKey(
@@ -93,7 +95,7 @@ export class Starter {
     trace: string | undefined,
   ): Promise<RunId> {
     // A schema may have taken its time, and many may have come at once: so it is asked again here.
-    this.#refuse();
+    this.#refuse(plan);
     const { journal, clock, runs, mintRunId, onStarted } = this.#ports;
     const now = clock.now();
     const event = {

@@ -1,13 +1,13 @@
 /**
- * What falls to the oldest healthy pod: it starts the recovery machines when there is something to
- * recover. Nothing depends on there being exactly one leader; two of them find each other's work done.
+ * What falls to the oldest pod that can act: it starts the recovery machines when there is something to
+ * recover. Where it does not act, the next one sweeps. Nothing depends on there being exactly one leader;
+ * two of them find each other's work done.
  */
 import { type Cancel, type Clock, describeError } from '../ground/index.ts';
+import type { Chore } from '../machine/index.ts';
 import type { PodId } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Life } from './life.ts';
-
-export type Chore = 'recovery/sweep' | 'recovery/reconcile' | 'recovery/retention';
 
 export interface LeaderPorts {
   readonly clock: Clock;
@@ -47,11 +47,12 @@ export class Leader {
     const nowMs = this.#ports.clock.monotonicMs();
     const { watch } = life;
     this.#tellChange(life, watch.leader === life.id);
-    if (watch.leader !== life.id || !watch.isSteady(nowMs) || life.isDraining || life.isDead)
-      return;
-    this.#tellTerm(life);
+    if (!watch.isSteady(nowMs) || life.isDraining || life.isDead) return;
     const isDead = watch.fleet.some(({ status }) => status === 'dead');
-    if (isDead || watch.silent(nowMs).length > 0) this.#start('recovery/sweep', life);
+    const isMissing = isDead || watch.silent(nowMs).length > 0;
+    if (isMissing && watch.isTurnOf(life.id, nowMs)) this.#start('recovery/sweep', life);
+    if (watch.leader !== life.id) return;
+    this.#tellTerm(life);
     // Claims may outlive their pods where somebody meddled: no heartbeat tells of those.
     this.#startAfter('recovery/sweep', this.#ports.reconcileMs, life);
     this.#startAfter('recovery/reconcile', this.#ports.reconcileMs, life);

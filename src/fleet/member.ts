@@ -18,7 +18,7 @@ import {
   runIdMint,
 } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
-import type { Registry } from '../machine/index.ts';
+import type { Chore, Registry } from '../machine/index.ts';
 import { type JournalSeen, type Store, WHO_CHARS_MAX } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
@@ -26,7 +26,7 @@ import type { ChangedMachines } from './announce.ts';
 import { type CensusSample, CensusWatch } from './census-watch.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { MakeHeart } from './heart.ts';
-import { type Chore, isLeading, Leader } from './leader.ts';
+import { isLeading, Leader } from './leader.ts';
 import { Mirror } from './mirror.ts';
 import type { PodLimits, PodTimes } from './options.ts';
 import { Pod, type PodStatus } from './pod.ts';

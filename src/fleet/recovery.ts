@@ -17,6 +17,8 @@ import type { Watch } from './watch.ts';
 /** How this pod stands to the fleet right now. */
 export interface Standing {
   readonly isLeader: boolean;
+  /** It leads, or sweeps what the pods before it have left. */
+  readonly maySweep: boolean;
   /** It has been heard long enough to judge others. */
   readonly isSteady: boolean;
 }
@@ -102,8 +104,10 @@ export function recoveryOf(ports: RecoveryPorts): Recovery {
     standing: () => {
       const life = ports.life();
       if (!life || life.isDead) return undefined;
-      const isSteady = life.watch.isSteady(clock.monotonicMs());
-      return { isLeader: life.watch.leader === life.id, isSteady };
+      const { watch, id } = life;
+      const nowMs = clock.monotonicMs();
+      const maySweep = watch.isTurnOf(id, nowMs);
+      return { isLeader: watch.leader === id, maySweep, isSteady: watch.isSteady(nowMs) };
     },
     worklist: async () => {
       const { list, outage, heard } = await worklistOf(ports);

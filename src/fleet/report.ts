@@ -4,8 +4,10 @@ import type { Capacity } from './capacity.ts';
 import type { Holdings } from './holdings.ts';
 import type { PodPorts } from './options.ts';
 
+const REASON_CHARS_MAX = 200;
+
 export function reportOf(
-  { engine, version }: Pick<PodPorts, 'engine' | 'version'>,
+  { engine, version, journal }: Pick<PodPorts, 'engine' | 'version' | 'journal'>,
   { capacity, holdings }: { readonly capacity: Capacity; readonly holdings: Holdings },
 ): { readonly [key: string]: Json } {
   const { busy, slots, queued } = engine.load;
@@ -20,6 +22,7 @@ export function reportOf(
     unflushed: holdings.unflushed,
     loop: rounded(loop),
     memory: rounded(memory),
+    ...(journal.stalledBy ? { stalled: journal.stalledBy.message.slice(0, REASON_CHARS_MAX) } : {}),
   };
 }
 

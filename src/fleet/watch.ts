@@ -7,7 +7,7 @@
  * twice, almost a silence apart. How long a pod may be silent it has said itself, when it registered:
  * whoever watches may have been set otherwise.
  */
-import type { PodGlimpse, PodId } from '../store/index.ts';
+import { leaderOf, mayLead, type PodGlimpse, type PodId } from '../store/index.ts';
 
 export interface WatchOptions {
   readonly heartbeatMs: number;
@@ -27,6 +27,7 @@ interface Sighting {
 export class Watch {
   readonly #options: WatchOptions;
   readonly #sightings = new Map<PodId, Sighting>();
+  #deadSinceMs: ReadonlyMap<PodId, number> = new Map();
   #fleet: readonly PodGlimpse[] = [];
   #steadySinceMs: number | undefined;
   #lastMs: number | undefined;
@@ -43,6 +44,8 @@ export class Watch {
     this.#fleet = fleet;
     const before = new Map(this.#sightings);
     this.#sightings.clear();
+    const dead = fleet.filter(({ status }) => status === 'dead').map(({ pod }) => pod);
+    this.#deadSinceMs = new Map(dead.map((pod) => [pod, this.#deadSinceMs.get(pod) ?? nowMs]));
     for (const { pod, seq } of fleet) {
       const known = before.get(pod);
       const isSame = !isBroken && known?.seq === seq;
@@ -50,11 +53,31 @@ export class Watch {
     }
   }
 
-  /** The oldest pod that is up and has been heard of lately. */
+  /** The oldest pod that is up, has been heard of lately and can write its journal. */
   get leader(): PodId | undefined {
-    return this.#fleet.find(
-      (glimpse) => glimpse.status === 'up' && glimpse.silentMs < this.#silenceMs(glimpse),
-    )?.pod;
+    return leaderOf(this.#fleet, this.#options.silentMs)?.pod;
+  }
+
+  /**
+   * Whether it is for this pod to sweep now. The leader sweeps at once. The pod behind it sweeps what the
+   * leader has left for a whole turn, and so on: a leader that cannot act delays recovery by one turn.
+   */
+  isTurnOf(pod: PodId, nowMs: number): boolean {
+    const { silentMs, heartbeatMs } = this.#options;
+    const place = this.#fleet
+      .filter((one) => mayLead(one, silentMs))
+      .findIndex((one) => one.pod === pod);
+    if (place <= 0) return place === 0;
+    return this.#overdueMs(nowMs) >= place * (silentMs + heartbeatMs);
+  }
+
+  /** For how long the pod has been there to be swept that has been so for longest. */
+  #overdueMs(nowMs: number): number {
+    const overdue = this.#fleet.map((glimpse) => {
+      const deadMs = this.#deadSinceMs.get(glimpse.pod);
+      return deadMs === undefined ? -this.#leftMs(glimpse, nowMs) : nowMs - deadMs;
+    });
+    return Math.max(...overdue);
   }
 
   get fleet(): readonly PodGlimpse[] {

@@ -11,6 +11,7 @@ export {
   rehearse,
   stateOf,
 } from './chart.ts';
+export { type Chore, isChore } from './chores.ts';
 export { defineMachine } from './define-machine.ts';
 export { DefinitionError, RegistryError, SchemaError } from './errors.ts';
 export { exportsOf, machinesOf } from './exported.ts';

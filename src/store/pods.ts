@@ -62,8 +62,26 @@ export interface PodGlimpse {
   readonly silentMs: number;
   /** How long it may be silent, by its own word; undefined where it has given none. */
   readonly silenceMs?: number | undefined;
+  /** Its last heartbeat said that its journal cannot be written: it takes nothing, and does not lead. */
+  readonly isStalled?: boolean | undefined;
   /** Who declared it dead; its own id where it left on purpose. */
   readonly deadBy: string | undefined;
+}
+
+/** How a report begins to say why the pod cannot write its journal. Looked for in the text of the report. */
+export const STALLED_IN_REPORT = '"stalled":"';
+
+/** The first pod that is up, was heard of lately and can write its journal. `pods`: oldest first. */
+export function leaderOf<P extends PodGlimpse>(
+  pods: readonly P[],
+  silentMs: number,
+): P | undefined {
+  return pods.find((pod) => mayLead(pod, silentMs));
+}
+
+/** `silentMs`: how long a pod may be silent that has not said so itself. */
+export function mayLead(pod: PodGlimpse, silentMs: number): boolean {
+  return pod.status === 'up' && pod.silentMs < (pod.silenceMs ?? silentMs) && !pod.isStalled;
 }
 
 export type BeatAnswer =

@@ -1,26 +1,27 @@
 /** The store as people see it: read by connections of its own, changed by acts that leave a row. */
 import type { RunNow } from '../../fleet/index.ts';
 import type { Duration, RunId } from '../../ground/index.ts';
-import type {
-  Act,
-  ActAnswer,
-  BulkAnswer,
-  BulkBegun,
-  BulkOrder,
-  FlowAnswer,
-  FlowChange,
-  FollowsOn,
-  NewBulk,
-  Note,
-  PodId,
-  PodRow,
-  ScheduleAnswer,
-  ScheduleChange,
-  ScheduleRow,
-  StartNote,
-  StoreReader,
-  ThrottleAnswer,
-  ThrottleChange,
+import {
+  type Act,
+  type ActAnswer,
+  type BulkAnswer,
+  type BulkBegun,
+  type BulkOrder,
+  type FlowAnswer,
+  type FlowChange,
+  type FollowsOn,
+  leaderOf,
+  type NewBulk,
+  type Note,
+  type PodId,
+  type PodRow,
+  type ScheduleAnswer,
+  type ScheduleChange,
+  type ScheduleRow,
+  type StartNote,
+  type StoreReader,
+  type ThrottleAnswer,
+  type ThrottleChange,
 } from '../../store/index.ts';
 
 export interface Starting {
@@ -94,11 +95,11 @@ export class Shared {
     await reader?.close();
   }
 
-  /** Every pod there is, oldest first; the oldest that is up and was heard of lately leads. */
+  /** Every pod there is, oldest first. */
   async pods(): Promise<PodView[]> {
     const rows = await (await this.reader()).pods();
     const isSilent = (row: PodRow) => row.silentMs >= (row.silenceMs ?? this.port.silentMs);
-    const leading = rows.find((row) => row.status === 'up' && !isSilent(row));
+    const leading = leaderOf(rows, this.port.silentMs);
     return rows.map(({ seq: _, ...row }) => {
       const isLive = row.status === 'up' || row.status === 'draining';
       const isLeader = row.pod === leading?.pod;

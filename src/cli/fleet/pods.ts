@@ -2,7 +2,13 @@
 import { LIMIT_MAX } from '../../admin/index.ts';
 import { type Config, durationOption } from '../../config/index.ts';
 import { isoTime, type Json, showDuration, systemClock } from '../../ground/index.ts';
-import type { LeaderTerm, PodRow, PodStatus, Store } from '../../store/index.ts';
+import {
+  type LeaderTerm,
+  leaderOf,
+  type PodRow,
+  type PodStatus,
+  type Store,
+} from '../../store/index.ts';
 import type { Execute } from '../command.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import type { Output } from '../output.ts';
@@ -107,12 +113,12 @@ export function silenceOf(store: Pods, { silence }: Pick<Config, 'silence'>): nu
   return silence === undefined ? store.capabilities.silentMs : durationOption('silence', silence);
 }
 
-/** Every pod there is, oldest first; the oldest that is up and was heard of lately leads. */
+/** Every pod there is, oldest first. */
 export async function podsOf(store: Pods, config: Pick<Config, 'silence'>): Promise<PodView[]> {
   const silenceMs = silenceOf(store, config);
   const rows = await store.pods();
   const isSilent = (row: PodRow) => row.silentMs >= (row.silenceMs ?? silenceMs);
-  const leading = rows.find((row) => row.status === 'up' && !isSilent(row));
+  const leading = leaderOf(rows, silenceMs);
   return rows.map((row) => {
     const { seq: _, ...rest } = row;
     const isLive = row.status === 'up' || row.status === 'draining';

@@ -1,6 +1,6 @@
 /** Records as the interface shows them: always copies, so that no caller holds a row in its hands. */
 import { PAYLOAD_BYTES_MAX } from '../bounds.ts';
-import type { PodGlimpse, PodRow } from '../pods.ts';
+import { type PodGlimpse, type PodRow, STALLED_IN_REPORT } from '../pods.ts';
 import type { ClaimedTask, TakenTask, TaskRow } from '../tasks.ts';
 import type { MemoryTables, PodRecord, TaskRecord } from './tables.ts';
 
@@ -110,6 +110,7 @@ export function glimpseOf(pod: PodRecord, now: number): PodGlimpse {
     seq: pod.beatSeq,
     silentMs: Math.max(0, now - pod.lastHeartbeat),
     silenceMs: pod.silenceMs,
+    isStalled: pod.report.includes(STALLED_IN_REPORT),
     deadBy: pod.deadBy,
   };
 }

@@ -1,4 +1,5 @@
 /** Statements on pod_health: births, heartbeats, fences. */
+import { STALLED_IN_REPORT } from '../pods.ts';
 import { agoOf, msOf, spanOf, sql, timeline } from './sql.ts';
 import { reportsTold, throttlesTold } from './throttle-state.sql.ts';
 
@@ -23,7 +24,7 @@ export const selectJournalSeen = sql`
 const glimpse = sql`
   json_build_object('pod', pod_id, 'name', name, 'status', status, 'seq', beat_seq,
                     'silentMs', ${agoOf('last_heartbeat')}, 'silenceMs', silent_ms,
-                    'deadBy', dead_by)`;
+                    'isStalled', position('${STALLED_IN_REPORT}' in report) > 0, 'deadBy', dead_by)`;
 
 /** The silence a pod registered with; `otherwise` for one that gave none. */
 export function silenceOf(otherwise: string): string {

@@ -2,7 +2,7 @@
 import { decodeJson, type Json, type RunId } from '../../ground/index.ts';
 import { boundedTime } from '../bounds.ts';
 import type { Follows } from '../follow.ts';
-import type { PodGlimpse, PodRow } from '../pods.ts';
+import { type PodGlimpse, type PodRow, STALLED_IN_REPORT } from '../pods.ts';
 import type { AuditRow, TaskGlance } from '../reader.ts';
 import type { Head } from '../store.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
@@ -190,6 +190,7 @@ export function podRowOf(row: Row): PodRow {
     seq: row['beat_seq'] as number,
     silentMs: row['silent_for'] as number,
     silenceMs: maybe(row['silent_ms']),
+    isStalled: (row['report'] as string).includes(STALLED_IN_REPORT),
     deadBy: maybe(row['dead_by']),
     journal: row['journal_id'] as string,
     boot: row['boot'] as number,

@@ -1,7 +1,7 @@
 /** Rows as SQLite gives them, and as the rest of FleetQ sees them. */
 import { decodeJson, type RunId } from '../../ground/index.ts';
 import type { FollowsOn } from '../follow.ts';
-import type { PodGlimpse, PodRow } from '../pods.ts';
+import { type PodGlimpse, type PodRow, STALLED_IN_REPORT } from '../pods.ts';
 import type { TaskGlance } from '../reader.ts';
 import type { ClaimedTask, Segment, TakenTask, TaskRow } from '../tasks.ts';
 import type { Interruption, PodId, PodStatus, TaskStatus, WaitFor } from '../words.ts';
@@ -215,6 +215,7 @@ export function podGlimpse(row: RawPod, now: number): PodGlimpse {
     seq: row.beat_seq,
     silentMs: now - row.last_heartbeat,
     silenceMs: row.silent_ms ?? undefined,
+    isStalled: row.report.includes(STALLED_IN_REPORT),
     deadBy: row.dead_by ?? undefined,
   };
 }
