@@ -4,6 +4,7 @@ import type { Journal, RunRow } from '../journal/index.ts';
 import type { Ending } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { RunNotFoundError, RunSetAsideError } from './errors.ts';
+import { type LiveRun, ofRun } from './live-run.ts';
 import type { Resumption } from './resume.ts';
 import type { RunTable } from './run-table.ts';
 
@@ -33,6 +34,33 @@ export function putAside(
   const of = { run: row.id, machine: row.machine, version: row.version, reason };
   if (status === 'quarantined') tell('run.quarantined', () => of);
   else tell('run.blocked', () => ({ ...of, state }));
+}
+
+/** Nothing here can go on with it, for what its records or its definition say. */
+export function quarantine(runs: RunTable, run: LiveRun, error: unknown): undefined {
+  const reason = describeError(error).message;
+  tell('run.quarantined', () => ({ ...ofRun(run), reason }));
+  if (run.tie) {
+    leave(runs, run);
+    run.tie.quarantined(reason);
+  } else runs.putAside(run.id, { status: 'quarantined', reason });
+}
+
+/** This pod failed, and not the run. */
+export function tellFault({ id, plan }: LiveRun, error: unknown): void {
+  const reason = describeError(error).message;
+  tell('pod.faulted', () => ({ run: id, machine: plan.name, reason }));
+}
+
+/** Another pod may fare better with it. */
+export function release(runs: RunTable, run: LiveRun): void {
+  leave(runs, run);
+  run.tie?.released();
+}
+
+function leave(runs: RunTable, run: LiveRun): void {
+  run.isLost = true;
+  runs.leave(run);
 }
 
 /** Whatever goes wrong with this run, nobody else has to hear of it. */

@@ -9,7 +9,7 @@
  *
  * Around it: who gets a slot, who waits for a time, and what is still in hand at the end.
  */
-import { type Clock, describeError, type RunId, runIdMint } from '../ground/index.ts';
+import { type Clock, type RunId, runIdMint } from '../ground/index.ts';
 import type { Journal, RunRow, StoredRecord } from '../journal/index.ts';
 import { type Ending, isFinal, type Plan, whyNobody } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
@@ -18,7 +18,7 @@ import { Admission } from './admission.ts';
 import { isFaultOfRun } from './blame.ts';
 import { Canceller, type CancelReport } from './canceller.ts';
 import { Drainer } from './drainer.ts';
-import { endingOf, orPutAside, putAside, quarantineAsleep } from './endings.ts';
+import * as endings from './endings.ts';
 import { DrainingError } from './errors.ts';
 import { Holder } from './holder.ts';
 import { interruptionOf } from './interruption.ts';
@@ -34,7 +34,7 @@ import { FIRST_COUNT, load, type Resumption, resumeAll } from './resume.ts';
 import { RunTable, type SetAside } from './run-table.ts';
 import { Starter } from './starter.ts';
 import { Successor } from './successor.ts';
-import { isCutOff, type Tie } from './tie.ts';
+import { isCutOff } from './tie.ts';
 import { Waits } from './waits.ts';
 
 export class Engine {
@@ -52,7 +52,6 @@ export class Engine {
   /** Runs that came from a store. */
   readonly held: Holder;
   readonly #drainer: Drainer;
-  readonly #onUnfit = (run: LiveRun, error: unknown) => this.#quarantine(run, error);
 
   constructor(options: EngineOptions) {
     const { journal, registry, clock, random } = options;
@@ -135,7 +134,7 @@ export class Engine {
 
   /** How the run ended, once it has. A drain ends the waiting, not the run; so does `until`. */
   ending(id: RunId, until?: AbortSignal | undefined): Promise<Ending> {
-    return endingOf(this.#runs, this.#journal, id, until);
+    return endings.endingOf(this.#runs, this.#journal, id, until);
   }
 
   liveRun = (id: RunId): LiveRun | undefined => this.#runs.live.get(id);
@@ -161,7 +160,7 @@ export class Engine {
         }
         // Its due time had come before it was recorded: a death from here on is one in a phase again.
         if (run.state.dueAt !== undefined) this.#admission.renew(run);
-        let view = run.view ?? readView(this.#ports, run, this.#onUnfit);
+        let view = run.view ?? readView(this.#ports, run, this.#quarantine);
         if (view instanceof Promise) {
           view = await view;
           // Schemas may have taken long: what forbids to begin is looked at again.
@@ -225,14 +224,14 @@ export class Engine {
   #wake(id: RunId): void {
     if (this.#runs.isDraining || this.#runs.live.has(id) || this.#canceller.isEnding(id)) return;
     // Its timer is taken, and so are those of the others that are due with it: they must go on.
-    orPutAside(this.#runs, id, () => {
+    endings.orPutAside(this.#runs, id, () => {
       const found = load(this.#journal, this.#options.registry, id);
       if (found) this.#takeUp(found);
     });
   }
 
   #takeUp(found: Resumption): void {
-    if (found.kind === 'setAside') return putAside(this.#runs, found);
+    if (found.kind === 'setAside') return endings.putAside(this.#runs, found);
     if (found.kind === 'succeeds') return this.#successor.take(found);
     const { run, wasInterrupted, waitMs } = found;
     this.#runs.setAside.delete(run.id);
@@ -245,7 +244,7 @@ export class Engine {
 
   /** Its records were looked at while it waits, and cannot be trusted. */
   quarantineAsleep(row: RunRow, reason: string): void {
-    quarantineAsleep(this.#runs, row, reason);
+    endings.quarantineAsleep(this.#runs, row, reason);
   }
 
   /** An interrupted phase is a failed attempt, or a run that kills its process would do so for ever. */
@@ -256,33 +255,19 @@ export class Engine {
   /** A defect of ours, or a record that the journal refuses: this run stops, the others go on. */
   #stopDriving(run: LiveRun, error: unknown): void {
     if (this.#runs.isClosed) return;
-    if (run.tie && !isFaultOfRun(error)) this.#interrupt(run, run.tie, error);
+    if (run.tie && !isFaultOfRun(error)) this.#interrupt(run, error);
     else this.#quarantine(run, error);
     if (run.slot !== undefined) this.#admission.leave(run);
   }
 
   /** This pod could not go on with it: a try that was cut off, as by a death, so the attempts bound it. */
-  #interrupt(run: LiveRun, tie: Tie, error: unknown): void {
-    const reason = describeError(error).message;
-    tell('pod.faulted', () => ({ run: run.id, machine: run.plan.name, reason }));
-    if (run.isLost) return;
-    this.#countInterruption(run).catch(() => {
-      run.isLost = true;
-      this.#runs.leave(run);
-      tie.released();
-    });
+  #interrupt(run: LiveRun, error: unknown): void {
+    endings.tellFault(run, error);
+    if (!run.isLost) this.#countInterruption(run).catch(() => endings.release(this.#runs, run));
   }
 
-  #quarantine(run: LiveRun, error: unknown): undefined {
-    const reason = describeError(error).message;
-    tell('run.quarantined', () => ({ ...ofRun(run), reason }));
-    if (run.tie) {
-      // Whoever gave it gets it back, with the reason; here nobody goes on with it.
-      run.isLost = true;
-      this.#runs.leave(run);
-      run.tie.quarantined(reason);
-    } else this.#runs.putAside(run.id, { status: 'quarantined', reason });
-  }
+  #quarantine = (run: LiveRun, error: unknown): undefined =>
+    endings.quarantine(this.#runs, run, error);
 
   /** Stops at phase boundaries within the budget; what is unfinished then goes on in the next process. */
   async drain(budgetMs: number): Promise<DrainReport> {

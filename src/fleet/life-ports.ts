@@ -2,6 +2,7 @@
 import { describeError, type RunId } from '../ground/index.ts';
 import type { BeatAnswer, ClaimRequest, JournalSeen, PodId } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
+import { Acceptor } from './acceptor.ts';
 import { Archiver, type ArchiverPorts } from './archiver.ts';
 import { audible } from './audible.ts';
 import { Grants } from './grants.ts';
@@ -41,6 +42,13 @@ export function heartOf(
 export function grantsOf({ id: pod, store, clock, random, times, throttles }: LifePorts) {
   const { heartbeatMs } = times;
   return throttles && new Grants({ pod, store, clock, random, heartbeatMs, throttles });
+}
+
+export function acceptorOf(ports: LifePorts, keeper: Life): Acceptor {
+  const { id: pod, limits, journal } = ports;
+  const { payloadBytesMax } = limits;
+  const { holdings } = keeper;
+  return new Acceptor({ ...ports, holdings, keeper, pod, payloadBytesMax, journal: journal.id });
 }
 
 export function deathOf({ status }: Extract<BeatAnswer, { kind: 'refused' }>): string {

@@ -4,7 +4,7 @@
  */
 import type { ClaimedTask, JournalSeen, PodId, Settlement } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { Acceptor } from './acceptor.ts';
+import type { Acceptor } from './acceptor.ts';
 import { Adopter } from './adopter.ts';
 import type { Archiver } from './archiver.ts';
 import type { Heard, News } from './beat-loop.ts';
@@ -31,6 +31,7 @@ import { reportOf } from './report.ts';
 import type { Rewinder } from './rewinder.ts';
 import { Settler } from './settler.ts';
 import { Sleepers } from './sleepers.ts';
+import { Stall } from './stall.ts';
 import { Superseded } from './superseded.ts';
 import { Watch } from './watch.ts';
 
@@ -55,6 +56,7 @@ export class Life implements Keeper {
   readonly #rewinder: Rewinder;
   readonly #forgetter: Forgetter;
   readonly #superseded: Superseded;
+  readonly #stall: Stall;
   readonly persisting: Persisting;
   readonly #grants: Grants | undefined;
   isDead = false;
@@ -62,12 +64,13 @@ export class Life implements Keeper {
   isDraining = false;
 
   constructor(ports: LifePorts, nonce: string) {
-    const { store, engine, registry, clock, random, times, limits, id } = ports;
+    const { store, engine, clock, random, times, limits, id } = ports;
     this.#ports = ports;
     this.id = id;
     this.#footing = new Footing(store, ports.memory);
     this.#sleepers = new Sleepers(clock);
     this.#superseded = new Superseded({ store: this.#footing, clock, random });
+    this.#stall = new Stall(ports);
     this.watch = new Watch(times);
     this.capacity = new Capacity(limits.slots);
     const [holdings, isOver] = [this.holdings, () => this.isDead];
@@ -94,17 +97,7 @@ export class Life implements Keeper {
     this.persisting = persistingOf({ ...writes, holdings, drop, over: onOver });
     const lose = (held: HeldRun) => this.#lose(held);
     this.#archiver = parts.archiverOf(ports, { store: this.#footing, holdings, lose });
-    this.#acceptor = new Acceptor({
-      store,
-      engine,
-      registry,
-      holdings,
-      keeper: this,
-      pod: id,
-      payloadBytesMax: limits.payloadBytesMax,
-      journal: ports.journal.id,
-      adoptLocal: ports.adoptLocal,
-    });
+    this.#acceptor = parts.acceptorOf(ports, this);
     this.#claimer = new Claimer({
       ...writes,
       idlePollMs: times.idlePollMs,
@@ -126,6 +119,9 @@ export class Life implements Keeper {
     this.#heart.start();
     await this.whenTrusted();
     // Its name may be that of a living process, in which it must take nothing from anybody.
+    if (this.isDead) return;
+    // Nothing that it takes over now could be recorded: others take it, as long as it cannot write.
+    await this.#stall.whenOver(this);
     if (this.isDead) return;
     const { holdings, id: pod } = this;
     const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
@@ -264,6 +260,7 @@ export class Life implements Keeper {
     this.#claimer.roomed();
     this.#ports.routes.follow(answer.fleet).then((hasMore) => hasMore && this.hint());
     onBeat(this);
+    this.#stall.look(this);
   }
 
   #reconcile(): Promise<void> {

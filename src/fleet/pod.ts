@@ -209,20 +209,28 @@ export class Pod {
       },
       nonce,
     );
-    // Before the registration: from then on the fleet counts how long this pod is silent.
-    await life.ready();
-    if (this.#isStopping) return life.abandon();
-    const seen = await store.register({
-      pod: life.id,
-      name,
-      journal: journal.id,
-      boot: journal.boot,
-      lsn: journal.lsn,
-      routes: routes.own,
-      report: { version: this.#ports.version } satisfies Json,
-      nonce,
-      silenceMs: times.silentMs,
-    });
+    let seen: JournalSeen;
+    try {
+      // Before the registration: from then on the fleet counts how long this pod is silent.
+      await life.ready();
+      if (this.#isStopping) return life.abandon();
+      seen = await store.register({
+        pod: life.id,
+        name,
+        journal: journal.id,
+        boot: journal.boot,
+        lsn: journal.lsn,
+        routes: routes.own,
+        report: { version: this.#ports.version } satisfies Json,
+        nonce,
+        silenceMs: times.silentMs,
+      });
+    } catch (error) {
+      life.abandon();
+      throw error;
+    }
+    // A drain that came meanwhile has ended the life before, and knows nothing of this one.
+    if (this.#isStopping) return life.end(0).catch(() => life.abandon());
     // Another life of this process has seen what this one has written since it began.
     const lsn = seen.boot === journal.boot ? journal.lsn : journal.lsnAtOpen;
     if (seen.boot > journal.boot || seen.lsn > lsn) {

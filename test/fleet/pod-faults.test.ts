@@ -1,8 +1,11 @@
 /** I43: what fails in a pod is the pod's, and ends no run: the run goes back, and is done. */
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { SqliteJournal } from '../../src/journal/index.ts';
+import { gate } from '../support/fleets.ts';
 import { Script, twoSteps } from './script.ts';
-import { useTestFleets } from './support.ts';
+import { SILENT_MS, STEADY_MS, type TestPod, useTestFleets } from './support.ts';
 
 const { startFleet, hear } = useTestFleets();
 afterEach(() => vi.restoreAllMocks());
@@ -19,7 +22,11 @@ async function onePod() {
 function refuseOnce(isIt: (state: string) => boolean): void {
   const { append } = SqliteJournal.prototype;
   let isSpent = false;
-  vi.spyOn(SqliteJournal.prototype, 'append').mockImplementation(function (this: SqliteJournal, entry, written) {
+  vi.spyOn(SqliteJournal.prototype, 'append').mockImplementation(function (
+    this: SqliteJournal,
+    entry,
+    written,
+  ) {
     if (isSpent || !isIt(entry.state)) return append.call(this, entry, written);
     isSpent = true;
     return Promise.reject(new Error('a defect of ours'));
@@ -49,3 +56,40 @@ test('a record that a pod fails to write cuts the phase off: it is probed and tr
   expect(script.count('a.work')).toBe(2);
   expect(script.count('a.check') + script.count('a.probe')).toBe(2);
 });
+
+test('a pod that cannot write its journal lets others have its runs, and comes back', async () => {
+  const script = new Script();
+  const machine = twoSteps(script);
+  const { clock, startPod, row, podStatus } = startFleet();
+  const options = { machines: [machine], around: script.around };
+  const alder = await startPod('alder', options);
+  await clock.advance(STEADY_MS);
+  const held = gate();
+  script.holds.set('a.work', held.opened);
+  const { id } = await alder.fleet.enqueue(machine, {});
+  await clock.advance(500);
+  const birch = await startPod('birch', options);
+  await clock.advance(STEADY_MS);
+  const free = fillDiskOf(alder);
+  held.open();
+  script.holds.clear();
+  const first = alder.id;
+  await clock.advance(2 * SILENT_MS);
+  expect(await row(id)).toMatchObject({ status: 'completed', crashes: 0, claims: 2 });
+  expect(birch.fleet.status.pod?.leader).toBe(birch.id);
+  expect(script.count('a.probe')).toBe(1);
+  expect(alder.id).not.toBe(first);
+  expect(await podStatus(alder.id)).toBe('up');
+  expect(alder.fleet.status.pod).toMatchObject({ isReady: false, held: 0 });
+
+  free();
+  await clock.advance(5_000);
+  expect(alder.fleet.status.pod?.isReady).toBe(true);
+});
+
+/** The journal of this pod takes no record until the answer is called. */
+function fillDiskOf({ dataDir }: TestPod): () => void {
+  const file = join(dataDir, 'journal.db');
+  renameSync(file, `${file}.away`);
+  return () => renameSync(`${file}.away`, file);
+}
