@@ -1,7 +1,4 @@
-/**
- * The handle that programs use: `createFleet` puts a journal, an engine, its listeners and, where there
- * is a store, a pod together.
- */
+/** The handle of programs: `createFleet` puts journal, engine, listeners and pod together. */
 import type { MachineInfo, SharedPort, Sources } from './admin/index.ts';
 import { assemble, type FleetOptions, type Parts } from './assemble.ts';
 import { type DrainReport, RunNotFoundError, type RunSummary } from './engine/index.ts';
@@ -74,6 +71,7 @@ export class Fleet implements AsyncDisposable {
     const { engine, caretaker, member } = this.#parts;
     const { isIdle, isClient } = this.#options;
     if (!isIdle) {
+      if (!isClient) await member?.pod.alone();
       await engine.start();
       caretaker.start();
       if (!isClient) await member?.start();

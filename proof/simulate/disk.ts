@@ -22,6 +22,8 @@ export class Disk {
   readonly runs = new Map<string, RawRunRow>();
   readonly events = new Map<string, EventRow[]>();
   readonly timers = new Map<string, number>();
+  /** The pods that processes on this disk have been. */
+  readonly owners = new Set<string>();
   #mark: Omit<Mark, 'slots' | 'lsn'> | undefined;
   #markLsn = 0;
   readonly #slots = new Map<number, Occupancy>();

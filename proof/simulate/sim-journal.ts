@@ -117,6 +117,9 @@ export class SimJournal extends DiskReader implements Journal {
     return this.#commit.stalledBy;
   }
 
+  provesDead = (pod: string): boolean => this.#disk.owners.has(pod);
+  addOwner = (pod: string): void => void this.#disk.owners.add(pod);
+
   prepare(entry: Entry): Prepared {
     return encodeEntry(entry, identityCodec);
   }

@@ -49,7 +49,7 @@ export function quarantine(runs: RunTable, run: LiveRun, error: unknown): undefi
 /** This pod failed, and not the run. */
 export function tellFault({ id, plan }: LiveRun, error: unknown): void {
   const reason = describeError(error).message;
-  tell('pod.faulted', () => ({ run: id, machine: plan.name, reason }));
+  tell('run.faulted', () => ({ run: id, machine: plan.name, reason }));
 }
 
 /** Another pod may fare better with it. */

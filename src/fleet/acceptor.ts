@@ -140,7 +140,7 @@ export class Acceptor {
       }
       const { name, message, code } = describeError(error);
       if (!isFaultOfTask(error)) {
-        tell('pod.faulted', () => ({ run: task.task, machine: task.machine, reason: message }));
+        tell('run.faulted', () => ({ run: task.task, machine: task.machine, reason: message }));
         return held.rested();
       }
       tell('task.refused', () => ({ run: task.task, machine: task.machine, reason: message }));

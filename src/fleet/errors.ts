@@ -16,6 +16,17 @@ export class ClaimLostError extends FleetqError {
   }
 }
 
+/** Another process lives with the journal of this one: its volume was cloned, or moved too early. */
+export class JournalElsewhereError extends FleetqError {
+  readonly code = 'FLEETQ_JOURNAL_ELSEWHERE';
+  readonly verdict = 'retry';
+  constructor(journal: string, pod: string, name: string) {
+    super(`journal ${journal} is in use by pod ${pod} (${name}): this process takes no runs`, {
+      hint: 'give this process a data directory of its own; if that pod is gone for good: fleetq journal own',
+    });
+  }
+}
+
 /** The commit of a persist did not reach the store: nothing of it has happened, and it may be tried again. */
 export class CommitLostError extends FleetqError {
   readonly code = 'FLEETQ_COMMIT_LOST';

@@ -56,8 +56,10 @@ export function deathOf({ status }: Extract<BeatAnswer, { kind: 'refused' }>): s
   return isDead ? 'the fleet took it for dead' : 'another process beats in its name';
 }
 
-export function predecessorsOf(pod: PodId, seen: JournalSeen): PodId[] {
-  return seen.pods.map((before) => before.pod).filter((before) => before !== pod);
+/** Those whose death this disk proves. Others with this journal are left to the sweep, which waits. */
+export function predecessorsOf({ id, journal }: LifePorts, seen: JournalSeen): PodId[] {
+  const before = seen.pods.map(({ pod }) => pod).filter((pod) => pod !== id);
+  return before.filter((pod) => journal.provesDead(pod));
 }
 
 /** How many more it may hold; 0 where too much of what it has is on its way to the store. */

@@ -127,7 +127,7 @@ export class Life implements Keeper {
     const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
     const mine = { acceptor, holdings, forgetter, keeper, pod, silentMs: times.silentMs };
     await new Adopter({ store, footing: this.#footing, engine, clock, ...mine }).adopt(
-      parts.predecessorsOf(pod, seen),
+      parts.predecessorsOf(this.#ports, seen),
     );
     if (this.isDead) return;
     await this.#ports.routes.look();

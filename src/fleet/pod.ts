@@ -22,6 +22,7 @@ import { Life } from './life.ts';
 import { Memory } from './memory.ts';
 import { checkTimes, type PodPorts } from './options.ts';
 import { Rest } from './rest.ts';
+import { Rivals } from './rivals.ts';
 
 export interface PodEvents {
   readonly onDrainWanted: () => void;
@@ -61,6 +62,7 @@ export class Pod {
   readonly #mint: () => PodId;
   readonly #rest: Rest | undefined;
   readonly #memory = new Memory();
+  readonly #rivals: Rivals;
   #life: Life | undefined;
   #isStopping = false;
   #isJoining = false;
@@ -71,6 +73,7 @@ export class Pod {
     checkTimes(ports.times);
     this.#ports = ports;
     this.#events = events;
+    this.#rivals = new Rivals(ports, events.onDrainWanted);
     const mint = runIdMint(ports.clock, ports.random);
     this.#mint = () => mint() as string as PodId;
     this.#rest = this.#restOf(ports);
@@ -104,6 +107,11 @@ export class Pod {
       if (hint === 'ready') this.#life?.hint();
       else this.#events.onEnded?.();
     });
+  }
+
+  /** Resolves when no other process may live with this journal: nothing of it is started before. */
+  alone(): Promise<void> {
+    return this.#rivals.gone();
   }
 
   get life(): Life | undefined {
@@ -142,6 +150,7 @@ export class Pod {
   async drain(budgetMs: number, quiesce: (budgetMs: number) => Promise<void>): Promise<void> {
     const { clock } = this.#ports;
     this.#isStopping = true;
+    this.#rivals.stop();
     this.#cancelRestart?.();
     const begunMs = clock.monotonicMs();
     const quiet = Promise.all([this.#stopHints?.(), this.#rest?.stop()]).catch(() => undefined);
@@ -171,6 +180,7 @@ export class Pod {
   /** Lets go at once; the rows are found by the sweep, or by the next process on this disk. */
   abandon(): void {
     this.#isStopping = true;
+    this.#rivals.stop();
     this.#cancelRestart?.();
     this.#rest?.stop().catch(() => undefined);
     this.#life?.abandon();
@@ -214,6 +224,7 @@ export class Pod {
       // Before the registration: from then on the fleet counts how long this pod is silent.
       await life.ready();
       if (this.#isStopping) return life.abandon();
+      journal.addOwner(life.id);
       seen = await store.register({
         pod: life.id,
         name,
@@ -231,6 +242,7 @@ export class Pod {
     }
     // A drain that came meanwhile has ended the life before, and knows nothing of this one.
     if (this.#isStopping) return life.end(0).catch(() => life.abandon());
+    await this.#rivals.refuse(life, seen);
     // Another life of this process has seen what this one has written since it began.
     const lsn = seen.boot === journal.boot ? journal.lsn : journal.lsnAtOpen;
     if (seen.boot > journal.boot || seen.lsn > lsn) {

@@ -131,7 +131,13 @@ export interface Evidence {
 
 /** Something about the file that a person has to know. */
 export interface Alarm {
-  readonly kind: 'recordsLost' | 'fileDamaged' | 'markDamaged' | 'otherJournal' | 'copied';
+  readonly kind:
+    | 'recordsLost'
+    | 'fileDamaged'
+    | 'markDamaged'
+    | 'otherJournal'
+    | 'copied'
+    | 'elsewhere';
   readonly message: string;
 }
 
@@ -176,6 +182,11 @@ export interface Journal {
   readonly evidence: Evidence;
   /** Why nothing can be written now; undefined while all is well. */
   readonly stalledBy: Error | undefined;
+
+  /** Whether the lock of this disk proves that no process is that pod any more. */
+  provesDead(pod: string): boolean;
+  /** This process is about to be that pod. */
+  addOwner(pod: string): void;
 
   /** Resolves when the record is durable, with its hash. Never rejects for lack of space: it waits. */
   append(entry: Entry, written?: Written): Promise<Written>;

@@ -4,13 +4,13 @@ import { Ballast } from './ballast.ts';
 import { checkEvents } from './check-events.ts';
 import { type Codec, identityCodec } from './codec.ts';
 import { assertFullSync, type Connection, isRefusal } from './connection.ts';
-import { type CopyOf, writeHolder } from './copy.ts';
+import { type CopyOf, Owners } from './copy.ts';
 import { countBoot } from './count-boot.ts';
 import { noteDamage } from './damage.ts';
 import { JournalStalledError } from './errors.ts';
 import { inheritedOf, judgeMark } from './evidence.ts';
 import { GroupCommit } from './group-commit.ts';
-import { isGone, watchHolder, watchPath } from './hold.ts';
+import { isGone, watchPath } from './hold.ts';
 import type {
   Alarm,
   Entry,
@@ -65,6 +65,7 @@ export class SqliteJournal extends JournalReader implements Journal {
   readonly evidence: Evidence;
   readonly #options: JournalOptions;
   readonly #place: Place;
+  readonly #owners: Owners;
   readonly #connection: Connection;
   readonly #writer: JournalWriter;
   readonly #commit: GroupCommit<Prepared>;
@@ -72,7 +73,6 @@ export class SqliteJournal extends JournalReader implements Journal {
   readonly #ballast: Ballast;
   #lowBecause: Error | undefined;
   readonly #whyGone: () => Error | undefined;
-  readonly #whyLost: () => Error | undefined;
   #lostBecause: Error | undefined;
   #renewedMs: number;
   #isKnownThere = false;
@@ -80,7 +80,6 @@ export class SqliteJournal extends JournalReader implements Journal {
   #isClosed = false;
   /** Holds that are over, and go with the next transaction. */
   #ended: RunId[] = [];
-
   /** Opens the journal in `directory` for this process alone. */
   static open(directory: string, options: JournalOptions): SqliteJournal {
     const place = placeOf(directory);
@@ -108,8 +107,7 @@ export class SqliteJournal extends JournalReader implements Journal {
     this.copyOf = opened.copyOf;
     this.lsnAtOpen = opened.head.lsn;
     assertFullSync(connection);
-    writeHolder(place, options.clock.now(), opened.copyOf);
-    this.#whyLost = watchHolder(place, opened.hold);
+    this.#owners = new Owners(place, options.clock.now(), opened);
     this.#renewedMs = options.clock.monotonicMs();
     this.id = head.id;
     this.boot = head.boot;
@@ -142,6 +140,9 @@ export class SqliteJournal extends JournalReader implements Journal {
   get stalledBy(): Error | undefined {
     return this.#commit.stalledBy ?? this.#lowBecause;
   }
+
+  provesDead = (pod: string): boolean => this.#owners.provesDead(pod);
+  addOwner = (pod: string): void => this.#owners.add(pod);
 
   prepare(entry: Entry): Prepared {
     return this.#writer.prepare(entry);
@@ -263,7 +264,7 @@ export class SqliteJournal extends JournalReader implements Journal {
     const nowMs = this.#options.clock.monotonicMs();
     if (!this.#lostBecause && nowMs - this.#renewedMs < RENEW_MS) return undefined;
     this.#renewedMs = nowMs;
-    this.#lostBecause = this.#whyLost();
+    this.#lostBecause = this.#owners.whyLost();
     return this.#lostBecause;
   }
 

@@ -13,7 +13,7 @@ export interface FleetEvents {
   };
   /** A row that made no sense: it is a dead letter now. */
   /** This pod failed to go on with a run, for a reason that is not the run's. */
-  'pod.faulted': { readonly run: RunId; readonly machine: string; readonly reason: string };
+  'run.faulted': { readonly run: RunId; readonly machine: string; readonly reason: string };
   'task.refused': { readonly run: RunId; readonly machine: string; readonly reason: string };
   /** Somebody has paused it: nobody goes on with it until it is resumed. */
   'task.paused': {

@@ -101,7 +101,7 @@ export const FLEET_LINES: Lines = {
     message: 'task is left to pods that can go on with it',
     fields: { ...ofTask(e), reason: told.words(e.reason) },
   }),
-  'pod.faulted': (e, told) => ({
+  'run.faulted': (e, told) => ({
     level: 'error',
     message: 'this pod failed to go on with a run, which is not the fault of the run',
     fields: { run: e.run, machine: e.machine, reason: told.words(e.reason) },

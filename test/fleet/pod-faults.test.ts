@@ -35,7 +35,7 @@ function refuseOnce(isIt: (state: string) => boolean): void {
 
 test('a task that a pod fails to take goes back, and is done later', async () => {
   const { machine, clock, row, pod } = await onePod();
-  const faults = hear('pod.faulted');
+  const faults = hear('run.faulted');
   refuseOnce((state) => state === 'a.check');
   const { id } = await pod.fleet.enqueue(machine, {});
   await clock.advance(1_000);
@@ -47,7 +47,7 @@ test('a task that a pod fails to take goes back, and is done later', async () =>
 
 test('a record that a pod fails to write cuts the phase off: it is probed and tried again', async () => {
   const { script, machine, clock, row, pod } = await onePod();
-  const faults = hear('pod.faulted');
+  const faults = hear('run.faulted');
   refuseOnce((state) => state === 'a.validate');
   const { id } = await pod.fleet.enqueue(machine, {});
   await clock.advance(5_000);

@@ -21,7 +21,7 @@ function madePlace() {
 test('the file that was held last is no copy, nor is one that nobody has named', () => {
   const { place } = madePlace();
   expect(judgeCopy(place, HEAD)).toEqual({ copyOf: undefined, isNew: false });
-  writeHolder(place, 0);
+  writeHolder(place, 0, {});
   expect(judgeCopy(place, HEAD)).toEqual({ copyOf: undefined, isNew: false });
 });
 
@@ -45,7 +45,7 @@ test('a birth that the system did not know decides nothing', () => {
 test('what was found out before stays known, and a holder that makes no sense says nothing', () => {
   const copyOf = { journal: 'other', lsn: 3 };
   const { place } = madePlace();
-  writeHolder(place, 0, copyOf);
+  writeHolder(place, 0, { copyOf });
   expect(judgeCopy(place, HEAD)).toEqual({ copyOf, isNew: false });
   for (const text of ['', 'null', '[1', '{"file":4}']) {
     writeFileSync(place.holder, text);
