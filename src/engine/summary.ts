@@ -47,7 +47,7 @@ export interface RunSummary {
   readonly progress?: { readonly fraction: number; readonly note: string | undefined } | undefined;
 }
 
-const STATUS_OF_OUTCOME: Record<Outcome, RunStatus> = {
+export const STATUS_OF_OUTCOME: Record<Outcome, RunStatus> = {
   completed: 'completed',
   handedOff: 'handedOff',
   exhausted: 'failed',
