@@ -95,13 +95,10 @@ describe('a run', () => {
   test('that waits, or was released, belongs to no pod until one takes it up', () => {
     const { hear, lines, shown } = table();
     hear('pod-1', begun('A'), begun('B'), settled('A', 'waiting'), settled('B', 'pending'));
-    expect(shown()).toEqual([
-      ['A', 'waiting', undefined],
-      ['B', 'waiting', undefined],
-    ]);
-    expect(lines.all.map(({ isReleased }) => isReleased)).toEqual([false, true]);
+    expect(shown().map(([, status]) => status)).toEqual(['waiting', 'waiting']);
+    expect(lines.all.map(({ hold }) => hold)).toEqual(['waiting', 'released']);
     hear('pod-2', resumed('B'));
-    expect(lines.all[1]).toMatchObject({ pod: 'pod-2', isReleased: false, state: 'main.work' });
+    expect(lines.all[1]).toMatchObject({ pod: 'pod-2', hold: 'held', state: 'main.work' });
   });
 
   test('that a person redrives goes on in its line', () => {

@@ -21,10 +21,10 @@ export type ShownRun = Pick<
   'id' | 'machine' | 'version' | 'status' | 'state' | 'attempt' | 'startedAt' | 'finishedAt'
 >;
 export interface Line extends ShownRun {
-  /** The pod that runs it; undefined while no pod does. */
-  readonly pod: string | undefined;
-  /** It is pending again, and any pod may claim it. */
-  readonly isReleased: boolean;
+  /** The pod that runs it, or was the last one to do so. */
+  readonly pod: string;
+  /** Whether that pod still does, and if not, what the run is in the store. */
+  readonly hold: 'held' | 'waiting' | 'released';
   /** When a pod last spoke of it, by the count of messages. */
   readonly heard: number;
 }
@@ -63,7 +63,7 @@ export class RunLines {
         const known = this.#find(id);
         const startedAt = known?.finishedAt === undefined ? (known?.startedAt ?? now) : now;
         const run = { id, machine, version, status: 'active', state, attempt, startedAt } as const;
-        return this.#put({ ...run, ...this.#of(pod) }, countMax);
+        return this.#put({ ...run, pod, hold: 'held', heard: this.#heard }, countMax);
       }
       case 'finished': {
         const { state, outcome, elapsedMs } = event;
@@ -87,7 +87,7 @@ export class RunLines {
       const isLate = line && (line.finishedAt !== undefined || line.heard > asOf);
       if (isLate || !(line || holds.has(run.id))) continue;
       const heard = line?.heard ?? asOf;
-      this.#put({ ...run, pod, isReleased: false, heard }, countMax);
+      this.#put({ ...run, pod, hold: 'held', heard }, countMax);
     }
   }
 
@@ -117,7 +117,8 @@ export class RunLines {
   #settle(id: string, to: string, now: number): void {
     if (ENDED.has(to)) return this.#end(id, { status: to as RunStatus }, now);
     if (to !== 'waiting' && to !== 'pending') return;
-    const over = { status: 'waiting', isReleased: to === 'pending', pod: undefined } as const;
+    const hold = to === 'pending' ? 'released' : 'waiting';
+    const over = { status: 'waiting', hold } as const;
     this.#change(id, (line) => (line.finishedAt === undefined ? { ...line, ...over } : line));
   }
 
@@ -126,10 +127,6 @@ export class RunLines {
     this.#change(id, (line) =>
       line.finishedAt === undefined ? { ...line, ...over, finishedAt } : line,
     );
-  }
-
-  #of(pod: string): Pick<Line, 'pod' | 'isReleased' | 'heard'> {
-    return { pod, isReleased: false, heard: this.#heard };
   }
 
   #find(id: string): Line | undefined {

@@ -52,7 +52,7 @@ const MESSAGE_ROWS_MIN = 3;
 const MESSAGE_SHARE = 0.4;
 const RUN_ROWS_MIN = 3;
 export const RUN_ROWS_MAX = 14;
-export const WIDE = 100;
+const WIDE = 100;
 
 /** How many runs there is room for. */
 export function runRows({ rows }: Size): number {

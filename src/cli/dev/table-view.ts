@@ -5,7 +5,7 @@ import { painterFor, type Style } from '../paint.ts';
 import type { SocketClient } from '../socket-client.ts';
 import type { Board } from './board.ts';
 import { type Line, type LineRow, RunLines } from './lines.ts';
-import { drawScreen, type RunLine, runRows, shortId, WIDE } from './screen.ts';
+import { drawScreen, type RunLine, runRows, shortId } from './screen.ts';
 import { type DevEvent, styleOfEvent, tellEvent } from './story.ts';
 import { Terminal } from './terminal.ts';
 import type { Verdict } from './verifier.ts';
@@ -13,6 +13,8 @@ import { totalsLine, type View } from './view.ts';
 
 const LOOK_EVERY_MS = 250;
 const MESSAGES_KEPT = 50;
+/** Narrower, what happened needs the room more than a whole id, which is in the table. */
+const WIDE_MESSAGE = 120;
 
 export interface TableOptions {
   /** The address of the admin UI, or why there is none. */
@@ -44,6 +46,7 @@ export class TableView implements View {
   readonly #machines = new Map<string, MachineInfo>();
   readonly #messages: Said[] = [];
   readonly #lines = new RunLines();
+  #mustLearn = true;
   #isOpen = false;
   #cancelLook: Cancel | undefined;
 
@@ -63,7 +66,7 @@ export class TableView implements View {
       this.#lines.hear(event.by, event, systemClock.now(), this.#rows);
     }
     // Its machines may be others than those of the process before.
-    if (event.kind === 'ready') this.#machines.clear();
+    if (event.kind === 'ready') this.#mustLearn = true;
     // A pod that drains ends with code 0, as the person who quits knows.
     const isMeant = event.kind === 'died' && event.how === 'code 0';
     if (!isQuiet(event) && tellEvent(event, shortId) !== undefined) {
@@ -120,7 +123,7 @@ export class TableView implements View {
   async #askPod(name: string): Promise<RunId[]> {
     const { clients, board } = this.#options;
     const client = clients.get(name)!;
-    if (this.#machines.size === 0) this.#learn(await client.machines());
+    if (this.#mustLearn) this.#learn(await client.machines());
     const asOf = this.#lines.heard;
     const countMax = this.#rows;
     const runs = await client.runs({ limit: countMax, status: 'unfinished' });
@@ -128,19 +131,18 @@ export class TableView implements View {
     return runs.map(({ id }) => id);
   }
 
-  #shown({ pod: by, isReleased, ...run }: Line, orphans: ReadonlySet<string>): RunLine {
+  #shown({ pod: by, hold, ...run }: Line, orphans: ReadonlySet<string>): RunLine {
     const from = this.#options.board.takenFrom.get(run.id);
-    const isMoved = by !== undefined && from !== undefined && from !== by;
-    const pod = isMoved ? `${from} → ${by.replace('pod-', '')}` : (by ?? '');
+    const isMoved = from !== undefined && from !== by;
+    const pod = isMoved ? `${from} → ${by.replace('pod-', '')}` : by;
     if (run.finishedAt !== undefined) return { ...run, pod };
-    return {
-      ...run,
-      pod,
-      mark: orphans.has(run.id) ? 'orphaned' : isReleased ? 'released' : undefined,
-    };
+    if (orphans.has(run.id)) return { ...run, pod, mark: 'orphaned' };
+    if (hold === 'held') return { ...run, pod };
+    return { ...run, pod: '', mark: hold === 'released' ? hold : undefined };
   }
 
   #learn(machines: readonly MachineInfo[]): void {
+    this.#mustLearn = false;
     for (const machine of machines) {
       this.#machines.set(`${machine.name}@${machine.version}`, machine);
     }
@@ -150,7 +152,7 @@ export class TableView implements View {
     if (!this.#isOpen) return;
     const { pages, store, hasSamples, board, verdict } = this.#options;
     const { size } = this.#terminal;
-    const id = size.columns >= WIDE ? (run: string) => run : shortId;
+    const id = size.columns >= WIDE_MESSAGE ? (run: string) => run : shortId;
     const orphans = new Set(board.pods.flatMap((pod) => [...pod.orphans]));
     this.#lines.fit(this.#rows);
     const picture = {
