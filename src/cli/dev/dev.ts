@@ -19,7 +19,7 @@ import { RemoteError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { podDirectory } from '../fleet/local-pods.ts';
 import { withTasks } from '../fleet/open.ts';
-import { loadMachines, machineFiles } from '../machines.ts';
+import { loadFrom, machineFiles, machinesPlace, SAMPLES } from '../machines.ts';
 import type { Output } from '../output.ts';
 import { SocketClient } from '../socket-client.ts';
 import { environmentOf } from '../worker/environment.ts';
@@ -46,11 +46,12 @@ const AWAY_MS_MIN = 1_500;
 
 export const dev: Execute = async (context, options) => {
   const times = timesOf(context.config);
-  const { machines, origin, from } = await loadMachines(context.config, process.cwd());
+  const { origin, from } = machinesPlace(context.config, process.cwd()) ?? SAMPLES;
+  const { machines } = await loadFrom({ from });
   const address = await openDevStore(context.config, options);
-  const config = { ...context.config, ...times, store: address };
+  const config = { ...context.config, ...times, store: address, machines: from };
   // In a project of one's own only its machines run, and only when somebody enqueues a task.
-  const samples = origin === 'shipped' ? await Samples.open(config.dataDir) : undefined;
+  const samples = origin === 'samples' ? await Samples.open(config.dataDir) : undefined;
   try {
     return await withTasks(config, (tasks, store) => {
       const verifier = new Verifier(store, ledgerOf(config));
