@@ -121,6 +121,18 @@ describe('the screen', () => {
     expect(killed.join('\n')).toContain('killed 5.0 s ago, 99 runs wait');
   });
 
+  test.each([80, 100])('at %i columns no run moves a column of the runs', (columns) => {
+    const sample = (over: Partial<RunLine>) => run({ machine: 'llm/summarise', ...over });
+    const headOf = (over: Partial<RunLine>) =>
+      draw({ runs: [sample({ state: '' }), sample(over)] }, columns).find((line) =>
+        line.includes('TASK'),
+      );
+    const still = headOf({ pod: 'pod-1', status: 'active' });
+    expect(headOf({ pod: 'pod-3 → 1', status: 'handedOff', attempt: 12 })).toBe(still);
+    expect(headOf({ pod: '', state: 'unpack.work', machine: 'image/install' })).toBe(still);
+    expect(headOf({ startedAt: -300_000 })).toBe(still);
+  });
+
   test('marks the leader, what was orphaned, and what changed hands', () => {
     const [first, ...others] = pods();
     const text = draw({

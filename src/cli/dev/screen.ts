@@ -42,6 +42,8 @@ export interface Size {
 }
 
 const STRIP_WIDTH = 16;
+/** With it all columns fit into a terminal of 80, and none has to give way when another needs more. */
+const STRIP_WIDTH_NARROW = 14;
 const NAME_WIDTH_MIN = 14;
 const NAME_WIDTH_MAX = 40;
 const MESSAGES_MAX = 8;
@@ -140,14 +142,15 @@ function runColumns({ machines, now }: Picture, columns: number): Column<RunLine
     .filter((name) => !name.startsWith('recovery/'))
     .map(({ length }) => length);
   const nameWidth = Math.min(NAME_WIDTH_MAX, Math.max(NAME_WIDTH_MIN, ...names));
+  const stripWidth = isWide ? STRIP_WIDTH : STRIP_WIDTH_NARROW;
   const styleOf = (run: RunLine): Style => (run.mark ? 'yellow' : STYLE_OF_STATUS[run.status]);
   return [
     { head: pad('TASK', isWide ? 26 : 10), text: (run) => (isWide ? run.id : shortId(run.id)) },
     { head: pad('POD', 9), text: ({ pod }) => pod, style: podStyle },
     { head: pad('MACHINE', nameWidth), text: (run) => run.machine, isElastic: true },
     {
-      head: pad('PHASES', STRIP_WIDTH),
-      text: (run) => stripOf(run, machines.get(`${run.machine}@${run.version}`), STRIP_WIDTH),
+      head: pad('PHASES', stripWidth),
+      text: (run) => stripOf(run, machines.get(`${run.machine}@${run.version}`), stripWidth),
       style: styleOf,
     },
     {
