@@ -196,7 +196,8 @@ test('the installed command runs a machine that comes with it', async () => {
   write(directory, 'package.json', '{}');
   const command = join(project, 'node_modules/.bin/fleetq');
   const input = JSON.stringify({ name: 'Ada' });
-  const args = ['start', 'hello', '--input', input, '--wait', '--json'];
+  const machines = join(project, 'node_modules/fleetq/dist/machines/hello.js');
+  const args = ['start', 'hello', '--input', input, '--wait', '--json', '--machines', machines];
   const shown = JSON.parse(await done(run(directory, command, args)));
   expect(JSON.stringify(shown)).toContain('Hello, Ada!');
 });
@@ -319,7 +320,9 @@ test('a binary that does not load is no fault of a lock, and Node and the platfo
   write(directory, 'package.json', '{}');
   const fleetq = (...args: string[]) =>
     run(directory, join(project, 'node_modules/.bin/fleetq'), args);
-  const start = () => fleetq('start', 'hello', '--input', '{"name":"Ada"}', '--wait');
+  const machines = join(project, 'node_modules/fleetq/dist/machines/hello.js');
+  const start = () =>
+    fleetq('start', 'hello', '--input', '{"name":"Ada"}', '--wait', '--machines', machines);
   const prebuilds = join(project, 'node_modules/fleetq/dist/vendor/better-sqlite3/prebuilds');
   const here = `Node ${process.version} on ${process.platform} ${process.arch}`;
   await done(start());
