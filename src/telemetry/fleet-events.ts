@@ -137,6 +137,8 @@ export interface FleetEvents {
   };
   /** A process of its own was started for tasks that have outlived two owners. */
   'suspects.started': Record<string, never>;
+  /** That process could not be started; another is tried. */
+  'suspects.failed': { readonly error: ErrorInfo };
   /** Such tasks are due, and this program cannot start a process that has its machines. */
   'suspects.unattended': Record<string, never>;
   'leader.changed': {

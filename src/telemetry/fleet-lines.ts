@@ -166,6 +166,11 @@ export const FLEET_LINES: Lines = {
     level: 'warn',
     message: 'tasks that have outlived two owners get a process of their own',
   }),
+  'suspects.failed': (e, told) => ({
+    level: 'error',
+    message: 'a process for tasks that have outlived two owners could not be started',
+    fields: { err: told.ownErr(e.error) },
+  }),
   'suspects.unattended': () => ({
     level: 'error',
     message:
