@@ -89,6 +89,7 @@ export class Member {
   readonly #leader: Leader;
   readonly #results: Results;
   readonly #journal: Journal;
+  readonly #deadLetters: DeadLetters;
   readonly #clock: Clock;
   readonly #suspects: Suspects;
   readonly #mirror: Mirror;
@@ -99,6 +100,7 @@ export class Member {
     const { store, registry, clock, random, limits } = ports;
     this.store = store;
     this.#journal = ports.journal;
+    this.#deadLetters = ports.deadLetters;
     this.#clock = clock;
     this.#results = new Results({ store, clock, random });
     this.#leader = new Leader({
@@ -197,6 +199,7 @@ export class Member {
     const error = new DrainingError();
     this.tasks.stop(error);
     this.#results.stop(error);
+    this.#deadLetters.close();
     // The journal need not wait for that: somebody else may.
     this.closed = this.store.close();
     this.closed.catch(() => undefined);
@@ -208,6 +211,7 @@ export class Member {
     this.#suspects.stop();
     this.#mirror.stop();
     this.pod.abandon();
+    this.#deadLetters.close();
     this.tasks.stop(new Error('this process has stopped'));
     this.store.close().catch(() => undefined);
   }
