@@ -21,12 +21,12 @@ export interface SettlerPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly pod: PodId;
+  /** The store has said that it has this. */
+  readonly onStood?: ((settlement: Settlement, held: HeldRun) => void) | undefined;
   /**
    * The store has answered: whatever the answer was, this is settled no more. `lost` are those of them
    * whose claim did not stand.
    */
-  /** The store has said that it has this. */
-  readonly onStood?: ((settlement: Settlement, held: HeldRun) => void) | undefined;
   readonly onOver: (held: readonly HeldRun[], lost: ReadonlySet<HeldRun>) => void;
 }
 
