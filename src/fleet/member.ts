@@ -10,7 +10,6 @@ import {
   assertNever,
   atMost,
   type Clock,
-  describeError,
   type MintRunId,
   type Pressure,
   type Random,
@@ -20,7 +19,6 @@ import {
 import type { Journal } from '../journal/index.ts';
 import type { Registry } from '../machine/index.ts';
 import { type JournalSeen, type Store, WHO_CHARS_MAX } from '../store/index.ts';
-import { tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
 import type { ChangedMachines } from './announce.ts';
 import { type CensusSample, CensusWatch } from './census-watch.ts';
@@ -141,7 +139,7 @@ export class Member {
         },
         onEnded: () => this.#results.hint(),
         onDied: () => this.#mirror.forgetClaims(),
-        onJoined: (seen) => this.#recall(seen).catch(tellUnrecalled),
+        onJoined: (seen) => this.#recall(seen),
       },
     );
     const mint = runIdMint(clock, random);
@@ -173,13 +171,13 @@ export class Member {
   }
 
   /** What ended before this journal had a store is nothing that the fleet has missed. */
-  async #recall({ boot, lsn }: JournalSeen): Promise<void> {
-    if (boot > 0) await this.#mirror.recall(lsn);
+  #recall({ boot, lsn }: JournalSeen): void {
+    if (boot > 0) this.#mirror.recall(lsn);
   }
 
   #reshow(runs: readonly RunId[]): void {
     this.#mirror.reshow(runs);
-    this.#mirror.recall(this.#journal.lsn - REWIND_RECORDS_MAX).catch(tellUnrecalled);
+    this.#mirror.recall(this.#journal.lsn - REWIND_RECORDS_MAX);
   }
 
   start(): Promise<void> {
@@ -226,10 +224,6 @@ function schedulerOf(
   const who = name.slice(0, WHO_CHARS_MAX);
   const of = { store, registry, clock, mint, keyMs, who, onEnqueued };
   return new Scheduler({ ...of, definitions: schedules });
-}
-
-function tellUnrecalled(error: unknown): void {
-  tell('store.failed', () => ({ what: 'find', error: describeError(error) }));
 }
 
 async function hasWork(recovery: Recovery, chore: Chore): Promise<boolean> {
