@@ -15,8 +15,14 @@ import { defineConfig } from 'vitest/config';
 import { FailuresReporter } from './test/support/failures-reporter.ts';
 import { TallyReporter } from './test/support/tally-reporter.ts';
 
-/** Files that replace a module for their whole process. */
-const ISOLATED = ['test/journal/former-build.test.ts'];
+/** Files that replace a module, the time zone or the listeners of rejections for their whole process. */
+const ISOLATED = [
+  'test/engine/forged.test.ts',
+  'test/journal/former-build.test.ts',
+  'test/machine/schema.test.ts',
+  'test/throttle/classify.test.ts',
+  'test/throttle/hostile.test.ts',
+];
 
 /** One file for each surface that a person meets. */
 const SMOKE = [

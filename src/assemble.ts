@@ -164,6 +164,7 @@ export async function assemble(
   const tracing = await tracingFor(options);
   // A process without a store does not load what only a fleet needs.
   let joining: Joining | undefined;
+  let opened: ReturnType<typeof openEngine> | undefined;
   try {
     if (options.store) joining = await (await import('./join.ts')).prepare(options, base);
     const registry = new Registry([...options.machines, ...(joining ? joining.machines : [])]);
@@ -174,10 +175,11 @@ export async function assemble(
         beforeClose: ports.beforeClose,
         shadow: (run) => (options.isClient ? undefined : member?.shadow(run)),
       });
-    const { journal, engine } =
+    opened =
       options.handover === undefined
         ? open()
         : await takeOver(options.handover, base, registry, joining, open);
+    const { journal, engine } = opened;
     member = joining ? joining.join({ engine, journal, registry }, ports) : undefined;
     return {
       ...base,
@@ -190,6 +192,7 @@ export async function assemble(
       tracing,
     };
   } catch (error) {
+    opened?.engine.stopNow();
     await Promise.all([joining?.abandon(), tracing?.end()]);
     throw error;
   }

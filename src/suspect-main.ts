@@ -7,7 +7,7 @@ import { aesCodec, systemClock } from './ground/index.ts';
 import { type Machine, machinesOf } from './machine/index.ts';
 import { createFleet } from './main.ts';
 import { governProcess } from './process.ts';
-import { ORDERS_VARIABLE, type SuspectOrders } from './suspect-process.ts';
+import type { SuspectOrders } from './suspect-process.ts';
 import { listen } from './telemetry/events.ts';
 import { type ThrottleDefinition, throttlesOf } from './throttle/index.ts';
 
@@ -15,7 +15,7 @@ const LOOK_MS = 500;
 /** In vain this often, it ends: the next suspect gets a new process. */
 const IDLE_LOOKS_MAX = 6;
 
-const orders = JSON.parse(process.env[ORDERS_VARIABLE] ?? '{}') as SuspectOrders;
+const orders = await received();
 const machines: Machine[] = [];
 // Whoever ordered this has seen to it that two of one name say the same.
 const throttles = new Map<string, ThrottleDefinition>();
@@ -67,3 +67,16 @@ function look(): void {
   });
 }
 look();
+
+/** A parent that is gone before it has sent them wants nothing of this process. */
+function received(): Promise<SuspectOrders> {
+  const exit = () => process.exit(0);
+  if (!process.connected) exit();
+  process.once('disconnect', exit);
+  return new Promise((resolve) => {
+    process.once('message', (orders) => {
+      process.off('disconnect', exit);
+      resolve(orders as SuspectOrders);
+    });
+  });
+}

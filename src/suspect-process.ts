@@ -1,13 +1,15 @@
 /** Starts a process for suspects: the same machines, one slot, a data directory of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import type { ClaimMode } from './config/index.ts';
 import type { SuspectProcess } from './fleet/index.ts';
 import type { CodecKeys, Duration } from './ground/index.ts';
 import type { ThrottleDefinition } from './throttle/index.ts';
 
-/** What the process is told; as JSON, in its environment. */
+/**
+ * What the process needs to know. The address of the store and the keys are secrets, so they go over
+ * the channel: its environment is inherited by every program that a handler starts.
+ */
 export interface SuspectOrders {
   readonly store: string;
   /** The files that export the machines. */
@@ -28,29 +30,33 @@ export interface SuspectOrders {
   readonly isSealedOnly?: boolean | undefined;
 }
 
-export const ORDERS_VARIABLE = 'FLEETQ_SUSPECT_ORDERS';
-
 export function suspectProcess(orders: SuspectOrders): () => SuspectProcess {
   return () => {
-    const isSource = import.meta.url.endsWith('.ts');
-    const entry = isSource ? './suspect-main.ts' : './suspect-main.js';
-    const own = { ...orders, dataDir: join(orders.dataDir, 'suspects') };
-    const child = fork(new URL(entry, import.meta.url), {
-      execArgv: [],
-      env: { ...process.env, [ORDERS_VARIABLE]: JSON.stringify(own) },
-      // A terminal's Ctrl-C goes to the whole group; this process is told by its parent.
-      detached: true,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    const pods = new Set<string>();
+    let child: ChildProcess | undefined;
+    const ended = new Promise<void>((resolve, reject) => {
+      child = startChild();
+      // An error of a process that has started, such as of a message, is not its end.
+      child.on('error', (error) => child?.pid === undefined && reject(error));
+      child.once('exit', () => resolve());
+      child.on('message', (message) => {
+        if (typeof message === 'object' && 'pod' in message) pods.add(String(message.pod));
+      });
+      const own = { ...orders, dataDir: join(orders.dataDir, 'suspects') };
+      // A process that dies before it has read this shows it by its end.
+      if (child.connected) child.send(own, () => undefined);
     });
-    return watched(child);
+    return { pods, ended, stop: () => child?.connected && child.disconnect() };
   };
 }
 
-function watched(child: ChildProcess): SuspectProcess {
-  const pods = new Set<string>();
-  child.on('message', (message) => {
-    if (typeof message === 'object' && 'pod' in message) pods.add(String(message.pod));
+function startChild(): ChildProcess {
+  const isSource = import.meta.url.endsWith('.ts');
+  const entry = isSource ? './suspect-main.ts' : './suspect-main.js';
+  return fork(new URL(entry, import.meta.url), {
+    execArgv: [],
+    // A terminal's Ctrl-C goes to the whole group; the parent asks this process to drain.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).then(() => undefined);
-  return { pods, ended, stop: () => child.disconnect() };
 }

@@ -185,6 +185,14 @@ test('no default exports, enums, namespaces or open ends', () => {
   expect([...found, ...open]).toEqual([]);
 });
 
+test('a unit test starts no process: one that does is an e2e test', () => {
+  const units = ['test', 'proof']
+    .flatMap((room) => filesUnder(room, /\.test\.ts$/))
+    .filter((file) => !/\.(store|e2e|ui|proof)\.test\.ts$/.test(file));
+  const starting = units.filter((file) => /from 'node:(child_process|cluster)'/.test(read(file)));
+  expect(starting).toEqual([]);
+});
+
 test('the lock file names no download addresses', () => {
   expect(read('package-lock.json')).not.toMatch(/"resolved": "(?!tools\/)/);
 });

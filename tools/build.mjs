@@ -4,17 +4,15 @@
  */
 import { readFileSync } from 'node:fs';
 
-const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-const floor = engines.node.replace('>=', '');
-const [majorMin, minorMin] = floor.split('.').map(Number);
-const [major, minor] = process.versions.node.split('.').map(Number);
+const floor = readFileSync(new URL('../src/ground/node-floor.ts', import.meta.url), 'utf8');
+// It has no types, and as JavaScript any Node reads it.
+const { nodeComplaint } = await import(`data:text/javascript,${encodeURIComponent(floor)}`);
 
-if (major > majorMin || (major === majorMin && minor >= minorMin)) {
+const complaint = nodeComplaint();
+if (complaint === undefined) {
   const { buildWhatIsOld } = await import('./build/build.ts');
   process.exitCode = await buildWhatIsOld();
 } else {
-  process.stderr.write(
-    `FleetQ needs Node ${floor} or newer, and this is Node ${process.versions.node}\n`,
-  );
+  process.stderr.write(`${complaint}\n`);
   process.exitCode = 1;
 }

@@ -6,6 +6,7 @@
  *
  *   the tree ──▶ copy: dist/, migrations/, pages to read ─────────────────▶ fleetq-0.1.0.tgz
  *                 └── dist/vendor/better-sqlite3: lib/ and prebuilds/ ────┘
+ *                     lib/index.d.ts of @types/better-sqlite3: a compiler finds the types there
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -49,7 +50,7 @@ export function pack({ to, planted }: PackOptions): Packed {
       ...published
     } = manifest;
     const { [VENDORED]: _range, ...needed } = dependencies as Record<string, string>;
-    if (planted === undefined) copyDriver(join(copy, 'dist/vendor', VENDORED));
+    if (planted === undefined) copyDriver(join(copy, 'dist'));
     else needed[VENDORED] = planted;
     writeJson(join(copy, 'package.json'), { ...published, dependencies: needed });
     return npmPack(copy, to);
@@ -58,9 +59,18 @@ export function pack({ to, planted }: PackOptions): Packed {
   }
 }
 
-function copyDriver(to: string): void {
-  const from = join(ROOT, 'node_modules', VENDORED);
+function copyDriver(dist: string): void {
+  const [from, to] = [join(ROOT, 'node_modules', VENDORED), join(dist, 'vendor', VENDORED)];
   for (const path of VENDORED_FILES) cpSync(join(from, path), join(to, path), { recursive: true });
+  const types = join(ROOT, 'node_modules/@types', VENDORED);
+  cpSync(join(types, 'index.d.ts'), join(to, 'lib/index.d.ts'));
+  cpSync(join(types, 'LICENSE'), join(to, 'lib/LICENSE-types'));
+  const door = join(dist, 'ground/sqlite.d.ts');
+  const named = readFileSync(door, 'utf8').replace(
+    `'${VENDORED}'`,
+    `'../vendor/${VENDORED}/lib/index.js'`,
+  );
+  writeFileSync(door, named);
 }
 
 function npmPack(directory: string, to: string): Packed {

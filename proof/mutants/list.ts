@@ -11,6 +11,7 @@ import { FLOWS } from './plants-flow.ts';
 import { HISTORIES } from './plants-history.ts';
 import { JOURNALS } from './plants-journal.ts';
 import { KEPT } from './plants-kept.ts';
+import { LEAKS } from './plants-leaks.ts';
 import { LIVES } from './plants-lives.ts';
 import { PAGES } from './plants-pages.ts';
 import { PAUSES } from './plants-pauses.ts';
@@ -37,6 +38,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SWEEPS,
   ...PODS,
   ...LIVES,
+  ...LEAKS,
   ...REWINDS,
   ...PAGES,
   ...JOURNALS,

@@ -22,8 +22,8 @@ const ASKED: Record<Wanted, readonly RunFilter['status'][]> = {
   timedOut: ['timedOut'],
   cancelled: ['cancelled'],
 };
-/** Those of which the journal gives more than was wanted. */
-const SIFTED: readonly Wanted[] = ['active', 'waiting', 'blocked', 'quarantined'];
+/** Of these the journal returns too many: for one, runs that have ended and that the store has to record. */
+const SIFTED: readonly Wanted[] = ['unfinished', 'active', 'waiting', 'blocked', 'quarantined'];
 
 export const WANTED = Object.keys(ASKED) as readonly Wanted[];
 
@@ -61,13 +61,18 @@ function collect(
 ): RunSummary[] {
   const isSifted = wanted !== undefined && SIFTED.includes(wanted);
   if (!isSifted) return reader.runs({ status, machine, before: from, countMax });
+  const fits = (run: RunSummary) =>
+    wanted === 'unfinished' ? run.finishedAt === undefined : run.status === wanted;
   const found: RunSummary[] = [];
   let before = from;
+  // Nearly all unfinished runs fit, so that the first page is mostly enough.
+  let count = wanted === 'unfinished' ? countMax : PAGE_COUNT;
   for (let page = 0; page < PAGES_MAX && found.length < countMax; page++) {
-    const runs = reader.runs({ status, machine, before, countMax: PAGE_COUNT });
-    found.push(...runs.filter((run) => run.status === wanted));
-    if (runs.length < PAGE_COUNT) break;
+    const runs = reader.runs({ status, machine, before, countMax: count });
+    found.push(...runs.filter(fits));
+    if (runs.length < count) break;
     before = runs.at(-1)?.id;
+    count = PAGE_COUNT;
   }
   return found;
 }

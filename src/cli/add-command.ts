@@ -11,7 +11,7 @@ const SETTINGS: Partial<Record<SettingName, readonly [value: string, about: stri
   dataDir: ['<path>', 'where the journal is (default ./.fleetq)'],
   store: ['<address>', 'what pods share, like postgres://user@host/database or sqlite:./fleet.db'],
   readStore: ['<address>', 'a replica of the store, for what people ask alone'],
-  machines: ['<path>', 'a file or directory with machines (default ./machines, else the shipped)'],
+  machines: ['<path>', 'a file or directory with machines (default ./machines)'],
   slots: ['<count>', 'how many runs are executed at once'],
   podName: ['<name>', "for people (default the host's name)"],
   heartbeat: ['<duration>', "how often a pod says that it is there, such as '3s'"],

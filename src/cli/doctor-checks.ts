@@ -14,7 +14,7 @@ import { SOCKET_BYTES_MAX } from '../admin/index.ts';
 import type { Config } from '../config/index.ts';
 import {
   describeError,
-  NODE_FLOOR,
+  NODE_WANTED,
   nodeComplaint,
   runtimeName,
   showDuration,
@@ -50,7 +50,7 @@ export async function runtimeChecks(): Promise<Check[]> {
     name: 'node',
     verdict: isFit ? 'ok' : 'fail',
     fact: runtimeName(),
-    fix: isFit ? undefined : `install Node ${NODE_FLOOR} or newer`,
+    fix: isFit ? undefined : `install ${NODE_WANTED}`,
   };
   return [node, sqliteCheck()];
 }

@@ -1,11 +1,12 @@
 /** fleetq doctor: what has to be right before a run can be trusted to this host, and how to mend it. */
+import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { codecKeyIds, SETTING_NAMES, type SettingName } from '../config/index.ts';
 import { codecChecks } from './codec-checks.ts';
 import type { Context, Execute } from './command.ts';
 import { type Check, directoryChecks, runtimeChecks } from './doctor-checks.ts';
 import { Exit } from './exit.ts';
-import { loadMachines } from './machines.ts';
+import { loadFrom, machinesPlace, NO_MACHINES_HINT } from './machines.ts';
 import type { Output } from './output.ts';
 import type { Style } from './paint.ts';
 import { plain } from './table.ts';
@@ -96,8 +97,14 @@ function configChecks({ unknownVariables }: Config): Check[] {
 }
 
 async function machinesCheck(config: Config): Promise<Check> {
+  const place = machinesPlace(config, config.cwd);
+  if (!place) {
+    const fact = `there are none at ${join(config.cwd, 'machines')}`;
+    return { name: 'machines', verdict: 'warn', fact, fix: NO_MACHINES_HINT };
+  }
   try {
-    const { machines, from, origin } = await loadMachines(config, config.cwd);
+    const { from, origin } = place;
+    const { machines } = await loadFrom(place);
     const names = machines.map(({ name, version }) => `${name}@${version}`).join(', ');
     return machines.length > 0
       ? { name: 'machines', verdict: 'ok', fact: `${names} (${origin}: ${from})` }

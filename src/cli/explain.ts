@@ -22,7 +22,7 @@ import { Exit } from './exit.ts';
 import { codecFor } from './fleet/open.ts';
 import { silenceOf } from './fleet/pods.ts';
 import { onTaskOrRun } from './fleet/reach-tasks.ts';
-import { loadMachines } from './machines.ts';
+import { loadMachinesIfAny } from './machines.ts';
 import type { Output } from './output.ts';
 import { reachToRead } from './reach.ts';
 import { idOf } from './runs.ts';
@@ -66,7 +66,7 @@ export const explainRun: Execute = async (context, options, id) => {
 
 /** For how many attempts there are; whoever looks from elsewhere may not have the code. */
 async function machinesHere(config: Config): Promise<MachineInfo[]> {
-  const found = await loadMachines(config, config.cwd).catch(() => undefined);
+  const found = await loadMachinesIfAny(config, config.cwd).catch(() => undefined);
   return found ? new Registry(found.machines).all().map(machineInfo) : [];
 }
 

@@ -1,6 +1,7 @@
 /**
- * Finds the machines of a project: `machines` in the config, else `machines/` here, else the ones
- * FleetQ ships. Every exported machine of every file counts, and so does every throttle.
+ * Finds the machines of a project: `machines` in the config, else `machines/` here. Every exported machine
+ * of every file counts, and so does every throttle. The samples that FleetQ ships are for `fleetq dev` alone:
+ * with them a pod in a wrong directory would do what no author of the fleet has written.
  */
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { extname, join, resolve, sep } from 'node:path';
@@ -11,37 +12,46 @@ import { show } from '../ground/index.ts';
 import { type Machine, machinesOf, routeOf } from '../machine/index.ts';
 import { type ThrottleDefinition, throttlesOf } from '../throttle/index.ts';
 
+export interface MachinesPlace {
+  /** A file or a directory. */
+  readonly from: string;
+  readonly origin: 'config' | 'here' | 'samples';
+}
 export interface FoundMachines {
   readonly machines: readonly Machine[];
   /** How the APIs are to be treated that they call, where a file says so. */
   readonly throttles: readonly ThrottleDefinition[];
   /** The file or directory they came from. */
   readonly from: string;
-  readonly origin: 'config' | 'here' | 'shipped';
   /** Route → the file that exports it. */
   readonly files: ReadonlyMap<string, string>;
   /** Those that export any of it. */
   readonly modules: readonly string[];
 }
 
+export const NO_MACHINES_HINT =
+  'run it where machines/ is, or name a file or a directory with --machines <path>; ' +
+  'only `fleetq dev` runs samples';
 const FILES_MAX = 2_000;
 const DEPTH_MAX = 12;
-const SHIPPED = fileURLToPath(new URL('../machines', import.meta.url));
+export const SAMPLES: MachinesPlace = {
+  from: fileURLToPath(new URL('../machines', import.meta.url)),
+  origin: 'samples',
+};
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 const NOT_SOURCE = /\.d\.[cm]?ts$|\.(test|spec)\.[a-z]+$/;
 
-/** Where the machines are looked for, without loading any. */
+/** Where the machines of the project are, without loading any; undefined where it has none. */
 export function machinesPlace(
   config: Pick<Config, 'machines'>,
   cwd: string,
-): Pick<FoundMachines, 'from' | 'origin'> {
+): MachinesPlace | undefined {
   if (config.machines !== undefined)
     return { from: resolve(cwd, config.machines), origin: 'config' };
   const here = join(cwd, 'machines');
-  // In FleetQ's own repository `machines/` holds the sources of the shipped ones.
+  // In FleetQ's own repository `machines/` holds the sources of the samples.
   const isOwnPackage = realpathSync(cwd) === realpathSync(PACKAGE);
-  if (!isOwnPackage && existsSync(here)) return { from: here, origin: 'here' };
-  return { from: SHIPPED, origin: 'shipped' };
+  return !isOwnPackage && existsSync(here) ? { from: here, origin: 'here' } : undefined;
 }
 
 export async function loadMachines(
@@ -49,14 +59,32 @@ export async function loadMachines(
   cwd: string,
 ): Promise<FoundMachines> {
   const place = machinesPlace(config, cwd);
-  if (!existsSync(place.from)) {
-    throw new LoadError(`there is nothing at ${place.from}, where machines are configured to be`, {
+  if (place) return loadFrom(place);
+  throw new LoadError(
+    `there are no machines: none are configured, and no project has them at ${join(cwd, 'machines')}`,
+    { hint: NO_MACHINES_HINT },
+  );
+}
+
+/** For commands that look or cancel, which need no code. */
+export async function loadMachinesIfAny(
+  config: Pick<Config, 'machines'>,
+  cwd: string,
+): Promise<Omit<FoundMachines, 'from'>> {
+  const place = machinesPlace(config, cwd);
+  if (place) return loadFrom(place);
+  return { machines: [], throttles: [], files: new Map(), modules: [] };
+}
+
+export async function loadFrom({ from }: Pick<MachinesPlace, 'from'>): Promise<FoundMachines> {
+  if (!existsSync(from)) {
+    throw new LoadError(`there is nothing at ${from}, where machines are configured to be`, {
       hint: 'correct `machines` in the config, FLEETQ_MACHINES or --machines',
     });
   }
   const found = new Map<string, { readonly machine: Machine; readonly file: string }>();
   const throttles = new FoundThrottles();
-  for (const file of machineFiles(place.from)) {
+  for (const file of machineFiles(from)) {
     const module = await loadModule(file);
     for (const throttle of throttlesOf(module)) throttles.add(throttle, file);
     for (const machine of machinesOf(module)) {
@@ -71,7 +99,7 @@ export async function loadMachines(
   }
   const files = new Map([...found].map(([route, { file }]) => [route, file]));
   return {
-    ...place,
+    from,
     machines: [...found.values()].map(({ machine }) => machine),
     throttles: throttles.all,
     files,

@@ -23,6 +23,7 @@ export function addBulk(program: Command, add: Add): void {
     .option('--reason <text>', 'of cancel: why, for whoever looks at them later')
     .option('--run-at <when>', "of reschedule: after a duration such as '10m', or at a time")
     .option('--fresh', 'of redrive: from their beginning, with new idempotency keys')
+    .option('--yes', 'cancel or discard without asking, for scripts')
     .option('--wait', 'wait until it is over')
     .option('--timeout <duration>', "how long --wait waits, such as '30s'")
     .option(...DRY_RUN)
@@ -64,9 +65,10 @@ function addOrders(add: Add, bulk: Command): void {
 const BEGIN_HELP = `
 It goes on in the fleet, whatever becomes of this command: a pod works it off, another one takes over
 where that dies, each task is changed once and counted once. Tasks that come later are not touched, nor
-are the fleet's own. docs/reference/filter.md has all terms of a filter.
+are the fleet's own. cancel and discard ask for the number of tasks first.
+docs/reference/filter.md has all terms of a filter.
 
 Examples:
   fleetq bulk begin redrive machine:hello is:dead-letter --dry-run
-  fleetq bulk begin cancel machine:hello status:pending --rate 200/s --reason 'wrong input' --wait
+  fleetq bulk begin cancel machine:hello status:pending --rate 200/s --reason 'wrong input'
 `;

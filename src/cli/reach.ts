@@ -28,7 +28,7 @@ import { governProcess } from '../process.ts';
 import { UnreachableError } from './errors.ts';
 import { Exit } from './exit.ts';
 import { openFleet } from './host.ts';
-import { loadMachines } from './machines.ts';
+import { loadMachines, loadMachinesIfAny } from './machines.ts';
 import { OfflineReader } from './offline-reader.ts';
 import { type CancelAnswer, isNobody, type Query, SocketClient } from './socket-client.ts';
 
@@ -146,7 +146,7 @@ export function cancelRun(
     async () => {
       // Looked up first: an unknown id must not open the journal to write.
       await reachToRead(config, (reach) => reach.run(id));
-      const found = await loadMachines(config, config.cwd);
+      const found = await loadMachinesIfAny(config, config.cwd);
       await using fleet = await openFleet(config, found, { isIdle: true });
       return await fleet.runById(id).cancel(reason);
     },

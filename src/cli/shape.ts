@@ -46,6 +46,6 @@ export function runColumns(now: number): Column<RunSummary>[] {
 }
 
 /** How long it took, or has taken so far. */
-export function ageOf(run: RunSummary, now: number): string {
+export function ageOf(run: Pick<RunSummary, 'startedAt' | 'finishedAt'>, now: number): string {
   return showDuration(Math.max(0, (run.finishedAt ?? now) - run.startedAt));
 }

@@ -39,7 +39,7 @@ export interface Settings {
   readonly store: string | undefined;
   /** Where people's questions are answered, if not there: a replica. Nothing a pod does reads it. */
   readonly readStore: string | undefined;
-  /** A file or a directory with machines; undefined: `machines/` here, else the shipped ones. */
+  /** A file or a directory with machines; undefined: `machines/` here. */
   readonly machines: string | undefined;
   readonly slots: number;
   readonly retention: Duration;

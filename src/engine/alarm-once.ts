@@ -3,12 +3,13 @@ import { describeError } from '../ground/index.ts';
 import { tell } from '../telemetry/events.ts';
 
 /**
- * Does `act`, or tells people once that it failed, and answers `otherwise`. A file that cannot be read
+ * Does `act`, or reports its failure and returns `otherwise`. A failure that repeats is reported once;
+ * a different one is news. A file that cannot be read
  * in one place may serve its runs well in others, so this is no reason to end the process.
  */
 export class AlarmOnce {
   readonly #kind: string;
-  #isTold = false;
+  #reported: string | undefined;
 
   constructor(kind: string) {
     this.#kind = kind;
@@ -18,14 +19,14 @@ export class AlarmOnce {
     try {
       return act();
     } catch (error) {
-      this.#tell(describeError(error).message);
+      this.#report(describeError(error).message);
       return otherwise;
     }
   }
 
-  #tell(message: string): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  #report(message: string): void {
+    if (this.#reported === message) return;
+    this.#reported = message;
     tell('journal.alarm', () => ({ kind: this.#kind, message }));
   }
 }

@@ -1,17 +1,17 @@
 /** Where runs come to rest: at their end, or set aside for a person to look at. */
 import { describeError, type RunId } from '../ground/index.ts';
 import type { Journal, RunRow } from '../journal/index.ts';
-import type { Ending } from '../machine/index.ts';
+import type { Ending, Registry } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { RunNotFoundError, RunSetAsideError } from './errors.ts';
 import { type LiveRun, ofRun } from './live-run.ts';
-import type { Resumption } from './resume.ts';
+import { load, type Resumption } from './resume.ts';
 import type { RunTable } from './run-table.ts';
 
 /** How the run ended, once it has: from memory where it is there, from the journal otherwise. */
 export async function endingOf(
   runs: RunTable,
-  journal: Journal,
+  { journal, registry }: { readonly journal: Journal; readonly registry: Registry },
   id: RunId,
   until: AbortSignal | undefined,
 ): Promise<Ending> {
@@ -19,9 +19,16 @@ export async function endingOf(
   const row = journal.find(id);
   if (!row) throw new RunNotFoundError(id);
   if (row.ending) return row.ending;
-  const aside = runs.setAside.get(id);
+  const { setAside } = runs;
+  const aside = setAside.get(id) ?? (setAside.hasForgotten && foundAside(journal, registry, id));
   if (aside) throw new RunSetAsideError(id, aside.status, aside.reason);
   return runs.whenEnded(id, until);
+}
+
+/** Why the run stands still, by its records alone. */
+function foundAside(journal: Journal, registry: Registry, id: RunId) {
+  const found = load(journal, registry, id);
+  return found?.kind === 'setAside' && found;
 }
 
 /** The run stands still here, and whoever listens is told why. */

@@ -31,7 +31,7 @@ import type { PerformPorts } from './phase-call.ts';
 import { readView } from './read-view.ts';
 import { Recorder } from './recorder.ts';
 import { FIRST_COUNT, load, type Resumption, resumeAll } from './resume.ts';
-import { RunTable, type SetAside } from './run-table.ts';
+import { RunTable } from './run-table.ts';
 import { Starter } from './starter.ts';
 import { Successor } from './successor.ts';
 import { isCutOff } from './tie.ts';
@@ -134,20 +134,20 @@ export class Engine {
 
   /** How the run ended, once it has. A drain ends the waiting, not the run; so does `until`. */
   ending(id: RunId, until?: AbortSignal | undefined): Promise<Ending> {
-    return endings.endingOf(this.#runs, this.#journal, id, until);
+    return endings.endingOf(this.#runs, this.#options, id, until);
   }
 
   liveRun = (id: RunId): LiveRun | undefined => this.#runs.live.get(id);
-  setAside = (id: RunId): SetAside | undefined => this.#runs.setAside.get(id);
+  setAside = (id: RunId) => this.#runs.setAside.get(id);
   /** Told also of a run that sleeps, and has not been looked at here. */
   whyBlocked(records: readonly StoredRecord[]): string | undefined {
     return whyNobody(this.#options.registry, records);
   }
   get load(): Load {
     const { busy, size, waiting } = this.#admission.slots;
-    const { live, blockedCount: blocked } = this.#runs;
+    const [inMemory, blocked] = [this.#runs.live.size, this.#runs.setAside.blockedCount];
     const waits = { ...this.#waits.counts, throttle: this.#ports.throttles.waiting };
-    return { busy, slots: size, queued: waiting, inMemory: live.size, blocked, waits };
+    return { busy, slots: size, queued: waiting, inMemory, blocked, waits };
   }
 
   /** Never rejects: a promise of its own for that would weigh on every run in a phase. */

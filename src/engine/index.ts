@@ -29,5 +29,5 @@ export type { DrainReport, EngineOptions } from './options.ts';
 export type { Around } from './phase-call.ts';
 export { idempotencyKey } from './phase-context.ts';
 export { resultOf, untilOf } from './result.ts';
-export { type RunStatus, type RunSummary, summarise } from './summary.ts';
+export { type RunStatus, type RunSummary, STATUS_OF_OUTCOME, summarise } from './summary.ts';
 export type { PhaseTx, Shadow, Tie, WrittenRecord } from './tie.ts';

@@ -7,9 +7,9 @@ import {
   type RunRow,
   type StoredRecord,
 } from '../journal/index.ts';
+import type { SetAside } from './asides.ts';
 import { RunNotFoundError } from './errors.ts';
 import type { LiveRun } from './live-run.ts';
-import type { SetAside } from './run-table.ts';
 import { type RunSummary, summarise } from './summary.ts';
 
 /** What only the process that executes runs knows of them. */

@@ -39,7 +39,7 @@ export interface Load {
   readonly slots: number;
   readonly queued: number;
   readonly inMemory: number;
-  /** Runs of this host that no version which is here can go on with. */
+  /** Runs of this host that no version which is here can go on with; the latest 10,000 count. */
   readonly blocked: number;
   /**
    * Runs in memory that wait, by what for: until a time after a failure, until a time they asked for,

@@ -1,13 +1,9 @@
 /** The runs a process has in hand: those in memory, those set aside, and who waits for their end. */
 import type { RunId } from '../ground/index.ts';
 import type { Ending } from '../machine/index.ts';
+import { Asides, type SetAside } from './asides.ts';
 import { DrainingError, RunSetAsideError } from './errors.ts';
 import type { LiveRun } from './live-run.ts';
-
-export interface SetAside {
-  readonly status: 'blocked' | 'quarantined';
-  readonly reason: string;
-}
 
 interface Waiter {
   readonly resolve: (ending: Ending) => void;
@@ -16,7 +12,7 @@ interface Waiter {
 
 export class RunTable {
   readonly live = new Map<RunId, LiveRun>();
-  readonly setAside = new Map<RunId, SetAside>();
+  readonly setAside = new Asides();
   /** Held runs that were inside a phase when they were let go of, and may come back: since which record. */
   readonly wasOpen = new Map<RunId, number>();
   /** Runs that were let go of while a record of them was on its way to the disk. */
@@ -111,12 +107,6 @@ export class RunTable {
     if (waiters.size === 0) return;
     const error = new RunSetAsideError(id, aside.status, aside.reason);
     for (const waiter of waiters) waiter.reject(error);
-  }
-
-  get blockedCount(): number {
-    let count = 0;
-    for (const { status } of this.setAside.values()) if (status === 'blocked') count += 1;
-    return count;
   }
 
   #takeWaiters(id: RunId): ReadonlySet<Waiter> {

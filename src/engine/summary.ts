@@ -3,8 +3,15 @@
  * executed, waits, has ended, or lies in a file that no machine definition belongs to.
  */
 import type { ErrorInfo, Json, RunId } from '../ground/index.ts';
-import type { RunRow, StoredRecord } from '../journal/index.ts';
-import { attemptOf, type Outcome, type RunEvent } from '../machine/index.ts';
+import { isSealedEvent, type RunRow, type StoredRecord } from '../journal/index.ts';
+import {
+  attemptOf,
+  type Ending,
+  isFinal,
+  type Outcome,
+  type RunEvent,
+  toldEnding,
+} from '../machine/index.ts';
 
 export type RunStatus =
   | 'active'
@@ -40,7 +47,7 @@ export interface RunSummary {
   readonly progress?: { readonly fraction: number; readonly note: string | undefined } | undefined;
 }
 
-const STATUS_OF_OUTCOME: Record<Outcome, RunStatus> = {
+export const STATUS_OF_OUTCOME: Record<Outcome, RunStatus> = {
   completed: 'completed',
   handedOff: 'handedOff',
   exhausted: 'failed',
@@ -52,7 +59,8 @@ const STATUS_OF_OUTCOME: Record<Outcome, RunStatus> = {
 /** `records` may be empty where retention has removed them from a run that has ended. */
 export function summarise(row: RunRow, records: readonly StoredRecord[], now: number): RunSummary {
   const last = records.at(-1);
-  const { ending } = row;
+  const final = last && isFinal(last.state) ? last.state : undefined;
+  const ending = row.ending ?? (final && endingIn(records));
   // A newer version that goes on with a run leaves it where it waits.
   const told = records.findLast(({ event }) => event.type !== 'ADVANCED')?.event;
   const dueAt = ending ? undefined : dueAtOf(told);
@@ -64,22 +72,29 @@ export function summarise(row: RunRow, records: readonly StoredRecord[], now: nu
     generation: row.generation,
     status: ending
       ? STATUS_OF_OUTCOME[ending.outcome]
-      : dueAt && dueAt > now
-        ? 'waiting'
-        : 'active',
+      : (final ?? (dueAt && dueAt > now ? 'waiting' : 'active')),
     outcome: ending?.outcome,
     state: ending?.state ?? last?.state ?? '?',
     attempt: attemptOf(records),
     seq: last?.seq ?? -1,
     startedAt: row.startedAt,
     updatedAt: last?.at ?? row.finishedAt ?? row.startedAt,
-    finishedAt: row.finishedAt,
+    finishedAt: row.finishedAt ?? (final && last?.at),
     dueAt,
     reason: ending?.reason ?? reasonOf(told),
     error: ending?.error ?? lastError(records),
     input: inputOf(records),
     output: ending?.output,
   };
+}
+
+/**
+ * A run of the store ends in its last record, and its row stays open until the store has that. A sealed
+ * record hides how the run ended, and what its output is.
+ */
+function endingIn(records: readonly StoredRecord[]): Ending | undefined {
+  const isReadable = !records.some(({ event }) => isSealedEvent(event));
+  return isReadable ? toldEnding(records) : undefined;
 }
 
 /** As it was started with, or as the last upgrade has made it. */

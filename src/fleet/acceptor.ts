@@ -75,14 +75,16 @@ export class Acceptor {
   }
 
   async #loadHistories(tasks: readonly ClaimedTask[]): Promise<ReadonlyMap<string, Segment[]>> {
-    const runs = tasks.filter(hasHistory).map(({ task, generation, lastSeq, carriesFrom }) => {
-      const isNewGeneration = lastSeq < 0 && carriesFrom !== undefined;
-      return { task, generation: isNewGeneration ? carriesFrom : generation };
-    });
-    const found = new Map<string, Segment[]>();
-    if (runs.length === 0) return found;
     // Of a generation that has begun, its own history counts; before that, the one it carries on.
-    const wanted = [...runs, ...tasks.filter(hasHistory)];
+    const wanted = tasks
+      .filter(hasHistory)
+      .flatMap(({ task, generation, lastSeq, carriesFrom }) => {
+        const own = { task, generation };
+        const isNew = lastSeq < 0 && carriesFrom !== undefined;
+        return isNew ? [own, { task, generation: carriesFrom }] : [own];
+      });
+    const found = new Map<string, Segment[]>();
+    if (wanted.length === 0) return found;
     for (const segment of await this.#ports.store.histories(wanted)) {
       const place = placeOf(segment.task, segment.generation);
       const segments = found.get(place);

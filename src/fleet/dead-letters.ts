@@ -5,6 +5,7 @@
  */
 import { rmSync } from 'node:fs';
 import {
+  assert,
   openDatabase,
   type RunId,
   type SqliteDatabase,
@@ -32,6 +33,7 @@ export interface DeadLetters {
   refresh(): Promise<number>;
   list(countMax: number): DeadLetterEntry[];
   find(task: string): DeadLetterEntry | undefined;
+  /** For good: a refresh that is still on its way changes nothing any more. */
   close(): void;
 }
 
@@ -49,6 +51,7 @@ export class SqliteDeadLetters implements DeadLetters {
   readonly #path: string;
   readonly #store: Pick<Store, 'list' | 'histories'>;
   #database: SqliteDatabase | undefined;
+  #isClosed = false;
 
   constructor(path: string, store: Pick<Store, 'list' | 'histories'>) {
     this.#path = path;
@@ -56,21 +59,24 @@ export class SqliteDeadLetters implements DeadLetters {
   }
 
   async refresh(): Promise<number> {
-    const known = new Set(this.#keys());
+    if (this.#isClosed) return 0;
+    const known = new Map(this.#keys().map((key) => [nameOf(key), key]));
     const current = new Set<string>();
     let before: string | undefined;
     while (current.size < KEPT_COUNT_MAX) {
       const page = await this.#store.list({ isDeadLetter: true, before, countMax: PAGE_COUNT });
-      const fresh = page.filter((row) => !known.has(keyOf(row)));
+      const fresh = page.filter((row) => !known.has(nameOf(row)));
       const segments = await this.#store.histories(
         fresh.map(({ id, generation }) => ({ task: id, generation })),
       );
+      if (this.#isClosed) return 0;
       this.#put(fresh, segments);
-      for (const row of page) current.add(keyOf(row));
+      for (const row of page) current.add(nameOf(row));
       if (page.length < PAGE_COUNT) break;
       before = page.at(-1)!.id;
     }
-    this.#remove([...known].filter((key) => !current.has(key)));
+    const gone = [...known].filter(([name]) => !current.has(name));
+    this.#remove(gone.map(([, key]) => key));
     return current.size;
   }
 
@@ -89,15 +95,14 @@ export class SqliteDeadLetters implements DeadLetters {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#database?.close();
     this.#database = undefined;
   }
 
-  #keys(): string[] {
-    const rows = this.#open().prepare('select task, generation from dead_letters').all();
-    return (rows as { task: RunId; generation: number }[]).map(({ task, generation }) =>
-      keyOf({ id: task, generation }),
-    );
+  #keys(): Key[] {
+    const rows = this.#open().prepare('select task as id, generation from dead_letters').all();
+    return rows as Key[];
   }
 
   #put(rows: readonly TaskRow[], segments: readonly Segment[]): void {
@@ -123,16 +128,17 @@ export class SqliteDeadLetters implements DeadLetters {
     })();
   }
 
-  #remove(keys: readonly string[]): void {
+  #remove(keys: readonly Key[]): void {
     const remove = this.#open().prepare(
-      "delete from dead_letters where task || '\n' || generation = ?",
+      'delete from dead_letters where task = ? and generation = ?',
     );
     this.#open().transaction(() => {
-      for (const key of keys) remove.run(key);
+      for (const { id, generation } of keys) remove.run(id, generation);
     })();
   }
 
   #open(): SqliteDatabase {
+    assert(!this.#isClosed, 'the copy of the dead letters is closed');
     if (this.#database) return this.#database;
     try {
       this.#database = openFile(this.#path);
@@ -163,7 +169,9 @@ function openFile(path: string): SqliteDatabase {
   }
 }
 
-function keyOf({ id, generation }: Pick<TaskRow, 'id' | 'generation'>): string {
+type Key = Pick<TaskRow, 'id' | 'generation'>;
+
+function nameOf({ id, generation }: Key): string {
   return `${id}\n${generation}`;
 }
 

@@ -15,13 +15,15 @@ type Written = 'claim' | 'held' | 'settle' | 'archive' | 'begin' | 'settled';
 export class Footing implements Pick<Store, Written> {
   readonly #store: Store;
   readonly #memory: Memory;
+  readonly #onFirm: () => void;
   /** The server that has answered last, where it is not known yet what it has. */
   #ahead: string | undefined;
   #moves = 0;
 
-  constructor(store: Store, memory: Memory) {
+  constructor(store: Store, memory: Memory, onFirm: () => void) {
     this.#store = store;
     this.#memory = memory;
+    this.#onFirm = onFirm;
   }
 
   get timeline(): string | undefined {
@@ -48,7 +50,9 @@ export class Footing implements Pick<Store, Written> {
   stand(timeline: string): void {
     this.#memory.timeline = timeline;
     // Yet another may have answered meanwhile.
-    if (this.#ahead === timeline) this.#ahead = undefined;
+    if (this.#ahead !== timeline) return;
+    this.#ahead = undefined;
+    this.#onFirm();
   }
 
   /** Whether a claim was given out by a server before this one. */

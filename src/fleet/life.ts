@@ -33,10 +33,9 @@ import { Settler } from './settler.ts';
 import { Sleepers } from './sleepers.ts';
 import { Stall } from './stall.ts';
 import { Superseded } from './superseded.ts';
+import { Trust } from './trust.ts';
 import { Watch } from './watch.ts';
 
-const CURRENT_LOOK_MS = 50;
-const TRUST_LOOK_MS = 5;
 const LAST_FENCE_MS = 1_000;
 
 export class Life implements Keeper {
@@ -52,6 +51,7 @@ export class Life implements Keeper {
   readonly #acceptor: Acceptor;
   readonly #claimer: Claimer;
   readonly #sleepers: Sleepers;
+  readonly #trust: Trust;
   readonly #doubts: Doubts;
   readonly #rewinder: Rewinder;
   readonly #forgetter: Forgetter;
@@ -67,8 +67,9 @@ export class Life implements Keeper {
     const { store, engine, clock, random, times, limits, id } = ports;
     this.#ports = ports;
     this.id = id;
-    this.#footing = new Footing(store, ports.memory);
     this.#sleepers = new Sleepers(clock);
+    this.#trust = new Trust(clock, () => this.isCurrent());
+    this.#footing = new Footing(store, ports.memory, this.#trust.wake);
     this.#superseded = new Superseded({ store: this.#footing, clock, random });
     this.#stall = new Stall(ports);
     this.watch = new Watch(times);
@@ -117,7 +118,7 @@ export class Life implements Keeper {
     const { store, engine, clock, times } = this.#ports;
     this.#grants?.begin();
     this.#heart.start();
-    await this.whenTrusted();
+    await this.#trust.when(() => this.isDead);
     // Its name may be that of a living process, in which it must take nothing from anybody.
     if (this.isDead) return;
     // Nothing that it takes over now could be recorded: others take it, as long as it cannot write.
@@ -158,17 +159,9 @@ export class Life implements Keeper {
     return this.#ports.clock.monotonicMs() - this.#heart.deadlineMs;
   }
 
-  /** Resolves when the fleet is known to count on this pod; at once where it is dead. */
-  async whenTrusted(): Promise<void> {
-    while (!this.isDead && !this.isCurrent()) await this.#sleepers.sleep(TRUST_LOOK_MS);
-  }
-
-  async whenCurrent(held: HeldRun): Promise<boolean> {
+  whenCurrent(held: HeldRun): Promise<boolean> {
     tell('pod.alone', () => ({ pod: this.id, run: held.claim.task }));
-    // At least once: whoever is told "no" may ask again at once, and that must not hold the loop.
-    do await this.#sleepers.sleep(CURRENT_LOOK_MS);
-    while (!this.isDead && !held.isOver && !this.isDraining && !this.isCurrent());
-    return this.isCurrent() && !held.isOver && !this.isDraining;
+    return this.#trust.whenAgain(() => this.isDead || held.isOver || this.isDraining);
   }
 
   grew(): void {
@@ -186,6 +179,7 @@ export class Life implements Keeper {
 
   /** No claim commits after this has resolved. */
   async stopClaiming(): Promise<void> {
+    this.#trust.wake();
     this.isDraining = true;
     await Promise.all([this.#ports.store.markDraining(this.id), this.#claimer.stop()]);
   }
@@ -224,6 +218,7 @@ export class Life implements Keeper {
     this.#settler.stop();
     this.#archiver.stop();
     this.#sleepers.wakeAll();
+    this.#trust.wake();
   }
 
   #room(): number {
@@ -256,6 +251,7 @@ export class Life implements Keeper {
     followControls(answer.controls, { engine: this.#ports.engine, holdings: this.holdings });
     if (answer.desired === 'drain') onDrainWanted();
     this.#doubts.weigh(answer);
+    this.#trust.wake();
     this.#grants?.heard(heard, { isLeader: isLeading(this) });
     this.#claimer.roomed();
     this.#ports.routes.follow(answer.fleet).then((hasMore) => hasMore && this.hint());
@@ -290,6 +286,7 @@ export class Life implements Keeper {
 
   #drop(held: HeldRun): void {
     held.isOver = true;
+    this.#trust.wake();
     this.#superseded.keep(held);
     this.#ports.engine.held.drop(held.claim.task, new ClaimLostError(held.claim));
   }

@@ -10,7 +10,6 @@ import {
   assertNever,
   atMost,
   type Clock,
-  describeError,
   type MintRunId,
   type Pressure,
   type Random,
@@ -20,7 +19,6 @@ import {
 import type { Journal } from '../journal/index.ts';
 import type { Chore, Registry } from '../machine/index.ts';
 import { type JournalSeen, type Store, WHO_CHARS_MAX } from '../store/index.ts';
-import { tell } from '../telemetry/events.ts';
 import type { Throttles } from '../throttle/index.ts';
 import type { ChangedMachines } from './announce.ts';
 import { type CensusSample, CensusWatch } from './census-watch.ts';
@@ -89,6 +87,7 @@ export class Member {
   readonly #leader: Leader;
   readonly #results: Results;
   readonly #journal: Journal;
+  readonly #deadLetters: DeadLetters;
   readonly #clock: Clock;
   readonly #suspects: Suspects;
   readonly #mirror: Mirror;
@@ -99,6 +98,7 @@ export class Member {
     const { store, registry, clock, random, limits } = ports;
     this.store = store;
     this.#journal = ports.journal;
+    this.#deadLetters = ports.deadLetters;
     this.#clock = clock;
     this.#results = new Results({ store, clock, random });
     this.#leader = new Leader({
@@ -139,7 +139,7 @@ export class Member {
         },
         onEnded: () => this.#results.hint(),
         onDied: () => this.#mirror.forgetClaims(),
-        onJoined: (seen) => this.#recall(seen).catch(tellUnrecalled),
+        onJoined: (seen) => this.#recall(seen),
       },
     );
     const mint = runIdMint(clock, random);
@@ -171,13 +171,13 @@ export class Member {
   }
 
   /** What ended before this journal had a store is nothing that the fleet has missed. */
-  async #recall({ boot, lsn }: JournalSeen): Promise<void> {
-    if (boot > 0) await this.#mirror.recall(lsn);
+  #recall({ boot, lsn }: JournalSeen): void {
+    if (boot > 0) this.#mirror.recall(lsn);
   }
 
   #reshow(runs: readonly RunId[]): void {
     this.#mirror.reshow(runs);
-    this.#mirror.recall(this.#journal.lsn - REWIND_RECORDS_MAX).catch(tellUnrecalled);
+    this.#mirror.recall(this.#journal.lsn - REWIND_RECORDS_MAX);
   }
 
   start(): Promise<void> {
@@ -197,6 +197,7 @@ export class Member {
     const error = new DrainingError();
     this.tasks.stop(error);
     this.#results.stop(error);
+    this.#deadLetters.close();
     // The journal need not wait for that: somebody else may.
     this.closed = this.store.close();
     this.closed.catch(() => undefined);
@@ -208,6 +209,7 @@ export class Member {
     this.#suspects.stop();
     this.#mirror.stop();
     this.pod.abandon();
+    this.#deadLetters.close();
     this.tasks.stop(new Error('this process has stopped'));
     this.store.close().catch(() => undefined);
   }
@@ -222,10 +224,6 @@ function schedulerOf(
   const who = name.slice(0, WHO_CHARS_MAX);
   const of = { store, registry, clock, mint, keyMs, who, onEnqueued };
   return new Scheduler({ ...of, definitions: schedules });
-}
-
-function tellUnrecalled(error: unknown): void {
-  tell('store.failed', () => ({ what: 'find', error: describeError(error) }));
 }
 
 async function hasWork(recovery: Recovery, chore: Chore): Promise<boolean> {

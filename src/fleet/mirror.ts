@@ -19,10 +19,12 @@ import { tell } from '../telemetry/events.ts';
 import { HeldRun } from './held-run.ts';
 import type { Life } from './life.ts';
 import { Picture, shownOf } from './picture.ts';
-import { unshownRuns } from './unshown.ts';
+import { Unshown } from './unshown.ts';
 
 const SHOW_MS = 300;
 const RETRY_MS = 5_000;
+/** Beyond so many that wait to be shown, runs that have ended are left to the journal. */
+const UNSEEN_COUNT_MAX = 5_000;
 /** Records after which a run is of another version than before. */
 const MOVES: ReadonlySet<string> = new Set(['ADVANCED', 'UPGRADED']);
 
@@ -39,12 +41,19 @@ export class Mirror {
   readonly #pictures = new Map<RunId, Picture>();
   /** Those the store has not heard of. */
   readonly #unseen = new Set<Picture>();
+  readonly #unshown: Unshown;
   #cancel: Cancel | undefined;
   #isShowing = false;
   #isStopped = false;
 
   constructor(ports: MirrorPorts) {
     this.#ports = ports;
+    this.#unshown = new Unshown(ports);
+  }
+
+  /** How many runs are in memory for this; tests of its bound read it. */
+  get size(): number {
+    return this.#pictures.size;
   }
 
   /** A local run is in memory: what it comes to is shown from now on. */
@@ -80,14 +89,20 @@ export class Mirror {
   }
 
   /** What ended here while an earlier process could not show it; the store has seen this far. */
-  async recall(seenLsn: number): Promise<void> {
-    const { store, journal } = this.#ports;
-    for (const row of await unshownRuns({ store, journal, seenLsn })) {
+  recall(seenLsn: number): void {
+    this.#unshown.since(seenLsn);
+    this.#showAfter(SHOW_MS);
+  }
+
+  /** Once there is room for a page: what it brings is shown with the next ones. */
+  async #recallPage(): Promise<void> {
+    if (this.#unshown.isEmpty || this.#unseen.size > UNSEEN_COUNT_MAX / 2) return;
+    for (const row of await this.#unshown.nextPage()) {
       if (this.#pictures.has(row.id)) continue;
       const picture = new Picture({ ...row, deadlineMs: undefined }, () => undefined);
       picture.ending = row.ending;
       this.#pictures.set(row.id, picture);
-      this.#showSoon(picture);
+      this.#unseen.add(picture);
     }
   }
 
@@ -128,9 +143,7 @@ export class Mirror {
     if (picture.of.machine.startsWith(RECOVERY_PREFIX)) {
       if (!picture.hasGoneOn) return;
       if (picture.ending?.outcome === 'handedOff') {
-        this.#pictures.delete(picture.of.id);
-        this.#unseen.delete(picture);
-        return;
+        return this.#remove(picture);
       }
     }
     this.#showSoon(picture);
@@ -138,11 +151,21 @@ export class Mirror {
 
   #showSoon(picture: Picture): void {
     this.#unseen.add(picture);
+    if (picture.ending && this.#unseen.size > UNSEEN_COUNT_MAX) {
+      this.#remove(picture);
+      this.#unshown.forget(picture.of.id);
+    }
     this.#showAfter(SHOW_MS);
   }
 
+  #remove(picture: Picture): void {
+    this.#unseen.delete(picture);
+    this.#pictures.delete(picture.of.id);
+  }
+
   #showAfter(ms: number): void {
-    if (this.#cancel || this.#isStopped || this.#unseen.size === 0) return;
+    if (this.#cancel || this.#isStopped) return;
+    if (this.#unseen.size === 0 && this.#unshown.isEmpty) return;
     this.#cancel = this.#ports.clock.after(
       ms,
       () => {
@@ -170,12 +193,10 @@ export class Mirror {
   async #show(): Promise<number> {
     const life = this.#ports.life();
     if (!life?.isReady) return this.#retryMs();
+    await this.#recallPage();
     const { store, journal, clock } = this.#ports;
     const { shown, gone } = shownOf(this.#unseen, journal, clock.now());
-    for (const picture of gone) {
-      this.#unseen.delete(picture);
-      this.#pictures.delete(picture.of.id);
-    }
+    for (const picture of gone) this.#remove(picture);
     const batch = shown.map(({ picture }) => picture);
     const runs = shown.map(({ run }) => run);
     const answers = runs.length === 0 ? [] : await store.mirror(life.id, runs);

@@ -24,6 +24,8 @@ export class Rest {
   readonly #ports: RestPorts;
   #idleSinceMs: number | undefined;
   #isTrying = false;
+  /** There is work here since this began to lie down. */
+  #isNeeded = false;
   #pod: PodId | undefined;
   #cancel: Cancel | undefined;
   #isStopped = false;
@@ -47,6 +49,7 @@ export class Rest {
     if (this.#idleSinceMs === undefined || this.#isTrying || this.#isStopped) return;
     if (nowMs - this.#idleSinceMs < times.afterMs) return;
     this.#isTrying = true;
+    this.#isNeeded = false;
     this.#idleSinceMs = nowMs - times.afterMs + AGAIN_MS;
     this.#lieDown(life)
       .catch((error) => tell('store.failed', () => ({ what: 'rest', error: describeError(error) })))
@@ -57,11 +60,12 @@ export class Rest {
 
   /** Something may be to do here. */
   wake(): void {
+    this.#isNeeded = true;
+    this.#idleSinceMs = undefined;
     if (this.#pod === undefined) return;
     tell('pod.woke', () => ({ pod: this.#pod! }));
     this.#cancel?.();
     this.#pod = undefined;
-    this.#idleSinceMs = undefined;
     if (!this.#isStopped) this.#ports.onWake();
   }
 
@@ -78,7 +82,7 @@ export class Rest {
     let repose: Repose | undefined;
     try {
       const isFree = life.holdings.size === 0 && !life.isDead && !this.#isStopped;
-      repose = isFree ? await this.#ports.store.rest?.(life.id) : undefined;
+      repose = isFree && !this.#isNeeded ? await this.#ports.store.rest?.(life.id) : undefined;
     } finally {
       if (repose === undefined) life.goOnClaiming();
     }
@@ -90,7 +94,8 @@ export class Rest {
     this.#pod = life.id;
     const { wakeInMs } = repose;
     tell('pod.rested', () => ({ pod: life.id, wakeInMs }));
-    this.#watch(repose);
+    if (this.#isNeeded) this.wake();
+    else this.#watch(repose);
   }
 
   #watch({ mark, wakeInMs = Number.POSITIVE_INFINITY }: Repose): void {

@@ -21,12 +21,12 @@ export interface SettlerPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly pod: PodId;
+  /** The store has said that it has this. */
+  readonly onStood?: ((settlement: Settlement, held: HeldRun) => void) | undefined;
   /**
    * The store has answered: whatever the answer was, this is settled no more. `lost` are those of them
    * whose claim did not stand.
    */
-  /** The store has said that it has this. */
-  readonly onStood?: ((settlement: Settlement, held: HeldRun) => void) | undefined;
   readonly onOver: (held: readonly HeldRun[], lost: ReadonlySet<HeldRun>) => void;
 }
 
@@ -107,22 +107,24 @@ export class Settler {
     while (this.#waiting.length > 0 && !this.#isStopped) {
       const batch = this.#nextBatch();
       const sentMs = clock.monotonicMs();
+      let answers: readonly SettleAnswer[];
       try {
-        const answers = await this.#ports.store.settle(
+        answers = await this.#ports.store.settle(
           this.#ports.pod,
           batch.map(({ settlement }) => settlement),
         );
-        ladder.reset();
-        const elapsedMs = clock.monotonicMs() - sentMs;
-        tell('settle.answered', () => ({ tasks: batch.length, elapsedMs }));
-        if (!this.#isStopped) this.#answered(batch, answers);
       } catch (error) {
         tell('store.failed', () => ({ what: 'settle', error: describeError(error) }));
         await pause(
           clock,
           ladder.next(() => random.fraction()),
         );
+        continue;
       }
+      ladder.reset();
+      const elapsedMs = clock.monotonicMs() - sentMs;
+      tell('settle.answered', () => ({ tasks: batch.length, elapsedMs }));
+      if (!this.#isStopped) this.#answered(batch, answers);
     }
     this.#sending = undefined;
   }
@@ -156,14 +158,24 @@ export class Settler {
         lost.add(held);
         tell('claim.lost', () => ({ ...held.claim, run: held.claim.task, what: settlement.to }));
       } else {
-        this.#ports.onStood?.(settlement, held);
+        this.#orReport(() => this.#ports.onStood?.(settlement, held));
         const { task: run, ...of } = held.claim;
         tell('task.settled', () => ({ run, ...of, to: settlement.to }));
         if (held.isPausing && !('outcome' in settlement)) tellPaused(run);
       }
       over.push(held);
     }
-    if (over.length > 0) this.#ports.onOver(over, lost);
+    if (over.length > 0) this.#orReport(() => this.#ports.onOver(over, lost));
+  }
+
+  /** The store has answered for all of a batch: a defect over one of them must not lose the rest. */
+  #orReport(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      const { pod } = this.#ports;
+      tell('pod.faulted', () => ({ pod, what: 'settle', error: describeError(error) }));
+    }
   }
 
   /** The store cannot hold what the run put out: then that is how the task ends. */

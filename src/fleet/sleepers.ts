@@ -22,6 +22,17 @@ export class Sleepers {
     });
   }
 
+  /** Resolves when all are woken. */
+  untilWoken(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#wakes.delete(wake);
+        resolve();
+      };
+      this.#wakes.add(wake);
+    });
+  }
+
   wakeAll(): void {
     for (const wake of this.#wakes) wake();
   }

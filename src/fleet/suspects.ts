@@ -12,6 +12,7 @@ import { fenceProven } from './fence-proven.ts';
 export interface SuspectProcess {
   /** The pods it has been; they are dead once it has ended. */
   readonly pods: ReadonlySet<string>;
+  /** Rejects where it could not be started. */
   readonly ended: Promise<void>;
   /** Asks it to drain. */
   stop(): void;
@@ -69,13 +70,19 @@ export class Suspects {
     const started = begin();
     this.#process = started;
     tell('suspects.started', () => ({}));
-    started.ended.then(() => this.#ended(started)).catch(() => undefined);
+    started.ended
+      .catch((error) => tell('suspects.failed', () => ({ error: describeError(error) })))
+      .then(() => this.#ended(started))
+      .catch((error) =>
+        tell('store.failed', () => ({ what: 'fence', error: describeError(error) })),
+      );
   }
 
   /** Its own word is enough where it drained; where it died, ours is. */
   async #ended({ pods }: SuspectProcess): Promise<void> {
     this.#process = undefined;
-    this.#lookedMs = Number.NEGATIVE_INFINITY;
+    // A process that never was a pod would come to nothing again at once.
+    if (pods.size > 0) this.#lookedMs = Number.NEGATIVE_INFINITY;
     const self = this.#ports.self();
     if (self === undefined) return;
     const { store, clock } = this.#ports;

@@ -65,7 +65,7 @@ export {
   TooLargeError,
 } from './json.ts';
 export { nearest } from './nearest.ts';
-export { NODE_FLOOR, nodeComplaint, runtimeName } from './node-floor.ts';
+export { NODE_RANGE, NODE_WANTED, nodeComplaint, runtimeName } from './node-floor.ts';
 export { type Pressure, systemPressure } from './pressure.ts';
 export { type Random, systemRandom } from './random.ts';
 export { REDACTED, redact, redactor, unfitRedaction } from './redact.ts';

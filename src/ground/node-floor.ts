@@ -1,22 +1,23 @@
 /**
- * The oldest Node that FleetQ runs on: below it Node reads no TypeScript, and SQLite's binary ends the
- * process. Imports nothing, so that it is asked before anything else is loaded.
+ * The versions of Node that FleetQ runs on: below the first Node reads no TypeScript, and SQLite's binary
+ * ends a Node 23 before 23.6, which is past its end anyway. Imports nothing, so that it is asked before
+ * anything else is loaded, and has no types, so that the build of a clone can ask it in an older Node.
  */
 
 /** The same as `engines` in package.json. */
-export const NODE_FLOOR = '22.18';
+export const NODE_RANGE = '^22.18 || >=24';
+export const NODE_WANTED = 'Node 22.18 or a newer 22, or 24 or newer';
 
 /** What is wrong with a Node of this version, in one line; undefined where nothing is. */
-export function nodeComplaint(version: string = process.versions.node): string | undefined {
+export function nodeComplaint(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [majorMin = 0, minorMin = 0] = NODE_FLOOR.split('.').map(Number);
-  if (major > majorMin || (major === majorMin && minor >= minorMin)) return undefined;
-  return `FleetQ needs Node ${NODE_FLOOR} or newer, and this is Node ${version}`;
+  if ((major === 22 && minor >= 18) || major >= 24) return undefined;
+  return `FleetQ needs ${NODE_WANTED}, and this is Node ${version}`;
 }
 
 /** For messages: `Node v24.1.0 on linux x64`, or `Bun 1.2.3 on linux x64`. */
-export function runtimeName(): string {
-  const { bun, deno } = process.versions as Readonly<Record<string, string | undefined>>;
+export function runtimeName() {
+  const { bun, deno } = process.versions;
   const name = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : `Node ${process.version}`;
   return `${name} on ${process.platform} ${process.arch}`;
 }

@@ -54,7 +54,8 @@ function load(): Sqlite {
 
 /** The package that users install has a copy of its own; a clone and an image have the dependency. */
 function pathOfDriver(): string {
-  if (!isThere('../../migrations')) {
+  // A directory `migrations` a program that FleetQ was merged into may have too.
+  if (!isThere('../../migrations/journal/0001_create_journal.sql')) {
     throw new SqliteUnavailableError('FleetQ does not find its own files, SQLite among them', {
       hint: 'where a bundler has merged FleetQ into another file, name fleetq as external',
     });

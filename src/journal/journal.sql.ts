@@ -93,7 +93,7 @@ export const selectEventsFrom = `
   select ${EVENT_COLUMNS} from events where run = ? and seq >= ? order by seq`;
 /** run. */
 export const selectLastSeq = `select max(seq) as seq from events where run = ?`;
-/** run. */
+/** count. */
 export const selectRecent = `select run, at from events order by lsn desc limit ?`;
 /** run. */
 export const selectHasEvents = `select 1 from events where run = ? limit 1`;

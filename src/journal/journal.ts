@@ -220,7 +220,6 @@ export interface Journal {
   hasEvents(run: RunId): boolean;
   /** Runs to resume, in pages; those that sleep beyond `asleepUntil` are left to their timers. */
   unfinished(asleepUntil: number): Iterable<UnfinishedRun>;
-  /** Runs whose time has come. Their timers are gone after this; a restart finds the runs anyway. */
   /** Runs held for a store, ended ones included, with the epoch of their last records. */
   holds(): HeldRow[];
   /** The store has these, or somebody else: they are deleted with the next records. */
@@ -234,6 +233,7 @@ export interface Journal {
     rows: readonly EventRow[],
     after?: { readonly seq: number; readonly hash: string },
   ): StoredRecord[];
+  /** Runs whose time has come. Their timers are gone after this; a restart finds the runs anyway. */
   takeDueTimers(until: number, countMax: number): RunId[];
   nextTimerAt(): number | undefined;
   deadLetters(countMax: number): DeadLetter[];

@@ -137,8 +137,12 @@ export interface FleetEvents {
     readonly why: 'silent' | 'dead' | 'gone' | 'left';
     readonly runs: readonly RunId[];
   };
+  /** A defect of FleetQ itself: what it did for one run, or one answer, came to nothing. */
+  'pod.faulted': { readonly pod: string; readonly what: string; readonly error: ErrorInfo };
   /** A process of its own was started for tasks that have outlived two owners. */
   'suspects.started': Record<string, never>;
+  /** That process could not be started; another is tried. */
+  'suspects.failed': { readonly error: ErrorInfo };
   /** Such tasks are due, and this program cannot start a process that has its machines. */
   'suspects.unattended': Record<string, never>;
   'leader.changed': {

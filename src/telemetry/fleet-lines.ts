@@ -167,9 +167,19 @@ export const FLEET_LINES: Lines = {
       'more than half of the fleet is missing: its tasks are given back, and no crash is counted',
     fields: { missing: e.missing, pods: e.pods },
   }),
+  'pod.faulted': (e, told) => ({
+    level: 'error',
+    message: `a defect of FleetQ in ${e.what}: the pod goes on without it`,
+    fields: { pod: e.pod, err: told.ownErr(e.error) },
+  }),
   'suspects.started': () => ({
     level: 'warn',
     message: 'tasks that have outlived two owners get a process of their own',
+  }),
+  'suspects.failed': (e, told) => ({
+    level: 'error',
+    message: 'a process for tasks that have outlived two owners could not be started',
+    fields: { err: told.ownErr(e.error) },
   }),
   'suspects.unattended': () => ({
     level: 'error',

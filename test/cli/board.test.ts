@@ -10,9 +10,9 @@ import type { TaskRow } from '../../src/store/index.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
 const machine = 'sample/resize';
-const begun = (run: string): SupervisorEvent => ({ kind: 'begun', run, machine });
+const begun = (run: string): SupervisorEvent => ({ kind: 'begun', run, machine, version: 1 });
 const resumed = (run: string): SupervisorEvent => ({
-  ...{ kind: 'resumed', run, machine, state: 'main.work', attempt: 2 },
+  ...{ kind: 'resumed', run, machine, version: 1, state: 'main.work', attempt: 2 },
 });
 const died: SupervisorEvent = { kind: 'died', pid: 1, how: 'SIGKILL', againInMs: undefined };
 const ready: SupervisorEvent = {
@@ -46,7 +46,7 @@ describe('the board', () => {
 
   test('leaves out the recovery runs of a pod, which end with it', () => {
     const board = new Board(['pod-1']);
-    board.hear('pod-1', { kind: 'begun', run: 's', machine: 'recovery/sweep' }, 0);
+    board.hear('pod-1', { kind: 'begun', run: 's', machine: 'recovery/sweep', version: 1 }, 0);
     board.hear('pod-1', died, 1);
     expect(board.pod('pod-1').orphans.size).toBe(0);
   });

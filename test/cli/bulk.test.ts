@@ -1,8 +1,9 @@
 /** Many tasks at once by the command line, on a store in a file, with a pod. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { type Place, usePlaces } from './in-process.ts';
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { fleetq, type Place, usePlaces } from './in-process.ts';
 
 const { makePlace } = usePlaces();
 
@@ -29,7 +30,7 @@ test('it is tried out, begun, waited for and shown; and each task is changed onc
   expect(tried.stdout.match(/test\/quick {2}waiting {2}done: cancelled at 1\.1/g)).toHaveLength(3);
   expect(tried.stderr).toContain('nothing was changed; 3 tasks fit the filter');
   const pod = await place.pod();
-  const wanted = ['--reason', 'wrong input', '--rate', '200/s', '--wait'];
+  const wanted = ['--reason', 'wrong input', '--rate', '200/s', '--wait', '--yes'];
   const ended = await place.json<Bulk>('bulk', 'begin', 'cancel', ...filter, ...wanted);
   expect(ended).toMatchObject({
     isUnmanned: false,
@@ -48,6 +49,50 @@ test('it is tried out, begun, waited for and shown; and each task is changed onc
   );
   expect(audit.audit.map(({ detail }) => detail.via)).toEqual(Array(3).fill(`bulk:${ended.id}`));
   await pod.drain();
+});
+
+describe('what cannot be undone', () => {
+  const begin = ['bulk', 'begin', 'cancel', 'machine:test/quick', 'status:waiting'];
+  const typing = (text: string) => ({
+    input: Object.assign(Readable.from([text]), { isTTY: true }),
+    columns: 80,
+  });
+  const begun = async (place: Place) =>
+    (
+      await place.store((store) =>
+        store.openReader().then((reader) => reader.bulks({ countMax: 9 })),
+      )
+    ).length;
+
+  test('is not begun where nobody can be asked, unless --yes says so', async () => {
+    const place = await makePlace();
+    await pending(place, 2);
+    for (const what of ['cancel', 'discard']) {
+      const refused = await place.run('bulk', 'begin', what, ...begin.slice(3));
+      expect([refused.code, refused.stdout]).toEqual([2, '']);
+      expect(refused.stderr).toMatch(/cannot be undone[\s\S]*--dry-run[\s\S]*--yes/);
+    }
+    expect(await begun(place)).toBe(0);
+    expect((await place.run(...begin, '--yes')).code).toBe(0);
+    expect((await place.run('bulk', 'begin', 'retry', ...begin.slice(3))).code).toBe(0);
+    expect(await begun(place)).toBe(2);
+  });
+
+  test('is begun on a terminal once its number was typed, and by no other word', async () => {
+    const place = await makePlace();
+    await pending(place, 3);
+    const ask = (text: string) => fleetq(place.cwd, begin, { env: place.env, ...typing(text) });
+    for (const text of ['y\n', '2\n', '']) {
+      const refused = await ask(text);
+      expect([refused.code, refused.stdout]).toEqual([1, '']);
+      expect(refused.stderr).toMatch(
+        /cancel 3 tasks[\s\S]*type 3 to go on: [\s\S]*nothing was started/,
+      );
+    }
+    expect(await begun(place)).toBe(0);
+    expect((await ask('3\n')).code).toBe(0);
+    expect(await begun(place)).toBe(1);
+  });
 });
 
 test('it waits for a pod, is paused, paced, resumed and cancelled; and says so in its exit codes', async () => {

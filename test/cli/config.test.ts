@@ -120,18 +120,18 @@ describe('settings', () => {
 });
 
 describe('machines', () => {
-  test('are looked for in the config, then in machines/, then among the shipped', () => {
+  test('are looked for in the config, then in machines/, and nowhere else', () => {
     const cwd = project({ 'machines/x.mjs': '' });
     expect(machinesPlace({ machines: 'here' }, cwd)).toEqual({
       from: join(cwd, 'here'),
       origin: 'config',
     });
-    expect(machinesPlace({ machines: undefined }, cwd).origin).toBe('here');
-    expect(machinesPlace({ machines: undefined }, MACHINES).origin).toBe('shipped');
+    expect(machinesPlace({ machines: undefined }, cwd)?.origin).toBe('here');
+    expect(machinesPlace({ machines: undefined }, MACHINES)).toBeUndefined();
   });
 
-  test('in the repository of FleetQ itself the built ones are taken, not the sources', () => {
-    expect(machinesPlace({ machines: undefined }, process.cwd()).origin).toBe('shipped');
+  test('in the repository of FleetQ itself the sources of the samples are not taken', () => {
+    expect(machinesPlace({ machines: undefined }, process.cwd())).toBeUndefined();
   });
 
   test('every exported machine of every file counts, once', async () => {

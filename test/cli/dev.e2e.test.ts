@@ -54,6 +54,8 @@ test.runIf(hasScript)(
     const shows = (pattern: RegExp) =>
       expect.poll(() => screen, { timeout: 90_000 }).toMatch(pattern);
     await shows(/(pod-\d up after[\s\S]*){3}/);
+    // What a person needs first stands first.
+    expect(screen).toMatch(/^admin UI: \S+\s+fleetq dev {2}admin UI http:\/\/127\.0\.0\.1:\d+ /);
     // Two of eight samples take seconds: soon every pod has one in hand.
     await shows(/enqueued 2\d/);
     // Where a kill finds the runs is chance: one in a pull is what most of them find.
@@ -75,6 +77,8 @@ test.runIf(hasScript)(
     const gone = once(child, 'close');
     child.stdin.write('q');
     await gone;
+    // A run that has ended is not one that goes on, at no look at any pod.
+    expect(screen).not.toMatch(/(completed|handedOff) +active/);
     expect(screen).toMatch(/taken over [1-9]\d*\s+lost 0, doubled 0 of \d+ acknowledged/);
   },
   240_000,

@@ -35,7 +35,7 @@ export interface Call {
   signal(signal: 'SIGINT' | 'SIGTERM'): void;
 }
 export interface CallOptions {
-  readonly env?: Env;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** What stdin has; nothing by default. */
   readonly input?: string | Buffer | Readable;
   /** The width of the terminal; without it there is none. */

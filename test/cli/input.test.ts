@@ -1,6 +1,4 @@
-/** Inputs as they come from files, pipes and stdin: read with a bound, and never changed on the way. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+/** Inputs as they come from files and stdin: read with a bound, and never changed on the way. */
 import { createReadStream, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -41,30 +39,6 @@ describe('a file', () => {
     const file = fileOf('[');
     truncateSync(file, INPUT_BYTES_MAX + 1);
     await expect(read(`@${file}`)).rejects.toThrow(`larger than ${INPUT_BYTES_MAX} bytes`);
-  });
-});
-
-describe('a pipe with a name, as a shell makes it for <(…)', () => {
-  const pipe = () => {
-    const path = newDir('pipe');
-    spawnSync('mkfifo', [path]);
-    return path;
-  };
-
-  test('is read to its end', async () => {
-    const path = pipe();
-    const writer = spawn('sh', ['-c', `echo '{"n":1}' > "$0"`, path]);
-    const gone = once(writer, 'close');
-    expect(await read(`@${path}`)).toEqual({ n: 1 });
-    await gone;
-  });
-
-  test('that has no end is given up at the bound', async () => {
-    const path = pipe();
-    const writer = spawn('sh', ['-c', 'exec cat /dev/zero > "$0"', path]);
-    const gone = once(writer, 'close');
-    await expect(read(`@${path}`)).rejects.toThrow('is larger than');
-    await gone;
   });
 });
 

@@ -1,6 +1,5 @@
 /** Data directories that are none, or not ours: told as what they are, by every command, at once. */
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fleetq, usePlaces } from './in-process.ts';
@@ -40,17 +39,6 @@ describe('what start would refuse is not read either', () => {
     const ended = await fleetq(cwd, [...args, '--data-dir', join(cwd, 'link')]);
     expect(ended.stderr).toMatch(/link is a symbolic link[\s\S]*hint:/);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
-  });
-
-  test('a pipe in the place of the mark, at which nobody waits', async () => {
-    const cwd = makeDirectory();
-    await fleetq(cwd, QUICK);
-    const mark = join(cwd, '.fleetq', 'journal.mark');
-    renameSync(mark, join(cwd, 'mark'));
-    spawnSync('mkfifo', [mark]);
-    const ended = await fleetq(cwd, ['runs']);
-    expect(ended.stderr).toMatch(/journal\.mark is not a file/);
-    expect(ended.code).toBe(1);
   });
 
   test('a journal that is a link, even one that leads nowhere', async () => {

@@ -2,7 +2,6 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { Board, type BoardPod } from '../../src/cli/dev/board.ts';
-import { place } from '../../src/cli/dev/lines.ts';
 import { drawScreen, type Picture, type RunLine } from '../../src/cli/dev/screen.ts';
 import { stripOf } from '../../src/cli/dev/strip.ts';
 import { plain, tableText } from '../../src/cli/table.ts';
@@ -11,16 +10,13 @@ import type { RunId, RunSummary } from '../../src/index.ts';
 function run(over: Partial<RunLine>): RunLine {
   return {
     pod: 'pod-1',
-    isOrphan: false,
     id: '01JZZZZZZZZZZZZZZZZZZZZZZ0' as RunId,
     machine: 'image/install',
     version: 1,
     status: 'active',
     state: 'unpack.work',
     attempt: 1,
-    seq: 3,
     startedAt: 1_000,
-    updatedAt: 1_000,
     ...over,
   };
 }
@@ -36,6 +32,7 @@ function pods(over: Partial<BoardPod> = {}): readonly BoardPod[] {
   return board.pods.map((pod) => ({ ...pod, state: 'up', pid: 4_194_304, ...over }));
 }
 const picture: Picture = {
+  pages: 'http://127.0.0.1:7433',
   store: 'sqlite:.fleetq/fleet.db',
   hasSamples: true,
   pods: pods(),
@@ -69,6 +66,8 @@ describe('the phases of a run', () => {
     [{ state: 'unpack.work' }, '●●●● ●◉○○'],
     [{ state: 'unpack.work', status: 'failed' }, '●●●● ●✕○○'],
     [{ state: 'unpack.persist', status: 'completed' }, '●●●● ●●●●'],
+    [{ state: '', status: 'completed' }, '●●●● ●●●●'],
+    [{ state: '' }, '◉○○○ ○○○○'],
     [{ state: 'pull.check', status: 'handedOff' }, '●○○○ ○○○○'],
     [{ state: 'somewhere.else' }, 'somewhere.else'],
   ])('%o is %s', (over, strip) => {
@@ -96,6 +95,17 @@ describe('the screen', () => {
     expect(stripVTControlCharacters(lines.at(-1)!)).toContain('q drain and quit');
   });
 
+  test.each([
+    [120, 'sqlite:.fleetq/fleet.db'],
+    [80, 'sqlite:.fleetq/fleet.db'],
+    [80, `postgres://somebody@${'x'.repeat(80)}/db`],
+    [50, 'sqlite:.fleetq/fleet.db'],
+  ])('at %i columns begins with the whole address of the admin UI', (columns, store) => {
+    const [head] = draw({ store }, columns);
+    expect(head).toMatch(/^ fleetq dev {2}admin UI http:\/\/127\.0\.0\.1:7433( |$)/);
+    expect(head!.length).toBeLessThanOrEqual(columns);
+  });
+
   test('says in its own words what the outside ledger has found', () => {
     expect(draw({})).toContain(' ✓ lost 0, doubled 0 of 12345 acknowledged, 12 under way');
     const verdict = { acknowledged: 2, underWay: 0, lost: ['a'], doubled: ['b', 'c'] };
@@ -111,15 +121,32 @@ describe('the screen', () => {
     expect(killed.join('\n')).toContain('killed 5.0 s ago, 99 runs wait');
   });
 
+  test.each([80, 100])('at %i columns no run moves a column of the runs', (columns) => {
+    const sample = (over: Partial<RunLine>) => run({ machine: 'llm/summarise', ...over });
+    const headOf = (over: Partial<RunLine>) =>
+      draw({ runs: [sample({ state: '' }), sample(over)] }, columns).find((line) =>
+        line.includes('TASK'),
+      );
+    const still = headOf({ pod: 'pod-1', status: 'active' });
+    expect(headOf({ pod: 'pod-3 → 1', status: 'handedOff', attempt: 12 })).toBe(still);
+    expect(headOf({ pod: '', state: 'unpack.work', machine: 'image/install' })).toBe(still);
+    expect(headOf({ startedAt: -300_000 })).toBe(still);
+  });
+
   test('marks the leader, what was orphaned, and what changed hands', () => {
     const [first, ...others] = pods();
     const text = draw({
       pods: [{ ...first!, isLeader: true }, ...others],
-      runs: [run({ isOrphan: true }), run({ pod: 'pod-3 → 1' })],
+      runs: [
+        run({ mark: 'orphaned' }),
+        run({ pod: 'pod-3 → 1' }),
+        run({ mark: 'released', pod: '' }),
+      ],
     }).join('\n');
     expect(text).toContain('pod-1 ★');
     expect(text).toMatch(/pod-1 .*orphaned/);
     expect(text).toMatch(/pod-3 → 1 .*active/);
+    expect(text).toMatch(/released/);
   });
 
   test.each([80, 100])('at %i columns no machine is cut while there are blanks', (columns) => {
@@ -139,26 +166,6 @@ describe('the screen', () => {
   test('shows whole ids where there is room, so that they can be pasted', () => {
     expect(draw({}, 120).join('\n')).toContain(picture.runs[0]!.id);
     expect(draw({}, 80).join('\n')).not.toContain(picture.runs[0]!.id);
-  });
-});
-
-describe('the lines of runs', () => {
-  const [a, b, c] = ['A', 'B', 'C'].map((id) => run({ id: id as RunId })) as [
-    RunLine,
-    RunLine,
-    RunLine,
-  ];
-  const ended = (of: RunLine, finishedAt: number): RunLine => ({ ...of, finishedAt });
-
-  test('stay where they are; a new run takes the line of the one that ended first', () => {
-    const lines = [ended(a, 2_000), ended(b, 1_000)];
-    expect(place(lines, [c], 2).map(({ id }) => id)).toEqual(['A', 'C']);
-    expect(place([a, b], [c], 2)).toEqual([a, b]);
-  });
-
-  test('a run that gave its line away does not come back', () => {
-    const lines = place([ended(b, 2_000), c], [ended(a, 1_000), ended(b, 2_000), c], 2);
-    expect(lines.map(({ id }) => id)).toEqual(['B', 'C']);
   });
 });
 

@@ -19,6 +19,12 @@ async function podsOf(place: Place, ...args: string[]): Promise<PodTold[]> {
   return (JSON.parse(stdout) as { pods: PodTold[] }).pods;
 }
 
+test('a worker where no machines are ends at once, and joins no fleet with the samples of FleetQ', async () => {
+  const { code, stderr } = await begin(['worker'], { cwd: makeDirectory() }).ended;
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/there are no machines: .*\/machines\n.*--machines <path>/);
+});
+
 test('pods are processes below the data directory; one that dies is started again; SIGTERM ends all', async () => {
   const place = await makePlace();
   const worker = await place.worker('--pods', '2', '--pod-name', 'host');

@@ -32,6 +32,23 @@ test("a sleep of more than five seconds is nobody's, and any pod goes on when it
   expect(script.count('a.probe'), 'nothing was interrupted').toBe(0);
 });
 
+test('the history of a run that has waited is asked for once when it is claimed again', async () => {
+  const script = new Script();
+  const machine = sleeper(script, '60s');
+  const { clock, startPod, row } = startFleet();
+  const pod = await startPod('alder', { machines: [machine], around: script.around });
+  const asked: unknown[] = [];
+  const { histories } = pod.store;
+  pod.store.histories = (runs) => {
+    asked.push(...runs);
+    return histories(runs);
+  };
+  const { id } = await pod.fleet.enqueue(machine, {});
+  await clock.advance(70_000);
+  expect(await row(id)).toMatchObject({ status: 'completed', claims: 2 });
+  expect(asked).toEqual([{ task: id, generation: 1 }]);
+});
+
 test('a sleep of up to five seconds keeps its place', async () => {
   const script = new Script();
   const machine = sleeper(script, '5s');

@@ -223,3 +223,16 @@ test('a pod that never heard that it may rest is up again, and does what comes',
   expect(await store.find([id])).toMatchObject([{ status: 'completed', crashes: 0 }]);
   stop();
 }, 60_000);
+
+test('a local run that is started while the pod lies down gets it up at once', async () => {
+  const { clock, store, pods, stop } = await scene(['alder']);
+  const [{ fleet, isResting }] = pods as [Scened];
+  const answer = holdRest(pods[0]!);
+  await untilLaid(clock, store);
+  const { id } = await fleet.startLocal(machine, {});
+  answer();
+  await minutes(clock, 1 / 4);
+  expect(isResting()).toBe(false);
+  expect(await store.find([id])).toMatchObject([{ status: 'completed' }]);
+  stop();
+}, 60_000);

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { HeldRun } from '../../src/fleet/held-run.ts';
 import type { Keeper } from '../../src/fleet/keeper.ts';
-import { Settler } from '../../src/fleet/settler.ts';
-import type { ClaimedTask, SettleAnswer, Store } from '../../src/store/index.ts';
+import { Settler, type SettlerPorts } from '../../src/fleet/settler.ts';
+import type { ClaimedTask, SettleAnswer, Settlement, Store } from '../../src/store/index.ts';
 import { MemoryStore, MemoryTables, StoreUnreachableError } from '../../src/store/index.ts';
 import { completed, newTasks } from '../store/factories.ts';
 import { birthOf, claimRequest, podOf } from '../store/harness.ts';
@@ -24,13 +24,14 @@ async function newScene(count: number) {
   await direct.enqueue(newTasks(count));
   const tasks = await direct.claim(claimRequest(POD, { countMax: count }));
   const over: HeldRun[] = [];
-  const newSettler = (through: Store = store) =>
+  const newSettler = (through: Store = store, ports: Partial<SettlerPorts> = {}) =>
     new Settler({
       store: through,
       clock,
       random: seededRandom(2),
       pod: POD,
       onOver: (held) => over.push(...held),
+      ...ports,
     });
   const statuses = async () => (await direct.list({ countMax: 5_000 })).map(({ status }) => status);
   return { clock, wire, store, direct, tasks, over, newSettler, statuses };
@@ -122,6 +123,23 @@ test('a claim that no longer stands is over here and changes nothing there', asy
   expect(await direct.find([task!.task])).toMatchObject([
     { status: 'pending', outcome: undefined },
   ]);
+});
+
+test('I43: a defect over one answer takes no other answer away, and is not said to be of the store', async () => {
+  const { clock, store, wire, tasks, over, newSettler } = await newScene(5);
+  const faults = hear('pod.faulted');
+  const failures = hear('store.failed');
+  const onStood = ({ task }: Settlement) => {
+    if (task === tasks[2]!.task) throw new TypeError('a defect');
+  };
+  const settler = newSettler(store, { onStood });
+  for (const task of tasks) settler.push(held(task), completed(task));
+  await clock.advance(5_000);
+  expect(over.map(({ claim }) => claim.task)).toEqual(tasks.map(({ task }) => task));
+  expect(wire.asked).toEqual(['settle']);
+  expect(settler.waiting).toBe(0);
+  expect(faults).toMatchObject([{ pod: POD, what: 'settle', error: { message: 'a defect' } }]);
+  expect(failures).toEqual([]);
 });
 
 /** A store that answers for one task by itself, for so many times. */

@@ -32,6 +32,9 @@ export class FakeApi {
   /** Refuses or fails every call while it is set. */
   answersAll: number | undefined;
 
+  /** The calls that are served. */
+  readonly #working = new Set<NodeJS.Timeout>();
+
   private constructor(options: FakeApiOptions) {
     this.#options = options;
     this.#tokens = options.capacity;
@@ -56,6 +59,7 @@ export class FakeApi {
   }
 
   async stop(): Promise<void> {
+    for (const timer of this.#working) clearTimeout(timer);
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
@@ -88,11 +92,13 @@ export class FakeApi {
   #work(response: ServerResponse): void {
     this.#inFlight++;
     this.inFlightMax = Math.max(this.inFlightMax, this.#inFlight);
-    setTimeout(() => {
+    const timer = setTimeout(() => {
+      this.#working.delete(timer);
       this.#inFlight--;
       this.#line.shift()?.();
       this.#end(response, 200);
     }, this.#options.latencyMs ?? 20);
+    this.#working.add(timer);
   }
 
   #end(response: ServerResponse, status: number): void {

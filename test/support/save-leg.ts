@@ -18,6 +18,7 @@ export interface Leg {
   readonly note?: string;
 }
 
+const HERE = new URL('.', import.meta.url);
 const RESULTS = new URL('../../docs/results/', import.meta.url);
 
 /** The legs of a tool that were saved so far, the oldest first. */
@@ -58,7 +59,7 @@ export function writeWhole(file: URL, text: string): void {
 /** The commit of the tree, with a mark where the product or its tests differ from it. */
 export function currentCommit(): string {
   const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: new URL('.', import.meta.url), encoding: 'utf8' }).trim();
+    execFileSync('git', args, { cwd: HERE, encoding: 'utf8', stdio: 'pipe' }).trim();
   const changed = git(
     'status',
     '--porcelain',

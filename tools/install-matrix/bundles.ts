@@ -1,5 +1,5 @@
 /** The README's program through esbuild: with fleetq left outside it runs, merged it says why it does not. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromNpm } from '../from-npm.ts';
 import { programsOfReadme, Unfit, unfit } from './judge.ts';
@@ -44,9 +44,13 @@ export const bundles: readonly Bundle[] = [
     name: 'esbuild/merged',
     row: 'esbuild, fleetq merged',
     async attempt(place) {
+      // As deep as FleetQ's own files, beside migrations of the app: neither may pass for FleetQ's.
+      mkdirSync(join(place.project, 'migrations/journal'), { recursive: true });
       for (const [format, out] of [
         ['esm', 'out.mjs'],
         ['cjs', 'out.cjs'],
+        ['esm', 'dist/server/out.mjs'],
+        ['cjs', 'dist/server/out.cjs'],
       ] as const) {
         const ended = await bundled(place, [`--format=${format}`], out);
         if (ended.code === 0)

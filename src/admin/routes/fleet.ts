@@ -28,6 +28,7 @@ import {
 
 const TERMS_OTHERWISE = 50;
 const TERMS_MAX = 500;
+const DOWN_OTHERWISE = 200;
 
 export const fleetRoutes = [
   route({
@@ -47,11 +48,26 @@ export const fleetRoutes = [
     role: 'read',
     changes: 'none',
     summary: 'pods, oldest first, with what each holds',
-    query: { all: yes.optional().describe('also those that are down') },
-    answers: { status: 200, schema: z.strictObject({ pods: z.array(Pod) }) },
+    query: {
+      all: yes.optional().describe('also those that are down, the newest of them'),
+      limit: limit.describe(
+        `no more than these of those that are down; ${DOWN_OTHERWISE} by default`,
+      ),
+    },
+    answers: {
+      status: 200,
+      schema: z.strictObject({
+        pods: z.array(Pod),
+        omitted: z.number().optional().describe('of `all`: older pods that are down and left out'),
+      }),
+    },
     answer: async ({ desk, query }) => {
       const pods = await sharedOf(desk, 'pods').pods();
-      return ok({ pods: query.all === 'true' ? pods : pods.filter(isThere) });
+      if (query.all !== 'true') return ok({ pods: pods.filter(isThere) });
+      const down = pods.filter((pod) => !isThere(pod));
+      const omitted = Math.max(0, down.length - (query.limit ?? DOWN_OTHERWISE));
+      const left = new Set(down.slice(0, omitted));
+      return ok({ pods: pods.filter((pod) => !left.has(pod)), omitted });
     },
   }),
   route({

@@ -39,7 +39,10 @@ export const runRoutes = [
     summary: 'one run; its ETag is its revision',
     query: asked,
     answers: { status: 200, schema: Run },
-    answer: async (of) => ok(...(await told(of))),
+    answer: async (of) => {
+      const found = await findRun(of.desk, of.id, of.query.source);
+      return ok(...(await told(of, found)));
+    },
   }),
   route({
     method: 'GET',
@@ -136,7 +139,7 @@ export const runRoutes = [
       await ended(of, query.waitMs ?? 0);
       const found = await findRun(desk, id, query.source);
       const hasEnded = (found.row ?? found.run)?.finishedAt !== undefined;
-      const [body, headers] = await told(of);
+      const [body, headers] = await told(of, found);
       return { status: hasEnded ? 200 : 202, body, headers } satisfies Answer;
     },
   }),
@@ -144,8 +147,10 @@ export const runRoutes = [
 
 type RunQuery = { readonly source?: 'journal' | 'store' | undefined };
 
-async function told(of: Asked<RunQuery>): Promise<[object, { [name: string]: string }]> {
-  const found = await findRun(of.desk, of.id, of.query.source);
+async function told(
+  of: Asked<RunQuery>,
+  found: Found,
+): Promise<[object, { [name: string]: string }]> {
   const body = {
     ...viewOf(of.desk, found, await revealed(of)),
     ...(await followersOf(of, found)),

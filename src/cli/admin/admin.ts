@@ -27,7 +27,7 @@ import type { Context, Execute } from '../command.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { codecFor, withTasks } from '../fleet/open.ts';
 import { listenOf } from '../host.ts';
-import { loadMachines } from '../machines.ts';
+import { loadMachinesIfAny } from '../machines.ts';
 import { OfflineReader } from '../offline-reader.ts';
 import { writeLogsOf } from '../write-logs.ts';
 
@@ -48,7 +48,7 @@ export const admin: Execute = async (context) => {
 
 async function serve(context: Context): Promise<ExitCode> {
   const { config } = context;
-  const registry = new Registry((await loadMachines(config, config.cwd)).machines);
+  const registry = new Registry((await loadMachinesIfAny(config, config.cwd)).machines);
   if (config.store === undefined) {
     const journal = new OfflineReader(config.dataDir, systemClock, codecFor(config));
     const live = liveOf(systemClock, journalSources(journal, codecFor(config)));

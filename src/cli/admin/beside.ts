@@ -7,6 +7,7 @@ import type { Output } from '../output.ts';
 
 const PORT = 7_433;
 const PORTS_TRIED = 20;
+const NO_PORT = `none: ports ${PORT} to ${PORT + PORTS_TRIED - 1} are in use`;
 
 interface Beside {
   /** Undefined where no port was free: nothing of `dev` depends on it. */
@@ -29,18 +30,18 @@ async function serveBeside(config: Config, desk: Desk): Promise<Beside> {
   return { at: undefined, stop };
 }
 
-/** Acts, and answers meanwhile. */
+/** Serves while `act` runs, which gets the address of the pages, or why there are none. */
 export async function whileServing<T>(
   config: Config,
   desk: Desk,
   output: Output,
-  act: () => Promise<T>,
+  act: (pages: string) => Promise<T>,
 ): Promise<T> {
   const { at, stop } = await serveBeside(config, desk);
-  if (at !== undefined && !output.isJson)
-    output.note(`answering on http://${at}: open it in a browser`);
+  const pages = at === undefined ? NO_PORT : `http://${at}`;
+  if (!output.isJson) output.note(`admin UI: ${pages}`);
   try {
-    return await act();
+    return await act(pages);
   } finally {
     await stop();
   }

@@ -20,10 +20,20 @@ import { withStore } from '../fleet/open.ts';
 import { readDue, readWait } from '../input.ts';
 import type { Output } from '../output.ts';
 import { countOf } from '../runs.ts';
+import { isConfirmed, isFinal, refuseUnasked } from './confirm.ts';
 import { find } from './find.ts';
 import { watchUntilOver } from './watch.ts';
 
-const FLAGS = ['--rate', '--limit', '--reason', '--run-at', '--fresh', '--dry-run', '--wait'];
+const FLAGS = [
+  '--rate',
+  '--limit',
+  '--reason',
+  '--run-at',
+  '--fresh',
+  '--dry-run',
+  '--yes',
+  '--wait',
+];
 
 export const begin: Execute = async ({ config, output, io }, options, what, ...words) => {
   const filter = readFilter(words.flat(), [...FLAGS, '--timeout', '--request-id', '--json']);
@@ -45,8 +55,14 @@ export const begin: Execute = async ({ config, output, io }, options, what, ...w
     },
     mintBulk,
   );
+  const isDryRun = options['dryRun'] === true;
+  const asks = isFinal(what!) && options['yes'] !== true && !isDryRun;
+  if (asks) refuseUnasked(what!, io);
   return withStore(config, async (store) => {
-    if (options['dryRun'] === true) return tryOut(store, bulk, output);
+    if (isDryRun) return tryOut(await preview(store, bulk), bulk, output);
+    if (asks && !(await isConfirmed(what!, await preview(store, bulk), { io, output }))) {
+      return Exit.failure;
+    }
     const { bulk: begun, isRepeated } = await store.beginBulk(bulk);
     if (isRepeated) output.note(`had been begun by this request: ${begun.id}`);
     if (options['wait'] === true) return watchUntilOver(store, begun.id, { timeoutMs, output, io });
@@ -57,16 +73,19 @@ export const begin: Execute = async ({ config, output, io }, options, what, ...w
   });
 };
 
-async function tryOut(store: Store, bulk: NewBulk, output: Output): Promise<ExitCode> {
+async function preview(store: Store, bulk: NewBulk): Promise<BulkPreview> {
   const reader = await store.openReader();
   try {
-    const preview = await previewBulk(bulk, reader, (act) => store.act(act));
-    if (output.isJson) output.json({ isDryRun: true, filter: bulk.filter, ...preview });
-    else say(preview, output);
-    return preview.count > 0 ? Exit.ok : Exit.nothingFound;
+    return await previewBulk(bulk, reader, (act) => store.act(act));
   } finally {
     await reader.close();
   }
+}
+
+function tryOut(found: BulkPreview, { filter }: NewBulk, output: Output): ExitCode {
+  if (output.isJson) output.json({ isDryRun: true, filter, ...found });
+  else say(found, output);
+  return found.count > 0 ? Exit.ok : Exit.nothingFound;
 }
 
 function say({ count, isExact, sample }: BulkPreview, output: Output): void {

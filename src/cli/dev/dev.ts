@@ -19,7 +19,7 @@ import { RemoteError } from '../errors.ts';
 import { Exit, type ExitCode } from '../exit.ts';
 import { podDirectory } from '../fleet/local-pods.ts';
 import { withTasks } from '../fleet/open.ts';
-import { loadMachines, machineFiles } from '../machines.ts';
+import { loadFrom, machineFiles, machinesPlace, SAMPLES } from '../machines.ts';
 import type { Output } from '../output.ts';
 import { SocketClient } from '../socket-client.ts';
 import { environmentOf } from '../worker/environment.ts';
@@ -30,7 +30,7 @@ import { openDevStore, timesOf } from './dev-store.ts';
 import { Load } from './load.ts';
 import { Reloader } from './reloader.ts';
 import { Samples } from './samples.ts';
-import { TableView } from './table-view.ts';
+import { type TableOptions, TableView } from './table-view.ts';
 import { Verifier, verdictText } from './verifier.ts';
 import { LinesView, type View } from './view.ts';
 import { Watcher } from './watcher.ts';
@@ -46,25 +46,24 @@ const AWAY_MS_MIN = 1_500;
 
 export const dev: Execute = async (context, options) => {
   const times = timesOf(context.config);
-  const { machines, origin, from } = await loadMachines(context.config, process.cwd());
+  const { origin, from } = machinesPlace(context.config, process.cwd()) ?? SAMPLES;
+  const { machines } = await loadFrom({ from });
   const address = await openDevStore(context.config, options);
-  const config = { ...context.config, ...times, store: address };
+  const config = { ...context.config, ...times, store: address, machines: from };
   // In a project of one's own only its machines run, and only when somebody enqueues a task.
-  const samples = origin === 'shipped' ? await Samples.open(config.dataDir) : undefined;
+  const samples = origin === 'samples' ? await Samples.open(config.dataDir) : undefined;
   try {
     return await withTasks(config, (tasks, store) => {
       const verifier = new Verifier(store, ledgerOf(config));
       const registry = new Registry(machines);
       const desk = deskOfStore(config, registry, tasks, store);
-      const made = new Dev(
-        { ...context, config },
-        verifier,
-        samples,
-        from,
-        (on) =>
-          new Load({ store, tasks, registry, verifier, samples, silence: times.silence, ...on }),
-      );
-      return whileServing(config, desk, context.output, () => made.run());
+      const { output } = context;
+      const { silence } = times;
+      const makeLoad: MakeLoad = (on) =>
+        new Load({ store, tasks, registry, verifier, samples, silence, ...on });
+      const find: Parts['find'] = (runs) => store.find(runs);
+      const parts = { config, output, verifier, samples, from, find, makeLoad };
+      return whileServing(config, desk, output, (pages) => new Dev({ ...parts, pages }).run());
     });
   } finally {
     await samples?.close();
@@ -76,6 +75,17 @@ const ledgerOf = ({ dataDir }: Config) => join(dataDir, 'dev-ledger');
 type MakeLoad = (
   on: Pick<ConstructorParameters<typeof Load>[0], 'board' | 'say' | 'onLooked'>,
 ) => Load;
+
+interface Parts extends Pick<Context, 'config' | 'output'> {
+  readonly verifier: Verifier;
+  readonly samples: Samples | undefined;
+  /** Where the machines are. */
+  readonly from: string;
+  readonly find: TableOptions['find'];
+  readonly makeLoad: MakeLoad;
+  /** The address of the admin UI, or why there is none. */
+  readonly pages: string;
+}
 
 class Dev {
   readonly #config: Config;
@@ -96,13 +106,8 @@ class Dev {
   #stopCount = 0;
   #end: (code: ExitCode) => void = () => undefined;
 
-  constructor(
-    { config, output }: Context,
-    verifier: Verifier,
-    samples: Samples | undefined,
-    from: string,
-    makeLoad: MakeLoad,
-  ) {
+  constructor(parts: Parts) {
+    const { config, output, verifier, samples, from, makeLoad } = parts;
     this.#config = config;
     this.#output = output;
     this.#verifier = verifier;
@@ -115,7 +120,7 @@ class Dev {
       this.#clients.set(name, new SocketClient(placeOf(directory).socket, { keepAlive: true }));
       this.#supervisors.set(name, this.#supervisorOf(name, directory, isLive));
     }
-    this.#view = isLive ? this.#tableView() : new LinesView(output, this.#board);
+    this.#view = isLive ? this.#tableView(parts) : new LinesView(output, this.#board);
     this.#load = makeLoad({
       board: this.#board,
       say: (text) => this.#view.say(text),
@@ -163,8 +168,10 @@ class Dev {
     });
   }
 
-  #tableView(): TableView {
+  #tableView({ pages, find }: Parts): TableView {
     return new TableView({
+      pages,
+      find,
       store: this.#config.store ?? '',
       board: this.#board,
       verdict: () => this.#verifier.verdict,

@@ -1,27 +1,29 @@
 /** The live picture of `fleetq dev` as lines of text: a pure function of what is known. */
 import type { MachineInfo } from '../../admin/index.ts';
-import type { RunSummary } from '../../engine/index.ts';
 import { showDuration } from '../../ground/index.ts';
 import { columnsOf } from '../columns.ts';
 import type { Paint, Style } from '../paint.ts';
 import { ageOf, STYLE_OF_STATUS, WORD_OF_STATUS } from '../shape.ts';
 import { type Column, pad, tableText } from '../table.ts';
 import type { BoardPod, PodState, Totals } from './board.ts';
+import type { ShownRun } from './lines.ts';
 import { stripOf } from './strip.ts';
 import { type Verdict, verdictText } from './verifier.ts';
 
-/** A run, and whose it is. */
-export interface RunLine extends RunSummary {
-  /** 'pod-1', or 'pod-3 → pod-1' where it was taken over. */
+/** A run, and its pod. */
+export interface RunLine extends ShownRun {
+  /** 'pod-1', or 'pod-3 → 1' after a take-over; empty while no pod runs it. */
   readonly pod: string;
-  /** Its pod has died, and nobody has taken it up yet. */
-  readonly isOrphan: boolean;
+  /** `orphaned`: its pod has died, and no other has taken it over yet. `released`: any pod may claim it. */
+  readonly mark?: 'orphaned' | 'released' | undefined;
 }
 export interface Message {
   readonly text: string;
   readonly style: Style;
 }
 export interface Picture {
+  /** The address of the admin UI, or why there is none. */
+  readonly pages: string;
   readonly store: string;
   /** Whether there are tasks to enqueue with a key. */
   readonly hasSamples: boolean;
@@ -40,6 +42,8 @@ export interface Size {
 }
 
 const STRIP_WIDTH = 16;
+/** With it all columns fit into a terminal of 80, and none has to give way when another needs more. */
+const STRIP_WIDTH_NARROW = 14;
 const NAME_WIDTH_MIN = 14;
 const NAME_WIDTH_MAX = 40;
 const MESSAGES_MAX = 8;
@@ -50,7 +54,7 @@ const MESSAGE_ROWS_MIN = 3;
 const MESSAGE_SHARE = 0.4;
 const RUN_ROWS_MIN = 3;
 export const RUN_ROWS_MAX = 14;
-export const WIDE = 100;
+const WIDE = 100;
 
 /** How many runs there is room for. */
 export function runRows({ rows }: Size): number {
@@ -69,7 +73,7 @@ export function drawScreen(picture: Picture, size: Size, paint: Paint): string[]
   const room = Math.max(MESSAGE_ROWS_MIN, size.rows - FRAME_ROWS - count);
   const shown = picture.messages.slice(-Math.min(MESSAGES_MAX, room));
   const lines = [
-    `${paint('bold', pad('fleetq dev', width - columnsOf(picture.store)))}${paint('gray', picture.store)}`,
+    headText(picture, width, paint),
     '',
     ...tableText(picture.pods, podColumns(picture), width, paint).split('\n'),
     '',
@@ -86,6 +90,16 @@ export function drawScreen(picture: Picture, size: Size, paint: Paint): string[]
   ].map((line) => (line === '' ? '' : ` ${line}`));
   // On a terminal that is too low the keys stay, and the messages give way.
   return lines.length <= size.rows ? lines : [...lines.slice(0, size.rows - 1), lines.at(-1) ?? ''];
+}
+
+/** The address of the pages is never cut: that of the store takes what room is left. */
+function headText({ pages, store }: Picture, width: number, paint: Paint): string {
+  const name = 'fleetq dev  admin UI ';
+  const room = Math.max(0, width - columnsOf(name) - columnsOf(pages) - 2);
+  const short = columnsOf(store) <= room ? store : pad(store, room).trimEnd();
+  const blanks = ' '.repeat(Math.max(0, room - columnsOf(short)) + 2);
+  const [brand, word] = [paint('bold', 'fleetq dev'), paint('gray', 'admin UI')];
+  return `${brand}  ${word} ${paint(['cyan', 'bold'], pages)}${blanks}${paint('gray', short)}`;
 }
 
 const STYLE_OF_POD: Record<PodState, Style> = {
@@ -128,19 +142,20 @@ function runColumns({ machines, now }: Picture, columns: number): Column<RunLine
     .filter((name) => !name.startsWith('recovery/'))
     .map(({ length }) => length);
   const nameWidth = Math.min(NAME_WIDTH_MAX, Math.max(NAME_WIDTH_MIN, ...names));
-  const styleOf = (run: RunLine): Style => (run.isOrphan ? 'yellow' : STYLE_OF_STATUS[run.status]);
+  const stripWidth = isWide ? STRIP_WIDTH : STRIP_WIDTH_NARROW;
+  const styleOf = (run: RunLine): Style => (run.mark ? 'yellow' : STYLE_OF_STATUS[run.status]);
   return [
     { head: pad('TASK', isWide ? 26 : 10), text: (run) => (isWide ? run.id : shortId(run.id)) },
     { head: pad('POD', 9), text: ({ pod }) => pod, style: podStyle },
     { head: pad('MACHINE', nameWidth), text: (run) => run.machine, isElastic: true },
     {
-      head: pad('PHASES', STRIP_WIDTH),
-      text: (run) => stripOf(run, machines.get(`${run.machine}@${run.version}`), STRIP_WIDTH),
+      head: pad('PHASES', stripWidth),
+      text: (run) => stripOf(run, machines.get(`${run.machine}@${run.version}`), stripWidth),
       style: styleOf,
     },
     {
       head: pad('STATUS', 10),
-      text: (run) => (run.isOrphan ? 'orphaned' : WORD_OF_STATUS[run.status]),
+      text: (run) => run.mark ?? WORD_OF_STATUS[run.status],
       style: styleOf,
     },
     { head: 'TRY', text: (run) => `${run.attempt}`, align: 'right' },
@@ -149,8 +164,8 @@ function runColumns({ machines, now }: Picture, columns: number): Column<RunLine
 }
 
 /** What changed hands is what one looks for after a kill. */
-function podStyle({ pod, isOrphan }: RunLine): Style | undefined {
-  if (isOrphan) return 'yellow';
+function podStyle({ pod, mark }: RunLine): Style | undefined {
+  if (mark) return 'yellow';
   return pod.includes('→') ? 'magenta' : undefined;
 }
 

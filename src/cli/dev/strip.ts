@@ -17,9 +17,13 @@ const LAST: Record<RunStatus, PhaseMark> = {
 };
 
 /** '●●●● ●◉○○ ○○○': a group for each step; counted instead where it would not fit. */
-export function stripOf(run: RunSummary, machine: MachineInfo | undefined, width: number): string {
+export function stripOf(
+  run: Pick<RunSummary, 'state' | 'status'>,
+  machine: MachineInfo | undefined,
+  width: number,
+): string {
   const phases = machine?.transitions ?? [];
-  const at = phases.findIndex(({ step, phase }) => `${step}.${phase}` === run.state);
+  const at = phaseOf(phases, run);
   if (at < 0) return run.state.slice(0, width);
   const marks = phases.map((_, index) =>
     index < at ? 'passed' : index === at ? LAST[run.status] : 'ahead',
@@ -31,4 +35,14 @@ export function stripOf(run: RunSummary, machine: MachineInfo | undefined, width
     })
     .join('');
   return text.length <= width ? text : `${MARK[marks[at]!]} ${at + 1} of ${phases.length}`;
+}
+
+/** A run that has just started has no state yet; one that completed has passed them all. */
+function phaseOf(
+  phases: MachineInfo['transitions'],
+  { state, status }: Pick<RunSummary, 'state' | 'status'>,
+): number {
+  if (status === 'completed') return phases.length - 1;
+  if (state === '') return phases.length > 0 ? 0 : -1;
+  return phases.findIndex(({ step, phase }) => `${step}.${phase}` === state);
 }

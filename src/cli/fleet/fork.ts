@@ -10,7 +10,7 @@ import type { Context, Execute, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { readInput } from '../input.ts';
 import type { Io } from '../io.ts';
-import { loadMachines } from '../machines.ts';
+import { loadMachinesIfAny } from '../machines.ts';
 import { idOf } from '../runs.ts';
 import { actOn, sayAct } from './acting.ts';
 import { recordsOf } from './history.ts';
@@ -82,7 +82,7 @@ function withValue(at: Json, [name, ...rest]: readonly string[], value: Json): J
 
 /** By the schema of its machine, where that is here. */
 async function checkInput({ config, output }: Context, row: TaskRow, input: Json): Promise<void> {
-  const { machines } = await loadMachines(config, config.cwd);
+  const { machines } = await loadMachinesIfAny(config, config.cwd);
   const plan = machines
     .map((machine) => planOf(machine))
     .find((found) => found?.name === row.machine && found.version === row.version);

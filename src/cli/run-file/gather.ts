@@ -15,7 +15,7 @@ import type { Announcement, Store, TaskRow } from '../../store/index.ts';
 import { withoutPassword } from '../doctor.ts';
 import { RunFileError } from '../errors.ts';
 import { codecFor } from '../fleet/open.ts';
-import { loadMachines } from '../machines.ts';
+import { loadMachinesIfAny } from '../machines.ts';
 
 /** The store is one that opens nothing: what is sealed is exported as it is. */
 export function gatherTask(config: Config, store: Store, task: TaskRow): Promise<RunFile> {
@@ -96,7 +96,7 @@ async function machineHere(
 ): Promise<Announcement | undefined> {
   const { machine: name, version: number } = originOf(records);
   const route = routeOf({ name, version: number });
-  const found = await loadMachines(config, config.cwd).catch(() => undefined);
+  const found = await loadMachinesIfAny(config, config.cwd).catch(() => undefined);
   const plans = found ? new Registry(found.machines).all() : [];
   const plan = plans.find((each) => routeOf(each) === route);
   return plan && announced({ ...plan, route });

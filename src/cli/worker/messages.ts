@@ -5,6 +5,7 @@ import type { Outcome } from '../../machine/index.ts';
 interface OfRun {
   readonly run: string;
   readonly machine: string;
+  readonly version: number;
 }
 export type PodMessage =
   | {

@@ -31,20 +31,19 @@ function tellUp(ready: PodMessage): void {
 
 function forwardEvents(): void {
   listen('journal.awaited', ({ holder }) => tellStarter({ kind: 'waiting', holder }));
-  listen('task.claimed', ({ run, machine }) => tellOnceUp({ kind: 'claimed', run, machine }));
-  listen('run.started', ({ run, machine }) => tellOnceUp({ kind: 'begun', run, machine }));
-  listen('run.resumed', ({ run, machine, state, attempt, wasInterrupted }) =>
-    // The interruption counts as an attempt, and is about to be recorded.
-    tellOnceUp({
-      kind: 'resumed',
-      run,
-      machine,
-      state,
-      attempt: attempt + (wasInterrupted ? 1 : 0),
-    }),
+  listen('task.claimed', ({ run, machine, version }) =>
+    tellOnceUp({ kind: 'claimed', run, machine, version }),
   );
-  listen('run.finished', ({ run, machine, outcome, state, reason, elapsedMs }) =>
-    tellOnceUp({ kind: 'finished', run, machine, outcome, state, reason, elapsedMs }),
+  listen('run.started', ({ run, machine, version }) =>
+    tellOnceUp({ kind: 'begun', run, machine, version }),
+  );
+  listen('run.resumed', ({ run, machine, version, state, attempt, wasInterrupted }) => {
+    // The interruption counts as an attempt, and is about to be recorded.
+    const tries = attempt + (wasInterrupted ? 1 : 0);
+    tellOnceUp({ kind: 'resumed', run, machine, version, state, attempt: tries });
+  });
+  listen('run.finished', ({ run, machine, version, outcome, state, reason, elapsedMs }) =>
+    tellOnceUp({ kind: 'finished', run, machine, version, outcome, state, reason, elapsedMs }),
   );
   listen('task.settled', ({ run, to }) => tellOnceUp({ kind: 'settled', run, to }));
 }

@@ -27,6 +27,7 @@ export function PodsPage() {
   const isAll = place.query.get('all') === 'true';
   const all = pods.data?.pods ?? [];
   const shown = sorted(isAll ? all : all.filter((pod) => !hasLeft(pod)));
+  const omitted = pods.data?.omitted ?? 0;
   const leftCount = all.filter(hasLeft).length;
   return (
     <main className="fleet-page">
@@ -64,6 +65,7 @@ export function PodsPage() {
               ? 'Hide those that are gone'
               : `Show ${plural(leftCount, 'pod')} that ${leftCount === 1 ? 'is' : 'are'} gone`}
           </Link>
+          {isAll && omitted > 0 && `, ${plural(omitted, 'older pod')} not shown`}
         </p>
       )}
       {pods.data && (

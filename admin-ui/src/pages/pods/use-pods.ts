@@ -11,8 +11,14 @@ const LOOK_MS = 1_000;
 const BEAT_MS = 5_000;
 const SWEEPS_MAX = 200;
 
+interface PodList {
+  readonly pods: readonly PodRow[];
+  /** Older pods that are down, and not among them. */
+  readonly omitted?: number;
+}
+
 export interface Pods {
-  readonly pods: Loaded<{ readonly pods: readonly PodRow[] }>;
+  readonly pods: Loaded<PodList>;
   readonly leading: Loaded<Leading>;
   readonly sweeps: Loaded<SweepPage>;
   readonly nameOf: (pod: string) => string;
@@ -20,7 +26,7 @@ export interface Pods {
 }
 
 export function usePods(): Pods {
-  const pods = useLoad('pods', (signal) => get<{ pods: PodRow[] }>('/pods?all=true', signal));
+  const pods = useLoad('pods', (signal) => get<PodList>('/pods?all=true', signal));
   const leading = useLoad('leader', (signal) => get<Leading>('/leader', signal));
   const sweeps = useLoad('sweeps', (signal) =>
     get<SweepPage>(`/sweeps?limit=${SWEEPS_MAX}`, signal),
