@@ -20,17 +20,17 @@ export class Owners {
   whyLost: () => Error | undefined;
   readonly #place: Place;
   readonly #now: number;
-  readonly #opened: Pick<Opened, 'copyOf' | 'hold'>;
-  /** Nothing is known of earlier processes, as in a directory that a backup has put back. */
+  readonly #opened: Pick<Opened, 'copyOf' | 'head' | 'hold'>;
+  /** Nothing is known of the earlier processes, as in a directory that a backup has put back. */
   readonly #knowsNone: boolean;
   #pods: readonly string[];
 
-  constructor(place: Place, now: number, opened: Pick<Opened, 'copyOf' | 'hold'>) {
+  constructor(place: Place, now: number, opened: Pick<Opened, 'copyOf' | 'head' | 'hold'>) {
     this.#place = place;
     this.#now = now;
     this.#opened = opened;
     const { disk, pods = [] } = lastHolder(place);
-    this.#knowsNone = disk === undefined;
+    this.#knowsNone = disk === undefined && opened.head.boot > 0;
     this.#pods = disk && isSameDisk(disk, diskOf(place)) ? pods : [];
     this.whyLost = this.#write();
   }

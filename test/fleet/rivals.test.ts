@@ -1,0 +1,103 @@
+/** I45: of two processes with one journal one goes on; the other does nothing, and comes back to nothing. */
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { never } from '../support/fleets.ts';
+import { crashImage } from '../support/temp-dir.ts';
+import { Script, twoSteps } from './script.ts';
+import { HEARTBEAT_MS, SILENT_MS, STEADY_MS, type TestPod, useTestFleets } from './support.ts';
+
+const { startFleet, hear, newDir } = useTestFleets();
+
+function newScene() {
+  const script = new Script();
+  const machine = twoSteps(script);
+  return {
+    script,
+    machine,
+    ...startFleet(),
+    options: { machines: [machine], around: script.around },
+  };
+}
+
+/** What a snapshot of the volume is mounted as: the same files and inodes, on another device. */
+function cloneOf({ dataDir }: TestPod): string {
+  const clone = crashImage(dataDir, newDir());
+  copyFileSync(join(dataDir, 'holder.json'), join(clone, 'holder.json'));
+  return clone;
+}
+
+/** The holder as the clone has it: the file's number and birth are those of the clone's file. */
+function asSameInode(clone: string): void {
+  const path = join(clone, 'holder.json');
+  const holder = JSON.parse(readFileSync(path, 'utf8'));
+  delete holder.file;
+  holder.disk.device = 'another';
+  writeFileSync(path, JSON.stringify(holder));
+}
+
+test('a process on a clone starts nothing and spends no task while the original lives', async () => {
+  const { script, machine, clock, store, startPod, row, options } = newScene();
+  const alarms = hear('journal.alarm');
+  const alder = await startPod('alder', options);
+  script.holds.set('a.work', never());
+  const local = await alder.fleet.startLocal(machine, {});
+  const { id } = await alder.fleet.enqueue(machine, {});
+  await clock.advance(STEADY_MS);
+  const calls = script.calls.length;
+  const clone = cloneOf(alder);
+  asSameInode(clone);
+
+  let isUp = false;
+  const opening = startPod('alder', { ...options, dataDir: clone }).then((pod) => {
+    isUp = true;
+    return pod;
+  });
+  for (let step = 0; step < 100; step++) {
+    await clock.advance(SILENT_MS / 10);
+    await sleep(1);
+  }
+  expect(isUp).toBe(false);
+  expect(alarms.map(({ kind }) => kind)).toEqual(['elsewhere']);
+  expect(alarms[0]!.message).toContain(alder.id);
+  expect(script.calls).toHaveLength(calls);
+  expect(await row(id)).toMatchObject({ status: 'claimed', claimedBy: alder.id, crashes: 0 });
+  expect((await store.pods()).filter(({ status }) => status === 'up')).toHaveLength(1);
+
+  // The original is gone for good: its clone goes on with all that it has.
+  script.holds.clear();
+  alder.crash();
+  const pod = await opening;
+  await clock.advance(STEADY_MS + SILENT_MS);
+  expect(await row(id)).toMatchObject({ status: 'completed' });
+  expect(pod.fleet.describe(local.id).status).toBe('completed');
+});
+
+test('an original that was paused finds its clone at work, and ends', async () => {
+  const { clock, startPod, options } = newScene();
+  const alder = await startPod('alder', options);
+  await clock.advance(STEADY_MS);
+  const clone = cloneOf(alder);
+  asSameInode(clone);
+  alder.wire.isCut = true;
+  const second = startPod('alder', { ...options, dataDir: clone });
+  await clock.advance(SILENT_MS);
+  const pod = await second;
+  await clock.advance(STEADY_MS);
+  const draining = hear('engine.draining');
+  alder.wire.isCut = false;
+  await clock.advance(STEADY_MS);
+  expect(draining).toHaveLength(1);
+  expect(pod.fleet.status.pod).toMatchObject({ isReady: true, pod: pod.id });
+});
+
+test('a process that comes back to its own disk waits for nobody', async () => {
+  const { clock, startPod, options } = newScene();
+  const alder = await startPod('alder', options);
+  await clock.advance(STEADY_MS);
+  const before = clock.monotonicMs();
+  const again = await startPod('alder', { ...options, dataDir: alder.crash() });
+  expect(again.fleet.status.pod?.isReady).toBe(true);
+  expect(clock.monotonicMs() - before).toBeLessThan(2 * HEARTBEAT_MS);
+});
