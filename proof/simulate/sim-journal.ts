@@ -118,7 +118,9 @@ export class SimJournal extends DiskReader implements Journal {
   }
 
   provesDead = (pod: string): boolean => this.#disk.owners.has(pod);
-  addOwner = (pod: string): void => void this.#disk.owners.add(pod);
+  addOwners = (pods: readonly string[]): void => {
+    for (const pod of pods) this.#disk.owners.add(pod);
+  };
 
   prepare(entry: Entry): Prepared {
     return encodeEntry(entry, identityCodec);

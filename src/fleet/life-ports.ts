@@ -59,7 +59,10 @@ export function deathOf({ status }: Extract<BeatAnswer, { kind: 'refused' }>): s
 /** Those whose death this disk proves. Others with this journal are left to the sweep, which waits. */
 export function predecessorsOf({ id, journal }: LifePorts, seen: JournalSeen): PodId[] {
   const before = seen.pods.map(({ pod }) => pod).filter((pod) => pod !== id);
-  return before.filter((pod) => journal.provesDead(pod));
+  const dead = before.filter((pod) => journal.provesDead(pod));
+  // Should this process die half way, the next one has the same proof.
+  journal.addOwners(dead);
+  return dead;
 }
 
 /** How many more it may hold; 0 where too much of what it has is on its way to the store. */

@@ -127,9 +127,8 @@ export class Life implements Keeper {
     const { holdings, id: pod } = this;
     const [acceptor, forgetter, keeper] = [this.#acceptor, this.#forgetter, this];
     const mine = { acceptor, holdings, forgetter, keeper, pod, silentMs: times.silentMs };
-    await new Adopter({ store, footing: this.#footing, engine, clock, ...mine }).adopt(
-      parts.predecessorsOf(this.#ports, seen),
-    );
+    const before = parts.predecessorsOf(this.#ports, seen);
+    await new Adopter({ store, footing: this.#footing, engine, clock, ...mine }).adopt(before);
     if (this.isDead) return;
     await this.#ports.routes.look();
     if (this.isDead) return;

@@ -224,7 +224,7 @@ export class Pod {
       // Before the registration: from then on the fleet counts how long this pod is silent.
       await life.ready();
       if (this.#isStopping) return life.abandon();
-      journal.addOwner(life.id);
+      journal.addOwners([life.id]);
       seen = await store.register({
         pod: life.id,
         name,

@@ -6,7 +6,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isoTime } from '../ground/index.ts';
-import { takeHold, watchHolder } from './hold.ts';
+import { type Hold, takeHold, watchHolder } from './hold.ts';
 import { kernelBoot } from './mark-format.ts';
 import type { Opened } from './open-journal.ts';
 import { type Place, placeOf, readHolder } from './place.ts';
@@ -19,19 +19,19 @@ export class Owners {
   /** Why the directory can no longer be taken for held by this process. */
   whyLost: () => Error | undefined;
   readonly #place: Place;
-  readonly #now: number;
-  readonly #opened: Pick<Opened, 'copyOf' | 'head' | 'hold'>;
+  readonly #holder: Holder;
+  readonly #hold: Hold;
   /** Nothing is known of the earlier processes, as in a directory that a backup has put back. */
   readonly #knowsNone: boolean;
   #pods: readonly string[];
 
   constructor(place: Place, now: number, opened: Pick<Opened, 'copyOf' | 'head' | 'hold'>) {
     this.#place = place;
-    this.#now = now;
-    this.#opened = opened;
-    const { disk, pods = [] } = lastHolder(place);
-    this.#knowsNone = disk === undefined && opened.head.boot > 0;
-    this.#pods = disk && isSameDisk(disk, diskOf(place)) ? pods : [];
+    this.#hold = opened.hold;
+    this.#holder = { ...holderOf(place, now), copyOf: opened.copyOf };
+    const last = lastHolder(place);
+    this.#knowsNone = last.disk === undefined && opened.head.boot > 0;
+    this.#pods = isSameDisk(last, this.#holder) ? (last.pods ?? []) : [];
     this.whyLost = this.#write();
   }
 
@@ -39,38 +39,29 @@ export class Owners {
     return this.#knowsNone || this.#pods.includes(pod);
   }
 
-  /** From now on this disk proves the pod dead, once its process has ended. */
-  add(pod: string): void {
-    this.#pods = [...this.#pods, pod].slice(-PODS_MAX);
+  /** From now on this disk proves these pods dead, once their processes have ended. */
+  add(pods: readonly string[]): void {
+    const added = pods.filter((pod) => !this.#pods.includes(pod));
+    if (added.length === 0) return;
+    this.#pods = [...this.#pods, ...added].slice(-PODS_MAX);
     this.whyLost = this.#write();
   }
 
   #write() {
-    const { copyOf, hold } = this.#opened;
-    writeHolder(this.#place, this.#now, { copyOf, pods: this.#pods });
-    return watchHolder(this.#place, hold);
+    writeHolder(this.#place, { ...this.#holder, pods: this.#pods });
+    return watchHolder(this.#place, this.#hold);
   }
 }
 
 /** More lives than anybody adopts from: of an older pod the store knows by its silence. */
 const PODS_MAX = 64;
 
-interface Disk {
-  readonly device: string;
-  readonly file: string;
-  readonly host: string;
-  readonly boot: string;
-}
-
-function diskOf({ journal }: Place): Disk {
-  const device = String(statSync(journal, { bigint: true }).dev);
-  return { device, file: fileMark(journal), host: hostname(), boot: kernelBoot() };
-}
-
-/** The same file, on a host that has been up since, or that bears the same name after it was started again. */
-function isSameDisk(before: Disk, now: Disk): boolean {
-  const isSameHost = before.boot === now.boot || before.host === now.host;
-  return isSameHost && before.device === now.device && !isOther(before.file, now.file);
+/** The same file, on a host that has been up since, or that has the same name after a restart. */
+function isSameDisk(before: Holder, now: Holder): boolean {
+  const [was, is] = [before.disk, now.disk];
+  if (!was || !is || was.device !== is.device) return false;
+  const isSameHost = was.boot === is.boot || before.host === now.host;
+  return isSameHost && !isOther(before.file, String(now.file));
 }
 
 /** The journal that this one was copied from, and how far it had come. */
@@ -80,8 +71,11 @@ export interface CopyOf {
 }
 
 interface Holder {
+  readonly host?: string;
   readonly file?: unknown;
-  readonly disk?: Disk | undefined;
+  /** Where the file is: the device that it is on, and the start of the host's kernel. */
+  readonly disk?: { readonly device: string; readonly boot: string } | undefined;
+  /** The pods that processes on this disk have been. */
   readonly pods?: readonly string[] | undefined;
   readonly copyOf?: CopyOf | undefined;
 }
@@ -120,12 +114,16 @@ export function judgeCopy(
   return { copyOf: { journal: head.id, lsn: head.lsn }, isNew: true };
 }
 
-/** Leaves the name of this process for the next one that comes and finds the place locked. */
-export function writeHolder(place: Place, now: number, more: Omit<Holder, 'file'>): void {
+/** What this process leaves for the next one that comes and finds the place locked. */
+function holderOf({ journal }: Place, now: number): Holder {
+  const disk = { device: String(statSync(journal, { bigint: true }).dev), boot: kernelBoot() };
   const who = { pid: process.pid, host: hostname(), since: isoTime(now) };
-  const holder = { ...who, file: fileMark(place.journal), disk: diskOf(place), ...more };
+  return { ...who, file: fileMark(journal), disk };
+}
+
+function writeHolder({ holder: path }: Place, holder: Holder): void {
   try {
-    writeFileSync(place.holder, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+    writeFileSync(path, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
   } catch {
     // On a full disk the lock stands without a name beside it.
   }
@@ -138,7 +136,7 @@ export function ownJournal(directory: string, now: number): boolean {
   try {
     const { file, copyOf } = lastHolder(place);
     // Without its disk: the next process takes all that others were for dead.
-    writeHolder(place, now, { disk: undefined });
+    writeHolder(place, { ...holderOf(place, now), disk: undefined });
     return copyOf !== undefined || isOther(file, fileMark(place.journal));
   } finally {
     hold.letGo();

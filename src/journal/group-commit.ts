@@ -32,6 +32,7 @@ export class GroupCommit<T> {
   #isScheduled = false;
   #retryMs = RETRY_MS_FIRST;
   #cancelRetry: Cancel | undefined;
+  #isStopped = false;
   stalledBy: Error | undefined;
 
   constructor(ports: GroupCommitPorts<T>) {
@@ -56,6 +57,7 @@ export class GroupCommit<T> {
 
   /** Whoever still waits learns that it will not be written. */
   stop(): void {
+    this.#isStopped = true;
     this.#cancelRetry?.();
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -120,6 +122,7 @@ export class GroupCommit<T> {
   }
 
   #stall(error: Error): void {
+    if (this.#isStopped) return;
     const isNew = this.stalledBy === undefined;
     this.stalledBy = error;
     if (isNew) this.#ports.onStall(error);

@@ -185,8 +185,8 @@ export interface Journal {
 
   /** Whether the lock of this disk proves that no process is that pod any more. */
   provesDead(pod: string): boolean;
-  /** This process is about to be that pod. */
-  addOwner(pod: string): void;
+  /** This process is about to be one of these pods; of the others this disk has the proof of death. */
+  addOwners(pods: readonly string[]): void;
 
   /** Resolves when the record is durable, with its hash. Never rejects for lack of space: it waits. */
   append(entry: Entry, written?: Written): Promise<Written>;

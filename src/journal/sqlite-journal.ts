@@ -142,7 +142,7 @@ export class SqliteJournal extends JournalReader implements Journal {
   }
 
   provesDead = (pod: string): boolean => this.#owners.provesDead(pod);
-  addOwner = (pod: string): void => this.#owners.add(pod);
+  addOwners = (pods: readonly string[]): void => this.#owners.add(pods);
 
   prepare(entry: Entry): Prepared {
     return this.#writer.prepare(entry);
