@@ -21,8 +21,8 @@ export const THROTTLE_SHARES: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/fleet/fleet-shares.ts',
-        find: 'podCount: Math.max(this.#podCount, this.#lately.podCount),',
-        put: 'podCount: this.#podCount,',
+        find: 'return Math.max(this.#podCount, this.#lately.podCount);',
+        put: 'return this.#podCount;',
       },
     ],
     command: tests('test/throttle/shared-apis.test.ts', 'lost the others'),
