@@ -11,6 +11,7 @@ import {
   type Published,
   policyOf,
   type ThrottlePolicy,
+  toldOf,
 } from '../../src/throttle/index.ts';
 import type { Ended, Hint, Limiter } from './limiter.ts';
 import type { World } from './world.ts';
@@ -22,6 +23,7 @@ export class OurLimiter implements Limiter {
   readonly #world: World;
   readonly pool: PermitPool;
   readonly lease: Lease;
+  #toldPerSecond: number | undefined;
 
   constructor(world: World, key: string, policy: ThrottlePolicy, beatMs: number) {
     this.#world = world;
@@ -32,6 +34,8 @@ export class OurLimiter implements Limiter {
 
   take(now: number): Permit | undefined {
     this.lease.turn(now);
+    // As a throttle does with what headers say.
+    this.pool.boundRates({ toldPerSecond: this.#toldPerSecond }, now);
     return this.pool.take('normal', 1, now);
   }
 
@@ -40,6 +44,7 @@ export class OurLimiter implements Limiter {
   }
 
   heed(published: Published, now: number): void {
+    this.#toldPerSecond = published.toldPerSecond;
     this.lease.heed(published, now, this.#world.fraction());
   }
 
@@ -66,7 +71,8 @@ export class OurFleet {
     const tick = () => {
       this.#sweep();
       const chance = world.fraction();
-      this.published = this.#estimate.tick(this.reports, { nowMs: world.now, beatMs, chance });
+      const published = this.#estimate.tick(this.reports, { nowMs: world.now, beatMs, chance });
+      this.published = { ...published, toldPerSecond: toldOf(this.reports) };
       const { decision } = this.#estimate;
       this.decisions[decision] = (this.decisions[decision] ?? 0) + 1;
       world.at(world.now + beatMs, tick);
@@ -107,7 +113,7 @@ export class OurFleet {
     const isDividing = ratesGrowAtMs - now >= this.#beatMs;
     const share = firstShareOf(this.policy, { ...heard, podCount, cap, isDividing });
     const whole = Math.max(this.policy.start, cap ?? this.policy.start);
-    lease.begin(share, now, { chance: this.#world.fraction(), whole });
+    lease.begin({ share, whole }, now, this.#world.fraction());
   }
 
   /** Whoever leads finds the dead at its heartbeats, and takes them off the table. */

@@ -45,7 +45,8 @@ export class Scene {
     this.api = apiOf(options.kind, this.world, options.api);
     const charging = options.kind === 'charging' ? { refusalsCostQuota: true } : {};
     if (options.by === 'ours') {
-      this.fleet = new OurFleet(this.world, options.beatMs, { ...charging, ...options.throttle });
+      const found = { adaptive: true, ...charging, ...options.throttle };
+      this.fleet = new OurFleet(this.world, options.beatMs, found);
     }
     this.join(options.pods);
   }

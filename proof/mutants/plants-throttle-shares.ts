@@ -21,8 +21,8 @@ export const THROTTLE_SHARES: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/fleet/fleet-shares.ts',
-        find: 'podCount: Math.max(this.#podCount, this.#lately.podCount),',
-        put: 'podCount: this.#podCount,',
+        find: 'return Math.max(this.#podCount, this.#lately.podCount);',
+        put: 'return this.#podCount;',
       },
     ],
     command: tests('test/throttle/shared-apis.test.ts', 'lost the others'),
@@ -93,5 +93,36 @@ export const THROTTLE_SHARES: readonly Mutant[] = [
     ],
     command: tests('test/throttle/pause.test.ts'),
     shows: /only that nothing is left is waited out/,
+  },
+  {
+    name: 'learned-without-being-asked',
+    breaks: 'a declared limit is cut by refusals that say nothing of the load',
+    changes: [
+      {
+        file: 'src/throttle/throttle.ts',
+        find: 'if (!policy.isAdaptive || isShared',
+        put: 'if (isShared',
+      },
+      {
+        file: 'src/throttle/estimate/estimator.ts',
+        find: "if (!this.#rule.isAdaptive) return 'hold';",
+        put: '',
+      },
+    ],
+    command: tests('test/throttle/adaptive.test.ts', 'refused by chance'),
+    shows: /takes nothing from a declared limit/,
+  },
+  {
+    name: 'lone-caller-waits-for-a-share',
+    breaks: 'the only caller waits for a permit that pods without demand have',
+    changes: [
+      {
+        file: 'src/throttle/fleet/idle-share.ts',
+        find: '&& !isBound ? 1 : 0;',
+        put: '&& !isBound ? 0 : 0;',
+      },
+    ],
+    command: tests('test/throttle/adaptive.test.ts', 'found in a storm'),
+    shows: /a lone caller among pods without demand has a permit at once/,
   },
 ];

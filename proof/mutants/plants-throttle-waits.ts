@@ -49,8 +49,8 @@ export const THROTTLE_WAITS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/throttle.ts',
-        find: 'this.pool.declared.bound(published, nowMs);',
-        put: 'this.pool.declared.bound({}, nowMs);',
+        find: 'this.pool.boundRates(published, nowMs);',
+        put: 'this.pool.boundRates({}, nowMs);',
       },
     ],
     command: tests('test/throttle/declared-rates.test.ts', 'the least holds'),

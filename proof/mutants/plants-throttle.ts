@@ -205,7 +205,7 @@ export const THROTTLE: readonly Mutant[] = [
     changes: [
       {
         file: 'src/throttle/fleet/lease.ts',
-        find: 'this.#aloneMs = share > 0 && share <= 1 ?',
+        find: 'this.#aloneMs = share > 0 && share <= alone ?',
         put: 'this.#aloneMs = share > 0 ?',
       },
     ],

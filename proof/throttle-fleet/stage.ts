@@ -72,9 +72,9 @@ export class Stage {
       {
         name: 'declared',
         url: this.declared.url,
-        options: { limits: { inFlight: cap }, probe: 'off' },
+        options: { limits: { inFlight: cap } },
       },
-      { name: 'learned', url: this.learned.url, options: {} },
+      { name: 'learned', url: this.learned.url, options: { adaptive: true } },
     ];
     const starting = Array.from({ length: count }, async () => {
       const name = `pod-${++this.#count}`;

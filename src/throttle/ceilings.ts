@@ -6,6 +6,8 @@ import type { ThrottlePolicy } from './policy.ts';
 
 /** Never more than this, for all pods together, whatever is found out or fixed; as far as it was declared. */
 export interface Ceilings {
+  /** Whether the limit below them is found out: where one pod declares that, it is so for all. */
+  readonly isAdaptive?: boolean | undefined;
   /** Calls at once. */
   readonly ceiling?: number | undefined;
   readonly perSecondMax?: number | undefined;
@@ -13,25 +15,28 @@ export interface Ceilings {
 }
 
 export function ceilingsOf(policy: ThrottlePolicy): Ceilings {
-  const { isDeclared, inFlightMax, perSecondMax, costPerMinuteMax } = policy;
-  return { ceiling: isDeclared ? inFlightMax : undefined, perSecondMax, costPerMinuteMax };
+  const { isAdaptive, isDeclared, inFlightMax, perSecondMax, costPerMinuteMax } = policy;
+  const ceiling = isDeclared ? inFlightMax : undefined;
+  return { isAdaptive, ceiling, perSecondMax, costPerMinuteMax };
 }
 
 /** The least of what is declared here, and of what pods tell that was declared there. */
 export function leastOf(own: Ceilings, reports: Iterable<Ceilings>): Ceilings {
-  let { ceiling, perSecondMax, costPerMinuteMax } = own;
+  let { isAdaptive, ceiling, perSecondMax, costPerMinuteMax } = own;
   for (const told of reports) {
+    isAdaptive ||= told.isAdaptive;
     if (told.ceiling !== undefined) ceiling = less(ceiling, Math.max(1, told.ceiling));
     perSecondMax = less(perSecondMax, told.perSecondMax);
     costPerMinuteMax = less(costPerMinuteMax, told.costPerMinuteMax);
   }
-  return { ceiling, perSecondMax, costPerMinuteMax };
+  return { isAdaptive, ceiling, perSecondMax, costPerMinuteMax };
 }
 
 export function under(policy: ThrottlePolicy, ceilings: Ceilings): ThrottlePolicy {
   const inFlightMax = Math.min(policy.inFlightMax, ceilings.ceiling ?? policy.inFlightMax);
   return {
     ...policy,
+    isAdaptive: ceilings.isAdaptive ?? policy.isAdaptive,
     inFlightMax,
     start: Math.min(policy.start, inFlightMax),
     perSecondMax: less(policy.perSecondMax, ceilings.perSecondMax),
@@ -41,6 +46,7 @@ export function under(policy: ThrottlePolicy, ceilings: Ceilings): ThrottlePolic
 
 export function areSame(one: Ceilings, other: Ceilings): boolean {
   return (
+    one.isAdaptive === other.isAdaptive &&
     one.ceiling === other.ceiling &&
     one.perSecondMax === other.perSecondMax &&
     one.costPerMinuteMax === other.costPerMinuteMax
@@ -51,4 +57,12 @@ export function areSame(one: Ceilings, other: Ceilings): boolean {
 export function less(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return Math.min(one, other);
+}
+
+/** What a person has fixed it to, as far as what was declared allows. */
+export function pinnedUnder(
+  pinned: number | undefined,
+  ceiling: number | undefined,
+): number | undefined {
+  return pinned === undefined ? undefined : Math.min(pinned, ceiling ?? pinned);
 }

@@ -16,7 +16,14 @@ export {
   ThrottleRefusedError,
 } from './errors.ts';
 export { throttlesOf } from './exported.ts';
-export { Chief, type ReportRow, SHARED_APIS_MAX, type Sight, type Word } from './fleet/chief.ts';
+export {
+  Chief,
+  type ReportRow,
+  SHARED_APIS_MAX,
+  type Sight,
+  toldOf,
+  type Word,
+} from './fleet/chief.ts';
 export { firstShareOf, type Newcomer } from './fleet/first-share.ts';
 export { FleetEstimate } from './fleet/fleet-estimate.ts';
 export type { FleetShares } from './fleet/fleet-shares.ts';

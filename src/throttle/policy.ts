@@ -13,6 +13,12 @@ export const SCOPES = ['hybrid', 'fleet', 'local'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface ThrottleOptions {
+  /**
+   * Finds the limit out, from refusals and latency. Without it a throttle goes by `limits` and by what
+   * the API says, in Retry-After and rate headers; and `law`, `start`, `refusalsCostQuota` and
+   * `heedsLatency` are refused.
+   */
+  readonly adaptive?: boolean | undefined;
   /** How the limit is found: 'hybrid' unless you know better. */
   readonly law?: LawName | undefined;
   /**
@@ -33,8 +39,6 @@ export interface ThrottleOptions {
         readonly burst?: number | undefined;
       }
     | undefined;
-  /** 'off' never tries more than `start`, or than a rate that was declared alone. */
-  readonly probe?: 'auto' | 'off' | undefined;
   /** The API charges for calls that it refuses. */
   readonly refusalsCostQuota?: boolean | undefined;
   /** Whether growing latency is taken for a queue on the other side. */
@@ -62,6 +66,7 @@ export interface ThrottleOptions {
 /** The same with everything decided. */
 export interface ThrottlePolicy {
   readonly name: string;
+  readonly isAdaptive: boolean;
   readonly law: LawName;
   readonly scope: Scope;
   readonly mayBrake: boolean;
@@ -72,7 +77,6 @@ export interface ThrottlePolicy {
   readonly perSecondMax: number | undefined;
   readonly costPerMinuteMax: number | undefined;
   readonly burst: number;
-  readonly probes: boolean;
   readonly chargesRefusals: boolean;
   readonly heedsLatency: boolean;
   readonly classify: Classify | undefined;
@@ -83,7 +87,8 @@ export interface ThrottlePolicy {
 }
 
 export const START_DEFAULT = 8;
-const IN_FLIGHT_MAX_DEFAULT = 10_000;
+/** More calls at once than a process makes: where so many may be out, nothing bounds them. */
+export const UNBOUNDED = 10_000;
 const WAITING_MAX_DEFAULT = 10_000;
 const COOL_MS_MAX_DEFAULT = 60_000;
 const IN_SECONDS: Readonly<Record<string, number>> = {
@@ -92,17 +97,19 @@ const IN_SECONDS: Readonly<Record<string, number>> = {
 const RESERVE = { control: 0.02, high: 0.1, retry: 0.05, normal: 0, low: 0 } as const;
 const KEYS = [
   ...([
+    'adaptive',
     'law',
     'scope',
     'start',
     'limits',
-    'probe',
     'refusalsCostQuota',
     'heedsLatency',
     'classify',
   ] as const),
   ...(['reserve', 'breaker', 'waitingMax', 'parkAfter'] as const),
 ] satisfies (keyof ThrottleOptions)[];
+/** How a limit is found out. */
+const ADAPTIVE_KEYS = ['law', 'start', 'refusalsCostQuota', 'heedsLatency'] as const;
 const LIMIT_KEYS = ['inFlight', 'perSecond', 'costPerMinute', 'burst'] as const;
 const BREAKER_KEYS = ['errorShare', 'callsMin', 'inARowMax', 'cool', 'coolMax'] as const;
 
@@ -112,24 +119,25 @@ export function policyOf(name: string, options: ThrottleOptions = {}): ThrottleP
   const { limits = {}, reserve = {} } = options;
   read.keys('limits', limits, LIMIT_KEYS, { hint: rateHint });
   read.keys('reserve', reserve, PRIORITIES);
-  const inFlightMax = read.count('limits.inFlight', limits.inFlight) ?? IN_FLIGHT_MAX_DEFAULT;
+  const inFlightMax = read.count('limits.inFlight', limits.inFlight) ?? UNBOUNDED;
   const perSecondMax = read.positive('limits.perSecond', limits.perSecond);
   // A limit that was declared is a better beginning than a guess, unless the pace is what was declared.
   const guess = limits.inFlight === undefined ? START_DEFAULT : inFlightMax;
+  const isAdaptive = isAdaptiveIn(read, options);
   const law = read.oneOf('law', options.law, LAW_NAMES) ?? 'hybrid';
   const scope = scopeOf(read, law, options);
   return {
     name,
+    isAdaptive,
     law,
     scope,
-    mayBrake: scope !== 'fleet',
+    mayBrake: isAdaptive && scope !== 'fleet',
     start: Math.min(inFlightMax, startOf(read, options) ?? guess),
     inFlightMax,
     isDeclared: limits.inFlight !== undefined,
     perSecondMax,
     costPerMinuteMax: read.positive('limits.costPerMinute', limits.costPerMinute),
     burst: burstOf(read, options) ?? Math.max(1, (perSecondMax ?? 1) / 2),
-    probes: probesOf(read, options),
     chargesRefusals: read.flag('refusalsCostQuota', options.refusalsCostQuota) ?? false,
     heedsLatency: read.flag('heedsLatency', options.heedsLatency) ?? true,
     classify: read.prompt('classify', options.classify),
@@ -155,14 +163,12 @@ function startOf(read: OptionsReader, { start, limits }: ThrottleOptions): numbe
   throw read.wrong('start', `at most limits.inFlight, which is ${most}`, start);
 }
 
-/**
- * With a rate alone it is the rate that nothing is tried beyond. How many calls at once that takes depends on
- * how long they last: held to a guess, most of the rate could never be had.
- */
-function probesOf(read: OptionsReader, { probe, start, limits = {} }: ThrottleOptions): boolean {
-  const { inFlight, perSecond, costPerMinute } = limits;
-  const isByRate = (perSecond ?? costPerMinute) !== undefined && (start ?? inFlight) === undefined;
-  return (read.oneOf('probe', probe, ['auto', 'off']) ?? 'auto') === 'auto' || isByRate;
+/** What is found out by nobody would be heeded by nothing. */
+function isAdaptiveIn(read: OptionsReader, options: ThrottleOptions): boolean {
+  const isAdaptive = read.flag('adaptive', options.adaptive) ?? false;
+  const vain = isAdaptive ? undefined : ADAPTIVE_KEYS.find((key) => options[key] !== undefined);
+  if (vain === undefined) return isAdaptive;
+  throw read.wrong(vain, 'left out, or stand beside adaptive: true', options[vain]);
 }
 
 function burstOf(read: OptionsReader, { limits }: ThrottleOptions): number | undefined {

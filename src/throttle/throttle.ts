@@ -13,6 +13,7 @@ import {
   type ThrottleParkedError,
 } from './errors.ts';
 import { Learner } from './estimate/learner.ts';
+import type { FirstShare } from './fleet/first-share.ts';
 import { Lease } from './fleet/lease.ts';
 import type { Published } from './fleet/words.ts';
 import { HybridLaw, LAWS, type Law } from './laws/index.ts';
@@ -33,6 +34,7 @@ import type { Priority, ThrottlePolicy } from './policy.ts';
 
 /** How often what was seen is looked at: as pods do with their heartbeats. */
 const TICK_MS = 3_000;
+const NOTHING = {};
 const PHASE_OVER = 'the phase is over';
 
 interface Waiting extends Patient {
@@ -80,16 +82,15 @@ export class Throttle {
     this.usedMs = this.nowMs;
     const isShared = policy.scope !== 'local' && ports.isInFleet === true;
     // Before the fleet was heard of, one call at a time is all that can be said to be safe.
-    const law = LAWS[policy.law](isShared ? { ...policy, start: 1 } : policy);
-    this.#law = law;
+    const whole = policy.isAdaptive ? policy.start : policy.inFlightMax;
+    const law = LAWS[policy.law]({ ...policy, start: isShared ? 1 : whole });
+    [this.#law, this.isShared] = [law, isShared];
     this.pool = new PermitPool(policy, law);
     this.parking = new Parking(policy, this.pool, ports.random);
     this.judge = new Judge(policy, ports.clock, ports.random);
     if (isShared) this.pool.declared.divide(1 / policy.start, this.nowMs);
-    this.isShared = isShared;
-    if (law instanceof HybridLaw && !isShared) {
-      this.learner = new Learner(policy, law, this.pool, TICK_MS);
-    }
+    if (!policy.isAdaptive || isShared || !(law instanceof HybridLaw)) return;
+    this.learner = new Learner(policy, law, this.pool, TICK_MS);
   }
 
   /** From now on its limit is the share of the pod `key`. */
@@ -97,9 +98,9 @@ export class Throttle {
     if (this.isShared) this.lease = new Lease(key, this.#law as HybridLaw, this.pool, beatMs);
   }
 
-  /** What it may have of `whole` before this pod is counted; those who begin with a part are spread. */
-  begin(share: number, whole: number, nowMs: number): void {
-    this.lease?.begin(share, nowMs, { chance: this.#random.fraction(), whole });
+  /** What this pod may have before it is counted; pods that begin with a part are spread. */
+  begin(first: FirstShare, nowMs: number): void {
+    this.lease?.begin(first, nowMs, this.#random.fraction());
     if (this.#waiters.size > 0) this.#dispatch(nowMs);
   }
 
@@ -111,7 +112,7 @@ export class Throttle {
     const { nowMs, sentMs, chance } = at;
     this.published = published;
     this.usedMs = nowMs;
-    this.pool.declared.bound(published, nowMs);
+    this.pool.boundRates(published, nowMs);
     this.lease?.heed(published, nowMs, chance, sentMs);
     // Spread afterwards: all are told the same.
     const untilMs = published.madeMs + published.pausedMs;
@@ -123,6 +124,7 @@ export class Throttle {
   #turn(nowMs: number): void {
     this.learner?.turn(nowMs, this.#waiters.size);
     this.lease?.turn(nowMs);
+    this.pool.boundRates(this.published ?? NOTHING, nowMs);
   }
 
   get waiting(): number {

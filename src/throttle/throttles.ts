@@ -106,10 +106,7 @@ export class Throttles {
     });
     for (const [name, inFlight] of Object.entries(apisIn(options.apis))) {
       refuseOddName(name);
-      this.#policies.set(
-        name,
-        policyOf(name, { limits: { inFlight }, probe: 'off', scope: 'local' }),
-      );
+      this.#policies.set(name, policyOf(name, { limits: { inFlight }, scope: 'local' }));
     }
     for (const { name, options: given } of definitionsIn(options.throttles)) {
       if (this.#policies.has(name)) {

@@ -6,7 +6,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 
 const { open, afterCrash } = useFleets();
 const head = { version: 1, input: anyInput, check: 'none' } as const;
-const one = [defineThrottle('llm', { limits: { inFlight: 1 }, probe: 'off' })];
+const one = [defineThrottle('llm', { limits: { inFlight: 1 } })];
 
 test('a wait for a permit takes nothing of the time of its phase, nor an attempt', async () => {
   let calls = 0;
@@ -75,7 +75,7 @@ test('whoever was parked brings its age along, and comes to its turn', async () 
     name: 'patient',
     work: ({ use }) => use('llm', () => 'done', { priority: 'low' }),
   });
-  const throttles = [defineThrottle('llm', { limits: { inFlight: 2 }, probe: 'off' })];
+  const throttles = [defineThrottle('llm', { limits: { inFlight: 2 } })];
   const { fleet, clock } = await open({ machines: [machine], throttles });
   const soon = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
   let isOver = false;

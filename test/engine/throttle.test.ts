@@ -172,9 +172,7 @@ test('in a drain nobody waits for a permit, and the next process goes on without
 
 test('as many wait as may; the next comes back later', async () => {
   const { hold, machine } = scarce();
-  const throttles = [
-    defineThrottle('geo', { limits: { inFlight: 1 }, probe: 'off', waitingMax: 1 }),
-  ];
+  const throttles = [defineThrottle('geo', { limits: { inFlight: 1 }, waitingMax: 1 })];
   const { fleet, clock } = await open({ machines: [machine], throttles });
   const runs = [];
   for (const id of ['holder', 'first', 'second']) {
@@ -242,7 +240,7 @@ test('a call that does not end when it is told to holds its permit no longer tha
     timeout: { work: '10s' },
     work: ({ use }) => use('llm', () => (++calls === 1 ? new Promise<string>(() => {}) : 'done')),
   });
-  const throttles = [defineThrottle('llm', { limits: { inFlight: 1 }, probe: 'off' })];
+  const throttles = [defineThrottle('llm', { limits: { inFlight: 1 } })];
   const { fleet, clock } = await open({ machines: [machine], throttles });
   const run = await fleet.startLocal(machine, {});
   await clock.advance('12s');
@@ -264,7 +262,7 @@ test('a permit that a phase did not wait for is not given to it when it is over'
       return 'gone';
     },
   });
-  const throttles = [defineThrottle('llm', { limits: { inFlight: 1 }, probe: 'off' })];
+  const throttles = [defineThrottle('llm', { limits: { inFlight: 1 } })];
   const { fleet, clock } = await open({ machines: [machine], throttles });
   const holding = fleet.throttle('llm').tryAcquire()!;
   const run = await fleet.startLocal(machine, {});
@@ -307,7 +305,7 @@ test('two definitions of one API are refused, and what is wrong with one is said
     /throttle "geo": its name must be defined once/,
   );
   expect(() => defineThrottle('', {})).toThrow(/its name must be text of 1 to 200 characters/);
-  expect(() => defineThrottle('geo', { start: -1 })).toThrow(
+  expect(() => defineThrottle('geo', { adaptive: true, start: -1 })).toThrow(
     /start must be a number above 0, got -1/,
   );
 });

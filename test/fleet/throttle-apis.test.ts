@@ -38,7 +38,7 @@ async function claims({ clock }: TestFleet, pods: readonly TestPod[], ms: number
 }
 
 const limited = (...names: string[]) =>
-  names.map((name) => defineThrottle(name, { limits: { inFlight: 10 }, probe: 'off' }));
+  names.map((name) => defineThrottle(name, { limits: { inFlight: 10 } }));
 const mostIn = (ms: number) => 10 * (ms / LATENCY_MS);
 
 test('two APIs that are well are both called as much as they take, whichever backlog is older', async () => {
@@ -110,7 +110,8 @@ test('a run that calls two APIs in one phase is not begun while the second one h
       return use('b', told);
     },
   }) as unknown as Machine;
-  const alder = await fleet.startPod('alder', { machines: [machine] });
+  const throttles = ['a', 'b'].map((name) => defineThrottle(name, { adaptive: true }));
+  const alder = await fleet.startPod('alder', { machines: [machine], throttles });
   await enqueue(alder, machine, 200);
   await fleet.clock.advance(5_000);
   expect(begun).toBeLessThanOrEqual(40);

@@ -17,9 +17,7 @@ async function stageOf(names: readonly string[], options: object = {}) {
     check: 'none',
     work: ({ use }) => use('llm', api.call),
   });
-  const throttles = [
-    defineThrottle('llm', { limits: { inFlight: CAP }, probe: 'off', ...options }),
-  ];
+  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP }, ...options })];
   const pods: TestPod[] = [];
   for (const name of names)
     pods.push(await fleet.startPod(name, { machines: [machine], throttles }));
@@ -65,7 +63,7 @@ test('a pod that begins while the only other one is not heard leaves it what it 
   await fleet.clock.advance(20 * HEARTBEAT_MS);
   alder.wire.isCut = true;
   await fleet.clock.advance(4 * HEARTBEAT_MS);
-  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP }, probe: 'off' })];
+  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP } })];
   const birch = await fleet.startPod('birch', { machines: [], throttles });
   keepCalling(fleet, birch, api, 40);
   expect(await peakOver(fleet, api, 2 * HEARTBEAT_MS)).toBeLessThanOrEqual(CAP);
@@ -116,7 +114,7 @@ test('a table that has lost what was said is believed, and the next word holds',
   await fleet.clock.advance(5_000);
   fleet.tables.throttles.set('llm', { ...row, madeAt: fleet.clock.now() });
   const { clock, startPod } = fleet;
-  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP }, probe: 'off' })];
+  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP } })];
   const third = await startPod('cedar', { machines: [], throttles });
   keepCalling(fleet, third, api, 40);
   expect(await peakOver(fleet, api, 15_000)).toBeLessThanOrEqual(CAP + 1);
@@ -146,7 +144,7 @@ test('of many pods that join at once each has its part of a call, and not all of
   keepCalling(fleet, pods[0]!, api, 40);
   await fleet.clock.advance(20_000);
   expect(limitOf(pods[0]!)).toBe(CAP);
-  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP }, probe: 'off' })];
+  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP } })];
   const joining = Array.from({ length: 12 }, (_, index) =>
     fleet.startPod(`young-${index}`, { machines: [], throttles }),
   );

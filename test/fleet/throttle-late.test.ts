@@ -13,7 +13,7 @@ const CALLERS = 20;
 async function stageOf(fleet: TestFleet) {
   const { clock } = fleet;
   const api = new CountingApi(clock, 1_000);
-  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP }, probe: 'off' })];
+  const throttles = [defineThrottle('llm', { limits: { inFlight: CAP } })];
   const pods: TestPod[] = [];
   for (let index = 0; index < POD_COUNT; index++) {
     pods.push(await fleet.startPod(`pod-${index}`, { machines: [], throttles }));

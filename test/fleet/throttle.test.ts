@@ -15,7 +15,7 @@ import {
 
 const { startFleet } = useTestFleets();
 
-function stageOf(fleet: TestFleet, room: number, options: object = {}) {
+function stageOf(fleet: TestFleet, room: number, options: object = { adaptive: true }) {
   const api = new CountingApi(fleet.clock, room);
   const machine = defineMachine({
     name: 'caller',
@@ -70,7 +70,7 @@ async function statuses({ store }: TestFleet): Promise<Record<string, number>> {
 
 test('three pods never have more out together than one limit allows, and call all the same', async () => {
   const fleet = startFleet();
-  const { api, machine, start } = stageOf(fleet, 100, { limits: { inFlight: 6 }, probe: 'off' });
+  const { api, machine, start } = stageOf(fleet, 100, { limits: { inFlight: 6 } });
   const [alder] = [await start('alder'), await start('birch'), await start('cedar')];
   await fleet.clock.advance(3_000);
   await enqueueMany(alder, machine, 90);
@@ -104,7 +104,7 @@ test.each([1, 2, 3, 4, 5, 6])(
 
 test('nobody has more in hand than can be called soon: others could', async () => {
   const fleet = startFleet();
-  const { machine, start } = stageOf(fleet, 100, { limits: { inFlight: 4 }, probe: 'off' });
+  const { machine, start } = stageOf(fleet, 100, { limits: { inFlight: 4 } });
   const alder = await start('alder');
   await enqueueMany(alder, machine, 120);
   await fleet.clock.advance(5_000);
@@ -116,7 +116,7 @@ test('nobody has more in hand than can be called soon: others could', async () =
 
 test('no call of the API asks the store for anything', async () => {
   const fleet = startFleet();
-  const { machine, start } = stageOf(fleet, 100, { limits: { inFlight: 50 }, probe: 'off' });
+  const { machine, start } = stageOf(fleet, 100, { limits: { inFlight: 50 } });
   const alder = await start('alder');
   await fleet.clock.advance(6_000);
   alder.wire.asked.length = 0;
@@ -171,7 +171,7 @@ test('a limit that was found out survives all pods', async () => {
 
 test('a pod that is cut off keeps at most half of an equal share, and the rest goes to the others', async () => {
   const fleet = startFleet();
-  const { api, start } = stageOf(fleet, 100, { limits: { inFlight: 8 }, probe: 'off' });
+  const { api, start } = stageOf(fleet, 100, { limits: { inFlight: 8 } });
   const [alder, birch] = [await start('alder'), await start('birch')];
   // Outside of runs, which a pod that nobody hears does not go on with.
   for (const pod of [alder, birch]) keepCalling(fleet, pod, api, 10);

@@ -1,7 +1,7 @@
 /** What is shown of APIs that are called: by their names, as long as there are not too many. */
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
-import { defineMachine, type Fleet } from '../../src/index.ts';
+import { defineMachine, defineThrottle, type Fleet } from '../../src/index.ts';
 import { openMetrics } from '../../src/telemetry/metrics/index.ts';
 import { countThrottles } from '../../src/telemetry/metrics/throttle-metrics.ts';
 import { Throttles } from '../../src/throttle/index.ts';
@@ -33,7 +33,8 @@ test('calls, waits, refusals and limits of an API are counted by its name', asyn
     check: 'none',
     work: ({ use }) => use('llm', api.call),
   });
-  const { fleet } = await startPod('alder', { machines: [machine], slots: 40 });
+  const throttles = [defineThrottle('llm', { adaptive: true })];
+  const { fleet } = await startPod('alder', { machines: [machine], throttles, slots: 40 });
   const ask = metricsOf(fleet);
   await clock.advance(3_000);
   for (let count = 0; count < 30; count++) await fleet.enqueue(machine, {});

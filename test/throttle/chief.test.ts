@@ -16,7 +16,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 const BEAT_MS = 3_000;
-const policy = policyOf('llm', { limits: { inFlight: 12 }, probe: 'off' });
+const policy = policyOf('llm', { limits: { inFlight: 12 } });
 
 function leaseOf(key: string): Lease {
   const law = new HybridLaw(0);
@@ -81,7 +81,7 @@ test('a word that puts a share off for hours is over with the next one', () => {
 });
 
 test('what was found out outlives a limit that a person has fixed, whoever leads', () => {
-  const open = policyOf('llm', {});
+  const open = policyOf('llm', { adaptive: true });
   const capOf = (state: string) => decodePublished(rowOf(9, state), 12_000)!.learned.cap;
   const [first] = new Chief(() => open).look(sightOf([], 5, 9_000));
   const found = JSON.stringify({ ...JSON.parse(first!.state), cap: 51.3, good: 51.3 });
@@ -105,7 +105,7 @@ test('what a pod declares holds where whoever leads knows nothing of it', () => 
   pod.of('llm', { isRetry: false, refusals: 0 });
   const told = { pod: 'alder', ageMs: 0, throttles: pod.shares.report(9_000) };
   const plain = { ...reportsOf(40, 9_000)[0]!, pod: 'birch' };
-  const chief = new Chief((api) => policyOf(api, {}));
+  const chief = new Chief((api) => policyOf(api, { adaptive: true }));
   let [epoch, rows] = [0, [] as PublishedRow[]];
   const look = (reports: ReportRow[], nowMs: number) => {
     const [word] = chief.look({ ...sightOf(rows, 0, nowMs), reports });
@@ -121,7 +121,8 @@ test('what a pod declares holds where whoever leads knows nothing of it', () => 
 
 test('a pod whose runs have lately waited wants a permit, and says that nobody waits', async () => {
   const [clock, random] = [new FakeClock(), seededRandom(1)];
-  const pod = new Throttles({ clock, random, isInFleet: true });
+  const throttles = [defineThrottle('llm', { adaptive: true })];
+  const pod = new Throttles({ clock, random, isInFleet: true, throttles });
   pod.shares.begin('alder', BEAT_MS, 0);
   const api = pod.of('llm', { isRetry: false, refusals: 0, route: 'summarise@1' });
   pod.shares.heard({ madeMs: 0, sentMs: 0, heardMs: 0, rows: [], podCount: 8 });

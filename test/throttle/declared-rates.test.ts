@@ -1,105 +1,45 @@
 /** Rates that were declared hold for all pods together, from the first call on. */
 import { describe, expect, test } from 'vitest';
-import {
-  Chief,
-  defineThrottle,
-  type PublishedRow,
-  type ReportRow,
-  type ThrottleOptions,
-  Throttles,
-} from '../../src/throttle/index.ts';
+import type { ThrottleOptions, Throttles } from '../../src/throttle/index.ts';
 import { DeclaredRates } from '../../src/throttle/permits/declared-rates.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { seededRandom } from '../support/seeded-random.ts';
+import { Pods } from './pods.ts';
 
-const BEAT_MS = 3_000;
 const CALLERS = 3;
 const CALL_MS = 20;
 
-/** Pods with heartbeats, a table of their reports, and the row of one API. */
-class Fleet {
-  readonly clock = new FakeClock();
+class Fleet extends Pods {
   /** When calls began. */
   readonly calls: number[] = [];
   readonly #options: ThrottleOptions;
   readonly #callMs: number;
-  readonly #reports = new Map<string, { readonly atMs: number; readonly throttles: unknown }>();
-  readonly #pods: Throttles[] = [];
-  #row: PublishedRow | undefined;
-  #writtenMs = 0;
-  #chief: Chief | undefined;
 
   constructor(options: ThrottleOptions, callMs = CALL_MS) {
+    super();
     this.#options = options;
     this.#callMs = callMs;
   }
 
-  get nowMs(): number {
-    return this.clock.monotonicMs();
-  }
-
-  /** The first of its heartbeats is sent at once. */
-  join(options = this.#options): void {
-    const index = this.#pods.length;
-    const defined = [defineThrottle('api', options)];
-    const random = seededRandom(index + 1);
-    const pod = new Throttles({ clock: this.clock, random, isInFleet: true, throttles: defined });
-    this.#pods.push(pod);
-    if (index === 0) this.#chief = new Chief((api) => pod.policyOf(api));
-    pod.shares.begin(`pod-${index}`, BEAT_MS, this.nowMs);
-    const beat = () => {
-      this.#beat(`pod-${index}`, pod);
-      this.clock.after(BEAT_MS, beat);
-    };
-    beat();
-  }
-
-  #beat(key: string, pod: Throttles): void {
-    const { nowMs } = this;
-    this.#reports.set(key, { atMs: nowMs, throttles: pod.shares.report(nowMs) });
-    const rows = this.#row ? [{ ...this.#row, ageMs: nowMs - this.#writtenMs }] : [];
-    const podCount = this.#reports.size;
-    pod.shares.heard({ madeMs: nowMs, sentMs: nowMs, heardMs: nowMs, rows, podCount });
-    if (pod !== this.#pods[0]) return;
-    const reports = [...this.#reports].map(([name, { atMs, throttles }]): ReportRow => {
-      return { pod: name, ageMs: nowMs - atMs, throttles };
-    });
-    const seen = { rows, reports, nowMs, beatMs: BEAT_MS, chance: () => 0.5 };
-    for (const { api, epoch, state } of this.#chief!.look(seen)) {
-      this.#row = { api, epoch: epoch + 1, ageMs: 0, state };
-      this.#writtenMs = nowMs;
-    }
-  }
-
-  /** Whoever leads from now on knows no more than what was published. */
-  changeLeader(): void {
-    this.#chief!.forget();
+  override join(options = this.#options): Throttles {
+    return super.join(options);
   }
 
   /** All of its callers call whenever they may. */
   call(pod: Throttles, callers = CALLERS): void {
     const api = pod.of('api', { isRetry: false, refusals: 0 });
-    const after = (ms: number) => {
-      return new Promise<void>((resolve) => this.clock.after(ms, () => resolve()));
-    };
     const caller = async () => {
       for (;;) {
         const calling = api.use(() => {
           this.calls.push(this.nowMs);
-          return after(this.#callMs);
+          return this.after(this.#callMs);
         });
-        await calling.catch(() => after(500));
+        await calling.catch(() => this.after(500));
       }
     };
     for (let count = 0; count < callers; count++) void caller();
   }
 
   callAll(from = 0, callers = CALLERS): void {
-    for (const pod of this.#pods.slice(from)) this.call(pod, callers);
-  }
-
-  async run(seconds: number): Promise<void> {
-    for (let tick = 0; tick < seconds * 20; tick++) await this.clock.advance(50);
+    for (const pod of this.all.slice(from)) this.call(pod, callers);
   }
 
   /** The most calls beyond what the rate allows in any time that ends after `fromMs`. */
@@ -125,16 +65,16 @@ async function fleetOf(pods: number, options: ThrottleOptions, callMs?: number):
 }
 
 describe.each([
-  { limits: { perSecond: 2, burst: 1 }, perSecond: 2, burst: 1, probe: 'auto' },
-  { limits: { perSecond: 20, burst: 10 }, perSecond: 20, burst: 10, probe: 'auto' },
-  { limits: { costPerMinute: 120 }, perSecond: 2, burst: 20, probe: 'auto' },
-  { limits: { perSecond: 20, burst: 10 }, perSecond: 20, burst: 10, probe: 'off' },
-  { limits: { costPerMinute: 120 }, perSecond: 2, burst: 20, probe: 'off' },
-] as const)('$limits, probe: $probe', ({ limits, perSecond, burst, probe }) => {
+  { limits: { perSecond: 2, burst: 1 }, perSecond: 2, burst: 1 },
+  { limits: { perSecond: 20, burst: 10 }, perSecond: 20, burst: 10 },
+  { limits: { costPerMinute: 120 }, perSecond: 2, burst: 20 },
+  { limits: { perSecond: 20, burst: 10 }, perSecond: 20, burst: 10, adaptive: true },
+  { limits: { costPerMinute: 120 }, perSecond: 2, burst: 20, adaptive: true },
+] as const)('$limits, adaptive: $adaptive', ({ limits, perSecond, burst, adaptive }) => {
   const PODS = 4;
 
   test('hold where pods that know each other begin to call', async () => {
-    const fleet = await fleetOf(PODS, { limits, probe });
+    const fleet = await fleetOf(PODS, { limits, adaptive });
     await fleet.run(12);
     const beginMs = fleet.nowMs;
     fleet.callAll();
@@ -147,7 +87,7 @@ describe.each([
   });
 
   test('hold where pods begin at one time, and call at once', async () => {
-    const fleet = new Fleet({ limits, probe });
+    const fleet = new Fleet({ limits, adaptive });
     for (let count = 0; count < PODS; count++) {
       fleet.join();
       fleet.callAll(count);
@@ -159,7 +99,7 @@ describe.each([
   });
 
   test('hold where pods join others that call', async () => {
-    const fleet = await fleetOf(2, { limits, probe });
+    const fleet = await fleetOf(2, { limits, adaptive });
     fleet.callAll();
     await fleet.run(60);
     const joinMs = fleet.nowMs;
@@ -200,7 +140,7 @@ test.each([
   'a declared rate is used where nothing beyond it is tried: $pods pods, $idle of them idle',
   async ({ pods, idle }) => {
     const perSecond = 20;
-    const fleet = await fleetOf(pods, { limits: { perSecond }, probe: 'off' }, 1_000);
+    const fleet = await fleetOf(pods, { limits: { perSecond } }, 1_000);
     fleet.callAll(idle, 50);
     await fleet.run(90);
     const late = fleet.calls.filter((atMs) => atMs >= fleet.nowMs - 30_000).length;

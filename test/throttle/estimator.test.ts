@@ -11,7 +11,7 @@ import { PermitPool } from '../../src/throttle/permits/permit-pool.ts';
 import { policyOf } from '../../src/throttle/policy.ts';
 import { bucketOf } from '../../src/throttle/record/latencies.ts';
 
-const rule = policyOf('api', {});
+const rule = policyOf('api', { adaptive: true });
 const TEMPO = { tickMs: 2_000, delayMs: 0 };
 
 /** Two seconds in which `sent` calls a second were sent and so many of them refused. */
@@ -114,7 +114,7 @@ test('a look between two seconds does not begin the wait anew', () => {
 });
 
 test('a declared limit is never tried to exceed, and comes back after refusals', () => {
-  const estimator = new Estimator(policyOf('api', { limits: { inFlight: 20 }, probe: 'off' }));
+  const estimator = new Estimator(policyOf('api', { adaptive: true, limits: { inFlight: 20 } }));
   for (let nowMs = 2_000; nowMs < 20_000; nowMs += 2_000) {
     estimator.tick(sightAt(nowMs, 40, 20), nowMs, TEMPO);
   }
@@ -133,12 +133,14 @@ test('the cap stays between its bounds, whatever is seen', () => {
   });
   fc.assert(
     fc.property(fc.array(seen, { maxLength: 100 }), (ticks) => {
-      const estimator = new Estimator(policyOf('api', { limits: { inFlight: 300 } }));
+      const estimator = new Estimator(
+        policyOf('api', { adaptive: true, limits: { inFlight: 300 } }),
+      );
       for (const [index, { sent, share, hint }] of ticks.entries()) {
         const nowMs = (index + 1) * 2_000;
         const sight = sightAt(nowMs, sent, Math.floor(sent * share));
         estimator.tick({ ...sight, perSecondHint: hint }, nowMs, TEMPO);
-        expect(estimator.cap).toBeGreaterThanOrEqual(0.05);
+        expect(estimator.cap).toBeGreaterThanOrEqual(1);
         expect(estimator.cap).toBeLessThanOrEqual(300);
       }
     }),
@@ -235,9 +237,7 @@ test('only pods that are cut off, or just were, have anything beyond the cap: ha
         backMs: Number.NEGATIVE_INFINITY,
       }));
       const reports = new Map<string, PodReport>();
-      const estimate = new FleetEstimate(
-        policyOf('api', { limits: { inFlight: CAP }, probe: 'off' }),
-      );
+      const estimate = new FleetEstimate(policyOf('api', { limits: { inFlight: CAP } }));
       let published: Published | undefined;
       let nowMs = 10_000;
       let tickedMs = nowMs;
@@ -403,7 +403,7 @@ test('a pod that was not counted takes nothing of what is held ready for the oth
   const estimate = new FleetEstimate(rule);
   const reports = new Map([['old', told(old.lease, 1, 10_000)]]);
   const published = tickAt(estimate, reports, 10_100);
-  young.lease.begin(0.1, 10_050);
+  young.lease.begin({ share: 0.1, whole: 1 }, 10_050);
   told(young.lease, 1, 10_150);
   young.lease.heed(published, 10_200, 0);
   young.lease.turn(13_000);
@@ -459,7 +459,7 @@ test('what moved is waited for from when it was there to be read', () => {
 });
 
 test('a permit stays with a pod the longer the fewer there are, and gets around all the same', () => {
-  const estimate = new FleetEstimate(policyOf('api', { limits: { inFlight: 4 }, probe: 'off' }));
+  const estimate = new FleetEstimate(policyOf('api', { limits: { inFlight: 4 } }));
   const pods = ['alder', 'birch', 'cedar'].map(podOf);
   const holders: string[] = [];
   for (let nowMs = 10_000; nowMs < 10_000 + 40 * BEAT_MS; nowMs += BEAT_MS) {

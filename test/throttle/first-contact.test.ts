@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { Scene } from '../../bench/throttle/scene.ts';
 import { FirstContact } from '../../src/throttle/estimate/first-contact.ts';
-import { Throttles } from '../../src/throttle/index.ts';
+import { defineThrottle, Throttles } from '../../src/throttle/index.ts';
 import { bucketOf } from '../../src/throttle/record/latencies.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -164,7 +164,10 @@ test.each([24, 30, 36])('whoever leads from the %i. second on knows of a line', 
 
 test('so does a process by itself', async () => {
   const clock = new FakeClock();
-  const throttles = new Throttles({ clock, random: seededRandom(3) });
+  const throttles = new Throttles({
+    ...{ clock, random: seededRandom(3) },
+    throttles: [defineThrottle('model', { adaptive: true })],
+  });
   const sleep = (ms: number) => new Promise<void>((wake) => clock.after(ms, wake));
   const counts = { ok: 0, timedOut: 0 };
   let freeMs = 0;

@@ -108,13 +108,6 @@ test('what was too much is left alone for twelve calls, where those are long', (
   expect(step({ latencyMs: 20_000, bad: badAt(52, 250_000) })).toBeDefined();
 });
 
-test('below one permit a step is a part of it, and what was too much is left alone for minutes, not hours', () => {
-  const paced = { cap: 0.05, bad: badAt(0.05, 430_000) };
-  expect(step(paced)!.cap).toBeCloseTo(0.053);
-  expect(step({ ...paced, growths: 1 })!.cap).toBeCloseTo(0.085);
-  expect(step({ ...paced, bad: badAt(0.05, 400_000) })).toBeUndefined();
-});
-
 test('the fewer there are the more seldom one more is tried, but after ten minutes or twelve calls it is', () => {
   const keptMs = (cap: number, latencyMs: number) =>
     badKeptMs(footing({ cap, latencyMs }), TICK_MS);

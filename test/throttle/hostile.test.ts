@@ -277,7 +277,7 @@ test('calls that take no time at all do not stop a share of less than one permit
 });
 
 test('headers that promise more than there is do not hide what is refused', () => {
-  const estimator = new Estimator(policyOf('api'));
+  const estimator = new Estimator(policyOf('api', { adaptive: true }));
   const caps: number[] = [];
   for (let nowMs = 2_000; nowMs < 240_000; nowMs += 2_000) {
     const sent = Math.floor(estimator.cap) * 2;

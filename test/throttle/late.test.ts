@@ -22,7 +22,7 @@ async function refusedLate(refusalMs: number, latencyMs: number) {
   const after = (ms: number) => new Promise<void>((resolve) => clock.after(ms, () => resolve()));
   const throttles = new Throttles({
     ...{ clock, random: seededRandom(1) },
-    throttles: [defineThrottle('api')],
+    throttles: [defineThrottle('api', { adaptive: true })],
   });
   const api = throttles.of('api', { isRetry: false, refusals: 0 });
   const seen = { busy: 0, ok: 0, refused: 0 };

@@ -14,7 +14,7 @@ const POD_COUNT = 6;
 const TICK_MS = 250;
 const PER_SECOND = 100;
 const limits = { inFlight: CAP, perSecond: PER_SECOND };
-const policy = policyOf('llm', { limits, probe: 'off' });
+const policy = policyOf('llm', { limits });
 
 interface Row {
   readonly epoch: number;

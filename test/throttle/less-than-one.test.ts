@@ -58,9 +58,13 @@ test('a part of a permit is no part of a declared rate', () => {
   expect(perSecond).toBeGreaterThan(0.35);
 });
 
-test.each([1, 8])('ten calls a minute are found out by %i pods', (pods) => {
+test.each([1, 8])('ten calls a minute that are declared are used by %i pods', (pods) => {
   const api = { permits: 10 / 60, latencyMs: LATENCY_MS, sigma: 0.1 };
-  const scene = new Scene({ kind: 'quota', pods, seed: 101, by: 'ours', beatMs: BEAT_MS, api });
+  const limits = { perSecond: 10 / 60, burst: 1 };
+  const throttle = { adaptive: false, limits };
+  const scene = new Scene({
+    ...{ kind: 'quota', pods, seed: 101, by: 'ours', beatMs: BEAT_MS, api, throttle },
+  });
   scene.runTo(2_400);
   const { rejected, goodput } = scene.figures(900, 2_400);
   expect(rejected).toBeLessThan(0.2);

@@ -11,7 +11,7 @@ const ROOM = 40;
 
 test('hardly anybody comes in vain, and all permits are out', async () => {
   const clock = new FakeClock();
-  const throttles = [defineThrottle('api', { limits: { inFlight: LIMIT }, probe: 'off' })];
+  const throttles = [defineThrottle('api', { limits: { inFlight: LIMIT } })];
   const all = new Throttles({ clock, random: seededRandom(1), throttles });
   const sleep = (ms: number) => new Promise<void>((done) => void clock.after(ms, done));
   const counts = { here: 0, called: 0, parked: 0 };

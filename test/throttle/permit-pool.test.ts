@@ -7,7 +7,7 @@ import { type Permit, PermitPool } from '../../src/throttle/permits/permit-pool.
 import { PRIORITIES, policyOf, type ThrottleOptions } from '../../src/throttle/policy.ts';
 
 function poolOf(options: ThrottleOptions = {}): PermitPool {
-  const policy = policyOf('api', options);
+  const policy = policyOf('api', { adaptive: true, ...options });
   return new PermitPool(policy, LAWS[policy.law](policy));
 }
 
@@ -65,7 +65,7 @@ test.each(LAW_NAMES)('%s: no more are out than may be, and all come back', (law)
 });
 
 test('a refused call keeps its permit for about as long as a good one takes', () => {
-  const pool = poolOf({ limits: { inFlight: 1 }, probe: 'off', breaker: false });
+  const pool = poolOf({ limits: { inFlight: 1 }, breaker: false });
   const good = pool.take('normal', 1, 0)!;
   pool.end(good, { kind: 'ok' }, 500, 0.5);
   const refused = pool.take('normal', 1, 1_000)!;
@@ -100,7 +100,7 @@ test('a burst of refusals of one round trip brakes once and not to the ground', 
 
 describe('priorities', () => {
   test('high keeps its share while it has calls to make, and loses it when it has none', () => {
-    const pool = poolOf({ limits: { inFlight: 20 }, probe: 'off' });
+    const pool = poolOf({ limits: { inFlight: 20 } });
     const high = pool.take('high', 1, 0)!;
     pool.end(high, { kind: 'ok' }, 10, 0.5);
     const normal = takeAll(pool, 1_000);
@@ -111,7 +111,7 @@ describe('priorities', () => {
   });
 
   test('control calls get through where normal ones do not', () => {
-    const pool = poolOf({ limits: { inFlight: 10 }, probe: 'off', reserve: { control: 0.1 } });
+    const pool = poolOf({ limits: { inFlight: 10 }, reserve: { control: 0.1 } });
     pool.end(pool.take('control', 1, 0)!, { kind: 'ok' }, 1, 0.5);
     expect(takeAll(pool, 10)).toHaveLength(9);
     expect(pool.take('control', 1, 10)).toBeDefined();
@@ -120,7 +120,7 @@ describe('priorities', () => {
 
 describe('ceilings', () => {
   test('no more than so many calls a second, after a bounded burst', () => {
-    const pool = poolOf({ limits: { perSecond: 10, burst: 5 }, start: 1_000, probe: 'off' });
+    const pool = poolOf({ limits: { perSecond: 10, burst: 5 }, start: 1_000 });
     let sent = 0;
     for (let nowMs = 0; nowMs < 10_000; nowMs += 10) {
       for (const permit of takeAll(pool, nowMs)) {
@@ -133,7 +133,7 @@ describe('ceilings', () => {
   });
 
   test('tokens are counted at the end by what the call has cost', () => {
-    const pool = poolOf({ limits: { costPerMinute: 6_000 }, start: 1_000, probe: 'off' });
+    const pool = poolOf({ limits: { costPerMinute: 6_000 }, start: 1_000 });
     const permit = pool.take('normal', 100, 0)!;
     pool.end(permit, { kind: 'ok', cost: 1_000 }, 10, 0.5);
     expect(pool.take('normal', 100, 20)).toBeUndefined();
@@ -185,14 +185,21 @@ describe('the breaker', () => {
 });
 
 test.each([
-  [{ start: 0 }, /start must be a number above 0/],
-  [{ law: 'aimdd' }, /law must be one of hybrid, aimd/],
-  [{ limit: {} }, /"api": it has no option "limit": did you mean limits\? there are: law, /],
+  [{ adaptive: true, start: 0 }, /start must be a number above 0/],
+  [{ adaptive: true, law: 'aimdd' }, /law must be one of hybrid, aimd/],
+  [{ limit: {} }, /"api": it has no option "limit": did you mean limits\? there are: adaptive, /],
   [{ limits: { inflight: 3 } }, /limits has no option "inflight": did you mean inFlight\?/],
   [{ limits: { perMinute: 10 } }, /limits has no option "perMinute": say perSecond: 10 \/ 60$/],
   [{ limits: null }, /limits must be an object, got null/],
   [{ limits: { burst: 10 } }, /limits.burst must be beside limits.perSecond, .*, got 10/],
-  [{ start: 50, limits: { inFlight: 9 } }, /start must be at most limits.inFlight, .* 9, got 50/],
+  [
+    { adaptive: true, start: 50, limits: { inFlight: 9 } },
+    /start must be at most limits.inFlight, .* 9, got 50/,
+  ],
+  [{ adaptive: 'yes' }, /adaptive must be true or false, got "yes"/],
+  [{ start: 5 }, /start must be left out, or stand beside adaptive: true, got 5/],
+  [{ adaptive: false, law: 'aimd' }, /law must be left out, or stand beside adaptive: true/],
+  [{ probe: 'off' }, /has no option "probe"/],
   [{ reserve: null }, /reserve must be an object, got null/],
   [{ breaker: null }, /breaker must be an object, or false for none, got null/],
   [
@@ -246,7 +253,7 @@ test.each(['aimd', 'aimd-latency', 'gradient', 'token-bucket'] as const)(
 );
 
 test('aimd-latency: a line that forms slowly is no reason to make it longer', () => {
-  const law = LAWS['aimd-latency'](policyOf('api', { law: 'aimd-latency' }));
+  const law = LAWS['aimd-latency'](policyOf('api', { adaptive: true, law: 'aimd-latency' }));
   // It works on ten calls of 200 ms at a time; the others wait.
   for (let nowMs = 0; nowMs < 1_800_000; nowMs += 200) {
     const latencyMs = 200 * Math.max(1, law.limit(nowMs) / 10);
@@ -257,7 +264,7 @@ test('aimd-latency: a line that forms slowly is no reason to make it longer', ()
 });
 
 test('token-bucket: who does not use up the rate learns nothing about it', () => {
-  const policy = policyOf('api', { law: 'token-bucket', start: 5 });
+  const policy = policyOf('api', { adaptive: true, law: 'token-bucket', start: 5 });
   const law = LAWS[policy.law](policy);
   const pool = new PermitPool(policy, law);
   for (let nowMs = 0; nowMs < 600_000; nowMs += 1_000) {

@@ -47,7 +47,7 @@ describe('of an API with a rate', () => {
   const RATES: [string, Options][] = [
     ['calls', { limits: { perSecond: 0.5, burst: 1 } }],
     ['costs', { limits: { costPerMinute: 30 } }],
-    ['its law', { law: 'token-bucket', start: 0.5 }],
+    ['its law', { adaptive: true, law: 'token-bucket', start: 0.5 }],
   ];
   test.each(RATES)('no more come than it may call in a moment, by %s', async (_, options) => {
     const { clock, run, left } = stage(options);

@@ -1,11 +1,13 @@
 /** APIs that tell whom they refuse to leave them alone: one call too many stops everybody for so long. */
 import { expect, test } from 'vitest';
+import { defineThrottle } from '../../src/index.ts';
 import { badKeptMs } from '../../src/throttle/estimate/growth.ts';
 import { Pauses } from '../../src/throttle/estimate/pauses.ts';
 import { useTestFleets } from '../fleet/support.ts';
 
 const { startFleet } = useTestFleets();
 const [ROOM, LATENCY_MS] = [12, 400];
+const throttles = [defineThrottle('llm', { adaptive: true })];
 
 test.each([10, 30])('most of an API is used that pauses for %i s with each refusal', async (s) => {
   const fleet = startFleet();
@@ -26,7 +28,7 @@ test.each([10, 30])('most of an API is used that pauses for %i s with each refus
     });
   };
   for (const name of ['alder', 'birch', 'cedar']) {
-    const pod = await fleet.startPod(name, { machines: [] });
+    const pod = await fleet.startPod(name, { machines: [], throttles });
     const again = (): void => {
       const refused = ({ delayMs = 200 }) => void clock.after(Math.max(200, delayMs), again);
       pod.fleet.throttle('llm').use(call).then(again, refused);

@@ -5,7 +5,7 @@ import { Falls } from '../../src/throttle/estimate/before-falls.ts';
 import { cleanMsOf, nextStep } from '../../src/throttle/estimate/growth.ts';
 import { LetIn } from '../../src/throttle/estimate/let-in.ts';
 import { Shut } from '../../src/throttle/estimate/shut.ts';
-import { Throttles } from '../../src/throttle/index.ts';
+import { defineThrottle, type ThrottleOptions, Throttles } from '../../src/throttle/index.ts';
 import { useTestFleets } from '../fleet/support.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -14,9 +14,14 @@ const { startFleet } = useTestFleets();
 const CALLERS = 30;
 
 /** Callers of one process that try again, later each time, for as long as they are refused. */
-function calling(isLetIn: (nowMs: number) => boolean, latencyMs: number) {
+function calling(
+  isLetIn: (nowMs: number) => boolean,
+  latencyMs: number,
+  options: ThrottleOptions = { adaptive: true },
+) {
   const clock = new FakeClock();
-  const throttles = new Throttles({ clock, random: seededRandom(3) });
+  const defined = [defineThrottle('api', options)];
+  const throttles = new Throttles({ clock, random: seededRandom(3), throttles: defined });
   const random = seededRandom(5);
   const counts = { ok: 0, refused: 0 };
   const sleep = (ms: number) => new Promise<void>((wake) => clock.after(ms, wake));
@@ -73,15 +78,16 @@ test.each([30, 120])(
   },
 );
 
-test('of ten calls a minute hardly any is refused, and most are used', async () => {
+test('of ten calls a minute that are declared hardly any is refused, and most are used', async () => {
   let [tokens, atMs] = [1, 0];
-  const { countFor } = calling((nowMs) => {
+  const isLetIn = (nowMs: number) => {
     tokens = Math.min(1, tokens + (nowMs - atMs) / 6_000);
     atMs = nowMs;
     if (tokens < 1) return false;
     tokens--;
     return true;
-  }, 1_000);
+  };
+  const { countFor } = calling(isLetIn, 1_000, { limits: { perSecond: 10 / 60, burst: 1 } });
   await countFor(600_000);
   const { ok, refused } = await countFor(1_200_000);
   expect(ok).toBeGreaterThan(170);

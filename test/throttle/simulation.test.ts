@@ -189,8 +189,9 @@ describe('calls that are not what they were', () => {
     { latencyMs: 5_000, permits: 50, goodput: 0.93 },
     { latencyMs: 20_000, permits: 50, goodput: 0.88 },
     { latencyMs: 500, permits: 5, goodput: 0.88 },
-    { latencyMs: 500, permits: 1, goodput: 0.85 },
-  ])('$permits calls at once of $latencyMs ms each', ({ goodput, ...api }) => {
+    // Of one permit every refusal is one call of few: no pod goes below one.
+    { latencyMs: 500, permits: 1, goodput: 0.87, refused: 0.02 },
+  ])('$permits calls at once of $latencyMs ms each', ({ goodput, refused = 0.015, ...api }) => {
     const scene = new Scene({
       kind: 'inflight',
       pods: 8,
@@ -202,6 +203,6 @@ describe('calls that are not what they were', () => {
     scene.runTo(1_500);
     const figures = scene.figures(600, 1_500);
     expect(figures.goodput).toBeGreaterThan(goodput);
-    expect(figures.rejected).toBeLessThan(0.015);
+    expect(figures.rejected).toBeLessThan(refused);
   });
 });

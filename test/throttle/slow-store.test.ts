@@ -11,7 +11,7 @@ const BEAT_MS = 3_000;
 const CAP = 24;
 const POD_COUNT = 8;
 const TICK_MS = 250;
-const policy = policyOf('llm', { limits: { inFlight: CAP }, probe: 'off' });
+const policy = policyOf('llm', { limits: { inFlight: CAP } });
 
 interface Word {
   readonly word: Published;

@@ -13,7 +13,7 @@ function stageOf(options: ThrottleOptions) {
   const throttles = new Throttles({
     clock,
     random: seededRandom(1),
-    throttles: [defineThrottle('api', { probe: 'off', scope: 'local', ...options })],
+    throttles: [defineThrottle('api', { scope: 'local', ...options })],
   });
   const as = (caller: Partial<Caller> = {}) =>
     throttles.of('api', { isRetry: false, refusals: 0, ...caller });
@@ -22,7 +22,7 @@ function stageOf(options: ThrottleOptions) {
 
 describe('what is kept for a class', () => {
   test('is there for it though others wait', async () => {
-    const { clock, handle } = stageOf({ limits: { inFlight: 10 }, law: 'aimd' });
+    const { clock, handle } = stageOf({ limits: { inFlight: 10 }, adaptive: true, law: 'aimd' });
     (await handle.acquire({ priority: 'high' })).release();
     for (let count = 0; count < 9; count++) await handle.acquire();
     handle.acquire().catch(() => undefined);
@@ -39,7 +39,11 @@ describe('what is kept for a class', () => {
   });
 
   test('is there for it though somebody else has come to the head of the line', async () => {
-    const { clock, as, handle } = stageOf({ limits: { inFlight: 10 }, law: 'aimd' });
+    const { clock, as, handle } = stageOf({
+      limits: { inFlight: 10 },
+      adaptive: true,
+      law: 'aimd',
+    });
     const permits = [await handle.acquire({ priority: 'high' })];
     for (let count = 0; count < 9; count++) permits.push(await handle.acquire());
     // The tenth permit that is waited for is for whoever has waited longest.

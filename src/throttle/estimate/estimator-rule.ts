@@ -1,13 +1,13 @@
 /** How an estimate is to be made, and what it may decide. */
 export interface EstimatorRule {
+  /** Else the most that is allowed is the limit, and stays it. */
+  readonly isAdaptive: boolean;
   /** Permits to begin with, where nothing is known. */
   readonly start: number;
   /** Never more permits than this. */
   readonly inFlightMax: number;
   /** Never more calls a second than this, if there is such a limit. */
   readonly perSecondMax?: number | undefined;
-  /** Whether to try more than went well. */
-  readonly probes: boolean;
   /** Refused calls use up the quota as well: begin carefully. */
   readonly chargesRefusals: boolean;
   /** Whether growing latency means that calls queue up there. */

@@ -15,7 +15,7 @@ import { isFallen, type Standing, showFall } from './fall.ts';
 import { FirstContact, type Next, type Taken } from './first-contact.ts';
 import { badKeptMs, cleanMsOf, type Footing, isFresh, nextStep } from './growth.ts';
 import { Hints } from './hints.ts';
-import type { Bad, Learned } from './learned.ts';
+import { type Bad, type Learned, latencyOf } from './learned.ts';
 import { LetIn } from './let-in.ts';
 import { LineTrial } from './line-trial.ts';
 import { Pauses } from './pauses.ts';
@@ -50,18 +50,20 @@ export class Estimator {
   readonly #hints = new Hints();
   readonly #first: FirstContact;
 
-  constructor(rule: EstimatorRule, learned?: Learned | undefined) {
+  constructor(rule: EstimatorRule, known?: Learned | undefined) {
     this.#rule = rule;
+    const learned = rule.isAdaptive ? known : latencyOf(known);
     [this.#good, this.#bad] = [learned?.good, learned?.bad];
     this.#falls = new Falls(learned?.fellFrom);
     this.#latencyMs = learned?.latencyMs;
     this.#queue = new QueueWatch(learned?.baseMs);
     this.#trial = new LineTrial(this.#queue);
     this.#first = new FirstContact(rule, grownBefore(rule, learned));
-    this.#cap = new Cap(this.#bounded(learned?.cap ?? rule.start), learned?.changedMs);
+    const cap = rule.isAdaptive ? this.#bounded(learned?.cap ?? rule.start) : rule.inFlightMax;
+    this.#cap = new Cap(cap, learned?.changedMs);
   }
 
-  /** Permits, not rounded: below one, calls are paced. */
+  /** Permits, not rounded, and never less than one. */
   get cap(): number {
     return this.#cap.value;
   }
@@ -85,6 +87,7 @@ export class Estimator {
 
   tick(sight: Sight, nowMs: number, { tickMs, delayMs }: Tempo): Decision {
     this.#noteLatency(sight, nowMs);
+    if (!this.#rule.isAdaptive) return 'hold';
     const settledMs = this.#cap.inForceMs(delayMs) + this.#roundMs(SETTLE_MS);
     const whole = this.#good ? sight.seconds : this.#first.whole(sight.seconds);
     const isFall = this.#cap.isSmall && showFall(whole, this.#standing(sight, tickMs));
@@ -93,9 +96,8 @@ export class Estimator {
     this.#shut.note(whole, this.cap);
     this.#queue.noteAnswers(sight.answers, tickMs, nowMs);
     const hinted = this.#byHint(sight, nowMs);
-    if (hinted) return hinted;
     // No second was over since: that is not a time in which nothing was called.
-    if (sight.untilMs <= this.#seenMs) return 'hold';
+    if (hinted || sight.untilMs <= this.#seenMs) return hinted ?? 'hold';
     this.#seenMs = sight.untilMs;
     // A large step at first contact shows at once whether it was too large.
     const isNew = this.#good === undefined && this.#cap.hasGrown;
@@ -111,7 +113,7 @@ export class Estimator {
     this.#fallenTicks = 0;
     const isSettled = nowMs >= settledMs + tickMs;
     if (isSettled && this.#rule.heedsLatency) this.#first.note(sight.latencies, sight.answers);
-    const tried = isSettled ? this.#endTrial(nowMs) : undefined;
+    const tried = isSettled && this.#endTrial(nowMs);
     if (tried) return tried;
     if (isSettled && this.#good === undefined && areTimingOut(seconds)) return this.ill(nowMs);
     // Who does not use the cap learns nothing about it.
@@ -129,8 +131,6 @@ export class Estimator {
   }
 
   #isUsed(seconds: readonly Second[], sight: Sight, tickMs: number): boolean {
-    // Paced, few seconds have a call at all.
-    if (this.cap < 1) return this.#letIn.isSince(this.#cap.changedMs);
     const [cap, latencyMs, isFirst] = [this.cap, this.#latencyMs ?? 0, this.#good === undefined];
     return isUsed(cap, sight, { seconds, latencyMs, tickMs, isFirst, rule: this.#rule });
   }
@@ -165,7 +165,7 @@ export class Estimator {
     const isShut = !hasFallen && !hasLetIn && !isFresh(this.#footing(nowMs), nowMs, tickMs);
     if (this.#good === undefined || isSure || isShut) {
       this.#tooMuch.fell(force, this.#good === undefined, hasLetIn);
-      this.#falls.fell(nowMs, this.#shut.since, this.#good === undefined && !hasLetIn);
+      this.#falls.fell(nowMs, this.#shut.sinceOrLast, this.#good === undefined && !hasLetIn);
       const least = (this.#good === undefined ? FIRST_CUT : CUT) * force;
       this.#settle(Math.max(room.room, least) * 0.97, 'cut', nowMs);
       // Not known to be bad, but near what is: from here on it goes slowly at first. Who lets nothing in at
@@ -178,8 +178,8 @@ export class Estimator {
     this.#tooMuch.refused(force);
     if (hasLetIn) this.#bad = { cap: force, atMs: nowMs };
     if (force > this.#good) this.#falls.inVain(force);
-    const tried = { force, good: this.#good, hasLetIn };
-    return this.#settle(trimmed(tried, room, saturated), 'trim', nowMs);
+    const cap = trimmed({ force, good: this.#good }, room, saturated);
+    return this.#settle(cap, 'trim', nowMs);
   }
 
   #standing({ inFlight, moving }: Sight, tickMs: number): Standing {
@@ -226,10 +226,10 @@ export class Estimator {
 
   /** The API is left alone, since most calls failed: so they may have by what was tried last. */
   ill(nowMs: number): Decision {
-    if (!this.#rule.heedsLatency) return 'hold';
+    if (!this.#rule.isAdaptive || !this.#rule.heedsLatency) return 'hold';
     if (this.#good === undefined) return this.#goOn(this.#first.ill(this.cap), nowMs);
-    const ill = { cap: this.cap, atMs: nowMs };
-    return ill.cap > this.#good ? this.#settle(this.#good, 'latency', nowMs, ill) : 'hold';
+    if (this.cap <= this.#good) return 'hold';
+    return this.#settle(this.#good, 'latency', nowMs, { cap: this.cap, atMs: nowMs });
   }
 
   #footing(nowMs: number): Footing {
@@ -290,7 +290,7 @@ export class Estimator {
   }
 
   #bounded(cap: number): number {
-    return capWithin(this.#rule, cap, this.#latencyMs, this.#hints.capMin);
+    return capWithin(this.#rule, cap, this.#latencyMs);
   }
 }
 

@@ -80,8 +80,7 @@ export function nextStep(footing: Footing, nowMs: number, tickMs: number): Step 
   const most = cap * (isSmall || footing.growths === 0 ? SMALL_GROWTH : large);
   const isNear = bad !== undefined && isBelow(cap, bad, chargesRefusals ? 1 : 0.99);
   const wanted = isNear ? Math.min(most, Math.max(bad.cap, NEAR_GROWTH * cap)) : most;
-  // Below one, calls are paced: there a part of a permit is more.
-  const next = cap < 1 ? wanted : Math.max(wanted, Math.floor(cap) + 1);
+  const next = Math.max(wanted, Math.floor(cap) + 1);
   return { decision: 'probe', cap: next, isLarge: !isNear && wanted > LARGE_FROM * cap };
 }
 
@@ -91,7 +90,7 @@ function stepBack({ cap, growths }: Footing, bad: Bad, before: Before): Step {
   const next = Math.min(wanted, Math.max(before.cap, cap * SMALL_GROWTH));
   return {
     decision: 'probe',
-    cap: cap < 1 ? next : Math.max(next, Math.floor(cap) + 1),
+    cap: Math.max(next, Math.floor(cap) + 1),
     isLarge: true,
   };
 }

@@ -5,7 +5,7 @@
  * nothing in any more: others have used up what it told of, and what it said is of before that.
  */
 import type { Second } from '../record/seconds.ts';
-import { CAP_MIN, isSaturated } from './room.ts';
+import { isSaturated } from './room.ts';
 import type { Sight } from './sight.ts';
 
 const NEAR_SHARE = 0.9;
@@ -15,8 +15,6 @@ const STEP_MAX = 2;
 /** So many seconds in which some were let in and some refused: a window that ends or begins has fewer. */
 const MIXED_COUNT = 3;
 const MIXED_S = 10;
-/** What is left of an hour may be a call a minute, of which each is over in no time. */
-const LONG_CAP_MIN = 0.002;
 
 export class Hints {
   #doubtedMs = Number.NEGATIVE_INFINITY;
@@ -24,8 +22,6 @@ export class Hints {
   #mixedAt = Number.NEGATIVE_INFINITY;
   /** The most that went well by its word. */
   #most = 0;
-  /** However little it takes, it is tried as often as this. */
-  capMin = CAP_MIN;
 
   /** The cap to go by, if there is a word that is believed. */
   capBy(
@@ -35,7 +31,6 @@ export class Hints {
     nowMs: number,
   ): number | undefined {
     if (perSecondHint === undefined || latencyMs === undefined) return undefined;
-    this.capMin = isHintMost ? LONG_CAP_MIN : CAP_MIN;
     const said = (perSecondHint * latencyMs) / 1_000;
     const believed = this.believed(said, cap, seconds, nowMs);
     if (!isHintMost || said <= cap) return believed;

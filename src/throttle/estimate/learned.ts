@@ -21,3 +21,8 @@ export interface Bad {
 export function remembered({ good, latencyMs, baseMs }: Learned): Learned | undefined {
   return good === undefined ? undefined : { cap: good * 0.95, good, latencyMs, baseMs };
 }
+
+/** Of what was found out, what says nothing of a limit. */
+export function latencyOf(learned: Learned | undefined): Learned | undefined {
+  return learned && { cap: learned.cap, good: undefined, latencyMs: learned.latencyMs };
+}

@@ -13,10 +13,6 @@ export class LetIn {
     this.#atMs = Math.max(this.#atMs, ...letInMs(seconds));
   }
 
-  isSince(ms: number): boolean {
-    return this.#atMs > ms;
-  }
-
   /** Whether something was let in since the refusals before these, and before the last of these. */
   beforeRefusals(
     saturated: readonly Second[],

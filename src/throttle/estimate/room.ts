@@ -17,7 +17,8 @@ export interface Means {
   readonly chargesRefusals: boolean;
 }
 
-export const CAP_MIN = 0.05;
+/** Less than one call could not be found to be too little. */
+const CAP_MIN = 1;
 /** Each pod has whole permits, and calls take longer at times: with the very number none would be over. */
 const RATE_ROOM = 2;
 const FEW = 30;
@@ -50,18 +51,11 @@ export function mostByRate({ perSecondMax }: EstimatorRule, latencyMs: number): 
 }
 
 /** Within what was declared, and what may be tried. */
-export function capWithin(
-  rule: EstimatorRule,
-  cap: number,
-  latencyMs = 0,
-  capMin = CAP_MIN,
-): number {
-  const { inFlightMax: most, probes, start } = rule;
-  // Without trying there is no more to be had than there was at the beginning.
-  const inFlightMax = probes ? most : Math.min(most, start);
+export function capWithin(rule: EstimatorRule, cap: number, latencyMs = 0): number {
+  const { inFlightMax, start } = rule;
   // A rate bounds the calls by itself: what few of them took says little of how many may be out.
   const byRate = Math.max(start, mostByRate(rule, latencyMs) || inFlightMax);
-  return Math.max(capMin, Math.min(cap, inFlightMax, byRate));
+  return Math.max(CAP_MIN, Math.min(cap, inFlightMax, byRate));
 }
 
 export function isSaturated({ sent, throttled }: Second): boolean {

@@ -14,17 +14,24 @@ export class Shut {
   #inRow = 0;
   #formerCap = 0;
   #since: ShutSince | undefined;
+  #former: ShutSince | undefined;
 
   /** What was seen since the last time, whatever was cut meanwhile. */
   note(seconds: readonly Second[], cap: number): void {
     // What was sent before the last cut was heard of was sent by the cap before it.
     const sentBy = Math.max(cap, this.#formerCap);
     this.#formerCap = cap;
+    this.#former = this.since;
     for (const { at, sent, throttled } of seconds) {
       if (sent > throttled) [this.#inRow, this.#since] = [0, undefined];
       else if (throttled > 0) this.#since ??= { at, cap: sentBy };
       this.#inRow += throttled < sent ? 0 : throttled;
     }
+  }
+
+  /** The same, also of a look in which it opened again: what was refused there was so before that. */
+  get sinceOrLast(): ShutSince | undefined {
+    return this.since ?? this.#former;
   }
 
   get since(): ShutSince | undefined {

@@ -10,12 +10,10 @@ interface Tried {
   /** What was too much. */
   readonly force: number;
   readonly good: number;
-  /** Whether calls were let in between refusals. */
-  readonly hasLetIn: boolean;
 }
 
 export function trimmed(
-  { force, good, hasLetIn }: Tried,
+  { force, good }: Tried,
   { room }: Room,
   saturated: readonly Second[],
 ): number {
@@ -23,8 +21,6 @@ export function trimmed(
   const isNear = force <= 1.15 * good;
   const fits = isNear ? force * (1 - 1.1 * refusedShareOf(saturated)) : 0;
   const isFar = force > FAR_BEYOND * good;
-  // One call that was refused is all of what was called in many seconds, where they are paced.
-  const least = force < 1 && hasLetIn ? 0.9 * Math.min(force, good) : 0;
   const known = isFar ? Math.min(force, 0.98 * room) : Math.min(good, room);
-  return Math.max(known, fits, least) * 0.992;
+  return Math.max(known, fits) * 0.992;
 }

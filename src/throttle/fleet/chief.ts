@@ -4,7 +4,15 @@
  * then it goes on from that.
  */
 
-import { areSame, type Ceilings, ceilingsOf, leastOf, under } from '../ceilings.ts';
+import {
+  areSame,
+  type Ceilings,
+  ceilingsOf,
+  leastOf,
+  less,
+  pinnedUnder,
+  under,
+} from '../ceilings.ts';
 import type { ThrottlePolicy } from '../policy.ts';
 import { FleetEstimate } from './fleet-estimate.ts';
 import { sharedApis } from './shared-apis.ts';
@@ -14,7 +22,6 @@ import {
   type FleetSum,
   formerOf,
   type PublishedRow,
-  pinnedUnder,
   toldUntil,
 } from './wire.ts';
 import type { PodReport, Published } from './words.ts';
@@ -129,7 +136,9 @@ export class Chief {
       pinned,
       deafMs,
     });
-    const said = { gist: gistOf(published), demands: demandsOf(reports) };
+    const toldPerSecond = toldOf(reports);
+    const gist = gistOf({ ...published, toldPerSecond });
+    const said = { gist, demands: demandsOf(reports) };
     if (!isSame(said, held.said) || isAsked(reports)) held.changedMs = nowMs;
     // What comes of a change is said, too, for a while: people look at it then.
     const isSettled = nowMs - held.changedMs > SETTLE_BEATS * beatMs;
@@ -139,7 +148,7 @@ export class Chief {
     }
     const sum = sumOf(reports, nowMs);
     const { epoch } = held;
-    const state = encodePublished({ ...published, ...ceilings }, sum);
+    const state = encodePublished({ ...published, ...ceilings, toldPerSecond }, sum);
     held.epoch++;
     held.state = state;
     held.said = said;
@@ -196,8 +205,17 @@ export class Chief {
 
 type Reports = ReadonlyMap<string, PodReport>;
 
-function gistOf({ division, breaker, learned, pausedMs }: Published): string {
-  return JSON.stringify([division, breaker, learned.cap, learned.good, pausedMs > 0]);
+/** A rate that is told anew with every answer is news where it has changed by a tenth or so. */
+function gistOf({ division, breaker, learned, pausedMs, toldPerSecond }: Published): string {
+  const told = toldPerSecond?.toPrecision(1);
+  return JSON.stringify([division, breaker, learned.cap, learned.good, pausedMs > 0, told]);
+}
+
+/** All were told of the same room: the least of it is the newest. */
+export function toldOf(reports: Reports): number | undefined {
+  let least: number | undefined;
+  for (const { perSecondHint } of reports.values()) least = less(least, perSecondHint);
+  return least;
 }
 
 function demandsOf(reports: Reports): (string | number)[] {

@@ -16,16 +16,26 @@ export interface Newcomer {
   readonly followsOthers?: boolean | undefined;
 }
 
+export interface FirstShare {
+  readonly share: number;
+  /** What all pods have together. */
+  readonly whole: number;
+  /** What it takes where nothing is heard: one, or all where nothing is bounded. */
+  readonly alone?: number;
+}
+
 /** Pods that have no share yet have this part of the cap between them. */
 const NEWCOMERS_SHARE = 0.05;
 /** By this heartbeat a pod has seen all that have begun with it. */
 const SURE_BEATS = 2;
 
 export function firstShareOf(policy: ThrottlePolicy, newcomer: Newcomer): number {
-  const { start, isDeclared, perSecondMax, costPerMinuteMax } = policy;
-  const { heardCount, podCount, cap, isDividing, wasEarly, followsOthers } = newcomer;
+  const { start, inFlightMax, isDeclared, perSecondMax, costPerMinuteMax } = policy;
+  const { heardCount, podCount, isDividing, wasEarly, followsOthers } = newcomer;
   // The first heartbeat is sent at once.
   if (heardCount === 0) return 0;
+  if (isFree(policy, newcomer.cap)) return inFlightMax;
+  const cap = partedCap(policy, newcomer.cap);
   const part = start / podCount;
   const isSure = heardCount >= SURE_BEATS;
   const hasRate = perSecondMax !== undefined || costPerMinuteMax !== undefined;
@@ -37,5 +47,19 @@ export function firstShareOf(policy: ThrottlePolicy, newcomer: Newcomer): number
   if (!isDeclared && (isEarly || cap === undefined)) return part;
   // Those who are not heard keep half of what they had.
   if (podCount === 1) return Math.min(part, (cap ?? part) * (followsOthers ? 0.5 : 1));
-  return isSure ? Math.min(1, (NEWCOMERS_SHARE * (cap ?? start)) / podCount) : 0;
+  // Before its first call of all, no other pod has it all; each may begin one where there are as many.
+  return isSure ? Math.min(1, cap === undefined ? part : (NEWCOMERS_SHARE * cap) / podCount) : 0;
+}
+
+/** Whether neither a declaration, a person nor an estimate bounds it: then there is nothing to divide. */
+export function isFree(policy: ThrottlePolicy, cap: number | undefined): boolean {
+  const { isAdaptive, isDeclared, inFlightMax, perSecondMax, costPerMinuteMax } = policy;
+  const hasRate = perSecondMax !== undefined || costPerMinuteMax !== undefined;
+  return !isAdaptive && !isDeclared && !hasRate && (cap ?? inFlightMax) >= inFlightMax;
+}
+
+/** What newcomers have a part of: of calls that only a rate bounds, as many as are begun with. */
+export function partedCap(policy: ThrottlePolicy, cap: number | undefined): number | undefined {
+  const isBound = policy.isAdaptive || policy.isDeclared || cap === undefined;
+  return isBound ? cap : Math.min(cap, policy.start);
 }

@@ -55,6 +55,8 @@ export class FleetEstimate {
   #epoch: number;
   #said: { readonly madeMs: number; readonly division: Division }[];
   #from: string | undefined;
+  /** The pod that wanted a permit last. */
+  #wanted: string | undefined;
   #hasGiven = false;
   #movedMs = Number.NEGATIVE_INFINITY;
   /** What was divided last, and when it was more than before. */
@@ -138,6 +140,7 @@ export class FleetEstimate {
       learned,
       found: pinned === undefined ? undefined : this.#estimator.cap,
       decision: this.decision,
+      isIdle: live.every(({ demand }) => demand === 0),
       podCount: size,
       pausedMs: live.reduce((most, { report }) => Math.max(most, pausedOf(report, nowMs)), 0),
     };
@@ -270,9 +273,11 @@ export class FleetEstimate {
     const isFirst = this.#estimator.learned.good === undefined;
     const growingBeats = isFirst ? FIRST_GROWING_BEATS : GROWING_BEATS;
     const isGrowing = nowMs - this.#grewMs < growingBeats * beatMs;
-    const from = isGrowing
-      ? this.#from
-      : this.#turned(wanting, nowMs, Math.max(beatMs, tenureMs / cap, owedMs));
+    this.#wanted = wanting[0]?.key ?? this.#wanted;
+    const everyMs = Math.max(beatMs, tenureMs / cap, owedMs);
+    const turned = () => (isGrowing ? this.#from : this.#turned(wanting, nowMs, everyMs));
+    // Where no pod wants a permit, the next call is most likely made where the last one was.
+    const from = wanting.length > 0 ? turned() : this.#wanted;
     const permits = divide(cap, live, from);
     // Where many have one permit or none, what they could use of a rate is what they have of permits.
     const haveSome = permits.isPlenty || permits.level >= 2;

@@ -6,7 +6,7 @@ import type { Json, Random } from '../../ground/index.ts';
 import { ceilingsOf } from '../ceilings.ts';
 import type { Throttle } from '../throttle.ts';
 import { SHARED_APIS_MAX } from './chief.ts';
-import { firstShareOf } from './first-share.ts';
+import { firstShareOf, isFree, partedCap } from './first-share.ts';
 import { decodePublished, encodeReport, type PublishedRow } from './wire.ts';
 import type { Published } from './words.ts';
 
@@ -64,7 +64,7 @@ export class FleetShares {
     if (key === undefined || beatMs === undefined || !throttle.isShared) return;
     throttle.lend(key, beatMs);
     if (!this.#caps.has(throttle.policy.name)) this.#early.add(throttle.policy.name);
-    throttle.begin(this.#firstShare(throttle, nowMs), this.#wholeOf(throttle), nowMs);
+    this.#begin(throttle, nowMs);
   }
 
   /** It wants nothing any more. */
@@ -109,7 +109,7 @@ export class FleetShares {
     }
     // Before it is counted, it has what a newcomer has by what is known now.
     for (const throttle of this.#ports.throttles()) {
-      throttle.begin(this.#firstShare(throttle, heardMs), this.#wholeOf(throttle), heardMs);
+      this.#begin(throttle, heardMs);
     }
   }
 
@@ -124,7 +124,7 @@ export class FleetShares {
     const beatMs = this.#life?.beatMs ?? 0;
     return firstShareOf(policy, {
       heardCount: this.#heardCount,
-      podCount: Math.max(this.#podCount, this.#lately.podCount),
+      podCount: this.#podsLately,
       cap: this.#caps.get(policy.name),
       // Until those who were counted have all of it.
       isDividing: (published?.ratesGrowAtMs ?? published?.growsAtMs ?? nowMs) - nowMs >= beatMs,
@@ -133,9 +133,23 @@ export class FleetShares {
     });
   }
 
-  /** What all pods have together, as far as it is known here. */
-  #wholeOf({ policy: { name, start } }: Throttle): number {
-    return Math.max(start, this.#caps.get(name) ?? start);
+  /** With what it may have of all that pods have together, as far as that is known here. */
+  #begin(throttle: Throttle, nowMs: number): void {
+    const { policy } = throttle;
+    const cap = this.#caps.get(policy.name);
+    const share = this.#firstShare(throttle, nowMs);
+    if (isFree(policy, cap)) {
+      // Each has all of it, and its part of a rate that headers may tell of.
+      const whole = policy.inFlightMax * this.#podsLately;
+      throttle.begin({ share, whole, alone: policy.inFlightMax }, nowMs);
+    } else {
+      const whole = Math.max(policy.start, partedCap(policy, cap) ?? policy.start);
+      throttle.begin({ share, whole, alone: 1 }, nowMs);
+    }
+  }
+
+  get #podsLately(): number {
+    return Math.max(this.#podCount, this.#lately.podCount);
   }
 }
 

@@ -12,17 +12,15 @@
 import type { HybridLaw } from '../laws/index.ts';
 import type { PermitPool } from '../permits/permit-pool.ts';
 import { demandOf, wantingOf } from './demand.ts';
+import type { FirstShare } from './first-share.ts';
 import { Holding } from './holding.ts';
+import { idleShareOf } from './idle-share.ts';
 import { portionOf, wantedParts, wholeOf } from './rates.ts';
 import { type Division, shareOf } from './shares.ts';
 import { ToldList, type Wanted } from './told-list.ts';
 import { HEARD_BEATS, LEASE_BEATS, type PodReport, type Published, SHARE_MIN } from './words.ts';
 
 const REPORT_SECONDS_MAX = 16;
-/** A store so slow that its answers come late is beaten as if it were done more seldom. */
-const ROUNDS_A_BEAT = 1.5;
-const BEATS_A_BEAT_MAX = 10;
-
 export class Lease {
   readonly #key: string;
   readonly #law: HybridLaw;
@@ -30,7 +28,7 @@ export class Lease {
   readonly #beatMs: number;
   readonly #told = new ToldList();
   #share: number;
-  /** What all pods had together before it was counted: its portion of declared rates goes by that. */
+  /** What all pods had before it was counted: its portion of declared rates goes by that. */
   #whole = 1;
   /** Where there is less than one permit, whoever has it uses so much of it. */
   #part = 1;
@@ -61,7 +59,8 @@ export class Lease {
   /** Whether it has ever had something. */
   #hasBegun = false;
   #podCount: number | undefined;
-  /** From then on it takes one, if nothing was heard by then. */
+  #alone = 1;
+  /** From then on it takes that, if nothing was heard by then. */
   #aloneMs: number | undefined;
 
   constructor(key: string, law: HybridLaw, pool: PermitPool, beatMs: number) {
@@ -83,17 +82,15 @@ export class Lease {
   }
 
   /**
-   * What it may have before it is counted. Where nothing is heard for a while it has one, and no more: nobody
-   * seems to be there who could say how many pods there are. `chance` spreads those who begin with a part of
-   * a permit; `whole` is what all pods have together.
+   * What it may have before it is counted. Where nothing is heard for a while it has `alone`, and no more: no
+   * pod seems to be there that could say how many there are. `chance` spreads pods with a part of a permit.
    */
-  begin(share: number, nowMs: number, { chance = 0, whole = 1 } = {}): void {
+  begin({ share, whole, alone = 1 }: FirstShare, nowMs: number, chance = 0): void {
     if (this.#heardMs !== undefined) return;
-    this.#whole = Math.max(1, whole);
-    this.#aloneMs = share > 0 && share <= 1 ? undefined : nowMs + HEARD_BEATS * this.#beatMs;
+    [this.#whole, this.#alone] = [Math.max(1, whole), alone];
+    this.#aloneMs = share > 0 && share <= alone ? undefined : nowMs + HEARD_BEATS * this.#beatMs;
     if (share < 1 && (this.#share === 0 || this.#share >= 1)) this.#pool.beginPaced(chance, nowMs);
-    this.#permits.given = share;
-    this.#rates.given = share / this.#whole;
+    [this.#permits.given, this.#rates.given] = [share, share / this.#whole];
     this.#set(share, this.#rates.given, nowMs);
     if (share === 0 || this.#hasBegun) return;
     this.#hasBegun = true;
@@ -103,12 +100,11 @@ export class Lease {
   /** May be made many times and sent once: what was not sent is in the next one. */
   report(waiting: number, nowMs: number, isLeaving = false): PodReport {
     const { inFlight, seconds, tally, late } = this.#pool;
+    const [{ lastDemand }, share] = [this.#told, this.#share];
     const state = this.#pool.breakerState(nowMs);
     const isCutOff = state !== 'closed';
-    const [{ lastDemand }, share] = [this.#told, this.#share];
     const calling = { inFlight, waiting, isCutOff, isLeaving, lastDemand, share };
-    const demand = demandOf(calling);
-    const beatMs = this.#paceMs;
+    const [demand, beatMs] = [demandOf(calling), this.#paceMs];
     this.#toldBeatMs = Math.min(this.#toldBeatMs, beatMs);
     const news = { ...tally.take(), late: late.take(this.#told.toldUntil) };
     const until = Math.floor(nowMs / 1_000);
@@ -213,7 +209,7 @@ export class Lease {
     if (this.#isLeftOut) this.#forgetGiven();
     this.#isLeftOut = false;
     const asking = { ...told, key: this.#key };
-    const share = shareOf(division, asking);
+    const share = Math.max(shareOf(division, asking), idleShareOf(published));
     const fromMs = this.#growsAt(published, chance);
     // A word that put it off for long was wrong, where by this one it is there a heartbeat sooner.
     const lastMs = this.#growsAt(published, 1) + this.#beatMs;
@@ -221,14 +217,15 @@ export class Lease {
     // Where no rate was declared nobody has to look when there is more of it.
     if (told.parts === 0) return;
     const value = portionOf(division, wholeOf(cap), asking);
-    const rated = { value, fromMs: ratesGrowAtMs, freeMs: madeMs };
-    this.#rates.promise(rated, ratesGrowAtMs + this.#beatMs);
+    this.#rates.promise(
+      { value, fromMs: ratesGrowAtMs, freeMs: madeMs },
+      ratesGrowAtMs + this.#beatMs,
+    );
   }
 
   /** How often it is heard, as it tells: three of these are longer than any word takes to come back. */
   get #paceMs(): number {
-    const paceMs = Math.max(this.#beatMs, ROUNDS_A_BEAT * this.#told.roundMs);
-    return Math.round(Math.min(paceMs, BEATS_A_BEAT_MAX * this.#beatMs));
+    return this.#told.paceMs(this.#beatMs);
   }
 
   #isLate(beatMs: number, nowMs: number): boolean {
@@ -271,7 +268,8 @@ export class Lease {
   }
 
   #turnAlone(nowMs: number): void {
-    if (nowMs >= (this.#aloneMs ?? nowMs + 1)) this.begin(1, nowMs, { whole: this.#whole });
+    const [share, whole] = [this.#alone, Math.max(this.#alone, this.#whole)];
+    if (nowMs >= (this.#aloneMs ?? nowMs + 1)) this.begin({ share, whole, alone: share }, nowMs);
   }
 
   /** When `turn` has something to do. */
@@ -289,6 +287,7 @@ export class Lease {
 
   #set(share: number, portion: number, nowMs: number): void {
     this.#pool.declared.divide(portion, nowMs);
+    this.#law.least = Math.min(1, portion);
     const granted = share * this.#part;
     if (granted === this.#share) return;
     // Of a part of a permit nobody has earned more than what came since it was another's.

@@ -42,6 +42,10 @@ const BUCKETS_MAX = 48;
 /** So many round trips say how slow the store is just now. */
 const ROUNDS = 4;
 
+/** A store so slow that its answers come late is beaten as if it were done more seldom. */
+const ROUNDS_A_BEAT = 1.5;
+const BEATS_A_BEAT_MAX = 10;
+
 export class ToldList {
   #made: Made[] = [];
   #tallies: { readonly madeMs: number; readonly tally: News }[] = [];
@@ -53,6 +57,12 @@ export class ToldList {
   /** The longest of the last ways to the store and back. */
   get roundMs(): number {
     return Math.max(0, ...this.#rounds);
+  }
+
+  /** How often a pod that beats so is heard. */
+  paceMs(beatMs: number): number {
+    const paceMs = Math.max(beatMs, ROUNDS_A_BEAT * this.roundMs);
+    return Math.round(Math.min(paceMs, BEATS_A_BEAT_MAX * beatMs));
   }
 
   /** Calls that were sent before this second may have been told of. */

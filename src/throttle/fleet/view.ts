@@ -1,15 +1,10 @@
 /** How the APIs that a fleet calls are doing, for people: the fleet's limit, and each pod's part of it. */
 import { showDuration } from '../../ground/index.ts';
+import { pinnedUnder } from '../ceilings.ts';
 import { waitForOne, waitTheirTurn } from '../waiting-words.ts';
 import { SHARED_APIS_MAX } from './chief.ts';
 import { shareOf } from './shares.ts';
-import {
-  decodePublished,
-  decodeReport,
-  type FleetSum,
-  type PublishedRow,
-  pinnedUnder,
-} from './wire.ts';
+import { decodePublished, decodeReport, type FleetSum, type PublishedRow } from './wire.ts';
 import type { Published } from './words.ts';
 
 export interface ThrottleView {

@@ -5,7 +5,7 @@
  */
 import type { Json } from '../../ground/index.ts';
 import { RETRY_AFTER_MS_MAX } from '../answers/rate-headers.ts';
-import { type Bad, type Learned, remembered } from '../estimate/learned.ts';
+import { type Bad, type Learned, latencyOf, remembered } from '../estimate/learned.ts';
 import type { LatencyCounts } from '../record/latencies.ts';
 import type { Second } from '../record/seconds.ts';
 import { decodeCounted, encodeCounted } from './counted.ts';
@@ -55,6 +55,7 @@ export function encodeReport(report: PodReport): Json {
     ...(report.perSecondMax === undefined ? {} : { v: report.perSecondMax }),
     ...(report.costPerMinuteMax === undefined ? {} : { z: report.costPerMinuteMax }),
     ...(report.wantsWord ? { n: 1 } : {}),
+    ...(report.isAdaptive ? { g: 1 } : {}),
   };
 }
 
@@ -103,6 +104,7 @@ export function decodeReport(
     perSecondMax: read.maybe('v') || undefined,
     costPerMinuteMax: read.maybe('z') || undefined,
     wantsWord: read.maybe('n') === 1,
+    isAdaptive: read.maybe('g') === 1,
   };
   if (until === undefined || !read.isWhole || report.beatMs > BEAT_MS_MAX) return undefined;
   if (!areBuckets(report.latencies)) return undefined;
@@ -172,6 +174,9 @@ export function encodePublished(published: Published, sum: FleetSum): string {
     ceiling: published.ceiling,
     perSecond: published.perSecondMax,
     perMinute: published.costPerMinuteMax,
+    told: published.toldPerSecond,
+    ...(published.isAdaptive ? { adaptive: 1 } : {}),
+    ...(published.isIdle ? { idle: 1 } : {}),
     ...(learned.good === undefined ? {} : { good: rounded(learned.good) }),
     ...(learned.latencyMs === undefined ? {} : { latency: rounded(learned.latencyMs) }),
     ...(learned.baseMs === undefined ? {} : { base: rounded(learned.baseMs) }),
@@ -238,6 +243,9 @@ export function decodePublished(
     ceiling: read.maybe('ceiling'),
     perSecondMax: read.maybe('perSecond') || undefined,
     costPerMinuteMax: read.maybe('perMinute') || undefined,
+    toldPerSecond: read.maybe('told') || undefined,
+    isAdaptive: read.maybe('adaptive') === 1,
+    isIdle: read.maybe('idle') === 1,
     found: read.maybe('found'),
     sum: sumOf(words?.['sum']),
   };
@@ -246,20 +254,15 @@ export function decodePublished(
   return read.isWhole && isWithin ? published : undefined;
 }
 
-/** What a person has fixed it to, as far as what was declared allows. */
-export function pinnedUnder(
-  pinned: number | undefined,
-  ceiling: number | undefined,
-): number | undefined {
-  return pinned === undefined ? undefined : Math.min(pinned, ceiling ?? pinned);
-}
-
 /** What another leader goes on from: all of it where it is fresh, else what was learned, less surely. */
 export function formerOf(row: PublishedRow, nowMs: number, start: number): Published | undefined {
   const published = decodePublished(row, nowMs);
   if (!published) return undefined;
   if (row.ageMs < DIVISION_MS_MAX) {
     const { learned, found = learned.cap } = published;
+    // What was declared is nothing that was found out.
+    if (!published.isAdaptive)
+      return { ...published, learned: latencyOf({ ...learned, cap: start })! };
     return { ...published, learned: { ...learned, cap: found } };
   }
   const known = remembered(published.learned);

@@ -58,6 +58,10 @@ export interface Published extends Ceilings {
   /** What was found out, where a person has fixed the limit to something else. */
   readonly found?: number | undefined;
   readonly decision: Decision;
+  /** No pod has a call out or waiting. */
+  readonly isIdle?: boolean | undefined;
+  /** Calls a second, as the API's headers told the pods. */
+  readonly toldPerSecond?: number | undefined;
   /** All there are, those included that were not heard lately. */
   readonly podCount: number;
   /** How long the API asked the fleet to leave it alone. */

@@ -12,17 +12,21 @@ const PACED_MS_MIN = 20;
 
 export class HybridLaw implements Law {
   readonly #roundTrip = new RoundTrip();
+  /** No brake takes more than leaves this: one call, or a pod's part of the one that the fleet has left. */
+  least = 1;
   #grant: number;
   #brake = 1;
   #brakedMs = Number.NEGATIVE_INFINITY;
   readonly #mayBrake: boolean;
+  readonly #mayPace: boolean;
   #ok = 0;
   #against = 0;
 
-  /** Without a brake it does what it is granted, and nothing before that. */
-  constructor(grant: number, mayBrake = true) {
+  /** Without a brake and a pace it does what it is granted, and no more. */
+  constructor(grant: number, { mayBrake = true, mayPace = true } = {}) {
     this.#grant = grant;
     this.#mayBrake = mayBrake;
+    this.#mayPace = mayPace;
   }
 
   get grant(): number {
@@ -50,7 +54,7 @@ export class HybridLaw implements Law {
   }
 
   limit(nowMs: number): number {
-    return this.#grant * this.brake(nowMs);
+    return Math.max(Math.min(this.least, this.#grant), this.#grant * this.brake(nowMs));
   }
 
   pace(nowMs: number): PaceRule | undefined {
@@ -61,7 +65,7 @@ export class HybridLaw implements Law {
       return { perSecond: (limit / Math.max(1, latencyMs ?? 1_000)) * 1_000, depth: 1 };
     }
     // Calls that end as soon as they have begun pace each other.
-    if (latencyMs === undefined || latencyMs < PACED_MS_MIN) return undefined;
+    if (!this.#mayPace || latencyMs === undefined || latencyMs < PACED_MS_MIN) return undefined;
     const perSecond = (PACE_MARGIN * limit * 1_000) / latencyMs;
     return {
       perSecond,

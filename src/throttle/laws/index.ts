@@ -19,7 +19,8 @@ export {
 export { TokenBucketLaw } from './token-bucket.ts';
 
 export const LAWS: Readonly<Record<LawName, (bounds: LawBounds) => Law>> = {
-  hybrid: ({ start, mayBrake }) => new HybridLaw(start, mayBrake),
+  hybrid: ({ start, mayBrake, isAdaptive }) =>
+    new HybridLaw(start, { mayBrake, mayPace: isAdaptive }),
   aimd: (bounds) => new AimdLaw(bounds),
   'aimd-latency': (bounds) => new AimdLaw(bounds, { heedsLatency: true }),
   gradient: (bounds) => new GradientLaw(bounds),

@@ -37,6 +37,8 @@ export interface LawBounds {
   readonly inFlightMax: number;
   /** Whether it may react by itself to what happens within a round trip. */
   readonly mayBrake?: boolean | undefined;
+  /** Whether it finds anything out at all. */
+  readonly isAdaptive?: boolean | undefined;
 }
 
 /** What a law knows of round trips: a mean that follows, over answers alone. */

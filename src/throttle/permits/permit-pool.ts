@@ -12,6 +12,7 @@ import {
   NONE_ENDED,
   type OutcomeKind,
 } from '../answers/outcome.ts';
+import { type Ceilings, less } from '../ceilings.ts';
 import type { Law, PaceRule } from '../laws/index.ts';
 import { PRIORITIES, type Priority, type ThrottlePolicy } from '../policy.ts';
 import { Late } from '../record/late.ts';
@@ -23,7 +24,7 @@ import { DeclaredRates } from './declared-rates.ts';
 import { Heap } from './heap.ts';
 import { Pace } from './pace.ts';
 import { Pause } from './pause.ts';
-import { RESET_MS_MIN, type ToldRate, ToldRoom } from './told-room.ts';
+import { RESET_MS_MIN, rateBoundBy, type ToldRate, ToldRoom } from './told-room.ts';
 
 export interface Permit {
   readonly priority: Priority;
@@ -206,6 +207,14 @@ export class PermitPool {
   /** What the API itself says of its room, while that is fresh. */
   told(nowMs: number): ToldRate | undefined {
     return this.#told.rate(nowMs);
+  }
+
+  /** The least that any pod has declared, or that the API's headers leave here or told another pod. */
+  boundRates(by: Ceilings & { readonly toldPerSecond?: number | undefined }, nowMs: number): void {
+    const told = less(by.toldPerSecond, this.told(nowMs)?.perSecondHint);
+    const latencyMs = this.latencies.quantile(0.5);
+    const bound = rateBoundBy(told, { isAdaptive: this.#policy.isAdaptive, latencyMs });
+    this.declared.bound({ ...by, perSecondMax: less(by.perSecondMax, bound) }, nowMs);
   }
 
   /** When it is worth another look, if no permit is given back before. */

@@ -9,6 +9,8 @@ import type { RateHint } from '../answers/rate-headers.ts';
 
 interface Told {
   readonly perSecond: number;
+  /** One call by then: whether more is left is found out by no other means. */
+  readonly leastPerSecond: number;
   readonly untilMs: number;
   readonly isMost: boolean;
 }
@@ -74,6 +76,15 @@ export class ToldRoom {
   }
 }
 
+/** A limit that is found out follows what is told by itself, but for less than one call at once. */
+export function rateBoundBy(
+  perSecond: number | undefined,
+  { isAdaptive, latencyMs = 0 }: { isAdaptive: boolean; latencyMs: number | undefined },
+): number | undefined {
+  const isLimit = isAdaptive && (perSecond ?? 0) * latencyMs >= 1_000;
+  return isLimit ? undefined : perSecond;
+}
+
 /** What is left of one quota. */
 class Quota {
   #told: Told | undefined;
@@ -92,7 +103,8 @@ class Quota {
   told(nowMs: number, cost: number): ToldRate | undefined {
     const told = this.#told;
     if (!told || nowMs >= told.untilMs) return undefined;
-    return { perSecondHint: told.perSecond / cost, isHintMost: told.isMost };
+    const perSecondHint = Math.max(told.perSecond / cost, told.leastPerSecond);
+    return { perSecondHint, isHintMost: told.isMost };
   }
 }
 
@@ -101,5 +113,6 @@ function toldBy({ remaining, resetMs }: RateHint, window: Window, nowMs: number)
   const even = (RESERVE_SHARE * window.remaining * resetMs) / window.resetMs;
   const kept = isMost ? Math.min(remaining, even) : remaining;
   const perMs = kept / resetMs + (remaining - kept) / Math.min(resetMs, HORIZON_MS);
-  return { perSecond: perMs * 1_000, untilMs: nowMs + resetMs, isMost };
+  const leastPerSecond = 1_000 / resetMs;
+  return { perSecond: perMs * 1_000, leastPerSecond, untilMs: nowMs + resetMs, isMost };
 }
