@@ -5,7 +5,7 @@
 -- Rows that are there already fail first, each with the reason; what has ended stays as it is.
 update step_tracker
    set status = 'failed', wait_for = null, waiting_on = null, outcome = 'aborted',
-       error = '{"code":"FLEETQ_NOT_RUNNABLE","message":"no pod can run it: its version is below 1, or its machine is a recovery of FleetQ''s own"}',
+       error = '{"code":"FLEETQ_ROW_REFUSED","message":"no pod can run it: its version is below 1, or its machine is a recovery of FleetQ''s own"}',
        finished_at = cast(round(unixepoch('subsec') * 1000) as integer),
        key_until = case when key is not null
          then cast(round(unixepoch('subsec') * 1000) as integer) + min(max(key_ms, 0), 10000000000000) end,

@@ -104,7 +104,7 @@ test.each(PLACES)(
     ]);
     for (const { outcome, error } of rows.slice(0, 3)) {
       expect(outcome).toBe('aborted');
-      expect(JSON.parse(error as string)).toMatchObject({ code: 'FLEETQ_NOT_RUNNABLE' });
+      expect(JSON.parse(error as string)).toMatchObject({ code: 'FLEETQ_ROW_REFUSED' });
     }
     for (const [machine, version] of bad) {
       await expect(place.ask(insert(machine, version)), machine).rejects.toThrow();

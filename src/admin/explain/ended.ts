@@ -44,7 +44,6 @@ const BY_ERROR: Readonly<Record<string, Code>> = {
   FLEETQ_MACHINE_UNKNOWN: 'machine-unknown',
   FLEETQ_ID_MALFORMED: 'row-refused',
   FLEETQ_ROW_REFUSED: 'row-refused',
-  FLEETQ_NOT_RUNNABLE: 'row-refused',
   FLEETQ_SCHEMA: 'row-refused',
   FLEETQ_NOT_JSON: 'row-refused',
   FLEETQ_DEADLINE_PASSED: 'timed-out',
