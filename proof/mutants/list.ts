@@ -17,6 +17,7 @@ import { PAGES } from './plants-pages.ts';
 import { PAUSES } from './plants-pauses.ts';
 import { PERSISTS } from './plants-persist.ts';
 import { PODS } from './plants-pods.ts';
+import { POSTGRES } from './plants-postgres.ts';
 import { REWINDS } from './plants-rewinds.ts';
 import { SALVAGES } from './plants-salvage.ts';
 import { SETTLES } from './plants-settle.ts';
@@ -37,6 +38,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CLAIMS,
   ...SWEEPS,
   ...PODS,
+  ...POSTGRES,
   ...LIVES,
   ...LEAKS,
   ...REWINDS,

@@ -111,6 +111,24 @@ describe('doctor --store', () => {
     expect(JSON.stringify(config)).not.toContain('hunter2');
   });
 
+  test('says in one line what a role without the timeline costs', async () => {
+    const address = await postgres.createDatabase();
+    await makePlace({}, address);
+    const allowed = (await doctor(address)).of('failover');
+    expect(allowed).toMatchObject({ verdict: 'ok', fact: expect.stringContaining('00000001') });
+    const url = new URL(address);
+    url.username = await makeRole(address, 'no_timeline', 'login in role pg_read_all_data');
+    await runOn(address, 'revoke execute on function pg_walfile_name(pg_lsn) from public');
+    const { code, of } = await doctor(url.href);
+    expect(code).toBe(0);
+    expect(of('failover')).toEqual({
+      name: 'failover',
+      verdict: 'warn',
+      fact: 'the role may not ask for the timeline: a failover that lost commits is not noticed',
+      fix: expect.stringContaining('grant execute on function pg_walfile_name(pg_lsn)'),
+    });
+  });
+
   test('tells how many connections are left for its role, and by which limit', async () => {
     const address = await postgres.createDatabase();
     const database = new URL(address).pathname.slice(1);

@@ -26,6 +26,20 @@ const double = defineMachine({
   work: ({ input }) => 2 * input.n,
 });
 
+/** Its persist takes part in the transaction of the store that ends the run. */
+const keep = defineMachine({
+  name: 'keep',
+  version: 1,
+  input: z.object({ n: z.number() }),
+  check: 'none',
+  work: ({ input }) => 2 * input.n,
+  persistIn: 'store',
+  persist: async ({ tx, work }) => {
+    await tx.query('select pg_sleep(0.01)');
+    return work;
+  },
+});
+
 async function connectionsTo(url: string): Promise<number> {
   const [row] = await runOn<{ count: number }>(
     url,
@@ -36,14 +50,14 @@ async function connectionsTo(url: string): Promise<number> {
 }
 
 /** The most connections of a pod while it works, with whatever it was asked meanwhile. */
-async function workWith(poolSize: number) {
+async function workWith(poolSize: number, machine: typeof double | typeof keep) {
   const store = await scene.server.createDatabase();
   await using fleet = await createFleet({
-    ...{ machines: [double], store, poolSize, migrates: true, dataDir: newDir(), socket: false },
+    ...{ machines: [machine], store, poolSize, migrates: true, dataDir: newDir(), socket: false },
     ...{ heartbeat: '100ms', silence: '1s' },
   });
   const running = Promise.all(
-    Array.from({ length: TASKS }, async (_, n) => (await fleet.enqueue(double, { n })).result()),
+    Array.from({ length: TASKS }, async (_, n) => (await fleet.enqueue(machine, { n })).result()),
   );
   let [most, isOver] = [0, false];
   const looking = (async () => {
@@ -56,10 +70,15 @@ async function workWith(poolSize: number) {
   return { results, most };
 }
 
-test.each([1, 3])(
-  'with %i for its calls a pod does all its work',
-  async (poolSize) => {
-    const { results, most } = await workWith(poolSize);
+test.each([
+  [1, double],
+  [3, double],
+  [1, keep],
+  [3, keep],
+] as const)(
+  'with %i for its calls a pod does all its work, in transactions of its steps too',
+  async (poolSize, machine) => {
+    const { results, most } = await workWith(poolSize, machine);
     expect(results).toEqual(Array.from({ length: TASKS }, (_, n) => 2 * n));
     expect(most).toBeGreaterThan(poolSize);
     expect(most).toBeLessThanOrEqual(poolSize + HEART_AND_EAR);

@@ -15,6 +15,8 @@ const UNCOUNTABLE: readonly (readonly [string, Partial<PlainRow>])[] = [
   ['a key for ever', { key: 'k', key_ms: Number.MAX_SAFE_INTEGER }],
   ['a due time after the year 9999', { runAfterMs: 1e15 }],
   ['a deadline after the year 9999', { deadlineAfterMs: 1e15 }],
+  ['a version that no machine can have', { version: 0 }],
+  ["a recovery of FleetQ's own", { machine: 'recovery/sweep' }],
 ];
 
 export function describeBounds(scene: Scene): void {

@@ -29,8 +29,12 @@ export function describeTake(scene: Scene): void {
       spreadMs: 0,
       ...options,
     });
-  const mirrorOne = async (pod: PodId, journal: string, deadlineMs?: number) => {
-    const run = { id: newId(), machine: MACHINE, version: 1, payload: '{}', startedAgoMs: 0 };
+  const mirrorOne = async (
+    pod: PodId,
+    journal: string,
+    { machine = MACHINE, deadlineMs }: { machine?: string; deadlineMs?: number } = {},
+  ) => {
+    const run = { id: newId(), machine, version: 1, payload: '{}', startedAgoMs: 0 };
     await scene.store.mirror(pod, [{ ...run, journal, deadlineMs }]);
     return run.id;
   };
@@ -136,8 +140,7 @@ export function describeTake(scene: Scene): void {
 
   test('a dead leader’s recovery is not resumed by another', async () => {
     const pod = await scene.pod('alder');
-    const id = await scene.enqueue({ machine: 'recovery/sweep' });
-    await scene.claim(pod, { routes: ['recovery/sweep@1'] });
+    const id = await mirrorOne(pod, 'journal-alder', { machine: 'recovery/sweep' });
     await scene.kill(pod);
     const [taken] = await take(pod);
     expect(taken).toMatchObject({ task: id, status: 'cancelled', outcome: 'cancelled' });
@@ -146,8 +149,7 @@ export function describeTake(scene: Scene): void {
 
   test('a recovery goes on in the successor of its own pod', async () => {
     const [old, successor] = [await scene.pod('alder'), await scene.pod('alder-2')];
-    await scene.enqueue({ machine: 'recovery/sweep' });
-    await scene.claim(old, { routes: ['recovery/sweep@1'] });
+    await mirrorOne(old, 'journal-alder', { machine: 'recovery/sweep' });
     await scene.kill(old, successor);
     const taken = await take(old, { by: successor, to: 'taker' });
     expect(taken).toMatchObject([{ status: 'claimed' }]);
@@ -238,7 +240,7 @@ export function describeTake(scene: Scene): void {
     const journal = 'journal-alder';
     const [alder, birch] = [await scene.pod('alder'), await scene.pod('birch')];
     const open = await mirrorOne(alder, journal);
-    const bounded = await mirrorOne(alder, journal, HOUR);
+    const bounded = await mirrorOne(alder, journal, { deadlineMs: HOUR });
     await scene.kill(alder);
     expect(await take(alder)).toMatchObject([
       { task: open, status: 'waiting' },

@@ -22,6 +22,7 @@ import { describeRestore } from './conform-restore.ts';
 import { describeRetention } from './conform-retention.ts';
 import { describeRevisions } from './conform-revisions.ts';
 import { describeRivals } from './conform-rivals.ts';
+import { describeRunnable } from './conform-runnable.ts';
 import { describeSchedules } from './conform-schedules.ts';
 import { describeSequences } from './conform-sequences.ts';
 import { describeServers } from './conform-servers.ts';
@@ -46,6 +47,7 @@ const PARTS: Readonly<Record<string, (scene: Scene) => void>> = {
   'tasks that follow others': describeFollowers,
   queues: describeLimits,
   bounds: describeBounds,
+  'what no pod can run': describeRunnable,
   settling: describeSettle,
   history: describeArchive,
   versions: describeVersions,

@@ -27,8 +27,10 @@ import { OPENING, STRAY, type Step } from './random-steps.ts';
 const POD_COUNT = 3;
 const ROW_COUNT_MAX = 200;
 const BATCH_COUNT = 5;
-/** A recovery, and a machine that nobody has ever had. */
-const MACHINES = [MACHINE, `${RECOVERY_PREFIX}sample`, 'strange/one'] as const;
+/** What is put in: the last of them is a machine that no pod has ever had. */
+const MACHINES = [MACHINE, MACHINE, 'strange/one'] as const;
+/** What a host shows of its own: a recovery among it, which nothing puts in. */
+const SHOWN = [MACHINE, `${RECOVERY_PREFIX}sample`] as const;
 const ROUTES = [ROUTE, `${RECOVERY_PREFIX}sample@1`];
 
 /** Where it is played: two handles on the same tables, and what lies beside them. */
@@ -182,7 +184,7 @@ class Play {
     const journal = `journal-${a % POD_COUNT}`;
     const run = {
       id: newId(),
-      machine: MACHINE,
+      machine: SHOWN[b % 2]!,
       version: 1,
       payload: '{}',
       startedAgoMs: b * HOUR,

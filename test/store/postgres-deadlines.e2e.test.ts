@@ -107,6 +107,24 @@ test('a call that finds no free connection in time is unreachable, and takes non
   expect(await pool.query('select 1 as one')).toEqual([{ one: 1 }]);
 });
 
+test('a call that waited for its connection leaves the server less time than it has itself', async () => {
+  const pool = openPool({ deadlineMs: 1_000 });
+  await pool.query('select 1');
+  const holding = pool.transaction((send) => send('select pg_sleep(0.5)'));
+  const write = `with slow as (select pg_sleep(0.7))
+    insert into queue_limits (queue) select 'late' from slow`;
+  await expect(pool.query(write)).rejects.toThrow(StoreUnreachableError);
+  await holding;
+  const running = `select 1 from pg_stat_activity
+    where query like '%late%' and state = 'active' and pid <> pg_backend_pid()`;
+  await vi.waitFor(
+    async () => expect((await scene.client.query(running)).rowCount).toBe(0),
+    90_000,
+  );
+  // What the caller was refused has not taken effect since.
+  expect(await pool.query(`select 1 from queue_limits where queue = 'late'`)).toEqual([]);
+});
+
 test('an error of a statement keeps the connection, and rolls a transaction back', async () => {
   const pool = openPool();
   const pid = await pidOf(pool);

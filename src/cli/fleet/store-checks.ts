@@ -58,7 +58,13 @@ async function serverChecks(config: Config): Promise<Check[]> {
     const facts = await postgresFacts(address, storeOptions(config));
     const between = (beganAt + systemClock.now()) / 2;
     const clock = clockCheck(facts.now - between);
-    return [serverCheck(facts), clock, timeoutCheck(facts), connectionsCheck(facts)];
+    return [
+      serverCheck(facts),
+      clock,
+      timeoutCheck(facts),
+      connectionsCheck(facts),
+      ...(facts.isStandby ? [] : [timelineCheck(facts)]),
+    ];
   } catch (error) {
     return [failure('server', error)];
   }
@@ -136,6 +142,18 @@ function timeoutCheck({ statementTimeoutMs: ms, isolation, isPooled }: PostgresF
         fact: `the server lets them run for ever (${way})`,
         fix: 'through a pooler set FLEETQ_POOLED=true, and statement_timeout for the role',
       };
+}
+
+function timelineCheck({ timeline }: PostgresFacts): Check {
+  const name = 'failover';
+  return timeline === undefined
+    ? {
+        name,
+        verdict: 'warn',
+        fact: 'the role may not ask for the timeline: a failover that lost commits is not noticed',
+        fix: 'grant execute on function pg_walfile_name(pg_lsn), pg_current_wal_lsn() to the role',
+      }
+    : { name, verdict: 'ok', fact: `one that lost commits is noticed (timeline ${timeline})` };
 }
 
 function schemaCheck(found: MigrationStatus | string): Check {

@@ -2,6 +2,7 @@
 import type { StartNote } from '../acts.ts';
 import { boundedSpan, boundedTime, COUNT_MAX } from '../bounds.ts';
 import { FOLLOWER_DUE_MS } from '../follow.ts';
+import { refuseNotRunnable } from '../runnable.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type {
   ClaimedTask,
@@ -24,6 +25,7 @@ export function enqueue(
   note?: StartNote,
 ): EnqueueAnswer[] {
   // All of them are looked at before the first is put in: all or nothing.
+  refuseNotRunnable(tasks);
   for (const { id, machine, queue, payload, key, serialKey, follows, traceParent } of tasks) {
     refuseUnstorable(id, machine, queue, payload, key, serialKey, follows?.run, traceParent);
   }

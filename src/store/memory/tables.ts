@@ -4,7 +4,6 @@
  * in an order of its own, never in the order in which it happened to be put in.
  */
 import type { Clock, Random, RunId } from '../../ground/index.ts';
-import { boundedTime, COUNT_MAX, EPOCH_MAX, SPAN_MS_MAX } from '../bounds.ts';
 import type { BulkRow } from '../bulk/bulks.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type { Follows } from '../follow.ts';
@@ -18,6 +17,7 @@ import {
   type TaskStatus,
   type WaitFor,
 } from '../words.ts';
+import { refuseRow } from './refuse-row.ts';
 import { Segments } from './segments.ts';
 import { Server } from './server.ts';
 import {
@@ -165,7 +165,7 @@ export class MemoryTables extends Server {
     const now = this.now();
     // Onto one literal, so that all rows have one shape: they are read far more often than made.
     const task = Object.assign(defaults(given.taskId ?? this.#uuid(), now), given);
-    refuseUncountable(task);
+    refuseRow(task);
     this.tasks.set(task.taskId, task);
     if (task.serialKey !== undefined) this.hasSerials = true;
     if (task.follows !== undefined) this.hasFollowers = true;
@@ -272,21 +272,6 @@ export function by<Row>(...keys: readonly ((row: Row) => string | number)[]) {
 }
 
 const byId = by<TaskRecord>((task) => task.taskId);
-
-/** As the constraints of the SQL stores: see bounds.ts. */
-function refuseUncountable(task: TaskRecord): void {
-  const { runAt, createdAt, deadlineAt = 0, keyMs, claimEpoch, generation } = task;
-  const { keyGeneration, claims, crashes, retryCount } = task;
-  const isWithin =
-    [runAt, createdAt, deadlineAt].every((time) => time === boundedTime(time)) &&
-    [claims, crashes, retryCount].every((count) => count >= 0 && count <= COUNT_MAX) &&
-    [generation, keyGeneration].every((count) => count >= 1 && count <= COUNT_MAX) &&
-    keyMs >= 0 &&
-    keyMs <= SPAN_MS_MAX &&
-    claimEpoch >= 0 &&
-    claimEpoch <= EPOCH_MAX;
-  if (!isWithin) throw new StoreRefusedError('a time or a number of the task is out of range');
-}
 
 /** Why the tables cannot hold these texts; undefined where they can. As in Postgres, NUL is no text. */
 export function unstorable(...texts: readonly (string | undefined)[]): string | undefined {

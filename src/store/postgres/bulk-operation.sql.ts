@@ -18,7 +18,6 @@ export const insertBulk = sql`
 export const lockBulk = sql`
   select ${columns}, ${msOf('clock_timestamp()')} as now from bulk_operation where id = $1 for update`;
 
-/** $1 id. */
 /** $1 id, $2 epoch. There where it goes on, by the shift of that epoch, and so until this commits. */
 export const holdBulkAt = sql`
   select 1 from bulk_operation where id = $1 and epoch = $2 and status = 'running' for share`;

@@ -3,6 +3,8 @@ import type { FilledStoreOptions } from '../options.ts';
 import { selectConnections, selectFacts } from './doctor.sql.ts';
 import { readPostgresWay } from './options.ts';
 import { Pool } from './pool.ts';
+import { selectTimeline } from './sql.ts';
+import { NO_TIMELINE } from './timeline.ts';
 
 export interface PostgresFacts {
   /** 'PostgreSQL 16.3 on …', or whatever speaks like it. */
@@ -15,6 +17,8 @@ export interface PostgresFacts {
   /** A standby answers, and takes no writes. */
   readonly isStandby: boolean;
   readonly isPooled: boolean;
+  /** Undefined where the role may not ask for it, and of a standby. */
+  readonly timeline: string | undefined;
   /** Of the server, and of the role and the database where they have limits of their own. */
   readonly connections: readonly Connections[];
 }
@@ -38,6 +42,9 @@ export async function postgresFacts(
   const pool = new Pool(way, clock, random);
   try {
     const [row] = await pool.query(selectFacts);
+    const isStandby = row?.['is_standby'] === true;
+    const [told] = isStandby ? [] : await pool.query(selectTimeline);
+    const timeline = told?.['timeline'] as string | undefined;
     // Not every server that speaks like Postgres has all of these tables; those that do not tell nothing.
     const limits = await pool.query(selectConnections).catch(() => []);
     return {
@@ -45,8 +52,9 @@ export async function postgresFacts(
       now: Number(row?.['now_ms']),
       statementTimeoutMs: Number(row?.['timeout_ms']),
       isolation: String(row?.['isolation']),
-      isStandby: row?.['is_standby'] === true,
+      isStandby,
       isPooled: way.isPooled,
+      timeline: timeline === NO_TIMELINE ? undefined : timeline,
       connections: limits.map((limit) => ({
         whose: limit['whose'] as Connections['whose'],
         name: String(limit['name']),

@@ -6,7 +6,8 @@
 import pg from 'pg';
 import { type Cancel, type Clock, describeError } from '../../ground/index.ts';
 import { StoreUnreachableError } from '../errors.ts';
-import { sql, timeline } from './sql.ts';
+import { sql } from './sql.ts';
+import { readTimeline } from './timeline.ts';
 
 interface Host {
   readonly host: string;
@@ -23,8 +24,7 @@ const ANSWER_MS_MAX = 2_000;
 
 const askRole = sql`
   select pg_is_in_recovery() as is_standby,
-         case when not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off'
-           then ${timeline} end as timeline`;
+         not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as is_primary`;
 
 export class Hosts {
   readonly #hosts: readonly Host[];
@@ -91,8 +91,10 @@ export class Hosts {
     const cancel = this.#clock.after(this.#answerMs, () => client.end().catch(() => undefined));
     try {
       await client.connect();
-      const [row] = (await client.query(askRole)).rows;
-      if (row?.timeline) return { timeline: Number.parseInt(row.timeline, 16) };
+      const ask = async (text: string) => (await client.query(text)).rows;
+      const [row] = await ask(askRole);
+      const timeline = row?.is_primary ? await readTimeline(ask) : undefined;
+      if (timeline !== undefined) return { timeline: Number.parseInt(timeline, 16) };
       return { why: row?.is_standby === true ? 'a standby' : 'takes no writes' };
     } catch (error) {
       return { why: describeError(error).message || 'did not answer' };

@@ -4,6 +4,7 @@ import type { StartNote } from '../acts.ts';
 import { boundedSpan, PAYLOAD_BYTES_MAX } from '../bounds.ts';
 import type { CallerTx } from '../caller-tx.ts';
 import { StoreBusyError } from '../errors.ts';
+import { refuseNotRunnable } from '../runnable.ts';
 import type { CheckAnswers, MirrorAnswer } from '../store.ts';
 import type { ClaimedTask, ClaimRequest, EnqueueAnswer, MirroredRun, NewTask } from '../tasks.ts';
 import type { PodId, TaskStatus } from '../words.ts';
@@ -53,6 +54,7 @@ export class PostgresIntake {
     tx?: CallerTx,
   ): Promise<EnqueueAnswer[]> {
     if (tasks.length === 0) return [];
+    refuseNotRunnable(tasks);
     if (tx) return this.#enqueueIn(tx, tasks, check);
     const isFew = started === undefined && tasks.length <= ENQUEUE_BATCH_MAX;
     const answers =

@@ -33,6 +33,8 @@ export interface PostgresWay {
 const DEADLINE_MS = 10_000;
 const DEADLINE_MS_MIN = 100;
 const CONNECTION_COUNT = 8;
+/** Of the time that a call has, its statement has this share on the server. */
+export const SERVER_SHARE = 0.8;
 
 export function readPostgresWay(address: string, options: StoreOptions): PostgresWay {
   const { url, urls, words } = readAddress(address);
@@ -64,7 +66,7 @@ export function readPostgresWay(address: string, options: StoreOptions): Postgre
     connectionCountMax: options.poolSize ?? CONNECTION_COUNT,
     deadlineMs,
     toleratesLate: options.toleratesLate ?? false,
-    serverMs: Math.floor(deadlineMs * 0.8),
+    serverMs: Math.floor(deadlineMs * SERVER_SHARE),
   };
 }
 

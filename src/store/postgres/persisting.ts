@@ -1,9 +1,9 @@
 /**
- * Transactions in which steps persist, on connections of their own: an author who takes time keeps none
- * from the pod. Statements of authors go by the extended protocol, where one message is one statement,
- * so that none of them can end the transaction by the way.
+ * Transactions in which steps persist, on connections that the pool lends. Statements of authors go by
+ * the extended protocol, where one message is one statement, so that none of them can end the
+ * transaction by the way.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import type { Clock } from '../../ground/index.ts';
 import { StoreBusyError, StoreUnreachableError, storeMoved } from '../errors.ts';
 import {
@@ -27,12 +27,11 @@ import {
   selectIsKept,
   waitForTask,
 } from './persisting.sql.ts';
-import { connectionOf, type Pool, type Row } from './pool.ts';
+import type { Lent, Pool, Row } from './pool.ts';
 import { SETTLEMENT_COLUMNS } from './settler.ts';
 import { selectTimeline } from './sql.ts';
 import { settleTasks } from './step-tracker-settle.sql.ts';
 
-const IDLE_MS = 30_000;
 /** A statement before had failed, so that the server takes no other. */
 const ABORTED = '25P02';
 /** Sent after a failure, a commit is answered by this word. */
@@ -45,8 +44,6 @@ export class PostgresPersisting {
   readonly #pool: Pool;
   readonly #clock: Clock;
   readonly #tell: Tell;
-  #own: pg.Pool | undefined;
-  #age = 0;
 
   constructor(pool: Pool, clock: Clock, tell: Tell) {
     this.#pool = pool;
@@ -56,11 +53,11 @@ export class PostgresPersisting {
 
   async begin(): Promise<StoreTransaction> {
     const { way } = this.#pool;
-    const client = await this.#connections().connect().catch(throwMeaning);
-    const tx = new PostgresTransaction(client, {
+    const tx = new PostgresTransaction(await this.#pool.lend(), {
       deadlineMs: way.deadlineMs,
       clock: this.#clock,
       tell: this.#tell,
+      worded: (text) => this.#pool.worded(text),
     });
     await tx.begin(way.serverMs);
     return tx;
@@ -88,46 +85,28 @@ export class PostgresPersisting {
     const [found] = await this.#pool.query(selectIsKept, [task, generation, epoch, lastSeq]);
     return found?.['is_kept'] === true ? 'stood' : 'open';
   }
-
-  async close(): Promise<void> {
-    await this.#own?.end();
-  }
-
-  #connections(): pg.Pool {
-    const { way, hosts, age } = this.#pool;
-    if (this.#own && this.#age === age) return this.#own;
-    // Another server has taken over: what was begun with the one before is found out by who uses it.
-    this.#own?.end().catch(ignore);
-    this.#age = age;
-    this.#own = new pg.Pool({
-      ...connectionOf(way, way.url, hosts),
-      max: way.connectionCountMax,
-      idleTimeoutMillis: IDLE_MS,
-      allowExitOnIdle: true,
-    });
-    // A connection that breaks is found out by whoever uses it next.
-    this.#own.on('error', ignore);
-    this.#own.on('connect', (client) => client.on('error', ignore));
-    return this.#own;
-  }
 }
 
 interface TransactionPorts {
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly tell: Tell;
+  /** A statement of ours in words that the server allows. */
+  readonly worded: (text: string) => string;
 }
 
 class PostgresTransaction implements StoreTransaction {
   readonly native: pg.PoolClient;
+  readonly #lent: Lent;
   readonly #ports: TransactionPorts;
   #settled: readonly Row[] = [];
   #asking = 0;
   #isOver = false;
   #isReleased = false;
 
-  constructor(client: pg.PoolClient, ports: TransactionPorts) {
-    this.native = client;
+  constructor(lent: Lent, ports: TransactionPorts) {
+    this.native = lent.client;
+    this.#lent = lent;
     this.#ports = ports;
   }
 
@@ -189,7 +168,8 @@ class PostgresTransaction implements StoreTransaction {
     if (await this.#settle(pod, persisted, timeline)) return true;
     await this.#ask(extended(waitForTask, [persisted.task]));
     if (await this.#settle(pod, persisted, timeline)) return true;
-    const [row] = (await this.#ask({ text: selectTimeline })).rows as Row[];
+    const text = this.#ports.worded(selectTimeline);
+    const [row] = (await this.#ask({ text })).rows as Row[];
     if (timeline !== null && row?.['timeline'] !== timeline) throw storeMoved();
     return false;
   }
@@ -199,7 +179,8 @@ class PostgresTransaction implements StoreTransaction {
       persisted.to === 'claimed'
         ? keeping(pod, persisted, timeline)
         : settling(pod, persisted, timeline);
-    this.#settled = (await this.#ask(asked)).rows as Row[];
+    const worded = { ...asked, text: this.#ports.worded(asked.text!) };
+    this.#settled = (await this.#ask(worded)).rows as Row[];
     return this.#settled.length > 0;
   }
 
@@ -221,7 +202,7 @@ class PostgresTransaction implements StoreTransaction {
   #release(isToDestroy: boolean): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.native.release(isToDestroy);
+    this.#lent.release(isToDestroy);
   }
 
   /** Takes the connection away where no answer comes; whoever asked hears of that. */
@@ -269,9 +250,3 @@ function keeping(
 function isInDoubt(error: unknown): boolean {
   return /^(40003|57|08|58|XX)/.test(sqlStateOf(error) ?? '');
 }
-
-function throwMeaning(error: unknown): never {
-  throw meaningOf(error);
-}
-
-function ignore(): void {}

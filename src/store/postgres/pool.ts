@@ -9,18 +9,28 @@ import { type Clock, pause, type Random } from '../../ground/index.ts';
 import { StoreBusyError, StoreOptionsError, StoreUnreachableError } from '../errors.ts';
 import { meaningOf } from './driver-errors.ts';
 import { Hosts, locating } from './hosts.ts';
-import type { PostgresWay } from './options.ts';
+import { Lending } from './lending.ts';
+import { type PostgresWay, SERVER_SHARE } from './options.ts';
 import { sql } from './sql.ts';
+import { NO_TIMELINE, readTimeline, withoutTimeline } from './timeline.ts';
+import { type Limits, type Row, type Send, within } from './within.ts';
 
-export type Row = Readonly<Record<string, unknown>>;
-
-/** Sends one statement, and answers its rows. */
-export type Send = (text: string, values?: readonly unknown[]) => Promise<Row[]>;
+export type { Row, Send } from './within.ts';
 
 /** 40001, 40P01 and the like are tried so often before the caller hears of them. */
 const BUSY_ATTEMPTS = 5;
 const BUSY_WAIT_MS = 10;
 const IDLE_MS = 30_000;
+/** Of its connections a pod lends to authors all but this share. */
+const KEPT_SHARE = 0.25;
+/** A call that waited for its connection has less left than this many limits of the server. */
+const SERVER_MARGIN = 1.1;
+
+/** A connection that is lent. It is given back once. */
+export interface Lent {
+  readonly client: pg.PoolClient;
+  readonly release: (isToDestroy: boolean) => void;
+}
 
 export class Pool {
   readonly way: PostgresWay;
@@ -29,10 +39,11 @@ export class Pool {
   /** Undefined where there is one address only. */
   readonly hosts: Hosts | undefined;
   #pool: pg.Pool;
+  readonly #lending: Lending;
   #timeline: number | undefined;
-  /** Counts up whenever connections to another server are wanted. */
-  age = 0;
-  /** A role's own limit is looked at once; undefined while nobody has. */
+  /** Whether the server shows its timeline to this role. */
+  #hasTimeline = true;
+  /** What the server allows this role is asked once; undefined before, and after a server broke off. */
   #checked: Promise<void> | undefined;
 
   constructor(way: PostgresWay, clock: Clock, random: Random) {
@@ -41,6 +52,7 @@ export class Pool {
     this.#random = random;
     const config = connectionOf(way, way.url);
     this.hosts = way.urls.length > 1 ? new Hosts(way.urls, config, clock) : undefined;
+    this.#lending = new Lending(lentMaxOf(way), way.deadlineMs, clock);
     this.#pool = this.#open();
   }
 
@@ -66,13 +78,14 @@ export class Pool {
   async follow(timeline: string): Promise<void> {
     const now = Number.parseInt(timeline, 16);
     const before = this.#timeline;
+    // The right was granted or revoked since, and the heartbeats have found out first.
+    if (now > 0 !== this.#hasTimeline) this.#checked = undefined;
     if (!(now > (before ?? 0))) return;
     this.#timeline = now;
     if (before === undefined) return;
     this.hosts?.follow(now);
     const old = this.#pool;
     this.#pool = this.#open();
-    this.age += 1;
     old.end().catch(ignore);
   }
 
@@ -82,44 +95,56 @@ export class Pool {
 
   /** One statement, tried again where a rival was in its way. */
   query(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#persistently(() => this.#use((send) => send(text, values), this.way.deadlineMs));
+    return this.#persistently(() =>
+      this.#use((send, leftMs) => {
+        const serverMs = this.#serverMsOf(leftMs);
+        const act = (sendOne: Send) => sendOne(this.worded(text), values);
+        return serverMs < this.way.serverMs ? within(send, { serverMs }, act) : act(send);
+      }, this.way.deadlineMs),
+    );
+  }
+
+  /** A statement in words that this server allows. */
+  worded(text: string): string {
+    return this.#hasTimeline ? text : withoutTimeline(text);
+  }
+
+  /**
+   * A connection for a transaction that an author takes part in. It counts among those of this pool,
+   * which keeps some back for the calls of the pod: an author who takes time delays none of them.
+   */
+  async lend(): Promise<Lent> {
+    const giveBack = await this.#lending.take();
+    try {
+      await this.#check();
+      const client = await this.#pool.connect().catch((error) => this.#fail(error));
+      const release = (isToDestroy: boolean) => {
+        client.release(isToDestroy);
+        giveBack();
+      };
+      return { client, release };
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
   }
 
   /** Several statements as one; `act` may be called again, from its beginning. */
   transaction<Answer>(
     act: (send: Send) => Promise<Answer>,
-    limits: {
-      readonly deadlineMs: number;
-      readonly serverMs: number;
-      /** Begins it, and says to the server what it has to know, in one message. */
-      readonly opening?: string;
-    } = this.way,
+    limits: Limits & { readonly deadlineMs: number } = this.way,
   ): Promise<Answer> {
     return this.#persistently(() =>
-      this.#use(async (send) => {
-        await send(limits.opening ?? sql`begin isolation level read committed`);
-        try {
-          if (limits.opening === undefined) {
-            await send(
-              sql`select set_config('statement_timeout', $1, true),
-                         set_config('idle_in_transaction_session_timeout', $1, true)`,
-              [`${limits.serverMs}ms`],
-            );
-          }
-          const answer = await act(send);
-          await send(sql`commit`);
-          return answer;
-        } catch (error) {
-          if (!isBroken(error)) await send(sql`rollback`);
-          throw error;
-        }
-      }, limits.deadlineMs),
+      this.#use(
+        (send) =>
+          within(send, limits, (one) => act((text, values) => one(this.worded(text), values))),
+        limits.deadlineMs,
+      ),
     );
   }
 
   async #persistently<Answer>(attempt: () => Promise<Answer>): Promise<Answer> {
-    this.#checked ??= this.#checkRole();
-    await this.#checked;
+    await this.#check();
     for (let attempts = 1; ; attempts += 1) {
       try {
         return await attempt();
@@ -131,7 +156,11 @@ export class Pool {
   }
 
   /** Gives `act` a connection until the deadline, and takes it away from it then. */
-  #use<Answer>(act: (send: Send) => Promise<Answer>, deadlineMs: number): Promise<Answer> {
+  #use<Answer>(
+    act: (send: Send, leftMs: number) => Promise<Answer>,
+    deadlineMs: number,
+  ): Promise<Answer> {
+    const askedMs = this.#clock.monotonicMs();
     return new Promise((resolve, reject) => {
       let client: pg.PoolClient | undefined;
       let isOver = false;
@@ -157,7 +186,7 @@ export class Pool {
             .catch((error) => this.#fail(error));
           return rows;
         };
-        const answer = await act(send);
+        const answer = await act(send, deadlineMs - (this.#clock.monotonicMs() - askedMs));
         finish(false, () => resolve(answer));
       };
       perform().catch((error) => finish(isBroken(error), () => reject(error)));
@@ -166,8 +195,35 @@ export class Pool {
 
   #fail(error: unknown): never {
     const meaning = meaningOf(error);
-    if (isBroken(meaning)) this.hosts?.forget();
+    if (isBroken(meaning)) {
+      this.hosts?.forget();
+      // The next server may be a standby that was promoted since, or allow less.
+      this.#checked = undefined;
+    }
     throw meaning;
+  }
+
+  /** The limit that each connection sets; less where the call has waited long for its connection. */
+  #serverMsOf(leftMs: number): number {
+    const { serverMs } = this.way;
+    return leftMs > serverMs * SERVER_MARGIN
+      ? serverMs
+      : Math.max(1, Math.floor(leftMs * SERVER_SHARE));
+  }
+
+  #check(): Promise<void> {
+    this.#checked ??= this.#ask();
+    const checked = this.#checked;
+    checked.catch(() => {
+      if (this.#checked === checked) this.#checked = undefined;
+    });
+    return checked;
+  }
+
+  async #ask(): Promise<void> {
+    await this.#checkRole();
+    const timeline = await this.#use((send) => readTimeline(send), this.way.deadlineMs);
+    this.#hasTimeline = timeline !== NO_TIMELINE;
   }
 
   /** Behind a pooler nothing can be set for a connection; so the role must have been given it. */
@@ -180,10 +236,7 @@ export class Pool {
                  current_setting('statement_timeout') as limit,
                  current_setting('transaction_isolation') as isolation, current_user as role`),
       this.way.deadlineMs,
-    ).catch((error) => {
-      this.#checked = undefined;
-      throw error;
-    });
+    );
     const limitMs = Number(row?.['ms']);
     if (limitMs > 0 && limitMs < this.way.deadlineMs && row?.['isolation'] === 'read committed')
       return;
@@ -197,6 +250,11 @@ export class Pool {
       },
     );
   }
+}
+
+/** A quarter, and at least one, is the pod's alone, unless there is only one. */
+function lentMaxOf({ connectionCountMax: count }: PostgresWay): number {
+  return Math.max(1, count - Math.ceil(count * KEPT_SHARE));
 }
 
 /** How a connection introduces itself. A pooler would refuse, or mix up, what it does not know. */

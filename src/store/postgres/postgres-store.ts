@@ -112,7 +112,7 @@ class PostgresStore implements Store {
   async close(): Promise<void> {
     this.#hinter.close();
     await Promise.all([...this.#listeners].map((listener) => listener.stop()));
-    await Promise.all([this.#pool.close(), this.#persisting.close()]);
+    await this.#pool.close();
   }
 
   register(birth: PodBirth) {

@@ -2,6 +2,7 @@
 import { boundedSpan } from '../bounds.ts';
 import { StoreRefusedError } from '../errors.ts';
 import { FOLLOWER_DUE_MS } from '../follow.ts';
+import { refuseNotRunnable } from '../runnable.ts';
 import type { EnqueueAnswer, NewTask } from '../tasks.ts';
 import { instantOf, later } from './due.ts';
 import { letFollowersGo } from './followers.ts';
@@ -20,6 +21,7 @@ export function enqueue(tx: Tx, tasks: readonly NewTask[]): EnqueueAnswer[] {
       hint: `enqueue at most ${ENQUEUE_COUNT_MAX} at once; with keys, calls can be repeated safely`,
     });
   }
+  refuseNotRunnable(tasks);
   return tasks.map((task) => enqueueOne(tx, task));
 }
 
