@@ -1,9 +1,12 @@
 /** Waits that may be cut short all at once, since what they waited for is over. */
-import type { Clock } from '../ground/index.ts';
+import type { Cancel, Clock } from '../ground/index.ts';
+
+const STAY_UP_MS = 60_000;
 
 export class Sleepers {
   readonly #clock: Clock;
   readonly #wakes = new Set<() => void>();
+  #cancel: Cancel | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -22,8 +25,9 @@ export class Sleepers {
     });
   }
 
-  /** Resolves when all are woken. */
+  /** Resolves when all are woken. One timer for all who wait so keeps the process up meanwhile. */
   untilWoken(): Promise<void> {
+    this.#stayUp();
     return new Promise((resolve) => {
       const wake = () => {
         this.#wakes.delete(wake);
@@ -33,7 +37,16 @@ export class Sleepers {
     });
   }
 
+  #stayUp(): void {
+    this.#cancel ??= this.#clock.after(STAY_UP_MS, () => {
+      this.#cancel = undefined;
+      if (this.#wakes.size > 0) this.#stayUp();
+    });
+  }
+
   wakeAll(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
     for (const wake of this.#wakes) wake();
   }
 }

@@ -137,6 +137,7 @@ export const Pod = z
     status: z.string(),
     isLeader: z.boolean(),
     isSilent: z.boolean(),
+    isStalled: z.boolean().optional(),
     silentMs: z.number(),
     silenceMs: z.number().optional(),
     deadBy: z.string().optional(),

@@ -51,7 +51,8 @@ export function isResting({ status, desired }: Pick<PodView, 'status' | 'desired
 
 function standingOf(pod: PodView): string {
   if (isResting(pod)) return 'resting';
-  return pod.isSilent ? `${pod.status}, silent` : pod.status;
+  const trouble = pod.isSilent ? ', silent' : pod.isStalled ? ', stalled' : '';
+  return `${pod.status}${pod.status === 'up' || pod.isSilent ? trouble : ''}`;
 }
 
 export const leader: Execute = async ({ config, output }, options) => {
