@@ -57,19 +57,6 @@ export const THROTTLE_WAITS: readonly Mutant[] = [
     shows: /the least holds for all of them/,
   },
   {
-    name: 'word-from-before-a-silence',
-    breaks: 'a pod that was left out goes by a word that was made before it was heard again',
-    changes: [
-      {
-        file: 'src/throttle/fleet/lease.ts',
-        find: 'if (isLate) this.#freshMark = this.#told.takenMark;',
-        put: '',
-      },
-    ],
-    command: tests('test/throttle/slow-store.test.ts', 'joins when'),
-    shows: /nobody is given what another has/,
-  },
-  {
     name: 'silent-calls-keep-a-breaker-open',
     breaks: 'calls of which nothing is said open a breaker, and never close it',
     changes: [

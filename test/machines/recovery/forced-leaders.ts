@@ -29,7 +29,13 @@ export function forcedRecovery(store: MemoryStore, clock: FakeClock, name: strin
   const life = {
     id: name,
     isDead: false,
-    watch: { ...everybody, fading: () => [], isSteady: () => true, leader: name },
+    watch: {
+      ...everybody,
+      fading: () => [],
+      isSteady: () => true,
+      isTurnOf: () => true,
+      leader: name,
+    },
   } as unknown as Life;
   const recovery = recoveryOf({
     store,
