@@ -6,6 +6,7 @@ import type { Mutant } from './mutant.ts';
 import { ACTS } from './plants-acts.ts';
 import { CLAIMS } from './plants-claims.ts';
 import { ENGINES } from './plants-engine.ts';
+import { FAULTS } from './plants-faults.ts';
 import { FENCES } from './plants-fences.ts';
 import { FLOWS } from './plants-flow.ts';
 import { HISTORIES } from './plants-history.ts';
@@ -31,6 +32,7 @@ import { VERSIONS } from './plants-versions.ts';
 import { WAITS } from './plants-waits.ts';
 
 export const MUTANTS: readonly Mutant[] = [
+  ...FAULTS,
   ...FENCES,
   ...SETTLES,
   ...PERSISTS,

@@ -42,8 +42,8 @@ export const JOURNALS: readonly Mutant[] = [
     changes: [
       {
         file: COMMIT,
-        find: 'if (this.#ports.mayPass(error)) this.#stall(error as Error);\n      else this.#writeOneByOne(batch);\n      return;',
-        put: 'if (!this.#ports.mayPass(error)) return this.#writeOneByOne(batch);',
+        find: 'if (this.#ports.isItems(error)) this.#writeOneByOne(batch);\n      else this.#stall(error as Error);\n      return;',
+        put: 'if (this.#ports.isItems(error)) return this.#writeOneByOne(batch);',
       },
     ],
     command: tests('test/journal/group-commit.test.ts'),
@@ -85,8 +85,8 @@ export const JOURNALS: readonly Mutant[] = [
     changes: [
       {
         file: JOURNAL,
-        find: '    this.#writer.write(batch, this.#ended);\n    this.#ended = [];',
-        put: '    this.#mark.advance(this.#writer.lsn + batch.length);\n    this.#writer.write(batch, this.#ended);\n    this.#ended = [];',
+        find: '    try {\n      this.#writer.write(batch, this.#ended);',
+        put: '    this.#mark.advance(this.#writer.lsn + batch.length);\n    try {\n      this.#writer.write(batch, this.#ended);',
       },
     ],
     command: tests('proof/crash-matrix/crash-commit.proof.test.ts'),

@@ -61,7 +61,7 @@ test.each([
   { timeout: 180_000 },
   async (of) => {
     const api = await startApi(of);
-    const { fleet, machine } = await startFleet(api.url);
+    const { fleet, machine } = await startFleet(api.url, { adaptive: true });
     const answers = await runAll(fleet, machine, 100);
     expect(answers).toEqual(Array.from({ length: 100 }, () => 200));
     expect(api.answered).toBe(100);
