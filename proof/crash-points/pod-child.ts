@@ -118,6 +118,7 @@ async function forceLeadership(): Promise<void> {
   });
   Object.defineProperty(Forced.prototype, 'leader', { get: () => id });
   Forced.prototype.isSteady = () => true;
+  Forced.prototype.isTurnOf = () => true;
 }
 
 if (hook?.at === 'store') hookStore(hook);

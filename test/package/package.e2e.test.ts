@@ -86,12 +86,13 @@ test('it has a binary of SQLite for every platform, and nothing that anybody wou
 });
 
 const PACKAGES_MAX = 80;
-const IMPORT_MS_MAX = 80;
+/** 80 ms of processor time where Node takes 34 to start, on a host that is fast and quiet. */
+const IMPORT_STARTS_MAX = 2.4;
 const IMPORT = `
 const before = process.cpuUsage();
 await import('fleetq');
 const { user, system } = process.cpuUsage(before);
-console.log((user + system) / 1000);
+console.log((user + system) / (before.user + before.system));
 `;
 
 test('to install it brings few packages, and no script of one', () => {
@@ -103,13 +104,13 @@ test('to install it brings few packages, and no script of one', () => {
   console.log(`${Object.keys(packages).length} packages, fleetq ${megabytes} MB unpacked`);
 });
 
-test('it is imported fast: the best of some, by the time of the processor', async () => {
+test('it is imported fast: the best of some, by the time that Node itself takes to start', async () => {
   write(project, 'import.mjs', IMPORT);
   const times: number[] = [];
-  while (times.length < 12 && Math.min(...times) > IMPORT_MS_MAX - 10) {
+  while (times.length < 12 && Math.min(...times) > IMPORT_STARTS_MAX) {
     times.push(Number(await done(run(project, process.execPath, ['import.mjs']))));
   }
-  expect(Math.min(...times), times.join(', ')).toBeLessThanOrEqual(IMPORT_MS_MAX);
+  expect(Math.min(...times), times.join(', ')).toBeLessThanOrEqual(IMPORT_STARTS_MAX);
 });
 
 test('every package that the built files import is a declared dependency', () => {
