@@ -47,8 +47,9 @@ async function fetchInto(
   offset: number,
 ): Promise<number> {
   const silence = watchSilence(port.signal, options.silentMsMax);
+  let response: Response | undefined;
   try {
-    const response = await fetch(url, {
+    response = await fetch(url, {
       signal: silence.signal,
       headers: {
         // Compressed on the way, byte ranges would count other bytes than the file's.
@@ -85,6 +86,8 @@ async function fetchInto(
     throw silence.isOver() ? silence.signal.reason : error;
   } finally {
     silence.stop();
+    // What was refused unread would hold its connection until it is collected.
+    await response?.body?.cancel().catch(() => undefined);
   }
 }
 
