@@ -2,10 +2,10 @@
 import { codecOf } from '../config/index.ts';
 import { identityCodec, isoTime, type RunId, systemClock } from '../ground/index.ts';
 import {
+  adoptJournal,
   exportRuns,
   inspectJournal,
   lookingCodec,
-  ownJournal,
   verifyJournal,
 } from '../journal/index.ts';
 import type { Execute } from './command.ts';
@@ -49,14 +49,14 @@ export const inspect: Execute = async ({ config, output }) => {
   return Exit.ok;
 };
 
-export const own: Execute = async ({ config, output }) => {
+export const adopt: Execute = async ({ config, output }) => {
   refuseNoJournal(config.dataDir);
-  const wasCopy = ownJournal(config.dataDir, systemClock.now());
+  const wasCopy = adoptJournal(config.dataDir, systemClock.now());
   if (output.isJson) output.json({ wasCopy });
   output.note(
     wasCopy
       ? 'it was a copy, and is the original from now on: its local runs go on with the next process'
-      : 'it is no copy: nothing to do',
+      : 'its file is no copy: the next process takes other pods that had this journal for dead',
   );
   return Exit.ok;
 };

@@ -187,9 +187,9 @@ function addJournal(program: Command, add: Add): void {
     journal,
   ).option('--run <id>', 'only this run');
   add(
-    'own',
-    'Say that the journal this is a copy of is gone for good: its local runs go on here.',
-    async () => (await load()).own,
+    'adopt',
+    'Say that the journal this is a copy or a clone of is gone for good: its runs go on here.',
+    async () => (await load()).adopt,
     only,
     journal,
   );

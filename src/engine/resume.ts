@@ -172,7 +172,7 @@ export function resumed(
 function copied({ journal }: NonNullable<Journal['copyOf']>): string {
   return (
     `it was copied along with journal ${journal}, where it may go on, or may have ended since; ` +
-    'if that one is gone for good, stop this process and run `fleetq journal own`'
+    'if that one is gone for good, stop this process and run `fleetq journal adopt`'
   );
 }
 

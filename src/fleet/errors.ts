@@ -22,7 +22,7 @@ export class JournalElsewhereError extends FleetqError {
   readonly verdict = 'retry';
   constructor(journal: string, pod: string, name: string) {
     super(`journal ${journal} is in use by pod ${pod} (${name}): this process takes no runs`, {
-      hint: 'give this process a data directory of its own; if that pod is gone for good: fleetq journal own',
+      hint: 'give each process a data directory of its own, or, if that pod is gone: fleetq journal adopt',
     });
   }
 }

@@ -130,7 +130,7 @@ function writeHolder({ holder: path }: Place, holder: Holder): void {
 }
 
 /** Says that there is no original any more: what is here goes on here. Answers whether it was a copy. */
-export function ownJournal(directory: string, now: number): boolean {
+export function adoptJournal(directory: string, now: number): boolean {
   const place = placeOf(directory);
   const hold = takeHold(place);
   try {

@@ -114,7 +114,7 @@ function identify(
   const message =
     `the data directory is a copy of journal ${head.id}, which may be alive elsewhere: this is ` +
     `journal ${id} now, and local runs of the original stay as they are; if the original is gone ` +
-    'for good, stop this process and run `fleetq journal own`';
+    'for good, stop this process and run `fleetq journal adopt`';
   return { id, copyOf, alarms: [{ kind: 'copied', message }] };
 }
 

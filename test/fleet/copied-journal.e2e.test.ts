@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFleet, defineMachine, type Fleet } from '../../src/index.ts';
-import { ownJournal } from '../../src/journal/index.ts';
+import { adoptJournal } from '../../src/journal/index.ts';
 import { listen } from '../../src/telemetry/events.ts';
 import { takes } from '../support/any-schema.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
@@ -113,7 +113,7 @@ test('local runs of a copy wait until somebody says that the original is gone', 
     expect(begun, opening).toHaveLength(1);
     const { status, reason } = second.describe(run.id);
     expect(status).toBe('quarantined');
-    expect(reason).toMatch(/copied along with journal .* `fleetq journal own`/);
+    expect(reason).toMatch(/copied along with journal .* `fleetq journal adopt`/);
     const own = await second.startLocal(gated, 4);
     await until(() => begun.length === 2);
     openGates();
@@ -122,8 +122,8 @@ test('local runs of a copy wait until somebody says that the original is gone', 
     await close(second);
   }
   await close(first);
-  expect(ownJournal(copy, 0)).toBe(true);
-  expect(ownJournal(copy, 0)).toBe(false);
+  expect(adoptJournal(copy, 0)).toBe(true);
+  expect(adoptJournal(copy, 0)).toBe(false);
   begun.length = 0;
   const third = await openPod(copy);
   await until(() => begun.length === 1);

@@ -1,6 +1,7 @@
 /** A process whose store is away: what belongs to its host goes on, and it joins when it can. */
 import { expect, test } from 'vitest';
 import { createFleet, defineMachine } from '../../src/index.ts';
+import { gate } from '../support/fleets.ts';
 import { anyInput, useTestFleets, Wire, whileAdvancing } from './support.ts';
 
 const { newDir, startFleet } = useTestFleets();
@@ -41,4 +42,25 @@ test('a Postgres that is away keeps nobody from starting', async () => {
   } finally {
     await fleet.drain({ budget: '2s' });
   }
+});
+
+test('I46: a drain while the pod registers anew leaves no pod behind that beats', async () => {
+  const { clock, startPod, store } = startFleet();
+  const pod = await startPod('alder', { machines: [simple] });
+  await clock.advance(1_000);
+  const answer = gate();
+  pod.wire.holdsAnswers.set('register', answer.opened);
+  await store.fence(pod.id, pod.id, 'proved');
+  await clock.advance(3_000);
+  const drained = pod.fleet.drain({ budget: '1s' });
+  await clock.advance(100);
+  answer.open();
+  await whileAdvancing(clock, drained);
+  const before = await store.pods();
+  expect(before).toHaveLength(2);
+  await clock.advance(20_000);
+  const after = await store.pods();
+  expect(after.map(({ seq }) => seq)).toEqual(before.map(({ seq }) => seq));
+  // Its store may be closed by then: the sweep finds a row that holds nothing.
+  expect(after.map(({ claimCount }) => claimCount)).toEqual([0, 0]);
 });

@@ -1,7 +1,7 @@
 /** What tells a journal's file from a copy of it, where systems know more or less of a file. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type CopyOf, judgeCopy, Owners, ownJournal } from '../../src/journal/copy.ts';
+import { adoptJournal, type CopyOf, judgeCopy, Owners } from '../../src/journal/copy.ts';
 import { type Place, placeOf } from '../../src/journal/place.ts';
 import { useTempDirs } from '../support/temp-dir.ts';
 
@@ -89,7 +89,7 @@ test('another device proves nothing, nor does another host after another start',
 test('where nothing is known of earlier processes, or a person has said so, all are taken for dead', () => {
   const { place } = madePlace();
   expect(ownersOf(place).provesDead('alder')).toBe(true);
-  ownJournal(place.directory, 0);
+  adoptJournal(place.directory, 0);
   expect(ownersOf(place).provesDead('alder')).toBe(true);
   expect(ownersOf(place).provesDead('alder')).toBe(false);
 });

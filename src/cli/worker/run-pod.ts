@@ -26,6 +26,10 @@ export async function runPod(config: Config): Promise<RunningPod> {
   writeLogsOf(config, process);
   let fleet: Fleet | undefined;
   let isEnding = false;
+  let rival: string | undefined;
+  listen('journal.alarm', ({ kind, message }) => {
+    if (kind === 'elsewhere') rival = message;
+  });
   for (const name of ['process.signalled', 'engine.draining', 'pod.draining'] as const) {
     listen(name, () => {
       isEnding = true;
@@ -35,7 +39,8 @@ export async function runPod(config: Config): Promise<RunningPod> {
   const metrics = await metricsOf(config, () => fleet);
   const answering = () =>
     answerProbes(config, metrics, {
-      whyNotReady: () => (isEnding ? 'draining' : whyNotReady(fleet)),
+      whyNotReady: () =>
+        isEnding ? 'draining' : fleet ? whyNotReady(fleet) : (rival ?? 'starting'),
       remark: () => aloneText(fleet),
     });
   // Where it takes over, the one before it answers there until it is gone.
@@ -94,8 +99,7 @@ async function oncePossible<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /** Ready: the tables fit, predecessors are adopted, runs resumed, and the disk takes records. */
-function whyNotReady(fleet: Fleet | undefined): string | undefined {
-  if (!fleet) return 'starting';
+function whyNotReady(fleet: Fleet): string | undefined {
   const { pod, stalledBy } = fleet.status;
   if (stalledBy !== undefined) return 'the journal cannot be written';
   return pod && !pod.isReady ? 'the pod has not taken its place' : undefined;
