@@ -75,6 +75,6 @@ export const STORIES: readonly Story[] = [
 
 /** The pod that has the tasks comes to this, in the middle of them. */
 function turned(how: Turn['how']): Omit<Story, 'name'> {
-  const turns = [{ atMs: TURN_MS, pod: 'pod-1', how }];
+  const turns = [{ atMs: TURN_MS, pod: 'pod-2', how }];
   return { podCount: 2, tasks: SOME, turns, isOwnFromMs: TURN_MS };
 }
