@@ -59,7 +59,7 @@ export class Rivals {
     throw new JournalElsewhereError(journal.id, rival.pod, rival.name);
   }
 
-  /** Where the store is away the runs of this host go on: nobody could say that they must not. */
+  /** While the store is away the runs of this host go on: a clone cannot be told from its original. */
   async #ask(): Promise<PodRow | undefined> {
     try {
       return await this.#find();

@@ -42,7 +42,8 @@ export class Owners {
   /** From now on this disk proves these pods dead, once their processes have ended. */
   add(pods: readonly string[]): void {
     const added = pods.filter((pod) => !this.#pods.includes(pod));
-    if (added.length === 0) return;
+    // The name of a process that has taken the directory over is not written over.
+    if (added.length === 0 || this.whyLost()) return;
     this.#pods = [...this.#pods, ...added].slice(-PODS_MAX);
     this.whyLost = this.#write();
   }

@@ -1,7 +1,7 @@
 /**
  * Damage that a process meets while it writes, kept for the next start. SQLite may notice it only then, and
- * a start does not read a large file through. The start that finds the note puts the file aside, whatever
- * its size.
+ * a start does not read a large file through. The start that finds the note puts the file aside, large or
+ * small.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isCorrupt } from './connection.ts';
