@@ -1,5 +1,6 @@
 /** What traces are made of: ids, words, the gate, and that records tell what whoever was there told. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { tracing } from '@opentelemetry/sdk-node';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -159,6 +160,8 @@ test('a call that waited for leave has a span below its phase, and one that did 
   const runs = [await fleet.startLocal(machine, {}), await fleet.startLocal(machine, {})];
   const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: 90_000 }).toBe(true);
   await until(() => holds.length === 1 && fleet.throttle('geo').snapshot().waiting === 1);
+  // A wait of less than a millisecond is none.
+  await sleep(5);
   holds[0]!();
   await until(() => holds.length === 2);
   holds[1]!();
