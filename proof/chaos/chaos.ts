@@ -20,6 +20,7 @@ import { Judge } from './judge.ts';
 import { linesOf } from './judge-calls.ts';
 import { Snapshots } from './judge-snapshots.ts';
 import { processesWith } from './left-behind.ts';
+import { killInPeace } from './peace.ts';
 import { Producer } from './producer.ts';
 import { type ChaosReport, reportOf } from './report.ts';
 import { SHAPES } from './shapes.ts';
@@ -105,8 +106,14 @@ class Chaos {
     const telling = setInterval(() => this.#tell(producer, faults, witness), PROGRESS_MS);
     let drainSeconds: number;
     try {
-      const raging = faults.rage();
-      await Promise.all([producer.produce(tasks, seconds, () => faults.areOver), raging]);
+      let isOver = false;
+      const hurting = faults
+        .rage()
+        .then(() => killInPeace(stage, witness, snapshots))
+        .finally(() => {
+          isOver = true;
+        });
+      await Promise.all([producer.produce(tasks, seconds, () => isOver), hurting]);
       drainSeconds = await this.#drain(stage, witness);
     } finally {
       clearInterval(telling);

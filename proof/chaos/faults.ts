@@ -68,8 +68,6 @@ export class Faults {
   #atWork = 0;
   atOnceMax = 0;
   #isOver = false;
-  /** Every dose was given, or there was no more time for it. */
-  areOver = false;
 
   constructor(ports: FaultPorts) {
     this.#ports = ports;
@@ -134,10 +132,7 @@ export class Faults {
       ...own.map((fault) => this.#spread(fault, doses[fault])),
       storm.rage(doses.adminCalls, seconds, () => this.#isOver),
     ]);
-    await giving.finally(() => {
-      this.areOver = true;
-      clearTimeout(over);
-    });
+    await giving.finally(() => clearTimeout(over));
   }
 
   /** One kind of fault, evenly spread with jitter; one that did not come about is tried again. */

@@ -105,6 +105,29 @@ export class Witness {
     });
   }
 
+  /** The name of the pod that has the most tasks, if these are so many. */
+  async busiestPod(least: number): Promise<string | undefined> {
+    return this.#with(async (client) => {
+      const { rows } = await client.query<Row>(
+        `select pods.name from step_tracker tasks join pod_health pods on pods.pod_id = tasks.claimed_by
+          where pods.status = 'up' group by pods.name having count(*) >= $1 order by count(*) desc`,
+        [least],
+      );
+      return textOf(rows[0]?.['name']);
+    });
+  }
+
+  async isHolding(name: string): Promise<boolean> {
+    return this.#with(async (client) => {
+      const { rowCount } = await client.query(
+        `select 1 from step_tracker tasks join pod_health pods on pods.pod_id = tasks.claimed_by
+          where pods.name = $1 limit 1`,
+        [name],
+      );
+      return rowCount !== 0;
+    });
+  }
+
   /** Every process of a pod that there was. */
   async pods(): Promise<PodLife[]> {
     return this.#with(async (client) => {

@@ -116,4 +116,30 @@ export const FAULTS: readonly Mutant[] = [
     command: tests('test/fleet/rivals.test.ts'),
     shows: /a process on a clone starts nothing/,
   },
+  {
+    name: 'damaged-copy-ends-the-task',
+    breaks: 'records that one disk has lost end the task, though the store has them (I43)',
+    changes: [
+      {
+        file: 'src/engine/going-on.ts',
+        find: `if (found.status === 'quarantined') throw new DamagedRunError(row.id, found.reason);`,
+        put: `if (found.status === 'quarantined') return void tie.quarantined(found.reason);`,
+      },
+    ],
+    command: tests('test/fleet/pod-faults.test.ts'),
+    shows: /goes on from what is whole/,
+  },
+  {
+    name: 'damaged-tail-archived',
+    breaks: 'records that a disk has damaged become the records of the task (I43)',
+    changes: [
+      {
+        file: 'src/fleet/adopter.ts',
+        find: 'const proved = provedAfter(run, written.slice(from), { seq: from - 1, hash });',
+        put: 'const proved = written.slice(from);',
+      },
+    ],
+    command: tests('test/fleet/pod-faults.test.ts'),
+    shows: /goes on from what is whole/,
+  },
 ];

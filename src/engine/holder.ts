@@ -3,25 +3,38 @@
  * after a restart of this process, and how they are let go of when they are no longer ours.
  */
 import { assert, type Clock, type RunId } from '../ground/index.ts';
-import { DamagedRunError, type Evidence, type Journal, type Opening } from '../journal/index.ts';
+import {
+  DamagedRunError,
+  type EventRow,
+  type Evidence,
+  type Journal,
+  type Opening,
+} from '../journal/index.ts';
 import {
   originOf,
   parseInput,
   type RunEvent,
   type StartedEvent,
   startState,
-  toldEnding,
 } from '../machine/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { type At, carriedBy, endingHere, type GoingOn, isStoring, type Taken } from './going-on.ts';
+import {
+  type At,
+  carriedBy,
+  endingHere,
+  type GoingOn,
+  isStoring,
+  succeed,
+  type Taken,
+} from './going-on.ts';
 import { type Beginning, beginningOf, type HeirPorts, heirOf, moveBy } from './heir.ts';
-import { ownerOf, tellLeftOf, tellResumed } from './left-behind.ts';
+import { ownerOf, tellHeldLeft, tellLeftOf, tellResumed } from './left-behind.ts';
 import { isAsleep, LiveRun, limitWait, ofRun, restOf, waitMsOf } from './live-run.ts';
 import { isBetween, type LocalHold, limitBy, type Offer, takenBy } from './offer.ts';
 import type { Recorder } from './recorder.ts';
-import { load, type Resumption, resumed, wasInside, wasTakenCutOff } from './resume.ts';
+import { load, wasInside, wasTakenCutOff } from './resume.ts';
 import type { RunTable } from './run-table.ts';
-import type { Tie, WrittenRecord } from './tie.ts';
+import type { Tie } from './tie.ts';
 import { inputView } from './view.ts';
 
 export interface HolderPorts extends HeirPorts {
@@ -165,7 +178,10 @@ export class Holder {
     });
   }
 
-  /** Goes on with a run that this journal has, under a new epoch. */
+  /**
+   * Goes on with a run that this journal has, under a new epoch. Throws a DamagedRunError where the records
+   * here cannot be trusted: those in the store may be whole.
+   */
   async resume(
     id: RunId,
     tie: Tie,
@@ -182,7 +198,8 @@ export class Holder {
     if (ending) return tie.ended(ending);
     const found = load(journal, registry, id, this.#evidenceOf(id));
     assert(found !== undefined, `run ${id} is held and not there`);
-    const taken: Taken | undefined = found.kind === 'run' ? found : await this.#succeed(found, tie);
+    const taken: Taken | undefined =
+      found.kind === 'run' ? found : await succeed(this.#ports, found, tie);
     if (!taken || tie.isOver) return;
     const { run, waitMs, move, records } = taken;
     if (run.state.ending) return tie.ended(run.state.ending);
@@ -199,27 +216,6 @@ export class Holder {
     const isUpgraded = move?.event.type === 'UPGRADED';
     if (!isUpgraded) await recorder.record(run, takenBy(pod, interruption));
     await this.#goOn(run, { interruption, waitMs, move, records, seenAt: runs.seenAt });
-  }
-
-  /** One whose version is not here: as a newer one has it, where there is one. */
-  async #succeed(
-    found: Exclude<Resumption, { readonly kind: 'run' }>,
-    tie: Tie,
-  ): Promise<Taken | undefined> {
-    const { row, records } = found;
-    const ending = records && toldEnding(records);
-    if (ending) tie.ended(ending);
-    else if (found.kind === 'setAside') {
-      if (found.status === 'blocked') tie.blocked(found.reason, found.waitsFor);
-      else tie.quarantined(found.reason);
-    } else {
-      const heir = await heirOf(this.#ports, row.id, tie.epoch, found.records);
-      if (heir.kind === 'run') {
-        return { ...resumed(heir.run, found.records, found.evidence), move: heir.move };
-      }
-      if (!tie.isOver && 'reason' in heir) tie.blocked(heir.reason);
-    }
-    return undefined;
   }
 
   /** What the process before this one left behind tells of its end, and of nothing that came later. */
@@ -263,14 +259,14 @@ export class Holder {
     }
   }
 
-  /** The run's records, as they were written. */
-  written = (id: RunId): WrittenRecord[] => this.#ports.journal.rows(id);
+  /** The run's records as they are on the disk; throws a DamagedRunError where that cannot be read. */
+  written = (id: RunId): EventRow[] => this.#ports.journal.rows(id);
   /** Whether the store may have the run's next record before this disk has it. */
   isStoring = (id: RunId, at: At): boolean => isStoring(this.#ports, id, at);
 
   /** The store has what this disk has of it: whatever was not told of it can be told now. */
   tellLeft(id: RunId, generation: number): void {
-    tellLeftOf(id, generation, () => this.#ports.journal.history(id));
+    tellHeldLeft(this.#ports.journal, id, generation);
   }
 
   /** Under its new version first, where it has come to one: TAKEN alone binds it to none. */

@@ -4,7 +4,7 @@
  * where nobody listens.
  */
 import type { RunId } from '../ground/index.ts';
-import { DamagedRunError, type Journal, type StoredRecord } from '../journal/index.ts';
+import { type Journal, type StoredRecord, unlessDamaged } from '../journal/index.ts';
 import { isHeard, tell } from '../telemetry/events.ts';
 import { type LiveRun, ofRun } from './live-run.ts';
 import type { Resumption } from './resume.ts';
@@ -31,14 +31,18 @@ export function tellLeft(journal: Journal): number | undefined {
 
 /** A run that is held for a store is told of when the store has said whose it is. */
 function readLocal(journal: Journal, run: RunId): StoredRecord[] | undefined {
-  try {
+  // That it is damaged is told when it is to go on.
+  return unlessDamaged(() => {
     const row = journal.find(run);
     return row && row.generation === undefined ? journal.history(run) : undefined;
-  } catch (error) {
-    // That it is damaged is told by whoever wants to go on with it.
-    if (error instanceof DamagedRunError) return undefined;
-    throw error;
-  }
+  });
+}
+
+/** The same of one that is held for a store, which has all of it now. */
+export function tellHeldLeft(journal: Journal, run: RunId, generation: number): void {
+  if (!isHeard('run.left')) return;
+  const records = unlessDamaged(() => journal.history(run));
+  if (records) tellLeftOf(run, generation, () => records);
 }
 
 /** Tells of a run of which others may not have told, up to its last record. */

@@ -4,8 +4,15 @@
  * for. A run goes on from the local records where they continue what the store has, and from the
  * store's otherwise; nothing that came from the store runs before the store has said whose it is.
  */
-import type { Engine, LocalHold, WrittenRecord } from '../engine/index.ts';
+import type { Engine, LocalHold } from '../engine/index.ts';
 import type { Clock, RunId } from '../ground/index.ts';
+import {
+  CHAIN_START,
+  DamagedRunError,
+  type EventRow,
+  provedAfter,
+  unlessDamaged,
+} from '../journal/index.ts';
 import {
   type Flush,
   type Head,
@@ -47,8 +54,11 @@ interface Known {
   readonly isUsable: boolean;
   /** The store had all of it before. */
   readonly isStored: boolean;
-  readonly last: { readonly seq: number; readonly hash: string; readonly state: string };
+  readonly last: Pick<EventRow, 'seq' | 'hash' | 'state'> | undefined;
 }
+
+/** Nothing here of it can be read. */
+const LOST = { isUsable: false, isStored: false, last: undefined };
 
 export class Adopter {
   readonly #ports: AdopterPorts;
@@ -147,7 +157,13 @@ export class Adopter {
       const runs = page.map(({ run, generation }) => ({ task: run, generation }));
       const heads = new Map((await store.heads(runs)).map((head) => [head.task, head]));
       const tails: Flush[] = [];
-      for (const hold of page) known.set(hold.run, this.#read(hold, heads.get(hold.run), tails));
+      for (const hold of page) {
+        const head = heads.get(hold.run);
+        known.set(
+          hold.run,
+          unlessDamaged(() => this.#read(hold, head, tails)) ?? { hold, ...LOST },
+        );
+      }
       await footing.archive(tails);
     }
     return known;
@@ -156,12 +172,15 @@ export class Adopter {
   #read(hold: LocalHold, head: Head | undefined, tails: Flush[]): Known {
     const { run, generation, epoch, version } = hold;
     const written = this.#ports.engine.held.written(run);
-    const last = written.at(-1)!;
+    const last = written.at(-1);
+    if (!last) return { hold, ...LOST };
     const from = firstToSend(written, head);
     const isUsable = from !== undefined;
     if (isUsable) {
-      const prevHash = written[from - 1]?.hash ?? '';
-      const tail = segmentOf({ task: run, generation, epoch }, prevHash, written.slice(from));
+      const hash = written[from - 1]?.hash ?? CHAIN_START;
+      // A damaged record must not come into the store, where it would be the run's own.
+      const proved = provedAfter(run, written.slice(from), { seq: from - 1, hash });
+      const tail = segmentOf({ task: run, generation, epoch }, hash, proved);
       if (tail) tails.push({ ...tail, version });
     } else if (head && head.epoch <= epoch && !this.#isOneBehind(hold, last, head)) {
       // Under a later epoch others have gone on with it, which is as it should be.
@@ -172,7 +191,7 @@ export class Adopter {
   }
 
   /** What persists in the store is on record there first: a process that died then is one behind. */
-  #isOneBehind({ run, version }: LocalHold, last: WrittenRecord, head: Head): boolean {
+  #isOneBehind({ run, version }: LocalHold, last: EventRow, head: Head): boolean {
     if (head.lastSeq !== last.seq + 1) return false;
     return this.#ports.engine.held.isStoring(run, { version, state: last.state });
   }
@@ -190,41 +209,51 @@ export class Adopter {
       const found = known.get(task.task);
       known.delete(task.task);
       if (found?.isUsable && found.hold.generation === task.generation) {
-        resumed.push(this.#resume(task, found));
+        resumed.push(this.#resume(task, found, hasDied));
       } else {
-        // Of what the journal has lost nobody knows whether a phase was open: `check` is asked.
         const isUnknown = found ? !found.isUsable : !this.#ports.engine.held.knowsAll;
-        const interruption = (!hasDied && task.interruption) || 'cut';
-        const cutEpoch = task.previousEpoch;
-        others.push(isUnknown ? { ...task, interruption, cutEpoch } : task);
+        others.push(isUnknown ? cutOff(task, hasDied) : task);
       }
     }
     const { acceptor } = this.#ports;
     await Promise.all([...resumed, acceptor.accept(others, { onRead: this.#checkServer })]);
   }
 
-  /** All that is here was archived before, so nothing is left to send. */
-  async #resume(task: TakenTask, { last }: Known): Promise<void> {
-    const { engine, holdings, keeper, pod } = this.#ports;
-    const held = new HeldRun(task, last, keeper);
+  /**
+   * All that is here was archived before, so nothing is left to send. Where it turns out to be damaged, the
+   * run goes on from what the store has.
+   */
+  async #resume(task: TakenTask, { last }: Known, hasDied: boolean): Promise<void> {
+    const { engine, holdings, keeper, pod, acceptor } = this.#ports;
+    const held = new HeldRun(task, last!, keeper);
     holdings.put(held);
-    engine.held.tellLeft(task.task, task.generation);
     const { interruption, deadlineMs, ageMs } = task;
-    await engine.held.resume(task.task, held, { pod, interruption, deadlineMs, ageMs });
+    try {
+      engine.held.tellLeft(task.task, task.generation);
+      await engine.held.resume(task.task, held, { pod, interruption, deadlineMs, ageMs });
+    } catch (error) {
+      if (!(error instanceof DamagedRunError)) throw error;
+      held.isOver = true;
+      holdings.remove(held);
+      return acceptor.accept([cutOff(task, hasDied)], { onRead: this.#checkServer });
+    }
     if (task.control === 'cancel' && !held.isOver) {
       engine.cancel(task.task, 'cancelled by request').catch(() => undefined);
     }
   }
 }
 
+/** Of what the journal has lost nobody knows whether a phase was open: `check` is asked. */
+function cutOff(task: TakenTask, hasDied: boolean): TakenTask {
+  const interruption = (!hasDied && task.interruption) || 'cut';
+  return { ...task, interruption, cutEpoch: task.previousEpoch };
+}
+
 /**
  * Which of these records is the first that the store has not; undefined where it has others in their
  * place. What a former owner has flushed late is no others: whoever wrote here went on from before that.
  */
-function firstToSend(
-  written: readonly WrittenRecord[],
-  head: Head | undefined,
-): number | undefined {
+function firstToSend(written: readonly EventRow[], head: Head | undefined): number | undefined {
   if (!head) return 0;
   if (written[head.lastSeq]?.hash === head.lastHash) return head.lastSeq + 1;
   const later = written.findIndex(({ epoch }) => epoch > head.epoch);

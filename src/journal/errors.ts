@@ -58,6 +58,16 @@ export class DamagedRunError extends FleetqError {
   }
 }
 
+/** What `read` answers; undefined where the records that it reads are damaged. */
+export function unlessDamaged<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DamagedRunError) return undefined;
+    throw error;
+  }
+}
+
 /** Nothing is wrong with them: a newer FleetQ has written what this one cannot read. */
 export class UnknownRecordError extends DamagedRunError {
   constructor(run: string, seq: number, kind: string) {

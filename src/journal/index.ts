@@ -11,6 +11,7 @@ export {
   JournalStalledError,
   SealedRunError,
   UnknownRecordError,
+  unlessDamaged,
 } from './errors.ts';
 export { type ExportedRun, exportRuns, type InspectReport, inspectJournal } from './inspect.ts';
 export type {
@@ -32,7 +33,7 @@ export type {
 } from './journal.ts';
 export { type JournalFile, openJournalFile } from './journal-file.ts';
 export { describeHolder, type Place, placeOf, refuseUnfit } from './place.ts';
-export { CHAIN_START, decodeRows, decodeRowsAfter, encodeEntry } from './record.ts';
+export { CHAIN_START, decodeRows, decodeRowsAfter, encodeEntry, provedAfter } from './record.ts';
 export { type JournalOptions, SqliteJournal } from './sqlite-journal.ts';
 export { takeTurn } from './take-turn.ts';
 export { type Problem, type VerifyReport, verifyJournal } from './verify.ts';

@@ -129,6 +129,21 @@ export function provedPrefix(
   return { rows: rows.slice(0, count), records };
 }
 
+/** The same without a look at what they say, of rows behind a record whose hash is known. */
+export function provedAfter(
+  run: RunId,
+  rows: readonly EventRow[],
+  after: { readonly seq: number; readonly hash: string },
+): readonly EventRow[] {
+  let { seq, hash: prevHash } = after;
+  const end = rows.findIndex((row) => {
+    if (!isSound(() => proveRow(run, row, seq + 1, prevHash))) return true;
+    [seq, prevHash] = [seq + 1, row.hash];
+    return false;
+  });
+  return end < 0 ? rows : rows.slice(0, end);
+}
+
 function isSound(look: () => void): boolean {
   try {
     look();

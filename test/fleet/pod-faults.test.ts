@@ -1,9 +1,10 @@
 /** I43: what fails in a pod is the pod's, and ends no run: the run goes back, and is done. */
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, expect, test, vi } from 'vitest';
 import { SqliteJournal } from '../../src/journal/index.ts';
-import { gate } from '../support/fleets.ts';
+import { gate, never } from '../support/fleets.ts';
 import { Script, twoSteps } from './script.ts';
 import { SILENT_MS, STEADY_MS, type TestPod, useTestFleets } from './support.ts';
 
@@ -56,6 +57,44 @@ test('a record that a pod fails to write cuts the phase off: it is probed and tr
   expect(script.count('a.work')).toBe(2);
   expect(script.count('a.check') + script.count('a.probe')).toBe(2);
 });
+
+/** One record of the run reads as it was never written. */
+function damage(dataDir: string, run: string, seq: number): void {
+  const file = new Database(join(dataDir, 'journal.db'));
+  const { sql } = file
+    .prepare(`select sql from sqlite_schema where name = 'events_are_final'`)
+    .get() as { sql: string };
+  file.exec('drop trigger events_are_final');
+  const text = `update events set data = replace(data, '"', '''') where run = ? and seq = ?`;
+  expect(file.prepare(text).run(run, seq).changes).toBe(1);
+  file.exec(sql);
+  file.close();
+}
+
+test.each([
+  { archive: '100ms', seq: 2, again: ['b.probe', 'b.work', 'b.validate', 'b.persist'] },
+  { archive: '1h', seq: 5, again: ['b.check', 'b.work', 'b.validate', 'b.persist'] },
+] as const)(
+  'a run whose record $seq this disk has lost goes on from what is whole (archived every $archive)',
+  async ({ archive, seq, again }) => {
+    const script = new Script();
+    const machine = twoSteps(script);
+    const { clock, startPod, row } = startFleet();
+    const options = { machines: [machine], around: script.around, archive };
+    const alder = await startPod('alder', options);
+    script.holds.set('b.work', never());
+    const { id } = await alder.fleet.enqueue(machine, {});
+    await clock.advance(1_000);
+    script.holds.clear();
+    script.calls.length = 0;
+    const dataDir = alder.crash();
+    damage(dataDir, id, seq);
+    await startPod('alder', { ...options, dataDir });
+    await clock.advance(2_000);
+    expect(await row(id)).toMatchObject({ status: 'completed' });
+    expect(script.calls.map((call) => call.split('@')[0])).toEqual(again);
+  },
+);
 
 test('a pod that cannot write its journal lets others have its runs, and comes back', async () => {
   const script = new Script();
