@@ -24,6 +24,8 @@ import type { World } from './world.ts';
 
 const WATCH_MS = 250;
 const FULL_LOSS = 0.35;
+/** So many transactions are on the pages that cannot be read. */
+const LOST_MAX = 5;
 /** Nobody here sleeps for so long, unless a clock was set meanwhile. */
 const FAR_OFF_MS = 60_000;
 
@@ -56,6 +58,8 @@ export class Cluster {
   readonly #options: ClusterOptions;
   readonly #seats: Seat[] = [];
   readonly #clones: SimPod[] = [];
+  /** By name. */
+  readonly #refused = new Set<string>();
   readonly #pending = new Set<() => void>();
   readonly #deploys: Deploys | undefined;
   #isHealed = false;
@@ -102,6 +106,7 @@ export class Cluster {
       },
       { name, disk, isSuspectsOnly, process, code },
     );
+    pod.link.refusesPods = this.#refused.has(name);
     pod.start();
     return pod;
   }
@@ -113,6 +118,18 @@ export class Cluster {
 
   alive(): SimPod[] {
     return this.#seats.map(({ pod }) => pod).filter((pod) => !pod.hasEnded);
+  }
+
+  /** With those that are copies of others. */
+  all(): SimPod[] {
+    return [...this.alive(), ...this.#clones.filter(({ hasEnded }) => !hasEnded)];
+  }
+
+  /** Whether the store refuses whatever this pod registers. */
+  refuse({ name }: SimPod, isRefused: boolean): void {
+    if (isRefused) this.#refused.add(name);
+    else this.#refused.delete(name);
+    for (const { pod } of this.#seats) pod.link.refusesPods = this.#refused.has(pod.name);
   }
 
   /** Puts a fault right again, at its time or when everything is healed. */
@@ -142,7 +159,7 @@ export class Cluster {
     this.#world.say('world', 'is healed');
     // What is put right may have something else to be put right.
     for (const act of this.#pending) act();
-    for (const pod of this.#clones) pod.kill();
+    for (const pod of this.#clones) if (!pod.isFaulty) pod.kill();
     for (const seat of this.#seats) {
       if (seat.restartMs !== undefined) seat.restartMs = this.#world.nowMs;
     }
@@ -219,7 +236,7 @@ export class Cluster {
   }
 
   end(): void {
-    for (const pod of [...this.alive(), ...this.#clones]) pod.kill();
+    for (const pod of this.all()) pod.kill();
   }
 
   /** Starts again what has ended. */
@@ -245,12 +262,23 @@ export class Cluster {
     const { disk: before } = seat.pod;
     const isLost = this.#world.random.fraction() < FULL_LOSS;
     if (isLost) this.#world.count('lost disks');
-    before.isFull = false;
+    if (before.isDamaged) before.putAside(Math.floor(this.#world.within(0, LOST_MAX)));
+    if (!seat.pod.isFaulty) before.isFull = false;
     before.nextFate = 'fine';
     before.failingSyncs = 0;
     const disk = isLost ? this.#newDisk() : before;
     seat.restartMs = undefined;
+    const { isFaulty } = seat.pod;
     seat.pod = this.#start(seat.name, seat.isSuspectsOnly, disk);
+    seat.pod.isFaulty = isFaulty && !isLost;
+  }
+
+  /** A process on a clone of this pod's volume; it goes on until everything is healed, or to the end. */
+  cloneVolume({ name, disk, isSuspectsOnly, code }: SimPod): SimPod {
+    const clone = this.#start(`${name}"`, isSuspectsOnly, disk.cloned(), undefined, code);
+    clone.isFaulty = true;
+    this.#clones.push(clone);
+    return clone;
   }
 
   /** A process that was copied while it ran: it takes itself for this pod, until it is told. */

@@ -36,6 +36,8 @@ export class Disk {
   /** Whether nobody could tell any more what its processes were doing when they ended. */
   hasLostMark = false;
   isFull = false;
+  /** No commit succeeds until a start has put the file aside. */
+  isDamaged = false;
   /** So many syncs to come are answered with an error. */
   failingSyncs = 0;
   /** What was written when a sync failed: a process that dies now may leave it behind, or not. */
@@ -133,6 +135,27 @@ export class Disk {
   losePower(): void {
     this.hasLostMark = true;
     if (this.#mark) this.#mark = { ...this.#mark, isComplete: false };
+  }
+
+  /** A start puts a damaged file aside, and keeps what it can read of it. */
+  putAside(lost: number): void {
+    this.isDamaged = false;
+    this.loseLast(lost);
+    this.losePower();
+  }
+
+  /** As a snapshot of its volume is, on another device: that proves no pod dead. */
+  cloned(): Disk {
+    const clone = new Disk(this.id, this.createdAt);
+    Object.assign(clone, { boot: this.boot, lsn: this.lsn });
+    for (const [run, row] of this.runs) clone.runs.set(run, row);
+    for (const [run, events] of this.events) clone.events.set(run, events);
+    for (const [run, dueAt] of this.timers) clone.timers.set(run, dueAt);
+    clone.#mark = this.#mark;
+    clone.#markLsn = this.#markLsn;
+    for (const [slot, occupancy] of this.#slots) clone.#slots.set(slot, occupancy);
+    clone.#had = new Set(this.#had);
+    return clone;
   }
 
   get mark(): Mark | undefined {

@@ -14,7 +14,7 @@ const LOCAL_FROM = 10_000;
 type Fault = (cluster: Cluster, world: World) => void;
 
 function someone(cluster: Cluster, world: World): SimPod | undefined {
-  const alive = cluster.alive();
+  const alive = cluster.alive().filter(({ isFaulty }) => !isFaulty);
   return alive.length > 0 ? world.pick(alive) : undefined;
 }
 

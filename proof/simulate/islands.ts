@@ -51,7 +51,7 @@ export class Islands {
   }
 
   #start(): void {
-    const pods = this.#cluster.alive().filter(({ isSuspectsOnly }) => !isSuspectsOnly);
+    const pods = this.#cluster.alive().filter((pod) => !pod.isSuspectsOnly && !pod.isFaulty);
     if (pods.length === 0) return;
     this.#world.pick(pods).startLocal(LOCAL_FROM + Math.floor(this.#world.within(0, 1_000)));
   }

@@ -29,6 +29,8 @@ export interface Kept extends SizedSeed {
   readonly islands?: boolean;
   /** It was found with a store that had lost commits when another server took over. */
   readonly failovers?: boolean;
+  /** It was found while something was wrong with one pod, and nobody put that right. */
+  readonly lasting?: boolean;
 }
 
 /** What only some seeds have. */
@@ -49,6 +51,8 @@ export interface Traits {
   readonly hasIslands: boolean;
   /** Another server takes over, which has not all commits. */
   readonly hasFailovers: boolean;
+  /** Something is wrong with one pod until all is done without it. */
+  readonly hasLasting: boolean;
 }
 
 type Word = Exclude<keyof Kept, 'seed' | 'isSmall' | 'found'>;
@@ -66,6 +70,7 @@ const BY_NUMBER: Readonly<Record<keyof Traits, readonly [Word, every: number, re
   hasFollowers: ['followers', 8, 5],
   hasIslands: ['islands', 8, 7],
   hasFailovers: ['failovers', 8, 3],
+  hasLasting: ['lasting', 3, 1],
 };
 
 const FILE = new URL('./seeds.json', import.meta.url);

@@ -34,6 +34,8 @@ export class Link {
   latencyMs = 2;
   /** Claims come back with no more than one task, however many were asked for. */
   isMeagre = false;
+  /** Whatever registers is refused. */
+  refusesPods = false;
   /** The answers to its heartbeats show it as the oldest of all pods. */
   isFirst = false;
 }
@@ -176,6 +178,7 @@ class Call {
   #fate(): CallFate {
     const { world, link, store } = this.#ports;
     if (this.#isCut()) return 'cut';
+    if (link.refusesPods && this.#told.verb === 'register') return 'refused';
     const chance = world.random.fraction();
     let below = link.refused + store.refused;
     if (chance < below) return 'refused';

@@ -234,6 +234,7 @@ export class SimJournal extends DiskReader implements Journal {
     const disk = this.#disk;
     if (this.#process.isDead) throw new DiskError('the process is dead');
     if (disk.isFull) throw new DiskError('database or disk is full');
+    if (disk.isDamaged) throw new DiskError('database disk image is malformed', 'SQLITE_CORRUPT');
     const fate = disk.nextFate;
     disk.nextFate = 'fine';
     if (fate === 'diesBefore') this.#die('before it was durable');

@@ -83,6 +83,8 @@ export class SimPod {
   readonly code: Code | undefined;
   isDraining = false;
   hasEnded = false;
+  /** What is wrong with it lasts, and nothing else is done to it. */
+  isFaulty = false;
   /** A deploy has ended it: the next process follows at once. */
   isReplaced = false;
 
@@ -176,6 +178,10 @@ export class SimPod {
   #heartOf(store: Store): MakeHeart {
     const make = inlineHeart(store);
     return this.#host.world.mutant?.changeHeart?.(make) ?? make;
+  }
+
+  get lifeId(): string | undefined {
+    return this.member.pod.life?.id;
   }
 
   /** As a process does it: the runs of its disk first, then the fleet. */
@@ -276,12 +282,11 @@ export class SimPod {
   }
 
   /** A run that belongs to this host alone, and that the fleet is shown. */
-  startLocal(n: number): void {
+  startLocal(n: number, pace = 2 + below(this.process.random, 250)): void {
     const { world } = this.#host;
     if (this.process.isDead || this.isDraining) return;
     const { name, version } = world.pick([...SHAPES, ...this.#own.filter(endsAnyway)]);
     const plan = planFor(name, version);
-    const pace = 2 + below(this.process.random, 250);
     this.#atOnce(async () => {
       const id = await this.engine.startRun(plan, { n, pace });
       world.say(this.name, `starts ${plan.name} ${n} of its own as ${id.slice(-6)}`);

@@ -13,8 +13,9 @@ import { Decider } from './decider.ts';
 import { Failovers } from './failovers.ts';
 import { Gates } from './gates.ts';
 import { Islands } from './islands.ts';
-import { judge, waitsInVain } from './judge.ts';
+import { type Hosts, judge, waitsInVain } from './judge.ts';
 import { type Traits, traitsOf } from './kept-seeds.ts';
+import { LastingFault } from './lasting.ts';
 import { Ledger } from './ledger.ts';
 import type { Mutant } from './mutants.ts';
 import { People } from './people.ts';
@@ -76,10 +77,11 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const most = options.isSmall ? 50 : 300;
   const taskCount = (options.isSmall ? 30 : 200) + below(world.random, most + 1);
   const stormMs = world.within(10_000, 30_000) * (options.isSmall ? 0.5 : 1);
+  const slots = 3 + below(world.random, 20);
   const cluster = new Cluster(world, auditor, ledger, {
     podCount,
     ...traits,
-    slots: 3 + below(world.random, 20),
+    slots,
     times: {
       heartbeatMs: HEARTBEAT_MS,
       silentMs: SILENT_MS,
@@ -106,6 +108,9 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     const gates = traits.hasFlow ? new Gates(world, auditor, cluster.weather, stormMs) : undefined;
     if (traits.hasFailovers) new Failovers(world, auditor, cluster, stormMs);
     if (traits.hasIslands) new Islands(world, cluster, stormMs);
+    const lasting = traits.hasLasting
+      ? new LastingFault(world, cluster, stormMs, slots)
+      : undefined;
     const decider = traits.hasFollowers ? new Decider(world, auditor, cluster.weather) : undefined;
     const isBroken = () => {
       options.onLook?.(world.tables);
@@ -118,11 +123,18 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     gates?.heal();
     decider?.heal();
     const isOver = () => client.isContent && hasEnded(world, cluster) && cluster.isIdle;
+    const isOverElsewhere = () => client.isContent && hasEnded(world, lasting!.hosts);
+    if (lasting && !isBroken()) {
+      await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOverElsewhere());
+      if (!isBroken() && !isOverElsewhere())
+        world.violate('I44', 'one pod keeps all from their end');
+      lasting.end();
+    }
     if (!isBroken()) {
       await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOver());
       await schedule.run(schedule.nowMs + QUIET_MS, isBroken);
-      // What was lost with a server is in nobody's way: its pods find out when they do.
-      if (traits.hasFailovers) {
+      // What was lost with a server, or taken from a pod, is in nobody's way: pods find out when they do.
+      if (traits.hasFailovers || lasting) {
         await schedule.run(schedule.nowMs + LET_GO_MS, () => isBroken() || cluster.hasLetGo);
       }
       // One that was replaced at the very end has yet to come, and to look through its journal.
@@ -159,9 +171,9 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
 }
 
 /** All but what waits for a host that does not come back. */
-function hasEnded({ tables }: World, cluster: Cluster): boolean {
+function hasEnded({ tables }: World, hosts: Hosts): boolean {
   for (const task of tables.tasks.values()) {
-    if (!isEnded(task) && !waitsInVain(tables, task, cluster)) return false;
+    if (!isEnded(task) && !waitsInVain(tables, task, hosts)) return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@
  * What a campaign came across, summed up over its seeds. One in which a kind of fault, or of recovery,
  * never came up has shown nothing about it: it is void, and says what was missing.
  */
+import { LASTING_KINDS } from './lasting.ts';
 import type { SeedReport } from './simulate.ts';
 
 /** Each has to come up at least once in a campaign. */
@@ -94,6 +95,7 @@ export const WANTED_KINDS = [
   'islands',
   'phases on an island',
   'superseded runs',
+  ...LASTING_KINDS,
 ] as const;
 
 export interface Failure {

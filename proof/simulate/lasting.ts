@@ -1,0 +1,153 @@
+/**
+ * Something is wrong with one pod, most often with the one that leads, and nobody puts it right: its disk is
+ * full, its journal damaged, its loop blocked, its slots taken, the store refuses to register it, or its
+ * volume was cloned. The others end all there is without it, and what it held is not left with it (I43 to
+ * I46). Only then is it put right.
+ */
+import type { TaskRecord } from '../../src/store/memory/tables.ts';
+import type { Cluster } from './cluster.ts';
+import type { Disk } from './disk.ts';
+import type { Hosts } from './judge.ts';
+import type { SimPod } from './sim-pod.ts';
+import type { World } from './world.ts';
+
+const LOOK_MS = 500;
+const LOCAL_FROM = 30_000;
+/** A phase of a run that fills a slot. */
+const PACE_MS = 20_000;
+/** Two silences, the turn of the pod behind the leader, and some heartbeats. */
+const LEFT_MS_MAX = 10_000;
+
+type Undo = () => void;
+type Lasting = (pod: SimPod, cluster: Cluster, world: World, slots: number) => Undo;
+
+const fullDisk: Lasting = ({ disk }) => {
+  disk.isFull = true;
+  return () => {
+    disk.isFull = false;
+  };
+};
+
+const damagedJournal: Lasting = (pod) => {
+  pod.disk.isDamaged = true;
+  return () => pod.kill();
+};
+
+const blockedLoop: Lasting = ({ process }) => {
+  process.pause();
+  return () => process.resume();
+};
+
+const fullSlots: Lasting = (pod, _, world, slots) => {
+  for (let count = 0; count < 2 * slots; count++) {
+    pod.startLocal(LOCAL_FROM + count, world.within(PACE_MS / 2, PACE_MS));
+  }
+  return () => undefined;
+};
+
+const refusedRegistration: Lasting = (pod, cluster) => {
+  cluster.refuse(pod, true);
+  pod.kill();
+  return () => cluster.refuse(pod, false);
+};
+
+const clonedVolume: Lasting = (pod, cluster) => {
+  const clone = cluster.cloneVolume(pod);
+  return () => clone.kill();
+};
+
+const KINDS: Readonly<Record<string, Lasting>> = {
+  'full disk that lasts': fullDisk,
+  'damaged journal': damagedJournal,
+  'blocked loop that lasts': blockedLoop,
+  'full slots': fullSlots,
+  'refused registration': refusedRegistration,
+  'cloned volume': clonedVolume,
+};
+export const LASTING_KINDS = Object.keys(KINDS);
+
+export class LastingFault {
+  readonly #world: World;
+  readonly #cluster: Cluster;
+  readonly #slots: number;
+  /** By claim, since when it is held by a pod that cannot go on with it. */
+  readonly #left = new Map<string, number>();
+  #journal: string | undefined;
+  #undo: Undo | undefined;
+  #isOver = false;
+
+  constructor(world: World, cluster: Cluster, stormMs: number, slots: number) {
+    this.#world = world;
+    this.#cluster = cluster;
+    this.#slots = slots;
+    world.schedule.at(world.within(0.2, 0.95) * stormMs, () => this.#begin());
+    this.#look();
+  }
+
+  /** Those of its own host wait for it, and nobody else is there for them. */
+  readonly hosts: Hosts = {
+    hasDisk: (journal) => this.#cluster.hasDisk(journal),
+    isLossy: (journal) => this.#cluster.isLossy(journal),
+    isFarOff: (journal, run) => journal === this.#journal || this.#cluster.isFarOff(journal, run),
+    hasTime: (task) => this.#cluster.hasTime(task),
+  };
+
+  end(): void {
+    this.#isOver = true;
+    this.#world.say('world', 'has nothing wrong with any pod any more');
+    this.#undo?.();
+    for (const pod of this.#cluster.alive()) pod.isFaulty = false;
+  }
+
+  #begin(): void {
+    const pods = this.#cluster.alive().filter(({ member, isSuspectsOnly }) => {
+      return member.pod.status.isReady && !isSuspectsOnly;
+    });
+    const kind = this.#world.pick(LASTING_KINDS);
+    // What runs on two hosts at once is no run of a fleet: nobody fences those.
+    const fit = kind === 'cloned volume' ? pods.filter(({ disk }) => !hasLocalRuns(disk)) : pods;
+    if (fit.length < 1 || pods.length < 2) {
+      this.#world.schedule.at(this.#world.nowMs + LOOK_MS, () => this.#begin());
+      return;
+    }
+    const oldest = fit.reduce((one, other) => (one.lifeId! < other.lifeId! ? one : other));
+    const pod = this.#world.random.fraction() < 0.7 ? oldest : this.#world.pick(fit);
+    this.#world.say(pod.name, `has a fault that lasts: ${kind}`);
+    this.#world.count(kind);
+    this.#journal = pod.disk.id;
+    pod.isFaulty = true;
+    this.#undo = KINDS[kind]!(pod, this.#cluster, this.#world, this.#slots);
+  }
+
+  /** Once all else is well nothing stays with a pod that cannot go on with it, but what is its host's own. */
+  #look(): void {
+    if (this.#isOver) return;
+    const { nowMs, tables, healedMs } = this.#world;
+    const able = new Set(this.#cluster.all().filter(canGoOn).map(lifeIdOf));
+    const left = tables.tasksWhere(({ status, claimedBy, pinnedTo }) => {
+      return status === 'claimed' && pinnedTo === undefined && !able.has(claimedBy);
+    });
+    const names = new Set(left.map(nameOf));
+    for (const name of this.#left.keys()) if (!names.has(name)) this.#left.delete(name);
+    for (const task of left) {
+      const sinceMs = this.#left.get(nameOf(task)) ?? nowMs;
+      this.#left.set(nameOf(task), sinceMs);
+      const ms = nowMs - Math.max(sinceMs, healedMs || nowMs);
+      if (ms <= LEFT_MS_MAX) continue;
+      const { taskId, claimedBy } = task;
+      this.#world.violate('I44', `${taskId} is left with ${claimedBy} for ${ms.toFixed(0)} ms`);
+    }
+    this.#world.schedule.at(nowMs + LOOK_MS, () => this.#look());
+  }
+}
+
+const lifeIdOf = ({ lifeId }: SimPod) => lifeId;
+const nameOf = ({ taskId, claimEpoch }: TaskRecord) => `${taskId} ${claimEpoch}`;
+
+function hasLocalRuns({ runs }: Disk): boolean {
+  return [...runs.values()].some((row) => row.generation === null && row.finished_at === null);
+}
+
+function canGoOn({ process, disk, hasEnded }: SimPod): boolean {
+  return !hasEnded && !process.isDead && !process.isPaused && !disk.isFull && !disk.isDamaged;
+}
