@@ -232,7 +232,7 @@ function killed(seeds: readonly number[], beatMs: number): object {
 
 /** What a permit costs that is there, in time of the CPU: taken and given back, by the real clock. */
 function acquireReleaseNs(): number {
-  const policy = policyOf('bench', { start: 100 });
+  const policy = policyOf('bench', { adaptive: true, start: 100 });
   const throttle = new Throttle(policy, { clock: systemClock, random: systemRandom });
   const options = { priority: 'normal', cost: 1 } as const;
   const rounds = Array.from({ length: ROUNDS }, () => {

@@ -28,11 +28,11 @@ export function more(seeds: readonly number[], beatMs: number): object {
     declared: {
       inflight: steady(seeds, {
         ...{ kind: 'inflight', pods: 64, beatMs },
-        throttle: { limits: { inFlight: 50 } },
+        throttle: { adaptive: false, limits: { inFlight: 50 } },
       }),
       quota: steady(seeds, {
         ...{ kind: 'quota', pods: 64, beatMs },
-        throttle: { limits: { perSecond: 100 } },
+        throttle: { adaptive: false, limits: { perSecond: 100 } },
       }),
     },
     busy16of64: {
@@ -96,7 +96,7 @@ function cold(seeds: readonly number[], beatMs: number) {
 /** What one look of whoever leads costs the processor, where all pods call all APIs. */
 function leaderTickMs(beatMs: number): number {
   const scene = new Scene({ kind: 'inflight', pods: LEADER_PODS, seed: 301, by: 'ours', beatMs });
-  const chief = new Chief((api) => policyOf(api, {}));
+  const chief = new Chief((api) => policyOf(api, { adaptive: true }));
   const found: number[] = [];
   let rows: PublishedRow[] = [];
   for (let tick = 1; tick <= LEADER_TICKS; tick++) {

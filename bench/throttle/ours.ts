@@ -27,7 +27,8 @@ export class OurLimiter implements Limiter {
 
   constructor(world: World, key: string, policy: ThrottlePolicy, beatMs: number) {
     this.#world = world;
-    const law = new HybridLaw(0);
+    const { mayBrake, isAdaptive } = policy;
+    const law = new HybridLaw(0, { mayBrake, mayPace: isAdaptive });
     this.pool = new PermitPool(policy, law);
     this.lease = new Lease(key, law, this.pool, beatMs);
   }

@@ -45,8 +45,9 @@ export class Scene {
     this.api = apiOf(options.kind, this.world, options.api);
     const charging = options.kind === 'charging' ? { refusalsCostQuota: true } : {};
     if (options.by === 'ours') {
-      const found = { adaptive: true, ...charging, ...options.throttle };
-      this.fleet = new OurFleet(this.world, options.beatMs, found);
+      // What it takes to find a limit out is what is measured, but where one is declared.
+      const throttle = { adaptive: true, ...charging, ...options.throttle };
+      this.fleet = new OurFleet(this.world, options.beatMs, throttle);
     }
     this.join(options.pods);
   }

@@ -176,4 +176,43 @@ export const CLAIMS: readonly Mutant[] = [
     command: tests('test/store/postgres.store.test.ts', '^the postgres store retention'),
     shows: /it is told whether anything is hopeless, or old|what ended longer ago than allowed/,
   },
+  {
+    name: 'version-nought-let-in',
+    breaks: 'a task that no pod can ever run comes in, and stays pending without end',
+    changes: [
+      {
+        file: 'src/store/runnable.ts',
+        find: 'if (!(version >= 1)) {',
+        put: 'if (!(version >= 0)) {',
+      },
+    ],
+    command: tests('test/store/memory.test.ts', 'what no pod can run'),
+    shows: /a task of version 0 is refused, and all that came with it/,
+  },
+  {
+    name: 'stranger-waits-for-ever',
+    breaks: 'a task of a machine that no pod ever had stays pending without end',
+    changes: [
+      {
+        file: SWEEP,
+        find: '     where route is not null and not exists (',
+        put: '     where route is null and not exists (',
+      },
+    ],
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store retention'),
+    shows: /a task of a machine that no pod has ever had is failed after the grace/,
+  },
+  {
+    name: 'unknown-version-fails',
+    breaks: 'a task of a version that a deploy brings next fails after the grace',
+    changes: [
+      {
+        file: SWEEP,
+        find: "        where machine = regexp_replace(found.route, '@[^@]*$', ''))),",
+        put: '        where route = found.route)),',
+      },
+    ],
+    command: tests('test/store/postgres.store.test.ts', '^the postgres store what no pod can run'),
+    shows: /an unknown version of a known machine stays, however long/,
+  },
 ];

@@ -256,4 +256,18 @@ export const THROTTLE: readonly Mutant[] = [
     command: tests('test/throttle/calls.test.ts', 'body nobody reads'),
     shows: /an answer whose body nobody reads counts/,
   },
+  {
+    name: 'learned-shown-of-a-declared-limit',
+    breaks:
+      'what was once found out is shown, and gone on from, where the limit is declared by now',
+    changes: [
+      {
+        file: 'src/throttle/fleet/wire.ts',
+        find: 'const learned = isAdaptive ? found : latencyOf(found);',
+        put: 'const learned = isAdaptive ? found : { ...latencyOf(found), ...found };',
+      },
+    ],
+    command: tests('test/admin/throttles.test.ts', 'nothing that was learned'),
+    shows: /whether a limit is found out is shown; where it is not, nothing that was learned is/,
+  },
 ];

@@ -60,6 +60,8 @@ export interface ThrottleSnapshot {
   readonly law: string;
   /** Calls that may be out at once now. */
   readonly limit: number;
+  /** Whether the limit is found out; else it is what is declared. In a fleet, as the leader has it. */
+  readonly isAdaptive: boolean;
   /** What was found to go well, where anything was. */
   readonly learned: number | undefined;
   /** What the fleet may have out together, and how many pods share it; `limit` is this one's share. */

@@ -13,6 +13,7 @@ export function snapshotOf(throttle: Throttle): ThrottleSnapshot {
     api: policy.name,
     law: policy.law,
     limit: pool.limit(nowMs),
+    isAdaptive: published?.isAdaptive ?? policy.isAdaptive,
     learned: (learner?.learned ?? published?.learned)?.good,
     fleet: lease && published && { cap: published.learned.cap, pods: published.podCount },
     inFlight: pool.inFlight,

@@ -62,6 +62,19 @@ test('what was declared of an API is told with it', async () => {
   });
 });
 
+test('whether a limit is found out is shown; where it is not, nothing that was learned is', async () => {
+  const { house, ask } = await open();
+  const words = [true, false].map((isAdaptive) => {
+    return { api: `is-${isAdaptive}`, epoch: 0, state: published({ isAdaptive }) };
+  });
+  await house.fleet.store.publishThrottles(words);
+  const [adaptive, declared] = [await ask('GET', '/is-true'), await ask('GET', '/is-false')];
+  expect(adaptive.body).toMatchObject({ isAdaptive: true, learned: 6.4, decision: 'trim' });
+  expect(declared.body).toMatchObject({ isAdaptive: false, cap: 6.4, latencyMs: 500 });
+  expect(declared.body).not.toHaveProperty('learned');
+  expect(declared.body).not.toHaveProperty('decision');
+});
+
 test('a limit is tried out, fixed once for a time, let go of, and what was learned forgotten', async () => {
   const { house, ask } = await open();
   const pin = { limit: 3, for: '30m', reason: 'they asked us to' };

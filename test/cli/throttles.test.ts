@@ -28,10 +28,10 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
   await publish(place, 0, { ceiling: 40, perSecondMax: 0.5, costPerMinuteMax: 400_000 });
   await tell(place);
   const list = await place.run('throttles', 'list');
-  expect(list.stdout).toMatch(/^llm\t6\.4\t5\t4\t/m);
+  expect(list.stdout).toMatch(/^llm\t6\.4\tadaptive\t5\t4\t/m);
   expect(list.stdout).toContain('the API refused 2 of 50 calls in 10 s');
   const shown = await place.run('throttles', 'show', 'llm');
-  expect(shown.stdout).toMatch(/^limit 6\.4, found to go well 6\.4$/m);
+  expect(shown.stdout).toMatch(/^limit 6\.4, adaptive\nfound to go well: 6\.4$/m);
   expect(shown.stdout).toMatch(
     /^declared at most: 40 at once, 0\.5 a second, cost of 400,000 a minute$/m,
   );
@@ -81,6 +81,28 @@ test('they are listed, shown, fixed and forgotten; and who did that is on record
   ]);
 });
 
+test('a limit that is declared is shown as that, and nothing that was once found out', async () => {
+  const place = await makePlace();
+  await publish(place, 0, { isAdaptive: false, ceiling: 40 });
+  await tell(place);
+  expect((await place.run('throttles', 'list')).stdout).toMatch(
+    /^llm\t6\.4\tby what is declared\t/m,
+  );
+  const { stdout, stderr } = await place.run('throttles', 'show', 'llm');
+  expect(stdout).toMatch(/^limit 6\.4, by what is declared\ndeclared at most: 40 at once$/m);
+  expect(stdout + stderr).not.toMatch(/found|trim/);
+  await publish(place, 1, { isAdaptive: false });
+  const bare = await place.run('throttles', 'show', 'llm');
+  expect(bare.stdout).toMatch(/^limit 6\.4, nothing is declared$/m);
+  await publish(place, 2, { isAdaptive: false, ceiling: 40 });
+  const watched = await place.run('throttles', 'watch', 'llm', '--timeout', '1s');
+  expect(watched.stdout).toMatch(/ \(limit 6\.4, by what is declared\)$/m);
+  const json = await place.json<object>('throttles', 'show', 'llm');
+  expect(json).toMatchObject({ isAdaptive: false, ceiling: 40 });
+  expect(json).not.toHaveProperty('learned');
+  expect(json).not.toHaveProperty('decision');
+});
+
 test('names that no API can have, and numbers that are likely slips, are not fixed', async () => {
   const place = await makePlace();
   for (const name of ['ab\ncd', 'a\u009bb']) {
@@ -122,7 +144,7 @@ test('one is followed: a line for each change, and none while it stays the same'
   await watching.said(/limit 20,/);
   const { code, stdout } = await watching.ended;
   expect(code).toBe(0);
-  const line = /^\S+Z {2}no pod is there .*\(limit (6\.4|10|20), trim last\)$/;
+  const line = /^\S+Z {2}no pod is there .*\(limit (6\.4|10|20), adaptive, trim last\)$/;
   const limits = stdout
     .trimEnd()
     .split('\n')

@@ -9,6 +9,7 @@ import { readConfig } from '../../src/config/index.ts';
 import { parseDuration } from '../../src/ground/index.ts';
 import { ROOT } from '../docs/markdown.ts';
 
+const program = () => buildProgram(() => undefined);
 const unit = readFileSync(join(ROOT, 'deploy/systemd/fleetq.service'), 'utf8');
 
 function all(name: string): string[] {
@@ -27,7 +28,18 @@ test('its variables are settings, and its data lies below the directory that sys
 test('it calls a command that there is, and leaves alone what would fail again', () => {
   const [bin, command] = all('ExecStart')[0]!.split(' ');
   expect(bin).toMatch(/\/node_modules\/\.bin\/fleetq$/);
-  expect(buildProgram(() => undefined).commands.map((each) => each.name())).toContain(command);
+  expect(program().commands.map((each) => each.name())).toContain(command);
   expect(all('RestartPreventExitStatus')).toEqual([String(Exit.usage)]);
   expect(all('KillSignal')).toEqual(['SIGTERM']);
+});
+
+test('its machines lie in the project, where it says that they are to be put', () => {
+  const [, command, ...args] = all('ExecStart')[0]!.split(' ');
+  const worker = program().commands.find((each) => each.name() === command)!;
+  const { unknown } = worker.parseOptions(args);
+  const { machines } = worker.opts<{ machines?: string }>();
+  const [project] = all('WorkingDirectory');
+  expect([unknown, machines]).toEqual([[], `${project}/machines`]);
+  const [head] = unit.split('[Unit]');
+  expect(head).toContain(machines);
 });

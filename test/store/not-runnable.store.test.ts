@@ -27,6 +27,8 @@ interface Place {
   readonly after: () => Promise<void>;
   readonly ask: (text: string) => Promise<Record<string, unknown>[]>;
   readonly open: () => Promise<Store>;
+  /** Takes away what keeps such rows out. */
+  readonly unguard: string;
 }
 
 async function postgres(): Promise<Place> {
@@ -37,6 +39,7 @@ async function postgres(): Promise<Place> {
     after: async () => void (await migratePostgresStore(url, options)),
     ask: (text) => runOn(url, text),
     open: () => openPostgresStore(url, options),
+    unguard: 'alter table step_tracker drop constraint open_is_runnable',
   };
 }
 
@@ -66,6 +69,7 @@ async function sqlite(): Promise<Place> {
         return [];
       }),
     open: () => openSqliteStore(file, PORTS),
+    unguard: 'drop trigger step_tracker_runnable',
   };
 }
 
@@ -113,6 +117,30 @@ test.each(PLACES)(
     await place.ask('update step_tracker set discarded_at = finished_at where version < 1');
     const store = await place.open();
     expect(await store.violations()).toEqual([]);
+    await store.close();
+  },
+);
+
+test.each(PLACES)(
+  'a row that no pod can run is found where it came in all the same: %s',
+  async (_, make) => {
+    const place = await make();
+    await place.after();
+    const store = await place.open();
+    await place.ask(place.unguard);
+    for (const [machine, version] of [
+      [MACHINE, 0],
+      ['recovery/sweep', 1],
+      [MACHINE, 1],
+    ] as const)
+      await place.ask(insert(machine, version));
+    const rows = await place.ask(
+      `select task_id from step_tracker where machine <> '${MACHINE}' or version < 1 order by task_id`,
+    );
+    const [found, ...others] = await store.violations();
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ rule: 'an open task is one that a pod can run', count: 2 });
+    expect(found!.examples.toSorted()).toEqual(rows.map((row) => row['task_id']));
     await store.close();
   },
 );

@@ -189,3 +189,15 @@ describe.each([[{}], [{ adaptive: true }]])('with %j', (options: ThrottleOptions
     expect(api.tryAcquire()).toBeUndefined();
   });
 });
+
+test('a snapshot says whether the limit is found out, in a fleet as the leader has it', async () => {
+  expect(stage().api.snapshot()).toMatchObject({ isAdaptive: false, learned: undefined });
+  expect(stage({ adaptive: true }).api.snapshot().isAdaptive).toBe(true);
+  const pods = new Pods();
+  const all = [pods.join({}), pods.join({ adaptive: true })];
+  const areAdaptive = () => all.map((pod) => pod.of('api', CALLER).snapshot().isAdaptive);
+  expect(areAdaptive()).toEqual([false, true]);
+  for (const pod of all) void pod.of('api', CALLER).use(() => pods.after(60_000));
+  await pods.run(20);
+  expect(areAdaptive()).toEqual([true, true]);
+});

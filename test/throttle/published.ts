@@ -21,6 +21,7 @@ export function published(over: Partial<Published> = {}, sum: Partial<FleetSum> 
     decision: 'trim',
     podCount: 1,
     pausedMs: 0,
+    isAdaptive: true,
     ...over,
   };
   return encodePublished(state, { ...SUM, ...sum });

@@ -5,6 +5,7 @@ import {
   moodLabel,
   moodOf,
   permitsOf,
+  showBasis,
   showDeclared,
   showParked,
   worstFirst,
@@ -18,7 +19,7 @@ test('of a limit below one there is one permit, as the sentence says', () => {
 
 test('what a limit would do is said in words, and what is none is refused', () => {
   const pin = (limit: number, inFlight = 5) =>
-    effectsOf({ order: 'pin', limit, during: '1h' }, { cap: 6.4, inFlight });
+    effectsOf({ order: 'pin', limit, during: '1h' }, { cap: 6.4, isAdaptive: true, inFlight });
   expect(pin(3).effects.slice(0, 2)).toEqual([
     'The whole fleet has 3 calls at once at most, instead of 6.4 now.',
     '5 are out: they go on, and nothing begins until 2 of them are over.',
@@ -28,6 +29,24 @@ test('what a limit would do is said in words, and what is none is refused', () =
   for (const wrong of [0, -1, Number.NaN, 1e7]) {
     expect(pin(wrong)).toMatchObject({ effects: [], wrong: expect.stringContaining('above 0') });
   }
+});
+
+test('of a limit that is declared nothing is said of what is found out', () => {
+  const known = { cap: 40, isAdaptive: false, inFlight: 5 };
+  const orders = (['pin', 'unpin', 'reset'] as const).map(
+    (order) => effectsOf({ order, limit: 100, during: '' }, known).effects,
+  );
+  expect(orders.flat().join(' ')).not.toMatch(/found|finds/);
+  expect(orders[1]![0]).toBe('The fleet goes by what is declared.');
+  const of = { api: 'a', state: '', breaker: 'closed', pausedMs: 0, ageMs: 0, pods: [] } as const;
+  const declared = { ...of, isAdaptive: false, perSecond: 9 };
+  const adaptive = { ...of, isAdaptive: true, ceiling: 40 };
+  expect([declared, adaptive, { ...of, ...known }, of].map(showBasis)).toEqual([
+    'what is declared',
+    'adaptive',
+    'nothing declared',
+    '–',
+  ]);
 });
 
 test('what was declared is said, and nothing where nothing was', () => {

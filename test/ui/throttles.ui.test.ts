@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('throttles in pages', { timeout: TEST_MS_MAX }, () 
       .getByLabel(/Reason/)
       .focus();
     await page.keyboard.press('Enter');
-    await page.getByText(`${API} goes by what is found out again`).waitFor();
+    await page.getByText(`${API} has its own limit again`).waitFor();
     expect(await pinned()).toBeUndefined();
     await page.keyboard.press('r');
     await page.getByRole('dialog').getByText('is forgotten').waitFor();

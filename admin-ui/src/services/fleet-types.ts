@@ -128,6 +128,8 @@ export interface Throttle {
   readonly api: string;
   readonly state: string;
   readonly cap?: number | undefined;
+  /** Whether the limit is found out; else it is what is declared. */
+  readonly isAdaptive?: boolean | undefined;
   readonly learned?: number | undefined;
   readonly latencyMs?: number | undefined;
   readonly breaker: 'closed' | 'open' | 'half-open';

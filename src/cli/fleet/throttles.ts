@@ -58,8 +58,10 @@ export const watch: Execute = async ({ config, output }, options, api) => {
   });
 };
 
-function sentenceOf({ state, cap, decision }: ThrottleView): string {
-  return `${state} (limit ${rounded(cap)}, ${decision ?? 'nothing'} last)`;
+function sentenceOf(view: ThrottleView): string {
+  const { state, decision } = view;
+  const last = decision === undefined ? '' : `, ${decision} last`;
+  return `${state} (${limitText(view)}${last})`;
 }
 
 /** Everything else in it is a change; that it grows older is none. */
@@ -162,6 +164,7 @@ function viewIn(views: readonly ThrottleView[], api: string): ThrottleView {
 const COLUMNS: readonly Column<ThrottleView>[] = [
   { head: 'api', text: ({ api }) => api, isElastic: true },
   { head: 'limit', text: ({ cap }) => rounded(cap), align: 'right' },
+  { head: 'goes by', text: (view) => basisOf(view) ?? '-' },
   { head: 'out', text: ({ now }) => `${now?.inFlight ?? 0}`, align: 'right' },
   { head: 'waiting', text: ({ now }) => `${now?.waiting ?? 0}`, align: 'right' },
   { head: 'parked', text: ({ parked }) => parkedText(parked), align: 'right' },
@@ -178,9 +181,10 @@ const POD_COLUMNS: readonly Column<ThrottleView['pods'][number]>[] = [
 ];
 
 function showView(view: ThrottleView, output: Output): void {
-  const { api, state, cap, learned, latencyMs, now, pods, parked, decision, ageMs } = view;
+  const { api, state, learned, latencyMs, now, pods, parked, decision, ageMs } = view;
   output.line(plain(`${api}: ${state}`));
-  output.line(`limit ${rounded(cap)}, found to go well ${rounded(learned)}`);
+  output.line(limitText(view));
+  if (learned !== undefined) output.line(`found to go well: ${rounded(learned)}`);
   const declared = declaredText(view);
   if (declared !== '') output.line(`declared at most: ${declared}`);
   if (latencyMs !== undefined) output.line(`a call takes ${showDuration(latencyMs)}`);
@@ -193,8 +197,19 @@ function showView(view: ThrottleView, output: Output): void {
     const until = view.pinnedUntil === undefined ? '' : `, until ${isoTime(view.pinnedUntil)}`;
     output.line(plain(`fixed to ${rounded(view.pinned)} by ${view.pinnedBy}${until}`));
   }
-  output.note(`${decision ?? 'nothing'} last, ${showDuration(ageMs)} ago`);
+  output.note(`${decision ?? 'reported'} last, ${showDuration(ageMs)} ago`);
   if (pods.length > 0) output.table(pods, POD_COLUMNS);
+}
+
+function limitText(view: ThrottleView): string {
+  const basis = basisOf(view);
+  return `limit ${rounded(view.cap)}${basis === undefined ? '' : `, ${basis}`}`;
+}
+
+function basisOf(view: ThrottleView): string | undefined {
+  if (view.isAdaptive === undefined) return undefined;
+  if (view.isAdaptive) return 'adaptive';
+  return declaredText(view) === '' ? 'nothing is declared' : 'by what is declared';
 }
 
 function declaredText({ ceiling, perSecond, costPerMinute }: ThrottleView): string {

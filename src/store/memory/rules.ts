@@ -1,5 +1,6 @@
 /** The rules of the tables, as questions. SQL stores have most of them as constraints too. */
 import type { Violation } from '../tasks.ts';
+import { RECOVERY_PREFIX } from '../words.ts';
 import { isEnded, type MemoryTables, type TaskRecord } from './tables.ts';
 import { keyOf as keyOfTurn } from './turns.ts';
 
@@ -28,6 +29,13 @@ const RULES: readonly Rule[] = [
   [
     'waiting tasks have a reason, and no others do',
     (task) => (task.status === 'waiting') !== (task.waitFor !== undefined),
+  ],
+  [
+    'an open task is one that a pod can run',
+    (task) =>
+      !isEnded(task) &&
+      (task.version < 1 ||
+        (task.machine.startsWith(RECOVERY_PREFIX) && task.pinnedTo === undefined)),
   ],
   ['due times are numbers', (task) => Number.isNaN(task.runAt)],
   ['failed tasks have an error', (task) => task.status === 'failed' && task.error === undefined],

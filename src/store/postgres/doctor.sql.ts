@@ -35,6 +35,12 @@ export const RULES: readonly Rule[] = [
     select: tasks(`status = 'claimed' and claim_epoch < 1`),
   },
   {
+    rule: 'an open task is one that a pod can run',
+    keptBy: 'open_is_runnable',
+    select: tasks(`status in ('pending', 'waiting', 'claimed')
+      and (version < 1 or (starts_with(machine, 'recovery/') and pinned_to is null))`),
+  },
+  {
     rule: 'ended tasks, and only they, have a finish time',
     keptBy: 'ended_iff_finished',
     select: tasks(`(status in ${ended}) <> (finished_at is not null)`),

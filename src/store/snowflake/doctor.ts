@@ -18,6 +18,8 @@ const selectSuspects = `${selectFrom(STEP_TRACKER, { isLight: true })}
   where (t.status = 'claimed') <> (t.claimed_by is not null)
     or (t.status = 'claimed' and t.claim_epoch < 1)
     or (t.claimed_by is not null and p.pod_id is null)
+    or (not ${ENDED} and (t.version < 1
+      or (substr(t.machine, 1, 9) = 'recovery/' and t.pinned_to is null)))
     or (${ENDED}) <> (t.finished_at is not null)
     or (t.status = 'waiting') <> (t.wait_for is not null)
     or (t.status = 'failed' and t.error is null)

@@ -46,6 +46,12 @@ export const RULES: readonly Rule[] = [
     select: tasks(`status = 'claimed' and claim_epoch < 1`),
   },
   {
+    // By triggers, which keep no row out that came in while one of them was missing.
+    rule: 'an open task is one that a pod can run',
+    select: tasks(`status in ('pending', 'waiting', 'claimed')
+      and (version < 1 or (substr(machine, 1, 9) = 'recovery/' and pinned_to is null))`),
+  },
+  {
     rule: 'ended tasks, and only they, have a finish time',
     keptBy: 'constraint ended_iff_finished',
     select: tasks(`(${ENDED}) <> (finished_at is not null)`),

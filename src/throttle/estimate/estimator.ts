@@ -52,7 +52,7 @@ export class Estimator {
 
   constructor(rule: EstimatorRule, known?: Learned | undefined) {
     this.#rule = rule;
-    const learned = rule.isAdaptive ? known : latencyOf(known);
+    const learned = rule.isAdaptive ? known : known && latencyOf(known);
     [this.#good, this.#bad] = [learned?.good, learned?.bad];
     this.#falls = new Falls(learned?.fellFrom);
     this.#latencyMs = learned?.latencyMs;

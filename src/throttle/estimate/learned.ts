@@ -23,6 +23,6 @@ export function remembered({ good, latencyMs, baseMs }: Learned): Learned | unde
 }
 
 /** Of what was found out, what says nothing of a limit. */
-export function latencyOf(learned: Learned | undefined): Learned | undefined {
-  return learned && { cap: learned.cap, good: undefined, latencyMs: learned.latencyMs };
+export function latencyOf({ cap, latencyMs }: Learned): Learned {
+  return { cap, good: undefined, latencyMs };
 }

@@ -11,11 +11,13 @@ export interface ThrottleView {
   readonly api: string;
   /** Calls that the fleet may have out at once. */
   readonly cap: number | undefined;
-  /** What was found to go well. */
+  /** Whether that is found out; else it is what is declared. Not known before it was first called. */
+  readonly isAdaptive: boolean | undefined;
+  /** What was found to go well, where anything is found out. */
   readonly learned: number | undefined;
   readonly latencyMs: number | undefined;
   readonly breaker: 'closed' | 'open' | 'half-open';
-  /** What whoever leads did last. */
+  /** What the leader did to the limit last, where it finds one out. */
   readonly decision: string | undefined;
   readonly pausedMs: number;
   readonly ageMs: number;
@@ -83,13 +85,14 @@ export function throttleViewOf(
   const parts = {
     api,
     cap: published && (pinnedUnder(pinned, published.ceiling) ?? published.learned.cap),
+    isAdaptive: published?.isAdaptive,
     ceiling: published?.ceiling,
     perSecond: published?.perSecondMax,
     costPerMinute: published?.costPerMinuteMax,
     learned: published?.learned.good,
     latencyMs: published?.learned.latencyMs,
     breaker: published?.breaker ?? 'closed',
-    decision: published?.decision,
+    decision: published?.isAdaptive ? published.decision : undefined,
     pausedMs: Math.max(0, (published?.pausedMs ?? 0) - ageMs),
     ageMs,
     pinned,

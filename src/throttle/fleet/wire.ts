@@ -216,7 +216,8 @@ export function decodePublished(
     return told && { cap: told[0]!, atMs: madeMs - told[1]! };
   };
   const changed = read.maybe('changed');
-  const learned: Learned = {
+  const isAdaptive = read.maybe('adaptive') === 1;
+  const found: Learned = {
     cap: read.of('cap'),
     good: read.maybe('good'),
     latencyMs: read.maybe('latency'),
@@ -226,6 +227,8 @@ export function decodePublished(
     fellFrom: badAt('fell'),
     changedMs: changed === undefined ? undefined : madeMs - changed,
   };
+  // Where nothing is found out, what once was bounds nothing: neither pods nor people go by it.
+  const learned = isAdaptive ? found : latencyOf(found);
   const division = decodeDivision(read);
   const published = {
     epoch: row.epoch,
@@ -244,7 +247,7 @@ export function decodePublished(
     perSecondMax: read.maybe('perSecond') || undefined,
     costPerMinuteMax: read.maybe('perMinute') || undefined,
     toldPerSecond: read.maybe('told') || undefined,
-    isAdaptive: read.maybe('adaptive') === 1,
+    isAdaptive,
     isIdle: read.maybe('idle') === 1,
     found: read.maybe('found'),
     sum: sumOf(words?.['sum']),
@@ -259,11 +262,8 @@ export function formerOf(row: PublishedRow, nowMs: number, start: number): Publi
   const published = decodePublished(row, nowMs);
   if (!published) return undefined;
   if (row.ageMs < DIVISION_MS_MAX) {
-    const { learned, found = learned.cap } = published;
-    // What was declared is nothing that was found out.
-    if (!published.isAdaptive)
-      return { ...published, learned: latencyOf({ ...learned, cap: start })! };
-    return { ...published, learned: { ...learned, cap: found } };
+    const { isAdaptive, learned, found = learned.cap } = published;
+    return { ...published, learned: { ...learned, cap: isAdaptive ? found : start } };
   }
   const known = remembered(published.learned);
   if (!known) return undefined;

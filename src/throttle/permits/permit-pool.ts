@@ -212,6 +212,8 @@ export class PermitPool {
   /** The least that any pod has declared, or that the API's headers leave here or told another pod. */
   boundRates(by: Ceilings & { readonly toldPerSecond?: number | undefined }, nowMs: number): void {
     const told = less(by.toldPerSecond, this.told(nowMs)?.perSecondHint);
+    // Every permit passes here, and a quantile is dear.
+    if (told === undefined) return this.declared.bound(by, nowMs);
     const latencyMs = this.latencies.quantile(0.5);
     const bound = rateBoundBy(told, { isAdaptive: this.#policy.isAdaptive, latencyMs });
     this.declared.bound({ ...by, perSecondMax: less(by.perSecondMax, bound) }, nowMs);

@@ -13,7 +13,7 @@ import { AdminServer, addressDoor, deskOf } from '../../../src/admin/index.ts';
 import { systemClock, systemRandom } from '../../../src/ground/index.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../../../src/index.ts';
 import { removeTree } from '../../support/remove-tree.ts';
-import { machines } from './machines.ts';
+import { machines, throttles } from './machines.ts';
 
 const PATIENCE_MS = 60_000;
 const POD = fileURLToPath(new URL('pod.ts', import.meta.url));
@@ -59,7 +59,7 @@ export async function openShotFleet(): Promise<ShotFleet> {
     await once(child, 'message');
   };
   const here = { ...shared, dataDir: join(directory, 'here'), podName: 'pictures', isClient: true };
-  const fleet = await createFleet({ ...here, machines: machines(), socket: false });
+  const fleet = await createFleet({ ...here, machines: machines(), throttles, socket: false });
   const [clock, random] = [systemClock, systemRandom];
   const desk = deskOf({ fleet, clock, random, resultBytesMax: 1_000_000, redacted: [] });
   const server = new AdminServer(desk);

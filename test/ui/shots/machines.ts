@@ -1,10 +1,16 @@
 /** Machines for pictures. What they take and how they fail is told by their input, and not by chance. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
-import { defineMachine, exponential, type Machine } from '../../../src/index.ts';
+import { defineMachine, defineThrottle, exponential, type Machine } from '../../../src/index.ts';
 
 /** Within a third of so much, by a number. */
 const about = (ms: number, n: number) => Math.round(ms * (0.7 + ((n * 37) % 60) / 100));
+
+/** One API with a limit that is declared, and one whose limit is found out. */
+export const throttles = [
+  defineThrottle('model', { limits: { inFlight: 8 } }),
+  defineThrottle('hooks.example', { adaptive: true }),
+];
 
 export function machines(): Machine[] {
   const image = z.object({

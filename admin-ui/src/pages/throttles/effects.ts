@@ -1,5 +1,6 @@
 /** What a person's wish for an API comes to, before it is one. */
 import { plural } from '../../format/words.ts';
+import type { Throttle } from '../../services/fleet-types.ts';
 import { permitsOf, showLimit } from './throttle-words.ts';
 
 export type Order = 'pin' | 'unpin' | 'reset';
@@ -11,6 +12,8 @@ export interface Wish {
   readonly during: string;
 }
 
+type Known = Pick<Throttle, 'cap' | 'isAdaptive'> & { readonly inFlight: number };
+
 interface Effects {
   readonly effects: readonly string[];
   /** Why it cannot be. */
@@ -20,22 +23,17 @@ interface Effects {
 const LIMIT_MAX = 1_000_000;
 const SOON = 'Whoever leads heeds it with its next heartbeat, and pods follow.';
 
-export function effectsOf(
-  { order, limit }: Wish,
-  { cap, inFlight }: { readonly cap: number | undefined; readonly inFlight: number },
-): Effects {
+export function effectsOf({ order, limit }: Wish, { cap, isAdaptive, inFlight }: Known): Effects {
   if (order === 'reset') {
     const known = cap === undefined ? 'Nothing is known of it.' : `${showLimit(cap)} is forgotten.`;
-    return {
-      effects: [
-        known,
-        'The fleet begins with few calls, and with more as the API takes them.',
-        'A limit that somebody has fixed stays fixed.',
-      ],
-    };
+    const first = isAdaptive
+      ? [known, 'The fleet starts with few calls, and makes more as the API takes them.']
+      : ['How long calls took is forgotten. The limit stays what is declared.'];
+    return { effects: [...first, 'A limit that a person has fixed stays fixed.'] };
   }
   if (order === 'unpin') {
-    return { effects: ['The fleet goes by what it finds out, from what it knew before.', SOON] };
+    const basis = isAdaptive ? 'what it finds out, from what it knew before' : 'what is declared';
+    return { effects: [`The fleet goes by ${basis}.`, SOON] };
   }
   if (!(limit > 0 && limit <= LIMIT_MAX)) {
     return { effects: [], wrong: 'A limit is a number above 0 and up to 1,000,000.' };
@@ -49,7 +47,7 @@ export function effectsOf(
       over > 0
         ? `${inFlight} are out: they go on, and nothing begins until ${over} of them are over.`
         : `${inFlight} ${inFlight === 1 ? 'is' : 'are'} out now.`,
-      ...(cap !== undefined && limit > 2 * cap
+      ...(isAdaptive && cap !== undefined && limit > 2 * cap
         ? ['That is more than twice of what was found to go well: the API may refuse much of it.']
         : []),
       SOON,

@@ -30,8 +30,8 @@ const TITLE: Record<Order, string> = {
 const SUBMIT: Record<Order, string> = { pin: 'Fix it', unpin: 'Let go', reset: 'Forget it' };
 const DONE: Record<Order, string> = {
   pin: 'has its limit fixed',
-  unpin: 'goes by what is found out again',
-  reset: 'is found out about anew',
+  unpin: 'has its own limit again',
+  reset: 'starts anew',
 };
 const SPANS: readonly (readonly [value: string, label: string])[] = [
   ['', 'until somebody lets go of it'],
@@ -42,7 +42,7 @@ const SPANS: readonly (readonly [value: string, label: string])[] = [
 ];
 
 export function ThrottleDialog({ throttle, order, onClose, onDone }: DialogProps) {
-  const { api, cap, now } = throttle;
+  const { api, cap, isAdaptive, now } = throttle;
   const first = Math.max(1, Math.floor(cap ?? 1));
   const [limit, setLimit] = useState(`${first}`);
   const [during, setDuring] = useState('1h');
@@ -51,7 +51,7 @@ export function ThrottleDialog({ throttle, order, onClose, onDone }: DialogProps
   const [isBusy, setBusy] = useState(false);
   const requestId = useMemo(newRequestId, []);
   const wish: Wish = { order, limit: Number(limit), during };
-  const { effects, wrong } = effectsOf(wish, { cap, inFlight: now?.inFlight ?? 0 });
+  const { effects, wrong } = effectsOf(wish, { cap, isAdaptive, inFlight: now?.inFlight ?? 0 });
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (wrong !== undefined) return;

@@ -17,7 +17,7 @@ import type { Order } from './effects.ts';
 import { Shares } from './shares.tsx';
 import { ThrottleDialog } from './throttle-dialog.tsx';
 import { Mood, Out, Pinned } from './throttle-parts.tsx';
-import { pathOf, showDeclared, showLimit, showParked } from './throttle-words.ts';
+import { pathOf, showBasis, showDeclared, showLimit, showParked } from './throttle-words.ts';
 import '../../styles/acts.css';
 import '../../styles/run.css';
 import '../../styles/run-parts.css';
@@ -100,7 +100,7 @@ function Buttons({ isPinned, onOrder }: ButtonsProps) {
 }
 
 function Head({ throttle, children }: { throttle: Throttle; children: ReactNode }) {
-  const { api, state, cap, learned, latencyMs, now, decision, ageMs } = throttle;
+  const { api, state, cap, isAdaptive, learned, latencyMs, now, decision, ageMs } = throttle;
   const declared = showDeclared(throttle);
   return (
     <header className="panel pod-head">
@@ -115,15 +115,17 @@ function Head({ throttle, children }: { throttle: Throttle; children: ReactNode 
       <Pinned throttle={throttle} />
       <dl className="facts">
         <Fact name="Limit" value={showLimit(cap)} />
+        <Fact name="Goes by" value={showBasis(throttle)} />
         <Fact name="Out" value={<Out throttle={throttle} />} />
         <Fact name="Waiting" value={showCount(now?.waiting ?? 0)} />
         <Fact name="Parked runs" value={showParked(throttle)} />
         <Fact name="Refused in 10 s" value={now ? `${now.throttled} of ${now.sent}` : '–'} />
         <Fact name="Failed in 10 s" value={now ? showCount(now.failed) : '–'} />
-        <Fact name="Found to go well" value={showLimit(learned)} />
+        {isAdaptive && <Fact name="Found to go well" value={showLimit(learned)} />}
         {declared !== undefined && <Fact name="Declared at most" value={declared} />}
         {latencyMs !== undefined && <Fact name="A call takes" value={showSpan(latencyMs)} />}
-        <Fact name="Done last" value={`${decision ?? 'nothing'}, ${showSpan(ageMs)} ago`} />
+        {isAdaptive && <Fact name="Done last" value={decision ?? 'nothing'} />}
+        <Fact name="Reported" value={`${showSpan(ageMs)} ago`} />
       </dl>
     </header>
   );

@@ -55,6 +55,13 @@ export function showLimit(limit: number | undefined): string {
   return limit === undefined ? '–' : `${Math.round(limit * 10) / 10}`;
 }
 
+/** Where the limit comes from. */
+export function showBasis(throttle: Throttle): string {
+  if (throttle.isAdaptive === undefined) return '–';
+  if (throttle.isAdaptive) return 'adaptive';
+  return showDeclared(throttle) === undefined ? 'nothing declared' : 'what is declared';
+}
+
 /** Nothing, where nobody has declared anything. */
 export function showDeclared({ ceiling, perSecond, costPerMinute }: Throttle): string | undefined {
   const parts = [

@@ -11,7 +11,7 @@ import type { Throttle, ThrottlePage } from '../../services/fleet-types.ts';
 import { useBeat } from '../../services/use-beat.ts';
 import { useLoad } from '../../services/use-load.ts';
 import { Mood, Out } from './throttle-parts.tsx';
-import { pathOf, showLimit, showParked, worstFirst } from './throttle-words.ts';
+import { pathOf, showBasis, showLimit, showParked, worstFirst } from './throttle-words.ts';
 import '../../styles/fleet.css';
 import '../../styles/throttles.css';
 
@@ -68,6 +68,9 @@ function Table({ throttles }: { throttles: readonly Throttle[] }) {
             <th scope="col" className="right wide">
               Limit
             </th>
+            <th scope="col" className="wide">
+              Goes by
+            </th>
             <th scope="col">Out</th>
             <th scope="col" className="right">
               Waiting
@@ -109,6 +112,7 @@ function Row({ throttle }: { throttle: Throttle }) {
         <Mood throttle={throttle} />
       </td>
       <td className="right number wide">{showLimit(cap)}</td>
+      <td className="wide">{showBasis(throttle)}</td>
       <td>
         <Out throttle={throttle} />
       </td>
