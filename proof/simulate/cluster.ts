@@ -120,6 +120,14 @@ export class Cluster {
     return this.#seats.map(({ pod }) => pod).filter((pod) => !pod.hasEnded);
   }
 
+  /** Nobody starts it again for so long. */
+  killFor(pod: SimPod, ms: number): void {
+    const seat = this.#seats.find((one) => one.pod === pod);
+    if (!seat) return;
+    pod.kill();
+    seat.restartMs = this.#world.nowMs + ms;
+  }
+
   /** With those that are copies of others. */
   all(): SimPod[] {
     return [...this.alive(), ...this.#clones.filter(({ hasEnded }) => !hasEnded)];

@@ -17,6 +17,11 @@ const LOCAL_FROM = 30_000;
 const PACE_MS = 20_000;
 /** Two silences, the turn of the pod behind the leader, and some heartbeats. */
 const LEFT_MS_MAX = 10_000;
+/** Two silences, and a little. */
+const STEADY_MS = 6_500;
+const DOWN_MS = 20_000;
+/** Until one of two that met is gone: a heartbeat, and what a bad line adds to it. */
+const BOTH_MS_MAX = 5_000;
 
 type Undo = () => void;
 type Lasting = (pod: SimPod, cluster: Cluster, world: World, slots: number) => Undo;
@@ -51,10 +56,26 @@ const refusedRegistration: Lasting = (pod, cluster) => {
   return () => cluster.refuse(pod, false);
 };
 
-const clonedVolume: Lasting = (pod, cluster) => {
+const clonedVolume: Lasting = (pod, cluster, world) => {
   const clone = cluster.cloneVolume(pod);
+  let sinceMs = world.nowMs;
+  const look = () => {
+    if (clone.hasEnded) return;
+    const areBoth =
+      isUp(clone) && cluster.alive().some((one) => one.disk === pod.disk && isUp(one));
+    if (!areBoth) sinceMs = world.nowMs;
+    if (world.nowMs - sinceMs > BOTH_MS_MAX) {
+      world.violate('I45', `two processes with the journal of ${pod.name} are both up`);
+    }
+    world.schedule.at(world.nowMs + LOOK_MS, look);
+  };
+  look();
   return () => clone.kill();
 };
+
+function isUp({ process, member }: SimPod): boolean {
+  return !process.isDead && member.pod.status.isReady;
+}
 
 const KINDS: Readonly<Record<string, Lasting>> = {
   'full disk that lasts': fullDisk,
@@ -92,6 +113,21 @@ export class LastingFault {
     hasTime: (task) => this.#cluster.hasTime(task),
   };
 
+  /** All else is well: once pods have been heard for long enough to judge others, one more dies. */
+  healed(): void {
+    this.#world.schedule.at(this.#world.nowMs + STEADY_MS, () => {
+      const { tables } = this.#world;
+      const heldBy = (pod: SimPod) =>
+        tables.tasksWhere((task) => isLeft(task) && task.claimedBy === pod.lifeId).length;
+      const fit = this.#cluster.alive().filter((pod) => !pod.isFaulty && !pod.isSuspectsOnly);
+      if (this.#isOver || fit.length < 2) return;
+      const victim = fit.reduce((one, other) => (heldBy(other) > heldBy(one) ? other : one));
+      if (heldBy(victim) === 0) return;
+      this.#world.count('kills in peace');
+      this.#cluster.killFor(victim, DOWN_MS);
+    });
+  }
+
   end(): void {
     this.#isOver = true;
     this.#world.say('world', 'has nothing wrong with any pod any more');
@@ -119,14 +155,12 @@ export class LastingFault {
     this.#undo = KINDS[kind]!(pod, this.#cluster, this.#world, this.#slots);
   }
 
-  /** Once all else is well nothing stays with a pod that cannot go on with it, but what is its host's own. */
+  /** Once all else is well nothing stays with a pod that cannot go on with it. */
   #look(): void {
     if (this.#isOver) return;
     const { nowMs, tables, healedMs } = this.#world;
     const able = new Set(this.#cluster.all().filter(canGoOn).map(lifeIdOf));
-    const left = tables.tasksWhere(({ status, claimedBy, pinnedTo }) => {
-      return status === 'claimed' && pinnedTo === undefined && !able.has(claimedBy);
-    });
+    const left = tables.tasksWhere((task) => isLeft(task) && !able.has(task.claimedBy));
     const names = new Set(left.map(nameOf));
     for (const name of this.#left.keys()) if (!names.has(name)) this.#left.delete(name);
     for (const task of left) {
@@ -139,6 +173,11 @@ export class LastingFault {
     }
     this.#world.schedule.at(nowMs + LOOK_MS, () => this.#look());
   }
+}
+
+/** What is its host's own stays with it. */
+function isLeft({ status, pinnedTo }: TaskRecord): boolean {
+  return status === 'claimed' && pinnedTo === undefined;
 }
 
 const lifeIdOf = ({ lifeId }: SimPod) => lifeId;

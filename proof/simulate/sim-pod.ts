@@ -81,6 +81,8 @@ export class SimPod {
   /** By the id of each of its lives: when the last beat that was answered had been sent. */
   readonly #beats = new Map<string, Sent>();
   readonly code: Code | undefined;
+  /** The program has its fleet. */
+  #isOpen = false;
   isDraining = false;
   hasEnded = false;
   /** What is wrong with it lasts, and nothing else is done to it. */
@@ -196,7 +198,9 @@ export class SimPod {
       world.count(`alarm ${kind}`);
     }
     this.#act(async () => {
+      await this.member.pod.alone();
       await this.engine.start();
+      this.#isOpen = true;
       this.#caretaker.start();
       await this.member.start();
       world.say(this.name, 'has joined');
@@ -284,7 +288,7 @@ export class SimPod {
   /** A run that belongs to this host alone, and that the fleet is shown. */
   startLocal(n: number, pace = 2 + below(this.process.random, 250)): void {
     const { world } = this.#host;
-    if (this.process.isDead || this.isDraining) return;
+    if (this.process.isDead || this.isDraining || !this.#isOpen) return;
     const { name, version } = world.pick([...SHAPES, ...this.#own.filter(endsAnyway)]);
     const plan = planFor(name, version);
     this.#atOnce(async () => {

@@ -57,6 +57,8 @@ const SILENT_MS = 3_000;
 /** After this everything that was left has had time to be found, swept, claimed and ended. */
 const CALM_MS_MAX = 240_000;
 const QUIET_MS = 2_000;
+/** For so long tasks come in after the storm, where something is to be seen there. */
+const CALM_TASKS_MS = 12_000;
 const LET_GO_MS = 4 * SILENT_MS;
 
 export async function simulate(seed: number, options: SeedOptions = {}): Promise<SeedReport> {
@@ -99,7 +101,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = options.stackCount ?? 0;
   try {
-    client.begin(taskCount, stormMs * 0.8);
+    client.begin(taskCount, traits.hasLasting ? stormMs + CALM_TASKS_MS : stormMs * 0.8);
     cluster.storm(stormMs);
     const storeClock = world.setsStoreClock ? new StoreClock(world, stormMs) : undefined;
     const people = traits.hasPeople
@@ -119,6 +121,7 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     await schedule.run(stormMs, isBroken);
     storeClock?.heal();
     cluster.heal();
+    lasting?.healed();
     people?.heal();
     gates?.heal();
     decider?.heal();

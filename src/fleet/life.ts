@@ -113,14 +113,15 @@ export class Life implements Keeper {
   /** Resolves when its heart can beat at once: to be awaited before it registers. */
   ready = (): Promise<void> => this.#heart.ready();
 
-  /** Beats, takes over from predecessors, and begins to claim. */
-  async start(seen: JournalSeen): Promise<void> {
+  /** Beats, takes over from predecessors once it is `alone` with its journal, and begins to claim. */
+  async start(seen: JournalSeen, alone: () => Promise<void>): Promise<void> {
     const { store, engine, clock, times } = this.#ports;
     this.#grants?.begin();
     this.#heart.start();
     await this.#trust.when(() => this.isDead);
     // Its name may be that of a living process, in which it must take nothing from anybody.
     if (this.isDead) return;
+    await alone();
     // Nothing that it takes over now could be recorded: others take it, as long as it cannot write.
     await this.#stall.whenOver(this);
     if (this.isDead) return;

@@ -242,7 +242,6 @@ export class Pod {
     }
     // A drain that came meanwhile has ended the life before, and knows nothing of this one.
     if (this.#isStopping) return life.end(0).catch(() => life.abandon());
-    await this.#rivals.refuse(life, seen);
     // Another life of this process has seen what this one has written since it began.
     const lsn = seen.boot === journal.boot ? journal.lsn : journal.lsnAtOpen;
     if (seen.boot > journal.boot || seen.lsn > lsn) {
@@ -253,7 +252,7 @@ export class Pod {
     }
     this.#life = life;
     tell('pod.registered', () => ({ pod: life.id, name, journal: journal.id, boot: journal.boot }));
-    await life.start(seen);
+    await life.start(seen, () => this.#rivals.outlast(life, seen));
     if (!life.isDead) this.#events.onJoined?.(seen);
   }
 

@@ -5,7 +5,7 @@
  */
 import { type Clock, describeError, FleetqError, pause } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
-import type { JournalSeen, PodId, PodRow, PodStatus, Store } from '../store/index.ts';
+import type { JournalSeen, PodGlimpse, PodId, PodRow, PodStatus, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { JournalElsewhereError } from './errors.ts';
 import type { Life } from './life.ts';
@@ -47,16 +47,32 @@ export class Rivals {
     this.#isStopped = true;
   }
 
-  /** Throws, and ends this life, where a process has the journal that was there before it. */
-  async refuse(life: Life, { pods }: JournalSeen): Promise<void> {
-    const { journal } = this.#ports;
-    if (!pods.some((pod) => isUp(pod) && !journal.provesDead(pod.pod))) return;
-    const rival = await this.#find(life.id);
-    if (!rival) return;
+  /**
+   * Resolves when no process that was there before can live with this journal. One that beats ends this life,
+   * and this throws. One that is silent is waited for until it was swept: after the store was away all are.
+   */
+  async outlast(life: Life, { pods }: JournalSeen): Promise<void> {
+    const { journal, clock, times } = this.#ports;
+    const before = pods.filter((pod) => isUp(pod) && !journal.provesDead(pod.pod));
+    const rivals = new Set(before.map(({ pod }) => pod));
+    const seqs = new Map<PodId, number>();
+    while (!life.isDead) {
+      const up = life.watch.fleet.filter((one) => isUp(one) && rivals.has(one.pod));
+      if (up.length === 0) return;
+      for (const rival of up) {
+        const seq = seqs.get(rival.pod) ?? rival.seq;
+        if (rival.seq !== seq) return this.#yieldTo(rival, life);
+        seqs.set(rival.pod, seq);
+      }
+      await pause(clock, times.heartbeatMs);
+    }
+  }
+
+  async #yieldTo(rival: PodGlimpse, life: Life): Promise<never> {
     this.#tell(rival);
     await life.end(0).catch(() => life.abandon());
     this.#onFound();
-    throw new JournalElsewhereError(journal.id, rival.pod, rival.name);
+    throw new JournalElsewhereError(this.#ports.journal.id, rival.pod, rival.name);
   }
 
   /** While the store is away the runs of this host go on: a clone cannot be told from its original. */
@@ -71,10 +87,9 @@ export class Rivals {
   }
 
   /** The oldest that is up, was heard of lately, and that nothing here proves dead. */
-  async #find(before?: PodId): Promise<PodRow | undefined> {
+  async #find(): Promise<PodRow | undefined> {
     const { store, journal, times } = this.#ports;
     for (const row of await store.pods()) {
-      if (row.pod === before) return undefined;
       const isHeard = row.silentMs < (row.silenceMs ?? times.silentMs);
       if (row.journal !== journal.id || !isUp(row) || !isHeard) continue;
       if (!journal.provesDead(row.pod)) return row;
@@ -82,7 +97,7 @@ export class Rivals {
     return undefined;
   }
 
-  #tell({ pod, name }: PodRow): void {
+  #tell({ pod, name }: PodGlimpse): void {
     if (this.#isTold) return;
     this.#isTold = true;
     const { message } = new JournalElsewhereError(this.#ports.journal.id, pod, name);

@@ -6,7 +6,14 @@ import { expect, test } from 'vitest';
 import { never } from '../support/fleets.ts';
 import { crashImage } from '../support/temp-dir.ts';
 import { Script, twoSteps } from './script.ts';
-import { HEARTBEAT_MS, SILENT_MS, STEADY_MS, type TestPod, useTestFleets } from './support.ts';
+import {
+  HEARTBEAT_MS,
+  SILENT_MS,
+  STEADY_MS,
+  type TestPod,
+  useTestFleets,
+  Wire,
+} from './support.ts';
 
 const { startFleet, hear, newDir } = useTestFleets();
 
@@ -90,6 +97,26 @@ test('an original that was paused finds its clone at work, and ends', async () =
   await clock.advance(STEADY_MS);
   expect(draining).toHaveLength(1);
   expect(pod.fleet.status.pod).toMatchObject({ isReady: true, pod: pod.id });
+});
+
+test('after an outage the original goes on, though it looks as silent as the dead', async () => {
+  const { clock, startPod, options } = newScene();
+  const alder = await startPod('alder', options);
+  await clock.advance(STEADY_MS);
+  const clone = cloneOf(alder);
+  asSameInode(clone);
+  const wire = new Wire();
+  [alder.wire.isCut, wire.isCut] = [true, true];
+  const pod = await startPod('alder', { ...options, dataDir: clone, wire });
+  await clock.advance(2 * SILENT_MS);
+  const draining = hear('engine.draining');
+  wire.isCut = false;
+  await clock.advance(HEARTBEAT_MS);
+  alder.wire.isCut = false;
+  await clock.advance(STEADY_MS);
+  expect(draining).toHaveLength(1);
+  expect(pod.fleet.status.pod).toMatchObject({ isReady: false });
+  expect(alder.fleet.status.pod).toMatchObject({ isReady: true, pod: alder.id });
 });
 
 test('a process that comes back to its own disk waits for nobody', async () => {
