@@ -85,8 +85,9 @@ export class Rivals {
   #tell({ pod, name }: PodRow): void {
     if (this.#isTold) return;
     this.#isTold = true;
-    const { message } = new JournalElsewhereError(this.#ports.journal.id, pod, name);
-    tell('journal.alarm', () => ({ kind: 'elsewhere', message }));
+    // What probes and logs say is the alarm's message alone: it has to name the way out as well.
+    const { message, hint } = new JournalElsewhereError(this.#ports.journal.id, pod, name);
+    tell('journal.alarm', () => ({ kind: 'elsewhere', message: `${message}; ${hint}` }));
   }
 }
 

@@ -61,6 +61,7 @@ test('a process on a clone starts nothing and spends no task while the original 
   expect(isUp).toBe(false);
   expect(alarms.map(({ kind }) => kind)).toEqual(['elsewhere']);
   expect(alarms[0]!.message).toContain(alder.id);
+  expect(alarms[0]!.message).toContain('fleetq journal adopt');
   expect(script.calls).toHaveLength(calls);
   expect(await row(id)).toMatchObject({ status: 'claimed', claimedBy: alder.id, crashes: 0 });
   expect((await store.pods()).filter(({ status }) => status === 'up')).toHaveLength(1);
