@@ -3,11 +3,11 @@
  * its process lived on. Of two such processes the one whose heartbeat the store takes goes on. The other
  * takes nothing, starts nothing and spends no task until the first is gone, however often it is restarted.
  */
-import { type Clock, describeError, FleetqError, pause } from '../ground/index.ts';
+import { type Clock, describeError, pause } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
-import type { JournalSeen, PodId, PodRow, PodStatus, Store } from '../store/index.ts';
+import type { JournalSeen, PodRow, PodStatus, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { JournalElsewhereError } from './errors.ts';
+import { isPassing, JournalElsewhereError } from './errors.ts';
 import type { Life } from './life.ts';
 import type { PodTimes } from './options.ts';
 
@@ -20,66 +20,69 @@ export interface RivalsPorts {
 
 export class Rivals {
   readonly #ports: RivalsPorts;
-  /** One was found while runs go on here: they have to stop. */
-  readonly #onFound: () => void;
   #isStopped = false;
   #isTold = false;
 
-  constructor(ports: RivalsPorts, onFound: () => void) {
+  constructor(ports: RivalsPorts) {
     this.#ports = ports;
-    this.#onFound = onFound;
   }
 
-  /** Resolves when no other process may live with this journal, or the store cannot say. */
-  async gone(): Promise<void> {
+  /**
+   * Resolves when no other process may live with this journal, or the store cannot say. True where it was
+   * elsewhere before: more processes than this one may find it free at the same moment.
+   */
+  async gone(): Promise<boolean> {
     const { clock, times } = this.#ports;
     let seen: PodRow | undefined;
     while (!this.#isStopped) {
-      const rival = await this.#ask();
-      if (!rival) return;
+      const elsewhere = await this.#ask();
+      const rival = elsewhere.find((row) => this.#isHeard(row));
+      if (!rival) return elsewhere.length > 0;
       if (seen?.pod === rival.pod && seen.seq !== rival.seq) this.#tell(rival);
       seen = rival;
       await pause(clock, times.heartbeatMs);
     }
+    return false;
   }
 
   stop(): void {
     this.#isStopped = true;
   }
 
-  /** Throws, and ends this life, where a process has the journal that was there before it. */
-  async refuse(life: Life, { pods }: JournalSeen): Promise<void> {
-    const { journal } = this.#ports;
+  /** Throws, and ends this life, where a process has the journal that registered before it. */
+  async refuse(life: Life, { pods }: JournalSeen, onFound?: () => void): Promise<void> {
+    const { journal, store } = this.#ports;
     if (!pods.some((pod) => isUp(pod) && !journal.provesDead(pod.pod))) return;
-    const rival = await this.#find(life.id);
+    const rows = await store.pods();
+    const own = rows.findIndex(({ pod }) => pod === life.id);
+    const before = own < 0 ? rows : rows.slice(0, own);
+    const rival = this.#elsewhere(before).find((row) => this.#isHeard(row));
     if (!rival) return;
     this.#tell(rival);
     await life.end(0).catch(() => life.abandon());
-    this.#onFound();
+    onFound?.();
     throw new JournalElsewhereError(journal.id, rival.pod, rival.name);
   }
 
   /** While the store is away the runs of this host go on: a clone cannot be told from its original. */
-  async #ask(): Promise<PodRow | undefined> {
+  async #ask(): Promise<PodRow[]> {
     try {
-      return await this.#find();
+      return this.#elsewhere(await this.#ports.store.pods());
     } catch (error) {
-      if (!(error instanceof FleetqError) || error.verdict !== 'retry') throw error;
+      if (!isPassing(error)) throw error;
       tell('store.failed', () => ({ what: 'pods', error: describeError(error) }));
-      return undefined;
+      return [];
     }
   }
 
-  /** The oldest that is up, was heard of lately, and that nothing here proves dead. */
-  async #find(before?: PodId): Promise<PodRow | undefined> {
-    const { store, journal, times } = this.#ports;
-    for (const row of await store.pods()) {
-      if (row.pod === before) return undefined;
-      const isHeard = row.silentMs < (row.silenceMs ?? times.silentMs);
-      if (row.journal !== journal.id || !isUp(row) || !isHeard) continue;
-      if (!journal.provesDead(row.pod)) return row;
-    }
-    return undefined;
+  /** Lives of this journal that nothing here proves dead, oldest first. */
+  #elsewhere(rows: readonly PodRow[]): PodRow[] {
+    const { journal } = this.#ports;
+    return rows.filter((row) => row.journal === journal.id && !journal.provesDead(row.pod));
+  }
+
+  #isHeard(row: PodRow): boolean {
+    return isUp(row) && row.silentMs < (row.silenceMs ?? this.#ports.times.silentMs);
   }
 
   #tell({ pod, name }: PodRow): void {
