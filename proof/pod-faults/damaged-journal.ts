@@ -1,5 +1,5 @@
 /** F2: a large journal whose last page of records is bad takes records again at the next start at the latest. */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Damage, damageLastLeaf, fillJournal } from './damage.ts';
 import { atLeast, exactly, type Promised, says } from './promised.ts';
@@ -39,7 +39,9 @@ async function oneJournal(stage: Stage, table: string, how: Damage): Promise<Pro
   const fourth = await live();
   const { alarms: later } = await fourth.look();
   await fourth.kill();
-  const aside = readdirSync(join(dataDir, 'quarantine')).filter((file) => file.endsWith('.db'));
+  const quarantine = join(dataDir, 'quarantine');
+  const files = existsSync(quarantine) ? readdirSync(quarantine) : [];
+  const aside = files.filter((file) => file.endsWith('.db'));
   return [
     atLeast(`${podName}: MiB of the journal`, 65, mib),
     says(`${podName}: the life that meets it`, /malformed/, stalledBy),

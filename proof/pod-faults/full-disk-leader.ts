@@ -2,16 +2,18 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeSmallDisk } from '../../test/journal/small-disk.ts';
-import { msUntil, until } from './pods.ts';
+import { msUntil, type Pod, until } from './pods.ts';
 import { atMost, exactly, type Promised } from './promised.ts';
 import { HEARTBEAT_MS, RELEASED_MS_MAX, STEADY_MS, type Stage, TURN_MS } from './stage.ts';
 
 const DISK_MIB = 12;
 const LIFE_SECONDS = 600;
 const TASKS = 6;
+const PADDING = 400_000;
+const FULL_MS_MAX = 20_000;
 /** Longer than it takes to make the scene; the pod that takes them over does it once more. */
-const WORK_MS = 20_000;
-/** The leader learns of its full disk by the sweep that it cannot record: then the next has its turn. */
+const WORK_MS = 30_000;
+/** Where the pod behind learns nothing of the full disk it waits for its turn. */
 const STOOD_IN_MS_MAX = RELEASED_MS_MAX + TURN_MS;
 /** A pod looks for tasks once a second at least; the rest is for a host that is busy. */
 const TAKEN_MS_MAX = 5_000;
@@ -36,6 +38,7 @@ export async function fullDiskLeader(stage: Stage): Promise<Promised[]> {
   await sleep(STEADY_MS);
   const wasLeader = (await birch.look()).leader === (await alder.look()).pod;
   fill(disk);
+  const fullMs = await msUntil(FULL_MS_MAX, () => isFull(alder));
   const held = await stage.claimsOf(cedarId);
   await cedar.kill();
   const releasedMs = await stage.msUntilReleased(cedarId, 60_000);
@@ -54,6 +57,7 @@ export async function fullDiskLeader(stage: Stage): Promise<Promised[]> {
   const takenMs = await stage.msUntilDone(later, 30_000);
   return [
     exactly('the pod with the full disk was the leader', true, wasLeader),
+    atMost('ms until its journal took no record more', FULL_MS_MAX, fullMs),
     exactly('tasks that the killed pod held', TASKS, held),
     atMost('ms until the killed pod held none', STOOD_IN_MS_MAX, releasedMs),
     atMost('ms until they were completed', WORK_MS + 10_000, doneMs),
@@ -63,6 +67,12 @@ export async function fullDiskLeader(stage: Stage): Promise<Promised[]> {
     exactly('local runs done then', 3, own.length),
     atMost('ms until it completed tasks, alone', TAKEN_MS_MAX, takenMs),
   ];
+}
+
+/** What the file of its WAL has room for it still takes. */
+async function isFull(pod: Pod): Promise<boolean> {
+  await pod.ask('finish', { count: 1, padding: PADDING }, 1_000).catch(() => undefined);
+  return (await pod.look()).stalledBy !== undefined;
 }
 
 function fill({ run, directory }: Awaited<ReturnType<typeof makeSmallDisk>>): void {

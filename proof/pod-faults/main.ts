@@ -57,6 +57,8 @@ function asTable({ case: name, round, seconds, promised, isGood }: Round): strin
   return `${title}\n${lines.map((line) => `  ${line}\n`).join('')}\n`;
 }
 
+// Each pod and each volume is ended when this process ends early.
+process.setMaxListeners(50);
 const seconds = wholeFlag('seconds', values.seconds, 5);
 const played = await playRounds({
   cases: casesOf(values.only),

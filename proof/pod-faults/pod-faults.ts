@@ -1,5 +1,6 @@
 /** The cases, by name, and rounds of them on one Postgres. */
 import { startPostgres } from '../../test/support/postgres.ts';
+import { cloneHeirs } from './clone-heirs.ts';
 import { damagedJournal } from './damaged-journal.ts';
 import { damagedPage } from './damaged-page.ts';
 import { fullDiskLeader } from './full-disk-leader.ts';
@@ -20,9 +21,10 @@ type Play = (stage: Stage, sizes: Sizes) => Promise<Promised[]>;
 export const CASES = {
   'damaged-page': (stage, { tasks }) => damagedPage(stage, tasks),
   'damaged-journal': (stage) => damagedJournal(stage),
-  'volume-clone': (stage, { cloneMs }) => {
-    return volumeClone(stage, { clones: 3, tasks: 200, local: 9, watchMs: cloneMs });
-  },
+  'volume-clone': async (stage, { cloneMs }) => [
+    ...(await volumeClone(stage, { clones: 3, tasks: 200, local: 9, watchMs: cloneMs })),
+    ...(await cloneHeirs(stage, { clones: 3, local: 6 })),
+  ],
   'full-disk-leader': (stage) => fullDiskLeader(stage),
   'full-slots': async (stage) => [
     ...(await fullSlots(stage, { slots: 4, tasks: 3, local: 8 })),

@@ -1,12 +1,12 @@
 /** F3: clones of a volume are started while the original lives, under supervisors that start them again. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../test/support/postgres.ts';
+import { startClones } from './clones.ts';
 import type { Pod } from './pods.ts';
 import { atLeast, atMost, exactly, type Promised, says } from './promised.ts';
 import { HEARTBEAT_MS, SILENCE_MS, type Stage } from './stage.ts';
-import { Supervised } from './supervised.ts';
-import { makeVolume, type Volume } from './volume.ts';
+import type { Supervised } from './supervised.ts';
+import { makeVolume } from './volume.ts';
 
 export interface CloneCase {
   readonly clones: number;
@@ -36,7 +36,11 @@ export async function volumeClone(stage: Stage, of: CloneCase): Promise<Promised
   await sleep(2 * HEARTBEAT_MS);
   const { journal } = await alder.look();
 
-  const clones = await startClones(stage, volume, of.clones);
+  const clones = await startClones(stage, volume, {
+    podName: 'alder',
+    count: of.clones,
+    slots: SLOTS,
+  });
   const local = [...early];
   const seen = await watch({ stage, of, alder, clones, local });
   const tasksMs = await stage.msUntilDone(ids, of.watchMs + 120_000);
@@ -70,28 +74,6 @@ export async function volumeClone(stage: Stage, of: CloneCase): Promise<Promised
     exactly('probes that did not name the command', 0, seen.silent),
     ...clones.map(({ log }, at) => says(`the log of clone ${at + 1}`, ADOPT, lineWith(log))),
   ];
-}
-
-async function startClones(stage: Stage, volume: Volume, count: number): Promise<Supervised[]> {
-  const clones: Supervised[] = [];
-  for (let number = 1; number <= count; number += 1) {
-    const { inside, directory, remove } = await volume.clone(`clone-${number}`);
-    stage.atEnd(() => remove());
-    const env = {
-      FLEETQ_DATA_DIR: join(directory, 'data'),
-      FLEETQ_STORE_URL: stage.url,
-      FLEETQ_POD_NAME: 'alder',
-      FLEETQ_HEARTBEAT: `${HEARTBEAT_MS}ms`,
-      FLEETQ_SILENCE: `${SILENCE_MS}ms`,
-      FLEETQ_SLOTS: `${SLOTS}`,
-      FLEETQ_LOG_FORMAT: 'json',
-      FAULTS_LEDGER: stage.ledger,
-    };
-    const clone = new Supervised({ inside, env, health: `127.0.0.1:${await freePort()}` });
-    stage.atEnd(() => clone.end());
-    clones.push(clone);
-  }
-  return clones;
 }
 
 interface Watched {
@@ -136,6 +118,6 @@ async function watch({ of, alder, clones, local }: Watched) {
 /** The line that names the command, else the last that names an alarm. */
 function lineWith(log: string): string | undefined {
   const lines = log.split('\n').filter((line) => line.includes('in use by pod'));
-  const message = (line: string | undefined) => /"message":"([^"]*)"/.exec(line ?? '')?.[1] ?? line;
+  const message = (line: string | undefined) => /"msg":"([^"]*)"/.exec(line ?? '')?.[1] ?? line;
   return message(lines.find((line) => ADOPT.test(line)) ?? lines.at(-1));
 }

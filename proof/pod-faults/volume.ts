@@ -21,6 +21,7 @@ export interface Volume {
 }
 
 export async function makeVolume(home: string): Promise<Volume> {
+  mkdirSync(home, { recursive: true });
   const image = join(home, 'volume.img');
   writeFileSync(image, '');
   truncateSync(image, SIZE_MIB * 1024 * 1024);
