@@ -95,9 +95,9 @@ export const FAULTS: readonly Mutant[] = [
     breaks: 'each registration that is refused leaves a thread and a connection (I46)',
     changes: [
       {
-        file: 'src/fleet/pod.ts',
-        find: '    } catch (error) {\n      life.abandon();\n      throw error;',
-        put: '    } catch (error) {\n      throw error;',
+        file: 'src/fleet/enter.ts',
+        find: '  } catch (error) {\n    life.abandon();\n    throw error;',
+        put: '  } catch (error) {\n    throw error;',
       },
     ],
     command: tests('test/fleet/join-refused.e2e.test.ts'),
@@ -109,8 +109,8 @@ export const FAULTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/rivals.ts',
-        find: '      if (!rival) return;\n      if (seen',
-        put: '      if (!seen) return;\n      if (seen',
+        find: '      if (!rival) return elsewhere.length > 0;\n      if (seen',
+        put: '      if (!seen) return false;\n      if (seen',
       },
     ],
     command: tests('test/fleet/rivals.test.ts'),
@@ -141,5 +141,18 @@ export const FAULTS: readonly Mutant[] = [
     ],
     command: tests('test/fleet/pod-faults.test.ts'),
     shows: /goes on from what is whole/,
+  },
+  {
+    name: 'clones-start-at-once',
+    breaks: 'of several clones whose original is gone each does its local runs (I45)',
+    changes: [
+      {
+        file: 'src/fleet/rivals.ts',
+        find: 'return elsewhere.length > 0;',
+        put: 'return false;',
+      },
+    ],
+    command: tests('test/fleet/rivals.test.ts'),
+    shows: /of two clones that start when the original is gone one goes on/,
   },
 ];

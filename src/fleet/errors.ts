@@ -154,3 +154,8 @@ export class HeartFailedError extends FleetqError {
     super('the thread of the heartbeat ended before its first beat', options);
   }
 }
+
+/** What is tried again later: the store is away, or cannot now. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof FleetqError && error.verdict === 'retry';
+}

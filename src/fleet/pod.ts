@@ -6,17 +6,11 @@
  *               ↑                            │
  *               └──────── taken for dead ────┘
  */
-import {
-  atMost,
-  type Cancel,
-  describeError,
-  FleetqError,
-  type Json,
-  runIdMint,
-} from '../ground/index.ts';
+import { atMost, type Cancel, describeError, runIdMint } from '../ground/index.ts';
 import type { JournalSeen, PodGlimpse, PodId } from '../store/index.ts';
 import { isHeard, type TouchedTask, tell } from '../telemetry/events.ts';
-import { announceMachines } from './announce.ts';
+import { checkTables, type Entry, enter } from './enter.ts';
+import { isPassing, JournalElsewhereError } from './errors.ts';
 import { Ladder } from './ladder.ts';
 import { Life } from './life.ts';
 import { Memory } from './memory.ts';
@@ -64,6 +58,8 @@ export class Pod {
   readonly #memory = new Memory();
   readonly #rivals: Rivals;
   #life: Life | undefined;
+  /** Registered and not started yet. */
+  #entry: Entry | undefined;
   #isStopping = false;
   #isJoining = false;
   #stopHints: (() => Promise<void>) | undefined;
@@ -73,7 +69,7 @@ export class Pod {
     checkTimes(ports.times);
     this.#ports = ports;
     this.#events = events;
-    this.#rivals = new Rivals(ports, events.onDrainWanted);
+    this.#rivals = new Rivals(ports);
     const mint = runIdMint(ports.clock, ports.random);
     this.#mint = () => mint() as string as PodId;
     this.#rest = this.#restOf(ports);
@@ -89,7 +85,7 @@ export class Pod {
     try {
       await this.#join();
     } catch (error) {
-      if (!(error instanceof FleetqError) || error.verdict !== 'retry') throw error;
+      if (!isPassing(error)) throw error;
       tell('store.failed', () => ({ what: 'join', error: describeError(error) }));
       this.#life?.die();
     }
@@ -97,21 +93,28 @@ export class Pod {
   }
 
   async #join(): Promise<void> {
-    const { store } = this.#ports;
-    if (!this.#ports.isWarm?.()) {
-      await store.checkSchema();
-      await announceMachines(this.#ports);
-    }
+    if (!this.#entry) await checkTables(this.#ports);
     await this.#live();
-    this.#stopHints ??= await store.listen((hint) => {
+    this.#stopHints ??= await this.#ports.store.listen((hint) => {
       if (hint === 'ready') this.#life?.hint();
       else this.#events.onEnded?.();
     });
   }
 
   /** Resolves when no other process may live with this journal: nothing of it is started before. */
-  alone(): Promise<void> {
-    return this.#rivals.gone();
+  async alone(): Promise<void> {
+    while (await this.#rivals.gone()) {
+      try {
+        // More processes may have waited for the same one: the first that registers goes on.
+        await checkTables(this.#ports);
+        this.#entry = await this.#enter();
+        return;
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        tell('store.failed', () => ({ what: 'register', error: describeError(error) }));
+        if (!(error instanceof JournalElsewhereError)) return;
+      }
+    }
   }
 
   get life(): Life | undefined {
@@ -183,6 +186,7 @@ export class Pod {
     this.#rivals.stop();
     this.#cancelRestart?.();
     this.#rest?.stop().catch(() => undefined);
+    this.#entry?.life.abandon();
     this.#life?.abandon();
     this.#stopHints?.().catch(() => undefined);
   }
@@ -199,8 +203,33 @@ export class Pod {
   }
 
   async #live(): Promise<void> {
-    const { store, journal, random, name, routes, times } = this.#ports;
-    const nonce = random.hex(8);
+    const entry = this.#entry ?? (await this.#enter(this.#events.onDrainWanted));
+    this.#entry = undefined;
+    if (!entry) return;
+    const { life, seen } = entry;
+    const { journal, name } = this.#ports;
+    // Another life of this process has seen what this one has written since it began.
+    const lsn = seen.boot === journal.boot ? journal.lsn : journal.lsnAtOpen;
+    if (seen.boot > journal.boot || seen.lsn > lsn) {
+      const message =
+        `the store has seen boot ${seen.boot} and record ${seen.lsn} of this journal, which is at ` +
+        `boot ${journal.boot} and record ${lsn}: it was put back to an earlier state`;
+      tell('journal.alarm', () => ({ kind: 'behindStore', message }));
+    }
+    this.#life = life;
+    tell('pod.registered', () => ({ pod: life.id, name, journal: journal.id, boot: journal.boot }));
+    const onRival = this.#events.onDrainWanted;
+    await life.start(seen, () => this.#rivals.outlast(life, seen, onRival));
+    if (!life.isDead) this.#events.onJoined?.(seen);
+  }
+
+  #enter(onRival?: () => void): Promise<Entry | undefined> {
+    const isStopping = () => this.#isStopping;
+    return enter(this.#ports, { ...this.#newLife(), rivals: this.#rivals, isStopping, onRival });
+  }
+
+  #newLife(): { readonly life: Life; readonly nonce: string } {
+    const nonce = this.#ports.random.hex(8);
     const life = new Life(
       {
         ...this.#ports,
@@ -219,41 +248,7 @@ export class Pod {
       },
       nonce,
     );
-    let seen: JournalSeen;
-    try {
-      // Before the registration: from then on the fleet counts how long this pod is silent.
-      await life.ready();
-      if (this.#isStopping) return life.abandon();
-      journal.addOwners([life.id]);
-      seen = await store.register({
-        pod: life.id,
-        name,
-        journal: journal.id,
-        boot: journal.boot,
-        lsn: journal.lsn,
-        routes: routes.own,
-        report: { version: this.#ports.version } satisfies Json,
-        nonce,
-        silenceMs: times.silentMs,
-      });
-    } catch (error) {
-      life.abandon();
-      throw error;
-    }
-    // A drain that came meanwhile has ended the life before, and knows nothing of this one.
-    if (this.#isStopping) return life.end(0).catch(() => life.abandon());
-    // Another life of this process has seen what this one has written since it began.
-    const lsn = seen.boot === journal.boot ? journal.lsn : journal.lsnAtOpen;
-    if (seen.boot > journal.boot || seen.lsn > lsn) {
-      const message =
-        `the store has seen boot ${seen.boot} and record ${seen.lsn} of this journal, which is at ` +
-        `boot ${journal.boot} and record ${lsn}: it was put back to an earlier state`;
-      tell('journal.alarm', () => ({ kind: 'behindStore', message }));
-    }
-    this.#life = life;
-    tell('pod.registered', () => ({ pod: life.id, name, journal: journal.id, boot: journal.boot }));
-    await life.start(seen, () => this.#rivals.outlast(life, seen));
-    if (!life.isDead) this.#events.onJoined?.(seen);
+    return { life, nonce };
   }
 
   /**

@@ -3,11 +3,11 @@
  * its process lived on. Of two such processes the one whose heartbeat the store takes goes on. The other
  * takes nothing, starts nothing and spends no task until the first is gone, however often it is restarted.
  */
-import { type Clock, describeError, FleetqError, pause } from '../ground/index.ts';
+import { type Clock, describeError, pause } from '../ground/index.ts';
 import type { Journal } from '../journal/index.ts';
 import type { JournalSeen, PodGlimpse, PodId, PodRow, PodStatus, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
-import { JournalElsewhereError } from './errors.ts';
+import { isPassing, JournalElsewhereError } from './errors.ts';
 import type { Life } from './life.ts';
 import type { PodTimes } from './options.ts';
 
@@ -20,88 +20,106 @@ export interface RivalsPorts {
 
 export class Rivals {
   readonly #ports: RivalsPorts;
-  /** One was found while runs go on here: they have to stop. */
-  readonly #onFound: () => void;
   #isStopped = false;
   #isTold = false;
 
-  constructor(ports: RivalsPorts, onFound: () => void) {
+  constructor(ports: RivalsPorts) {
     this.#ports = ports;
-    this.#onFound = onFound;
   }
 
-  /** Resolves when no other process may live with this journal, or the store cannot say. */
-  async gone(): Promise<void> {
+  /**
+   * Resolves when no other process may live with this journal, or the store cannot say. True where it was
+   * elsewhere before: more processes than this one may find it free at the same moment.
+   */
+  async gone(): Promise<boolean> {
     const { clock, times } = this.#ports;
     let seen: PodRow | undefined;
     while (!this.#isStopped) {
-      const rival = await this.#ask();
-      if (!rival) return;
+      const elsewhere = await this.#ask();
+      const rival = elsewhere.find((row) => this.#isHeard(row));
+      if (!rival) return elsewhere.length > 0;
       if (seen?.pod === rival.pod && seen.seq !== rival.seq) this.#tell(rival);
       seen = rival;
       await pause(clock, times.heartbeatMs);
     }
+    return false;
   }
 
   stop(): void {
     this.#isStopped = true;
   }
 
+  /** Throws, and ends this life, where a process has the journal that registered before it. */
+  async refuse(life: Life, seen: JournalSeen, onFound?: () => void): Promise<void> {
+    const { store } = this.#ports;
+    if (this.#livesBefore(seen).length === 0) return;
+    const rows = await store.pods();
+    const own = rows.findIndex(({ pod }) => pod === life.id);
+    const before = own < 0 ? rows : rows.slice(0, own);
+    const rival = this.#elsewhere(before).find((row) => this.#isHeard(row));
+    if (rival) await this.#yieldTo(rival, life, onFound);
+  }
+
   /**
-   * Resolves when no process that was there before can live with this journal. One that beats ends this life,
-   * and this throws. One that is silent is waited for until it was swept: after the store was away all are.
+   * Resolves when none of those that registered before it is up any more. One that beats ends this life, and
+   * this throws. One that is silent is waited for until it was swept: after the store was away all are.
    */
-  async outlast(life: Life, { pods }: JournalSeen): Promise<void> {
-    const { journal, clock, times } = this.#ports;
-    const before = pods.filter((pod) => isUp(pod) && !journal.provesDead(pod.pod));
-    const rivals = new Set(before.map(({ pod }) => pod));
+  async outlast(life: Life, seen: JournalSeen, onFound: () => void): Promise<void> {
+    const { clock, times } = this.#ports;
+    const before = this.#livesBefore(seen);
     const seqs = new Map<PodId, number>();
     while (!life.isDead) {
-      const up = life.watch.fleet.filter((one) => isUp(one) && rivals.has(one.pod));
+      const up = life.watch.fleet.filter((one) => isUp(one) && before.includes(one.pod));
       if (up.length === 0) return;
       for (const rival of up) {
         const seq = seqs.get(rival.pod) ?? rival.seq;
-        if (rival.seq !== seq) return this.#yieldTo(rival, life);
+        if (rival.seq !== seq) await this.#yieldTo(rival, life, onFound);
         seqs.set(rival.pod, seq);
       }
       await pause(clock, times.heartbeatMs);
     }
   }
 
-  async #yieldTo(rival: PodGlimpse, life: Life): Promise<never> {
+  async #yieldTo(rival: PodGlimpse, life: Life, onFound?: () => void): Promise<never> {
     this.#tell(rival);
     await life.end(0).catch(() => life.abandon());
-    this.#onFound();
+    onFound?.();
     throw new JournalElsewhereError(this.#ports.journal.id, rival.pod, rival.name);
   }
 
+  /** Those that nothing here proves dead. */
+  #livesBefore({ pods }: JournalSeen): PodId[] {
+    const { journal } = this.#ports;
+    return pods.filter((pod) => isUp(pod) && !journal.provesDead(pod.pod)).map(({ pod }) => pod);
+  }
+
   /** While the store is away the runs of this host go on: a clone cannot be told from its original. */
-  async #ask(): Promise<PodRow | undefined> {
+  async #ask(): Promise<PodRow[]> {
     try {
-      return await this.#find();
+      return this.#elsewhere(await this.#ports.store.pods());
     } catch (error) {
-      if (!(error instanceof FleetqError) || error.verdict !== 'retry') throw error;
+      if (!isPassing(error)) throw error;
       tell('store.failed', () => ({ what: 'pods', error: describeError(error) }));
-      return undefined;
+      return [];
     }
   }
 
-  /** The oldest that is up, was heard of lately, and that nothing here proves dead. */
-  async #find(): Promise<PodRow | undefined> {
-    const { store, journal, times } = this.#ports;
-    for (const row of await store.pods()) {
-      const isHeard = row.silentMs < (row.silenceMs ?? times.silentMs);
-      if (row.journal !== journal.id || !isUp(row) || !isHeard) continue;
-      if (!journal.provesDead(row.pod)) return row;
-    }
-    return undefined;
+  /** Lives of this journal that nothing here proves dead, oldest first. */
+  #elsewhere(rows: readonly PodRow[]): PodRow[] {
+    const { journal } = this.#ports;
+    return rows.filter((row) => row.journal === journal.id && !journal.provesDead(row.pod));
+  }
+
+  #isHeard(row: PodRow): boolean {
+    return isUp(row) && row.silentMs < (row.silenceMs ?? this.#ports.times.silentMs);
   }
 
   #tell({ pod, name }: PodGlimpse): void {
     if (this.#isTold) return;
     this.#isTold = true;
-    const { message } = new JournalElsewhereError(this.#ports.journal.id, pod, name);
-    tell('journal.alarm', () => ({ kind: 'elsewhere', message }));
+    // What probes and logs say is the alarm's message alone: it has to name the way out as well.
+    const { message, hint } = new JournalElsewhereError(this.#ports.journal.id, pod, name);
+    tell('journal.alarm', () => ({ kind: 'elsewhere', message: `${message}; ${hint}` }));
   }
 }
 

@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { FakeClock } from '../support/fake-clock.ts';
 import { never } from '../support/fleets.ts';
 import { crashImage } from '../support/temp-dir.ts';
 import { Script, twoSteps } from './script.ts';
@@ -44,6 +45,14 @@ function asSameInode(clone: string): void {
   writeFileSync(path, JSON.stringify(holder));
 }
 
+/** A pod that opens waits for threads and files too, which no clock moves. */
+async function advanceSlowly(clock: FakeClock, ms: number): Promise<void> {
+  for (let gone = 0; gone < ms; gone += SILENT_MS / 10) {
+    await clock.advance(SILENT_MS / 10);
+    await sleep(1);
+  }
+}
+
 test('a process on a clone starts nothing and spends no task while the original lives', async () => {
   const { script, machine, clock, store, startPod, row, options } = newScene();
   const alarms = hear('journal.alarm');
@@ -61,13 +70,11 @@ test('a process on a clone starts nothing and spends no task while the original 
     isUp = true;
     return pod;
   });
-  for (let step = 0; step < 100; step++) {
-    await clock.advance(SILENT_MS / 10);
-    await sleep(1);
-  }
+  await advanceSlowly(clock, 10 * SILENT_MS);
   expect(isUp).toBe(false);
   expect(alarms.map(({ kind }) => kind)).toEqual(['elsewhere']);
   expect(alarms[0]!.message).toContain(alder.id);
+  expect(alarms[0]!.message).toContain('fleetq journal adopt');
   expect(script.calls).toHaveLength(calls);
   expect(await row(id)).toMatchObject({ status: 'claimed', claimedBy: alder.id, crashes: 0 });
   expect((await store.pods()).filter(({ status }) => status === 'up')).toHaveLength(1);
@@ -79,6 +86,30 @@ test('a process on a clone starts nothing and spends no task while the original 
   await clock.advance(STEADY_MS + SILENT_MS);
   expect(await row(id)).toMatchObject({ status: 'completed' });
   expect(pod.fleet.describe(local.id).status).toBe('completed');
+});
+
+test('of two clones that start when the original is gone one goes on', async () => {
+  const { script, machine, clock, startPod, options } = newScene();
+  const alder = await startPod('alder', options);
+  script.holds.set('a.work', never());
+  const local = await alder.fleet.startLocal(machine, {});
+  await clock.advance(STEADY_MS);
+  const clones = [cloneOf(alder), cloneOf(alder)];
+  for (const clone of clones) asSameInode(clone);
+  script.holds.clear();
+  alder.crash();
+  await clock.advance(2 * SILENT_MS);
+
+  const draining = hear('engine.draining');
+  const works = script.count('a.work');
+  const opening = clones.map((dataDir) => startPod('alder', { ...options, dataDir }));
+  const first = await Promise.race(opening);
+  await clock.advance(STEADY_MS);
+  expect(first.fleet.describe(local.id).status).toBe('completed');
+  expect(script.count('a.work')).toBe(works + 1);
+  expect(draining).toEqual([]);
+  first.crash();
+  await Promise.all(opening);
 });
 
 test('an original that was paused finds its clone at work, and ends', async () => {
