@@ -155,4 +155,17 @@ export const FAULTS: readonly Mutant[] = [
     command: tests('test/fleet/rivals.test.ts'),
     shows: /of two clones that start when the original is gone one goes on/,
   },
+  {
+    name: 'silence-after-an-outage-is-death',
+    breaks: 'a clone and its original both go on once the store is back (I45)',
+    changes: [
+      {
+        file: 'src/fleet/rivals.ts',
+        find: '      if (up.length === 0) return;',
+        put: '      return;',
+      },
+    ],
+    command: tests('test/fleet/rivals.test.ts'),
+    shows: /after an outage the original goes on/,
+  },
 ];
