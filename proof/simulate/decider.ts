@@ -22,14 +22,15 @@ export class Decider {
     this.#store = storeFor({ world, auditor, process: this.#process, link, store: weather });
   }
 
-  heal(): void {
+  /** `isMore`: tasks still come in. */
+  heal(isMore: () => boolean): void {
     const { schedule, nowMs } = this.#world;
-    schedule.at(nowMs, () => void this.#decide(), this.#process);
+    schedule.at(nowMs, () => void this.#decide(isMore), this.#process);
   }
 
-  async #decide(): Promise<void> {
+  async #decide(isMore: () => boolean): Promise<void> {
     const { tables } = this.#world;
-    while (tables.tasksWhere((task) => !isEnded(task)).length > 0) {
+    while (isMore() || tables.tasksWhere((task) => !isEnded(task)).length > 0) {
       const followed = tables
         .tasksWhere(({ waitFor }) => waitFor === 'run')
         .flatMap(({ follows }) => tables.tasks.get(follows!.run) ?? []);

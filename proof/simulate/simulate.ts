@@ -3,7 +3,7 @@
  * everything is healed, and what is left has to end. The same seed gives the same trace.
  */
 import { violations } from '../../src/store/memory/rules.ts';
-import { isEnded, type MemoryTables } from '../../src/store/memory/tables.ts';
+import { isEnded, type MemoryTables, type TaskRecord } from '../../src/store/memory/tables.ts';
 import { listen } from '../../src/telemetry/events.ts';
 import { below } from '../../test/support/seeded-random.ts';
 import { Auditor } from './auditor.ts';
@@ -124,13 +124,14 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
     lasting?.healed();
     people?.heal();
     gates?.heal();
-    decider?.heal();
-    const isOver = () => client.isContent && hasEnded(world, cluster) && cluster.isIdle;
-    const isOverElsewhere = () => client.isContent && hasEnded(world, lasting!.hosts);
+    decider?.heal(() => !client.isContent);
+    const isOver = () => client.isContent && !unended(world, cluster) && cluster.isIdle;
+    const isOverElsewhere = () => client.isContent && !unended(world, lasting!.hosts);
     if (lasting && !isBroken()) {
       await schedule.run(schedule.nowMs + CALM_MS_MAX, () => isBroken() || isOverElsewhere());
-      if (!isBroken() && !isOverElsewhere())
-        world.violate('I44', 'one pod keeps all from their end');
+      const left = isBroken() ? undefined : unended(world, lasting.hosts);
+      if (left)
+        world.violate('I44', `${left.taskId} is ${left.status}, kept from its end by one pod`);
       lasting.end();
     }
     if (!isBroken()) {
@@ -173,12 +174,12 @@ export async function simulate(seed: number, options: SeedOptions = {}): Promise
   };
 }
 
-/** All but what waits for a host that does not come back. */
-function hasEnded({ tables }: World, hosts: Hosts): boolean {
+/** But for what waits for a host that does not come back. */
+function unended({ tables }: World, hosts: Hosts): TaskRecord | undefined {
   for (const task of tables.tasks.values()) {
-    if (!isEnded(task) && !waitsInVain(tables, task, hosts)) return false;
+    if (!isEnded(task) && !waitsInVain(tables, task, hosts)) return task;
   }
-  return true;
+  return undefined;
 }
 
 function cpuMsSince(before: NodeJS.CpuUsage): number {
