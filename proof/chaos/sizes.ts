@@ -60,6 +60,7 @@ export interface Size {
 }
 
 export const SIZES = {
+  /** Without the two that take pods away for longest. */
   ci: {
     tasks: 1_000,
     seconds: 34,
@@ -78,9 +79,9 @@ export const SIZES = {
       networkSwitches: 10,
       inDoubt: 6,
       fullDisks: 1,
-      longFullDisks: 1,
+      longFullDisks: 0,
       damagedJournals: 1,
-      fullSlots: 1,
+      fullSlots: 0,
       refusedRegistrations: 1,
       clonedVolumes: 1,
       clockJumps: 4,
