@@ -122,12 +122,13 @@ class Chaos {
     }
     const judge = await this.#judge(stage, producer, witness, snapshots);
     await this.#judgeAside(judge, stage, witness);
+    judge.violations.add(...faults.wrongs);
     const spent = { seconds: secondsSince(this.#begunMs), drainSeconds };
     const report = reportOf({ tasks: producer.sent, seed, doses, stage, faults, judge, ...spent });
     const broken = await keepBroken({
       examples: report.examples,
       directory: () => this.#options.keep ?? mkdtempSync(join(tmpdir(), 'fleetq-chaos-broken-')),
-      ledgers: stage.houses.map(({ ledger }) => ledger),
+      ledgers: stage.ledgers,
       pods: await witness.pods(),
       read: (each) => witness.read(ALL, each),
     });
@@ -135,7 +136,8 @@ class Chaos {
     return { ...report, broken };
   }
 
-  #faults({ houses, ownProxies, poisoner, storm, url }: Stage): Faults {
+  #faults(stage: Stage): Faults {
+    const { houses, ownProxies, poisoner, storm, url } = stage;
     const { seed, doses, seconds, pods } = this.#options;
     return new Faults({
       houses: houses.slice(0, pods),
@@ -149,6 +151,7 @@ class Chaos {
       seconds,
       poisoner,
       storm,
+      clone: (house) => stage.cloneOf(house),
     });
   }
 
@@ -173,7 +176,7 @@ class Chaos {
     witness: Witness,
     { taken }: Snapshots,
   ): Promise<Judge> {
-    const ledgers = stage.houses.map(({ ledger }) => ledger);
+    const { ledgers } = stage;
     const judge = new Judge({
       machines: stage.machines,
       pods: await witness.pods(),

@@ -31,7 +31,7 @@ export class DeployFaults {
     try {
       for (const house of houses) house.version += 1;
       for (const house of houses) await this.#replace(house);
-      return houses.every((house) => house.isUpToDate);
+      return !isOver();
     } finally {
       this.#isAtIt = false;
     }

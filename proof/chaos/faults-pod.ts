@@ -39,6 +39,11 @@ export class PodFaults {
     this.#ports = ports;
   }
 
+  /** All of them are about to be killed: no other fault keeps a pod for long. */
+  get isAllWanted(): boolean {
+    return this.#isAllWanted;
+  }
+
   kill(): Promise<boolean> {
     // Some at any moment of their lives, some for sure while they are at work.
     const which = this.#singles % 2 === 0 ? 'any' : 'working';

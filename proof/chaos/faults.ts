@@ -7,10 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../src/ground/index.ts';
 import type { ChaosStore } from './cluster-store.ts';
 import { ClockFaults } from './faults-clock.ts';
+import { CloneFaults } from './faults-clones.ts';
 import { DeployFaults } from './faults-deploys.ts';
 import { DiskFaults } from './faults-disk.ts';
+import { JoinFaults } from './faults-join.ts';
 import { NetworkFaults } from './faults-network.ts';
 import { PodFaults } from './faults-pod.ts';
+import { SlotFaults } from './faults-slots.ts';
 import { StoreFaults } from './faults-store.ts';
 import type { PodHouse } from './pod-house.ts';
 import type { Poisoner } from './poisoner.ts';
@@ -33,6 +36,7 @@ export interface FaultPorts {
   readonly url: string;
   readonly poisoner: Poisoner;
   readonly storm: Storm;
+  readonly clone: (house: PodHouse) => Promise<PodHouse>;
 }
 
 /** Whether it happened; it is tried again where it did not. */
@@ -55,6 +59,20 @@ const OVERLYING: readonly Fault[] = [
   'exits',
   'adminCalls',
 ];
+/**
+ * Faults of one pod that last, and how long they take. They come beside those that do not, for one or two of
+ * them would leave no room for any other; and so early that they are over when those are.
+ */
+const LASTING: Partial<Readonly<Record<Fault, number>>> = {
+  longFullDisks: 20_000,
+  damagedJournals: 10_000,
+  fullSlots: 12_000,
+  refusedRegistrations: 10_000,
+  clonedVolumes: 10_000,
+};
+const LASTING_AT_ONCE_MAX = 2;
+/** Of the time, in milliseconds a second. */
+const LASTING_SHARE_MAX = 500;
 /** Given by others in their own time, and counted by them. */
 const ELSEWHERE: readonly Fault[] = ['adminCalls'];
 
@@ -65,7 +83,10 @@ export class Faults {
   readonly store: StoreFaults;
   readonly network: NetworkFaults;
   readonly #given = new Map<Fault, number>();
+  readonly #joins: JoinFaults;
+  readonly #clones: CloneFaults;
   #atWork = 0;
+  #lasting = 0;
   atOnceMax = 0;
   #isOver = false;
 
@@ -77,6 +98,9 @@ export class Faults {
     this.store = new StoreFaults(ports);
     this.network = new NetworkFaults({ ...ports, isOver });
     const deploys = new DeployFaults({ houses: ports.allHouses, isOver });
+    const slots = new SlotFaults({ ...ports, isOver });
+    this.#joins = new JoinFaults({ ...ports, isOver });
+    this.#clones = new CloneFaults({ ...ports, isOver });
     const disks = new DiskFaults({ ...ports, isOver });
     const clocks = new ClockFaults({ ...ports, isOver });
     this.#acts = {
@@ -92,6 +116,11 @@ export class Faults {
       networkSwitches: () => this.network.turn(),
       inDoubt: () => this.network.dropAnswer(),
       fullDisks: () => disks.fill(),
+      longFullDisks: () => disks.fillLong(),
+      damagedJournals: () => disks.damage(),
+      fullSlots: () => slots.hold(),
+      refusedRegistrations: () => this.#joins.refuse(),
+      clonedVolumes: () => this.#clones.start(),
       clockJumps: () => clocks.jump(),
       storeClockJumps: () => ports.storeClock.set(ports.url),
       spins: () => poisoner.poison('spin', isOver),
@@ -118,6 +147,11 @@ export class Faults {
     };
   }
 
+  /** In words: what pods did amid their own faults that they may not. */
+  get wrongs(): string[] {
+    return [...this.#joins.wrongs, ...this.#clones.wrongs];
+  }
+
   /** Resolves when every dose was given, or there is no more time for it. */
   async rage(): Promise<void> {
     const { seconds, doses, storm } = this.#ports;
@@ -139,7 +173,8 @@ export class Faults {
   async #spread(fault: Fault, dose: number): Promise<void> {
     const { random, seconds } = this.#ports;
     const begunMs = performance.now();
-    const everyMs = (seconds * 1_000 * 0.92) / dose;
+    const lastsMs = Math.min(LASTING[fault] ?? 0, seconds * LASTING_SHARE_MAX);
+    const everyMs = (seconds * 1_000 * 0.92 - lastsMs) / dose;
     const once = async (atMs: number) => {
       await sleep(atMs);
       while (!this.#isOver && !(await this.#give(fault))) await sleep(LOOK_MS);
@@ -158,16 +193,32 @@ export class Faults {
   }
 
   async #give(fault: Fault): Promise<boolean> {
+    if (LASTING[fault] !== undefined) return this.#giveLasting(fault);
     const isCounted = !OVERLYING.includes(fault);
     if (isCounted && (this.#atWork >= AT_ONCE_MAX || !this.#canBreathe)) return false;
     if (isCounted) this.#atWork += 1;
     this.atOnceMax = Math.max(this.atOnceMax, this.#atWork);
     try {
-      const hasHappened = await this.#acts[fault]();
-      if (hasHappened) this.#given.set(fault, (this.#given.get(fault) ?? 0) + 1);
-      return hasHappened;
+      return await this.#act(fault);
     } finally {
       if (isCounted) this.#atWork -= 1;
     }
+  }
+
+  async #giveLasting(fault: Fault): Promise<boolean> {
+    const isFull = this.#lasting >= LASTING_AT_ONCE_MAX || this.pods.isAllWanted;
+    if (isFull || !this.#canBreathe) return false;
+    this.#lasting += 1;
+    try {
+      return await this.#act(fault);
+    } finally {
+      this.#lasting -= 1;
+    }
+  }
+
+  async #act(fault: Fault): Promise<boolean> {
+    const hasHappened = await this.#acts[fault]();
+    if (hasHappened) this.#given.set(fault, (this.#given.get(fault) ?? 0) + 1);
+    return hasHappened;
   }
 }

@@ -3,7 +3,7 @@ import { type CheckerOptions, HistoryChecker } from '../history/checker.ts';
 import type { Tally } from '../history/tally.ts';
 
 /** As the pods are told; the rest is what a machine with more processes than processors may take. */
-const LIMITS = { silenceMs: 3_000, heartbeatMs: 500, boundMs: 30_000 };
+export const LIMITS = { silenceMs: 3_000, heartbeatMs: 500, boundMs: 30_000 };
 
 export class Judge extends HistoryChecker {
   constructor(options: Omit<CheckerOptions, 'limits'>) {

@@ -10,7 +10,8 @@ import { SIZES, type Size, type SizeName, shareOf } from './sizes.ts';
 const HELP = `npm run proof -- chaos [flags]
 
 Real pods in real processes on a real Postgres, while everything fails that can: kills, pauses, drains,
-crashes of the store, bad networks, full disks, wrong clocks, poison, people. Then everything is healed,
+crashes of the store, bad networks, full disks, damaged journals, full slots, refused registrations,
+cloned volumes, wrong clocks, poison, people. Then everything is healed,
 and the history is held against the rules. Ends with 1 if one was broken, else with 2 if a dose was missed.
 
   --size ci|small|fleet|release   1,000, 10,000, 100,000 or 1,000,000 tasks; small unless said

@@ -19,14 +19,37 @@ export interface WorkerOrders {
   readonly wallAtZeroMs: number;
 }
 
-/** What a pod's process tells whoever keeps it up. */
-export type WorkerWord =
+/** What a pod's process reports to its house. */
+export type WorkerWord = Report | { readonly skewMs: number };
+
+/**
+ * `stalled`      its journal can write nothing
+ * `recovered`    and can again
+ * `damaged`      its start has put a damaged journal aside
+ * `registered`   it is a pod of the fleet
+ * `refused`      the store had no room for its registration
+ * `left`         its life as a pod has ended, and its process goes on
+ * `rival`        another process has its journal
+ * `slotsHeld`    every slot is in use by a run that waits for the end of the hold
+ * `filled`       its journal has the local runs that it was asked for, and they have ended
+ */
+export type Report =
   | 'ready'
-  /** Its journal can write nothing; and can again. */
-  | { readonly stalled: string }
-  | { readonly recovered: true }
-  /** Its wall clock is so far from the true one, which it was not before. */
-  | { readonly skewMs: number };
+  | 'stalled'
+  | 'recovered'
+  | 'damaged'
+  | 'registered'
+  | 'refused'
+  | 'left'
+  | 'rival'
+  | 'slotsHeld'
+  | 'filled';
+
+/** What a house asks of its process: to hold all slots for at most so long, to release them, to fill its journal. */
+export type HouseWord = { readonly holdMs: number } | 'release' | 'fill';
+
+/** Of the store that refuses a registration. */
+export const NO_ROOM = 'chaos: no room for another pod';
 
 /** For phases in hand and the last words to the store, when it is asked to end. */
 export const DRAIN_BUDGET_MS = 5_000;

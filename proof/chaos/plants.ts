@@ -79,4 +79,19 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       ],
     ],
   },
+  /** What was carried over of a damaged journal goes on by itself, without a claim. */
+  'held-woken': {
+    shows: ['zombieWrites'],
+    changes: [['journal/prove-runs.js', 'open.generation === null', 'true']],
+  },
+  /** Each refused registration leaves the thread of its heart behind. */
+  'threads-kept': {
+    shows: ['violations'],
+    changes: [['fleet/pod.js', 'life.abandon();\n            throw error;', 'throw error;']],
+  },
+  /** A process on a clone does not look for the one that has its journal. */
+  'clone-joins': {
+    shows: ['violations'],
+    changes: [['fleet/rivals.js', 'return row;', 'continue;']],
+  },
 };

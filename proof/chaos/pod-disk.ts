@@ -29,6 +29,12 @@ export class PodDisk {
     return this.#disk.directory;
   }
 
+  /** The root of those inside, as those outside see it. */
+  get root(): string {
+    const { directory, seenFromOutside } = this.#disk;
+    return seenFromOutside.slice(0, -directory.length);
+  }
+
   /** What a command is started through to be inside. */
   get inside(): readonly string[] {
     return this.#disk.inside;

@@ -12,11 +12,14 @@ import { removeTree } from '../../test/support/remove-tree.ts';
 import {
   DRAIN_BUDGET_MS,
   HEAP_MIB,
+  type HouseWord,
   NO_STORE,
+  type Report,
   type WorkerOrders,
   type WorkerWord,
 } from './orders.ts';
 import type { PodDisk } from './pod-disk.ts';
+import type { PodVolume } from './pod-volume.ts';
 import type { StoreProxy } from './proxy.ts';
 import type { WrongClock } from './wrong-clock.ts';
 
@@ -32,6 +35,8 @@ export interface HouseOptions {
   readonly wallAtZeroMs: number;
   /** Where its data directory is, if that is to be made full. */
   readonly disk?: PodDisk | undefined;
+  /** The same, if that is to be cloned; a clone has it at the same path. */
+  readonly volume?: PodVolume | undefined;
   /** What its process goes by, if that is to be wrong. */
   readonly clock?: WrongClock | undefined;
   /** Whether a process that ended like this had said that it would. */
@@ -47,6 +52,7 @@ export class PodHouse {
   readonly name: string;
   readonly proxy: StoreProxy;
   readonly disk: PodDisk | undefined;
+  readonly volume: PodVolume | undefined;
   readonly clock: WrongClock | undefined;
   readonly #options: HouseOptions;
   readonly #orders: Omit<WorkerOrders, 'version'>;
@@ -62,10 +68,10 @@ export class PodHouse {
   /** Of the code that its next process has, and of what the present one has. */
   version = 1;
   #startedVersion = 0;
-  /** What its processes have told. */
-  stalls = 0;
-  recoveries = 0;
   skewMs = 0;
+  /** How often its processes have reported each. */
+  readonly #reports = new Map<Report, number>();
+  #hasRival = false;
   /** Ends that nobody asked for: what they said last. */
   readonly deaths: string[] = [];
 
@@ -74,12 +80,13 @@ export class PodHouse {
     this.name = name;
     this.proxy = options.proxy;
     this.disk = options.disk;
+    this.volume = options.volume;
     this.clock = options.clock;
     this.#options = options;
     this.#orders = {
       dist,
       url: signed(url, name),
-      dataDir: join(options.disk?.directory ?? directory, name),
+      dataDir: options.volume?.dataDir ?? join(options.disk?.directory ?? directory, name),
       name,
       ledger: join(directory, `${name}.ledger`),
       log: join(directory, `${name}.log`),
@@ -113,10 +120,30 @@ export class PodHouse {
     return this.#orders.ledger;
   }
 
+  /** Its data directory as this process sees it. */
+  get dataDir(): string {
+    const { dataDir } = this.#orders;
+    return join((this.disk ?? this.volume)?.root ?? '/', dataDir);
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** How often its processes have reported this. */
+  heard(report: Report): number {
+    return this.#reports.get(report) ?? 0;
+  }
+
+  ask(word: HouseWord): void {
+    if (this.#child?.connected) this.#child.send(word, () => undefined);
+  }
+
   start(): void {
     if (this.#isClosed || this.#child) return;
     this.isReady = false;
     this.skewMs = 0;
+    this.#hasRival = false;
     this.#bytesBefore = this.#ledgerBytes();
     this.#startedVersion = this.version;
     const child = this.#spawn();
@@ -143,7 +170,7 @@ export class PodHouse {
     const heap = `--max-old-space-size=${HEAP_MIB}`;
     const orders: WorkerOrders = { ...this.#orders, version: this.version };
     const node = [process.execPath, heap, program, JSON.stringify(orders)];
-    const [command, ...rest] = [...(this.disk?.inside ?? []), ...node];
+    const [command, ...rest] = [...((this.disk ?? this.volume)?.inside ?? []), ...node];
     const child = spawn(command!, rest, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...process.env, ...this.clock?.env },
@@ -156,14 +183,19 @@ export class PodHouse {
   }
 
   #hear(word: WorkerWord): void {
+    if (typeof word === 'object') {
+      this.skewMs = word.skewMs;
+      return;
+    }
+    this.#reports.set(word, this.heard(word) + 1);
     if (word === 'ready') [this.isReady, this.#readyMs] = [true, performance.now()];
-    else if ('stalled' in word) this.stalls += 1;
-    else if ('recovered' in word) this.recoveries += 1;
-    else this.skewMs = word.skewMs;
+    if (word === 'rival') this.#hasRival = true;
   }
 
   #ended(pid: number, code: number | null, signal: string | null, said: string): void {
-    if (code === NO_STORE || this.#options.wasForetold(pid, code, signal)) return;
+    // Of two processes with one journal the second ends in order, where it had joined before it knew.
+    const hasYielded = code === 0 && this.#hasRival;
+    if (code === NO_STORE || hasYielded || this.#options.wasForetold(pid, code, signal)) return;
     this.deaths.push(`${this.name}: ${code ?? signal}: ${said}`);
     appendFileSync(this.#orders.log, `died by itself: ${code ?? signal} ${said}\n`);
   }
@@ -221,7 +253,8 @@ export class PodHouse {
   }
 
   loseDisk(): void {
-    if (this.disk) this.disk.lose(this.#orders.dataDir);
+    const place = this.disk ?? this.volume;
+    if (place) place.lose(this.#orders.dataDir);
     else removeTree(this.#orders.dataDir);
   }
 
@@ -248,6 +281,7 @@ export class PodHouse {
     await this.kill();
     this.proxy.stop();
     this.disk?.remove();
+    this.volume?.remove();
   }
 
   get directory(): string {

@@ -77,7 +77,7 @@ export interface ReportParts {
 export function reportOf(parts: ReportParts): Omit<ChaosReport, 'leftBehind'> {
   const { tasks, seed, stage, faults, judge, seconds, drainSeconds } = parts;
   const { lost, doubled, zombieWrites, stuck, violations, crashLoops } = judge;
-  const deaths = stage.houses.flatMap((house) => house.deaths);
+  const { deaths } = stage;
   const missed = missedOf(parts);
   return {
     tasks,

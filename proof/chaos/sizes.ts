@@ -24,6 +24,16 @@ export interface Doses {
   readonly inDoubt: number;
   /** A pod's disk full until its journal stood still, and then larger again. */
   readonly fullDisks: number;
+  /** The same for several silences, in which the pod took nothing. */
+  readonly longFullDisks: number;
+  /** A page of a journal in use overwritten, and met by the pod or by its next start. */
+  readonly damagedJournals: number;
+  /** All slots of the oldest pod in use for three silences, while another was killed with its tasks. */
+  readonly fullSlots: number;
+  /** No room in the store for another pod, while one was killed and tried to come back. */
+  readonly refusedRegistrations: number;
+  /** A second process on a clone of a pod's volume, which found out that the pod lives. */
+  readonly clonedVolumes: number;
   /** A pod's wall clock set or running wrong, as the pod itself saw it. */
   readonly clockJumps: number;
   /** The wall clock of the store set hours ahead, for the rest of the run: once is all there is. */
@@ -50,6 +60,7 @@ export interface Size {
 }
 
 export const SIZES = {
+  /** Without the two that take pods away for longest. */
   ci: {
     tasks: 1_000,
     seconds: 34,
@@ -68,6 +79,11 @@ export const SIZES = {
       networkSwitches: 10,
       inDoubt: 6,
       fullDisks: 1,
+      longFullDisks: 0,
+      damagedJournals: 1,
+      fullSlots: 0,
+      refusedRegistrations: 1,
+      clonedVolumes: 1,
       clockJumps: 4,
       storeClockJumps: 1,
       spins: 1,
@@ -95,6 +111,11 @@ export const SIZES = {
       networkSwitches: 30,
       inDoubt: 25,
       fullDisks: 2,
+      longFullDisks: 2,
+      damagedJournals: 4,
+      fullSlots: 2,
+      refusedRegistrations: 3,
+      clonedVolumes: 4,
       clockJumps: 9,
       storeClockJumps: 1,
       spins: 3,
@@ -123,6 +144,11 @@ export const SIZES = {
       networkSwitches: 10,
       inDoubt: 10,
       fullDisks: 1,
+      longFullDisks: 1,
+      damagedJournals: 1,
+      fullSlots: 1,
+      refusedRegistrations: 1,
+      clonedVolumes: 1,
       clockJumps: 4,
       storeClockJumps: 0,
       spins: 1,
@@ -150,6 +176,11 @@ export const SIZES = {
       networkSwitches: 200,
       inDoubt: 150,
       fullDisks: 6,
+      longFullDisks: 6,
+      damagedJournals: 20,
+      fullSlots: 6,
+      refusedRegistrations: 12,
+      clonedVolumes: 20,
       clockJumps: 30,
       storeClockJumps: 1,
       spins: 9,
@@ -177,6 +208,11 @@ export const SIZES = {
       networkSwitches: 3_000,
       inDoubt: 1_500,
       fullDisks: 60,
+      longFullDisks: 60,
+      damagedJournals: 200,
+      fullSlots: 60,
+      refusedRegistrations: 120,
+      clonedVolumes: 200,
       clockJumps: 300,
       storeClockJumps: 1,
       spins: 80,

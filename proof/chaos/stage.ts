@@ -8,10 +8,11 @@ import type { ChaosStore } from './cluster-store.ts';
 import { monotonicMs } from './orders.ts';
 import { PodDisk } from './pod-disk.ts';
 import { PodHouse } from './pod-house.ts';
+import { PodVolume, whyNoVolume } from './pod-volume.ts';
 import { Poisoner } from './poisoner.ts';
 import { StoreProxy } from './proxy.ts';
 import { NO_BOOK, Scribe, shapes } from './shapes.ts';
-import type { Size } from './sizes.ts';
+import type { Fault, Size } from './sizes.ts';
 import type { StoreClock } from './store-clock.ts';
 import { Storm } from './storm.ts';
 import { WrongClock, whyNoWrongClock } from './wrong-clock.ts';
@@ -23,6 +24,13 @@ export interface StageOptions extends Size {
   readonly directory: string;
   /** Where the built package is. */
   readonly dist: string;
+}
+
+interface Given {
+  readonly disk?: PodDisk | undefined;
+  readonly volume?: PodVolume | undefined;
+  readonly clock?: WrongClock | undefined;
+  readonly isSuspectsOnly?: true;
 }
 
 /** How many people there are. */
@@ -48,6 +56,8 @@ export class Stage {
   readonly ownProxies: StoreProxy[] = [];
   /** The last of them takes suspects only, and no fault is aimed at it. */
   readonly houses: PodHouse[] = [];
+  /** On clones of the volumes of houses; each is there for a while. */
+  readonly clones: PodHouse[] = [];
   /** Faults that cannot be had here, and why. */
   readonly lacking: string[] = [];
   readonly #stores: fleetq.Store[] = [];
@@ -105,32 +115,62 @@ export class Stage {
     return Object.assign(new URL(this.url), { port: String(port) }).href;
   }
 
-  /** One pod has a disk that can be full, every second a clock that can be wrong. */
+  /** One pod has a disk that can be full, one a volume that can be cloned, every second a clock that can be wrong. */
   async startPods(): Promise<void> {
-    const { pods, seconds, directory } = this.#options;
-    const [noDisk, noClock] = [whyNoSmallDisk(), whyNoWrongClock()];
-    if (noDisk !== undefined) this.lacking.push(`fullDisks: ${noDisk}`);
-    if (noClock !== undefined) {
-      this.lacking.push(`clockJumps: ${noClock}`, `storeClockJumps: ${noClock}`);
-    }
+    const { pods, directory } = this.#options;
+    const [noDisk, noVolume, noClock] = [whyNoSmallDisk(), whyNoVolume(), whyNoWrongClock()];
+    this.#lack(noDisk, 'fullDisks', 'longFullDisks');
+    this.#lack(noVolume, 'clonedVolumes');
+    this.#lack(noClock, 'clockJumps', 'storeClockJumps');
     for (let index = 0; index < pods; index += 1) {
       const hasDisk = index === 0 && noDisk === undefined;
+      const hasVolume = index === 2 && noVolume === undefined;
       const hasClock = index % 2 === 1 && noClock === undefined;
       await this.#house(`pod-${index}`, {
-        disk: hasDisk ? await PodDisk.make(seconds * LIVES + 600) : undefined,
+        disk: hasDisk ? await PodDisk.make(this.#lifeSeconds) : undefined,
+        volume: hasVolume ? await PodVolume.make(directory, this.#lifeSeconds) : undefined,
         clock: hasClock ? new WrongClock(join(directory, `pod-${index}.clock`)) : undefined,
       });
     }
     await this.#house('suspects', { isSuspectsOnly: true });
   }
 
-  async #house(
-    name: string,
-    given: { disk?: PodDisk | undefined; clock?: WrongClock | undefined; isSuspectsOnly?: true },
-  ): Promise<void> {
+  get #lifeSeconds(): number {
+    return this.#options.seconds * LIVES + 600;
+  }
+
+  #lack(why: string | undefined, ...faults: readonly Fault[]): void {
+    if (why !== undefined) this.lacking.push(...faults.map((fault) => `${fault}: ${why}`));
+  }
+
+  async #house(name: string, given: Given): Promise<void> {
+    const house = await this.#houseOf(name, given);
+    this.houses.push(house);
+    house.start();
+  }
+
+  /** Another process on a clone of this one's volume; its name tells it apart. */
+  async cloneOf(original: PodHouse): Promise<PodHouse> {
+    const volume = await original.volume!.clone();
+    const house = await this.#houseOf(`${original.name}-clone-${this.clones.length}`, { volume });
+    house.version = original.version;
+    this.clones.push(house);
+    house.start();
+    return house;
+  }
+
+  get ledgers(): string[] {
+    return [...this.houses, ...this.clones].map(({ ledger }) => ledger);
+  }
+
+  get deaths(): string[] {
+    return [...this.houses, ...this.clones].flatMap(({ deaths }) => deaths);
+  }
+
+  async #houseOf(name: string, given: Given): Promise<PodHouse> {
     const { directory, dist, slots } = this.#options;
     const proxy = await this.#proxy();
-    const house = new PodHouse({
+    return new PodHouse({
       name,
       directory,
       dist,
@@ -141,11 +181,10 @@ export class Stage {
       foretold: this.#foretold,
       wallAtZeroMs: Date.now() - monotonicMs(),
       disk: given.disk,
+      volume: given.volume,
       clock: given.clock,
       wasForetold: (...end) => this.poisoner.wasForetold(...end),
     });
-    this.houses.push(house);
-    house.start();
   }
 
   /** Undoes whatever the faults have left. */
@@ -159,7 +198,7 @@ export class Stage {
   }
 
   async stopPods(): Promise<void> {
-    await Promise.all(this.houses.map((house) => house.close()));
+    await Promise.all([...this.houses, ...this.clones].map((house) => house.close()));
   }
 
   async clear(): Promise<void> {

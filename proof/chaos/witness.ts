@@ -8,6 +8,7 @@ import pg from 'pg';
 import type { RunId } from '../../src/ground/index.ts';
 import type { Change, EndRow, PodLife, TaskFile, TimedSegment } from '../history/evidence.ts';
 import { trueTimeSql } from './store-clock.ts';
+import { ROOM_SQL } from './store-room.ts';
 
 export type { Change, EndRow, TaskFile, TimedSegment } from '../history/evidence.ts';
 
@@ -90,7 +91,7 @@ export class Witness {
   }
 
   async install(): Promise<void> {
-    await this.#with((client) => client.query(`${trueTimeSql(Date.now())}${INSTALL}`));
+    await this.#with((client) => client.query(`${trueTimeSql(Date.now())}${INSTALL}${ROOM_SQL}`));
   }
 
   /** How many tasks of these machines have not ended, and how many there are. */

@@ -11,12 +11,15 @@ import { EffectLedger } from './effect-ledger.ts';
 import { noteCalls, storeClasses } from './judge-calls.ts';
 import {
   DRAIN_BUDGET_MS,
+  type HouseWord,
   monotonicMs,
+  NO_ROOM,
   NO_STORE,
   type WorkerOrders,
   type WorkerWord,
 } from './orders.ts';
 import { Scribe, shapes } from './shapes.ts';
+import { SlotHold } from './slot-hold.ts';
 import { Venom } from './venom.ts';
 
 const orders = JSON.parse(process.argv[2] ?? '{}') as WorkerOrders;
@@ -50,17 +53,28 @@ const log = (name: string, said: object) => {
 };
 const tell = (word: WorkerWord) => void process.send?.(word);
 for (const name of TOLD) api.listen(name, (event) => log(name, event));
-api.listen('journal.stalled', ({ error }) => tell({ stalled: error.message }));
-api.listen('journal.recovered', () => tell({ recovered: true }));
+api.listen('journal.stalled', () => tell('stalled'));
+api.listen('journal.recovered', () => tell('recovered'));
+api.listen('pod.registered', () => tell('registered'));
+api.listen('pod.died', () => tell('left'));
+api.listen('journal.alarm', ({ kind }) => {
+  if (kind === 'fileDamaged') tell('damaged');
+  if (kind === 'elsewhere') tell('rival');
+});
+api.listen('store.failed', ({ error }) => {
+  if (JSON.stringify(error).includes(NO_ROOM)) tell('refused');
+});
 watchClock();
 
 const scribe = new Scribe(new EffectLedger(orders.ledger), orders.name, trueNow);
 const venom = new Venom(orders.foretold, orders.name);
+const hold = new SlotHold(api, orders.slots, () => tell('slotsHeld'));
 try {
   const fleet = await api.createFleet({
     machines: [
       ...Object.values(shapes(api, scribe, orders.version)),
       ...Object.values(asideShapes(api, scribe, venom, orders.version)),
+      hold.machine,
     ],
     store: orders.url,
     dataDir: orders.dataDir,
@@ -74,6 +88,11 @@ try {
     around: scribe.around,
   });
   api.governProcess(fleet, { drainBudget: DRAIN_BUDGET_MS });
+  process.on('message', (word: HouseWord) => {
+    if (word === 'release') hold.release();
+    else if (word === 'fill') void hold.fill(fleet).then(() => tell('filled'));
+    else hold.start(fleet, word.holdMs);
+  });
   tell('ready');
   // Whoever keeps it up is gone: nobody would ever end it.
   process.on('disconnect', () => process.exit(0));

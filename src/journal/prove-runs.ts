@@ -59,7 +59,9 @@ export function proveRuns(
     rows.push(open);
     events.push(...proved.rows);
     if (isStrange) strangeRuns.push(id);
-    const dueAt = isStrange ? undefined : dueAtOf(proved.records);
+    // The store wakes a held run. By then the claim that this file knows of may be another pod's.
+    const isOurs = open.generation === null;
+    const dueAt = isOurs && !isStrange ? dueAtOf(proved.records) : undefined;
     if (dueAt !== undefined) timers.push({ run: id, dueAt });
   }
   return { rows, events, timers, damagedRuns, strangeRuns };

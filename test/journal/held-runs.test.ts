@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifyJournal } from '../../src/journal/index.ts';
 import { RunWriter, runIdOf } from './entries.ts';
-import { useJournals } from './journals.ts';
+import { NOW, useJournals } from './journals.ts';
 
 const { newDir, open, sql } = useJournals();
 const ENDING = { outcome: 'completed', state: 'main.persist', output: 1 } as const;
@@ -61,6 +61,25 @@ test('of a broken file, an ended run that is held is kept for the store to hear 
   expect(again.alarms.map(({ kind }) => kind)).toContain('fileDamaged');
   expect(again.holds()).toMatchObject([{ run: id, generation: 1 }]);
   expect(again.history(id)).toHaveLength(3);
+});
+
+test('of a broken file, only runs that were started here have a timer: the store wakes the others', async () => {
+  const dataDir = newDir();
+  const journal = open(dataDir);
+  const dueAt = NOW + 6_000;
+  for (const [index, options] of [[1, { generation: 1 }] as const, [2, {}] as const]) {
+    const run = new RunWriter(journal, runIdOf(index), options);
+    await run.start();
+    await run.fail(dueAt, !('generation' in options));
+  }
+  journal.close();
+  const file = sql(dataDir);
+  file.exec(`update journal set seal = 'another'`);
+  file.close();
+  const again = open(dataDir);
+  expect(again.alarms.map(({ kind }) => kind)).toContain('fileDamaged');
+  expect(again.holds()).toMatchObject([{ run: runIdOf(1) }]);
+  expect(again.takeDueTimers(dueAt, 10)).toEqual([runIdOf(2)]);
 });
 
 test('the epoch of a claim is not taken for a boot, by a verification or when a file is broken', async () => {
