@@ -17,7 +17,10 @@ test('what failed is kept with its size, once', () => {
     { seed: 5, found: 'follow: too early', deploys: false, followers: true },
     { seed: 6, found: 'deadline: missed', deploys: true, deadlines: true, people: true },
     { seed: 7, found: 'before' },
-    { seed: 7, found: 'I9: at another size', deploys: false, islands: true, isSmall: true },
+    {
+      ...{ seed: 7, found: 'I9: at another size', deploys: false, islands: true },
+      ...{ lasting: true, isSmall: true },
+    },
     { seed: 14, found: 'I28: swept', deploys: true, storeClock: true },
   ]);
 });
