@@ -168,4 +168,17 @@ export const FAULTS: readonly Mutant[] = [
     command: tests('test/fleet/rivals.test.ts'),
     shows: /after an outage the original goes on/,
   },
+  {
+    name: 'put-aside-loses-its-name',
+    breaks: 'rows of local runs wait for a journal that is no more, and end as failed (I43)',
+    changes: [
+      {
+        file: 'src/journal/open-journal.ts',
+        find: 'const id = kept ?? ports.random.hex(16);',
+        put: 'const id = ports.random.hex(16);',
+      },
+    ],
+    command: tests('test/fleet/pod-faults.test.ts'),
+    shows: /is still the one whose local runs the fleet knows/,
+  },
 ];

@@ -22,7 +22,9 @@ export class JournalElsewhereError extends FleetqError {
   readonly verdict = 'retry';
   constructor(journal: string, pod: string, name: string) {
     super(`journal ${journal} is in use by pod ${pod} (${name}): this process takes no runs`, {
-      hint: 'give each process a data directory of its own, or, if that pod is gone: fleetq journal adopt',
+      hint:
+        'give each process a data directory of its own; if that pod is gone for good, stop this ' +
+        'process and run `fleetq journal adopt`',
     });
   }
 }

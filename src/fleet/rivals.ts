@@ -21,7 +21,8 @@ export interface RivalsPorts {
 export class Rivals {
   readonly #ports: RivalsPorts;
   #isStopped = false;
-  #isTold = false;
+  /** The last that was told, and whether it lives. */
+  #told = '';
 
   constructor(ports: RivalsPorts) {
     this.#ports = ports;
@@ -38,7 +39,7 @@ export class Rivals {
       const elsewhere = await this.#ask();
       const rival = elsewhere.find((row) => this.#isHeard(row));
       if (!rival) return elsewhere.length > 0;
-      if (seen?.pod === rival.pod && seen.seq !== rival.seq) this.#tell(rival);
+      if (seen?.pod === rival.pod) this.#tell(rival, seen.seq !== rival.seq);
       seen = rival;
       await pause(clock, times.heartbeatMs);
     }
@@ -74,6 +75,7 @@ export class Rivals {
       for (const rival of up) {
         const seq = seqs.get(rival.pod) ?? rival.seq;
         if (rival.seq !== seq) await this.#yieldTo(rival, life, onFound);
+        if (seqs.has(rival.pod)) this.#tell(rival, false);
         seqs.set(rival.pod, seq);
       }
       await pause(clock, times.heartbeatMs);
@@ -81,7 +83,7 @@ export class Rivals {
   }
 
   async #yieldTo(rival: PodGlimpse, life: Life, onFound?: () => void): Promise<never> {
-    this.#tell(rival);
+    this.#tell(rival, true);
     await life.end(0).catch(() => life.abandon());
     onFound?.();
     throw new JournalElsewhereError(this.#ports.journal.id, rival.pod, rival.name);
@@ -114,11 +116,13 @@ export class Rivals {
     return isUp(row) && row.silentMs < (row.silenceMs ?? this.#ports.times.silentMs);
   }
 
-  #tell({ pod, name }: PodGlimpse): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  #tell({ pod, name }: PodGlimpse, lives: boolean): void {
+    if (this.#told === `${pod} ${lives}`) return;
+    this.#told = `${pod} ${lives}`;
+    const journal = this.#ports.journal.id;
+    if (!lives) return tell('pod.awaited', () => ({ journal, pod, name }));
     // What probes and logs say is the alarm's message alone: it has to name the way out as well.
-    const { message, hint } = new JournalElsewhereError(this.#ports.journal.id, pod, name);
+    const { message, hint } = new JournalElsewhereError(journal, pod, name);
     tell('journal.alarm', () => ({ kind: 'elsewhere', message: `${message}; ${hint}` }));
   }
 }

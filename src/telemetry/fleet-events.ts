@@ -3,6 +3,8 @@ import type { ErrorInfo, RunId } from '../ground/index.ts';
 import type { OfRun, RescuedTask, StoreFailure, TouchedTask } from './event-parts.ts';
 
 export interface FleetEvents {
+  /** That pod had this journal, and was not heard since: this process waits until it was swept. */
+  'pod.awaited': { readonly journal: string; readonly pod: string; readonly name: string };
   /** By this process. */
   'task.enqueued': { readonly machine: string; readonly version: number; readonly count: number };
   'task.claimed': OfRun & {

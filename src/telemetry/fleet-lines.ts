@@ -1,5 +1,11 @@
 /** Log lines of what happens between a pod and its fleet. What happens to every task is debug. */
 import { type Lines, ofRun, ofTask } from './fields.ts';
+import type { FleetEvents } from './fleet-events.ts';
+
+/** Why a process waits that is not the first on its journal. */
+export function awaitedText({ pod, name }: FleetEvents['pod.awaited']): string {
+  return `pod ${pod} (${name}) had this journal, and was not heard since: waiting until it is swept`;
+}
 
 export const FLEET_LINES: Lines = {
   'pod.registered': (e) => ({
@@ -16,6 +22,11 @@ export const FLEET_LINES: Lines = {
     level: 'warn',
     message: 'store has not answered in time: no phase begins until it does',
     fields: { pod: e.pod, ...ofTask(e) },
+  }),
+  'pod.awaited': (e) => ({
+    level: 'warn',
+    message: awaitedText(e),
+    fields: { journal: e.journal, pod: e.pod },
   }),
   'pod.rested': (e) => ({
     level: 'info',

@@ -80,12 +80,14 @@ test('a process on a clone starts nothing and spends no task while the original 
   expect((await store.pods()).filter(({ status }) => status === 'up')).toHaveLength(1);
 
   // The original is gone for good: its clone goes on with all that it has.
+  const awaited = hear('pod.awaited');
   script.holds.clear();
   alder.crash();
   const pod = await opening;
   await clock.advance(STEADY_MS + SILENT_MS);
   expect(await row(id)).toMatchObject({ status: 'completed' });
   expect(pod.fleet.describe(local.id).status).toBe('completed');
+  expect(awaited.map(({ pod: before }) => before)).toContain(alder.id);
 });
 
 test('of two clones that start when the original is gone one goes on', async () => {

@@ -5,6 +5,7 @@ import { pause, showDuration, systemClock } from '../../ground/index.ts';
 import type { Fleet } from '../../main.ts';
 import { governProcess } from '../../process.ts';
 import { listen } from '../../telemetry/events.ts';
+import { awaitedText } from '../../telemetry/fleet-lines.ts';
 import type { Metrics } from '../../telemetry/metrics/index.ts';
 import { openFleet } from '../host.ts';
 import { loadMachines } from '../machines.ts';
@@ -29,6 +30,9 @@ export async function runPod(config: Config): Promise<RunningPod> {
   let rival: string | undefined;
   listen('journal.alarm', ({ kind, message }) => {
     if (kind === 'elsewhere') rival = message;
+  });
+  listen('pod.awaited', (waits) => {
+    rival = awaitedText(waits);
   });
   for (const name of ['process.signalled', 'engine.draining', 'pod.draining'] as const) {
     listen(name, () => {
