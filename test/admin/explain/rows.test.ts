@@ -133,6 +133,37 @@ const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    situation: 'due, and the one pod cannot write its journal',
+    code: 'pods-stalled',
+    says: /^It is due, and the one pod that could take it cannot write its journal: the disk is full\.$/,
+    command: /^fleetq doctor --data-dir /,
+    async make() {
+      const report = { capacity: 3, held: 0, stalled: 'the disk is full' };
+      await scene.pod('alder', { report });
+      return scene.enqueue();
+    },
+  },
+  {
+    situation: 'due, and another pod can write its journal',
+    code: 'due',
+    says: /^It has been due for \d+ m?s, and 1 pod that could take it is up: it is about to be claimed\.$/,
+    async make() {
+      await scene.pod('alder', { report: { capacity: 3, held: 0, stalled: 'the disk is full' } });
+      await scene.pod('birch', { report: { capacity: 3, held: 0 } });
+      return scene.enqueue();
+    },
+  },
+  {
+    situation: 'claimed by a pod that cannot write its journal any more',
+    code: 'owner-stalled',
+    says: /^Pod alder, which holds it, cannot write its journal: the disk is full\. It stands still /,
+    command: /^fleetq doctor --data-dir /,
+    async make() {
+      const pod = await scene.pod('alder', { report: { stalled: 'the disk is full' } });
+      return (await scene.claimNew(pod)).task;
+    },
+  },
+  {
     situation: 'every pod full, and its own priority low',
     code: 'queue-full',
     says: /^It is due, and all 2 pods that could take it are full: 7 tasks of sample\/one@1 are ahead of it\.$/,
