@@ -164,6 +164,29 @@ const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    situation: 'pinned to a host whose pod cannot write its journal',
+    code: 'waiting-for-host',
+    says: /^It goes on with its own journal alone, of pod birch, which is up and cannot write its journal \(the disk is full\)\.$/,
+    command: /^fleetq doctor --data-dir /,
+    async make() {
+      const former = await scene.pod('alder');
+      const id = newTask().id;
+      const of = { machine: MACHINE, version: 1, payload: '{}', journal: 'journal-alder' };
+      await scene.store.mirror(former, [{ id, ...of, deadlineMs: undefined, startedAgoMs: 0 }]);
+      await scene.kill(former);
+      const taking = { from: former, by: podOf('sweeper'), to: 'pool', crashed: 'none' } as const;
+      await scene.store.take({ ...taking, countMax: 10, spreadMs: 0 });
+      const report = { stalled: 'the disk is full' };
+      await scene.store.register({
+        ...birthOf('birch'),
+        journal: 'journal-alder',
+        boot: 2,
+        report,
+      });
+      return id;
+    },
+  },
+  {
     situation: 'every pod full, and its own priority low',
     code: 'queue-full',
     says: /^It is due, and all 2 pods that could take it are full: 7 tasks of sample\/one@1 are ahead of it\.$/,
@@ -215,6 +238,14 @@ describe('in a file', () => {
   test.each(SITUATIONS)('$situation: $code', async ({ make, ...wanted }) => {
     const id = await make();
     expectReason(await explained(scene.store, id, { silentMs: SILENT_MS }), wanted);
+  });
+
+  test('a pod that cannot write its journal does not sweep', async () => {
+    const { task } = await scene.claimNew(await scene.pod('alder'));
+    await scene.pass(MINUTE);
+    await scene.pod('birch', { report: { stalled: 'the disk is full' } });
+    const findings = await explained(scene.store, task, { silentMs: SILENT_MS });
+    expect(findings.map(({ code }) => code)).toEqual(['owner-silent', 'no-leader']);
   });
 
   test('a deadline that is over is told beside what is in the way', async () => {
