@@ -112,9 +112,13 @@ async function holderCheck(place: Place): Promise<Check> {
     return { name, verdict: 'ok', fact: 'nobody holds it' };
   } catch (error) {
     const { message, hint } = error as Error & { hint?: string };
-    const isHeld = error instanceof JournalHeldError;
-    const fact = isHeld ? `${message}, which does not answer on its socket` : message;
-    return { name, verdict: isHeld ? 'warn' : 'fail', fact, fix: hint };
+    if (!(error instanceof JournalHeldError)) {
+      return { name, verdict: 'fail', fact: message, fix: hint };
+    }
+    const states = 'it starts, waits for another process with this journal, or hangs';
+    const fact = `${message}, which does not answer on its socket: ${states}`;
+    const fix = `its log and its /readyz say which: let it start or wait; if it hangs, ${hint}`;
+    return { name, verdict: 'warn', fact, fix };
   }
 }
 

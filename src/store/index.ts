@@ -87,7 +87,7 @@ export type {
   PodRow,
   Worklist,
 } from './pods.ts';
-export { leaderOf, mayLead } from './pods.ts';
+export { leaderOf, mayLead, stallOf } from './pods.ts';
 export {
   type FlowAnswer,
   type FlowChange,

@@ -126,6 +126,16 @@ export interface PodRow extends PodGlimpse {
   readonly claimCount: number;
 }
 
+/** Why the pod cannot write its journal, by its last heartbeat; undefined where it can. */
+export function stallOf({
+  isStalled,
+  report,
+}: Pick<PodRow, 'isStalled' | 'report'>): string | undefined {
+  if (!isStalled) return undefined;
+  const { stalled } = Object(report) as { stalled?: unknown };
+  return typeof stalled === 'string' ? stalled : 'without a reason';
+}
+
 /** What a sweep has to look at. */
 export interface Worklist {
   /** Up or draining, and silent for longer than they said they might be. */

@@ -1,7 +1,8 @@
 /** fleetq doctor: what it looks at, and what makes it fail. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { placeOf } from '../../src/journal/index.ts';
 import { fleetq, usePlaces } from './in-process.ts';
 
 const { makeDirectory, pod } = usePlaces();
@@ -36,6 +37,21 @@ test('a healthy place is told with measurements and the source of every setting'
   expect(of('environment')).toMatchObject({ verdict: 'warn', fact: 'nobody reads FLEETQ_SLOT' });
   expect(config).toContainEqual({ name: 'slots', value: 7, source: 'FLEETQ_SLOTS' });
   expect(config).toContainEqual({ name: 'retention', value: '7d', source: 'default' });
+});
+
+test('a process that does not answer on its socket may be about to start, and is left alone', async () => {
+  const cwd = makeDirectory();
+  await pod(cwd);
+  rmSync(placeOf(join(cwd, '.fleetq')).socket);
+  const { code, of } = await ask(cwd);
+  expect(code).toBe(0);
+  const { verdict, fact, fix } = of('journal')!;
+  expect(verdict).toBe('warn');
+  expect(fact).toContain(`is held by process ${process.pid}`);
+  expect(fact).toMatch(/: it starts, waits for another process with this journal, or hangs$/);
+  expect(fix).toMatch(
+    /^its log and its \/readyz say which: let it start or wait; if it hangs, stop /,
+  );
 });
 
 test('what is wrong is told with its fix, and the exit code is 8', async () => {

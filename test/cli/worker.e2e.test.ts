@@ -1,7 +1,9 @@
 /** `fleetq worker`: pods as real processes, killed and drained, and what looks at them from outside. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { freePort } from '../support/postgres.ts';
+import { crashImage } from '../support/temp-dir.ts';
 import { end, makePlace, type Place } from './fleet-support.ts';
 import { begin as beginHere, fleetq } from './in-process.ts';
 import { begin, fileAppears, isAlive, MACHINES, makeDirectory } from './support.ts';
@@ -179,4 +181,33 @@ test('probes tell a process that is alive from one that is ready, and metrics na
   expect((await ask('/livez')).status).toBe(200);
   writeFileSync(gate, '');
   expect((await worker.ended).code).toBe(0);
+});
+
+test('a process that waits for another one with its journal shows that in its metrics', async () => {
+  const place = await makePlace();
+  const first = await place.worker('--data-dir', 'first', '--pod-name', 'alder');
+  const clone = crashImage(join(place.cwd, 'first'), join(place.cwd, 'clone'));
+  const holder = JSON.parse(readFileSync(join(place.cwd, 'first', 'holder.json'), 'utf8'));
+  delete holder.file;
+  holder.disk.device = 'another';
+  writeFileSync(join(clone, 'holder.json'), JSON.stringify(holder));
+  const at = `127.0.0.1:${await freePort()}`;
+  const second = begin(['worker', '--json', '--data-dir', 'clone', '--health-listen', at], {
+    cwd: place.cwd,
+    env: place.env,
+    timeoutMs: 60_000,
+  });
+  const ask = async (path: string) => {
+    const answer = await fetch(`http://${at}${path}`).catch(() => undefined);
+    return answer === undefined ? '' : await answer.text();
+  };
+  await expect.poll(() => ask('/readyz'), { timeout: 60_000 }).toContain('fleetq journal adopt');
+  const text = await ask('/metrics');
+  expect(text).toMatch(/^fleetq_pod_ready 0$/m);
+  expect(text).toMatch(/^fleetq_journal_alarms 1$/m);
+  const { stdout } = await place.run('doctor', '--data-dir', 'clone');
+  expect(stdout).toMatch(/waits for another process with this journal/);
+  second.child.kill('SIGTERM');
+  await second.ended;
+  await end(first);
 });

@@ -4,7 +4,7 @@ import { defineMachine, type Fleet, retryAfter } from '../../src/index.ts';
 import { tell } from '../../src/telemetry/events.ts';
 import { HistogramCell } from '../../src/telemetry/metrics/cells.ts';
 import { wantsOpenMetrics } from '../../src/telemetry/metrics/formats.ts';
-import { openMetrics } from '../../src/telemetry/metrics/index.ts';
+import { openMetrics, type Source } from '../../src/telemetry/metrics/index.ts';
 import { Island } from '../../src/telemetry/metrics/island.ts';
 import { anyInput, SILENT_MS, STEADY_MS, useTestFleets, whileAdvancing } from '../fleet/support.ts';
 import { alertRules } from './alert-files.ts';
@@ -17,7 +17,7 @@ afterEach(() => {
 });
 const CENSUS_MS = 16_000;
 
-function metricsOf(fleet: () => Fleet | undefined, clock: ReturnType<typeof startFleet>['clock']) {
+function metricsOf(fleet: () => Source | undefined, clock: ReturnType<typeof startFleet>['clock']) {
   const metrics = openMetrics({ fleet, clock });
   stops.push(() => metrics.stop());
   const ask = async (accept?: string) => samplesOf((await metrics.text(accept)).text);
@@ -138,6 +138,40 @@ describe('runs and phases', () => {
 });
 
 describe('the pod among pods', () => {
+  test('a pod whose journal cannot be written is not ready, as its probe says', async () => {
+    const { clock, startPod } = startFleet();
+    const { fleet } = await startPod('alder', { machines: [calm] });
+    let stalledBy: string | undefined;
+    const source = {
+      machines: fleet.machines,
+      get status() {
+        return { ...fleet.status, stalledBy };
+      },
+    };
+    const { ask } = metricsOf(() => source, clock);
+    expect(figureOf(await ask(), 'fleetq_pod_ready')).toBe(1);
+    stalledBy = 'the disk is full';
+    expect(figureOf(await ask(), 'fleetq_pod_ready')).toBe(0);
+    expect(figureOf(await ask(), 'fleetq_journal_stalled')).toBe(1);
+  });
+
+  test('a worker that waits for a rival is not ready and shows its alarms until it is open', async () => {
+    const { clock, startPod } = startFleet();
+    let fleet: Fleet | undefined;
+    let why: string | undefined = 'starting';
+    const metrics = openMetrics({ fleet: () => fleet, whyNotReady: () => why, clock });
+    stops.push(() => metrics.stop());
+    const ask = async () => samplesOf((await metrics.text()).text);
+    expect(figureOf(await ask(), 'fleetq_pod_ready')).toBe(0);
+    expect(figureOf(await ask(), 'fleetq_journal_alarms')).toBe(0);
+    tell('journal.alarm', () => ({ kind: 'elsewhere', message: 'pod birch has this journal' }));
+    expect(figureOf(await ask(), 'fleetq_journal_alarms')).toBe(1);
+    fleet = (await startPod('alder', { machines: [calm] })).fleet;
+    why = undefined;
+    expect(figureOf(await ask(), 'fleetq_pod_ready')).toBe(1);
+    expect(figureOf(await ask(), 'fleetq_journal_alarms')).toBe(0);
+  });
+
   test('only the leader shows the fleet, and a leader that nobody hears shows it no more', async () => {
     const { clock, startPod } = startFleet();
     const machines = [calm];

@@ -1,12 +1,20 @@
 /** A task that is due, and that pods which are up could take: why none of them has. */
 
-import type { PodRow } from '../../store/index.ts';
-import { routeOf } from '../../store/index.ts';
+import { type PodRow, routeOf, stallOf } from '../../store/index.ts';
 import type { TaskFacts } from './facts.ts';
 import type { Finding } from './finding.ts';
 import { heldBack } from './held-back.ts';
 import { dueEvidence } from './waits.ts';
-import { ago, count, lasting, livePods, podEvidence, quoted } from './words.ts';
+import {
+  ago,
+  count,
+  lasting,
+  livePods,
+  podEvidence,
+  quoted,
+  STALL_HINT,
+  stallEvidence,
+} from './words.ts';
 
 /** An idle pod looks every second; a machine that is busy may take several. */
 const OVERLOOKED_MS = 30_000;
@@ -14,7 +22,9 @@ const PODS_SHOWN_MAX = 5;
 
 export function whenDue(facts: TaskFacts): Finding {
   const { row, now } = facts;
-  const able = ableOf(facts);
+  const all = ableOf(facts);
+  const able = all.filter(({ isStalled }) => !isStalled);
+  if (all.length > 0 && able.length === 0) return stalled(all);
   if (able.length > 0 && able.every(({ desired }) => desired !== undefined)) {
     return leaving(facts, able);
   }
@@ -80,6 +90,18 @@ export function leaving(facts: TaskFacts, able: readonly PodRow[]): Finding {
       'who drains takes nothing new.',
     evidence: able.slice(0, PODS_SHOWN_MAX).map((pod) => podEvidence(facts, pod)),
     hint: { text: 'start another pod', command: 'fleetq worker' },
+  };
+}
+
+function stalled(all: readonly PodRow[]): Finding {
+  const [first] = all;
+  const who =
+    all.length === 1 ? 'the one pod that could take it' : `each of the ${all.length} pods for it`;
+  return {
+    code: 'pods-stalled',
+    sentence: `It is due, and ${who} cannot write its journal: ${quoted(first && stallOf(first))}.`,
+    evidence: all.slice(0, PODS_SHOWN_MAX).map(stallEvidence),
+    hint: STALL_HINT,
   };
 }
 

@@ -3,7 +3,7 @@
  * comes after it would not matter yet.
  */
 import { isBlocked, LiveRoutes, whyBlocked } from '../../fleet/index.ts';
-import { routeOf, SUSPECT_CRASHES } from '../../store/index.ts';
+import { routeOf, SUSPECT_CRASHES, stallOf } from '../../store/index.ts';
 import { leaving, whenDue } from './due.ts';
 import type { TaskFacts } from './facts.ts';
 import type { Finding } from './finding.ts';
@@ -18,6 +18,7 @@ import {
   podEvidence,
   podName,
   quoted,
+  STALL_HINT,
   within,
 } from './words.ts';
 
@@ -55,9 +56,13 @@ function pinned(facts: TaskFacts): Finding | undefined {
   const lives = pods.filter(({ journal }) => journal === row.pinnedTo);
   const last = lives.at(-1);
   const where = last ? `of ${podName(facts, last.pod)}` : quoted(row.pinnedTo);
-  const isThere = livePods(facts).some(({ journal }) => journal === row.pinnedTo);
+  const there = livePods(facts).find(({ journal }) => journal === row.pinnedTo);
+  const isThere = there !== undefined;
+  const stall = there && stallOf(there);
   const how = isThere
-    ? 'which is up and takes it next'
+    ? stall === undefined
+      ? 'which is up and takes it next'
+      : `which is up and cannot write its journal (${quoted(stall)})`
     : last
       ? `which was heard of ${ago(facts, last.beatAt)}`
       : 'which no pod that is known has';
@@ -68,9 +73,15 @@ function pinned(facts: TaskFacts): Finding | undefined {
       { text: `pinned to journal ${quoted(row.pinnedTo)}` },
       ...lives.slice(-3).map((each) => podEvidence(facts, each)),
     ],
-    hint: isThere
-      ? { text: 'its records', command: `fleetq events ${id}` }
-      : { text: 'start a process with that data directory', command: 'fleetq worker --data-dir …' },
+    hint:
+      stall !== undefined
+        ? STALL_HINT
+        : isThere
+          ? { text: 'its records', command: `fleetq events ${id}` }
+          : {
+              text: 'start a process with that data directory',
+              command: 'fleetq worker --data-dir …',
+            },
   };
 }
 

@@ -3,7 +3,7 @@
 import { showDuration } from '../../ground/index.ts';
 import type { StoredRecord } from '../../journal/index.ts';
 import { attemptOf, isFinal, placeIn } from '../../machine/index.ts';
-import type { PodRow } from '../../store/index.ts';
+import { leaderOf, type PodRow, stallOf } from '../../store/index.ts';
 import type { Facts, TaskFacts } from './facts.ts';
 import type { Evidence, Finding } from './finding.ts';
 import { waitingRecord, waitOf } from './waits.ts';
@@ -11,12 +11,13 @@ import {
   ago,
   isSilent,
   lasting,
-  livePods,
   podEvidence,
   podName,
   quoted,
   recordEvidence,
+  STALL_HINT,
   silenceOf,
+  stallEvidence,
   time,
 } from './words.ts';
 
@@ -28,6 +29,7 @@ export function explainHeld(facts: TaskFacts): Finding[] {
   if (isSilent(facts, owner)) return [silent(facts, owner, true), ...sweepers(facts, owner)];
   // Two heartbeats in five are missed: it may be nothing, and it is worth saying.
   if (owner.silentMs > silenceOf(facts, owner) / 2.5) return [silent(facts, owner, false)];
+  if (owner.isStalled) return [stalled(facts, owner)];
   return [requested(facts, owner) ?? atIt(facts, owner)];
 }
 
@@ -66,9 +68,21 @@ function silent(facts: TaskFacts, owner: PodRow, isOver: boolean): Finding {
   };
 }
 
+function stalled(facts: TaskFacts, owner: PodRow): Finding {
+  return {
+    code: 'owner-stalled',
+    sentence:
+      `Pod ${quoted(owner.name)}, which holds it, cannot write its journal: ` +
+      `${quoted(stallOf(owner))}. It stands still meanwhile, and if that lasts another pod takes it.`,
+    evidence: [claimEvidence(facts), stallEvidence(owner)],
+    hint: STALL_HINT,
+  };
+}
+
 /** Who would sweep it, where that is in question. */
 function sweepers(facts: TaskFacts, owner: PodRow | undefined): Finding[] {
-  const leader = livePods(facts).find(({ pod }) => pod !== owner?.pod);
+  const others = facts.pods.filter(({ pod }) => pod !== owner?.pod);
+  const leader = leaderOf(others, facts.silentMs);
   if (!leader) {
     return [
       {

@@ -1,9 +1,9 @@
 /** Words for what is found: times, pods, errors, each short enough for a sentence. */
 import { isoTime, showDuration } from '../../ground/index.ts';
 import type { StoredRecord } from '../../journal/index.ts';
-import type { PodRow } from '../../store/index.ts';
+import { type PodRow, stallOf } from '../../store/index.ts';
 import type { Facts } from './facts.ts';
-import type { Evidence } from './finding.ts';
+import type { Evidence, Finding } from './finding.ts';
 
 const QUOTE_LENGTH_MAX = 200;
 /** The last instant that has a date. */
@@ -53,10 +53,25 @@ export function podName({ pods }: Facts, id: string | undefined): string {
 }
 
 export function podEvidence(facts: Facts, row: PodRow): Evidence {
-  const said = row.status === 'up' && isSilent(facts, row) ? 'up, and silent' : row.status;
-  const text = `pod ${quoted(row.name)} is ${said}, heard of ${showDuration(row.silentMs)} ago`;
+  const trouble = isSilent(facts, row)
+    ? ', and silent'
+    : row.isStalled
+      ? ', and cannot write its journal'
+      : '';
+  const said = row.status === 'up' ? trouble : '';
+  const text = `pod ${quoted(row.name)} is ${row.status}${said}, heard of ${showDuration(row.silentMs)} ago`;
   return { text, pod: row.pod, at: row.beatAt };
 }
+
+export function stallEvidence(row: PodRow): Evidence {
+  const text = `pod ${quoted(row.name)} cannot write its journal: ${quoted(stallOf(row))}`;
+  return { text, pod: row.pod, at: row.beatAt };
+}
+
+export const STALL_HINT: Finding['hint'] = {
+  text: 'on its host, look at the disk; once it can be written the pod goes on by itself',
+  command: 'fleetq doctor --data-dir …',
+};
 
 export function recordEvidence({ seq, epoch, at }: StoredRecord, text: string): Evidence {
   return { text, seq, epoch, at };

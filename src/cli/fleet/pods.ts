@@ -8,6 +8,7 @@ import {
   type PodRow,
   type PodStatus,
   type Store,
+  stallOf,
 } from '../../store/index.ts';
 import type { Execute } from '../command.ts';
 import { Exit, type ExitCode } from '../exit.ts';
@@ -67,9 +68,19 @@ export const leader: Execute = async ({ config, output }, options) => {
   if (termsMax > 0) return showTerms(output, found, terms, now);
   if (output.isJson) output.json({ leader: found ?? null });
   else if (found) output.line(`${found.pod}\t${found.name}`);
-  else output.note('nobody leads: no pod is up that was heard of lately');
+  else output.note(whyNoLeader(all));
   return found ? Exit.ok : Exit.nothingFound;
 };
+
+function whyNoLeader(all: readonly PodView[]): string {
+  const stalled = all.filter(({ status, isSilent, isStalled }) => {
+    return status === 'up' && !isSilent && isStalled;
+  });
+  if (stalled.length === 0) return 'no pod leads: no pod is up that was heard of lately';
+  const which = stalled.map((pod) => `${pod.name} (${stallOf(pod)})`).join(', ');
+  const pods = stalled.length === 1 ? 'pod' : 'pods';
+  return `no pod leads: the ${pods} up cannot write the journal: ${which}; look at the disk there`;
+}
 
 /** Terms are told when they begin: the newest of a pod that leads no more ended nobody knows when. */
 function showTerms(

@@ -7,6 +7,7 @@ import { governProcess } from '../../process.ts';
 import { listen } from '../../telemetry/events.ts';
 import { awaitedText } from '../../telemetry/fleet-lines.ts';
 import type { Metrics } from '../../telemetry/metrics/index.ts';
+import { whyNotReady } from '../../telemetry/readiness.ts';
 import { openFleet } from '../host.ts';
 import { loadMachines } from '../machines.ts';
 import { writeLogsOf } from '../write-logs.ts';
@@ -39,14 +40,12 @@ export async function runPod(config: Config): Promise<RunningPod> {
       isEnding = true;
     });
   }
+  const whyNot = () =>
+    isEnding ? 'draining' : fleet ? whyNotReady(fleet.status) : (rival ?? 'starting');
   // From here on, so that what happens while it starts is counted.
-  const metrics = await metricsOf(config, () => fleet);
+  const metrics = await metricsOf(config, () => fleet, whyNot);
   const answering = () =>
-    answerProbes(config, metrics, {
-      whyNotReady: () =>
-        isEnding ? 'draining' : fleet ? whyNotReady(fleet) : (rival ?? 'starting'),
-      remark: () => aloneText(fleet),
-    });
+    answerProbes(config, metrics, { whyNotReady: whyNot, remark: () => aloneText(fleet) });
   // Where it takes over, the one before it answers there until it is gone.
   let health = config.handover === undefined ? await answering() : undefined;
   const ending = { drainBudget: config.drainBudget, afterDrain: () => health?.stop() };
@@ -66,12 +65,14 @@ export async function runPod(config: Config): Promise<RunningPod> {
 
 /** Where nobody can ask for them nothing is counted, and what counts is not even loaded. */
 async function metricsOf(
-  { healthListen }: Config,
+  { healthListen, store }: Config,
   fleet: () => Fleet | undefined,
+  whyNotReady: () => string | undefined,
 ): Promise<Metrics | undefined> {
   if (healthListen === undefined) return undefined;
   const { openMetrics } = await import('../../telemetry/metrics/index.ts');
-  return openMetrics({ fleet });
+  // Without a store there is no pod that could be ready.
+  return openMetrics({ fleet, whyNotReady: store === undefined ? undefined : whyNotReady });
 }
 
 /** Before anything else is opened, so that a start that takes long is seen as one. */
@@ -100,13 +101,6 @@ async function oncePossible<T>(act: () => Promise<T>): Promise<T> {
     }
     await pause(systemClock, PORT_LOOK_MS);
   }
-}
-
-/** Ready: the tables fit, predecessors are adopted, runs resumed, and the disk takes records. */
-function whyNotReady(fleet: Fleet): string | undefined {
-  const { pod, stalledBy } = fleet.status;
-  if (stalledBy !== undefined) return 'the journal cannot be written';
-  return pod && !pod.isReady ? 'the pod has not taken its place' : undefined;
 }
 
 /** It takes no claims, and starts what is started on its host: nothing that a restart would mend. */

@@ -59,7 +59,7 @@ export const CATALOGUE = {
   fleetq_journal_fsync_seconds: seconds('The part of it in which it was put on disk'),
   fleetq_journal_stalls_total: counter('Times the journal could not be written'),
   fleetq_journal_stalled: gauge('1 while the journal cannot be written'),
-  fleetq_journal_alarms: gauge('What was found wrong when the journal was opened'),
+  fleetq_journal_alarms: gauge('What was found wrong with the journal at the start'),
   fleetq_journal_bytes: gauge('Size of the files of the journal'),
   fleetq_journal_disk_free_bytes: gauge('Room on the disk of the journal'),
   // The pod among pods
@@ -72,7 +72,7 @@ export const CATALOGUE = {
   fleetq_superseded_runs_total: counter('Runs that went on meanwhile, and were others by then'),
   fleetq_phases_delayed_total: counter('Phases held back meanwhile'),
   fleetq_pod_deaths_total: counter('Times this process was taken for dead'),
-  fleetq_pod_ready: gauge('1 where the pod has taken its place'),
+  fleetq_pod_ready: gauge('1 where /readyz answers 200'),
   fleetq_store_duration_seconds: seconds('How long an answered call of the store took', 'call'),
   fleetq_store_errors_total: counter('Calls of the store that failed', 'call', 'code'),
   fleetq_store_failovers_total: counter('Times another server of the store took over'),

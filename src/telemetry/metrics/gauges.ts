@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { CensusSample } from '../../fleet/index.ts';
 import type { Pressure } from '../../ground/index.ts';
 import type { ThrottleSnapshot } from '../../machine/index.ts';
+import { whyNotReady } from '../readiness.ts';
 import type { MetricName } from './catalogue.ts';
 import { type Shown, showGauge } from './cells.ts';
 
@@ -40,6 +41,10 @@ export interface ObservedPod {
 
 export interface Look {
   readonly observed: () => Observed | undefined;
+  /** How many alarms of the journal were raised while the process was not open. */
+  readonly earlyAlarms: () => number;
+  /** Of a process that is a pod also while it starts; undefined: its status says it once it is open. */
+  readonly whyNotReady: (() => string | undefined) | undefined;
   readonly pressure: () => Pressure;
   readonly isKnown: (machine: string) => boolean;
 }
@@ -65,14 +70,20 @@ export function showGauges(registry: Registry, look: Look): void {
   ofEngine('fleetq_runs_in_memory', ({ inMemory }) => inMemory);
   ofEngine('fleetq_runs_blocked', ({ blocked }) => blocked);
   ofEngine('fleetq_journal_stalled', ({ stalledBy }) => (stalledBy === undefined ? 0 : 1));
-  ofEngine('fleetq_journal_alarms', ({ alarms }) => alarms.length);
+  showGauge('fleetq_journal_alarms', registry, () =>
+    one(observed()?.alarms.length ?? look.earlyAlarms()),
+  );
   showGauge('fleetq_runs_waiting', registry, () =>
     Object.entries(observed()?.waits ?? {}).map(([reason, value]) => ({
       labels: { reason },
       value,
     })),
   );
-  ofPod('fleetq_pod_ready', ({ isReady }) => (isReady ? 1 : 0));
+  showGauge('fleetq_pod_ready', registry, () => {
+    const it = observed();
+    if (look.whyNotReady) return one(look.whyNotReady() === undefined ? 1 : 0);
+    return it?.pod ? one(whyNotReady(it) === undefined ? 1 : 0) : [];
+  });
   ofPod('fleetq_leader', ({ isLeader }) => (isLeader ? 1 : 0));
   ofPod('fleetq_runs_held', ({ held }) => held);
   ofPod('fleetq_runs_capacity', ({ capacity }) => capacity);

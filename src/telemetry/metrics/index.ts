@@ -7,6 +7,7 @@ import '../../ground/refuse-old-node.ts';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { version } from '../../config/index.ts';
 import { type Clock, hash, systemClock, systemPressure } from '../../ground/index.ts';
+import { listen } from '../events.ts';
 import { Counters, showGauge } from './cells.ts';
 import { DiskLook } from './disk.ts';
 import { countEngine } from './engine-metrics.ts';
@@ -30,6 +31,8 @@ export interface Source {
 export interface MetricsOptions {
   /** Undefined while it is not open yet. */
   readonly fleet: () => Source | undefined;
+  /** What the probe of this pod answers, also before it is open; by default its status decides. */
+  readonly whyNotReady?: (() => string | undefined) | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -61,6 +64,7 @@ export class Metrics {
   #wantsExemplars = false;
   /** As it was when somebody asked last: one look for all figures. */
   #observed: Observed | undefined;
+  #earlyAlarms = 0;
   #known: ReadonlySet<string> = new Set();
 
   /** Counts from now on. */
@@ -77,6 +81,9 @@ export class Metrics {
     this.#expect = ofEngine.expect;
     this.#stops = [
       ...ofEngine.stops,
+      listen('journal.alarm', () => {
+        this.#earlyAlarms++;
+      }),
       ...countFleet(registry, dead, { monotonicMs: () => clock.monotonicMs(), isKnown }),
       countThrottles(registry, {
         throttles: () => this.#observed?.throttles ?? [],
@@ -84,7 +91,13 @@ export class Metrics {
       }),
     ];
     const pressure = systemPressure();
-    showGauges(registry, { observed: () => this.#observed, pressure, isKnown });
+    showGauges(registry, {
+      observed: () => this.#observed,
+      earlyAlarms: () => this.#earlyAlarms,
+      whyNotReady: options.whyNotReady,
+      pressure,
+      isKnown,
+    });
     this.#disk = new DiskLook(registry);
     this.#showBuild();
     this.#open = openRegistry([registry, ofProcess()]);

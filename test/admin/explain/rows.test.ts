@@ -133,6 +133,60 @@ const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    situation: 'due, and the one pod cannot write its journal',
+    code: 'pods-stalled',
+    says: /^It is due, and the one pod that could take it cannot write its journal: the disk is full\.$/,
+    command: /^fleetq doctor --data-dir /,
+    async make() {
+      const report = { capacity: 3, held: 0, stalled: 'the disk is full' };
+      await scene.pod('alder', { report });
+      return scene.enqueue();
+    },
+  },
+  {
+    situation: 'due, and another pod can write its journal',
+    code: 'due',
+    says: /^It has been due for \d+ m?s, and 1 pod that could take it is up: it is about to be claimed\.$/,
+    async make() {
+      await scene.pod('alder', { report: { capacity: 3, held: 0, stalled: 'the disk is full' } });
+      await scene.pod('birch', { report: { capacity: 3, held: 0 } });
+      return scene.enqueue();
+    },
+  },
+  {
+    situation: 'claimed by a pod that cannot write its journal any more',
+    code: 'owner-stalled',
+    says: /^Pod alder, which holds it, cannot write its journal: the disk is full\. It stands still /,
+    command: /^fleetq doctor --data-dir /,
+    async make() {
+      const pod = await scene.pod('alder', { report: { stalled: 'the disk is full' } });
+      return (await scene.claimNew(pod)).task;
+    },
+  },
+  {
+    situation: 'pinned to a host whose pod cannot write its journal',
+    code: 'waiting-for-host',
+    says: /^It goes on with its own journal alone, of pod birch, which is up and cannot write its journal \(the disk is full\)\.$/,
+    command: /^fleetq doctor --data-dir /,
+    async make() {
+      const former = await scene.pod('alder');
+      const id = newTask().id;
+      const of = { machine: MACHINE, version: 1, payload: '{}', journal: 'journal-alder' };
+      await scene.store.mirror(former, [{ id, ...of, deadlineMs: undefined, startedAgoMs: 0 }]);
+      await scene.kill(former);
+      const taking = { from: former, by: podOf('sweeper'), to: 'pool', crashed: 'none' } as const;
+      await scene.store.take({ ...taking, countMax: 10, spreadMs: 0 });
+      const report = { stalled: 'the disk is full' };
+      await scene.store.register({
+        ...birthOf('birch'),
+        journal: 'journal-alder',
+        boot: 2,
+        report,
+      });
+      return id;
+    },
+  },
+  {
     situation: 'every pod full, and its own priority low',
     code: 'queue-full',
     says: /^It is due, and all 2 pods that could take it are full: 7 tasks of sample\/one@1 are ahead of it\.$/,
@@ -184,6 +238,14 @@ describe('in a file', () => {
   test.each(SITUATIONS)('$situation: $code', async ({ make, ...wanted }) => {
     const id = await make();
     expectReason(await explained(scene.store, id, { silentMs: SILENT_MS }), wanted);
+  });
+
+  test('a pod that cannot write its journal does not sweep', async () => {
+    const { task } = await scene.claimNew(await scene.pod('alder'));
+    await scene.pass(MINUTE);
+    await scene.pod('birch', { report: { stalled: 'the disk is full' } });
+    const findings = await explained(scene.store, task, { silentMs: SILENT_MS });
+    expect(findings.map(({ code }) => code)).toEqual(['owner-silent', 'no-leader']);
   });
 
   test('a deadline that is over is told beside what is in the way', async () => {
