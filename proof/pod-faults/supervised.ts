@@ -1,5 +1,5 @@
 /** `fleetq worker` under a supervisor that starts it again whenever it ends, and a probe that asks it. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
@@ -60,6 +60,14 @@ export class Supervised {
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
+  }
+
+  /** What a person does who knows that the other process is gone; the supervisor starts the next one. */
+  async adopt(): Promise<void> {
+    const { inside, env } = this.#options;
+    await this.kill();
+    const [command, ...rest] = [...inside, process.execPath, BIN, 'journal', 'adopt'];
+    execFileSync(command!, rest, { env: { ...process.env, ...env } });
   }
 
   get isUp(): boolean {

@@ -4,7 +4,9 @@
  * transactions and makes the mark worthless.
  */
 import type { RunId } from '../../src/ground/index.ts';
+import type { Rival } from '../../src/journal/copy.ts';
 import type { EventRow, Occupancy } from '../../src/journal/index.ts';
+import type { JournalOwners } from '../../src/journal/journal.ts';
 import type { Inherited, Mark } from '../../src/journal/mark-format.ts';
 import type { RawRunRow } from '../../src/journal/run-row.ts';
 
@@ -14,6 +16,24 @@ const UNDO_COUNT_MAX = 40;
 /** `tears`: half of it is written when the power goes; its checksums end the file before it. */
 export type CommitFate = 'fine' | 'diesBefore' | 'diesAfter' | 'tears';
 
+/** The pods that processes on this disk have been, and who was seen at work with the same journal. */
+class Owners implements JournalOwners {
+  readonly #pods = new Set<string>();
+  rival: Rival | undefined;
+
+  provesDead(pod: string): boolean {
+    return this.#pods.has(pod);
+  }
+
+  add(pods: readonly string[]): void {
+    for (const pod of pods) this.#pods.add(pod);
+  }
+
+  noteRival(rival: Rival): void {
+    this.rival = rival;
+  }
+}
+
 export class Disk {
   readonly id: string;
   readonly createdAt: number;
@@ -22,8 +42,7 @@ export class Disk {
   readonly runs = new Map<string, RawRunRow>();
   readonly events = new Map<string, EventRow[]>();
   readonly timers = new Map<string, number>();
-  /** The pods that processes on this disk have been. */
-  readonly owners = new Set<string>();
+  readonly owners = new Owners();
   #mark: Omit<Mark, 'slots' | 'lsn'> | undefined;
   #markLsn = 0;
   readonly #slots = new Map<number, Occupancy>();

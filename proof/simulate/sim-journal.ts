@@ -13,6 +13,7 @@ import type {
   EventCheck,
   Evidence,
   Journal,
+  JournalOwners,
   Occupancy,
   Opening,
   Pruned,
@@ -61,6 +62,7 @@ export class SimJournal extends DiskReader implements Journal {
   readonly areEventsChecked = true;
   readonly copyOf = undefined;
   readonly lsnAtOpen: number;
+  readonly owners: JournalOwners;
   readonly #world: World;
   readonly #disk: Disk;
   readonly #process: Process;
@@ -81,6 +83,7 @@ export class SimJournal extends DiskReader implements Journal {
     this.#process = process;
     this.#onDeath = onDeath;
     this.id = disk.id;
+    this.owners = disk.owners;
     this.#findUnsynced();
     const { id, boot, lsn, createdAt, mark } = disk;
     this.lsnAtOpen = lsn;
@@ -116,11 +119,6 @@ export class SimJournal extends DiskReader implements Journal {
   get stalledBy(): Error | undefined {
     return this.#commit.stalledBy;
   }
-
-  provesDead = (pod: string): boolean => this.#disk.owners.has(pod);
-  addOwners = (pods: readonly string[]): void => {
-    for (const pod of pods) this.#disk.owners.add(pod);
-  };
 
   prepare(entry: Entry): Prepared {
     return encodeEntry(entry, identityCodec);

@@ -44,7 +44,7 @@ export async function enter(
       life.abandon();
       return undefined;
     }
-    journal.addOwners([life.id]);
+    journal.owners.add([life.id]);
     seen = await store.register({
       pod: life.id,
       name,

@@ -59,9 +59,9 @@ export function deathOf({ status }: Extract<BeatAnswer, { kind: 'refused' }>): s
 /** Those whose death this disk proves. Others with this journal are left to the sweep, which waits. */
 export function predecessorsOf({ id, journal }: LifePorts, seen: JournalSeen): PodId[] {
   const before = seen.pods.map(({ pod }) => pod).filter((pod) => pod !== id);
-  const dead = before.filter((pod) => journal.provesDead(pod));
+  const dead = before.filter((pod) => journal.owners.provesDead(pod));
   // Should this process die half way, the next one has the same proof.
-  journal.addOwners(dead);
+  journal.owners.add(dead);
   return dead;
 }
 

@@ -1,10 +1,11 @@
 /**
  * Other processes that have this pod's journal: on a clone of its volume, or on a disk that was moved while
- * its process lived on. Of two such processes the one whose heartbeat the store takes goes on. The other
- * takes nothing, starts nothing and spends no task until the first is gone, however often it is restarted.
+ * its process lived on. Of two such processes the one whose heartbeat the store takes goes on. The one that
+ * saw it beat stops for good: it takes nothing, starts nothing and spends no task, however often it is
+ * restarted, until a person adopts the journal.
  */
 import { type Clock, describeError, pause } from '../ground/index.ts';
-import type { Journal } from '../journal/index.ts';
+import type { Journal, Rival } from '../journal/index.ts';
 import type { JournalSeen, PodGlimpse, PodId, PodRow, PodStatus, Store } from '../store/index.ts';
 import { tell } from '../telemetry/events.ts';
 import { isPassing, JournalElsewhereError } from './errors.ts';
@@ -13,7 +14,7 @@ import type { PodTimes } from './options.ts';
 
 export interface RivalsPorts {
   readonly store: Pick<Store, 'pods'>;
-  readonly journal: Pick<Journal, 'id' | 'provesDead'>;
+  readonly journal: Pick<Journal, 'id' | 'owners'>;
   readonly clock: Clock;
   readonly times: PodTimes;
 }
@@ -21,25 +22,31 @@ export interface RivalsPorts {
 export class Rivals {
   readonly #ports: RivalsPorts;
   #isStopped = false;
-  /** The last that was told, and whether it lives. */
+  /** The last that was told to live with this journal, and the last that was waited for. */
   #told = '';
+  #awaited = '';
 
   constructor(ports: RivalsPorts) {
     this.#ports = ports;
   }
 
   /**
-   * Resolves when no other process may live with this journal, or the store cannot say. True where it was
-   * elsewhere before: more processes than this one may find it free at the same moment.
+   * Resolves when no other process may live with this journal, or the store cannot say; never where one was
+   * seen at work with it, now or before. True where it was elsewhere before: more processes than this one may
+   * find it free at the same moment.
    */
   async gone(): Promise<boolean> {
-    const { clock, times } = this.#ports;
+    const { journal, clock, times } = this.#ports;
     let seen: PodRow | undefined;
+    if (journal.owners.rival) this.#tellOf(journal.owners.rival);
     while (!this.#isStopped) {
       const elsewhere = await this.#ask();
       const rival = elsewhere.find((row) => this.#isHeard(row));
-      if (!rival) return elsewhere.length > 0;
-      if (seen?.pod === rival.pod) this.#tell(rival, seen.seq !== rival.seq);
+      if (!rival && !journal.owners.rival) return elsewhere.length > 0;
+      if (rival && seen?.pod === rival.pod) {
+        if (seen.seq !== rival.seq) this.#met(rival);
+        else if (!journal.owners.rival) this.#await(rival);
+      }
       seen = rival;
       await pause(clock, times.heartbeatMs);
     }
@@ -75,7 +82,7 @@ export class Rivals {
       for (const rival of up) {
         const seq = seqs.get(rival.pod) ?? rival.seq;
         if (rival.seq !== seq) await this.#yieldTo(rival, life, onFound);
-        if (seqs.has(rival.pod)) this.#tell(rival, false);
+        if (seqs.has(rival.pod)) this.#await(rival);
         seqs.set(rival.pod, seq);
       }
       await pause(clock, times.heartbeatMs);
@@ -83,7 +90,7 @@ export class Rivals {
   }
 
   async #yieldTo(rival: PodGlimpse, life: Life, onFound?: () => void): Promise<never> {
-    this.#tell(rival, true);
+    this.#met(rival);
     await life.end(0).catch(() => life.abandon());
     onFound?.();
     throw new JournalElsewhereError(this.#ports.journal.id, rival.pod, rival.name);
@@ -92,7 +99,9 @@ export class Rivals {
   /** Those that nothing here proves dead. */
   #livesBefore({ pods }: JournalSeen): PodId[] {
     const { journal } = this.#ports;
-    return pods.filter((pod) => isUp(pod) && !journal.provesDead(pod.pod)).map(({ pod }) => pod);
+    return pods
+      .filter((pod) => isUp(pod) && !journal.owners.provesDead(pod.pod))
+      .map(({ pod }) => pod);
   }
 
   /** While the store is away the runs of this host go on: a clone cannot be told from its original. */
@@ -109,21 +118,31 @@ export class Rivals {
   /** Lives of this journal that nothing here proves dead, oldest first. */
   #elsewhere(rows: readonly PodRow[]): PodRow[] {
     const { journal } = this.#ports;
-    return rows.filter((row) => row.journal === journal.id && !journal.provesDead(row.pod));
+    return rows.filter((row) => row.journal === journal.id && !journal.owners.provesDead(row.pod));
   }
 
   #isHeard(row: PodRow): boolean {
     return isUp(row) && row.silentMs < (row.silenceMs ?? this.#ports.times.silentMs);
   }
 
-  #tell({ pod, name }: PodGlimpse, lives: boolean): void {
-    if (this.#told === `${pod} ${lives}`) return;
-    this.#told = `${pod} ${lives}`;
-    const journal = this.#ports.journal.id;
-    if (!lives) return tell('pod.awaited', () => ({ journal, pod, name }));
+  /** It beats, so this process is the one that stops for good: nothing goes on here by itself any more. */
+  #met({ pod, name }: PodGlimpse): void {
+    this.#ports.journal.owners.noteRival({ pod, name });
+    this.#tellOf({ pod, name });
+  }
+
+  #tellOf({ pod, name }: Rival): void {
+    if (this.#told === pod) return;
+    this.#told = pod;
     // What probes and logs say is the alarm's message alone: it has to name the way out as well.
-    const { message, hint } = new JournalElsewhereError(journal, pod, name);
+    const { message, hint } = new JournalElsewhereError(this.#ports.journal.id, pod, name);
     tell('journal.alarm', () => ({ kind: 'elsewhere', message: `${message}; ${hint}` }));
+  }
+
+  #await({ pod, name }: PodGlimpse): void {
+    if (this.#awaited === pod) return;
+    this.#awaited = pod;
+    tell('pod.awaited', () => ({ journal: this.#ports.journal.id, pod, name }));
   }
 }
 

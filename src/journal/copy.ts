@@ -7,6 +7,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isoTime } from '../ground/index.ts';
 import { type Hold, takeHold, watchHolder } from './hold.ts';
+import type { JournalOwners } from './journal.ts';
 import { kernelBoot } from './mark-format.ts';
 import type { Opened } from './open-journal.ts';
 import { type Place, placeOf, readHolder } from './place.ts';
@@ -15,12 +16,14 @@ import { type Place, placeOf, readHolder } from './place.ts';
  * Which pods the lock of this disk proves dead: those that earlier processes here were. The lock says nothing
  * of a pod that had this journal on another disk, such as a clone of the volume, or on another host.
  */
-export class Owners {
+export class Owners implements JournalOwners {
   /** Why the directory can no longer be taken for held by this process. */
   whyLost: () => Error | undefined;
   readonly #place: Place;
   readonly #holder: Holder;
   readonly #hold: Hold;
+  /** Another process was seen at work with this journal: this one is a clone until a person adopts it. */
+  #rival: Rival | undefined;
   /** Nothing is known of the earlier processes, as in a directory that a backup has put back. */
   readonly #knowsNone: boolean;
   #pods: readonly string[];
@@ -31,12 +34,24 @@ export class Owners {
     this.#holder = { ...holderOf(place, now), copyOf: opened.copyOf };
     const last = lastHolder(place);
     this.#knowsNone = last.disk === undefined && opened.head.boot > 0;
-    this.#pods = isSameDisk(last, this.#holder) ? (last.pods ?? []) : [];
+    const isSame = isSameDisk(last, this.#holder);
+    this.#pods = isSame ? (last.pods ?? []) : [];
+    this.#rival = isSame ? last.rival : undefined;
     this.whyLost = this.#write();
   }
 
   provesDead(pod: string): boolean {
     return this.#knowsNone || this.#pods.includes(pod);
+  }
+
+  get rival(): Rival | undefined {
+    return this.#rival;
+  }
+
+  noteRival(rival: Rival): void {
+    if (this.#rival?.pod === rival.pod || this.whyLost()) return;
+    this.#rival = rival;
+    this.whyLost = this.#write();
   }
 
   /** From now on this disk proves these pods dead, once their processes have ended. */
@@ -49,7 +64,7 @@ export class Owners {
   }
 
   #write() {
-    writeHolder(this.#place, { ...this.#holder, pods: this.#pods });
+    writeHolder(this.#place, { ...this.#holder, pods: this.#pods, rival: this.#rival });
     return watchHolder(this.#place, this.#hold);
   }
 }
@@ -79,6 +94,13 @@ interface Holder {
   /** The pods that processes on this disk have been. */
   readonly pods?: readonly string[] | undefined;
   readonly copyOf?: CopyOf | undefined;
+  readonly rival?: Rival | undefined;
+}
+
+/** A pod that was seen at work with this journal, in another process. */
+export interface Rival {
+  readonly pod: string;
+  readonly name: string;
 }
 
 /**
@@ -147,10 +169,11 @@ export function adoptJournal(directory: string, now: number): boolean {
   const place = placeOf(directory);
   const hold = takeHold(place);
   try {
-    const { file, copyOf } = lastHolder(place);
+    const { file, copyOf, rival } = lastHolder(place);
     // Without its disk: the next process takes all that others were for dead.
     writeHolder(place, { ...holderOf(place, now), disk: undefined });
-    return copyOf !== undefined || isOther(file, fileMark(place.journal));
+    const isKnown = copyOf !== undefined || rival !== undefined;
+    return isKnown || isOther(file, fileMark(place.journal));
   } finally {
     hold.letGo();
   }

@@ -1,6 +1,6 @@
 /** The local journal: append, group commit, timers, dead letters. */
 export { type Codec, identityCodec, isSealedEvent, lookingCodec } from './codec.ts';
-export { adoptJournal } from './copy.ts';
+export { adoptJournal, type Rival } from './copy.ts';
 export {
   DamagedRunError,
   HandoverTakenError,

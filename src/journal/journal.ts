@@ -4,7 +4,7 @@
  */
 import type { RunId } from '../ground/index.ts';
 import type { Ending, Outcome, RunEvent } from '../machine/index.ts';
-import type { CopyOf } from './copy.ts';
+import type { CopyOf, Rival } from './copy.ts';
 
 /** One thing to write: a run's next record, and what it opens, arms or closes. */
 export interface Entry {
@@ -141,6 +141,17 @@ export interface Alarm {
   readonly message: string;
 }
 
+/** Who else has, or had, this journal. */
+export interface JournalOwners {
+  /** Whether the lock of this disk proves that no process is that pod any more. */
+  provesDead(pod: string): boolean;
+  /** This process is about to be one of these pods; of the others this disk has the proof of death. */
+  add(pods: readonly string[]): void;
+  /** Who was seen at work with this journal, now or before; nothing goes on here until a person adopts it. */
+  readonly rival: Rival | undefined;
+  noteRival(rival: Rival): void;
+}
+
 /** Events of runs that ended before the one time, rows of those that ended before the other. */
 export interface RetentionLimits {
   readonly events: number;
@@ -183,10 +194,7 @@ export interface Journal {
   /** Why nothing can be written now; undefined while all is well. */
   readonly stalledBy: Error | undefined;
 
-  /** Whether the lock of this disk proves that no process is that pod any more. */
-  provesDead(pod: string): boolean;
-  /** This process is about to be one of these pods; of the others this disk has the proof of death. */
-  addOwners(pods: readonly string[]): void;
+  readonly owners: JournalOwners;
 
   /** Resolves when the record is durable, with its hash. Never rejects for lack of space: it waits. */
   append(entry: Entry, written?: Written): Promise<Written>;

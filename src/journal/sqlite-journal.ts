@@ -65,7 +65,7 @@ export class SqliteJournal extends JournalReader implements Journal {
   readonly evidence: Evidence;
   readonly #options: JournalOptions;
   readonly #place: Place;
-  readonly #owners: Owners;
+  readonly owners: Owners;
   readonly #connection: Connection;
   readonly #writer: JournalWriter;
   readonly #commit: GroupCommit<Prepared>;
@@ -107,7 +107,7 @@ export class SqliteJournal extends JournalReader implements Journal {
     this.copyOf = opened.copyOf;
     this.lsnAtOpen = opened.head.lsn;
     assertFullSync(connection);
-    this.#owners = new Owners(place, options.clock.now(), opened);
+    this.owners = new Owners(place, options.clock.now(), opened);
     this.#renewedMs = options.clock.monotonicMs();
     this.id = head.id;
     this.boot = head.boot;
@@ -140,9 +140,6 @@ export class SqliteJournal extends JournalReader implements Journal {
   get stalledBy(): Error | undefined {
     return this.#commit.stalledBy ?? this.#lowBecause;
   }
-
-  provesDead = (pod: string): boolean => this.#owners.provesDead(pod);
-  addOwners = (pods: readonly string[]): void => this.#owners.add(pods);
 
   prepare(entry: Entry): Prepared {
     return this.#writer.prepare(entry);
@@ -264,7 +261,7 @@ export class SqliteJournal extends JournalReader implements Journal {
     const nowMs = this.#options.clock.monotonicMs();
     if (!this.#lostBecause && nowMs - this.#renewedMs < RENEW_MS) return undefined;
     this.#renewedMs = nowMs;
-    this.#lostBecause = this.#owners.whyLost();
+    this.#lostBecause = this.owners.whyLost();
     return this.#lostBecause;
   }
 

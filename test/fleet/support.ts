@@ -99,12 +99,20 @@ export type PodOptions = Partial<Omit<FleetOptions, 'clock' | 'store'>> & {
   readonly clock?: FleetOptions['clock'];
 };
 
+type OpenOptions = PodOptions & {
+  readonly wire: Wire;
+  readonly dataDir: string;
+  readonly store?: MemoryStore;
+};
+
 export interface TestFleet {
   readonly clock: FakeClock;
   readonly tables: MemoryTables;
   /** The test's own way to the tables, which is never cut. */
   readonly store: MemoryStore;
   startPod(name: string, options: PodOptions): Promise<TestPod>;
+  /** The same, and nobody waits for it: some never open. */
+  openPod(name: string, options: OpenOptions): Promise<Fleet>;
   row(id: string): Promise<TaskRow>;
   /** The kinds of all records the store has of the task's current generation, in order. */
   history(id: string): Promise<string[]>;
@@ -129,12 +137,9 @@ export function useTestFleets() {
     const store = new MemoryStore(tables);
     checked.push(store);
     let seed = 0;
-    const startPod = async (name: string, options: PodOptions): Promise<TestPod> => {
-      const { wire = new Wire(), ...more } = options;
-      const own = new MemoryStore(tables, { way: wire.way });
-      const dataDir = options.dataDir ?? newDir();
+    const openPod: TestFleet['openPod'] = (name, { wire, ...more }) => {
       seed++;
-      const opening = createFleet({
+      return createFleet({
         heartbeat: HEARTBEAT_MS,
         silence: SILENT_MS,
         archive: ARCHIVE_MS,
@@ -144,10 +149,15 @@ export function useTestFleets() {
         clock,
         random: seededRandom(1_000 + seed),
         podName: name,
+        store: new MemoryStore(tables, { way: wire.way }),
         ...more,
-        store: own,
-        dataDir,
       });
+    };
+    const startPod = async (name: string, options: PodOptions): Promise<TestPod> => {
+      const { wire = new Wire() } = options;
+      const own = new MemoryStore(tables, { way: wire.way });
+      const dataDir = options.dataDir ?? newDir();
+      const opening = openPod(name, { ...options, wire, store: own, dataDir });
       await loading(wire, opening);
       const fleet = await whileAdvancing(clock, opening);
       fleets.push(fleet);
@@ -178,6 +188,7 @@ export function useTestFleets() {
       tables,
       store,
       startPod,
+      openPod,
       row,
       async history(id) {
         const { generation } = await row(id);
