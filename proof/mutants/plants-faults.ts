@@ -109,8 +109,8 @@ export const FAULTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/fleet/rivals.ts',
-        find: '      if (!rival) return elsewhere.length > 0;\n      if (seen',
-        put: '      if (!seen) return false;\n      if (seen',
+        find: 'if (!rival && !journal.owners.rival) return',
+        put: 'if (!seen) return',
       },
     ],
     command: tests('test/fleet/rivals.test.ts'),
@@ -180,5 +180,18 @@ export const FAULTS: readonly Mutant[] = [
     ],
     command: tests('test/fleet/pod-faults.test.ts'),
     shows: /is still the one whose local runs the fleet knows/,
+  },
+  {
+    name: 'clone-outlives-its-original',
+    breaks: 'a clone goes on as soon as its original is not heard (I45)',
+    changes: [
+      {
+        file: 'src/fleet/rivals.ts',
+        find: '    this.#ports.journal.owners.noteRival({ pod, name });\n',
+        put: '',
+      },
+    ],
+    command: tests('test/fleet/rivals.test.ts'),
+    shows: /a process on a clone starts nothing/,
   },
 ];
